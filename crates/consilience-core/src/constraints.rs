@@ -1,0 +1,233 @@
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+use crate::{Error, ErrorKind, Result};
+
+/// What a person says about two objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Link {
+    /// They belong together.
+    Must,
+    /// They belong apart.
+    Cannot,
+}
+
+/// Pairwise constraints over `n` objects that some clustering satisfies.
+///
+/// Repeating a constraint changes nothing, `must i,i` is no constraint, and whatever contradicts
+/// what was said before, directly or through a chain of must-links, is refused with that chain.
+///
+/// ```
+/// use consilience_core::{Constraints, ErrorKind, Link};
+///
+/// let mut c = Constraints::new(4)?;
+/// c.add(0, 1, Link::Must)?;
+/// c.add(1, 2, Link::Must)?;
+/// let error = c.add(0, 2, Link::Cannot).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Contradiction);
+/// assert!(error.message().contains("0 = 1 = 2"));
+/// assert_eq!(c.len(), 2); // as before
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+#[doc(alias = "must-link")]
+#[doc(alias = "cannot-link")]
+#[derive(Clone, Debug)]
+pub struct Constraints {
+    objects: usize,
+    links: Vec<(u32, u32, Link)>,
+    known: FxHashMap<(u32, u32), Link>,
+    /// Union-find over the objects that occur; path halving on look-up.
+    parent: FxHashMap<u32, u32>,
+    must_neighbours: FxHashMap<u32, Vec<u32>>,
+    /// For two united groups, by their roots: the cannot-link that keeps them apart.
+    apart: FxHashMap<u32, FxHashMap<u32, (u32, u32)>>,
+}
+
+impl Constraints {
+    /// No constraints yet, over `n` objects.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Empty`] without objects, [`ErrorKind::TooLarge`] from 2^32 - 1 on.
+    pub fn new(n: usize) -> Result<Self> {
+        if n == 0 {
+            return Err(Error::empty("constraints over no objects"));
+        }
+        if n >= u32::MAX as usize {
+            return Err(Error::new(ErrorKind::TooLarge, format!("constraints over {n} objects")));
+        }
+        Ok(Constraints {
+            objects: n,
+            links: Vec::new(),
+            known: FxHashMap::default(),
+            parent: FxHashMap::default(),
+            must_neighbours: FxHashMap::default(),
+            apart: FxHashMap::default(),
+        })
+    }
+
+    /// Adds one constraint; on an error nothing has changed.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfRange`] for an object that does not exist, [`ErrorKind::Contradiction`] with the
+    /// chain for a constraint that cannot hold with the others.
+    ///
+    /// # Complexity
+    /// Amortised near O(1), O(constraints) where a contradiction is explained.
+    pub fn add(&mut self, i: usize, j: usize, link: Link) -> Result<()> {
+        for o in [i, j] {
+            if o >= self.objects {
+                return Err(Error::out_of_range(format!("object {o} of {}", self.objects)));
+            }
+        }
+        let (i, j) = (i.min(j) as u32, i.max(j) as u32);
+        if i == j {
+            return match link {
+                Link::Must => Ok(()),
+                Link::Cannot => Err(Error::new(
+                    ErrorKind::Contradiction,
+                    format!("cannot-link of object {i} with itself"),
+                )),
+            };
+        }
+        if self.known.get(&(i, j)) == Some(&link) {
+            return Ok(());
+        }
+        let (ri, rj) = (self.root(i), self.root(j));
+        match link {
+            Link::Cannot if ri == rj => {
+                return Err(Error::new(
+                    ErrorKind::Contradiction,
+                    format!("cannot-link {i}, {j}, but must-links say {}", self.chain(i, j)),
+                ));
+            }
+            Link::Must => {
+                if let Some(&(a, b)) = self.apart.get(&ri).and_then(|m| m.get(&rj)) {
+                    let (a, b) = if self.root(a) == ri { (a, b) } else { (b, a) };
+                    return Err(Error::new(
+                        ErrorKind::Contradiction,
+                        format!(
+                            "must-link {i}, {j}, but {}, cannot-link {a}, {b}, and {}",
+                            self.chain(i, a),
+                            self.chain(b, j)
+                        ),
+                    ));
+                }
+                if ri != rj {
+                    self.unite(ri, rj);
+                }
+                self.must_neighbours.entry(i).or_default().push(j);
+                self.must_neighbours.entry(j).or_default().push(i);
+            }
+            Link::Cannot => {
+                self.apart.entry(ri).or_default().entry(rj).or_insert((i, j));
+                self.apart.entry(rj).or_default().entry(ri).or_insert((i, j));
+            }
+        }
+        self.known.insert((i, j), link);
+        self.links.push((i, j, link));
+        Ok(())
+    }
+
+    /// Number of objects.
+    pub fn n_objects(&self) -> usize {
+        self.objects
+    }
+
+    /// Number of distinct constraints.
+    pub fn len(&self) -> usize {
+        self.links.len()
+    }
+
+    /// Whether nothing was said yet.
+    pub fn is_empty(&self) -> bool {
+        self.links.is_empty()
+    }
+
+    /// The constraints in the order they came, the smaller object first.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, usize, Link)> + '_ {
+        self.links.iter().map(|&(i, j, l)| (i as usize, j as usize, l))
+    }
+
+    fn root(&mut self, mut i: u32) -> u32 {
+        loop {
+            let p = *self.parent.entry(i).or_insert(i);
+            if p == i {
+                return i;
+            }
+            let grand = self.parent[&p];
+            self.parent.insert(i, grand);
+            i = grand;
+        }
+    }
+
+    /// Joins two groups, keeping the one that holds more cannot-links as root.
+    fn unite(&mut self, a: u32, b: u32) {
+        let count = |m: &FxHashMap<u32, FxHashMap<u32, (u32, u32)>>, r| m.get(&r).map_or(0, |m| m.len());
+        let (keep, gone) = if count(&self.apart, a) >= count(&self.apart, b) { (a, b) } else { (b, a) };
+        self.parent.insert(gone, keep);
+        if let Some(moved) = self.apart.remove(&gone) {
+            for (other, witness) in moved {
+                if let Some(m) = self.apart.get_mut(&other) {
+                    m.remove(&gone);
+                    m.entry(keep).or_insert(witness);
+                }
+                self.apart.entry(keep).or_default().entry(other).or_insert(witness);
+            }
+        }
+    }
+
+    /// The shortest chain of must-links from i to j, as `i = ... = j`.
+    fn chain(&self, i: u32, j: u32) -> String {
+        let mut from = FxHashMap::default();
+        let mut queue = VecDeque::from([j]);
+        from.insert(j, j);
+        while let Some(o) = queue.pop_front() {
+            for &next in self.must_neighbours.get(&o).into_iter().flatten() {
+                from.entry(next).or_insert_with(|| {
+                    queue.push_back(next);
+                    o
+                });
+            }
+        }
+        let mut text = i.to_string();
+        let mut at = i;
+        while at != j {
+            let Some(&next) = from.get(&at) else { break };
+            at = next;
+            text.push_str(&format!(" = {at}"));
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contradictions_through_chains_are_told_and_change_nothing() {
+        let mut c = Constraints::new(10).unwrap();
+        c.add(0, 1, Link::Must).unwrap();
+        c.add(2, 3, Link::Must).unwrap();
+        c.add(1, 3, Link::Cannot).unwrap();
+        c.add(3, 4, Link::Must).unwrap();
+        let before: Vec<_> = c.iter().collect();
+        let e = c.add(4, 0, Link::Must).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::Contradiction);
+        assert_eq!(e.message(), "must-link 0, 4, but 0 = 1, cannot-link 1, 3, and 3 = 4");
+        assert_eq!(c.iter().collect::<Vec<_>>(), before);
+    }
+
+    #[test]
+    fn trivial_and_repeated_links() {
+        let mut c = Constraints::new(3).unwrap();
+        c.add(1, 1, Link::Must).unwrap();
+        assert!(c.is_empty());
+        assert_eq!(c.add(1, 1, Link::Cannot).unwrap_err().kind(), ErrorKind::Contradiction);
+        c.add(0, 1, Link::Cannot).unwrap();
+        c.add(1, 0, Link::Cannot).unwrap();
+        assert_eq!(c.len(), 1);
+        assert_eq!(c.add(0, 3, Link::Must).unwrap_err().kind(), ErrorKind::OutOfRange);
+    }
+}

@@ -1,0 +1,165 @@
+use std::sync::Arc;
+
+use ndarray::{Array2, ArrayView2};
+
+use crate::{Error, ErrorKind, Partition, Result};
+
+/// Which node of a graph each object belongs to: microclusters, or the objects themselves.
+///
+/// Objects without any label belong to no node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grouping {
+    of_object: Arc<[u32]>,
+    sizes: Arc<[u32]>,
+}
+
+impl Grouping {
+    /// The node number of an object that belongs to none.
+    pub const NONE: u32 = u32::MAX;
+
+    /// A grouping from each object's node, [`Grouping::NONE`] for no node.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfRange`] for a node `>= nodes`, [`ErrorKind::Empty`] for a node without objects.
+    pub fn new(of_object: impl Into<Arc<[u32]>>, nodes: usize) -> Result<Self> {
+        let of_object = of_object.into();
+        let mut sizes = vec![0u32; nodes];
+        for (i, &g) in of_object.iter().enumerate() {
+            if g != Self::NONE {
+                match sizes.get_mut(g as usize) {
+                    Some(size) => *size += 1,
+                    None => {
+                        return Err(Error::out_of_range(format!("object {i} in node {g} of {nodes}")));
+                    }
+                }
+            }
+        }
+        if let Some(node) = sizes.iter().position(|&s| s == 0) {
+            return Err(Error::empty(format!("node {node} has no objects")));
+        }
+        Ok(Grouping { of_object, sizes: sizes.into() })
+    }
+
+    /// Number of objects.
+    pub fn n_objects(&self) -> usize {
+        self.of_object.len()
+    }
+
+    /// Number of nodes.
+    pub fn n_nodes(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// Node of each object.
+    pub fn of_object(&self) -> &[u32] {
+        &self.of_object
+    }
+
+    /// Objects in each node.
+    pub fn sizes(&self) -> &[u32] {
+        &self.sizes
+    }
+
+    /// The partition of the objects that a clustering of the nodes means; objects of no node are
+    /// unlabelled.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ShapeMismatch`] where there is not one cluster per node.
+    pub fn expand(&self, cluster_of_node: &[usize]) -> Result<Partition> {
+        if cluster_of_node.len() != self.n_nodes() {
+            return Err(Error::shape(format!(
+                "clusters for {} nodes, the graph has {}",
+                cluster_of_node.len(),
+                self.n_nodes()
+            )));
+        }
+        Partition::from_fn(self.n_objects(), |i| match self.of_object[i] {
+            Self::NONE => None,
+            g => Some(cluster_of_node[g as usize] as u64),
+        })
+    }
+}
+
+/// A weighted undirected graph over groups of objects: what a [`Similarity`](crate::Similarity)
+/// makes and a [`GraphPartitioner`](crate::GraphPartitioner) cuts.
+///
+/// Weights are symmetric, finite and not negative; 0 is no link. The diagonal is each node's
+/// similarity to itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SimilarityGraph {
+    grouping: Grouping,
+    weights: Array2<f64>,
+}
+
+impl SimilarityGraph {
+    /// A graph from a dense symmetric matrix of weights, one row per node.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ShapeMismatch`] for a matrix of another size, [`ErrorKind::NonFinite`] or
+    /// [`ErrorKind::InvalidParameter`] with row and column for a weight that is no similarity or that
+    /// differs from its mirror image.
+    ///
+    /// # Complexity
+    /// O(nodes^2), once.
+    pub fn new(grouping: Grouping, weights: Array2<f64>) -> Result<Self> {
+        let nodes = grouping.n_nodes();
+        if weights.dim() != (nodes, nodes) {
+            return Err(Error::shape(format!("weights of {:?} for {nodes} nodes", weights.dim())));
+        }
+        for i in 0..nodes {
+            for j in i..nodes {
+                let w = weights[[i, j]];
+                if !w.is_finite() {
+                    return Err(Error::non_finite("similarity", i, j, w));
+                }
+                if w < 0.0 || w != weights[[j, i]] {
+                    return Err(Error::new(
+                        ErrorKind::InvalidParameter,
+                        format!(
+                            "similarity {w} at row {i}, column {j}, mirrored as {}; expected equal values >= 0",
+                            weights[[j, i]]
+                        ),
+                    ));
+                }
+            }
+        }
+        Ok(SimilarityGraph { grouping, weights })
+    }
+
+    /// The objects behind the nodes.
+    pub fn grouping(&self) -> &Grouping {
+        &self.grouping
+    }
+
+    /// The symmetric matrix of weights.
+    pub fn weights(&self) -> ArrayView2<'_, f64> {
+        self.weights.view()
+    }
+
+    /// Takes the graph apart, for partitioners that work in its memory.
+    pub fn into_parts(self) -> (Grouping, Array2<f64>) {
+        (self.grouping, self.weights)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn graphs_are_checked() {
+        let g = Grouping::new(vec![0, 1, Grouping::NONE, 1], 2).unwrap();
+        assert_eq!(g.sizes(), [1, 2]);
+        assert_eq!(g.expand(&[5, 5]).unwrap().to_signed(), vec![0, 0, -1, 0]);
+        assert!(SimilarityGraph::new(g.clone(), array![[1.0, 0.5], [0.5, 1.0]]).is_ok());
+        let e = SimilarityGraph::new(g.clone(), array![[1.0, 0.5], [0.4, 1.0]]).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::InvalidParameter);
+        let e = SimilarityGraph::new(g.clone(), array![[1.0, f64::NAN], [0.4, 1.0]]).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::NonFinite);
+        let e = SimilarityGraph::new(g, array![[1.0]]).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::ShapeMismatch);
+        assert_eq!(Grouping::new(vec![0, 2], 2).unwrap_err().kind(), ErrorKind::OutOfRange);
+        assert_eq!(Grouping::new(vec![0, 0], 2).unwrap_err().kind(), ErrorKind::Empty);
+    }
+}

@@ -1,0 +1,167 @@
+//! Labels in the narrowest integer that fits, with the largest value of the type reserved for
+//! "unlabelled".
+
+/// The integers that labels are stored in.
+pub trait LabelInt: Copy + Eq + Ord + Send + Sync + std::fmt::Debug + 'static + sealed::Sealed {
+    /// The reserved value of an unlabelled object.
+    const MISSING: Self;
+    /// The label as an index; meaningless for [`LabelInt::MISSING`].
+    fn index(self) -> usize;
+    /// The narrow form of an index that is known to fit.
+    fn from_index(index: usize) -> Self;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! label_int {
+    ($($t:ty),*) => {$(
+        impl sealed::Sealed for $t {}
+        impl LabelInt for $t {
+            const MISSING: Self = <$t>::MAX;
+            #[inline(always)]
+            fn index(self) -> usize {
+                self as usize
+            }
+            #[inline(always)]
+            fn from_index(index: usize) -> Self {
+                index as $t
+            }
+        }
+    )*};
+}
+label_int!(u8, u16, u32);
+
+/// A borrowed column of labels in its stored width: `0..k`, or the type's largest value where the
+/// object is unlabelled.
+#[derive(Clone, Copy, Debug)]
+pub enum LabelSlice<'a> {
+    /// Fewer than 255 clusters.
+    U8(&'a [u8]),
+    /// Fewer than 65,535 clusters.
+    U16(&'a [u16]),
+    /// Everything else.
+    U32(&'a [u32]),
+}
+
+/// Runs one expression with the slice of whatever width is stored.
+///
+/// ```
+/// use consilience_core::{with_labels, LabelInt, Partition};
+///
+/// let p = Partition::from_labels(&[4, 4, 9]).unwrap();
+/// let distinct = with_labels!(p.labels(), |l| l.iter().map(|x| x.index()).max());
+/// assert_eq!(distinct, Some(1));
+/// ```
+#[macro_export]
+macro_rules! with_labels {
+    ($slice:expr, |$l:ident| $body:expr) => {
+        match $slice {
+            $crate::LabelSlice::U8($l) => $body,
+            $crate::LabelSlice::U16($l) => $body,
+            $crate::LabelSlice::U32($l) => $body,
+        }
+    };
+}
+
+impl<'a> LabelSlice<'a> {
+    /// Number of objects.
+    pub fn len(&self) -> usize {
+        with_labels!(*self, |l| l.len())
+    }
+
+    /// Whether there are no objects.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes per object.
+    pub fn width(&self) -> usize {
+        match self {
+            LabelSlice::U8(_) => 1,
+            LabelSlice::U16(_) => 2,
+            LabelSlice::U32(_) => 4,
+        }
+    }
+
+    /// Label of one object, `None` where it is unlabelled. Panics beyond the end, as a slice does.
+    #[inline]
+    pub fn get(&self, object: usize) -> Option<usize> {
+        with_labels!(*self, |l| decode(l[object]))
+    }
+
+    /// All labels in order.
+    pub fn iter(self) -> impl Iterator<Item = Option<usize>> + 'a {
+        (0..self.len()).map(move |i| self.get(i))
+    }
+}
+
+#[inline(always)]
+fn decode<L: LabelInt>(label: L) -> Option<usize> {
+    if label == L::MISSING { None } else { Some(label.index()) }
+}
+
+/// Owned labels; see [`LabelSlice`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Labels {
+    U8(Vec<u8>),
+    U16(Vec<u16>),
+    U32(Vec<u32>),
+}
+
+impl Labels {
+    pub(crate) fn as_slice(&self) -> LabelSlice<'_> {
+        match self {
+            Labels::U8(v) => LabelSlice::U8(v),
+            Labels::U16(v) => LabelSlice::U16(v),
+            Labels::U32(v) => LabelSlice::U32(v),
+        }
+    }
+
+    /// Collects canonical labels (`None` = unlabelled) of a partition with `clusters` clusters.
+    pub(crate) fn collect(clusters: usize, labels: impl Iterator<Item = Option<u32>>) -> Self {
+        fn narrow<L: LabelInt>(labels: impl Iterator<Item = Option<u32>>) -> Vec<L> {
+            labels.map(|l| l.map_or(L::MISSING, |l| L::from_index(l as usize))).collect()
+        }
+        if clusters < u8::MAX as usize {
+            Labels::U8(narrow(labels))
+        } else if clusters < u16::MAX as usize {
+            Labels::U16(narrow(labels))
+        } else {
+            Labels::U32(narrow(labels))
+        }
+    }
+}
+
+/// An integer that a user's labels may come in: negative numbers and `None` mean unlabelled.
+pub trait RawLabel: Copy {
+    /// The label as a key, `None` where the object is unlabelled.
+    fn key(self) -> Option<u64>;
+}
+
+macro_rules! raw_label_unsigned {
+    ($($t:ty),*) => {$(impl RawLabel for $t {
+        #[inline(always)]
+        fn key(self) -> Option<u64> {
+            Some(self as u64)
+        }
+    })*};
+}
+macro_rules! raw_label_signed {
+    ($($t:ty),*) => {$(impl RawLabel for $t {
+        #[inline(always)]
+        fn key(self) -> Option<u64> {
+            (self >= 0).then_some(self as u64)
+        }
+    })*};
+}
+raw_label_unsigned!(u8, u16, u32, u64, usize);
+raw_label_signed!(i8, i16, i32, i64, isize);
+
+impl<T: RawLabel> RawLabel for Option<T> {
+    #[inline(always)]
+    fn key(self) -> Option<u64> {
+        self.and_then(RawLabel::key)
+    }
+}

@@ -1,0 +1,57 @@
+//! The types, traits, errors and scores that every part of consilience speaks in.
+//!
+//! Several clusterings of the same objects are an [`Ensemble`] of [`Partition`]s. A
+//! [`ConsensusFunction`] turns it into one [`Partition`], or into soft [`Memberships`]; [`scores`] says
+//! how well that agrees with anything else:
+//!
+//! ```
+//! use consilience_core::{scores, Ensemble, Partition};
+//!
+//! let truth = Partition::from_labels(&[0, 0, 0, 1, 1, 1])?;
+//! let ensemble = Ensemble::new(vec![
+//!     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
+//!     Partition::from_labels(&[1, 1, 0, 0, 0, 0])?,
+//! ])?;
+//! let ari: Vec<f64> = ensemble
+//!     .members()
+//!     .iter()
+//!     .map(|member| scores::adjusted_rand(member, &truth))
+//!     .collect::<Result<_, _>>()?;
+//! assert_eq!(ari[0], 1.0);
+//! assert!(ari[1] < 1.0);
+//! # Ok::<(), consilience_core::Error>(())
+//! ```
+//!
+//! The lower road, for those who write a method of their own: [`BaseClusterer`], [`Similarity`] and
+//! [`GraphPartitioner`] are the other places to plug in, [`Observer`] carries progress out and
+//! cancellation in, [`Seed`] is the only source of randomness, and the feature `conformance` puts an
+//! implementation through every law that ours obey.
+
+#[cfg(feature = "conformance")]
+pub mod conformance;
+mod constraints;
+mod ensemble;
+mod error;
+mod fit;
+mod graph;
+mod labels;
+mod memberships;
+mod memory;
+mod observer;
+mod partition;
+pub mod scores;
+mod seed;
+mod traits;
+
+pub use constraints::{Constraints, Link};
+pub use ensemble::Ensemble;
+pub use error::{Error, ErrorKind, Result};
+pub use fit::{Fit, Report, Status};
+pub use graph::{Grouping, SimilarityGraph};
+pub use labels::{LabelInt, LabelSlice, RawLabel};
+pub use memberships::Memberships;
+pub use memory::MemoryBudget;
+pub use observer::Observer;
+pub use partition::Partition;
+pub use seed::{Seed, Stream};
+pub use traits::{BaseClusterer, ConsensusFunction, Features, GraphPartitioner, Similarity};

@@ -1,0 +1,48 @@
+use crate::{Error, ErrorKind, Result};
+
+/// How much memory a method may allocate; checked before anything is allocated.
+///
+/// ```
+/// use consilience_core::{ErrorKind, MemoryBudget};
+///
+/// let budget = MemoryBudget::default();
+/// assert!(budget.check_square("pair counts", 10_000, 8).is_ok());
+/// let error = budget.check_square("pair counts", 1_000_000, 8).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::TooLarge);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryBudget {
+    bytes: u64,
+}
+
+impl Default for MemoryBudget {
+    /// 8 GiB.
+    fn default() -> Self {
+        MemoryBudget { bytes: 8 << 30 }
+    }
+}
+
+impl MemoryBudget {
+    /// A budget in bytes.
+    pub fn bytes(bytes: u64) -> Self {
+        MemoryBudget { bytes }
+    }
+
+    /// Refuses an `n x n` table of `entry` bytes that does not fit.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`] with the size wanted and the budget.
+    pub fn check_square(&self, what: &str, n: usize, entry: usize) -> Result<()> {
+        let wanted = n as u128 * n as u128 * entry as u128;
+        if wanted > u128::from(self.bytes) {
+            return Err(Error::new(
+                ErrorKind::TooLarge,
+                format!(
+                    "{what} for {n} x {n} entries need {wanted} bytes, the memory budget is {} bytes",
+                    self.bytes
+                ),
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,227 @@
+use rustc_hash::FxHashMap;
+
+use crate::labels::Labels;
+use crate::{Error, ErrorKind, LabelInt, LabelSlice, RawLabel, Result, with_labels};
+
+/// A hard clustering of `n` objects; any of them may be unlabelled.
+///
+/// Labels are canonical: clusters are numbered `0..k` by the first object that carries them, and
+/// none is empty. Two partitions that group the objects alike are therefore equal, whatever numbers
+/// they came with, and gaps or huge values in the input leave no trace.
+///
+/// ```
+/// use consilience_core::Partition;
+///
+/// let a = Partition::from_labels(&[7, 7, 1_000_000_007, -1])?;
+/// let b = Partition::from_labels(&[Some(0u8), Some(0), Some(1), None])?;
+/// assert_eq!(a, b);
+/// assert_eq!(a.n_clusters(), 2);
+/// assert_eq!(a.label(3), None);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// Stored in one byte per object below 255 clusters, two below 65,535, else four.
+#[doc(alias = "clustering")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partition {
+    labels: Labels,
+    clusters: usize,
+    labelled: usize,
+}
+
+/// Keys below this are renumbered through a table, others through a hash map.
+const TABLE: u64 = 1 << 20;
+const UNSEEN: u32 = u32::MAX;
+
+impl Partition {
+    /// A partition from labels of any integer type; negative numbers and `None` are unlabelled.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Empty`] without objects, [`ErrorKind::TooLarge`] from 2^32 - 1 objects on.
+    ///
+    /// # Complexity
+    /// O(n) time; the labels are the only memory in proportion to n.
+    pub fn from_labels<L: RawLabel>(labels: &[L]) -> Result<Self> {
+        Self::from_fn(labels.len(), |i| labels[i].key())
+    }
+
+    /// A partition of `n` objects whose raw label is `key(i)`, `None` for unlabelled. `key` is
+    /// called twice per object.
+    ///
+    /// # Errors
+    /// As [`Partition::from_labels`].
+    pub fn from_fn(n: usize, key: impl Fn(usize) -> Option<u64>) -> Result<Self> {
+        if n == 0 {
+            return Err(Error::empty("a partition needs at least one object"));
+        }
+        if n >= u32::MAX as usize {
+            return Err(Error::new(
+                ErrorKind::TooLarge,
+                format!("{n} objects; at most {} are supported", u32::MAX - 1),
+            ));
+        }
+        let largest = (0..n).filter_map(&key).max();
+        let Some(largest) = largest else {
+            return Ok(Partition { labels: Labels::U8(vec![u8::MAX; n]), clusters: 0, labelled: 0 });
+        };
+        if largest < TABLE {
+            let mut table = vec![UNSEEN; largest as usize + 1];
+            let mut clusters = 0u32;
+            let mut labelled = 0;
+            for i in 0..n {
+                if let Some(raw) = key(i) {
+                    labelled += 1;
+                    let slot = &mut table[raw as usize];
+                    if *slot == UNSEEN {
+                        *slot = clusters;
+                        clusters += 1;
+                    }
+                }
+            }
+            let canonical = (0..n).map(|i| key(i).map(|raw| table[raw as usize]));
+            Ok(Partition {
+                labels: Labels::collect(clusters as usize, canonical),
+                clusters: clusters as usize,
+                labelled,
+            })
+        } else {
+            let mut map = FxHashMap::<u64, u32>::default();
+            let mut labelled = 0;
+            for i in 0..n {
+                if let Some(raw) = key(i) {
+                    labelled += 1;
+                    let next = map.len() as u32;
+                    map.entry(raw).or_insert(next);
+                }
+            }
+            let clusters = map.len();
+            let canonical = (0..n).map(|i| key(i).map(|raw| map[&raw]));
+            Ok(Partition { labels: Labels::collect(clusters, canonical), clusters, labelled })
+        }
+    }
+
+    /// All objects in one cluster.
+    ///
+    /// # Errors
+    /// As [`Partition::from_labels`].
+    pub fn single_cluster(n: usize) -> Result<Self> {
+        Self::from_fn(n, |_| Some(0))
+    }
+
+    /// Number of objects, labelled or not.
+    pub fn n_objects(&self) -> usize {
+        self.labels().len()
+    }
+
+    /// Number of clusters; 0 where no object is labelled.
+    #[doc(alias = "k")]
+    pub fn n_clusters(&self) -> usize {
+        self.clusters
+    }
+
+    /// Number of labelled objects.
+    pub fn n_labelled(&self) -> usize {
+        self.labelled
+    }
+
+    /// Whether every object is labelled.
+    pub fn is_complete(&self) -> bool {
+        self.labelled == self.n_objects()
+    }
+
+    /// Cluster of one object, `None` where it is unlabelled. Panics beyond the end, as a slice does.
+    pub fn label(&self, object: usize) -> Option<usize> {
+        self.labels().get(object)
+    }
+
+    /// The labels in their stored width.
+    pub fn labels(&self) -> LabelSlice<'_> {
+        self.labels.as_slice()
+    }
+
+    /// Labels in order, `None` where unlabelled.
+    pub fn iter(&self) -> impl Iterator<Item = Option<usize>> + '_ {
+        self.labels().iter()
+    }
+
+    /// Labels as signed integers, -1 where unlabelled: the form that files use.
+    pub fn to_signed(&self) -> Vec<i64> {
+        self.iter().map(|l| l.map_or(-1, |l| l as i64)).collect()
+    }
+
+    /// Number of objects in each cluster.
+    pub fn sizes(&self) -> Vec<usize> {
+        let mut sizes = vec![0usize; self.clusters];
+        with_labels!(self.labels(), |labels| {
+            for &l in labels {
+                if l != LabelInt::MISSING {
+                    sizes[l.index()] += 1;
+                }
+            }
+        });
+        sizes
+    }
+
+    /// The same grouping of the chosen objects, in the order given.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfRange`] for an object that does not exist, [`ErrorKind::Empty`] for none.
+    pub fn select(&self, objects: &[usize]) -> Result<Self> {
+        let n = self.n_objects();
+        if let Some(&bad) = objects.iter().find(|&&i| i >= n) {
+            return Err(Error::out_of_range(format!("object {bad} of {n}")));
+        }
+        Self::from_fn(objects.len(), |i| self.label(objects[i]).map(|l| l as u64))
+    }
+
+    /// Bytes that the labels take.
+    pub fn label_bytes(&self) -> usize {
+        self.n_objects() * self.labels().width()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn widths_follow_the_number_of_clusters() {
+        let of = |k: u32| {
+            let labels: Vec<u32> = (0..70_000).map(|i| i % k).collect();
+            Partition::from_labels(&labels).unwrap()
+        };
+        for (k, width) in [(254, 1), (255, 2), (65_534, 2), (65_535, 4)] {
+            let p = of(k);
+            assert_eq!(p.n_clusters(), k as usize);
+            assert_eq!(p.labels().width(), width, "{k} clusters");
+            assert_eq!(p.label(k as usize - 1), Some(k as usize - 1));
+            assert!(p.is_complete());
+        }
+    }
+
+    #[test]
+    fn gaps_huge_values_and_order_leave_no_trace() {
+        let plain = Partition::from_labels(&[0i64, 1, 1, 2, -1, 0]).unwrap();
+        let wild = Partition::from_labels(&[1i64 << 40, 3, 3, i64::MAX, -7, 1 << 40]).unwrap();
+        assert_eq!(plain, wild);
+        assert_eq!(plain.sizes(), vec![2, 2, 1]);
+        assert_eq!(plain.n_labelled(), 5);
+        assert_eq!(plain.to_signed(), vec![0, 1, 1, 2, -1, 0]);
+    }
+
+    #[test]
+    fn unlabelled_everywhere_is_a_partition_without_clusters() {
+        let p = Partition::from_labels(&[-1i8, -1]).unwrap();
+        assert_eq!((p.n_objects(), p.n_clusters(), p.n_labelled()), (2, 0, 0));
+    }
+
+    #[test]
+    fn select_checks_and_renumbers() {
+        let p = Partition::from_labels(&[5, 6, 7, 6]).unwrap();
+        let s = p.select(&[3, 2, 1]).unwrap();
+        assert_eq!(s, Partition::from_labels(&[0, 1, 0]).unwrap());
+        let e = p.select(&[4]).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::OutOfRange);
+        assert!(e.message().contains('4'));
+    }
+}
