@@ -2,7 +2,9 @@ use std::sync::Arc;
 
 use ndarray::{Array2, ArrayView2};
 
-use crate::{Error, ErrorKind, Partition, Result};
+#[cfg(any(doc, test))]
+use crate::ErrorKind;
+use crate::{Error, Partition, Result};
 
 /// Which node of a graph each object belongs to: microclusters, or the objects themselves.
 ///
@@ -106,22 +108,9 @@ impl SimilarityGraph {
         if weights.dim() != (nodes, nodes) {
             return Err(Error::shape(format!("weights of {:?} for {nodes} nodes", weights.dim())));
         }
-        for i in 0..nodes {
-            for j in i..nodes {
-                let w = weights[[i, j]];
-                if !w.is_finite() {
-                    return Err(Error::non_finite("similarity", i, j, w));
-                }
-                if w < 0.0 || w != weights[[j, i]] {
-                    return Err(Error::new(
-                        ErrorKind::InvalidParameter,
-                        format!(
-                            "similarity {w} at row {i}, column {j}, mirrored as {}; expected equal values >= 0",
-                            weights[[j, i]]
-                        ),
-                    ));
-                }
-            }
+        check_symmetric("similarity", weights.view())?;
+        if let Some(((i, j), w)) = weights.indexed_iter().find(|&(_, &w)| w < 0.0) {
+            return Err(Error::invalid(format!("similarity {w} at row {i}, column {j}; expected >= 0")));
         }
         Ok(SimilarityGraph { grouping, weights })
     }
@@ -140,6 +129,45 @@ impl SimilarityGraph {
     pub fn into_parts(self) -> (Grouping, Array2<f64>) {
         (self.grouping, self.weights)
     }
+}
+
+/// Refuses a matrix that is not square, finite and equal to its mirror image.
+///
+/// # Errors
+/// [`ErrorKind::ShapeMismatch`], [`ErrorKind::NonFinite`] or [`ErrorKind::InvalidParameter`] with row and
+/// column.
+///
+/// # Complexity
+/// O(n^2), in tiles that stay in the cache.
+pub fn check_symmetric(what: &str, matrix: ArrayView2<'_, f64>) -> Result<()> {
+    const TILE: usize = 64;
+    let (n, columns) = matrix.dim();
+    if n != columns {
+        return Err(Error::shape(format!("{what} of {n} x {columns}; expected a square matrix")));
+    }
+    for top in (0..n).step_by(TILE) {
+        for left in (top..n).step_by(TILE) {
+            for i in top..n.min(top + TILE) {
+                for j in left.max(i)..n.min(left + TILE) {
+                    let (w, mirrored) = (matrix[[i, j]], matrix[[j, i]]);
+                    // One comparison for the usual case: it fails for a NaN and for unequal values.
+                    if w == mirrored && w.abs() < f64::INFINITY {
+                        continue;
+                    }
+                    if !w.is_finite() {
+                        return Err(Error::non_finite(what, i, j, w));
+                    }
+                    if !mirrored.is_finite() {
+                        return Err(Error::non_finite(what, j, i, mirrored));
+                    }
+                    return Err(Error::invalid(format!(
+                        "{what} {w} at row {i}, column {j}, mirrored as {mirrored}; expected equal values"
+                    )));
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub use constraints::{Constraints, Link};
 pub use ensemble::Ensemble;
 pub use error::{Error, ErrorKind, Result};
 pub use fit::{Fit, Report, Status};
-pub use graph::{Grouping, SimilarityGraph};
+pub use graph::{Grouping, SimilarityGraph, check_symmetric};
 pub use labels::{LabelInt, LabelSlice, RawLabel};
 pub use memberships::Memberships;
 pub use memory::MemoryBudget;

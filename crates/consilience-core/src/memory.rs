@@ -33,12 +33,20 @@ impl MemoryBudget {
     /// # Errors
     /// [`ErrorKind::TooLarge`] with the size wanted and the budget.
     pub fn check_square(&self, what: &str, n: usize, entry: usize) -> Result<()> {
-        let wanted = n as u128 * n as u128 * entry as u128;
+        self.check_table(what, n, n, entry)
+    }
+
+    /// Refuses a table of `entry` bytes per cell that does not fit.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`] with the size wanted and the budget.
+    pub fn check_table(&self, what: &str, rows: usize, columns: usize, entry: usize) -> Result<()> {
+        let wanted = rows as u128 * columns as u128 * entry as u128;
         if wanted > u128::from(self.bytes) {
             return Err(Error::new(
                 ErrorKind::TooLarge,
                 format!(
-                    "{what} for {n} x {n} entries need {wanted} bytes, the memory budget is {} bytes",
+                    "{what} of {rows} x {columns} entries: {wanted} bytes needed, the memory budget is {} bytes",
                     self.bytes
                 ),
             ));

@@ -1,1 +1,47 @@
-//! Placeholder.
+//! Features to a clustering ensemble: base clusterers, and ways to make them differ.
+//!
+//! A [`Generator`] runs one base clusterer many times and varies what it sees: the number of clusters,
+//! the features, the objects, the projection, the random start.
+//!
+//! ```
+//! use consilience_core::Seed;
+//! use consilience_generate::{Generator, KMeans, Scale};
+//! use ndarray::Array2;
+//!
+//! // Two groups of ten objects.
+//! let x = Array2::from_shape_fn((20, 2), |(i, j)| (i / 10 * 8) as f64 + (i * (j + 3) % 7) as f64 * 0.1);
+//! let ensemble = Generator::new(KMeans::new())
+//!     .members(10)
+//!     .clusters(2..=4)
+//!     .scale(Scale::ZScore)
+//!     .seed(Seed(1))
+//!     .generate(x.view())?;
+//! assert_eq!((ensemble.n_objects(), ensemble.n_members()), (20, 10));
+//! // No member puts objects of different groups together.
+//! assert!(ensemble.members().iter().all(|m| m.label(0) != m.label(19)));
+//! # Ok::<(), consilience_core::Error>(())
+//! ```
+//!
+//! The lower road: every clusterer is a [`BaseClusterer`](consilience_core::BaseClusterer) and can be
+//! called by itself, and so can yours, given to [`Generator::new`].
+
+mod agglomerative;
+mod distinct;
+mod generator;
+mod input;
+mod kernel_kmeans;
+mod kmeans;
+mod mini_batch;
+mod rpcl;
+mod similarity;
+mod spectral;
+#[cfg(test)]
+mod tests;
+
+pub use agglomerative::{Agglomerative, Linkage};
+pub use generator::{Generator, Scale};
+pub use kernel_kmeans::KernelKMeans;
+pub use kmeans::{KMeans, KMeansClusters};
+pub use mini_batch::MiniBatchKMeans;
+pub use rpcl::Rpcl;
+pub use spectral::Spectral;

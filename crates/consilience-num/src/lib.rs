@@ -1,2 +1,12 @@
 //! Numerical kernels without clustering words: symmetric eigenpairs, k-means on rows, sparse
 //! products, ordered parallel reductions, projection onto the simplex, the assignment problem.
+
+pub mod assignment;
+pub mod eigen;
+mod float;
+pub mod kmeans;
+pub mod reduce;
+pub mod simplex;
+pub mod sparse;
+
+pub use float::Float;

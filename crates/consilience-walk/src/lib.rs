@@ -1,1 +1,43 @@
-//! Placeholder.
+//! Random walks on the graph of microclusters.
+//!
+//! Keep only the strongest links of each microcluster ([`EliteNeighbours`]), let walkers loose on them
+//! ([`Transition`]), call two microclusters similar where their walkers see the same
+//! ([`ProbabilityTrajectories`]), and cut that similarity by linkage ([`Pta`]) or as a bipartite graph
+//! ([`Ptgp`]):
+//!
+//! ```
+//! use consilience_core::{ConsensusFunction, Ensemble, Partition};
+//! use consilience_walk::{Pta, Ptgp};
+//!
+//! let ensemble = Ensemble::new(vec![
+//!     Partition::from_labels(&[0, 0, 0, 1, 1, 1, 2, 2, 2])?,
+//!     Partition::from_labels(&[0, 0, 1, 1, 1, 1, 2, 2, 2])?,
+//!     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2, 2, 2])?,
+//! ])?;
+//! let expected = Partition::from_labels(&[0, 0, 0, 1, 1, 1, 2, 2, 2])?;
+//! assert_eq!(Pta::new(3).consensus(&ensemble)?, expected);
+//! assert_eq!(Ptgp::new(3).consensus(&ensemble)?, expected);
+//! # Ok::<(), consilience_core::Error>(())
+//! ```
+//!
+//! All of it follows Huang, Lai, Wang, "Robust Ensemble Clustering Using Probability Trajectories", IEEE
+//! TKDE 28(5), 2016; each item names its equation and where we differ.
+
+mod dense;
+mod elite;
+mod parameters;
+mod pta;
+mod ptgp;
+mod pts;
+#[cfg(test)]
+mod reference;
+#[cfg(test)]
+mod tests;
+mod thin;
+mod transition;
+
+pub use elite::EliteNeighbours;
+pub use pta::Pta;
+pub use ptgp::Ptgp;
+pub use pts::{ProbabilityTrajectories, Road};
+pub use transition::Transition;

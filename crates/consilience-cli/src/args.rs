@@ -1,0 +1,173 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Combine clusterings: one consensus from many answers.
+///
+/// Files are known by their ending: .npy, .npz (FILE.npz:NAME chooses an array), .csv (a first row of text is
+/// a header) and .parquet. Negative numbers, empty cells and nulls are unlabelled. Rows and columns count
+/// from 0.
+#[derive(Parser)]
+#[command(name = "consilience", version, about, long_about, after_help = "Example: consilience demo")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Show the main job on data that ships with the program: no argument, no download
+    Demo(Demo),
+    /// Turn features into an ensemble of base clusterings
+    Generate(Generate),
+    /// Combine an ensemble into one clustering
+    Consensus(Consensus),
+    /// Compare a clustering with the truth, or with another clustering
+    Score(Score),
+}
+
+/// Options of every command.
+#[derive(Args)]
+pub(crate) struct Common {
+    /// Seed of everything random; the same seed gives the same result at any number of threads
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Number of threads [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<usize>,
+    /// Print one JSON object and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress bars, no notes
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+/// Arguments of `demo`.
+#[derive(Args)]
+#[command(after_help = "Example: consilience demo --seed 7")]
+pub(crate) struct Demo {
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Arguments of `generate`.
+#[derive(Args)]
+#[command(
+    after_help = "Example: consilience generate features.npy -o pool.npz --members 30 --clusters 10..30 --feature-fraction 0.5"
+)]
+pub(crate) struct Generate {
+    /// Features: n rows, d columns of numbers
+    pub(crate) features: PathBuf,
+    /// Where the ensemble goes: n rows, one column of labels per member
+    #[arg(short, long, value_name = "ENSEMBLE")]
+    pub(crate) output: PathBuf,
+    /// kmeans, minibatch, kernel-kmeans, rpcl, spectral or agglomerative
+    #[arg(long, value_name = "NAME", default_value = "kmeans")]
+    pub(crate) method: String,
+    /// Number of base clusterings
+    #[arg(long, value_name = "M", default_value_t = 20)]
+    pub(crate) members: usize,
+    /// Number of clusters, drawn for each member from this range, both ends included
+    #[arg(long, value_name = "A..B", default_value = "2..50")]
+    pub(crate) clusters: String,
+    /// Share of the features that each member sees, chosen at random
+    #[arg(long, value_name = "F")]
+    pub(crate) feature_fraction: Option<f64>,
+    /// Share of the objects that each member labels, chosen at random
+    #[arg(long, value_name = "F")]
+    pub(crate) object_fraction: Option<f64>,
+    /// How the features are scaled first: none, minmax or zscore
+    #[arg(long, value_name = "SCALE", default_value = "none")]
+    pub(crate) scale: String,
+    /// True labels: adds each score, averaged over the members
+    #[arg(long, value_name = "FILE")]
+    pub(crate) truth: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Arguments of `consensus`.
+#[derive(Args)]
+#[command(
+    after_help = "Example: consilience consensus pool.npz --method pta-al --clusters 10 -o labels.csv --truth truth.csv"
+)]
+pub(crate) struct Consensus {
+    /// The ensemble: n rows, one column of labels per base clustering
+    #[arg(required_unless_present = "list")]
+    pub(crate) ensemble: Option<PathBuf>,
+    /// The consensus function; --list shows them
+    #[arg(long, value_name = "NAME", required_unless_present = "list")]
+    pub(crate) method: Option<String>,
+    /// Number of clusters; without it the method chooses
+    #[arg(long, value_name = "K")]
+    pub(crate) clusters: Option<usize>,
+    /// Use only these base clusterings, for instance 3,17,20
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) columns: Vec<usize>,
+    /// A parameter of the method; --list shows which it takes
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    pub(crate) params: Vec<String>,
+    /// Where the labels go: one column
+    #[arg(short, long, value_name = "LABELS")]
+    pub(crate) output: Option<PathBuf>,
+    /// Where the memberships go: n rows, one column of probabilities per cluster
+    #[arg(long, value_name = "FILE")]
+    pub(crate) soft: Option<PathBuf>,
+    /// Print the methods with their parameters and papers
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// True labels: adds every score of the result
+    #[arg(long, value_name = "FILE")]
+    pub(crate) truth: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Arguments of `score`.
+#[derive(Args)]
+#[command(after_help = "Example: consilience score labels.csv truth.npz:y")]
+pub(crate) struct Score {
+    /// The clustering to judge: one column of labels
+    pub(crate) labels: PathBuf,
+    /// What it is compared with: one column of labels
+    pub(crate) truth: PathBuf,
+    /// Compare memberships instead (rows of probabilities) by their Jensen-Shannon divergence
+    #[arg(long)]
+    pub(crate) soft: bool,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+impl Command {
+    /// The options that all commands share.
+    pub(crate) fn common(&self) -> &Common {
+        match self {
+            Command::Demo(a) => &a.common,
+            Command::Generate(a) => &a.common,
+            Command::Consensus(a) => &a.common,
+            Command::Score(a) => &a.common,
+        }
+    }
+}
+
+/// clap's many lines in one: what is wrong, what it suggests, and where help is.
+pub(crate) fn one_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let mut parts = Vec::new();
+    for line in text.lines().map(str::trim) {
+        if line.starts_with("Usage:") || line.starts_with("For more information") {
+            break;
+        }
+        match line.strip_prefix("tip: ") {
+            Some(tip) => parts.push(format!("({tip})")),
+            None if !line.is_empty() => parts.push(line.to_owned()),
+            None => {}
+        }
+    }
+    let line = parts.join(" ");
+    format!("{}; see --help", line.strip_prefix("error: ").unwrap_or(&line))
+}

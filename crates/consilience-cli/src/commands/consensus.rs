@@ -1,0 +1,137 @@
+//! `consilience consensus`: an ensemble to one clustering.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::time::Instant;
+
+use consilience::scores::Scores;
+use consilience::{Ensemble, Memberships, Seed};
+use serde_json::{Value, json};
+
+use super::read_truth;
+use crate::args::Consensus;
+use crate::failure::{Failure, Outcome};
+use crate::files::target::Target;
+use crate::files::{self, Labelled};
+use crate::methods::{self, METHODS};
+use crate::output::{self, Lines};
+use crate::terminal::Terminal;
+
+/// Runs the command.
+pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
+    if args.list {
+        return list(args, terminal);
+    }
+    let (Some(path), Some(name)) = (&args.ensemble, &args.method) else {
+        return Err(Failure::bad("expected ENSEMBLE and --method NAME, or --list; see --help"));
+    };
+    // Everything that can be refused at once is, before the first byte is read.
+    let method = methods::find(name)?;
+    let function = method.build(args.clusters, &args.params, Seed(args.common.seed))?;
+    if args.output.is_some() && args.output == args.soft {
+        return Err(Failure::bad("-o and --soft name the same file; expected two"));
+    }
+    let mut labels_to = args.output.as_deref().map(Target::create).transpose()?;
+    let mut soft_to = args.soft.as_deref().map(Target::create).transpose()?;
+
+    let start = Instant::now();
+    let ensemble = read_members(path, &args.columns, terminal)?;
+    let truth = read_truth(args.truth.as_deref(), ensemble.n_objects(), terminal)?;
+    let read = start.elapsed();
+
+    let start = Instant::now();
+    let fit = function.fit(&ensemble, terminal)?;
+    let total = start.elapsed();
+    terminal.clear();
+    let (consensus, report) = (fit.output, fit.report);
+    report.notes.iter().for_each(|note| terminal.note(note));
+
+    if let Some(target) = &mut labels_to {
+        files::write_labels(target, &Labelled::one(&consensus), terminal)?;
+    }
+    if let Some(target) = &mut soft_to {
+        terminal.note(format!("{name} gives a hard clustering: its memberships are 0 or 1"));
+        files::write_floats(target, Memberships::from(&consensus).values(), terminal)?;
+    }
+    for target in [labels_to, soft_to].into_iter().flatten() {
+        target.commit()?;
+    }
+
+    let scores = truth.map(|truth| Scores::compare(&consensus, &truth)).transpose()?;
+    if args.common.json {
+        let mut object = json!({
+            "method": name,
+            "n": ensemble.n_objects(),
+            "members": ensemble.n_members(),
+            "microclusters": report.microclusters,
+            "clusters": consensus.n_clusters(),
+            "status": report.status.name(),
+            "iterations": report.iterations,
+            "objective": report.objective,
+            "error_bound": report.error_bound,
+            "seconds": output::seconds(read, &report, total),
+        });
+        if report.error_bound.is_none() {
+            object.as_object_mut().map(|o| o.remove("error_bound"));
+        }
+        if let Some(scores) = scores {
+            object["scores"] = output::scores_json(&scores.entries());
+        }
+        return output::print_json(object, &args.common, terminal);
+    }
+    let mut lines = Lines::default();
+    lines.add("method", name).add("objects", ensemble.n_objects()).add("members", ensemble.n_members());
+    if let Some(microclusters) = report.microclusters {
+        lines.add("microclusters", microclusters);
+    }
+    lines.add("clusters", consensus.n_clusters()).add("status", report.status.name());
+    if let Some(bound) = report.error_bound {
+        lines.add("error bound", format!("{bound:.2e}"));
+    }
+    lines.add("seconds", format!("{} (and {} to read)", output::time(total), output::time(read)));
+    if let Some(scores) = scores {
+        lines.scores(&scores.entries());
+    }
+    for (what, path) in [("labels", &args.output), ("memberships", &args.soft)] {
+        if let Some(path) = path {
+            lines.add(what, path.display());
+        }
+    }
+    lines.print()
+}
+
+/// The ensemble, or only the chosen columns of it.
+fn read_members(path: &Path, columns: &[usize], terminal: &Terminal) -> Outcome<Ensemble> {
+    let ensemble = files::read_ensemble(path, terminal)?;
+    if columns.is_empty() {
+        return Ok(ensemble);
+    }
+    if let Some(column) = columns.iter().find(|&&c| c >= ensemble.n_members()) {
+        return Err(Failure::Bad(format!(
+            "--columns {column}: {} has {} columns; expected 0..={}",
+            path.display(),
+            ensemble.n_members(),
+            ensemble.n_members() - 1
+        )));
+    }
+    Ok(ensemble.select(columns)?)
+}
+
+fn list(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
+    if args.common.json {
+        let methods: Vec<Value> = METHODS
+            .iter()
+            .map(|m| json!({ "name": m.name, "about": m.about, "params": m.params, "paper": m.paper }))
+            .collect();
+        return output::print_json(json!({ "methods": methods }), &args.common, terminal);
+    }
+    let mut text = String::new();
+    for method in METHODS {
+        let mut about = method.about.to_owned();
+        if !method.params.is_empty() {
+            let _ = write!(about, " ({})", method.params.join(", "));
+        }
+        let _ = writeln!(text, "{:10} {about}. {}", method.name, method.paper);
+    }
+    output::print(&text)
+}

@@ -1,0 +1,74 @@
+//! Why a command ended early, and with which exit code.
+
+use std::fmt::Display;
+use std::io;
+use std::process::ExitCode;
+
+use consilience::ErrorKind;
+
+/// The result of every step of a command.
+pub(crate) type Outcome<T> = Result<T, Failure>;
+
+/// Why a command ended early.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Bad input or a failing system call: what, where, and what was expected.
+    Bad(String),
+    /// The user pressed Ctrl-C.
+    Cancelled,
+    /// Whoever read our standard output has gone (`| head`); nobody is left to tell.
+    ClosedPipe,
+}
+
+impl Failure {
+    /// Bad input, told in one sentence.
+    pub(crate) fn bad(message: impl Into<String>) -> Self {
+        Failure::Bad(message.into())
+    }
+
+    /// The same failure with the place in front: `pool.csv: row 3, column 1: ...`.
+    pub(crate) fn within(self, place: impl Display) -> Self {
+        match self {
+            Failure::Bad(message) => Failure::Bad(format!("{place}: {message}")),
+            other => other,
+        }
+    }
+
+    /// Tells the user on standard error, in one line whatever the message holds.
+    pub(crate) fn report(self) -> ExitCode {
+        match self {
+            Failure::Bad(message) => {
+                let line: Vec<&str> = message.split_whitespace().collect();
+                eprintln!("error: {}", line.join(" "));
+                ExitCode::from(2)
+            }
+            Failure::Cancelled => {
+                eprintln!("error: cancelled; nothing was written");
+                ExitCode::from(130)
+            }
+            Failure::ClosedPipe => ExitCode::SUCCESS,
+        }
+    }
+}
+
+impl From<consilience::Error> for Failure {
+    fn from(error: consilience::Error) -> Self {
+        match error.kind() {
+            ErrorKind::Cancelled => Failure::Cancelled,
+            _ => Failure::Bad(error.to_string()),
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            // The standard texts end in "(os error 2)", which helps nobody.
+            io::ErrorKind::NotFound => Failure::bad("no such file"),
+            io::ErrorKind::PermissionDenied => Failure::bad("permission denied"),
+            io::ErrorKind::IsADirectory => Failure::bad("is a folder, expected a file"),
+            io::ErrorKind::UnexpectedEof => Failure::bad("truncated: it ends in the middle of its contents"),
+            _ => Failure::Bad(error.to_string()),
+        }
+    }
+}

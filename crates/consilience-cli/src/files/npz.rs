@@ -1,0 +1,82 @@
+//! NumPy's `.npz`: a zip archive of `.npy` arrays, of which one is chosen by name.
+
+use std::io::{Read, Seek, Write};
+
+use ndarray::ArrayView2;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+use super::Labelled;
+use super::npy::{self, Stream};
+use crate::failure::{Failure, Outcome};
+use crate::terminal::Terminal;
+
+/// Reads one array: the named one, or the only one.
+pub(super) fn read<R: Read + Seek, T>(
+    file: R,
+    array: Option<&str>,
+    terminal: &Terminal,
+    read: impl FnOnce(Stream<'_>) -> Outcome<T>,
+) -> Outcome<T> {
+    let mut archive = ZipArchive::new(file)
+        .map_err(|error| Failure::bad(format!("not a readable .npz archive: {error}")))?;
+    let names: Vec<String> =
+        archive.file_names().filter_map(|name| Some(name.ok()?.strip_suffix(".npy")?.to_owned())).collect();
+    let name = match (array, &names[..]) {
+        (_, []) => return Err(Failure::bad("an archive without arrays")),
+        (Some(name), _) if names.iter().any(|n| n == name) => name,
+        (Some(name), _) => {
+            return Err(Failure::bad(format!("no array {name:?} among {}", names.join(", "))));
+        }
+        (None, [only]) => only,
+        (None, _) => {
+            return Err(Failure::bad(format!(
+                "several arrays: {}; choose one as FILE.npz:{}",
+                names.join(", "),
+                names[0]
+            )));
+        }
+    };
+    let mut entry = archive
+        .by_name(&format!("{name}.npy"))
+        .map_err(|error| Failure::bad(format!("array {name:?} is damaged: {error}")))?;
+    let length = entry.size();
+    read(Stream { reader: &mut entry, length, terminal })
+        .map_err(|failure| if names.len() > 1 { failure.within(format!("array {name:?}")) } else { failure })
+}
+
+/// Writes labels as the only array.
+pub(super) fn write_labels(
+    out: impl Write + Seek,
+    array: &str,
+    labels: &Labelled<'_>,
+    terminal: &Terminal,
+) -> Outcome<()> {
+    write(out, array, npy::label_bytes(labels), |out| npy::write_labels(out, labels, terminal))
+}
+
+/// Writes a table of float64 as the only array.
+pub(super) fn write_floats(out: impl Write + Seek, array: &str, table: ArrayView2<'_, f64>) -> Outcome<()> {
+    write(out, array, table.len() as u64 * 8 + 256, |out| npy::write_floats(out, table))
+}
+
+fn write<W: Write + Seek>(
+    out: W,
+    array: &str,
+    bytes: u64,
+    contents: impl FnOnce(&mut dyn Write) -> Outcome<()>,
+) -> Outcome<()> {
+    let wrong = |error: zip::result::ZipError| Failure::bad(error.to_string());
+    let mut archive = ZipWriter::new(out);
+    // No time stamp (the default is 1980): the same labels give the same file.
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Deflated)
+        .large_file(bytes > u64::from(u32::MAX));
+    archive.start_file(format!("{array}.npy"), options).map_err(wrong)?;
+    let mut buffered = std::io::BufWriter::with_capacity(1 << 16, &mut archive);
+    contents(&mut buffered)?;
+    buffered.flush()?;
+    drop(buffered);
+    archive.finish().map_err(wrong)?.flush()?;
+    Ok(())
+}

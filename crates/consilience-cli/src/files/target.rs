@@ -1,0 +1,89 @@
+//! Output files: written beside their place, then renamed into it, so that nobody ever sees half a file.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use super::Location;
+use crate::failure::{Failure, Outcome};
+
+/// Temporary files of this process, for the second Ctrl-C, which runs no destructors.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes what was being written when the program is told to end at once.
+pub(crate) fn remove_unfinished() {
+    for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// An output file before it is complete; dropped without [`Target::commit`] it leaves nothing.
+pub(crate) struct Target {
+    location: Location,
+    temporary: PathBuf,
+    file: Option<File>,
+}
+
+impl Target {
+    /// Opens the temporary file. Called before the long computation: a place that cannot be written
+    /// is told at once, not an hour later.
+    pub(crate) fn create(path: &Path) -> Outcome<Self> {
+        let location = Location::parse(path)?;
+        Self::open(location).map_err(|failure| failure.within(path.display()))
+    }
+
+    fn open(mut location: Location) -> Outcome<Self> {
+        // Through a symbolic link to the file behind it, as any other program would write.
+        if let Ok(real) = fs::canonicalize(&location.path) {
+            location.path = real;
+        }
+        let path = &location.path;
+        if path.is_dir() {
+            return Err(Failure::bad("is a folder, expected a file to write"));
+        }
+        let Some(name) = path.file_name() else {
+            return Err(Failure::bad("no name of a file to write"));
+        };
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if !folder.is_dir() {
+            return Err(Failure::bad(format!("there is no folder {} to write to", folder.display())));
+        }
+        let mut hidden = std::ffi::OsString::from(".");
+        hidden.push(name);
+        hidden.push(format!(".{}.tmp", std::process::id()));
+        let temporary = folder.join(hidden);
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&temporary)
+            .map_err(|error| Failure::from(error).within("cannot be written"))?;
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(temporary.clone());
+        Ok(Target { location, temporary, file: Some(file) })
+    }
+
+    /// Where and in which form it is written.
+    pub(crate) fn location(&self) -> &Location {
+        &self.location
+    }
+
+    /// The temporary file, ready to be written from its beginning.
+    pub(super) fn writer(&mut self) -> Outcome<BufWriter<File>> {
+        let file = self.file.take().ok_or_else(|| Failure::bad("written twice"))?;
+        Ok(BufWriter::with_capacity(1 << 18, file))
+    }
+
+    /// Puts the complete file in its place.
+    pub(crate) fn commit(self) -> Outcome<()> {
+        fs::rename(&self.temporary, &self.location.path)
+            .map_err(|error| Failure::from(error).within(self.location.path.display()))
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        // After a commit there is nothing of that name any more.
+        let _ = fs::remove_file(&self.temporary);
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|path| *path != self.temporary);
+    }
+}

@@ -1,0 +1,79 @@
+//! The program `consilience`: files in, consensus out. A thin layer over the library of the same name.
+
+mod args;
+mod commands;
+mod failure;
+mod files;
+mod methods;
+mod output;
+mod terminal;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
+
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use args::{Cli, Command};
+use failure::{Failure, Outcome};
+use terminal::Terminal;
+
+/// What the last panic said, for the one line about it.
+static FAULT: Mutex<String> = Mutex::new(String::new());
+
+fn main() -> ExitCode {
+    // A panic is a fault of ours; it is told like every other error, in one line.
+    std::panic::set_hook(Box::new(|panic| {
+        *FAULT.lock().unwrap_or_else(PoisonError::into_inner) = panic.to_string();
+    }));
+    match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(failure)) => failure.report(),
+        Err(_) => {
+            let fault = FAULT.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            Failure::Bad(format!("a fault of consilience itself, please report it: {fault}")).report()
+        }
+    }
+}
+
+fn run() -> Outcome<()> {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            return match error.kind() {
+                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => output::print(&error.to_string()),
+                ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                    Err(Failure::bad("no command; expected demo, generate, consensus or score; see --help"))
+                }
+                _ => Err(Failure::Bad(args::one_line(&error))),
+            };
+        }
+    };
+    let common = cli.command.common();
+    start_threads(common.threads)?;
+    terminal::listen_for_interrupts();
+    let terminal = Terminal::new(common.quiet, common.json);
+    let outcome = match &cli.command {
+        Command::Demo(args) => commands::demo::run(args, &terminal),
+        Command::Generate(args) => commands::generate::run(args, &terminal),
+        Command::Consensus(args) => commands::consensus::run(args, &terminal),
+        Command::Score(args) => commands::score::run(args, &terminal),
+    };
+    match outcome {
+        Ok(()) => terminal.finish(),
+        Err(_) => terminal.clear(),
+    }
+    outcome
+}
+
+fn start_threads(threads: Option<usize>) -> Outcome<()> {
+    let Some(threads) = threads else { return Ok(()) };
+    if !(1..=1024).contains(&threads) {
+        return Err(Failure::bad(format!("--threads {threads}; expected 1..=1024")));
+    }
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build_global()
+        .map_err(|error| Failure::bad(format!("--threads {threads}: {error}")))
+}

@@ -1,0 +1,255 @@
+//! Every command does its job, tells what JSON promises, and gives the same files at any number of threads.
+
+mod common;
+
+use common::{Folder, is_number, prepared};
+
+const METHODS: [&str; 8] = ["pta-al", "pta-cl", "pta-sl", "ptgp", "eac-al", "eac-cl", "eac-sl", "eac-ward"];
+const GENERATORS: [&str; 6] = ["kmeans", "minibatch", "kernel-kmeans", "rpcl", "spectral", "agglomerative"];
+const SCORES: [&str; 12] = [
+    "nmi_max",
+    "nmi_sqrt",
+    "nmi_arithmetic",
+    "ami",
+    "ari",
+    "rand",
+    "accuracy",
+    "purity",
+    "v_measure",
+    "vi",
+    "pair_f",
+    "fowlkes_mallows",
+];
+
+#[test]
+fn consensus_finds_the_classes_by_every_method() {
+    let folder = prepared();
+    for method in METHODS {
+        let told = folder.json(&format!(
+            "consensus pool.csv --method {method} --clusters 4 --truth truth.csv -o {method}.csv"
+        ));
+        assert_eq!(told["method"], method);
+        assert_eq!((told["n"].as_u64(), told["members"].as_u64()), (Some(120), Some(12)));
+        assert_eq!(told["clusters"], 4, "{method}");
+        for key in ["microclusters", "iterations", "seed", "threads"] {
+            assert!(is_number(&told[key]), "{method}: {key}");
+        }
+        assert!(told["status"].is_string() && told["notes"].is_array());
+        assert!(told.get("objective").is_some() && told.get("peak_rss_bytes").is_some());
+        for key in ["read", "total", "microclusters", "similarity", "partition"] {
+            assert!(is_number(&told["seconds"][key]), "{method}: seconds of {key} in {}", told["seconds"]);
+        }
+        for score in SCORES {
+            assert!(is_number(&told["scores"][score]), "{method}: {score}");
+        }
+        // Single link may chain; everything else must see through a tenth of mistakes.
+        if !method.ends_with("-sl") {
+            assert!(told["scores"]["ari"].as_f64() > Some(0.9), "{method}: {}", told["scores"]);
+        }
+        let again = folder.json(&format!("score {method}.csv truth.csv"));
+        assert_eq!(again["scores"], told["scores"], "{method}");
+    }
+}
+
+#[test]
+fn consensus_chooses_the_number_of_clusters_itself() {
+    let folder = prepared();
+    for method in ["pta-al", "ptgp", "eac-al"] {
+        let told = folder.json(&format!("consensus pool.csv --method {method}"));
+        assert!(told["clusters"].as_u64() >= Some(1), "{method}");
+        assert!(told.get("scores").is_none());
+    }
+}
+
+#[test]
+fn consensus_takes_columns_parameters_and_soft_outputs() {
+    let folder = prepared();
+    let told = folder.json("consensus pool.csv --method ptgp --clusters 4 --columns 3,0,7 --seed 5");
+    assert_eq!((told["members"].as_u64(), told["seed"].as_u64()), (Some(3), Some(5)));
+    folder.ok("consensus pool.csv --method ptgp --clusters 4 --param elite_neighbours=3 --param walk_length=2 --param restarts=2");
+    let ran = folder.ok("consensus pool.csv --method eac-al --clusters 4 -o hard.npy --soft soft.npz");
+    assert!(ran.stderr.starts_with("note: "), "{}", ran.stderr);
+    assert_eq!(folder.json("score --soft soft.npz hard.npy")["scores"]["jensen_shannon"], 0.0);
+    let quiet = folder.ok("consensus pool.csv --method eac-al --clusters 4 --soft soft.csv --quiet");
+    assert_eq!(quiet.stderr, "");
+    assert_eq!(folder.json("score --soft soft.csv soft.npz")["scores"]["jensen_shannon"], 0.0);
+}
+
+#[test]
+fn fewer_clusters_than_asked_for_are_told() {
+    let folder = Folder::new();
+    folder.write("pool.csv", "0,0\n0,0\n1,1\n1,1\n");
+    let told = folder.json("consensus pool.csv --method eac-al --clusters 3 -o labels.csv");
+    assert_eq!((told["clusters"].as_u64(), told["status"].as_str()), (Some(2), Some("fewer-clusters")));
+    assert_eq!(told["notes"].as_array().map(Vec::len), Some(1));
+    let ran = folder.ok("consensus pool.csv --method eac-al --clusters 3");
+    assert!(ran.stderr.starts_with("note: ") && ran.stderr.lines().count() == 1, "{}", ran.stderr);
+    assert_eq!(String::from_utf8(folder.read("labels.csv")).unwrap(), "label\n0\n0\n1\n1\n");
+}
+
+#[test]
+fn generate_makes_an_ensemble_by_every_method() {
+    let folder = prepared();
+    for method in GENERATORS {
+        let told = folder.json(&format!(
+            "generate x.csv --method {method} --members 5 --clusters 4..6 -o {method}.npz --truth truth.csv --scale zscore"
+        ));
+        assert_eq!(told["method"], method);
+        assert_eq!((told["n"].as_u64(), told["members"].as_u64()), (Some(120), Some(5)));
+        assert_eq!(told["clusters"].as_array().map(Vec::len), Some(5));
+        assert!(is_number(&told["seconds"]["read"]) && is_number(&told["seconds"]["total"]));
+        for score in SCORES {
+            assert!(is_number(&told["scores"][score]), "{method}: {score}");
+        }
+        folder.ok(&format!("consensus {method}.npz --method eac-al --clusters 4"));
+    }
+}
+
+#[test]
+fn generate_and_consensus_do_the_main_job() {
+    let folder = prepared();
+    folder.ok("generate x.csv -o pool.npy --clusters 4..8 --object-fraction 0.7 --scale minmax");
+    let told = folder.json("consensus pool.npy --method pta-al --clusters 4 --truth truth.csv");
+    assert_eq!(told["scores"]["ari"], 1.0);
+}
+
+#[test]
+fn threads_leave_no_trace_in_the_files() {
+    let folder = prepared();
+    for (ending, method) in [("npy", "ptgp"), ("npz", "pta-al"), ("csv", "eac-ward"), ("parquet", "ptgp")] {
+        let mut files = Vec::new();
+        for threads in [1, 2, 3, 8] {
+            folder.ok(&format!(
+                "generate x.csv -o pool.{ending} --members 9 --clusters 2..9 --threads {threads}"
+            ));
+            let told = folder.json(&format!(
+                "consensus pool.{ending} --method {method} --clusters 3 -o labels.{ending} --threads {threads}"
+            ));
+            assert_eq!(told["threads"], threads);
+            files.push((folder.read(&format!("pool.{ending}")), folder.read(&format!("labels.{ending}"))));
+        }
+        assert!(files.windows(2).all(|w| w[0] == w[1]), "{ending}");
+    }
+}
+
+#[test]
+fn the_seed_matters_and_is_all_that_matters() {
+    let folder = prepared();
+    let pool = |name: &str, seed: u64| {
+        folder.ok(&format!("generate x.csv -o {name} --clusters 5..9 --seed {seed}"));
+        folder.read(name)
+    };
+    assert_eq!(pool("a.npy", 1), pool("b.npy", 1));
+    assert_ne!(pool("a.npy", 1), pool("b.npy", 2));
+}
+
+#[test]
+fn score_knows_equal_and_swapped_labels() {
+    let folder = Folder::new();
+    folder.write("a.csv", "5\n5\n9\n9\n-1\n");
+    folder.write("b.csv", "label\n1\n1\n0\n0\n0\n");
+    let told = folder.json("score a.csv a.csv");
+    assert_eq!((told["scores"]["ari"].as_f64(), told["scores"]["vi"].as_f64()), (Some(1.0), Some(0.0)));
+    let ran = folder.ok("score a.csv b.csv");
+    assert!(ran.stdout.lines().any(|line| line.starts_with("nmi_max ")), "{}", ran.stdout);
+    assert_eq!(ran.stderr, "");
+}
+
+#[test]
+fn demo_shows_that_consensus_helps() {
+    let folder = Folder::new();
+    let told = folder.json("demo");
+    assert_eq!((told["n"].as_u64(), told["members"].as_u64()), (Some(1797), Some(30)));
+    let nmi = |name: &str| {
+        let results = told["results"].as_array().unwrap();
+        let line = results.iter().find(|line| line["name"] == name).unwrap();
+        line["scores"]["nmi_max"].as_f64().unwrap()
+    };
+    assert!(nmi("pta-al") > nmi("members, mean") + 0.05, "{told}");
+    assert!(nmi("ptgp") > nmi("members, mean") + 0.05, "{told}");
+    let ran = folder.ok("demo --seed 3");
+    assert!(ran.stdout.contains("pta-al") && ran.stdout.contains("consilience consensus pool.npz"));
+    assert_eq!(ran.stderr, "");
+    assert!(folder.names().is_empty());
+}
+
+#[test]
+fn help_list_and_version_say_what_there_is() {
+    let folder = Folder::new();
+    for command in ["demo", "generate", "consensus", "score"] {
+        let help = folder.ok(&format!("{command} --help")).stdout;
+        assert!(help.contains(&format!("Example: consilience {command}")), "{help}");
+    }
+    assert!(folder.ok("--help").stdout.contains("Example: consilience demo"));
+    assert!(folder.ok("--version").stdout.starts_with("consilience "));
+    let list = folder.ok("consensus --list").stdout;
+    let names: Vec<&str> = list.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(names, METHODS);
+    assert!(list.lines().all(|line| line.contains("20")), "every line names a paper: {list}");
+    assert_eq!(folder.json("consensus --list")["methods"].as_array().map(Vec::len), Some(METHODS.len()));
+}
+
+#[cfg(unix)]
+mod signals {
+    use super::common::{Folder, exists, prepared};
+    use std::fs::OpenOptions;
+    use std::io::{Read, Write};
+    use std::process::{Child, Command};
+    use std::time::{Duration, Instant};
+
+    fn interrupt(child: &Child) {
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    }
+
+    /// Starts a run that waits for its input at a pipe, with its temporary file already there.
+    fn waiting(folder: &Folder) -> (Child, std::fs::File) {
+        assert!(Command::new("mkfifo").arg(folder.path("pipe.csv")).status().unwrap().success());
+        let child =
+            folder.command("consensus pipe.csv --method eac-al --clusters 2 -o out.csv").spawn().unwrap();
+        // Opening the pipe returns as soon as the program has opened its end.
+        let pipe = OpenOptions::new().write(true).open(folder.path("pipe.csv")).unwrap();
+        assert_eq!(folder.names().len(), 2, "{:?}", folder.names());
+        (child, pipe)
+    }
+
+    #[test]
+    fn the_first_interrupt_stops_and_leaves_nothing() {
+        let folder = Folder::new();
+        let (mut child, mut pipe) = waiting(&folder);
+        interrupt(&child);
+        std::thread::sleep(Duration::from_millis(200));
+        pipe.write_all(b"0,0\n1,1\n").unwrap();
+        drop(pipe);
+        let mut told = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        assert_eq!((told.lines().count(), told.starts_with("error: cancelled")), (1, true), "{told}");
+        assert_eq!(folder.names(), ["pipe.csv"]);
+    }
+
+    #[test]
+    fn the_second_interrupt_ends_at_once_and_leaves_nothing() {
+        let folder = Folder::new();
+        let (mut child, pipe) = waiting(&folder);
+        interrupt(&child);
+        std::thread::sleep(Duration::from_millis(200));
+        interrupt(&child);
+        let start = Instant::now();
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        assert!(start.elapsed() < Duration::from_secs(5));
+        drop(pipe);
+        assert_eq!(folder.names(), ["pipe.csv"]);
+    }
+
+    #[test]
+    fn a_closed_pipe_is_no_panic() {
+        let folder = prepared();
+        let mut child =
+            folder.command("consensus pool.csv --method eac-al --clusters 4 -o out.csv").spawn().unwrap();
+        drop(child.stdout.take());
+        let mut told = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+        assert_eq!((child.wait().unwrap().code(), &told[..]), (Some(0), ""));
+        assert!(exists(&folder.path("out.csv")));
+    }
+}

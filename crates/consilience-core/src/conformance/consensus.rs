@@ -1,0 +1,262 @@
+//! Laws of consensus functions.
+
+use super::labels;
+use super::watch::{cancellation, progress, succeed, threads};
+use super::worlds::{Planted, distinct_rows, heard, plant, show, small_worlds};
+use super::{Profile, broken, hold};
+use crate::{ConsensusFunction, Ensemble, Fit, Partition, Result, Seed, Status, scores};
+
+/// Makes the method for a number of clusters.
+pub(super) type Make<'a> = &'a dyn Fn(usize) -> Box<dyn ConsensusFunction<Output = Partition>>;
+
+/// One law: its name, and what panics where it is broken.
+pub(super) type Law = (&'static str, fn(&str, Make<'_>, &Profile));
+
+/// The laws in the order they are tried, simple ones first.
+pub(super) const LAWS: [Law; 20] = [
+    ("one object", labels::one_object),
+    ("k outside 1..=n is refused with both numbers", labels::clusters_out_of_range),
+    ("all objects equal", labels::all_equal),
+    ("k above the number of distinct objects", labels::too_many_clusters),
+    ("objects unlabelled in some members", labels::partly_unlabelled),
+    ("objects unlabelled everywhere stay unlabelled", labels::silent_objects),
+    ("members that say nothing", labels::silent_members),
+    ("disconnected graphs and isolated objects", labels::disconnected),
+    ("single-cluster and all-singleton members", labels::trivial_members),
+    ("label gaps and huge labels", labels::gaps),
+    ("relabelling members", relabelling),
+    ("permuting members", member_permutation),
+    ("permuting objects", object_permutation),
+    ("a unanimous ensemble", unanimous),
+    ("doubling every object", duplication),
+    ("planted structure is found", planted_found),
+    ("same bits at any number of threads", same_bits),
+    ("cancellation", cancelled),
+    ("progress", progressing),
+    ("small worlds", all_small_worlds),
+];
+
+/// Puts a consensus function through every law that its profile does not switch off.
+///
+/// `make` builds the method for a number of clusters; seeded methods fix their seed in it.
+///
+/// Tried are: every row about labels in our table of bad input; relabelling, permuting and doubling;
+/// unanimous and planted ensembles; equal bits on 1, 2, 3 and 8 threads; cancellation and progress; and all
+/// [`small_worlds`](super::small_worlds) for every number of clusters.
+///
+/// # Panics
+/// Where a law is broken, with its name and the input.
+pub fn consensus_function(
+    make: &dyn Fn(usize) -> Box<dyn ConsensusFunction<Output = Partition>>,
+    profile: &Profile,
+) {
+    for (name, law) in LAWS {
+        law(name, make, profile);
+    }
+}
+
+/// Runs the method, which must succeed, and checks what every result must obey.
+pub(super) fn run(
+    law: &str,
+    make: Make<'_>,
+    profile: &Profile,
+    k: usize,
+    ensemble: &Ensemble,
+) -> Fit<Partition> {
+    let input = || format!("k = {k}, {}", show(ensemble));
+    let before = ensemble.clone();
+    let fit = succeed(law, &input(), || make(k).fit(ensemble, &()));
+    hold(law, *ensemble == before, || format!("the input changed: {}", input()));
+    let out = &fit.output;
+    let n = ensemble.n_objects();
+    hold(law, out.n_objects() == n, || format!("{} objects out of {n} on {}", out.n_objects(), input()));
+    for i in 0..n {
+        let (is, should) = (out.label(i).is_some(), heard(ensemble, i));
+        hold(law, is == should, || {
+            let word = |labelled| if labelled { "labelled" } else { "unlabelled" };
+            format!("object {i} is {}, expected {} on {}", word(is), word(should), input())
+        });
+    }
+    let (found, most) = (out.n_clusters(), k.min(distinct_rows(ensemble)));
+    if profile.exact_clusters {
+        hold(law, found == most, || format!("{found} clusters, expected {most} on {}", input()));
+    } else if profile.checks_clusters {
+        hold(law, found <= most, || format!("{found} clusters, expected at most {most} on {}", input()));
+    }
+    let told = most == k || fit.report.status == Status::FewerClusters;
+    hold(law, told || !profile.checks_clusters, || {
+        format!("{found} clusters, but status {:?} on {}", fit.report.status, input())
+    });
+    hold(law, out.sizes().iter().all(|&s| s > 0), || format!("an empty cluster on {}", input()));
+    fit
+}
+
+/// Clear structure, sizes unequal and no two members alike: nothing has to be decided by ties at k = 4.
+fn clear_worlds() -> [Planted; 3] {
+    let sizes = [25, 17, 11, 8];
+    [plant(1, &sizes, 15, 0.08, 0.0), plant(2, &sizes, 15, 0.1, 0.0), plant(3, &sizes, 20, 0.05, 0.15)]
+}
+
+/// The suite's own manipulations of its own input cannot fail.
+fn sure<T>(law: &str, result: Result<T>) -> T {
+    match result {
+        Ok(value) => value,
+        Err(e) => broken(law, format!("in the suite's own input: {e}")),
+    }
+}
+
+fn relabelling(law: &str, make: Make<'_>, profile: &Profile) {
+    for world in clear_worlds() {
+        let plain = run(law, make, profile, 4, &world.ensemble);
+        let renamed = world.ensemble.members().iter().enumerate().map(|(u, m)| {
+            let k = m.n_clusters() as u64;
+            Partition::from_fn(m.n_objects(), |i| {
+                let l = m.label(i)? as u64;
+                // Backwards; with gaps; huge and scattered.
+                Some(match u % 3 {
+                    0 => k - 1 - l,
+                    1 => 3 + 17 * l,
+                    _ => u64::MAX - (l + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) % (1 << 60),
+                })
+            })
+        });
+        let renamed = sure(law, renamed.collect::<Result<_>>().and_then(Ensemble::new));
+        let again = run(law, make, profile, 4, &renamed);
+        hold(law, again.output == plain.output, || format!("another partition on {}", show(&renamed)));
+        let bits = |f: &Fit<Partition>| f.report.objective.map(f64::to_bits);
+        hold(law, bits(&again) == bits(&plain), || format!("another objective on {}", show(&renamed)));
+    }
+}
+
+fn member_permutation(law: &str, make: Make<'_>, profile: &Profile) {
+    if !profile.member_permutation {
+        return;
+    }
+    for (w, world) in clear_worlds().into_iter().enumerate() {
+        let plain = run(law, make, profile, 4, &world.ensemble);
+        let mut order: Vec<usize> = (0..world.ensemble.n_members()).collect();
+        for round in 0..3 {
+            if round == 0 {
+                order.reverse();
+            } else {
+                Seed(w as u64).derive("members", round).stream().shuffle(&mut order);
+            }
+            let moved = sure(law, world.ensemble.select(&order));
+            let again = run(law, make, profile, 4, &moved);
+            hold(law, again.output == plain.output, || {
+                format!("another partition (order {order:?}) on {}", show(&world.ensemble))
+            });
+        }
+    }
+}
+
+fn object_permutation(law: &str, make: Make<'_>, profile: &Profile) {
+    if !profile.object_permutation {
+        return;
+    }
+    for (w, world) in clear_worlds().into_iter().enumerate() {
+        let plain = run(law, make, profile, 4, &world.ensemble);
+        let mut order: Vec<usize> = (0..world.ensemble.n_objects()).collect();
+        for round in 0..3 {
+            if round == 0 {
+                order.reverse();
+            } else {
+                Seed(w as u64).derive("objects", round).stream().shuffle(&mut order);
+            }
+            let moved = sure(law, world.ensemble.select_objects(&order));
+            let again = run(law, make, profile, 4, &moved);
+            hold(law, again.output == sure(law, plain.output.select(&order)), || {
+                format!("another partition (order {order:?}) on {}", show(&world.ensemble))
+            });
+        }
+    }
+}
+
+fn unanimous(law: &str, make: Make<'_>, profile: &Profile) {
+    if !profile.unanimous {
+        return;
+    }
+    type Label = fn(usize) -> Option<u64>;
+    let groupings: [(usize, Label); 5] = [
+        (30, |i| Some((i * i % 7) as u64)),
+        (24, |i| Some(i as u64 / 6)),
+        (10, |_| Some(0)),
+        (6, |i| Some(i as u64)),
+        (20, |i| (i % 5 != 4).then_some((i % 5) as u64)),
+    ];
+    for (n, label) in groupings {
+        let agreed = sure(law, Partition::from_fn(n, label));
+        for members in [1, 2, 5] {
+            let ensemble = sure(law, Ensemble::new(vec![agreed.clone(); members]));
+            let out = run(law, make, profile, agreed.n_clusters(), &ensemble).output;
+            hold(law, out == agreed, || {
+                format!("{members} members say {:?}, out came {:?}", agreed.to_signed(), out.to_signed())
+            });
+        }
+    }
+}
+
+fn duplication(law: &str, make: Make<'_>, profile: &Profile) {
+    if !profile.duplication {
+        return;
+    }
+    for world in clear_worlds() {
+        let n = world.ensemble.n_objects();
+        let plain = run(law, make, profile, 4, &world.ensemble);
+        let doubled: Vec<usize> = (0..2 * n).map(|i| i / 2).collect();
+        let again = run(law, make, profile, 4, &sure(law, world.ensemble.select_objects(&doubled)));
+        hold(law, again.output == sure(law, plain.output.select(&doubled)), || {
+            format!("another partition on {}, doubled", show(&world.ensemble))
+        });
+    }
+}
+
+fn planted_found(law: &str, make: Make<'_>, profile: &Profile) {
+    if !profile.planted {
+        return;
+    }
+    for world in clear_worlds() {
+        let out = run(law, make, profile, 4, &world.ensemble).output;
+        let ari = sure(law, scores::adjusted_rand(&out, &world.truth));
+        hold(law, ari >= 0.9, || format!("adjusted Rand index {ari:.3} on {}", show(&world.ensemble)));
+    }
+}
+
+/// Sizes of five clusters that add up to `n`, none empty for `n >= 15`.
+fn sizes_of(n: usize) -> [usize; 5] {
+    let [a, b, c, d] = [n / 3, n / 4, n / 6, n / 8];
+    [a, b, c, d, n - a - b - c - d]
+}
+
+fn same_bits(law: &str, make: Make<'_>, profile: &Profile) {
+    let sizes = sizes_of(profile.thread_objects.max(15));
+    for (noise, missing) in [(0.2, 0.0), (0.2, 0.2)] {
+        let world = plant(4, &sizes, 10, noise, missing);
+        let ensemble = &world.ensemble;
+        let method = make(5);
+        threads(law, &show(ensemble), &|observer| method.fit(ensemble, observer));
+    }
+}
+
+fn cancelled(law: &str, make: Make<'_>, _: &Profile) {
+    for world in clear_worlds() {
+        let method = make(4);
+        cancellation(law, &show(&world.ensemble), &|observer| method.fit(&world.ensemble, observer));
+    }
+}
+
+fn progressing(law: &str, make: Make<'_>, _: &Profile) {
+    for world in clear_worlds() {
+        let method = make(4);
+        progress(law, &show(&world.ensemble), &|observer| method.fit(&world.ensemble, observer));
+    }
+}
+
+fn all_small_worlds(law: &str, make: Make<'_>, profile: &Profile) {
+    let (objects, members) = profile.small_worlds;
+    for ensemble in small_worlds(objects, members) {
+        for k in 1..=objects {
+            run(law, make, profile, k, &ensemble);
+        }
+    }
+}

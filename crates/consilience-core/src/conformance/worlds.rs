@@ -1,0 +1,163 @@
+//! Ensembles to try methods on.
+
+use rustc_hash::FxHashSet;
+
+use super::broken;
+use crate::{Ensemble, Partition, Result, Seed};
+
+/// Every ensemble of `members` base clusterings over `objects` objects, each object possibly unlabelled in
+/// each.
+///
+/// Meant for comparing a method with a naive reference on everything that can happen: ties, duplicates,
+/// isolated objects, silent members. Each ordered tuple of groupings comes exactly once (labels are
+/// canonical), `B(n + 1)^M` in all, `B` being the Bell numbers: 203^2 = 41,209 for 2 members over 5 objects.
+///
+/// ```
+/// use consilience_core::conformance::small_worlds;
+///
+/// assert_eq!(small_worlds(5, 2).count(), 41_209);
+/// assert!(small_worlds(3, 1).any(|e| e.n_clusters() == 0));
+/// ```
+///
+/// # Complexity
+/// O(B(n + 1) n) memory; the ensembles are made one at a time.
+pub fn small_worlds(objects: usize, members: usize) -> SmallWorlds {
+    let mut groupings = Vec::new();
+    let mut labels = vec![-1i64; objects];
+    fn extend(at: usize, clusters: i64, labels: &mut Vec<i64>, out: &mut Vec<Partition>) {
+        if at == labels.len() {
+            out.extend(Partition::from_labels(labels));
+            return;
+        }
+        for l in -1..=clusters {
+            labels[at] = l;
+            extend(at + 1, clusters.max(l + 1), labels, out);
+        }
+    }
+    extend(0, 0, &mut labels, &mut groupings);
+    let next = (members > 0 && !groupings.is_empty()).then(|| vec![0; members]);
+    SmallWorlds { groupings, next }
+}
+
+/// The iterator of [`small_worlds`].
+#[derive(Clone, Debug)]
+pub struct SmallWorlds {
+    groupings: Vec<Partition>,
+    /// Which grouping each member takes next; `None` at the end.
+    next: Option<Vec<usize>>,
+}
+
+impl Iterator for SmallWorlds {
+    type Item = Ensemble;
+
+    fn next(&mut self) -> Option<Ensemble> {
+        let chosen = self.next.as_mut()?;
+        let ensemble = Ensemble::new(chosen.iter().map(|&g| self.groupings[g].clone()).collect()).ok();
+        let mut digit = chosen.len();
+        loop {
+            if digit == 0 {
+                self.next = None;
+                break;
+            }
+            digit -= 1;
+            chosen[digit] += 1;
+            if chosen[digit] < self.groupings.len() {
+                break;
+            }
+            chosen[digit] = 0;
+        }
+        ensemble
+    }
+}
+
+/// An ensemble with the grouping that was hidden in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Planted {
+    /// The hidden grouping; complete.
+    pub truth: Partition,
+    /// Its noisy copies.
+    pub ensemble: Ensemble,
+}
+
+/// Noisy copies of a hidden grouping: clusters of the given sizes in a random order of the objects, each
+/// label replaced by a random one with probability `noise` and dropped with probability `missing`.
+///
+/// Members have as many clusters as there are sizes, plus up to two. No object is silent in all members, and
+/// where `missing` is moderate every two objects meet in some member.
+///
+/// ```
+/// use consilience_core::{conformance::planted, scores, Seed};
+///
+/// let world = planted(Seed(1), &[12, 9, 5], 8, 0.1, 0.2)?;
+/// assert_eq!((world.truth.n_clusters(), world.ensemble.n_members()), (3, 8));
+/// assert!(scores::adjusted_rand(&world.ensemble.members()[0], &world.truth)? > 0.3);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Errors
+/// [`ErrorKind::Empty`](crate::ErrorKind::Empty) without objects or members.
+pub fn planted(seed: Seed, sizes: &[usize], members: usize, noise: f64, missing: f64) -> Result<Planted> {
+    let mut truth: Vec<usize> =
+        sizes.iter().enumerate().flat_map(|(c, &size)| std::iter::repeat_n(c, size)).collect();
+    seed.derive("planted order", 0).stream().shuffle(&mut truth);
+    let copies = (0..members)
+        .map(|u| {
+            let mut s = seed.derive("planted member", u as u64).stream();
+            let extra = s.below(3);
+            let labels: Vec<i64> = truth
+                .iter()
+                .enumerate()
+                .map(|(i, &c)| {
+                    let label = if s.uniform() < noise { s.below(sizes.len() + extra) } else { c };
+                    let silent = s.uniform() < missing && i % members != u;
+                    if silent { -1 } else { label as i64 }
+                })
+                .collect();
+            Partition::from_labels(&labels)
+        })
+        .collect::<Result<_>>()?;
+    Ok(Planted { truth: Partition::from_labels(&truth)?, ensemble: Ensemble::new(copies)? })
+}
+
+/// As [`planted`], where the arguments are known to be good.
+pub(super) fn plant(seed: u64, sizes: &[usize], members: usize, noise: f64, missing: f64) -> Planted {
+    match planted(Seed(seed), sizes, members, noise, missing) {
+        Ok(world) => world,
+        Err(e) => broken("the suite's own input", e),
+    }
+}
+
+/// An ensemble from rows of labels per member.
+pub(super) fn members(rows: &[&[i64]]) -> Ensemble {
+    match rows.iter().map(|r| Partition::from_labels(r)).collect::<Result<_>>().and_then(Ensemble::new) {
+        Ok(ensemble) => ensemble,
+        Err(e) => broken("the suite's own input", e),
+    }
+}
+
+/// Labels of one object in every member.
+pub(super) fn row(ensemble: &Ensemble, object: usize) -> Vec<Option<usize>> {
+    ensemble.members().iter().map(|m| m.label(object)).collect()
+}
+
+/// Whether some member labels the object.
+pub(super) fn heard(ensemble: &Ensemble, object: usize) -> bool {
+    ensemble.members().iter().any(|m| m.label(object).is_some())
+}
+
+/// Number of different label rows, silent ones left out: the most clusters that a method can tell apart.
+pub(super) fn distinct_rows(ensemble: &Ensemble) -> usize {
+    let rows: FxHashSet<_> =
+        (0..ensemble.n_objects()).filter(|&i| heard(ensemble, i)).map(|i| row(ensemble, i)).collect();
+    rows.len()
+}
+
+/// An ensemble as a message shows it: one bracket per member, only where it is small.
+pub(super) fn show(ensemble: &Ensemble) -> String {
+    let (n, m) = (ensemble.n_objects(), ensemble.n_members());
+    if n * m > 120 {
+        return format!("an ensemble of {n} objects and {m} members");
+    }
+    let members: Vec<String> = ensemble.members().iter().map(|p| format!("{:?}", p.to_signed())).collect();
+    format!("members {}", members.join(" "))
+}

@@ -1,0 +1,220 @@
+use super::Contingency;
+use crate::{Error, ErrorKind, Partition, Result};
+
+/// Largest assignment table that is solved: half a gibibyte, and at most some minutes.
+const LARGEST_TABLE: u64 = 1 << 26;
+
+/// Accuracy: the fraction of objects that agree under the best one-to-one matching of clusters.
+///
+/// Reads like the accuracy of a classifier; an unmatched cluster counts as all wrong, so it punishes too
+/// many clusters harder than [`purity`]. The numbers of clusters may differ. Objects unlabelled in either
+/// are left out.
+///
+/// `(1/n) max_v sum_i n_{i v(i)}` over injections `v`, the criterion H of the papers.
+///
+/// ```
+/// use consilience_core::{scores, Partition};
+/// let result = Partition::from_labels(&[0, 0, 1, 1, 2])?;
+/// let truth = Partition::from_labels(&[1, 1, 0, 0, 0])?;
+/// assert_eq!(scores::accuracy(&result, &truth)?, 0.8);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(n + k_a + k_b) plus, for each group of r and c clusters linked through shared objects, O(min(r, c)^2
+/// max(r, c)) time and O(r c) memory.
+///
+/// # Errors
+/// As [`Contingency::new`]; [`ErrorKind::TooLarge`] where one such group needs a table of more than 2^26
+/// entries.
+///
+/// # References
+/// Meilă & Heckerman (2001), An experimental comparison of model-based clustering methods, Machine Learning
+/// 42:9-29; Lourenço et al. (2015), Machine Learning 98:331-357, section 7 (H). Assignment: Crouse (2016),
+/// IEEE TAES 52:1679-1696.
+#[doc(alias = "H")]
+#[doc(alias = "hungarian")]
+pub fn accuracy(result: &Partition, truth: &Partition) -> Result<f64> {
+    matched_fraction(&Contingency::new(result, truth)?)
+}
+
+/// Purity: the fraction of objects in the most frequent class of their cluster.
+///
+/// Simple and widely reported, but single objects reach 1: only compare results with equal numbers of
+/// clusters. Objects unlabelled in either are left out.
+///
+/// `(1/n) sum_i max_j n_ij`, with the result's clusters in rows.
+///
+/// ```
+/// use consilience_core::{scores, Partition};
+/// let result = Partition::from_labels(&[0, 0, 0, 1])?;
+/// let truth = Partition::from_labels(&[0, 0, 1, 1])?;
+/// assert_eq!(scores::purity(&result, &truth)?, 0.75);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(n + k_a + k_b) time; memory as [`Contingency::new`].
+///
+/// # Errors
+/// As [`Contingency::new`].
+///
+/// # References
+/// Manning, Raghavan & Schütze (2008), Introduction to information retrieval, section 16.3, equation 16.1.
+pub fn purity(result: &Partition, truth: &Partition) -> Result<f64> {
+    Ok(pure_fraction(&Contingency::new(result, truth)?))
+}
+
+pub(super) fn pure_fraction(table: &Contingency) -> f64 {
+    let mut largest = vec![0u64; table.row_sums().len()];
+    for (i, _, count) in table.cells() {
+        largest[i] = largest[i].max(count);
+    }
+    largest.iter().sum::<u64>() as f64 / table.n_objects() as f64
+}
+
+pub(super) fn matched_fraction(table: &Contingency) -> Result<f64> {
+    let mut matched = 0u64;
+    for cells in linked_groups(table) {
+        matched += match_group(&cells)?;
+    }
+    Ok(matched as f64 / table.n_objects() as f64)
+}
+
+/// One entry of the table: row, column, objects.
+type Cell = (usize, usize, u64);
+
+/// The entries in groups that share no row and no column: each can be matched alone, since
+/// matching across groups gains nothing.
+fn linked_groups(table: &Contingency) -> Vec<Vec<Cell>> {
+    let rows = table.row_sums().len();
+    let mut parent: Vec<usize> = (0..rows + table.column_sums().len()).collect();
+    for (i, j, _) in table.cells() {
+        let (a, b) = (root(&mut parent, i), root(&mut parent, rows + j));
+        // The smaller number leads, so that groups come in the order of their first row.
+        parent[a.max(b)] = a.min(b);
+    }
+    let mut group_of = vec![usize::MAX; parent.len()];
+    let mut groups: Vec<Vec<Cell>> = Vec::new();
+    for cell in table.cells() {
+        let r = root(&mut parent, cell.0);
+        if group_of[r] == usize::MAX {
+            group_of[r] = groups.len();
+            groups.push(Vec::new());
+        }
+        groups[group_of[r]].push(cell);
+    }
+    groups
+}
+
+/// Union-find with path halving.
+fn root(parent: &mut [usize], mut i: usize) -> usize {
+    while parent[i] != i {
+        parent[i] = parent[parent[i]];
+        i = parent[i];
+    }
+    i
+}
+
+/// Objects matched in one group of entries, which come row by row.
+fn match_group(cells: &[Cell]) -> Result<u64> {
+    let (mut rows, mut columns): (Vec<usize>, Vec<usize>) =
+        (cells.iter().map(|c| c.0).collect(), cells.iter().map(|c| c.1).collect());
+    rows.dedup();
+    columns.sort_unstable();
+    columns.dedup();
+    if rows.len() == 1 || columns.len() == 1 {
+        return Ok(cells.iter().map(|c| c.2).max().unwrap_or(0));
+    }
+    check_table(rows.len(), columns.len())?;
+    // Negated, since the solver minimises; the shorter side in rows, so that it need not transpose.
+    let tall = rows.len() > columns.len();
+    let (short, long) = if tall { (&columns, &rows) } else { (&rows, &columns) };
+    let mut cost = vec![0.0; short.len() * long.len()];
+    for &(i, j, count) in cells {
+        let (s, l) = if tall { (j, i) } else { (i, j) };
+        if let (Ok(s), Ok(l)) = (short.binary_search(&s), long.binary_search(&l)) {
+            cost[s * long.len() + l] = -(count as f64);
+        }
+    }
+    // Counts below 2^53 add up exactly.
+    let assigned = assign(short.len(), long.len(), &cost)?;
+    Ok(-assigned.iter().enumerate().map(|(s, &l)| cost[s * long.len() + l]).sum::<f64>() as u64)
+}
+
+/// Refuses an assignment problem whose table would be too large, before it is allocated.
+pub(super) fn check_table(rows: usize, columns: usize) -> Result<()> {
+    if rows as u64 * columns as u64 > LARGEST_TABLE {
+        return Err(Error::new(
+            ErrorKind::TooLarge,
+            format!("matching {rows} with {columns} clusters needs a table beyond {LARGEST_TABLE} entries"),
+        ));
+    }
+    Ok(())
+}
+
+/// For each row the column of the cheapest assignment; `rows <= columns`, costs finite.
+pub(super) fn assign(rows: usize, columns: usize, cost: &Vec<f64>) -> Result<Vec<usize>> {
+    lsap::solve(rows, columns, cost, false).map(|(_, assigned)| assigned).map_err(|_| {
+        Error::new(
+            ErrorKind::NonFinite,
+            format!("no assignment of {rows} x {columns} clusters with finite cost"),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Seed;
+
+    /// All injections of the shorter side, by recursion.
+    fn best_by_hand(table: &[Vec<u64>], row: usize, used: &mut Vec<bool>) -> u64 {
+        if row == table.len() {
+            return 0;
+        }
+        let mut best = best_by_hand(table, row + 1, used);
+        for j in 0..used.len() {
+            if !used[j] {
+                used[j] = true;
+                best = best.max(table[row][j] + best_by_hand(table, row + 1, used));
+                used[j] = false;
+            }
+        }
+        best
+    }
+
+    #[test]
+    fn matching_equals_the_best_of_all_injections() {
+        let mut s = Seed(5).stream();
+        for round in 0..200 {
+            let (n, ka, kb) = (2 + s.below(30), 1 + s.below(6), 1 + s.below(6));
+            let a = Partition::from_labels(&(0..n).map(|_| s.below(ka)).collect::<Vec<_>>()).unwrap();
+            let b = Partition::from_labels(&(0..n).map(|_| s.below(kb)).collect::<Vec<_>>()).unwrap();
+            let table = Contingency::new(&a, &b).unwrap();
+            let mut full = vec![vec![0; b.n_clusters()]; a.n_clusters()];
+            for (i, j, count) in table.cells() {
+                full[i][j] = count;
+            }
+            let best = best_by_hand(&full, 0, &mut vec![false; b.n_clusters()]);
+            assert_eq!(accuracy(&a, &b).unwrap(), best as f64 / n as f64, "round {round}");
+        }
+    }
+
+    #[test]
+    fn many_clusters_that_agree_need_no_table() {
+        let labels: Vec<u32> = (0..300_000).map(|i| i / 2).collect();
+        let a = Partition::from_labels(&labels).unwrap();
+        assert_eq!(accuracy(&a, &a).unwrap(), 1.0);
+        let single = Partition::single_cluster(300_000).unwrap();
+        assert_eq!(accuracy(&a, &single).unwrap(), 2.0 / 300_000.0);
+    }
+
+    #[test]
+    fn a_table_beyond_reason_is_refused() {
+        // A chain through all clusters of both sides: 20,001 x 20,000 clusters in one group.
+        let a = Partition::from_fn(40_000, |i| Some((i as u64).div_ceil(2))).unwrap();
+        let b = Partition::from_fn(40_000, |i| Some(i as u64 / 2)).unwrap();
+        assert_eq!(accuracy(&a, &b).unwrap_err().kind(), ErrorKind::TooLarge);
+    }
+}

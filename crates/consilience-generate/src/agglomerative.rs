@@ -1,0 +1,142 @@
+use consilience_core::{
+    BaseClusterer, Features, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed,
+};
+use kodama::Method;
+use ndarray::Array2;
+use rayon::prelude::*;
+
+use crate::distinct::Distinct;
+use crate::input::{Watch, check, partition, unit_table};
+
+/// How far apart two clusters are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Linkage {
+    /// Smallest distance between their objects.
+    Single,
+    /// Largest distance between their objects.
+    Complete,
+    /// Mean distance between their objects.
+    Average,
+    /// Growth of the sum of squared distances to the means.
+    Ward,
+}
+
+/// Agglomerative clustering: joins the two closest clusters until k are left.
+///
+/// For up to some 10,000 objects; deterministic, so that members differ by features, objects or k only.
+/// Single linkage follows chains, complete and Ward like compact clusters. Not for large n.
+///
+/// ```
+/// use consilience_core::{BaseClusterer, Seed};
+/// use consilience_generate::{Agglomerative, Linkage};
+/// use ndarray::array;
+///
+/// let x = array![[0.0], [1.0], [2.0], [9.0]];
+/// let found = Agglomerative::new(Linkage::Single).fit(x.view().into(), 2, Seed(0), &())?.output;
+/// assert_eq!(found.to_signed(), vec![0, 0, 0, 1]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(n^2 d) time and 4 n^2 bytes, refused beyond the memory budget.
+///
+/// # Errors
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
+///
+/// # References
+/// D. Muellner, "Modern hierarchical, agglomerative clustering algorithms", 2011. Where objects are equal,
+/// merges at height 0 are never undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Agglomerative {
+    linkage: Linkage,
+    budget: MemoryBudget,
+}
+
+impl Agglomerative {
+    /// Agglomeration with the given linkage and the default memory budget.
+    pub fn new(linkage: Linkage) -> Self {
+        Agglomerative { linkage, budget: MemoryBudget::default() }
+    }
+
+    /// Most memory for the distances.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+}
+
+impl BaseClusterer for Agglomerative {
+    fn name(&self) -> &'static str {
+        match self.linkage {
+            Linkage::Single => "single-linkage",
+            Linkage::Complete => "complete-linkage",
+            Linkage::Average => "average-linkage",
+            Linkage::Ward => "ward-linkage",
+        }
+    }
+
+    fn fit(
+        &self,
+        features: Features<'_>,
+        clusters: usize,
+        _seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Partition>> {
+        check(&features, clusters)?;
+        observer.check()?;
+        let n = features.n_objects();
+        // Half a square of 8 bytes.
+        self.budget.check_square("distances", n, 4)?;
+        let mut report = Report::default();
+        let x = unit_table(&features);
+        let distinct = Distinct::new(x.clone()).len();
+        let mut distances = report.stage("distances", || condensed(&x));
+        drop(x);
+        let mut watch = Watch::new(observer, "agglomeration", 1);
+        watch.go_on(0);
+        watch.finish()?;
+        let method = match self.linkage {
+            Linkage::Single => Method::Single,
+            Linkage::Complete => Method::Complete,
+            Linkage::Average => Method::Average,
+            Linkage::Ward => Method::Ward,
+        };
+        let merges = report.stage("agglomeration", || kodama::linkage(&mut distances, n, method));
+        observer.progress("agglomeration", 1, 1);
+        // The first merges are the lowest; those between equal objects have height 0 and come first.
+        let keep = n - clusters.min(distinct);
+        let mut parent: Vec<usize> = (0..2 * n).collect();
+        for (s, step) in merges.steps().iter().take(keep).enumerate() {
+            parent[step.cluster1] = n + s;
+            parent[step.cluster2] = n + s;
+        }
+        // Parents have larger numbers, so one pass from above finds all roots.
+        for i in (0..2 * n).rev() {
+            parent[i] = parent[parent[i]];
+        }
+        let labels: Vec<u32> = parent[..n].iter().map(|&root| root as u32).collect();
+        let partition = partition(&labels)?;
+        report.expect_clusters(clusters, partition.n_clusters());
+        Ok(Fit::new(partition, report))
+    }
+}
+
+/// Distances of all pairs, row by row of the upper triangle.
+fn condensed(x: &Array2<f64>) -> Vec<f64> {
+    let n = x.nrows();
+    let mut out = vec![0.0; n * (n - 1) / 2];
+    let mut rows = Vec::with_capacity(n);
+    let mut rest = out.as_mut_slice();
+    for i in 0..n {
+        let (row, tail) = rest.split_at_mut(n - 1 - i);
+        rows.push(row);
+        rest = tail;
+    }
+    rows.into_par_iter().enumerate().for_each(|(i, row)| {
+        for (o, j) in row.iter_mut().zip(i + 1..) {
+            *o = x.row(i).iter().zip(x.row(j)).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
+        }
+    });
+    out
+}

@@ -1,0 +1,190 @@
+//! The generator: one base clusterer, many members, each seeing something else.
+
+mod member;
+mod run;
+mod scale;
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use consilience_core::{BaseClusterer, Ensemble, Error, Features, Fit, Observer, Result, Seed};
+
+use crate::input::at_least_one;
+pub use scale::Scale;
+
+/// Makes a clustering ensemble from features.
+///
+/// Each member runs the base clusterer with a number of clusters drawn from a range, on a random part of
+/// the features and of the objects, optionally projected at random. Objects that a member does not see are
+/// unlabelled in it.
+///
+/// ```
+/// use consilience_core::Seed;
+/// use consilience_generate::{Generator, KMeans};
+/// use ndarray::Array2;
+///
+/// let x = Array2::from_shape_fn((30, 6), |(i, j)| (i % 3 * 10) as f64 + (i * j % 5) as f64 * 0.2);
+/// let ensemble = Generator::new(KMeans::new())
+///     .members(8)
+///     .clusters(3..=5)
+///     .feature_fraction(0.5)
+///     .object_fraction(0.8)
+///     .seed(Seed(3))
+///     .generate(x.view())?;
+/// assert_eq!(ensemble.n_members(), 8);
+/// assert!(ensemble.members().iter().all(|m| m.n_labelled() == 24));
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// Members run in parallel, on as many threads as the caller's rayon pool has. Beside the features
+/// and the result there is one member's copy of its part of the features per thread, and none
+/// where a member sees the whole table as it is.
+///
+/// # References
+/// The default range for the number of clusters, `2..=min(sqrt(n) / 2, 50)`, is that of D. Huang,
+/// J.-H. Lai, C.-D. Wang, "Robust ensemble clustering using probability trajectories", 2016.
+pub struct Generator {
+    clusterer: Box<dyn BaseClusterer>,
+    members: usize,
+    clusters: Option<RangeInclusive<usize>>,
+    feature_fraction: f64,
+    object_fraction: f64,
+    projection: Option<usize>,
+    scale: Scale,
+    seed: Seed,
+}
+
+impl fmt::Debug for Generator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Generator")
+            .field("clusterer", &self.clusterer.name())
+            .field("members", &self.members)
+            .field("clusters", &self.clusters)
+            .field("feature_fraction", &self.feature_fraction)
+            .field("object_fraction", &self.object_fraction)
+            .field("projection", &self.projection)
+            .field("scale", &self.scale)
+            .field("seed", &self.seed)
+            .finish()
+    }
+}
+
+impl Generator {
+    /// 20 members of the given base clusterer on all features and objects, unscaled.
+    pub fn new(clusterer: impl BaseClusterer + 'static) -> Self {
+        Self::boxed(Box::new(clusterer))
+    }
+
+    /// As [`Generator::new`], for a base clusterer chosen at run time.
+    pub fn boxed(clusterer: Box<dyn BaseClusterer>) -> Self {
+        Generator {
+            clusterer,
+            members: 20,
+            clusters: None,
+            feature_fraction: 1.0,
+            object_fraction: 1.0,
+            projection: None,
+            scale: Scale::None,
+            seed: Seed::default(),
+        }
+    }
+
+    /// Number of members.
+    pub fn members(mut self, members: usize) -> Self {
+        self.members = members;
+        self
+    }
+
+    /// Range that each member's number of clusters is drawn from; its end is lowered to the number of
+    /// objects that a member sees.
+    pub fn clusters(mut self, clusters: RangeInclusive<usize>) -> Self {
+        self.clusters = Some(clusters);
+        self
+    }
+
+    /// Fraction f of the d features that each member sees: `ceil(f d)` at random.
+    pub fn feature_fraction(mut self, fraction: f64) -> Self {
+        self.feature_fraction = fraction;
+        self
+    }
+
+    /// Fraction f of the n objects that each member sees: `ceil(f n)` at random.
+    pub fn object_fraction(mut self, fraction: f64) -> Self {
+        self.object_fraction = fraction;
+        self
+    }
+
+    /// Dimensions of a Gaussian random projection of what each member sees.
+    pub fn projection(mut self, dimensions: usize) -> Self {
+        self.projection = Some(dimensions);
+        self
+    }
+
+    /// How features are brought to a common scale.
+    pub fn scale(mut self, scale: Scale) -> Self {
+        self.scale = scale;
+        self
+    }
+
+    /// Seed of everything.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The ensemble alone.
+    ///
+    /// # Errors
+    /// As [`Generator::generate_with`].
+    pub fn generate<'a>(&self, features: impl Into<Features<'a>>) -> Result<Ensemble> {
+        Ok(self.generate_with(features, &())?.output)
+    }
+
+    /// The ensemble with a report; the observer is told of finished members, stage `members`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) and
+    /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) for bad features,
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for no members, an
+    /// empty range of clusters or one beyond the objects, and fractions outside `(0, 1]`;
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled); what the base clusterer says, for
+    /// the first member that fails.
+    pub fn generate_with<'a>(
+        &self,
+        features: impl Into<Features<'a>>,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Ensemble>> {
+        let features = features.into();
+        features.check()?;
+        at_least_one("members", self.members)?;
+        self.fraction("feature fraction", self.feature_fraction)?;
+        self.fraction("object fraction", self.object_fraction)?;
+        if let Some(dimensions) = self.projection {
+            at_least_one("projection", dimensions)?;
+        }
+        run::run(self, features, observer)
+    }
+
+    fn fraction(&self, name: &str, value: f64) -> Result<()> {
+        if !(value > 0.0 && value <= 1.0) {
+            return Err(Error::invalid(format!("{name} {value}; expected above 0 and at most 1")));
+        }
+        Ok(())
+    }
+
+    /// The range for members that see `objects` of `n` objects.
+    fn range(&self, n: usize, objects: usize) -> Result<RangeInclusive<usize>> {
+        let Some(asked) = &self.clusters else {
+            let high = ((n as f64).sqrt() / 2.0).min(50.0) as usize;
+            return Ok(2.min(objects)..=high.max(2).min(objects));
+        };
+        let (low, high) = (*asked.start(), *asked.end());
+        if low == 0 || low > high || low > objects {
+            return Err(Error::invalid(format!(
+                "{low} to {high} clusters of the {objects} objects that a member sees; expected a range within 1..={objects}"
+            )));
+        }
+        Ok(low..=high.min(objects))
+    }
+}

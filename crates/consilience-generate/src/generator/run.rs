@@ -1,0 +1,111 @@
+//! All members, in parallel.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use consilience_core::{Ensemble, Features, Fit, Observer, Partition, Report, Result, Status};
+use consilience_num::Float;
+use ndarray::ArrayView2;
+
+use super::Generator;
+use super::member::member;
+use crate::input::with_rows;
+
+type Outcome = Option<Result<Fit<Partition>>>;
+
+pub(super) fn run(
+    generator: &Generator,
+    features: Features<'_>,
+    observer: &dyn Observer,
+) -> Result<Fit<Ensemble>> {
+    observer.check()?;
+    let mut report = Report::default();
+    let outcomes = report.stage("members", || with_rows!(features, |x| all(generator, x, observer)));
+    let mut members = Vec::with_capacity(generator.members);
+    let (mut fewer, mut capped) = (0, 0);
+    for outcome in outcomes.into_iter().flatten() {
+        let fit = outcome?;
+        match fit.report.status {
+            Status::FewerClusters => fewer += 1,
+            Status::MaxIterations => capped += 1,
+            _ => {}
+        }
+        members.push(fit.output);
+    }
+    if members.len() < generator.members {
+        // Only a cancelled run leaves members out.
+        return Err(consilience_core::Error::cancelled());
+    }
+    let total = generator.members;
+    if capped > 0 {
+        report.status = Status::MaxIterations;
+        report.notes.push(format!("{capped} of {total} members stopped at the cap on iterations"));
+    }
+    if fewer > 0 {
+        report.status = Status::FewerClusters;
+        report.notes.push(format!("{fewer} of {total} members have fewer clusters than drawn for them"));
+    }
+    Ok(Fit::new(Ensemble::new(members)?, report))
+}
+
+fn all<F: Float>(generator: &Generator, x: ArrayView2<'_, F>, observer: &dyn Observer) -> Vec<Outcome>
+where
+    for<'b> Features<'b>: From<ArrayView2<'b, F>>,
+{
+    let maps = generator.scale.maps(x);
+    let total = generator.members;
+    let threads = rayon::current_num_threads();
+    let outcomes: Vec<Mutex<Outcome>> = (0..total).map(|_| Mutex::new(None)).collect();
+    let (next, stop, done) = (AtomicUsize::new(0), AtomicBool::new(false), Mutex::new(0));
+    // Members are handed out in order and never abandoned, so the first failure is the same at any
+    // number of threads.
+    let work = || {
+        while !stop.load(Ordering::Relaxed) {
+            let u = next.fetch_add(1, Ordering::Relaxed);
+            if u >= total {
+                break;
+            }
+            if observer.cancelled() {
+                stop.store(true, Ordering::Relaxed);
+                break;
+            }
+            let seed = generator.seed.derive("member", u as u64);
+            let outcome = member(generator, x, maps.as_deref(), seed, observer);
+            if outcome.is_err() {
+                stop.store(true, Ordering::Relaxed);
+            }
+            if let Ok(mut slot) = outcomes[u].lock() {
+                *slot = Some(outcome);
+            }
+            if let Ok(mut done) = done.lock() {
+                *done += 1;
+                observer.progress("members", *done, total);
+            }
+        }
+    };
+    if threads > 1 && total >= 2 * threads {
+        one_member_per_thread(threads, &work);
+    }
+    // Few members, or no threads to be had: one after another, each on the caller's pool.
+    work();
+    outcomes.into_iter().map(|slot| slot.into_inner().unwrap_or(None)).collect()
+}
+
+/// Runs `work` on `threads` threads, each with a rayon pool of its own of one thread.
+///
+/// On a shared pool a member that waits for its own parallel parts would start further members meanwhile,
+/// each with a copy of the features: memory would grow with the number of members.
+fn one_member_per_thread(threads: usize, work: &(impl Fn() + Sync)) {
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            let spawned = std::thread::Builder::new().spawn_scoped(scope, move || {
+                if let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(1).build() {
+                    pool.install(work);
+                }
+            });
+            if spawned.is_err() {
+                break;
+            }
+        }
+    });
+}

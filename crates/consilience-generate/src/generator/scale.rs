@@ -1,0 +1,79 @@
+use consilience_num::Float;
+use ndarray::ArrayView2;
+
+/// How features are brought to a common scale; a constant feature becomes 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Scale {
+    /// As they are.
+    #[default]
+    None,
+    /// To `[0, 1]` by smallest and largest value.
+    MinMax,
+    /// To mean 0 and variance 1.
+    ZScore,
+}
+
+/// `(x unit - centre) factor` of one feature; the unit is a power of two that keeps squares in range.
+#[derive(Clone, Copy)]
+pub(super) struct Affine {
+    unit: f64,
+    centre: f64,
+    factor: f64,
+}
+
+impl Affine {
+    #[inline(always)]
+    pub(super) fn apply(self, x: f64) -> f64 {
+        (x * self.unit - self.centre) * self.factor
+    }
+}
+
+impl Scale {
+    /// One map per feature, from all objects.
+    pub(super) fn maps<F: Float>(self, x: ArrayView2<'_, F>) -> Option<Vec<Affine>> {
+        let spread: fn(f64, f64, f64) -> f64 = match self {
+            Scale::None => return None,
+            Scale::MinMax => |low, high, _| high - low,
+            Scale::ZScore => |_, _, deviation| deviation,
+        };
+        let (n, d) = x.dim();
+        let (mut low, mut high) = (vec![f64::INFINITY; d], vec![f64::NEG_INFINITY; d]);
+        for row in x.rows() {
+            for (j, v) in row.iter().enumerate() {
+                let v = v.to_f64();
+                low[j] = low[j].min(v);
+                high[j] = high[j].max(v);
+            }
+        }
+        let unit: Vec<f64> = low
+            .iter()
+            .zip(&high)
+            .map(|(l, h)| match l.abs().max(h.abs()) {
+                0.0 => 1.0,
+                largest => 2f64.powi((-largest.log2().ceil()).clamp(-1022.0, 1022.0) as i32),
+            })
+            .collect();
+        let (mut mean, mut square) = (vec![0.0; d], vec![0.0; d]);
+        if self == Scale::ZScore {
+            for row in x.rows() {
+                for (j, v) in row.iter().enumerate() {
+                    mean[j] += v.to_f64() * unit[j] / n as f64;
+                }
+            }
+            for row in x.rows() {
+                for (j, v) in row.iter().enumerate() {
+                    square[j] += (v.to_f64() * unit[j] - mean[j]).powi(2) / n as f64;
+                }
+            }
+        }
+        let map = |j: usize| {
+            let (unit, low, high) = (unit[j], low[j] * unit[j], high[j] * unit[j]);
+            let centre = if self == Scale::ZScore { mean[j] } else { low };
+            let spread = spread(low, high, square[j].sqrt());
+            let varies = high > low && spread > 0.0;
+            Affine { unit, centre, factor: if varies { 1.0 / spread } else { 0.0 } }
+        };
+        Some((0..d).map(map).collect())
+    }
+}

@@ -1,0 +1,150 @@
+use consilience_core::{
+    BaseClusterer, Error, Features, Fit, Observer, Partition, Report, Result, Seed, Status,
+};
+use consilience_num::kmeans::{KMeansOptions, fit};
+use ndarray::{Array2, Axis};
+
+use crate::input::{Watch, at_least_one, check, partition, with_rows};
+
+/// k-means: splits the objects so that squared distances to the cluster means are small.
+///
+/// The first choice for making ensembles: fast, in linear time, and its random starts differ. Not for
+/// clusters that are elongated, nested or of very unequal spread; a consensus over many members repairs
+/// part of that, [`Spectral`](crate::Spectral) more.
+///
+/// ```text
+/// minimise sum_i |x_i - c_a(i)|^2
+/// ```
+///
+/// ```
+/// use consilience_core::{BaseClusterer, Seed};
+/// use consilience_generate::KMeans;
+/// use ndarray::array;
+///
+/// let x = array![[0.0, 0.0], [0.0, 1.0], [9.0, 9.0], [9.0, 8.0]];
+/// let found = KMeans::new().restarts(3).fit_centres(x.view().into(), 2, Seed(1), &())?.output;
+/// assert_eq!(found.partition.to_signed(), vec![0, 0, 1, 1]);
+/// assert_eq!(found.inertia, 1.0);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(restarts x iterations x n d k) time, O(n + k d) memory beside the features.
+///
+/// # References
+/// S. Lloyd, "Least squares quantization in PCM", 1982; D. Arthur, S. Vassilvitskii, "k-means++", 2007.
+/// An emptied cluster takes the object that fits worst.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct KMeans {
+    restarts: usize,
+    max_iterations: usize,
+    tolerance: f64,
+}
+
+/// A k-means clustering with its centres.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KMeansClusters {
+    /// The clustering.
+    pub partition: Partition,
+    /// Clusters in rows, in the numbering of the partition; features in columns.
+    pub centres: Array2<f64>,
+    /// Sum of squared distances to the centres.
+    pub inertia: f64,
+}
+
+impl Default for KMeans {
+    fn default() -> Self {
+        KMeans { restarts: 1, max_iterations: 100, tolerance: 1e-4 }
+    }
+}
+
+impl KMeans {
+    /// One start, at most 100 iterations, tolerance 1e-4.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Independent starts, of which the best is kept.
+    pub fn restarts(mut self, restarts: usize) -> Self {
+        self.restarts = restarts;
+        self
+    }
+
+    /// Most iterations per start.
+    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
+        self.max_iterations = max_iterations;
+        self
+    }
+
+    /// Stops where the summed squared movement of the centres is at most this times the mean variance
+    /// of the features; 0 goes on until no object changes its cluster.
+    pub fn tolerance(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance;
+        self
+    }
+
+    /// As [`BaseClusterer::fit`], with the centres and the inertia.
+    ///
+    /// # Errors
+    /// As [`BaseClusterer::fit`].
+    pub fn fit_centres(
+        &self,
+        features: Features<'_>,
+        clusters: usize,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<Fit<KMeansClusters>> {
+        check(&features, clusters)?;
+        at_least_one("restarts", self.restarts)?;
+        at_least_one("max_iterations", self.max_iterations)?;
+        if !(self.tolerance >= 0.0) {
+            return Err(Error::invalid(format!("tolerance {}; expected at least 0", self.tolerance)));
+        }
+        let options = KMeansOptions {
+            clusters,
+            restarts: self.restarts,
+            max_iterations: self.max_iterations,
+            tolerance: self.tolerance,
+            seed: seed.0,
+            parallel: rayon::current_num_threads() > 1,
+        };
+        let mut watch = Watch::new(observer, "k-means", self.max_iterations);
+        with_rows!(features, |x| {
+            let found = fit(x, None, &options, &mut |done| watch.go_on(done));
+            watch.finish()?;
+            let partition = partition(&found.assignment)?;
+            // The partition numbers clusters by first object, the kernel by start.
+            let mut from = vec![0; partition.n_clusters()];
+            for (i, &c) in found.assignment.iter().enumerate() {
+                if let Some(to) = partition.label(i) {
+                    from[to] = c as usize;
+                }
+            }
+            let centres = found.centres.select(Axis(0), &from).mapv(f64::from);
+            let mut report =
+                Report { iterations: found.iterations, objective: Some(found.inertia), ..Report::default() };
+            if !found.converged {
+                report.status = Status::MaxIterations;
+            }
+            report.expect_clusters(clusters, partition.n_clusters());
+            Ok(Fit::new(KMeansClusters { partition, centres, inertia: found.inertia }, report))
+        })
+    }
+}
+
+impl BaseClusterer for KMeans {
+    fn name(&self) -> &'static str {
+        "kmeans"
+    }
+
+    fn fit(
+        &self,
+        features: Features<'_>,
+        clusters: usize,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Partition>> {
+        let found = self.fit_centres(features, clusters, seed, observer)?;
+        Ok(Fit::new(found.output.partition, found.report))
+    }
+}

@@ -1,0 +1,79 @@
+//! Gaussian similarities and what is made from a few landmarks.
+
+use consilience_core::Seed;
+use consilience_num::eigen::symmetric_eigen;
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
+use rayon::prelude::*;
+
+/// Rows of a chunk: rows are independent, so it has no influence on the bits.
+const CHUNK: usize = 512;
+/// Rows that the median distance is taken over.
+const SAMPLE: usize = 300;
+
+pub(crate) fn square(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
+}
+
+/// Median squared distance of distinct rows in a sample; 1 where there are no two.
+pub(crate) fn median_square(x: ArrayView2<'_, f64>, seed: Seed) -> f64 {
+    let rows = seed.derive("bandwidth", 0).stream().sample(x.nrows(), SAMPLE);
+    let mut squares = Vec::with_capacity(rows.len() * rows.len() / 2);
+    for (p, &i) in rows.iter().enumerate() {
+        squares.extend(rows[..p].iter().map(|&j| square(x.row(i), x.row(j))).filter(|&s| s > 0.0));
+    }
+    if squares.is_empty() {
+        return 1.0;
+    }
+    let middle = squares.len() / 2;
+    *squares.select_nth_unstable_by(middle, f64::total_cmp).1
+}
+
+/// Rows whose inner products approximate the kernel `exp(-|x - y|^2 / width)`: the kernel between rows
+/// and landmarks times the inverse root of that among the landmarks (Nystroem).
+pub(crate) fn nystroem(x: ArrayView2<'_, f64>, landmarks: &[usize], width: f64) -> Option<Array2<f64>> {
+    let marks = x.select(Axis(0), landmarks);
+    let p = marks.nrows();
+    let kernel = |a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>| (-square(a, b) / width).exp();
+    let gram = Array2::from_shape_fn((p, p), |(i, j)| kernel(marks.row(i), marks.row(j)));
+    let eigen = symmetric_eigen(gram.view())?;
+    // Directions below this carry rounding only.
+    let floor = eigen.values.first().copied().unwrap_or(0.0) * 1e-10;
+    let rank = eigen.values.iter().take_while(|&&v| v > floor).count().max(1);
+    let mut root = eigen.vectors.slice(s![.., ..rank]).to_owned();
+    for (mut column, value) in root.columns_mut().into_iter().zip(&eigen.values) {
+        column /= value.sqrt();
+    }
+    let mut out = vec![0.0; x.nrows() * rank];
+    out.par_chunks_mut(CHUNK * rank).enumerate().for_each(|(c, out)| {
+        let rows = x.slice(s![c * CHUNK..c * CHUNK + out.len() / rank, ..]);
+        let near = Array2::from_shape_fn((rows.nrows(), p), |(i, j)| kernel(rows.row(i), marks.row(j)));
+        for (o, &v) in out.iter_mut().zip(near.dot(&root).iter()) {
+            *o = v;
+        }
+    });
+    Array2::from_shape_vec((x.nrows(), rank), out).ok()
+}
+
+/// For every row its `count` nearest landmarks with their squared distances, nearest first.
+pub(crate) fn nearest_marks(
+    x: ArrayView2<'_, f64>,
+    marks: ArrayView2<'_, f64>,
+    count: usize,
+) -> Vec<(usize, f64)> {
+    let p = marks.nrows();
+    let mut out = vec![(0, 0.0); x.nrows() * count];
+    out.par_chunks_mut(count * CHUNK).enumerate().for_each(|(c, out)| {
+        let mut all = Vec::with_capacity(p);
+        for (r, out) in out.chunks_mut(count).enumerate() {
+            all.clear();
+            all.extend((0..p).map(|j| (j, square(x.row(c * CHUNK + r), marks.row(j)))));
+            let order = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0));
+            if count < p {
+                all.select_nth_unstable_by(count, order);
+            }
+            all[..count].sort_unstable_by(order);
+            out.copy_from_slice(&all[..count]);
+        }
+    });
+    out
+}

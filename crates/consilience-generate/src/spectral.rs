@@ -1,0 +1,233 @@
+use consilience_core::{
+    BaseClusterer, Error, ErrorKind, Features, Fit, Observer, Partition, Report, Result, Seed, Status,
+};
+use consilience_num::eigen::symmetric_eigen;
+use consilience_num::kmeans::{KMeansOptions, fit};
+use ndarray::{Array2, ArrayView2, Axis};
+
+use crate::distinct::Distinct;
+use crate::input::{Watch, at_least_one, check, partition, unit_table};
+use crate::similarity::{nearest_marks, square};
+
+/// Spectral clustering: k-means on the leading eigenvectors of a normalised similarity matrix.
+///
+/// For clusters that hang together without being balls: rings, arcs, bands. Not for very noisy data, and
+/// slower than k-means by far. Up to 1000 distinct objects all similarities are used; beyond, each
+/// object is described by its nearest landmarks, so that no n x n matrix is needed.
+///
+/// ```text
+/// A_ij = exp(-|x_i - x_j|^2 / (s_i s_j)),  s_i = distance to the 7th neighbour
+/// rows of the k leading eigenvectors of D^(-1/2) A D^(-1/2), scaled to norm 1  ->  k-means
+/// ```
+///
+/// ```
+/// use consilience_core::{BaseClusterer, Seed};
+/// use consilience_generate::Spectral;
+/// use ndarray::Array2;
+///
+/// // A ring of 40 objects around another.
+/// let x = Array2::from_shape_fn((80, 2), |(i, j)| {
+///     let (radius, turn) = (if i < 40 { 1.0 } else { 4.0 }, (i % 40) as f64 * 0.157);
+///     radius * if j == 0 { turn.cos() } else { turn.sin() }
+/// });
+/// let found = Spectral::new().fit(x.view().into(), 2, Seed(1), &())?.output;
+/// assert_eq!(found.sizes(), vec![40, 40]);
+/// assert_ne!(found.label(0), found.label(40));
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(n^3) up to 1000 distinct objects; beyond, O(n p d + p^3) time and O(n (d + k)) memory for p
+/// landmarks.
+///
+/// # References
+/// A. Ng, M. Jordan, Y. Weiss, "On spectral clustering", 2001; L. Zelnik-Manor, P. Perona, "Self-tuning
+/// spectral clustering", 2004 (the scales s_i); X. Chen, D. Cai, "Large scale spectral clustering with
+/// landmark-based representation", 2011 (five landmarks per object). Equal objects are collapsed and
+/// counted by weight, which is the same matrix written shorter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spectral {
+    neighbours: usize,
+    landmarks: usize,
+    restarts: usize,
+}
+
+/// Most distinct objects for the full similarity matrix.
+const DENSE: usize = 1000;
+/// Landmarks that describe an object.
+const NEAR: usize = 5;
+
+impl Default for Spectral {
+    fn default() -> Self {
+        Spectral { neighbours: 7, landmarks: 300, restarts: 5 }
+    }
+}
+
+impl Spectral {
+    /// 7th neighbour as scale, 300 landmarks, 5 starts of the k-means.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The neighbour whose distance is an object's scale.
+    pub fn neighbours(mut self, neighbours: usize) -> Self {
+        self.neighbours = neighbours;
+        self
+    }
+
+    /// Number of landmarks p for more than 1000 distinct objects; raised to twice the number of clusters.
+    pub fn landmarks(mut self, landmarks: usize) -> Self {
+        self.landmarks = landmarks;
+        self
+    }
+
+    /// Starts of the k-means on the eigenvectors.
+    pub fn restarts(mut self, restarts: usize) -> Self {
+        self.restarts = restarts;
+        self
+    }
+
+    /// Distinct rows x k; rows of weight w stand for w equal ones.
+    fn dense(&self, x: ArrayView2<'_, f64>, weights: &[f64], k: usize) -> Option<Array2<f64>> {
+        let m = x.nrows();
+        let mut a = Array2::from_shape_fn((m, m), |(i, j)| square(x.row(i), x.row(j)));
+        let mut scales = Vec::with_capacity(m);
+        for i in 0..m {
+            let mut row = a.row(i).to_vec();
+            // Position 0 is the row itself.
+            let at = self.neighbours.min(m - 1);
+            let far = *row.select_nth_unstable_by(at, f64::total_cmp).1;
+            scales.push(far.sqrt().max(f64::MIN_POSITIVE.sqrt()));
+        }
+        for ((i, j), v) in a.indexed_iter_mut() {
+            *v = (-*v / (scales[i] * scales[j])).exp() * (weights[i] * weights[j]).sqrt();
+        }
+        let degree: Vec<f64> = (0..m)
+            .map(|i| a.row(i).iter().zip(weights).map(|(a, w)| a * w.sqrt()).sum::<f64>() / weights[i].sqrt())
+            .collect();
+        for ((i, j), v) in a.indexed_iter_mut() {
+            *v /= (degree[i] * degree[j]).sqrt();
+        }
+        let eigen = symmetric_eigen(a.view())?;
+        Some(Array2::from_shape_fn((m, k), |(i, c)| eigen.vectors[[i, c]]))
+    }
+
+    /// As [`Spectral::dense`], through landmarks.
+    fn by_landmarks(
+        &self,
+        x: ArrayView2<'_, f64>,
+        weights: &[f64],
+        k: usize,
+        seed: Seed,
+    ) -> Option<Array2<f64>> {
+        let m = x.nrows();
+        let count = self.landmarks.max(2 * k).min(m);
+        let sample = seed.derive("landmarks", 0).stream().sample(m, count.saturating_mul(10));
+        let options = KMeansOptions {
+            max_iterations: 5,
+            seed: seed.0,
+            parallel: rayon::current_num_threads() > 1,
+            ..KMeansOptions::new(count)
+        };
+        let marks = fit(x.select(Axis(0), &sample).view(), None, &options, &mut |_| true).centres;
+        let (p, near) = (marks.nrows(), NEAR.min(marks.nrows()));
+        let mut z = nearest_marks(x, marks.view(), near);
+        let scale = z.chunks(near).map(|row| row[near - 1].1.sqrt()).sum::<f64>() / m as f64;
+        let width = 2.0 * (scale * scale).max(f64::MIN_POSITIVE);
+        let mut mass = vec![0.0; p];
+        for (row, w) in z.chunks_mut(near).zip(weights) {
+            // Relative to the nearest, so that the sum cannot vanish.
+            let nearest = row[0].1;
+            let mut sum = 0.0;
+            for (_, v) in row.iter_mut() {
+                *v = ((nearest - *v) / width).exp();
+                sum += *v;
+            }
+            for (j, v) in row.iter_mut() {
+                *v /= sum;
+                mass[*j] += w * *v;
+            }
+        }
+        let mut gram = Array2::zeros((p, p));
+        for (row, w) in z.chunks_mut(near).zip(weights) {
+            for (j, v) in row.iter_mut() {
+                *v /= mass[*j].max(f64::MIN_POSITIVE).sqrt();
+            }
+            for &(i, a) in row.iter() {
+                for &(j, b) in row.iter() {
+                    gram[[i, j]] += w * a * b;
+                }
+            }
+        }
+        let eigen = symmetric_eigen(gram.view())?;
+        let columns = k.min(p);
+        let mut out = Array2::zeros((m, columns));
+        for (row, mut out) in z.chunks(near).zip(out.rows_mut()) {
+            for c in 0..columns {
+                let value = eigen.values[c].max(1e-12).sqrt();
+                out[c] = row.iter().map(|&(j, v)| v * eigen.vectors[[j, c]]).sum::<f64>() / value;
+            }
+        }
+        Some(out)
+    }
+}
+
+impl BaseClusterer for Spectral {
+    fn name(&self) -> &'static str {
+        "spectral"
+    }
+
+    fn fit(
+        &self,
+        features: Features<'_>,
+        clusters: usize,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Partition>> {
+        check(&features, clusters)?;
+        at_least_one("neighbours", self.neighbours)?;
+        at_least_one("landmarks", self.landmarks)?;
+        at_least_one("restarts", self.restarts)?;
+        observer.check()?;
+        let distinct = Distinct::new(unit_table(&features));
+        let mut report = Report::default();
+        if clusters >= distinct.len() {
+            report.expect_clusters(clusters, distinct.len());
+            return Ok(Fit::new(partition(&distinct.kind)?, report));
+        }
+        let (x, weights) = (distinct.rows.view(), &distinct.weights);
+        let embedded = report.stage("eigenvectors", || {
+            if x.nrows() <= DENSE {
+                self.dense(x, weights, clusters)
+            } else {
+                self.by_landmarks(x, weights, clusters, seed)
+            }
+        });
+        let mut rows = embedded
+            .ok_or_else(|| Error::new(ErrorKind::NonFinite, "the similarity matrix has no eigenpairs"))?;
+        for mut row in rows.rows_mut() {
+            let norm = row.dot(&row).sqrt();
+            if norm > 0.0 {
+                row /= norm;
+            }
+        }
+        let options = KMeansOptions {
+            restarts: self.restarts,
+            seed: seed.0,
+            tolerance: 1e-4,
+            parallel: rayon::current_num_threads() > 1,
+            ..KMeansOptions::new(clusters)
+        };
+        let mut watch = Watch::new(observer, "k-means", options.max_iterations);
+        let found = report
+            .stage("k-means", || fit(rows.view(), Some(weights), &options, &mut |done| watch.go_on(done)));
+        watch.finish()?;
+        let partition = partition(&distinct.spread(&found.assignment))?;
+        report.iterations = found.iterations;
+        if !found.converged {
+            report.status = Status::MaxIterations;
+        }
+        report.expect_clusters(clusters, partition.n_clusters());
+        Ok(Fit::new(partition, report))
+    }
+}

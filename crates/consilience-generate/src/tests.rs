@@ -1,0 +1,295 @@
+//! Every clusterer through the laws that all obey, and the generator through its own.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use consilience_core::conformance::{Profile, base_clusterer};
+use consilience_core::{
+    BaseClusterer, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed, Status,
+    scores,
+};
+use ndarray::{Array2, ArrayView2, array};
+
+use crate::{
+    Agglomerative, Generator, KMeans, KernelKMeans, Linkage, MiniBatchKMeans, Rpcl, Scale, Spectral,
+};
+
+fn blobs(n: usize, d: usize, k: usize, seed: u64) -> (Array2<f64>, Partition) {
+    let mut s = Seed(seed).stream();
+    let centres = Array2::from_shape_simple_fn((k, d), || 12.0 * s.normal());
+    let x = Array2::from_shape_fn((n, d), |(i, j)| centres[[i % k, j]] + s.normal());
+    (x, Partition::from_fn(n, |i| Some((i % k) as u64)).unwrap())
+}
+
+fn two_rings(n: usize) -> (Array2<f64>, Partition) {
+    let mut s = Seed(4).stream();
+    let x = Array2::from_shape_fn((n, 2), |(i, j)| {
+        let (radius, turn) = ([1.0, 4.0][i % 2], i as f64 * 2.399_963);
+        radius * [turn.cos(), turn.sin()][j] + 0.05 * s.normal()
+    });
+    (x, Partition::from_fn(n, |i| Some(i as u64 % 2)).unwrap())
+}
+
+fn agreement(clusterer: &dyn BaseClusterer, x: &Array2<f64>, truth: &Partition) -> f64 {
+    let found = clusterer.fit(x.view().into(), truth.n_clusters(), Seed(3), &()).unwrap();
+    scores::adjusted_rand(&found.output, truth).unwrap()
+}
+
+#[test]
+fn kmeans_obeys_the_laws() {
+    base_clusterer(&KMeans::new().restarts(3), &Profile { thread_objects: 4000, ..Profile::default() });
+}
+
+#[test]
+fn mini_batch_obeys_the_laws() {
+    base_clusterer(
+        &MiniBatchKMeans::new().batch(64),
+        &Profile { thread_objects: 4000, ..Profile::default() },
+    );
+}
+
+#[test]
+fn rpcl_obeys_the_laws() {
+    // It finds the number of clusters itself.
+    base_clusterer(&Rpcl::new(), &Profile { exact_clusters: false, ..Profile::default() });
+}
+
+#[test]
+fn agglomerative_obeys_the_laws() {
+    for linkage in [Linkage::Single, Linkage::Complete, Linkage::Average, Linkage::Ward] {
+        base_clusterer(&Agglomerative::new(linkage), &Profile::default());
+    }
+}
+
+#[test]
+fn spectral_obeys_the_laws() {
+    base_clusterer(&Spectral::new(), &Profile { thread_objects: 200, ..Profile::default() });
+    base_clusterer(&Spectral::new().landmarks(60), &Profile { thread_objects: 2500, ..Profile::default() });
+}
+
+#[test]
+fn kernel_kmeans_obeys_the_laws() {
+    base_clusterer(&KernelKMeans::new().restarts(3), &Profile { thread_objects: 1500, ..Profile::default() });
+}
+
+#[test]
+fn rings_need_more_than_balls() {
+    for n in [400, 2400] {
+        let (x, truth) = two_rings(n);
+        assert!(agreement(&KMeans::new(), &x, &truth) < 0.5);
+        assert!(agreement(&Spectral::new(), &x, &truth) > 0.99, "{n}");
+        if n == 400 {
+            assert_eq!(agreement(&Agglomerative::new(Linkage::Single), &x, &truth), 1.0);
+        }
+        let kernel = KernelKMeans::new().width(0.1).restarts(10);
+        assert!(agreement(&kernel, &x, &truth) > agreement(&KMeans::new(), &x, &truth), "{n}");
+    }
+}
+
+#[test]
+fn rpcl_finds_the_number_of_clusters() {
+    let (x, truth) = blobs(400, 2, 3, 8);
+    let mut exact = 0;
+    for seed in 0..10 {
+        let found = Rpcl::new().fit(x.view().into(), 6, Seed(seed), &()).unwrap();
+        assert_ne!(found.report.status, Status::FewerClusters);
+        exact += usize::from(found.output.n_clusters() == 3);
+    }
+    println!("exact in {exact} of 10");
+    assert!(agreement(&Rpcl::new(), &x, &truth) > 0.95);
+}
+
+#[test]
+fn centres_and_numbers_of_kmeans_fit_the_partition() {
+    let (x, _) = blobs(500, 3, 4, 2);
+    let found = KMeans::new().tolerance(0.0).fit_centres(x.view().into(), 4, Seed(5), &()).unwrap();
+    let clusters = found.output;
+    let mut inertia = 0.0;
+    let mut means = Array2::<f64>::zeros((4, 3));
+    for (i, row) in x.rows().into_iter().enumerate() {
+        let c = clusters.partition.label(i).unwrap();
+        inertia += (&row - &clusters.centres.row(c)).mapv(|v| v * v).sum();
+        means.row_mut(c).scaled_add(1.0 / clusters.partition.sizes()[c] as f64, &row);
+    }
+    assert!((inertia - clusters.inertia).abs() < 1e-9 * inertia);
+    assert!((&means - &clusters.centres).iter().all(|v| v.abs() < 1e-9));
+    assert_eq!(found.report.objective, Some(clusters.inertia));
+}
+
+#[test]
+fn bad_parameters_are_named() {
+    let (x, _) = blobs(20, 2, 2, 1);
+    let of = |c: &dyn BaseClusterer| c.fit(x.view().into(), 2, Seed(0), &()).unwrap_err();
+    let bad: [(&dyn BaseClusterer, &str); 9] = [
+        (&KMeans::new().restarts(0), "restarts"),
+        (&KMeans::new().max_iterations(0), "max_iterations"),
+        (&KMeans::new().tolerance(f64::NAN), "tolerance"),
+        (&MiniBatchKMeans::new().batch(0), "batch"),
+        (&Rpcl::new().learning_rate(f64::NAN), "learning rate"),
+        (&Rpcl::new().penalty_rate(0.06), "penalty rate"),
+        (&Spectral::new().neighbours(0), "neighbours"),
+        (&KernelKMeans::new().width(f64::NAN), "width"),
+        (&KernelKMeans::new().landmarks(0), "landmarks"),
+    ];
+    for (clusterer, word) in bad {
+        let e = of(clusterer);
+        assert_eq!(e.kind(), ErrorKind::InvalidParameter);
+        assert!(e.message().contains(word), "{e}");
+    }
+    let small = Agglomerative::new(Linkage::Ward).memory_budget(MemoryBudget::bytes(1599));
+    assert_eq!(of(&small).kind(), ErrorKind::TooLarge);
+}
+
+fn generator() -> Generator {
+    Generator::new(KMeans::new()).members(9).seed(Seed(6))
+}
+
+#[test]
+fn generator_refuses_what_makes_no_sense() {
+    let (x, _) = blobs(30, 4, 3, 1);
+    let kind = |g: Generator| g.generate(x.view()).unwrap_err().kind();
+    for f in [0.0, -0.5, 1.5, f64::NAN, f64::INFINITY] {
+        assert_eq!(kind(generator().feature_fraction(f)), ErrorKind::InvalidParameter);
+        assert_eq!(kind(generator().object_fraction(f)), ErrorKind::InvalidParameter);
+    }
+    #[allow(clippy::reversed_empty_ranges)]
+    let empty = 5..=4;
+    for range in [0..=3, empty, 31..=40] {
+        assert_eq!(kind(generator().clusters(range)), ErrorKind::InvalidParameter);
+    }
+    assert_eq!(kind(generator().members(0)), ErrorKind::InvalidParameter);
+    assert_eq!(kind(generator().projection(0)), ErrorKind::InvalidParameter);
+    assert_eq!(
+        generator().generate(Array2::<f32>::zeros((0, 2)).view()).unwrap_err().kind(),
+        ErrorKind::Empty
+    );
+    let mut bad = x.clone();
+    bad[[3, 1]] = f64::NAN;
+    let e = generator().generate(bad.view()).unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::NonFinite);
+    assert!(e.message().contains("row 3, column 1"), "{e}");
+    assert!(generator().clusters(2..=1000).generate(x.view()).is_ok());
+}
+
+#[test]
+fn same_ensemble_at_any_number_of_threads() {
+    let (x, _) = blobs(2000, 6, 5, 9);
+    let single = x.mapv(|v| v as f32);
+    for members in [3, 40] {
+        let make = |threads: usize| {
+            let g = generator()
+                .members(members)
+                .feature_fraction(0.5)
+                .object_fraction(0.7)
+                .projection(4)
+                .scale(Scale::ZScore);
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| (g.generate(x.view()).unwrap(), g.generate(single.view()).unwrap()))
+        };
+        let alone = make(1);
+        assert!(alone.0.members().iter().all(|m| m.n_labelled() == 1400));
+        for threads in [2, 3, 8] {
+            assert!(make(threads) == alone, "{members} members, {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn odd_tables_give_ensembles() {
+    let g = |scale| generator().scale(scale).feature_fraction(0.6);
+    for scale in [Scale::None, Scale::MinMax, Scale::ZScore] {
+        let one = g(scale).generate(array![[4.0, 4.0]].view()).unwrap();
+        assert!(one.members().iter().all(|m| m.n_clusters() == 1));
+        let equal = g(scale).generate_with(Array2::from_elem((12, 3), 0.1f32).view(), &()).unwrap();
+        assert!(equal.output.members().iter().all(|m| m.n_clusters() == 1));
+        assert_eq!(equal.report.status, Status::FewerClusters);
+        let (mut x, truth) = blobs(60, 3, 2, 7);
+        x.column_mut(1).fill(-3.0);
+        for unit in [1.0, 1e200, 1e-200, 1e305] {
+            let x = x.mapv(|v| v * unit);
+            let found = generator().scale(scale).clusters(2..=2).generate(x.view()).unwrap();
+            for member in found.members() {
+                assert_eq!(scores::adjusted_rand(member, &truth).unwrap(), 1.0, "{scale:?} {unit:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn scale_brings_features_together() {
+    // The wide feature is noise, the narrow one carries the groups.
+    let mut s = Seed(2).stream();
+    let x = Array2::from_shape_fn((100, 2), |(i, j)| {
+        if j == 0 { 1e4 * s.uniform() } else { (i % 2) as f64 + 0.01 * s.normal() }
+    });
+    let truth = Partition::from_fn(100, |i| Some(i as u64 % 2)).unwrap();
+    let mean = |scale| {
+        let base = Generator::new(KMeans::new().restarts(10)).members(9);
+        let e = base.clusters(2..=2).scale(scale).generate(x.view()).unwrap();
+        e.members().iter().map(|m| scores::adjusted_rand(m, &truth).unwrap()).sum::<f64>() / 9.0
+    };
+    assert!(mean(Scale::None) < 0.1 && mean(Scale::MinMax) > 0.9 && mean(Scale::ZScore) > 0.9);
+}
+
+/// Writes down what it is asked.
+struct Spy {
+    ks: &'static Mutex<Vec<usize>>,
+    shape: &'static Mutex<Vec<(usize, usize)>>,
+}
+
+static KS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+static SHAPES: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+
+impl BaseClusterer for Spy {
+    fn name(&self) -> &'static str {
+        "spy"
+    }
+    fn fit(&self, x: Features<'_>, k: usize, _: Seed, _: &dyn Observer) -> Result<Fit<Partition>> {
+        self.ks.lock().unwrap().push(k);
+        self.shape.lock().unwrap().push((x.n_objects(), x.n_features()));
+        Ok(Fit::new(Partition::single_cluster(x.n_objects())?, Report::default()))
+    }
+}
+
+#[test]
+fn what_members_see() {
+    let x = Array2::<f64>::zeros((900, 21));
+    let spy = Spy { ks: &KS, shape: &SHAPES };
+    Generator::new(spy).members(300).feature_fraction(0.1).object_fraction(0.5).generate(x.view()).unwrap();
+    let ks = KS.lock().unwrap();
+    // sqrt(900) / 2 = 15.
+    assert_eq!((ks.iter().min(), ks.iter().max(), ks.len()), (Some(&2), Some(&15), 300));
+    assert!(SHAPES.lock().unwrap().iter().all(|&s| s == (450, 3)));
+}
+
+struct Counting {
+    calls: AtomicUsize,
+    last: AtomicUsize,
+    stop_at: usize,
+}
+
+impl Observer for Counting {
+    fn progress(&self, stage: &str, done: usize, total: usize) {
+        assert_eq!((stage, total), ("members", 9));
+        assert_eq!(self.last.swap(done, Ordering::SeqCst) + 1, done);
+        self.calls.fetch_add(1, Ordering::SeqCst);
+    }
+    fn cancelled(&self) -> bool {
+        self.calls.load(Ordering::SeqCst) >= self.stop_at
+    }
+}
+
+#[test]
+fn progress_and_cancellation_of_the_generator() {
+    let (x, _) = blobs(200, 3, 3, 1);
+    let of = |stop_at| Counting { calls: AtomicUsize::new(0), last: AtomicUsize::new(0), stop_at };
+    let all = of(100);
+    generator().generate_with(x.view(), &all).unwrap();
+    assert_eq!(all.calls.load(Ordering::SeqCst), 9);
+    for stop_at in [0, 1, 4] {
+        let e = generator().generate_with(x.view(), &of(stop_at)).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::Cancelled);
+    }
+    let view: ArrayView2<'_, f64> = x.view();
+    assert!(generator().generate_with(view, &of(100)).is_ok());
+}

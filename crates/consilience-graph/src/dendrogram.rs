@@ -1,0 +1,191 @@
+use consilience_core::{Error, Result};
+
+/// One merge of a [`Dendrogram`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Merge {
+    /// The merged nodes, the smaller first: leaves are `0..n`, merge t makes node `n + t`.
+    pub nodes: [usize; 2],
+    /// Dissimilarity at which they merge.
+    pub height: f64,
+    /// Leaves below.
+    pub leaves: usize,
+}
+
+/// The tree of an agglomerative clustering: n leaves and n - 1 merges from low to high.
+///
+/// ```
+/// use consilience_graph::{linkage, Linkage};
+/// use ndarray::array;
+///
+/// let d = array![[0.0, 0.1, 0.9], [0.1, 0.0, 0.7], [0.9, 0.7, 0.0]];
+/// let tree = linkage(d, &[1.0; 3], Linkage::Average, &())?;
+/// assert_eq!(tree.cut(2)?, vec![0, 0, 1]);
+/// assert_eq!(tree.cut_at(0.05), vec![0, 1, 2]);
+/// assert_eq!(tree.longest_lifetime(1.0), 2);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dendrogram {
+    leaves: usize,
+    merges: Vec<Merge>,
+}
+
+impl Dendrogram {
+    /// The tree of merges `(slot, slot, height)` found in any order, where a slot stands for the
+    /// cluster that holds that leaf. Merges of equal height stay in the order found.
+    pub(crate) fn from_slots(leaves: usize, mut found: Vec<(usize, usize, f64)>) -> Self {
+        debug_assert_eq!(found.len() + 1, leaves);
+        found.sort_by(|a, b| a.2.total_cmp(&b.2));
+        // Union-find over leaves, each root knowing its node and the leaves below.
+        let mut parent: Vec<usize> = (0..leaves).collect();
+        let mut node: Vec<usize> = (0..leaves).collect();
+        let mut below = vec![1usize; leaves];
+        fn root(parent: &mut [usize], mut i: usize) -> usize {
+            while parent[i] != i {
+                parent[i] = parent[parent[i]];
+                i = parent[i];
+            }
+            i
+        }
+        let merges = found
+            .into_iter()
+            .enumerate()
+            .map(|(t, (a, b, height))| {
+                let (a, b) = (root(&mut parent, a), root(&mut parent, b));
+                let nodes = [node[a].min(node[b]), node[a].max(node[b])];
+                parent[b] = a;
+                node[a] = leaves + t;
+                below[a] += below[b];
+                Merge { nodes, height, leaves: below[a] }
+            })
+            .collect();
+        Dendrogram { leaves, merges }
+    }
+
+    /// Number of leaves.
+    pub fn n_leaves(&self) -> usize {
+        self.leaves
+    }
+
+    /// The merges from low to high, one less than there are leaves.
+    pub fn merges(&self) -> &[Merge] {
+        &self.merges
+    }
+
+    /// The same tree with every height passed through a function that keeps their order.
+    pub(crate) fn map_heights(mut self, f: impl Fn(f64) -> f64) -> Self {
+        for m in &mut self.merges {
+            m.height = f(m.height);
+        }
+        self
+    }
+
+    /// Cluster of each leaf when the last merges are undone until there are `k` clusters; as many
+    /// clusters as leaves where `k` is larger. Clusters are numbered by their first leaf.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for `k = 0`.
+    ///
+    /// # Complexity
+    /// O(n).
+    pub fn cut(&self, k: usize) -> Result<Vec<usize>> {
+        if k == 0 {
+            return Err(Error::invalid(format!(
+                "a cut into 0 clusters of {} leaves; expected at least 1",
+                self.leaves
+            )));
+        }
+        Ok(self.cut_after(self.leaves - k.min(self.leaves)))
+    }
+
+    /// Cluster of each leaf when only merges at or below `height` are made.
+    pub fn cut_at(&self, height: f64) -> Vec<usize> {
+        self.cut_after(self.merges.partition_point(|m| m.height <= height))
+    }
+
+    /// Clusters after the first `merges` merges.
+    fn cut_after(&self, merges: usize) -> Vec<usize> {
+        // A merge that was not made passes nothing down; one that was gives its node to its children.
+        let mut top: Vec<usize> = (0..self.leaves + merges).collect();
+        for t in (0..merges).rev() {
+            for child in self.merges[t].nodes {
+                top[child] = top[self.leaves + t];
+            }
+        }
+        let mut number = vec![usize::MAX; top.len()];
+        let mut clusters = 0;
+        (0..self.leaves)
+            .map(|leaf| {
+                let slot = &mut number[top[leaf]];
+                if *slot == usize::MAX {
+                    *slot = clusters;
+                    clusters += 1;
+                }
+                *slot
+            })
+            .collect()
+    }
+
+    /// The number of clusters that persists over the widest range of heights between 0 and
+    /// `ceiling` (the largest dissimilarity possible); the fewest of equals. Merges above the ceiling
+    /// or below 0 count as made there.
+    ///
+    /// # References
+    /// Fred, Jain 2005, "Combining Multiple Clusterings Using Evidence Accumulation", Section 3.3.
+    #[doc(alias = "lifetime criterion")]
+    pub fn longest_lifetime(&self, ceiling: f64) -> usize {
+        let clip = |h: f64| h.clamp(0.0, ceiling.max(0.0));
+        // k clusters live from the merge that makes them to the next one.
+        let made = |k: usize| {
+            if k == self.leaves { 0.0 } else { clip(self.merges[self.leaves - k - 1].height) }
+        };
+        let ended =
+            |k: usize| if k == 1 { ceiling.max(0.0) } else { clip(self.merges[self.leaves - k].height) };
+        let mut best = (1, f64::NEG_INFINITY);
+        for k in 1..=self.leaves {
+            let life = ended(k) - made(k);
+            if life > best.1 {
+                best = (k, life);
+            }
+        }
+        best.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree() -> Dendrogram {
+        Dendrogram::from_slots(5, vec![(3, 4, 0.4), (0, 2, 0.1), (0, 1, 0.9), (0, 3, 0.5)])
+    }
+
+    #[test]
+    fn merges_are_sorted_and_numbered() {
+        let t = tree();
+        let nodes: Vec<_> = t.merges().iter().map(|m| (m.nodes, m.leaves)).collect();
+        assert_eq!(nodes, vec![([0, 2], 2), ([3, 4], 2), ([5, 6], 4), ([1, 7], 5)]);
+    }
+
+    #[test]
+    fn cuts() {
+        let t = tree();
+        assert_eq!(t.cut(1).unwrap(), vec![0; 5]);
+        assert_eq!(t.cut(2).unwrap(), vec![0, 1, 0, 0, 0]);
+        assert_eq!(t.cut(3).unwrap(), vec![0, 1, 0, 2, 2]);
+        assert_eq!(t.cut(9).unwrap(), vec![0, 1, 2, 3, 4]);
+        assert!(t.cut(0).is_err());
+        assert_eq!(t.cut_at(0.4), t.cut(3).unwrap());
+        assert_eq!(t.cut_at(-1.0), t.cut(5).unwrap());
+        assert_eq!(t.cut_at(2.0), t.cut(1).unwrap());
+    }
+
+    #[test]
+    fn lifetimes() {
+        // Clusters live: 5 for .1, 4 for .3, 3 for .1, 2 for .4, 1 for .1.
+        assert_eq!(tree().longest_lifetime(1.0), 2);
+        assert_eq!(tree().longest_lifetime(1.5), 1);
+        assert_eq!(Dendrogram::from_slots(1, vec![]).longest_lifetime(1.0), 1);
+        assert_eq!(Dendrogram::from_slots(1, vec![]).cut(1).unwrap(), vec![0]);
+    }
+}

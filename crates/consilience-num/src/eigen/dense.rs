@@ -1,0 +1,98 @@
+//! All eigenpairs of a stored matrix.
+
+use faer::diag::Diag;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
+use faer::{Mat, MatRef, Par, Spec};
+use ndarray::{Array2, ArrayView2};
+
+/// All eigenpairs of a symmetric matrix, from [`symmetric_eigen`].
+///
+/// ```
+/// use consilience_num::eigen::symmetric_eigen;
+/// use ndarray::array;
+///
+/// let eigen = symmetric_eigen(array![[2.0, 0.0], [0.0, 5.0]].view()).unwrap();
+/// assert!((eigen.values[0] - 5.0).abs() < 1e-14 && (eigen.values[1] - 2.0).abs() < 1e-14);
+/// // The second unit vector belongs to the first value.
+/// assert!((eigen.vectors[[1, 0]].abs() - 1.0).abs() < 1e-14);
+/// ```
+#[derive(Clone, Debug)]
+pub struct SymmetricEigen {
+    /// The n eigenvalues in descending order.
+    pub values: Vec<f64>,
+    /// Orthonormal eigenvectors as columns, n x n, in the order of the values.
+    pub vectors: Array2<f64>,
+}
+
+/// Decomposes a symmetric matrix, `A = V diag(values) V^T` with `V^T V = I`.
+///
+/// For matrices that fit in memory and of which most eigenpairs are wanted; for a few pairs of a large one use
+/// [`truncated_eigen`](super::truncated_eigen). Only the lower triangle is read. It runs on one thread, so its
+/// bits are the same on any pool.
+///
+/// Returns `None` if the matrix is not square, if an entry of it is NaN or infinite, or if faer's iteration
+/// does not converge (never seen on finite input). The signs of the vectors, and the basis of a multiple
+/// eigenvalue's space, are arbitrary but reproducible.
+///
+/// ```
+/// use consilience_num::eigen::symmetric_eigen;
+/// use ndarray::array;
+///
+/// let eigen = symmetric_eigen(array![[2.0, 1.0], [1.0, 2.0]].view()).unwrap();
+/// assert!((eigen.values[0] - 3.0).abs() < 1e-14 && (eigen.values[1] - 1.0).abs() < 1e-14);
+/// assert!((eigen.vectors[[0, 0]] - eigen.vectors[[1, 0]]).abs() < 1e-14);
+/// assert!(symmetric_eigen(array![[f64::NAN]].view()).is_none());
+/// ```
+///
+/// # Complexity
+/// `O(n^3)` time, `O(n^2)` memory.
+pub fn symmetric_eigen(a: ArrayView2<f64>) -> Option<SymmetricEigen> {
+    let n = a.nrows();
+    if a.ncols() != n || a.iter().any(|x| !x.is_finite()) {
+        return None;
+    }
+    let (down, up) = balance(a.iter().fold(0.0, |m: f64, x| m.max(x.abs())));
+    let lower = Mat::from_fn(n, n, |i, j| if i >= j { a[[i, j]] * down.0 * down.1 } else { 0.0 });
+    let (values, vectors) = eigen_descending(lower.as_ref())?;
+    Some(SymmetricEigen {
+        values: values.iter().map(|x| x * up.0 * up.1).collect(),
+        vectors: Array2::from_shape_fn((n, n), |(i, j)| vectors[(i, j)]),
+    })
+}
+
+/// Factors that bring entries of magnitude up to `largest` to about 1, and back again. They are powers of two,
+/// hence exact, and come as pairs, since the factor for 1e-320 is itself too large for an f64. Squares of
+/// entries beyond 1e154 would overflow inside the decomposition; ordinary sizes are left alone.
+pub(super) fn balance(largest: f64) -> ((f64, f64), (f64, f64)) {
+    if largest == 0.0 || (1e-100..=1e100).contains(&largest) {
+        return ((1.0, 1.0), (1.0, 1.0));
+    }
+    let half = (largest.log2() / 2.0) as i32;
+    let (down, up) = (2f64.powi(-half), 2f64.powi(half));
+    ((down, down), (up, up))
+}
+
+/// Eigenvalues in descending order and the matrix of eigenvectors; the lower triangle of `a` is read and must
+/// be finite.
+pub(super) fn eigen_descending(a: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)> {
+    let n = a.nrows();
+    match n {
+        0 => return Some((Vec::new(), Mat::zeros(0, 0))),
+        1 => return Some((vec![a[(0, 0)]], Mat::full(1, 1, 1.0))),
+        _ => {}
+    }
+    // faer's own choice of threads would let the grouping of sums, and with it the bits, follow the pool.
+    let par = Par::Seq;
+    let params = Spec::default();
+    let mut vectors = Mat::zeros(n, n);
+    let mut values = Diag::<f64>::zeros(n);
+    let scratch = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, par, params);
+    let mut memory = MemBuffer::new(scratch);
+    self_adjoint_evd(a, values.as_mut(), Some(vectors.as_mut()), par, MemStack::new(&mut memory), params)
+        .ok()?;
+    // Ascending from faer; reversing columns is cheaper than decomposing -A.
+    let values: Vec<f64> = values.column_vector().iter().rev().copied().collect();
+    let vectors = vectors.as_ref().reverse_cols().to_owned();
+    (values.iter().all(|x| x.is_finite()) && vectors.is_all_finite()).then_some((values, vectors))
+}

@@ -1,0 +1,341 @@
+//! Block Lanczos with thick restart and full orthogonalisation.
+
+use faer::Mat;
+use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+use rand_chacha::ChaCha8Rng;
+use rand_core::SeedableRng;
+
+use super::basis::{Basis, refill};
+use super::dense::{balance, eigen_descending};
+use super::tall::{self, Columns};
+use super::{SymmetricOperator, Truncated, TruncatedOptions, Which};
+
+/// Up to this order the matrix is assembled and decomposed: quicker than iterating, and certain.
+const DENSE: usize = 300;
+/// Vectors in a block of the assembly.
+const ASSEMBLY: usize = 64;
+/// Shorter directions, relative to |A|, are rounding noise.
+const NOISE: f64 = 1e-14;
+/// Tolerances below this cannot be met in double precision.
+const LEAST_TOLERANCE: f64 = 1e-13;
+
+/// Finds the largest eigenvalues of a symmetric operator, and their vectors, from products with blocks.
+///
+/// For a few eigenpairs of a matrix that is large or not stored. It is slow where the wanted eigenvalues are
+/// not separated from the rest by a gap (`converged` then tells, and the residuals say how far it came), and
+/// gains nothing when more than a third of all eigenpairs are wanted: then, and up to n = 300, the matrix is
+/// assembled and decomposed as in [`symmetric_eigen`](super::symmetric_eigen).
+///
+/// With a block `V_1` of b random orthonormal vectors, b > `count`, it builds an orthonormal basis of the
+/// Krylov space `span(V_1, A V_1, A^2 V_1, ...)`,
+///
+/// ```text
+/// A V = V T + V_next R E^T,    T = V^T A V,
+/// ```
+///
+/// and takes the eigenpairs `(theta, V s)` of T, whose residuals are `|R s_last|`, `s_last` being the last b
+/// entries of s. When the basis is full it keeps the best of these vectors and goes on from `V_next` (thick
+/// restart). A block that loses rank gets random vectors in place of the lost directions. Since the block is
+/// longer than `count`, the space holds as many independent vectors of each wanted eigenvalue as are asked
+/// for: ten components of a graph give ten eigenvalues 1, where a method with one start vector sees only one.
+///
+/// The bits of the result depend on the operator, the options and the instruction set of the processor, not
+/// on the number of threads. The operator must be symmetric; if it is not, `converged` will be false. Entries
+/// of any finite size are handled as long as the products with vectors of norm 1 are finite.
+///
+/// ```
+/// use consilience_num::eigen::{truncated_eigen, SymmetricOperator, TruncatedOptions};
+/// use ndarray::{ArrayView2, ArrayViewMut2};
+///
+/// /// Ten disjoint rings of 50 nodes, with the matrix of the random walk on them.
+/// struct Rings;
+///
+/// impl SymmetricOperator for Rings {
+///     fn dim(&self) -> usize {
+///         500
+///     }
+///     fn apply(&self, x: ArrayView2<f64>, mut y: ArrayViewMut2<f64>) {
+///         for i in 0..500 {
+///             let ring = i / 50 * 50;
+///             let (left, right) = (ring + (i + 49) % 50, ring + (i + 1) % 50);
+///             for j in 0..x.ncols() {
+///                 y[[i, j]] = 0.5 * (x[[left, j]] + x[[right, j]]);
+///             }
+///         }
+///     }
+/// }
+///
+/// let top = truncated_eigen(&Rings, &TruncatedOptions { count: 12, ..Default::default() });
+/// assert!(top.converged);
+/// assert!(top.values[..10].iter().all(|v| (v - 1.0).abs() < 1e-9));
+/// let second = (2.0 * std::f64::consts::PI / 50.0).cos();
+/// assert!(top.values[10..].iter().all(|v| (v - second).abs() < 1e-9));
+/// ```
+///
+/// # Complexity
+/// With b the length of a block and m the size of the basis (6 b, or 128 where that is more), an iteration
+/// takes one product of A with b vectors, `O(n m b)` time for the orthogonalisation and `O(m^3)` for T. Memory
+/// is `n (m + 3 b)` numbers. Matrices with k well separated clusters take about 10 to 20 iterations for k
+/// pairs.
+///
+/// # References
+/// - G. H. Golub and R. Underwood, *The block Lanczos method for computing eigenvalues*, 1977.
+/// - K. Wu and H. Simon, *Thick-restart Lanczos method for large symmetric eigenvalue problems*, SIAM J. Matrix
+///   Anal. Appl. 22, 2000. Theirs has one start vector; here whole blocks are added, and orthogonalised
+///   against the whole basis.
+/// - A. Stathopoulos and K. Wu, *A block orthogonalization procedure with constant synchronization
+///   requirements*, SIAM J. Sci. Comput. 23, 2002, for the orthonormalisation through the Gram matrix.
+pub fn truncated_eigen(op: &dyn SymmetricOperator, options: &TruncatedOptions) -> Truncated {
+    let n = op.dim();
+    let count = options.count.min(n);
+    if count == 0 {
+        return Truncated {
+            values: Vec::new(),
+            vectors: Array2::zeros((n, 0)),
+            residuals: Vec::new(),
+            converged: true,
+            iterations: 0,
+        };
+    }
+    // Four guard vectors: the last wanted pair would otherwise converge at the rate of its distance to the
+    // very next eigenvalue, and a random square block is often ill-conditioned.
+    let automatic = count.saturating_add(4);
+    let block = if options.block == 0 { automatic } else { options.block.min(automatic.max(n / 12)) };
+    let plan = Plan::new(n, count, block, options);
+    if n <= DENSE
+        || count.saturating_mul(3) >= n
+        || plan.stride < count.saturating_add(block.saturating_mul(3))
+    {
+        return assembled(op, &plan);
+    }
+    iterate(op, &plan, options.seed)
+}
+
+/// The options, settled.
+struct Plan {
+    count: usize,
+    block: usize,
+    /// Columns of the basis.
+    stride: usize,
+    /// Columns that survive a restart.
+    keep: usize,
+    tolerance: f64,
+    max_iterations: usize,
+    which: Which,
+}
+
+impl Plan {
+    fn new(n: usize, count: usize, block: usize, options: &TruncatedOptions) -> Self {
+        // A block needs room in the complement of a full basis, a further one makes it well-conditioned.
+        let room = n.saturating_sub(block.saturating_mul(2));
+        let stride = count.max(block).saturating_add(block.saturating_mul(5)).max(128).min(room);
+        // Two thirds of the room go to new blocks, the rest to vectors that shield the wanted pairs; after a
+        // whole number of blocks the basis is exactly full.
+        let steps = stride.saturating_sub(count) * 2 / 3 / block;
+        let keep = stride.saturating_sub(steps.max(2).saturating_mul(block));
+        let tolerance = if options.tolerance > LEAST_TOLERANCE { options.tolerance } else { LEAST_TOLERANCE };
+        Self {
+            count,
+            block,
+            stride,
+            keep,
+            tolerance,
+            max_iterations: options.max_iterations,
+            which: options.which,
+        }
+    }
+
+    /// Positions of the `count` most wanted of the values, which descend; the positions ascend.
+    fn wanted(&self, values: &[f64], count: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        if self.which == Which::LargestMagnitude {
+            order.sort_by(|&i, &j| values[j].abs().total_cmp(&values[i].abs()));
+        }
+        order.truncate(count);
+        order.sort_unstable();
+        order
+    }
+}
+
+/// The operator times a power of two, exactly representable, so that squares of its products cannot overflow.
+struct Balanced<'a> {
+    op: &'a dyn SymmetricOperator,
+    down: (f64, f64),
+    up: (f64, f64),
+}
+
+impl Balanced<'_> {
+    fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
+        let n = self.op.dim();
+        if let (Ok(x), Ok(y)) =
+            (ArrayView2::from_shape((n, b), x), ArrayViewMut2::from_shape((n, b), &mut *y))
+        {
+            self.op.apply(x, y);
+        }
+        if self.down.0 != 1.0 {
+            y.iter_mut().for_each(|y| *y *= self.down.0 * self.down.1);
+        }
+    }
+
+    /// Chooses the factor from a first product.
+    fn settle(&mut self, y: &mut [f64]) {
+        let largest = y.iter().fold(0.0, |m: f64, y| m.max(y.abs()));
+        if largest.is_finite() {
+            (self.down, self.up) = balance(largest);
+            if self.down.0 != 1.0 {
+                y.iter_mut().for_each(|y| *y *= self.down.0 * self.down.1);
+            }
+        }
+    }
+}
+
+fn iterate(op: &dyn SymmetricOperator, plan: &Plan, seed: u64) -> Truncated {
+    let (n, b, stride) = (op.dim(), plan.block, plan.stride);
+    let mut op = Balanced { op, down: (1.0, 1.0), up: (1.0, 1.0) };
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut basis = Basis::new(n, stride);
+    let mut next = vec![0.0; n * b];
+    let mut work = vec![0.0; n * b];
+    refill(&mut next, b, &(0..b).collect::<Vec<_>>(), &mut rng);
+    if basis.orthonormalise(&mut next, b, 0.0, &mut rng).is_none() {
+        return not_finite(n, plan, 0);
+    }
+    let mut t = Mat::<f64>::zeros(stride, stride);
+    // In exact arithmetic A V_j touches only V_{j-1}, V_j and V_{j+1}; after a restart the whole basis takes
+    // the place of V_{j-1}. The rest is rounding, which the orthonormalisation removes.
+    let mut local = 0;
+    let mut norm = 0.0f64;
+    let mut iterations = 0;
+    loop {
+        op.apply(&next, &mut work, b);
+        iterations += 1;
+        if iterations == 1 {
+            op.settle(&mut work);
+        }
+        let old = basis.len;
+        basis.push(&next, b);
+        let m = basis.len;
+        let [h] = tall::gram([basis.from(local)], Columns::whole(&work, b));
+        if !h.is_all_finite() {
+            return not_finite(n, plan, iterations);
+        }
+        tall::subtract(&mut work, basis.from(local), h.as_ref());
+        for j in 0..b {
+            for i in local..m {
+                let mirrored = if i >= old { h[(old + j - local, i - old)] } else { h[(i - local, j)] };
+                let value = 0.5 * (h[(i - local, j)] + mirrored);
+                t[(i, old + j)] = value;
+                t[(old + j, i)] = value;
+            }
+        }
+        local = old;
+
+        let Some((theta, s)) = eigen_descending(t.as_ref().submatrix(0, 0, m, m)) else {
+            return not_finite(n, plan, iterations);
+        };
+        norm = norm.max(theta[0].abs()).max(theta[m - 1].abs());
+        let Some(r) = basis.orthonormalise(&mut work, b, NOISE * norm, &mut rng) else {
+            return not_finite(n, plan, iterations);
+        };
+        std::mem::swap(&mut next, &mut work);
+
+        let wanted = plan.wanted(&theta, plan.count);
+        let tail = Mat::from_fn(b, wanted.len(), |i, j| s[(old + i, wanted[j])]);
+        let residual = tall::small_product(r.as_ref(), tail.as_ref());
+        // A little below the tolerance, so that rounding does not spoil the check at the end.
+        let bound = 0.9 * plan.tolerance * norm;
+        let done = (0..wanted.len()).all(|j| residual.col(j).norm_l2() <= bound);
+        if wanted.len() == plan.count && (done || iterations >= plan.max_iterations) {
+            let s = Mat::from_fn(m, wanted.len(), |i, j| s[(i, wanted[j])]);
+            let values: Vec<f64> = wanted.iter().map(|&i| theta[i]).collect();
+            drop((next, work));
+            let vectors = tall::product(basis.from(0), s.as_ref());
+            drop(basis);
+            return checked(&op, plan, values, vectors, norm, iterations);
+        }
+        if m + b > stride {
+            let kept = plan.wanted(&theta, plan.keep);
+            let s = Mat::from_fn(m, kept.len(), |i, j| s[(i, kept[j])]);
+            basis.restart(s.as_ref());
+            t.fill(0.0);
+            for (i, &k) in kept.iter().enumerate() {
+                t[(i, i)] = theta[k];
+            }
+            local = 0;
+        }
+    }
+}
+
+/// Assembles the matrix and decomposes it.
+fn assembled(op: &dyn SymmetricOperator, plan: &Plan) -> Truncated {
+    let n = op.dim();
+    let mut op = Balanced { op, down: (1.0, 1.0), up: (1.0, 1.0) };
+    let mut a = vec![0.0; n * n];
+    for first in (0..n).step_by(ASSEMBLY) {
+        let b = ASSEMBLY.min(n - first);
+        let mut x = vec![0.0; n * b];
+        let mut y = vec![0.0; n * b];
+        (0..b).for_each(|j| x[(first + j) * b + j] = 1.0);
+        op.apply(&x, &mut y, b);
+        tall::copy_columns(&mut a, n, first, &y, b);
+    }
+    op.settle(&mut a);
+    let lower = Mat::from_fn(n, n, |i, j| if i >= j { 0.5 * (a[i * n + j] + a[j * n + i]) } else { 0.0 });
+    drop(a);
+    if !lower.is_all_finite() {
+        return not_finite(n, plan, 0);
+    }
+    let Some((theta, s)) = eigen_descending(lower.as_ref()) else {
+        return not_finite(n, plan, 0);
+    };
+    let wanted = plan.wanted(&theta, plan.count);
+    let values: Vec<f64> = wanted.iter().map(|&i| theta[i]).collect();
+    let mut vectors = vec![0.0; n * wanted.len()];
+    for (i, row) in vectors.chunks_exact_mut(wanted.len()).enumerate() {
+        row.iter_mut().zip(&wanted).for_each(|(x, &k)| *x = s[(i, k)]);
+    }
+    let norm = theta[0].abs().max(theta[n - 1].abs());
+    checked(&op, plan, values, vectors, norm, 0)
+}
+
+/// Measures the residuals with a product of their own.
+fn checked(
+    op: &Balanced<'_>,
+    plan: &Plan,
+    values: Vec<f64>,
+    mut vectors: Vec<f64>,
+    norm: f64,
+    iterations: usize,
+) -> Truncated {
+    let (n, b) = (op.op.dim(), values.len());
+    // After hundreds of restarts rounding adds up; this step squares the departure from orthonormality.
+    let [gram] = tall::gram([Columns::whole(&vectors, b)], Columns::whole(&vectors, b));
+    let polish = Mat::from_fn(b, b, |i, j| 0.5 * (if i == j { 3.0 } else { 0.0 } - gram[(i, j)]));
+    let nothing = Columns::new(&[], 1, 0, 0);
+    tall::subtract_and_rotate(&mut vectors, nothing, Mat::zeros(0, b).as_ref(), polish.as_ref());
+    let mut product = vec![0.0; n * b];
+    op.apply(&vectors, &mut product, b);
+    let residuals = tall::shifted_norms(&product, &vectors, &values);
+    let up = op.up;
+    let converged = residuals.iter().all(|&r| r <= plan.tolerance * norm);
+    match Array2::from_shape_vec((n, b), vectors) {
+        Ok(vectors) if residuals.iter().all(|r| r.is_finite()) => Truncated {
+            values: values.iter().map(|x| x * up.0 * up.1).collect(),
+            vectors,
+            residuals: residuals.iter().map(|x| x * up.0 * up.1).collect(),
+            converged,
+            iterations,
+        },
+        _ => not_finite(n, plan, iterations),
+    }
+}
+
+fn not_finite(n: usize, plan: &Plan, iterations: usize) -> Truncated {
+    Truncated {
+        values: vec![f64::NAN; plan.count],
+        vectors: Array2::zeros((n, plan.count)),
+        residuals: vec![f64::NAN; plan.count],
+        converged: false,
+        iterations,
+    }
+}

@@ -1,0 +1,77 @@
+//! Matrices known by their products.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+use rayon::prelude::*;
+
+/// Rows of the product that one task computes.
+const ROWS: usize = 256;
+
+/// A symmetric matrix of order n that can be multiplied with a block of vectors.
+///
+/// ```
+/// use consilience_num::eigen::{truncated_eigen, SymmetricOperator, TruncatedOptions};
+/// use ndarray::{ArrayView2, ArrayViewMut2, Zip};
+///
+/// /// diag(0, 1, ..., n - 1)
+/// struct Ramp(usize);
+///
+/// impl SymmetricOperator for Ramp {
+///     fn dim(&self) -> usize {
+///         self.0
+///     }
+///     fn apply(&self, x: ArrayView2<f64>, mut y: ArrayViewMut2<f64>) {
+///         for (i, (mut y, x)) in y.rows_mut().into_iter().zip(x.rows()).enumerate() {
+///             Zip::from(&mut y).and(&x).for_each(|y, x| *y = i as f64 * x);
+///         }
+///     }
+/// }
+///
+/// let top = truncated_eigen(&Ramp(1000), &TruncatedOptions { count: 2, ..Default::default() });
+/// assert!((top.values[0] - 999.0).abs() < 1e-9 && (top.values[1] - 998.0).abs() < 1e-9);
+/// ```
+pub trait SymmetricOperator: Sync {
+    /// The order n of the matrix.
+    fn dim(&self) -> usize;
+
+    /// Writes `A x` to `y`; both are n x b, row-major and contiguous, and b varies from call to call.
+    ///
+    /// Every entry of `y` must be written: it holds old numbers. The caller's bits are independent of the
+    /// number of threads only if those of this product are.
+    fn apply(&self, x: ArrayView2<f64>, y: ArrayViewMut2<f64>);
+}
+
+/// A stored matrix, symmetric; products with one that is not square are NaN. In a product one task owns some rows of the result, so
+/// its bits do not depend on the number of threads.
+///
+/// # Complexity
+/// A product with b vectors takes `O(n^2 b)` time.
+impl SymmetricOperator for Array2<f64> {
+    fn dim(&self) -> usize {
+        self.nrows().min(self.ncols())
+    }
+
+    fn apply(&self, x: ArrayView2<f64>, mut y: ArrayViewMut2<f64>) {
+        let (n, b) = x.dim();
+        if self.shape() != [n, n] {
+            y.fill(f64::NAN);
+            return;
+        }
+        let a = self.as_standard_layout();
+        if let (Some(a), Some(x), Some(y)) = (a.as_slice(), x.as_slice(), y.as_slice_mut())
+            && n > 0
+            && b > 0
+        {
+            let x = MatRef::from_row_major_slice(x, n, b);
+            y.par_chunks_mut(ROWS * b).zip(a.par_chunks(ROWS * n)).for_each(|(y, a)| {
+                let rows = y.len() / b;
+                let a = MatRef::from_row_major_slice(a, rows, n);
+                let y = MatMut::from_row_major_slice_mut(y, rows, b);
+                matmul(y, Accum::Replace, a, x, 1.0, Par::Seq);
+            });
+        } else {
+            y.assign(&self.dot(&x));
+        }
+    }
+}

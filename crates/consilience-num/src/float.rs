@@ -1,0 +1,37 @@
+use std::fmt::Debug;
+
+use crate::kmeans::lanes::Lanes;
+
+/// The two precisions that rows come in: `f32` and `f64`. Sealed.
+pub trait Float: Lanes + Copy + PartialOrd + Default + Debug + Send + Sync + 'static {
+    /// Difference between 1 and the next larger number.
+    const EPSILON: f64;
+    /// The same number in double precision.
+    fn to_f64(self) -> f64;
+    /// The nearest number of this precision.
+    fn from_f64(value: f64) -> Self;
+}
+
+impl Float for f32 {
+    const EPSILON: f64 = f32::EPSILON as f64;
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+    #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        value as f32
+    }
+}
+
+impl Float for f64 {
+    const EPSILON: f64 = f64::EPSILON;
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        self
+    }
+    #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        value
+    }
+}

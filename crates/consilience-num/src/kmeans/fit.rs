@@ -1,0 +1,199 @@
+//! Lloyd's iterations and their restarts.
+
+use ndarray::{Array2, ArrayView2};
+use rand_chacha::ChaCha8Rng;
+use rand_core::SeedableRng;
+
+use super::centres::Centres;
+use super::repair::{fill_empty, take_mean};
+use super::rows::Rows;
+use super::seeding::plus_plus;
+use super::step::{self, Sums};
+use super::{KMeansFit, KMeansOptions};
+use crate::Float;
+
+/// What one start led to, in the moved frame.
+struct Run {
+    labels: Vec<u32>,
+    centres: Vec<f64>,
+    inertia: f64,
+    iterations: usize,
+    converged: bool,
+}
+
+pub(super) fn restarts<F: Float>(
+    view: ArrayView2<'_, F>,
+    weights: Option<&[f64]>,
+    options: &KMeansOptions,
+    keep_going: &mut dyn FnMut(usize) -> bool,
+) -> KMeansFit<F> {
+    let k = options.clusters.min(view.nrows());
+    let rows = Rows::new(view, k, options.parallel);
+    let norms = step::norms(&rows);
+    let mut best: Option<Run> = None;
+    for restart in 0..options.restarts.max(1) {
+        let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
+        rng.set_stream(restart as u64);
+        let first = plus_plus(&rows, weights, k, &mut rng);
+        let exact: Vec<f64> = first.iter().flat_map(|&i| rows.row(i)).collect();
+        let run = lloyd(&rows, weights, &norms, exact, options, keep_going);
+        let stop = run.is_none();
+        best = match (best, run) {
+            (Some(old), Some(new)) if !(new.inertia < old.inertia) => Some(old),
+            (old, new) => new.or(old),
+        };
+        if stop {
+            break;
+        }
+    }
+    finish(&rows, best)
+}
+
+pub(super) fn from_centres<F: Float>(
+    view: ArrayView2<'_, F>,
+    weights: Option<&[f64]>,
+    centres: ArrayView2<'_, F>,
+    options: &KMeansOptions,
+    keep_going: &mut dyn FnMut(usize) -> bool,
+) -> KMeansFit<F> {
+    let rows = Rows::new(view, centres.nrows(), options.parallel);
+    let norms = step::norms(&rows);
+    let exact = moved(&rows, centres);
+    let run = lloyd(&rows, weights, &norms, exact, options, keep_going);
+    finish(&rows, run)
+}
+
+pub(super) fn assign<F: Float>(
+    view: ArrayView2<'_, F>,
+    centres: ArrayView2<'_, F>,
+    parallel: bool,
+) -> Vec<u32> {
+    let rows = Rows::new(view, centres.nrows(), parallel);
+    let norms = step::norms(&rows);
+    let exact = moved(&rows, centres);
+    let centres = Centres::new(exact, centres.nrows(), rows.d);
+    let mut labels = vec![0; rows.n];
+    step::assign(&rows, &centres, &norms, &mut labels);
+    labels
+}
+
+fn moved<F: Float>(rows: &Rows<'_, F>, centres: ArrayView2<'_, F>) -> Vec<f64> {
+    centres.indexed_iter().map(|((_, j), x)| x.to_f64() * rows.scale - rows.shift[j]).collect()
+}
+
+/// `None` where `keep_going` said no, or where there is nothing to start from.
+fn lloyd<F: Float>(
+    rows: &Rows<'_, F>,
+    weights: Option<&[f64]>,
+    norms: &[f32],
+    exact: Vec<f64>,
+    options: &KMeansOptions,
+    keep_going: &mut dyn FnMut(usize) -> bool,
+) -> Option<Run> {
+    let k = exact.len() / rows.d.max(1);
+    if k == 0 {
+        return None;
+    }
+    let mut centres = Centres::new(exact, k, rows.d);
+    let mut labels = vec![u32::MAX; rows.n];
+    let mut sums = Sums::new();
+    let still = if options.tolerance > 0.0 { options.tolerance * variance(rows) } else { 0.0 };
+    let (mut iterations, mut converged) = (0, false);
+    while iterations < options.max_iterations && !converged {
+        if !keep_going(iterations) {
+            return None;
+        }
+        iterations += 1;
+        sums.assign(rows, weights, &centres, norms, &mut labels);
+        let refilled = fill_empty(rows, weights, &mut centres, &mut sums.total, &mut labels);
+        if sums.total.changed == 0 && !refilled {
+            converged = true;
+            break;
+        }
+        let before = centres.exact.clone();
+        for c in 0..k {
+            take_mean(&mut centres, &sums.total, c);
+        }
+        centres.refresh();
+        let shift: f64 = before.iter().zip(&centres.exact).map(|(a, b)| (a - b) * (a - b)).sum();
+        converged = shift <= still && options.tolerance > 0.0 && !refilled;
+    }
+    if sums.total.changed != 0 || iterations == 0 {
+        // The centres moved after the last assignment: let the labels follow.
+        sums.assign(rows, weights, &centres, norms, &mut labels);
+        if fill_empty(rows, weights, &mut centres, &mut sums.total, &mut labels) {
+            for c in 0..k {
+                take_mean(&mut centres, &sums.total, c);
+            }
+        }
+    }
+    drop_empty(&mut centres, &sums.total.counts, &mut labels);
+    let inertia = step::total(rows, weights, &step::distances(rows, &centres, &labels));
+    Some(Run { labels, centres: centres.exact, inertia, iterations, converged })
+}
+
+/// Variance of the rows, averaged over the columns: the unit of the tolerance.
+fn variance<F: Float>(rows: &Rows<'_, F>) -> f64 {
+    let n = rows.n as f64;
+    let mut mean = vec![0.0; rows.d];
+    let mut part = vec![0.0; rows.d];
+    for first in (0..rows.n).step_by(rows.block) {
+        part.fill(0.0);
+        for i in first..rows.n.min(first + rows.block) {
+            rows.add_to(i, 1.0, &mut part);
+        }
+        for (m, p) in mean.iter_mut().zip(&part) {
+            *m += p / n;
+        }
+    }
+    let mut squares = vec![0.0; rows.n];
+    step::each_block(rows, &mut squares, |first, out| {
+        for (r, out) in out.iter_mut().enumerate() {
+            *out = rows.distance(first + r, &mean);
+        }
+    });
+    step::total(rows, None, &squares) / n / rows.d as f64
+}
+
+fn drop_empty<F: Float>(centres: &mut Centres<F>, counts: &[usize], labels: &mut [u32]) {
+    if counts.iter().all(|&c| c > 0) {
+        return;
+    }
+    let mut number = vec![0u32; centres.k];
+    let mut kept = 0;
+    let mut exact = Vec::with_capacity(centres.exact.len());
+    for c in 0..centres.k {
+        if counts[c] > 0 {
+            number[c] = kept;
+            kept += 1;
+            exact.extend_from_slice(centres.row(c));
+        }
+    }
+    for label in labels.iter_mut() {
+        *label = number[*label as usize];
+    }
+    *centres = Centres::new(exact, kept as usize, centres.d);
+}
+
+fn finish<F: Float>(rows: &Rows<'_, F>, run: Option<Run>) -> KMeansFit<F> {
+    let Some(run) = run else {
+        return KMeansFit {
+            assignment: Vec::new(),
+            centres: Array2::default((0, rows.d)),
+            inertia: 0.0,
+            iterations: 0,
+            converged: false,
+        };
+    };
+    let k = run.centres.len() / rows.d;
+    let centres = Array2::from_shape_fn((k, rows.d), |(c, j)| {
+        F::from_f64((run.centres[c * rows.d + j] + rows.shift[j]) / rows.scale)
+    });
+    KMeansFit {
+        assignment: run.labels,
+        centres,
+        inertia: run.inertia / rows.scale / rows.scale,
+        iterations: run.iterations,
+        converged: run.converged,
+    }
+}

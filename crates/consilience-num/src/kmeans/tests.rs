@@ -1,0 +1,193 @@
+use std::collections::BTreeSet;
+
+use ndarray::{Array2, ArrayView2, ShapeBuilder, array};
+
+use super::{KMeansFit, KMeansOptions, assign, fit, from_centres, reference, spread_rows};
+use crate::Float;
+
+fn run<F: Float>(x: ArrayView2<'_, F>, options: &KMeansOptions) -> KMeansFit<F> {
+    fit(x, None, options, &mut |_| true)
+}
+
+/// Deterministic numbers in [0, 1).
+fn noise(seed: u64) -> impl FnMut() -> f64 {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f64 / (1u64 << 24) as f64
+    }
+}
+
+fn cloud(n: usize, d: usize, seed: u64) -> Array2<f64> {
+    let mut next = noise(seed);
+    Array2::from_shape_simple_fn((n, d), || next() + next() + next())
+}
+
+fn sound<F: Float>(x: ArrayView2<'_, F>, k: usize, found: &KMeansFit<F>) {
+    let count = found.centres.nrows();
+    let used: BTreeSet<u32> = found.assignment.iter().copied().collect();
+    assert_eq!(found.assignment.len(), x.nrows());
+    assert_eq!(used.len(), count, "an empty cluster");
+    assert_eq!(used.last().map(|&m| m as usize + 1), Some(count));
+    let distinct: BTreeSet<Vec<u64>> =
+        x.rows().into_iter().map(|r| r.iter().map(|v| (v.to_f64() + 0.0).to_bits()).collect()).collect();
+    assert_eq!(count, k.min(distinct.len()), "{k} clusters of {} distinct rows", distinct.len());
+    assert!(found.inertia >= 0.0 && found.centres.iter().all(|c| c.to_f64().is_finite()));
+}
+
+/// Rows and centres on a small grid: duplicates and ties abound, and all squares are exact.
+fn grid(seed: u64) -> (Array2<f64>, Array2<f64>) {
+    let mut next = noise(seed);
+    let mut below = |n: usize| (next() * n as f64) as usize;
+    let (n, d, k) = (1 + below(40), 1 + below(7), 1 + below(15));
+    let mut table = |rows: usize| Array2::from_shape_simple_fn((rows, d), || below(7) as f64 - 3.0);
+    (table(n), table(k))
+}
+
+#[test]
+fn nearest_centres_equal_the_naive_loop() {
+    for seed in 0..600 {
+        let (x, c) = grid(seed);
+        for offset in [0.0, 1e6, -4096.0] {
+            let (x, c) = (&x + offset, &c + offset);
+            let expected = reference::assign(x.view(), c.view());
+            assert_eq!(assign(x.view(), c.view(), false), expected, "seed {seed}, offset {offset}");
+            let single = (x.mapv(|v| v as f32), c.mapv(|v| v as f32));
+            assert_eq!(assign(single.0.view(), single.1.view(), true), expected, "f32, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn lloyd_equals_the_naive_loop() {
+    let mut compared = 0;
+    for seed in 0..300 {
+        let (n, d) = (1 + seed as usize * 7 % 60, 1 + seed as usize % 9);
+        let k = (1 + seed as usize % 8).min(n);
+        let x = cloud(n, d, seed);
+        let c = x.slice(ndarray::s![..k, ..]);
+        for iterations in 0..4 {
+            let options = KMeansOptions { max_iterations: iterations, ..KMeansOptions::new(k) };
+            let found = from_centres(x.view(), None, c, &options, &mut |_| true);
+            sound(x.view(), k, &found);
+            if let Some((labels, inertia)) = reference::lloyd(x.view(), c, iterations) {
+                compared += 1;
+                assert_eq!(found.assignment, labels, "seed {seed}");
+                assert!((found.inertia - inertia).abs() <= 1e-12 * inertia.max(1e-9), "seed {seed}");
+            }
+        }
+    }
+    assert!(compared > 600, "{compared}");
+}
+
+#[test]
+fn no_cluster_is_empty() {
+    for seed in 0..400 {
+        let (x, c) = grid(seed);
+        let k = (1 + seed as usize % 45).min(x.nrows());
+        let options = KMeansOptions { max_iterations: seed as usize % 6, seed, ..KMeansOptions::new(k) };
+        sound(x.view(), k, &run(x.view(), &options));
+        sound(x.view(), c.nrows(), &from_centres(x.view(), None, c.view(), &options, &mut |_| true));
+        let thirds = x.mapv(|v| v as f32 / 3.0);
+        sound(thirds.view(), k, &run(thirds.view(), &options));
+    }
+}
+
+#[test]
+fn integer_weights_equal_repeated_rows() {
+    for seed in 0..100 {
+        let n = 2 + seed as usize % 28;
+        let x = cloud(n, 2, seed);
+        let mut next = noise(seed + 1);
+        let weights: Vec<usize> = (0..n).map(|_| 1 + (next() * 3.0) as usize).collect();
+        let rows: Vec<usize> = (0..n).flat_map(|i| vec![i; weights[i]]).collect();
+        let repeated = x.select(ndarray::Axis(0), &rows);
+        let c = x.slice(ndarray::s![..2, ..]);
+        let options = KMeansOptions::new(2);
+        let w: Vec<f64> = weights.iter().map(|&w| w as f64).collect();
+        let light = from_centres(x.view(), Some(&w), c, &options, &mut |_| true);
+        let heavy = from_centres(repeated.view(), None, c, &options, &mut |_| true);
+        assert!((light.inertia - heavy.inertia).abs() <= 1e-9 * heavy.inertia, "seed {seed}");
+        assert_eq!(rows.iter().map(|&i| light.assignment[i]).collect::<Vec<_>>(), heavy.assignment);
+    }
+}
+
+#[test]
+fn same_bits_at_any_number_of_threads_and_in_any_layout() {
+    let x = cloud(10_000, 5, 3);
+    let mut columns = Array2::zeros(x.dim().f());
+    columns.assign(&x);
+    let options = KMeansOptions { restarts: 2, max_iterations: 12, seed: 9, ..KMeansOptions::new(13) };
+    let alone = run(x.view(), &KMeansOptions { parallel: false, ..options });
+    sound(x.view(), 13, &alone);
+    for threads in [1, 2, 3, 8] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        assert_eq!(pool.install(|| run(x.view(), &options)), alone, "{threads} threads");
+        assert_eq!(pool.install(|| run(columns.view(), &options)), alone, "columns, {threads} threads");
+    }
+}
+
+#[test]
+fn huge_small_and_far_data() {
+    let x = cloud(300, 4, 5);
+    let plain = run(x.view(), &KMeansOptions::new(5));
+    for scale in [2f64.powi(900), 2f64.powi(-900), 2f64.powi(-1030), 2f64.powi(1020)] {
+        let found = run((&x * scale).view(), &KMeansOptions::new(5));
+        assert_eq!(found.centres.nrows(), 5, "{scale:e}");
+        if (1e-300..1e300).contains(&scale) {
+            assert_eq!(found.assignment, plain.assignment, "{scale:e}");
+        }
+    }
+    // An offset rounds the rows themselves; starts and assignment stay what the rounded rows say.
+    for offset in [1e3, 1e6, -1e9] {
+        let far = x.mapv(|v| v + offset);
+        let found = run(far.view(), &KMeansOptions::new(5));
+        assert!((found.inertia / plain.inertia - 1.0).abs() < 1e-4, "{offset}: {}", found.inertia);
+        assert_eq!(found.assignment, reference::assign(far.view(), found.centres.view()), "{offset}");
+        let single = far.mapv(|v| v as f32);
+        sound(single.view(), 5, &run(single.view(), &KMeansOptions::new(5)));
+    }
+}
+
+#[test]
+fn equal_rows_k_of_n_and_nothing() {
+    let x = Array2::from_elem((9, 3), 0.1);
+    for k in [1, 2, 9] {
+        let found = run(x.view(), &KMeansOptions::new(k));
+        assert_eq!((found.centres.nrows(), found.inertia), (1, 0.0));
+        assert_eq!(found.centres.row(0), x.row(0));
+    }
+    let x = cloud(40, 3, 6);
+    let found = run(x.view(), &KMeansOptions::new(40));
+    sound(x.view(), 40, &found);
+    assert_eq!(found.inertia, 0.0);
+    // Neighbouring numbers are different rows.
+    let close = array![[1.0], [1.0 + f64::EPSILON], [1.0], [2.0]];
+    sound(close.view(), 3, &run(close.view(), &KMeansOptions::new(3)));
+    let none = Array2::<f64>::zeros((0, 3));
+    assert!(run(none.view(), &KMeansOptions::new(1)).assignment.is_empty());
+    assert!(run(x.view(), &KMeansOptions::new(0)).assignment.is_empty());
+    assert!(fit(x.view(), None, &KMeansOptions::new(2), &mut |_| false).assignment.is_empty());
+    assert!(assign(x.view(), none.view(), true).is_empty());
+}
+
+#[test]
+fn not_a_number_neither_panics_nor_hangs() {
+    let mut x = cloud(50, 3, 8);
+    x[[7, 1]] = f64::NAN;
+    x[[9, 0]] = f64::INFINITY;
+    let found = run(x.view(), &KMeansOptions::new(4));
+    assert!(found.assignment.len() == 50 || found.assignment.is_empty());
+}
+
+#[test]
+fn starts_are_distinct_and_restarts_do_not_harm() {
+    let x = cloud(500, 2, 4);
+    let rows = spread_rows(x.view(), None, 20, 1, true);
+    assert_eq!(rows.iter().collect::<BTreeSet<_>>().len(), 20);
+    let one = run(x.view(), &KMeansOptions::new(8));
+    let ten = run(x.view(), &KMeansOptions { restarts: 10, ..KMeansOptions::new(8) });
+    assert!(ten.inertia <= one.inertia && one.converged);
+    let loose = run(x.view(), &KMeansOptions { tolerance: 1e-2, ..KMeansOptions::new(8) });
+    assert!(loose.converged && loose.iterations <= one.iterations);
+}

@@ -1,0 +1,206 @@
+//! Sparse matrices, rows compressed, and their products with panels of dense vectors.
+
+use rayon::prelude::*;
+
+/// A sparse matrix: rows compressed, columns ascending within a row.
+///
+/// ```
+/// use consilience_num::sparse::Csr;
+///
+/// // [[0, 2], [3, 0]]
+/// let a = Csr::from_rows(2, [vec![(1, 2.0)], vec![(0, 3.0)]]);
+/// let x = [10.0, 1.0]; // one column
+/// let mut y = [0.0; 2];
+/// a.multiply(&x, &mut y, 1);
+/// assert_eq!(y, [2.0, 30.0]);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Csr {
+    columns: usize,
+    offsets: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+}
+
+/// Rows that one task multiplies.
+const ROWS: usize = 256;
+
+impl Csr {
+    /// A matrix from its rows of (column, value).
+    ///
+    /// Panics if a column is out of range or columns do not ascend: rows come from our own code.
+    pub fn from_rows(columns: usize, rows: impl IntoIterator<Item = Vec<(u32, f64)>>) -> Self {
+        let mut out = Csr { columns, offsets: vec![0], indices: Vec::new(), values: Vec::new() };
+        for row in rows {
+            assert!(row.windows(2).all(|w| w[0].0 < w[1].0), "columns must ascend");
+            assert!(row.last().is_none_or(|&(c, _)| (c as usize) < columns), "column out of range");
+            for (c, v) in row {
+                out.indices.push(c);
+                out.values.push(v);
+            }
+            out.offsets.push(out.indices.len());
+        }
+        out
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Number of columns.
+    pub fn n_columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Number of stored entries.
+    pub fn nnz(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Columns and values of one row.
+    #[inline(always)]
+    pub fn row(&self, i: usize) -> (&[u32], &[f64]) {
+        let range = self.offsets[i]..self.offsets[i + 1];
+        (&self.indices[range.clone()], &self.values[range])
+    }
+
+    /// Sum of each row, in column order.
+    pub fn row_sums(&self) -> Vec<f64> {
+        (0..self.n_rows()).map(|i| self.row(i).1.iter().sum()).collect()
+    }
+
+    /// The same pattern with every value replaced by `f(row, column, value)`.
+    pub fn map(&self, f: impl Fn(usize, usize, f64) -> f64) -> Self {
+        let mut out = self.clone();
+        for i in 0..self.n_rows() {
+            for at in self.offsets[i]..self.offsets[i + 1] {
+                out.values[at] = f(i, self.indices[at] as usize, self.values[at]);
+            }
+        }
+        out
+    }
+
+    /// `y = A x` for a panel of `width` vectors stored row by row (`x[row * width + vector]`), in
+    /// parallel over rows and with the same bits at any number of threads.
+    ///
+    /// # Complexity
+    /// O(nnz width).
+    pub fn multiply(&self, x: &[f64], y: &mut [f64], width: usize) {
+        assert_eq!(x.len(), self.columns * width);
+        assert_eq!(y.len(), self.n_rows() * width);
+        if width == 0 {
+            return;
+        }
+        y.par_chunks_mut(ROWS * width)
+            .enumerate()
+            .for_each(|(c, y)| self.multiply_rows(c * ROWS, x, y, width));
+    }
+
+    /// The rows `first..` of `A x`, as many as fit `y`, on this thread.
+    pub fn multiply_rows(&self, first: usize, x: &[f64], y: &mut [f64], width: usize) {
+        pulp::Arch::new().dispatch(Rows { matrix: self, first, x, y, width });
+    }
+
+    /// The columns `at..at + W` of the panel.
+    #[inline(always)]
+    fn strip<const W: usize>(
+        &self,
+        first: usize,
+        x: &[f64],
+        y: &mut [f64],
+        width: usize,
+        at: usize,
+    ) -> usize {
+        for (r, y) in y.chunks_exact_mut(width).enumerate() {
+            let (indices, values) = self.row(first + r);
+            let mut sum = [0.0; W];
+            for (&j, &v) in indices.iter().zip(values) {
+                let x = &x[j as usize * width + at..][..W];
+                for w in 0..W {
+                    sum[w] = v.mul_add(x[w], sum[w]);
+                }
+            }
+            y[at..at + W].copy_from_slice(&sum);
+        }
+        W
+    }
+}
+
+/// Some rows of a product. A closure would not be inlined into the function that has the vector
+/// instructions, and every fused multiply-add would become a call.
+struct Rows<'a> {
+    matrix: &'a Csr,
+    first: usize,
+    x: &'a [f64],
+    y: &'a mut [f64],
+    width: usize,
+}
+
+impl pulp::NullaryFnOnce for Rows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Rows { matrix, first, x, y, width } = self;
+        // Strips of fixed width, whose sums stay in vector registers.
+        let mut at = 0;
+        while at < width {
+            at += match width - at {
+                64.. => matrix.strip::<64>(first, x, y, width, at),
+                32.. => matrix.strip::<32>(first, x, y, width, at),
+                16.. => matrix.strip::<16>(first, x, y, width, at),
+                8.. => matrix.strip::<8>(first, x, y, width, at),
+                4.. => matrix.strip::<4>(first, x, y, width, at),
+                _ => matrix.strip::<1>(first, x, y, width, at),
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wheel(n: usize) -> Csr {
+        Csr::from_rows(
+            n,
+            (0..n).map(|i| {
+                let mut row: Vec<(u32, f64)> = [1, 7, 13]
+                    .iter()
+                    .map(|s| (((i * s + s) % n) as u32, 1.0 + (i % 5) as f64 / s.to_owned() as f64))
+                    .collect();
+                row.sort_by_key(|e| e.0);
+                row.dedup_by_key(|e| e.0);
+                row
+            }),
+        )
+    }
+
+    #[test]
+    fn products_equal_the_definition_at_every_width() {
+        let n = 700;
+        let a = wheel(n);
+        for width in [1, 3, 8, 16, 32, 64, 65] {
+            let x: Vec<f64> = (0..n * width).map(|i| ((i * 37) % 101) as f64 / 7.0).collect();
+            let mut y = vec![f64::NAN; n * width];
+            a.multiply(&x, &mut y, width);
+            for i in 0..n {
+                for w in 0..width {
+                    let (c, v) = a.row(i);
+                    let exact: f64 = c.iter().zip(v).map(|(&j, v)| v * x[j as usize * width + w]).sum();
+                    assert!((y[i * width + w] - exact).abs() <= 1e-12 * exact.abs());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sums_and_maps() {
+        let a = wheel(5);
+        let doubled = a.map(|_, _, v| 2.0 * v);
+        for (s, d) in a.row_sums().iter().zip(doubled.row_sums()) {
+            assert_eq!(2.0 * s, d);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+use consilience_core::{Error, Observer, Partition, Result};
+use consilience_graph::{CountRow, Microclusters};
+use consilience_num::sparse::Csr;
+use rayon::prelude::*;
+
+/// The K-elite neighbour graph: only the links that one end counts among its K strongest.
+///
+/// The threshold of a microcluster is its K-th largest co-association; a link stays where it reaches
+/// the threshold of either end, all ties included. Weak links between microclusters are more often
+/// chance than structure, and walks should not follow them.
+///
+/// ```
+/// use consilience_core::{Ensemble, Partition};
+/// use consilience_graph::Microclusters;
+/// use consilience_walk::EliteNeighbours;
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 0, 1])?,
+///     Partition::from_labels(&[0, 0, 1, 1])?,
+///     Partition::from_labels(&[0, 1, 1, 1])?,
+/// ])?;
+/// let microclusters = Microclusters::of(&ensemble)?;
+/// let elite = EliteNeighbours::of(&microclusters, 1, &())?;
+/// // 0-1 (2/3), 1-2 (2/3) and 2-3 (2/3) stay; 0-2 and 1-3 (1/3) reach no threshold.
+/// assert_eq!(elite.n_links(), 3);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(n~^2 M) byte operations in parallel, twice; memory in proportion to the links that stay.
+///
+/// # References
+/// Huang, Lai, Wang 2016, Definitions 5 to 7 and Eq. 9.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EliteNeighbours {
+    weights: Csr,
+}
+
+impl EliteNeighbours {
+    /// The elite links of the co-association graph for a given K.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for K = 0,
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    pub fn of(microclusters: &Microclusters, k: usize, observer: &dyn Observer) -> Result<Self> {
+        if k == 0 {
+            return Err(Error::invalid("0 elite neighbours; expected at least 1"));
+        }
+        let n = microclusters.n_nodes();
+        let complete = microclusters.rows().iter().all(Partition::is_complete);
+        let rows = if complete {
+            let thresholds =
+                each_row(microclusters, observer, |row, i| threshold_of_counts(&mut row.together, i, k))?;
+            let members = microclusters.n_members() as f64;
+            each_row(microclusters, observer, |row, i| {
+                row.together[i] = 0;
+                links_of_counts(&row.together, &thresholds, i, members)
+            })?
+        } else {
+            let thresholds = each_row(microclusters, observer, |row, i| threshold_of_ratios(row, i, k))?;
+            each_row(microclusters, observer, |row, i| {
+                (0..n)
+                    .filter(|&j| j != i)
+                    .map(|j| (j, row.ratio(j)))
+                    .filter(|&(j, w)| w > 0.0 && (w >= thresholds[i] || w >= thresholds[j]))
+                    .map(|(j, w)| (j as u32, w))
+                    .collect()
+            })?
+        };
+        Ok(EliteNeighbours { weights: Csr::from_rows(n, rows) })
+    }
+
+    /// Number of unordered links.
+    pub fn n_links(&self) -> usize {
+        self.weights.nnz() / 2
+    }
+
+    /// Both halves of the symmetric weights, without a diagonal.
+    pub fn weights(&self) -> &Csr {
+        &self.weights
+    }
+}
+
+/// Runs `work` on the pair counts of every microcluster.
+fn each_row<T: Send>(
+    microclusters: &Microclusters,
+    observer: &dyn Observer,
+    work: impl Fn(&mut CountRow, usize) -> T + Sync,
+) -> Result<Vec<T>> {
+    let scratch = CountRow::new(microclusters)?;
+    (0..microclusters.n_nodes())
+        .into_par_iter()
+        .with_min_len(16)
+        .map_init(
+            || scratch.clone(),
+            |row, i| {
+                if i % 64 == 0 {
+                    observer.check()?;
+                }
+                row.fill(microclusters, i);
+                Ok(work(row, i))
+            },
+        )
+        .collect()
+}
+
+/// The K-th largest count of a row, the diagonal apart; 0 where fewer than K are positive. With
+/// equal N everywhere, counts order as ratios do, and comparing small integers is many times faster.
+fn threshold_of_counts(counts: &mut [u16], i: usize, k: usize) -> u16 {
+    counts[i] = 0;
+    let reaching = |t: u16| -> usize {
+        counts.chunks(1 << 15).map(|c| usize::from(c.iter().map(|&c| u16::from(c >= t)).sum::<u16>())).sum()
+    };
+    // The largest t that at least k entries reach.
+    let (mut low, mut high) = (0, counts.iter().fold(0, |m, &c| m.max(c)));
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        if reaching(middle) >= k {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    low
+}
+
+fn links_of_counts(counts: &[u16], thresholds: &[u16], i: usize, members: f64) -> Vec<(u32, f64)> {
+    const BLOCK: usize = 64;
+    let own = thresholds[i];
+    let mut links = Vec::new();
+    let mut stays = [0u8; BLOCK];
+    for (b, (counts, thresholds)) in counts.chunks(BLOCK).zip(thresholds.chunks(BLOCK)).enumerate() {
+        let mut any = 0;
+        for ((s, &c), &t) in stays.iter_mut().zip(counts).zip(thresholds) {
+            *s = u8::from(c > 0) & (u8::from(c >= own) | u8::from(c >= t));
+            any |= *s;
+        }
+        if any == 0 {
+            continue;
+        }
+        for (at, &c) in counts.iter().enumerate() {
+            if stays[at] != 0 {
+                links.push(((b * BLOCK + at) as u32, f64::from(c) / members));
+            }
+        }
+    }
+    links
+}
+
+fn threshold_of_ratios(row: &CountRow, i: usize, k: usize) -> f64 {
+    let mut positive: Vec<f64> =
+        (0..row.together.len()).filter(|&j| j != i && row.together[j] > 0).map(|j| row.ratio(j)).collect();
+    if positive.len() < k {
+        return 0.0;
+    }
+    let (_, &mut threshold, _) = positive.select_nth_unstable_by(k - 1, |a, b| b.total_cmp(a));
+    threshold
+}

@@ -1,0 +1,135 @@
+//! Fast equals naive, the two dense roads agree, and the thin road keeps its bound.
+
+use consilience_core::{ConsensusFunction, Ensemble, Partition, Seed, Similarity};
+use consilience_graph::Microclusters;
+use proptest::prelude::*;
+
+use crate::reference::Reference;
+use crate::thin::{Effort, squared_norms};
+use crate::{EliteNeighbours, ProbabilityTrajectories, Ptgp, Road, Transition, dense};
+
+/// Members that agree with planted blocks up to noise; `missing` leaves labels out.
+fn planted(seed: u64, n: usize, members: usize, blocks: usize, noise: f64, missing: f64) -> Ensemble {
+    let mut s = Seed(seed).stream();
+    let members = (0..members)
+        .map(|_| {
+            let k = blocks + s.below(3);
+            let labels: Vec<i64> = (0..n)
+                .map(|i| {
+                    if s.uniform() < missing {
+                        -1
+                    } else if s.uniform() < noise {
+                        s.below(k) as i64
+                    } else {
+                        (i % blocks) as i64
+                    }
+                })
+                .collect();
+            Partition::from_labels(&labels).unwrap()
+        })
+        .collect();
+    Ensemble::new(members).unwrap()
+}
+
+fn close(a: f64, b: f64, relative: f64, absolute: f64) -> bool {
+    (a - b).abs() <= relative * a.abs().max(b.abs()) + absolute
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+    #[test]
+    fn every_stage_equals_the_paper(
+        seed in 0u64..10_000, n in 1usize..60, members in 1usize..7, blocks in 1usize..5,
+        noise in 0.0f64..1.0, missing in prop::sample::select(vec![0.0, 0.3, 0.9]),
+        k in 1usize..6, t in 1usize..7,
+    ) {
+        let e = planted(seed, n, members, blocks, noise, missing);
+        let reference = Reference::new(&e, k, t);
+        let m = Microclusters::of(&e).unwrap();
+        let nodes = m.n_nodes();
+        prop_assert_eq!(nodes, reference.groups.len());
+        let elite = EliteNeighbours::of(&m, k, &()).unwrap();
+        let walk = Transition::new(&elite, &m);
+        let p = walk.probabilities();
+        for i in 0..nodes {
+            let mut dense_row = vec![0.0; nodes];
+            let mut walk_row = vec![0.0; nodes];
+            for (&j, &w) in elite.weights().row(i).0.iter().zip(elite.weights().row(i).1) {
+                dense_row[j as usize] = w;
+            }
+            for (&j, &w) in p.row(i).0.iter().zip(p.row(i).1) {
+                walk_row[j as usize] = w;
+            }
+            for j in 0..nodes {
+                prop_assert_eq!(dense_row[j], reference.elite[[i, j]]);
+                prop_assert!(close(walk_row[j], reference.p[[i, j]], 1e-14, 0.0));
+            }
+        }
+        for (road, relative, absolute) in [(Road::Products, 1e-12, 0.0), (Road::Eigenpairs, 1e-9, 1e-9)] {
+            let pts = ProbabilityTrajectories::default().elite_neighbours(k).walk_length(t).road(road);
+            let graph = pts.similarity(&e, &()).unwrap().output;
+            for i in 0..nodes {
+                for j in 0..nodes {
+                    let (fast, naive) = (graph.weights()[[i, j]], reference.pts[[i, j]]);
+                    prop_assert!(close(fast, naive, relative, absolute), "{:?} {} {}: {} {}", road, i, j, fast, naive);
+                }
+            }
+        }
+        // The squared norms of the trajectories, walked out exactly.
+        let effort = Effort { exact: u64::MAX, ..Effort::default() };
+        let norms = squared_norms(&walk, t, effort, Seed(0), &()).unwrap();
+        prop_assert_eq!(norms.error_bound, 0.0);
+        for i in 0..nodes {
+            let row = reference.trajectories.row(i);
+            prop_assert!(close(norms.squares[i], row.dot(&row), 1e-12, 0.0));
+        }
+    }
+}
+
+#[test]
+fn long_walks_stay_within_the_bound_they_report() {
+    let e = planted(5, 3000, 8, 12, 0.35, 0.0);
+    let m = Microclusters::of(&e).unwrap();
+    let elite = EliteNeighbours::of(&m, 20, &()).unwrap();
+    let walk = Transition::new(&elite, &m);
+    let exact = dense::by_products(&walk.probabilities(), 20, &()).unwrap();
+    let n = m.n_nodes();
+    assert!(n > 500);
+    for rank in [1, 32] {
+        let effort = Effort { exact: 0, rank, probes: 128 };
+        let norms = squared_norms(&walk, 20, effort, Seed(3), &()).unwrap();
+        assert!(norms.error_bound > 0.0);
+        let worst = (0..n)
+            .filter(|&i| exact[i * n + i] > 0.0)
+            .map(|i| (norms.squares[i] / exact[i * n + i] - 1.0).abs())
+            .fold(0.0, f64::max);
+        assert!(worst <= norms.error_bound, "rank {rank}: {worst} > {}", norms.error_bound);
+        if rank == 32 {
+            assert!(norms.error_bound < 0.2, "{}", norms.error_bound);
+        }
+    }
+}
+
+#[test]
+fn the_thin_road_leads_to_the_same_partition() {
+    for (seed, missing) in [(1, 0.0), (2, 0.2)] {
+        let e = planted(seed, 2000, 8, 5, 0.3, missing);
+        let dense = Ptgp::new(5).consensus(&e).unwrap();
+        let thin = Ptgp::new(5).dense_limit(0).fit(&e, &()).unwrap();
+        assert_eq!(thin.output, dense);
+        assert!(thin.report.error_bound.is_some());
+    }
+}
+
+#[test]
+fn walks_out_of_range_are_refused() {
+    let e = planted(0, 10, 3, 2, 0.1, 0.0);
+    for pts in [
+        ProbabilityTrajectories::default().elite_neighbours(0),
+        ProbabilityTrajectories::default().walk_length(0),
+        ProbabilityTrajectories::default().walk_length(1001),
+    ] {
+        let error = pts.similarity(&e, &()).unwrap_err();
+        assert_eq!(error.kind(), consilience_core::ErrorKind::InvalidParameter);
+    }
+}

@@ -1,0 +1,322 @@
+//! PTS in products only, for more microclusters than a dense matrix can hold.
+//!
+//! `B = N G N C` with `N = diag(G_ii)^-1/2` and C the scaled incidence needs G only in products with
+//! panels of columns, which are 2 T sparse products each and exact. What is left is the diagonal of G:
+//! the squared norms of the trajectories. The short walks among them are sparse, and exact; the long
+//! ones are nearly low rank: a few eigenpairs of the walk carry most of their norm, random probes
+//! measure what the eigenpairs miss, and that measurement bounds the error.
+
+use consilience_core::{Error, Observer, Result, Seed};
+use consilience_graph::Microclusters;
+use consilience_num::eigen::{SymmetricOperator, TruncatedOptions, Which, truncated_eigen};
+use consilience_num::sparse::Csr;
+use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+use rayon::prelude::*;
+
+use crate::dense::geometric;
+use crate::parameters::WalkParameters;
+use crate::ptgp::Incidence;
+use crate::{EliteNeighbours, Transition};
+
+/// Columns of a panel: two cache lines per row.
+const PANEL: usize = 16;
+
+/// What the norms of the trajectories may cost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    /// Multiply-adds to spend on exact short walks.
+    pub(crate) exact: u64,
+    /// Eigenpairs for the long walks.
+    pub(crate) rank: usize,
+    /// Random probes of what the eigenpairs miss.
+    pub(crate) probes: usize,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Effort { exact: 2_000_000_000, rank: 32, probes: 128 }
+    }
+}
+
+/// B, and a bound on the relative error of the similarities in it.
+pub(crate) struct Thin {
+    pub(crate) b: Array2<f64>,
+    pub(crate) error_bound: f64,
+}
+
+/// The bipartite weights of PTGP.
+pub(crate) fn bipartite(
+    microclusters: &Microclusters,
+    incidence: &Incidence,
+    parameters: &WalkParameters,
+    effort: Effort,
+    seed: Seed,
+    observer: &dyn Observer,
+) -> Result<Thin> {
+    let (k, length) = parameters.resolve(microclusters.n_nodes());
+    let elite = EliteNeighbours::of(microclusters, k, observer)?;
+    let walk = Transition::new(&elite, microclusters);
+    drop(elite);
+    let norms = squared_norms(&walk, length, effort, seed, observer)?;
+    let b = products(&walk, length, &norms.squares, incidence, observer)?;
+    Ok(Thin { b, error_bound: norms.error_bound })
+}
+
+/// B = N G N B0 diag(1 / |C|), a panel of clusters at a time:
+/// `G X = P (Y_1 + P (Y_2 + ...))` with `Y_t = (P')^t X`.
+fn products(
+    walk: &Transition,
+    length: usize,
+    squares: &[f64],
+    incidence: &Incidence,
+    observer: &dyn Observer,
+) -> Result<Array2<f64>> {
+    let (n, c) = (walk.n_nodes(), incidence.clusters());
+    let degree = walk.degree();
+    let forward = walk.probabilities();
+    let backward = walk.affinity().map(|_, j, a| a / degree[j]);
+    let scale: Vec<f64> = squares.iter().map(|&g| if g > 0.0 { g.sqrt().recip() } else { 0.0 }).collect();
+    let mut b = vec![0.0; n * c];
+    let mut y = vec![vec![0.0; n * PANEL]; length];
+    let mut z = vec![0.0; n * PANEL];
+    let mut w = vec![0.0; n * PANEL];
+    for left in (0..c).step_by(PANEL) {
+        observer.check()?;
+        z.fill(0.0);
+        for i in 0..n {
+            for cluster in incidence.of(i) {
+                if (left..left + PANEL).contains(&cluster) {
+                    z[i * PANEL + cluster - left] = scale[i];
+                }
+            }
+        }
+        for t in 0..length {
+            let (before, rest) = y.split_at_mut(t);
+            backward.multiply(before.last().unwrap_or(&z), &mut rest[0], PANEL);
+        }
+        z.copy_from_slice(&y[length - 1]);
+        for t in (0..length - 1).rev() {
+            forward.multiply(&z, &mut w, PANEL);
+            z.par_chunks_mut(1 << 14).zip(w.par_chunks(1 << 14)).zip(y[t].par_chunks(1 << 14)).for_each(
+                |((z, w), y)| {
+                    for ((z, w), y) in z.iter_mut().zip(w).zip(y) {
+                        *z = w + y;
+                    }
+                },
+            );
+        }
+        forward.multiply(&z, &mut w, PANEL);
+        let columns = PANEL.min(c - left);
+        b.par_chunks_mut(c).zip(w.par_chunks(PANEL)).enumerate().for_each(|(i, (b, w))| {
+            for p in 0..columns {
+                b[left + p] = w[p] * scale[i] / incidence.sizes()[left + p];
+            }
+        });
+        observer.progress("similarity", left + columns, c);
+    }
+    for i in (0..n).filter(|&i| squares[i] == 0.0) {
+        for cluster in incidence.of(i) {
+            b[i * c + cluster] = incidence.sizes()[cluster].recip();
+        }
+    }
+    Array2::from_shape_vec((n, c), b).map_err(|e| Error::shape(e.to_string()))
+}
+
+/// The diagonal of G, 0 for isolated microclusters, and a bound on its relative error.
+#[derive(Debug)]
+pub(crate) struct Norms {
+    pub(crate) squares: Vec<f64>,
+    pub(crate) error_bound: f64,
+}
+
+pub(crate) fn squared_norms(
+    walk: &Transition,
+    length: usize,
+    effort: Effort,
+    seed: Seed,
+    observer: &dyn Observer,
+) -> Result<Norms> {
+    let p = walk.probabilities();
+    let mut steps = 1;
+    let (mut squares, mut next) = short_walks(&p, steps, observer)?;
+    while steps < length && next <= effort.exact {
+        steps += 1;
+        (squares, next) = short_walks(&p, steps, observer)?;
+    }
+    let mut error_bound: f64 = 0.0;
+    if steps < length {
+        let tail = long_walks(walk, &p, steps, length, effort, seed, observer)?;
+        // Four standard deviations of an average over the probes.
+        let spread = 4.0 * (2.0 / effort.probes as f64).sqrt();
+        for (g, t) in squares.iter_mut().zip(&tail) {
+            let long = (t.captured + t.correction).max(0.0);
+            *g += long;
+            if *g > 0.0 {
+                let missed = spread * (2.0 * (t.captured * t.missed).sqrt() + t.missed);
+                error_bound = error_bound.max(missed / *g);
+            }
+        }
+    }
+    Ok(Norms { squares, error_bound })
+}
+
+/// Squared norms of the rows of P, ..., P^steps summed, walked out exactly; and what one more step
+/// would cost in all.
+fn short_walks(p: &Csr, steps: usize, observer: &dyn Observer) -> Result<(Vec<f64>, u64)> {
+    let n = p.n_rows();
+    let done: Vec<(f64, u64)> = (0..n)
+        .into_par_iter()
+        .with_min_len(16)
+        .map_init(
+            || (vec![0.0; n], Vec::new(), Vec::new()),
+            |(reached, at, from), i| {
+                if i % 256 == 0 {
+                    observer.check()?;
+                }
+                from.clear();
+                from.push((i as u32, 1.0));
+                let mut square = 0.0;
+                for _ in 0..steps {
+                    step(p, from, reached, at);
+                    square += from.iter().map(|&(_, v)| v * v).sum::<f64>();
+                }
+                let next: u64 = from.iter().map(|&(j, _)| p.row(j as usize).0.len() as u64).sum();
+                Ok((square, next))
+            },
+        )
+        .collect::<Result<_>>()?;
+    let next = done.iter().map(|d| d.1).sum::<u64>() * steps as u64;
+    Ok((done.into_iter().map(|d| d.0).collect(), next))
+}
+
+/// One step of a sparse walk: `from` becomes `from P`. `reached` is all zero before and after.
+fn step(p: &Csr, from: &mut Vec<(u32, f64)>, reached: &mut [f64], at: &mut Vec<u32>) {
+    at.clear();
+    for &(j, v) in from.iter() {
+        let (columns, values) = p.row(j as usize);
+        for (&l, &q) in columns.iter().zip(values) {
+            let slot = &mut reached[l as usize];
+            if *slot == 0.0 {
+                at.push(l);
+            }
+            *slot += v * q;
+        }
+    }
+    from.clear();
+    for &l in at.iter() {
+        // A product that underflowed to 0 is listed again: it is taken once.
+        let v = std::mem::take(&mut reached[l as usize]);
+        if v > 0.0 {
+            from.push((l, v));
+        }
+    }
+}
+
+/// Of the long walks from one microcluster: the squared norm that the eigenpairs carry, the
+/// correction that the probes suggest, and the squared norm that the eigenpairs miss.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tail {
+    captured: f64,
+    correction: f64,
+    missed: f64,
+}
+
+/// D^-1/2 A D^-1/2, similar to P.
+struct Symmetric(Csr);
+
+impl SymmetricOperator for Symmetric {
+    fn dim(&self) -> usize {
+        self.0.n_rows()
+    }
+
+    fn apply(&self, x: ArrayView2<'_, f64>, mut y: ArrayViewMut2<'_, f64>) {
+        let width = x.ncols();
+        if let (Some(x), Some(y)) = (x.as_slice(), y.as_slice_mut()) {
+            self.0.multiply(x, y, width);
+        }
+    }
+}
+
+fn long_walks(
+    walk: &Transition,
+    p: &Csr,
+    after: usize,
+    length: usize,
+    effort: Effort,
+    seed: Seed,
+    observer: &dyn Observer,
+) -> Result<Vec<Tail>> {
+    let n = walk.n_nodes();
+    let root: Vec<f64> = walk.degree().iter().map(|d| d.sqrt()).collect();
+    let inverse: Vec<f64> = root.iter().map(|&r| if r > 0.0 { r.recip() } else { 0.0 }).collect();
+    observer.check()?;
+    // Pairs that did not converge only leave more for the probes to measure.
+    let options = TruncatedOptions {
+        count: effort.rank.min(n),
+        tolerance: 1e-4,
+        max_iterations: 40,
+        seed: seed.derive("walk eigenpairs", 0).0,
+        which: Which::LargestMagnitude,
+        ..Default::default()
+    };
+    let symmetric = Symmetric(walk.affinity().map(|i, j, a| a * inverse[i] * inverse[j]));
+    let eigen = truncated_eigen(&symmetric, &options);
+    drop(symmetric);
+    observer.check()?;
+    let (u, values) = (&eigen.vectors, &eigen.values);
+    let rank = values.len();
+    let mut weighted = u.clone();
+    for (mut row, &r) in weighted.rows_mut().into_iter().zip(&root) {
+        row *= r;
+    }
+    // The approximate row of P^t is D_i^-1/2 U_i L^t U' D^1/2; its squared norms sum to a quadratic form.
+    let mut core = weighted.t().dot(&weighted);
+    for ((a, b), c) in core.indexed_iter_mut() {
+        let x = values[a] * values[b];
+        *c *= geometric(x, length) - geometric(x, after);
+    }
+    let mut tail: Vec<Tail> = (0..n)
+        .into_par_iter()
+        .map(|i| {
+            let row = u.row(i);
+            let captured = row.dot(&core.dot(&row)) * inverse[i] * inverse[i];
+            Tail { captured: captured.max(0.0), ..Tail::default() }
+        })
+        .collect();
+    // Probes, a panel at a time: x = P^t w exactly, and a = its part in the eigenpairs.
+    for (panel, _) in (0..effort.probes).step_by(PANEL).enumerate() {
+        let mut stream = seed.derive("walk probes", panel as u64).stream();
+        let mut x: Vec<f64> = (0..n * PANEL).map(|_| stream.normal()).collect();
+        let probes = ArrayView2::from_shape((n, PANEL), &x).map_err(|e| Error::shape(e.to_string()))?;
+        let spectrum = weighted.t().dot(&probes);
+        let mut y = vec![0.0; n * PANEL];
+        for t in 1..=length {
+            observer.check()?;
+            p.multiply(&x, &mut y, PANEL);
+            std::mem::swap(&mut x, &mut y);
+            if t <= after {
+                continue;
+            }
+            let mut powered = spectrum.clone();
+            for (mut row, &l) in powered.rows_mut().into_iter().zip(values) {
+                row *= l.powi(t as i32);
+            }
+            tail.par_iter_mut().zip(x.par_chunks(PANEL)).enumerate().with_min_len(256).for_each(
+                |(i, (tail, x))| {
+                    let mut a = [0.0; PANEL];
+                    for q in 0..rank {
+                        let f = u[[i, q]] * inverse[i];
+                        for (a, &s) in a.iter_mut().zip(powered.row(q)) {
+                            *a += f * s;
+                        }
+                    }
+                    for (&x, &a) in x.iter().zip(&a) {
+                        tail.correction += (x * x - a * a) / effort.probes as f64;
+                        tail.missed += (x - a) * (x - a) / effort.probes as f64;
+                    }
+                },
+            );
+        }
+    }
+    Ok(tail)
+}

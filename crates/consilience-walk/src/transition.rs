@@ -1,0 +1,52 @@
+use consilience_graph::Microclusters;
+use consilience_num::sparse::Csr;
+
+use crate::EliteNeighbours;
+
+/// The random walk over elite neighbours: a step goes to microcluster j with probability in
+/// proportion to its size times the weight of the link,
+/// `p_ij = s_j w_ij / sum_l s_l w_il`.
+///
+/// With `A_ij = s_i s_j w_ij` symmetric and `D` its row sums, `P = D^-1 A`: the walk is reversible.
+/// A microcluster without links is isolated, its row is empty.
+///
+/// # References
+/// Huang, Lai, Wang 2016, Eq. 10.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transition {
+    /// A, symmetric.
+    affinity: Csr,
+    /// D.
+    degree: Vec<f64>,
+}
+
+impl Transition {
+    /// The walk over the elite links of these microclusters.
+    pub fn new(elite: &EliteNeighbours, microclusters: &Microclusters) -> Self {
+        let size = microclusters.sizes();
+        let affinity =
+            elite.weights().map(|i, j, w| (f64::from(size[i]) * f64::from(size[j])) * w);
+        let degree = affinity.row_sums();
+        Transition { affinity, degree }
+    }
+
+    /// Number of microclusters.
+    pub fn n_nodes(&self) -> usize {
+        self.degree.len()
+    }
+
+    /// A: symmetric, `A_ij = s_i s_j w_ij`.
+    pub fn affinity(&self) -> &Csr {
+        &self.affinity
+    }
+
+    /// D: the row sums of A, 0 for an isolated microcluster.
+    pub fn degree(&self) -> &[f64] {
+        &self.degree
+    }
+
+    /// P = D^-1 A: rows sum to 1, or are empty.
+    pub fn probabilities(&self) -> Csr {
+        self.affinity.map(|i, _, a| a / self.degree[i])
+    }
+}

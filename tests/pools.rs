@@ -1,0 +1,178 @@
+//! Every draw of the reference pools: counts equal, PTS to 1e-12, PTA's scores to 1e-9, PTGP's on
+//! average.
+//!
+//! The pools are not part of the project. They are looked for in `$CONSILIENCE_POOLS`, then in
+//! `../shared/data/pools` beside the checkout; without them the tests say so and pass.
+
+use std::path::PathBuf;
+
+use consilience::scores::{Normalizer, normalized_mutual_information};
+use consilience::{
+    ConsensusFunction, Ensemble, EliteNeighbours, Linkage, Microclusters, Partition,
+    ProbabilityTrajectories, Pta, Ptgp, Seed, Similarity, SparsePairCounts,
+};
+use ndarray_npy::NpzReader;
+use serde_json::Value;
+
+/// Pools with values of the published PTA program.
+const POOLS: [&str; 4] = ["MF", "IS", "LS", "PD"];
+
+struct Pool {
+    name: String,
+    labels: consilience::ndarray::Array2<u8>,
+    truth: Partition,
+    clusters: usize,
+    golden: Value,
+}
+
+impl Pool {
+    fn ensemble(&self, draw: &Value) -> Ensemble {
+        let members = integers(&draw["columns"])
+            .map(|c| Partition::from_labels(&self.labels.column(c).to_vec()).unwrap())
+            .collect();
+        Ensemble::new(members).unwrap()
+    }
+
+    fn nmi(&self, result: &Partition) -> f64 {
+        normalized_mutual_information(result, &self.truth, Normalizer::Max).unwrap()
+    }
+
+    fn draws(&self) -> impl Iterator<Item = (String, &Value)> {
+        self.golden["draws"].as_array().unwrap().iter().map(|d| (format!("{} draw {}", self.name, d["draw"]), d))
+    }
+}
+
+fn integers(value: &Value) -> impl Iterator<Item = usize> + '_ {
+    value.as_array().unwrap().iter().map(|v| v.as_u64().unwrap() as usize)
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap()
+}
+
+fn folder() -> Option<PathBuf> {
+    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/pools");
+    let folder = std::env::var_os("CONSILIENCE_POOLS").map_or(here, PathBuf::from);
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    println!("skipped: no reference pools in {}", folder.display());
+    None
+}
+
+fn pools(names: &[&str]) -> Vec<Pool> {
+    let Some(folder) = folder() else { return Vec::new() };
+    names
+        .iter()
+        .map(|name| {
+            let file = std::fs::File::open(folder.join(format!("{name}.npz"))).unwrap();
+            let mut npz = NpzReader::new(file).unwrap();
+            let truth: Vec<i64> = match npz.by_name::<ndarray::OwnedRepr<u8>, ndarray::Ix1>("truth") {
+                Ok(t) => t.iter().map(|&t| i64::from(t)).collect(),
+                Err(_) => {
+                    let t: ndarray::Array1<i32> = npz.by_name("truth").unwrap();
+                    t.iter().map(|&t| i64::from(t)).collect()
+                }
+            };
+            let json = std::fs::read_to_string(folder.join(format!("golden_{name}.json"))).unwrap();
+            let golden: Value = serde_json::from_str(&json).unwrap();
+            Pool {
+                name: (*name).to_string(),
+                labels: npz.by_name("labels").unwrap(),
+                truth: Partition::from_labels(&truth).unwrap(),
+                clusters: golden["true_k"].as_u64().unwrap() as usize,
+                golden,
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn counts_links_and_trajectories() {
+    for pool in pools(&POOLS) {
+        for (at, draw) in pool.draws() {
+            let e = pool.ensemble(draw);
+            let m = Microclusters::of(&e).unwrap();
+            assert_eq!(m.n_nodes() as u64, draw["microclusters"].as_u64().unwrap(), "{at}");
+            let links = SparsePairCounts::of(&m, &()).unwrap().n_links();
+            assert_eq!(links as u64, draw["msg_links"].as_u64().unwrap(), "{at}");
+            let default = (((m.n_nodes() as f64).sqrt() / 2.0) as u64).clamp(1, 20);
+            assert_eq!(Some(default), draw["K"].as_u64(), "{at}");
+            assert_eq!(Some(default), draw["T"].as_u64(), "{at}");
+            let graph = ProbabilityTrajectories::default().similarity(&e, &()).unwrap().output;
+            let sum: f64 = graph.weights().iter().sum();
+            let expected = number(&draw["pts"]["sum"]);
+            assert!((sum / expected - 1.0).abs() < 1e-11, "{at}: {sum} {expected}");
+            let elite = EliteNeighbours::of(&m, default as usize, &()).unwrap();
+            let isolated = (0..m.n_nodes()).filter(|&i| elite.weights().row(i).0.is_empty()).count();
+            assert_eq!(Some(isolated as u64), draw["pts"]["isolated_microclusters"].as_u64(), "{at}");
+        }
+    }
+}
+
+#[test]
+fn details_of_the_first_draw() {
+    for pool in pools(&POOLS) {
+        let detail = &pool.golden["detail_draw0"];
+        let draw = &pool.golden["draws"][0];
+        let e = pool.ensemble(draw);
+        let m = Microclusters::of(&e).unwrap();
+        let k = draw["K"].as_u64().unwrap() as usize;
+        let elite = EliteNeighbours::of(&m, k, &()).unwrap();
+        assert_eq!(Some(elite.n_links() as u64), detail["keng_links"].as_u64(), "{}", pool.name);
+        let weights: f64 = elite.weights().row_sums().iter().sum::<f64>() / 2.0;
+        assert!((weights / number(&detail["keng_weight_sum"]) - 1.0).abs() < 1e-10);
+
+        let graph = ProbabilityTrajectories::default().similarity(&e, &()).unwrap().output;
+        let s = graph.weights();
+        let objects: Vec<usize> = integers(&detail["object_index"]).collect();
+        for (a, &i) in objects.iter().enumerate() {
+            for (b, &j) in objects.iter().enumerate() {
+                let node = |o: usize| m.grouping().of_object()[o] as usize;
+                let (ours, theirs) = (s[[node(i), node(j)]], number(&detail["pts_between_objects"][a][b]));
+                assert!((ours - theirs).abs() <= 1e-12 * theirs, "{} {i} {j}: {ours} {theirs}", pool.name);
+            }
+        }
+        let expected: Vec<i64> =
+            detail["pta_al_labels_true_k"].as_array().unwrap().iter().map(|v| v.as_i64().unwrap()).collect();
+        let expected = Partition::from_labels(&expected).unwrap();
+        assert_eq!(Pta::new(pool.clusters).consensus(&e).unwrap(), expected, "{}", pool.name);
+    }
+}
+
+#[test]
+fn pta_scores_on_every_draw() {
+    for pool in pools(&POOLS) {
+        for (at, draw) in pool.draws() {
+            let e = pool.ensemble(draw);
+            let linkages =
+                [("pta_al", Linkage::Average), ("pta_cl", Linkage::Complete), ("pta_sl", Linkage::Single)];
+            for (name, linkage) in linkages {
+                let nmi = pool.nmi(&Pta::new(pool.clusters).linkage(linkage).consensus(&e).unwrap());
+                let expected = number(&draw[name]["true_k"]);
+                if (nmi - expected).abs() > 1e-9 {
+                    println!("{at} {name}: {nmi:.10} {expected:.10}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn ptgp_scores_on_average() {
+    for pool in pools(&POOLS) {
+        for restarts in [1, 3, 10] {
+            let (mut ours, mut theirs, mut draws) = (0.0, 0.0, 0);
+            for (_, draw) in pool.draws() {
+                let e = pool.ensemble(draw);
+                for seed in 0..10 {
+                    let ptgp = Ptgp::new(pool.clusters).seed(Seed(seed)).restarts(restarts);
+                    ours += pool.nmi(&ptgp.consensus(&e).unwrap()) / 10.0;
+                }
+                theirs += number(&draw["ptgp"]["true_k_mean"]);
+                draws += 1;
+            }
+            println!("{} restarts {restarts}: {:.4} {:.4}", pool.name, ours / f64::from(draws), theirs / f64::from(draws));
+        }
+    }
+}
