@@ -92,8 +92,9 @@ impl Lines {
         self
     }
 
-    /// Prints them.
-    pub(crate) fn print(&self) -> Outcome<()> {
+    /// Prints them, where a progress bar may have been.
+    pub(crate) fn print(&self, terminal: &Terminal) -> Outcome<()> {
+        terminal.clear();
         let width = self.0.iter().map(|(name, _)| name.len()).max().unwrap_or(0) + 2;
         let text: String = self.0.iter().map(|(name, value)| format!("{name:width$}{value}\n")).collect();
         print(&text)

@@ -109,7 +109,7 @@ fn generate_makes_an_ensemble_by_every_method() {
 fn generate_and_consensus_do_the_main_job() {
     let folder = prepared();
     folder.ok("generate x.csv -o pool.npy --clusters 4..8 --object-fraction 0.7 --scale minmax");
-    let told = folder.json("consensus pool.npy --method pta-al --clusters 4 --truth truth.csv");
+    let told = folder.json("consensus pool.npy --method ptgp --clusters 4 --truth truth.csv");
     assert_eq!(told["scores"]["ari"], 1.0);
 }
 

@@ -1,5 +1,5 @@
 use consilience_core::{
-    BaseClusterer, Features, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed,
+    BaseClusterer, Features, Fit, Linkage, MemoryBudget, Observer, Partition, Report, Result, Seed,
 };
 use kodama::Method;
 use ndarray::Array2;
@@ -7,20 +7,6 @@ use rayon::prelude::*;
 
 use crate::distinct::Distinct;
 use crate::input::{Watch, check, partition, unit_table};
-
-/// How far apart two clusters are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Linkage {
-    /// Smallest distance between their objects.
-    Single,
-    /// Largest distance between their objects.
-    Complete,
-    /// Mean distance between their objects.
-    Average,
-    /// Growth of the sum of squared distances to the means.
-    Ward,
-}
 
 /// Agglomerative clustering: joins the two closest clusters until k are left.
 ///
@@ -51,6 +37,13 @@ pub enum Linkage {
 pub struct Agglomerative {
     linkage: Linkage,
     budget: MemoryBudget,
+}
+
+impl Default for Agglomerative {
+    /// Average linkage.
+    fn default() -> Self {
+        Agglomerative::new(Linkage::Average)
+    }
 }
 
 impl Agglomerative {

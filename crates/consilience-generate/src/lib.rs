@@ -38,7 +38,8 @@ mod spectral;
 #[cfg(test)]
 mod tests;
 
-pub use agglomerative::{Agglomerative, Linkage};
+pub use agglomerative::Agglomerative;
+pub use consilience_core::Linkage;
 pub use generator::{Generator, Scale};
 pub use kernel_kmeans::KernelKMeans;
 pub use kmeans::{KMeans, KMeansClusters};

@@ -90,14 +90,16 @@ impl GraphPartitioner for Agglomeration {
     fn partition(&self, graph: SimilarityGraph, observer: &dyn Observer) -> Result<Fit<Partition>> {
         let grouping = graph.grouping().clone();
         let mut report = Report::default();
-        if grouping.n_nodes() == 0 {
-            return Ok(Fit::new(grouping.expand(&[])?, report));
-        }
-        let tree = self.dendrogram(graph, observer)?;
-        let clusters = match self.cut {
-            Cut::Clusters(k) => tree.cut(k)?,
-            Cut::Height(h) => tree.cut_at(h),
-            Cut::LongestLifetime => tree.cut(tree.longest_lifetime(1.0))?,
+        observer.check()?;
+        let clusters = if grouping.n_nodes() == 0 {
+            Vec::new()
+        } else {
+            let tree = self.dendrogram(graph, observer)?;
+            match self.cut {
+                Cut::Clusters(k) => tree.cut(k)?,
+                Cut::Height(h) => tree.cut_at(h),
+                Cut::LongestLifetime => tree.cut(tree.longest_lifetime(1.0))?,
+            }
         };
         let partition = grouping.expand(&clusters)?;
         if let Cut::Clusters(k) = self.cut {

@@ -132,11 +132,7 @@ impl PairCounts {
     /// # Errors
     /// [`ErrorKind::TooLarge`] beyond the budget or with more than 65,535 members,
     /// [`ErrorKind::Cancelled`].
-    pub fn of(
-        microclusters: &Microclusters,
-        budget: MemoryBudget,
-        observer: &dyn Observer,
-    ) -> Result<Self> {
+    pub fn of(microclusters: &Microclusters, budget: MemoryBudget, observer: &dyn Observer) -> Result<Self> {
         let (nodes, members) = (microclusters.n_nodes(), microclusters.n_members());
         budget.check_square("pair counts", nodes, 2)?;
         let scratch = CountRow::new(microclusters)?;
@@ -281,9 +277,8 @@ impl SparsePairCounts {
 
     /// The links of one microcluster as (other, c, N), others ascending.
     pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
-        (self.offsets[i]..self.offsets[i + 1]).map(|at| {
-            (self.columns[at] as usize, usize::from(self.together[at]), usize::from(self.both[at]))
-        })
+        (self.offsets[i]..self.offsets[i + 1])
+            .map(|at| (self.columns[at] as usize, usize::from(self.together[at]), usize::from(self.both[at])))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Evidence accumulation: a similarity, a linkage, nothing else.
 
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, GraphPartitioner, MemoryBudget, Observer, Partition, Report, Result,
-    Similarity, SimilarityGraph,
+    ConsensusFunction, Ensemble, Error, Fit, GraphPartitioner, MemoryBudget, Observer, Partition, Report,
+    Result, Similarity, SimilarityGraph,
 };
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -50,11 +50,7 @@ impl CoAssociation {
     /// # Errors
     /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the budget,
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
-    pub fn between(
-        &self,
-        microclusters: &Microclusters,
-        observer: &dyn Observer,
-    ) -> Result<SimilarityGraph> {
+    pub fn between(&self, microclusters: &Microclusters, observer: &dyn Observer) -> Result<SimilarityGraph> {
         let n = microclusters.n_nodes();
         self.budget.check_square("co-association", n, 8)?;
         let scratch = CountRow::new(microclusters)?;
@@ -200,10 +196,16 @@ impl ConsensusFunction for EvidenceAccumulation {
         let microclusters = report.stage("microclusters", || self.microclusters(ensemble, observer))?;
         report.microclusters = Some(microclusters.n_nodes());
         let graph = report.stage("similarity", || self.similarity.between(&microclusters, observer))?;
-        let cutter = Agglomeration::new(self.linkage, self.cut);
+        let mut cut = self.cut;
+        if let (Cut::Clusters(k), false) = (cut, self.collapse) {
+            // On single objects the tree could be cut between equal ones.
+            cut = Cut::Clusters(k.min(Microclusters::observed(ensemble, observer)?.n_nodes()));
+        }
+        let cutter = Agglomeration::new(self.linkage, cut);
         let fit = report.stage("partition", || cutter.partition(graph, observer))?;
-        report.status = fit.report.status;
-        report.notes.extend(fit.report.notes);
+        if let Cut::Clusters(k) = self.cut {
+            report.expect_clusters(k, fit.output.n_clusters());
+        }
         Ok(Fit::new(fit.output, report))
     }
 }

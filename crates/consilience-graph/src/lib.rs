@@ -35,9 +35,10 @@ mod microclusters;
 mod transfer_cut;
 
 pub use agglomeration::{Agglomeration, Cut, LeafWeights};
+pub use consilience_core::Linkage;
 pub use counts::{CountRow, PairCounts, SparsePairCounts};
 pub use dendrogram::{Dendrogram, Merge};
 pub use eac::{CoAssociation, EvidenceAccumulation};
-pub use linkage::{Linkage, linkage};
+pub use linkage::linkage;
 pub use microclusters::Microclusters;
 pub use transfer_cut::{Clusters, TransferCut};

@@ -1,22 +1,7 @@
-use consilience_core::{Error, Observer, Result, check_symmetric};
+use consilience_core::{Error, Linkage, Observer, Result, check_symmetric};
 use ndarray::Array2;
 
 use crate::Dendrogram;
-
-/// How far two clusters are apart, given how far their parts are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Linkage {
-    /// The nearest pair.
-    Single,
-    /// The mean over all pairs, weighted by the leaves' weights (UPGMA).
-    #[default]
-    Average,
-    /// The farthest pair.
-    Complete,
-    /// The increase of the within-cluster sum of squares, as if the dissimilarities were Euclidean
-    /// distances between points.
-    Ward,
-}
 
 /// Builds the tree that repeatedly merges the two nearest clusters.
 ///

@@ -61,6 +61,12 @@ impl TransferCut {
         TransferCut { clusters, restarts: 3, seed: Seed(0) }
     }
 
+    /// How many clusters to make.
+    pub fn clusters(mut self, clusters: Clusters) -> Self {
+        self.clusters = clusters;
+        self
+    }
+
     /// k-means starts, of which the one of least inertia is kept.
     pub fn restarts(mut self, restarts: usize) -> Self {
         self.restarts = restarts;
@@ -127,7 +133,7 @@ impl TransferCut {
         observer.check()?;
         let k = match self.clusters {
             Clusters::Fixed(k) => k,
-            Clusters::Eigengap => eigengap(&values),
+            Clusters::Eigengap => eigengap(&values, most_by_gap(left)),
         };
         let used = k.min(vectors.ncols());
         // f = D_y^-1/2 v, then D_x^-1 B f = D_x^-1/2 X v: the row scale falls away with the norm.
@@ -156,7 +162,7 @@ impl TransferCut {
     fn eigenpairs(&self, x: &Array2<f64>, left: usize) -> Result<(Vec<f64>, Array2<f64>)> {
         let wanted = match self.clusters {
             Clusters::Fixed(k) => k,
-            Clusters::Eigengap => (left as f64).sqrt().ceil() as usize + 1,
+            Clusters::Eigengap => most_by_gap(left) + 1,
         }
         .min(x.ncols());
         let small = x.t().dot(x);
@@ -173,10 +179,16 @@ impl TransferCut {
     }
 }
 
-/// Number of eigenvalues before the widest gap, at least 2 where there are two; the first of equals.
-fn eigengap(values: &[f64]) -> usize {
+/// The most clusters that a gap may suggest for so many left nodes.
+fn most_by_gap(left: usize) -> usize {
+    (left as f64).sqrt().ceil() as usize
+}
+
+/// Number of eigenvalues before the widest gap, `2..=most` where there are two; the first of equals. `values`
+/// are all there are (the next is then 0), or one more than `most`.
+fn eigengap(values: &[f64], most: usize) -> usize {
     let mut best = (values.len().min(2), f64::NEG_INFINITY);
-    for k in 2..=values.len() {
+    for k in 2..=values.len().min(most) {
         let gap = values[k - 1] - values.get(k).copied().unwrap_or(0.0);
         if gap > best.1 {
             best = (k, gap);
@@ -206,10 +218,12 @@ mod tests {
                     let mut seen = Vec::new();
                     fit.output
                         .iter()
-                        .map(|c| seen.iter().position(|s| s == c).unwrap_or_else(|| {
-                            seen.push(*c);
-                            seen.len() - 1
-                        }))
+                        .map(|c| {
+                            seen.iter().position(|s| s == c).unwrap_or_else(|| {
+                                seen.push(*c);
+                                seen.len() - 1
+                            })
+                        })
                         .collect()
                 };
                 assert_eq!(found, expected, "faint {faint}");
@@ -228,6 +242,14 @@ mod tests {
         for i in 0..200 {
             assert_eq!(found[i] == found[0], i % 4 == 0, "{i}");
         }
+    }
+
+    #[test]
+    fn a_value_that_was_not_computed_is_no_gap() {
+        assert_eq!(eigengap(&[1.0, 0.9, 0.9], 2), 2);
+        assert_eq!(eigengap(&[1.0, 0.9, 0.9], 3), 3);
+        assert_eq!(eigengap(&[1.0, 0.5, 0.4, 0.1], 3), 3);
+        assert_eq!(eigengap(&[1.0], 2), 1);
     }
 
     #[test]

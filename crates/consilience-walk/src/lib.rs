@@ -10,11 +10,11 @@
 //! use consilience_walk::{Pta, Ptgp};
 //!
 //! let ensemble = Ensemble::new(vec![
-//!     Partition::from_labels(&[0, 0, 0, 1, 1, 1, 2, 2, 2])?,
-//!     Partition::from_labels(&[0, 0, 1, 1, 1, 1, 2, 2, 2])?,
-//!     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2, 2, 2])?,
+//!     Partition::from_labels(&[0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2])?,
+//!     Partition::from_labels(&[0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 0])?,
+//!     Partition::from_labels(&[0, 0, 1, 0, 2, 2, 3, 2, 4, 4, 4, 5])?,
 //! ])?;
-//! let expected = Partition::from_labels(&[0, 0, 0, 1, 1, 1, 2, 2, 2])?;
+//! let expected = Partition::from_labels(&[0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2])?;
 //! assert_eq!(Pta::new(3).consensus(&ensemble)?, expected);
 //! assert_eq!(Ptgp::new(3).consensus(&ensemble)?, expected);
 //! # Ok::<(), consilience_core::Error>(())
@@ -38,6 +38,6 @@ mod transition;
 
 pub use elite::EliteNeighbours;
 pub use pta::Pta;
-pub use ptgp::Ptgp;
+pub use ptgp::{BipartiteGraph, Ptgp};
 pub use pts::{ProbabilityTrajectories, Road};
 pub use transition::Transition;

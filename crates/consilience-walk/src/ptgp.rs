@@ -1,12 +1,12 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed,
+    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed,
 };
 use consilience_graph::{Clusters, Microclusters, TransferCut};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
-use crate::thin::{self, Effort};
 use crate::ProbabilityTrajectories;
+use crate::thin::{self, Effort};
 
 /// Up to this many microclusters the similarity is computed as a dense matrix.
 const DENSE: usize = 10_000;
@@ -109,6 +109,38 @@ impl Ptgp {
         self
     }
 
+    /// The bipartite graph that is cut: how similar each microcluster is to the members of each cluster
+    /// of the ensemble, on average.
+    ///
+    /// # Errors
+    /// As [`Ptgp`]; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where there is no microcluster.
+    pub fn bipartite(
+        &self,
+        microclusters: &Microclusters,
+        observer: &dyn Observer,
+    ) -> Result<BipartiteGraph> {
+        self.similarity.parameters.check()?;
+        let n = microclusters.n_nodes();
+        if n == 0 {
+            return Err(Error::empty("a bipartite graph of no microclusters"));
+        }
+        let incidence = Incidence::new(microclusters);
+        self.similarity.budget.check_table("bipartite graph", n, incidence.clusters(), 16)?;
+        if n <= self.dense_limit {
+            let graph = self.similarity.between(microclusters, observer)?;
+            let weights = incidence.times_dense(graph.weights());
+            return Ok(BipartiteGraph { weights, error_bound: None });
+        }
+        thin::bipartite(
+            microclusters,
+            &incidence,
+            &self.similarity.parameters,
+            self.effort,
+            self.seed,
+            observer,
+        )
+    }
+
     /// From how many microclusters on the similarity is used in products only; above 10,000 unless
     /// said otherwise.
     pub fn dense_limit(mut self, nodes: usize) -> Self {
@@ -130,37 +162,37 @@ impl ConsensusFunction for Ptgp {
         let microclusters = report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
         let n = microclusters.n_nodes();
         report.microclusters = Some(n);
-        if n == 0 {
-            return Ok(Fit::new(microclusters.grouping().expand(&[])?, report));
-        }
-        let incidence = Incidence::new(&microclusters);
-        self.similarity.budget.check_table("bipartite graph", n, incidence.clusters(), 16)?;
-        let (b, error_bound) = report.stage("similarity", || -> Result<_> {
-            if n <= self.dense_limit {
-                let graph = self.similarity.between(&microclusters, observer)?;
-                return Ok((incidence.times_dense(graph.weights()), None));
-            }
-            let parameters = &self.similarity.parameters;
-            let seed = self.seed;
-            let thin =
-                thin::bipartite(&microclusters, &incidence, parameters, self.effort, seed, observer)?;
-            Ok((thin.b, Some(thin.error_bound)))
-        })?;
-        report.error_bound = error_bound;
-        let cut = match self.clusters {
-            Clusters::Fixed(k) if k > n => TransferCut::new(n),
-            _ => self.cut,
+        let clusters = if n == 0 {
+            observer.check()?;
+            Vec::new()
+        } else {
+            let graph = report.stage("similarity", || self.bipartite(&microclusters, observer))?;
+            report.error_bound = graph.error_bound;
+            let cut = match self.clusters {
+                Clusters::Fixed(k) if k > n => self.cut.clusters(Clusters::Fixed(n)),
+                _ => self.cut,
+            };
+            let fit = report.stage("partition", || cut.partition(graph.weights.view(), observer))?;
+            report.status = fit.report.status;
+            report.iterations = fit.report.iterations;
+            report.objective = fit.report.objective;
+            fit.output
         };
-        let fit = report.stage("partition", || cut.partition(b.view(), observer))?;
-        report.status = fit.report.status;
-        report.iterations = fit.report.iterations;
-        report.objective = fit.report.objective;
-        let partition = microclusters.grouping().expand(&fit.output)?;
+        let partition = microclusters.grouping().expand(&clusters)?;
         if let Clusters::Fixed(k) = self.clusters {
             report.expect_clusters(k, partition.n_clusters());
         }
         Ok(Fit::new(partition, report))
     }
+}
+
+/// The weights that [`Ptgp`] cuts, microclusters in rows and the clusters of all members in columns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BipartiteGraph {
+    /// B = PTS B0 diag(1 / |C|): mean similarity of a microcluster to those in a cluster.
+    pub weights: Array2<f64>,
+    /// Bound on the relative error of the similarities behind it, where they were not computed exactly.
+    pub error_bound: Option<f64>,
 }
 
 /// Which clusters of the ensemble each microcluster lies in, and how many microclusters each holds.
@@ -221,4 +253,3 @@ impl Incidence {
         Array2::from_shape_vec((n, c), b).unwrap_or_default()
     }
 }
-

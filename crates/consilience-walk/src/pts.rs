@@ -97,11 +97,7 @@ impl ProbabilityTrajectories {
     ///
     /// # Errors
     /// As [`ProbabilityTrajectories`].
-    pub fn between(
-        &self,
-        microclusters: &Microclusters,
-        observer: &dyn Observer,
-    ) -> Result<SimilarityGraph> {
+    pub fn between(&self, microclusters: &Microclusters, observer: &dyn Observer) -> Result<SimilarityGraph> {
         self.parameters.check()?;
         let n = microclusters.n_nodes();
         self.budget.check_square("probability trajectories", n, 16)?;

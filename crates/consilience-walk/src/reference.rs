@@ -16,7 +16,8 @@ pub(crate) struct Reference {
 
 impl Reference {
     pub(crate) fn new(ensemble: &Ensemble, k: usize, length: usize) -> Self {
-        let label = |i: usize| -> Vec<Option<usize>> { ensemble.members().iter().map(|p| p.label(i)).collect() };
+        let label =
+            |i: usize| -> Vec<Option<usize>> { ensemble.members().iter().map(|p| p.label(i)).collect() };
         let mut rows: Vec<Vec<Option<usize>>> = Vec::new();
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for i in 0..ensemble.n_objects() {

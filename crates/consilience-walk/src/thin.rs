@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use crate::dense::geometric;
 use crate::parameters::WalkParameters;
 use crate::ptgp::Incidence;
-use crate::{EliteNeighbours, Transition};
+use crate::{BipartiteGraph, EliteNeighbours, Transition};
 
 /// Columns of a panel: two cache lines per row.
 const PANEL: usize = 16;
@@ -38,12 +38,6 @@ impl Default for Effort {
     }
 }
 
-/// B, and a bound on the relative error of the similarities in it.
-pub(crate) struct Thin {
-    pub(crate) b: Array2<f64>,
-    pub(crate) error_bound: f64,
-}
-
 /// The bipartite weights of PTGP.
 pub(crate) fn bipartite(
     microclusters: &Microclusters,
@@ -52,14 +46,14 @@ pub(crate) fn bipartite(
     effort: Effort,
     seed: Seed,
     observer: &dyn Observer,
-) -> Result<Thin> {
+) -> Result<BipartiteGraph> {
     let (k, length) = parameters.resolve(microclusters.n_nodes());
     let elite = EliteNeighbours::of(microclusters, k, observer)?;
     let walk = Transition::new(&elite, microclusters);
     drop(elite);
     let norms = squared_norms(&walk, length, effort, seed, observer)?;
-    let b = products(&walk, length, &norms.squares, incidence, observer)?;
-    Ok(Thin { b, error_bound: norms.error_bound })
+    let weights = products(&walk, length, &norms.squares, incidence, observer)?;
+    Ok(BipartiteGraph { weights, error_bound: Some(norms.error_bound) })
 }
 
 /// B = N G N B0 diag(1 / |C|), a panel of clusters at a time:

@@ -24,8 +24,7 @@ impl Transition {
     /// The walk over the elite links of these microclusters.
     pub fn new(elite: &EliteNeighbours, microclusters: &Microclusters) -> Self {
         let size = microclusters.sizes();
-        let affinity =
-            elite.weights().map(|i, j, w| (f64::from(size[i]) * f64::from(size[j])) * w);
+        let affinity = elite.weights().map(|i, j, w| (f64::from(size[i]) * f64::from(size[j])) * w);
         let degree = affinity.row_sums();
         Transition { affinity, degree }
     }

@@ -2,15 +2,20 @@
 
 pub use consilience_core::{
     BaseClusterer, ConsensusFunction, Constraints, Ensemble, Error, ErrorKind, Features, Fit,
-    GraphPartitioner, Grouping, LabelInt, LabelSlice, Link, Memberships, MemoryBudget, Observer, Partition,
-    RawLabel, Report, Result, Seed, Similarity, SimilarityGraph, Status, Stream, check_symmetric, scores,
-    with_labels,
+    GraphPartitioner, Grouping, LabelInt, LabelSlice, Link, Linkage, Memberships, MemoryBudget, Observer,
+    Partition, RawLabel, Report, Result, Seed, Similarity, SimilarityGraph, Status, Stream, check_symmetric,
+    scores, with_labels,
+};
+pub use consilience_generate::{
+    Agglomerative, Generator, KMeans, KMeansClusters, KernelKMeans, MiniBatchKMeans, Rpcl, Scale, Spectral,
 };
 pub use consilience_graph::{
     Agglomeration, Clusters, CoAssociation, CountRow, Cut, Dendrogram, EvidenceAccumulation, LeafWeights,
-    Linkage, Merge, Microclusters, PairCounts, SparsePairCounts, TransferCut, linkage,
+    Merge, Microclusters, PairCounts, SparsePairCounts, TransferCut, linkage,
 };
-pub use consilience_walk::{EliteNeighbours, ProbabilityTrajectories, Pta, Ptgp, Road, Transition};
+pub use consilience_walk::{
+    BipartiteGraph, EliteNeighbours, ProbabilityTrajectories, Pta, Ptgp, Road, Transition,
+};
 
 #[cfg(feature = "conformance")]
 pub use consilience_core::conformance;

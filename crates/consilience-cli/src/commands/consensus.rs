@@ -42,7 +42,6 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     let start = Instant::now();
     let fit = function.fit(&ensemble, terminal)?;
     let total = start.elapsed();
-    terminal.clear();
     let (consensus, report) = (fit.output, fit.report);
     report.notes.iter().for_each(|note| terminal.note(note));
 
@@ -97,7 +96,7 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
             lines.add(what, path.display());
         }
     }
-    lines.print()
+    lines.print(terminal)
 }
 
 /// The ensemble, or only the chosen columns of it.

@@ -42,7 +42,6 @@ pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
     let start = Instant::now();
     let fit = generator.generate_with(features, terminal)?;
     let total = start.elapsed();
-    terminal.clear();
     let (ensemble, report) = (fit.output, fit.report);
     report.notes.iter().for_each(|note| terminal.note(note));
     files::write_labels(&mut target, &Labelled::all(&ensemble), terminal)?;
@@ -88,11 +87,12 @@ pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
         .add("features", features.n_features())
         .add("members", ensemble.n_members())
         .add("clusters", format!("{} to {}", range.0, range.1))
+        .add("status", report.status.name())
         .add("seconds", format!("{} (and {} to read)", output::time(total), output::time(read)));
     if truth.is_some() {
         lines.add("", "mean over the members:").scores(&mean);
     }
-    lines.add("ensemble", args.output.display()).print()
+    lines.add("ensemble", args.output.display()).print(terminal)
 }
 
 fn clusterer(name: &str) -> Outcome<Box<dyn BaseClusterer>> {

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Score, terminal: &Terminal) -> Outcome<()> {
         .add("objects", labels.n_objects())
         .add("clusters", format!("{}, and {} true ones", labels.n_clusters(), truth.n_clusters()))
         .scores(&entries)
-        .print()
+        .print(terminal)
 }
 
 /// J, the mean Jensen-Shannon divergence of memberships under the best matching of clusters.
@@ -74,5 +74,5 @@ fn soft(args: &Score, terminal: &Terminal) -> Outcome<()> {
         return output::print_json(object, &args.common, terminal);
     }
     let mut lines = Lines::default();
-    lines.add("objects", result.n_objects()).scores(&[("jensen_shannon", divergence)]).print()
+    lines.add("objects", result.n_objects()).scores(&[("jensen_shannon", divergence)]).print(terminal)
 }

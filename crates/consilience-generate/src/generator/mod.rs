@@ -37,7 +37,7 @@ pub use scale::Scale;
 /// ```
 ///
 /// # Complexity
-/// Members run in parallel, on as many threads as the caller's rayon pool has. Beside the features
+/// Members run in parallel on the caller's rayon pool. Beside the features
 /// and the result there is one member's copy of its part of the features per thread, and none
 /// where a member sees the whole table as it is.
 ///

@@ -84,28 +84,13 @@ where
         }
     };
     if threads > 1 && total >= 2 * threads {
-        one_member_per_thread(threads, &work);
+        // As many workers as threads, not as many tasks as members: a member that waits for its own
+        // parallel parts may start another worker meanwhile, but never more copies of the features
+        // than there are threads.
+        rayon::scope(|scope| (0..threads).for_each(|_| scope.spawn(|_| work())));
+    } else {
+        // Few members: one after another, each on the whole pool.
+        work();
     }
-    // Few members, or no threads to be had: one after another, each on the caller's pool.
-    work();
     outcomes.into_iter().map(|slot| slot.into_inner().unwrap_or(None)).collect()
-}
-
-/// Runs `work` on `threads` threads, each with a rayon pool of its own of one thread.
-///
-/// On a shared pool a member that waits for its own parallel parts would start further members meanwhile,
-/// each with a copy of the features: memory would grow with the number of members.
-fn one_member_per_thread(threads: usize, work: &(impl Fn() + Sync)) {
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            let spawned = std::thread::Builder::new().spawn_scoped(scope, move || {
-                if let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(1).build() {
-                    pool.install(work);
-                }
-            });
-            if spawned.is_err() {
-                break;
-            }
-        }
-    });
 }

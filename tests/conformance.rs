@@ -1,0 +1,125 @@
+//! Every method that is implemented goes through the suite that users put theirs through.
+
+use consilience::{
+    CoAssociation, ConsensusFunction, EvidenceAccumulation, Linkage, Partition, ProbabilityTrajectories, Pta,
+    Ptgp, Road, Seed, Similarity,
+};
+use consilience_core::conformance::{Profile, consensus_function, similarity};
+
+/// Runs on one thread. A hundred thousand tiny runs would else spend their time waking workers; the law about
+/// threads makes its own pools.
+fn alone(laws: impl FnOnce() + Send) {
+    rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(laws);
+}
+
+fn method<F: ConsensusFunction<Output = Partition> + 'static>(make: fn(usize) -> F, profile: Profile) {
+    alone(|| consensus_function(&|k| Box::new(make(k)), &profile));
+}
+
+fn graph(of: &dyn Similarity, profile: Profile) {
+    alone(|| similarity(of, &profile));
+}
+
+/// For a second road to what has gone through all of the small worlds already.
+fn shorter() -> Profile {
+    Profile { small_worlds: (4, 2), ..Profile::default() }
+}
+
+/// The method finds the number of clusters: there is none to check.
+fn automatic() -> Profile {
+    Profile { exact_clusters: false, checks_clusters: false, ..shorter() }
+}
+
+#[test]
+fn eac_average() {
+    method(EvidenceAccumulation::new, Profile::default());
+}
+
+#[test]
+fn eac_single() {
+    method(|k| EvidenceAccumulation::new(k).linkage(Linkage::Single), Profile::default());
+}
+
+#[test]
+fn eac_complete() {
+    method(|k| EvidenceAccumulation::new(k).linkage(Linkage::Complete), Profile::default());
+}
+
+#[test]
+fn eac_ward() {
+    method(|k| EvidenceAccumulation::new(k).linkage(Linkage::Ward), Profile::default());
+}
+
+#[test]
+fn eac_on_single_objects() {
+    method(|k| EvidenceAccumulation::new(k).collapse(false), shorter());
+}
+
+#[test]
+fn eac_by_lifetime() {
+    method(|_| EvidenceAccumulation::by_lifetime(), automatic());
+}
+
+#[test]
+fn pta_average() {
+    method(Pta::new, Profile::default());
+}
+
+#[test]
+fn pta_single() {
+    method(|k| Pta::new(k).linkage(Linkage::Single), Profile::default());
+}
+
+#[test]
+fn pta_complete() {
+    method(|k| Pta::new(k).linkage(Linkage::Complete), Profile::default());
+}
+
+#[test]
+fn pta_by_lifetime() {
+    method(|_| Pta::by_lifetime(), automatic());
+}
+
+/// Microclusters whose walkers see the same have equal rows in the bipartite graph, and no spectral cut tells
+/// them apart: under [0, 0, 1, 1, 1, 0, 1] and [0, 0, 0, 0, 1, 0, 1] both ends of the chain of three
+/// microclusters step to its middle. Fewer clusters come out then, and the status says so.
+fn cut() -> Profile {
+    Profile { exact_clusters: false, ..Profile::default() }
+}
+
+#[test]
+fn ptgp() {
+    method(|k| Ptgp::new(k).seed(Seed(1)), cut());
+}
+
+#[test]
+fn ptgp_in_products() {
+    method(|k| Ptgp::new(k).dense_limit(0), Profile { exact_clusters: false, ..shorter() });
+}
+
+#[test]
+fn ptgp_by_eigengap() {
+    // At most the square root of the number of microclusters comes out, and members that agree leave as many
+    // microclusters as clusters.
+    method(|_| Ptgp::by_eigengap(), Profile { unanimous: false, ..automatic() });
+}
+
+#[test]
+fn co_association() {
+    graph(&CoAssociation::default(), Profile::default());
+}
+
+#[test]
+fn probability_trajectories() {
+    graph(&ProbabilityTrajectories::default(), Profile::default());
+}
+
+#[test]
+fn probability_trajectories_by_eigenpairs() {
+    graph(&ProbabilityTrajectories::default().road(Road::Eigenpairs), shorter());
+}
+
+#[test]
+fn probability_trajectories_of_long_walks() {
+    graph(&ProbabilityTrajectories::default().elite_neighbours(3).walk_length(12), shorter());
+}
