@@ -89,7 +89,8 @@ pub(crate) fn linkage_checked(
             for i in 0..n {
                 for j in 0..n {
                     let (s, t) = (weights[i], weights[j]);
-                    d[i * n + j] *= d[i * n + j] * (2.0 * s * t / (s + t));
+                    let apart = d[i * n + j];
+                    d[i * n + j] = apart * apart * (2.0 * s * t / (s + t));
                 }
             }
             chain(&mut d, weights, observer, |a, b, ab, wa, wb, wx| {

@@ -1,0 +1,290 @@
+//! The picture of the house in DESIGN.md holds: who may call whom, what may show at the surface, and how long
+//! a file may grow.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Every room and the rooms that it may call. `*` is every other room but the program.
+const ARROWS: [(&str, &[&str]); 11] = [
+    ("consilience-core", &[]),
+    ("consilience-num", &[]),
+    ("consilience-generate", &["consilience-core", "consilience-num"]),
+    ("consilience-graph", &["consilience-core", "consilience-num"]),
+    ("consilience-bregman", &["consilience-core", "consilience-num"]),
+    ("consilience-simplex", &["consilience-core", "consilience-num"]),
+    ("consilience-metric", &["consilience-core", "consilience-num"]),
+    ("consilience-walk", &["consilience-graph", "consilience-core", "consilience-num"]),
+    ("consilience-completion", &["consilience-graph", "consilience-core", "consilience-num"]),
+    ("consilience", &["*"]),
+    ("consilience-cli", &["consilience"]),
+];
+
+/// Rooms that must compile and pass their tests without any other.
+const LEAVES: [&str; 2] = ["consilience-core", "consilience-num"];
+
+/// The program is no library: what it uses shows nowhere.
+const PROGRAM: &str = "consilience-cli";
+
+/// The only foreign crate in the public interface.
+const PUBLIC: &str = "ndarray";
+
+/// The seal of `num::Float`: public for the compiler, in a private module, so that nobody can name it.
+const SEAL: &str = "pub trait Lanes:";
+
+const MOST_LINES: usize = 800;
+
+struct Package {
+    name: String,
+    folder: PathBuf,
+    /// (name, kind), where the kind is "normal", "dev" or "build".
+    dependencies: Vec<(String, String)>,
+}
+
+fn packages() -> Vec<Package> {
+    let out = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let metadata: Value = serde_json::from_slice(&out.stdout).unwrap();
+    let text = |v: &Value| v.as_str().unwrap().to_string();
+    let packages = metadata["packages"].as_array().unwrap().iter();
+    packages
+        .map(|p| Package {
+            name: text(&p["name"]),
+            folder: Path::new(p["manifest_path"].as_str().unwrap()).parent().unwrap().to_path_buf(),
+            dependencies: p["dependencies"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|d| (text(&d["name"]), d["kind"].as_str().unwrap_or("normal").to_string()))
+                .collect(),
+        })
+        .collect()
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// Arrows that the picture does not have, each as a sentence.
+fn forbidden(packages: &[Package]) -> Vec<String> {
+    let own = |name: &str| packages.iter().any(|p| p.name == name);
+    let mut out = Vec::new();
+    for package in packages {
+        let name = package.name.as_str();
+        let Some((_, allowed)) = ARROWS.iter().find(|(room, _)| *room == name) else {
+            out.push(format!("{name} is no room of the house"));
+            continue;
+        };
+        for (other, kind) in package.dependencies.iter().filter(|(other, _)| own(other)) {
+            let ok = if kind == "dev" {
+                // Tests may look anywhere, but a leaf's only at itself.
+                !LEAVES.contains(&name) || other == name
+            } else {
+                allowed.contains(&other.as_str()) || (allowed.contains(&"*") && other != PROGRAM)
+            };
+            if !ok {
+                out.push(format!("{name} -> {other} ({kind})"));
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn no_arrow_beyond_the_picture() {
+    let packages = packages();
+    assert!(packages.len() >= 6, "cargo metadata lists {} packages", packages.len());
+    assert_eq!(forbidden(&packages), Vec::<String>::new());
+}
+
+#[test]
+fn a_wrong_arrow_would_be_seen() {
+    let package = |name: &str, to: &str, kind: &str| Package {
+        name: name.into(),
+        folder: PathBuf::new(),
+        dependencies: vec![(to.into(), kind.into()), ("ndarray".into(), "normal".into())],
+    };
+    let house = [
+        package("consilience-num", "consilience-core", "dev"),
+        package("consilience-core", "consilience-core", "dev"),
+        package("consilience-generate", "consilience-graph", "normal"),
+        package("consilience-graph", "consilience-walk", "dev"),
+        package("consilience-walk", "consilience-graph", "normal"),
+        package("consilience", "consilience-walk", "normal"),
+        package("consilience-cli", "consilience-core", "normal"),
+        package("consilience-shed", "consilience-core", "normal"),
+    ];
+    assert_eq!(
+        forbidden(&house),
+        [
+            "consilience-num -> consilience-core (dev)",
+            "consilience-generate -> consilience-graph (normal)",
+            "consilience-cli -> consilience-core (normal)",
+            "consilience-shed is no room of the house",
+        ]
+    );
+}
+
+fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.ends_with("target") {
+            sources(&path, out);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            out.push(path);
+        }
+    }
+}
+
+#[test]
+fn no_file_is_too_long() {
+    let mut files = Vec::new();
+    for folder in ["crates", "tests", "benches"] {
+        sources(&root().join(folder), &mut files);
+    }
+    assert!(files.len() > 50);
+    for file in files {
+        let lines = std::fs::read_to_string(&file).unwrap().lines().count();
+        assert!(lines <= MOST_LINES, "{} has {lines} lines; at most {MOST_LINES}", file.display());
+    }
+}
+
+/// Words of a piece of source, with `::` left in them.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).filter(|w| !w.is_empty())
+}
+
+/// Code without comments and without the tests at the end of the file.
+fn code(source: &str) -> String {
+    let body = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    body.lines().map(|l| l.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
+}
+
+/// Names that a file takes from one of the crates by `use`, up to the renamed ones.
+fn imported<'a>(code: &'a str, crates: &[String]) -> Vec<&'a str> {
+    code.split(';')
+        .filter_map(|statement| statement.rsplit_once("use ").map(|(_, path)| path))
+        .filter(|path| crates.iter().any(|c| path.starts_with(&format!("{c}::"))))
+        .flat_map(|path| words(path).flat_map(|w| w.rsplit("::")).filter(|w| !w.is_empty() && *w != "as"))
+        .collect()
+}
+
+/// What every public item shows: signatures, fields, aliases, re-exports, enums and traits whole.
+fn public(code: &str) -> Vec<&str> {
+    let starts = code.match_indices("pub ").map(|(at, _)| at);
+    let word = |at: usize| !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+    starts.filter(|&at| word(at)).map(|at| &code[at..at + shown(&code[at..])]).collect()
+}
+
+/// Where the shown part of a public item ends. A `<` that is no bracket makes it too long, never too short.
+fn shown(item: &str) -> usize {
+    let is = |kinds: &[&str]| kinds.iter().any(|k| item["pub ".len()..].starts_with(k));
+    let (whole, fields, value) =
+        (is(&["enum ", "trait ", "use "]), is(&["struct "]), is(&["const ", "static "]));
+    let (mut depth, mut before) = (0, ' ');
+    for (at, c) in item.char_indices() {
+        let ends = match c {
+            // A struct's public fields are items of their own.
+            '(' if depth == 0 && fields => true,
+            '{' if depth == 0 && !whole => true,
+            '=' if depth == 0 && value => true,
+            ';' | ',' => depth == 0,
+            '(' | '[' | '{' | '<' => {
+                depth += 1;
+                false
+            }
+            '>' if before == '-' || before == '=' => false,
+            ')' | ']' | '}' | '>' => {
+                depth -= 1;
+                depth < 0 || (depth == 0 && whole && c == '}')
+            }
+            _ => false,
+        };
+        if ends {
+            return at;
+        }
+        before = c;
+    }
+    item.len()
+}
+
+/// Public items of a source file that name something of these crates.
+fn leaks(source: &str, crates: &[String]) -> Vec<String> {
+    let code = code(source);
+    let imported = imported(&code, crates);
+    let foreign = |word: &str| {
+        let first = word.split("::").next().unwrap_or_default();
+        imported.contains(&first) || crates.iter().any(|c| c == first)
+    };
+    public(&code).into_iter().filter(|item| words(item).any(foreign)).map(str::to_string).collect()
+}
+
+/// Cheap, and it reads only text: it sees the types in public signatures, fields, aliases, traits and
+/// re-exports (`unreachable_pub` makes sure that `pub` means public), not what a macro writes, nor foreign
+/// traits implemented for our types.
+#[test]
+fn ndarray_is_the_only_foreign_crate_in_public() {
+    let packages = packages();
+    let own = |name: &str| packages.iter().any(|p| p.name == name);
+    for package in packages.iter().filter(|p| p.name != PROGRAM) {
+        let foreign: Vec<String> = package
+            .dependencies
+            .iter()
+            .filter(|(name, kind)| kind == "normal" && name != PUBLIC && !own(name))
+            .map(|(name, _)| name.replace('-', "_"))
+            .collect();
+        let mut files = Vec::new();
+        sources(&package.folder.join("src"), &mut files);
+        assert!(!files.is_empty());
+        for file in files {
+            let mut found = leaks(&std::fs::read_to_string(&file).unwrap(), &foreign);
+            found.retain(|item| !item.starts_with(SEAL));
+            assert!(found.is_empty(), "{}: {found:#?}", file.display());
+        }
+    }
+}
+
+#[test]
+fn a_foreign_type_in_public_would_be_seen() {
+    let source = "
+        use faer::linalg::{Mat, solve};
+        use rayon::prelude::*;
+        use ndarray::Array2;
+        /// Mat in a comment is fine.
+        pub struct A { hidden: Mat, pub map: HashMap<u8, u8>, pub shown: Vec<Mat> }
+        pub struct B(Mat, pub u8);
+        pub const SHIFTED: usize = 1 << 16;
+        pub fn fine(x: Array2<f64>) -> usize { Mat::zeros(x) }
+        pub(crate) fn inside() -> Mat { todo!() }
+        pub fn leak(
+            x: Vec<u8>, y: &Mat,
+        ) -> u8 { 0 }
+        pub fn path() -> rayon::ThreadPool { todo!() }
+        pub trait T { fn a(&self) { } fn b(&self) -> Mat; }
+        pub enum E { F64(Array2<f64>), Own { of: Mat } }
+        pub type Alias = Mat;
+        pub use faer::sparse;
+        #[cfg(test)]\nmod tests { pub fn leak() -> Mat { todo!() } }
+    ";
+    let crates = ["faer".to_string(), "rayon".to_string()];
+    let found = leaks(&source.replace("\n        #[cfg(test)]", "\n#[cfg(test)]"), &crates);
+    let said = [
+        "pub shown",
+        "pub fn leak",
+        "pub fn path",
+        "pub trait T",
+        "pub enum E",
+        "pub type Alias",
+        "pub use faer",
+    ];
+    assert_eq!(found.len(), said.len(), "{found:#?}");
+    for (found, said) in found.iter().zip(said) {
+        assert!(found.starts_with(said), "{found}");
+    }
+}
