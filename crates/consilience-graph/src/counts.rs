@@ -1,4 +1,5 @@
 use consilience_core::{Error, ErrorKind, LabelInt, MemoryBudget, Observer, Partition, Result, with_labels};
+use consilience_num::tally::tally;
 use rayon::prelude::*;
 
 use crate::Microclusters;
@@ -74,20 +75,11 @@ fn count(out: &mut [u16], narrow: &mut [u8], rows: &[Partition], i: usize, equal
     }
 }
 
-#[inline(always)]
 fn add<L: LabelInt>(counts: &mut [u8], labels: &[L], label: L, equal: bool) {
     if label == L::MISSING {
         return;
     }
-    if equal {
-        for (c, &l) in counts.iter_mut().zip(labels) {
-            *c += u8::from(l == label);
-        }
-    } else {
-        for (c, &l) in counts.iter_mut().zip(labels) {
-            *c += u8::from(l != L::MISSING);
-        }
-    }
+    tally(counts, labels, if equal { label } else { L::MISSING }, equal);
 }
 
 /// The pair counts (c, N) between all microclusters, as two triangles.

@@ -1,4 +1,4 @@
-use consilience_core::{Error, Fit, Observer, Report, Result, Seed, Status};
+use consilience_core::{Error, Fit, Observer, Partition, Report, Result, Seed, Status};
 use consilience_num::eigen::{TruncatedOptions, symmetric_eigen, truncated_eigen};
 use consilience_num::kmeans::{self, KMeansOptions};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
@@ -95,7 +95,7 @@ impl TransferCut {
         }
     }
 
-    /// The cluster of each left node. The report holds the k-means inertia and whether it settled.
+    /// The cluster of each left node, numbered by the first node in it. The report holds the k-means inertia and whether it settled.
     ///
     /// # Errors
     /// As [`TransferCut`]; [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) or
@@ -155,7 +155,9 @@ impl TransferCut {
             objective: Some(fit.inertia),
             ..Report::default()
         };
-        Ok(Fit::new(fit.assignment.into_iter().map(|a| a as usize).collect(), report))
+        // Numbered by the first left node, as everywhere.
+        let clusters = Partition::from_labels(&fit.assignment)?;
+        Ok(Fit::new(clusters.iter().flatten().collect(), report))
     }
 
     /// The leading eigenpairs of X'X: enough for the clusters wanted, or to see a gap.

@@ -8,5 +8,6 @@ pub mod kmeans;
 pub mod reduce;
 pub mod simplex;
 pub mod sparse;
+pub mod tally;
 
 pub use float::Float;

@@ -81,6 +81,32 @@ impl Csr {
         out
     }
 
+    /// Rows and columns of a square matrix in another order: entry (a, b) of the result is entry
+    /// (`order[a]`, `order[b]`) of this one. `order` must be a permutation.
+    pub fn permuted(&self, order: &[u32]) -> Self {
+        let mut place = vec![0u32; order.len()];
+        for (new, &old) in order.iter().enumerate() {
+            place[old as usize] = new as u32;
+        }
+        let mut row: Vec<(u32, f64)> = Vec::new();
+        let mut out = Csr {
+            columns: self.columns,
+            offsets: vec![0],
+            indices: Vec::with_capacity(self.nnz()),
+            values: Vec::with_capacity(self.nnz()),
+        };
+        for &old in order {
+            let (columns, values) = self.row(old as usize);
+            row.clear();
+            row.extend(columns.iter().zip(values).map(|(&c, &v)| (place[c as usize], v)));
+            row.sort_unstable_by_key(|e| e.0);
+            out.indices.extend(row.iter().map(|e| e.0));
+            out.values.extend(row.iter().map(|e| e.1));
+            out.offsets.push(out.indices.len());
+        }
+        out
+    }
+
     /// `y = A x` for a panel of `width` vectors stored row by row (`x[row * width + vector]`), in
     /// parallel over rows and with the same bits at any number of threads.
     ///
@@ -193,6 +219,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn another_order_and_back() {
+        let a = wheel(9);
+        let order = [3, 1, 4, 0, 5, 8, 2, 6, 7];
+        let mut back = [0u32; 9];
+        for (new, &old) in order.iter().enumerate() {
+            back[old as usize] = new as u32;
+        }
+        let b = a.permuted(&order);
+        assert_ne!(a, b);
+        assert_eq!(b.permuted(&back), a);
     }
 
     #[test]

@@ -9,12 +9,13 @@
 //! use consilience_core::{ConsensusFunction, Ensemble, Partition};
 //! use consilience_walk::{Pta, Ptgp};
 //!
-//! let ensemble = Ensemble::new(vec![
-//!     Partition::from_labels(&[0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2])?,
-//!     Partition::from_labels(&[0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 0])?,
-//!     Partition::from_labels(&[0, 0, 1, 0, 2, 2, 3, 2, 4, 4, 4, 5])?,
-//! ])?;
-//! let expected = Partition::from_labels(&[0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2])?;
+//! // Sixty objects in three groups; every member errs elsewhere.
+//! let member = |u: usize| {
+//!     let label = |i: usize| if (7 * i + 5 * u) % 9 == 0 { (i + u) % 3 } else { i / 20 };
+//!     Partition::from_labels(&(0..60).map(label).collect::<Vec<_>>())
+//! };
+//! let ensemble = Ensemble::new((0..8).map(member).collect::<Result<_, _>>()?)?;
+//! let expected = Partition::from_labels(&(0..60).map(|i| i / 20).collect::<Vec<_>>())?;
 //! assert_eq!(Pta::new(3).consensus(&ensemble)?, expected);
 //! assert_eq!(Ptgp::new(3).consensus(&ensemble)?, expected);
 //! # Ok::<(), consilience_core::Error>(())

@@ -1,7 +1,10 @@
 use consilience_core::{
     ConsensusFunction, Ensemble, Fit, GraphPartitioner, MemoryBudget, Observer, Partition, Report, Result,
+    SimilarityGraph,
 };
-use consilience_graph::{Agglomeration, Cut, Dendrogram, LeafWeights, Linkage, Microclusters};
+use consilience_graph::{Agglomeration, CountRow, Cut, Dendrogram, LeafWeights, Linkage, Microclusters};
+
+use rayon::prelude::*;
 
 use crate::ProbabilityTrajectories;
 
@@ -34,7 +37,10 @@ use crate::ProbabilityTrajectories;
 ///
 /// # References
 /// Huang, Lai, Wang 2016, Section 4.4.1. Regions weigh by their number of microclusters, as published.
-/// Complete linkage takes the least similar pair; the text's Eq. 14 shows a sum, a misprint.
+/// Complete linkage takes the least similar pair; the text's Eq. 14 shows a sum, a misprint. Beyond the
+/// paper: where elite links fall into more pieces than clusters are wanted, all similarities across
+/// are 0 and the published program joins pieces in order of their number; here those join first that
+/// the members put together most often.
 #[doc(alias = "PTA")]
 #[derive(Clone, Copy, Debug)]
 pub struct Pta {
@@ -42,6 +48,10 @@ pub struct Pta {
     linkage: Linkage,
     similarity: ProbabilityTrajectories,
 }
+
+/// Weight of the co-association where PTS is 0: far below any similarity that a walk can produce, and
+/// nothing beside 1 in a height.
+const STRANGER: f64 = 1e-100;
 
 impl Pta {
     /// PTA with average linkage into k clusters.
@@ -92,9 +102,34 @@ impl Pta {
         observer: &dyn Observer,
     ) -> Result<(Microclusters, Dendrogram)> {
         let microclusters = Microclusters::observed(ensemble, observer)?;
-        let graph = self.similarity.between(&microclusters, observer)?;
+        let graph = self.similarity(&microclusters, observer)?;
         let tree = self.cutter().dendrogram(graph, observer)?;
         Ok((microclusters, tree))
+    }
+
+    /// PTS, with the strangers (similarity exactly 0) ranked below everybody else by their
+    /// co-association: what the walks cannot tell, the members' votes may.
+    fn similarity(&self, microclusters: &Microclusters, observer: &dyn Observer) -> Result<SimilarityGraph> {
+        let graph = self.similarity.between(microclusters, observer)?;
+        let n = microclusters.n_nodes();
+        let scratch = CountRow::new(microclusters)?;
+        let (grouping, mut s) = graph.into_parts();
+        if let Some(entries) = s.as_slice_mut() {
+            entries.par_chunks_mut(n.max(1)).enumerate().for_each_init(
+                || scratch.clone(),
+                |counts, (i, row)| {
+                    if row.contains(&0.0) {
+                        counts.fill(microclusters, i);
+                        for (j, s) in row.iter_mut().enumerate() {
+                            if *s == 0.0 {
+                                *s = STRANGER * counts.ratio(j);
+                            }
+                        }
+                    }
+                },
+            );
+        }
+        SimilarityGraph::new(grouping, s)
     }
 
     fn cutter(&self) -> Agglomeration {
@@ -113,7 +148,7 @@ impl ConsensusFunction for Pta {
         let mut report = Report::default();
         let microclusters = report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
         report.microclusters = Some(microclusters.n_nodes());
-        let graph = report.stage("similarity", || self.similarity.between(&microclusters, observer))?;
+        let graph = report.stage("similarity", || self.similarity(&microclusters, observer))?;
         let fit = report.stage("partition", || self.cutter().partition(graph, observer))?;
         report.status = fit.report.status;
         report.notes.extend(fit.report.notes);

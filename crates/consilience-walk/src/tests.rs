@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::reference::Reference;
 use crate::thin::{Effort, squared_norms};
-use crate::{EliteNeighbours, ProbabilityTrajectories, Ptgp, Road, Transition, dense};
+use crate::{EliteNeighbours, ProbabilityTrajectories, Pta, Ptgp, Road, Transition, dense};
 
 /// Members that agree with planted blocks up to noise; `missing` leaves labels out.
 fn planted(seed: u64, n: usize, members: usize, blocks: usize, noise: f64, missing: f64) -> Ensemble {
@@ -88,7 +88,7 @@ proptest! {
 
 #[test]
 fn long_walks_stay_within_the_bound_they_report() {
-    let e = planted(5, 3000, 8, 12, 0.35, 0.0);
+    let e = planted(5, 1200, 8, 12, 0.35, 0.0);
     let m = Microclusters::of(&e).unwrap();
     let elite = EliteNeighbours::of(&m, 20, &()).unwrap();
     let walk = Transition::new(&elite, &m);
@@ -113,7 +113,7 @@ fn long_walks_stay_within_the_bound_they_report() {
 #[test]
 fn the_thin_road_leads_to_the_same_partition() {
     for (seed, missing) in [(1, 0.0), (2, 0.2)] {
-        let e = planted(seed, 2000, 8, 5, 0.3, missing);
+        let e = planted(seed, 700, 8, 5, 0.3, missing);
         let dense = Ptgp::new(5).consensus(&e).unwrap();
         let thin = Ptgp::new(5).dense_limit(0).fit(&e, &()).unwrap();
         assert_eq!(thin.output, dense);
@@ -132,4 +132,24 @@ fn walks_out_of_range_are_refused() {
         let error = pts.similarity(&e, &()).unwrap_err();
         assert_eq!(error.kind(), consilience_core::ErrorKind::InvalidParameter);
     }
+}
+
+/// Two walks apart: 0-1 and 2-3 are elite neighbours of nobody else. With only K = 1, the graph
+/// falls into pieces, and which pieces belong together only the weaker links say.
+#[test]
+fn pieces_join_by_the_votes_of_the_members() {
+    let e = Ensemble::new(
+        [
+            [0, 0, 1, 1, 2, 2, 3, 3],
+            [0, 0, 1, 1, 2, 2, 3, 3],
+            [0, 0, 1, 1, 0, 0, 1, 1],
+            [0, 1, 2, 3, 4, 5, 6, 7],
+        ]
+        .iter()
+        .map(|l| Partition::from_labels(l).unwrap())
+        .collect(),
+    )
+    .unwrap();
+    let found = Pta::new(2).elite_neighbours(1).consensus(&e).unwrap();
+    assert_eq!(found.to_signed(), vec![0, 0, 1, 1, 0, 0, 1, 1]);
 }

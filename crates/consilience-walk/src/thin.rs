@@ -28,13 +28,13 @@ pub(crate) struct Effort {
     pub(crate) exact: u64,
     /// Eigenpairs for the long walks.
     pub(crate) rank: usize,
-    /// Random probes of what the eigenpairs miss.
+    /// Random probes of what the eigenpairs miss, a multiple of the panel's width.
     pub(crate) probes: usize,
 }
 
 impl Default for Effort {
     fn default() -> Self {
-        Effort { exact: 2_000_000_000, rank: 32, probes: 128 }
+        Effort { exact: 2_000_000_000, rank: 32, probes: 256 }
     }
 }
 
@@ -49,11 +49,26 @@ pub(crate) fn bipartite(
 ) -> Result<BipartiteGraph> {
     let (k, length) = parameters.resolve(microclusters.n_nodes());
     let elite = EliteNeighbours::of(microclusters, k, observer)?;
-    let walk = Transition::new(&elite, microclusters);
+    let order = by_labels(microclusters);
+    let walk = Transition::new(&elite, microclusters).permuted(&order);
     drop(elite);
     let norms = squared_norms(&walk, length, effort, seed, observer)?;
-    let weights = products(&walk, length, &norms.squares, incidence, observer)?;
+    let weights = products(&walk, length, &norms.squares, incidence, &order, observer)?;
     Ok(BipartiteGraph { weights, error_bound: Some(norms.error_bound) })
+}
+
+/// The microclusters ordered by their label rows, finest members first. Linked microclusters share
+/// most labels, so they come to lie close together, and what a product reads at random stays in the
+/// cache.
+fn by_labels(microclusters: &Microclusters) -> Vec<u32> {
+    let mut members: Vec<_> = microclusters.rows().iter().collect();
+    members.sort_by_key(|p| std::cmp::Reverse(p.n_clusters()));
+    let mut order: Vec<u32> = (0..microclusters.n_nodes() as u32).collect();
+    order.sort_by(|&a, &b| {
+        let row = |i: u32| members.iter().map(move |p| p.label(i as usize));
+        row(a).cmp(row(b))
+    });
+    order
 }
 
 /// B = N G N B0 diag(1 / |C|), a panel of clusters at a time:
@@ -63,6 +78,7 @@ fn products(
     length: usize,
     squares: &[f64],
     incidence: &Incidence,
+    order: &[u32],
     observer: &dyn Observer,
 ) -> Result<Array2<f64>> {
     let (n, c) = (walk.n_nodes(), incidence.clusters());
@@ -70,6 +86,10 @@ fn products(
     let forward = walk.probabilities();
     let backward = walk.affinity().map(|_, j, a| a / degree[j]);
     let scale: Vec<f64> = squares.iter().map(|&g| if g > 0.0 { g.sqrt().recip() } else { 0.0 }).collect();
+    let mut place = vec![0; n];
+    for (i, &node) in order.iter().enumerate() {
+        place[node as usize] = i;
+    }
     let mut b = vec![0.0; n * c];
     let mut y = vec![vec![0.0; n * PANEL]; length];
     let mut z = vec![0.0; n * PANEL];
@@ -78,7 +98,7 @@ fn products(
         observer.check()?;
         z.fill(0.0);
         for i in 0..n {
-            for cluster in incidence.of(i) {
+            for cluster in incidence.of(order[i] as usize) {
                 if (left..left + PANEL).contains(&cluster) {
                     z[i * PANEL + cluster - left] = scale[i];
                 }
@@ -101,16 +121,18 @@ fn products(
         }
         forward.multiply(&z, &mut w, PANEL);
         let columns = PANEL.min(c - left);
-        b.par_chunks_mut(c).zip(w.par_chunks(PANEL)).enumerate().for_each(|(i, (b, w))| {
+        b.par_chunks_mut(c).enumerate().for_each(|(node, b)| {
+            let i = place[node];
             for p in 0..columns {
-                b[left + p] = w[p] * scale[i] / incidence.sizes()[left + p];
+                b[left + p] = w[i * PANEL + p] * scale[i] / incidence.sizes()[left + p];
             }
         });
         observer.progress("similarity", left + columns, c);
     }
     for i in (0..n).filter(|&i| squares[i] == 0.0) {
-        for cluster in incidence.of(i) {
-            b[i * c + cluster] = incidence.sizes()[cluster].recip();
+        let node = order[i] as usize;
+        for cluster in incidence.of(node) {
+            b[node * c + cluster] = incidence.sizes()[cluster].recip();
         }
     }
     Array2::from_shape_vec((n, c), b).map_err(|e| Error::shape(e.to_string()))
@@ -140,14 +162,13 @@ pub(crate) fn squared_norms(
     let mut error_bound: f64 = 0.0;
     if steps < length {
         let tail = long_walks(walk, &p, steps, length, effort, seed, observer)?;
-        // Four standard deviations of an average over the probes.
-        let spread = 4.0 * (2.0 / effort.probes as f64).sqrt();
+        let probes = effort.probes as f64;
         for (g, t) in squares.iter_mut().zip(&tail) {
-            let long = (t.captured + t.correction).max(0.0);
-            *g += long;
+            *g += (t.captured + t.sum / probes).max(0.0);
             if *g > 0.0 {
-                let missed = spread * (2.0 * (t.captured * t.missed).sqrt() + t.missed);
-                error_bound = error_bound.max(missed / *g);
+                // Four standard errors of the mean over the probes.
+                let variance = (t.sum_of_squares - t.sum * t.sum / probes).max(0.0) / (probes - 1.0);
+                error_bound = error_bound.max(4.0 * (variance / probes).sqrt() / *g);
             }
         }
     }
@@ -206,13 +227,13 @@ fn step(p: &Csr, from: &mut Vec<(u32, f64)>, reached: &mut [f64], at: &mut Vec<u
     }
 }
 
-/// Of the long walks from one microcluster: the squared norm that the eigenpairs carry, the
-/// correction that the probes suggest, and the squared norm that the eigenpairs miss.
+/// Of the long walks from one microcluster: the squared norm that the eigenpairs carry, and what the
+/// probes say is to be added, as a sum over them and a sum of squares.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tail {
     captured: f64,
-    correction: f64,
-    missed: f64,
+    sum: f64,
+    sum_of_squares: f64,
 }
 
 /// D^-1/2 A D^-1/2, similar to P.
@@ -258,7 +279,6 @@ fn long_walks(
     drop(symmetric);
     observer.check()?;
     let (u, values) = (&eigen.vectors, &eigen.values);
-    let rank = values.len();
     let mut weighted = u.clone();
     for (mut row, &r) in weighted.rows_mut().into_iter().zip(&root) {
         row *= r;
@@ -278,12 +298,13 @@ fn long_walks(
         })
         .collect();
     // Probes, a panel at a time: x = P^t w exactly, and a = its part in the eigenpairs.
-    for (panel, _) in (0..effort.probes).step_by(PANEL).enumerate() {
+    for panel in 0..effort.probes / PANEL {
         let mut stream = seed.derive("walk probes", panel as u64).stream();
         let mut x: Vec<f64> = (0..n * PANEL).map(|_| stream.normal()).collect();
         let probes = ArrayView2::from_shape((n, PANEL), &x).map_err(|e| Error::shape(e.to_string()))?;
         let spectrum = weighted.t().dot(&probes);
         let mut y = vec![0.0; n * PANEL];
+        let mut missing = vec![0.0; n * PANEL];
         for t in 1..=length {
             observer.check()?;
             p.multiply(&x, &mut y, PANEL);
@@ -295,21 +316,23 @@ fn long_walks(
             for (mut row, &l) in powered.rows_mut().into_iter().zip(values) {
                 row *= l.powi(t as i32);
             }
-            tail.par_iter_mut().zip(x.par_chunks(PANEL)).enumerate().with_min_len(256).for_each(
-                |(i, (tail, x))| {
-                    let mut a = [0.0; PANEL];
-                    for q in 0..rank {
-                        let f = u[[i, q]] * inverse[i];
-                        for (a, &s) in a.iter_mut().zip(powered.row(q)) {
-                            *a += f * s;
-                        }
+            let rows = missing.par_chunks_mut(PANEL).zip(x.par_chunks(PANEL)).enumerate();
+            rows.with_min_len(256).for_each(|(i, (missing, x))| {
+                let mut a = [0.0; PANEL];
+                for (q, s) in powered.rows().into_iter().enumerate() {
+                    let f = u[[i, q]] * inverse[i];
+                    for (a, &s) in a.iter_mut().zip(s) {
+                        *a += f * s;
                     }
-                    for (&x, &a) in x.iter().zip(&a) {
-                        tail.correction += (x * x - a * a) / effort.probes as f64;
-                        tail.missed += (x - a) * (x - a) / effort.probes as f64;
-                    }
-                },
-            );
+                }
+                for ((m, &x), &a) in missing.iter_mut().zip(x).zip(&a) {
+                    *m += x * x - a * a;
+                }
+            });
+        }
+        for (tail, missing) in tail.iter_mut().zip(missing.chunks(PANEL)) {
+            tail.sum += missing.iter().sum::<f64>();
+            tail.sum_of_squares += missing.iter().map(|m| m * m).sum::<f64>();
         }
     }
     Ok(tail)

@@ -29,6 +29,14 @@ impl Transition {
         Transition { affinity, degree }
     }
 
+    /// The same walk with its microclusters in another order.
+    pub(crate) fn permuted(&self, order: &[u32]) -> Self {
+        Transition {
+            affinity: self.affinity.permuted(order),
+            degree: order.iter().map(|&i| self.degree[i as usize]).collect(),
+        }
+    }
+
     /// Number of microclusters.
     pub fn n_nodes(&self) -> usize {
         self.degree.len()

@@ -46,7 +46,7 @@ fn main() {
             report("PTA-AL", Pta::new(10).fit(&e, &()), start);
         }
         "microclusters" => {
-            let n = std::env::args().nth(2).and_then(|n| n.parse().ok()).unwrap_or(104_000);
+            let n = std::env::args().nth(2).and_then(|n| n.parse().ok()).unwrap_or(144_000);
             let e = worlds::scattered(n, 10, 50);
             println!("labels: {} MiB, peak before: {:?} MiB", e.label_bytes() >> 20, peak());
             let start = Instant::now();

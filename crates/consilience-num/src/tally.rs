@@ -1,0 +1,45 @@
+//! Counting equal entries, many at a time.
+
+use pulp::{Arch, NullaryFnOnce};
+
+/// Adds 1 to `counts[i]` wherever `items[i]` equals `item` (or differs from it, where `equal` is
+/// false). The counters wrap after 255 additions, which the caller prevents.
+///
+/// ```
+/// let mut counts = [0; 4];
+/// consilience_num::tally::tally(&mut counts, &[7u16, 2, 7, 9], 7, true);
+/// assert_eq!(counts, [1, 0, 1, 0]);
+/// consilience_num::tally::tally(&mut counts, &[7u16, 2, 7, 9], 9, false);
+/// assert_eq!(counts, [2, 1, 2, 0]);
+/// ```
+///
+/// # Complexity
+/// O(n), some dozens of entries per instruction.
+pub fn tally<T: Copy + Eq>(counts: &mut [u8], items: &[T], item: T, equal: bool) {
+    Arch::new().dispatch(Tally { counts, items, item, equal });
+}
+
+struct Tally<'a, T> {
+    counts: &'a mut [u8],
+    items: &'a [T],
+    item: T,
+    equal: bool,
+}
+
+impl<T: Copy + Eq> NullaryFnOnce for Tally<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Tally { counts, items, item, equal } = self;
+        if equal {
+            for (c, &x) in counts.iter_mut().zip(items) {
+                *c = c.wrapping_add(u8::from(x == item));
+            }
+        } else {
+            for (c, &x) in counts.iter_mut().zip(items) {
+                *c = c.wrapping_add(u8::from(x != item));
+            }
+        }
+    }
+}
