@@ -16,7 +16,8 @@ const DENSE: usize = 10_000;
 ///
 /// As good as [`Pta`](crate::Pta) on average, and the one for very many microclusters: beyond 10,000
 /// the similarity is used only in products, which are sparse, exact and linear in the links; the
-/// one approximation (the norms of long walks) comes with a bound in the report.
+/// one approximation (the norms of long walks) comes with a bound in the report. Fewer than k clusters
+/// come out where the walkers of fewer microclusters see anything different; the report says so.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition, Seed};
@@ -131,6 +132,8 @@ impl Ptgp {
             let weights = incidence.times_dense(graph.weights());
             return Ok(BipartiteGraph { weights, error_bound: None });
         }
+        let length = self.similarity.parameters.resolve(n).1;
+        self.similarity.budget.check_table("steps of the walks", n, thin::PANEL * length, 8)?;
         thin::bipartite(
             microclusters,
             &incidence,

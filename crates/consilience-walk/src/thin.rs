@@ -19,7 +19,7 @@ use crate::ptgp::Incidence;
 use crate::{BipartiteGraph, EliteNeighbours, Transition};
 
 /// Columns of a panel: two cache lines per row.
-const PANEL: usize = 16;
+pub(crate) const PANEL: usize = 16;
 
 /// What the norms of the trajectories may cost.
 #[derive(Clone, Copy, Debug)]
