@@ -254,6 +254,16 @@ fn truth_of_another_length() {
     folder.fails("score truth.csv short.csv", &["short.csv", "2 rows", "expected 120"]);
     folder.fails("score --soft truth.csv short.csv", &["short.csv", "2 rows", "expected 120"]);
     folder.fails("score pool.csv truth.csv", &["pool.csv", "12 columns", "one column"]);
+    folder.write("silent.csv", "-1\n".repeat(120));
+    // Before the consensus is computed and written, not after it.
+    folder.fails(
+        "consensus pool.csv --method eac-al --truth silent.csv -o o.csv",
+        &["silent.csv", "no object has a true label"],
+    );
+    folder.fails(
+        "consensus pool.csv --method eac-al -o o.npy --soft ./o.npy",
+        &["./o.npy", "written twice", "two files"],
+    );
     folder.write("negative.csv", "0.5,-0.5\n");
     folder.fails("score --soft negative.csv negative.csv", &["negative.csv", "row 0, column 1", "-0.5"]);
 }

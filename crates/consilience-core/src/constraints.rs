@@ -13,6 +13,9 @@ pub enum Link {
     Cannot,
 }
 
+/// Objects of a chain that an error names.
+const LONGEST_CHAIN: usize = 40;
+
 /// Pairwise constraints over `n` objects that some clustering satisfies.
 ///
 /// Repeating a constraint changes nothing, `must i,i` is no constraint, and whatever contradicts
@@ -177,7 +180,8 @@ impl Constraints {
         }
     }
 
-    /// The shortest chain of must-links from i to j, as `i = ... = j`.
+    /// The shortest chain of must-links from i to j, as `i = ... = j`; the middle of a long one is
+    /// only counted, so that the message stays one that can be read.
     fn chain(&self, i: u32, j: u32) -> String {
         let mut from = FxHashMap::default();
         let mut queue = VecDeque::from([j]);
@@ -190,14 +194,20 @@ impl Constraints {
                 });
             }
         }
-        let mut text = i.to_string();
+        let mut chain = vec![i];
         let mut at = i;
         while at != j {
             let Some(&next) = from.get(&at) else { break };
             at = next;
-            text.push_str(&format!(" = {at}"));
+            chain.push(at);
         }
-        text
+        let join = |part: &[u32]| part.iter().map(u32::to_string).collect::<Vec<_>>().join(" = ");
+        if chain.len() <= LONGEST_CHAIN {
+            return join(&chain);
+        }
+        let (head, tail) = (&chain[..LONGEST_CHAIN / 2], &chain[chain.len() - LONGEST_CHAIN / 2..]);
+        let between = chain.len() - LONGEST_CHAIN;
+        format!("{} = ({between} more) = {}", join(head), join(tail))
     }
 }
 
@@ -217,6 +227,20 @@ mod tests {
         assert_eq!(e.kind(), ErrorKind::Contradiction);
         assert_eq!(e.message(), "must-link 0, 4, but 0 = 1, cannot-link 1, 3, and 3 = 4");
         assert_eq!(c.iter().collect::<Vec<_>>(), before);
+    }
+
+    #[test]
+    fn long_chains_are_told_by_their_ends() {
+        let mut c = Constraints::new(10_000).unwrap();
+        for i in 0..9_999 {
+            c.add(i, i + 1, Link::Must).unwrap();
+        }
+        let message = c.add(0, 9_999, Link::Cannot).unwrap_err().message().to_owned();
+        assert!(message.contains("must-links say 0 = 1 = 2"), "{message}");
+        assert!(message.contains(" = 19 = (9960 more) = 9980 = "), "{message}");
+        assert!(message.ends_with(" = 9998 = 9999"), "{message}");
+        let whole = c.add(0, 39, Link::Cannot).unwrap_err().message().to_owned();
+        assert!(!whole.contains("more"), "{whole}");
     }
 
     #[test]

@@ -120,7 +120,7 @@ impl Memberships {
         self.values
             .rows()
             .into_iter()
-            .map(|row| row.iter().filter(|&&v| v > 0.0).map(|&v| -v * v.log2()).sum::<f64>())
+            .map(|row| row.iter().filter(|&&v| v > 0.0).fold(0.0, |sum, &v| sum - v * v.log2()))
             .collect()
     }
 }

@@ -1,5 +1,6 @@
 use consilience_core::{
-    BaseClusterer, Error, ErrorKind, Features, Fit, Observer, Partition, Report, Result, Seed, Status,
+    BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed,
+    Status,
 };
 use consilience_num::kmeans::{KMeansOptions, fit};
 
@@ -101,7 +102,9 @@ impl BaseClusterer for KernelKMeans {
             return Ok(Fit::new(partition(&distinct.kind)?, report));
         }
         let x = distinct.rows.view();
-        let count = self.landmarks.max(2 * clusters);
+        let count = self.landmarks.max(clusters.saturating_mul(2)).min(x.nrows());
+        // The kernel between all objects and the landmarks, which holds that among the landmarks.
+        MemoryBudget::default().check_table("kernel", x.nrows(), count, size_of::<f64>())?;
         let marks = seed.derive("landmarks", 0).stream().sample(x.nrows(), count);
         let width = multiple * median_square(x, seed);
         let mapped = report.stage("landmarks", || nystroem(x, &marks, width)).ok_or_else(|| {

@@ -1,5 +1,6 @@
 use consilience_core::{
-    BaseClusterer, Error, ErrorKind, Features, Fit, Observer, Partition, Report, Result, Seed, Status,
+    BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed,
+    Status,
 };
 use consilience_num::eigen::symmetric_eigen;
 use consilience_num::kmeans::{KMeansOptions, fit};
@@ -112,6 +113,10 @@ impl Spectral {
         Some(Array2::from_shape_fn((m, k), |(i, c)| eigen.vectors[[i, c]]))
     }
 
+    fn landmark_count(&self, distinct: usize, clusters: usize) -> usize {
+        self.landmarks.max(clusters.saturating_mul(2)).min(distinct)
+    }
+
     /// As [`Spectral::dense`], through landmarks.
     fn by_landmarks(
         &self,
@@ -121,7 +126,7 @@ impl Spectral {
         seed: Seed,
     ) -> Option<Array2<f64>> {
         let m = x.nrows();
-        let count = self.landmarks.max(2 * k).min(m);
+        let count = self.landmark_count(m, k);
         let sample = seed.derive("landmarks", 0).stream().sample(m, count.saturating_mul(10));
         let options = KMeansOptions {
             max_iterations: 5,
@@ -196,6 +201,12 @@ impl BaseClusterer for Spectral {
             return Ok(Fit::new(partition(&distinct.kind)?, report));
         }
         let (x, weights) = (distinct.rows.view(), &distinct.weights);
+        if x.nrows() > DENSE {
+            let landmarks = self.landmark_count(x.nrows(), clusters);
+            let budget = MemoryBudget::default();
+            budget.check_square("similarities of the landmarks", landmarks, size_of::<f64>())?;
+            budget.check_table("eigenvectors", x.nrows(), clusters, size_of::<f64>())?;
+        }
         let embedded = report.stage("eigenvectors", || {
             if x.nrows() <= DENSE {
                 self.dense(x, weights, clusters)

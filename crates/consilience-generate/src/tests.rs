@@ -293,3 +293,23 @@ fn progress_and_cancellation_of_the_generator() {
     let view: ArrayView2<'_, f64> = x.view();
     assert!(generator().generate_with(view, &of(100)).is_ok());
 }
+
+#[test]
+fn what_cannot_fit_is_refused_before_it_is_allocated() {
+    let (x, _) = blobs(40, 3, 3, 1);
+    for dimensions in [usize::MAX, 1 << 58, 1 << 40] {
+        let e = Generator::new(KMeans::new()).projection(dimensions).generate(x.view()).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::TooLarge, "{e}");
+    }
+    for members in [usize::MAX, 1 << 40] {
+        let e = Generator::new(KMeans::new()).members(members).generate(x.view()).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::InvalidParameter, "{e}");
+    }
+    let line = Array2::from_shape_fn((50_000, 1), |(i, _)| i as f64);
+    let clusterers: [&dyn BaseClusterer; 3] =
+        [&KernelKMeans::new(), &Spectral::new(), &Spectral::new().landmarks(usize::MAX)];
+    for clusterer in clusterers {
+        let e = clusterer.fit(line.view().into(), 24_000, Seed(0), &()).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::TooLarge, "{e}");
+    }
+}

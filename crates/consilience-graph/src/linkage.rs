@@ -36,7 +36,7 @@ use crate::Dendrogram;
 /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for a matrix that is not square or
 /// weights of another number, [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) with row and
 /// column, [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a weight that is
-/// not positive, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+/// not positive (or beyond 1e100) and, with Ward's link, a negative dissimilarity, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
 ///
 /// # References
 /// Nearest-neighbour chain: Murtagh 1983; update formulas: Lance, Williams 1967.
@@ -56,8 +56,17 @@ pub fn linkage(
     if weights.len() != n {
         return Err(Error::shape(format!("{} weights for {n} leaves", weights.len())));
     }
-    if let Some((i, w)) = weights.iter().enumerate().find(|&(_, &w)| !(w > 0.0) || w.is_infinite()) {
-        return Err(Error::invalid(format!("weight {w} of leaf {i}; expected a positive number")));
+    if let Some((i, w)) = weights.iter().enumerate().find(|&(_, w)| !(1e-100..=1e100).contains(w)) {
+        return Err(Error::invalid(format!(
+            "weight {w} of leaf {i}; expected a positive number, from 1e-100 to 1e100"
+        )));
+    }
+    if method == Linkage::Ward
+        && let Some(((i, j), v)) = dissimilarity.indexed_iter().find(|&((i, j), &v)| i != j && v < 0.0)
+    {
+        return Err(Error::invalid(format!(
+            "dissimilarity {v} at row {i}, column {j}; Ward's link expects distances of at least 0"
+        )));
     }
     linkage_checked(dissimilarity, weights, method, observer)
 }
@@ -75,6 +84,20 @@ pub(crate) fn linkage_checked(
     } else {
         dissimilarity.iter().copied().collect()
     };
+    for i in 0..n {
+        d[i * n + i] = 0.0;
+    }
+    // Sums and squares near the ends of the number range would overflow or vanish; a power of two
+    // costs no digit.
+    let largest = d.iter().fold(0.0f64, |m, v| if v.abs() > m { v.abs() } else { m });
+    let unit = if largest == 0.0 || (1e-100..1e100).contains(&largest) {
+        1.0
+    } else {
+        2f64.powi((-largest.log2().ceil()).clamp(-1022.0, 1022.0) as i32)
+    };
+    if unit != 1.0 {
+        d.iter_mut().for_each(|v| *v *= unit);
+    }
     for i in 0..n {
         d[i * n + i] = f64::INFINITY;
     }
@@ -99,7 +122,8 @@ pub(crate) fn linkage_checked(
         }
     };
     let tree = Dendrogram::from_slots(n, merges);
-    Ok(if method == Linkage::Ward { tree.map_heights(|h| h.max(0.0).sqrt()) } else { tree })
+    let tree = if method == Linkage::Ward { tree.map_heights(|h| h.max(0.0).sqrt()) } else { tree };
+    Ok(if unit == 1.0 { tree } else { tree.map_heights(|h| h / unit) })
 }
 
 /// The nearest-neighbour chain. A dead cluster's row and column hold infinity. `update` gives the
@@ -198,6 +222,25 @@ mod tests {
     use proptest::prelude::*;
 
     const METHODS: [Linkage; 4] = [Linkage::Single, Linkage::Average, Linkage::Complete, Linkage::Ward];
+
+    #[test]
+    fn the_ends_of_the_number_range() {
+        let plain = array![[0.0, 0.5, 1.0], [0.5, 0.0, 1.0], [1.0, 1.0, 0.0]];
+        for method in METHODS {
+            let tree = linkage(plain.clone(), &[1.0; 3], method, &()).unwrap();
+            for unit in [2f64.powi(1022), 2f64.powi(-1030)] {
+                let far = linkage(&plain * unit, &[1.0; 3], method, &()).unwrap();
+                for (a, b) in tree.merges().iter().zip(far.merges()) {
+                    assert_eq!((a.nodes, a.leaves), (b.nodes, b.leaves), "{method:?} {unit:e}");
+                    assert!((b.height / unit / a.height - 1.0).abs() < 1e-9, "{method:?} {unit:e}");
+                }
+            }
+            let e = linkage(plain.clone(), &[f64::MAX, 1.0, 1.0], method, &()).unwrap_err();
+            assert_eq!(e.kind(), ErrorKind::InvalidParameter);
+        }
+        let e = linkage(-plain, &[1.0; 3], Linkage::Ward, &()).unwrap_err();
+        assert!(e.message().contains("-0.5 at row 0, column 1"), "{e}");
+    }
 
     /// Distances between random points; with `grid` they are small integers, so ties abound.
     fn points(seed: u64, n: usize, grid: bool) -> Array2<f64> {

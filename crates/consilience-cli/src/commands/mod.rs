@@ -24,5 +24,8 @@ fn read_truth(path: Option<&Path>, objects: usize, terminal: &Terminal) -> Outco
             truth.n_objects()
         )));
     }
+    if truth.n_labelled() == 0 {
+        return Err(Failure::Bad(format!("{}: no object has a true label", path.display())));
+    }
     Ok(Some(truth))
 }

@@ -1,7 +1,7 @@
 //! Output files: written beside their place, then renamed into it, so that nobody ever sees half a file.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::BufWriter;
+use std::io::{BufWriter, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -53,11 +53,12 @@ impl Target {
         hidden.push(name);
         hidden.push(format!(".{}.tmp", std::process::id()));
         let temporary = folder.join(hidden);
-        let file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&temporary)
-            .map_err(|error| Failure::from(error).within("cannot be written"))?;
+        let created = OpenOptions::new().write(true).create_new(true).open(&temporary);
+        let file = created.map_err(|error| match error.kind() {
+            // The name holds our process id.
+            ErrorKind::AlreadyExists => Failure::bad("is written twice by this command; expected two files"),
+            _ => Failure::from(error).within("cannot be written"),
+        })?;
         UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(temporary.clone());
         Ok(Target { location, temporary, file: Some(file) })
     }

@@ -7,10 +7,13 @@ mod scale;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use consilience_core::{BaseClusterer, Ensemble, Error, Features, Fit, Observer, Result, Seed};
+use consilience_core::{BaseClusterer, Ensemble, Error, Features, Fit, MemoryBudget, Observer, Result, Seed};
 
 use crate::input::at_least_one;
 pub use scale::Scale;
+
+/// More than anything that can be done with them.
+const MOST_MEMBERS: usize = 1_000_000;
 
 /// Makes a clustering ensemble from features.
 ///
@@ -146,8 +149,9 @@ impl Generator {
     /// # Errors
     /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) and
     /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) for bad features,
-    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for no members, an
-    /// empty range of clusters or one beyond the objects, and fractions outside `(0, 1]`;
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for no members or
+    /// more than a million, an empty range of clusters or one beyond the objects, and fractions outside `(0, 1]`;
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) for a projection of more than 8 GiB;
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled); what the base clusterer says, for
     /// the first member that fails.
     pub fn generate_with<'a>(
@@ -158,10 +162,15 @@ impl Generator {
         let features = features.into();
         features.check()?;
         at_least_one("members", self.members)?;
+        if self.members > MOST_MEMBERS {
+            return Err(Error::invalid(format!("{} members; expected 1..={MOST_MEMBERS}", self.members)));
+        }
         self.fraction("feature fraction", self.feature_fraction)?;
         self.fraction("object fraction", self.object_fraction)?;
         if let Some(dimensions) = self.projection {
             at_least_one("projection", dimensions)?;
+            let rows = features.n_objects().max(features.n_features());
+            MemoryBudget::default().check_table("projection", rows, dimensions, size_of::<f64>())?;
         }
         run::run(self, features, observer)
     }

@@ -99,32 +99,3 @@ fn other_seeds_find_the_same_values() {
         expect_values(&a, &TruncatedOptions { seed, ..options(5) }, &expected);
     }
 }
-
-#[test]
-#[ignore = "a timing, run by hand with --release --nocapture"]
-fn time_of_a_large_graph() {
-    for (n, clusters, outside, count) in
-        [(100_000, 40, 0.1, 40), (100_000, 40, 0.4, 40), (20_000, 25, 0.1, 40)]
-    {
-        let a = Sparse::clustered(n, clusters, 40, outside, 1);
-        let (x, mut y) = (Array2::ones((n, 44)), Array2::zeros((n, 44)));
-        let start = std::time::Instant::now();
-        a.apply(x.view(), y.view_mut());
-        let product = start.elapsed();
-        for tolerance in [1e-6, 1e-9] {
-            let start = std::time::Instant::now();
-            let limits = TruncatedOptions { tolerance, max_iterations: 60, ..options(count) };
-            let top = truncated_eigen(&a, &limits);
-            println!(
-                "n {n} clusters {clusters} outside {outside} tolerance {tolerance:e}: {:.2?}, {} products \
-                 of {product:.2?}, converged {}, values {:.4} .. {:.4} {:.4}",
-                start.elapsed(),
-                top.iterations,
-                top.converged,
-                top.values[0],
-                top.values[clusters - 1],
-                top.values[count - 1]
-            );
-        }
-    }
-}
