@@ -13,6 +13,9 @@ pub enum Clusters {
     Eigengap,
 }
 
+/// More starts than this are a slip of the keyboard.
+const MOST_RESTARTS: usize = 10_000;
+
 /// Up to this many right nodes all eigenpairs are computed; beyond, only those wanted.
 const DENSE: usize = 600;
 
@@ -84,8 +87,8 @@ impl TransferCut {
     /// # Errors
     /// As [`TransferCut`].
     pub fn check(&self, left: usize) -> Result<()> {
-        if self.restarts == 0 {
-            return Err(Error::invalid("0 restarts; expected at least 1"));
+        if self.restarts == 0 || self.restarts > MOST_RESTARTS {
+            return Err(Error::invalid(format!("{} restarts; expected 1..={MOST_RESTARTS}", self.restarts)));
         }
         match self.clusters {
             Clusters::Fixed(k) if k == 0 || k > left => {

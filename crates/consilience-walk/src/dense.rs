@@ -22,16 +22,17 @@ pub(crate) fn by_products(p: &Csr, length: usize, observer: &dyn Observer) -> Re
     let mut g = vec![0.0; n * n];
     let mut half = vec![0.0; n * n];
     for t in 0..length {
+        transposed_product(p, &g, true, &mut half, observer);
+        transposed_product(p, &half, false, &mut g, observer);
+        // A cancelled product is left unfinished: nobody may read it.
         observer.check()?;
-        transposed_product(p, &g, true, &mut half);
-        transposed_product(p, &half, false, &mut g);
         observer.progress("similarity", t + 1, length);
     }
     Ok(g)
 }
 
 /// `out = (P (X + I))'` or `(P X)'`, a panel of columns at a time.
-fn transposed_product(p: &Csr, x: &[f64], plus_identity: bool, out: &mut [f64]) {
+fn transposed_product(p: &Csr, x: &[f64], plus_identity: bool, out: &mut [f64], observer: &dyn Observer) {
     let n = p.n_rows();
     if n == 0 {
         return;
@@ -45,6 +46,9 @@ fn transposed_product(p: &Csr, x: &[f64], plus_identity: bool, out: &mut [f64]) 
     out.par_chunks_mut(width * n).enumerate().for_each_init(
         || (vec![0.0; n * width], vec![0.0; STRIP * width]),
         |(panel, strip), (c, out)| {
+            if observer.cancelled() {
+                return;
+            }
             let left = c * width;
             let columns = out.len() / n;
             for (row, panel) in panel.chunks_exact_mut(width).enumerate() {

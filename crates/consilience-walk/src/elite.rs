@@ -1,7 +1,12 @@
-use consilience_core::{Error, Observer, Partition, Result};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use consilience_core::{Error, MemoryBudget, Observer, Partition, Result};
 use consilience_graph::{CountRow, Microclusters};
 use consilience_num::sparse::Csr;
 use rayon::prelude::*;
+
+/// A link costs 16 bytes while rows are gathered and 12 in each of the up to five matrices of a walk.
+const BYTES_PER_LINK: usize = 64;
 
 /// The K-elite neighbour graph: only the links that one end counts among its K strongest.
 ///
@@ -42,29 +47,49 @@ impl EliteNeighbours {
     /// # Errors
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for K = 0,
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where ties keep so many links that
+    /// walking on them would exceed the default memory budget.
     pub fn of(microclusters: &Microclusters, k: usize, observer: &dyn Observer) -> Result<Self> {
+        Self::within(microclusters, k, MemoryBudget::default(), observer)
+    }
+
+    /// As [`EliteNeighbours::of`], for a given budget.
+    pub(crate) fn within(
+        microclusters: &Microclusters,
+        k: usize,
+        budget: MemoryBudget,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         if k == 0 {
             return Err(Error::invalid("0 elite neighbours; expected at least 1"));
         }
         let n = microclusters.n_nodes();
         let complete = microclusters.rows().iter().all(Partition::is_complete);
+        // With few members ties are many: in the worst case every pair stays. The links are counted as
+        // they come, before they fill the memory.
+        let links = AtomicUsize::new(0);
+        let counted = |row: Vec<(u32, f64)>| -> Result<Vec<(u32, f64)>> {
+            let seen = links.fetch_add(row.len(), Ordering::Relaxed) + row.len();
+            budget.check_table("elite links, kept by ties,", seen, 1, BYTES_PER_LINK)?;
+            Ok(row)
+        };
         let rows = if complete {
             let thresholds =
-                each_row(microclusters, observer, |row, i| threshold_of_counts(&mut row.together, i, k))?;
+                each_row(microclusters, observer, |row, i| Ok(threshold_of_counts(&mut row.together, i, k)))?;
             let members = microclusters.n_members() as f64;
             each_row(microclusters, observer, |row, i| {
                 row.together[i] = 0;
-                links_of_counts(&row.together, &thresholds, i, members)
+                counted(links_of_counts(&row.together, &thresholds, i, members))
             })?
         } else {
-            let thresholds = each_row(microclusters, observer, |row, i| threshold_of_ratios(row, i, k))?;
+            let thresholds = each_row(microclusters, observer, |row, i| Ok(threshold_of_ratios(row, i, k)))?;
             each_row(microclusters, observer, |row, i| {
-                (0..n)
+                let links = (0..n)
                     .filter(|&j| j != i)
                     .map(|j| (j, row.ratio(j)))
                     .filter(|&(j, w)| w > 0.0 && (w >= thresholds[i] || w >= thresholds[j]))
-                    .map(|(j, w)| (j as u32, w))
-                    .collect()
+                    .map(|(j, w)| (j as u32, w));
+                counted(links.collect())
             })?
         };
         Ok(EliteNeighbours { weights: Csr::from_rows(n, rows) })
@@ -85,7 +110,7 @@ impl EliteNeighbours {
 fn each_row<T: Send>(
     microclusters: &Microclusters,
     observer: &dyn Observer,
-    work: impl Fn(&mut CountRow, usize) -> T + Sync,
+    work: impl Fn(&mut CountRow, usize) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
     let scratch = CountRow::new(microclusters)?;
     (0..microclusters.n_nodes())
@@ -98,7 +123,7 @@ fn each_row<T: Send>(
                     observer.check()?;
                 }
                 row.fill(microclusters, i);
-                Ok(work(row, i))
+                work(row, i)
             },
         )
         .collect()

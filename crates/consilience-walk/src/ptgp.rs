@@ -134,14 +134,7 @@ impl Ptgp {
         }
         let length = self.similarity.parameters.resolve(n).1;
         self.similarity.budget.check_table("steps of the walks", n, thin::PANEL * length, 8)?;
-        thin::bipartite(
-            microclusters,
-            &incidence,
-            &self.similarity.parameters,
-            self.effort,
-            self.seed,
-            observer,
-        )
+        thin::bipartite(microclusters, &incidence, &self.similarity, self.effort, self.seed, observer)
     }
 
     /// From how many microclusters on the similarity is used in products only; above 10,000 unless

@@ -100,9 +100,9 @@ impl ProbabilityTrajectories {
     pub fn between(&self, microclusters: &Microclusters, observer: &dyn Observer) -> Result<SimilarityGraph> {
         self.parameters.check()?;
         let n = microclusters.n_nodes();
-        self.budget.check_square("probability trajectories", n, 16)?;
+        self.budget.check_square("probability trajectories (PTGP needs no such table)", n, 16)?;
         let (k, t) = self.parameters.resolve(n);
-        let elite = EliteNeighbours::of(microclusters, k, observer)?;
+        let elite = EliteNeighbours::within(microclusters, k, self.budget, observer)?;
         let walk = Transition::new(&elite, microclusters);
         let g = if self.by_products(walk.affinity().nnz(), n, t) {
             dense::by_products(&walk.probabilities(), t, observer)?

@@ -1,6 +1,6 @@
 //! Fast equals naive, the two dense roads agree, and the thin road keeps its bound.
 
-use consilience_core::{ConsensusFunction, Ensemble, Partition, Seed, Similarity};
+use consilience_core::{ConsensusFunction, Ensemble, MemoryBudget, Partition, Seed, Similarity};
 use consilience_graph::Microclusters;
 use proptest::prelude::*;
 
@@ -119,6 +119,17 @@ fn the_thin_road_leads_to_the_same_partition() {
         assert_eq!(thin.output, dense);
         assert!(thin.report.error_bound.is_some());
     }
+}
+
+#[test]
+fn links_beyond_the_budget_are_refused_while_they_are_counted() {
+    let e = planted(3, 400, 2, 5, 0.5, 0.0);
+    let m = Microclusters::of(&e).unwrap();
+    let links = EliteNeighbours::of(&m, 5, &()).unwrap().weights().nnz() as u64;
+    let within = |bytes| EliteNeighbours::within(&m, 5, MemoryBudget::bytes(bytes), &());
+    assert!(within(64 * links).is_ok());
+    let error = within(64 * links - 1).unwrap_err();
+    assert_eq!(error.kind(), consilience_core::ErrorKind::TooLarge);
 }
 
 #[test]

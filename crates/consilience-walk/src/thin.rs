@@ -14,9 +14,8 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use rayon::prelude::*;
 
 use crate::dense::geometric;
-use crate::parameters::WalkParameters;
 use crate::ptgp::Incidence;
-use crate::{BipartiteGraph, EliteNeighbours, Transition};
+use crate::{BipartiteGraph, EliteNeighbours, ProbabilityTrajectories, Transition};
 
 /// Columns of a panel: two cache lines per row.
 pub(crate) const PANEL: usize = 16;
@@ -42,13 +41,13 @@ impl Default for Effort {
 pub(crate) fn bipartite(
     microclusters: &Microclusters,
     incidence: &Incidence,
-    parameters: &WalkParameters,
+    similarity: &ProbabilityTrajectories,
     effort: Effort,
     seed: Seed,
     observer: &dyn Observer,
 ) -> Result<BipartiteGraph> {
-    let (k, length) = parameters.resolve(microclusters.n_nodes());
-    let elite = EliteNeighbours::of(microclusters, k, observer)?;
+    let (k, length) = similarity.parameters.resolve(microclusters.n_nodes());
+    let elite = EliteNeighbours::within(microclusters, k, similarity.budget, observer)?;
     let order = by_labels(microclusters);
     let walk = Transition::new(&elite, microclusters).permuted(&order);
     drop(elite);
