@@ -35,7 +35,7 @@ const DENSE: usize = 10_000;
 ///
 /// # Complexity
 /// With C clusters in the ensemble, as [`ProbabilityTrajectories`] plus O(n~ C^2) up to 10,000
-/// microclusters; beyond, O(T nnz C) and 8 n~ (C + 16 T) bytes beside the links.
+/// microclusters; beyond, O(T nnz C) and 8 n~ (C + 32 T) bytes beside the links.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n`, K = 0, T

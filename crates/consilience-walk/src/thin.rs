@@ -17,8 +17,8 @@ use crate::dense::geometric;
 use crate::ptgp::Incidence;
 use crate::{BipartiteGraph, EliteNeighbours, ProbabilityTrajectories, Transition};
 
-/// Columns of a panel: two cache lines per row.
-pub(crate) const PANEL: usize = 16;
+/// Columns of a panel: four cache lines per row, read for each link.
+pub(crate) const PANEL: usize = 32;
 
 /// What the norms of the trajectories may cost.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ pub(crate) struct Effort {
 
 impl Default for Effort {
     fn default() -> Self {
-        Effort { exact: 2_000_000_000, rank: 32, probes: 512 }
+        Effort { exact: 2_000_000_000, rank: 32, probes: 256 }
     }
 }
 

@@ -17,6 +17,19 @@ use crate::methods::{self, METHODS};
 use crate::output::{self, Lines};
 use crate::terminal::Terminal;
 
+/// Columns that are hardly base clusterings: what a trailing comma or a column of row numbers reads as.
+fn suspicious(ensemble: &Ensemble) -> Vec<String> {
+    let n = ensemble.n_objects();
+    let members = ensemble.members().iter().enumerate();
+    members
+        .filter_map(|(u, member)| match member.n_clusters() {
+            0 => Some(format!("member {u} labels no object: is there a trailing comma?")),
+            k if k == n && n > 2 => Some(format!("member {u} puts every object apart: is it a row number?")),
+            _ => None,
+        })
+        .collect()
+}
+
 /// Runs the command.
 pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     if args.list {
@@ -42,7 +55,8 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     let start = Instant::now();
     let fit = function.fit(&ensemble, terminal)?;
     let total = start.elapsed();
-    let (consensus, report) = (fit.output, fit.report);
+    let (consensus, mut report) = (fit.output, fit.report);
+    report.notes.extend(suspicious(&ensemble));
     report.notes.iter().for_each(|note| terminal.note(note));
 
     if let Some(target) = &mut labels_to {
