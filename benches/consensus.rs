@@ -57,7 +57,7 @@ fn pta(c: &mut Criterion) {
 /// PTS for 3,000 microclusters and T = 20, beside the 20 symmetric products of that size that the sum
 /// of squared walks is made of when it is computed as written.
 fn trajectories(c: &mut Criterion) {
-    let e = worlds::scattered(4060, 10, 30);
+    let e = worlds::scattered(4460, 10, 30);
     let m = Microclusters::of(&e).unwrap();
     let n = m.n_nodes();
     let mut group = c.benchmark_group(format!("trajectories of {n} microclusters"));
