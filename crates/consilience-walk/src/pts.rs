@@ -20,7 +20,8 @@ pub enum Road {
     Eigenpairs,
 }
 
-/// Operations of the dense decomposition per n^3, in units of one sparse multiply-add; measured.
+/// Operations of the dense decomposition per n^3, in units of one sparse multiply-add: an estimate from
+/// operation counts (tridiagonalisation runs at the speed of memory, products at that of registers).
 const EIGEN_COST: f64 = 60.0;
 
 /// Probability-trajectory similarity (PTS) of microclusters.
