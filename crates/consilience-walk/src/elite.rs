@@ -46,7 +46,7 @@ impl EliteNeighbours {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for K = 0,
-    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled),
     /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where ties keep so many links that
     /// walking on them would exceed the default memory budget.
     pub fn of(microclusters: &Microclusters, k: usize, observer: &dyn Observer) -> Result<Self> {
