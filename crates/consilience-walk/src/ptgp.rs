@@ -16,7 +16,7 @@ const DENSE: usize = 10_000;
 ///
 /// As good as [`Pta`](crate::Pta) on average, and the one for very many microclusters: beyond 10,000
 /// the similarity is used only in products, which are sparse, exact and linear in the links; the
-/// one approximation (the norms of long walks) comes with a bound in the report. Fewer than k clusters
+/// one approximation (the norms of long walks) comes with a statistical bound in the report. Fewer than k clusters
 /// come out where the walkers of fewer microclusters see anything different; the report says so.
 ///
 /// ```
@@ -187,7 +187,8 @@ impl ConsensusFunction for Ptgp {
 pub struct BipartiteGraph {
     /// B = PTS B0 diag(1 / |C|): mean similarity of a microcluster to those in a cluster.
     pub weights: Array2<f64>,
-    /// Bound on the relative error of the similarities behind it, where they were not computed exactly.
+    /// Relative error of the similarities behind it where they were not computed exactly: four standard
+    /// errors of the sampled norms, at the worst microcluster. A statistical bound, not a proof.
     pub error_bound: Option<f64>,
 }
 

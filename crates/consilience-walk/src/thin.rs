@@ -4,7 +4,8 @@
 //! panels of columns, which are 2 T sparse products each and exact. What is left is the diagonal of G:
 //! the squared norms of the trajectories. The short walks among them are sparse, and exact; the long
 //! ones are nearly low rank: a few eigenpairs of the walk carry most of their norm, random probes
-//! measure what the eigenpairs miss, and that measurement bounds the error.
+//! measure what the eigenpairs miss, and the spread of that measurement bounds the error with high
+//! probability.
 
 use consilience_core::{Error, Observer, Result, Seed};
 use consilience_graph::Microclusters;

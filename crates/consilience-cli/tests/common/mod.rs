@@ -1,4 +1,5 @@
 //! A folder of its own for each test, the built program run in it, and files to feed it.
+// Every test file compiles this module anew and uses only a part of it.
 #![allow(dead_code)]
 
 use std::fs;

@@ -217,7 +217,7 @@ fn layout(law: &str, clusterer: &dyn BaseClusterer, _: &Profile) {
     let (x, _) = blobs(60);
     let mut columns = Array2::zeros(x.dim().f());
     columns.assign(&x);
-    // Every second row and column; not by `s![]`, whose expansion our ban on unsafe code refuses.
+    // Every second row and column.
     let second = Slice::new(0, None, 2);
     let mut wide = Array2::from_elem((120, 6), f64::NAN);
     wide.slice_each_axis_mut(|_| second).assign(&x);
