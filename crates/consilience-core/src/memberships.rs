@@ -79,6 +79,12 @@ impl Memberships {
         Ok(Memberships { values, evidence })
     }
 
+    /// Memberships that nobody looked at, for tests of those who look.
+    #[cfg(all(test, feature = "conformance"))]
+    pub(crate) fn unchecked(values: Array2<f64>, evidence: Vec<f64>) -> Self {
+        Memberships { values, evidence }
+    }
+
     /// The n x k matrix.
     pub fn values(&self) -> ArrayView2<'_, f64> {
         self.values.view()

@@ -1,15 +1,20 @@
 use std::fmt::Debug;
+use std::ops::Add;
 
 use crate::kmeans::lanes::Lanes;
 
 /// The two precisions that rows come in: `f32` and `f64`. Sealed.
-pub trait Float: Lanes + Copy + PartialOrd + Default + Debug + Send + Sync + 'static {
+pub trait Float:
+    Lanes + Copy + PartialOrd + Default + Debug + Add<Output = Self> + Send + Sync + 'static
+{
     /// Difference between 1 and the next larger number.
     const EPSILON: f64;
     /// The same number in double precision.
     fn to_f64(self) -> f64;
     /// The nearest number of this precision.
     fn from_f64(value: f64) -> Self;
+    /// `(self - other)^2 + sum`, the product and the sum rounded once.
+    fn add_square(self, other: Self, sum: Self) -> Self;
 }
 
 impl Float for f32 {
@@ -22,6 +27,11 @@ impl Float for f32 {
     fn from_f64(value: f64) -> Self {
         value as f32
     }
+    #[inline(always)]
+    fn add_square(self, other: Self, sum: Self) -> Self {
+        let t = self - other;
+        t.mul_add(t, sum)
+    }
 }
 
 impl Float for f64 {
@@ -33,5 +43,10 @@ impl Float for f64 {
     #[inline(always)]
     fn from_f64(value: f64) -> Self {
         value
+    }
+    #[inline(always)]
+    fn add_square(self, other: Self, sum: Self) -> Self {
+        let t = self - other;
+        t.mul_add(t, sum)
     }
 }

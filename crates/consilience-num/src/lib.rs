@@ -1,13 +1,15 @@
-//! Numerical kernels without clustering words: symmetric eigenpairs, k-means on rows, sparse
+//! Numerical kernels without clustering words: symmetric eigenpairs, k-means on rows, nearest rows, sparse
 //! products, ordered parallel reductions, projection onto the simplex, the assignment problem.
 
 pub mod assignment;
 pub mod eigen;
 mod float;
 pub mod kmeans;
+pub mod near;
 pub mod reduce;
 pub mod simplex;
 pub mod sparse;
 pub mod tally;
+pub mod transfer;
 
 pub use float::Float;

@@ -1,6 +1,9 @@
 //! One test suite that every implementation of our traits is put through, ours and yours.
 //!
-//! Call [`consensus_function`], [`similarity`] or [`base_clusterer`] in a `#[test]`: they panic, naming the
+//! Call [`consensus_function`], [`similarity`], [`graph_partitioner`] or [`base_clusterer`] in a `#[test]`:
+//! they panic, naming the law and the input, where a law is broken. What a method does not promise is
+//! switched off in its [`Profile`]; everything is on by default.
+//! Call [`consensus_function`], [`soft_consensus_function`], [`similarity`] or [`base_clusterer`] in a `#[test]`: they panic, naming the
 //! law and the input, where a law is broken. What a method does not promise is switched off in its
 //! [`Profile`]; everything is on by default.
 //!
@@ -37,12 +40,14 @@
 //! ```
 //!
 //! [`small_worlds`] lists every tiny ensemble there is, for comparing a method with a naive reference, and
-//! [`planted`] makes ensembles with known structure. A method with soft results goes through as [`Hard`].
+//! [`planted`] makes ensembles with known structure. A method with soft results can also go through as [`Hard`].
 
 mod base;
 mod consensus;
 mod labels;
+mod partitioner;
 mod similar;
+mod soft;
 mod watch;
 mod worlds;
 
@@ -51,7 +56,9 @@ mod tests;
 
 pub use base::base_clusterer;
 pub use consensus::consensus_function;
+pub use partitioner::{PartitionerProfile, graph_partitioner};
 pub use similar::similarity;
+pub use soft::soft_consensus_function;
 pub use worlds::{Planted, SmallWorlds, planted, small_worlds};
 
 use crate::{ConsensusFunction, Ensemble, Fit, Memberships, Observer, Partition, Result};

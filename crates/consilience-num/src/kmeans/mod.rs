@@ -7,7 +7,7 @@
 //! ```
 //!
 //! [`fit`] starts by itself, [`from_centres`] from given centres, [`assign`] only looks the nearest
-//! centres up. The result has the same bits at any number of threads, and no more than O(n + k d)
+//! centres up, [`fit_source`] takes rows that are never stored. The result has the same bits at any number of threads, and no more than O(n + k d)
 //! memory is allocated: no copy of the rows, no n x k distances.
 //!
 //! ```
@@ -40,6 +40,7 @@ mod repair;
 mod rows;
 mod seeding;
 mod step;
+mod streamed;
 #[cfg(test)]
 mod tests;
 
@@ -48,6 +49,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 
 use crate::Float;
+pub use streamed::{RowSource, fit_source};
 
 /// How to run k-means.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,7 +2,9 @@ use std::collections::BTreeSet;
 
 use ndarray::{Array2, ArrayView2, ShapeBuilder, array};
 
-use super::{KMeansFit, KMeansOptions, assign, fit, from_centres, reference, spread_rows};
+use super::{
+    KMeansFit, KMeansOptions, RowSource, assign, fit, fit_source, from_centres, reference, spread_rows,
+};
 use crate::Float;
 
 fn run<F: Float>(x: ArrayView2<'_, F>, options: &KMeansOptions) -> KMeansFit<F> {
@@ -190,4 +192,49 @@ fn starts_are_distinct_and_restarts_do_not_harm() {
     assert!(ten.inertia <= one.inertia && one.converged);
     let loose = run(x.view(), &KMeansOptions { tolerance: 1e-2, ..KMeansOptions::new(8) });
     assert!(loose.converged && loose.iterations <= one.iterations);
+}
+
+/// Rows of a stored table, as if they were computed.
+struct Stored(Array2<f32>);
+
+impl RowSource for Stored {
+    fn n_rows(&self) -> usize {
+        self.0.nrows()
+    }
+    fn n_columns(&self) -> usize {
+        self.0.ncols()
+    }
+    fn write(&self, rows: std::ops::Range<usize>, out: &mut [f32]) {
+        for (o, v) in out.iter_mut().zip(self.0.slice(ndarray::s![rows, ..])) {
+            *o = *v;
+        }
+    }
+}
+
+#[test]
+fn rows_that_are_not_stored() {
+    let source = Stored(cloud(20_000, 3, 2).mapv(|v| v as f32));
+    let options = KMeansOptions { restarts: 2, tolerance: 1e-4, seed: 5, ..KMeansOptions::new(6) };
+    let all = fit_source(&source, &options, 20_000, &mut |_| true);
+    assert_eq!(all, fit(source.0.view(), None, &options, &mut |_| true));
+    // Centres from a tenth of the rows, and every row at the nearest of them.
+    let drawn = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| fit_source(&source, &options, 2000, &mut |_| true))
+    };
+    let some = drawn(1);
+    assert_eq!(some.assignment, assign(source.0.view(), some.centres.view(), false));
+    let inertia = |found: &KMeansFit<f32>| {
+        let once = KMeansOptions { max_iterations: 0, ..options };
+        from_centres(source.0.view(), None, found.centres.view(), &once, &mut |_| true).inertia
+    };
+    assert!(inertia(&some) < 1.05 * inertia(&all), "{} {}", inertia(&some), inertia(&all));
+    for threads in [2, 3] {
+        assert_eq!(drawn(threads), some);
+    }
+    let serial = KMeansOptions { parallel: false, ..options };
+    assert_eq!(fit_source(&source, &serial, 2000, &mut |_| true), some);
+    assert!(fit_source(&source, &options, 2000, &mut |_| false).assignment.is_empty());
+    assert!(fit_source(&Stored(Array2::zeros((0, 3))), &options, 9, &mut |_| true).assignment.is_empty());
+    assert!(fit_source(&Stored(Array2::zeros((9, 0))), &options, 5, &mut |_| true).assignment.is_empty());
 }

@@ -2,7 +2,9 @@
 
 mod base;
 mod consensus;
+mod partitioner;
 mod similar;
+mod soft;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,0 +1,127 @@
+//! k-means on rows that are computed when they are needed.
+
+use std::ops::Range;
+
+use ndarray::{Array2, ArrayView2};
+use rand_chacha::ChaCha8Rng;
+use rand_core::{Rng, SeedableRng};
+use rayon::prelude::*;
+
+use super::{KMeansFit, KMeansOptions, assign, fit};
+
+/// Rows of a block: rows are independent of each other, so it has no influence on the bits.
+const BLOCK: usize = 4096;
+
+/// Rows that need not be stored: each can be written down at any time, always with the same bits.
+pub trait RowSource: Sync {
+    /// Number of rows.
+    fn n_rows(&self) -> usize;
+    /// Number of columns.
+    fn n_columns(&self) -> usize;
+    /// Writes some rows, one after the other.
+    fn write(&self, rows: Range<usize>, out: &mut [f32]);
+}
+
+/// k-means on the rows of a source, in memory for `most` rows and one number per row.
+///
+/// Up to `most` rows this is [`fit`](super::fit) on all. With more, centres come from `most` rows drawn evenly
+/// over the source, and every row goes to the nearest of them; the inertia is then that of the drawn rows, and
+/// a centre may be nobody's nearest.
+///
+/// ```
+/// use consilience_num::kmeans::{KMeansOptions, RowSource, fit_source};
+///
+/// /// A million points in two heaps.
+/// struct Heaps;
+/// impl RowSource for Heaps {
+///     fn n_rows(&self) -> usize {
+///         1_000_000
+///     }
+///     fn n_columns(&self) -> usize {
+///         1
+///     }
+///     fn write(&self, rows: std::ops::Range<usize>, out: &mut [f32]) {
+///         for (i, out) in rows.zip(out) {
+///             *out = (i % 2 * 10) as f32 + (i % 7) as f32 / 7.0;
+///         }
+///     }
+/// }
+/// let found = fit_source(&Heaps, &KMeansOptions::new(2), 1000, &mut |_| true);
+/// assert_eq!(found.assignment.len(), 1_000_000);
+/// assert!(found.assignment.iter().enumerate().all(|(i, &c)| c == found.assignment[i % 2]));
+/// ```
+///
+/// # Complexity
+/// O(most k d) time per iteration and O(n k d) once.
+pub fn fit_source(
+    source: &dyn RowSource,
+    options: &KMeansOptions,
+    most: usize,
+    keep_going: &mut dyn FnMut(usize) -> bool,
+) -> KMeansFit<f32> {
+    let (n, d) = (source.n_rows(), source.n_columns());
+    let most = most.max(options.clusters).max(1);
+    if n <= most || d == 0 {
+        return fit(written(source, &[0..n], options.parallel).view(), None, options, keep_going);
+    }
+    // One row of each of `most` equal stretches.
+    let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
+    rng.set_stream(u64::MAX);
+    let drawn: Vec<Range<usize>> = (0..most)
+        .map(|s| {
+            let low = (s as u128 * n as u128 / most as u128) as usize;
+            let high = ((s + 1) as u128 * n as u128 / most as u128) as usize;
+            let at = low + ((u128::from(rng.next_u64()) * (high - low) as u128) >> 64) as usize;
+            at..at + 1
+        })
+        .collect();
+    let sample = written(source, &drawn, options.parallel);
+    let mut found = fit(sample.view(), None, options, keep_going);
+    if found.centres.nrows() == 0 {
+        return found;
+    }
+    let mut labels = vec![0u32; n];
+    let one = |b: usize, labels: &mut [u32], buffer: &mut Vec<f32>| {
+        buffer.resize(labels.len() * d, 0.0);
+        source.write(b * BLOCK..b * BLOCK + labels.len(), buffer);
+        if let Ok(rows) = ArrayView2::from_shape((labels.len(), d), &*buffer) {
+            labels.copy_from_slice(&assign(rows, found.centres.view(), false));
+        }
+    };
+    if options.parallel {
+        labels
+            .par_chunks_mut(BLOCK)
+            .enumerate()
+            .for_each_init(Vec::new, |buffer, (b, labels)| one(b, labels, buffer));
+    } else {
+        let mut buffer = Vec::new();
+        labels.chunks_mut(BLOCK).enumerate().for_each(|(b, labels)| one(b, labels, &mut buffer));
+    }
+    found.assignment = labels;
+    found
+}
+
+/// The rows of some ranges, one after the other.
+fn written(source: &dyn RowSource, ranges: &[Range<usize>], parallel: bool) -> Array2<f32> {
+    let d = source.n_columns();
+    let n = ranges.iter().map(Range::len).sum();
+    let mut out = Array2::zeros((n, d));
+    let Some(flat) = out.as_slice_mut().filter(|_| d > 0) else {
+        return out;
+    };
+    match ranges {
+        [all] if parallel => flat.par_chunks_mut(BLOCK * d).enumerate().for_each(|(b, out)| {
+            let first = all.start + b * BLOCK;
+            source.write(first..first + out.len() / d, out);
+        }),
+        _ => {
+            let mut rest = flat;
+            for range in ranges {
+                let (now, later) = rest.split_at_mut(range.len() * d);
+                source.write(range.clone(), now);
+                rest = later;
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,260 @@
+//! The small side of a transfer cut: eigenvectors of a normalised table of links.
+//!
+//! A bipartite graph between n nodes on the left and p on the right, with weights B (n x p), has the
+//! normalised cut of the small graph `W = B' D_x^-1 B` on the right nodes, `D_x` being the row sums of B:
+//!
+//! ```text
+//! v = leading eigenvectors of D_y^-1/2 W D_y^-1/2,   D_y = row sums of W,   f = D_y^-1/2 v
+//! left nodes: D_x^-1 B f
+//! ```
+//!
+//! # References
+//! Z. Li, X.-M. Wu, S.-F. Chang, "Segmentation using superpixels: a bipartite graph partitioning approach",
+//! 2012, Section 3.2.
+
+use std::ops::Range;
+
+use ndarray::{Array2, ArrayView2, s};
+use rayon::prelude::*;
+
+use crate::eigen::{SymmetricOperator, TruncatedOptions, symmetric_eigen, truncated_eigen};
+use crate::sparse::Csr;
+
+/// Up to this order all eigenpairs are computed; beyond, only those wanted.
+const DENSE: usize = 400;
+
+/// Leading eigenpairs of a table of links, from [`small_side`].
+#[derive(Clone, Debug)]
+pub struct SmallSide {
+    /// The eigenvalues in descending order, at most 1.
+    pub values: Vec<f64>,
+    /// `D_y^-1/2 v`, one row per right node and one column per value; rows of nodes without links are 0.
+    pub coordinates: Array2<f64>,
+}
+
+/// The `count` leading eigenpairs of the normalised `w`, symmetric and not negative; all of them where it has
+/// fewer rows. `None` for a table that is not square or not finite.
+///
+/// ```
+/// use consilience_num::transfer::small_side;
+/// use ndarray::array;
+///
+/// // Two pairs of right nodes with nothing in common: the value 1 twice.
+/// let w = array![[2.0, 1.0, 0.0, 0.0], [1.0, 2.0, 0.0, 0.0], [0.0, 0.0, 3.0, 1.0], [0.0, 0.0, 1.0, 1.0]];
+/// let side = small_side(w.view(), 2).unwrap();
+/// assert!(side.values.iter().all(|v| (v - 1.0).abs() < 1e-12));
+/// let f = side.coordinates;
+/// assert!((f[[0, 0]] - f[[1, 0]]).abs() < 1e-12 && (f[[2, 1]] - f[[3, 1]]).abs() < 1e-12);
+/// ```
+///
+/// # Complexity
+/// O(p^3) up to order 400 or where a fifth of the pairs is wanted; beyond, O(nnz + p count) per product.
+pub fn small_side(w: ArrayView2<'_, f64>, count: usize) -> Option<SmallSide> {
+    let p = w.nrows();
+    if w.ncols() != p || w.iter().any(|v| !v.is_finite()) {
+        return None;
+    }
+    let scale: Vec<f64> = w
+        .rows()
+        .into_iter()
+        .map(|row| row.sum())
+        .map(|d| if d > 0.0 { d.sqrt().recip() } else { 0.0 })
+        .collect();
+    let count = count.min(p);
+    let links = || {
+        Csr::from_rows(
+            p,
+            w.rows().into_iter().enumerate().map(|(i, row)| {
+                let entries = row.iter().enumerate().filter(|(_, v)| **v != 0.0);
+                entries.map(|(j, v)| (j as u32, v * scale[i] * scale[j])).collect()
+            }),
+        )
+    };
+    let (values, mut vectors) = 'found: {
+        if p > DENSE && count < p / 5 {
+            let options = TruncatedOptions { count, tolerance: TOLERANCE, ..TruncatedOptions::default() };
+            let top = truncated_eigen(&Links(links()), &options);
+            if top.converged {
+                break 'found (top.values, top.vectors);
+            }
+        }
+        let a = Array2::from_shape_fn((p, p), |(i, j)| w[[i, j]] * scale[i] * scale[j]);
+        let mut all = symmetric_eigen(a.view())?;
+        all.values.truncate(count);
+        (all.values, all.vectors.slice(s![.., ..count]).to_owned())
+    };
+    for (mut row, &s) in vectors.rows_mut().into_iter().zip(&scale) {
+        row *= s;
+    }
+    Some(SmallSide { values, coordinates: vectors })
+}
+
+/// Residual of an eigenpair: coordinates feed a k-means, which sees no more digits.
+const TOLERANCE: f64 = 1e-7;
+
+/// Bytes that the tables of one [`link_sums`] may take together.
+const TABLES: usize = 256 << 20;
+/// Left nodes that are handed out at once.
+const ROWS: usize = 4096;
+
+/// Adds up weights between pairs of `p` right nodes over `n` left nodes, in fixed point: sums are exact, so the
+/// bits do not depend on the number of threads although every thread has a table of its own.
+///
+/// `visit` is called with ranges that cover `0..n` once and [adds](LinkSums::add) what their left nodes give. No
+/// left node may give a pair more than 1 in all. The result is symmetric to the last bit.
+///
+/// ```
+/// use consilience_num::transfer::link_sums;
+///
+/// // Left nodes 0 to 9 are all linked to right node 0, the even ones also to 1.
+/// let w = link_sums(10, 2, |left, sums| {
+///     for i in left {
+///         sums.add(0, 0, 0.5);
+///         if i % 2 == 0 {
+///             sums.add(0, 1, 0.25);
+///         }
+///     }
+/// });
+/// assert_eq!(w, ndarray::array![[5.0, 1.25], [1.25, 0.0]]);
+/// ```
+///
+/// # Complexity
+/// 8 p^2 bytes per thread, in all at most 256 MB or one table; weights are rounded to n 2^-62.
+pub fn link_sums(n: usize, p: usize, visit: impl Fn(Range<usize>, &mut LinkSums) + Sync) -> Array2<f64> {
+    // Beside a table of sums, as many binary places as n ones leave in 62 bits.
+    let places = 62 - usize::BITS.saturating_sub(n.leading_zeros()) as i32;
+    let unit = 2f64.powi(places.min(52));
+    let most = (TABLES / p.saturating_mul(p).saturating_mul(8).max(1)).clamp(1, rayon::current_num_threads());
+    let piece = n.div_ceil(most).max(ROWS).next_multiple_of(ROWS);
+    let tables: Vec<Vec<u64>> = (0..n.div_ceil(piece))
+        .into_par_iter()
+        .map(|t| {
+            let mut sums = LinkSums { p, unit, sums: vec![0; p * p] };
+            let end = n.min((t + 1) * piece);
+            for first in (t * piece..end).step_by(ROWS) {
+                visit(first..end.min(first + ROWS), &mut sums);
+            }
+            sums.sums
+        })
+        .collect();
+    let total = |at: usize| tables.iter().map(|t| t[at]).sum::<u64>();
+    Array2::from_shape_fn((p, p), |(i, j)| {
+        let sum = total(i * p + j) + if i == j { 0 } else { total(j * p + i) };
+        sum as f64 / unit
+    })
+}
+
+/// Sums of weights between pairs, see [`link_sums`].
+#[derive(Debug)]
+pub struct LinkSums {
+    p: usize,
+    unit: f64,
+    sums: Vec<u64>,
+}
+
+impl LinkSums {
+    /// Adds a weight in `[0, 1]` to the pair (i, j), which is also (j, i). Panics where one of them is not below
+    /// p.
+    #[inline(always)]
+    pub fn add(&mut self, i: usize, j: usize, weight: f64) {
+        assert!(j < self.p);
+        self.sums[i * self.p + j] += (weight * self.unit + 0.5) as u64;
+    }
+}
+
+struct Links(Csr);
+
+impl SymmetricOperator for Links {
+    fn dim(&self) -> usize {
+        self.0.n_rows()
+    }
+
+    fn apply(&self, x: ArrayView2<'_, f64>, mut y: ndarray::ArrayViewMut2<'_, f64>) {
+        let width = x.ncols();
+        if let (Some(x), Some(y)) = (x.as_slice(), y.as_slice_mut()) {
+            self.0.multiply(x, y, width);
+        } else {
+            y.fill(f64::NAN);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    /// Links along a ring with a few of its ties missing.
+    fn ring(p: usize) -> Array2<f64> {
+        let mut w = Array2::zeros((p, p));
+        for i in 0..p {
+            w[[i, i]] = 2.0;
+            let j = (i + 1) % p;
+            if i % 151 != 0 {
+                w[[i, j]] = 1.0 + (i % 3) as f64;
+                w[[j, i]] = w[[i, j]];
+            }
+        }
+        w
+    }
+
+    #[test]
+    fn both_roads_span_the_same_space() {
+        let w = ring(605);
+        let few = small_side(w.view(), 5).unwrap();
+        let all = small_side(w.view(), 605).unwrap();
+        let degree: Vec<f64> = w.rows().into_iter().map(|r| r.sum()).collect();
+        for c in 0..5 {
+            assert!((few.values[c] - all.values[c]).abs() < 1e-9, "{c}");
+            // Orthonormal in the weights of the nodes, and eigenvectors of D^-1 W.
+            for e in 0..5 {
+                let dot: f64 =
+                    (0..605).map(|i| degree[i] * few.coordinates[[i, c]] * few.coordinates[[i, e]]).sum();
+                assert!((dot - f64::from(u8::from(c == e))).abs() < 1e-9, "{c} {e} {dot}");
+            }
+            let f = few.coordinates.column(c);
+            let walked = w.dot(&f);
+            for i in 0..605 {
+                assert!((walked[i] / degree[i] - few.values[c] * f[i]).abs() < 1e-6, "{c} {i}");
+            }
+        }
+        assert!(few.values[3] > 1.0 - 1e-9, "four pieces");
+    }
+
+    #[test]
+    fn sums_are_the_same_at_any_number_of_threads() {
+        let run = |threads: usize| {
+            let visit = |left: Range<usize>, sums: &mut LinkSums| {
+                for i in left {
+                    sums.add(i % 7, (i + i / 7) % 7, 1.0 / (1.0 + (i % 13) as f64));
+                }
+            };
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| link_sums(50_000, 7, visit))
+        };
+        let alone = run(1);
+        let mut naive = Array2::<f64>::zeros((7, 7));
+        for i in 0..50_000 {
+            let (a, b, w) = (i % 7, (i + i / 7) % 7, 1.0 / (1.0 + (i % 13) as f64));
+            naive[[a, b]] += w;
+            if a != b {
+                naive[[b, a]] += w;
+            }
+        }
+        assert!((&alone - &naive).iter().all(|v| v.abs() < 1e-8));
+        for threads in [2, 3, 8] {
+            assert_eq!(run(threads), alone);
+        }
+        assert_eq!(link_sums(0, 2, |_, _| ()), Array2::<f64>::zeros((2, 2)));
+    }
+
+    #[test]
+    fn nodes_without_links_and_bad_tables() {
+        let side = small_side(array![[0.0, 0.0], [0.0, 4.0]].view(), 5).unwrap();
+        assert_eq!(side.values.len(), 2);
+        assert!(side.coordinates.row(0).iter().all(|&v| v == 0.0));
+        assert!(small_side(array![[1.0, f64::NAN], [0.0, 1.0]].view(), 1).is_none());
+        assert!(small_side(Array2::zeros((2, 3)).view(), 1).is_none());
+        assert_eq!(small_side(Array2::zeros((0, 0)).view(), 1).unwrap().values.len(), 0);
+    }
+}
