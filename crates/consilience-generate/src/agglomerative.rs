@@ -6,7 +6,7 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::distinct::Distinct;
-use crate::input::{Watch, check, partition, unit_table};
+use crate::input::{Watch, check, finish, unit_table};
 
 /// Agglomerative clustering: joins the two closest clusters until k are left.
 ///
@@ -109,9 +109,7 @@ impl BaseClusterer for Agglomerative {
             parent[i] = parent[parent[i]];
         }
         let labels: Vec<u32> = parent[..n].iter().map(|&root| root as u32).collect();
-        let partition = partition(&labels)?;
-        report.expect_clusters(clusters, partition.n_clusters());
-        Ok(Fit::new(partition, report))
+        finish(&labels, clusters, report)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What every base clusterer does with its input first.
 
-use consilience_core::{Error, ErrorKind, Features, Observer, Partition, Result};
+use consilience_core::{Error, ErrorKind, Features, Fit, Observer, Partition, Report, Result, Seed, Status};
+use consilience_num::kmeans::{KMeansFit, KMeansOptions};
 use ndarray::Array2;
 
 /// Runs one expression with the table in whatever precision it comes.
@@ -65,16 +66,44 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// The table in double precision, multiplied by a power of two so that no entry exceeds 1 and squares
-/// neither overflow nor vanish. Partitions do not depend on the unit.
+/// The power of two that brings the largest entry just to 1 or below, so that squares neither overflow nor
+/// vanish; 1 where all entries are 0. Partitions do not depend on the unit.
+pub(crate) fn unit(features: &Features<'_>) -> f64 {
+    let largest = with_rows!(features, |x| x.iter().fold(0.0f64, |m, v| m.max(f64::from(*v).abs())));
+    if largest > 0.0 { 2f64.powi((-largest.log2().ceil()).clamp(-1022.0, 1022.0) as i32) } else { 1.0 }
+}
+
+/// The table in double precision, times its [`unit`].
 pub(crate) fn unit_table(features: &Features<'_>) -> Array2<f64> {
-    let mut x = with_rows!(features, |x| x.mapv(f64::from));
-    let largest = x.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-    if largest > 0.0 {
-        let scale = 2f64.powi((-largest.log2().ceil()).clamp(-1022.0, 1022.0) as i32);
-        x.mapv_inplace(|v| v * scale);
+    let unit = unit(features);
+    with_rows!(features, |x| x.mapv(|v| f64::from(v) * unit))
+}
+
+/// The k-means that ends a spectral or kernel method.
+pub(crate) fn last_kmeans(clusters: usize, restarts: usize, seed: Seed) -> KMeansOptions {
+    KMeansOptions {
+        restarts,
+        seed: seed.0,
+        tolerance: 1e-4,
+        parallel: rayon::current_num_threads() > 1,
+        ..KMeansOptions::new(clusters)
     }
-    x
+}
+
+/// What a k-means says about itself.
+pub(crate) fn tell<F>(report: &mut Report, found: &KMeansFit<F>) {
+    report.iterations = found.iterations;
+    report.objective = Some(found.inertia);
+    if !found.converged {
+        report.status = Status::MaxIterations;
+    }
+}
+
+/// The end of a fit: the partition that the numbers mean, and whether it has the clusters that were asked for.
+pub(crate) fn finish(labels: &[u32], clusters: usize, mut report: Report) -> Result<Fit<Partition>> {
+    let partition = partition(labels)?;
+    report.expect_clusters(clusters, partition.n_clusters());
+    Ok(Fit::new(partition, report))
 }
 
 /// A partition from the numbers of the kernel.

@@ -1,11 +1,10 @@
 use consilience_core::{
     BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed,
-    Status,
 };
-use consilience_num::kmeans::{KMeansOptions, fit};
+use consilience_num::kmeans::fit;
 
 use crate::distinct::Distinct;
-use crate::input::{Watch, at_least_one, check, partition, unit_table};
+use crate::input::{Watch, at_least_one, check, finish, last_kmeans, tell, unit_table};
 use crate::similarity::{median_square, nystroem};
 
 /// Approximate kernel k-means: k-means in the space of a Gaussian kernel, its centres held in the span of
@@ -98,8 +97,7 @@ impl BaseClusterer for KernelKMeans {
         let distinct = Distinct::new(unit_table(&features));
         let mut report = Report::default();
         if clusters >= distinct.len() {
-            report.expect_clusters(clusters, distinct.len());
-            return Ok(Fit::new(partition(&distinct.kind)?, report));
+            return finish(&distinct.kind, clusters, report);
         }
         let x = distinct.rows.view();
         let count = self.landmarks.max(clusters.saturating_mul(2)).min(x.nrows());
@@ -110,25 +108,13 @@ impl BaseClusterer for KernelKMeans {
         let mapped = report.stage("landmarks", || nystroem(x, &marks, width)).ok_or_else(|| {
             Error::new(ErrorKind::NonFinite, "the kernel of the landmarks has no eigenpairs")
         })?;
-        let options = KMeansOptions {
-            restarts: self.restarts,
-            seed: seed.0,
-            tolerance: 1e-4,
-            parallel: rayon::current_num_threads() > 1,
-            ..KMeansOptions::new(clusters)
-        };
+        let options = last_kmeans(clusters, self.restarts, seed);
         let mut watch = Watch::new(observer, "k-means", options.max_iterations);
         let found = report.stage("k-means", || {
             fit(mapped.view(), Some(&distinct.weights), &options, &mut |done| watch.go_on(done))
         });
         watch.finish()?;
-        let partition = partition(&distinct.spread(&found.assignment))?;
-        report.iterations = found.iterations;
-        report.objective = Some(found.inertia);
-        if !found.converged {
-            report.status = Status::MaxIterations;
-        }
-        report.expect_clusters(clusters, partition.n_clusters());
-        Ok(Fit::new(partition, report))
+        tell(&mut report, &found);
+        finish(&distinct.spread(&found.assignment), clusters, report)
     }
 }

@@ -1,10 +1,8 @@
-use consilience_core::{
-    BaseClusterer, Error, Features, Fit, Observer, Partition, Report, Result, Seed, Status,
-};
+use consilience_core::{BaseClusterer, Error, Features, Fit, Observer, Partition, Report, Result, Seed};
 use consilience_num::kmeans::{KMeansOptions, fit};
 use ndarray::{Array2, Axis};
 
-use crate::input::{Watch, at_least_one, check, partition, with_rows};
+use crate::input::{Watch, at_least_one, check, partition, tell, with_rows};
 
 /// k-means: splits the objects so that squared distances to the cluster means are small.
 ///
@@ -121,11 +119,8 @@ impl KMeans {
                 }
             }
             let centres = found.centres.select(Axis(0), &from).mapv(f64::from);
-            let mut report =
-                Report { iterations: found.iterations, objective: Some(found.inertia), ..Report::default() };
-            if !found.converged {
-                report.status = Status::MaxIterations;
-            }
+            let mut report = Report::default();
+            tell(&mut report, &found);
             report.expect_clusters(clusters, partition.n_clusters());
             Ok(Fit::new(KMeansClusters { partition, centres, inertia: found.inertia }, report))
         })

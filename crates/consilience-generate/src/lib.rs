@@ -37,6 +37,7 @@ mod similarity;
 mod spectral;
 #[cfg(test)]
 mod tests;
+mod uspec;
 
 pub use agglomerative::Agglomerative;
 pub use consilience_core::Linkage;
@@ -46,3 +47,4 @@ pub use kmeans::{KMeans, KMeansClusters};
 pub use mini_batch::MiniBatchKMeans;
 pub use rpcl::Rpcl;
 pub use spectral::Spectral;
+pub use uspec::USpec;

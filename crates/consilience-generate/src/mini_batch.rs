@@ -3,7 +3,7 @@ use consilience_num::Float;
 use consilience_num::kmeans::{KMeansOptions, assign, from_centres, spread_rows};
 use ndarray::{Array2, ArrayView2, Axis};
 
-use crate::input::{Watch, at_least_one, check, partition, with_rows};
+use crate::input::{Watch, at_least_one, check, finish, with_rows};
 
 /// Mini-batch k-means: centres follow small random samples, and all objects are looked at only once, at
 /// the end.
@@ -103,11 +103,8 @@ impl MiniBatchKMeans {
         watch.finish()?;
         let options = KMeansOptions { max_iterations: 0, parallel, ..KMeansOptions::new(clusters) };
         let found = from_centres(x, None, centres.view(), &options, &mut |_| true);
-        let partition = partition(&found.assignment)?;
-        let mut report =
-            Report { iterations: self.batches, objective: Some(found.inertia), ..Report::default() };
-        report.expect_clusters(clusters, partition.n_clusters());
-        Ok(Fit::new(partition, report))
+        let report = Report { iterations: self.batches, objective: Some(found.inertia), ..Report::default() };
+        finish(&found.assignment, clusters, report)
     }
 }
 

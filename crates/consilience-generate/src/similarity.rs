@@ -1,12 +1,18 @@
 //! Gaussian similarities and what is made from a few landmarks.
 
 use consilience_core::Seed;
+use consilience_num::Float;
 use consilience_num::eigen::symmetric_eigen;
+use consilience_num::kmeans::{KMeansOptions, fit};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
 use rayon::prelude::*;
 
 /// Rows of a chunk: rows are independent, so it has no influence on the bits.
 const CHUNK: usize = 512;
+/// Rows that are drawn for each landmark.
+const CANDIDATES: usize = 10;
+/// Iterations of the k-means that makes landmarks.
+pub(crate) const ROUNDS: usize = 5;
 /// Rows that the median distance is taken over.
 const SAMPLE: usize = 300;
 
@@ -52,6 +58,24 @@ pub(crate) fn nystroem(x: ArrayView2<'_, f64>, landmarks: &[usize], width: f64) 
         }
     });
     Array2::from_shape_vec((x.nrows(), rank), out).ok()
+}
+
+/// `count` rows that stand for the others, or as many as there are: centres of a short k-means on ten times as many
+/// rows drawn at random. None where `keep_going` said no.
+pub(crate) fn landmarks<F: Float>(
+    x: ArrayView2<'_, F>,
+    count: usize,
+    seed: Seed,
+    keep_going: &mut dyn FnMut(usize) -> bool,
+) -> Array2<F> {
+    let drawn = seed.derive("landmarks", 0).stream().sample(x.nrows(), count.saturating_mul(CANDIDATES));
+    let options = KMeansOptions {
+        max_iterations: ROUNDS,
+        seed: seed.0,
+        parallel: rayon::current_num_threads() > 1,
+        ..KMeansOptions::new(count)
+    };
+    fit(x.select(Axis(0), &drawn).view(), None, &options, keep_going).centres
 }
 
 /// For every row its `count` nearest landmarks with their squared distances, nearest first.

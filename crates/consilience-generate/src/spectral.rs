@@ -1,14 +1,14 @@
 use consilience_core::{
     BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed,
-    Status,
 };
 use consilience_num::eigen::symmetric_eigen;
-use consilience_num::kmeans::{KMeansOptions, fit};
-use ndarray::{Array2, ArrayView2, Axis};
+use consilience_num::kmeans::fit;
+use consilience_num::transfer::small_side;
+use ndarray::{Array2, ArrayView2};
 
 use crate::distinct::Distinct;
-use crate::input::{Watch, at_least_one, check, partition, unit_table};
-use crate::similarity::{nearest_marks, square};
+use crate::input::{Watch, at_least_one, check, finish, last_kmeans, tell, unit_table};
+use crate::similarity::{landmarks, nearest_marks, square};
 
 /// Spectral clustering: k-means on the leading eigenvectors of a normalised similarity matrix.
 ///
@@ -127,19 +127,12 @@ impl Spectral {
     ) -> Option<Array2<f64>> {
         let m = x.nrows();
         let count = self.landmark_count(m, k);
-        let sample = seed.derive("landmarks", 0).stream().sample(m, count.saturating_mul(10));
-        let options = KMeansOptions {
-            max_iterations: 5,
-            seed: seed.0,
-            parallel: rayon::current_num_threads() > 1,
-            ..KMeansOptions::new(count)
-        };
-        let marks = fit(x.select(Axis(0), &sample).view(), None, &options, &mut |_| true).centres;
+        let marks = landmarks(x, count, seed, &mut |_| true);
         let (p, near) = (marks.nrows(), NEAR.min(marks.nrows()));
         let mut z = nearest_marks(x, marks.view(), near);
         let scale = z.chunks(near).map(|row| row[near - 1].1.sqrt()).sum::<f64>() / m as f64;
         let width = 2.0 * (scale * scale).max(f64::MIN_POSITIVE);
-        let mut mass = vec![0.0; p];
+        let mut gram = Array2::zeros((p, p));
         for (row, w) in z.chunks_mut(near).zip(weights) {
             // Relative to the nearest, so that the sum cannot vanish.
             let nearest = row[0].1;
@@ -148,29 +141,19 @@ impl Spectral {
                 *v = ((nearest - *v) / width).exp();
                 sum += *v;
             }
-            for (j, v) in row.iter_mut() {
-                *v /= sum;
-                mass[*j] += w * *v;
-            }
-        }
-        let mut gram = Array2::zeros((p, p));
-        for (row, w) in z.chunks_mut(near).zip(weights) {
-            for (j, v) in row.iter_mut() {
-                *v /= mass[*j].max(f64::MIN_POSITIVE).sqrt();
-            }
+            row.iter_mut().for_each(|(_, v)| *v /= sum);
             for &(i, a) in row.iter() {
                 for &(j, b) in row.iter() {
-                    gram[[i, j]] += w * a * b;
+                    gram[[i, j]] += w * (a * b);
                 }
             }
         }
-        let eigen = symmetric_eigen(gram.view())?;
-        let columns = k.min(p);
-        let mut out = Array2::zeros((m, columns));
+        let side = small_side(gram.view(), k)?;
+        let mut out = Array2::zeros((m, side.values.len()));
         for (row, mut out) in z.chunks(near).zip(out.rows_mut()) {
-            for c in 0..columns {
-                let value = eigen.values[c].max(1e-12).sqrt();
-                out[c] = row.iter().map(|&(j, v)| v * eigen.vectors[[j, c]]).sum::<f64>() / value;
+            for (c, &value) in side.values.iter().enumerate() {
+                let sum: f64 = row.iter().map(|&(j, v)| v * side.coordinates[[j, c]]).sum();
+                out[c] = sum / value.max(1e-12).sqrt();
             }
         }
         Some(out)
@@ -197,8 +180,7 @@ impl BaseClusterer for Spectral {
         let distinct = Distinct::new(unit_table(&features));
         let mut report = Report::default();
         if clusters >= distinct.len() {
-            report.expect_clusters(clusters, distinct.len());
-            return Ok(Fit::new(partition(&distinct.kind)?, report));
+            return finish(&distinct.kind, clusters, report);
         }
         let (x, weights) = (distinct.rows.view(), &distinct.weights);
         if x.nrows() > DENSE {
@@ -222,23 +204,12 @@ impl BaseClusterer for Spectral {
                 row /= norm;
             }
         }
-        let options = KMeansOptions {
-            restarts: self.restarts,
-            seed: seed.0,
-            tolerance: 1e-4,
-            parallel: rayon::current_num_threads() > 1,
-            ..KMeansOptions::new(clusters)
-        };
+        let options = last_kmeans(clusters, self.restarts, seed);
         let mut watch = Watch::new(observer, "k-means", options.max_iterations);
         let found = report
             .stage("k-means", || fit(rows.view(), Some(weights), &options, &mut |done| watch.go_on(done)));
         watch.finish()?;
-        let partition = partition(&distinct.spread(&found.assignment))?;
-        report.iterations = found.iterations;
-        if !found.converged {
-            report.status = Status::MaxIterations;
-        }
-        report.expect_clusters(clusters, partition.n_clusters());
-        Ok(Fit::new(partition, report))
+        tell(&mut report, &found);
+        finish(&distinct.spread(&found.assignment), clusters, report)
     }
 }

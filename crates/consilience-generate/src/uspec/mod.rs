@@ -1,0 +1,205 @@
+//! Ultra-scalable spectral clustering.
+
+mod links;
+#[cfg(test)]
+mod reference;
+#[cfg(test)]
+mod tests;
+
+use consilience_core::{
+    BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed,
+};
+use consilience_num::Float;
+use consilience_num::kmeans::fit_source;
+use consilience_num::near::NearRows;
+use consilience_num::transfer::small_side;
+use ndarray::ArrayView2;
+
+use crate::distinct::few_kinds;
+use crate::input::{Watch, at_least_one, check, finish, last_kmeans, tell, unit, with_rows};
+use crate::similarity::{ROUNDS, landmarks};
+use links::{Embedding, Links};
+
+/// Objects behind each representative, so that they share enough of them.
+const OBJECTS_BEHIND: usize = 10;
+/// As many representatives as a small table has in any case.
+const LEAST: usize = 50;
+/// Neighbours of a representative that are looked through, for each that is wanted.
+const LOOKED_AT: usize = 10;
+/// Rows that the centres of the k-means are made from: all up to here, so many drawn evenly beyond.
+const SAMPLE: usize = 1 << 15;
+/// And so many for each cluster.
+const SAMPLE_PER_CLUSTER: usize = 200;
+
+/// U-SPEC: spectral clustering in time and memory linear in the objects, by way of a few representatives.
+///
+/// For clusters that hang together without being balls, at sizes from thousands to tens of millions of objects,
+/// and as the member of an ensemble ([`Generator`](crate::Generator)) that follows their shape; with a
+/// transfer cut over the members that is U-SENC. Not for small tables, where [`Spectral`](crate::Spectral)
+/// looks at all similarities and is better, and not where k-means does.
+///
+/// ```text
+/// p representatives: k-means centres of 10 p objects drawn at random
+/// B_ij = exp(-|x_i - r_j|^2 / (2 s^2)) for the K representatives nearest to x_i, s = mean of those distances
+/// W = B' D_x^-1 B,  v = k leading eigenvectors of D_y^-1/2 W D_y^-1/2
+/// rows of D_x^-1 B D_y^-1/2 v, scaled to norm 1  ->  k-means
+/// ```
+///
+/// ```
+/// use consilience_core::{BaseClusterer, Seed};
+/// use consilience_generate::USpec;
+/// use ndarray::Array2;
+///
+/// // A ring of 2000 objects around another.
+/// let x = Array2::from_shape_fn((4000, 2), |(i, j)| {
+///     let (radius, turn) = (if i < 2000 { 1.0f32 } else { 2.0 }, i as f32 * 2.399_963);
+///     (radius + (i % 7) as f32 * 0.03) * if j == 0 { turn.cos() } else { turn.sin() }
+/// });
+/// let found = USpec::new().representatives(200).fit(x.view().into(), 2, Seed(1), &())?.output;
+/// assert_eq!(found.sizes(), vec![2000, 2000]);
+/// assert_ne!(found.label(0), found.label(2000));
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(n (sqrt(p) + K) d + n k (K + k) + p^2 (d + p)) time; 6 K + 4 bytes per object and O(p^2) memory beside the
+/// features.
+///
+/// # Errors
+/// As [`BaseClusterer::fit`]; [`ErrorKind::InvalidParameter`] for a parameter of 0;
+/// [`ErrorKind::TooLarge`] where the table between representatives would exceed 8 GiB.
+///
+/// # References
+/// D. Huang, C.-D. Wang, J.-S. Wu, J.-H. Lai, C.-K. Kwoh, "Ultra-scalable spectral clustering and ensemble
+/// clustering", IEEE Trans. Knowledge and Data Engineering 32 (2020), Sections 3.1.1 to 3.1.3, with its defaults
+/// p = 1000, K = 5, K' = 10 K. Ours: p is lowered to a tenth of the objects, since the
+/// graph falls apart where representatives share too few, and raised to twice the number of clusters; beyond 32,768
+/// objects (200 per cluster) the centres of the last k-means come from an even sample of the rows; an object so far
+/// out that its weights vanish keeps a millionth of a link.
+#[doc(alias = "ultra_scalable_spectral_clustering")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct USpec {
+    representatives: usize,
+    neighbours: usize,
+    restarts: usize,
+}
+
+impl Default for USpec {
+    fn default() -> Self {
+        USpec { representatives: 1000, neighbours: 5, restarts: 3 }
+    }
+}
+
+impl USpec {
+    /// 1000 representatives, 5 of which describe an object, and 3 starts of the k-means.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Number of representatives p, at most; lowered to a tenth of the objects (50 or more), raised to twice the
+    /// number of clusters.
+    pub fn representatives(mut self, representatives: usize) -> Self {
+        self.representatives = representatives;
+        self
+    }
+
+    /// Number of nearest representatives K that describe an object.
+    pub fn neighbours(mut self, neighbours: usize) -> Self {
+        self.neighbours = neighbours;
+        self
+    }
+
+    /// Starts of the k-means on the eigenvectors.
+    pub fn restarts(mut self, restarts: usize) -> Self {
+        self.restarts = restarts;
+        self
+    }
+
+    fn run<F: Float>(
+        &self,
+        x: ArrayView2<'_, F>,
+        unit: f64,
+        clusters: usize,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Partition>> {
+        let mut report = Report::default();
+        let n = x.nrows();
+        let count = self.count(n, clusters);
+        let table = report.stage("representatives", || {
+            let mut watch = Watch::new(observer, "representatives", ROUNDS);
+            let chosen = landmarks(x, count, seed, &mut |done| watch.go_on(done));
+            watch.finish()?;
+            let chosen = chosen.mapv(|v| F::from_f64(v.to_f64() * unit));
+            let groups = (chosen.nrows() as f64).sqrt() as usize;
+            let looked_at = self.neighbours.saturating_mul(LOOKED_AT);
+            observer.check()?;
+            Ok::<_, Error>(NearRows::new(chosen.view(), groups, looked_at, seed.derive("groups", 0).0))
+        })?;
+        let links = report
+            .stage("nearest representatives", || Links::find(x, unit, &table, self.neighbours, observer))?;
+        drop(table);
+        let weights = report.stage("weights", || links.weigh());
+        observer.check()?;
+        let side =
+            report.stage("eigenvectors", || small_side(weights.view(), clusters)).ok_or_else(|| {
+                Error::new(ErrorKind::NonFinite, "the graph of representatives has no eigenpairs")
+            })?;
+        drop(weights);
+        let options = last_kmeans(clusters, self.restarts, seed.derive("k-means", 0));
+        let mut watch = Watch::new(observer, "k-means", options.max_iterations);
+        let rows = Embedding::new(&links, &side.coordinates);
+        let found = report
+            .stage("k-means", || fit_source(&rows, &options, sample(clusters), &mut |d| watch.go_on(d)));
+        watch.finish()?;
+        tell(&mut report, &found);
+        if n > sample(clusters) {
+            // It is that of the sample.
+            report.objective = None;
+        }
+        finish(&found.assignment, clusters, report)
+    }
+
+    fn count(&self, n: usize, clusters: usize) -> usize {
+        // With fewer objects behind each the graph falls apart.
+        let behind = (n / OBJECTS_BEHIND).max(LEAST);
+        self.representatives.min(behind).max(clusters.saturating_mul(2)).min(n)
+    }
+}
+
+fn sample(clusters: usize) -> usize {
+    SAMPLE.max(clusters.saturating_mul(SAMPLE_PER_CLUSTER))
+}
+
+impl BaseClusterer for USpec {
+    fn name(&self) -> &'static str {
+        "uspec"
+    }
+
+    fn fit(
+        &self,
+        features: Features<'_>,
+        clusters: usize,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Partition>> {
+        check(&features, clusters)?;
+        at_least_one("representatives", self.representatives)?;
+        at_least_one("neighbours", self.neighbours)?;
+        at_least_one("restarts", self.restarts)?;
+        observer.check()?;
+        if let Some(kinds) = with_rows!(features, |x| few_kinds(x, clusters)) {
+            return finish(&kinds, clusters, Report::default());
+        }
+        let n = features.n_objects();
+        let (p, budget) = (self.count(n, clusters), MemoryBudget::default());
+        // The sums, their mean, and what the eigenpairs are computed in.
+        budget.check_square("weights between representatives", p, 3 * size_of::<f64>())?;
+        let near = self.neighbours.min(p);
+        budget.check_table("nearest representatives", n, near, size_of::<u16>() + size_of::<f32>())?;
+        budget.check_table("neighbours of representatives", p, near.saturating_mul(LOOKED_AT).min(p), 32)?;
+        budget.check_table("rows of the k-means", n.min(sample(clusters)), clusters, size_of::<f32>())?;
+        let unit = unit(&features);
+        with_rows!(features, |x| self.run(x, unit, clusters, seed, observer))
+    }
+}
