@@ -9,9 +9,10 @@ use crate::Dendrogram;
 /// taken by value and used as the working memory. `weights` are the leaves' sizes in objects: a leaf
 /// of weight s acts as s coincident points, so that trees over microclusters and over objects agree.
 ///
-/// Where several pairs are equally near, the nearest-neighbour chain prefers the cluster it came
-/// from, then the lowest number; such trees are valid (every merge joins a nearest pair) and
-/// reproducible, but other programs may break the tie otherwise.
+/// Where several pairs are equally near, single and complete linkage, which ties haunt, take the pair of the
+/// lowest numbers first, a cluster going by its first leaf. For the others the nearest-neighbour chain prefers
+/// the cluster it came from, then the lowest number; such trees are valid (every merge joins a nearest pair)
+/// and reproducible, but other programs may break the tie otherwise.
 ///
 /// ```
 /// use consilience_graph::{linkage, Linkage};
@@ -29,7 +30,7 @@ use crate::Dendrogram;
 /// ```
 ///
 /// # Complexity
-/// O(n^2) time, no memory of order n^2 beside the matrix.
+/// O(n^2) time (single and complete linkage: as a rule), no memory of order n^2 beside the matrix.
 ///
 /// # Errors
 /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) for n = 0,
@@ -39,7 +40,7 @@ use crate::Dendrogram;
 /// not positive (or beyond 1e100) and, with Ward's link, a negative dissimilarity, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
 ///
 /// # References
-/// Nearest-neighbour chain: Murtagh 1983; update formulas: Lance, Williams 1967.
+/// Nearest-neighbour chain: Murtagh 1983; lists of nearest neighbours: Anderberg 1973; update formulas: Lance, Williams 1967.
 #[doc(alias = "agglomerative")]
 #[doc(alias = "hierarchical")]
 pub fn linkage(
@@ -102,8 +103,10 @@ pub(crate) fn linkage_checked(
         d[i * n + i] = f64::INFINITY;
     }
     let merges = match method {
-        Linkage::Single => chain(&mut d, weights, observer, |a, b, _, _, _, _| if b < a { b } else { a })?,
-        Linkage::Complete => chain(&mut d, weights, observer, |a, b, _, _, _, _| if b > a { b } else { a })?,
+        Linkage::Single => in_order(&mut d, weights, observer, |a, b, _, _, _, _| if b < a { b } else { a })?,
+        Linkage::Complete => {
+            in_order(&mut d, weights, observer, |a, b, _, _, _, _| if b > a { b } else { a })?
+        }
         Linkage::Average => {
             chain(&mut d, weights, observer, |a, b, _, wa, wb, _| (wa * a + wb * b) / (wa + wb))?
         }
@@ -167,6 +170,52 @@ fn chain(
                 // The row of a live cluster has a finite entry while two clusters are left.
                 let next = row.iter().position(|&v| v == nearest).unwrap_or(top);
                 chain.push(next);
+            }
+        }
+    }
+    observer.progress("partition", n - 1, n - 1);
+    Ok(merges)
+}
+
+/// Merges the nearest pair of all, of equals the first in the order of (lower, higher) number, with a list of
+/// everybody's nearest neighbour of higher number. As [`chain`] otherwise.
+fn in_order(
+    d: &mut [f64],
+    weights: &[f64],
+    observer: &dyn Observer,
+    update: impl Fn(f64, f64, f64, f64, f64, f64) -> f64,
+) -> Result<Vec<(usize, usize, f64)>> {
+    let n = weights.len();
+    let mut weight = weights.to_vec();
+    let mut alive = vec![true; n];
+    let mut merges = Vec::with_capacity(n - 1);
+    let after = |d: &[f64], i: usize| {
+        let row = &d[i * n + i + 1..(i + 1) * n];
+        let least = smallest(row);
+        (least, i + 1 + row.iter().position(|&v| v == least).unwrap_or(0))
+    };
+    let (mut near, mut neighbour): (Vec<f64>, Vec<usize>) = (0..n).map(|i| after(d, i)).unzip();
+    while merges.len() + 1 < n {
+        if merges.len() % 256 == 0 {
+            observer.check()?;
+            observer.progress("partition", merges.len(), n - 1);
+        }
+        // While two clusters are alive, the lower of a nearest pair has a finite distance on the list.
+        let height = smallest(&near);
+        let keep = near.iter().position(|&v| v == height).unwrap_or(0);
+        let gone = neighbour[keep];
+        merges.push((keep, gone, height));
+        merge(d, &mut weight, &alive, keep, gone, &update);
+        alive[gone] = false;
+        near[gone] = f64::INFINITY;
+        for i in (0..gone).filter(|&i| alive[i]) {
+            if i == keep || neighbour[i] == keep || neighbour[i] == gone {
+                (near[i], neighbour[i]) = after(d, i);
+            } else if i < keep {
+                let v = d[i * n + keep];
+                if v < near[i] || (v == near[i] && keep < neighbour[i]) {
+                    (near[i], neighbour[i]) = (v, keep);
+                }
             }
         }
     }
@@ -274,6 +323,36 @@ mod tests {
                 };
                 let both = [a, b].concat();
                 (2.0 * (scatter(&both, wa + wb) - scatter(a, wa) - scatter(b, wb))).max(0.0).sqrt()
+            }
+        }
+    }
+
+    #[test]
+    fn ties_go_to_the_lowest_numbers() {
+        for method in [Linkage::Single, Linkage::Complete] {
+            // All equally far: the first joins the second, then the third, and so on.
+            let tree = linkage(Array2::ones((6, 6)), &[1.0; 6], method, &()).unwrap();
+            assert_eq!(tree.cut(3).unwrap(), vec![0, 0, 0, 0, 1, 2], "{method:?}");
+            for seed in 0..50 {
+                let d = points(seed, 12, true);
+                let tree = linkage(d.clone(), &[1.0; 12], method, &()).unwrap();
+                let mut live: Vec<Vec<usize>> = (0..12).map(|i| vec![i]).collect();
+                while live.len() > 1 {
+                    let mut best = (f64::INFINITY, 0, 0);
+                    for a in 0..live.len() {
+                        for b in a + 1..live.len() {
+                            let v = between(&d, &[1.0; 12], &live[a], &live[b], method);
+                            if v < best.0 {
+                                best = (v, a, b);
+                            }
+                        }
+                    }
+                    let gone = live.remove(best.2);
+                    live[best.1].extend(gone);
+                    let mut expected = vec![0; 12];
+                    live.iter().enumerate().for_each(|(c, l)| l.iter().for_each(|&i| expected[i] = c));
+                    assert_eq!(tree.cut(live.len()).unwrap(), expected, "{method:?} {seed}");
+                }
             }
         }
     }

@@ -137,6 +137,13 @@ impl Microclusters {
         Ok(Microclusters { grouping, rows, members: ensemble.n_members() })
     }
 
+    /// The same with the members sorted by what they say, so that sums over members do not depend on their
+    /// order, not even in the last bit; equal members are interchangeable.
+    pub(crate) fn sorted_members(mut self) -> Self {
+        self.rows.sort_by(|a, b| a.iter().cmp(b.iter()));
+        self
+    }
+
     /// Number of microclusters; 0 where no object is labelled at all.
     pub fn n_nodes(&self) -> usize {
         self.grouping.n_nodes()

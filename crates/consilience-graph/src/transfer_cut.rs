@@ -1,7 +1,9 @@
 use consilience_core::{Error, Fit, Observer, Partition, Report, Result, Seed, Status};
 use consilience_num::eigen::{TruncatedOptions, symmetric_eigen, truncated_eigen};
-use consilience_num::kmeans::{self, KMeansOptions};
+use consilience_num::kmeans::{self, KMeansFit, KMeansOptions};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
+
+use crate::{ClusterIncidence, IncidenceSpectrum};
 
 /// How many clusters a spectral cut makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,7 +16,7 @@ pub enum Clusters {
 }
 
 /// More starts than this are a slip of the keyboard.
-const MOST_RESTARTS: usize = 10_000;
+pub(crate) const MOST_RESTARTS: usize = 10_000;
 
 /// Up to this many right nodes all eigenpairs are computed; beyond, only those wanted.
 const DENSE: usize = 600;
@@ -140,27 +142,75 @@ impl TransferCut {
         };
         let used = k.min(vectors.ncols());
         // f = D_y^-1/2 v, then D_x^-1 B f = D_x^-1/2 X v: the row scale falls away with the norm.
-        let mut embedding = x.dot(&vectors.slice(ndarray::s![.., ..used]));
-        for mut row in embedding.rows_mut() {
-            let norm = row.dot(&row).sqrt();
-            if norm > 0.0 {
-                row /= norm;
-            }
+        let embedding = x.dot(&vectors.slice(ndarray::s![.., ..used]));
+        self.directions(embedding, None, k, observer)
+    }
+
+    /// The transfer cut of an ensemble's incidence, whose small matrix is accumulated without a dense B:
+    /// `B = B0 diag(weights)`, one positive weight per cluster. A microcluster counts as so many objects, so
+    /// the cut is that of the objects one by one. The result is one cluster per microcluster.
+    ///
+    /// ```
+    /// use consilience_core::{Ensemble, Partition};
+    /// use consilience_graph::{ClusterIncidence, Microclusters, TransferCut};
+    ///
+    /// let ensemble = Ensemble::new(vec![
+    ///     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
+    ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2])?,
+    /// ])?;
+    /// let microclusters = Microclusters::of(&ensemble)?;
+    /// let incidence = ClusterIncidence::of(&microclusters);
+    /// let cut = TransferCut::new(2).partition_incidence(&incidence, &[1.0; 5], &())?.output;
+    /// assert_eq!(microclusters.grouping().expand(&cut)?.to_signed(), vec![0, 0, 0, 1, 1, 1]);
+    /// # Ok::<(), consilience_core::Error>(())
+    /// ```
+    ///
+    /// # Complexity
+    /// As [`IncidenceSpectrum`], then O(n~ k^2) per iteration of k-means.
+    ///
+    /// # Errors
+    /// As [`IncidenceSpectrum::of`], and for k outside `1..=rows` or no restarts.
+    pub fn partition_incidence(
+        &self,
+        incidence: &ClusterIncidence,
+        weights: &[f64],
+        observer: &dyn Observer,
+    ) -> Result<Fit<Vec<usize>>> {
+        let rows = incidence.n_rows();
+        self.check(rows)?;
+        let wanted = match self.clusters {
+            Clusters::Fixed(k) => k,
+            Clusters::Eigengap => most_by_gap(rows) + 1,
+        };
+        let spectrum = IncidenceSpectrum::of(incidence, weights, wanted, observer)?;
+        let k = match self.clusters {
+            Clusters::Fixed(k) => k,
+            Clusters::Eigengap => eigengap(&spectrum.values, most_by_gap(rows)).min(rows),
+        };
+        let embedding = spectrum.rows(incidence, k)?;
+        let mut fit = self.directions(embedding, Some(incidence.sizes()), k, observer)?;
+        if !spectrum.converged {
+            fit.report.status = Status::MaxIterations;
+            fit.report.notes.push("the eigenvectors of the clusters are less exact than wanted".into());
         }
+        Ok(fit)
+    }
+
+    /// k-means on the directions of the rows.
+    fn directions(
+        &self,
+        mut embedding: Array2<f64>,
+        weights: Option<&[f64]>,
+        k: usize,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Vec<usize>>> {
+        unit_rows(&mut embedding);
         let mut options = KMeansOptions::new(k);
         options.restarts = self.restarts;
         options.seed = self.seed.derive("transfer cut", 0).0;
-        let fit = kmeans::fit(embedding.view(), None, &options, &mut |_| !observer.cancelled());
+        let fit = kmeans::fit(embedding.view(), weights, &options, &mut |_| !observer.cancelled());
         observer.check()?;
-        let report = Report {
-            status: if fit.converged { Status::Solved } else { Status::MaxIterations },
-            iterations: fit.iterations,
-            objective: Some(fit.inertia),
-            ..Report::default()
-        };
-        // Numbered by the first left node, as everywhere.
-        let clusters = Partition::from_labels(&fit.assignment)?;
-        Ok(Fit::new(clusters.iter().flatten().collect(), report))
+        numbered(fit)
     }
 
     /// The leading eigenpairs of X'X: enough for the clusters wanted, or to see a gap.
@@ -184,14 +234,36 @@ impl TransferCut {
     }
 }
 
+/// Scales every row to norm 1; rows of zeros stay.
+pub(crate) fn unit_rows(rows: &mut Array2<f64>) {
+    for mut row in rows.rows_mut() {
+        let norm = row.dot(&row).sqrt();
+        if norm > 0.0 {
+            row /= norm;
+        }
+    }
+}
+
+/// The clusters that k-means found, numbered by the first row as everywhere, with its report.
+pub(crate) fn numbered(fit: KMeansFit<f64>) -> Result<Fit<Vec<usize>>> {
+    let report = Report {
+        status: if fit.converged { Status::Solved } else { Status::MaxIterations },
+        iterations: fit.iterations,
+        objective: Some(fit.inertia),
+        ..Report::default()
+    };
+    let clusters = Partition::from_labels(&fit.assignment)?;
+    Ok(Fit::new(clusters.iter().flatten().collect(), report))
+}
+
 /// The most clusters that a gap may suggest for so many left nodes.
-fn most_by_gap(left: usize) -> usize {
+pub(crate) fn most_by_gap(left: usize) -> usize {
     (left as f64).sqrt().ceil() as usize
 }
 
 /// Number of eigenvalues before the widest gap, `2..=most` where there are two; the first of equals. `values`
 /// are all there are (the next is then 0), or one more than `most`.
-fn eigengap(values: &[f64], most: usize) -> usize {
+pub(crate) fn eigengap(values: &[f64], most: usize) -> usize {
     let mut best = (values.len().min(2), f64::NEG_INFINITY);
     for k in 2..=values.len().min(most) {
         let gap = values[k - 1] - values.get(k).copied().unwrap_or(0.0);

@@ -1,0 +1,264 @@
+use consilience_core::{
+    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Report, Result, Similarity,
+    SimilarityGraph,
+};
+
+use crate::overlap::{Overlaps, sorted_sum};
+use crate::weighted::{co_association, collapsed};
+use crate::{Agglomeration, ClusterIncidence, Cut, Dendrogram, Linkage, Microclusters};
+
+/// The published default of beta.
+pub(crate) const BETA: f64 = 2.0;
+/// Far beyond this every member but the best counts for nothing.
+const LARGEST_BETA: f64 = 1000.0;
+
+/// How far each member agrees with the others: the normalised crowd agreement index
+///
+/// ```text
+/// CAI_u = mean over members v != u of NMI(u, v),   NCAI_u = CAI_u / max CAI,
+/// ```
+///
+/// with mutual information divided by the larger entropy, over the objects that both label. Members that
+/// share no object with any other have index 0; where nobody agrees with anybody all have 1.
+///
+/// ```
+/// use consilience_core::{Ensemble, Partition};
+/// use consilience_graph::{ClusterIncidence, Microclusters, normalized_crowd_agreement};
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 1, 1])?,
+///     Partition::from_labels(&[0, 0, 1, 1])?,
+///     Partition::from_labels(&[0, 1, 0, 1])?, // independent of the others
+/// ])?;
+/// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?);
+/// assert_eq!(normalized_crowd_agreement(&incidence, &())?, vec![1.0, 1.0, 0.0]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(n~ M^2), memory in proportion to the pairs of clusters that share objects.
+///
+/// # Errors
+/// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+///
+/// # References
+/// Huang, Lai, Wang 2015, "Combining multiple clusterings via crowd agreement estimation and
+/// multi-granularity link analysis", Section 3.1. Missing labels are ours.
+#[doc(alias = "NCAI")]
+pub fn normalized_crowd_agreement(incidence: &ClusterIncidence, observer: &dyn Observer) -> Result<Vec<f64>> {
+    Ok(crowd_agreement(&Overlaps::of(incidence, observer)?, incidence.n_members()))
+}
+
+pub(crate) fn crowd_agreement(overlaps: &Overlaps, members: usize) -> Vec<f64> {
+    let nmi = overlaps.mutual_information();
+    let cai: Vec<f64> = (0..members)
+        .map(|u| {
+            let others: Vec<f64> =
+                (0..members).filter(|&v| v != u).filter_map(|v| nmi[u * members + v]).collect();
+            let count = others.len();
+            if count == 0 { 0.0 } else { sorted_sum(others) / count as f64 }
+        })
+        .collect();
+    let best = cai.iter().fold(0.0f64, |m, &c| m.max(c));
+    if best > 0.0 { cai.into_iter().map(|c| c / best).collect() } else { vec![1.0; members] }
+}
+
+pub(crate) fn check_beta(beta: f64) -> Result<()> {
+    if !(0.0..=LARGEST_BETA).contains(&beta) {
+        return Err(Error::invalid(format!("beta {beta}; expected 0..={LARGEST_BETA}")));
+    }
+    Ok(())
+}
+
+/// The co-association weighted by crowd agreement: of the members that label both objects, the share that puts
+/// them together, each member counted with weight `NCAI^beta`. The diagonal is 1.
+///
+/// ```
+/// use consilience_core::{Ensemble, Partition, Similarity};
+/// use consilience_graph::WeightedCoAssociation;
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 1, 1])?,
+///     Partition::from_labels(&[0, 0, 1, 1])?,
+///     Partition::from_labels(&[0, 1, 0, 1])?, // independent of the others: no weight
+/// ])?;
+/// let graph = WeightedCoAssociation::default().similarity(&ensemble, &())?.output;
+/// assert_eq!(graph.weights()[[0, 1]], 1.0);
+/// assert_eq!(graph.weights()[[0, 2]], 0.0);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// One addition for each two microclusters that share a cluster, n~^2 M at most, in parallel; 8 n~^2 bytes.
+///
+/// # Errors
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a beta outside 0..=1000,
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
+///
+/// # References
+/// Huang, Lai, Wang 2015, Section 3.2. Over members that label both where labels are missing.
+#[derive(Clone, Copy, Debug)]
+pub struct WeightedCoAssociation {
+    beta: f64,
+    budget: MemoryBudget,
+}
+
+impl Default for WeightedCoAssociation {
+    /// Beta 2.
+    fn default() -> Self {
+        WeightedCoAssociation { beta: BETA, budget: MemoryBudget::default() }
+    }
+}
+
+impl WeightedCoAssociation {
+    /// How much agreement counts; 2 unless said otherwise, 0 for equal weights.
+    pub fn beta(mut self, beta: f64) -> Self {
+        self.beta = beta;
+        self
+    }
+
+    /// How large the matrix may become.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// The weighted co-association of given microclusters.
+    ///
+    /// # Errors
+    /// As [`WeightedCoAssociation`].
+    pub fn between(&self, microclusters: &Microclusters, observer: &dyn Observer) -> Result<SimilarityGraph> {
+        check_beta(self.beta)?;
+        let n = microclusters.n_nodes();
+        self.budget.check_square("weighted co-association", n, 8)?;
+        let incidence = ClusterIncidence::of(microclusters);
+        let ncai = normalized_crowd_agreement(&incidence, observer)?;
+        let members: Vec<f64> = ncai.into_iter().map(|c| c.powf(self.beta)).collect();
+        let clusters = incidence.member_of_cluster().into_iter().map(|u| members[u]).collect();
+        let graph = co_association(microclusters, &incidence, clusters, members, self.budget, observer)?;
+        let (grouping, mut s) = graph.into_parts();
+        // Microclusters that only members without weight label.
+        s.diag_mut().fill(1.0);
+        SimilarityGraph::new(grouping, s)
+    }
+}
+
+impl Similarity for WeightedCoAssociation {
+    fn similarity(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<SimilarityGraph>> {
+        check_beta(self.beta)?;
+        let mut report = Report::default();
+        let microclusters = report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
+        report.microclusters = Some(microclusters.n_nodes());
+        let graph = report.stage("similarity", || self.between(&microclusters, observer))?;
+        Ok(Fit::new(graph, report))
+    }
+}
+
+/// Weighted evidence accumulation clustering (WEAC): linkage on the co-association weighted by crowd
+/// agreement.
+///
+/// Use it in place of [`EvidenceAccumulation`](crate::EvidenceAccumulation) where some members may be bad;
+/// where members are good in some clusters and bad in others, [`Lwea`](crate::Lwea).
+///
+/// ```
+/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
+/// use consilience_graph::{Linkage, Weac};
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
+///     Partition::from_labels(&[0, 0, 1, 1, 1, 2, 2])?,
+///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
+/// ])?;
+/// let consensus = Weac::new(3).linkage(Linkage::Average).consensus(&ensemble)?;
+/// assert_eq!(consensus.to_signed(), vec![0, 0, 0, 1, 1, 2, 2]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(n M) for the microclusters, then as [`WeightedCoAssociation`] and O(n~^2) for the tree.
+///
+/// # Errors
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n` or a beta outside
+/// 0..=1000, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
+///
+/// # References
+/// Huang, Lai, Wang 2015, Section 3.2.
+#[doc(alias = "WEAC")]
+#[derive(Clone, Copy, Debug)]
+pub struct Weac {
+    clusters: Option<usize>,
+    linkage: Linkage,
+    similarity: WeightedCoAssociation,
+}
+
+impl Weac {
+    /// WEAC with average linkage into k clusters.
+    pub fn new(clusters: usize) -> Self {
+        Weac {
+            clusters: Some(clusters),
+            linkage: Linkage::Average,
+            similarity: WeightedCoAssociation::default(),
+        }
+    }
+
+    /// WEAC with average linkage; the longest lifetime in the dendrogram chooses the number of clusters.
+    pub fn by_lifetime() -> Self {
+        Weac { clusters: None, ..Self::new(1) }
+    }
+
+    /// The linkage; average unless said otherwise.
+    pub fn linkage(mut self, linkage: Linkage) -> Self {
+        self.linkage = linkage;
+        self
+    }
+
+    /// As [`WeightedCoAssociation::beta`].
+    pub fn beta(mut self, beta: f64) -> Self {
+        self.similarity = self.similarity.beta(beta);
+        self
+    }
+
+    /// How large the similarity matrix may become.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.similarity = self.similarity.memory_budget(budget);
+        self
+    }
+
+    /// The whole tree, with the microclusters that are its leaves; heights are 1 - similarity.
+    ///
+    /// # Errors
+    /// As [`Weac`]; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no object is labelled.
+    pub fn dendrogram(
+        &self,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> Result<(Microclusters, Dendrogram)> {
+        check_beta(self.similarity.beta)?;
+        let microclusters = Microclusters::observed(ensemble, observer)?;
+        let graph = self.similarity.between(&microclusters, observer)?;
+        let tree = self.tree(graph, observer)?;
+        Ok((microclusters, tree))
+    }
+
+    fn tree(&self, graph: SimilarityGraph, observer: &dyn Observer) -> Result<Dendrogram> {
+        Agglomeration::new(self.linkage, Cut::Clusters(1)).dendrogram(graph, observer)
+    }
+}
+
+impl ConsensusFunction for Weac {
+    type Output = Partition;
+
+    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
+        if let Some(k) = self.clusters {
+            ensemble.check_clusters(k)?;
+        }
+        check_beta(self.similarity.beta)?;
+        collapsed(ensemble, self.clusters, observer, |microclusters, report| {
+            let graph = report.stage("similarity", || self.similarity.between(microclusters, observer))?;
+            report.stage("partition", || {
+                let tree = self.tree(graph, observer)?;
+                tree.cut(self.clusters.unwrap_or_else(|| tree.longest_lifetime(1.0)))
+            })
+        })
+    }
+}

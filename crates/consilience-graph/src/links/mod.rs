@@ -1,0 +1,308 @@
+//! Objects are alike where their clusters are alike, and clusters are alike where they are linked to the same
+//! others.
+
+mod clusters;
+mod consensus;
+#[cfg(test)]
+mod reference;
+#[cfg(test)]
+mod tests;
+
+pub use consensus::{LinkBased, LinkSimilarity};
+
+use consilience_core::{
+    Ensemble, Error, Fit, MemoryBudget, Observer, Report, Result, Similarity, SimilarityGraph,
+};
+
+use self::clusters::ClusterLinks;
+use crate::{ClusterIncidence, Microclusters};
+
+/// More rounds than this are a slip of the keyboard: SimRank has converged long before.
+const MOST_ITERATIONS: usize = 1000;
+
+fn check_decay(decay: f64) -> Result<()> {
+    if !(0.0..=1.0).contains(&decay) {
+        return Err(Error::invalid(format!("decay {decay}; expected 0..=1")));
+    }
+    Ok(())
+}
+
+/// The similarity of an ensemble from links between its clusters.
+fn similarity(
+    ensemble: &Ensemble,
+    budget: MemoryBudget,
+    observer: &dyn Observer,
+    links: impl FnOnce(&ClusterIncidence) -> Result<ClusterLinks>,
+) -> Result<Fit<SimilarityGraph>> {
+    observer.check()?;
+    let mut report = Report::default();
+    let microclusters = report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
+    report.microclusters = Some(microclusters.n_nodes());
+    // Before any work is done for a table that cannot be stored.
+    budget.check_square("similarity of objects by their clusters", microclusters.n_nodes(), 8)?;
+    let microclusters = microclusters.sorted_members();
+    let incidence = ClusterIncidence::of(&microclusters);
+    let links = report.stage("links", || links(&incidence))?;
+    let graph = report.stage("similarity", || links.between(&microclusters, &incidence, budget, observer))?;
+    Ok(Fit::new(graph, report))
+}
+
+/// Similarity by weighted connected triples (WCT, CTS): two objects that a member separates are still alike
+/// where their clusters overlap the same clusters of other members.
+///
+/// The refinement of co-association to try first: pairs that are never together, all at 0 there, get an
+/// order.
+///
+/// Clusters p and q of different members are linked by their Jaccard index `w_pq`; two clusters of
+/// one member share the triple through k by the weaker of its two links:
+///
+/// ```text
+/// WCT_pq = sum_k min(w_pk, w_qk),   Sim(p, q) = decay WCT_pq / max WCT,   Sim(p, p) = 1
+/// s_ij   = mean of Sim(C_u(i), C_u(j)) over the members u that label both
+/// ```
+///
+/// ```
+/// use consilience_core::{Ensemble, Partition, Similarity};
+/// use consilience_graph::ConnectedTriples;
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 1, 1, 2, 2])?,
+///     Partition::from_labels(&[0, 0, 0, 0, 1, 1])?,
+/// ])?;
+/// let graph = ConnectedTriples::new().similarity(&ensemble, &())?.output;
+/// // Nodes: objects 0, 1; objects 2, 3; objects 4, 5. The first two are apart once, but in twin clusters.
+/// assert_eq!(graph.weights()[[0, 1]], 0.95);
+/// assert_eq!(graph.weights()[[0, 2]], 0.0);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// Between clusters sparse, in proportion to the connected triples; between microclusters O(n~^2 M) and 8
+/// n~^2 bytes. Collapsing is exact: objects of one microcluster have similarity 1.
+///
+/// # Errors
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a decay outside
+/// `0..=1`, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
+///
+/// # References
+/// Iam-On, Boongoen, Garrett, Price 2011, "A Link-Based Approach to the Cluster Ensemble Problem", Section 3;
+/// between objects: Iam-On, Boongoen, Garrett 2008, "Refining Pairwise Similarity Matrix for Cluster Ensemble
+/// Problem with Cluster Relations" (CTS). The maximum is taken over pairs of one member, as in their program
+/// LinkCluE: no other pair is used. Jaccard indices count the objects that both members label.
+#[doc(alias = "WCT")]
+#[doc(alias = "CTS")]
+#[derive(Clone, Copy, Debug)]
+pub struct ConnectedTriples {
+    decay: f64,
+    budget: MemoryBudget,
+}
+
+impl Default for ConnectedTriples {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ConnectedTriples {
+    /// With decay 0.9, as in the paper of 2011.
+    pub fn new() -> Self {
+        ConnectedTriples { decay: 0.9, budget: MemoryBudget::default() }
+    }
+
+    /// The largest similarity that two different clusters may have.
+    pub fn decay(mut self, decay: f64) -> Self {
+        self.decay = decay;
+        self
+    }
+
+    /// How much memory the similarity of objects may take.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+}
+
+impl Similarity for ConnectedTriples {
+    fn similarity(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<SimilarityGraph>> {
+        check_decay(self.decay)?;
+        similarity(ensemble, self.budget, observer, |h| clusters::connected_triples(h, self.decay, observer))
+    }
+}
+
+/// SimRank-based similarity (SRS): objects are alike where their clusters are alike, and clusters are alike
+/// where their objects are.
+///
+/// Looks further than [`ConnectedTriples`], round by round along chains of overlapping clusters, at the price
+/// of a dense matrix between clusters.
+///
+/// With C(i) the clusters that hold object i, from `S = I` on both sides and all at once in each round,
+///
+/// ```text
+/// s(i, j) = decay / (|C(i)| |C(j)|) sum over p in C(i), q in C(j) of s(p, q),   s(i, i) = 1
+/// s(p, q) = decay / (|p| |q|)       sum over i in p,    j in q    of s(i, j),   s(p, p) = 1
+/// ```
+///
+/// ```
+/// use consilience_core::{Ensemble, Partition, Similarity};
+/// use consilience_graph::SimRank;
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 1])?,
+///     Partition::from_labels(&[0, 1, 1])?,
+/// ])?;
+/// // After one round: decay times one common cluster of two times two.
+/// let graph = SimRank::new().iterations(1).similarity(&ensemble, &())?.output;
+/// assert_eq!(graph.weights()[[0, 1]], 0.8 / 4.0);
+/// assert_eq!(graph.weights()[[0, 2]], 0.0);
+/// // Later rounds see that objects 0 and 2 have a common neighbour.
+/// let graph = SimRank::new().similarity(&ensemble, &())?.output;
+/// assert!(graph.weights()[[0, 2]] > 0.05);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// With C clusters in the ensemble O(R nnz C) for R rounds, nnz being the pairs of overlapping clusters, and
+/// 40 C^2 bytes; between microclusters O(n~^2 M) and 8 n~^2 bytes. Object similarities of the rounds before
+/// the last are never stored.
+///
+/// # Errors
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a decay outside `0..=1`
+/// or rounds outside `1..=1000`, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the
+/// memory budget.
+///
+/// # References
+/// Iam-On, Boongoen, Garrett 2008, Section 3.2, after Jeh, Widom 2002, "SimRank". Their program makes one
+/// round fewer than its R says. Similarities equal those of single objects, but two objects with the same
+/// labels have a SimRank below 1: here they stay together all the same.
+#[doc(alias = "SRS")]
+#[derive(Clone, Copy, Debug)]
+pub struct SimRank {
+    decay: f64,
+    iterations: usize,
+    budget: MemoryBudget,
+}
+
+impl Default for SimRank {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl SimRank {
+    /// With decay 0.8 and 5 rounds, as in the paper.
+    pub fn new() -> Self {
+        SimRank { decay: 0.8, iterations: 5, budget: MemoryBudget::default() }
+    }
+
+    /// What one step of a chain is worth.
+    pub fn decay(mut self, decay: f64) -> Self {
+        self.decay = decay;
+        self
+    }
+
+    /// R, the number of rounds.
+    pub fn iterations(mut self, iterations: usize) -> Self {
+        self.iterations = iterations;
+        self
+    }
+
+    /// How much memory each matrix may take.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+}
+
+impl Similarity for SimRank {
+    fn similarity(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<SimilarityGraph>> {
+        check_decay(self.decay)?;
+        if self.iterations == 0 || self.iterations > MOST_ITERATIONS {
+            return Err(Error::invalid(format!(
+                "{} rounds of SimRank; expected 1..={MOST_ITERATIONS}",
+                self.iterations
+            )));
+        }
+        let mut fit = similarity(ensemble, self.budget, observer, |h| {
+            clusters::sim_rank(h, self.decay, self.iterations, self.budget, observer)
+        })?;
+        fit.report.iterations = self.iterations;
+        Ok(fit)
+    }
+}
+
+/// Approximate SimRank-based similarity (ASRS): one round of [`SimRank`] between clusters, by their weighted
+/// common neighbours, without going through the objects.
+///
+/// Nearly as cheap as [`ConnectedTriples`], and like [`SimRank`] it compares all clusters of two objects, not
+/// only those of one member.
+///
+/// With n_p the clusters of other members that p overlaps,
+///
+/// ```text
+/// sim(p, q) = decay / max * sum_k w_pk w_qk / (n_p n_q),   sim(p, p) = 1
+/// s(i, j)   = mean of sim(p, q) over p in C(i), q in C(j)
+/// ```
+///
+/// ```
+/// use consilience_core::{Ensemble, Partition, Similarity};
+/// use consilience_graph::ApproximateSimRank;
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 1])?,
+///     Partition::from_labels(&[0, 1, 1])?,
+/// ])?;
+/// let graph = ApproximateSimRank::new().similarity(&ensemble, &())?.output;
+/// assert!(graph.weights()[[0, 1]] > graph.weights()[[0, 2]] && graph.weights()[[0, 2]] > 0.0);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// As [`ConnectedTriples`], over the pairs of all clusters that share a neighbour.
+///
+/// # Errors
+/// As [`ConnectedTriples`].
+///
+/// # References
+/// Iam-On, Garrett 2010, "LinkCluE: A MATLAB Package for Link-Based Cluster Ensembles", Section 2.3. The
+/// program leaves the most similar pair of clusters undecayed; here every pair of different clusters is
+/// decayed, as the text says.
+#[doc(alias = "ASRS")]
+#[derive(Clone, Copy, Debug)]
+pub struct ApproximateSimRank {
+    decay: f64,
+    budget: MemoryBudget,
+}
+
+impl Default for ApproximateSimRank {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ApproximateSimRank {
+    /// With decay 0.8.
+    pub fn new() -> Self {
+        ApproximateSimRank { decay: 0.8, budget: MemoryBudget::default() }
+    }
+
+    /// The largest similarity that two different clusters may have.
+    pub fn decay(mut self, decay: f64) -> Self {
+        self.decay = decay;
+        self
+    }
+
+    /// How much memory the similarity of objects may take.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+}
+
+impl Similarity for ApproximateSimRank {
+    fn similarity(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<SimilarityGraph>> {
+        check_decay(self.decay)?;
+        similarity(ensemble, self.budget, observer, |h| {
+            clusters::approximate_sim_rank(h, self.decay, observer)
+        })
+    }
+}

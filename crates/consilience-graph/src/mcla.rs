@@ -1,0 +1,197 @@
+use consilience_core::{
+    ConsensusFunction, Ensemble, Fit, Grouping, MemoryBudget, Observer, Partition, Report, Result, Seed,
+    SimilarityGraph,
+};
+use ndarray::Array2;
+
+use crate::clique_cut::Division;
+use crate::overlap::Overlaps;
+use crate::{ClusterIncidence, Clusters, CutMethod, Microclusters};
+
+/// Meta-clustering (MCLA): clusters of all members are clustered themselves, and each object joins the
+/// meta-cluster that it is most associated with.
+///
+/// The third of the classics by Strehl and Ghosh, on average the best of them on the ensembles that we
+/// measured, and cheap: its graph has one node per cluster of the ensemble, whatever the number of objects.
+/// Use it where members agree on what the clusters are; where every object is in question, as with very few
+/// members, [`Cspa`](crate::Cspa) and [`Hgpa`](crate::Hgpa) look at the objects themselves.
+///
+/// 1. Clusters p and q are linked by their Jaccard index `|p & q| / |p | q|`.
+/// 2. That graph is cut into k meta-clusters.
+/// 3. Object i is associated with meta-cluster m by the share of the clusters of m that hold it, and joins
+///    the one of largest association. Ties go to the meta-cluster with more objects in its clusters, then
+///    to the one whose clusters hold the earlier object.
+///
+/// Nothing depends on the order of the members, unlike in implementations that break ties by cluster
+/// number. A meta-cluster that wins no object is lost; the report says so.
+///
+/// ```
+/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
+/// use consilience_graph::Mcla;
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
+///     Partition::from_labels(&[0, 0, 1, 1, 1, 2, 2])?,
+///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, -1])?,
+/// ])?;
+/// assert_eq!(Mcla::new(3).consensus(&ensemble)?.to_signed(), vec![0, 0, 0, 1, 1, 2, 2]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// With C clusters in the ensemble O(n M) for the microclusters, O(n~ M^2) for the overlaps, O(C^3) for the
+/// cut up to C = 600 and O(C^2 k) beyond; 32 C^2 bytes.
+///
+/// # Errors
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n` or
+/// restarts outside `1..=10000`, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the
+/// memory budget.
+///
+/// # References
+/// Strehl, Ghosh 2002, Section 3.4. Theirs cuts with METIS, in the published form into meta-clusters of
+/// nearly equal size (here `CutMethod::Metis`, feature `metis`). With missing labels the Jaccard index counts
+/// the objects that both members label.
+#[doc(alias = "MCLA")]
+#[doc(alias = "meta-clustering algorithm")]
+#[derive(Clone, Copy, Debug)]
+pub struct Mcla(Division);
+
+impl Mcla {
+    /// MCLA into k clusters.
+    pub fn new(clusters: usize) -> Self {
+        Mcla(Division::new(Clusters::Fixed(clusters)))
+    }
+
+    /// MCLA; the widest gap between eigenvalues chooses the number of meta-clusters.
+    pub fn by_eigengap() -> Self {
+        Mcla(Division::new(Clusters::Eigengap))
+    }
+
+    /// What divides the graph of clusters; the spectral cut unless said otherwise.
+    pub fn cut_method(mut self, method: CutMethod) -> Self {
+        self.0.method = method;
+        self
+    }
+
+    /// k-means starts of the spectral cut; 10 unless said otherwise.
+    pub fn restarts(mut self, restarts: usize) -> Self {
+        self.0.spectral = self.0.spectral.restarts(restarts);
+        self
+    }
+
+    /// Seed of the cut.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.0.spectral = self.0.spectral.seed(seed);
+        self
+    }
+
+    /// How much memory the matrices may take.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.0.budget = budget;
+        self
+    }
+
+    /// The meta-cluster of each cluster of the ensemble.
+    fn meta(&self, incidence: &ClusterIncidence, observer: &dyn Observer) -> Result<Fit<Vec<usize>>> {
+        let clusters = incidence.n_clusters();
+        self.0.budget.check_square("links between clusters", clusters, 32)?;
+        let mut links = Array2::zeros((clusters, clusters));
+        let jaccard = Overlaps::of(incidence, observer)?.jaccard();
+        for e in 0..clusters {
+            let (others, values) = jaccard.row(e);
+            others.iter().zip(values).for_each(|(&f, &w)| links[[e, f as usize]] = w);
+        }
+        observer.check()?;
+        let each: Vec<u32> = (0..clusters as u32).collect();
+        let graph = SimilarityGraph::new(Grouping::new(each, clusters)?, links)?;
+        let fit = self.0.of_graph(graph, observer)?;
+        Ok(Fit::new(fit.output.iter().flatten().collect(), fit.report))
+    }
+}
+
+impl ConsensusFunction for Mcla {
+    type Output = Partition;
+
+    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
+        if let Clusters::Fixed(k) = self.0.spectral.clusters {
+            ensemble.check_clusters(k)?;
+        }
+        self.0.check()?;
+        let mut report = Report::default();
+        let microclusters = report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
+        report.microclusters = Some(microclusters.n_nodes());
+        observer.check()?;
+        let microclusters = microclusters.sorted_members();
+        let incidence = ClusterIncidence::of(&microclusters);
+        let clusters = if incidence.n_rows() == 0 {
+            Vec::new()
+        } else {
+            let meta = report.stage("meta-clusters", || self.meta(&incidence, observer))?;
+            report.status = meta.report.status;
+            report.iterations = meta.report.iterations;
+            report.objective = meta.report.objective;
+            report.stage("partition", || associate(&incidence, &meta.output))
+        };
+        let partition = microclusters.grouping().expand(&clusters)?;
+        if let Clusters::Fixed(k) = self.0.spectral.clusters {
+            report.expect_clusters(k, partition.n_clusters());
+        }
+        Ok(Fit::new(partition, report))
+    }
+}
+
+/// The meta-cluster that each node is most associated with.
+fn associate(incidence: &ClusterIncidence, meta: &[usize]) -> Vec<usize> {
+    let count = meta.iter().max().map_or(0, |m| m + 1);
+    let (mut clusters, mut objects) = (vec![0usize; count], vec![0.0; count]);
+    let mut earliest = vec![usize::MAX; count];
+    for (e, &m) in meta.iter().enumerate() {
+        clusters[m] += 1;
+        objects[m] += incidence.objects()[e];
+    }
+    for i in 0..incidence.n_rows() {
+        for &e in incidence.clusters_of(i) {
+            let first = &mut earliest[meta[e as usize]];
+            *first = (*first).min(i);
+        }
+    }
+    let mut held = vec![0usize; count];
+    (0..incidence.n_rows())
+        .map(|i| {
+            held.fill(0);
+            for &e in incidence.clusters_of(i) {
+                held[meta[e as usize]] += 1;
+            }
+            // Shares are compared as fractions: no rounding decides.
+            let better = |a: usize, b: usize| {
+                (held[a] * clusters[b])
+                    .cmp(&(held[b] * clusters[a]))
+                    .then(objects[a].total_cmp(&objects[b]))
+                    .then(earliest[b].cmp(&earliest[a]))
+                    .then(b.cmp(&a))
+            };
+            (0..count).max_by(|&a, &b| better(a, b)).unwrap_or(0)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn association_and_its_ties() {
+        // Two members over four microclusters; clusters 0, 1 of the first and 2, 3 of the second.
+        let ensemble = Ensemble::new(vec![
+            Partition::from_labels(&[0, 0, 1, 1, 1]).unwrap(),
+            Partition::from_labels(&[0, 1, 0, 1, 1]).unwrap(),
+        ])
+        .unwrap();
+        let h = ClusterIncidence::of(&Microclusters::of(&ensemble).unwrap());
+        assert_eq!(h.objects(), [2.0, 3.0, 2.0, 3.0]);
+        // Meta-clusters {0, 2} and {1, 3}: nodes 1 and 2 are half in each, and the larger one takes them.
+        assert_eq!(associate(&h, &[0, 1, 0, 1]), [0, 1, 1, 1]);
+        // {0} and {1, 2, 3}: node 0 is wholly in the first and a third in the second.
+        assert_eq!(associate(&h, &[0, 1, 1, 1]), [0, 0, 1, 1]);
+    }
+}

@@ -1,0 +1,296 @@
+use consilience_core::{
+    Error, Fit, GraphPartitioner, Observer, Partition, Report, Result, Seed, SimilarityGraph, Status,
+};
+use consilience_num::eigen::{TruncatedOptions, symmetric_eigen, truncated_eigen};
+use consilience_num::kmeans::{self, KMeansOptions};
+use ndarray::Array2;
+
+use crate::Clusters;
+use crate::transfer_cut::{MOST_RESTARTS, eigengap, most_by_gap, numbered, unit_rows};
+
+/// Up to this order a stored matrix is decomposed whole; beyond, only the wanted pairs are computed.
+const DENSE: usize = 600;
+
+/// The normalised cut of a similarity graph by its leading eigenvectors.
+///
+/// Use it where clusters may differ in size and every link matters; where a few strong links tell the truth,
+/// linkage ([`Agglomeration`](crate::Agglomeration)) is better, and where clusters are known to be of equal
+/// size a balanced partition (`MetisCut`, feature `metis`) is.
+///
+/// A node i stands for its `s_i` objects. With `d_i = sum_j s_j w_ij` the eigenvectors `u` of
+///
+/// ```text
+/// sqrt(s_i s_j) w_ij / sqrt(d_i d_j)
+/// ```
+///
+/// are those of the graph of all objects, so that cutting groups of alike objects equals cutting the objects.
+/// The rows of the k leading eigenvectors are scaled to norm 1 and clustered by k-means, in which a node
+/// weighs `s_i`. A node without links is a component of its own. Fewer than k clusters come out where the
+/// eigenvectors tell fewer nodes apart.
+///
+/// ```
+/// use consilience_core::{GraphPartitioner, Grouping, SimilarityGraph};
+/// use consilience_graph::SpectralCut;
+/// use ndarray::array;
+///
+/// let nodes = Grouping::new(vec![0, 1, 2, 3, 3], 4)?;
+/// let weights = array![
+///     [1.0, 0.9, 0.1, 0.0],
+///     [0.9, 1.0, 0.0, 0.1],
+///     [0.1, 0.0, 1.0, 0.8],
+///     [0.0, 0.1, 0.8, 1.0],
+/// ];
+/// let fit = SpectralCut::new(2).partition(SimilarityGraph::new(nodes, weights)?, &())?;
+/// assert_eq!(fit.output.to_signed(), vec![0, 0, 1, 1, 1]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(n~^3) time up to 600 nodes, about 20 products of O(n~^2 k) beyond; one more matrix of the graph's size.
+///
+/// # Errors
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k = 0 or restarts
+/// outside `1..=10000`, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+///
+/// # References
+/// Shi, Malik 2000, "Normalized Cuts and Image Segmentation"; Ng, Jordan, Weiss 2001, "On Spectral
+/// Clustering: Analysis and an algorithm". Weighted nodes and isolated ones are ours.
+#[doc(alias = "spectral clustering")]
+#[doc(alias = "Ncut")]
+#[derive(Clone, Copy, Debug)]
+pub struct SpectralCut {
+    pub(crate) clusters: Clusters,
+    restarts: usize,
+    seed: Seed,
+}
+
+impl SpectralCut {
+    /// A cut into k clusters; 10 restarts, seed 0.
+    pub fn new(clusters: usize) -> Self {
+        Self::with(Clusters::Fixed(clusters))
+    }
+
+    /// A cut with the given choice of the number of clusters.
+    pub fn with(clusters: Clusters) -> Self {
+        SpectralCut { clusters, restarts: 10, seed: Seed(0) }
+    }
+
+    /// How many clusters to make.
+    pub fn clusters(mut self, clusters: Clusters) -> Self {
+        self.clusters = clusters;
+        self
+    }
+
+    /// k-means starts, of which the one of least inertia is kept; 10 unless said otherwise.
+    pub fn restarts(mut self, restarts: usize) -> Self {
+        self.restarts = restarts;
+        self
+    }
+
+    /// Seed of the k-means starts.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The seed, for a partitioner that takes this one's place.
+    #[cfg(feature = "metis")]
+    pub(crate) fn own_seed(&self) -> Seed {
+        self.seed
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.restarts == 0 || self.restarts > MOST_RESTARTS {
+            return Err(Error::invalid(format!("{} restarts; expected 1..={MOST_RESTARTS}", self.restarts)));
+        }
+        match self.clusters {
+            Clusters::Fixed(0) => Err(Error::invalid("a cut into 0 clusters; expected at least 1")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Eigenpairs that are needed to cut so many nodes.
+    pub(crate) fn wanted(&self, nodes: usize) -> usize {
+        match self.clusters {
+            Clusters::Fixed(k) => k.min(nodes),
+            Clusters::Eigengap => most_by_gap(nodes) + 1,
+        }
+    }
+
+    /// The cluster of each node from the eigenvalues and the rows of the eigenvectors (in any scale); fewer
+    /// rows of distinct direction give fewer clusters. Writes status, iterations and objective.
+    pub(crate) fn round(
+        &self,
+        values: &[f64],
+        mut rows: Array2<f64>,
+        sizes: &[f64],
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Vec<usize>> {
+        let nodes = rows.nrows();
+        let k = match self.clusters {
+            Clusters::Fixed(k) => k.min(nodes),
+            Clusters::Eigengap => eigengap(values, most_by_gap(nodes)),
+        };
+        if k == nodes {
+            return Ok((0..nodes).collect());
+        }
+        let used = k.min(rows.ncols());
+        rows = rows.slice(ndarray::s![.., ..used]).to_owned();
+        unit_rows(&mut rows);
+        let mut options = KMeansOptions::new(k);
+        options.restarts = self.restarts;
+        options.seed = self.seed.derive("spectral cut", 0).0;
+        let fit = kmeans::fit(rows.view(), Some(sizes), &options, &mut |_| !observer.cancelled());
+        observer.check()?;
+        let Fit { output, report: found } = numbered(fit)?;
+        if found.status != Status::Solved {
+            report.status = found.status;
+        }
+        report.iterations = found.iterations;
+        report.objective = found.objective;
+        Ok(output)
+    }
+}
+
+impl GraphPartitioner for SpectralCut {
+    fn partition(&self, graph: SimilarityGraph, observer: &dyn Observer) -> Result<Fit<Partition>> {
+        self.check()?;
+        observer.check()?;
+        let (grouping, mut w) = graph.into_parts();
+        let mut report = Report::default();
+        let nodes = grouping.n_nodes();
+        let clusters = if nodes == 0 {
+            Vec::new()
+        } else {
+            let sizes: Vec<f64> = grouping.sizes().iter().map(|&s| f64::from(s)).collect();
+            normalise(&mut w, &sizes);
+            let (values, mut rows, converged) = leading(&w, self.wanted(nodes).min(nodes))?;
+            if !converged {
+                report.status = Status::MaxIterations;
+            }
+            observer.check()?;
+            drop(w);
+            for (mut row, s) in rows.rows_mut().into_iter().zip(&sizes) {
+                row /= s.sqrt();
+            }
+            self.round(&values, rows, &sizes, &mut report, observer)?
+        };
+        let partition = grouping.expand(&clusters)?;
+        if let Clusters::Fixed(k) = self.clusters {
+            report.expect_clusters(k, partition.n_clusters());
+        }
+        Ok(Fit::new(partition, report))
+    }
+}
+
+/// The largest eigenpairs of a stored symmetric matrix, and whether they are as exact as wanted.
+fn leading(a: &Array2<f64>, count: usize) -> Result<(Vec<f64>, Array2<f64>, bool)> {
+    let n = a.nrows();
+    if n > DENSE && 5 * count < n {
+        let top = truncated_eigen(a, &TruncatedOptions { count, tolerance: 1e-8, ..Default::default() });
+        return Ok((top.values, top.vectors, top.converged));
+    }
+    let all = symmetric_eigen(a.view()).ok_or_else(|| Error::invalid("the weights of the graph overflow"))?;
+    Ok((all.values[..count].to_vec(), all.vectors.slice(ndarray::s![.., ..count]).to_owned(), true))
+}
+
+/// `sqrt(s_i s_j) w_ij / sqrt(d_i d_j)` in place; 1 on the diagonal of a node without links.
+fn normalise(w: &mut Array2<f64>, sizes: &[f64]) {
+    // Sums of weights near the largest number would overflow; the cut does not depend on their scale.
+    let largest = w.iter().fold(0.0f64, |m, &w| m.max(w));
+    if largest > 0.0 {
+        w.mapv_inplace(|w| w / largest);
+    }
+    let degrees: Vec<f64> =
+        w.rows().into_iter().map(|row| row.iter().zip(sizes).map(|(w, s)| w * s).sum()).collect();
+    let scale: Vec<f64> =
+        degrees.iter().zip(sizes).map(|(&d, s)| if d > 0.0 { (s / d).sqrt() } else { 0.0 }).collect();
+    for (i, mut row) in w.rows_mut().into_iter().enumerate() {
+        for (w, s) in row.iter_mut().zip(&scale) {
+            *w *= scale[i] * s;
+        }
+        if degrees[i] == 0.0 {
+            row[i] = 1.0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use consilience_core::{ErrorKind, Grouping};
+    use ndarray::array;
+
+    fn graph(n: usize, weight: impl Fn(usize, usize) -> f64) -> SimilarityGraph {
+        let nodes = Grouping::new((0..n as u32).collect::<Vec<_>>(), n).unwrap();
+        SimilarityGraph::new(nodes, Array2::from_shape_fn((n, n), |(i, j)| weight(i.min(j), i.max(j))))
+            .unwrap()
+    }
+
+    #[test]
+    fn blocks_are_found_whole_or_truncated_connected_or_not() {
+        for (n, faint) in [(40, 0.0), (40, 0.02), (700, 0.0), (700, 0.01)] {
+            let weight = |i: usize, j: usize| {
+                if i % 4 == j % 4 { 1.0 + ((i * j) % 5) as f64 } else { faint * ((i + j) % 3) as f64 }
+            };
+            for cut in [SpectralCut::new(4), SpectralCut::with(Clusters::Eigengap)] {
+                let fit = cut.partition(graph(n, weight), &()).unwrap();
+                let expected: Vec<i64> = (0..n as i64).map(|i| i % 4).collect();
+                assert_eq!(fit.output.to_signed(), expected, "{n} nodes, faint {faint}");
+            }
+        }
+    }
+
+    #[test]
+    fn weighted_nodes_equal_their_objects() {
+        // Node i of the small graph stands for i % 3 + 1 objects of the large one.
+        let n = 30;
+        let of_object: Vec<u32> = (0..n as u32).flat_map(|i| vec![i; i as usize % 3 + 1]).collect();
+        let weight = |i: usize, j: usize| {
+            if i % 3 == j % 3 {
+                0.5 + ((i * 7 + j) % 4) as f64 / 8.0
+            } else {
+                0.2 * ((i + j) % 4) as f64 / 3.0
+            }
+        };
+        let weight = |i: usize, j: usize| if i == j { 1.0 } else { weight(i.min(j), i.max(j)) };
+        let large = graph(of_object.len(), |a, b| weight(of_object[a] as usize, of_object[b] as usize));
+        let small = SimilarityGraph::new(
+            Grouping::new(of_object.clone(), n).unwrap(),
+            Array2::from_shape_fn((n, n), |(i, j)| weight(i, j)),
+        )
+        .unwrap();
+        for k in 2..5 {
+            let cut = SpectralCut::new(k).restarts(50);
+            let (a, b) =
+                (cut.partition(large.clone(), &()).unwrap(), cut.partition(small.clone(), &()).unwrap());
+            let (x, y) = (a.report.objective.unwrap(), b.report.objective.unwrap());
+            assert!((x - y).abs() < 1e-9 * x.max(1.0), "k = {k}: {x} and {y}");
+            if k == 3 {
+                assert_eq!(a.output, b.output);
+            }
+        }
+    }
+
+    #[test]
+    fn hostile_graphs() {
+        // No links at all, the largest weights there are, and a single node.
+        let cut = SpectralCut::new(2);
+        assert_eq!(cut.partition(graph(5, |_, _| 0.0), &()).unwrap().output.n_clusters(), 2);
+        let huge = graph(6, |i, j| if i % 2 == j % 2 { f64::MAX } else { 1.0 });
+        assert_eq!(cut.partition(huge, &()).unwrap().output.to_signed(), vec![0, 1, 0, 1, 0, 1]);
+        let one = cut.partition(graph(1, |_, _| 1.0), &()).unwrap();
+        assert_eq!((one.output.n_clusters(), one.report.status), (1, Status::FewerClusters));
+        let nobody =
+            SimilarityGraph::new(Grouping::new(vec![Grouping::NONE], 0).unwrap(), Array2::zeros((0, 0)));
+        assert_eq!(cut.partition(nobody.unwrap(), &()).unwrap().output.to_signed(), vec![-1]);
+        let e = SpectralCut::new(0).partition(graph(2, |_, _| 1.0), &()).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::InvalidParameter);
+        let e = cut.restarts(0).partition(graph(2, |_, _| 1.0), &()).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::InvalidParameter);
+        let mut w = array![[0.0, 0.0], [0.0, 4.0]];
+        normalise(&mut w, &[3.0, 2.0]);
+        assert_eq!(w, array![[1.0, 0.0], [0.0, 1.0]]);
+    }
+}
