@@ -1,0 +1,241 @@
+//! Newton steps on whole columns, many columns at once.
+//!
+//! With all other memberships fixed the objective is convex in the K entries of one object. A second-order
+//! model of it on the simplex gives a direction; derivatives at half and full step prove the descent without
+//! evaluating the divergence. Objects of one chunk move at once, in parallel; where moves of one chunk touch
+//! each other, the pairs between them are evaluated, and a move that would lose is computed afresh.
+
+use std::sync::Mutex;
+
+use consilience_core::{Observer, Result};
+use rayon::prelude::*;
+
+use crate::kernel;
+use crate::point::{Point, Problem, Row, inner, steepest};
+use crate::quadratic::minimise;
+
+/// Most halvings of a step.
+const HALVINGS: usize = 40;
+/// Work per chunk, in multiplications, below which sharing it out costs more than it brings.
+const WORTH: usize = 200_000;
+
+/// What became of one object.
+#[derive(Clone, Copy, Default)]
+struct Move {
+    /// Exchange gain over the weight of its pairs, before the move.
+    gap: f64,
+    /// The objective changes by at most this, the others staying as they are.
+    bound: f64,
+    moved: bool,
+}
+
+#[derive(Default)]
+struct Scratch {
+    row: Row,
+    clusters: Vec<usize>,
+    hessian: Vec<f64>,
+    direction: Vec<f64>,
+    residual: Vec<f64>,
+}
+
+/// Sweeps over all objects until the gap is at most `tolerance`, at most `most` times; returns their number and
+/// whether that was reached.
+pub(crate) fn solve(
+    problem: &Problem<'_>,
+    point: &mut Point,
+    tolerance: f64,
+    most: usize,
+    observer: &dyn Observer,
+) -> Result<(usize, bool)> {
+    let n = point.len();
+    let k = problem.clusters;
+    let chunk = chunk_len(problem, n);
+    let threads = rayon::current_num_threads();
+    let pool: Vec<Mutex<Scratch>> = (0..threads + 1).map(|_| Mutex::default()).collect();
+    let mut moves = vec![Move::default(); chunk];
+    let mut next = vec![0.0; chunk * k];
+    for sweep in 0..most {
+        let mut worst = 0.0f64;
+        for first in (0..n).step_by(chunk) {
+            observer.check()?;
+            let len = chunk.min(n - first);
+            let jobs = next[..len * k].par_chunks_mut(k).zip(&mut moves[..len]).enumerate();
+            let work = |(c, (out, outcome)): (usize, (&mut [f64], &mut Move))| {
+                let mine = rayon::current_thread_index().unwrap_or(threads).min(threads);
+                // Nobody else has this number, and a poisoned buffer is as good as a new one.
+                let mut scratch = pool[mine].lock().unwrap_or_else(|e| e.into_inner());
+                *outcome = improve(problem, point, first + c, tolerance, chunk > 1, out, &mut scratch);
+            };
+            let cost = problem.evidence.row_len(first).max(1) * k * (k + 4);
+            jobs.with_min_len((WORTH / cost).max(1)).for_each(work);
+            worst = moves[..len].iter().fold(worst, |w, m| w.max(m.gap));
+            let mut scratch = pool[threads].lock().unwrap_or_else(|e| e.into_inner());
+            accept(problem, point, first, &mut moves[..len], &mut next[..len * k], tolerance, &mut scratch);
+        }
+        observer.progress("sweeps", sweep + 1, most);
+        if worst <= tolerance {
+            return Ok((sweep + 1, true));
+        }
+    }
+    Ok((most, false))
+}
+
+/// Objects that move at once: few enough that they hardly depend on each other.
+fn chunk_len(problem: &Problem<'_>, n: usize) -> usize {
+    let most = if problem.evidence.is_dense() { 64 } else { 4096 };
+    (n / 32).clamp(1, most)
+}
+
+/// Takes the moves of a chunk over, one after the other.
+fn accept(
+    problem: &Problem<'_>,
+    point: &mut Point,
+    first: usize,
+    moves: &mut [Move],
+    next: &mut [f64],
+    tolerance: f64,
+    scratch: &mut Scratch,
+) {
+    let k = problem.clusters;
+    let len = moves.len();
+    // Memberships before the chunk moved; `point` gets the new ones as they are taken over.
+    let before: Vec<f64> = (first..first + len).flat_map(|i| point.row(i).to_vec()).collect();
+    for c in 0..len {
+        if !moves[c].moved {
+            continue;
+        }
+        let i = first + c;
+        let partners = problem.evidence.partners(i);
+        let mut change = moves[c].bound;
+        let mut touch = |other: usize| {
+            if !moves[other].moved {
+                return;
+            }
+            let Some((u, weight)) = problem.evidence.pair(i, first + other) else { return };
+            let (old, new) = (&before[c * k..(c + 1) * k], &next[c * k..(c + 1) * k]);
+            let (other_old, other_new) = (&before[other * k..(other + 1) * k], point.row(first + other));
+            let value = |a: &[f64], b: &[f64]| problem.divergence.value(u, inner(a, b).min(1.0));
+            change += weight
+                * ((value(new, other_new) - value(old, other_new))
+                    - (value(new, other_old) - value(old, other_old)));
+        };
+        match partners {
+            None => (0..c).for_each(&mut touch),
+            Some(partners) => {
+                let from = partners.partition_point(|&j| (j as usize) < first);
+                partners[from..]
+                    .iter()
+                    .take_while(|&&j| (j as usize) < i)
+                    .for_each(|&j| touch(j as usize - first));
+            }
+        }
+        let out = &mut next[c * k..(c + 1) * k];
+        if !(change <= 0.0) {
+            moves[c].moved = improve(problem, point, i, tolerance, false, out, scratch).moved;
+        }
+        if moves[c].moved {
+            point.set(i, out);
+        }
+    }
+}
+
+/// A better membership of object i in `out`, all others staying as they are.
+fn improve(
+    problem: &Problem<'_>,
+    point: &Point,
+    i: usize,
+    tolerance: f64,
+    bounded: bool,
+    out: &mut [f64],
+    scratch: &mut Scratch,
+) -> Move {
+    let k = problem.clusters;
+    let Scratch { row, clusters, hessian, direction, residual } = scratch;
+    let y = point.row(i);
+    row.load(problem, point, i);
+    let total = row.total(problem, i);
+    if !(total > 0.0) {
+        return Move::default();
+    }
+    row.predict(point, y);
+    row.differentiate(problem, point, i, true);
+    let gap = steepest(&row.gradient, y).2 / total;
+    let stay = Move { gap, bound: 0.0, moved: false };
+    if !(gap > 0.1 * tolerance) {
+        return stay;
+    }
+    // The clusters that may change: those in the support, and those better than the present mean.
+    let mean = inner(&row.gradient, y);
+    clusters.clear();
+    clusters.extend((0..k).filter(|&c| y[c] > 0.0 || row.gradient[c] < mean));
+    let f = clusters.len();
+    hessian.clear();
+    hessian.resize(f * f, 0.0);
+    kernel::gram(row.panel(point), &row.second, clusters, hessian);
+    // The pairs inside a microcluster are not convex in y; with v = y'y replaced by its tangent they are,
+    // and never smaller.
+    let inside = problem.evidence.inside(i);
+    let norm = inner(y, y);
+    if inside > 0.0 {
+        let bend = 2.0 * inside * problem.divergence.curvature(1.0, norm);
+        for (a, &ca) in clusters.iter().enumerate() {
+            for (b, &cb) in clusters.iter().enumerate() {
+                hessian[a * f + b] += bend * y[ca] * y[cb];
+            }
+        }
+    }
+    let ridge = 1e-9 * (0..f).map(|a| hessian[a * f + a]).sum::<f64>() / f as f64;
+    (0..f).for_each(|a| hessian[a * f + a] += ridge);
+    if !minimise(&row.gradient, hessian, clusters, y, out, residual) {
+        return stay;
+    }
+    direction.clear();
+    direction.extend(out.iter().zip(y).map(|(z, y)| z - y));
+    row.direct(point, direction);
+    let along = inner(direction, y);
+    let mut slope = |step: f64| {
+        kernel::shift(&row.current, step, &row.slopes, &mut row.moved);
+        problem.divergence.derivatives(&row.observed, &row.moved, &mut row.first);
+        let mut sum = kernel::triple(&row.first, &row.slopes, &row.weights);
+        if inside > 0.0 {
+            let v = norm + 2.0 * step * along;
+            let d = if v > 0.0 { problem.divergence.derivative(1.0, v.min(1.0)) } else { f64::NEG_INFINITY };
+            sum += inside * d * along;
+        }
+        sum
+    };
+    // Along the direction the derivative never falls. So the objective changes by at most the step times
+    // the mean of the derivatives at half and at full step.
+    let mut step = 1.0;
+    let mut end = slope(step);
+    let mut change = f64::NAN;
+    for _ in 0..HALVINGS {
+        if !bounded && end <= 0.0 {
+            change = 0.0;
+            break;
+        }
+        let middle = slope(0.5 * step);
+        if middle + end <= 0.0 {
+            change = 0.5 * step * (middle + end);
+            break;
+        }
+        (step, end) = (0.5 * step, middle);
+    }
+    if !(change <= 0.0) {
+        return stay;
+    }
+    if step < 1.0 {
+        for (o, (&y, d)) in out.iter_mut().zip(y.iter().zip(direction.iter())) {
+            *o = y + step * d;
+        }
+    }
+    normalise(out);
+    let size = f64::from(problem.evidence.sizes()[i]);
+    Move { gap, bound: size * change, moved: true }
+}
+
+/// Keeps rounding from adding up over many steps.
+fn normalise(y: &mut [f64]) {
+    let sum: f64 = y.iter().map(|v| v.max(0.0)).sum();
+    y.iter_mut().for_each(|v| *v = v.max(0.0) / sum);
+}

@@ -1,0 +1,345 @@
+use consilience_core::conformance::{Profile, planted, soft_consensus_function};
+use consilience_core::{
+    ConsensusFunction, Ensemble, ErrorKind, Memberships, MemoryBudget, Partition, Seed, Status, scores,
+};
+use consilience_graph::Microclusters;
+use ndarray::Array2;
+
+use crate::point::{self, Point, Problem, Row};
+use crate::reference::{self, Formula};
+use crate::*;
+
+const DIVERGENCES: [(&dyn Divergence, Formula); 2] =
+    [(&KullbackLeibler, reference::kl), (&SquaredEuclidean, reference::l2)];
+
+/// Random distributions, in the interior.
+fn inside(seed: u64, n: usize, k: usize) -> Array2<f64> {
+    let mut random = Seed(seed).stream();
+    let mut y = Array2::from_shape_simple_fn((n, k), || 0.02 + random.uniform().powi(4));
+    for mut row in y.rows_mut() {
+        let sum = row.sum();
+        row /= sum;
+    }
+    y
+}
+
+/// Noisy, incomplete, with duplicates, silent objects and objects that never meet.
+fn worlds() -> Vec<Ensemble> {
+    let mut out = Vec::new();
+    for (seed, noise, missing) in [(1, 0.1, 0.0), (2, 0.2, 0.3), (3, 0.3, 0.7)] {
+        let e = planted(Seed(seed), &[8, 5, 4], 6, noise, missing).unwrap().ensemble;
+        let doubled: Vec<usize> = (0..34).map(|i| i * i % 17).collect();
+        out.push(e.select_objects(&doubled).unwrap());
+        out.push(e);
+    }
+    let rows: [&[i64]; 2] = [&[0, 0, 1, -1, -1, -1, 2, -1], &[-1, -1, -1, 0, 0, 1, -1, -1]];
+    out.push(Ensemble::new(rows.map(|r| Partition::from_labels(r).unwrap()).to_vec()).unwrap());
+    out
+}
+
+/// Memberships of the objects from those of the nodes, silent ones left at anything.
+fn expanded(m: &Microclusters, y: &Array2<f64>) -> Array2<f64> {
+    let of = m.grouping().of_object();
+    Array2::from_shape_fn((of.len(), y.ncols()), |(i, c)| {
+        y.get([of[i] as usize, c]).copied().unwrap_or(if c == 0 { 1.0 } else { 0.0 })
+    })
+}
+
+#[test]
+fn objective_and_gradient_are_those_of_single_objects() {
+    for (w, e) in worlds().iter().enumerate() {
+        let m = Microclusters::of(e).unwrap();
+        let all = PairEvidence::all(&m, MemoryBudget::default(), &()).unwrap();
+        let listed = PairEvidence::sampled(&m, 1.0, Seed(0), MemoryBudget::default(), &()).unwrap();
+        let y = inside(w as u64, m.n_nodes(), 4);
+        let z = expanded(&m, &y);
+        let (c, both) = reference::counts(e);
+        for (divergence, formula) in DIVERGENCES {
+            let expected = reference::objective(&c, &both, formula, &z);
+            for evidence in [&all, &listed] {
+                let problem = Problem { evidence, divergence, clusters: 4 };
+                let point = Point::new(y.view(), evidence.is_dense());
+                let found = point::objective(&problem, &point);
+                assert!((found - expected).abs() < 1e-9 * expected.abs(), "{found} {expected}");
+                let mut row = Row::default();
+                for (i, &g) in m.grouping().of_object().iter().enumerate() {
+                    if (g as usize) < m.n_nodes() {
+                        let g = g as usize;
+                        row.load(&problem, &point, g);
+                        row.predict(&point, point.row(g));
+                        row.differentiate(&problem, &point, g, true);
+                        let expected = reference::gradient(&c, &both, formula, &z, i);
+                        for (a, b) in row.gradient.iter().zip(&expected) {
+                            assert!((a - b).abs() < 1e-9 * (1.0 + b.abs()), "{a} {b}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn all_pairs_and_listed_pairs_are_the_same_evidence() {
+    for e in worlds() {
+        let m = Microclusters::of(&e).unwrap();
+        let all = PairEvidence::all(&m, MemoryBudget::default(), &()).unwrap();
+        let listed = PairEvidence::sampled(&m, 1.0, Seed(0), MemoryBudget::default(), &()).unwrap();
+        let pairs = (0..m.n_nodes())
+            .flat_map(|i| all.row(i).into_iter().filter(move |p| p.0 > i).map(move |(j, c, n)| (j, i, c, n)));
+        let given = PairEvidence::from_pairs(m.n_nodes(), pairs).unwrap();
+        let given = given.with_sizes(m.sizes(), all.own()).unwrap();
+        assert_eq!(given, listed);
+        assert_eq!(all.n_pairs(), listed.n_pairs());
+        for i in 0..m.n_nodes() {
+            assert_eq!(all.row(i), listed.row(i));
+        }
+    }
+}
+
+#[test]
+fn samples_have_their_share_and_the_right_counts() {
+    let e = planted(Seed(9), &[700, 500, 300], 7, 0.4, 0.3).unwrap().ensemble;
+    let m = Microclusters::of(&e).unwrap();
+    let n = m.n_nodes();
+    let all = PairEvidence::all(&m, MemoryBudget::default(), &()).unwrap();
+    let some = PairEvidence::sampled(&m, 0.02, Seed(3), MemoryBudget::default(), &()).unwrap();
+    let (found, expected) = (some.n_pairs() as f64, 0.02 * all.n_pairs() as f64);
+    assert!((found - expected).abs() < 6.0 * expected.sqrt(), "{found} {expected}");
+    for i in (0..n).step_by(37) {
+        let full = all.row(i);
+        for pair in some.row(i) {
+            assert!(full.contains(&pair));
+            assert!(some.row(pair.0).contains(&(i, pair.1, pair.2)));
+        }
+    }
+}
+
+/// The paper's road takes the very steps of the reference where no microcluster and no sampling makes it
+/// another problem.
+#[test]
+fn line_search_is_the_papers() {
+    // Many members: no two objects alike, whose tie could go either way.
+    for w in 20..23 {
+        let e = planted(Seed(w), &[8, 5, 4], 40, 0.3, 0.0).unwrap().ensemble;
+        let m = Microclusters::each_object(&e).unwrap();
+        assert_eq!(Microclusters::of(&e).unwrap().n_nodes(), 17);
+        let (c, both) = reference::counts(&e);
+        for dense in [true, false] {
+            let evidence = if dense {
+                PairEvidence::all(&m, MemoryBudget::default(), &()).unwrap()
+            } else {
+                PairEvidence::sampled(&m, 1.0, Seed(0), MemoryBudget::default(), &()).unwrap()
+            };
+            for (divergence, formula) in DIVERGENCES {
+                let y = inside(w, m.n_nodes(), 3);
+                let mut expected = y.clone();
+                reference::line_search(&c, &both, formula, &mut expected, 25, 1e-9);
+                let mut point = Point::new(y.view(), dense);
+                let problem = Problem { evidence: &evidence, divergence, clusters: 3 };
+                line_search::solve(&problem, &mut point, 1e-12, 25, &()).unwrap();
+                let found = point.into_array();
+                let worst = found.iter().zip(&expected).fold(0.0f64, |w, (a, b)| w.max((a - b).abs()));
+                assert!(worst < 1e-4, "{} dense {dense}, world {w}: {worst}", divergence.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_iterate_is_feasible_and_the_objective_never_rises() {
+    for (w, e) in worlds().iter().enumerate() {
+        let m = Microclusters::of(e).unwrap();
+        for share in [None, Some(0.6)] {
+            let budget = MemoryBudget::default();
+            let evidence = match share {
+                None => PairEvidence::all(&m, budget, &()).unwrap(),
+                Some(share) => PairEvidence::sampled(&m, share, Seed(1), budget, &()).unwrap(),
+            };
+            for (divergence, _) in DIVERGENCES {
+                let problem = Problem { evidence: &evidence, divergence, clusters: 4 };
+                let start = Point::new(inside(w as u64, m.n_nodes(), 4).view(), share.is_none());
+                for newton in [true, false] {
+                    let mut point = start.clone();
+                    let mut last = point::objective(&problem, &point);
+                    for round in 0..30 {
+                        let (_, converged) = if newton {
+                            newton::solve(&problem, &mut point, 1e-9, 1, &()).unwrap()
+                        } else {
+                            line_search::solve(&problem, &mut point, 1e-9, 3, &()).unwrap()
+                        };
+                        let next = point::objective(&problem, &point);
+                        assert!(next <= last + 1e-12 * last.abs(), "{round}: {last} to {next}");
+                        last = next;
+                        for i in 0..m.n_nodes() {
+                            let row = point.row(i);
+                            assert!(row.iter().all(|v| (0.0..=1.0 + 1e-12).contains(v)));
+                            assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+                        }
+                        if converged {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn both_roads_reach_the_same_objective() {
+    let e = planted(Seed(4), &[60, 40, 30], 12, 0.15, 0.1).unwrap().ensemble;
+    for l2 in [false, true] {
+        let pcc = |solver| {
+            let p = Pcc::new(4).solver(solver).restarts(1).tolerance(1e-6).max_iterations(200_000);
+            let p = if l2 { p.divergence(SquaredEuclidean) } else { p };
+            p.fit(&e, &()).unwrap()
+        };
+        let (newton, paper) = (pcc(Solver::Newton), pcc(Solver::LineSearch));
+        assert_eq!((newton.report.status, paper.report.status), (Status::Solved, Status::Solved));
+        let (a, b) = (newton.report.objective.unwrap(), paper.report.objective.unwrap());
+        assert!((a - b).abs() < 1e-6 * b, "{a} {b}");
+        assert!(newton.report.iterations * 20 < paper.report.iterations);
+        let j = scores::jensen_shannon(&newton.output, &paper.output).unwrap();
+        assert!(j < 1e-4, "{j}");
+    }
+}
+
+#[test]
+fn collapsed_and_single_objects_agree() {
+    let e = planted(Seed(5), &[20, 15, 9], 3, 0.1, 0.1).unwrap().ensemble;
+    let m = Microclusters::of(&e).unwrap();
+    assert!(m.n_nodes() < 35);
+    let fit = |collapse: bool| Pcc::new(3).collapse(collapse).tolerance(1e-7).fit(&e, &()).unwrap();
+    let (nodes, objects) = (fit(true), fit(false));
+    let (a, b) = (nodes.report.objective.unwrap(), objects.report.objective.unwrap());
+    assert!((a - b).abs() < 1e-5 * b, "{a} {b}");
+    assert!(scores::jensen_shannon(&nodes.output, &objects.output).unwrap() < 1e-4);
+}
+
+#[test]
+fn soft_structure_is_recovered_and_spare_clusters_empty_themselves() {
+    // Each object's true memberships, and members drawn from them.
+    let (n, mut random) = (120, Seed(6).stream());
+    let mut truth = Array2::zeros((n, 3));
+    for i in 0..n {
+        let (own, t) = (i % 3, 0.45 * random.uniform().powi(3));
+        truth[[i, own]] += 1.0 - t;
+        truth[[i, (own + 1) % 3]] += t;
+    }
+    let members = (0..600)
+        .map(|_| {
+            let label = |i: usize| {
+                let own = i % 3;
+                if random.uniform() < truth[[i, own]] { own } else { (own + 1) % 3 }
+            };
+            let labels: Vec<usize> = (0..n).map(label).collect();
+            Partition::from_labels(&labels).unwrap()
+        })
+        .collect();
+    let e = Ensemble::new(members).unwrap();
+    let truth = Memberships::new(truth).unwrap();
+    for l2 in [false, true] {
+        let p = if l2 { Pcc::new(7).divergence(SquaredEuclidean) } else { Pcc::new(7) };
+        let fit = p.fit(&e, &()).unwrap();
+        assert_eq!(fit.report.status, Status::Solved);
+        assert_eq!(surviving_clusters(&fit.output).len(), 3);
+        let j = scores::jensen_shannon(&fit.output, &truth).unwrap();
+        assert!(j < 1e-3, "{j}");
+    }
+}
+
+#[test]
+fn given_starts_are_taken_and_checked() {
+    let world = planted(Seed(7), &[20, 15, 9], 10, 0.1, 0.1).unwrap();
+    let e = &world.ensemble;
+    let plain = Pcc::new(3).tolerance(1e-7).fit(e, &()).unwrap();
+    for start in [Start::Partition(world.truth.clone()), Start::Memberships(plain.output.clone())] {
+        let warm = Pcc::new(3).tolerance(1e-7).start(start).fit(e, &()).unwrap();
+        let (a, b) = (warm.report.objective.unwrap(), plain.report.objective.unwrap());
+        assert!((a - b).abs() < 1e-5 * b, "{a} {b}");
+    }
+    let of = |p: Pcc| p.fit(e, &()).unwrap_err().kind();
+    assert_eq!(of(Pcc::new(2).start(Start::Partition(world.truth.clone()))), ErrorKind::InvalidParameter);
+    let short = Partition::from_labels(&[0, 1]).unwrap();
+    assert_eq!(of(Pcc::new(2).start(Start::Partition(short))), ErrorKind::ShapeMismatch);
+}
+
+#[test]
+fn bad_parameters_are_told() {
+    let e = worlds().remove(0);
+    let of = |p: Pcc| p.fit(&e, &()).unwrap_err();
+    for p in [
+        Pcc::new(2).tolerance(0.0),
+        Pcc::new(2).tolerance(f64::NAN),
+        Pcc::new(2).restarts(0),
+        Pcc::new(2).max_iterations(0),
+        Pcc::new(2).pairs(Pairs::Sampled { share: 0.0 }),
+        Pcc::new(2).pairs(Pairs::Sampled { share: 1.5 }),
+        Pcc::new(2).pairs(Pairs::Sampled { share: f64::NAN }),
+    ] {
+        assert_eq!(of(p).kind(), ErrorKind::InvalidParameter);
+    }
+    let tiny = MemoryBudget::bytes(100);
+    assert_eq!(of(Pcc::new(2).memory_budget(tiny)).kind(), ErrorKind::TooLarge);
+    let evidence = PairEvidence::from_pairs(3, [(0, 1, 1, 2)]).unwrap();
+    for k in [0, 4] {
+        assert_eq!(Pcc::new(k).solve(&evidence, &()).unwrap_err().kind(), ErrorKind::InvalidParameter);
+    }
+    let bad = |pairs: &[(usize, usize, usize, usize)]| {
+        PairEvidence::from_pairs(3, pairs.iter().copied()).unwrap_err().kind()
+    };
+    assert_eq!(bad(&[(0, 3, 1, 2)]), ErrorKind::OutOfRange);
+    assert_eq!(bad(&[(1, 1, 1, 2)]), ErrorKind::InvalidParameter);
+    assert_eq!(bad(&[(0, 1, 3, 2)]), ErrorKind::InvalidParameter);
+    assert_eq!(bad(&[(0, 1, 1, 70_000)]), ErrorKind::TooLarge);
+    assert_eq!(PairEvidence::from_pairs(0, []).unwrap_err().kind(), ErrorKind::Empty);
+    let merged = PairEvidence::from_pairs(3, [(0, 1, 1, 2), (1, 0, 2, 2)]).unwrap();
+    assert_eq!(merged.row(0), [(1, 3, 4)]);
+}
+
+#[test]
+fn objects_outside_the_sample_are_uniform_without_evidence() {
+    let e = planted(Seed(8), &[30, 20], 5, 0.4, 0.0).unwrap().ensemble;
+    let fit = Pcc::new(2).collapse(false).pairs(Pairs::Sampled { share: 0.02 }).fit(&e, &()).unwrap();
+    let silent: Vec<usize> = (0..50).filter(|&i| fit.output.evidence()[i] == 0.0).collect();
+    assert!(!silent.is_empty() && silent.len() < 50);
+    assert!(silent.iter().all(|&i| fit.output.values().row(i).iter().all(|&v| v == 0.5)));
+    assert!(fit.report.notes.iter().any(|n| n.contains("no sampled pair")));
+}
+
+#[test]
+fn impossible_counts_have_no_finite_objective() {
+    // One cluster says that all are together always.
+    let e = worlds().remove(1);
+    let fit = Pcc::new(1).fit(&e, &()).unwrap();
+    assert_eq!(fit.report.objective, None);
+    assert!(fit.output.values().iter().all(|&v| v == 1.0));
+    assert!(Pcc::new(1).divergence(SquaredEuclidean).fit(&e, &()).unwrap().report.objective.is_some());
+}
+
+/// K is an upper bound: fewer clusters may survive. Local optima depend on the seeded starts, which belong to
+/// microclusters by number; reordering the objects reorders them.
+fn profile() -> Profile {
+    Profile { exact_clusters: false, object_permutation: false, small_worlds: (4, 2), ..Profile::default() }
+}
+
+fn laws(make: impl Fn(usize) -> Pcc + Send + Sync, profile: Profile) {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    pool.install(|| soft_consensus_function(&|k| Box::new(make(k)), &profile));
+}
+
+#[test]
+fn kl_obeys_the_laws() {
+    laws(Pcc::new, profile());
+}
+
+#[test]
+fn l2_obeys_the_laws() {
+    laws(|k| Pcc::new(k).divergence(SquaredEuclidean), profile());
+}
+
+#[test]
+fn line_search_obeys_the_laws() {
+    laws(|k| Pcc::new(k).solver(Solver::LineSearch), Profile { small_worlds: (3, 2), ..profile() });
+}
