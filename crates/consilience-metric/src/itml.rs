@@ -1,0 +1,384 @@
+use consilience_core::{Error, Features, Fit, Observer, Report, Result, Status};
+use ndarray::{Array2, ArrayView2, Axis};
+
+use crate::input::{Watch, check_side};
+use crate::mmc::check_loop;
+use crate::scatter::{differences, eigenpairs, stated_pairs};
+use crate::standard::Standard;
+use crate::{LinearMap, MetricLearner, SideInformation};
+
+/// Information-theoretic metric learning: the metric nearest to the prior under which must-links are
+/// short and cannot-links long.
+///
+/// The default choice for pairs: it stays near the prior where nothing is said, so few pairs or more
+/// features than pairs do no harm, and no eigenproblem is solved until the end.
+///
+/// ```text
+/// minimise  tr(M) - log det M  +  gamma (slack)    subject to   |x_i - x_j|_M^2 <= u + slack  (must),
+///                                                                |x_i - x_j|_M^2 >= l - slack  (cannot)
+/// ```
+///
+/// u and l are the 5 % and 95 % quantiles of the squared distances among the objects of the pairs.
+///
+/// ```
+/// use consilience_metric::{Itml, MetricLearner, SideInformation};
+/// use ndarray::array;
+///
+/// let x = array![[0.0, 1.0], [0.1, 9.0], [0.0, 5.0], [4.0, 2.0], [4.1, 8.0], [4.0, 5.0]];
+/// let side = SideInformation::from_labels(&[0, 0, 0, 1, 1, 1])?;
+/// let metric = Itml::new().fit(x.view().into(), &side, &())?.output.metric();
+/// assert!(metric[[0, 0]] > 4.0 * metric[[1, 1]]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// The prior is the identity on features divided by their deviations ([`standardize`](Itml::standardize)), so
+/// that the unit of a feature does not decide. A constant feature gets weight 0. Pairs of equal objects say
+/// nothing and are passed over. Without any pair the result is the prior, and a note says so; one kind
+/// alone is enough.
+///
+/// # Complexity
+/// O(sweeps c d^2 + d^3) time for c pairs, O(n d + c d + d^2) memory. One thread, as every projection needs
+/// the one before.
+///
+/// # Errors
+/// As [`MetricLearner::fit`]; [`slack`](Itml::slack) and [`tolerance`](Itml::tolerance) must be positive,
+/// [`bounds`](Itml::bounds) and [`quantiles`](Itml::quantiles) ascending.
+///
+/// # References
+/// J. Davis, B. Kulis, P. Jain, S. Sra, I. Dhillon, "Information-theoretic metric learning", 2007, Algorithm 1.
+/// Pairs are visited in the order stated.
+#[doc(alias = "information-theoretic metric learning")]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Itml {
+    slack: f64,
+    bounds: Bounds,
+    standardize: bool,
+    tolerance: f64,
+    max_iterations: usize,
+    max_pairs: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Bounds {
+    Quantiles(f64, f64),
+    Squared(f64, f64),
+}
+
+impl Default for Itml {
+    fn default() -> Self {
+        Itml {
+            slack: 1.0,
+            bounds: Bounds::Quantiles(0.05, 0.95),
+            standardize: true,
+            tolerance: 1e-3,
+            max_iterations: 1000,
+            max_pairs: 20_000,
+        }
+    }
+}
+
+impl Itml {
+    /// gamma 1, bounds at the 5 % and 95 % quantiles, features standardised, tolerance 1e-3, at most 1000
+    /// sweeps, at most 20,000 pairs of either kind.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// gamma: how much a violated pair weighs against the distance from the prior.
+    pub fn slack(mut self, gamma: f64) -> Self {
+        self.slack = gamma;
+        self
+    }
+
+    /// u and l themselves: squared distances, in the unit of the standardised features.
+    pub fn bounds(mut self, near: f64, far: f64) -> Self {
+        self.bounds = Bounds::Squared(near, far);
+        self
+    }
+
+    /// u and l as quantiles of the squared distances among the objects of the pairs.
+    pub fn quantiles(mut self, near: f64, far: f64) -> Self {
+        self.bounds = Bounds::Quantiles(near, far);
+        self
+    }
+
+    /// Whether each feature is divided by its own deviation first (the default), or all by one number.
+    pub fn standardize(mut self, each: bool) -> Self {
+        self.standardize = each;
+        self
+    }
+
+    /// Stops once a sweep changes the dual variables by at most this share of their sum.
+    pub fn tolerance(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance;
+        self
+    }
+
+    /// Most sweeps over the pairs.
+    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
+        self.max_iterations = max_iterations;
+        self
+    }
+
+    /// Most pairs of either kind; of more, as many are taken at even distances.
+    pub fn max_pairs(mut self, max_pairs: usize) -> Self {
+        self.max_pairs = max_pairs;
+        self
+    }
+
+    fn check(&self) -> Result<()> {
+        check_loop(self.tolerance, self.max_iterations, self.max_pairs)?;
+        if !(self.slack > 0.0 && self.slack.is_finite()) {
+            return Err(Error::invalid(format!("slack {}; expected more than 0", self.slack)));
+        }
+        match self.bounds {
+            Bounds::Quantiles(a, b) if !(a >= 0.0 && a < b && b <= 1.0) => {
+                Err(Error::invalid(format!("quantiles {a}, {b}; expected 0 <= near < far <= 1")))
+            }
+            Bounds::Squared(a, b) if !(a > 0.0 && a < b && b.is_finite()) => {
+                Err(Error::invalid(format!("bounds {a}, {b}; expected 0 < near < far")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// u and l.
+    fn limits(&self, z: ArrayView2<'_, f64>, pairs: &[&[(usize, usize)]]) -> (f64, f64) {
+        let (near, far) = match self.bounds {
+            Bounds::Squared(near, far) => return (near, far),
+            Bounds::Quantiles(near, far) => (near, far),
+        };
+        let mut objects: Vec<usize> =
+            pairs.iter().flat_map(|p| p.iter()).flat_map(|&(i, j)| [i, j]).collect();
+        objects.sort_unstable();
+        objects.dedup();
+        let step = objects.len().div_ceil(MOST_OBJECTS);
+        let some = z.select(Axis(0), &objects.into_iter().step_by(step.max(1)).collect::<Vec<_>>());
+        let mut squares = Vec::with_capacity(some.nrows() * some.nrows().saturating_sub(1) / 2);
+        for i in 0..some.nrows() {
+            for j in 0..i {
+                let diff = &some.row(i) - &some.row(j);
+                squares.push(diff.dot(&diff));
+            }
+        }
+        squares.sort_unstable_by(f64::total_cmp);
+        let mean = squares.iter().sum::<f64>() / squares.len().max(1) as f64;
+        let at = |q: f64| squares.get((q * (squares.len().max(1) - 1) as f64).round() as usize).copied();
+        // Many equal objects must not ask for distance 0.
+        let near = at(near).unwrap_or(0.0).max(1e-3 * mean);
+        (near, at(far).unwrap_or(0.0).max(near))
+    }
+}
+
+/// Objects that the quantiles are taken over.
+const MOST_OBJECTS: usize = 1000;
+
+impl MetricLearner for Itml {
+    fn name(&self) -> &'static str {
+        "itml"
+    }
+
+    fn fit(
+        &self,
+        features: Features<'_>,
+        side: &SideInformation,
+        observer: &dyn Observer,
+    ) -> Result<Fit<LinearMap>> {
+        features.check()?;
+        check_side(&features, side)?;
+        self.check()?;
+        observer.check()?;
+        let mut report = Report::default();
+        let standard = Standard::new(&features, self.standardize);
+        let z = standard.z.view();
+        let (must, cannot) = stated_pairs(side, self.max_pairs);
+        let (near, far) = self.limits(z, &[&must, &cannot]);
+        let mut links = Vec::with_capacity(must.len() + cannot.len());
+        for (pairs, sign, bound) in [(&must, 1.0, near), (&cannot, -1.0, far)] {
+            for row in differences(z, pairs).rows() {
+                if row.dot(&row) > EQUAL * far {
+                    links.push(Projection { v: row.to_vec(), sign, bound, dual: 0.0 });
+                }
+            }
+        }
+        if links.is_empty() {
+            report.notes.push(
+                "no pairs of different objects: the features are standardised, nothing is learned".into(),
+            );
+            return Ok(Fit::new(standard.map(Array2::eye(z.ncols()))?, report));
+        }
+        let mut metric = Metric::identity(z.ncols());
+        let mut watch = Watch::new(observer, "itml", self.max_iterations);
+        report.status = Status::MaxIterations;
+        for sweep in 0..self.max_iterations {
+            watch.step(sweep)?;
+            report.iterations = sweep + 1;
+            let (mut moved, mut size) = (0.0, 0.0);
+            for link in &mut links {
+                let before = link.dual;
+                link.project(&mut metric, self.slack);
+                moved += (link.dual - before).abs();
+                size += link.dual.abs().max(before.abs());
+            }
+            if moved <= self.tolerance * size {
+                report.status = Status::Solved;
+                break;
+            }
+        }
+        let m = metric.finish();
+        let eigen = eigenpairs(m.view())?;
+        let mut l = eigen.vectors.t().to_owned();
+        for (mut row, v) in l.rows_mut().into_iter().zip(&eigen.values) {
+            row *= v.max(0.0).sqrt();
+        }
+        Ok(Fit::new(standard.map(l)?, report))
+    }
+}
+
+/// Squared differences below this share of the far bound are rounding.
+const EQUAL: f64 = 1e-20;
+
+/// One pair with its own slack bound and dual variable.
+struct Projection {
+    v: Vec<f64>,
+    sign: f64,
+    bound: f64,
+    dual: f64,
+}
+
+impl Projection {
+    /// The Bregman projection of Algorithm 1, steps 3.3 to 3.8.
+    fn project(&mut self, metric: &mut Metric, slack: f64) {
+        let square = metric.square(&self.v);
+        if !(square > 0.0) {
+            return;
+        }
+        let step = slack / (slack + 1.0) * (1.0 / square - 1.0 / self.bound);
+        let alpha = self.dual.min(self.sign * step);
+        self.dual -= alpha;
+        if alpha == 0.0 {
+            return;
+        }
+        let beta = self.sign * alpha / (1.0 - self.sign * alpha * square);
+        self.bound = slack * self.bound / (slack + self.sign * alpha * self.bound);
+        metric.add(beta);
+    }
+}
+
+/// M under rank-one updates; the latest is carried out with the next product, in one pass over M.
+struct Metric {
+    d: usize,
+    m: Vec<f64>,
+    /// M v of the vector asked last, and before it.
+    product: Vec<f64>,
+    next: Vec<f64>,
+    pending: f64,
+}
+
+impl Metric {
+    fn identity(d: usize) -> Self {
+        let mut m = vec![0.0; d * d];
+        (0..d).for_each(|j| m[j * d + j] = 1.0);
+        Metric { d, m, product: vec![0.0; d], next: vec![0.0; d], pending: 0.0 }
+    }
+
+    /// v' M v.
+    fn square(&mut self, v: &[f64]) -> f64 {
+        let (u, beta) = (&self.product, self.pending);
+        for ((row, &ui), out) in self.m.chunks_exact_mut(self.d).zip(u).zip(&mut self.next) {
+            if beta != 0.0 {
+                let by = beta * ui;
+                row.iter_mut().zip(u).for_each(|(m, u)| *m += by * u);
+            }
+            *out = dot(row, v);
+        }
+        self.pending = 0.0;
+        std::mem::swap(&mut self.product, &mut self.next);
+        dot(&self.product, v)
+    }
+
+    /// M += beta (M v)(M v)' for the v asked last.
+    fn add(&mut self, beta: f64) {
+        self.pending = beta;
+    }
+
+    fn finish(mut self) -> Array2<f64> {
+        self.square(&vec![0.0; self.d]);
+        let d = self.d;
+        Array2::from_shape_fn((d, d), |(i, j)| 0.5 * (self.m[i * d + j] + self.m[j * d + i]))
+    }
+}
+
+/// Eight sums, so that the compiler may use vector registers.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    let (heads, tails) = (a.chunks_exact(8), b.chunks_exact(8));
+    let rest: f64 = heads.remainder().iter().zip(tails.remainder()).map(|(a, b)| a * b).sum();
+    for (a, b) in heads.zip(tails) {
+        for i in 0..8 {
+            sums[i] += a[i] * b[i];
+        }
+    }
+    sums.iter().sum::<f64>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use consilience_core::{Constraints, Link, Seed};
+    use ndarray::Array1;
+
+    /// Algorithm 1 as it stands, with matrices.
+    fn reference(
+        near: &Array2<f64>,
+        far: &Array2<f64>,
+        u: f64,
+        l: f64,
+        gamma: f64,
+        sweeps: usize,
+    ) -> Array2<f64> {
+        let d = near.ncols();
+        let mut a = Array2::<f64>::eye(d);
+        let mut rows: Vec<(Array1<f64>, f64, f64, f64)> = Vec::new();
+        rows.extend(near.rows().into_iter().map(|r| (r.to_owned(), 1.0, u, 0.0)));
+        rows.extend(far.rows().into_iter().map(|r| (r.to_owned(), -1.0, l, 0.0)));
+        for _ in 0..sweeps {
+            for (v, delta, xi, lambda) in &mut rows {
+                let av = a.dot(v);
+                let p = v.dot(&av);
+                let alpha = lambda.min(*delta * gamma / (gamma + 1.0) * (1.0 / p - 1.0 / *xi));
+                let beta = *delta * alpha / (1.0 - *delta * alpha * p);
+                *xi = gamma * *xi / (gamma + *delta * alpha * *xi);
+                *lambda -= alpha;
+                let outer = Array2::from_shape_fn((d, d), |(i, j)| av[i] * av[j]);
+                a = a + outer * beta;
+            }
+        }
+        a
+    }
+
+    #[test]
+    fn equals_the_algorithm_of_the_paper() {
+        for seed in 0..20 {
+            let mut s = Seed(seed).stream();
+            let (n, d) = (20, 1 + s.below(11));
+            let x = Array2::from_shape_fn((n, d), |_| s.normal());
+            let mut c = Constraints::new(n).unwrap();
+            for _ in 0..25 {
+                let link = if s.below(2) == 0 { Link::Must } else { Link::Cannot };
+                let _ = c.add(s.below(n), s.below(n), link);
+            }
+            let side = SideInformation::from_constraints(&c);
+            let itml = Itml::new().bounds(0.5, 4.0).max_iterations(7).tolerance(1e-300);
+            let found = itml.fit(x.view().into(), &side, &()).unwrap().output.metric();
+            let standard = Standard::new(&x.view().into(), true);
+            let (must, cannot) = stated_pairs(&side, usize::MAX);
+            let z = standard.z.view();
+            let a = reference(&differences(z, &must), &differences(z, &cannot), 0.5, 4.0, 1.0, 7);
+            let l = standard.map(Array2::eye(d)).unwrap().matrix();
+            let expected = l.t().dot(&a).dot(&l);
+            let size = expected.iter().fold(1.0f64, |m, v| m.max(v.abs()));
+            assert!((&found - &expected).iter().all(|e| e.abs() < 1e-9 * size), "seed {seed}");
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Laws that all metric learners obey, and the naive forms of those whose formula is short.
+
+use consilience_core::{Constraints, ErrorKind, Link, Seed};
+use ndarray::{Array2, Axis, array};
+
+use crate::constrained::tests::world;
+use crate::scatter::{differences, eigenpairs, shrunk, stated_pairs, within};
+use crate::standard::Standard;
+use crate::{Dca, Itml, Lmnn, MetricLearner, Mmc, Rca, SideInformation};
+
+fn all() -> Vec<Box<dyn MetricLearner>> {
+    vec![
+        Box::new(Rca::new()),
+        Box::new(Dca::new()),
+        Box::new(Mmc::new()),
+        Box::new(Mmc::new().diagonal(true)),
+        Box::new(Itml::new()),
+        Box::new(Lmnn::new()),
+    ]
+}
+
+#[test]
+fn same_bits_at_any_thread_count() {
+    for seed in 0..10 {
+        let (x, side, _) = world(seed);
+        for method in all() {
+            let run = || method.fit(x.view().into(), &side, &()).unwrap();
+            let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(run);
+            let three = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap().install(run);
+            assert_eq!(one.output, three.output, "{} {seed}", method.name());
+            assert_eq!(one.report.objective, three.report.objective);
+        }
+    }
+}
+
+#[test]
+fn the_units_of_features_do_not_matter() {
+    for seed in [1, 2, 5, 7] {
+        let (x, side, _) = world(seed);
+        let d = x.ncols();
+        let unit: Vec<f64> = (0..d).map(|j| 2f64.powi(j as i32 * 9 - 12)).collect();
+        let scaled = Array2::from_shape_fn(x.dim(), |(i, j)| x[[i, j]] * unit[j] + 3.0 * unit[j]);
+        for method in all() {
+            let plain = method.fit(x.view().into(), &side, &()).unwrap().output;
+            let other = method.fit(scaled.view().into(), &side, &()).unwrap().output;
+            for i in 1..x.nrows() {
+                let a = plain.distance(x.row(0), x.row(i)).unwrap();
+                let b = other.distance(scaled.row(0), scaled.row(i)).unwrap();
+                assert!((a - b).abs() <= 1e-5 * (1.0 + a), "{} seed {seed}: {a} {b}", method.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn degenerate_tables_and_one_kind_of_link_are_answered() {
+    let tables = [
+        Array2::zeros((8, 2)),
+        Array2::from_elem((8, 1), -3e300),
+        Array2::from_shape_fn((8, 2), |(i, j)| if j == 0 { 5.0 } else { (i / 4) as f64 }),
+        Array2::from_shape_fn((8, 3), |(i, _)| 1e-200 * i as f64),
+        Array2::from_shape_fn((8, 40), |(i, j)| ((i * 31 + j * 17) % 13) as f64 * 1e150),
+    ];
+    let mut must = Constraints::new(8).unwrap();
+    must.add(0, 1, Link::Must).unwrap();
+    must.add(2, 3, Link::Must).unwrap();
+    let mut cannot = Constraints::new(8).unwrap();
+    cannot.add(0, 5, Link::Cannot).unwrap();
+    cannot.add(2, 6, Link::Cannot).unwrap();
+    let sides = [
+        SideInformation::none(8),
+        SideInformation::from_constraints(&must),
+        SideInformation::from_constraints(&cannot),
+        SideInformation::from_labels(&[0, 0, -1, -1, 1, 1, 1, -1]).unwrap(),
+        SideInformation::from_labels(&[0, 0, 0, 0, 0, 0, 0, 0]).unwrap(),
+    ];
+    for (t, x) in tables.iter().enumerate() {
+        for (s, side) in sides.iter().enumerate() {
+            for method in all() {
+                let fit = method
+                    .fit(x.view().into(), side, &())
+                    .unwrap_or_else(|e| panic!("{} table {t} side {s}: {e}", method.name()));
+                assert!(fit.output.matrix().iter().all(|v| v.is_finite()), "{} {t} {s}", method.name());
+                assert_eq!(fit.output.n_features(), x.ncols());
+                if side.is_empty() {
+                    assert!(!fit.report.notes.is_empty(), "{} says nothing about no links", method.name());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn bad_input_is_refused() {
+    let x = array![[0.0, 1.0], [2.0, 3.0], [4.0, 9.0]];
+    let side = SideInformation::none(3);
+    for method in all() {
+        let kind = |x: &Array2<f64>, side: &SideInformation| {
+            method.fit(x.view().into(), side, &()).unwrap_err().kind()
+        };
+        assert_eq!(kind(&x, &SideInformation::none(4)), ErrorKind::ShapeMismatch, "{}", method.name());
+        assert_eq!(kind(&Array2::zeros((0, 2)), &side), ErrorKind::Empty);
+        assert_eq!(kind(&array![[0.0], [f64::NAN], [1.0]], &side), ErrorKind::NonFinite);
+    }
+    let kind = |m: &dyn MetricLearner| m.fit(x.view().into(), &side, &()).unwrap_err().kind();
+    let bad: [&dyn MetricLearner; 12] = [
+        &Rca::new().shrinkage(f64::NAN),
+        &Rca::new().shrinkage(1.5),
+        &Dca::new().dimensions(0),
+        &Mmc::new().tolerance(f64::NAN),
+        &Mmc::new().max_iterations(0),
+        &Itml::new().slack(0.0),
+        &Itml::new().bounds(2.0, 1.0),
+        &Itml::new().quantiles(f64::NAN, 0.5),
+        &Itml::new().max_pairs(0),
+        &Lmnn::new().neighbours(0),
+        &Lmnn::new().pull(1.0),
+        &Lmnn::new().regularization(f64::NAN),
+    ];
+    for method in bad {
+        assert_eq!(kind(method), ErrorKind::InvalidParameter, "{}", method.name());
+    }
+}
+
+/// `sum |x_i - x_j|_M` over the cannot-links.
+fn spread(far: &Array2<f64>, m: &Array2<f64>) -> f64 {
+    far.rows().into_iter().map(|v| v.dot(&m.dot(&v)).max(0.0).sqrt()).sum()
+}
+
+#[test]
+fn mmc_is_feasible_and_no_feasible_metric_is_better_than_its_bound_says() {
+    for seed in 0..12 {
+        let mut s = Seed(100 + seed).stream();
+        let (x, side, _) = world(seed);
+        let z = Standard::new(&x.view().into(), true).z;
+        let (must, cannot) = stated_pairs(&side, usize::MAX);
+        if must.is_empty() || cannot.is_empty() || z.iter().all(|v| *v == 0.0) {
+            continue;
+        }
+        let share = Some(0.1);
+        let inner = shrunk(differences(z.view(), &must).view(), 0, share);
+        let far = differences(z.view(), &cannot);
+        let d = z.ncols();
+        let scatter = |m: &Array2<f64>| (m * &inner).sum();
+        for diagonal in [false, true] {
+            let mmc = Mmc::new().diagonal(diagonal).shrinkage(0.1).tolerance(1e-4).max_iterations(5000);
+            let fit = mmc.fit(x.view().into(), &side, &()).unwrap();
+            // Back to standard features: constant ones have weight 0 anyway.
+            let map = fit.output.matrix();
+            let mut m = map.t().dot(&map);
+            let unit: Vec<f64> = x.axis_iter(Axis(1)).map(|c| c.std(0.0)).collect();
+            for ((i, j), v) in m.indexed_iter_mut() {
+                *v *= unit[i] * unit[j];
+            }
+            let value = spread(&far, &m);
+            let objective = fit.report.objective.unwrap();
+            // `shrunk` divides by its number of independent rows: a factor in the bound, not in the shape.
+            let size = scatter(&m);
+            let scaled = value / size.sqrt();
+            assert!(size > 0.0 && objective > 0.0);
+            let gap = fit.report.error_bound.unwrap();
+            assert!(gap <= 1e-4, "seed {seed}: {gap}");
+            for _ in 0..200 {
+                let a = Array2::from_shape_fn((d, d), |_| s.normal());
+                let mut other = if s.below(2) == 0 {
+                    a.t().dot(&a)
+                } else {
+                    &m + &(a.t().dot(&a) * (0.01 * m.diag().sum()))
+                };
+                if diagonal {
+                    other = Array2::from_diag(&other.diag());
+                }
+                let rival = spread(&far, &other) / scatter(&other).sqrt();
+                assert!(rival <= scaled * (1.0 + 2e-4) + 1e-9, "seed {seed} {diagonal}: {rival} {scaled}");
+            }
+        }
+    }
+}
+
+#[test]
+fn rca_whitens_and_dca_equals_two_whitenings() {
+    for seed in (0..12).step_by(2) {
+        let (x, side, _) = world(seed);
+        let standard = Standard::new(&x.view().into(), true);
+        let rows = within(standard.z.view(), &side);
+        if rows.nrows() == 0 {
+            continue;
+        }
+        let sets = side.labelled_sets().iter().filter(|s| s.len() > 1).count();
+        let c = shrunk(rows.view(), sets, Some(0.2));
+        let l = Rca::new().shrinkage(0.2).fit(x.view().into(), &side, &()).unwrap().output;
+        // L_z C L_z' = I where L = L_z F.
+        let y = l.apply(x.view().into()).unwrap();
+        let inverse = standard.z.t().dot(&standard.z);
+        let eigen = eigenpairs(inverse.view()).unwrap();
+        if eigen.values.last().is_some_and(|v| *v > 1e-6) {
+            let mut root = eigen.vectors.clone();
+            root.axis_iter_mut(Axis(1)).zip(&eigen.values).for_each(|(mut c, v)| c /= *v);
+            let lz = root.dot(&eigen.vectors.t()).dot(&standard.z.t()).dot(&centred(&y)).t().to_owned();
+            let one = lz.dot(&c).dot(&lz.t());
+            assert!((&one - &Array2::<f64>::eye(one.nrows())).iter().all(|v| v.abs() < 1e-7), "seed {seed}");
+        }
+        // Hoi et al.: whiten C_b in its range, then C_w in that.
+        let dca = Dca::new().shrinkage(0.2).fit(x.view().into(), &side, &()).unwrap().output;
+        let means: Vec<_> =
+            side.labelled_sets().iter().map(|s| crate::scatter::mean_row(standard.z.view(), s)).collect();
+        let mut between = Array2::<f64>::zeros(c.dim());
+        for (a, b) in side.sets_apart() {
+            let v = &means[a] - &means[b];
+            between += &Array2::from_shape_fn(c.dim(), |(i, j)| v[i] * v[j]);
+        }
+        let eigen = eigenpairs(between.view()).unwrap();
+        let kept: Vec<usize> =
+            (0..c.nrows()).filter(|&i| eigen.values[i] > 1e-8 * eigen.values[0].max(1e-12)).collect();
+        if kept.is_empty() {
+            continue;
+        }
+        let mut first = eigen.vectors.select(Axis(1), &kept);
+        first.axis_iter_mut(Axis(1)).zip(&kept).for_each(|(mut col, &i)| col /= eigen.values[i].sqrt());
+        let inner = eigenpairs(first.t().dot(&c).dot(&first).view()).unwrap();
+        let mut second = inner.vectors.clone();
+        second.axis_iter_mut(Axis(1)).zip(&inner.values).for_each(|(mut col, v)| col /= v.sqrt());
+        let expected = standard.z.dot(&first.dot(&second));
+        let found = dca.apply(x.view().into()).unwrap();
+        for i in 1..x.nrows() {
+            let a = (&expected.row(i) - &expected.row(0)).mapv(|v| v * v).sum();
+            let b = (&found.row(i) - &found.row(0)).mapv(|v| v * v).sum();
+            assert!((a - b).abs() < 1e-6 * (1.0 + a), "seed {seed}: {a} {b}");
+        }
+    }
+}
+
+fn centred(y: &Array2<f64>) -> Array2<f64> {
+    y - &y.mean_axis(Axis(0)).unwrap()
+}

@@ -1,0 +1,276 @@
+use consilience_core::{Error, Features, Fit, Observer, Report, Result, Status};
+use ndarray::{Array1, Array2, ArrayView2, Axis};
+
+use crate::input::{Watch, check_side};
+use crate::scatter::{check_share, differences, eigenpairs, inverse_root, shrunk, stated_pairs};
+use crate::standard::Standard;
+use crate::{LinearMap, MetricLearner, SideInformation};
+
+/// Mahalanobis metric for clustering: drives cannot-linked objects apart while must-linked ones stay
+/// within a bound.
+///
+/// For pairs of both kinds, with the full matrix or, where pairs are fewer than features,
+/// [diagonal](Mmc::diagonal). It has no margin: far cannot-links pull as well as near ones, which
+/// [`Itml`](crate::Itml) and [`Lmnn`](crate::Lmnn) avoid.
+///
+/// ```text
+/// maximise sum_(i,j cannot) |x_i - x_j|_M    subject to  sum_(i,j must) |x_i - x_j|_M^2 <= 1,  M psd
+/// ```
+///
+/// ```
+/// use consilience_metric::{MetricLearner, Mmc, SideInformation};
+/// use ndarray::array;
+///
+/// let x = array![[0.0, 1.0], [0.1, 9.0], [0.0, 5.0], [4.0, 2.0], [4.1, 8.0], [4.0, 5.0]];
+/// let side = SideInformation::from_labels(&[0, 0, 0, 1, 1, 1])?;
+/// let learned = Mmc::new().fit(x.view().into(), &side, &())?;
+/// let metric = learned.output.metric();
+/// assert!(metric[[0, 0]] > 10.0 * metric[[1, 1]]);
+/// // How far the objective may be from its maximum, relative to it.
+/// assert!(learned.report.error_bound.unwrap() < 1e-3);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// With S the (shrunk) scatter of the must-links and u = S^(-1/2)(x_i - x_j), B = S^(1/2) M S^(1/2) = P'P
+/// ranges over the matrices of trace at most 1, and the convex function sum |P u| of P grows monotonically
+/// under
+///
+/// ```text
+/// P <- P G / |P G|_F,    G = sum u u' / (2 |P u|)
+/// ```
+///
+/// whose fixed points from a full-rank start are the maxima, since the problem is concave in B. What is left
+/// to gain is at most `lambda_max(G) - sum |P u| / 2`: the `error_bound`, certain, relative to the objective.
+///
+/// Features are standardised as in [`Rca`](crate::Rca). Without must-links, S is the identity on standardised
+/// features. Without cannot-links, every object is driven from the mean of all; both with a note.
+///
+/// # Complexity
+/// O(c d^2 + d^3) time per iteration for c cannot-links (O(c d) diagonal), O((n + c) d + d^2) memory.
+///
+/// # Errors
+/// As [`MetricLearner::fit`]; [`shrinkage`](Mmc::shrinkage) must lie in 0..=1,
+/// [`tolerance`](Mmc::tolerance) must be positive, [`max_iterations`](Mmc::max_iterations) and
+/// [`max_pairs`](Mmc::max_pairs) at least 1.
+///
+/// # References
+/// E. Xing, A. Ng, M. Jordan, S. Russell, "Distance metric learning, with application to clustering with
+/// side-information", 2003, Eq. 3-5 (full) and 6 (diagonal; there as a penalty, whose minimiser is the same
+/// up to a factor). They alternate projections onto the two constraints; whitening by S turns both into
+/// one, and no step size is needed.
+#[doc(alias = "PGDM")]
+#[doc(alias = "Xing")]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mmc {
+    diagonal: bool,
+    shrinkage: f64,
+    standardize: bool,
+    tolerance: f64,
+    max_iterations: usize,
+    max_pairs: usize,
+}
+
+impl Default for Mmc {
+    fn default() -> Self {
+        Mmc {
+            diagonal: false,
+            shrinkage: 0.1,
+            standardize: true,
+            tolerance: 1e-3,
+            max_iterations: 1000,
+            max_pairs: 20_000,
+        }
+    }
+}
+
+impl Mmc {
+    /// Full matrix, shrinkage 0.1, features standardised, relative tolerance 1e-3, at most 1000
+    /// iterations, at most 20,000 pairs of either kind.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether one weight per feature is learned instead of a matrix.
+    pub fn diagonal(mut self, diagonal: bool) -> Self {
+        self.diagonal = diagonal;
+        self
+    }
+
+    /// The share of the identity in S, in 0..=1 (at least 0.001 is taken).
+    pub fn shrinkage(mut self, share: f64) -> Self {
+        self.shrinkage = share;
+        self
+    }
+
+    /// Whether each feature is divided by its own deviation first (the default), or all by one number.
+    pub fn standardize(mut self, each: bool) -> Self {
+        self.standardize = each;
+        self
+    }
+
+    /// Stops once at most this share of the objective is left to gain.
+    pub fn tolerance(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance;
+        self
+    }
+
+    /// Most iterations.
+    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
+        self.max_iterations = max_iterations;
+        self
+    }
+
+    /// Most pairs of either kind; of more, as many are taken at even distances.
+    pub fn max_pairs(mut self, max_pairs: usize) -> Self {
+        self.max_pairs = max_pairs;
+        self
+    }
+}
+
+impl MetricLearner for Mmc {
+    fn name(&self) -> &'static str {
+        "mmc"
+    }
+
+    fn fit(
+        &self,
+        features: Features<'_>,
+        side: &SideInformation,
+        observer: &dyn Observer,
+    ) -> Result<Fit<LinearMap>> {
+        features.check()?;
+        check_side(&features, side)?;
+        check_share(Some(self.shrinkage))?;
+        check_loop(self.tolerance, self.max_iterations, self.max_pairs)?;
+        observer.check()?;
+        let mut report = Report::default();
+        let standard = Standard::new(&features, self.standardize);
+        let z = standard.z.view();
+        let (must, cannot) = stated_pairs(side, self.max_pairs);
+        let near = differences(z, &must);
+        let far = if cannot.is_empty() {
+            report.notes.push("no cannot-links: objects are driven from the mean of all".into());
+            // The rows are centred; as many as the limit on pairs allows.
+            let step = z.nrows().div_ceil(self.max_pairs);
+            z.select(Axis(0), &(0..z.nrows()).step_by(step).collect::<Vec<_>>())
+        } else {
+            differences(z, &cannot)
+        };
+        if must.is_empty() {
+            report.notes.push("no must-links: the features' spread bounds the metric instead".into());
+        }
+        let inner = if must.is_empty() {
+            Array2::eye(z.ncols())
+        } else {
+            shrunk(near.view(), 0, Some(self.shrinkage))
+        };
+        let mut watch = Watch::new(observer, "mmc", self.max_iterations);
+        let map = if self.diagonal {
+            let w = self.weights(&far, &inner, &mut report, &mut watch)?;
+            standard.weights(&w)?
+        } else {
+            let root = inverse_root(inner.view())?;
+            let u = far.dot(&root);
+            let p = self.full(u.view(), &mut report, &mut watch)?;
+            standard.map(p.dot(&root))?
+        };
+        if report.status == Status::MaxIterations {
+            report.notes.push("the objective was still rising at the cap on iterations".into());
+        }
+        Ok(Fit::new(map, report))
+    }
+}
+
+impl Mmc {
+    /// P with |P|_F = 1 and sum |P u| largest.
+    fn full(
+        &self,
+        u: ArrayView2<'_, f64>,
+        report: &mut Report,
+        watch: &mut Watch<'_>,
+    ) -> Result<Array2<f64>> {
+        let d = u.ncols();
+        let mut p = Array2::eye(d) / (d as f64).sqrt();
+        for iteration in 0..self.max_iterations {
+            watch.step(iteration)?;
+            let mut scaled = u.dot(&p.t());
+            let mut weighted = u.to_owned();
+            let mut objective = 0.0;
+            for (row, mut u) in scaled.rows_mut().into_iter().zip(weighted.rows_mut()) {
+                let norm = row.dot(&row).sqrt();
+                objective += norm;
+                u *= if norm > 0.0 { 0.5 / norm } else { 0.0 };
+            }
+            let g = u.t().dot(&weighted);
+            report.iterations = iteration + 1;
+            report.objective = Some(objective);
+            if !(objective > 0.0) {
+                report.error_bound = Some(0.0);
+                return Ok(p);
+            }
+            // The bound costs an eigenproblem: asked for now and then.
+            if iteration % GAP_EVERY == GAP_EVERY - 1 || iteration + 1 == self.max_iterations {
+                let top = eigenpairs(g.view())?.values[0];
+                let gap = ((top - 0.5 * objective) / objective).max(0.0);
+                report.error_bound = Some(gap);
+                report.status = if gap <= self.tolerance { Status::Solved } else { Status::MaxIterations };
+                if gap <= self.tolerance {
+                    return Ok(p);
+                }
+            }
+            p = p.dot(&g);
+            let norm = p.iter().map(|v| v * v).sum::<f64>().sqrt();
+            p /= norm;
+        }
+        Ok(p)
+    }
+
+    /// The weights w with sum_j w_j s_j = 1 and sum sqrt(w' x^2) largest.
+    fn weights(
+        &self,
+        far: &Array2<f64>,
+        inner: &Array2<f64>,
+        report: &mut Report,
+        watch: &mut Watch<'_>,
+    ) -> Result<Vec<f64>> {
+        let d = far.ncols();
+        let s: Array1<f64> = inner.diag().to_owned();
+        let squares = far.mapv(|v| v * v) / &s;
+        let mut b = Array1::from_elem(d, 1.0 / d as f64);
+        for iteration in 0..self.max_iterations {
+            watch.step(iteration)?;
+            let norms = squares.dot(&b).mapv(f64::sqrt);
+            let objective = norms.sum();
+            let g = squares.t().dot(&norms.mapv(|n| if n > 0.0 { 0.5 / n } else { 0.0 }));
+            report.iterations = iteration + 1;
+            report.objective = Some(objective);
+            let top = g.iter().fold(0.0f64, |m, v| m.max(*v));
+            let gap = if objective > 0.0 { ((top - 0.5 * objective) / objective).max(0.0) } else { 0.0 };
+            report.error_bound = Some(gap);
+            report.status = if gap <= self.tolerance { Status::Solved } else { Status::MaxIterations };
+            if gap <= self.tolerance || iteration + 1 == self.max_iterations {
+                break;
+            }
+            b = b * g.mapv(|v| v * v);
+            let sum = b.sum();
+            b /= sum;
+        }
+        Ok((b / s).to_vec())
+    }
+}
+
+/// Iterations between two looks at the bound.
+const GAP_EVERY: usize = 8;
+
+/// Refuses parameters of a loop that mean nothing.
+pub(crate) fn check_loop(tolerance: f64, max_iterations: usize, max_pairs: usize) -> Result<()> {
+    if !(tolerance > 0.0) {
+        return Err(Error::invalid(format!("tolerance {tolerance}; expected more than 0")));
+    }
+    for (name, value) in [("max_iterations", max_iterations), ("max_pairs", max_pairs)] {
+        if value == 0 {
+            return Err(Error::invalid(format!("{name} is 0; expected at least 1")));
+        }
+    }
+    Ok(())
+}

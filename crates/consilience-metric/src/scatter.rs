@@ -1,0 +1,172 @@
+//! Differences of pairs and of sets, their second moments, shrinkage, inverse roots.
+
+use consilience_core::{Error, Link, Result};
+use consilience_num::eigen::symmetric_eigen;
+use ndarray::{Array2, ArrayView2, Axis};
+
+use crate::SideInformation;
+
+/// Pairs of objects.
+pub(crate) type Pairs = Vec<(usize, usize)>;
+
+/// The must-links and cannot-links as they were stated, or all that follow from labels; beyond `limit` of a
+/// kind, `limit` of them at even distances.
+pub(crate) fn stated_pairs(side: &SideInformation, limit: usize) -> (Pairs, Pairs) {
+    match side.stated() {
+        Some(stated) => {
+            let of = |kind: Link| {
+                let pairs: Pairs = stated.iter().filter(|s| s.2 == kind).map(|&(i, j, _)| (i, j)).collect();
+                let count = pairs.len();
+                thinned(pairs.into_iter(), count, limit)
+            };
+            (of(Link::Must), of(Link::Cannot))
+        }
+        None => (
+            thinned(side.must_links(), side.n_must_links(), limit),
+            thinned(side.cannot_links(), side.n_cannot_links(), limit),
+        ),
+    }
+}
+
+fn thinned(pairs: impl Iterator<Item = (usize, usize)>, count: usize, limit: usize) -> Pairs {
+    if count <= limit {
+        return pairs.collect();
+    }
+    let at = |p: usize| (p as u128 * count as u128 / limit as u128) as usize;
+    let mut kept = Vec::with_capacity(limit);
+    for (p, pair) in pairs.enumerate() {
+        if kept.len() < limit && p == at(kept.len()) {
+            kept.push(pair);
+        }
+    }
+    kept
+}
+
+/// One row `z_i - z_j` per pair.
+pub(crate) fn differences(z: ArrayView2<'_, f64>, pairs: &[(usize, usize)]) -> Array2<f64> {
+    let mut out = Array2::zeros((pairs.len(), z.ncols()));
+    for (mut row, &(i, j)) in out.rows_mut().into_iter().zip(pairs) {
+        row.assign(&(&z.row(i) - &z.row(j)));
+    }
+    out
+}
+
+/// Deviations of the objects of sets from the means of their sets, for sets of two and more.
+pub(crate) fn within(z: ArrayView2<'_, f64>, side: &SideInformation) -> Array2<f64> {
+    let sets: Vec<&Vec<usize>> = side.labelled_sets().iter().filter(|s| s.len() > 1).collect();
+    let mut out = Array2::zeros((sets.iter().map(|s| s.len()).sum(), z.ncols()));
+    let mut row = 0;
+    for set in sets {
+        let mean = mean_row(z, set);
+        for &i in set {
+            out.row_mut(row).assign(&(&z.row(i) - &mean));
+            row += 1;
+        }
+    }
+    out
+}
+
+/// Mean of some rows.
+pub(crate) fn mean_row(z: ArrayView2<'_, f64>, set: &[usize]) -> ndarray::Array1<f64> {
+    let mut mean = ndarray::Array1::zeros(z.ncols());
+    for &i in set {
+        mean += &z.row(i);
+    }
+    mean / set.len().max(1) as f64
+}
+
+/// `(1 - rho) S + rho m I`, S = second moment of the rows, m = mean of its diagonal.
+///
+/// Without a given share, rho is the one of Ledoit and Wolf (2004, Eq. 14 f.), the sampling error of S over its
+/// distance from the target, times (d / rows)^4 where rows outnumber the d columns: they ask for the least
+/// squared error of S, but what is wanted is an inverse, and S has a good one there. `spare` rows are not independent of the others (one per set mean). At least
+/// 1e-3 is taken, so that the result has an inverse whatever the rows are; rows that are all 0 give the
+/// identity.
+pub(crate) fn shrunk(rows: ArrayView2<'_, f64>, spare: usize, share: Option<f64>) -> Array2<f64> {
+    let (n, d) = rows.dim();
+    let mut s = rows.t().dot(&rows);
+    let free = n.saturating_sub(spare).max(1) as f64;
+    s /= free;
+    let mean = s.diag().sum() / d as f64;
+    if !(mean > 0.0) {
+        return Array2::eye(d);
+    }
+    let share = share.unwrap_or_else(|| {
+        let square = s.iter().map(|v| v * v).sum::<f64>();
+        let fourth: f64 = rows.rows().into_iter().map(|r| r.dot(&r).powi(2)).sum();
+        let error = (fourth / free - square).max(0.0) / free;
+        let apart = square - mean * mean * d as f64;
+        let full = if error < apart { error / apart } else { 1.0 };
+        full * (d as f64 / free).min(1.0).powi(4)
+    });
+    let share = share.max(LEAST_SHARE);
+    s *= 1.0 - share;
+    for j in 0..d {
+        s[[j, j]] += share * mean;
+    }
+    s
+}
+
+/// Least share of the identity in a shrunk moment.
+const LEAST_SHARE: f64 = 1e-3;
+
+/// The symmetric inverse root of a positive definite matrix.
+pub(crate) fn inverse_root(s: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
+    let eigen = eigenpairs(s)?;
+    let largest = eigen.values.first().copied().unwrap_or(0.0);
+    let floor = largest * 1e-14;
+    let mut scaled = eigen.vectors.clone();
+    for (mut column, &v) in scaled.axis_iter_mut(Axis(1)).zip(&eigen.values) {
+        let v = v.max(floor);
+        column *= if v > 0.0 { 1.0 / v.sqrt() } else { 0.0 };
+    }
+    Ok(scaled.dot(&eigen.vectors.t()))
+}
+
+/// Eigenpairs, or the error that there are none.
+pub(crate) fn eigenpairs(s: ArrayView2<'_, f64>) -> Result<consilience_num::eigen::SymmetricEigen> {
+    symmetric_eigen(s).ok_or_else(|| Error::invalid("a scatter matrix of the features has no eigenpairs"))
+}
+
+/// Refuses a share outside [0, 1].
+pub(crate) fn check_share(share: Option<f64>) -> Result<()> {
+    match share {
+        Some(s) if !(0.0..=1.0).contains(&s) => Err(Error::invalid(format!("shrinkage {s}; expected 0..=1"))),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn pairs_are_thinned_evenly() {
+        let labels: Vec<i32> = (0..40).map(|i| i % 2).collect();
+        let side = SideInformation::from_labels(&labels).unwrap();
+        let (all, apart) = stated_pairs(&side, 1000);
+        assert_eq!((all.len(), apart.len()), (380, 400));
+        let (some, few) = stated_pairs(&side, 19);
+        assert_eq!((some.len(), few.len()), (19, 19));
+        assert!(some.iter().all(|p| all.contains(p)));
+        assert_eq!(some[0], all[0]);
+        assert_eq!(some[1], all[20]);
+    }
+
+    #[test]
+    fn shrinkage_has_the_two_limits() {
+        let rows = array![[1.0, 2.0], [-1.0, -2.0], [2.0, 1.0], [-2.0, -1.0]];
+        let full = shrunk(rows.view(), 0, Some(1.0));
+        assert!((&full - &(Array2::<f64>::eye(2) * 2.5)).iter().all(|v| v.abs() < 1e-12));
+        let none = shrunk(rows.view(), 0, Some(0.0));
+        assert!((none[[0, 1]] - 2.0 * (1.0 - LEAST_SHARE)).abs() < 1e-12);
+        // Many rows: hardly any; one row in many columns: much.
+        let many = Array2::from_shape_fn((4000, 2), |(i, j)| rows[[i % 4, j]]);
+        assert!((shrunk(many.view(), 0, None)[[0, 1]] - 2.0).abs() < 0.01);
+        let root = inverse_root(none.view()).unwrap();
+        let one = root.dot(&none).dot(&root);
+        assert!((&one - &Array2::<f64>::eye(2)).iter().all(|v| v.abs() < 1e-10));
+        assert_eq!(shrunk(Array2::zeros((3, 2)).view(), 0, None), Array2::<f64>::eye(2));
+    }
+}

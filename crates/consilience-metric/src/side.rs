@@ -1,0 +1,377 @@
+use std::collections::BTreeMap;
+
+use consilience_core::{Constraints, Error, ErrorKind, Link, Partition, RawLabel, Result};
+
+/// Pairs of classes that labels and constraints together may keep apart before it is refused.
+const MOST_PAIRS_OF_CLASSES: usize = 50_000_000;
+
+/// What is known about a few of `n` objects: labels of some, or pairs that belong together or apart.
+///
+/// Both forms are closed into one: *labelled sets*, the objects that are known to belong together, and
+/// which of those sets are known to be apart. Every object of a set is must-linked to every other, and
+/// cannot-linked to every object of a set that is apart. Labels give one set per class, all of them apart;
+/// constraints give one set per chain of must-links, and one of a single object for each object that
+/// occurs in cannot-links only.
+///
+/// ```
+/// use consilience_core::{Constraints, Link};
+/// use consilience_metric::SideInformation;
+///
+/// let labels = SideInformation::from_labels(&[0, 0, -1, 1, -1])?;
+/// assert_eq!(labels.labelled_sets(), [vec![0, 1], vec![3]]);
+/// assert_eq!(labels.must_links().collect::<Vec<_>>(), [(0, 1)]);
+/// assert_eq!(labels.cannot_links().collect::<Vec<_>>(), [(0, 3), (1, 3)]);
+///
+/// let mut pairs = Constraints::new(5)?;
+/// pairs.add(0, 1, Link::Must)?;
+/// pairs.add(1, 2, Link::Must)?;
+/// pairs.add(2, 4, Link::Cannot)?;
+/// let pairs = SideInformation::from_constraints(&pairs);
+/// assert_eq!(pairs.labelled_sets(), [vec![0, 1, 2], vec![4]]);
+/// assert_eq!(pairs.cannot_links().collect::<Vec<_>>(), [(0, 4), (1, 4), (2, 4)]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// Memory and time in proportion to what is said (for labels: n), not to the pairs that follow from it:
+/// those are enumerated as they are asked for.
+#[doc(alias = "supervision")]
+#[doc(alias = "constraints")]
+#[derive(Clone, Debug)]
+pub struct SideInformation {
+    objects: usize,
+    sets: Vec<Vec<usize>>,
+    /// (object, set) in ascending order of objects.
+    members: Vec<(usize, usize)>,
+    apart: Apart,
+    stated: Option<Vec<(usize, usize, Link)>>,
+}
+
+#[derive(Clone, Debug)]
+enum Apart {
+    All,
+    /// Pairs of sets, the smaller first, ascending, each once.
+    Pairs(Vec<(usize, usize)>),
+}
+
+impl SideInformation {
+    /// Nothing is known about `n` objects: methods then work unsupervised, or say that they cannot.
+    pub fn none(n: usize) -> Self {
+        SideInformation { objects: n, sets: Vec::new(), members: Vec::new(), apart: Apart::All, stated: None }
+    }
+
+    /// Labels of some objects: one number per object, negative or `None` where unlabelled.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Empty`] without objects, [`ErrorKind::TooLarge`] from 2^32 - 1 objects on.
+    pub fn from_labels<L: RawLabel>(labels: &[L]) -> Result<Self> {
+        Ok(Self::from_partition(&Partition::from_labels(labels)?))
+    }
+
+    /// The clusters of a partition as labelled sets; objects that it leaves unlabelled are free.
+    pub fn from_partition(partition: &Partition) -> Self {
+        let mut sets = vec![Vec::new(); partition.n_clusters()];
+        for (i, label) in partition.iter().enumerate() {
+            if let Some(c) = label {
+                sets[c].push(i);
+            }
+        }
+        Self::new(partition.n_objects(), sets, Apart::All, None)
+    }
+
+    /// Pairs that belong together or apart. They cannot contradict each other: [`Constraints::add`]
+    /// refuses that with the chain.
+    pub fn from_constraints(constraints: &Constraints) -> Self {
+        let stated = constraints.iter().collect();
+        Self::close(constraints, &[], Some(stated))
+    }
+
+    /// The sets that the constraints unite; `known` objects are in one even where no constraint names them.
+    fn close(constraints: &Constraints, known: &[usize], stated: Option<Vec<(usize, usize, Link)>>) -> Self {
+        let mut groups = Groups::default();
+        for &i in known {
+            groups.root(i);
+        }
+        for (i, j, link) in constraints.iter() {
+            let (a, b) = (groups.root(i), groups.root(j));
+            if link == Link::Must {
+                groups.unite(a, b);
+            }
+        }
+        let (sets, number) = groups.collect();
+        let mut apart: Vec<(usize, usize)> = constraints
+            .iter()
+            .filter(|&(_, _, link)| link == Link::Cannot)
+            .map(|(i, j, _)| {
+                let (a, b) = (number[&i], number[&j]);
+                (a.min(b), a.max(b))
+            })
+            .collect();
+        apart.sort_unstable();
+        apart.dedup();
+        Self::new(constraints.n_objects(), sets, Apart::Pairs(apart), stated)
+    }
+
+    /// Labels of some objects and pairs of others (or of the same) together.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ShapeMismatch`] where they speak of different numbers of objects,
+    /// [`ErrorKind::Contradiction`] with the chain where they contradict each other,
+    /// [`ErrorKind::TooLarge`] beyond 10,000 classes.
+    pub fn from_labels_and_constraints(labels: &Partition, constraints: &Constraints) -> Result<Self> {
+        if labels.n_objects() != constraints.n_objects() {
+            return Err(Error::shape(format!(
+                "labels of {} objects, constraints over {}",
+                labels.n_objects(),
+                constraints.n_objects()
+            )));
+        }
+        let classes = labels.n_clusters();
+        if classes.saturating_mul(classes) / 2 > MOST_PAIRS_OF_CLASSES {
+            return Err(Error::new(ErrorKind::TooLarge, format!("{classes} classes beside constraints")));
+        }
+        let mut all = Constraints::new(labels.n_objects())?;
+        let mut first = vec![None; classes];
+        for (i, label) in labels.iter().enumerate() {
+            let Some(c) = label else { continue };
+            match first[c] {
+                Some(f) => all.add(f, i, Link::Must)?,
+                None => first[c] = Some(i),
+            }
+        }
+        let first: Vec<usize> = first.into_iter().flatten().collect();
+        for (c, &a) in first.iter().enumerate() {
+            for &b in &first[..c] {
+                all.add(a, b, Link::Cannot)?;
+            }
+        }
+        for (i, j, link) in constraints.iter() {
+            all.add(i, j, link)?;
+        }
+        // Stated is then every pair, as with labels alone.
+        Ok(Self::close(&all, &first, None))
+    }
+
+    fn new(
+        objects: usize,
+        sets: Vec<Vec<usize>>,
+        apart: Apart,
+        stated: Option<Vec<(usize, usize, Link)>>,
+    ) -> Self {
+        let mut members: Vec<(usize, usize)> =
+            sets.iter().enumerate().flat_map(|(s, set)| set.iter().map(move |&i| (i, s))).collect();
+        members.sort_unstable();
+        SideInformation { objects, sets, members, apart, stated }
+    }
+
+    /// Number of objects, known about or not.
+    pub fn n_objects(&self) -> usize {
+        self.objects
+    }
+
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.sets.is_empty()
+    }
+
+    /// The objects known to belong together, ascending; sets in the order of their first objects. A set
+    /// may hold a single object.
+    #[doc(alias = "neighbourhoods")]
+    #[doc(alias = "chunklets")]
+    pub fn labelled_sets(&self) -> &[Vec<usize>] {
+        &self.sets
+    }
+
+    /// The labelled set that an object is in.
+    pub fn set_of(&self, object: usize) -> Option<usize> {
+        let at = self.members.binary_search_by_key(&object, |m| m.0).ok()?;
+        Some(self.members[at].1)
+    }
+
+    /// The objects of which anything is known, ascending, each with its set.
+    pub fn labelled_objects(&self) -> &[(usize, usize)] {
+        &self.members
+    }
+
+    /// Whether two labelled sets are known to be apart.
+    pub fn are_apart(&self, a: usize, b: usize) -> bool {
+        a != b
+            && a.max(b) < self.sets.len()
+            && match &self.apart {
+                Apart::All => true,
+                Apart::Pairs(pairs) => pairs.binary_search(&(a.min(b), a.max(b))).is_ok(),
+            }
+    }
+
+    /// Whether every two labelled sets are known to be apart, as with labels: the sets are classes then.
+    pub fn are_classes(&self) -> bool {
+        match &self.apart {
+            Apart::All => true,
+            Apart::Pairs(pairs) => pairs.len() == self.sets.len() * self.sets.len().saturating_sub(1) / 2,
+        }
+    }
+
+    /// Pairs of labelled sets that are apart, the smaller number first.
+    pub fn sets_apart(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let (all, pairs): (usize, &[(usize, usize)]) = match &self.apart {
+            Apart::All => (self.sets.len(), &[]),
+            Apart::Pairs(pairs) => (0, pairs),
+        };
+        (0..all).flat_map(move |a| (a + 1..all).map(move |b| (a, b))).chain(pairs.iter().copied())
+    }
+
+    /// Every pair of objects that belongs together, also through a chain; the smaller object first.
+    pub fn must_links(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.sets.iter().flat_map(|set| {
+            set.iter().enumerate().flat_map(|(a, &i)| set[a + 1..].iter().map(move |&j| (i, j)))
+        })
+    }
+
+    /// Every pair of objects that belongs apart, also through a chain; the smaller object first.
+    pub fn cannot_links(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.sets_apart().flat_map(move |(a, b)| {
+            self.sets[a].iter().flat_map(move |&i| self.sets[b].iter().map(move |&j| (i.min(j), i.max(j))))
+        })
+    }
+
+    /// How many pairs [`must_links`](SideInformation::must_links) enumerates.
+    pub fn n_must_links(&self) -> usize {
+        self.sets.iter().map(|s| s.len() * (s.len() - 1) / 2).fold(0, usize::saturating_add)
+    }
+
+    /// How many pairs [`cannot_links`](SideInformation::cannot_links) enumerates.
+    pub fn n_cannot_links(&self) -> usize {
+        self.sets_apart().map(|(a, b)| self.sets[a].len() * self.sets[b].len()).fold(0, usize::saturating_add)
+    }
+
+    /// The pairs as they were said, without what follows from them; `None` where labels were said.
+    pub fn stated(&self) -> Option<&[(usize, usize, Link)]> {
+        self.stated.as_deref()
+    }
+}
+
+/// Union-find over the objects that occur.
+#[derive(Default)]
+struct Groups {
+    parent: BTreeMap<usize, usize>,
+}
+
+impl Groups {
+    fn root(&mut self, mut i: usize) -> usize {
+        self.parent.entry(i).or_insert(i);
+        while self.parent[&i] != i {
+            let grand = self.parent[&self.parent[&i]];
+            self.parent.insert(i, grand);
+            i = grand;
+        }
+        i
+    }
+
+    fn unite(&mut self, a: usize, b: usize) {
+        self.parent.insert(a.max(b), a.min(b));
+    }
+
+    /// The groups by first object, and the group of each object.
+    fn collect(mut self) -> (Vec<Vec<usize>>, BTreeMap<usize, usize>) {
+        let objects: Vec<usize> = self.parent.keys().copied().collect();
+        let (mut sets, mut number) = (Vec::<Vec<usize>>::new(), BTreeMap::new());
+        for i in objects {
+            let root = self.root(i);
+            // The root is the smallest of its group, so that it comes first.
+            let set = if root == i { sets.len() } else { number[&root] };
+            if root == i {
+                sets.push(Vec::new());
+            }
+            number.insert(i, set);
+            sets[set].push(i);
+        }
+        (sets, number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type List = Vec<(usize, usize)>;
+
+    /// Every pair that follows, by asking `Constraints` whether the opposite would contradict.
+    fn closure(constraints: &Constraints) -> (List, List) {
+        let n = constraints.n_objects();
+        let (mut must, mut cannot) = (Vec::new(), Vec::new());
+        for i in 0..n {
+            for j in i + 1..n {
+                let refuses = |link| constraints.clone().add(i, j, link).is_err();
+                if refuses(Link::Cannot) {
+                    must.push((i, j));
+                }
+                if refuses(Link::Must) {
+                    cannot.push((i, j));
+                }
+            }
+        }
+        (must, cannot)
+    }
+
+    fn sorted(pairs: impl Iterator<Item = (usize, usize)>) -> Vec<(usize, usize)> {
+        let mut pairs: Vec<_> = pairs.collect();
+        pairs.sort_unstable();
+        pairs
+    }
+
+    #[test]
+    fn closure_equals_what_constraints_imply() {
+        for seed in 0..200 {
+            let mut s = consilience_core::Seed(seed).stream();
+            let mut c = Constraints::new(12).unwrap();
+            for _ in 0..s.below(16) {
+                let link = if s.below(2) == 0 { Link::Must } else { Link::Cannot };
+                let _ = c.add(s.below(12), s.below(12), link);
+            }
+            let side = SideInformation::from_constraints(&c);
+            let (must, cannot) = closure(&c);
+            assert_eq!(sorted(side.must_links()), must);
+            assert_eq!(sorted(side.cannot_links()), cannot);
+            assert_eq!((side.n_must_links(), side.n_cannot_links()), (must.len(), cannot.len()));
+            assert_eq!(side.stated().unwrap().len(), c.len());
+            for (s, set) in side.labelled_sets().iter().enumerate() {
+                assert!(set.iter().all(|&i| side.set_of(i) == Some(s)));
+            }
+        }
+    }
+
+    #[test]
+    fn labels_are_classes_that_are_all_apart() {
+        let side = SideInformation::from_labels(&[5, -1, 9, 5, 2, -1]).unwrap();
+        assert_eq!(side.labelled_sets(), [vec![0, 3], vec![2], vec![4]]);
+        assert!(side.are_classes() && side.are_apart(0, 2) && !side.are_apart(1, 1));
+        assert_eq!(side.n_cannot_links(), 5);
+        assert_eq!(side.set_of(1), None);
+        assert!(SideInformation::none(3).is_empty());
+        assert!(SideInformation::from_labels(&[-1, -1]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn labels_and_pairs_together() {
+        let labels = Partition::from_labels(&[0, 0, 1, -1, -1]).unwrap();
+        let mut pairs = Constraints::new(5).unwrap();
+        pairs.add(3, 4, Link::Must).unwrap();
+        pairs.add(4, 0, Link::Cannot).unwrap();
+        let side = SideInformation::from_labels_and_constraints(&labels, &pairs).unwrap();
+        assert_eq!(side.labelled_sets(), [vec![0, 1], vec![2], vec![3, 4]]);
+        assert!(side.are_apart(0, 1) && side.are_apart(0, 2) && !side.are_apart(1, 2));
+        assert!(!side.are_classes());
+        let mut wrong = Constraints::new(5).unwrap();
+        wrong.add(1, 4, Link::Must).unwrap();
+        wrong.add(4, 2, Link::Must).unwrap();
+        let error = SideInformation::from_labels_and_constraints(&labels, &wrong).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Contradiction);
+        // One class of one object, and pairs elsewhere.
+        let single = Partition::from_labels(&[-1, -1, 1, -1, -1]).unwrap();
+        let mut pairs = Constraints::new(5).unwrap();
+        pairs.add(0, 4, Link::Cannot).unwrap();
+        let side = SideInformation::from_labels_and_constraints(&single, &pairs).unwrap();
+        assert_eq!(side.labelled_sets(), [vec![0], vec![2], vec![4]]);
+        assert!(side.are_apart(0, 2) && !side.are_apart(0, 1));
+    }
+}

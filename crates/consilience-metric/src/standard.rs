@@ -1,0 +1,111 @@
+//! Features in the unit of their own spread, and back.
+
+use consilience_core::{Features, Result};
+use ndarray::{Array2, Axis};
+
+use crate::LinearMap;
+use crate::input::table;
+
+/// Deviations below this share of the largest entry of a column are rounding: the column is constant.
+const CONSTANT: f64 = 1e-12;
+
+/// Centred features, each divided by its deviation (or all by one number), with the factors.
+pub(crate) struct Standard {
+    /// n x d.
+    pub z: Array2<f64>,
+    /// `z = (x - mean) * factor`, column by column; 0 for a constant one.
+    factor: Vec<f64>,
+}
+
+impl Standard {
+    /// With `each`, every column gets deviation 1; without, all are divided by the root of the mean
+    /// variance, which keeps their proportions. A constant column becomes 0, and has weight 0 in every map.
+    pub(crate) fn new(features: &Features<'_>, each: bool) -> Self {
+        let mut z = table(features);
+        let n = z.nrows() as f64;
+        let mut factor = Vec::with_capacity(z.ncols());
+        let mut spread = Vec::with_capacity(z.ncols());
+        // A power of two that brings a column to about 1, so that no square overflows or vanishes.
+        for mut column in z.axis_iter_mut(Axis(1)) {
+            let largest = column.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+            let unit =
+                if largest > 0.0 { 2f64.powi(-(largest.log2() as i32).clamp(-1000, 1000)) } else { 1.0 };
+            column.mapv_inplace(|v| v * unit);
+            let mean = column.sum() / n;
+            column.mapv_inplace(|v| v - mean);
+            let deviation = (column.dot(&column) / n).sqrt();
+            let constant = deviation <= CONSTANT * largest * unit;
+            spread.push(if constant { 0.0 } else { deviation });
+            factor.push(unit);
+        }
+        let common = if each { None } else { Some(common_deviation(&spread, &factor)) };
+        for ((mut column, factor), &s) in z.axis_iter_mut(Axis(1)).zip(&mut factor).zip(&spread) {
+            let by = match common {
+                _ if s == 0.0 => 0.0,
+                None => 1.0 / s,
+                // In the column's own unit, so that the quotient stays finite.
+                Some(common) => 1.0 / (common * *factor),
+            };
+            let by = if by.is_finite() { by } else { 0.0 };
+            column.mapv_inplace(|v| v * by);
+            *factor *= by;
+        }
+        Standard { z, factor }
+    }
+
+    /// The map on plain features, from one on standard ones.
+    pub(crate) fn map(&self, mut l: Array2<f64>) -> Result<LinearMap> {
+        for (mut column, &f) in l.axis_iter_mut(Axis(1)).zip(&self.factor) {
+            column.mapv_inplace(|v| v * f);
+        }
+        LinearMap::from_matrix(l)
+    }
+
+    /// The diagonal map on plain features, from weights on standard ones.
+    pub(crate) fn weights(&self, w: &[f64]) -> Result<LinearMap> {
+        let plain: Vec<f64> = w.iter().zip(&self.factor).map(|(w, f)| w * f * f).collect();
+        if plain.iter().zip(w).zip(&self.factor).any(|((p, w), f)| w * f > 0.0 && !p.is_normal()) {
+            // Squares of very small or large units leave the range of numbers, their roots do not.
+            let roots = w.iter().zip(&self.factor).map(|(w, f)| w.sqrt() * f).collect();
+            return LinearMap::from_matrix(Array2::from_diag(&ndarray::Array1::from_vec(roots)));
+        }
+        LinearMap::from_weights(&plain)
+    }
+}
+
+/// Root of the mean variance over the columns that vary, in plain units.
+fn common_deviation(spread: &[f64], unit: &[f64]) -> f64 {
+    let plain: Vec<f64> = spread.iter().zip(unit).filter(|(s, _)| **s > 0.0).map(|(s, u)| s / u).collect();
+    let largest = plain.iter().fold(0.0f64, |m, v| m.max(*v));
+    if largest == 0.0 {
+        return 1.0;
+    }
+    largest * (plain.iter().map(|v| (v / largest) * (v / largest)).sum::<f64>() / plain.len() as f64).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn maps_reproduce_the_standard_features() {
+        let x = array![[1e200, 3.0, -1.0], [3e200, 3.0, 2.0], [2e200, 3.0, 7.0]];
+        for each in [true, false] {
+            let s = Standard::new(&x.view().into(), each);
+            assert!(s.z.iter().all(|v| v.is_finite()));
+            let y = s.map(Array2::eye(3)).unwrap().apply(x.view().into()).unwrap();
+            for i in 0..3 {
+                for j in 0..3 {
+                    let (a, b) = (y[[i, j]] - y[[0, j]], s.z[[i, j]] - s.z[[0, j]]);
+                    assert!((a - b).abs() < 1e-12, "{each} {i} {j}: {a} {b}");
+                }
+            }
+            assert_eq!(y[[0, 1]], 0.0);
+            let w = s.weights(&[4.0, 1.0, 4.0]).unwrap().apply(x.view().into()).unwrap();
+            assert!((w[[1, 0]] - w[[0, 0]] - 2.0 * (y[[1, 0]] - y[[0, 0]])).abs() < 1e-12);
+        }
+        let each = Standard::new(&x.view().into(), true).z;
+        assert!((each.column(2).dot(&each.column(2)) - 3.0).abs() < 1e-12);
+    }
+}
