@@ -1,0 +1,198 @@
+use consilience_core::{Ensemble, Error, ErrorKind, Observer, Result};
+use consilience_graph::{CountRow, Microclusters};
+use consilience_num::reduce::ordered_chunks;
+
+/// Microclusters per parallel chunk.
+const CHUNK: usize = 64;
+/// The table of counts (c, N) has this many rows and columns at most.
+const MOST_MEMBERS: usize = 2047;
+
+/// The consensus CDF: how the co-association is distributed over the pairs of objects.
+///
+/// An ensemble that is sure of itself puts two objects together nearly always or nearly never: its
+/// curve is a step at 0, flat between, and a step at 1. Everything between is ambiguity. Pairs that no
+/// member labels both are left out.
+///
+/// `CDF(x) = share of the pairs i < j with c_ij / N_ij <= x`.
+///
+/// ```
+/// use consilience_core::{Ensemble, Partition};
+/// use consilience_trust::ConsensusCdf;
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 1, 1])?,
+///     Partition::from_labels(&[0, 0, 0, 1])?,
+/// ])?;
+/// // Of six pairs one is always together, three in one of two members, two never.
+/// let cdf = ConsensusCdf::of(&ensemble, &())?;
+/// assert_eq!(cdf.values(), [0.0, 0.5, 1.0]);
+/// assert_eq!(cdf.at(0.0), 2.0 / 6.0);
+/// assert_eq!(cdf.at(0.7), 5.0 / 6.0);
+/// assert_eq!(cdf.ambiguous(0.1, 0.9), 0.5);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # References
+/// Monti, Tamayo, Mesirov, Golub 2003, "Consensus Clustering"; Senbabaoglu, Michailidis, Li 2014, "Critical
+/// limitations of consensus clustering in class discovery".
+#[doc(alias = "PAC")]
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConsensusCdf {
+    values: Vec<f64>,
+    cumulative: Vec<f64>,
+}
+
+impl ConsensusCdf {
+    /// The CDF over all pairs of objects.
+    ///
+    /// # Complexity
+    /// O(n M) for the microclusters, then O(n~^2 M) byte operations in parallel; for very many microclusters take
+    /// a sample of the objects ([`Ensemble::select_objects`]), as [`ClusterNumber`](crate::ClusterNumber) does.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Empty`] where no two objects are labelled by a member, [`ErrorKind::TooLarge`] from 2,048 members
+    /// on, [`ErrorKind::Cancelled`].
+    pub fn of(ensemble: &Ensemble, observer: &dyn Observer) -> Result<Self> {
+        let m = ensemble.n_members();
+        if m > MOST_MEMBERS {
+            return Err(Error::new(
+                ErrorKind::TooLarge,
+                format!("a consensus CDF of {m} members; at most {MOST_MEMBERS} are supported"),
+            ));
+        }
+        let nodes = Microclusters::observed(ensemble, observer)?;
+        let sizes: Vec<u64> = nodes.sizes().iter().map(|&s| u64::from(s)).collect();
+        let scratch = CountRow::new(&nodes)?;
+        let width = m + 1;
+        // Pairs by (N, c). Whole numbers: the sums are exact.
+        let part = |rows: std::ops::Range<usize>| {
+            let mut pairs = vec![0u64; width * width];
+            observer.check()?;
+            let mut row = scratch.clone();
+            for i in rows {
+                row.fill(&nodes, i);
+                let cell = |j: usize| usize::from(row.both[j]) * width + usize::from(row.together[j]);
+                for (j, size) in sizes[..i].iter().enumerate() {
+                    pairs[cell(j)] += sizes[i] * size;
+                }
+                pairs[cell(i)] += sizes[i] * (sizes[i] - 1) / 2;
+            }
+            Ok::<_, Error>(pairs)
+        };
+        let none = Ok(vec![0u64; width * width]);
+        let pairs = ordered_chunks(sizes.len(), CHUNK, part, none, |total, part| {
+            let (mut total, part) = (total?, part?);
+            total.iter_mut().zip(part).for_each(|(t, p)| *t += p);
+            Ok(total)
+        })?;
+        let mut steps: Vec<(f64, u64)> = (1..width)
+            .flat_map(|both| (0..=both).map(move |c| (both, c)))
+            .map(|(both, c)| (c as f64 / both as f64, pairs[both * width + c]))
+            .filter(|s| s.1 > 0)
+            .collect();
+        let all: u64 = steps.iter().map(|s| s.1).sum();
+        if all == 0 {
+            return Err(Error::empty("no two objects are labelled by any member"));
+        }
+        steps.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut cdf = ConsensusCdf { values: Vec::new(), cumulative: Vec::new() };
+        let mut seen = 0;
+        for (value, pairs) in steps {
+            seen += pairs;
+            if cdf.values.last() == Some(&value) {
+                cdf.cumulative.pop();
+            } else {
+                cdf.values.push(value);
+            }
+            cdf.cumulative.push(seen as f64 / all as f64);
+        }
+        Ok(cdf)
+    }
+
+    /// The values of the co-association that occur, ascending: where the curve steps.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The share of pairs at or below each of [`ConsensusCdf::values`]; the last is 1.
+    pub fn cumulative(&self) -> &[f64] {
+        &self.cumulative
+    }
+
+    /// The share of pairs with a co-association of at most x.
+    pub fn at(&self, x: f64) -> f64 {
+        match self.values.partition_point(|&v| v <= x) {
+            0 => 0.0,
+            i => self.cumulative[i - 1],
+        }
+    }
+
+    /// The area under the curve between 0 and 1: 1 - the mean co-association. The papers sum over the steps with
+    /// the value to their right, which is larger by up to a step; this is the integral.
+    pub fn area(&self) -> f64 {
+        let ends = self.values.iter().skip(1).copied().chain([1.0]);
+        self.values.iter().zip(ends).zip(&self.cumulative).map(|((&from, to), &c)| (to - from) * c).sum()
+    }
+
+    /// The proportion of ambiguous pairs (PAC): those with a co-association above `low` and at most `high`; .1 and
+    /// .9 are usual.
+    pub fn ambiguous(&self, low: f64, high: f64) -> f64 {
+        (self.at(high) - self.at(low)).max(0.0)
+    }
+
+    /// The curve as a staircase from (0, 0) to (1, 1), for plotting: x and y of every corner.
+    pub fn staircase(&self) -> (Vec<f64>, Vec<f64>) {
+        let (mut x, mut y) = (vec![0.0], vec![0.0]);
+        for (&value, &share) in self.values.iter().zip(&self.cumulative) {
+            x.extend([value, value]);
+            y.extend([y[y.len() - 1], share]);
+        }
+        x.push(1.0);
+        y.push(1.0);
+        (x, y)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use consilience_core::conformance::planted;
+    use consilience_core::{Partition, Seed};
+
+    #[test]
+    fn equals_the_sorted_pairs() {
+        for (seed, missing) in [(1, 0.0), (2, 0.3), (3, 0.6)] {
+            let e = planted(Seed(seed), &[20, 12, 8], 7, 0.3, missing).unwrap().ensemble;
+            let e = e.select_objects(&(0..80).map(|i| i / 2).collect::<Vec<_>>()).unwrap();
+            let mut pairs = Vec::new();
+            for i in 0..80 {
+                for j in 0..i {
+                    let both = e.members().iter().filter(|m| m.label(i).is_some() && m.label(j).is_some());
+                    let n = both.clone().count();
+                    if n > 0 {
+                        pairs.push(both.filter(|m| m.label(i) == m.label(j)).count() as f64 / n as f64);
+                    }
+                }
+            }
+            let cdf = ConsensusCdf::of(&e, &()).unwrap();
+            let share = |x: f64| pairs.iter().filter(|&&p| p <= x).count() as f64 / pairs.len() as f64;
+            for x in [-0.1, 0.0, 0.1, 0.25, 1.0 / 3.0, 0.5, 0.9, 1.0, 2.0] {
+                assert!((cdf.at(x) - share(x)).abs() < 1e-15, "{x}");
+            }
+            let mean = pairs.iter().sum::<f64>() / pairs.len() as f64;
+            assert!((cdf.area() - (1.0 - mean)).abs() < 1e-12);
+            assert!((cdf.ambiguous(0.1, 0.9) - (share(0.9) - share(0.1))).abs() < 1e-15);
+            let (x, y) = cdf.staircase();
+            assert!(x.windows(2).all(|w| w[0] <= w[1]) && y.windows(2).all(|w| w[0] <= w[1] + 1e-15));
+            assert_eq!((x.len(), y[y.len() - 1]), (y.len(), 1.0));
+        }
+    }
+
+    #[test]
+    fn bad_input_is_told() {
+        let e = Ensemble::new(vec![Partition::from_labels(&[0, -1]).unwrap()]).unwrap();
+        assert_eq!(ConsensusCdf::of(&e, &()).unwrap_err().kind(), ErrorKind::Empty);
+        let many = Ensemble::new(vec![Partition::from_labels(&[0, 1]).unwrap(); 2048]).unwrap();
+        assert_eq!(ConsensusCdf::of(&many, &()).unwrap_err().kind(), ErrorKind::TooLarge);
+    }
+}

@@ -1,0 +1,510 @@
+use consilience_core::scores::Normalizer;
+use consilience_core::{Ensemble, Error, Grouping, Memberships, Partition, Result};
+use consilience_graph::Microclusters;
+use consilience_vote::weighted_nmi;
+
+use crate::support::Support;
+
+/// Up to this many members every two are compared; beyond, each with as many neighbours in member order.
+const ALL_PAIRS: usize = 64;
+/// Neighbours on each side that a member is compared with where there are very many.
+const NEIGHBOURS: usize = 16;
+/// A cluster that no member confirms better than this has dissolved (Hennig 2007).
+const DISSOLVED: f64 = 0.5;
+/// A consensus of members that agree more than this adds little.
+const ALIKE: f64 = 0.95;
+/// Members that agree less than this have hardly anything in common.
+const UNLIKE: f64 = 0.1;
+
+/// How far to trust a consensus, from the ensemble alone: no truth is needed.
+///
+/// For any partition of the same objects, whichever method made it. Read [`Diagnostics::sentences`] first;
+/// the numbers behind them are the fields. None of them is a proof: members that share a mistake confirm it.
+///
+/// ```
+/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
+/// use consilience_graph::EvidenceAccumulation;
+/// use consilience_trust::Diagnostics;
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
+///     Partition::from_labels(&[0, 0, 0, 1, 1, 2])?,
+///     Partition::from_labels(&[0, 0, 1, 1, 1, 1])?,
+///     Partition::from_labels(&[0, 1, 0, 1, 0, 1])?,
+/// ])?;
+/// let consensus = EvidenceAccumulation::new(2).consensus(&ensemble)?;
+/// let trust = Diagnostics::of(&ensemble, &consensus)?;
+/// assert_eq!(trust.dissenters, [3]);
+/// assert!(trust.anmi > 0.5);
+/// // The first object is surer of its cluster than the third, which one member puts elsewhere.
+/// assert!(trust.confidence[0] > trust.confidence[2]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Diagnostics {
+    /// Average normalised mutual information (square root normaliser) of the result with the members.
+    pub anmi: f64,
+    /// 1 - the average normalised mutual information among the members: 0 where all are alike. `None` for
+    /// a single member.
+    pub diversity: Option<f64>,
+    /// Every member, in order.
+    pub members: Vec<MemberDiagnostics>,
+    /// Per object how clearly it belongs to its cluster, `own / (own + other)`: own is the mean co-association
+    /// with the other objects of its cluster (1 where there are none), other the largest with another
+    /// cluster. 1 is certain, 0.5 torn, below it another cluster is nearer; 0 where the object is unlabelled in
+    /// the result or in all members.
+    pub confidence: Vec<f64>,
+    /// Every cluster of the result, in order.
+    pub clusters: Vec<ClusterDiagnostics>,
+    /// Members that agree with the others less than half as much as the median member does, among three
+    /// or more.
+    pub dissenters: Vec<usize>,
+    /// What a reader should know, in plain words, the most important first.
+    pub sentences: Vec<String>,
+}
+
+/// One member beside the result and the other members.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct MemberDiagnostics {
+    /// Its number of clusters.
+    pub clusters: usize,
+    /// Normalised mutual information with the result; `None` where no object is labelled in both.
+    pub agreement: Option<f64>,
+    /// The average with the other members; `None` where there are none to compare with.
+    pub company: Option<f64>,
+}
+
+/// One cluster of the result.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ClusterDiagnostics {
+    /// Its number of objects.
+    pub objects: usize,
+    /// Mean co-association of two of its objects, drawn with replacement.
+    pub density: f64,
+    /// The other cluster with the largest mean co-association, and that number; `None` where there is no other.
+    pub nearest: Option<(usize, f64)>,
+    /// Mean over the members of the largest Jaccard index with one of their clusters: above 0.75 stable, below
+    /// 0.5 dissolved, by Hennig's rule of thumb. Members with far more clusters than the result
+    /// lower it. `None` where no member labels any of its objects.
+    pub stability: Option<f64>,
+    /// Mean confidence of its objects.
+    pub confidence: f64,
+}
+
+impl Diagnostics {
+    /// The diagnostics of a partition.
+    ///
+    /// # Complexity
+    /// O(n M) for the microclusters, then O(n~ M k) for the objects and clusters, O(C k^2) between clusters (C in
+    /// the ensemble), and O(n~ M min(M, 32)) among the members: with more than 64 of them each is compared
+    /// with the 16 before and after it only.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for a partition of another number of
+    /// objects, [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no object is labelled both in
+    /// it and in some member.
+    ///
+    /// # References
+    /// ANMI: Strehl, Ghosh 2002, Equation 4. Diversity: Fern, Brodley 2003. Stability of clusters: Hennig 2007,
+    /// "Cluster-wise assessment of cluster stability", on the members instead of resamples. The confidence
+    /// is ours, after the silhouette on the co-association.
+    pub fn of(ensemble: &Ensemble, partition: &Partition) -> Result<Self> {
+        if partition.n_objects() != ensemble.n_objects() {
+            return Err(Error::shape(format!(
+                "a result of {} objects, an ensemble of {}",
+                partition.n_objects(),
+                ensemble.n_objects()
+            )));
+        }
+        // The result as one more member: a node then lies in one of its clusters.
+        let mut columns = ensemble.members().to_vec();
+        columns.push(partition.clone());
+        let nodes = Microclusters::of(&Ensemble::new(columns)?)?;
+        let Some((result, members)) = nodes.rows().split_last() else {
+            return Err(Error::empty("no object is labelled in the result or in a member"));
+        };
+        let weights: Vec<f64> = nodes.sizes().iter().map(|&s| f64::from(s)).collect();
+        let labels: Vec<Option<usize>> = result.iter().collect();
+        let support = Support::of(members, &weights, &labels, result.n_clusters());
+
+        let nmi = |a: &Partition, b: &Partition| weighted_nmi(a, b, &weights, Normalizer::Sqrt);
+        let company = company(members, &nmi);
+        let members: Vec<MemberDiagnostics> = members
+            .iter()
+            .zip(&company)
+            .map(|(m, &company)| MemberDiagnostics {
+                clusters: m.n_clusters(),
+                agreement: nmi(result, m),
+                company,
+            })
+            .collect();
+        let anmi = mean(members.iter().filter_map(|m| m.agreement))
+            .ok_or_else(|| Error::empty("no object is labelled both in the result and in a member"))?;
+        let of_node = node_confidence(nodes.rows(), &support);
+        let confidence: Vec<f64> = nodes
+            .grouping()
+            .of_object()
+            .iter()
+            .map(|&g| if g == Grouping::NONE { 0.0 } else { of_node[g as usize] })
+            .collect();
+        let mut diagnostics = Diagnostics {
+            anmi,
+            diversity: mean(company.iter().flatten().copied()).map(|m| 1.0 - m),
+            dissenters: dissenters(&company),
+            clusters: clusters(&support, &labels, &weights, &of_node, partition),
+            members,
+            confidence,
+            sentences: Vec::new(),
+        };
+        diagnostics.sentences = diagnostics.say(partition);
+        Ok(diagnostics)
+    }
+
+    /// The diagnostics of soft memberships: those of the hard partition, with a sentence on how soft it is.
+    ///
+    /// # Errors
+    /// As [`Diagnostics::of`].
+    pub fn of_memberships(ensemble: &Ensemble, memberships: &Memberships) -> Result<Self> {
+        let mut diagnostics = Self::of(ensemble, &memberships.hard()?)?;
+        let heard = memberships.evidence().iter().filter(|&&e| e > 0.0).count();
+        let clear = memberships
+            .values()
+            .rows()
+            .into_iter()
+            .zip(memberships.evidence())
+            .filter(|(row, e)| **e > 0.0 && row.iter().any(|&v| v > 0.5))
+            .count();
+        diagnostics
+            .sentences
+            .push(format!("{clear} of {heard} objects have a cluster with a membership above one half."));
+        Ok(diagnostics)
+    }
+
+    fn say(&self, partition: &Partition) -> Vec<String> {
+        let mut out = Vec::new();
+        let best = self.members.iter().enumerate().filter_map(|(u, m)| Some((u, m.company?))).fold(
+            None,
+            |best: Option<(usize, f64)>, (u, c)| match best {
+                Some((_, b)) if b >= c => best,
+                _ => Some((u, c)),
+            },
+        );
+        match best {
+            Some((u, c)) if self.anmi <= c => out.push(format!(
+                "The consensus is no better than its best members: member {u} agrees with the others \
+                 ({c:.3}) at least as well as the consensus agrees with all ({:.3}).",
+                self.anmi
+            )),
+            Some((_, c)) => out.push(format!(
+                "The consensus agrees with the members ({:.3} on average) better than any member agrees with \
+                 the others ({c:.3} at most).",
+                self.anmi
+            )),
+            None => out.push("There is a single member: nothing to compare it with.".into()),
+        }
+        match self.diversity.map(|d| 1.0 - d) {
+            Some(alike) if alike > ALIKE => out.push(format!(
+                "The members hardly differ ({alike:.3} among themselves): a consensus can add little."
+            )),
+            Some(alike) if alike < UNLIKE => out.push(format!(
+                "The members have hardly anything in common ({alike:.3} among themselves): do not trust \
+                 their consensus."
+            )),
+            _ => {}
+        }
+        if !self.dissenters.is_empty() {
+            let listed: Vec<String> = self.dissenters.iter().take(10).map(|u| format!("{u}")).collect();
+            let more = if self.dissenters.len() > 10 { ", ..." } else { "" };
+            out.push(format!(
+                "{} of {} members agree with the others less than half as much as is usual: {}{more}.",
+                self.dissenters.len(),
+                self.members.len(),
+                listed.join(", ")
+            ));
+        }
+        for (c, cluster) in self.clusters.iter().enumerate() {
+            // A cluster is blurred where its objects are about as often together with those of another.
+            if let Some((other, near)) = cluster.nearest.filter(|n| n.1 >= 0.8 * cluster.density) {
+                out.push(format!(
+                    "Clusters {c} and {other} are hardly apart: two objects of cluster {c} are together in \
+                     {:.0} % of the members, one of each in {:.0} %.",
+                    100.0 * cluster.density,
+                    100.0 * near
+                ));
+            }
+        }
+        let dissolved = self.clusters.iter().filter(|c| c.stability.is_some_and(|s| s < DISSOLVED)).count();
+        if dissolved > 0 {
+            out.push(format!(
+                "{dissolved} of {} clusters are found by the members only in part (mean Jaccard index below \
+                 {DISSOLVED}); members with many more clusters than the result do that by themselves.",
+                self.clusters.len()
+            ));
+        }
+        let labelled = partition.n_labelled();
+        let torn = (0..partition.n_objects())
+            .filter(|&i| partition.label(i).is_some() && self.confidence[i] < 0.5)
+            .count();
+        if torn > 0 {
+            out.push(format!(
+                "{torn} of {labelled} objects are at least as close to another cluster as to their own."
+            ));
+        }
+        if labelled < partition.n_objects() {
+            out.push(format!(
+                "{} of {} objects are unlabelled in the result.",
+                partition.n_objects() - labelled,
+                partition.n_objects()
+            ));
+        }
+        out
+    }
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values.fold((0.0, 0usize), |(s, c), v| (s + v, c + 1));
+    (count > 0).then(|| sum / count as f64)
+}
+
+/// Mean NMI of each member with the others, or with those next to it where there are very many.
+fn company(members: &[Partition], nmi: &dyn Fn(&Partition, &Partition) -> Option<f64>) -> Vec<Option<f64>> {
+    let m = members.len();
+    let mut sums = vec![(0.0, 0usize); m];
+    let mut compare = |u: usize, v: usize| {
+        if let Some(shared) = nmi(&members[u], &members[v]) {
+            for w in [u, v] {
+                sums[w].0 += shared;
+                sums[w].1 += 1;
+            }
+        }
+    };
+    for u in 0..m {
+        if m <= ALL_PAIRS {
+            (u + 1..m).for_each(|v| compare(u, v));
+        } else {
+            (1..=NEIGHBOURS).for_each(|step| compare(u, (u + step) % m));
+        }
+    }
+    sums.into_iter().map(|(sum, count)| (count > 0).then(|| sum / count as f64)).collect()
+}
+
+fn dissenters(company: &[Option<f64>]) -> Vec<usize> {
+    let mut sorted: Vec<f64> = company.iter().flatten().copied().collect();
+    if sorted.len() < 3 {
+        return Vec::new();
+    }
+    sorted.sort_by(f64::total_cmp);
+    let median = 0.5 * (sorted[(sorted.len() - 1) / 2] + sorted[sorted.len() / 2]);
+    (0..company.len()).filter(|&u| company[u].is_some_and(|c| c < 0.5 * median)).collect()
+}
+
+/// Confidence of the objects of each node. `rows` are the members and, last, the result.
+fn node_confidence(rows: &[Partition], support: &Support) -> Vec<f64> {
+    let Some((result, members)) = rows.split_last() else { return Vec::new() };
+    let mut labels = vec![None; members.len()];
+    (0..result.n_objects())
+        .map(|i| {
+            labels.iter_mut().zip(members).for_each(|(l, m)| *l = m.label(i));
+            let heard = labels.iter().flatten().count() as f64;
+            let Some(own) = result.label(i).filter(|_| heard > 0.0) else { return 0.0 };
+            let (together, pairs) = support.company(&labels);
+            // Without the object itself, which is together with itself in every member that labels it.
+            let others = pairs[own] - heard;
+            let mine = if others > 0.0 { (together[own] - heard) / others } else { 1.0 };
+            let other = (0..support.k)
+                .filter(|&c| c != own && pairs[c] > 0.0)
+                .map(|c| together[c] / pairs[c])
+                .fold(0.0, f64::max);
+            if mine + other > 0.0 { mine / (mine + other) } else { 0.5 }
+        })
+        .collect()
+}
+
+fn clusters(
+    support: &Support,
+    labels: &[Option<usize>],
+    weights: &[f64],
+    confidence: &[f64],
+    partition: &Partition,
+) -> Vec<ClusterDiagnostics> {
+    let mut sum = vec![0.0; support.k];
+    for ((label, &weight), &confidence) in labels.iter().zip(weights).zip(confidence) {
+        if let Some(c) = *label {
+            sum[c] += weight * confidence;
+        }
+    }
+    // Nodes are numbered by their first object, so that clusters have the same numbers over both.
+    let sizes = partition.sizes();
+    (0..support.k)
+        .map(|c| {
+            let nearest = (0..support.k).filter(|&d| d != c).map(|d| (d, support.between(c, d))).fold(
+                None,
+                |best: Option<(usize, f64)>, next| match best {
+                    Some(b) if b.1 >= next.1 => Some(b),
+                    _ => Some(next),
+                },
+            );
+            ClusterDiagnostics {
+                objects: sizes[c],
+                density: support.density(c),
+                nearest,
+                stability: support.stability(c),
+                confidence: sum[c] / sizes[c] as f64,
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use consilience_core::Seed;
+    use consilience_core::conformance::planted;
+    use consilience_core::scores::{average_nmi, normalized_mutual_information};
+
+    /// Mean co-association of one object with a set of others, pair by pair.
+    fn association(e: &Ensemble, i: usize, others: &[usize]) -> Option<f64> {
+        let (mut c, mut n) = (0.0, 0.0);
+        for &j in others {
+            for m in e.members() {
+                if let (Some(a), Some(b)) = (m.label(i), m.label(j)) {
+                    n += 1.0;
+                    c += f64::from(u8::from(a == b));
+                }
+            }
+        }
+        (n > 0.0).then_some(c / n)
+    }
+
+    #[test]
+    fn every_number_equals_its_definition_pair_by_pair() {
+        for seed in 0..10 {
+            let missing = if seed % 2 == 0 { 0.0 } else { 0.3 };
+            let world = planted(Seed(seed), &[14, 9, 5, 1], 6, 0.3, missing).unwrap();
+            let e = &world.ensemble;
+            let n = e.n_objects();
+            // A result with an unlabelled object, which cuts through microclusters.
+            let mut labels = world.truth.to_signed();
+            labels[3] = -1;
+            let result = Partition::from_labels(&labels).unwrap();
+            let d = Diagnostics::of(e, &result).unwrap();
+            assert!((d.anmi - average_nmi(&result, e, Normalizer::Sqrt).unwrap()).abs() < 1e-12);
+            let within =
+                |c: usize| -> Vec<usize> { (0..n).filter(|&i| result.label(i) == Some(c)).collect() };
+            for i in 0..n {
+                let Some(own) = result.label(i) else {
+                    assert_eq!(d.confidence[i], 0.0);
+                    continue;
+                };
+                let others: Vec<usize> = within(own).into_iter().filter(|&j| j != i).collect();
+                let mine = association(e, i, &others).unwrap_or(1.0);
+                let other = (0..result.n_clusters())
+                    .filter(|&c| c != own)
+                    .filter_map(|c| association(e, i, &within(c)))
+                    .fold(0.0, f64::max);
+                assert!((d.confidence[i] - mine / (mine + other)).abs() < 1e-12, "{i}");
+            }
+            for (c, cluster) in d.clusters.iter().enumerate() {
+                let objects = within(c);
+                assert_eq!(cluster.objects, objects.len());
+                let mean_of = |others: &[usize]| {
+                    let (mut t, mut p) = (0.0, 0.0);
+                    for &i in &objects {
+                        for m in e.members() {
+                            let both =
+                                others.iter().filter(|&&j| m.label(i).is_some() && m.label(j).is_some());
+                            p += both.clone().count() as f64;
+                            t += both.filter(|&&j| m.label(i) == m.label(j)).count() as f64;
+                        }
+                    }
+                    t / p
+                };
+                assert!((cluster.density - mean_of(&objects)).abs() < 1e-12);
+                let (near, value) = cluster.nearest.unwrap();
+                assert!((value - mean_of(&within(near))).abs() < 1e-12);
+                assert!((0..4).filter(|&o| o != c).all(|o| mean_of(&within(o)) <= value + 1e-12));
+                let jaccard: f64 = e
+                    .members()
+                    .iter()
+                    .filter_map(|m| {
+                        let mine: Vec<usize> =
+                            objects.iter().copied().filter(|&i| m.label(i).is_some()).collect();
+                        let best = (0..m.n_clusters()).map(|l| {
+                            let theirs = (0..n)
+                                .filter(|&i| m.label(i) == Some(l) && result.label(i).is_some())
+                                .count();
+                            let both = mine.iter().filter(|&&i| m.label(i) == Some(l)).count();
+                            both as f64 / (theirs + mine.len() - both) as f64
+                        });
+                        (!mine.is_empty()).then(|| best.fold(0.0, f64::max))
+                    })
+                    .fold((0.0, 0.0), |(s, c), v| (s + v, c + 1.0))
+                    .into_mean();
+                assert!((cluster.stability.unwrap() - jaccard).abs() < 1e-12);
+            }
+            for (u, m) in d.members.iter().enumerate() {
+                let with = |v: usize| {
+                    normalized_mutual_information(&e.members()[u], &e.members()[v], Normalizer::Sqrt).unwrap()
+                };
+                let company = (0..6).filter(|&v| v != u).map(with).sum::<f64>() / 5.0;
+                assert!((m.company.unwrap() - company).abs() < 1e-12);
+            }
+        }
+    }
+
+    trait IntoMean {
+        fn into_mean(self) -> f64;
+    }
+
+    impl IntoMean for (f64, f64) {
+        fn into_mean(self) -> f64 {
+            self.0 / self.1
+        }
+    }
+
+    #[test]
+    fn a_dissenter_and_a_bad_consensus_are_named() {
+        let mut world = planted(Seed(1), &[30, 30, 30], 6, 0.1, 0.0).unwrap();
+        let mut s = Seed(2).stream();
+        let noise: Vec<usize> = (0..90).map(|_| s.below(3)).collect();
+        let noise = Partition::from_labels(&noise).unwrap();
+        let mut members = world.ensemble.members().to_vec();
+        members.insert(2, noise.clone());
+        world.ensemble = Ensemble::new(members).unwrap();
+        let good = Diagnostics::of(&world.ensemble, &world.truth).unwrap();
+        assert_eq!(good.dissenters, [2]);
+        assert!(good.sentences[0].contains("better than any member"), "{:?}", good.sentences);
+        let other: Vec<usize> = (0..90).map(|_| s.below(3)).collect();
+        let bad = Diagnostics::of(&world.ensemble, &Partition::from_labels(&other).unwrap()).unwrap();
+        assert!(bad.sentences[0].contains("no better than its best members"), "{:?}", bad.sentences);
+        assert!(bad.sentences.iter().any(|s| s.contains("hardly apart")), "{:?}", bad.sentences);
+        assert!(bad.anmi < good.anmi);
+    }
+
+    #[test]
+    fn many_members_are_compared_with_their_neighbours() {
+        let world = planted(Seed(5), &[20, 20], 100, 0.1, 0.0).unwrap();
+        let d = Diagnostics::of(&world.ensemble, &world.truth).unwrap();
+        assert!(d.members.iter().all(|m| m.company.is_some()));
+        assert!(d.dissenters.is_empty());
+    }
+
+    #[test]
+    fn degenerate_input() {
+        let e = Ensemble::new(vec![Partition::from_labels(&[0, 0, -1]).unwrap()]).unwrap();
+        let d = Diagnostics::of(&e, &Partition::single_cluster(3).unwrap()).unwrap();
+        assert_eq!((d.diversity, d.anmi), (None, 1.0));
+        assert_eq!(d.confidence, [1.0, 1.0, 0.0]);
+        let nothing = Partition::from_labels(&[-1, -1, -1]).unwrap();
+        assert!(Diagnostics::of(&e, &nothing).is_err());
+        assert!(Diagnostics::of(&e, &Partition::from_labels(&[0]).unwrap()).is_err());
+        let silent = Ensemble::new(vec![nothing.clone()]).unwrap();
+        assert!(Diagnostics::of(&silent, &Partition::single_cluster(3).unwrap()).is_err());
+        assert!(Diagnostics::of(&silent, &nothing).is_err());
+        let soft = Diagnostics::of_memberships(&e, &Memberships::from(&e.members()[0])).unwrap();
+        assert!(soft.sentences.last().unwrap().starts_with("2 of 2 objects"), "{:?}", soft.sentences);
+    }
+}

@@ -1,0 +1,34 @@
+//! How far to trust a consensus: diagnostics of a result, the number of clusters, the method.
+//!
+//! [`Recommended`] chooses the method by evidence in the ensemble, [`ClusterNumber`] the number of clusters, and
+//! [`Diagnostics`] says what the ensemble thinks of any result:
+//!
+//! ```
+//! use consilience_core::{ConsensusFunction, Ensemble, Partition};
+//! use consilience_trust::{Diagnostics, Recommended};
+//!
+//! let ensemble = Ensemble::new(vec![
+//!     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
+//!     Partition::from_labels(&[0, 0, 1, 1, 1, 2, 2])?,
+//!     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
+//! ])?;
+//! let consensus = Recommended::new(3).consensus(&ensemble)?;
+//! let trust = Diagnostics::of(&ensemble, &consensus)?;
+//! assert!(trust.anmi > 0.8);
+//! println!("{}", trust.sentences.join("\n"));
+//! # Ok::<(), consilience_core::Error>(())
+//! ```
+//!
+//! The lower road: [`ConsensusCdf`] is the distribution of the co-association over pairs of objects, with its area
+//! and its proportion of ambiguous pairs, for any ensemble.
+
+mod cdf;
+mod diagnostics;
+mod number;
+mod recommended;
+mod support;
+
+pub use cdf::ConsensusCdf;
+pub use diagnostics::{ClusterDiagnostics, Diagnostics, MemberDiagnostics};
+pub use number::{ClusterNumber, Criterion, NumberRow, NumberTable};
+pub use recommended::Recommended;

@@ -1,0 +1,463 @@
+use consilience_core::{Ensemble, Error, ErrorKind, Observer, Result, Seed};
+use consilience_graph::{ClusterIncidence, EvidenceAccumulation, IncidenceSpectrum, Lwea, Microclusters};
+
+use crate::ConsensusCdf;
+
+/// The most clusters that are tried where nobody says how many.
+const LARGEST: usize = 30;
+/// Pairs with a co-association between these are ambiguous.
+const AMBIGUOUS: (f64, f64) = (0.1, 0.9);
+/// An area that grows by less than this share has stopped growing.
+const GROWTH: f64 = 0.1;
+
+/// How many clusters? Four criteria side by side, each with what makes it untrustworthy, and a
+/// recommendation.
+///
+/// Known criteria contradict each other, and each has data on which it fails silently; so all are shown
+/// with their tables. The recommendation is that of the first trustworthy one in the order of
+/// [`NumberTable::criteria`]; two agreeing criteria are worth more than any single number. One cluster
+/// is never recommended: none of the criteria can tell.
+///
+/// - *eigengap*: the widest gap `lambda_k - lambda_(k+1)` between the squared singular values of the
+///   degree-normalised incidence.
+/// - *PAC*: the least proportion of pairs that are ambiguous when the consensus is repeated: average linkage
+///   (LWEA) of random halves of the members, cut at k; its pairs' distribution is the row's CDF.
+/// - *lifetime*: the widest range of heights over which k clusters persist in the tree of evidence
+///   accumulation (average linkage).
+/// - *delta area*: the last k at which the area under the CDF still grows by a tenth.
+///
+/// [`ClusterNumber::choose_grouped`] is the classical form, for an ensemble that holds several members for each
+/// k: the CDFs are then those of the members themselves.
+///
+/// ```
+/// use consilience_core::conformance::planted;
+/// use consilience_core::Seed;
+/// use consilience_trust::ClusterNumber;
+///
+/// let ensemble = planted(Seed(1), &[40, 30, 20], 12, 0.1, 0.0)?.ensemble;
+/// let table = ClusterNumber::new().choose(&ensemble, &())?;
+/// assert_eq!(table.recommended, 3);
+/// let row = table.rows.iter().find(|row| row.clusters == 3).unwrap();
+/// assert!(row.pac < 0.1);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// As one LWEA per resample and k consensus CDFs, on at most 2,000 sampled objects where there are more
+/// microclusters than that: O(n M) beyond.
+///
+/// # Errors
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a largest number below 2,
+/// fewer than 2 resamples or fewer than 2 sampled objects, [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no object is
+/// labelled.
+///
+/// # References
+/// Monti et al. 2003 (CDF, delta area); Senbabaoglu et al. 2014 (PAC, and why delta area misleads); Fred, Jain 2005
+/// (lifetime); von Luxburg 2007, Section 8.3 (eigengap). Resampling the members instead of the objects is
+/// ours: it needs no base clusterer.
+#[doc(alias = "choose_k")]
+#[derive(Clone, Copy, Debug)]
+pub struct ClusterNumber {
+    largest: Option<usize>,
+    resamples: usize,
+    objects: usize,
+    seed: Seed,
+}
+
+/// What each number of clusters looks like, and what the criteria make of it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct NumberTable {
+    /// One row per number of clusters, ascending.
+    pub rows: Vec<NumberRow>,
+    /// The criteria in the order in which they are believed.
+    pub criteria: Vec<Criterion>,
+    /// The number of clusters recommended.
+    pub recommended: usize,
+    /// Plain sentences: what was recommended and why, and every warning.
+    pub notes: Vec<String>,
+}
+
+/// One number of clusters.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct NumberRow {
+    /// k.
+    pub clusters: usize,
+    /// Members behind the CDF: resamples, or base clusterings with k clusters.
+    pub members: usize,
+    /// The consensus CDF at k, for plotting.
+    pub cdf: ConsensusCdf,
+    /// Area under it.
+    pub area: f64,
+    /// The area itself in the first row; from then on by what share it grew from the row before.
+    pub delta_area: f64,
+    /// Proportion of ambiguous pairs.
+    pub pac: f64,
+    /// Range of heights over which k clusters persist; `None` in a grouped table.
+    pub lifetime: Option<f64>,
+    /// Gap behind the k-th eigenvalue; `None` in a grouped table.
+    pub eigengap: Option<f64>,
+}
+
+/// What one criterion says.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Criterion {
+    /// `eigengap`, `pac`, `lifetime` or `delta-area`.
+    pub name: &'static str,
+    /// The number of clusters that it chooses.
+    pub clusters: usize,
+    /// Why not to trust it here; `None` where nothing speaks against it.
+    pub warning: Option<String>,
+}
+
+impl Default for ClusterNumber {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ClusterNumber {
+    /// 20 resamples, 2,000 objects, seed 0; up to the square root of the number of microclusters, at most 30.
+    pub fn new() -> Self {
+        ClusterNumber { largest: None, resamples: 20, objects: 2_000, seed: Seed(0) }
+    }
+
+    /// The largest number of clusters that is tried.
+    pub fn up_to(mut self, largest: usize) -> Self {
+        self.largest = Some(largest);
+        self
+    }
+
+    /// How many random halves of the members are combined.
+    pub fn resamples(mut self, resamples: usize) -> Self {
+        self.resamples = resamples;
+        self
+    }
+
+    /// How many objects are sampled where there are more microclusters.
+    pub fn objects(mut self, objects: usize) -> Self {
+        self.objects = objects;
+        self
+    }
+
+    /// Seed of the samples.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    fn check(&self) -> Result<()> {
+        if let Some(largest) = self.largest.filter(|&l| l < 2) {
+            return Err(Error::invalid(format!("up to {largest} clusters; expected at least 2")));
+        }
+        for (what, value) in [("resamples", self.resamples), ("sampled objects", self.objects)] {
+            if value < 2 {
+                return Err(Error::invalid(format!("{value} {what}; expected at least 2")));
+            }
+        }
+        Ok(())
+    }
+
+    /// The ensemble on few enough objects, with its microclusters.
+    fn sampled(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<(Ensemble, Microclusters)> {
+        let microclusters = Microclusters::observed(ensemble, observer)?;
+        if microclusters.n_nodes() == 0 {
+            return Err(Error::empty("no object is labelled by any member"));
+        }
+        if microclusters.n_nodes() <= self.objects {
+            return Ok((ensemble.clone(), microclusters));
+        }
+        let labelled: Vec<usize> = (0..ensemble.n_objects())
+            .filter(|&i| (microclusters.grouping().of_object()[i] as usize) < microclusters.n_nodes())
+            .collect();
+        let mut stream = self.seed.derive("number objects", 0).stream();
+        let chosen: Vec<usize> =
+            stream.sample(labelled.len(), self.objects).into_iter().map(|i| labelled[i]).collect();
+        let sample = ensemble.select_objects(&chosen)?;
+        let microclusters = Microclusters::observed(&sample, observer)?;
+        Ok((sample, microclusters))
+    }
+
+    /// The table of any ensemble.
+    ///
+    /// # Errors
+    /// As [`ClusterNumber`]; [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    pub fn choose(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<NumberTable> {
+        self.check()?;
+        let (sample, microclusters) = self.sampled(ensemble, observer)?;
+        let n = microclusters.n_nodes();
+        let largest = self.largest.unwrap_or(((n as f64).sqrt() as usize).clamp(2, LARGEST)).min(n);
+        if largest < 2 {
+            return Ok(nothing("the members tell no two objects apart"));
+        }
+        let cdfs = match self.resampled(&sample, largest, observer) {
+            Err(e) if e.kind() == ErrorKind::Empty => {
+                return Ok(nothing("halves of the members label too few objects to compare"));
+            }
+            cdfs => cdfs?,
+        };
+        let (_, tree) = EvidenceAccumulation::new(1).dendrogram(&sample, observer)?;
+        let incidence = ClusterIncidence::of(&microclusters);
+        let even = vec![1.0; incidence.n_clusters()];
+        let values = IncidenceSpectrum::of(&incidence, &even, largest + 1, observer)?.values;
+        let value = |k: usize| values.get(k - 1).copied().unwrap_or(0.0);
+        // k clusters live from the merge that makes them (none where k is the number of leaves) to the next.
+        let merges = tree.merges();
+        let made = |k: usize| if k < n { merges[n - k - 1].height } else { 0.0 };
+        let mut rows = rows(cdfs);
+        for row in &mut rows {
+            let k = row.clusters;
+            row.lifetime = Some(merges[n - k].height - made(k));
+            row.eigengap = Some(value(k) - value(k + 1));
+        }
+        Ok(conclude(rows))
+    }
+
+    /// One CDF for each number of clusters, of the consensus of random halves of the members.
+    fn resampled(
+        &self,
+        ensemble: &Ensemble,
+        largest: usize,
+        observer: &dyn Observer,
+    ) -> Result<Vec<(usize, usize, ConsensusCdf)>> {
+        let members = ensemble.n_members();
+        let mut trees = Vec::with_capacity(self.resamples);
+        for r in 0..self.resamples {
+            observer.check()?;
+            observer.progress("resamples", r, self.resamples);
+            let mut stream = self.seed.derive("number members", r as u64).stream();
+            let half = ensemble.select(&stream.sample(members, members.div_ceil(2)))?;
+            // A half that labels nothing has no say.
+            if half.members().iter().any(|m| m.n_labelled() > 0) {
+                trees.push(Lwea::new(1).dendrogram(&half, observer)?);
+            }
+        }
+        (2..=largest)
+            .map(|k| {
+                let cuts = trees
+                    .iter()
+                    .map(|(nodes, tree)| nodes.grouping().expand(&tree.cut(k)?))
+                    .collect::<Result<Vec<_>>>()?;
+                let members = cuts.len();
+                Ok((k, members, ConsensusCdf::of(&Ensemble::new(cuts)?, observer)?))
+            })
+            .collect()
+    }
+
+    /// The table of an ensemble that holds at least two members for each of several numbers of clusters, as
+    /// consensus clustering makes it by resampling: row k is about the members with k clusters.
+    ///
+    /// # Errors
+    /// As [`ClusterNumber`]; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) also where no two members
+    /// have the same number of clusters, at least 2.
+    ///
+    /// # References
+    /// Monti et al. 2003, Section 2.
+    pub fn choose_grouped(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<NumberTable> {
+        self.check()?;
+        let (sample, _) = self.sampled(ensemble, observer)?;
+        let most = ensemble.members().iter().map(|m| m.n_clusters()).max().unwrap_or(0);
+        let mut cdfs = Vec::new();
+        for k in 2..=most.min(self.largest.unwrap_or(usize::MAX)) {
+            let of_k: Vec<usize> =
+                (0..ensemble.n_members()).filter(|&u| ensemble.members()[u].n_clusters() == k).collect();
+            if of_k.len() >= 2 {
+                cdfs.push((k, of_k.len(), ConsensusCdf::of(&sample.select(&of_k)?, observer)?));
+            }
+        }
+        if cdfs.is_empty() {
+            return Err(Error::empty("no two members have the same number of clusters, at least 2"));
+        }
+        Ok(conclude(rows(cdfs)))
+    }
+}
+
+/// What is said where there is nothing to compare.
+fn nothing(why: &str) -> NumberTable {
+    let notes = vec![format!("1 cluster: {why}")];
+    NumberTable { rows: Vec::new(), criteria: Vec::new(), recommended: 1, notes }
+}
+
+fn rows(cdfs: Vec<(usize, usize, ConsensusCdf)>) -> Vec<NumberRow> {
+    let mut before: Option<f64> = None;
+    cdfs.into_iter()
+        .map(|(clusters, members, cdf)| {
+            let area = cdf.area();
+            let delta_area = match before {
+                Some(b) if b > 0.0 => (area - b) / b,
+                Some(_) => 0.0,
+                None => area,
+            };
+            before = Some(area);
+            let pac = cdf.ambiguous(AMBIGUOUS.0, AMBIGUOUS.1);
+            NumberRow { clusters, members, cdf, area, delta_area, pac, lifetime: None, eigengap: None }
+        })
+        .collect()
+}
+
+/// What the criteria say of the rows, of which there is at least one.
+fn conclude(rows: Vec<NumberRow>) -> NumberTable {
+    let mut criteria = Vec::new();
+    let column = |of: fn(&NumberRow) -> Option<f64>| -> Option<Vec<f64>> { rows.iter().map(of).collect() };
+    let at = |best: usize| rows[best].clusters;
+    if let Some(gaps) = column(|r| r.eigengap) {
+        criteria.push(criterion("eigengap", at(largest(&gaps)), &gaps));
+    }
+    if let Some(pac) = column(|r| Some(-r.pac)) {
+        criteria.push(criterion("pac", at(largest(&pac)), &pac));
+    }
+    if let Some(lives) = column(|r| r.lifetime) {
+        criteria.push(criterion("lifetime", at(largest(&lives)), &lives));
+    }
+    let growing = rows.iter().rposition(|r| r.delta_area >= GROWTH).unwrap_or(0);
+    let endless = growing + 1 == rows.len() && rows.len() > 1;
+    criteria.push(Criterion {
+        name: "delta-area",
+        clusters: at(growing),
+        warning: endless.then(|| "the area still grows at the largest number tried".into()),
+    });
+    let chosen = criteria.iter().find(|c| c.warning.is_none());
+    let recommended = chosen.or(criteria.first()).map_or(1, |c| c.clusters);
+    let mut notes = vec![match chosen {
+        Some(c) => {
+            let agreeing: Vec<&str> =
+                criteria.iter().filter(|d| d.clusters == c.clusters).map(|d| d.name).collect();
+            format!("{recommended} clusters recommended by {}", agreeing.join(", "))
+        }
+        None => format!("{recommended} clusters, but every criterion is untrustworthy here"),
+    }];
+    for c in &criteria {
+        if let Some(warning) = &c.warning {
+            notes.push(format!("{} would choose {} and is not to be trusted: {warning}", c.name, c.clusters));
+        } else if c.clusters != recommended {
+            notes.push(format!("{} would choose {}", c.name, c.clusters));
+        }
+    }
+    NumberTable { rows, criteria, recommended, notes }
+}
+
+/// The first largest entry.
+fn largest(values: &[f64]) -> usize {
+    (1..values.len()).fold(0, |b, i| if values[i] > values[b] { i } else { b })
+}
+
+/// A criterion that takes the largest value: where the values only rise or only fall, it merely names an end
+/// of the range.
+fn criterion(name: &'static str, clusters: usize, values: &[f64]) -> Criterion {
+    let rises = values.windows(2).all(|w| w[1] >= w[0]);
+    let falls = values.windows(2).all(|w| w[1] <= w[0]);
+    let warning = match (values.len() >= 3, rises, falls) {
+        (true, true, true) => Some("it is the same for all numbers tried".to_string()),
+        (true, true, false) => Some("it improves up to the largest number tried".to_string()),
+        (true, false, true) => Some("it worsens from the smallest number tried".to_string()),
+        _ => None,
+    };
+    Criterion { name, clusters, warning }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use consilience_core::Partition;
+    use consilience_core::conformance::planted;
+
+    #[test]
+    fn planted_clusters_are_found_by_all() {
+        for seed in 0..4 {
+            let world = planted(Seed(seed), &[40, 30, 25, 20], 12, 0.1, 0.1).unwrap();
+            let table = ClusterNumber::new().up_to(9).choose(&world.ensemble, &()).unwrap();
+            assert_eq!(table.rows.len(), 8);
+            for c in table.criteria.iter().filter(|c| c.name != "delta-area") {
+                assert_eq!(c.clusters, 4, "{c:?}");
+            }
+            assert_eq!(table.recommended, 4, "{:?}", table.notes);
+        }
+    }
+
+    #[test]
+    fn areas_grow_and_rows_follow_their_cdfs() {
+        let world = planted(Seed(2), &[30, 20, 10], 10, 0.3, 0.0).unwrap();
+        let table = ClusterNumber::new().resamples(8).choose(&world.ensemble, &()).unwrap();
+        for pair in table.rows.windows(2) {
+            assert_eq!(pair[1].clusters, pair[0].clusters + 1);
+            let delta = (pair[1].area - pair[0].area) / pair[0].area;
+            assert!((pair[1].delta_area - delta).abs() < 1e-15);
+        }
+        for row in &table.rows {
+            assert_eq!((row.area, row.pac), (row.cdf.area(), row.cdf.ambiguous(0.1, 0.9)));
+            assert_eq!(row.members, 8);
+        }
+        // Lifetimes of all numbers from 1 on add up to the height of the tree.
+        let (_, tree) = EvidenceAccumulation::new(1).dendrogram(&world.ensemble, &()).unwrap();
+        let n = tree.n_leaves();
+        let row = &table.rows[1];
+        let expected = tree.merges()[n - 3].height - tree.merges()[n - 4].height;
+        assert_eq!(row.lifetime, Some(expected));
+    }
+
+    #[test]
+    fn a_monotone_criterion_is_not_trusted() {
+        assert!(criterion("x", 2, &[0.3, 0.2, 0.2, 0.1]).warning.unwrap().contains("smallest"));
+        assert!(criterion("x", 2, &[0.1, 0.2, 0.2, 0.3]).warning.unwrap().contains("largest"));
+        assert!(criterion("x", 2, &[0.1, 0.1, 0.1]).warning.unwrap().contains("same"));
+        assert_eq!(criterion("x", 2, &[0.1, 0.3, 0.2]).warning, None);
+        assert_eq!(criterion("x", 2, &[0.1, 0.3]).warning, None);
+        // Noise has no number of clusters: what is said of it comes with a warning, or with disagreement.
+        let mut s = Seed(1).stream();
+        let members = (0..10)
+            .map(|_| Partition::from_labels(&(0..60).map(|_| s.below(4)).collect::<Vec<_>>()).unwrap())
+            .collect();
+        let table = ClusterNumber::new().choose(&Ensemble::new(members).unwrap(), &()).unwrap();
+        assert!(table.notes.len() > 1, "{:?}", table.notes);
+    }
+
+    #[test]
+    fn grouped_members_speak_for_their_number() {
+        // Members with 2, 3 and 4 clusters over three planted ones: those with 3 agree.
+        let world = planted(Seed(3), &[30, 30, 30], 6, 0.02, 0.0).unwrap();
+        let mut s = Seed(4).stream();
+        let mut members = Vec::new();
+        for _ in 0..6 {
+            let truth = &world.truth;
+            let lump = s.below(3);
+            let split = s.below(3);
+            let two = Partition::from_fn(90, |i| truth.label(i).map(|l| u64::from(l == lump))).unwrap();
+            let four: Vec<usize> = (0..90)
+                .map(|i| match truth.label(i).unwrap() {
+                    l if l == split && s.below(2) == 0 => 3,
+                    l => l,
+                })
+                .collect();
+            members.extend([two, truth.clone(), Partition::from_labels(&four).unwrap()]);
+        }
+        let e = Ensemble::new(members).unwrap();
+        let table = ClusterNumber::new().choose_grouped(&e, &()).unwrap();
+        let shape: Vec<_> = table.rows.iter().map(|r| (r.clusters, r.members, r.lifetime)).collect();
+        assert_eq!(shape, [(2, 6, None), (3, 6, None), (4, 6, None)]);
+        assert_eq!(table.recommended, 3, "{:?}", table.notes);
+        assert_eq!(table.rows[1].pac, 0.0);
+    }
+
+    #[test]
+    fn bad_input_is_told() {
+        let e = Ensemble::new(vec![Partition::from_labels(&[0, 1, 1]).unwrap()]).unwrap();
+        let number = ClusterNumber::new();
+        for bad in [number.up_to(1), number.resamples(1), number.objects(1)] {
+            assert_eq!(bad.choose(&e, &()).unwrap_err().kind(), ErrorKind::InvalidParameter);
+        }
+        assert_eq!(number.choose_grouped(&e, &()).unwrap_err().kind(), ErrorKind::Empty);
+        let silent = Ensemble::new(vec![Partition::from_labels(&[-1, -1]).unwrap()]).unwrap();
+        assert_eq!(number.choose(&silent, &()).unwrap_err().kind(), ErrorKind::Empty);
+        let equal = Ensemble::new(vec![Partition::single_cluster(4).unwrap()]).unwrap();
+        assert_eq!(number.choose(&equal, &()).unwrap().recommended, 1);
+    }
+
+    #[test]
+    fn many_microclusters_are_sampled() {
+        let world = planted(Seed(7), &[200, 150, 100], 10, 0.15, 0.0).unwrap();
+        let table = ClusterNumber::new().objects(100).choose(&world.ensemble, &()).unwrap();
+        assert_eq!(table.recommended, 3, "{:?}", table.notes);
+    }
+}

@@ -1,0 +1,98 @@
+//! How the members' clusters lie in the clusters of a result: the one table behind every diagnosis.
+
+use consilience_core::Partition;
+
+/// Objects that each cluster of the ensemble shares with each cluster of a result.
+pub(crate) struct Support {
+    /// Clusters of the result.
+    pub(crate) k: usize,
+    /// First cluster of each member, and the number of all at the end.
+    first: Vec<usize>,
+    /// Objects by cluster of the ensemble (k entries each) and cluster of the result.
+    shared: Vec<f64>,
+    /// Objects that each member labels (k entries each), by cluster of the result.
+    labelled: Vec<f64>,
+}
+
+impl Support {
+    /// `members` and `result` over weighted nodes.
+    pub(crate) fn of(members: &[Partition], weights: &[f64], result: &[Option<usize>], k: usize) -> Self {
+        let mut first = vec![0];
+        for m in members {
+            first.push(first[first.len() - 1] + m.n_clusters());
+        }
+        let mut shared = vec![0.0; first[members.len()] * k];
+        let mut labelled = vec![0.0; members.len() * k];
+        for (u, member) in members.iter().enumerate() {
+            for ((label, &cluster), &weight) in member.iter().zip(result).zip(weights) {
+                if let (Some(l), Some(c)) = (label, cluster) {
+                    shared[(first[u] + l) * k + c] += weight;
+                    labelled[u * k + c] += weight;
+                }
+            }
+        }
+        Support { k, first, shared, labelled }
+    }
+
+    fn members(&self) -> usize {
+        self.first.len() - 1
+    }
+
+    /// Shares of a member's cluster.
+    pub(crate) fn of_label(&self, member: usize, label: usize) -> &[f64] {
+        let at = (self.first[member] + label) * self.k;
+        &self.shared[at..at + self.k]
+    }
+
+    /// Mean co-association of an object of one cluster with one of another, both drawn with replacement: of
+    /// the pairs that a member labels, the share that it puts together. 0 without any pair.
+    pub(crate) fn between(&self, a: usize, b: usize) -> f64 {
+        let dot = |table: &[f64]| table.chunks_exact(self.k).map(|row| row[a] * row[b]).sum::<f64>();
+        let pairs = dot(&self.labelled);
+        if pairs > 0.0 { dot(&self.shared) / pairs } else { 0.0 }
+    }
+
+    /// The mean co-association inside a cluster.
+    pub(crate) fn density(&self, cluster: usize) -> f64 {
+        self.between(cluster, cluster)
+    }
+
+    /// The mean density of the clusters, each counting alike however many objects it has.
+    pub(crate) fn mean_density(&self) -> f64 {
+        (0..self.k).map(|c| self.density(c)).sum::<f64>() / self.k.max(1) as f64
+    }
+
+    /// For an object with these labels: pairs that are together, and pairs that are labelled, with the
+    /// objects of each cluster.
+    pub(crate) fn company(&self, labels: &[Option<usize>]) -> (Vec<f64>, Vec<f64>) {
+        let (mut together, mut pairs) = (vec![0.0; self.k], vec![0.0; self.k]);
+        for (u, label) in labels.iter().enumerate() {
+            if let Some(l) = *label {
+                together.iter_mut().zip(self.of_label(u, l)).for_each(|(t, s)| *t += s);
+                let labelled = &self.labelled[u * self.k..(u + 1) * self.k];
+                pairs.iter_mut().zip(labelled).for_each(|(p, s)| *p += s);
+            }
+        }
+        (together, pairs)
+    }
+
+    /// The mean over members of the largest Jaccard index between the cluster and one of theirs, over the objects
+    /// that both label; members that label none of it say nothing.
+    pub(crate) fn stability(&self, cluster: usize) -> Option<f64> {
+        let (mut sum, mut heard) = (0.0, 0usize);
+        for u in 0..self.members() {
+            let all = self.labelled[u * self.k + cluster];
+            if all == 0.0 {
+                continue;
+            }
+            heard += 1;
+            sum += (0..self.first[u + 1] - self.first[u])
+                .map(|l| {
+                    let row = self.of_label(u, l);
+                    row[cluster] / (all + row.iter().sum::<f64>() - row[cluster])
+                })
+                .fold(0.0, f64::max);
+        }
+        (heard > 0).then(|| sum / heard as f64)
+    }
+}
