@@ -7,12 +7,17 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Every room and the rooms that it may call. `*` is every other room but the program.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("consilience-core", &[]),
     ("consilience-num", &[]),
     ("consilience-generate", &["consilience-core", "consilience-num"]),
     ("consilience-graph", &["consilience-core", "consilience-num"]),
-    ("consilience-bregman", &["consilience-core", "consilience-num"]),
+    ("consilience-bregman", &["consilience-graph", "consilience-core", "consilience-num"]),
+    ("consilience-vote", &["consilience-graph", "consilience-core", "consilience-num"]),
+    (
+        "consilience-trust",
+        &["consilience-walk", "consilience-vote", "consilience-graph", "consilience-core", "consilience-num"],
+    ),
     ("consilience-simplex", &["consilience-core", "consilience-num"]),
     ("consilience-metric", &["consilience-core", "consilience-num"]),
     ("consilience-walk", &["consilience-graph", "consilience-core", "consilience-num"]),
@@ -163,7 +168,9 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// Code without comments and without the tests at the end of the file.
 fn code(source: &str) -> String {
     let body = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-    body.lines().map(|l| l.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
+    // The name of a feature, which may be that of a crate, is no type.
+    let told = body.lines().filter(|l| !l.trim_start().starts_with("#[cfg(feature"));
+    told.map(|l| l.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
 /// Names that a file takes from one of the crates by `use`, up to the renamed ones.

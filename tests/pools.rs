@@ -1,101 +1,23 @@
 //! Every draw of the reference pools: counts equal, PTS to 1e-12, PTA's scores to 1e-9, PTGP's on
 //! average.
 //!
-//! The pools are not part of the project. They are looked for in `$CONSILIENCE_POOLS`, then in
-//! `../shared/data/pools` beside the checkout; without them the tests say so and pass.
+//! The pools are not part of the project: without them the tests say so and pass (`tests/reference/mod.rs`).
 
-use std::path::PathBuf;
+mod reference;
 
-use consilience::scores::{Normalizer, normalized_mutual_information};
 use consilience::{
     ConsensusFunction, EliteNeighbours, Ensemble, Linkage, Microclusters, Partition, ProbabilityTrajectories,
     Pta, Ptgp, Seed, Similarity, SparsePairCounts, TransferCut,
 };
-use ndarray_npy::NpzReader;
-use serde_json::Value;
+use reference::{integers, number, partition, pools};
 
 /// Pools with values of the published PTA program.
 const POOLS: [&str; 4] = ["MF", "IS", "LS", "PD"];
 
-struct Pool {
-    name: String,
-    labels: consilience::ndarray::Array2<u8>,
-    truth: Partition,
-    clusters: usize,
-    golden: Value,
-}
-
-impl Pool {
-    fn ensemble(&self, draw: &Value) -> Ensemble {
-        let members = integers(&draw["columns"])
-            .map(|c| Partition::from_labels(&self.labels.column(c).to_vec()).unwrap())
-            .collect();
-        Ensemble::new(members).unwrap()
-    }
-
-    fn nmi(&self, result: &Partition) -> f64 {
-        normalized_mutual_information(result, &self.truth, Normalizer::Max).unwrap()
-    }
-
-    fn draws(&self) -> impl Iterator<Item = (String, &Value)> {
-        self.golden["draws"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|d| (format!("{} draw {}", self.name, d["draw"]), d))
-    }
-}
-
-fn integers(value: &Value) -> impl Iterator<Item = usize> + '_ {
-    value.as_array().unwrap().iter().map(|v| v.as_u64().unwrap() as usize)
-}
-
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap()
-}
-
-fn folder() -> Option<PathBuf> {
-    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/pools");
-    let folder = std::env::var_os("CONSILIENCE_POOLS").map_or(here, PathBuf::from);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: no reference pools in {}", folder.display());
-    None
-}
-
-fn pools(names: &[&str]) -> Vec<Pool> {
-    let Some(folder) = folder() else { return Vec::new() };
-    names
-        .iter()
-        .map(|name| {
-            let file = std::fs::File::open(folder.join(format!("{name}.npz"))).unwrap();
-            let mut npz = NpzReader::new(file).unwrap();
-            let truth: Vec<i64> = match npz.by_name::<ndarray::OwnedRepr<u8>, ndarray::Ix1>("truth") {
-                Ok(t) => t.iter().map(|&t| i64::from(t)).collect(),
-                Err(_) => {
-                    let t: ndarray::Array1<i32> = npz.by_name("truth").unwrap();
-                    t.iter().map(|&t| i64::from(t)).collect()
-                }
-            };
-            let json = std::fs::read_to_string(folder.join(format!("golden_{name}.json"))).unwrap();
-            let golden: Value = serde_json::from_str(&json).unwrap();
-            Pool {
-                name: (*name).to_string(),
-                labels: npz.by_name("labels").unwrap(),
-                truth: Partition::from_labels(&truth).unwrap(),
-                clusters: golden["true_k"].as_u64().unwrap() as usize,
-                golden,
-            }
-        })
-        .collect()
-}
-
 #[test]
 fn counts_links_and_trajectories() {
     for pool in pools(&POOLS) {
-        for (at, draw) in pool.draws() {
-            let e = pool.ensemble(draw);
+        for (at, e, draw) in pool.published() {
             let m = Microclusters::of(&e).unwrap();
             assert_eq!(m.n_nodes() as u64, draw["microclusters"].as_u64().unwrap(), "{at}");
             let links = SparsePairCounts::of(&m, &()).unwrap().n_links();
@@ -120,7 +42,7 @@ fn details_of_the_first_draw() {
     for pool in pools(&POOLS) {
         let detail = &pool.golden["detail_draw0"];
         let draw = &pool.golden["draws"][0];
-        let e = pool.ensemble(draw);
+        let e = pool.ensemble(&pool.draws[0]);
         let m = Microclusters::of(&e).unwrap();
         let k = draw["K"].as_u64().unwrap() as usize;
         let elite = EliteNeighbours::of(&m, k, &()).unwrap();
@@ -138,9 +60,7 @@ fn details_of_the_first_draw() {
                 assert!((ours - theirs).abs() <= 1e-12 * theirs, "{} {i} {j}: {ours} {theirs}", pool.name);
             }
         }
-        let expected: Vec<i64> =
-            detail["pta_al_labels_true_k"].as_array().unwrap().iter().map(|v| v.as_i64().unwrap()).collect();
-        let expected = Partition::from_labels(&expected).unwrap();
+        let expected = partition(&detail["pta_al_labels_true_k"]);
         assert_eq!(Pta::new(pool.clusters).consensus(&e).unwrap(), expected, "{}", pool.name);
     }
 }
@@ -148,8 +68,7 @@ fn details_of_the_first_draw() {
 #[test]
 fn pta_scores_on_every_draw() {
     for pool in pools(&POOLS) {
-        for (at, draw) in pool.draws() {
-            let e = pool.ensemble(draw);
+        for (at, e, draw) in pool.published() {
             for (name, linkage) in
                 [("pta_al", Linkage::Average), ("pta_cl", Linkage::Complete), ("pta_sl", Linkage::Single)]
             {
@@ -171,8 +90,8 @@ fn pta_scores_on_every_draw() {
 fn ptgp_scores_on_average() {
     for pool in pools(&POOLS) {
         let (mut ours, mut theirs, mut draws) = (0.0, 0.0, 0.0);
-        for (_, draw) in pool.draws() {
-            let m = Microclusters::of(&pool.ensemble(draw)).unwrap();
+        for (_, e, draw) in pool.published() {
+            let m = Microclusters::of(&e).unwrap();
             // The graph does not depend on the seed, the cut does.
             let b = Ptgp::new(pool.clusters).bipartite(&m, &()).unwrap().weights;
             for seed in 0..10 {
@@ -191,10 +110,10 @@ fn ptgp_scores_on_average() {
 #[test]
 fn label_gaps_change_nothing() {
     for pool in pools(&["MF"]) {
-        let draw = &pool.golden["draws"][0];
-        let e = pool.ensemble(draw);
-        let gaps: Vec<Partition> = integers(&draw["columns"])
-            .map(|c| {
+        let e = pool.ensemble(&pool.draws[0]);
+        let gaps: Vec<Partition> = pool.draws[0]
+            .iter()
+            .map(|&c| {
                 let labels: Vec<u64> =
                     pool.labels.column(c).iter().map(|&l| u64::from(l) * 7919 + (1 << 40)).collect();
                 Partition::from_labels(&labels).unwrap()

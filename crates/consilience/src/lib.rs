@@ -1,5 +1,9 @@
 #![doc = include_str!("../../../README.md")]
 
+pub use consilience_bregman::{
+    Divergence, KullbackLeibler, Line, PairEvidence, Pairs, Pcc, Solution, Solver, SquaredEuclidean, Start,
+    centroids, check_divergence, cluster_relations, surviving_clusters,
+};
 pub use consilience_core::{
     BaseClusterer, ConsensusFunction, Constraints, Ensemble, Error, ErrorKind, Features, Fit,
     GraphPartitioner, Grouping, LabelInt, LabelSlice, Link, Linkage, Memberships, MemoryBudget, Observer,
@@ -8,10 +12,30 @@ pub use consilience_core::{
 };
 pub use consilience_generate::{
     Agglomerative, Generator, KMeans, KMeansClusters, KernelKMeans, MiniBatchKMeans, Rpcl, Scale, Spectral,
+    USpec,
 };
+#[cfg(feature = "metis")]
+pub use consilience_graph::MetisCut;
 pub use consilience_graph::{
-    Agglomeration, Clusters, CoAssociation, CountRow, Cut, Dendrogram, EvidenceAccumulation, LeafWeights,
-    Merge, Microclusters, PairCounts, SparsePairCounts, TransferCut, linkage,
+    Agglomeration, ApproximateSimRank, ClusterIncidence, Clusters, CoAssociation, ConnectedTriples, CountRow,
+    Cspa, Cut, CutMethod, Dendrogram, Diffusion, EcpcsHc, EcpcsMc, EnhancedCoAssociation,
+    EvidenceAccumulation, GpMgla, Hbgf, Hgpa, IncidenceSpectrum, LeafWeights, LinkBased, LinkSimilarity,
+    LocallyWeighted, Lwea, Lwgp, Mcla, Merge, Microclusters, PairCounts, RandomWalker, SimRank,
+    SoftRandomWalker, SparsePairCounts, SpectralCut, TransferCut, Usenc, Weac, WeightedCoAssociation,
+    ensemble_driven_cluster_index, linkage, normalized_crowd_agreement, propagated_cluster_similarity,
+    vat_order,
+};
+pub use consilience_metric::{
+    Assign, Ccskl, Clustering, ConstrainedClusterer, CopKMeans, Dca, Fpc, Itml, LinearMap, Lmnn,
+    MetricLearner, Mmc, MpckMeans, Nnc, PckMeans, Pmmc, Rca, RsdDiagonal, RsdFull, RsdMetric, SeededKMeans,
+    Separation, SideInformation, cluster_under,
+};
+pub use consilience_trust::{
+    ClusterDiagnostics, ClusterNumber, ConsensusCdf, Criterion, Diagnostics, MemberDiagnostics, NumberRow,
+    NumberTable, Recommended,
+};
+pub use consilience_vote::{
+    Ballots, LeastSquares, MixtureModel, Qmi, SoftMixtureModel, Voting, weighted_nmi,
 };
 pub use consilience_walk::{
     BipartiteGraph, EliteNeighbours, ProbabilityTrajectories, Pta, Ptgp, Road, Transition,

@@ -1,0 +1,65 @@
+//! Metric learners and constrained clusterers on generated data: 2,000 objects, 10 classes, five labels each.
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use std::hint::black_box;
+
+use consilience::ndarray::Array2;
+use consilience::{
+    Ccskl, ConstrainedClusterer, CopKMeans, Dca, Itml, Lmnn, MetricLearner, Mmc, MpckMeans, PckMeans, Pmmc,
+    Rca, Seed, SeededKMeans, SideInformation,
+};
+
+fn world(d: usize) -> (Array2<f64>, SideInformation) {
+    let mut s = Seed(1).stream();
+    let centres = Array2::from_shape_fn((10, d), |_| 2.0 * s.normal());
+    let x = Array2::from_shape_fn((2000, d), |(i, j)| {
+        centres[[i % 10, j]] + (1.0 + j as f64 / d as f64) * s.normal()
+    });
+    let labels: Vec<i64> = (0..2000).map(|i| if i < 50 { i % 10 } else { -1 }).collect();
+    (x, SideInformation::from_labels(&labels).expect("there are labels"))
+}
+
+fn learners(c: &mut Criterion) {
+    let methods: [(&str, Box<dyn MetricLearner>); 6] = [
+        ("rca", Box::new(Rca::new())),
+        ("dca", Box::new(Dca::new())),
+        ("mmc", Box::new(Mmc::new())),
+        ("mmc-diagonal", Box::new(Mmc::new().diagonal(true))),
+        ("itml", Box::new(Itml::new())),
+        ("lmnn", Box::new(Lmnn::new())),
+    ];
+    for d in [16, 64] {
+        let (x, side) = world(d);
+        let mut group = c.benchmark_group(format!("learner-d{d}"));
+        group.sample_size(10);
+        for (name, method) in &methods {
+            group.bench_function(*name, |b| {
+                b.iter(|| black_box(method.fit(x.view().into(), &side, &())));
+            });
+        }
+    }
+}
+
+fn clusterers(c: &mut Criterion) {
+    let methods: [(&str, Box<dyn ConstrainedClusterer>); 8] = [
+        ("seeded-kmeans", Box::new(SeededKMeans::new())),
+        ("constrained-kmeans", Box::new(SeededKMeans::constrained())),
+        ("cop-kmeans", Box::new(CopKMeans::new())),
+        ("pck-means", Box::new(PckMeans::new())),
+        ("mpck-means", Box::new(MpckMeans::new())),
+        ("mpck-means-full", Box::new(MpckMeans::new().per_cluster(true).full(true))),
+        ("ccskl", Box::new(Ccskl::new())),
+        ("pmmc", Box::new(Pmmc::new())),
+    ];
+    let (x, side) = world(16);
+    let mut group = c.benchmark_group("clusterer-2000x16");
+    group.sample_size(10);
+    for (name, method) in &methods {
+        group.bench_function(*name, |b| {
+            b.iter(|| black_box(method.fit(x.view().into(), 10, &side, Seed(0), &())))
+        });
+    }
+}
+
+criterion_group!(benches, learners, clusterers);
+criterion_main!(benches);

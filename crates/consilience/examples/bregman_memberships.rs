@@ -1,0 +1,76 @@
+//! Room `bregman`: soft memberships whose inner products predict how often two objects are together, in at most
+//! K clusters, and what can be read from them.
+//!
+//! cargo run --example bregman_memberships
+
+use consilience::ndarray::Array2;
+use consilience::{
+    ConsensusFunction, Ensemble, Generator, KMeans, Pcc, Result, Seed, Solver, centroids, cluster_relations,
+    surviving_clusters,
+};
+
+/// Three clouds in the plane; every tenth point lies half way between the first two.
+fn points() -> Array2<f64> {
+    let mut random = Seed(5).stream();
+    let centres = [[0.0, 0.0], [8.0, 0.0], [4.0, 30.0]];
+    let mut x = Array2::zeros((150, 2));
+    for i in 0..150 {
+        let c = if i % 10 == 9 { [4.0, 0.0] } else { centres[i % 3] };
+        for j in 0..2 {
+            x[[i, j]] = c[j] + random.normal();
+        }
+    }
+    x
+}
+
+fn members(x: &Array2<f64>) -> Result<Ensemble> {
+    Generator::new(KMeans::new())
+        .members(60)
+        .clusters(3..=4)
+        .object_fraction(0.5)
+        .seed(Seed(1))
+        .generate(x.view())
+}
+
+fn main() -> Result<()> {
+    let x = points();
+    let ensemble = members(&x)?;
+
+    // Six clusters are allowed; the evidence needs fewer.
+    let fit = Pcc::new(6).seed(Seed(2)).fit(&ensemble, &())?;
+    let soft = fit.output;
+    let left = surviving_clusters(&soft);
+    println!("{} of 6 clusters survive after {} sweeps", left.len(), fit.report.iterations);
+    println!("{}", fit.report.notes.join("; "));
+    assert!(left.len() < 6);
+
+    let entropy = soft.entropy();
+    let mean = |between: bool| {
+        let of: Vec<f64> = (0..150).filter(|i| (i % 10 == 9) == between).map(|i| entropy[i]).collect();
+        of.iter().sum::<f64>() / of.len() as f64
+    };
+    println!("entropy of points in a cloud {:.2} bits, of those between two {:.2}", mean(false), mean(true));
+    assert!(mean(true) > mean(false));
+
+    let (relations, centres) = (cluster_relations(&soft, 0.05)?, centroids(&soft, x.view().into())?);
+    for &c in &left {
+        let shared: Vec<String> = left.iter().map(|&l| format!("{:.2}", relations[[c, l]])).collect();
+        println!("cluster at ({:.1}, {:.1}) shares {}", centres[[c, 0]], centres[[c, 1]], shared.join(" "));
+    }
+
+    // The paper's own road ends at the same optimum.
+    let paper =
+        Pcc::new(6).seed(Seed(2)).solver(Solver::LineSearch).max_iterations(1_000_000).fit(&ensemble, &())?;
+    let (a, b) = (fit.report.objective.unwrap_or(f64::NAN), paper.report.objective.unwrap_or(f64::NAN));
+    println!(
+        "objective {a:.4} in {} sweeps, {b:.4} in {} line searches",
+        fit.report.iterations, paper.report.iterations
+    );
+    assert!((a - b).abs() < 1e-3 * a);
+    Ok(())
+}
+
+#[test]
+fn runs() {
+    main().unwrap();
+}

@@ -1,0 +1,180 @@
+//! Methods on the ensemble's clusters against the published programs' values: crowd agreement, cluster
+//! entropies, WEAC, GP-MGLA, LWEA, LWGP on every draw that has one, HBGF against another tool's.
+//!
+//! The pools are not part of the project: without them the tests say so and pass (`tests/reference/mod.rs`).
+
+mod reference;
+
+use consilience::{
+    ClusterIncidence, ConsensusFunction, Ensemble, GpMgla, Hbgf, Linkage, LocallyWeighted, Lwea, Lwgp,
+    Microclusters, Seed, Similarity, Weac, ensemble_driven_cluster_index, normalized_crowd_agreement,
+};
+use reference::{Pool, integers, number, partition};
+use serde_json::Value;
+
+const POOLS: [&str; 7] = ["MF", "IS", "LS", "PD", "Semeion", "Texture", "VS"];
+
+fn pools() -> Vec<Pool> {
+    reference::pools(&POOLS)
+}
+
+/// The draws that have a value of this name.
+fn draws_with<'a>(pool: &'a Pool, key: &'a str) -> impl Iterator<Item = (String, Ensemble, &'a Value)> {
+    pool.published().filter(move |d| !d.2[key].is_null()).map(move |(at, e, values)| (at, e, &values[key]))
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(number).collect()
+}
+
+fn incidence(e: &Ensemble) -> ClusterIncidence {
+    ClusterIncidence::of(&Microclusters::of(e).unwrap())
+}
+
+#[test]
+fn crowd_agreement_on_every_draw() {
+    for pool in pools() {
+        for (at, e, expected) in draws_with(&pool, "ncai") {
+            let ncai = normalized_crowd_agreement(&incidence(&e), &()).unwrap();
+            for (ours, theirs) in ncai.iter().zip(numbers(expected)) {
+                assert!((ours - theirs).abs() < 1e-9, "{at}: {ours} {theirs}");
+            }
+        }
+    }
+}
+
+#[test]
+fn cluster_index_on_every_draw() {
+    for pool in pools() {
+        for (at, e, expected) in draws_with(&pool, "eci") {
+            let eci = ensemble_driven_cluster_index(&incidence(&e), 0.4, &()).unwrap();
+            let (min, max) = eci.iter().fold((1.0f64, 0.0f64), |(a, b), &w| (a.min(w), b.max(w)));
+            let sum: f64 = eci.iter().sum();
+            for (ours, name) in [(sum, "sum"), (min, "min"), (max, "max")] {
+                assert!((ours - number(&expected[name])).abs() < 1e-9, "{at} {name}: {ours}");
+            }
+        }
+        for (at, e, expected) in draws_with(&pool, "clusters_in_ensemble") {
+            assert_eq!(e.n_clusters() as u64, expected.as_u64().unwrap(), "{at}");
+        }
+    }
+}
+
+#[test]
+fn details_of_the_first_draw() {
+    for pool in pools() {
+        let e = pool.ensemble(&pool.draws[0]);
+        let detail = &pool.golden["detail_draw0_lw"];
+        if !detail.is_null() {
+            let mut eci = ensemble_driven_cluster_index(&incidence(&e), 0.4, &()).unwrap();
+            let mut expected = numbers(&detail["eci_all_clusters"]);
+            // The reference numbers clusters by label, we by first object.
+            eci.sort_by(f64::total_cmp);
+            expected.sort_by(f64::total_cmp);
+            assert_eq!(eci.len(), expected.len());
+            assert!(eci.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12), "{}", pool.name);
+            let graph = LocallyWeighted::default().similarity(&e, &()).unwrap().output;
+            let objects: Vec<usize> = integers(&detail["object_index"]).collect();
+            for (a, &i) in objects.iter().enumerate() {
+                for (b, &j) in objects.iter().enumerate().filter(|&(b, _)| b != a) {
+                    let node = |o: usize| graph.grouping().of_object()[o] as usize;
+                    let (ours, theirs) =
+                        (graph.weights()[[node(i), node(j)]], number(&detail["lwca_between_objects"][a][b]));
+                    assert!((ours - theirs).abs() < 1e-12, "{} {i} {j}: {ours} {theirs}", pool.name);
+                }
+            }
+            let found = Lwea::new(pool.clusters).consensus(&e).unwrap();
+            assert_eq!(found, partition(&detail["lwea_labels_true_k"]), "{}", pool.name);
+        }
+        let detail = &pool.golden["detail_draw0_weac"];
+        if !detail.is_null() {
+            let found = Weac::new(pool.clusters).consensus(&e).unwrap();
+            assert_eq!(found, partition(&detail["weac_al_labels_true_k"]), "{}", pool.name);
+            let found = GpMgla::new(pool.clusters).consensus(&e).unwrap();
+            assert_eq!(found, partition(&detail["gpmgla_labels_true_k"]), "{}", pool.name);
+        }
+    }
+}
+
+#[test]
+fn weac_scores_on_every_draw() {
+    for pool in pools() {
+        for (at, e, expected) in draws_with(&pool, "weac") {
+            for (name, linkage) in
+                [("al", Linkage::Average), ("cl", Linkage::Complete), ("sl", Linkage::Single)]
+            {
+                let found = pool.nmi(&Weac::new(pool.clusters).linkage(linkage).consensus(&e).unwrap());
+                let theirs = number(&expected[name]);
+                assert!((found - theirs).abs() < 1e-6, "{at} {name}: {found} {theirs}");
+            }
+        }
+    }
+}
+
+#[test]
+fn gp_mgla_scores_on_every_draw() {
+    for pool in pools() {
+        for (at, e, expected) in draws_with(&pool, "gpmgla") {
+            let found = pool.nmi(&GpMgla::new(pool.clusters).consensus(&e).unwrap());
+            let theirs = number(&expected["true_k"]);
+            assert!((found - theirs).abs() < 1e-6, "{at}: {found} {theirs}");
+        }
+    }
+}
+
+#[test]
+fn lwea_scores_on_every_draw() {
+    for pool in pools() {
+        for (at, e, expected) in draws_with(&pool, "lwea") {
+            let (m, tree) = Lwea::new(pool.clusters).dendrogram(&e, &()).unwrap();
+            let nmi = |k: usize| pool.nmi(&m.grouping().expand(&tree.cut(k).unwrap()).unwrap());
+            let (found, theirs) = (nmi(pool.clusters), number(&expected["true_k"]));
+            assert!((found - theirs).abs() < 1e-6, "{at}: {found} {theirs}");
+            let (best, theirs) = ((2..=30).map(nmi).fold(0.0, f64::max), number(&expected["best_k_2_30"]));
+            assert!((best - theirs).abs() < 1e-6, "{at} best k: {best} {theirs}");
+        }
+    }
+}
+
+#[test]
+fn lwgp_scores_on_average() {
+    for pool in pools() {
+        let (mut ours, mut theirs, mut draws) = (0.0, 0.0, 0.0);
+        for (_, e, expected) in draws_with(&pool, "lwgp") {
+            for seed in 0..10 {
+                ours += pool.nmi(&Lwgp::new(pool.clusters).seed(Seed(seed)).consensus(&e).unwrap()) / 10.0;
+            }
+            theirs += number(&expected["true_k_mean"]);
+            draws += 1.0;
+        }
+        if draws > 0.0 {
+            let (ours, theirs) = (ours / draws, theirs / draws);
+            println!("{}: LWGP {ours:.4}, reference {theirs:.4}", pool.name);
+            assert!((ours - theirs).abs() < 0.01, "{}: {ours} {theirs}", pool.name);
+        }
+    }
+}
+
+#[test]
+fn hbgf_is_not_below_the_peer() {
+    let (mut all, mut all_draws) = (0.0, 0.0);
+    for pool in pools() {
+        let (mut ours, mut theirs, mut draws) = (0.0, 0.0, 0.0);
+        for (draw, nmi) in pool.peer("ce_hbgf") {
+            let e = pool.ensemble(&pool.draws[draw]);
+            for seed in 0..10 {
+                ours += pool.nmi(&Hbgf::new(pool.clusters).seed(Seed(seed)).consensus(&e).unwrap()) / 10.0;
+            }
+            theirs += nmi;
+            draws += 1.0;
+        }
+        if draws > 0.0 {
+            all += ours - theirs;
+            all_draws += draws;
+            let (ours, theirs) = (ours / draws, theirs / draws);
+            println!("{}: HBGF {ours:.4}, peer {theirs:.4} on {draws} draws", pool.name);
+            assert!(ours > theirs - 0.01, "{}: {ours} {theirs}", pool.name);
+        }
+    }
+    assert!(all_draws == 0.0 || all / all_draws > -0.01, "on average: {}", all / all_draws);
+}
