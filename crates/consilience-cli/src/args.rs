@@ -1,8 +1,9 @@
 //! The command line.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Combine clusterings: one consensus from many answers.
 ///
@@ -25,8 +26,12 @@ pub(crate) enum Command {
     Generate(Generate),
     /// Combine an ensemble into one clustering
     Consensus(Consensus),
+    /// Cluster features with the help of a few labels or pairs
+    Cluster(Cluster),
     /// Compare a clustering with the truth, or with another clustering
     Score(Score),
+    /// Draw an ensemble or a clustering, as an SVG picture
+    Plot(Plot),
 }
 
 /// Options of every command.
@@ -65,7 +70,7 @@ pub(crate) struct Generate {
     /// Where the ensemble goes: n rows, one column of labels per member
     #[arg(short, long, value_name = "ENSEMBLE")]
     pub(crate) output: PathBuf,
-    /// kmeans, minibatch, kernel-kmeans, rpcl, spectral or agglomerative
+    /// kmeans, minibatch, kernel-kmeans, rpcl, spectral, agglomerative or uspec
     #[arg(long, value_name = "NAME", default_value = "kmeans")]
     pub(crate) method: String,
     /// Number of base clusterings
@@ -102,9 +107,9 @@ pub(crate) struct Consensus {
     /// The consensus function; --list shows them
     #[arg(long, value_name = "NAME", required_unless_present = "list")]
     pub(crate) method: Option<String>,
-    /// Number of clusters; without it the method chooses
+    /// Number of clusters; without it the method chooses, where it can; `auto` chooses for any method
     #[arg(long, value_name = "K")]
-    pub(crate) clusters: Option<usize>,
+    pub(crate) clusters: Option<Count>,
     /// Use only these base clusterings, for instance 3,17,20
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) columns: Vec<usize>,
@@ -117,9 +122,72 @@ pub(crate) struct Consensus {
     /// Where the memberships go: n rows, one column of probabilities per cluster
     #[arg(long, value_name = "FILE")]
     pub(crate) soft: Option<PathBuf>,
+    /// Say how far the result can be trusted: agreement with the members, confidence, stability
+    #[arg(long)]
+    pub(crate) diagnose: bool,
     /// Print the methods with their parameters and papers
     #[arg(long)]
     pub(crate) list: bool,
+    /// True labels: adds every score of the result
+    #[arg(long, value_name = "FILE")]
+    pub(crate) truth: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// A number of clusters, or the wish that one be found.
+#[derive(Clone, Copy)]
+pub(crate) enum Count {
+    /// So many.
+    Fixed(usize),
+    /// As many as several criteria agree on.
+    Auto,
+}
+
+impl FromStr for Count {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "auto" => Ok(Count::Auto),
+            _ => text.parse().map(Count::Fixed).map_err(|_| "expected a whole number or auto"),
+        }
+    }
+}
+
+/// Arguments of `cluster`.
+#[derive(Args)]
+#[command(
+    after_help = "Example: consilience cluster features.csv --method pck-means --constraints pairs.csv --clusters 3 -o labels.csv"
+)]
+pub(crate) struct Cluster {
+    /// Features: n rows, d columns of numbers
+    pub(crate) features: PathBuf,
+    /// fpc, nnc, kmeans (seeded by the labels), cop-kmeans, pck-means or mpck-means
+    #[arg(long, value_name = "NAME")]
+    pub(crate) method: String,
+    /// Number of clusters; without it as many as there are classes among the labels
+    #[arg(long, value_name = "K")]
+    pub(crate) clusters: Option<usize>,
+    /// Known labels: one column, negative or empty where none is known
+    #[arg(long, value_name = "FILE")]
+    pub(crate) labels: Option<PathBuf>,
+    /// Known pairs: CSV rows i,j,link with link must or cannot
+    #[arg(long, value_name = "FILE")]
+    pub(crate) constraints: Option<PathBuf>,
+    /// How distances are measured: euclidean, or learned from what is known by rsd-diagonal, rsd-full, mmc,
+    /// itml, rca, dca or lmnn
+    #[arg(long, value_name = "NAME", default_value = "euclidean")]
+    pub(crate) metric: String,
+    /// Where the labels go: one column
+    #[arg(short, long, value_name = "LABELS")]
+    pub(crate) output: Option<PathBuf>,
+    /// Features of new objects, which are labelled by what was found
+    #[arg(long, value_name = "FEATURES")]
+    pub(crate) predict: Option<PathBuf>,
+    /// Where the labels of the new objects go
+    #[arg(long, value_name = "LABELS")]
+    pub(crate) predicted: Option<PathBuf>,
     /// True labels: adds every score of the result
     #[arg(long, value_name = "FILE")]
     pub(crate) truth: Option<PathBuf>,
@@ -142,6 +210,51 @@ pub(crate) struct Score {
     pub(crate) common: Common,
 }
 
+/// Arguments of `plot`.
+#[derive(Args)]
+#[command(after_help = "Example: consilience plot co-association pool.npz -o pool.svg")]
+pub(crate) struct Plot {
+    /// What to draw
+    pub(crate) what: Picture,
+    /// An ensemble (co-association, dendrogram, cdf) or memberships (memberships, cluster-graph)
+    pub(crate) input: PathBuf,
+    /// Where the picture goes
+    #[arg(short, long, value_name = "FILE.svg")]
+    pub(crate) output: PathBuf,
+    /// Use only these base clusterings, for instance 3,17,20
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) columns: Vec<usize>,
+    /// Whose dendrogram
+    #[arg(long, value_name = "NAME", default_value = "eac-al")]
+    pub(crate) method: String,
+    /// A parameter of the method
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    pub(crate) params: Vec<String>,
+    /// With cdf: also the curves of consensus into 2 to K clusters
+    #[arg(long, value_name = "K")]
+    pub(crate) up_to: Option<usize>,
+    /// Memberships below this are no relation between clusters
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
+    pub(crate) delta: f64,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// The pictures.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Picture {
+    /// How often objects are together, in an order that puts clusters side by side (VAT)
+    CoAssociation,
+    /// The tree of a method that agglomerates
+    Dendrogram,
+    /// The share of pairs that are together at most so often (consensus CDF)
+    Cdf,
+    /// Soft memberships, one row per object
+    Memberships,
+    /// Clusters, and how far they overlap in soft memberships
+    ClusterGraph,
+}
+
 impl Command {
     /// The options that all commands share.
     pub(crate) fn common(&self) -> &Common {
@@ -149,7 +262,9 @@ impl Command {
             Command::Demo(a) => &a.common,
             Command::Generate(a) => &a.common,
             Command::Consensus(a) => &a.common,
+            Command::Cluster(a) => &a.common,
             Command::Score(a) => &a.common,
+            Command::Plot(a) => &a.common,
         }
     }
 }

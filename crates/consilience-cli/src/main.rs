@@ -6,6 +6,7 @@ mod failure;
 mod files;
 mod methods;
 mod output;
+mod pictures;
 mod terminal;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -43,9 +44,9 @@ fn run() -> Outcome<()> {
         Err(error) => {
             return match error.kind() {
                 ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => output::print(&error.to_string()),
-                ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-                    Err(Failure::bad("no command; expected demo, generate, consensus or score; see --help"))
-                }
+                ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::bad(
+                    "no command; expected demo, generate, consensus, cluster, score or plot; see --help",
+                )),
                 _ => Err(Failure::Bad(args::one_line(&error))),
             };
         }
@@ -58,7 +59,9 @@ fn run() -> Outcome<()> {
         Command::Demo(args) => commands::demo::run(args, &terminal),
         Command::Generate(args) => commands::generate::run(args, &terminal),
         Command::Consensus(args) => commands::consensus::run(args, &terminal),
+        Command::Cluster(args) => commands::cluster::run(args, &terminal),
         Command::Score(args) => commands::score::run(args, &terminal),
+        Command::Plot(args) => commands::plot::run(args, &terminal),
     };
     match outcome {
         Ok(()) => terminal.finish(),

@@ -1,19 +1,18 @@
 //! `consilience consensus`: an ensemble to one clustering.
 
 use std::fmt::Write;
-use std::path::Path;
 use std::time::Instant;
 
 use consilience::scores::Scores;
-use consilience::{Ensemble, Memberships, Seed};
+use consilience::{ClusterNumber, Diagnostics, Ensemble, Memberships, Seed};
 use serde_json::{Value, json};
 
-use super::read_truth;
-use crate::args::Consensus;
+use super::{read_members, read_truth};
+use crate::args::{Consensus, Count};
 use crate::failure::{Failure, Outcome};
 use crate::files::target::Target;
 use crate::files::{self, Labelled};
-use crate::methods::{self, METHODS};
+use crate::methods::{self, Combined, METHODS};
 use crate::output::{self, Lines};
 use crate::terminal::Terminal;
 
@@ -40,12 +39,22 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     };
     // Everything that can be refused at once is, before the first byte is read.
     let method = methods::find(name)?;
-    let function = method.build(args.clusters, &args.params, Seed(args.common.seed))?;
+    let seed = Seed(args.common.seed);
+    let build = |clusters| method.build(clusters, &args.params, seed);
+    // Found from the ensemble, or known already.
+    let ready = match args.clusters {
+        Some(Count::Auto) => None,
+        Some(Count::Fixed(k)) => Some(build(Some(k))?),
+        None => Some(build(None)?),
+    };
+    if ready.is_none() {
+        build(Some(1))?;
+    }
     if args.output.is_some() && args.output == args.soft {
         return Err(Failure::bad("-o and --soft name the same file; expected two"));
     }
-    let mut labels_to = args.output.as_deref().map(Target::create).transpose()?;
-    let mut soft_to = args.soft.as_deref().map(Target::create).transpose()?;
+    let mut labels_to = args.output.as_deref().map(Target::table).transpose()?;
+    let mut soft_to = args.soft.as_deref().map(Target::table).transpose()?;
 
     let start = Instant::now();
     let ensemble = read_members(path, &args.columns, terminal)?;
@@ -53,23 +62,34 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     let read = start.elapsed();
 
     let start = Instant::now();
-    let fit = function.fit(&ensemble, terminal)?;
+    let function = match ready {
+        Some(function) => function,
+        None => {
+            let table = ClusterNumber::new().seed(seed).choose(&ensemble, terminal)?;
+            table.notes.iter().for_each(|note| terminal.note(note));
+            build(Some(table.recommended))?
+        }
+    };
+    let Combined { partition: consensus, memberships, mut report } = function.run(&ensemble, terminal)?;
     let total = start.elapsed();
-    let (consensus, mut report) = (fit.output, fit.report);
     report.notes.extend(suspicious(&ensemble));
     report.notes.iter().for_each(|note| terminal.note(note));
 
     if let Some(target) = &mut labels_to {
-        files::write_labels(target, &Labelled::one(&consensus), terminal)?;
+        files::write_labels(target, &Labelled::One(&consensus), terminal)?;
     }
     if let Some(target) = &mut soft_to {
-        terminal.note(format!("{name} gives a hard clustering: its memberships are 0 or 1"));
-        files::write_floats(target, Memberships::from(&consensus).values(), terminal)?;
+        if memberships.is_none() {
+            terminal.note(format!("{name} gives a hard clustering: its memberships are 0 or 1"));
+        }
+        let memberships = memberships.unwrap_or_else(|| Memberships::from(&consensus));
+        files::write_floats(target, memberships.values(), terminal)?;
     }
     for target in [labels_to, soft_to].into_iter().flatten() {
         target.commit()?;
     }
 
+    let trust = args.diagnose.then(|| Diagnostics::of(&ensemble, &consensus)).transpose()?;
     let scores = truth.map(|truth| Scores::compare(&consensus, &truth)).transpose()?;
     if args.common.json {
         let mut object = json!({
@@ -87,6 +107,9 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
         if report.error_bound.is_none() {
             object.as_object_mut().map(|o| o.remove("error_bound"));
         }
+        if let Some(trust) = &trust {
+            object["diagnostics"] = diagnostics_json(trust);
+        }
         if let Some(scores) = scores {
             object["scores"] = output::scores_json(&scores.entries());
         }
@@ -102,6 +125,9 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
         lines.add("error bound", format!("{bound:.2e}"));
     }
     lines.add("seconds", format!("{} (and {} to read)", output::time(total), output::time(read)));
+    if let Some(trust) = &trust {
+        diagnostics_lines(trust, &mut lines);
+    }
     if let Some(scores) = scores {
         lines.scores(&scores.entries());
     }
@@ -113,21 +139,61 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     lines.print(terminal)
 }
 
-/// The ensemble, or only the chosen columns of it.
-fn read_members(path: &Path, columns: &[usize], terminal: &Terminal) -> Outcome<Ensemble> {
-    let ensemble = files::read_ensemble(path, terminal)?;
-    if columns.is_empty() {
-        return Ok(ensemble);
+/// How far the result can be trusted; without the confidence of every object, which `--soft` methods write.
+fn diagnostics_json(trust: &Diagnostics) -> Value {
+    let clusters: Vec<Value> = trust
+        .clusters
+        .iter()
+        .map(|c| {
+            json!({
+                "objects": c.objects,
+                "density": c.density,
+                "nearest": c.nearest.map(|(cluster, _)| cluster),
+                "nearest_density": c.nearest.map(|(_, density)| density),
+                "stability": c.stability,
+                "confidence": c.confidence,
+            })
+        })
+        .collect();
+    let members: Vec<Value> = trust
+        .members
+        .iter()
+        .map(|m| json!({ "clusters": m.clusters, "agreement": m.agreement, "company": m.company }))
+        .collect();
+    json!({
+        "anmi": trust.anmi,
+        "diversity": trust.diversity,
+        "confidence": mean(&trust.confidence),
+        "dissenters": trust.dissenters,
+        "clusters": clusters,
+        "members": members,
+        "sentences": trust.sentences,
+    })
+}
+
+fn diagnostics_lines(trust: &Diagnostics, lines: &mut Lines) {
+    lines.add("agreement with the members", format!("{:.4}", trust.anmi));
+    if let Some(diversity) = trust.diversity {
+        lines.add("diversity among them", format!("{diversity:.4}"));
     }
-    if let Some(column) = columns.iter().find(|&&c| c >= ensemble.n_members()) {
-        return Err(Failure::Bad(format!(
-            "--columns {column}: {} has {} columns; expected 0..={}",
-            path.display(),
-            ensemble.n_members(),
-            ensemble.n_members() - 1
-        )));
+    lines.add("mean confidence", format!("{:.4}", mean(&trust.confidence)));
+    for (c, cluster) in trust.clusters.iter().enumerate() {
+        let stability = cluster.stability.map_or("none".to_owned(), |s| format!("{s:.2}"));
+        lines.add(
+            format!("cluster {c}"),
+            format!(
+                "{} objects, confidence {:.2}, stability {stability}",
+                cluster.objects, cluster.confidence
+            ),
+        );
     }
-    Ok(ensemble.select(columns)?)
+    for sentence in &trust.sentences {
+        lines.add("", sentence);
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 fn list(args: &Consensus, terminal: &Terminal) -> Outcome<()> {

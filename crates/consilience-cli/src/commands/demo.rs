@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Demo, terminal: &Terminal) -> Outcome<()> {
     for name in ["pta-al", "ptgp", "eac-al"] {
         let function = methods::find(name)?.build(Some(CLUSTERS), &[], seed)?;
         let start = Instant::now();
-        let consensus = function.fit(&ensemble, terminal)?.output;
+        let consensus = function.run(&ensemble, terminal)?.partition;
         let time = start.elapsed();
         lines.push(Line::new(name, &Scores::compare(&consensus, &truth)?, time));
     }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use consilience::scores::Scores;
 use consilience::{
     Agglomerative, BaseClusterer, Generator, KMeans, KernelKMeans, MiniBatchKMeans, Rpcl, Scale, Seed,
-    Spectral,
+    Spectral, USpec,
 };
 use serde_json::json;
 
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
     if let Some(fraction) = args.object_fraction {
         generator = generator.object_fraction(fraction);
     }
-    let mut target = Target::create(&args.output)?;
+    let mut target = Target::table(&args.output)?;
 
     let start = Instant::now();
     let table = files::read_features(&args.features, terminal)?;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
     let total = start.elapsed();
     let (ensemble, report) = (fit.output, fit.report);
     report.notes.iter().for_each(|note| terminal.note(note));
-    files::write_labels(&mut target, &Labelled::all(&ensemble), terminal)?;
+    files::write_labels(&mut target, &Labelled::All(&ensemble), terminal)?;
     target.commit()?;
 
     let sizes: Vec<usize> = ensemble.members().iter().map(|m| m.n_clusters()).collect();
@@ -103,9 +103,10 @@ fn clusterer(name: &str) -> Outcome<Box<dyn BaseClusterer>> {
         "rpcl" => Box::new(Rpcl::default()),
         "spectral" => Box::new(Spectral::default()),
         "agglomerative" => Box::new(Agglomerative::default()),
+        "uspec" => Box::new(USpec::default()),
         _ => {
             return Err(Failure::Bad(format!(
-                "--method {name}: unknown; expected one of kmeans, minibatch, kernel-kmeans, rpcl, spectral, agglomerative"
+                "--method {name}: unknown; expected one of kmeans, minibatch, kernel-kmeans, rpcl, spectral, agglomerative, uspec"
             )));
         }
     })

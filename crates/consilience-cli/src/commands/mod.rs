@@ -1,13 +1,15 @@
 //! One file per subcommand.
 
+pub(crate) mod cluster;
 pub(crate) mod consensus;
 pub(crate) mod demo;
 pub(crate) mod generate;
+pub(crate) mod plot;
 pub(crate) mod score;
 
 use std::path::Path;
 
-use consilience::Partition;
+use consilience::{Ensemble, Partition};
 
 use crate::failure::{Failure, Outcome};
 use crate::files;
@@ -28,4 +30,21 @@ fn read_truth(path: Option<&Path>, objects: usize, terminal: &Terminal) -> Outco
         return Err(Failure::Bad(format!("{}: no object has a true label", path.display())));
     }
     Ok(Some(truth))
+}
+
+/// The ensemble, or only the chosen columns of it.
+fn read_members(path: &Path, columns: &[usize], terminal: &Terminal) -> Outcome<Ensemble> {
+    let ensemble = files::read_ensemble(path, terminal)?;
+    if columns.is_empty() {
+        return Ok(ensemble);
+    }
+    if let Some(column) = columns.iter().find(|&&c| c >= ensemble.n_members()) {
+        return Err(Failure::Bad(format!(
+            "--columns {column}: {} has {} columns; expected 0..={}",
+            path.display(),
+            ensemble.n_members(),
+            ensemble.n_members() - 1
+        )));
+    }
+    Ok(ensemble.select(columns)?)
 }

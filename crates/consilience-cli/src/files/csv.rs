@@ -259,12 +259,9 @@ pub(super) fn write_labels(out: &mut dyn Write, labels: &Labelled<'_>, terminal:
         if row % ROWS_PER_CHECK == 0 {
             terminal.check()?;
         }
-        for (c, member) in labels.members.iter().enumerate() {
+        for c in 0..labels.columns() {
             let comma = if c == 0 { "" } else { "," };
-            match member.label(row) {
-                Some(label) => write!(out, "{comma}{label}")?,
-                None => write!(out, "{comma}-1")?,
-            }
+            write!(out, "{comma}{}", labels.signed(row, c))?;
         }
         writeln!(out)?;
     }

@@ -2,6 +2,7 @@
 //!
 //! What is written here is read here. Every error names the file, and row and column where there are any.
 
+mod constraints;
 mod csv;
 mod npy;
 mod npz;
@@ -18,6 +19,7 @@ use ndarray::ArrayView2;
 
 use crate::failure::{Failure, Outcome};
 use crate::terminal::Terminal;
+pub(crate) use constraints::read_constraints;
 use table::{FeatureTable, LabelColumns};
 use target::Target;
 
@@ -155,29 +157,64 @@ pub(crate) fn shipped_digits(terminal: &Terminal) -> Outcome<(FeatureTable, Part
 }
 
 /// Clusterings on their way into a file.
-pub(crate) struct Labelled<'a> {
-    members: &'a [Partition],
-    /// One column of labels rather than an ensemble that happens to have one member.
-    single: bool,
+#[derive(Clone, Copy)]
+pub(crate) enum Labelled<'a> {
+    /// One clustering.
+    One(&'a Partition),
+    /// An ensemble.
+    All(&'a Ensemble),
+    /// Cluster numbers that mean those of another clustering, so that they cannot be renumbered.
+    Numbers(&'a [usize]),
 }
 
-impl<'a> Labelled<'a> {
-    /// One clustering.
-    pub(crate) fn one(partition: &'a Partition) -> Self {
-        Labelled { members: std::slice::from_ref(partition), single: true }
-    }
-
-    /// An ensemble.
-    pub(crate) fn all(ensemble: &'a Ensemble) -> Self {
-        Labelled { members: ensemble.members(), single: false }
+impl Labelled<'_> {
+    fn columns(&self) -> usize {
+        if let Labelled::All(ensemble) = self { ensemble.n_members() } else { 1 }
     }
 
     fn rows(&self) -> usize {
-        self.members.first().map_or(0, Partition::n_objects)
+        match self {
+            Labelled::One(partition) => partition.n_objects(),
+            Labelled::All(ensemble) => ensemble.n_objects(),
+            Labelled::Numbers(numbers) => numbers.len(),
+        }
+    }
+
+    /// The label as files hold it: -1 for none.
+    #[inline]
+    fn signed(&self, row: usize, column: usize) -> i64 {
+        let label = match self {
+            Labelled::One(partition) => partition.label(row),
+            Labelled::All(ensemble) => ensemble.members()[column].label(row),
+            Labelled::Numbers(numbers) => Some(numbers[row]),
+        };
+        label.map_or(-1, |l| l as i64)
+    }
+
+    /// One column of labels rather than an ensemble that happens to have one member.
+    fn single(&self) -> bool {
+        !matches!(self, Labelled::All(_))
     }
 
     fn column_names(&self) -> Vec<String> {
-        if self.single { vec!["label".to_owned()] } else { column_names("m", self.members.len()) }
+        if self.single() { vec!["label".to_owned()] } else { column_names("m", self.columns()) }
+    }
+
+    /// Bytes of the narrowest signed integer that holds every label and -1.
+    fn width(&self) -> usize {
+        let labels = match self {
+            Labelled::One(partition) => partition.n_clusters(),
+            Labelled::All(ensemble) => {
+                ensemble.members().iter().map(Partition::n_clusters).max().unwrap_or(0)
+            }
+            Labelled::Numbers(numbers) => numbers.iter().max().map_or(0, |&most| most + 1),
+        };
+        match labels {
+            0..=0x80 => 1,
+            0x81..=0x8000 => 2,
+            0x8001..=0x8000_0000 => 4,
+            _ => 8,
+        }
     }
 }
 
@@ -185,19 +222,9 @@ fn column_names(prefix: &str, count: usize) -> Vec<String> {
     (0..count).map(|c| format!("{prefix}{c}")).collect()
 }
 
-/// Bytes of the narrowest signed integer that holds every label and -1.
-fn narrowest(members: &[Partition]) -> usize {
-    match members.iter().map(Partition::n_clusters).max().unwrap_or(0) {
-        0..=0x80 => 1,
-        0x81..=0x8000 => 2,
-        0x8001..=0x8000_0000 => 4,
-        _ => 8,
-    }
-}
-
 /// Writes clusterings into a target; [`Target::commit`] puts it in its place.
 pub(crate) fn write_labels(target: &mut Target, labels: &Labelled<'_>, terminal: &Terminal) -> Outcome<()> {
-    let location = target.location().clone();
+    let location = Location::parse(target.named())?;
     let mut write = || {
         let mut out = target.writer()?;
         match location.format {
@@ -220,7 +247,7 @@ pub(crate) fn write_floats(
     table: ArrayView2<'_, f64>,
     terminal: &Terminal,
 ) -> Outcome<()> {
-    let location = target.location().clone();
+    let location = Location::parse(target.named())?;
     let mut write = || {
         let mut out = target.writer()?;
         match location.format {

@@ -5,8 +5,8 @@ use std::io::{Read, Write};
 use ndarray::{Array2, ArrayView2, ShapeBuilder};
 use rayon::prelude::*;
 
+use super::Labelled;
 use super::table::{Cell, FeatureTable, LabelColumn, LabelColumns, at, reserve};
-use super::{Labelled, narrowest};
 use crate::failure::{Failure, Outcome};
 use crate::terminal::Terminal;
 use consilience::Observer;
@@ -328,14 +328,14 @@ fn push_column<T: NpyCell>(
 
 /// Bytes that [`write_labels`] will write at most, for formats that must know beforehand.
 pub(super) fn label_bytes(labels: &Labelled<'_>) -> u64 {
-    (labels.members.len() * labels.rows()) as u64 * narrowest(labels.members) as u64 + 256
+    (labels.columns() * labels.rows()) as u64 * labels.width() as u64 + 256
 }
 
 /// Writes labels in the narrowest signed integer, -1 for unlabelled: shape `(n,)` or `(n, M)`.
 pub(super) fn write_labels(out: &mut dyn Write, labels: &Labelled<'_>, terminal: &Terminal) -> Outcome<()> {
-    let width = narrowest(labels.members);
-    let (n, m) = (labels.rows(), labels.members.len());
-    let shape = if labels.single { format!("({n},)") } else { format!("({n}, {m})") };
+    let width = labels.width();
+    let (n, m) = (labels.rows(), labels.columns());
+    let shape = if labels.single() { format!("({n},)") } else { format!("({n}, {m})") };
     let order = if width == 1 { '|' } else { '<' };
     out.write_all(&header_bytes(&format!("{order}i{width}"), &shape))?;
     let per_block = (BLOCK / (m * width)).clamp(1, n);
@@ -345,9 +345,9 @@ pub(super) fn write_labels(out: &mut dyn Write, labels: &Labelled<'_>, terminal:
         terminal.check()?;
         let rows = per_block.min(n - first);
         let bytes = &mut buffer[..rows * m * width];
-        for (column, member) in labels.members.iter().enumerate() {
+        for column in 0..m {
             for (row, cells) in bytes.chunks_exact_mut(m * width).enumerate() {
-                let label = member.label(first + row).map_or(-1, |l| l as i64);
+                let label = labels.signed(first + row, column);
                 // The low bytes of a small two's complement number are that number.
                 cells[column * width..][..width].copy_from_slice(&label.to_le_bytes()[..width]);
             }

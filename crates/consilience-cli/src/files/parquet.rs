@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use consilience::{Observer, Partition};
+use consilience::Observer;
 use ndarray::{Array2, ArrayView2};
 use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -18,7 +18,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnDescriptor, Type};
 
 use super::table::{Cell, FeatureTable, LabelColumns, at, reserve};
-use super::{Labelled, column_names, narrowest};
+use super::{Labelled, column_names};
 use crate::failure::{Failure, Outcome};
 use crate::terminal::Terminal;
 
@@ -248,16 +248,14 @@ fn pump<T: DataType>(
 
 /// Writes labels, one column of integers per member, -1 for unlabelled.
 pub(super) fn write_labels(out: BufWriter<File>, labels: &Labelled<'_>, terminal: &Terminal) -> Outcome<()> {
-    let wide = narrowest(labels.members) > 4;
+    let wide = labels.width() > 4;
     let physical = if wide { Physical::INT64 } else { Physical::INT32 };
-    let signed = |member: &Partition, i: usize| member.label(i).map_or(-1, |l| l as i64);
     write(out, &labels.column_names(), physical, labels.rows(), terminal, |writer, column, rows| {
-        let member = &labels.members[column];
         if wide {
-            let values: Vec<i64> = rows.map(|i| signed(member, i)).collect();
+            let values: Vec<i64> = rows.map(|i| labels.signed(i, column)).collect();
             writer.typed::<Int64Type>().write_batch(&values, None, None)
         } else {
-            let values: Vec<i32> = rows.map(|i| signed(member, i) as i32).collect();
+            let values: Vec<i32> = rows.map(|i| labels.signed(i, column) as i32).collect();
             writer.typed::<Int32Type>().write_batch(&values, None, None)
         }
     })

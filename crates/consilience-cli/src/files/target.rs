@@ -1,7 +1,7 @@
 //! Output files: written beside their place, then renamed into it, so that nobody ever sees half a file.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufWriter, ErrorKind};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -20,25 +20,36 @@ pub(crate) fn remove_unfinished() {
 
 /// An output file before it is complete; dropped without [`Target::commit`] it leaves nothing.
 pub(crate) struct Target {
-    location: Location,
+    /// What the user called it; its ending says the form.
+    named: PathBuf,
+    /// The file itself: no array of an archive, no symbolic link.
+    place: PathBuf,
     temporary: PathBuf,
     file: Option<File>,
 }
 
 impl Target {
-    /// Opens the temporary file. Called before the long computation: a place that cannot be written
-    /// is told at once, not an hour later.
-    pub(crate) fn create(path: &Path) -> Outcome<Self> {
-        let location = Location::parse(path)?;
-        Self::open(location).map_err(|failure| failure.within(path.display()))
+    /// A table. Opens the temporary file; called before the long computation: a place that cannot be
+    /// written is told at once, not an hour later.
+    pub(crate) fn table(path: &Path) -> Outcome<Self> {
+        let place = Location::parse(path)?.path;
+        Self::open(path, place).map_err(|failure| failure.within(path.display()))
     }
 
-    fn open(mut location: Location) -> Outcome<Self> {
-        // Through a symbolic link to the file behind it, as any other program would write.
-        if let Ok(real) = fs::canonicalize(&location.path) {
-            location.path = real;
+    /// A picture, likewise.
+    pub(crate) fn picture(path: &Path) -> Outcome<Self> {
+        if path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("svg")) {
+            return Err(Failure::bad(format!("{}: unknown ending; expected .svg", path.display())));
         }
-        let path = &location.path;
+        Self::open(path, path.to_path_buf()).map_err(|failure| failure.within(path.display()))
+    }
+
+    fn open(named: &Path, mut place: PathBuf) -> Outcome<Self> {
+        // Through a symbolic link to the file behind it, as any other program would write.
+        if let Ok(real) = fs::canonicalize(&place) {
+            place = real;
+        }
+        let path = &place;
         if path.is_dir() {
             return Err(Failure::bad("is a folder, expected a file to write"));
         }
@@ -60,12 +71,19 @@ impl Target {
             _ => Failure::from(error).within("cannot be written"),
         })?;
         UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(temporary.clone());
-        Ok(Target { location, temporary, file: Some(file) })
+        Ok(Target { named: named.to_path_buf(), place, temporary, file: Some(file) })
     }
 
-    /// Where and in which form it is written.
-    pub(crate) fn location(&self) -> &Location {
-        &self.location
+    /// What the user called it.
+    pub(super) fn named(&self) -> &Path {
+        &self.named
+    }
+
+    /// Writes a text.
+    pub(crate) fn write(&mut self, text: &str) -> Outcome<()> {
+        let mut out = self.writer()?;
+        let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        written.map_err(|error| Failure::from(error).within(self.named.display()))
     }
 
     /// The temporary file, ready to be written from its beginning.
@@ -76,8 +94,8 @@ impl Target {
 
     /// Puts the complete file in its place.
     pub(crate) fn commit(self) -> Outcome<()> {
-        fs::rename(&self.temporary, &self.location.path)
-            .map_err(|error| Failure::from(error).within(self.location.path.display()))
+        fs::rename(&self.temporary, &self.place)
+            .map_err(|error| Failure::from(error).within(self.place.display()))
     }
 }
 

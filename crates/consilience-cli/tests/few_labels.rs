@@ -1,0 +1,108 @@
+//! `consilience cluster`: a few labels or pairs, with every method and metric.
+
+mod common;
+
+use common::{CLASSES, Folder, is_number, prepared, truth};
+
+const METHODS: [&str; 6] = ["fpc", "nnc", "kmeans", "cop-kmeans", "pck-means", "mpck-means"];
+const METRICS: [&str; 8] = ["euclidean", "rsd-diagonal", "rsd-full", "mmc", "itml", "rca", "dca", "lmnn"];
+
+/// Points (`x.csv`), the labels of three objects of each class (`known.csv`), and some pairs (`pairs.csv`).
+fn folder() -> Folder {
+    let folder = prepared();
+    let known: String = truth()
+        .iter()
+        .enumerate()
+        .map(|(i, &class)| if i < 3 * CLASSES { format!("{class}\n") } else { "-1\n".to_owned() })
+        .collect();
+    folder.write("known.csv", format!("label\n{known}"));
+    let mut pairs = "i,j,link,batch\n".to_owned();
+    for i in 0..CLASSES {
+        pairs.push_str(&format!("{i},{},must,0\n", i + CLASSES));
+        pairs.push_str(&format!("{i},{},cannot,1\n", (i + 1) % CLASSES));
+    }
+    folder.write("pairs.csv", pairs);
+    folder
+}
+
+#[test]
+fn labels_guide_every_method_and_metric() {
+    let folder = folder();
+    for method in METHODS {
+        for metric in METRICS {
+            if metric != "euclidean" && !["nnc", "pck-means"].contains(&method) {
+                continue;
+            }
+            let name = format!("{method} under {metric}");
+            let told = folder.json(&format!(
+                "cluster x.csv --method {method} --metric {metric} --labels known.csv --truth truth.csv -o out.npy"
+            ));
+            assert_eq!((told["method"].as_str(), told["metric"].as_str()), (Some(method), Some(metric)));
+            assert_eq!((told["clusters"].as_u64(), told["labelled"].as_u64()), (Some(4), Some(12)), "{name}");
+            assert_eq!((told["must_links"].as_u64(), told["cannot_links"].as_u64()), (Some(12), Some(54)));
+            assert_eq!(told["violated"], 0, "{name}");
+            assert!(is_number(&told["seconds"]["total"]) && told["status"].is_string());
+            assert_eq!(told["scores"]["ari"], 1.0, "{name}");
+            assert_eq!(folder.json("score out.npy truth.csv")["scores"], told["scores"]);
+        }
+    }
+}
+
+#[test]
+fn pairs_guide_and_new_objects_are_labelled() {
+    let folder = folder();
+    let told = folder.json(
+        "cluster x.csv --method cop-kmeans --constraints pairs.csv --clusters 4 --truth truth.csv \
+         -o out.csv --predict x.csv --predicted again.csv",
+    );
+    assert_eq!((told["violated"].as_u64(), told["scores"]["ari"].as_f64()), (Some(0), Some(1.0)));
+    // The same objects again get the same numbers, not merely the same groups.
+    assert_eq!(folder.read("out.csv"), folder.read("again.csv"));
+    let both = folder.json("cluster x.csv --method pck-means --constraints pairs.csv --labels known.csv");
+    assert_eq!(both["clusters"], 4);
+    let plain = folder.json("cluster x.csv --method kmeans --clusters 4 --truth truth.csv");
+    assert_eq!((plain["labelled"].as_u64(), plain["violated"].as_u64()), (Some(0), Some(0)));
+}
+
+#[test]
+fn threads_leave_no_trace() {
+    let folder = folder();
+    for method in METHODS {
+        let mut files = Vec::new();
+        for threads in [1, 3] {
+            folder.ok(&format!(
+                "cluster x.csv --method {method} --metric itml --labels known.csv --threads {threads} -o {threads}.npy"
+            ));
+            files.push(folder.read(&format!("{threads}.npy")));
+        }
+        assert_eq!(files[0], files[1], "{method}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let folder = folder();
+    folder.fails("cluster x.csv --method nope --clusters 2", &["nope", "fpc", "mpck-means"]);
+    folder.fails("cluster x.csv --method nnc --metric nope --labels known.csv", &["nope", "rsd-full"]);
+    folder.fails("cluster x.csv --method fpc", &["--clusters"]);
+    folder.fails("cluster x.csv --method fpc --clusters 121 -o out.csv", &["121", "120"]);
+    folder.fails("cluster x.csv --method fpc --clusters 2 --predict x.csv", &["--predicted"]);
+    folder.write("short.csv", "0\n1\n");
+    folder.fails("cluster x.csv --method nnc --labels short.csv", &["short.csv", "2 rows", "120"]);
+    folder.write("far.csv", "0,1,must\n3,120,must\n");
+    folder.fails(
+        "cluster x.csv --method fpc --clusters 2 --constraints far.csv",
+        &["far.csv", "line 2", "120"],
+    );
+    folder.write("odd.csv", "i,j,link\n0,1,perhaps\n");
+    folder.fails(
+        "cluster x.csv --method fpc --clusters 2 --constraints odd.csv",
+        &["odd.csv", "line 2", "perhaps"],
+    );
+    folder.write("clash.csv", "0,1,must\n1,2,must\n2,0,cannot\n");
+    folder.fails(
+        "cluster x.csv --method cop-kmeans --clusters 2 --constraints clash.csv",
+        &["clash.csv", "line 3", "0 = 1 = 2"],
+    );
+    folder.fails("cluster x.csv --method nnc --labels none.csv", &["none.csv", "no such file"]);
+}
