@@ -101,7 +101,7 @@ pub(crate) static METHODS: &[Method] = &[
         paper: HUANG_2015,
         params: &["beta"],
         make: weac,
-        tree: Some(|ask| crowd(ask)),
+        tree: Some(crowd),
     },
     Method {
         name: "gp-mgla",

@@ -12,12 +12,12 @@ pub(crate) fn world(seed: u64) -> (Array2<f64>, SideInformation, usize) {
     let truth: Vec<i64> = (0..n).map(|_| s.below(k) as i64).collect();
     let mut x = Array2::from_shape_fn((n, d), |(i, j)| {
         let centre = ((truth[i] as usize * 7 + j * 3) % 5) as f64;
-        if seed % 4 == 0 && j == 0 { 1.5 } else { centre + 0.8 * s.normal() }
+        if seed.is_multiple_of(4) && j == 0 { 1.5 } else { centre + 0.8 * s.normal() }
     });
-    if seed % 3 == 0 {
+    if seed.is_multiple_of(3) {
         x.mapv_inplace(f64::round);
     }
-    let side = if seed % 2 == 0 {
+    let side = if seed.is_multiple_of(2) {
         let labels: Vec<i64> = truth.iter().map(|&t| if s.below(3) == 0 { t } else { -1 }).collect();
         SideInformation::from_labels(&labels).unwrap()
     } else {

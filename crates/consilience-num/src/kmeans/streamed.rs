@@ -62,7 +62,12 @@ pub fn fit_source(
     let (n, d) = (source.n_rows(), source.n_columns());
     let most = most.max(options.clusters).max(1);
     if n <= most || d == 0 {
-        return fit(written(source, &[0..n], options.parallel).view(), None, options, keep_going);
+        return fit(
+            written(source, std::slice::from_ref(&(0..n)), options.parallel).view(),
+            None,
+            options,
+            keep_going,
+        );
     }
     // One row of each of `most` equal stretches.
     let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
