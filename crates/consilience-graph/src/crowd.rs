@@ -1,10 +1,10 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Report, Result, Similarity,
+    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Result, Similarity,
     SimilarityGraph,
 };
 
 use crate::overlap::{Overlaps, sorted_sum};
-use crate::weighted::{co_association, collapsed};
+use crate::weighted::{co_association, collapsed, on_microclusters};
 use crate::{Agglomeration, ClusterIncidence, Cut, Dendrogram, Linkage, Microclusters};
 
 /// The published default of beta.
@@ -146,11 +146,7 @@ impl WeightedCoAssociation {
 impl Similarity for WeightedCoAssociation {
     fn similarity(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<SimilarityGraph>> {
         check_beta(self.beta)?;
-        let mut report = Report::default();
-        let microclusters = report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
-        report.microclusters = Some(microclusters.n_nodes());
-        let graph = report.stage("similarity", || self.between(&microclusters, observer))?;
-        Ok(Fit::new(graph, report))
+        on_microclusters(ensemble, observer, |microclusters| self.between(microclusters, observer))
     }
 }
 

@@ -7,6 +7,7 @@ use consilience_core::{
 use ndarray::Array2;
 use rayon::prelude::*;
 
+use crate::weighted::on_microclusters;
 use crate::{Agglomeration, CountRow, Cut, Dendrogram, Linkage, Microclusters};
 
 /// The co-association of microclusters: `a_ij = c_ij / N_ij`, 0 where no member labels both.
@@ -76,11 +77,7 @@ impl CoAssociation {
 
 impl Similarity for CoAssociation {
     fn similarity(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<SimilarityGraph>> {
-        let mut report = Report::default();
-        let microclusters = report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
-        report.microclusters = Some(microclusters.n_nodes());
-        let graph = report.stage("similarity", || self.between(&microclusters, observer))?;
-        Ok(Fit::new(graph, report))
+        on_microclusters(ensemble, observer, |microclusters| self.between(microclusters, observer))
     }
 }
 

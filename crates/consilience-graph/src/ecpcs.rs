@@ -1,6 +1,6 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, LabelInt, MemoryBudget, Observer, Partition, Report, Result,
-    Seed, Similarity, SimilarityGraph, with_labels,
+    ConsensusFunction, Ensemble, Error, Fit, LabelInt, MemoryBudget, Observer, Partition, Result, Seed,
+    Similarity, SimilarityGraph, with_labels,
 };
 use consilience_num::kmeans::{self, KMeansOptions};
 use ndarray::{Array2, Axis};
@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::propagation::{STEPS, check_steps, propagated_cluster_similarity};
 use crate::spectrum::leading_dense;
 use crate::transfer_cut::{eigengap, most_by_gap, numbered, unit_rows};
-use crate::weighted::{adopt, asked, collapsed, on_grid};
+use crate::weighted::{adopt, asked, collapsed, on_grid, on_microclusters};
 use crate::{
     Agglomeration, ClusterIncidence, Clusters, CountRow, Cut, Dendrogram, Linkage, Microclusters, TransferCut,
 };
@@ -124,11 +124,7 @@ impl EnhancedCoAssociation {
 impl Similarity for EnhancedCoAssociation {
     fn similarity(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<SimilarityGraph>> {
         check_steps(self.steps)?;
-        let mut report = Report::default();
-        let microclusters = report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
-        report.microclusters = Some(microclusters.n_nodes());
-        let graph = report.stage("similarity", || self.between(&microclusters, observer))?;
-        Ok(Fit::new(graph, report))
+        on_microclusters(ensemble, observer, |microclusters| self.between(microclusters, observer))
     }
 }
 

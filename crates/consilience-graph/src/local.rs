@@ -1,10 +1,10 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed,
-    Similarity, SimilarityGraph,
+    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Result, Seed, Similarity,
+    SimilarityGraph,
 };
 
 use crate::overlap::Overlaps;
-use crate::weighted::{co_association, collapsed, cut_incidence};
+use crate::weighted::{co_association, collapsed, cut_incidence, on_microclusters};
 use crate::{
     Agglomeration, ClusterIncidence, Clusters, Cut, Dendrogram, Linkage, Microclusters, TransferCut,
 };
@@ -141,11 +141,7 @@ impl LocallyWeighted {
 impl Similarity for LocallyWeighted {
     fn similarity(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<SimilarityGraph>> {
         check_theta(self.theta)?;
-        let mut report = Report::default();
-        let microclusters = report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
-        report.microclusters = Some(microclusters.n_nodes());
-        let graph = report.stage("similarity", || self.between(&microclusters, observer))?;
-        Ok(Fit::new(graph, report))
+        on_microclusters(ensemble, observer, |microclusters| self.between(microclusters, observer))
     }
 }
 

@@ -71,6 +71,19 @@ pub(crate) fn co_association(
     SimilarityGraph::new(microclusters.grouping().clone(), a)
 }
 
+/// A similarity between microclusters, with the times of both steps.
+pub(crate) fn on_microclusters(
+    ensemble: &Ensemble,
+    observer: &dyn Observer,
+    between: impl FnOnce(&Microclusters) -> Result<SimilarityGraph>,
+) -> Result<Fit<SimilarityGraph>> {
+    let mut report = Report::default();
+    let microclusters = report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
+    report.microclusters = Some(microclusters.n_nodes());
+    let graph = report.stage("similarity", || between(&microclusters))?;
+    Ok(Fit::new(graph, report))
+}
+
 /// A consensus by way of microclusters: k is checked first, objects without any label stay so, and the
 /// report tells the clusters that are missing. `work` gets at least one microcluster.
 pub(crate) fn collapsed(
