@@ -1,10 +1,10 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Result, Similarity,
+    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Report, Result, Similarity,
     SimilarityGraph,
 };
 
 use crate::overlap::{Overlaps, sorted_sum};
-use crate::weighted::{co_association, collapsed, on_microclusters};
+use crate::weighted::{average_tree, co_association, collapsed, is_complete, on_microclusters};
 use crate::{Agglomeration, ClusterIncidence, Cut, Dendrogram, Linkage, Microclusters};
 
 /// The published default of beta.
@@ -123,6 +123,14 @@ impl WeightedCoAssociation {
         self
     }
 
+    /// What each cluster and each member weighs.
+    fn weights(&self, incidence: &ClusterIncidence, observer: &dyn Observer) -> Result<(Vec<f64>, Vec<f64>)> {
+        let ncai = normalized_crowd_agreement(incidence, observer)?;
+        let members: Vec<f64> = ncai.into_iter().map(|c| c.powf(self.beta)).collect();
+        let clusters = incidence.member_of_cluster().into_iter().map(|u| members[u]).collect();
+        Ok((clusters, members))
+    }
+
     /// The weighted co-association of given microclusters.
     ///
     /// # Errors
@@ -132,9 +140,7 @@ impl WeightedCoAssociation {
         let n = microclusters.n_nodes();
         self.budget.check_square("weighted co-association", n, 8)?;
         let incidence = ClusterIncidence::of(microclusters);
-        let ncai = normalized_crowd_agreement(&incidence, observer)?;
-        let members: Vec<f64> = ncai.into_iter().map(|c| c.powf(self.beta)).collect();
-        let clusters = incidence.member_of_cluster().into_iter().map(|u| members[u]).collect();
+        let (clusters, members) = self.weights(&incidence, observer)?;
         let graph = co_association(microclusters, &incidence, clusters, members, self.budget, observer)?;
         let (grouping, mut s) = graph.into_parts();
         // Microclusters that only members without weight label.
@@ -171,7 +177,8 @@ impl Similarity for WeightedCoAssociation {
 /// ```
 ///
 /// # Complexity
-/// O(n M) for the microclusters, then as [`WeightedCoAssociation`] and O(n~^2) for the tree.
+/// As [`EvidenceAccumulation`](crate::EvidenceAccumulation), which needs no matrix for average linkage of a complete
+/// ensemble; otherwise as [`WeightedCoAssociation`] and O(n~^2) for the tree.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n` or a beta outside
@@ -231,13 +238,24 @@ impl Weac {
     ) -> Result<(Microclusters, Dendrogram)> {
         check_beta(self.similarity.beta)?;
         let microclusters = Microclusters::observed(ensemble, observer)?;
-        let graph = self.similarity.between(&microclusters, observer)?;
-        let tree = self.tree(graph, observer)?;
+        let tree = self.tree(&microclusters, &mut Report::default(), observer)?;
         Ok((microclusters, tree))
     }
 
-    fn tree(&self, graph: SimilarityGraph, observer: &dyn Observer) -> Result<Dendrogram> {
-        Agglomeration::new(self.linkage, Cut::Clusters(1)).dendrogram(graph, observer)
+    fn tree(
+        &self,
+        microclusters: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Dendrogram> {
+        if self.linkage == Linkage::Average && is_complete(microclusters) {
+            return average_tree(microclusters, report, observer, |incidence| {
+                self.similarity.weights(incidence, observer)
+            });
+        }
+        let graph = report.stage("similarity", || self.similarity.between(microclusters, observer))?;
+        let cutter = Agglomeration::new(self.linkage, Cut::Clusters(1));
+        report.stage("partition", || cutter.dendrogram(graph, observer))
     }
 }
 
@@ -250,11 +268,8 @@ impl ConsensusFunction for Weac {
         }
         check_beta(self.similarity.beta)?;
         collapsed(ensemble, self.clusters, observer, |microclusters, report| {
-            let graph = report.stage("similarity", || self.similarity.between(microclusters, observer))?;
-            report.stage("partition", || {
-                let tree = self.tree(graph, observer)?;
-                tree.cut(self.clusters.unwrap_or_else(|| tree.longest_lifetime(1.0)))
-            })
+            let tree = self.tree(microclusters, report, observer)?;
+            tree.cut(self.clusters.unwrap_or_else(|| tree.longest_lifetime(1.0)))
         })
     }
 }

@@ -138,7 +138,7 @@ impl Diffusion {
         observer: &dyn Observer,
     ) -> Result<Fit<(Array2<f64>, usize)>> {
         self.check()?;
-        self.place(&ClusterIncidence::of(microclusters), observer)
+        self.place(&ClusterIncidence::of(microclusters), None, observer)
     }
 
     /// The cluster of each microcluster; k is taken as the number of microclusters where it is larger.
@@ -147,6 +147,42 @@ impl Diffusion {
     /// As [`Diffusion::embedding`].
     pub fn cut(&self, microclusters: &Microclusters, observer: &dyn Observer) -> Result<Fit<Vec<usize>>> {
         let placed = self.embedding(microclusters, observer)?;
+        self.cut_places(placed, microclusters, observer)
+    }
+
+    /// As [`Diffusion::cut`], with a positive weight for each member, by which those of its clusters are
+    /// multiplied: equal weights change nothing.
+    ///
+    /// # Errors
+    /// As [`Diffusion::embedding`]; [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for
+    /// weights of another number.
+    pub fn cut_weighted(
+        &self,
+        microclusters: &Microclusters,
+        member_weights: &[f64],
+        observer: &dyn Observer,
+    ) -> Result<Fit<Vec<usize>>> {
+        self.check()?;
+        let incidence = ClusterIncidence::of(microclusters);
+        if member_weights.len() != incidence.n_members() {
+            return Err(Error::shape(format!(
+                "{} weights for {} members",
+                member_weights.len(),
+                incidence.n_members()
+            )));
+        }
+        let factors: Vec<f64> =
+            incidence.member_of_cluster().into_iter().map(|u| member_weights[u]).collect();
+        let placed = self.place(&incidence, Some(&factors), observer)?;
+        self.cut_places(placed, microclusters, observer)
+    }
+
+    fn cut_places(
+        &self,
+        placed: Fit<(Array2<f64>, usize)>,
+        microclusters: &Microclusters,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Vec<usize>>> {
         let mut report = Report::default();
         let (rows, k) = adopt(&mut report, placed);
         let sizes: Vec<f64> = microclusters.sizes().iter().map(|&s| f64::from(s)).collect();
@@ -170,6 +206,7 @@ impl Diffusion {
     fn place(
         &self,
         incidence: &ClusterIncidence,
+        factors: Option<&[f64]>,
         observer: &dyn Observer,
     ) -> Result<Fit<(Array2<f64>, usize)>> {
         let n = incidence.n_rows();
@@ -184,7 +221,10 @@ impl Diffusion {
             }
         }
         .min(n);
-        let weights = ensemble_driven_cluster_index(incidence, self.theta, observer)?;
+        let mut weights = ensemble_driven_cluster_index(incidence, self.theta, observer)?;
+        for (weight, factor) in weights.iter_mut().zip(factors.into_iter().flatten()) {
+            *weight *= factor;
+        }
         let spectrum = IncidenceSpectrum::of(incidence, &weights, k.saturating_mul(self.width), observer)?;
         let mut rows = spectrum.rows(incidence, k.saturating_mul(self.width))?;
         // The rows carry sigma already, and the values are sigma^2.

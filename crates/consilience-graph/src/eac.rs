@@ -1,13 +1,13 @@
 //! Evidence accumulation: a similarity, a linkage, nothing else.
 
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, GraphPartitioner, MemoryBudget, Observer, Partition, Report,
-    Result, Similarity, SimilarityGraph,
+    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Report, Result, Similarity,
+    SimilarityGraph,
 };
 use ndarray::Array2;
 use rayon::prelude::*;
 
-use crate::weighted::on_microclusters;
+use crate::weighted::{average_tree, is_complete, on_microclusters};
 use crate::{Agglomeration, CountRow, Cut, Dendrogram, Linkage, Microclusters};
 
 /// The co-association of microclusters: `a_ij = c_ij / N_ij`, 0 where no member labels both.
@@ -85,7 +85,8 @@ impl Similarity for CoAssociation {
 ///
 /// The plain classic: no parameters but the linkage, and exact on microclusters, which count with
 /// their sizes. Use it as the yardstick; where local links mislead, `Pta` of the same ensemble does
-/// better, and from some 30,000 microclusters on the dense matrix no longer fits.
+/// better. Average linkage of a complete ensemble needs no matrix; the other linkages and missing labels do,
+/// and from some 30,000 microclusters on it no longer fits.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
@@ -105,7 +106,9 @@ impl Similarity for CoAssociation {
 /// ```
 ///
 /// # Complexity
-/// O(n M) for the microclusters, then O(n~^2 M) byte operations and O(n~^2) for the tree; 8 n~^2 bytes.
+/// O(n M) for the microclusters. Average linkage of a complete ensemble: O(n~ M) memory; each of some 3 n~ searches
+/// for a nearest neighbour reads the microclusters that share the smaller clusters of one, O(n~ M) at worst.
+/// Otherwise O(n~^2 M) byte operations and O(n~^2) for the tree; 8 n~^2 bytes.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n`,
@@ -176,9 +179,24 @@ impl EvidenceAccumulation {
         observer: &dyn Observer,
     ) -> Result<(Microclusters, Dendrogram)> {
         let microclusters = self.microclusters(ensemble, observer)?;
-        let graph = self.similarity.between(&microclusters, observer)?;
-        let tree = Agglomeration::new(self.linkage, self.cut).dendrogram(graph, observer)?;
+        let tree = self.tree(&microclusters, &mut Report::default(), observer)?;
         Ok((microclusters, tree))
+    }
+
+    fn tree(
+        &self,
+        microclusters: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Dendrogram> {
+        if self.linkage == Linkage::Average && is_complete(microclusters) {
+            return average_tree(microclusters, report, observer, |incidence| {
+                Ok((vec![1.0; incidence.n_clusters()], vec![1.0; incidence.n_members()]))
+            });
+        }
+        let graph = report.stage("similarity", || self.similarity.between(microclusters, observer))?;
+        let cutter = Agglomeration::new(self.linkage, self.cut);
+        report.stage("partition", || cutter.dendrogram(graph, observer))
     }
 }
 
@@ -186,23 +204,34 @@ impl ConsensusFunction for EvidenceAccumulation {
     type Output = Partition;
 
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
-        if let Cut::Clusters(k) = self.cut {
-            ensemble.check_clusters(k)?;
-        }
+        let asked = match self.cut {
+            Cut::Clusters(k) => {
+                ensemble.check_clusters(k)?;
+                Some(k)
+            }
+            _ => None,
+        };
         let mut report = Report::default();
         let microclusters = report.stage("microclusters", || self.microclusters(ensemble, observer))?;
         report.microclusters = Some(microclusters.n_nodes());
-        let graph = report.stage("similarity", || self.similarity.between(&microclusters, observer))?;
-        let mut cut = self.cut;
-        if let (Cut::Clusters(k), false) = (cut, self.collapse) {
-            // On single objects the tree could be cut between equal ones.
-            cut = Cut::Clusters(k.min(Microclusters::observed(ensemble, observer)?.n_nodes()));
+        let clusters = if microclusters.n_nodes() == 0 {
+            observer.check()?;
+            Vec::new()
+        } else {
+            let tree = self.tree(&microclusters, &mut report, observer)?;
+            match asked {
+                None => tree.cut(tree.longest_lifetime(1.0))?,
+                // On single objects the tree could be cut between equal ones.
+                Some(k) if !self.collapse => {
+                    tree.cut(k.min(Microclusters::observed(ensemble, observer)?.n_nodes()))?
+                }
+                Some(k) => tree.cut(k)?,
+            }
+        };
+        let partition = microclusters.grouping().expand(&clusters)?;
+        if let Some(k) = asked {
+            report.expect_clusters(k, partition.n_clusters());
         }
-        let cutter = Agglomeration::new(self.linkage, cut);
-        let fit = report.stage("partition", || cutter.partition(graph, observer))?;
-        if let Cut::Clusters(k) = self.cut {
-            report.expect_clusters(k, fit.output.n_clusters());
-        }
-        Ok(Fit::new(fit.output, report))
+        Ok(Fit::new(partition, report))
     }
 }

@@ -30,6 +30,7 @@
 //! ensemble; [`LinkBased`] and [`RandomWalker`] look beyond direct links.
 
 mod agglomeration;
+mod average;
 mod clique_cut;
 mod counts;
 mod crowd;

@@ -1,10 +1,12 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Result, Seed, Similarity,
-    SimilarityGraph,
+    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed,
+    Similarity, SimilarityGraph,
 };
 
 use crate::overlap::Overlaps;
-use crate::weighted::{co_association, collapsed, cut_incidence, on_microclusters};
+use crate::weighted::{
+    average_tree, co_association, collapsed, cut_incidence, is_complete, on_microclusters,
+};
 use crate::{
     Agglomeration, ClusterIncidence, Clusters, Cut, Dendrogram, Linkage, Microclusters, TransferCut,
 };
@@ -147,8 +149,8 @@ impl Similarity for LocallyWeighted {
 
 /// Locally weighted evidence accumulation (LWEA): average linkage on the locally weighted co-association.
 ///
-/// Often the best of the evidence accumulation family, and deterministic. The similarity is a dense
-/// matrix over microclusters; beyond some 30,000 of them use [`Lwgp`].
+/// Often the best of the evidence accumulation family, and deterministic. Complete ensembles need no matrix; where
+/// labels are missing it is dense over microclusters, and beyond some 30,000 of them [`Lwgp`] is the one.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
@@ -166,12 +168,13 @@ impl Similarity for LocallyWeighted {
 /// ```
 ///
 /// # Complexity
-/// O(n M) for the microclusters, then as [`LocallyWeighted`] and O(n~^2) for the tree.
+/// As [`EvidenceAccumulation`](crate::EvidenceAccumulation) with average linkage; with missing labels as
+/// [`LocallyWeighted`] and O(n~^2) for the tree.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n` or a theta
-/// that is not positive and finite, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the
-/// memory budget.
+/// that is not positive and finite, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where labels are
+/// missing and the matrix is beyond the memory budget.
 ///
 /// # References
 /// Huang, Wang, Lai 2018, Section III-D. Average linkage of the objects, which on microclusters is exact with their sizes as
@@ -218,9 +221,25 @@ impl Lwea {
     ) -> Result<(Microclusters, Dendrogram)> {
         check_theta(self.similarity.theta)?;
         let microclusters = Microclusters::observed(ensemble, observer)?;
-        let graph = self.similarity.between(&microclusters, observer)?;
-        let tree = tree(graph, observer)?;
+        let tree = self.tree(&microclusters, &mut Report::default(), observer)?;
         Ok((microclusters, tree))
+    }
+
+    fn tree(
+        &self,
+        microclusters: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Dendrogram> {
+        if is_complete(microclusters) {
+            return average_tree(microclusters, report, observer, |incidence| {
+                let eci = ensemble_driven_cluster_index(incidence, self.similarity.theta, observer)?;
+                Ok((eci, vec![1.0; incidence.n_members()]))
+            });
+        }
+        let graph = report.stage("similarity", || self.similarity.between(microclusters, observer))?;
+        let cutter = Agglomeration::new(Linkage::Average, Cut::Clusters(1));
+        report.stage("partition", || cutter.dendrogram(graph, observer))
     }
 }
 
@@ -235,10 +254,6 @@ fn longest_lived(tree: &Dendrogram) -> usize {
     }
 }
 
-fn tree(graph: SimilarityGraph, observer: &dyn Observer) -> Result<Dendrogram> {
-    Agglomeration::new(Linkage::Average, Cut::Clusters(1)).dendrogram(graph, observer)
-}
-
 impl ConsensusFunction for Lwea {
     type Output = Partition;
 
@@ -248,12 +263,8 @@ impl ConsensusFunction for Lwea {
         }
         check_theta(self.similarity.theta)?;
         collapsed(ensemble, self.clusters, observer, |microclusters, report| {
-            let graph = report.stage("similarity", || self.similarity.between(microclusters, observer))?;
-            report.stage("partition", || {
-                let tree = tree(graph, observer)?;
-                let k = self.clusters.unwrap_or_else(|| longest_lived(&tree));
-                tree.cut(k)
-            })
+            let tree = self.tree(microclusters, report, observer)?;
+            tree.cut(self.clusters.unwrap_or_else(|| longest_lived(&tree)))
         })
     }
 }

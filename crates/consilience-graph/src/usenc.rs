@@ -132,7 +132,7 @@ impl Usenc {
             return Err(Error::cancelled());
         }
         let side = report
-            .stage("eigenvectors", || small_side(weights.view(), self.clusters))
+            .stage("eigenvectors", || small_side(weights.view(), self.clusters, 0.0))
             .ok_or_else(|| Error::new(ErrorKind::NonFinite, "the graph of clusters has no eigenpairs"))?;
         drop(weights);
         let options = KMeansOptions {

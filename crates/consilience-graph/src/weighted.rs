@@ -6,7 +6,8 @@ use consilience_core::{
 use ndarray::Array2;
 use rayon::prelude::*;
 
-use crate::{ClusterIncidence, Clusters, Microclusters, TransferCut};
+use crate::average::average_linkage;
+use crate::{ClusterIncidence, Clusters, Dendrogram, Microclusters, TransferCut};
 
 /// Weights on a grid so coarse that sums of `terms` of them are exact: whatever the order of the members, equal
 /// sums have equal bits, and ties stay ties. The grid is at most 2^-52 `terms` of the largest weight.
@@ -69,6 +70,33 @@ pub(crate) fn co_association(
     observer.progress("similarity", n, n);
     let a = Array2::from_shape_vec((n, n), a).map_err(|e| Error::shape(e.to_string()))?;
     SimilarityGraph::new(microclusters.grouping().clone(), a)
+}
+
+/// Whether every member labels every microcluster.
+pub(crate) fn is_complete(microclusters: &Microclusters) -> bool {
+    microclusters.rows().iter().all(Partition::is_complete)
+}
+
+/// The tree of average linkage over the microclusters of a complete ensemble, under weights of its clusters and
+/// members, at least one of them positive.
+pub(crate) fn average_tree(
+    microclusters: &Microclusters,
+    report: &mut Report,
+    observer: &dyn Observer,
+    weights: impl FnOnce(&ClusterIncidence) -> Result<(Vec<f64>, Vec<f64>)>,
+) -> Result<Dendrogram> {
+    if microclusters.n_nodes() == 0 {
+        return Err(Error::empty("a dendrogram needs at least one leaf"));
+    }
+    let (incidence, (mut clusters, mut members)) = report.stage("similarity", || {
+        let incidence = ClusterIncidence::of(microclusters);
+        let weights = weights(&incidence)?;
+        Ok::<_, Error>((incidence, weights))
+    })?;
+    on_grid(&mut clusters, incidence.n_members());
+    on_grid(&mut members, incidence.n_members());
+    let total = members.iter().sum();
+    report.stage("partition", || average_linkage(&incidence, &clusters, total, observer))
 }
 
 /// A similarity between microclusters, with the times of both steps.

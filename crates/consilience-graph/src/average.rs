@@ -1,0 +1,436 @@
+//! Average linkage of microclusters straight from the clusters that hold them, without the matrix.
+
+use consilience_core::{Observer, Result};
+
+use crate::{ClusterIncidence, Dendrogram};
+
+/// The lists that are left are not read once what they could add, times this, is below the best: at 1 many nodes
+/// would have to be computed in full, and at 3 too many lists be read.
+const ENOUGH: f64 = 1.5;
+
+/// The sums on the way are rounded otherwise than the full ones.
+const SLACK: f64 = 1e-9;
+
+/// What a node shares with a cluster of the ensemble.
+#[derive(Clone, Copy)]
+struct Share {
+    cluster: u32,
+    /// Objects of the node in the cluster.
+    objects: u32,
+    /// Where the cluster's list tells of the node.
+    at: u32,
+}
+
+/// A node on the list of a cluster.
+#[derive(Clone, Copy)]
+struct Entry {
+    node: u32,
+    objects: u32,
+}
+
+/// The sum of similarities to one node while it grows, and how much an object of it counts.
+#[derive(Clone, Copy)]
+struct Sum {
+    so_far: f64,
+    per_object: f64,
+}
+
+/// A member, while a node asks.
+#[derive(Clone, Default)]
+struct Voice {
+    /// Entries on the lists of its clusters that hold the node.
+    entries: usize,
+    /// The most that it can add to a similarity.
+    most: f64,
+    clusters: Vec<u32>,
+}
+
+/// Nodes of the tree that are not merged yet, each going by its first leaf.
+struct Nodes<'a> {
+    weights: &'a [f64],
+    member: &'a [u32],
+    shares: Vec<Vec<Share>>,
+    objects: Vec<f64>,
+    lists: Vec<Vec<Entry>>,
+    alive: Vec<bool>,
+    sums: Vec<Sum>,
+    touched: Vec<u32>,
+    /// Objects of the node that asks in each cluster.
+    mine: Vec<f64>,
+    /// What each member has to say of the node that asks.
+    voices: Vec<Voice>,
+    /// The members, those of fewest entries first.
+    order: Vec<usize>,
+}
+
+/// The tree of average linkage over microclusters of a complete ensemble, where the similarity of two of them is the
+/// weight of the clusters that hold both, over `total`. Heights are 1 - similarity.
+///
+/// With h_A(c) the objects of node A in cluster c, the mean similarity of two nodes is
+/// sum_c w_c h_A(c) h_B(c) / (|A| |B| total), so a node is known by its row of h, which adds up in a merge. The nearest
+/// neighbour comes from the lists of the clusters, shortest first, until no member that is left could make a node
+/// the nearest that no list has told of; what is left over is computed in full, so no pruning shows in the tree.
+///
+/// Time is in proportion to the entries read, O(n~ M) memory.
+pub(crate) fn average_linkage(
+    incidence: &ClusterIncidence,
+    weights: &[f64],
+    total: f64,
+    observer: &dyn Observer,
+) -> Result<Dendrogram> {
+    let n = incidence.n_rows();
+    let order = canonical(incidence, weights);
+    let member = incidence.member_of_cluster();
+    let sorted: Vec<f64> = order.iter().map(|&c| weights[c as usize]).collect();
+    let member: Vec<u32> = order.iter().map(|&c| member[c as usize] as u32).collect();
+    let mut nodes = Nodes::of(incidence, &order, &sorted, &member);
+    let mut merges = Vec::with_capacity(n - 1);
+    let mut height = vec![f64::NEG_INFINITY; n];
+    let mut chain: Vec<u32> = Vec::new();
+    let mut on_chain = vec![false; n];
+    let mut last_near: Vec<Option<u32>> = vec![None; n];
+    let mut first_alive = 0;
+    while merges.len() + 1 < n {
+        if merges.len() % 256 == 0 {
+            observer.check()?;
+            observer.progress("partition", merges.len(), n - 1);
+        }
+        let Some(&top) = chain.last() else {
+            while !nodes.alive[first_alive] {
+                first_alive += 1;
+            }
+            chain.push(first_alive as u32);
+            on_chain[first_alive] = true;
+            continue;
+        };
+        let previous = chain.len().checked_sub(2).map(|p| chain[p]);
+        let (near, similarity) = nodes.nearest(top, previous, last_near[top as usize], first_alive);
+        last_near[top as usize] = Some(near);
+        // Sums of weights are rounded, so a nearest node could be one further down the chain; all between are
+        // equally near up to that rounding.
+        if on_chain[near as usize] {
+            while let Some(node) = chain.pop() {
+                on_chain[node as usize] = false;
+                if node == near {
+                    break;
+                }
+            }
+            let (keep, gone) = (top.min(near) as usize, top.max(near) as usize);
+            height[keep] = (-similarity / total).max(height[keep]).max(height[gone]);
+            merges.push((keep, gone, height[keep]));
+            nodes.merge(keep, gone);
+        } else {
+            chain.push(near);
+            on_chain[near as usize] = true;
+        }
+    }
+    observer.progress("partition", n - 1, n - 1);
+    Ok(Dendrogram::from_slots(n, merges).map_heights(|h| 1.0 + h))
+}
+
+/// The clusters in an order that the order of the members leaves no trace in, so that sums over them have the same
+/// bits: by weight, then by the microclusters that they hold.
+fn canonical(incidence: &ClusterIncidence, weights: &[f64]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..incidence.n_clusters() as u32).collect();
+    order.sort_by(|&a, &b| {
+        let (a, b) = (a as usize, b as usize);
+        let size = |c: usize| incidence.rows_of(c).len();
+        weights[a]
+            .total_cmp(&weights[b])
+            .then_with(|| size(a).cmp(&size(b)))
+            .then_with(|| incidence.rows_of(a).cmp(incidence.rows_of(b)))
+    });
+    order
+}
+
+impl<'a> Nodes<'a> {
+    fn of(incidence: &ClusterIncidence, order: &[u32], weights: &'a [f64], member: &'a [u32]) -> Self {
+        let n = incidence.n_rows();
+        let sizes = incidence.sizes();
+        let mut shares: Vec<Vec<Share>> =
+            (0..n).map(|i| Vec::with_capacity(incidence.clusters_of(i).len())).collect();
+        let mut lists = Vec::with_capacity(order.len());
+        for (cluster, &c) in order.iter().enumerate() {
+            let rows = incidence.rows_of(c as usize);
+            let mut list = Vec::with_capacity(rows.len());
+            for (at, &i) in rows.iter().enumerate() {
+                let objects = sizes[i as usize] as u32;
+                list.push(Entry { node: i, objects });
+                shares[i as usize].push(Share { cluster: cluster as u32, objects, at: at as u32 });
+            }
+            lists.push(list);
+        }
+        Nodes {
+            weights,
+            member,
+            shares,
+            objects: sizes.to_vec(),
+            lists,
+            alive: vec![true; n],
+            sums: sizes.iter().map(|s| Sum { so_far: 0.0, per_object: 1.0 / s }).collect(),
+            touched: Vec::new(),
+            mine: vec![0.0; order.len()],
+            voices: vec![Voice::default(); incidence.n_members()],
+            order: (0..incidence.n_members()).collect(),
+        }
+    }
+
+    /// The node nearest to `top` and their summed weight per pair of objects. Of equals `previous`, then the lowest.
+    fn nearest(
+        &mut self,
+        top: u32,
+        previous: Option<u32>,
+        hint: Option<u32>,
+        first_alive: usize,
+    ) -> (u32, f64) {
+        let asking = std::mem::take(&mut self.shares[top as usize]);
+        let own = 1.0 / self.objects[top as usize];
+        for s in &asking {
+            let c = s.cluster as usize;
+            self.mine[c] = f64::from(s.objects);
+            let voice = &mut self.voices[self.member[c] as usize];
+            voice.entries += self.lists[c].len();
+            voice.most = f64::max(voice.most, self.weights[c] * self.mine[c] * own);
+            voice.clusters.push(s.cluster);
+        }
+        let mut best = previous.map(|p| (p, self.similarity(top, p)));
+        let mut reached = best.map_or(0.0, |b| b.1);
+        if let Some(h) = hint.filter(|&h| self.alive[h as usize] && Some(h) != previous && h != top) {
+            reached = f64::max(reached, self.similarity(top, h));
+        }
+        self.order.sort_unstable_by_key(|&u| self.voices[u].entries);
+        let mut left: f64 = self.voices.iter().map(|v| v.most).sum();
+        for &u in &self.order {
+            if left * ENOUGH < reached {
+                break;
+            }
+            for &c in &self.voices[u].clusters {
+                let factor = self.weights[c as usize] * self.mine[c as usize] * own;
+                if factor == 0.0 {
+                    continue;
+                }
+                for e in &self.lists[c as usize] {
+                    let sum = &mut self.sums[e.node as usize];
+                    if sum.so_far == 0.0 {
+                        self.touched.push(e.node);
+                    }
+                    sum.so_far += factor * f64::from(e.objects) * sum.per_object;
+                    if sum.so_far > reached && e.node != top {
+                        reached = sum.so_far;
+                    }
+                }
+            }
+            left -= self.voices[u].most;
+        }
+        let mut touched = std::mem::take(&mut self.touched);
+        for &x in &touched {
+            let so_far = std::mem::replace(&mut self.sums[x as usize].so_far, 0.0);
+            if (so_far + left) * (1.0 + SLACK) < reached || x == top {
+                continue;
+            }
+            let similarity = self.similarity(top, x);
+            reached = f64::max(reached, similarity);
+            let nearer = match best {
+                Some((b, s)) => similarity > s || (similarity == s && x < b && Some(b) != previous),
+                None => similarity > 0.0,
+            };
+            if nearer {
+                best = Some((x, similarity));
+            }
+        }
+        touched.clear();
+        self.touched = touched;
+        asking.iter().for_each(|s| self.mine[s.cluster as usize] = 0.0);
+        for voice in &mut self.voices {
+            voice.clusters.clear();
+            (voice.entries, voice.most) = (0, 0.0);
+        }
+        self.shares[top as usize] = asking;
+        best.unwrap_or_else(|| {
+            let other = (first_alive..).find(|&i| i != top as usize && self.alive[i]).unwrap_or(top as usize);
+            (other as u32, 0.0)
+        })
+    }
+
+    /// The summed weight per pair of objects of the asking node, whose shares lie in `mine`, and another: the same
+    /// bits whichever of the two asks.
+    fn similarity(&self, top: u32, x: u32) -> f64 {
+        let shared = self.shares[x as usize].iter().fold(0.0, |sum, s| {
+            let c = s.cluster as usize;
+            sum + self.weights[c] * (self.mine[c] * f64::from(s.objects))
+        });
+        shared / (self.objects[top as usize] * self.objects[x as usize])
+    }
+
+    fn merge(&mut self, keep: usize, gone: usize) {
+        let a = std::mem::take(&mut self.shares[keep]);
+        let b = std::mem::take(&mut self.shares[gone]);
+        let mut out = Vec::with_capacity(a.len().max(b.len()));
+        let (mut i, mut j) = (0, 0);
+        while i < a.len() || j < b.len() {
+            if j == b.len() || (i < a.len() && a[i].cluster < b[j].cluster) {
+                out.push(a[i]);
+                i += 1;
+            } else if i == a.len() || b[j].cluster < a[i].cluster {
+                self.lists[b[j].cluster as usize][b[j].at as usize].node = keep as u32;
+                out.push(b[j]);
+                j += 1;
+            } else {
+                out.push(Share { objects: a[i].objects + b[j].objects, ..a[i] });
+                i += 1;
+                j += 1;
+            }
+        }
+        self.shares[keep] = out;
+        // Now the lists: one entry less where both were.
+        for s in b {
+            let cluster = s.cluster as usize;
+            let Ok(own) = self.shares[keep].binary_search_by_key(&s.cluster, |s| s.cluster) else { continue };
+            let Share { at, objects, .. } = self.shares[keep][own];
+            if at == s.at {
+                continue;
+            }
+            let list = &mut self.lists[cluster];
+            list[at as usize].objects = objects;
+            list.swap_remove(s.at as usize);
+            if let Some(moved) = list.get(s.at as usize) {
+                let of = &mut self.shares[moved.node as usize];
+                if let Ok(place) = of.binary_search_by_key(&s.cluster, |s| s.cluster) {
+                    of[place].at = s.at;
+                }
+            }
+        }
+        self.objects[keep] += self.objects[gone];
+        self.sums[keep].per_object = 1.0 / self.objects[keep];
+        self.alive[gone] = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::weighted::co_association;
+    use crate::{Agglomeration, Cut, Linkage, Microclusters};
+    use consilience_core::{Ensemble, ErrorKind, MemoryBudget, Partition, Seed, SimilarityGraph};
+    use ndarray::Array2;
+    use proptest::prelude::*;
+
+    /// Members that put each object of a noisy line at the nearest of a few of them; every third object twice.
+    fn ensemble(seed: u64, objects: usize, members: usize, most: usize) -> Ensemble {
+        let mut s = Seed(seed).stream();
+        let at: Vec<f64> = (0..objects).map(|_| s.normal() + 4.0 * s.below(3) as f64).collect();
+        let members = (0..members).map(|_| {
+            let centres: Vec<f64> = (0..1 + s.below(most)).map(|_| at[s.below(objects)]).collect();
+            let noisy: Vec<f64> = at.iter().map(|x| x + 0.5 * s.normal()).collect();
+            let labels: Vec<u32> = noisy
+                .iter()
+                .map(|x| {
+                    let far = |&c: &u32| (x - centres[c as usize]).abs();
+                    (0..centres.len() as u32).min_by(|a, b| far(a).total_cmp(&far(b))).unwrap()
+                })
+                .collect();
+            Partition::from_fn(objects, |i| Some(u64::from(labels[i - usize::from(i % 3 == 2)]))).unwrap()
+        });
+        Ensemble::new(members.collect()).unwrap()
+    }
+
+    fn weights(seed: u64, incidence: &ClusterIncidence) -> Vec<f64> {
+        let mut s = Seed(seed).stream();
+        (0..incidence.n_clusters()).map(|_| if s.below(8) == 0 { 0.0 } else { s.uniform() }).collect()
+    }
+
+    fn matrix(m: &Microclusters, incidence: &ClusterIncidence, weights: &[f64]) -> Array2<f64> {
+        let members = vec![1.0; incidence.n_members()];
+        let budget = MemoryBudget::default();
+        let graph = co_association(m, incidence, weights.to_vec(), members, budget, &()).unwrap();
+        graph.into_parts().1
+    }
+
+    /// Each merge, in the order of heights, joins a nearest pair of those that are left, as the definition has it.
+    fn assert_certified(tree: &Dendrogram, similarity: &Array2<f64>, sizes: &[f64]) {
+        let n = sizes.len();
+        let mut sets: Vec<Option<Vec<usize>>> = (0..n).map(|i| Some(vec![i])).collect();
+        let mean = |a: &[usize], b: &[usize]| {
+            let pairs = || a.iter().flat_map(|&i| b.iter().map(move |&j| (i, j)));
+            let sum: f64 = pairs().map(|(i, j)| sizes[i] * sizes[j] * similarity[(i, j)]).sum();
+            sum / pairs().map(|(i, j)| sizes[i] * sizes[j]).sum::<f64>()
+        };
+        for m in tree.merges() {
+            let live: Vec<&Vec<usize>> = sets.iter().flatten().collect();
+            let nearest = (0..live.len())
+                .flat_map(|a| (0..a).map(move |b| (a, b)))
+                .map(|(a, b)| 1.0 - mean(live[a], live[b]))
+                .fold(f64::INFINITY, f64::min);
+            let a = sets[m.nodes[0]].take().unwrap();
+            let b = sets[m.nodes[1]].take().unwrap();
+            assert!((1.0 - mean(&a, &b) - m.height).abs() < 1e-9);
+            assert!(m.height <= nearest + 1e-9, "{} but {nearest}", m.height);
+            sets.push(Some([a, b].concat()));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn the_tree_of_the_matrix(seed in 0u64..10_000, objects in 1usize..120, members in 1usize..20, most in 1usize..12) {
+            let m = Microclusters::of(&ensemble(seed, objects, members, most)).unwrap();
+            let incidence = ClusterIncidence::of(&m);
+            let weights = weights(seed, &incidence);
+            let similarity = matrix(&m, &incidence, &weights);
+            let ours = average_linkage(&incidence, &weights, members as f64, &()).unwrap();
+            let graph = SimilarityGraph::new(m.grouping().clone(), similarity).unwrap();
+            let dense = Agglomeration::new(Linkage::Average, Cut::Clusters(1)).dendrogram(graph, &()).unwrap();
+            for (a, b) in ours.merges().iter().zip(dense.merges()) {
+                prop_assert!((a.height - b.height).abs() < 1e-9, "{} and {}", a.height, b.height);
+            }
+        }
+
+        #[test]
+        fn every_merge_joins_a_nearest_pair(seed in 0u64..10_000, objects in 1usize..40, members in 1usize..9, most in 1usize..6) {
+            let m = Microclusters::of(&ensemble(seed, objects, members, most)).unwrap();
+            let incidence = ClusterIncidence::of(&m);
+            let sizes = incidence.sizes();
+            for weights in [vec![1.0; incidence.n_clusters()], weights(seed, &incidence)] {
+                let tree = average_linkage(&incidence, &weights, members as f64, &()).unwrap();
+                assert_certified(&tree, &matrix(&m, &incidence, &weights), sizes);
+            }
+        }
+
+        #[test]
+        fn the_order_of_the_members_leaves_no_trace(seed in 0u64..10_000, objects in 2usize..60) {
+            let e = ensemble(seed, objects, 6, 5);
+            let turned = e.select(&[3, 1, 5, 0, 4, 2]).unwrap();
+            let tree = |e: &Ensemble| {
+                let incidence = ClusterIncidence::of(&Microclusters::of(e).unwrap());
+                // Weights that follow the clusters.
+                let weights: Vec<f64> = incidence.objects().iter().map(|o| 1.0 / (1.0 + o.sqrt())).collect();
+                average_linkage(&incidence, &weights, 6.0, &()).unwrap()
+            };
+            prop_assert_eq!(tree(&e), tree(&turned));
+        }
+    }
+
+    #[test]
+    fn what_shares_nothing_joins_last_and_a_cancelled_tree_says_so() {
+        let e = Ensemble::new(vec![
+            Partition::from_labels(&[0, 0, 1, 1, 2]).unwrap(),
+            Partition::from_labels(&[0, 1, 2, 2, 3]).unwrap(),
+        ])
+        .unwrap();
+        let incidence = ClusterIncidence::of(&Microclusters::of(&e).unwrap());
+        let tree = average_linkage(&incidence, &vec![1.0; incidence.n_clusters()], 2.0, &()).unwrap();
+        let heights: Vec<f64> = tree.merges().iter().map(|m| m.height).collect();
+        assert_eq!(heights, [0.5, 1.0, 1.0]);
+        let cancelled = average_linkage(&incidence, &[1.0; 7], 2.0, &Cancelled).unwrap_err();
+        assert_eq!(cancelled.kind(), ErrorKind::Cancelled);
+    }
+
+    struct Cancelled;
+
+    impl Observer for Cancelled {
+        fn cancelled(&self) -> bool {
+            true
+        }
+    }
+}
