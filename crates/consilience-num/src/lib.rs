@@ -9,6 +9,7 @@ pub mod near;
 pub mod reduce;
 pub mod simplex;
 pub mod sparse;
+pub mod svd;
 pub mod tally;
 pub mod transfer;
 
