@@ -148,7 +148,7 @@ impl Spectral {
                 }
             }
         }
-        let side = small_side(gram.view(), k)?;
+        let side = small_side(gram.view(), k, 0.0)?;
         let mut out = Array2::zeros((m, side.values.len()));
         for (row, mut out) in z.chunks(near).zip(out.rows_mut()) {
             for (c, &value) in side.values.iter().enumerate() {

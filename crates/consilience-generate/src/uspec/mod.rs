@@ -41,7 +41,7 @@ const SAMPLE_PER_CLUSTER: usize = 200;
 /// ```text
 /// p representatives: k-means centres of 10 p objects drawn at random
 /// B_ij = exp(-|x_i - r_j|^2 / (2 s^2)) for the K representatives nearest to x_i, s = mean of those distances
-/// W = B' D_x^-1 B,  v = k leading eigenvectors of D_y^-1/2 W D_y^-1/2
+/// W = B' D_x^-1 B + tau d / p,  d = mean row sum,  v = k leading eigenvectors of D_y^-1/2 W D_y^-1/2
 /// rows of D_x^-1 B D_y^-1/2 v, scaled to norm 1  ->  k-means
 /// ```
 ///
@@ -66,32 +66,35 @@ const SAMPLE_PER_CLUSTER: usize = 200;
 /// features.
 ///
 /// # Errors
-/// As [`BaseClusterer::fit`]; [`ErrorKind::InvalidParameter`] for a parameter of 0;
+/// As [`BaseClusterer::fit`]; [`ErrorKind::InvalidParameter`] for a parameter of 0 or a tau
+/// that is negative or not finite;
 /// [`ErrorKind::TooLarge`] where the table between representatives would exceed 8 GiB.
 ///
 /// # References
 /// D. Huang, C.-D. Wang, J.-S. Wu, J.-H. Lai, C.-K. Kwoh, "Ultra-scalable spectral clustering and ensemble
 /// clustering", IEEE Trans. Knowledge and Data Engineering 32 (2020), Sections 3.1.1 to 3.1.3, with its defaults
-/// p = 1000, K = 5, K' = 10 K. Ours: p is lowered to a tenth of the objects, since the
-/// graph falls apart where representatives share too few, and raised to twice the number of clusters; beyond 32,768
+/// p = 1000, K = 5, K' = 10 K. Ours: tau, which is 0 there: where the graph falls
+/// into pieces its leading eigenvectors tell only the pieces apart. p is lowered to a tenth of the objects, since
+/// representatives that share too few make such pieces, and raised to twice the number of clusters; beyond 32,768
 /// objects (200 per cluster) the centres of the last k-means come from an even sample of the rows; an object so far
 /// out that its weights vanish keeps a millionth of a link.
 #[doc(alias = "ultra_scalable_spectral_clustering")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct USpec {
     representatives: usize,
     neighbours: usize,
     restarts: usize,
+    tau: f64,
 }
 
 impl Default for USpec {
     fn default() -> Self {
-        USpec { representatives: 1000, neighbours: 5, restarts: 3 }
+        USpec { representatives: 1000, neighbours: 5, restarts: 3, tau: 0.01 }
     }
 }
 
 impl USpec {
-    /// 1000 representatives, 5 of which describe an object, and 3 starts of the k-means.
+    /// 1000 representatives, 5 of which describe an object, regularisation 0.01, and 3 starts of the k-means.
     pub fn new() -> Self {
         Self::default()
     }
@@ -106,6 +109,14 @@ impl USpec {
     /// Number of nearest representatives K that describe an object.
     pub fn neighbours(mut self, neighbours: usize) -> Self {
         self.neighbours = neighbours;
+        self
+    }
+
+    /// How strongly all representatives are tied together, in parts of their mean row sum: so few links more that
+    /// clusters stay as they are, but pieces of a graph that falls apart are no cuts for free. 0 is the paper's graph.
+    #[doc(alias = "regularization")]
+    pub fn tau(mut self, tau: f64) -> Self {
+        self.tau = tau;
         self
     }
 
@@ -142,9 +153,9 @@ impl USpec {
         let weights = report.stage("weights", || links.weigh());
         observer.check()?;
         let side =
-            report.stage("eigenvectors", || small_side(weights.view(), clusters)).ok_or_else(|| {
-                Error::new(ErrorKind::NonFinite, "the graph of representatives has no eigenpairs")
-            })?;
+            report.stage("eigenvectors", || small_side(weights.view(), clusters, self.tau)).ok_or_else(
+                || Error::new(ErrorKind::NonFinite, "the graph of representatives has no eigenpairs"),
+            )?;
         drop(weights);
         let options = last_kmeans(clusters, self.restarts, seed.derive("k-means", 0));
         let mut watch = Watch::new(observer, "k-means", options.max_iterations);
@@ -187,6 +198,9 @@ impl BaseClusterer for USpec {
         at_least_one("representatives", self.representatives)?;
         at_least_one("neighbours", self.neighbours)?;
         at_least_one("restarts", self.restarts)?;
+        if !(self.tau >= 0.0 && self.tau.is_finite()) {
+            return Err(Error::invalid(format!("tau {}; expected a finite number of at least 0", self.tau)));
+        }
         observer.check()?;
         if let Some(kinds) = with_rows!(features, |x| few_kinds(x, clusters)) {
             return finish(&kinds, clusters, Report::default());

@@ -45,7 +45,7 @@ fn exact_search_gives_the_embedding_of_the_whole_graph() {
         let marks = x.select(Axis(0), &rows);
         let table = NearRows::new(marks.view(), 1, p, 0);
         let links = Links::find(x.view(), 1.0, &table, near, &()).unwrap();
-        let side = small_side(links.weigh().view(), p.min(4)).unwrap();
+        let side = small_side(links.weigh().view(), p.min(4), 0.0).unwrap();
         let embedding = Embedding::new(&links, &side.coordinates);
         let k = embedding.n_columns();
         let mut ours = vec![0.0; n * k];
@@ -106,6 +106,26 @@ fn members_have_their_own_representatives() {
 }
 
 #[test]
+fn pieces_that_hang_loose_are_no_clusters() {
+    // Two moons that touch, and six specks of thirty objects far from everything.
+    for noise in [0.1, 0.15] {
+        let (mut x, truth) = moons(3000, noise);
+        for i in 0..180 {
+            x[[i, 2]] += 30.0 * (1 + i / 30) as f64;
+        }
+        let score = |tau: f64| {
+            let uspec = USpec::new().representatives(300).tau(tau);
+            let found = uspec.fit(x.view().into(), 2, Seed(1), &()).unwrap().output;
+            let moon =
+                |p: &Partition| Partition::from_fn(2820, |i| p.label(i + 180).map(|l| l as u64)).unwrap();
+            scores::adjusted_rand(&moon(&found), &moon(&truth)).unwrap()
+        };
+        assert!(score(0.0) < 0.01, "{}", score(0.0));
+        assert!(score(0.01) > 0.7, "{}", score(0.01));
+    }
+}
+
+#[test]
 fn outliers_and_clusters_of_duplicates() {
     // So far out that the kernel vanishes, and many objects at few places.
     let mut x = Array2::from_shape_fn((3000, 2), |(i, j)| ((i * (j + 2)) % 40) as f64);
@@ -126,6 +146,8 @@ fn bad_parameters_are_named_and_giants_refused() {
         (USpec::new().representatives(0), "representatives"),
         (USpec::new().neighbours(0), "neighbours"),
         (USpec::new().restarts(0), "restarts"),
+        (USpec::new().tau(f64::NAN), "tau"),
+        (USpec::new().tau(-0.1), "tau"),
     ] {
         let e = method.fit(x.view().into(), 2, Seed(0), &()).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::InvalidParameter);
