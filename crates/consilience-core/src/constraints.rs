@@ -132,6 +132,82 @@ impl Constraints {
         Ok(())
     }
 
+    /// Adds a batch, all of it or nothing, and returns how many of its constraints are new.
+    ///
+    /// ```
+    /// use consilience_core::{Constraints, Link};
+    ///
+    /// let mut c = Constraints::new(4)?;
+    /// assert_eq!(c.extend(&[(0, 1, Link::Must), (1, 0, Link::Must)])?, 1);
+    /// // The second constraint cannot hold, so the first is not taken either.
+    /// assert!(c.extend(&[(1, 2, Link::Must), (0, 2, Link::Cannot)]).is_err());
+    /// assert_eq!(c.relation(0, 2), None);
+    /// # Ok::<(), consilience_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Constraints::add`], for the first constraint of the batch that cannot be added; nothing has
+    /// changed then.
+    ///
+    /// # Complexity
+    /// As [`Constraints::add`]; O(all constraints) where the batch is refused.
+    pub fn extend(&mut self, batch: &[(usize, usize, Link)]) -> Result<usize> {
+        let before = self.len();
+        for &(i, j, link) in batch {
+            if let Err(error) = self.add(i, j, link) {
+                self.truncate(before);
+                return Err(error);
+            }
+        }
+        Ok(self.len() - before)
+    }
+
+    /// Takes back all but the first `len` constraints.
+    ///
+    /// # Complexity
+    /// O(len) where anything is taken back.
+    pub fn truncate(&mut self, len: usize) {
+        if len >= self.len() {
+            return;
+        }
+        // Unions cannot be undone, but what held together once does so again.
+        let kept = self.links[..len].to_vec();
+        self.links.clear();
+        self.known.clear();
+        self.parent.clear();
+        self.must_neighbours.clear();
+        self.apart.clear();
+        for (i, j, link) in kept {
+            let held = self.add(i as usize, j as usize, link);
+            debug_assert!(held.is_ok());
+        }
+    }
+
+    /// What the constraints say about two objects, directly or through a chain; `None` where they leave it
+    /// open.
+    pub fn relation(&self, i: usize, j: usize) -> Option<Link> {
+        if i == j {
+            return Some(Link::Must);
+        }
+        let (ri, rj) = (self.group(i as u32), self.group(j as u32));
+        if ri == rj {
+            return Some(Link::Must);
+        }
+        self.apart.get(&ri)?.get(&rj).map(|_| Link::Cannot)
+    }
+
+    /// Makes room for more objects; fewer than there are change nothing.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`] from 2^32 - 1 objects on.
+    pub fn grow(&mut self, n: usize) -> Result<()> {
+        if n >= u32::MAX as usize {
+            return Err(Error::new(ErrorKind::TooLarge, format!("constraints over {n} objects")));
+        }
+        self.objects = self.objects.max(n);
+        Ok(())
+    }
+
     /// Number of objects.
     pub fn n_objects(&self) -> usize {
         self.objects
@@ -150,6 +226,20 @@ impl Constraints {
     /// The constraints in the order they came, the smaller object first.
     pub fn iter(&self) -> impl Iterator<Item = (usize, usize, Link)> + '_ {
         self.links.iter().map(|&(i, j, l)| (i as usize, j as usize, l))
+    }
+
+    /// The constraints after the first `known`, in the order they came.
+    pub fn iter_from(&self, known: usize) -> impl Iterator<Item = (usize, usize, Link)> + '_ {
+        let new = self.links.get(known..).unwrap_or_default();
+        new.iter().map(|&(i, j, l)| (i as usize, j as usize, l))
+    }
+
+    /// The root of an object's group, without shortening the way there.
+    fn group(&self, mut i: u32) -> u32 {
+        while let Some(&p) = self.parent.get(&i).filter(|&&p| p != i) {
+            i = p;
+        }
+        i
     }
 
     fn root(&mut self, mut i: u32) -> u32 {
@@ -253,5 +343,31 @@ mod tests {
         c.add(1, 0, Link::Cannot).unwrap();
         assert_eq!(c.len(), 1);
         assert_eq!(c.add(0, 3, Link::Must).unwrap_err().kind(), ErrorKind::OutOfRange);
+    }
+
+    #[test]
+    fn a_refused_batch_leaves_no_trace() {
+        let mut c = Constraints::new(8).unwrap();
+        c.extend(&[(0, 1, Link::Must), (2, 3, Link::Must), (1, 3, Link::Cannot)]).unwrap();
+        let before: Vec<_> = c.iter().collect();
+        let e = c.extend(&[(4, 5, Link::Must), (3, 4, Link::Must), (5, 0, Link::Must)]).unwrap_err();
+        assert_eq!(e.message(), "must-link 0, 5, but 0 = 1, cannot-link 1, 3, and 3 = 4 = 5");
+        assert_eq!(c.iter().collect::<Vec<_>>(), before);
+        for (i, j, relation) in [
+            (0, 2, Some(Link::Cannot)),
+            (1, 0, Some(Link::Must)),
+            (4, 5, None),
+            (3, 4, None),
+            (6, 7, None),
+            (7, 7, Some(Link::Must)),
+        ] {
+            assert_eq!(c.relation(i, j), relation, "{i} {j}");
+        }
+        // What was refused can still be said.
+        assert_eq!(c.extend(&[(4, 5, Link::Cannot), (1, 0, Link::Must)]).unwrap(), 1);
+        assert_eq!(c.extend(&[(0, 9, Link::Must)]).unwrap_err().kind(), ErrorKind::OutOfRange);
+        c.grow(10).unwrap();
+        c.extend(&[(0, 9, Link::Must)]).unwrap();
+        assert_eq!(c.relation(9, 3), Some(Link::Cannot));
     }
 }

@@ -126,6 +126,79 @@ impl Ensemble {
         Self::new(members)
     }
 
+    /// Adds a base clustering at the end.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch) where it labels another number of objects.
+    pub fn push(&mut self, member: Partition) -> Result<()> {
+        if member.n_objects() != self.objects {
+            return Err(Error::shape(format!(
+                "a new member of {} objects for an ensemble of {}",
+                member.n_objects(),
+                self.objects
+            )));
+        }
+        self.members.push(member);
+        Ok(())
+    }
+
+    /// Takes a base clustering out; those behind it move up.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) for a member that does not exist,
+    /// [`ErrorKind::Empty`](crate::ErrorKind::Empty) for the last one.
+    pub fn remove(&mut self, member: usize) -> Result<Partition> {
+        if member >= self.n_members() {
+            return Err(Error::out_of_range(format!("member {member} of {}", self.n_members())));
+        }
+        if self.n_members() == 1 {
+            return Err(Error::empty("an ensemble without its last base clustering"));
+        }
+        Ok(self.members.remove(member))
+    }
+
+    /// Adds objects at the end, in rows: for each member the number of one of its clusters, as
+    /// [`Partition::label`] tells it; negative numbers and `None` are unlabelled.
+    ///
+    /// ```
+    /// use consilience_core::Ensemble;
+    /// use ndarray::array;
+    ///
+    /// let mut e = Ensemble::from_array(array![[5, 0], [6, 0], [6, 1]].view())?;
+    /// e.append(array![[1, 1], [-1, 0]].view())?;
+    /// assert_eq!(e.members()[0].to_signed(), vec![0, 1, 1, 1, -1]);
+    /// # Ok::<(), consilience_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch) unless there is one column per member,
+    /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) naming row and member of a cluster that does not
+    /// exist; nothing has changed then.
+    pub fn append<L: RawLabel>(&mut self, rows: ArrayView2<'_, L>) -> Result<()> {
+        let (new, m) = rows.dim();
+        if m != self.n_members() {
+            return Err(Error::shape(format!("{m} labels per new object, {} members", self.n_members())));
+        }
+        for ((i, u), label) in rows.indexed_iter() {
+            let k = self.members[u].n_clusters();
+            if let Some(c) = label.key().filter(|&c| c >= k as u64) {
+                return Err(Error::out_of_range(format!("new object {i}: cluster {c} of {k} in member {u}")));
+            }
+        }
+        if self.objects.saturating_add(new) >= u32::MAX as usize {
+            return Err(Error::new(
+                crate::ErrorKind::TooLarge,
+                format!("{new} objects beside {}; at most {} are supported", self.objects, u32::MAX - 1),
+            ));
+        }
+        for (member, column) in self.members.iter_mut().zip(rows.columns()) {
+            let labels: Vec<Option<usize>> = column.iter().map(|l| l.key().map(|c| c as usize)).collect();
+            member.append(&labels)?;
+        }
+        self.objects += new;
+        Ok(())
+    }
+
     /// Bytes that the labels take.
     pub fn label_bytes(&self) -> usize {
         self.members.iter().map(Partition::label_bytes).sum()
@@ -179,5 +252,28 @@ mod tests {
         let s = e.select_objects(&[2, 0]).unwrap();
         assert_eq!(s, Ensemble::from_array(array![[0, -1], [1, 0]].view()).unwrap());
         assert_eq!(e.label_bytes(), 6);
+    }
+
+    #[test]
+    fn members_and_objects_come_and_go() {
+        let mut e = Ensemble::from_array(array![[0, 3], [1, 3], [1, -1]].view()).unwrap();
+        let before = e.clone();
+        assert_eq!(e.append(array![[0, 0, 0]].view()).unwrap_err().kind(), ErrorKind::ShapeMismatch);
+        let error = e.append(array![[0, 0], [1, 1]].view()).unwrap_err();
+        assert_eq!(error.message(), "new object 1: cluster 1 of 1 in member 1");
+        assert_eq!(
+            e.push(Partition::from_labels(&[0]).unwrap()).unwrap_err().kind(),
+            ErrorKind::ShapeMismatch
+        );
+        assert_eq!(e.remove(2).unwrap_err().kind(), ErrorKind::OutOfRange);
+        assert_eq!(e, before);
+        e.append(array![[1, -1]].view()).unwrap();
+        e.push(Partition::from_labels(&[7, 7, 7, 7]).unwrap()).unwrap();
+        let all = array![[0, 0, 0], [1, 0, 0], [1, -1, 0], [1, -1, 0]];
+        assert_eq!(e, Ensemble::from_array(all.view()).unwrap());
+        e.remove(0).unwrap();
+        e.remove(1).unwrap();
+        assert_eq!(e.remove(0).unwrap_err().kind(), ErrorKind::Empty);
+        assert_eq!(e.members()[0].to_signed(), vec![0, 0, -1, -1]);
     }
 }

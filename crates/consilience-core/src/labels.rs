@@ -119,6 +119,18 @@ impl Labels {
         }
     }
 
+    /// Adds labels that fit the stored width.
+    pub(crate) fn append(&mut self, labels: &[Option<usize>]) {
+        fn push<L: LabelInt>(to: &mut Vec<L>, labels: &[Option<usize>]) {
+            to.extend(labels.iter().map(|l| l.map_or(L::MISSING, L::from_index)));
+        }
+        match self {
+            Labels::U8(v) => push(v, labels),
+            Labels::U16(v) => push(v, labels),
+            Labels::U32(v) => push(v, labels),
+        }
+    }
+
     /// Collects canonical labels (`None` = unlabelled) of a partition with `clusters` clusters.
     pub(crate) fn collect(clusters: usize, labels: impl Iterator<Item = Option<u32>>) -> Self {
         fn narrow<L: LabelInt>(labels: impl Iterator<Item = Option<u32>>) -> Vec<L> {

@@ -174,6 +174,42 @@ impl Partition {
         Self::from_fn(objects.len(), |i| self.label(objects[i]).map(|l| l as u64))
     }
 
+    /// Adds objects at the end, each in a cluster that exists or, with `None`, unlabelled.
+    ///
+    /// ```
+    /// use consilience_core::Partition;
+    ///
+    /// let mut p = Partition::from_labels(&[3, 3, 8])?;
+    /// p.append(&[Some(1), None])?;
+    /// assert_eq!(p.to_signed(), vec![0, 0, 1, 1, -1]);
+    /// assert!(p.append(&[Some(2)]).is_err());
+    /// # Ok::<(), consilience_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfRange`] for a cluster that does not exist, [`ErrorKind::TooLarge`] from 2^32 - 1
+    /// objects on; nothing has changed then.
+    ///
+    /// # Complexity
+    /// Amortised O(objects added).
+    pub fn append(&mut self, clusters: &[Option<usize>]) -> Result<()> {
+        if let Some((i, c)) =
+            clusters.iter().enumerate().find_map(|(i, c)| Some((i, c.filter(|&c| c >= self.clusters)?)))
+        {
+            return Err(Error::out_of_range(format!("cluster {c} of {} for new object {i}", self.clusters)));
+        }
+        let n = self.n_objects().saturating_add(clusters.len());
+        if n >= u32::MAX as usize {
+            return Err(Error::new(
+                ErrorKind::TooLarge,
+                format!("{n} objects; at most {} are supported", u32::MAX - 1),
+            ));
+        }
+        self.labels.append(clusters);
+        self.labelled += clusters.iter().flatten().count();
+        Ok(())
+    }
+
     /// Bytes that the labels take.
     pub fn label_bytes(&self) -> usize {
         self.n_objects() * self.labels().width()
