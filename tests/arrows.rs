@@ -18,7 +18,10 @@ const ARROWS: [(&str, &[&str]); 13] = [
         "consilience-trust",
         &["consilience-walk", "consilience-vote", "consilience-graph", "consilience-core", "consilience-num"],
     ),
-    ("consilience-simplex", &["consilience-core", "consilience-num"]),
+    (
+        "consilience-simplex",
+        &["consilience-graph", "consilience-metric", "consilience-core", "consilience-num"],
+    ),
     ("consilience-metric", &["consilience-core", "consilience-num"]),
     ("consilience-walk", &["consilience-graph", "consilience-core", "consilience-num"]),
     ("consilience-completion", &["consilience-graph", "consilience-core", "consilience-num"]),

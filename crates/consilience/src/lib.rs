@@ -4,6 +4,12 @@ pub use consilience_bregman::{
     Divergence, KullbackLeibler, Line, PairEvidence, Pairs, Pcc, Solution, Solver, SquaredEuclidean, Start,
     centroids, check_divergence, cluster_relations, surviving_clusters,
 };
+pub use consilience_completion::{
+    AnswerCounts, Answers, Basis, Blocks, CompletedClustering, Completion, CompletionSolver, CrowdClustering,
+    CrowdMethod, CrowdResult, EcmcAl, Grouped, Keyword, LossWeight, Mccc, ObservedPairs, PairAnswer, Penalty,
+    PenaltyChoice, Question, Rdml, RobustCompletion, SampleSimilarity, SecondAnswer, WorkerBlocks,
+    WorkerRates,
+};
 pub use consilience_core::{
     BaseClusterer, ConsensusFunction, Constraints, Ensemble, Error, ErrorKind, Features, Fit,
     GraphPartitioner, Grouping, LabelInt, LabelSlice, Link, Linkage, Memberships, MemoryBudget, Observer,
@@ -29,6 +35,12 @@ pub use consilience_metric::{
     Assign, Ccskl, Clustering, ConstrainedClusterer, CopKMeans, Dca, Fpc, Itml, LinearMap, Lmnn,
     MetricLearner, Mmc, MpckMeans, Nnc, PckMeans, Pmmc, Rca, RsdDiagonal, RsdFull, RsdMetric, SeededKMeans,
     Separation, SideInformation, cluster_under,
+};
+pub use consilience_simplex::{
+    AdditiveUpdate, AlignmentReference, ConsensusEmbedding, ConsensusMetric, Embedding, ExactUpdate,
+    GrownMembers, HullGrowth, InitialWeights, Judgement, LinkEvidence, MetricReadOut, MetricReport,
+    MetricRule, MultiplicativeUpdate, PairLoss, PairQuestion, Questions, Reading, UncertainObject,
+    UpdateReport, UpdateRule, Updater, UpdaterSetup, Violations, relabelled,
 };
 pub use consilience_trust::{
     ClusterDiagnostics, ClusterNumber, ConsensusCdf, Criterion, Diagnostics, MemberDiagnostics, NumberRow,

@@ -1,0 +1,57 @@
+//! Updates and read-outs of the dynamic updater. The largest worlds: `--example simplex_large`.
+
+use std::time::Duration;
+
+use consilience::{
+    AdditiveUpdate, AlignmentReference, Ensemble, ExactUpdate, Link, MultiplicativeUpdate, Partition, Seed,
+    UpdateRule, Updater, UpdaterSetup,
+};
+use consilience_core::conformance::planted;
+use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+
+fn constraints(truth: &Partition, count: usize) -> Vec<(usize, usize, Link)> {
+    let (mut s, n) = (Seed(2).stream(), truth.n_objects());
+    let mut all = Vec::new();
+    while all.len() < count {
+        let (i, j) = (s.below(n), s.below(n));
+        if i != j {
+            let same = truth.label(i) == truth.label(j);
+            all.push((i, j, if same { Link::Must } else { Link::Cannot }));
+        }
+    }
+    all
+}
+
+fn open(ensemble: &Ensemble, truth: &Partition, rule: UpdateRule) -> Updater {
+    let setup = UpdaterSetup::new(10).reference(AlignmentReference::Given(truth.clone())).rule(rule);
+    setup.updater(ensemble.clone()).unwrap()
+}
+
+fn all(c: &mut Criterion) {
+    let world = planted(Seed(1), &[1000; 10], 300, 0.5, 0.0).unwrap();
+    let batch = constraints(&world.truth, 500);
+    let rules: [UpdateRule; 3] = [
+        ExactUpdate::default().into(),
+        AdditiveUpdate::default().into(),
+        MultiplicativeUpdate::default().into(),
+    ];
+    for rule in rules {
+        let updater = open(&world.ensemble, &world.truth, rule.clone());
+        c.bench_function(&format!("update {} of 500, 10000x300", rule.name()), |b| {
+            b.iter_batched(|| updater.clone(), |mut u| u.update(&batch).unwrap(), BatchSize::LargeInput);
+        });
+    }
+    let updater = open(&world.ensemble, &world.truth, UpdateRule::default());
+    let asked: Vec<usize> = (0..1000).map(|i| i * 7 % 10_000).collect();
+    c.bench_function("labels of all, 10000x300", |b| b.iter(|| updater.partition().unwrap()));
+    c.bench_function("labels of 1000, 10000x300", |b| b.iter(|| updater.labels_of(&asked).unwrap()));
+    c.bench_function("questions, 10000x300", |b| b.iter(|| updater.next_questions(20, Seed(0)).unwrap()));
+    c.bench_function("snapshot, 10000x300", |b| b.iter(|| updater.to_bytes()));
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default().sample_size(20).measurement_time(Duration::from_secs(3));
+    targets = all
+}
+criterion_main!(benches);

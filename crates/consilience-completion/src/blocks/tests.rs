@@ -1,0 +1,159 @@
+use super::*;
+use crate::Grouped;
+use rates::Rates;
+use sweep::sweep;
+
+/// A crowd that sorts random tasks of `size` objects; the last `blind` workers do not look.
+pub(crate) fn crowd(
+    clusters: usize,
+    n: usize,
+    workers: usize,
+    (tasks, size): (usize, usize),
+    wrong: f64,
+    blind: usize,
+    seed: u64,
+) -> Vec<Grouped> {
+    let mut stream = Seed(seed).stream();
+    let mut rows = Vec::new();
+    for worker in 0..workers {
+        for task in 0..tasks {
+            for item in stream.sample(n, size) {
+                let lost = worker + blind >= workers || stream.uniform() < wrong;
+                let group = if lost { stream.below(clusters) } else { item % clusters };
+                rows.push(Grouped { worker, task, item, group });
+            }
+        }
+    }
+    rows
+}
+
+/// Rates, evidence bound and best memberships straight from the definition: pair by pair.
+struct Naive<'a> {
+    answers: &'a Answers,
+    q: Array2<f64>,
+}
+
+impl Naive<'_> {
+    /// (worker, i, j, same) over places in the answered objects.
+    fn pairs(&self) -> Vec<(usize, usize, usize, bool)> {
+        let place = |i: usize| self.answered().binary_search(&(i as u32)).unwrap();
+        let worker = |w: usize| self.answers.workers().binary_search(&w).unwrap();
+        self.answers.pairs().map(|p| (worker(p.worker), place(p.i), place(p.j), p.same)).collect()
+    }
+
+    fn answered(&self) -> &[u32] {
+        self.answers.answered()
+    }
+
+    fn log_likelihood(&self, rates: &Rates) -> f64 {
+        let mut total = 0.0;
+        for (w, i, j, same) in self.pairs() {
+            let log = |p: f64| if same { p.ln() } else { (1.0 - p).ln() };
+            let mut apart = 1.0;
+            for c in 0..self.q.ncols() {
+                let both = self.q[[i, c]] * self.q[[j, c]];
+                apart -= both;
+                total += both * log(rates.within[[w, c]]);
+            }
+            total += apart * log(rates.apart[w]);
+        }
+        total
+    }
+
+    /// What one object's memberships become when all others stay.
+    fn update(&self, object: usize, rates: &Rates, ln_share: &[f64]) -> Vec<f64> {
+        let mut field = ln_share.to_vec();
+        for (w, i, j, same) in self.pairs() {
+            if i == object || j == object {
+                let other = i + j - object;
+                for (c, f) in field.iter_mut().enumerate() {
+                    let (p, r) = (rates.within[[w, c]], rates.apart[w]);
+                    let odds = if same { (p / r).ln() } else { ((1.0 - p) / (1.0 - r)).ln() };
+                    *f += odds * self.q[[other, c]];
+                }
+            }
+        }
+        let most = field.iter().fold(f64::NEG_INFINITY, |m, &v| m.max(v));
+        let sum: f64 = field.iter().map(|f| (f - most).exp()).sum();
+        field.iter().map(|f| (f - most).exp() / sum).collect()
+    }
+}
+
+fn random_memberships(n: usize, k: usize, seed: u64) -> Array2<f64> {
+    let mut stream = Seed(seed).stream();
+    let mut q = Array2::from_shape_fn((n, k), |_| stream.uniform() + 0.01);
+    for mut row in q.rows_mut() {
+        let sum = row.sum();
+        row /= sum;
+    }
+    q
+}
+
+#[test]
+fn sums_over_groups_equal_sums_over_pairs() {
+    for (seed, size) in [(0, 2), (1, 5), (2, 11)] {
+        let answers = Answers::from_groupings(13, &crowd(3, 12, 5, (4, size), 0.2, 1, seed)).unwrap();
+        let n = answers.answered().len();
+        let model = WorkerBlocks::new(3).pseudo_count(2.0);
+        let q = random_memberships(n, 3, seed);
+        let (counts, mut sums) = Counts::of(&answers, q.view());
+        let rates = counts.rates(model.shrinkage);
+        let naive = Naive { answers: &answers, q: q.clone() };
+        let (fast, slow) = (counts.log_likelihood(&rates), naive.log_likelihood(&rates));
+        assert!((fast - slow).abs() < 1e-9 * slow.abs(), "{fast} {slow}");
+        let tasks: f64 = per_task(&answers, q.view(), &rates).iter().sum();
+        assert!((fast - tasks).abs() < 1e-9 * slow.abs());
+
+        let share = ln_share(q.view());
+        let mut swept = q.clone();
+        sweep(&mut swept, &mut sums, &Occurrences::of(&answers), &Weights::of(&rates), &share);
+        let mut naive = naive;
+        for i in 0..n {
+            let row = naive.update(i, &rates, &share);
+            for c in 0..3 {
+                assert!((row[c] - swept[[i, c]]).abs() < 1e-9, "object {i}: {row:?}");
+                naive.q[[i, c]] = row[c];
+            }
+        }
+    }
+}
+
+#[test]
+fn a_sweep_never_lowers_the_bound_at_its_rates() {
+    let answers = Answers::from_groupings(40, &crowd(4, 40, 12, (3, 6), 0.3, 2, 5)).unwrap();
+    let mut q = random_memberships(answers.answered().len(), 4, 9);
+    let shrinkage = WorkerBlocks::new(4).shrinkage;
+    let occurrences = Occurrences::of(&answers);
+    let at = |q: &Array2<f64>, rates: &Rates, share: &[f64]| {
+        let own: f64 = q
+            .rows()
+            .into_iter()
+            .flat_map(|r| r.to_vec().into_iter().zip(share.to_vec()))
+            .map(|(x, s)| if x > 0.0 { x * (s - x.ln()) } else { 0.0 })
+            .sum();
+        Counts::of(&answers, q.view()).0.log_likelihood(rates) + own
+    };
+    for _ in 0..30 {
+        let (counts, mut sums) = Counts::of(&answers, q.view());
+        let (rates, share) = (counts.rates(shrinkage), ln_share(q.view()));
+        let before = at(&q, &rates, &share);
+        sweep(&mut q, &mut sums, &occurrences, &Weights::of(&rates), &share);
+        let after = at(&q, &rates, &share);
+        assert!(after >= before - 1e-9 * before.abs(), "{before} {after}");
+    }
+}
+
+#[test]
+fn bad_options_are_refused() {
+    let answers = Answers::from_groupings(6, &crowd(2, 6, 3, (2, 4), 0.0, 0, 1)).unwrap();
+    let kind = |model: WorkerBlocks| model.fit(&answers, &()).unwrap_err().kind();
+    use consilience_core::ErrorKind::{InvalidParameter, TooLarge};
+    assert_eq!(kind(WorkerBlocks::new(0)), InvalidParameter);
+    assert_eq!(kind(WorkerBlocks::new(7)), InvalidParameter);
+    assert_eq!(kind(WorkerBlocks::new(2).pseudo_count(f64::NAN)), InvalidParameter);
+    assert_eq!(kind(WorkerBlocks::new(2).tolerance(0.0)), InvalidParameter);
+    assert_eq!(kind(WorkerBlocks::new(2).starts(0)), InvalidParameter);
+    assert_eq!(kind(WorkerBlocks::new(2).memory_budget(MemoryBudget::bytes(10))), TooLarge);
+    let once = WorkerBlocks::new(2).max_iterations(1).fit(&answers, &()).unwrap();
+    assert_eq!((once.report.status, once.report.iterations), (Status::MaxIterations, 1));
+}

@@ -1,0 +1,107 @@
+use consilience_core::{Error, ErrorKind, MemoryBudget, Result};
+
+use crate::Answers;
+
+/// How often each answered pair was called the same (c) and answered at all (N), over all workers.
+///
+/// Sparse: pairs that nobody answered are not stored. Rows and columns are all objects.
+///
+/// ```
+/// use consilience_completion::{Answers, AnswerCounts, PairAnswer};
+/// use consilience_core::MemoryBudget;
+///
+/// let said = |worker, i, j, same| PairAnswer { worker, i, j, same };
+/// let answers = Answers::from_pairs(4, &[said(0, 0, 1, true), said(1, 1, 0, false), said(1, 1, 2, false)])?;
+/// let counts = AnswerCounts::of(&answers, MemoryBudget::default())?;
+/// assert_eq!((counts.get(1, 0), counts.get(2, 1), counts.get(0, 3)), ((1, 2), (0, 1), (0, 0)));
+/// assert_eq!(counts.n_pairs(), 2);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(a log a) for a pair answers; 24 bytes per distinct pair at rest.
+#[doc(alias = "pair counts")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnswerCounts {
+    offsets: Vec<usize>,
+    columns: Vec<u32>,
+    together: Vec<u32>,
+    both: Vec<u32>,
+}
+
+impl AnswerCounts {
+    /// Counts over all workers.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`] where the pair answers do not fit the budget.
+    pub fn of(answers: &Answers, budget: MemoryBudget) -> Result<Self> {
+        let total = answers.n_pair_answers();
+        budget.check_table("pair answers", total, 2, 24)?;
+        if total > u32::MAX as usize {
+            return Err(Error::new(
+                ErrorKind::TooLarge,
+                format!("{total} pair answers; at most {}", u32::MAX),
+            ));
+        }
+        let mut said: Vec<(u32, u32, bool)> =
+            answers.pairs().map(|p| (p.i as u32, p.j as u32, p.same)).collect();
+        said.extend_from_within(..);
+        for pair in &mut said[total..] {
+            (pair.0, pair.1) = (pair.1, pair.0);
+        }
+        said.sort_unstable();
+        let mut out =
+            AnswerCounts { offsets: vec![0], columns: Vec::new(), together: Vec::new(), both: Vec::new() };
+        for pair in said.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            while out.offsets.len() <= pair[0].0 as usize {
+                out.offsets.push(out.columns.len());
+            }
+            out.columns.push(pair[0].1);
+            out.together.push(pair.iter().filter(|p| p.2).count() as u32);
+            out.both.push(pair.len() as u32);
+        }
+        out.offsets.resize(answers.n_objects() + 1, out.columns.len());
+        Ok(out)
+    }
+
+    /// Number of objects.
+    pub fn n_objects(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Number of distinct pairs that somebody answered.
+    pub fn n_pairs(&self) -> usize {
+        self.columns.len() / 2
+    }
+
+    /// Share of all pairs that somebody answered; 0 for a single object.
+    pub fn density(&self) -> f64 {
+        let n = self.n_objects() as f64;
+        if n < 2.0 { 0.0 } else { self.columns.len() as f64 / (n * (n - 1.0)) }
+    }
+
+    /// The answered pairs of one object as (other, c, N), others ascending.
+    pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
+        (self.offsets[i]..self.offsets[i + 1])
+            .map(|at| (self.columns[at] as usize, self.together[at] as usize, self.both[at] as usize))
+    }
+
+    /// (c, N) of a pair; (0, 0) where nobody answered. Panics for an object that does not exist.
+    pub fn get(&self, i: usize, j: usize) -> (usize, usize) {
+        let range = self.offsets[i]..self.offsets[i + 1];
+        match self.columns[range.clone()].binary_search(&(j as u32)) {
+            Ok(at) => {
+                let at = range.start + at;
+                (self.together[at] as usize, self.both[at] as usize)
+            }
+            Err(_) => (0, 0),
+        }
+    }
+
+    /// Share of "same" among all answers; 0 where there are none.
+    pub fn mean(&self) -> f64 {
+        let total = |v: &[u32]| v.iter().map(|&x| f64::from(x)).sum::<f64>();
+        let both = total(&self.both);
+        if both > 0.0 { total(&self.together) / both } else { 0.0 }
+    }
+}

@@ -1,0 +1,197 @@
+//! C, k and the basis without the truth.
+
+use consilience_core::{Observer, Result, Seed};
+use consilience_num::kmeans::{KMeansOptions, fit};
+use ndarray::{ArrayView2, Axis, s};
+use rayon::prelude::*;
+
+use super::basis::Coordinates;
+use super::pairs::{Pairs, Sampling, product};
+use super::solve::{Rules, Spectrum, least_weight, positive_root, solve};
+
+/// The weights that are tried, in units of the least that gives an M other than 0.
+pub(super) const PATH: [f64; 5] = [3.0, 10.0, 30.0, 100.0, 300.0];
+/// Of these, the ones at which bases and numbers of columns are compared; the rest only for the best of them.
+const COMPARED: [f64; 2] = [10.0, 30.0];
+/// Parts that the constraints are cut into, each held out once.
+const FOLDS: usize = 3;
+/// Constraints of either kind that are needed for that.
+pub(super) const LEAST_KIND: usize = 6;
+/// Relative duality gap on the path: the clusters do not change any more.
+const TOLERANCE: f64 = 3e-3;
+/// Iterations at each weight of the path, which starts where the one before ended.
+const ITERATIONS: usize = 40;
+/// Starts of the k-means that judges.
+const RESTARTS: usize = 4;
+
+/// One combination that is tried.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Candidate {
+    /// Number of the coordinates.
+    pub coordinates: usize,
+    /// Columns used of them.
+    pub k: usize,
+}
+
+/// The best combination.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Choice {
+    pub candidate: Candidate,
+    /// C in units of the least weight.
+    pub multiple: f64,
+    /// Mean of the shares of must-links and of cannot-links, held out, that the clusters keep.
+    pub kept: f64,
+}
+
+/// Held-out links of either kind, and how many of them the clusters keep.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    kept: [usize; 2],
+    all: [usize; 2],
+}
+
+impl Tally {
+    fn plus(mut self, other: Tally) -> Tally {
+        for kind in 0..2 {
+            self.kept[kind] += other.kept[kind];
+            self.all[kind] += other.all[kind];
+        }
+        self
+    }
+
+    fn rate(&self) -> f64 {
+        (0..2).map(|kind| self.kept[kind] as f64 / self.all[kind].max(1) as f64).sum::<f64>() / 2.0
+    }
+}
+
+/// What every trial shares.
+struct Trials<'a> {
+    coordinates: &'a [Coordinates],
+    pairs: &'a Pairs,
+    /// The part of every pair.
+    fold: Vec<u8>,
+    /// All objects that occur, ascending.
+    objects: Vec<usize>,
+    clusters: usize,
+    semidefinite: bool,
+    seed: Seed,
+    observer: &'a dyn Observer,
+}
+
+/// Fits to all but a part of the constraints and counts which of that part the clusters keep. The best mean share
+/// wins: first among the candidates at two weights, then among all weights for the best of them; of equals the candidate that
+/// comes first, then the lower weight. `None` with fewer than 6 links of either kind.
+pub(super) fn held_out(
+    coordinates: &[Coordinates],
+    candidates: &[Candidate],
+    pairs: &Pairs,
+    clusters: usize,
+    semidefinite: bool,
+    seed: Seed,
+    observer: &dyn Observer,
+) -> Result<Option<Choice>> {
+    let (must, cannot) = pairs.kinds();
+    if must.min(cannot) < LEAST_KIND {
+        return Ok(None);
+    }
+    let mut objects: Vec<usize> = pairs.links().iter().flat_map(|l| [l.0, l.1]).collect();
+    objects.sort_unstable();
+    objects.dedup();
+    let fold = folds(pairs, seed);
+    let trials = Trials { coordinates, pairs, fold, objects, clusters, semidefinite, seed, observer };
+    let mut best = None;
+    if candidates.len() > 1 {
+        best = trials.compare(candidates, &COMPARED)?;
+    }
+    let last = best.map_or(candidates[0], |b: Choice| b.candidate);
+    trials.compare(&[last], &PATH)
+}
+
+/// The part of every pair: must-links and cannot-links are shared out evenly.
+fn folds(pairs: &Pairs, seed: Seed) -> Vec<u8> {
+    let mut fold = vec![0; pairs.links().len()];
+    for kind in [1.0, 0.0] {
+        let mut own: Vec<usize> =
+            (0..fold.len()).filter(|&p| (pairs.links()[p].2 == 1.0) == (kind == 1.0)).collect();
+        seed.derive("held out", kind as u64).stream().shuffle(&mut own);
+        own.into_iter().enumerate().for_each(|(at, p)| fold[p] = (at % FOLDS) as u8);
+    }
+    fold
+}
+
+impl Trials<'_> {
+    /// The best of the candidates at the best of the weights, which ascend.
+    fn compare(&self, candidates: &[Candidate], weights: &[f64]) -> Result<Option<Choice>> {
+        let tasks: Vec<(usize, usize)> =
+            (0..candidates.len()).flat_map(|c| (0..FOLDS).map(move |f| (c, f))).collect();
+        let parts: Result<Vec<Vec<Tally>>> = tasks
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|(c, f)| self.judge(candidates[c], weights, f as u8))
+            .collect();
+        let parts = parts?;
+        let mut best: Option<Choice> = None;
+        for (c, &candidate) in candidates.iter().enumerate() {
+            for (at, &multiple) in weights.iter().enumerate() {
+                let tally = (0..FOLDS).fold(Tally::default(), |t, f| t.plus(parts[c * FOLDS + f][at]));
+                let kept = tally.rate();
+                if best.is_none_or(|b| kept > b.kept) {
+                    best = Some(Choice { candidate, multiple, kept });
+                }
+            }
+        }
+        Ok(best)
+    }
+
+    /// What is kept of part `out` at every weight, each from where the one before ended.
+    fn judge(&self, candidate: Candidate, weights: &[f64], out: u8) -> Result<Vec<Tally>> {
+        let z = self.coordinates[candidate.coordinates].z.slice(s![.., ..candidate.k]);
+        let links = |held: bool| {
+            let chosen = self.pairs.links().iter().zip(&self.fold).filter(|e| (*e.1 == out) == held);
+            chosen.map(|e| *e.0).collect::<Vec<_>>()
+        };
+        let held = links(true);
+        let scale = (z.nrows() as f64).sqrt();
+        let rows = z.select(Axis(0), &self.objects) * scale;
+        let sampling = Sampling::new(z, scale, &Pairs::from_links(links(false)));
+        let least = least_weight(&sampling, self.semidefinite);
+        let mut spectrum = Spectrum::zero(sampling.order());
+        let mut tallies = Vec::with_capacity(weights.len());
+        for multiple in weights {
+            let rules = Rules {
+                c: multiple * least,
+                semidefinite: self.semidefinite,
+                tolerance: TOLERANCE,
+                max_iterations: ITERATIONS,
+            };
+            if rules.c.is_finite() {
+                spectrum = solve(&sampling, &rules, spectrum, self.observer)?.m;
+            }
+            let labels = self.clusters_of(rows.view(), &spectrum);
+            let label = |i: usize| self.objects.binary_search(&i).ok().map(|at| labels[at]);
+            let mut tally = Tally::default();
+            for &(i, j, target) in &held {
+                let kind = usize::from(target == 1.0);
+                tally.all[kind] += 1;
+                tally.kept[kind] += usize::from((label(i) == label(j)) == (target == 1.0));
+            }
+            tallies.push(tally);
+        }
+        Ok(tallies)
+    }
+
+    fn clusters_of(&self, rows: ArrayView2<'_, f64>, m: &Spectrum) -> Vec<u32> {
+        let root = positive_root(m);
+        if root.ncols() == 0 {
+            return vec![0; rows.nrows()];
+        }
+        let options = KMeansOptions {
+            restarts: RESTARTS,
+            seed: self.seed.derive("k-means", 1).0,
+            tolerance: 1e-4,
+            parallel: false,
+            ..KMeansOptions::new(self.clusters)
+        };
+        fit(product(rows, root.view()).view(), None, &options, &mut |_| true).assignment
+    }
+}

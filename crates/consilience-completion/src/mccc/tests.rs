@@ -1,0 +1,378 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use consilience_core::{
+    Constraints, ErrorKind, Features, Link, Observer, Partition, Seed, Status, scores::adjusted_rand,
+};
+use ndarray::{Array2, Axis, array};
+
+use super::pairs::{Pairs, Sampling};
+use super::solve::{Rules, Spectrum, certificate, least_weight, solve};
+use super::{Basis, CompletionSolver, LossWeight, Mccc, reference};
+
+/// `clusters` blobs in `d` columns, the centres `apart`, and a column that means nothing.
+fn blobs(n: usize, clusters: usize, d: usize, apart: f64, seed: u64) -> (Array2<f64>, Partition) {
+    let mut stream = Seed(seed).derive("blobs", 0).stream();
+    let centres = Array2::from_shape_simple_fn((clusters, d), || apart * stream.normal());
+    let x = Array2::from_shape_fn((n, d + 1), |(i, j)| {
+        stream.normal() + if j < d { centres[[i % clusters, j]] } else { 0.0 }
+    });
+    (x, Partition::from_fn(n, |i| Some((i % clusters) as u64)).unwrap())
+}
+
+fn random_pairs(truth: &Partition, count: usize, seed: u64) -> Constraints {
+    let n = truth.n_objects();
+    let mut stream = Seed(seed).derive("pairs", 0).stream();
+    let mut out = Constraints::new(n).unwrap();
+    while out.len() < count.min(n * (n - 1) / 2) {
+        let (i, j) = (stream.below(n), stream.below(n));
+        if i != j {
+            let link = if truth.label(i) == truth.label(j) { Link::Must } else { Link::Cannot };
+            out.add(i, j, link).unwrap();
+        }
+    }
+    out
+}
+
+/// A small problem of any condition: rows, pairs and what they must be.
+fn problem(seed: u64) -> (Array2<f64>, Vec<(usize, usize, f64)>) {
+    let mut stream = Seed(seed).derive("problem", 0).stream();
+    let (n, k) = (4 + stream.below(20), 1 + stream.below(6));
+    let z = Array2::from_shape_simple_fn((n, k), || stream.normal());
+    let count = 1 + stream.below(3 * n);
+    let mut links: Vec<(usize, usize, f64)> = Vec::new();
+    for _ in 0..count {
+        let (i, j) = (stream.below(n), stream.below(n));
+        if i != j && !links.iter().any(|l| (l.0, l.1) == (i.min(j), i.max(j))) {
+            links.push((i.min(j), i.max(j), stream.below(2) as f64));
+        }
+    }
+    (z, links)
+}
+
+#[test]
+fn objective_equals_that_of_a_long_plain_run() {
+    let mut compared = 0;
+    for seed in 0..20 {
+        let (z, links) = problem(seed);
+        let sampling = Sampling::new(z.view(), 1.0, &Pairs::from_links(links.clone()));
+        for semidefinite in [true, false] {
+            let least = least_weight(&sampling, semidefinite);
+            if !least.is_finite() {
+                continue;
+            }
+            for multiple in [0.5, 2.0, 8.0] {
+                let c = multiple * least;
+                let rules = Rules { c, semidefinite, tolerance: 1e-9, max_iterations: 5000 };
+                let solved = solve(&sampling, &rules, Spectrum::zero(z.ncols()), &()).unwrap();
+                assert_eq!(solved.status, Status::Solved, "seed {seed}, {multiple}, gap {}", solved.gap);
+                let long = reference::minimise(&z, &links, c, semidefinite, 2500);
+                let expected = reference::objective(&z, &links, c, &long);
+                let own = reference::objective(&z, &links, c, &solved.m.matrix());
+                assert!((own - solved.objective).abs() <= 1e-9 * own.max(1e-300), "what is told");
+                assert!(own <= expected * (1.0 + 1e-6), "seed {seed}, {multiple}: {own} above {expected}");
+                // The other way round the plain run may not have come all the way: the bound holds for both.
+                assert!(expected >= own * (1.0 - 1e-8), "seed {seed}: {expected} below the bound of {own}");
+                if (own - expected).abs() <= 1e-6 * expected {
+                    compared += 1;
+                }
+                if multiple < 1.0 {
+                    assert!(solved.m.values.is_empty(), "below the least weight M = 0");
+                }
+            }
+        }
+    }
+    assert!(compared > 70, "the plain run came to the same objective {compared} times");
+}
+
+#[test]
+fn the_certificate_is_that_of_a_minimum() {
+    for seed in 0..30 {
+        let (z, links) = problem(seed + 500);
+        let sampling = Sampling::new(z.view(), 1.0, &Pairs::from_links(links));
+        let least = least_weight(&sampling, false);
+        if !least.is_finite() {
+            continue;
+        }
+        let rules = Rules { c: 4.0 * least, semidefinite: false, tolerance: 1e-10, max_iterations: 5000 };
+        let m = solve(&sampling, &rules, Spectrum::zero(z.ncols()), &()).unwrap().m;
+        // G = C A*(S - A(M)) is a subgradient of the nuclear norm at M: V sign(Lambda) V' on its range, no longer
+        // than 1 beyond.
+        let seen = sampling.forward(m.vectors.view(), &m.values);
+        let pull: Vec<f64> = seen.iter().zip(sampling.target()).map(|(f, s)| rules.c * (s - f)).collect();
+        let g = sampling.adjoint(&pull);
+        let range = g.dot(&m.vectors);
+        for (l, value) in m.values.iter().enumerate() {
+            let off = &range.column(l) - &(&m.vectors.column(l) * value.signum());
+            assert!(off.iter().all(|e| e.abs() < 2e-3), "seed {seed}: {off}");
+        }
+        let all = consilience_num::eigen::symmetric_eigen(g.view()).unwrap().values;
+        assert!(all.iter().all(|v| v.abs() <= 1.0 + 1e-3), "seed {seed}: {all:?}");
+        assert!(certificate(&sampling, &rules, &m).1 <= 1e-4);
+        // Any other M has a larger gap, and never a negative one.
+        let off = Spectrum { vectors: m.vectors.clone(), values: m.values.iter().map(|v| 1.5 * v).collect() };
+        assert!(certificate(&sampling, &rules, &off).1 > 1e-3);
+    }
+}
+
+#[test]
+fn planted_clusters_are_recovered_in_every_basis() {
+    let (x, truth) = blobs(400, 4, 6, 3.0, 1);
+    let known = random_pairs(&truth, 400, 2);
+    for basis in [Basis::HeldOut, Basis::Singular, Basis::Neighbours, Basis::StandardisedNeighbours] {
+        for weight in [LossWeight::HeldOut, LossWeight::Balanced] {
+            let found =
+                Mccc::new(4).basis(basis).loss_weight(weight).fit(x.view().into(), &known, &()).unwrap();
+            let ari = adjusted_rand(&found.output.partition, &truth).unwrap();
+            assert!(ari > 0.97, "{basis:?} {weight:?}: {ari} {:?}", found.report.notes);
+            assert_eq!(found.report.status, Status::Solved, "{basis:?} {:?}", found.report);
+            assert!(found.report.error_bound.unwrap() <= 1e-6);
+            assert!(found.output.loss_weight() > 0.0);
+        }
+    }
+    let free = Mccc::new(4).semidefinite(false).fit(x.view().into(), &known, &()).unwrap();
+    assert!(adjusted_rand(&free.output.partition, &truth).unwrap() > 0.97);
+    let slow = Mccc::new(4).basis(Basis::Singular).solver(CompletionSolver::Stochastic);
+    let slow = slow.fit(x.view().into(), &known, &()).unwrap();
+    assert!(adjusted_rand(&slow.output.partition, &truth).unwrap() > 0.95);
+    // A rank of at most 4 costs at least what the optimum costs.
+    assert!(slow.report.error_bound.unwrap() < 0.5);
+}
+
+#[test]
+fn constraints_say_which_clusters_are_meant() {
+    // Two crossed groupings; the features hold both.
+    let x = Array2::from_shape_fn((240, 2), |(i, j)| {
+        let group = if j == 0 { i % 2 } else { (i / 2) % 2 };
+        group as f64 * 4.0 + ((i * (j + 3) * 31) % 17) as f64 * 0.1
+    });
+    for asked in [0usize, 1] {
+        let truth = Partition::from_fn(240, |i| Some(((i >> asked) % 2) as u64)).unwrap();
+        let known = random_pairs(&truth, 150, 3);
+        let found = Mccc::new(2).fit(x.view().into(), &known, &()).unwrap().output;
+        assert!(adjusted_rand(&found.partition, &truth).unwrap() > 0.99, "{asked}");
+    }
+}
+
+#[test]
+fn new_objects_get_the_clusters_of_their_like() {
+    let (x, truth) = blobs(600, 3, 4, 4.0, 5);
+    let (old, new) = (x.slice(ndarray::s![..450, ..]), x.slice(ndarray::s![450.., ..]));
+    let first = truth.select(&(0..450).collect::<Vec<_>>()).unwrap();
+    let known = random_pairs(&first, 300, 6);
+    for basis in [Basis::Singular, Basis::Neighbours, Basis::StandardisedNeighbours] {
+        let found = Mccc::new(3).basis(basis).fit(old.into(), &known, &()).unwrap().output;
+        let again = found.assign(old.into()).unwrap();
+        let same = again.iter().enumerate().filter(|&(i, &c)| found.partition.label(i) == Some(c)).count();
+        assert!(same >= 445, "{basis:?}: {same}");
+        let predicted = found.predict(new.into()).unwrap();
+        let rest = truth.select(&(450..600).collect::<Vec<_>>()).unwrap();
+        assert!(adjusted_rand(&predicted, &rest).unwrap() > 0.95, "{basis:?}");
+        let narrow = array![[1.0, 2.0]];
+        assert_eq!(found.assign(narrow.view().into()).unwrap_err().kind(), ErrorKind::ShapeMismatch);
+        assert_eq!(found.similarity(0, 450).unwrap_err().kind(), ErrorKind::OutOfRange);
+    }
+}
+
+#[test]
+fn bits_do_not_depend_on_threads_nor_on_the_order_of_constraints() {
+    let (x, truth) = blobs(300, 3, 5, 1.5, 7);
+    let known = random_pairs(&truth, 200, 8);
+    let mut turned = Constraints::new(300).unwrap();
+    for (i, j, link) in known.iter().collect::<Vec<_>>().into_iter().rev() {
+        turned.add(j, i, link).unwrap();
+        turned.add(i, j, link).unwrap();
+        turned.add(i, i, Link::Must).unwrap();
+    }
+    let run = |threads, constraints: &Constraints| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| Mccc::new(3).fit(x.view().into(), constraints, &()).unwrap().output)
+    };
+    let one = run(1, &known);
+    for threads in [2, 3] {
+        let more = run(threads, &known);
+        assert_eq!((one.embedding(), &one.partition), (more.embedding(), &more.partition));
+    }
+    let other = run(2, &turned);
+    assert_eq!((one.embedding(), &one.partition), (other.embedding(), &other.partition));
+}
+
+#[test]
+fn permuted_objects_get_the_permuted_clusters() {
+    let (x, truth) = blobs(300, 3, 5, 3.0, 9);
+    let known = random_pairs(&truth, 250, 10);
+    let mut order: Vec<usize> = (0..300).collect();
+    Seed(1).stream().shuffle(&mut order);
+    let mut place = vec![0; 300];
+    order.iter().enumerate().for_each(|(new, &old)| place[old] = new);
+    let mut moved = Constraints::new(300).unwrap();
+    known.iter().for_each(|(i, j, link)| moved.add(place[i], place[j], link).unwrap());
+    let (a, b) = (
+        Mccc::new(3).fit(x.view().into(), &known, &()).unwrap().output.partition,
+        Mccc::new(3).fit(x.select(Axis(0), &order).view().into(), &moved, &()).unwrap().output.partition,
+    );
+    assert_eq!(a.select(&order).unwrap(), b);
+}
+
+#[test]
+fn both_precisions_and_extreme_units_agree() {
+    let (x, truth) = blobs(120, 3, 3, 4.0, 11);
+    let known = random_pairs(&truth, 120, 12);
+    let plain = Mccc::new(3).fit(x.view().into(), &known, &()).unwrap().output.partition;
+    let single = x.mapv(|v| v as f32);
+    assert_eq!(Mccc::new(3).fit(single.view().into(), &known, &()).unwrap().output.partition, plain);
+    for factor in [2f64.powi(900), 2f64.powi(-900)] {
+        let far = &x * factor;
+        assert_eq!(Mccc::new(3).fit(far.view().into(), &known, &()).unwrap().output.partition, plain);
+    }
+}
+
+#[test]
+fn too_few_constraints_are_plain_spectral_clustering() {
+    let (x, truth) = blobs(150, 3, 4, 6.0, 13);
+    let mut known = Constraints::new(150).unwrap();
+    for round in 0..3 {
+        for basis in [Basis::HeldOut, Basis::Singular] {
+            let found = Mccc::new(3).basis(basis).fit(x.view().into(), &known, &()).unwrap();
+            assert!(found.report.notes.iter().any(|n| n.contains("plain spectral")), "{round}");
+            assert!(adjusted_rand(&found.output.partition, &truth).unwrap() > 0.9, "{round} {basis:?}");
+        }
+        // Of one kind alone.
+        known = Constraints::new(150).unwrap();
+        let link = if round == 0 { Link::Must } else { Link::Cannot };
+        let by = if round == 0 { 3 } else { 1 };
+        (0..20).for_each(|i| known.add(i, i + by, link).unwrap());
+    }
+    // A few of both are used, without a trial.
+    (0..5).for_each(|i| known.add(i + 60, i + 63, Link::Must).unwrap());
+    let found = Mccc::new(3).fit(x.view().into(), &known, &()).unwrap();
+    assert!(found.report.objective.is_some());
+    assert_eq!(found.output.partition.n_clusters(), 3);
+}
+
+#[test]
+fn odd_tables() {
+    // One object.
+    let one = array![[3.0, f64::MIN_POSITIVE]];
+    for basis in [Basis::HeldOut, Basis::Singular, Basis::Neighbours] {
+        let found = Mccc::new(1).basis(basis).fit(one.view().into(), &Constraints::new(1).unwrap(), &());
+        assert_eq!(found.unwrap().output.partition.n_clusters(), 1);
+    }
+    // Equal objects, constant columns, more clusters than are distinct.
+    let mut known = Constraints::new(40).unwrap();
+    for i in 0..10 {
+        known.add(2 * i, 2 * i + 2, Link::Must).unwrap();
+        known.add(2 * i, 2 * i + 1, Link::Cannot).unwrap();
+    }
+    for table in [Array2::from_elem((40, 3), 7.0), Array2::zeros((40, 1))] {
+        for basis in [Basis::HeldOut, Basis::Singular, Basis::Neighbours] {
+            let found = Mccc::new(3).basis(basis).fit(table.view().into(), &known, &()).unwrap();
+            assert!(found.output.partition.n_clusters() >= 1);
+            assert!(found.output.embedding().iter().all(|v| v.is_finite()));
+        }
+    }
+    let two = Array2::from_shape_fn((40, 2), |(i, j)| if j == 0 { (i % 2) as f64 } else { 5.0 });
+    let found = Mccc::new(3).basis(Basis::Singular).fit(two.view().into(), &known, &()).unwrap();
+    assert_eq!((found.output.partition.n_clusters(), found.report.status), (2, Status::FewerClusters));
+}
+
+#[test]
+fn bad_input_is_told_with_its_place() {
+    let (x, truth) = blobs(30, 2, 2, 3.0, 15);
+    let known = random_pairs(&truth, 40, 16);
+    let run = |m: Mccc, x: &Array2<f64>| m.fit(x.view().into(), &known, &()).map(|_| ()).unwrap_err();
+    for (m, what) in [
+        (Mccc::new(0), "0 clusters of 30"),
+        (Mccc::new(31), "31 clusters of 30"),
+        (Mccc::new(2).eigenvectors(0), "eigenvectors is 0"),
+        (Mccc::new(2).tolerance(f64::NAN), "tolerance is NaN"),
+        (Mccc::new(2).tolerance(0.0), "tolerance is 0"),
+        (Mccc::new(2).loss_weight(LossWeight::Fixed(-1.0)), "loss weight is -1"),
+        (Mccc::new(2).max_iterations(0), "max_iterations is 0"),
+        (Mccc::new(2).restarts(0), "restarts is 0"),
+    ] {
+        let error = run(m, &x);
+        assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+        assert!(error.message().contains(what), "{error}");
+    }
+    let mut bad = x.clone();
+    bad[[7, 1]] = f64::NAN;
+    let error = run(Mccc::new(2), &bad);
+    assert_eq!(error.kind(), ErrorKind::NonFinite);
+    assert!(error.message().contains("row 7, column 1"), "{error}");
+    assert_eq!(run(Mccc::new(2), &Array2::zeros((30, 0))).kind(), ErrorKind::Empty);
+    let short = x.slice(ndarray::s![..20, ..]);
+    let error = Mccc::new(2).fit(short.into(), &known, &()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ShapeMismatch);
+    // Weights at the ends of the scale.
+    for c in [1e-300, 1e300] {
+        let found = Mccc::new(2).loss_weight(LossWeight::Fixed(c)).fit(x.view().into(), &known, &()).unwrap();
+        assert!(found.output.embedding().iter().all(|v| v.is_finite()));
+    }
+}
+
+/// Stops at a given question.
+struct StopAt {
+    at: usize,
+    asked: AtomicUsize,
+}
+
+impl Observer for StopAt {
+    fn cancelled(&self) -> bool {
+        // Only once: who forgets the answer goes on.
+        self.asked.fetch_add(1, Ordering::Relaxed) == self.at
+    }
+}
+
+#[test]
+fn cancelled_at_any_question() {
+    let (x, truth) = blobs(90, 3, 3, 3.0, 17);
+    let known = random_pairs(&truth, 80, 18);
+    let count = StopAt { at: usize::MAX, asked: AtomicUsize::new(0) };
+    let method = Mccc::new(3).max_iterations(20).restarts(1);
+    method.fit(x.view().into(), &known, &count).unwrap();
+    let questions = count.asked.into_inner();
+    assert!(questions > 10);
+    for at in (0..questions.min(4)).chain((4..questions).step_by(questions.div_ceil(25))) {
+        let stop = StopAt { at, asked: AtomicUsize::new(0) };
+        let error = method.fit(x.view().into(), &known, &stop).map(|_| ()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Cancelled, "question {at} of {questions}");
+    }
+}
+
+#[test]
+fn own_coordinates() {
+    let (x, truth) = blobs(200, 4, 6, 3.0, 19);
+    let known = random_pairs(&truth, 200, 20);
+    let top = consilience_num::svd::truncated_svd(
+        &x,
+        &consilience_num::svd::SvdOptions { count: 7, ..Default::default() },
+    );
+    let found = Mccc::new(4).fit_coordinates(top.left.view(), &known, &()).unwrap();
+    assert!(adjusted_rand(&found.output.partition, &truth).unwrap() > 0.97);
+    assert_eq!((found.output.basis(), found.output.eigenvectors()), (None, 7));
+    let error = found.output.assign(Features::from(x.view())).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+}
+
+#[test]
+fn many_objects_go_by_way_of_representatives() {
+    // Two rings, one in the other: no linear function of the features tells them apart.
+    let n = 20_400;
+    let x = Array2::from_shape_fn((n, 2), |(i, j)| {
+        let (radius, turn) = (if i % 2 == 0 { 1.0f32 } else { 3.0 }, i as f32 * 2.399_963);
+        (radius + (i % 7) as f32 * 0.03) * if j == 0 { turn.cos() } else { turn.sin() }
+    });
+    let truth = Partition::from_fn(n, |i| Some((i % 2) as u64)).unwrap();
+    let known = random_pairs(&truth, 200, 21);
+    let method = Mccc::new(2).basis(Basis::Neighbours).eigenvectors(30);
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| method.fit(x.view().into(), &known, &()).unwrap().output)
+    };
+    let found = run(2);
+    assert!(adjusted_rand(&found.partition, &truth).unwrap() > 0.99);
+    let again = found.assign(x.view().into()).unwrap();
+    let same = again.iter().enumerate().filter(|&(i, &c)| found.partition.label(i) == Some(c)).count();
+    assert!(same > n - 10, "{same}");
+    assert_eq!(found.embedding(), run(1).embedding());
+}

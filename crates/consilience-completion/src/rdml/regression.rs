@@ -1,0 +1,212 @@
+//! The ridge regression behind the metric, on whichever side of the linear system is smaller.
+
+use consilience_core::{Constraints, Features, Link};
+use consilience_num::eigen::{TruncatedOptions, symmetric_eigen, truncated_eigen};
+use consilience_num::reduce::ordered_chunks;
+use consilience_num::svd::Rows;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::{
+    LltParams, LltRegularization, cholesky_in_place, cholesky_in_place_scratch,
+};
+use faer::linalg::cholesky::llt::solve::{solve_in_place, solve_in_place_scratch};
+use faer::{Mat, MatMut, Par, Spec};
+use ndarray::{Array2, ArrayView2, Axis, s};
+
+use crate::mccc::frame::Frame;
+use crate::mccc::pairs::product;
+
+/// Eigenvalues of A below this share of its norm are rounding.
+const RANK: f64 = 1e-10;
+/// Constraints whose outer products are summed together.
+const PAIRS: usize = 1024;
+
+/// `x -> L' x` for features in their frame.
+#[derive(Clone, Debug)]
+pub(crate) struct Projection {
+    frame: Frame,
+    /// d x r; the features as they are where there is none.
+    map: Option<Array2<f64>>,
+}
+
+impl Projection {
+    pub(super) fn new(frame: Frame, map: Array2<f64>) -> Self {
+        Projection { frame, map: Some(map) }
+    }
+
+    pub(super) fn identity(frame: Frame) -> Self {
+        Projection { frame, map: None }
+    }
+
+    pub(crate) fn n_features(&self) -> usize {
+        self.frame.n_features()
+    }
+
+    pub(crate) fn apply(&self, features: &Features<'_>) -> Array2<f64> {
+        self.project(self.frame.apply(features))
+    }
+
+    /// Rows that are in the frame already.
+    pub(super) fn project(&self, x: Array2<f64>) -> Array2<f64> {
+        match &self.map {
+            Some(map) => rows_times(&x, map),
+            None => x,
+        }
+    }
+}
+
+/// `X B`, rows in parallel.
+fn rows_times(x: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
+    let mut out = Array2::zeros((x.nrows(), b.ncols()));
+    let b = b.as_standard_layout();
+    if let (Some(v), Some(to)) = (b.as_slice(), out.as_slice_mut()) {
+        Rows::multiply(x, v, to, b.ncols());
+    }
+    out
+}
+
+/// `X' B`.
+fn rows_transposed_times(x: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
+    let mut out = Array2::zeros((x.ncols(), b.ncols()));
+    let b = b.as_standard_layout();
+    if let (Some(v), Some(to)) = (b.as_slice(), out.as_slice_mut()) {
+        Rows::multiply_transposed(x, v, to, b.ncols());
+    }
+    out
+}
+
+/// F with `F F'` the best approximation of A by `rank` positive eigenpairs, and whether they converged.
+pub(super) fn leading_factors(a: ArrayView2<'_, f64>, rank: usize) -> (Array2<f64>, bool) {
+    let own = a.as_standard_layout().into_owned();
+    let options = TruncatedOptions { count: rank, tolerance: 1e-9, ..TruncatedOptions::default() };
+    let top = truncated_eigen(&own, &options);
+    // No eigenvalue is larger than the Frobenius norm.
+    let floor = RANK * own.iter().map(|v| v * v).sum::<f64>().sqrt();
+    let kept = top.values.iter().take_while(|&&v| v > floor).count();
+    let mut factors = top.vectors.slice(s![.., ..kept]).to_owned();
+    for (mut column, value) in factors.columns_mut().into_iter().zip(&top.values) {
+        column *= value.sqrt();
+    }
+    if kept == 0 {
+        // Nothing positive in A: nothing is told apart.
+        factors = Array2::zeros((a.nrows(), 1));
+    }
+    (factors, top.converged)
+}
+
+/// `L = (X X' + lambda t I)^-1 X F` (d x r) for the sample's columns of X, so that `M = L L'` is Eq. 4.5 with
+/// `A = F F'`; t is the trace of `X X'`.
+pub(super) fn from_factors(
+    x: &Array2<f64>,
+    sample: &[usize],
+    factors: &Array2<f64>,
+    smoothing: f64,
+) -> Array2<f64> {
+    let rows = x.select(Axis(0), sample);
+    let (n, d) = rows.dim();
+    let ridge = smoothing * rows.iter().map(|v| v * v).sum::<f64>();
+    if d <= n {
+        let right = rows_transposed_times(&rows, factors);
+        solve(rows_transposed_times(&rows, &rows), ridge, right)
+    } else {
+        // The same, pushed through: X (X'X + lambda t I)^-1 F.
+        let across = rows.t().as_standard_layout().into_owned();
+        let gram = rows_transposed_times(&across, &across);
+        rows_transposed_times(&rows, &solve(gram, ridge, factors.to_owned()))
+    }
+}
+
+/// L (d x r) from constraints on random pairs; no columns where either kind is missing.
+pub(super) fn from_constraints(
+    x: &Array2<f64>,
+    constraints: &Constraints,
+    smoothing: f64,
+    rank: usize,
+) -> Array2<f64> {
+    let (n, d) = x.dim();
+    let mut links: Vec<(usize, usize, f64)> =
+        constraints.iter().map(|(i, j, link)| (i, j, f64::from(u8::from(link == Link::Must)))).collect();
+    links.sort_unstable_by_key(|l| (l.0, l.1));
+    let share = links.iter().map(|l| l.2).sum::<f64>() / links.len().max(1) as f64;
+    if !(share > 0.0 && share < 1.0) {
+        return Array2::zeros((d, 0));
+    }
+    // X A X' / n^2, both sides of every pair; the features' mean takes the constant part.
+    let weight = 1.0 / (2.0 * links.len() as f64);
+    let outer = |range: std::ops::Range<usize>| {
+        let part = &links[range];
+        let left: Vec<usize> = part.iter().map(|l| l.0).collect();
+        let right: Vec<usize> = part.iter().map(|l| l.1).collect();
+        let mut scaled = x.select(Axis(0), &right);
+        for (mut row, link) in scaled.rows_mut().into_iter().zip(part) {
+            row *= (link.2 - share) * weight;
+        }
+        product(x.select(Axis(0), &left).t(), scaled.view())
+    };
+    let sum = ordered_chunks(links.len(), PAIRS, outer, Array2::zeros((d, d)), |total, part| total + part);
+    let mut middle = &sum + &sum.t();
+    let mean = column_means(x);
+    for i in 0..d {
+        for j in 0..d {
+            middle[[i, j]] += share * mean[i] * mean[j];
+        }
+    }
+    let covariance = rows_transposed_times(x, x) / n as f64;
+    let ridge = smoothing * covariance.diag().sum();
+    // (C + lambda t I)^-1 (X A X' / n^2) (C + lambda t I)^-1, from the left and, transposed, from the right.
+    let half = solve(covariance.clone(), ridge, middle);
+    let metric = solve(covariance, ridge, half.t().as_standard_layout().into_owned());
+    let metric = (&metric + &metric.t()) * 0.5;
+    let Some(eigen) = symmetric_eigen(metric.view()) else { return Array2::zeros((d, 0)) };
+    let kept = eigen.values.iter().take(rank).take_while(|&&v| v > 0.0).count();
+    let mut map = eigen.vectors.slice(s![.., ..kept]).to_owned();
+    for (mut column, value) in map.columns_mut().into_iter().zip(&eigen.values) {
+        column *= value.sqrt();
+    }
+    map
+}
+
+fn column_means(x: &Array2<f64>) -> Vec<f64> {
+    let n = x.nrows();
+    let sum = rows_transposed_times(x, &Array2::from_elem((n, 1), 1.0));
+    sum.iter().map(|s| s / n as f64).collect()
+}
+
+/// `(G + ridge I)^-1 B` for a positive semidefinite G.
+fn solve(mut gram: Array2<f64>, ridge: f64, right: Array2<f64>) -> Array2<f64> {
+    let (s, r) = right.dim();
+    if !(ridge > 0.0) {
+        // All features are 0.
+        return Array2::zeros((s, r));
+    }
+    gram.diag_mut().iter_mut().for_each(|v| *v += ridge);
+    let mut factor = Mat::from_fn(s, s, |i, j| gram[[i, j]]);
+    let params: Spec<LltParams, f64> = Spec::default();
+    let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(s, Par::Seq, params));
+    let done = cholesky_in_place(
+        factor.as_mut(),
+        LltRegularization::default(),
+        Par::Seq,
+        MemStack::new(&mut memory),
+        params,
+    );
+    let mut out = right.as_standard_layout().into_owned();
+    if done.is_err() {
+        // The ridge is lost in the rounding of G: the pseudo-inverse.
+        return pseudo_inverse(&gram, ridge, &out);
+    }
+    let mut memory = MemBuffer::new(solve_in_place_scratch::<f64>(s, r, Par::Seq));
+    if let Some(slice) = out.as_slice_mut() {
+        let to = MatMut::from_row_major_slice_mut(slice, s, r);
+        solve_in_place(factor.as_ref(), to, Par::Seq, MemStack::new(&mut memory));
+    }
+    out
+}
+
+fn pseudo_inverse(gram: &Array2<f64>, ridge: f64, right: &Array2<f64>) -> Array2<f64> {
+    let Some(eigen) = symmetric_eigen(gram.view()) else { return Array2::zeros(right.dim()) };
+    let mut turned = eigen.vectors.t().dot(right);
+    for (mut row, value) in turned.rows_mut().into_iter().zip(&eigen.values) {
+        row /= value.max(ridge);
+    }
+    eigen.vectors.dot(&turned)
+}

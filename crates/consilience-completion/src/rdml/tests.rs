@@ -1,0 +1,212 @@
+use consilience_core::{
+    Constraints, ErrorKind, Link, Observer, Partition, Seed, Status, scores::adjusted_rand,
+};
+use ndarray::{Array2, Axis, array};
+
+use super::regression::{from_factors, leading_factors};
+use super::{Rdml, SampleSimilarity};
+
+fn normal(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
+    let mut stream = Seed(seed).derive("normal", 0).stream();
+    Array2::from_shape_simple_fn((rows, columns), || stream.normal())
+}
+
+/// Blobs of which the last two columns mean nothing and are wide.
+fn blobs(n: usize, clusters: usize, seed: u64) -> (Array2<f64>, Partition) {
+    let centres = normal(clusters, 4, seed) * 3.0;
+    let noise = normal(n, 6, seed + 1);
+    let x = Array2::from_shape_fn((n, 6), |(i, j)| {
+        noise[[i, j]] * if j < 4 { 1.0 } else { 30.0 } + if j < 4 { centres[[i % clusters, j]] } else { 0.0 }
+    });
+    (x, Partition::from_fn(n, |i| Some((i % clusters) as u64)).unwrap())
+}
+
+fn same(truth: &Partition, sample: &[usize]) -> Array2<f64> {
+    Array2::from_shape_fn((sample.len(), sample.len()), |(a, b)| {
+        f64::from(u8::from(truth.label(sample[a]) == truth.label(sample[b])))
+    })
+}
+
+/// `(G + r I)^-1 B` by elimination with pivots.
+fn solved(mut g: Array2<f64>, ridge: f64, mut b: Array2<f64>) -> Array2<f64> {
+    let n = g.nrows();
+    g.diag_mut().iter_mut().for_each(|v| *v += ridge);
+    for at in 0..n {
+        let pivot = (at..n).max_by(|&p, &q| g[[p, at]].abs().total_cmp(&g[[q, at]].abs())).unwrap();
+        for j in 0..n {
+            g.swap([at, j], [pivot, j]);
+        }
+        for j in 0..b.ncols() {
+            b.swap([at, j], [pivot, j]);
+        }
+        for i in (0..n).filter(|&i| i != at) {
+            let f = g[[i, at]] / g[[at, at]];
+            for j in 0..n {
+                g[[i, j]] -= f * g[[at, j]];
+            }
+            for j in 0..b.ncols() {
+                b[[i, j]] -= f * b[[at, j]];
+            }
+        }
+    }
+    Array2::from_shape_fn(b.dim(), |(i, j)| b[[i, j]] / g[[i, i]])
+}
+
+#[test]
+fn both_sides_of_the_system_are_equation_4_5() {
+    for (n, d, seed) in [(30, 5, 1), (5, 30, 2), (12, 12, 3), (1, 4, 4)] {
+        let x = normal(40, d, seed);
+        let sample: Vec<usize> = (0..n).map(|i| (i * 7) % 40).collect();
+        let factors = normal(n, 3.min(n), seed + 10);
+        let rows = x.select(Axis(0), &sample);
+        let a = factors.dot(&factors.t());
+        let trace = rows.iter().map(|v| v * v).sum::<f64>();
+        for smoothing in [1e-4, 0.1, 3.0] {
+            let half = solved(rows.t().dot(&rows), smoothing * trace, rows.t().dot(&a).dot(&rows));
+            // Eq. 4.5 with the second inverse from the right.
+            let metric = solved(rows.t().dot(&rows), smoothing * trace, half.t().to_owned());
+            let map = from_factors(&x, &sample, &factors, smoothing);
+            let own = map.dot(&map.t());
+            let size = metric.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+            assert!((&own - &metric).iter().all(|e| e.abs() <= 1e-6 * size), "{n} x {d}, {smoothing}");
+        }
+    }
+}
+
+#[test]
+fn factors_of_a_dense_similarity() {
+    let f = normal(50, 3, 5);
+    let (found, converged) = leading_factors(f.dot(&f.t()).view(), 3);
+    assert!(converged);
+    assert!((found.dot(&found.t()) - f.dot(&f.t())).iter().all(|e| e.abs() < 1e-8));
+    // Only what is positive counts.
+    let (none, _) = leading_factors((-f.dot(&f.t())).view(), 2);
+    assert!(none.iter().all(|v| *v == 0.0));
+}
+
+#[test]
+fn a_sample_settles_all_objects() {
+    let (x, truth) = blobs(600, 4, 6);
+    let sample: Vec<usize> = Seed(1).stream().sample(600, 80);
+    let a = same(&truth, &sample);
+    let method = Rdml::new(4);
+    let dense = method.fit(x.view().into(), &sample, SampleSimilarity::Dense(a.view()), &()).unwrap();
+    assert!(adjusted_rand(&dense.output.partition, &truth).unwrap() > 0.95);
+    assert_eq!(dense.report.status, Status::Solved);
+    let one_hot =
+        Array2::from_shape_fn((80, 4), |(a, c)| f64::from(u8::from(truth.label(sample[a]) == Some(c))));
+    let factored =
+        method.fit(x.view().into(), &sample, SampleSimilarity::Factors(one_hot.view()), &()).unwrap();
+    assert_eq!(dense.output.partition, factored.output.partition);
+    // The wide columns alone would decide a plain k-means.
+    let raw = Rdml::new(4).standardise(false).smoothing(1e-3);
+    let raw = raw.fit(x.view().into(), &sample, SampleSimilarity::Dense(a.view()), &()).unwrap();
+    assert!(adjusted_rand(&raw.output.partition, &truth).unwrap() > 0.9);
+    // New objects: the old ones again.
+    let again = dense.output.assign(x.view().into()).unwrap();
+    assert!(again.iter().enumerate().all(|(i, &c)| dense.output.partition.label(i) == Some(c)));
+    let single = x.mapv(|v| v as f32);
+    let single = method.fit(single.view().into(), &sample, SampleSimilarity::Dense(a.view()), &()).unwrap();
+    assert_eq!(single.output.partition, dense.output.partition);
+}
+
+#[test]
+fn random_pairs_settle_all_objects() {
+    let (x, truth) = blobs(500, 3, 8);
+    let mut stream = Seed(3).stream();
+    let mut known = Constraints::new(500).unwrap();
+    while known.len() < 1500 {
+        let (i, j) = (stream.below(500), stream.below(500));
+        if i != j {
+            let link = if truth.label(i) == truth.label(j) { Link::Must } else { Link::Cannot };
+            known.add(i, j, link).unwrap();
+        }
+    }
+    let found = Rdml::new(3).fit_constraints(x.view().into(), &known, &()).unwrap();
+    assert!(adjusted_rand(&found.output.partition, &truth).unwrap() > 0.95);
+    let nothing =
+        Rdml::new(3).fit_constraints(x.view().into(), &Constraints::new(500).unwrap(), &()).unwrap();
+    assert!(nothing.report.notes[0].contains("plain k-means"));
+    assert_eq!(nothing.output.assign(x.view().into()).unwrap().len(), 500);
+}
+
+#[test]
+fn bits_do_not_depend_on_threads() {
+    let (x, truth) = blobs(3000, 3, 12);
+    let sample: Vec<usize> = (0..1200).collect();
+    let a = same(&truth, &sample);
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let given = SampleSimilarity::Dense(a.view());
+            Rdml::new(3).fit(x.view().into(), &sample, given, &()).unwrap().output.embedding().to_owned()
+        })
+    };
+    let one = run(1);
+    assert!(one == run(2) && one == run(3));
+}
+
+#[test]
+fn odd_tables() {
+    let one = Rdml::new(1)
+        .fit(array![[1.0, 2.0]].view().into(), &[0], SampleSimilarity::Dense(array![[1.0]].view()), &())
+        .unwrap();
+    assert_eq!(one.output.partition.n_clusters(), 1);
+    let equal = Array2::from_elem((20, 2), 3.0);
+    let a = Array2::from_elem((4, 4), 1.0);
+    let found =
+        Rdml::new(2).fit(equal.view().into(), &[0, 5, 6, 7], SampleSimilarity::Dense(a.view()), &()).unwrap();
+    assert_eq!((found.output.partition.n_clusters(), found.report.status), (1, Status::FewerClusters));
+    for factor in [2f64.powi(900), 2f64.powi(-900)] {
+        let (x, truth) = blobs(200, 2, 20);
+        let sample: Vec<usize> = (0..60).collect();
+        let a = same(&truth, &sample);
+        let far = &x * factor;
+        let run = |x: &Array2<f64>| {
+            Rdml::new(2).fit(x.view().into(), &sample, SampleSimilarity::Dense(a.view()), &()).unwrap()
+        };
+        assert_eq!(run(&far).output.partition, run(&x).output.partition);
+    }
+}
+
+#[test]
+fn bad_input_is_told_with_its_place() {
+    let x = normal(10, 3, 1);
+    let a = Array2::from_elem((3, 3), 1.0);
+    let run = |m: Rdml, x: &Array2<f64>, sample: &[usize], a: &Array2<f64>| {
+        let given = SampleSimilarity::Dense(a.view());
+        m.fit(x.view().into(), sample, given, &()).map(|_| ()).unwrap_err()
+    };
+    assert!(run(Rdml::new(0), &x, &[0, 1, 2], &a).message().contains("0 clusters of 10"));
+    assert!(run(Rdml::new(11), &x, &[0, 1, 2], &a).message().contains("11 clusters of 10"));
+    for smoothing in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let error = run(Rdml::new(2).smoothing(smoothing), &x, &[0, 1, 2], &a);
+        assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+        assert!(error.message().contains(&format!("smoothing is {smoothing}")), "{error}");
+    }
+    assert_eq!(run(Rdml::new(2), &x, &[0, 1, 10], &a).kind(), ErrorKind::OutOfRange);
+    assert!(run(Rdml::new(2), &x, &[4, 1, 4], &a).message().contains("object 4 is twice"));
+    assert_eq!(run(Rdml::new(2), &x, &[], &Array2::zeros((0, 0))).kind(), ErrorKind::Empty);
+    assert_eq!(run(Rdml::new(2), &x, &[0, 1], &a).kind(), ErrorKind::ShapeMismatch);
+    let mut lame = a.clone();
+    lame[[0, 2]] = 0.5;
+    assert!(run(Rdml::new(2), &x, &[0, 1, 2], &lame).message().contains("row 0, column 2"));
+    lame[[0, 2]] = f64::NAN;
+    assert_eq!(run(Rdml::new(2), &x, &[0, 1, 2], &lame).kind(), ErrorKind::NonFinite);
+    let mut bad = x.clone();
+    bad[[2, 1]] = f64::INFINITY;
+    assert!(run(Rdml::new(2), &bad, &[0, 1, 2], &a).message().contains("row 2, column 1"));
+    let other = Constraints::new(9).unwrap();
+    let error = Rdml::new(2).fit_constraints(x.view().into(), &other, &()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ShapeMismatch);
+
+    struct Stop;
+    impl Observer for Stop {
+        fn cancelled(&self) -> bool {
+            true
+        }
+    }
+    let given = SampleSimilarity::Dense(a.view());
+    let error = Rdml::new(2).fit(x.view().into(), &[0, 1, 2], given, &Stop).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Cancelled);
+}

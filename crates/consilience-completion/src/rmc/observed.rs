@@ -1,0 +1,168 @@
+use consilience_core::{Error, ErrorKind, Result};
+
+use crate::AnswerCounts;
+
+/// Entries of a symmetric matrix that are known: what [`RobustCompletion`](crate::RobustCompletion) completes.
+///
+/// ```
+/// use consilience_completion::ObservedPairs;
+///
+/// let observed = ObservedPairs::new(3, &[(0, 0, 1.0), (0, 1, 1.0), (2, 1, 0.0)])?;
+/// assert_eq!((observed.n_objects(), observed.n_entries()), (3, 5));
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObservedPairs {
+    pub(crate) offsets: Vec<usize>,
+    pub(crate) columns: Vec<u32>,
+    pub(crate) values: Vec<f64>,
+    /// Objects that each row stands for; `None` for one each.
+    pub(crate) sizes: Option<Vec<f64>>,
+}
+
+impl ObservedPairs {
+    /// Known entries (i, j, value), each pair once and in any order; the mirrored entry is meant as well.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Empty`] without objects or entries, [`ErrorKind::OutOfRange`],
+    /// [`ErrorKind::NonFinite`] and, for a pair that is given twice, [`ErrorKind::InvalidParameter`], with
+    /// the place.
+    pub fn new(objects: usize, entries: &[(usize, usize, f64)]) -> Result<Self> {
+        if objects == 0 || entries.is_empty() {
+            return Err(Error::empty(format!("{} known entries of {objects} objects", entries.len())));
+        }
+        if objects >= u32::MAX as usize {
+            return Err(Error::new(
+                ErrorKind::TooLarge,
+                format!("{objects} objects; at most {}", u32::MAX - 1),
+            ));
+        }
+        let mut both = Vec::with_capacity(2 * entries.len());
+        for (at, &(i, j, value)) in entries.iter().enumerate() {
+            if i.max(j) >= objects {
+                return Err(Error::out_of_range(format!("entry {at}: pair ({i}, {j}) of {objects} objects")));
+            }
+            if !value.is_finite() {
+                return Err(Error::non_finite("known entries", i, j, value));
+            }
+            both.push((i as u32, j as u32, value));
+            if i != j {
+                both.push((j as u32, i as u32, value));
+            }
+        }
+        both.sort_unstable_by_key(|e| (e.0, e.1));
+        if let Some(twice) = both.windows(2).find(|w| (w[0].0, w[0].1) == (w[1].0, w[1].1)) {
+            return Err(Error::invalid(format!("pair ({}, {}) is given twice", twice[0].0, twice[0].1)));
+        }
+        let mut out = ObservedPairs {
+            offsets: vec![0],
+            columns: Vec::with_capacity(both.len()),
+            values: Vec::with_capacity(both.len()),
+            sizes: None,
+        };
+        for (i, j, value) in both {
+            while out.offsets.len() <= i as usize {
+                out.offsets.push(out.columns.len());
+            }
+            out.columns.push(j);
+            out.values.push(value);
+        }
+        out.offsets.resize(objects + 1, out.columns.len());
+        Ok(out)
+    }
+
+    /// The pairs that the crowd agrees on: 1 where at least the share `d1` of the answers says "same", 0
+    /// where at most `d0` does, the others unknown. An object that was answered is the same as itself.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`] unless `0 <= d0 < d1 <= 1`.
+    ///
+    /// # References
+    /// Yi 2014, Eq. 3.2; the set there reads "not in (d0, d1)", so both thresholds themselves count as agreed.
+    pub fn reliable(counts: &AnswerCounts, d0: f64, d1: f64) -> Result<Self> {
+        check_thresholds(d0, d1)?;
+        Self::from_rows(counts.n_objects(), |i, row| {
+            let mut pairs = counts.row(i).peekable();
+            if pairs.peek().is_some() {
+                row.push((i as u32, 1.0));
+            }
+            row.extend(
+                pairs.filter_map(|(j, c, n)| agreed(c as f64 / n as f64, d0, d1).map(|v| (j as u32, v))),
+            );
+        })
+    }
+
+    /// Rows as a closure pushes them, sorted here.
+    pub(crate) fn from_rows(
+        objects: usize,
+        mut fill: impl FnMut(usize, &mut Vec<(u32, f64)>),
+    ) -> Result<Self> {
+        let mut out =
+            ObservedPairs { offsets: vec![0], columns: Vec::new(), values: Vec::new(), sizes: None };
+        let mut row = Vec::new();
+        for i in 0..objects {
+            row.clear();
+            fill(i, &mut row);
+            row.sort_unstable_by_key(|e| e.0);
+            out.columns.extend(row.iter().map(|e| e.0));
+            out.values.extend(row.iter().map(|e| e.1));
+            out.offsets.push(out.columns.len());
+        }
+        Ok(out)
+    }
+
+    /// Number of objects.
+    pub fn n_objects(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Number of known entries, the mirrored ones and the diagonal included.
+    pub fn n_entries(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Known entries as a share of all, `p`.
+    pub fn density(&self) -> f64 {
+        match &self.sizes {
+            None => {
+                let n = self.n_objects() as f64;
+                if n > 0.0 { self.n_entries() as f64 / (n * n) } else { 0.0 }
+            }
+            Some(sizes) => {
+                let n: f64 = sizes.iter().sum();
+                let known = |(i, s): (usize, &f64)| s * self.row(i).map(|(j, _)| sizes[j]).sum::<f64>();
+                if n > 0.0 { sizes.iter().enumerate().map(known).sum::<f64>() / (n * n) } else { 0.0 }
+            }
+        }
+    }
+
+    /// The known entries of one row as (column, value), columns ascending.
+    pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let range = self.offsets[i]..self.offsets[i + 1];
+        self.columns[range.clone()].iter().zip(&self.values[range]).map(|(&j, &v)| (j as usize, v))
+    }
+
+    /// Number of objects that the rows stand for.
+    pub(crate) fn weight(&self) -> f64 {
+        self.sizes.as_ref().map_or(self.n_objects() as f64, |s| s.iter().sum())
+    }
+}
+
+/// Refuses thresholds out of order.
+pub(crate) fn check_thresholds(d0: f64, d1: f64) -> Result<()> {
+    if !(0.0 <= d0 && d0 < d1 && d1 <= 1.0) {
+        return Err(Error::invalid(format!("thresholds d0 = {d0}, d1 = {d1}; expected 0 <= d0 < d1 <= 1")));
+    }
+    Ok(())
+}
+
+/// What a share of "same" says under the thresholds.
+pub(crate) fn agreed(share: f64, d0: f64, d1: f64) -> Option<f64> {
+    if share >= d1 {
+        Some(1.0)
+    } else if share <= d0 {
+        Some(0.0)
+    } else {
+        None
+    }
+}

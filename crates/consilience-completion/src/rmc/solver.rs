@@ -1,0 +1,223 @@
+//! The loop: a primal-dual form of the augmented Lagrangian method.
+
+use std::cell::Cell;
+
+use consilience_core::{Observer, Result, Seed};
+use consilience_num::eigen::{TruncatedOptions, Which, truncated_eigen};
+use consilience_num::reduce::ordered_sum;
+use consilience_num::sparse::Csr;
+use ndarray::Array2;
+use rayon::prelude::*;
+
+use super::ObservedPairs;
+use super::subspace::{LowRankPlusSparse, Subspace};
+use crate::spectral::Shifted;
+
+/// Entries that one task adds up.
+const CHUNK: usize = 1 << 14;
+/// Rows whose entries one task computes.
+const ROWS: usize = 64;
+/// Iterations between two looks at the duality gap.
+const LOOK: usize = 10;
+/// Iterations before the step sizes are first moved; then twice as many, and so on.
+const SETTLE: usize = 20;
+
+/// What the solver is to do.
+pub(super) struct Problem<'a> {
+    pub(super) observed: &'a ObservedPairs,
+    /// C.
+    pub(super) penalty: f64,
+    pub(super) tolerance: f64,
+    pub(super) max_iterations: usize,
+    pub(super) seed: Seed,
+}
+
+/// Where it ended. Values and vectors are of the matrix whose row i is scaled by the root of its size.
+pub(super) struct Solution {
+    pub(super) values: Vec<f64>,
+    pub(super) vectors: Array2<f64>,
+    pub(super) nuclear: f64,
+    pub(super) l1: f64,
+    pub(super) dual: f64,
+    pub(super) iterations: usize,
+    pub(super) converged: bool,
+}
+
+/// The known entries and their weights, scaled by sizes.
+struct Entries<'a> {
+    pattern: Csr,
+    observed: &'a ObservedPairs,
+    data: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+impl<'a> Entries<'a> {
+    fn of(observed: &'a ObservedPairs, penalty: f64) -> Self {
+        let n = observed.n_objects();
+        let root = |i: usize| observed.sizes.as_ref().map_or(1.0, |s| s[i].sqrt());
+        let mut data = Vec::with_capacity(observed.n_entries());
+        let mut weights = Vec::with_capacity(observed.n_entries());
+        for i in 0..n {
+            for (j, value) in observed.row(i) {
+                data.push(root(i) * root(j) * value);
+                weights.push(root(i) * root(j) * penalty);
+            }
+        }
+        let rows = (0..n).map(|i| observed.row(i).map(|(j, _)| (j as u32, 0.0)).collect());
+        Entries { pattern: Csr::from_rows(n, rows), observed, data, weights }
+    }
+
+    /// The pattern with these values.
+    fn matrix(&self, values: impl Fn(usize) -> f64) -> Csr {
+        let at = Cell::new(0);
+        self.pattern.map(|_, _, _| {
+            let here = at.get();
+            at.set(here + 1);
+            values(here)
+        })
+    }
+
+    /// Entries of `U diag(values) U'` on the pattern.
+    fn low_rank(&self, vectors: &Array2<f64>, values: &[f64], out: &mut [f64]) {
+        let (n, r) = vectors.dim();
+        if r == 0 {
+            out.fill(0.0);
+            return;
+        }
+        let scaled = vectors * &ndarray::ArrayView1::from(values);
+        let (left, right) = (scaled.as_standard_layout(), vectors.as_standard_layout());
+        let (Some(left), Some(right)) = (left.as_slice(), right.as_slice()) else { return };
+        // The pattern's rows have unequal lengths: cut the entries first, then share them out.
+        let mut jobs = Vec::with_capacity(n / ROWS + 1);
+        let mut rest = out;
+        for first in (0..n).step_by(ROWS) {
+            let last = n.min(first + ROWS);
+            let length = self.observed.offsets[last] - self.observed.offsets[first];
+            let (head, tail) = rest.split_at_mut(length);
+            jobs.push((first..last, head));
+            rest = tail;
+        }
+        jobs.into_par_iter().for_each(|(rows, out)| {
+            let mut at = 0;
+            for i in rows {
+                let own = &left[i * r..][..r];
+                for &j in &self.observed.columns[self.observed.offsets[i]..self.observed.offsets[i + 1]] {
+                    out[at] = dot(own, &right[j as usize * r..][..r]);
+                    at += 1;
+                }
+            }
+        });
+    }
+}
+
+/// Four sums side by side, which the compiler keeps in one register.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 4];
+    let (a4, b4) = (a.chunks_exact(4), b.chunks_exact(4));
+    let rest: f64 = a4.remainder().iter().zip(b4.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in a4.zip(b4) {
+        for l in 0..4 {
+            sums[l] += x[l] * y[l];
+        }
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
+}
+
+/// Solves the problem.
+///
+/// With E eliminated on the known pairs and free on the others, the augmented Lagrangian method alternates
+///
+/// ```text
+/// A <- shrink eigenvalues of  A + tau P(2 Y - Y_before)  by tau,
+/// Y <- clip(Y + (P(A~) - P(A)) / tau, -C, C)
+/// ```
+///
+/// so that the only matrices are a low rank one and a sparse one. Y, scaled to spectral norm 1, is feasible
+/// for the dual: the gap is a certificate.
+pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<Solution> {
+    let entries = Entries::of(problem.observed, problem.penalty);
+    let n = problem.observed.n_objects();
+    let nnz = entries.data.len();
+    let norm = spectral_norm(entries.matrix(|e| entries.data[e]), problem.seed);
+    let mut best = Solution {
+        values: Vec::new(),
+        vectors: Array2::zeros((n, 0)),
+        nuclear: 0.0,
+        l1: ordered_sum(nnz, CHUNK, |r| r.map(|e| entries.weights[e] * entries.data[e].abs()).sum()),
+        dual: 0.0,
+        iterations: 0,
+        converged: false,
+    };
+    if !(norm > 0.0) {
+        best.converged = true;
+        return Ok(best);
+    }
+    let mut tau = norm;
+    let mut settle = SETTLE;
+    let (mut values, mut vectors) = (Vec::new(), Array2::zeros((n, 0)));
+    let mut subspace = Subspace::new(n, 20, problem.seed);
+    let mut y = vec![0.0; nnz];
+    let mut before = vec![0.0; nnz];
+    let mut a = vec![0.0; nnz];
+    for iteration in 1..=problem.max_iterations {
+        observer.check()?;
+        let sparse = entries.matrix(|e| tau * (2.0 * y[e] - before[e]));
+        let beyond = subspace.beyond(&LowRankPlusSparse { sparse, vectors: &vectors, values: &values }, tau);
+        let shrunk: Vec<f64> = beyond.values.iter().map(|v| v.signum() * (v.abs() - tau)).collect();
+        (values, vectors) = (shrunk, beyond.vectors);
+        entries.low_rank(&vectors, &values, &mut a);
+        std::mem::swap(&mut y, &mut before);
+        y.par_iter_mut().enumerate().for_each(|(e, y)| {
+            let w = entries.weights[e];
+            *y = (before[e] + (entries.data[e] - a[e]) / tau).clamp(-w, w);
+        });
+        if iteration % LOOK == 0 || iteration == problem.max_iterations {
+            let nuclear: f64 = values.iter().map(|v| v.abs()).sum();
+            let l1 = ordered_sum(nnz, CHUNK, |r| {
+                r.map(|e| entries.weights[e] * (entries.data[e] - a[e]).abs()).sum()
+            });
+            let length = spectral_norm(entries.matrix(|e| y[e]), problem.seed).max(1.0);
+            let along = ordered_sum(nnz, CHUNK, |r| r.map(|e| entries.data[e] * y[e]).sum());
+            best.dual = best.dual.max(along / length);
+            best.iterations = iteration;
+            if nuclear + l1 <= best.nuclear + best.l1 || best.values.is_empty() {
+                (best.nuclear, best.l1) = (nuclear, l1);
+                (best.values, best.vectors) = (values.clone(), vectors.clone());
+            }
+            let primal = best.nuclear + best.l1;
+            observer.progress("completion", iteration, problem.max_iterations);
+            if primal - best.dual <= problem.tolerance * primal {
+                best.converged = true;
+                break;
+            }
+        }
+        // Steps in proportion to what they have to travel; moved ever more rarely, so that they settle.
+        if iteration == settle {
+            settle *= 2;
+            let length = |x: f64| x.sqrt();
+            let travelled = length(values.iter().map(|v| v * v).sum());
+            let turned = length(ordered_sum(nnz, CHUNK, |r| r.map(|e| y[e] * y[e]).sum()));
+            if travelled > 0.0 && turned > 0.0 {
+                tau = travelled / turned;
+            }
+        }
+    }
+    Ok(best)
+}
+
+/// Largest magnitude of an eigenvalue, from above by the residual.
+fn spectral_norm(sparse: Csr, seed: Seed) -> f64 {
+    let options = TruncatedOptions {
+        count: 1,
+        tolerance: 1e-9,
+        block: 4,
+        seed: seed.derive("completion norm", 0).0,
+        which: Which::LargestMagnitude,
+        ..Default::default()
+    };
+    let top = truncated_eigen(&Shifted { sparse, constant: 0.0 }, &options);
+    match (top.values.first(), top.residuals.first()) {
+        (Some(v), Some(r)) => v.abs() + r,
+        _ => 0.0,
+    }
+}

@@ -1,0 +1,147 @@
+//! The eigenpairs beyond a threshold of a matrix that changes a little from step to step.
+
+use consilience_core::Seed;
+use consilience_num::eigen::{SymmetricOperator, symmetric_eigen};
+use consilience_num::sparse::Csr;
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
+
+/// Fewest vectors beyond those wanted.
+const SPARE: usize = 8;
+/// One more for so many wanted: with too few, a rank in the hundreds is found a few at a time, and the
+/// completion crawls.
+const WANTED_PER_SPARE: usize = 3;
+/// Below this order the matrix is decomposed whole.
+const SMALL: usize = 64;
+
+/// A sparse matrix plus `U diag(values) U'`.
+pub(crate) struct LowRankPlusSparse<'a> {
+    pub(crate) sparse: Csr,
+    pub(crate) vectors: &'a Array2<f64>,
+    pub(crate) values: &'a [f64],
+}
+
+impl SymmetricOperator for LowRankPlusSparse<'_> {
+    fn dim(&self) -> usize {
+        self.sparse.n_rows()
+    }
+
+    fn apply(&self, x: ArrayView2<f64>, mut y: ArrayViewMut2<f64>) {
+        let width = x.ncols();
+        if let (Some(x), Some(y)) = (x.as_slice(), y.as_slice_mut()) {
+            self.sparse.multiply(x, y, width);
+        }
+        if !self.values.is_empty() {
+            let mut inner = self.vectors.t().dot(&x);
+            for (mut row, &value) in inner.rows_mut().into_iter().zip(self.values) {
+                row *= value;
+            }
+            y += &self.vectors.dot(&inner);
+        }
+    }
+}
+
+impl LowRankPlusSparse<'_> {
+    fn times(&self, x: &Array2<f64>) -> Array2<f64> {
+        let mut y = Array2::zeros(x.dim());
+        self.apply(x.view(), y.view_mut());
+        y
+    }
+}
+
+/// A basis that is carried from one matrix to the next.
+#[derive(Debug)]
+pub(crate) struct Subspace {
+    basis: Array2<f64>,
+    seed: Seed,
+    drawn: u64,
+}
+
+/// Eigenpairs beyond the threshold in magnitude, vectors as columns.
+pub(crate) struct Beyond {
+    pub(crate) values: Vec<f64>,
+    pub(crate) vectors: Array2<f64>,
+}
+
+impl Subspace {
+    pub(crate) fn new(order: usize, width: usize, seed: Seed) -> Self {
+        let mut out = Subspace { basis: Array2::zeros((order, 0)), seed, drawn: 0 };
+        out.widen(width.min(order));
+        out
+    }
+
+    /// Columns of the basis.
+    pub(crate) fn width(&self) -> usize {
+        self.basis.ncols()
+    }
+
+    /// Adds random columns.
+    fn widen(&mut self, width: usize) {
+        let (n, old) = self.basis.dim();
+        let mut stream = self.seed.derive("completion basis", self.drawn).stream();
+        self.drawn += 1;
+        let mut basis = Array2::zeros((n, width));
+        basis.slice_mut(s![.., ..old]).assign(&self.basis);
+        basis.slice_mut(s![.., old..]).mapv_inplace(|_| stream.normal());
+        self.basis = orthonormal(basis);
+    }
+
+    /// One block power step and a Rayleigh-Ritz projection, widened until the basis holds vectors below
+    /// the threshold as well.
+    pub(crate) fn beyond(&mut self, matrix: &LowRankPlusSparse<'_>, threshold: f64) -> Beyond {
+        let n = matrix.dim();
+        loop {
+            if n <= SMALL || 2 * self.width() > n {
+                self.basis = Array2::eye(n);
+            } else {
+                self.basis = orthonormal(matrix.times(&self.basis));
+                if self.width() < SPARE {
+                    // A matrix of lower rank, the zero of the first step for one, leaves too little.
+                    self.widen(SPARE);
+                }
+            }
+            let image = matrix.times(&self.basis);
+            let projected = self.basis.t().dot(&image);
+            // Only its lower triangle is read, so that rounding cannot make it unsymmetric.
+            let Some(eigen) = symmetric_eigen(projected.view()) else {
+                return Beyond { values: Vec::new(), vectors: Array2::zeros((n, 0)) };
+            };
+            let mut order: Vec<usize> = (0..eigen.values.len()).collect();
+            order.sort_by(|&a, &b| eigen.values[b].abs().total_cmp(&eigen.values[a].abs()).then(a.cmp(&b)));
+            let wanted = order.iter().take_while(|&&o| eigen.values[o].abs() > threshold).count();
+            let ritz = self.basis.dot(&eigen.vectors.select(Axis(1), &order));
+            let full = self.width() >= n;
+            let spare = SPARE.max(wanted / WANTED_PER_SPARE);
+            if !full && wanted + spare / 2 > self.width() {
+                self.basis = ritz;
+                self.widen((wanted + wanted / 2 + spare).min(n));
+                continue;
+            }
+            let keep = (wanted + spare).min(ritz.ncols());
+            self.basis = ritz.slice(s![.., ..keep]).as_standard_layout().to_owned();
+            return Beyond {
+                values: order[..wanted].iter().map(|&o| eigen.values[o]).collect(),
+                vectors: ritz.slice(s![.., ..wanted]).as_standard_layout().to_owned(),
+            };
+        }
+    }
+}
+
+/// An orthonormal basis of the columns' span; directions that are lost in rounding are dropped.
+fn orthonormal(columns: Array2<f64>) -> Array2<f64> {
+    // Twice, since the Gram matrix squares the condition number.
+    by_gram(by_gram(columns))
+}
+
+fn by_gram(columns: Array2<f64>) -> Array2<f64> {
+    let gram = columns.t().dot(&columns);
+    let Some(eigen) = symmetric_eigen(gram.view()) else {
+        return Array2::zeros((columns.nrows(), 0));
+    };
+    let largest = eigen.values.first().copied().unwrap_or(0.0);
+    let kept = eigen.values.iter().take_while(|&&v| v > 1e-13 * largest && v > 0.0).count();
+    let mut mix = eigen.vectors.slice(s![.., ..kept]).to_owned();
+    for (mut column, value) in mix.columns_mut().into_iter().zip(&eigen.values) {
+        column /= value.sqrt();
+    }
+    columns.dot(&mix)
+}

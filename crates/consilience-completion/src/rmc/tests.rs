@@ -1,0 +1,150 @@
+use super::*;
+use consilience_core::ErrorKind;
+use consilience_num::eigen::symmetric_eigen;
+
+/// Three blocks, a share of the entries known, some of them wrong.
+fn planted(n: usize, known: f64, wrong: f64, seed: u64) -> Vec<(usize, usize, f64)> {
+    let mut stream = Seed(seed).stream();
+    let mut entries = Vec::new();
+    for i in 0..n {
+        for j in 0..=i {
+            if i == j || stream.uniform() < known {
+                let same = (i % 3 == j % 3) != (i != j && stream.uniform() < wrong);
+                entries.push((i, j, f64::from(u8::from(same))));
+            }
+        }
+    }
+    entries
+}
+
+fn complete(entries: &[(usize, usize, f64)], n: usize, c: f64, tolerance: f64) -> Fit<Completion> {
+    let observed = ObservedPairs::new(n, entries).unwrap();
+    RobustCompletion::new().penalty(Penalty::Scaled(c)).tolerance(tolerance).fit(&observed, &()).unwrap()
+}
+
+/// The augmented Lagrangian method as printed, with E, its free part and full decompositions: A, objective.
+fn reference(entries: &[(usize, usize, f64)], n: usize, c: f64, steps: usize) -> (Array2<f64>, f64) {
+    let mut known = Array2::<f64>::zeros((n, n));
+    let mut data = Array2::<f64>::zeros((n, n));
+    for &(i, j, v) in entries {
+        for (i, j) in [(i, j), (j, i)] {
+            known[[i, j]] = 1.0;
+            data[[i, j]] = v;
+        }
+    }
+    let (mut a, mut e, mut y) = (data.clone() * 0.0, data.clone() * 0.0, data.clone() * 0.0);
+    let mu = 1.0 / 3.0;
+    let mut nuclear = 0.0;
+    for _ in 0..steps {
+        let x = &data - &e + &y / mu;
+        let eigen = symmetric_eigen(x.view()).unwrap();
+        let shrunk: Vec<f64> =
+            eigen.values.iter().map(|v| v.signum() * (v.abs() - 1.0 / mu).max(0.0)).collect();
+        nuclear = shrunk.iter().map(|v| v.abs()).sum();
+        a = (&eigen.vectors * &ndarray::ArrayView1::from(&shrunk)).dot(&eigen.vectors.t());
+        let rest = &data - &a + &y / mu;
+        e = Array2::from_shape_fn((n, n), |at| {
+            let shrink = rest[at].signum() * (rest[at].abs() - c / mu).max(0.0);
+            if known[at] > 0.0 { shrink } else { rest[at] }
+        });
+        y = &y + &((&data - &a - &e) * mu);
+    }
+    let l1: f64 = (&known * &(&data - &a)).iter().map(|v| v.abs()).sum();
+    (a, nuclear + c * l1)
+}
+
+#[test]
+fn planted_low_rank_plus_sparse_is_recovered() {
+    for (n, c, seed) in [(120, 1.2, 1), (150, 1.2, 2)] {
+        let fit = complete(&planted(n, 0.5, 0.05, seed), n, c, 1e-10);
+        assert_eq!((fit.report.status, fit.output.rank()), (Status::Solved, 3));
+        for i in 0..n {
+            for j in 0..i {
+                let error = fit.output.entry(i, j) - f64::from(u8::from(i % 3 == j % 3));
+                assert!(error.abs() < 1e-6, "({i}, {j}): {error:e}");
+            }
+        }
+        assert!((fit.output.total() - (n * n / 3) as f64).abs() < 1e-3);
+    }
+}
+
+#[test]
+fn objective_is_that_of_the_printed_method() {
+    for (n, known, wrong, c) in [(70, 0.3, 0.1, 1.5), (80, 0.5, 0.3, 1.0), (90, 0.2, 0.0, 3.0)] {
+        let entries = planted(n, known, wrong, 7);
+        let fit = complete(&entries, n, c, 1e-7);
+        let (a, objective) = reference(&entries, n, fit.output.penalty, 1500);
+        assert!(
+            (fit.output.objective / objective - 1.0).abs() < 1e-6,
+            "{} {objective}",
+            fit.output.objective
+        );
+        assert!(fit.output.objective * (1.0 - fit.output.gap) <= objective * (1.0 + 1e-9));
+        let known = fit.output.penalty * entries.len() as f64;
+        let cost = fit.output.nuclear_norm + fit.output.error_cost;
+        assert!(cost == fit.output.objective && fit.output.error_cost <= 2.0 * known);
+        if wrong == 0.3 {
+            assert!((0..n).all(|i| (fit.output.entry(i, 0) - a[[i, 0]]).abs() < 1e-2));
+        }
+    }
+}
+
+#[test]
+fn collapsed_duplicates_have_the_optimum_of_the_expanded_problem() {
+    // Every object of 70 twice: known within the pair as well.
+    let half = planted(70, 0.4, 0.1, 3);
+    let mut twice = Vec::new();
+    for &(i, j, v) in &half {
+        for (a, b) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            if i != j || a >= b {
+                twice.push((2 * i + a, 2 * j + b, v));
+            }
+        }
+    }
+    let expanded = complete(&twice, 140, 1.3, 1e-8);
+    let mut observed = ObservedPairs::new(70, &half).unwrap();
+    observed.sizes = Some(vec![2.0; 70]);
+    let solver = RobustCompletion::new().penalty(Penalty::Scaled(1.3)).tolerance(1e-8);
+    let collapsed = solver.fit(&observed, &()).unwrap();
+    assert!((collapsed.output.penalty / expanded.output.penalty - 1.0).abs() < 1e-12);
+    assert!((collapsed.output.objective / expanded.output.objective - 1.0).abs() < 1e-6);
+    for i in 0..70 {
+        assert!((collapsed.output.entry(i, 3) - expanded.output.entry(2 * i + 1, 6)).abs() < 1e-3);
+    }
+}
+
+#[test]
+fn threads_and_edges() {
+    let entries = planted(100, 0.3, 0.1, 4);
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| complete(&entries, 100, 1.5, 1e-4).output)
+    };
+    let (one, three) = (run(1), run(3));
+    assert_eq!(one.values, three.values);
+    assert_eq!(one.vectors, three.vectors);
+    // Nothing but zeros; one object; a capped run.
+    assert_eq!(complete(&[(0, 1, 0.0), (2, 2, 0.0)], 3, 2.0, 1e-4).output.rank(), 0);
+    let single = complete(&[(0, 0, 1.0)], 1, 2.0, 1e-6).output;
+    assert!((single.entry(0, 0) - 1.0).abs() < 1e-6);
+    let observed = ObservedPairs::new(100, &entries).unwrap();
+    let capped = RobustCompletion::new().max_iterations(3).fit(&observed, &()).unwrap();
+    assert_eq!(capped.report.status, Status::MaxIterations);
+    assert!(capped.output.gap > 1e-4);
+}
+
+#[test]
+fn bad_input_is_refused() {
+    let kind = |entries: &[(usize, usize, f64)]| ObservedPairs::new(3, entries).unwrap_err().kind();
+    assert_eq!(kind(&[]), ErrorKind::Empty);
+    assert_eq!(kind(&[(0, 3, 1.0)]), ErrorKind::OutOfRange);
+    assert_eq!(kind(&[(0, 1, f64::NAN)]), ErrorKind::NonFinite);
+    assert_eq!(kind(&[(0, 1, 1.0), (1, 0, 1.0)]), ErrorKind::InvalidParameter);
+    let observed = ObservedPairs::new(3, &[(0, 1, 1.0)]).unwrap();
+    let with = |r: RobustCompletion| r.fit(&observed, &()).unwrap_err().kind();
+    assert_eq!(with(RobustCompletion::new().penalty(Penalty::Scaled(f64::NAN))), ErrorKind::InvalidParameter);
+    assert_eq!(with(RobustCompletion::new().penalty(Penalty::Absolute(0.0))), ErrorKind::InvalidParameter);
+    assert_eq!(with(RobustCompletion::new().tolerance(-1.0)), ErrorKind::InvalidParameter);
+    assert_eq!(with(RobustCompletion::new().max_iterations(0)), ErrorKind::InvalidParameter);
+    assert_eq!(with(RobustCompletion::new().memory_budget(MemoryBudget::bytes(9))), ErrorKind::TooLarge);
+}

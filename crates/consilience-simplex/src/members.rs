@@ -1,0 +1,158 @@
+use consilience_core::{Error, Observer, Partition, RawLabel, Result};
+use ndarray::{Array2, ArrayView2};
+
+use crate::updater::Updater;
+use crate::weights::Weights;
+
+impl Updater {
+    /// Adds objects at the end, in rows: what each member's own rule says of them, as the number of one of its
+    /// clusters ([`Partition::label`]); negative numbers and `None` where it says nothing.
+    ///
+    /// Weights and constraints stay, so that the next read-out labels the new objects as it does the old ones.
+    /// [`Updater::labels_by_neighbours`] makes such rows where members have no rule of their own.
+    ///
+    /// ```
+    /// use consilience_core::Ensemble;
+    /// use consilience_simplex::Updater;
+    /// use ndarray::array;
+    ///
+    /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 0], [1, 1]].view())?;
+    /// let mut updater = Updater::new(ensemble, 2)?;
+    /// updater.append_objects(array![[1, -1]].view())?;
+    /// assert_eq!(updater.partition()?.to_signed(), vec![0, 0, 1, 1]);
+    /// # Ok::<(), consilience_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) unless there is one column per member,
+    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) naming row and member of a cluster that does
+    /// not exist; nothing has changed then.
+    ///
+    /// # Complexity
+    /// Amortised O(m) per new object.
+    pub fn append_objects<L: RawLabel>(&mut self, rows: ArrayView2<'_, L>) -> Result<()> {
+        self.ensemble.append(rows)?;
+        self.metric = None;
+        self.constraints.grow(self.ensemble.n_objects())
+    }
+
+    /// Rows for [`Updater::append_objects`] from labelled neighbours: each member gives a new object the label
+    /// that most of its neighbours have, the lowest of equals, and -1 where it labels none of them.
+    ///
+    /// Finding the neighbours, for instance in the features, is the caller's part.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) naming the new object whose neighbour does not
+    /// exist.
+    pub fn labels_by_neighbours(&self, neighbours: &[Vec<usize>]) -> Result<Array2<i64>> {
+        let n = self.ensemble.n_objects();
+        for (i, near) in neighbours.iter().enumerate() {
+            if let Some(bad) = near.iter().find(|&&o| o >= n) {
+                return Err(Error::out_of_range(format!("new object {i}: neighbour {bad} of {n} objects")));
+            }
+        }
+        let members = self.ensemble.members();
+        let majority = |(i, u): (usize, usize)| {
+            let mut labels: Vec<usize> = neighbours[i].iter().filter_map(|&o| members[u].label(o)).collect();
+            labels.sort_unstable();
+            let most = labels
+                .chunk_by(|a, b| a == b)
+                .fold(&[][..], |best: &[usize], now| if now.len() > best.len() { now } else { best });
+            most.first().map_or(-1, |&l| l as i64)
+        };
+        Ok(Array2::from_shape_fn((neighbours.len(), members.len()), majority))
+    }
+
+    /// Lets new members join the hull with a share of the weight between them; the others are scaled to the
+    /// rest, so that with share 0 nothing changes until constraints come.
+    ///
+    /// They are aligned to the hard clustering of the moment, so that what was learned tells the common
+    /// clusters apart.
+    ///
+    /// ```
+    /// use consilience_core::{Ensemble, Partition};
+    /// use consilience_simplex::Updater;
+    /// use ndarray::array;
+    ///
+    /// let ensemble = Ensemble::from_array(array![[0], [0], [1], [1]].view())?;
+    /// let mut updater = Updater::new(ensemble, 2)?;
+    /// updater.add_members(vec![Partition::from_labels(&[4, 2, 2, 2])?], 0.25, &())?;
+    /// assert_eq!(updater.gamma(), vec![0.75, 0.25]);
+    /// assert_eq!(updater.alignment_of(1)?, vec![Some(0), Some(1)]);
+    /// # Ok::<(), consilience_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) naming a member of another length,
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a share outside `0..=1`,
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled); nothing has changed then.
+    ///
+    /// # Complexity
+    /// As [`Updater::partition`], and O(n) per new member.
+    pub fn add_members(
+        &mut self,
+        members: Vec<Partition>,
+        share: f64,
+        observer: &dyn Observer,
+    ) -> Result<()> {
+        if !(0.0..=1.0).contains(&share) {
+            return Err(Error::invalid(format!("share {share} for new members; expected 0..=1")));
+        }
+        let n = self.ensemble.n_objects();
+        if let Some((u, p)) = members.iter().enumerate().find(|(_, p)| p.n_objects() != n) {
+            return Err(Error::shape(format!("new member {u} of {} objects, expected {n}", p.n_objects())));
+        }
+        if members.is_empty() {
+            return Ok(());
+        }
+        let (reference, numbers) = self.round()?;
+        let tables = self.alignment.match_members(&members, &reference, &numbers, observer)?;
+        let each = share / members.len() as f64;
+        let grown = |weights: &Weights| {
+            let old = weights.gamma().into_iter().map(|g| (1.0 - share) * g);
+            Weights::nearest(&old.chain(std::iter::repeat_n(each, members.len())).collect::<Vec<_>>())
+        };
+        (self.weights, self.earlier) = (grown(&self.weights), grown(&self.earlier));
+        self.metric = None;
+        for (member, table) in members.into_iter().zip(tables) {
+            self.ensemble.push(member)?;
+            self.alignment.push(table);
+        }
+        Ok(())
+    }
+
+    /// Lets members leave the hull; those behind them move up. The weights of the others are scaled
+    /// to sum to 1, so that none without weight gets any and joining undone is as before; where nobody with
+    /// weight is left all get the same. Gives the members back.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for a member that does not exist,
+    /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where none would be left; nothing has changed then.
+    pub fn retire_members(&mut self, members: &[usize]) -> Result<Vec<Partition>> {
+        members.iter().try_for_each(|&u| self.check_member(u))?;
+        let mut leaving = members.to_vec();
+        leaving.sort_unstable();
+        leaving.dedup();
+        if leaving.len() == self.ensemble.n_members() {
+            return Err(Error::empty("a hull without its last member"));
+        }
+        if leaving.is_empty() {
+            return Ok(Vec::new());
+        }
+        let shrunk = |weights: &Weights| {
+            let gamma = weights.gamma().into_iter().enumerate();
+            let rest: Vec<f64> =
+                gamma.filter(|(u, _)| leaving.binary_search(u).is_err()).map(|(_, g)| g).collect();
+            Weights::given(&rest, rest.len()).unwrap_or_else(|_| Weights::uniform(rest.len()))
+        };
+        (self.weights, self.earlier) = (shrunk(&self.weights), shrunk(&self.earlier));
+        self.metric = None;
+        let mut gone = Vec::with_capacity(leaving.len());
+        for &u in leaving.iter().rev() {
+            gone.push(self.ensemble.remove(u)?);
+            self.alignment.remove(u);
+        }
+        gone.reverse();
+        Ok(gone)
+    }
+}

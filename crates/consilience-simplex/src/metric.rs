@@ -1,0 +1,108 @@
+use consilience_core::{Error, Features, Fit, Link, Observer, Result};
+
+use crate::embedding::{ConsensusMetric, MetricReadOut, MetricReport, MetricRule};
+use crate::growth::HullGrowth;
+use crate::updater::Updater;
+
+impl Updater {
+    /// The default way to a clustering: under a metric on the ensemble's own embedding that has followed all constraints,
+    /// where links that it has not seen speak for it, and the plain consensus else. See [`MetricRule`].
+    ///
+    /// The first call opens the metric, as does the first after objects or members came or went; from then on updates
+    /// move it too.
+    ///
+    /// ```
+    /// use consilience_core::{Ensemble, Link, Seed};
+    /// use consilience_simplex::{Reading, Updater};
+    /// use ndarray::Array2;
+    ///
+    /// // Three members group by i % 2, two by whether i % 4 > 1; the links mean the latter.
+    /// let meant = |i: usize| i % 4 / 2;
+    /// let labels = Array2::from_shape_fn((64, 5), |(i, u)| if u < 3 { i % 2 } else { meant(i) } as u32);
+    /// let mut updater = Updater::new(Ensemble::from_array(labels.view())?, 2)?;
+    /// assert_eq!(updater.read_out(&())?.output.reading(), Reading::Plain);
+    /// let mut draw = Seed(1).stream();
+    /// let batch: Vec<_> = (0..40)
+    ///     .map(|_| (draw.below(64), draw.below(64)))
+    ///     .map(|(i, j)| (i, j, if meant(i) == meant(j) { Link::Must } else { Link::Cannot }))
+    ///     .collect();
+    /// updater.update(&batch)?;
+    /// let read = updater.read_out(&())?.output;
+    /// assert_eq!(read.reading(), Reading::Metric);
+    /// assert_eq!(&read.partition(updater.ensemble(), &())?, &updater.ensemble().members()[3]);
+    /// # Ok::<(), consilience_core::Error>(())
+    /// ```
+    ///
+    /// # Complexity
+    /// Opening: as [`Embedding::fit`](crate::Embedding::fit). Then as [`ConsensusMetric::read_out`].
+    ///
+    /// # Errors
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    pub fn read_out(&mut self, observer: &dyn Observer) -> Result<Fit<MetricReadOut>> {
+        self.open_metric(observer)?;
+        let Some(metric) = &self.metric else { return Err(Error::empty("no metric was opened")) };
+        metric.read_out(&self.ensemble, &self.constraints, observer)
+    }
+
+    /// The metric, where [`read_out`](Updater::read_out) or [`grow`](Updater::grow) has opened it.
+    pub fn metric(&self) -> Option<&ConsensusMetric> {
+        self.metric.as_ref()
+    }
+
+    /// Changes how the metric follows constraints; it is opened anew at the next read-out.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for parameters out of range.
+    pub fn set_metric_rule(&mut self, rule: MetricRule) -> Result<()> {
+        rule.check()?;
+        self.ensemble.check_clusters(rule.n_clusters())?;
+        (self.metric_rule, self.metric) = (rule, None);
+        Ok(())
+    }
+
+    /// Grows the hull: members made under a metric of the features, learned from all constraints so far, join with a share
+    /// of the weight between them; those grown before leave. The read-out believes them only where they prove themselves
+    /// on constraints that they have not seen. On an error nothing has changed.
+    ///
+    /// # Errors
+    /// As [`HullGrowth::grow`] and [`Updater::add_members`].
+    ///
+    /// # Complexity
+    /// That of making the members, and of one spectrum for each fold.
+    pub fn grow(
+        &mut self,
+        features: Features<'_>,
+        growth: &HullGrowth,
+        share: f64,
+        observer: &dyn Observer,
+    ) -> Result<MetricReport> {
+        let grown = growth.grow(features, self.metric_rule.n_clusters(), &self.constraints, observer)?.output;
+        let mut next = self.clone();
+        next.open_metric(observer)?;
+        let Some(mut metric) = next.metric.take() else { return Err(Error::empty("no metric was opened")) };
+        let old: Vec<usize> = (metric.n_members()..next.ensemble.n_members()).collect();
+        next.retire_members(&old)?;
+        next.add_members(grown.members, share, observer)?;
+        let report = metric.grow(&next.ensemble, &grown.left_out, &next.constraints, observer)?;
+        next.metric = Some(metric);
+        *self = next;
+        Ok(report)
+    }
+
+    /// Opens the metric, if it is not open, so that the updates to come move it batch by batch.
+    ///
+    /// [`read_out`](Updater::read_out) does so anyway; the metric then follows all constraints so far at once, which ends
+    /// where following them batch by batch does but for rounding.
+    ///
+    /// # Errors
+    /// As [`Updater::read_out`].
+    pub fn open_metric(&mut self, observer: &dyn Observer) -> Result<()> {
+        if self.metric.is_none() {
+            let mut metric = self.metric_rule.open(&self.ensemble, observer)?;
+            let links: Vec<(usize, usize, Link)> = self.constraints.iter().collect();
+            metric.follow(&self.ensemble, &links, observer)?;
+            self.metric = Some(metric);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,191 @@
+use consilience_core::{Link, Result, Seed};
+use rayon::prelude::*;
+
+use crate::align::evenly;
+use crate::rules::PairLoss;
+use crate::rules::block::{Labels, Rows};
+use crate::updater::Updater;
+
+/// Objects that questions are sought among.
+const OBJECTS: usize = 2048;
+/// Pairs of them that are tried.
+const PAIRS: usize = 4096;
+
+/// A pair of objects worth asking about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairQuestion {
+    /// The first object.
+    pub i: usize,
+    /// The second object, larger than the first.
+    pub j: usize,
+    /// `F_i.F_j`, how probable it is by now that they belong together.
+    pub together: f64,
+    /// How far the answer would move the weights: the expected length of its gradient within the simplex.
+    pub movement: f64,
+}
+
+/// An object whose label is uncertain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UncertainObject {
+    /// The object.
+    pub object: usize,
+    /// Its largest membership less its second largest: 0 is undecided, 1 certain.
+    pub margin: f64,
+}
+
+/// What to ask next; see [`Updater::next_questions`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Questions {
+    /// Pairs, the most instructive first.
+    pub pairs: Vec<PairQuestion>,
+    /// Objects, the least certain first.
+    pub objects: Vec<UncertainObject>,
+}
+
+impl Updater {
+    /// The pairs whose answer would move the weights most, and the objects of least certain label; at most
+    /// `count` of each.
+    ///
+    /// With p the probability that the pair belongs together and g the gradient of its loss by gamma less its mean,
+    /// which is what moves a point of the simplex, a pair is worth
+    ///
+    /// ```text
+    /// p |g_must| + (1 - p) |g_cannot|.
+    /// ```
+    ///
+    /// Pairs whose answer follows from the constraints are left out, and so are objects that no member with weight
+    /// labels. As long as there are others no object is asked about twice. Sought among 2,048 random objects and
+    /// 4,096 pairs of them, half of whose first objects are uncertain ones; all objects and pairs where there are
+    /// no more.
+    ///
+    /// ```
+    /// use consilience_core::{Ensemble, Seed};
+    /// use consilience_simplex::Updater;
+    /// use ndarray::array;
+    ///
+    /// // Both members agree on the first two objects: asking about them would teach nothing.
+    /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 0], [1, 0], [1, 1]].view())?;
+    /// let questions = Updater::new(ensemble, 2)?.next_questions(1, Seed(0))?;
+    /// assert_eq!(questions.objects[0].object, 2);
+    /// assert_eq!((questions.pairs[0].i, questions.pairs[0].j), (0, 2));
+    /// # Ok::<(), consilience_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// None but those of a clustering that cannot exist.
+    ///
+    /// # Complexity
+    /// O(m + r) for each object and pair tried; nothing in n.
+    pub fn next_questions(&self, count: usize, seed: Seed) -> Result<Questions> {
+        let mut candidates = Vec::new();
+        for (object, margin) in self.margins(&self.drawn(seed)) {
+            if let Some(margin) = margin {
+                candidates.push(UncertainObject { object, margin });
+            }
+        }
+        candidates.sort_by(|a, b| a.margin.total_cmp(&b.margin).then(a.object.cmp(&b.object)));
+        let pairs = self.pairs_among(&candidates, seed);
+        let objects: Vec<u32> = candidates.iter().map(|c| c.object as u32).collect();
+        let labels = Labels::of(&self.ensemble, &self.alignment, &objects);
+        let rows = Rows::of(&labels, 0..objects.len(), self.n_clusters(), &self.weights);
+        let loss = self.rule.loss();
+        let mut questions: Vec<PairQuestion> = pairs
+            .into_par_iter()
+            .map(|(a, b)| {
+                let (i, j) = (candidates[a].object, candidates[b].object);
+                let (a, b) = if i < j { (a, b) } else { (b, a) };
+                let (together, movement) = movement(&rows, a, b, loss);
+                PairQuestion { i: i.min(j), j: i.max(j), together, movement }
+            })
+            .collect();
+        questions.sort_by(|a, b| b.movement.total_cmp(&a.movement).then((a.i, a.j).cmp(&(b.i, b.j))));
+        candidates.truncate(count);
+        Ok(Questions { pairs: spread(questions, count), objects: candidates })
+    }
+
+    /// Objects to choose among, ascending.
+    fn drawn(&self, seed: Seed) -> Vec<usize> {
+        let n = self.ensemble.n_objects();
+        if n <= OBJECTS {
+            return evenly(n, n);
+        }
+        let mut stream = seed.derive("questions", 0).stream();
+        let mut drawn: Vec<usize> = (0..OBJECTS).map(|_| stream.below(n)).collect();
+        drawn.sort_unstable();
+        drawn.dedup();
+        drawn
+    }
+
+    /// The margin of each object, `None` without evidence.
+    fn margins<'a>(&self, objects: &'a [usize]) -> impl Iterator<Item = (usize, Option<f64>)> + use<'a> {
+        let r = self.n_clusters();
+        let votes = self.votes_of(objects);
+        let margin = move |row: &[u32]| {
+            let (best, second) = row
+                .iter()
+                .fold((0, 0), |(best, second), &v| if v > best { (v, best) } else { (best, second.max(v)) });
+            let sum: u64 = row.iter().map(|&v| u64::from(v)).sum();
+            (sum > 0).then(|| f64::from(best - second) / sum as f64)
+        };
+        let margins: Vec<Option<f64>> = votes.chunks(r).map(margin).collect();
+        objects.iter().copied().zip(margins)
+    }
+
+    /// Pairs to try, by their places among the candidates, whose answer is open.
+    fn pairs_among(&self, candidates: &[UncertainObject], seed: Seed) -> Vec<(usize, usize)> {
+        let c = candidates.len();
+        let mut pairs: Vec<(usize, usize)> = if c * c.saturating_sub(1) / 2 <= PAIRS {
+            (0..c).flat_map(|a| (a + 1..c).map(move |b| (a, b))).collect()
+        } else {
+            let mut stream = seed.derive("questions", 1).stream();
+            let draw = |at: usize| {
+                let a = stream.below(if at.is_multiple_of(2) { c / 8 } else { c });
+                let b = stream.below(c);
+                (a.min(b), a.max(b))
+            };
+            (0..PAIRS).map(draw).collect()
+        };
+        pairs.sort_unstable();
+        pairs.dedup();
+        let open = |&(a, b): &(usize, usize)| {
+            a != b && self.constraints.relation(candidates[a].object, candidates[b].object).is_none()
+        };
+        pairs.retain(open);
+        pairs
+    }
+}
+
+/// The probability of being together, and the expected length of the gradient.
+fn movement(rows: &Rows<'_>, a: usize, b: usize, loss: PairLoss) -> (f64, f64) {
+    let (fa, fb) = (rows.prior_of(a), rows.prior_of(b));
+    let together: f64 = fa.iter().zip(&fb).map(|(a, b)| a * b).sum();
+    let length = |link: Link| {
+        let (by_a, by_b) = loss.derivatives(link, &fa, &fb);
+        let g = rows.gradient_of(a, &by_a).zip(rows.gradient_of(b, &by_b)).map(|(a, b)| a + b);
+        let g: Vec<f64> = g.collect();
+        let mean = g.iter().sum::<f64>() / g.len() as f64;
+        g.iter().map(|g| (g - mean) * (g - mean)).sum::<f64>().sqrt()
+    };
+    (together, together * length(Link::Must) + (1.0 - together) * length(Link::Cannot))
+}
+
+/// The best `count` pairs, objects that occurred before behind those that did not.
+fn spread(sorted: Vec<PairQuestion>, count: usize) -> Vec<PairQuestion> {
+    let mut seen = std::collections::BTreeSet::new();
+    let mut fresh = Vec::new();
+    let mut repeated = Vec::new();
+    for q in sorted {
+        if fresh.len() == count {
+            break;
+        }
+        if seen.contains(&q.i) || seen.contains(&q.j) {
+            repeated.push(q);
+        } else {
+            seen.extend([q.i, q.j]);
+            fresh.push(q);
+        }
+    }
+    let missing = count - fresh.len();
+    fresh.extend(repeated.into_iter().take(missing));
+    fresh
+}

@@ -1,0 +1,87 @@
+use consilience_core::{Observer, Result, Status};
+use consilience_num::simplex::project_simplex;
+
+use super::block::Block;
+use super::{Outcome, check_step, mean_errors};
+use crate::weights::Weights;
+
+/// Longer steps leave nothing but the best member.
+const LONGEST: f64 = 1e6;
+
+/// Weights fall in proportion to the errors of a member, then go back to the simplex.
+///
+/// Use it where an update must cost next to nothing: one pass over the labels of the pairs. [`ExactUpdate`](crate::ExactUpdate) looks
+/// at the memberships that members form together, this only at each member alone.
+///
+/// ```text
+/// gamma_t = Projection(gamma_(t-1) - (step / m) e),    e_u = weighted share of the batch that member u puts wrong
+/// ```
+///
+/// A member that is silent on an object errs as the others would for it. The safe default, step 1, takes the whole
+/// start weight 1/m from a member that puts every pair wrong.
+///
+/// ```
+/// use consilience_core::{Ensemble, Link};
+/// use consilience_simplex::{AdditiveUpdate, UpdaterSetup};
+/// use ndarray::array;
+///
+/// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 0], [1, 1]].view())?;
+/// let mut updater = UpdaterSetup::new(2).rule(AdditiveUpdate::default().step(0.5)).updater(ensemble)?;
+/// updater.update(&[(0, 1, Link::Must), (0, 2, Link::Cannot)])?;
+/// // Member 0 puts both right, member 1 both wrong: 1/4 of weight moves, half of that by the projection.
+/// assert!((updater.gamma()[0] - 0.625).abs() < 1e-9);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(p m) time and memory for p constraints, and O(m log m) for the projection.
+///
+/// # References
+/// Yi, Zhang, Yang, Liu, Wang 2015, Eq. 11. Its iteration with step eta has its fixed point at
+/// `Projection(gamma_(t-1) - C / (2 lambda) sum e)` whatever eta is, which is computed at once here: of C, lambda and
+/// eta one number remains, `step = C m p / (2 lambda)`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AdditiveUpdate {
+    pub(crate) step: f64,
+    pub(crate) balance: bool,
+}
+
+impl Default for AdditiveUpdate {
+    /// Step 1, balanced.
+    fn default() -> Self {
+        AdditiveUpdate { step: 1.0, balance: true }
+    }
+}
+
+impl AdditiveUpdate {
+    /// How far a batch may move the weights, in units of 1/m; 1 unless said otherwise.
+    pub fn step(mut self, step: f64) -> Self {
+        self.step = step;
+        self
+    }
+
+    /// As [`ExactUpdate::balance`](super::ExactUpdate::balance).
+    pub fn balance(mut self, balance: bool) -> Self {
+        self.balance = balance;
+        self
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        check_step(self.step, LONGEST)
+    }
+
+    pub(super) fn apply(
+        &self,
+        blocks: &[Block<'_>],
+        now: &Weights,
+        observer: &dyn Observer,
+    ) -> Result<Outcome> {
+        observer.check()?;
+        let mut gamma = now.gamma();
+        let errors = mean_errors(blocks, gamma.len());
+        let step = self.step / gamma.len() as f64;
+        gamma.iter_mut().zip(errors).for_each(|(g, e)| *g -= step * e);
+        project_simplex(&mut gamma);
+        Ok(Outcome { gamma, status: Status::Solved, iterations: 1, lower: None })
+    }
+}

@@ -1,0 +1,84 @@
+use consilience_core::{Observer, Result, Status};
+use consilience_num::simplex::project_simplex;
+
+use super::block::Block;
+use super::{Outcome, check_step, mean_errors};
+use crate::weights::Weights;
+
+/// Weights shrink by the errors of a member, held back by the weights of one batch before.
+///
+/// There is no constant to choose, and weights never jump; it is slower to forget a bad member than
+/// [`AdditiveUpdate`](super::AdditiveUpdate).
+///
+/// ```text
+/// gamma_t = Projection((1 - 2 step) gamma_(t-1) + 2 step gamma_(t-2) - step e o gamma_(t-1)),
+/// e_u = weighted share of the batch that member u puts wrong
+/// ```
+///
+/// For step <= 1/3 nothing in the brackets is negative; the safe default is 1/4.
+///
+/// ```
+/// use consilience_core::{Ensemble, Link};
+/// use consilience_simplex::{MultiplicativeUpdate, UpdaterSetup};
+/// use ndarray::array;
+///
+/// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 0], [1, 1]].view())?;
+/// let mut updater = UpdaterSetup::new(2).rule(MultiplicativeUpdate::default()).updater(ensemble)?;
+/// updater.update(&[(0, 1, Link::Must), (0, 2, Link::Cannot)])?;
+/// // Member 1 puts both wrong and shrinks by a quarter of 1/2; the projection gives half of that back to each.
+/// assert!((updater.gamma()[1] - 0.4375).abs() < 1e-9);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// As [`AdditiveUpdate`](super::AdditiveUpdate).
+///
+/// # References
+/// Yi 2014, Eq. 6.12 with `lambda = p` and `eta = step / p`; `gamma_(-1) = gamma_0`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MultiplicativeUpdate {
+    pub(crate) step: f64,
+    pub(crate) balance: bool,
+}
+
+impl Default for MultiplicativeUpdate {
+    /// Step 1/4, balanced.
+    fn default() -> Self {
+        MultiplicativeUpdate { step: 0.25, balance: true }
+    }
+}
+
+impl MultiplicativeUpdate {
+    /// How far a batch may move the weights, up to 1/2; 1/4 unless said otherwise.
+    pub fn step(mut self, step: f64) -> Self {
+        self.step = step;
+        self
+    }
+
+    /// As [`ExactUpdate::balance`](super::ExactUpdate::balance).
+    pub fn balance(mut self, balance: bool) -> Self {
+        self.balance = balance;
+        self
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        check_step(self.step, 0.5)
+    }
+
+    pub(super) fn apply(
+        &self,
+        blocks: &[Block<'_>],
+        now: &Weights,
+        earlier: &Weights,
+        observer: &dyn Observer,
+    ) -> Result<Outcome> {
+        observer.check()?;
+        let mut gamma = now.gamma();
+        let errors = mean_errors(blocks, gamma.len());
+        for ((g, before), e) in gamma.iter_mut().zip(earlier.gamma()).zip(errors) {
+            *g = (1.0 - 2.0 * self.step - self.step * e) * *g + 2.0 * self.step * before;
+        }
+        project_simplex(&mut gamma);
+        Ok(Outcome { gamma, status: Status::Solved, iterations: 1, lower: None })
+    }
+}

@@ -1,0 +1,306 @@
+use consilience_core::{Constraints, Ensemble, Link, MemoryBudget, Observer, Result, Status};
+
+use crate::align::Alignment;
+use crate::embedding::{ConsensusMetric, MetricRule};
+use crate::rules::block::{Batch, standing};
+use crate::rules::{PairLoss, UpdateRule, Violations, parts, solve::Problem};
+use crate::setup::UpdaterSetup;
+use crate::weights::Weights;
+
+/// A clustering that follows a stream of must-links and cannot-links at interactive speed.
+///
+/// The m members of an ensemble, aligned to r common clusters, span a hull of soft clusterings
+/// `F = sum_u gamma_u P_u`, gamma on the simplex. A batch of constraints moves gamma and nothing else, so that an
+/// update costs the same for a thousand objects and for ten million; the objects are read out when somebody
+/// asks. Use a [`ConsensusFunction`](consilience_core::ConsensusFunction) where no constraints come.
+///
+/// ```
+/// use consilience_core::{Ensemble, Link};
+/// use consilience_simplex::Updater;
+/// use ndarray::array;
+///
+/// // Two members group by shape, one by colour; somebody means colour.
+/// let ensemble = Ensemble::from_array(array![
+///     [0, 0, 0],
+///     [0, 0, 1],
+///     [1, 1, 0],
+///     [1, 1, 1],
+/// ].view())?;
+/// let mut updater = Updater::new(ensemble, 2)?;
+/// assert_eq!(updater.partition()?.to_signed(), vec![0, 0, 1, 1]);
+/// let report = updater.update(&[(0, 2, Link::Must), (0, 1, Link::Cannot)])?;
+/// assert_eq!((report.before.total(), report.after.total()), (2, 0));
+/// assert_eq!(updater.partition()?.to_signed(), vec![0, 1, 0, 1]);
+/// // What contradicts the constraints so far is refused with the chain, and nothing has changed.
+/// let error = updater.update(&[(2, 3, Link::Must), (0, 3, Link::Cannot)]).unwrap_err();
+/// assert!(error.message().contains("0 = 2 = 3"));
+/// assert_eq!(updater.constraints().len(), 2);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// Weights are multiples of 2^-31 (before they are divided by their sum), so that memberships are exact sums:
+/// ties stay ties, and no label depends on the order of members or on threads.
+///
+/// # Complexity
+/// An update costs O(p (m + r)) per pass over the p new constraints, in time and memory; nothing in n.
+///
+/// # References
+/// Yi, Zhang, Yang, Liu, Wang 2015, "An Efficient Semi-supervised Clustering Algorithm with Sequential Constraints"
+/// (SCSC), Section 3.2; Yi 2014, "Semi-supervised Clustering by Convex Searching" (CCCS), Chapter 6. Missing labels,
+/// members of any number of clusters, contradictions, new objects and members, questions and snapshots are ours.
+#[doc(alias = "SCSC")]
+#[doc(alias = "CCCS")]
+#[derive(Clone, Debug)]
+pub struct Updater {
+    pub(crate) ensemble: Ensemble,
+    pub(crate) alignment: Alignment,
+    pub(crate) weights: Weights,
+    /// The weights before the last batch.
+    pub(crate) earlier: Weights,
+    pub(crate) constraints: Constraints,
+    pub(crate) rule: UpdateRule,
+    pub(crate) batches: u64,
+    pub(crate) metric_rule: MetricRule,
+    /// Opened when it is first asked for; given up where objects or members change.
+    pub(crate) metric: Option<ConsensusMetric>,
+}
+
+/// What an update did.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct UpdateReport {
+    /// How the rule ended.
+    pub status: Status,
+    /// Iterations of the rule.
+    pub iterations: usize,
+    /// Constraints of the batch that were not known before; only these have weight.
+    pub new_constraints: usize,
+    /// `sum w loss + lambda |gamma - gamma_(t-1)|^2` over the new constraints at the weights before, as in
+    /// [`ExactUpdate`](crate::ExactUpdate); the other rules report the squared loss with lambda the number of constraints.
+    pub objective_before: f64,
+    /// The same at the weights now.
+    pub objective: f64,
+    /// Certified: the objective is at most this part of itself (or of a thousandth per constraint, where that is
+    /// more) above its minimum. `None` for rules and losses without a certificate.
+    pub gap: Option<f64>,
+    /// Members with weight now.
+    pub support: Vec<usize>,
+    /// New constraints that the weights before violate.
+    pub before: Violations,
+    /// New constraints that the weights now violate.
+    pub after: Violations,
+}
+
+impl Updater {
+    /// An updater over r common clusters with every default; [`UpdaterSetup`] has the options.
+    ///
+    /// # Errors
+    /// As [`UpdaterSetup::updater`].
+    pub fn new(ensemble: Ensemble, clusters: usize) -> Result<Self> {
+        UpdaterSetup::new(clusters).updater(ensemble)
+    }
+
+    pub(crate) fn open(
+        ensemble: Ensemble,
+        alignment: Alignment,
+        weights: Weights,
+        constraints: Constraints,
+        rule: UpdateRule,
+    ) -> Self {
+        Updater {
+            metric_rule: MetricRule::new(alignment.clusters()),
+            metric: None,
+            ensemble,
+            alignment,
+            earlier: weights.clone(),
+            weights,
+            constraints,
+            rule,
+            batches: 0,
+        }
+    }
+
+    /// Follows a batch of constraints `(i, j, link)`, all of it or nothing.
+    ///
+    /// Constraints that are known already, in this batch or from an earlier one, change nothing, and so does a
+    /// batch without any new one. A constraint that only follows from others still counts: somebody said it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does not exist,
+    /// [`ErrorKind::Contradiction`](consilience_core::ErrorKind::Contradiction) with the chain for a constraint that
+    /// cannot hold with all others, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the memberships of
+    /// the batch take more than 8 GiB. The updater is then exactly as before.
+    ///
+    /// # Complexity
+    /// As the [`UpdateRule`]; nothing in n.
+    pub fn update(&mut self, batch: &[(usize, usize, Link)]) -> Result<UpdateReport> {
+        self.update_observed(batch, &())
+    }
+
+    /// As [`Updater::update`], with cancellation.
+    ///
+    /// # Errors
+    /// As [`Updater::update`], and [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled); the updater is
+    /// then exactly as before.
+    pub fn update_observed(
+        &mut self,
+        batch: &[(usize, usize, Link)],
+        observer: &dyn Observer,
+    ) -> Result<UpdateReport> {
+        observer.check()?;
+        let known = self.constraints.len();
+        let new = self.constraints.extend(batch)?;
+        let followed = self.follow(known, new, observer).and_then(|done| {
+            let links: Vec<_> = self.constraints.iter_from(known).collect();
+            if let Some(metric) = &mut self.metric {
+                metric.follow(&self.ensemble, &links, observer)?;
+            }
+            Ok(done)
+        });
+        match followed {
+            Ok((weights, report)) => {
+                if new > 0 {
+                    self.earlier = std::mem::replace(&mut self.weights, weights);
+                    self.batches += 1;
+                }
+                Ok(report)
+            }
+            Err(error) => {
+                self.constraints.truncate(known);
+                Err(error)
+            }
+        }
+    }
+
+    /// The weights after the constraints from `known` on.
+    fn follow(&self, known: usize, new: usize, observer: &dyn Observer) -> Result<(Weights, UpdateReport)> {
+        let soft = "memberships of constrained objects";
+        MemoryBudget::default().check_table(soft, new, self.n_clusters(), 64)?;
+        let links = self.constraints.iter_from(known);
+        let batch = Batch::of(&self.ensemble, &self.alignment, links, self.rule.balanced());
+        let blocks = batch.blocks(self.n_clusters(), &self.weights);
+        let anchor = self.weights.gamma();
+        let parts = match self.rule {
+            UpdateRule::Exact(_) => parts(&blocks, anchor.len(), self.rule.loss()),
+            _ => Vec::new(),
+        };
+        let floor = 1e-3 * new.max(1) as f64;
+        let problem = Problem { parts: &parts, anchor: &anchor, lambda: self.rule.lambda(new), floor };
+        if new == 0 {
+            let report = UpdateReport {
+                status: Status::Solved,
+                iterations: 0,
+                new_constraints: 0,
+                objective_before: 0.0,
+                objective: 0.0,
+                gap: None,
+                support: self.weights.support(),
+                before: Violations::default(),
+                after: Violations::default(),
+            };
+            return Ok((self.weights.clone(), report));
+        }
+        let outcome = self.rule.apply(&problem, &blocks, &self.weights, &self.earlier, observer)?;
+        let weights = Weights::nearest(&outcome.gamma);
+        let loss = self.rule.loss();
+        let (before, after) = (standing(&blocks, None, loss), standing(&blocks, Some(&weights), loss));
+        let objective = after.loss + problem.pull(&weights.gamma());
+        let report = UpdateReport {
+            status: outcome.status,
+            iterations: outcome.iterations,
+            new_constraints: new,
+            objective_before: before.loss,
+            objective,
+            gap: outcome.lower.map(|lower| problem.relative(objective, lower)),
+            support: weights.support(),
+            before: before.violations,
+            after: after.violations,
+        };
+        Ok((weights, report))
+    }
+
+    /// All constraints so far that the weights violate.
+    ///
+    /// # Complexity
+    /// O(c (m + r)) for all c constraints.
+    pub fn violations(&self) -> Violations {
+        let batch = Batch::of(&self.ensemble, &self.alignment, self.constraints.iter(), false);
+        standing(&batch.blocks(self.n_clusters(), &self.weights), None, PairLoss::Squared).violations
+    }
+
+    /// The weight of each member: not negative, summing to 1.
+    pub fn gamma(&self) -> Vec<f64> {
+        self.weights.gamma()
+    }
+
+    /// Members with weight, ascending: only these are read.
+    pub fn support(&self) -> Vec<usize> {
+        self.weights.support()
+    }
+
+    /// Sets the weights, which are divided by their sum; constraints stay.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) unless there is one per member,
+    /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) or
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for weights that are not finite,
+    /// negative or all 0; nothing has changed then.
+    pub fn set_gamma(&mut self, gamma: &[f64]) -> Result<()> {
+        let weights = Weights::given(gamma, self.ensemble.n_members())?;
+        self.earlier = weights.clone();
+        self.weights = weights;
+        Ok(())
+    }
+
+    /// The rule that updates follow.
+    pub fn rule(&self) -> &UpdateRule {
+        &self.rule
+    }
+
+    /// Changes the rule for the updates to come.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for parameters out of range.
+    pub fn set_rule(&mut self, rule: impl Into<UpdateRule>) -> Result<()> {
+        let rule = rule.into();
+        rule.check()?;
+        self.rule = rule;
+        Ok(())
+    }
+
+    /// The members.
+    pub fn ensemble(&self) -> &Ensemble {
+        &self.ensemble
+    }
+
+    /// Gives the ensemble back.
+    pub fn into_ensemble(self) -> Ensemble {
+        self.ensemble
+    }
+
+    /// Number of common clusters, r.
+    pub fn n_clusters(&self) -> usize {
+        self.alignment.clusters()
+    }
+
+    /// The common cluster of each cluster of a member, `None` where the alignment found it none.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for a member that does not exist.
+    pub fn alignment_of(&self, member: usize) -> Result<Vec<Option<usize>>> {
+        self.check_member(member)?;
+        let table = self.alignment.table(member);
+        let silent = self.alignment.silent();
+        Ok(table[..table.len() - 1].iter().map(|&c| (c != silent).then_some(c as usize)).collect())
+    }
+
+    /// All constraints so far.
+    pub fn constraints(&self) -> &Constraints {
+        &self.constraints
+    }
+
+    /// Batches that brought something new.
+    pub fn n_batches(&self) -> u64 {
+        self.batches
+    }
+}

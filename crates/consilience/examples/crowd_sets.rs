@@ -1,0 +1,141 @@
+//! Every crowd method on the reference crowds: NMI (arithmetic mean) and seconds.
+//!
+//! `cargo run --release --example crowd_sets [SET ...]`; the sets are looked for in
+//! `../shared/data/crowd` beside the checkout, or in `$CONSILIENCE_CROWDS`.
+
+use std::error::Error;
+use std::fs::File;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use consilience::ndarray::{Ix1, OwnedRepr};
+use consilience::scores::{Normalizer, normalized_mutual_information};
+use consilience::{Answers, CrowdClustering, CrowdMethod, Grouped, Partition, Seed, WorkerBlocks};
+use ndarray_npy::NpzReader;
+
+const SETS: [&str; 8] = [
+    "birds5_drag_wp2",
+    "birds5_drag_wp3",
+    "birds5_drag_wp4",
+    "birds5_drag_wp5",
+    "birds5_radio2",
+    "birds5_radio3",
+    "birds5_radio4",
+    "bluebirds",
+];
+/// Objects, clusters, workers, objects per worker, share of wrong groups.
+const PLANTED: [(usize, usize, usize, usize, f64); 2] =
+    [(1_000, 10, 100, 50, 0.1), (1_000, 10, 400, 50, 0.3)];
+/// Completion at c = 2 has a rank in the hundreds beyond and takes minutes.
+const LARGEST_COMPLETION: usize = 500;
+const METHODS: [CrowdMethod; 6] = [
+    CrowdMethod::Spectral,
+    CrowdMethod::DawidSkene,
+    CrowdMethod::Rmc,
+    CrowdMethod::LogOdds,
+    CrowdMethod::Block,
+    CrowdMethod::Auto,
+];
+
+fn read(name: &str) -> Result<(Answers, Partition), Box<dyn Error>> {
+    let folder = std::env::var_os("CONSILIENCE_CROWDS").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/crowd"),
+        PathBuf::from,
+    );
+    let mut npz = NpzReader::new(File::open(folder.join(format!("crowd_{name}.npz")))?)?;
+    let mut column = |name: &str| -> Result<Vec<i32>, Box<dyn Error>> {
+        Ok(npz.by_name::<OwnedRepr<i32>, Ix1>(name)?.to_vec())
+    };
+    let (worker, task, item, group) = (column("worker")?, column("task")?, column("item")?, column("group")?);
+    let truth = Partition::from_labels(&column("y")?)?;
+    let rows: Vec<Grouped> = (0..worker.len())
+        .map(|r| Grouped {
+            worker: worker[r] as usize,
+            task: task[r] as usize,
+            item: item[r] as usize,
+            group: group[r] as usize,
+        })
+        .collect();
+    Ok((Answers::from_groupings(truth.n_objects(), &rows)?, truth))
+}
+
+/// Every worker groups some objects; a wrong one goes to any group.
+fn planted(
+    n: usize,
+    k: usize,
+    workers: usize,
+    size: usize,
+    wrong: f64,
+) -> consilience::Result<(Answers, Partition)> {
+    let mut stream = Seed(1).derive("planted crowd", workers as u64).stream();
+    let mut rows = Vec::new();
+    for worker in 0..workers {
+        for item in stream.sample(n, size) {
+            let group = if stream.uniform() < wrong { stream.below(k) } else { item % k };
+            rows.push(Grouped { worker, task: 0, item, group });
+        }
+    }
+    Ok((Answers::from_groupings(n, &rows)?, Partition::from_fn(n, |i| Some((i % k) as u64))?))
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let chosen: Vec<String> = std::env::args().skip(1).collect();
+    let sets: Vec<&str> =
+        if chosen.is_empty() { SETS.to_vec() } else { chosen.iter().map(String::as_str).collect() };
+    let mut worlds = Vec::new();
+    for name in sets {
+        match read(name) {
+            Ok((answers, truth)) => worlds.push((name.to_string(), answers, truth)),
+            Err(e) => println!("{name}: skipped, {e}"),
+        }
+    }
+    if chosen.is_empty() {
+        for (n, k, workers, size, wrong) in PLANTED {
+            let (answers, truth) = planted(n, k, workers, size, wrong)?;
+            worlds.push((
+                format!("planted, {workers} workers, {:.0} % wrong", 100.0 * wrong),
+                answers,
+                truth,
+            ));
+        }
+    }
+    for (name, answers, truth) in worlds {
+        let k = truth.n_clusters();
+        println!(
+            "{name}: {} objects, k = {k}, {} workers, {} pair answers",
+            truth.n_objects(),
+            answers.n_workers(),
+            answers.n_pair_answers()
+        );
+        let nmi = |p: &Partition| normalized_mutual_information(&truth, p, Normalizer::Arithmetic);
+        for method in METHODS {
+            if method == CrowdMethod::Rmc && truth.n_objects() > LARGEST_COMPLETION {
+                continue;
+            }
+            let start = Instant::now();
+            let fit = CrowdClustering::new(k)
+                .method(method)
+                .second_answer(method == CrowdMethod::Auto)
+                .fit(&answers, &())?;
+            println!(
+                "  {:12} {:.3}  {:6.2} s  {} ({}) {:?} {:?} {} workers named, second answer {}",
+                method.name(),
+                nmi(&fit.output.partition)?,
+                start.elapsed().as_secs_f64(),
+                fit.output.method.name(),
+                fit.report.status.name(),
+                fit.report.objective,
+                fit.output.held_out,
+                fit.output.spammers().count(),
+                fit.output.second.as_ref().map_or(0.0, |s| s.significance),
+            );
+        }
+        let plain = CrowdClustering::new(k)
+            .method(CrowdMethod::Block)
+            .blocks(WorkerBlocks::new(k).rates_by_cluster(false))
+            .second_answer(false)
+            .fit(&answers, &())?;
+        println!("  {:12} {:.3}", "one rate", nmi(&plain.output.partition)?);
+    }
+    Ok(())
+}

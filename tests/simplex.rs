@@ -1,0 +1,82 @@
+//! The updater on its own and on the reference pools.
+//!
+//! The pools are not part of the project: without them the test says so and passes (`tests/reference/mod.rs`).
+
+mod reference;
+
+use consilience::{
+    AdditiveUpdate, AlignmentReference, ConsensusFunction, Diffusion, Ensemble, ExactUpdate, Link, Partition,
+    Seed, UpdateRule, Updater, UpdaterSetup,
+};
+use consilience_core::conformance::planted;
+use reference::pools;
+
+/// Random constraints as a clustering has them.
+fn constraints(truth: &Partition, count: usize, seed: u64) -> Vec<(usize, usize, Link)> {
+    let (mut s, n) = (Seed(seed).stream(), truth.n_objects());
+    let mut all = Vec::new();
+    while all.len() < count {
+        let (i, j) = (s.below(n), s.below(n));
+        if i != j {
+            let same = truth.label(i) == truth.label(j);
+            all.push((i, j, if same { Link::Must } else { Link::Cannot }));
+        }
+    }
+    all
+}
+
+/// Objects that no constraint names have no influence on an update, not on one bit of it.
+#[test]
+fn an_update_does_not_know_how_many_objects_there_are() {
+    let world = planted(Seed(1), &[70, 50, 30], 12, 0.3, 0.1).unwrap();
+    let copies = |times: usize| {
+        let objects: Vec<usize> = (0..150 * times).map(|i| i % 150).collect();
+        world.ensemble.select_objects(&objects).unwrap()
+    };
+    for rule in [UpdateRule::from(ExactUpdate::default()), AdditiveUpdate::default().into()] {
+        let run = |e: Ensemble| {
+            let n = e.n_objects();
+            let truth = Partition::from_fn(n, |i| world.truth.label(i % 150).map(|l| l as u64)).unwrap();
+            let setup = UpdaterSetup::new(3).reference(AlignmentReference::Given(truth)).rule(rule.clone());
+            let mut updater = setup.updater(e).unwrap();
+            let reports: Vec<_> =
+                (0..4).map(|b| updater.update(&constraints(&world.truth, 40, b)).unwrap()).collect();
+            (reports, updater.gamma(), updater.labels_of(&(0..150).collect::<Vec<_>>()).unwrap())
+        };
+        assert_eq!(run(copies(1)), run(copies(200)));
+    }
+}
+
+#[test]
+fn constraints_of_the_truth_are_followed_on_the_pools() {
+    for pool in pools(&["MF", "IS", "LS"]) {
+        let e = pool.ensemble(&pool.draws[0]);
+        let k = pool.truth.n_clusters();
+        let plain = Diffusion::new(k).consensus(&e).unwrap();
+        let setup = UpdaterSetup::new(k).reference(AlignmentReference::Given(plain.clone()));
+        for rule in [UpdateRule::from(ExactUpdate::default()), AdditiveUpdate::default().into()] {
+            let mut updater: Updater = setup.clone().rule(rule).updater(e.clone()).unwrap();
+            for tier in 0..5 {
+                let report = updater.update(&constraints(&pool.truth, 100, tier)).unwrap();
+                assert!(report.objective.is_finite());
+                assert!(report.gap.is_none_or(|gap| gap <= 2e-6), "{} {report:?}", pool.name);
+            }
+            let free = updater.consensus(k, Seed(0), &()).unwrap().output;
+            println!(
+                "{} {}: plain {:.3}, rounded {:.3}, alignment-free {:.3}, support {} of {}, {:?}",
+                pool.name,
+                updater.rule().name(),
+                pool.nmi(&plain),
+                pool.nmi(&updater.partition().unwrap()),
+                pool.nmi(&free),
+                updater.support().len(),
+                e.n_members(),
+                updater.violations()
+            );
+            // A weight per member moves little, but it must not ruin the consensus either.
+            assert!(pool.nmi(&free) > pool.nmi(&plain) - 0.1, "{}", pool.name);
+            let resumed = Updater::from_bytes(&updater.to_bytes(), e.clone()).unwrap();
+            assert_eq!(resumed.partition().unwrap(), updater.partition().unwrap());
+        }
+    }
+}
