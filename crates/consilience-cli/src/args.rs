@@ -26,6 +26,12 @@ pub(crate) enum Command {
     Generate(Generate),
     /// Combine an ensemble into one clustering
     Consensus(Consensus),
+    /// Cluster what a crowd compared, from its answers alone
+    Crowd(Crowd),
+    /// Cluster features from pairs known to belong together or apart, by matrix completion
+    Complete(Complete),
+    /// Let a consensus follow constraints, batch by batch
+    Update(Update),
     /// Cluster features with the help of a few labels or pairs
     Cluster(Cluster),
     /// Compare a clustering with the truth, or with another clustering
@@ -195,6 +201,117 @@ pub(crate) struct Cluster {
     pub(crate) common: Common,
 }
 
+/// Arguments of `crowd`.
+#[derive(Args)]
+#[command(after_help = "Example: consilience crowd answers.csv --clusters 6 -o labels.csv --ask 10")]
+pub(crate) struct Crowd {
+    /// The answers, a table whose columns have names: worker,task,item,group (items of one task in one group are
+    /// alike), worker,task,item,keyword, or worker,i,j,same; CSV with a header, or .npz with arrays of these names
+    pub(crate) answers: PathBuf,
+    /// Number of clusters
+    #[arg(long, value_name = "K")]
+    pub(crate) clusters: usize,
+    /// auto, block, rmc, log-odds, spectral or dawid-skene
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub(crate) method: String,
+    /// A parameter of the method: rmc takes c, d0 and d1; answers by keyword take shared
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    pub(crate) params: Vec<String>,
+    /// Number of objects [default: one more than the highest in the answers, or as many as --truth has]
+    #[arg(long, value_name = "N")]
+    pub(crate) objects: Option<usize>,
+    /// Say which pairs to ask about next, so many
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    pub(crate) ask: usize,
+    /// Where the labels go: one column
+    #[arg(short, long, value_name = "LABELS")]
+    pub(crate) output: Option<PathBuf>,
+    /// Where the memberships go: n rows, one column of probabilities per cluster
+    #[arg(long, value_name = "FILE")]
+    pub(crate) soft: Option<PathBuf>,
+    /// True labels: adds every score of the result
+    #[arg(long, value_name = "FILE")]
+    pub(crate) truth: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Arguments of `complete`.
+#[derive(Args)]
+#[command(
+    after_help = "Example: consilience complete features.npy --constraints pairs.csv --clusters 5 -o labels.csv"
+)]
+pub(crate) struct Complete {
+    /// Features: n rows, d columns of numbers
+    pub(crate) features: PathBuf,
+    /// Known pairs: CSV rows i,j,link with link must or cannot
+    #[arg(long, value_name = "FILE")]
+    pub(crate) constraints: PathBuf,
+    /// Number of clusters
+    #[arg(long, value_name = "K")]
+    pub(crate) clusters: usize,
+    /// mccc or rdml
+    #[arg(long, value_name = "NAME", default_value = "mccc")]
+    pub(crate) method: String,
+    /// Where the labels go: one column
+    #[arg(short, long, value_name = "LABELS")]
+    pub(crate) output: Option<PathBuf>,
+    /// Features of new objects, which are labelled by what was found
+    #[arg(long, value_name = "FEATURES")]
+    pub(crate) predict: Option<PathBuf>,
+    /// Where the labels of the new objects go
+    #[arg(long, value_name = "LABELS")]
+    pub(crate) predicted: Option<PathBuf>,
+    /// True labels: adds every score of the result
+    #[arg(long, value_name = "FILE")]
+    pub(crate) truth: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Arguments of `update`.
+#[derive(Args)]
+#[command(
+    after_help = "Example: consilience update pool.npz --clusters 10 --constraints pairs.csv --state pool.state -o labels.csv"
+)]
+pub(crate) struct Update {
+    /// The ensemble: n rows, one column of labels per base clustering
+    pub(crate) ensemble: PathBuf,
+    /// New pairs: CSV rows i,j,link with link must or cannot; a fourth column batch says which come together
+    #[arg(long, value_name = "FILE", required_unless_present = "state")]
+    pub(crate) constraints: Option<PathBuf>,
+    /// Number of clusters; a stored state knows it
+    #[arg(long, value_name = "K")]
+    pub(crate) clusters: Option<usize>,
+    /// Where the state is kept: resumed from if it is there, written at the end
+    #[arg(long, value_name = "STATE")]
+    pub(crate) state: Option<PathBuf>,
+    /// metric, exact, additive or multiplicative [default: metric, or that of the stored state]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) rule: Option<String>,
+    /// How labels are read out: metric, consensus, kmeans or rounding [default: metric with that rule, else
+    /// consensus]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) read_out: Option<String>,
+    /// Say which pairs and objects to ask about next, so many of each
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    pub(crate) ask: usize,
+    /// Earlier labels: says how many objects changed since
+    #[arg(long, value_name = "LABELS")]
+    pub(crate) since: Option<PathBuf>,
+    /// Where the labels go: one column
+    #[arg(short, long, value_name = "LABELS")]
+    pub(crate) output: Option<PathBuf>,
+    /// Where the memberships go: n rows, one column of probabilities per cluster
+    #[arg(long, value_name = "FILE")]
+    pub(crate) soft: Option<PathBuf>,
+    /// True labels: adds every score of the result
+    #[arg(long, value_name = "FILE")]
+    pub(crate) truth: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
 /// Arguments of `score`.
 #[derive(Args)]
 #[command(after_help = "Example: consilience score labels.csv truth.npz:y")]
@@ -262,6 +379,9 @@ impl Command {
             Command::Demo(a) => &a.common,
             Command::Generate(a) => &a.common,
             Command::Consensus(a) => &a.common,
+            Command::Crowd(a) => &a.common,
+            Command::Complete(a) => &a.common,
+            Command::Update(a) => &a.common,
             Command::Cluster(a) => &a.common,
             Command::Score(a) => &a.common,
             Command::Plot(a) => &a.common,

@@ -45,7 +45,7 @@ fn run() -> Outcome<()> {
             return match error.kind() {
                 ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => output::print(&error.to_string()),
                 ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::bad(
-                    "no command; expected demo, generate, consensus, cluster, score or plot; see --help",
+                    "no command; expected demo, generate, consensus, crowd, complete, update, cluster, score or plot; see --help",
                 )),
                 _ => Err(Failure::Bad(args::one_line(&error))),
             };
@@ -59,6 +59,9 @@ fn run() -> Outcome<()> {
         Command::Demo(args) => commands::demo::run(args, &terminal),
         Command::Generate(args) => commands::generate::run(args, &terminal),
         Command::Consensus(args) => commands::consensus::run(args, &terminal),
+        Command::Crowd(args) => commands::crowd::run(args, &terminal),
+        Command::Complete(args) => commands::complete::run(args, &terminal),
+        Command::Update(args) => commands::update::run(args, &terminal),
         Command::Cluster(args) => commands::cluster::run(args, &terminal),
         Command::Score(args) => commands::score::run(args, &terminal),
         Command::Plot(args) => commands::plot::run(args, &terminal),

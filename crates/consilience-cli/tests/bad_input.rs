@@ -7,7 +7,10 @@ use common::{Folder, npy, npy_i64, npz, prepared};
 #[test]
 fn wrong_command_lines() {
     let folder = prepared();
-    folder.fails("", &["no command", "demo, generate, consensus, cluster, score or plot"]);
+    folder.fails(
+        "",
+        &["no command", "demo, generate, consensus, crowd, complete, update, cluster, score or plot"],
+    );
     folder.fails("frobnicate", &["frobnicate"]);
     folder.fails("consensus", &["ENSEMBLE", "--method"]);
     folder.fails("consensus pool.csv --methd eac-al", &["--methd", "--method"]);

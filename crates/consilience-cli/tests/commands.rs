@@ -4,7 +4,7 @@ mod common;
 
 use common::{Folder, is_number, prepared};
 
-const METHODS: [&str; 30] = [
+const METHODS: [&str; 31] = [
     "pta-al",
     "pta-cl",
     "pta-sl",
@@ -26,6 +26,7 @@ const METHODS: [&str; 30] = [
     "wct-al",
     "srs-al",
     "srw",
+    "ecmc-al",
     "lwea",
     "lwgp",
     "ecpcs-hc",
@@ -37,7 +38,7 @@ const METHODS: [&str; 30] = [
     "auto",
 ];
 /// Those that cannot choose the number of clusters.
-const NEEDS_CLUSTERS: [&str; 5] = ["mm", "qmi", "voting", "least-squares", "usenc"];
+const NEEDS_CLUSTERS: [&str; 6] = ["mm", "qmi", "voting", "least-squares", "usenc", "ecmc-al"];
 const GENERATORS: [&str; 7] =
     ["kmeans", "minibatch", "kernel-kmeans", "rpcl", "spectral", "agglomerative", "uspec"];
 const SCORES: [&str; 12] = [

@@ -1,11 +1,14 @@
 //! One file per subcommand.
 
 pub(crate) mod cluster;
+pub(crate) mod complete;
 pub(crate) mod consensus;
+pub(crate) mod crowd;
 pub(crate) mod demo;
 pub(crate) mod generate;
 pub(crate) mod plot;
 pub(crate) mod score;
+pub(crate) mod update;
 
 use std::path::Path;
 

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use consilience::{Constraints, Link};
 use csv::{ReaderBuilder, StringRecord};
+use rustc_hash::FxHashMap;
 
 use crate::failure::{Failure, Outcome};
 
@@ -17,17 +18,49 @@ const COLUMNS: [&str; 4] = ["i", "j", "link", "batch"];
 pub(crate) fn read_constraints(path: &Path, objects: usize) -> Outcome<Constraints> {
     let read = || {
         let mut constraints = Constraints::new(objects)?;
-        for (line, i, j, link) in parse(File::open(path)?)? {
+        for row in parse(File::open(path)?)? {
             constraints
-                .add(i, j, link)
-                .map_err(|error| Failure::from(error).within(format!("line {line}")))?;
+                .add(row.i, row.j, row.link)
+                .map_err(|error| Failure::from(error).within(format!("line {}", row.line)))?;
         }
         Ok(constraints)
     };
     read().map_err(|failure: Failure| failure.within(path.display()))
 }
 
-fn parse(file: impl Read) -> Outcome<Vec<(u64, usize, usize, Link)>> {
+/// One row.
+#[derive(Debug, PartialEq)]
+struct Row {
+    line: u64,
+    i: usize,
+    j: usize,
+    link: Link,
+    /// Empty where the file has no fourth column.
+    batch: String,
+}
+
+/// A batch of constraints: what it is called, and its pairs.
+pub(crate) type Batch = (String, Vec<(usize, usize, Link)>);
+
+/// The constraints of a file batch by batch, in the order in which the batches first appear; all in one without a
+/// column that tells them apart.
+pub(crate) fn read_batches(path: &Path) -> Outcome<Vec<Batch>> {
+    let read = || {
+        let mut batches: Vec<Batch> = Vec::new();
+        let mut known: FxHashMap<String, usize> = FxHashMap::default();
+        for row in parse(File::open(path)?)? {
+            let at = *known.entry(row.batch).or_insert_with_key(|name| {
+                batches.push((name.clone(), Vec::new()));
+                batches.len() - 1
+            });
+            batches[at].1.push((row.i, row.j, row.link));
+        }
+        Ok(batches)
+    };
+    read().map_err(|failure: Failure| failure.within(path.display()))
+}
+
+fn parse(file: impl Read) -> Outcome<Vec<Row>> {
     let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(file);
     let mut out = Vec::new();
     let mut record = StringRecord::new();
@@ -67,7 +100,8 @@ fn parse(file: impl Read) -> Outcome<Vec<(u64, usize, usize, Link)>> {
                 )));
             }
         };
-        out.push((line, object(0)?, object(1)?, link));
+        let batch = record.get(3).unwrap_or_default().to_owned();
+        out.push(Row { line, i: object(0)?, j: object(1)?, link, batch });
     }
 }
 
@@ -77,10 +111,11 @@ mod tests {
 
     #[test]
     fn rows_are_read_with_and_without_a_header() {
-        let expected = vec![(2, 0, 3, Link::Must), (3, 4, 1, Link::Cannot)];
+        let row = |line, i, j, link, batch: &str| Row { line, i, j, link, batch: batch.to_owned() };
+        let expected = vec![row(2, 0, 3, Link::Must, ""), row(3, 4, 1, Link::Cannot, "")];
         assert_eq!(parse("i,j,link\n0,3,must\n4, 1,Cannot\n".as_bytes()).unwrap(), expected);
         let bare = parse("0,3,must,0\n4,1,cannot,7\n".as_bytes()).unwrap();
-        assert_eq!(bare, vec![(1, 0, 3, Link::Must), (2, 4, 1, Link::Cannot)]);
+        assert_eq!(bare, vec![row(1, 0, 3, Link::Must, "0"), row(2, 4, 1, Link::Cannot, "7")]);
         assert_eq!(parse("i,j,link,batch\n".as_bytes()).unwrap(), vec![]);
     }
 

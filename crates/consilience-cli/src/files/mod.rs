@@ -2,6 +2,7 @@
 //!
 //! What is written here is read here. Every error names the file, and row and column where there are any.
 
+mod answers;
 mod constraints;
 mod csv;
 mod npy;
@@ -19,7 +20,8 @@ use ndarray::ArrayView2;
 
 use crate::failure::{Failure, Outcome};
 use crate::terminal::Terminal;
-pub(crate) use constraints::read_constraints;
+pub(crate) use answers::{AnswerTable, read_answers};
+pub(crate) use constraints::{read_batches, read_constraints};
 use table::{FeatureTable, LabelColumns};
 use target::Target;
 

@@ -18,10 +18,8 @@ pub(super) fn read<R: Read + Seek, T>(
     terminal: &Terminal,
     read: impl FnOnce(Stream<'_>) -> Outcome<T>,
 ) -> Outcome<T> {
-    let mut archive = ZipArchive::new(file)
-        .map_err(|error| Failure::bad(format!("not a readable .npz archive: {error}")))?;
-    let names: Vec<String> =
-        archive.file_names().filter_map(|name| Some(name.ok()?.strip_suffix(".npy")?.to_owned())).collect();
+    let mut archive = open(file)?;
+    let names = arrays(&archive);
     let name = match (array, &names[..]) {
         (_, []) => return Err(Failure::bad("an archive without arrays")),
         (Some(name), _) if names.iter().any(|n| n == name) => name,
@@ -43,6 +41,19 @@ pub(super) fn read<R: Read + Seek, T>(
     let length = entry.size();
     read(Stream { reader: &mut entry, length, terminal })
         .map_err(|failure| if names.len() > 1 { failure.within(format!("array {name:?}")) } else { failure })
+}
+
+fn open<R: Read + Seek>(file: R) -> Outcome<ZipArchive<R>> {
+    ZipArchive::new(file).map_err(|error| Failure::bad(format!("not a readable .npz archive: {error}")))
+}
+
+fn arrays<R: Read + Seek>(archive: &ZipArchive<R>) -> Vec<String> {
+    archive.file_names().filter_map(|name| Some(name.ok()?.strip_suffix(".npy")?.to_owned())).collect()
+}
+
+/// The names of the arrays.
+pub(super) fn names(file: impl Read + Seek) -> Outcome<Vec<String>> {
+    Ok(arrays(&open(file)?))
 }
 
 /// Writes labels as the only array.

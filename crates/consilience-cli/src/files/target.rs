@@ -44,6 +44,11 @@ impl Target {
         Self::open(path, path.to_path_buf()).map_err(|failure| failure.within(path.display()))
     }
 
+    /// A file of any name and contents, likewise.
+    pub(crate) fn file(path: &Path) -> Outcome<Self> {
+        Self::open(path, path.to_path_buf()).map_err(|failure| failure.within(path.display()))
+    }
+
     fn open(named: &Path, mut place: PathBuf) -> Outcome<Self> {
         // Through a symbolic link to the file behind it, as any other program would write.
         if let Ok(real) = fs::canonicalize(&place) {
@@ -79,10 +84,10 @@ impl Target {
         &self.named
     }
 
-    /// Writes a text.
-    pub(crate) fn write(&mut self, text: &str) -> Outcome<()> {
+    /// Writes everything there is to it.
+    pub(crate) fn write(&mut self, contents: impl AsRef<[u8]>) -> Outcome<()> {
         let mut out = self.writer()?;
-        let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        let written = out.write_all(contents.as_ref()).and_then(|()| out.flush());
         written.map_err(|error| Failure::from(error).within(self.named.display()))
     }
 

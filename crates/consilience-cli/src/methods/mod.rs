@@ -10,7 +10,7 @@ use consilience::{
 };
 
 use crate::failure::{Failure, Outcome};
-use params::Params;
+pub(crate) use params::Params;
 pub(crate) use table::METHODS;
 
 /// A consensus function as the user chooses it.

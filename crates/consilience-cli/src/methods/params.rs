@@ -5,11 +5,11 @@ use std::str::FromStr;
 use crate::failure::{Failure, Outcome};
 
 /// The parameters of one call, all of them known to the method.
-pub(super) struct Params<'a>(Vec<(&'a str, &'a str)>);
+pub(crate) struct Params<'a>(Vec<(&'a str, &'a str)>);
 
 impl<'a> Params<'a> {
     /// Takes the pairs apart; `known` are the names that the method takes.
-    pub(super) fn parse(method: &str, known: &[&str], given: &'a [String]) -> Outcome<Self> {
+    pub(crate) fn parse(method: &str, known: &[&str], given: &'a [String]) -> Outcome<Self> {
         let takes = if known.is_empty() {
             format!("{method} takes no parameters")
         } else {
@@ -32,12 +32,12 @@ impl<'a> Params<'a> {
     }
 
     /// A whole number.
-    pub(super) fn count(&self, name: &str) -> Outcome<Option<usize>> {
+    pub(crate) fn count(&self, name: &str) -> Outcome<Option<usize>> {
         self.get(name, "a whole number")
     }
 
     /// A number.
-    pub(super) fn number(&self, name: &str) -> Outcome<Option<f64>> {
+    pub(crate) fn number(&self, name: &str) -> Outcome<Option<f64>> {
         self.get(name, "a number")
     }
 

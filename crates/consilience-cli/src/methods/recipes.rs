@@ -1,10 +1,10 @@
 //! How the library's values are made from what the user asks.
 
 use consilience::{
-    CoAssociation, ConnectedTriples, Cspa, Diffusion, Divergence, EcpcsHc, EcpcsMc, EvidenceAccumulation,
-    GpMgla, Hbgf, Hgpa, LeafWeights, LeastSquares, LinkBased, Linkage, LocallyWeighted, Lwea, Lwgp, Mcla,
-    MixtureModel, Pcc, ProbabilityTrajectories, Pta, Ptgp, Qmi, RandomWalker, Recommended, SimRank, Usenc,
-    Voting, Weac, WeightedCoAssociation,
+    CoAssociation, ConnectedTriples, Cspa, Diffusion, Divergence, EcmcAl, EcpcsHc, EcpcsMc,
+    EvidenceAccumulation, GpMgla, Hbgf, Hgpa, LeafWeights, LeastSquares, LinkBased, Linkage, LocallyWeighted,
+    Lwea, Lwgp, Mcla, MixtureModel, Pcc, Penalty, ProbabilityTrajectories, Pta, Ptgp, Qmi, RandomWalker,
+    Recommended, SimRank, Usenc, Voting, Weac, WeightedCoAssociation,
 };
 
 use super::{Ask, Function, Tree};
@@ -55,6 +55,19 @@ pub(super) fn weac(ask: &Ask<'_>) -> Outcome<Function> {
 pub(super) fn crowd(ask: &Ask<'_>) -> Outcome<Tree> {
     let similarity = Box::new(tuned!(ask, WeightedCoAssociation::default(), number beta));
     Ok(Tree { similarity, linkage: Linkage::Average, weights: LeafWeights::Objects })
+}
+
+pub(super) fn ecmc(ask: &Ask<'_>) -> Outcome<Function> {
+    let mut ecmc = EcmcAl::new(ask.required()?).seed(ask.seed);
+    if let Some(c) = ask.params.number("c")? {
+        ecmc = ecmc.penalty(Penalty::Scaled(c));
+    }
+    if let (d0, d1) = (ask.params.number("d0")?, ask.params.number("d1")?)
+        && (d0.is_some() || d1.is_some())
+    {
+        ecmc = ecmc.thresholds(d0.unwrap_or(0.1), d1.unwrap_or(0.6));
+    }
+    Function::hard(ecmc)
 }
 
 pub(super) fn gp_mgla(ask: &Ask<'_>) -> Outcome<Function> {

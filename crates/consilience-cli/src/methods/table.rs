@@ -15,6 +15,7 @@ const STREHL_2002: &str = "Strehl & Ghosh, JMLR 3, 2002";
 const FERN_2004: &str = "Fern & Brodley, ICML 2004";
 const IAM_ON_2011: &str = "Iam-On, Boongoen, Garrett & Price, IEEE TPAMI 33(12), 2011";
 const ABDALA_2010: &str = "Abdala, Wattuya & Jiang, ICPR 2010";
+const YI_2012: &str = "Yi, Yang, Jin, Jain & Mahdavi, ICDM 2012";
 const TOPCHY_2005: &str = "Topchy, Jain & Punch, IEEE TPAMI 27(12), 2005";
 const TOPCHY_2003: &str = "Topchy, Jain & Punch, ICDM 2003";
 const DUDOIT_2003: &str = "Dudoit & Fridlyand, Bioinformatics 19(9), 2003";
@@ -197,6 +198,14 @@ pub(crate) static METHODS: &[Method] = &[
         paper: ABDALA_2010,
         params: &["beta", "neighbours"],
         make: srw,
+        tree: None,
+    },
+    Method {
+        name: "ecmc-al",
+        about: "agreed pairs completed to a low rank matrix, average link",
+        paper: YI_2012,
+        params: &["c", "d0", "d1"],
+        make: ecmc,
         tree: None,
     },
     Method {

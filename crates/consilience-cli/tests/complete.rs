@@ -1,0 +1,67 @@
+//! `consilience complete`: features and pairs, by both methods.
+
+mod common;
+
+use common::{Dice, Folder, OBJECTS, is_number, prepared, truth};
+
+/// Points and 400 random pairs of them.
+fn folder() -> Folder {
+    let folder = prepared();
+    let (mut dice, truth) = (Dice::new(5), truth());
+    let mut pairs = "i,j,link\n".to_owned();
+    for _ in 0..400 {
+        let (i, j) = (dice.below(OBJECTS as u64) as usize, dice.below(OBJECTS as u64) as usize);
+        if i != j {
+            let link = if truth[i] == truth[j] { "must" } else { "cannot" };
+            pairs.push_str(&format!("{i},{j},{link}\n"));
+        }
+    }
+    folder.write("pairs.csv", pairs);
+    folder
+}
+
+#[test]
+fn both_methods_find_the_classes_and_label_new_objects() {
+    let folder = folder();
+    for method in ["mccc", "rdml"] {
+        let told = folder.json(&format!(
+            "complete x.csv --constraints pairs.csv --clusters 4 --method {method} --truth truth.csv -o out.csv \
+             --predict x.csv --predicted again.csv"
+        ));
+        assert_eq!((told["method"].as_str(), told["clusters"].as_u64()), (Some(method), Some(4)));
+        assert_eq!(told["scores"]["ari"], 1.0, "{method}");
+        assert_eq!(told["violated"], 0, "{method}");
+        assert!(told["status"].is_string() && is_number(&told["seconds"]["total"]), "{method}");
+        // The same objects again get the same numbers, not merely the same groups.
+        assert_eq!(folder.read("out.csv"), folder.read("again.csv"), "{method}");
+    }
+}
+
+#[test]
+fn threads_leave_no_trace() {
+    let folder = folder();
+    for method in ["mccc", "rdml"] {
+        for threads in [1, 3] {
+            folder.ok(&format!(
+                "complete x.csv --constraints pairs.csv --clusters 4 --method {method} --threads {threads} -o {threads}.npy"
+            ));
+        }
+        assert_eq!(folder.read("1.npy"), folder.read("3.npy"), "{method}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let folder = folder();
+    folder.fails("complete x.csv --clusters 4", &["--constraints"]);
+    folder.fails("complete x.csv --constraints pairs.csv", &["--clusters"]);
+    folder.fails("complete x.csv --constraints pairs.csv --clusters 0 -o out.csv", &["0", "120"]);
+    folder.fails("complete x.csv --constraints pairs.csv --clusters 121 -o out.csv", &["121", "120"]);
+    folder
+        .fails("complete x.csv --constraints pairs.csv --clusters 4 --method nope", &["nope", "mccc, rdml"]);
+    folder.fails("complete x.csv --constraints pairs.csv --clusters 4 --predict x.csv", &["--predicted"]);
+    folder.write("far.csv", "i,j,link\n0,120,must\n");
+    folder.fails("complete x.csv --constraints far.csv --clusters 4", &["far.csv", "line 2", "120"]);
+    folder.write("against.csv", "0,4,must\n4,8,must\n0,8,cannot\n");
+    folder.fails("complete x.csv --constraints against.csv --clusters 4", &["against.csv", "line 3"]);
+}

@@ -1,0 +1,142 @@
+//! `consilience crowd`: answers in three forms and two formats, by every method.
+
+mod common;
+
+use common::{CLASSES, Dice, Folder, OBJECTS, is_number, npy, npz, prepared, truth};
+
+const METHODS: [&str; 6] = ["auto", "block", "rmc", "log-odds", "spectral", "dawid-skene"];
+const WORKERS: usize = 12;
+const SHOWN: usize = 30;
+
+/// Workers who group the objects that they are shown by class, one answer in twelve at random; the last one answers
+/// at random altogether.
+fn answers() -> Vec<[i64; 4]> {
+    let mut dice = Dice::new(3);
+    let truth = truth();
+    let mut rows = Vec::new();
+    for worker in 0..WORKERS {
+        for task in 0..4 {
+            let mut left: Vec<usize> = (0..OBJECTS).collect();
+            for _ in 0..SHOWN {
+                let item = left.swap_remove(dice.below(left.len() as u64) as usize);
+                let blind = worker + 1 == WORKERS || dice.below(12) == 0;
+                let group = if blind { dice.below(CLASSES as u64) as i64 } else { truth[item] };
+                rows.push([worker as i64, task, item as i64, group]);
+            }
+        }
+    }
+    rows
+}
+
+fn csv(rows: &[[i64; 4]]) -> String {
+    let mut text = "worker,task,item,group\n".to_owned();
+    rows.iter().for_each(|[w, t, i, g]| text.push_str(&format!("{w},{t},{i},{g}\n")));
+    text
+}
+
+fn folder() -> Folder {
+    let folder = prepared();
+    folder.write("answers.csv", csv(&answers()));
+    folder
+}
+
+#[test]
+fn every_method_finds_the_classes() {
+    let folder = folder();
+    for method in METHODS {
+        let told = folder.json(&format!(
+            "crowd answers.csv --clusters 4 --method {method} --truth truth.csv -o {method}.npy --soft {method}.csv --ask 3"
+        ));
+        assert_eq!((told["method"].as_str(), told["n"].as_u64()), (Some(method), Some(OBJECTS as u64)));
+        assert_eq!(told["workers"], WORKERS);
+        assert_eq!(told["pair_answers"], WORKERS * 4 * SHOWN * (SHOWN - 1) / 2);
+        assert!(told["scores"]["ari"].as_f64().unwrap() > 0.9, "{method}: {}", told["scores"]);
+        assert!(told["status"].is_string() && is_number(&told["seconds"]["total"]), "{method}");
+        assert_eq!(folder.json(&format!("score {method}.npy truth.csv"))["scores"], told["scores"]);
+        assert_eq!(told["spammers"], serde_json::json!(["11"]), "{method}");
+        assert_eq!(told["worker_rates"].as_array().map(Vec::len), Some(WORKERS));
+        assert_eq!(told["ask"]["pairs"].as_array().map(Vec::len), Some(3), "{method}");
+        let soft = String::from_utf8(folder.read(&format!("{method}.csv"))).unwrap();
+        assert_eq!(soft.lines().count(), OBJECTS + 1);
+    }
+}
+
+#[test]
+fn other_forms_and_formats() {
+    let folder = folder();
+    let column = |c: usize| {
+        let bytes: Vec<u8> = answers().iter().flat_map(|r| (r[c] as i32).to_le_bytes()).collect();
+        npy("<i4", false, &format!("({},)", answers().len()), &bytes)
+    };
+    let names = ["worker", "task", "item", "group"];
+    folder.write("answers.npz", npz(&std::array::from_fn::<_, 4, _>(|c| (names[c], column(c)))));
+    folder.ok("crowd answers.csv --clusters 4 -o a.csv");
+    folder.ok("crowd answers.npz --clusters 4 -o b.csv");
+    assert_eq!(folder.read("a.csv"), folder.read("b.csv"));
+
+    // The same as pairs; workers with names.
+    let mut pairs = "same,worker,i,j\n".to_owned();
+    for (a, [w, t, i, g]) in answers().into_iter().enumerate() {
+        for [v, u, j, h] in answers().into_iter().skip(a + 1).take_while(|r| (r[0], r[1]) == (w, t)) {
+            assert_eq!((v, u), (w, t));
+            pairs.push_str(&format!("{},worker {w},{i},{j}\n", g == h));
+        }
+    }
+    folder.write("pairs.csv", pairs);
+    let told = folder.json("crowd pairs.csv --clusters 4 --truth truth.csv");
+    assert!(told["scores"]["ari"].as_f64().unwrap() > 0.9);
+    assert_eq!(told["worker_rates"][3]["worker"], "worker 3");
+
+    // By keyword: each class has two, and one word belongs to all.
+    let mut words = "worker,task,item,keyword\n".to_owned();
+    for [w, t, i, g] in answers() {
+        for word in [format!("a{g}"), format!("b{g}"), "thing".to_owned()] {
+            words.push_str(&format!("{w},{t},{i},{word}\n"));
+        }
+    }
+    folder.write("words.csv", words);
+    let told = folder.json("crowd words.csv --clusters 4 --param shared=2 --truth truth.csv");
+    assert!(told["scores"]["ari"].as_f64().unwrap() > 0.9);
+
+    // Objects that nobody was shown.
+    let told = folder.json("crowd answers.csv --clusters 4 --objects 130 -o more.csv");
+    assert_eq!(told["n"], 130);
+    let labels = String::from_utf8(folder.read("more.csv")).unwrap();
+    assert_eq!(labels.lines().filter(|l| *l == "-1").count(), 10);
+}
+
+#[test]
+fn threads_leave_no_trace() {
+    let folder = folder();
+    for method in METHODS {
+        for threads in [1, 3] {
+            folder.ok(&format!(
+                "crowd answers.csv --clusters 4 --method {method} --threads {threads} -o {threads}.npy --soft s{threads}.npy"
+            ));
+        }
+        assert_eq!(folder.read("1.npy"), folder.read("3.npy"), "{method}");
+        assert_eq!(folder.read("s1.npy"), folder.read("s3.npy"), "{method}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let folder = folder();
+    folder.fails("crowd answers.csv", &["--clusters"]);
+    folder.fails("crowd answers.csv --clusters 0", &["0", "120"]);
+    folder.fails("crowd answers.csv --clusters 121 -o out.csv", &["121", "120"]);
+    folder.fails("crowd answers.csv --clusters 4 --method nope", &["nope", "dawid-skene"]);
+    folder.fails("crowd answers.csv --clusters 4 --param c=1", &["auto takes shared"]);
+    folder.fails("crowd answers.csv --clusters 4 --method rmc --param c=-1", &["-1"]);
+    folder.fails("crowd answers.csv --clusters 4 --method rmc --param d1=2", &["2"]);
+    folder.fails("crowd answers.csv --clusters 4 --objects 50 -o out.csv", &["answers.csv", "50"]);
+    folder.fails("crowd pool.csv --clusters 4", &["pool.csv", "worker,task,item,group"]);
+    folder.fails("crowd nothing.csv --clusters 4", &["nothing.csv", "no such file"]);
+    folder.fails("crowd answers.parquet --clusters 4", &["answers.parquet"]);
+    folder.write("twice.csv", "worker,task,item,group\n0,0,1,0\n0,0,1,1\n");
+    folder.fails("crowd twice.csv --clusters 1", &["twice.csv", "item 1", "task 0"]);
+    folder.write("self.csv", "worker,i,j,same\n0,1,1,0\n");
+    folder.fails("crowd self.csv --clusters 1", &["self.csv", "object 1"]);
+    folder.write("none.csv", "worker,task,item,group\n");
+    folder.fails("crowd none.csv --clusters 1", &["none.csv"]);
+}

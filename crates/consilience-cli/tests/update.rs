@@ -1,0 +1,134 @@
+//! `consilience update`: batches of constraints, states that are stored and resumed, every rule and read-out.
+
+mod common;
+
+use common::{Dice, Folder, OBJECTS, is_number, prepared, truth};
+
+const RULES: [&str; 4] = ["metric", "exact", "additive", "multiplicative"];
+
+/// Three batches of pairs (`all.csv`), and each alone (`0.csv` to `2.csv`).
+fn folder() -> Folder {
+    let folder = prepared();
+    let (mut dice, truth) = (Dice::new(7), truth());
+    let mut all = "i,j,link,batch\n".to_owned();
+    for batch in 0..3 {
+        let mut own = "i,j,link\n".to_owned();
+        for _ in 0..30 {
+            let (i, j) = (dice.below(OBJECTS as u64) as usize, dice.below(OBJECTS as u64) as usize);
+            if i != j {
+                let link = if truth[i] == truth[j] { "must" } else { "cannot" };
+                own.push_str(&format!("{i},{j},{link}\n"));
+                all.push_str(&format!("{i},{j},{link},{batch}\n"));
+            }
+        }
+        folder.write(&format!("{batch}.csv"), own);
+    }
+    folder.write("all.csv", all);
+    folder
+}
+
+#[test]
+fn every_rule_follows_and_resumes() {
+    let folder = folder();
+    for rule in RULES {
+        let told = folder.json(&format!(
+            "update pool.csv --clusters 4 --constraints all.csv --rule {rule} --truth truth.csv -o once.npy --soft soft.npy --ask 4"
+        ));
+        assert_eq!((told["method"].as_str(), told["resumed"].as_bool()), (Some(rule), Some(false)));
+        let batches = told["batches"].as_array().unwrap();
+        assert_eq!(batches.len(), 3, "{rule}");
+        for batch in batches {
+            assert!(batch["new"].as_u64().unwrap() > 20 && is_number(&batch["milliseconds"]), "{rule}");
+            assert!(
+                is_number(&batch["violated_before"]["expected"]) && is_number(&batch["violated"]["expected"])
+            );
+        }
+        assert!(told["scores"]["ari"].as_f64().unwrap() > 0.9, "{rule}: {}", told["scores"]);
+        let weight: f64 =
+            told["support"].as_array().unwrap().iter().map(|m| m["weight"].as_f64().unwrap()).sum();
+        assert!((weight - 1.0).abs() < 1e-9, "{rule}");
+        assert_eq!(told["ask"]["pairs"].as_array().map(Vec::len), Some(4), "{rule}");
+
+        // Batch by batch through a stored state, the rule being remembered: the same to the last bit.
+        for batch in 0..3 {
+            let how = if batch == 0 { format!("--clusters 4 --rule {rule}") } else { String::new() };
+            let told = folder.json(&format!(
+                "update pool.csv {how} --constraints {batch}.csv --state {rule}.state -o steps.npy --soft soft2.npy"
+            ));
+            assert_eq!((told["method"].as_str(), told["resumed"].as_bool()), (Some(rule), Some(batch > 0)));
+        }
+        assert_eq!(folder.read("once.npy"), folder.read("steps.npy"), "{rule}");
+        assert_eq!(folder.read("soft.npy"), folder.read("soft2.npy"), "{rule}");
+
+        // What is known already changes nothing; a state alone can be read out.
+        let state = folder.read(&format!("{rule}.state"));
+        let again = folder.json(&format!(
+            "update pool.csv --constraints 1.csv --state {rule}.state -o again.npy --since once.npy"
+        ));
+        assert_eq!(
+            (again["batches"][0]["new"].as_u64(), again["changed"].as_array().map(Vec::len)),
+            (Some(0), Some(0))
+        );
+        assert_eq!(folder.read(&format!("{rule}.state")), state, "{rule}");
+        folder.ok(&format!("update pool.csv --state {rule}.state -o again.npy"));
+        assert_eq!(folder.read("again.npy"), folder.read("once.npy"), "{rule}");
+    }
+}
+
+#[test]
+fn every_read_out() {
+    let folder = folder();
+    for how in ["consensus", "kmeans", "rounding"] {
+        for threads in [1, 3] {
+            let told = folder.json(&format!(
+                "update pool.csv --clusters 4 --rule exact --constraints all.csv --read-out {how} --threads {threads} \
+                 --truth truth.csv -o {threads}.npy"
+            ));
+            assert!(told["scores"]["ari"].as_f64().unwrap() > 0.9, "{how}: {}", told["scores"]);
+        }
+        assert_eq!(folder.read("1.npy"), folder.read("3.npy"), "{how}");
+    }
+    for threads in [1, 3] {
+        folder.ok(&format!(
+            "update pool.csv --clusters 4 --constraints all.csv --threads {threads} -o {threads}.npy"
+        ));
+    }
+    assert_eq!(folder.read("1.npy"), folder.read("3.npy"));
+}
+
+#[test]
+fn what_is_wrong_changes_no_state() {
+    let folder = folder();
+    folder.fails("update pool.csv --constraints 0.csv", &["--clusters K"]);
+    folder.fails("update pool.csv --clusters 4", &["--constraints"]);
+    folder.fails("update pool.csv --clusters 0 --constraints 0.csv", &["0", "120"]);
+    folder.fails("update pool.csv --clusters 121 --constraints 0.csv", &["121", "120"]);
+    folder.fails("update pool.csv --clusters 4 --constraints 0.csv --rule nope", &["nope", "multiplicative"]);
+    folder.fails("update pool.csv --clusters 4 --constraints 0.csv --read-out nope", &["nope", "rounding"]);
+    folder.fails(
+        "update pool.csv --clusters 4 --rule exact --constraints 0.csv --read-out metric",
+        &["metric"],
+    );
+    folder.ok("update pool.csv --clusters 4 --constraints 0.csv --state s.state");
+    let state = folder.read("s.state");
+    // A good batch, then one that cannot hold: all or nothing.
+    folder.write("bad.csv", "i,j,link,batch\n0,4,must,a\n4,8,must,b\n8,0,cannot,b\n");
+    folder.fails(
+        "update pool.csv --constraints bad.csv --state s.state -o out.csv",
+        &["bad.csv", "batch b", "0", "8"],
+    );
+    folder.write("far.csv", "0,120,must\n");
+    folder.fails("update pool.csv --constraints far.csv --state s.state", &["far.csv", "120"]);
+    folder.fails("update pool.csv --clusters 5 --state s.state", &["--clusters 5", "s.state", "4"]);
+    assert_eq!(folder.read("s.state"), state);
+    // A state is of one ensemble, and whole.
+    folder.write("other.csv", "m0,m1\n".to_owned() + &"0,1\n1,0\n".repeat(60));
+    folder.fails("update other.csv --constraints 1.csv --state s.state", &["s.state"]);
+    folder.write("half.state", &state[..state.len() / 2]);
+    folder.fails("update pool.csv --constraints 1.csv --state half.state", &["half.state"]);
+    let mut flipped = state.clone();
+    flipped[state.len() / 3] ^= 4;
+    folder.write("flipped.state", flipped);
+    folder.fails("update pool.csv --constraints 1.csv --state flipped.state", &["flipped.state"]);
+    assert_eq!(folder.read("half.state"), &state[..state.len() / 2]);
+}
