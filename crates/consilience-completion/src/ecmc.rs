@@ -8,6 +8,11 @@ use rayon::prelude::*;
 
 use crate::rmc::{ObservedPairs, Penalty, RobustCompletion, agreed, check_thresholds};
 
+/// Bins of the shares of members that put a pair together.
+const BINS: usize = 100;
+/// The bin of the highest threshold that is chosen.
+const HIGHEST: usize = 60;
+
 /// Ensemble clustering by matrix completion (ECMC): the pairs on which the base clusterings agree, completed to
 /// a low rank matrix, then average linkage.
 ///
@@ -49,20 +54,22 @@ use crate::rmc::{ObservedPairs, Penalty, RobustCompletion, agreed, check_thresho
 pub struct EcmcAl {
     clusters: usize,
     linkage: Linkage,
-    thresholds: (f64, f64),
+    thresholds: Option<(f64, f64)>,
     completion: RobustCompletion,
     budget: MemoryBudget,
 }
 
 impl EcmcAl {
-    /// k clusters; d0 = 0.1, d1 = 0.6, c = 2, average linkage. Stricter thresholds leave too few pairs known
-    /// where members err: on planted ensembles with one label in five wrong, d1 = 0.7 finds nothing and 0.6
-    /// everything.
+    /// k clusters; c = 2, average linkage, and thresholds by the ensemble: d1 = 0.6 or, where that leaves fewer than
+    /// half of the pairs known that k equal clusters would hold, so low that they are; d0 = d1 / 6.
+    ///
+    /// Stricter ones leave too few pairs known where members err (on planted ensembles with one label in five wrong,
+    /// d1 = 0.7 finds nothing and 0.6 everything), and where members split the classes no pair is together often.
     pub fn new(clusters: usize) -> Self {
         EcmcAl {
             clusters,
             linkage: Linkage::Average,
-            thresholds: (0.1, 0.6),
+            thresholds: None,
             completion: RobustCompletion::new(),
             budget: MemoryBudget::default(),
         }
@@ -76,7 +83,7 @@ impl EcmcAl {
 
     /// Shares of members from which on a pair is known: at most `d0` apart, at least `d1` together.
     pub fn thresholds(mut self, d0: f64, d1: f64) -> Self {
-        self.thresholds = (d0, d1);
+        self.thresholds = Some((d0, d1));
         self
     }
 
@@ -98,10 +105,48 @@ impl EcmcAl {
         self
     }
 
+    /// The given thresholds, or those that suit the ensemble.
+    fn suited(&self, microclusters: &Microclusters, observer: &dyn Observer) -> Result<(f64, f64)> {
+        if let Some(given) = self.thresholds {
+            return Ok(given);
+        }
+        let n = microclusters.n_nodes();
+        let sizes: Vec<f64> = microclusters.grouping().sizes().iter().map(|&s| f64::from(s)).collect();
+        let scratch = CountRow::new(microclusters)?;
+        // Pairs of objects by the share of members that put them together, one bin for each hundredth. Counts are whole
+        // numbers, whose sums do not depend on the order.
+        let bins = (0..n)
+            .into_par_iter()
+            .fold(
+                || (scratch.clone(), vec![0.0; BINS + 1]),
+                |(mut row, mut bins), i| {
+                    if i % 64 != 0 || !observer.cancelled() {
+                        row.fill(microclusters, i);
+                        for j in (0..n).filter(|&j| j != i && row.both[j] > 0) {
+                            bins[(row.ratio(j) * BINS as f64 + 1e-9) as usize] += sizes[i] * sizes[j];
+                        }
+                        bins[BINS] += sizes[i] * (sizes[i] - 1.0);
+                    }
+                    (row, bins)
+                },
+            )
+            .map(|(_, bins)| bins)
+            .reduce(|| vec![0.0; BINS + 1], |a, b| a.iter().zip(&b).map(|(a, b)| a + b).collect());
+        observer.check()?;
+        let enough = 0.5 * bins.iter().sum::<f64>() / self.clusters as f64;
+        let (mut d1, mut known) = (BINS, bins[BINS]);
+        while d1 > 1 && (known < enough || d1 > HIGHEST) {
+            d1 -= 1;
+            known += bins[d1];
+        }
+        let d1 = d1.min(HIGHEST) as f64 / BINS as f64;
+        Ok((d1 / 6.0, d1))
+    }
+
     fn observed(&self, microclusters: &Microclusters, observer: &dyn Observer) -> Result<ObservedPairs> {
         let n = microclusters.n_nodes();
         let scratch = CountRow::new(microclusters)?;
-        let (d0, d1) = self.thresholds;
+        let (d0, d1) = self.suited(microclusters, observer)?;
         let rows: Vec<Vec<(u32, f64)>> = (0..n)
             .into_par_iter()
             .map_init(
@@ -133,7 +178,9 @@ impl ConsensusFunction for EcmcAl {
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         ensemble.check_clusters(self.clusters)?;
         self.completion.check()?;
-        check_thresholds(self.thresholds.0, self.thresholds.1)?;
+        if let Some((d0, d1)) = self.thresholds {
+            check_thresholds(d0, d1)?;
+        }
         observer.check()?;
         let mut report = Report::default();
         let microclusters = report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
@@ -178,6 +225,20 @@ impl ConsensusFunction for EcmcAl {
 mod tests {
     use super::*;
     use consilience_core::conformance::{Profile, consensus_function};
+
+    /// Members that split every class in three at random: no pair is together in most of them.
+    #[test]
+    fn finds_classes_that_members_split() {
+        let mut draw = Seed(3).stream();
+        let truth: Vec<usize> = (0..200).map(|i| i % 5).collect();
+        let members = (0..12).map(|_| {
+            let labels: Vec<usize> = truth.iter().map(|t| 3 * t + draw.below(3)).collect();
+            Partition::from_labels(&labels).unwrap()
+        });
+        let ensemble = Ensemble::new(members.collect()).unwrap();
+        let found = EcmcAl::new(5).consensus(&ensemble).unwrap();
+        assert_eq!(found, Partition::from_labels(&truth).unwrap());
+    }
 
     #[test]
     fn keeps_the_laws_of_consensus_functions() {

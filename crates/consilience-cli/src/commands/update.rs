@@ -129,7 +129,7 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
             "seconds": {
                 "read": read.as_secs_f64(),
                 "align": aligned.as_secs_f64(),
-                "update": done.iter().map(|d| d.seconds).sum::<f64>(),
+                "update": done.iter().fold(0.0, |sum, d| sum + d.seconds),
                 "read_out": reading_out.as_secs_f64(),
                 "total": total.as_secs_f64(),
             },
