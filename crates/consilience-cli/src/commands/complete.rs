@@ -3,12 +3,10 @@
 use std::time::Instant;
 
 use consilience::scores::Scores;
-use consilience::{
-    CompletedClustering, Constraints, Features, Fit, Link, Mccc, Observer, Partition, Rdml, Seed,
-};
+use consilience::{CompletedClustering, Constraints, Features, Fit, Link, Mccc, Observer, Rdml, Seed};
 use serde_json::json;
 
-use super::read_truth;
+use super::{read_truth, violated};
 use crate::args::Complete;
 use crate::failure::{Failure, Outcome};
 use crate::files::target::Target;
@@ -61,7 +59,8 @@ pub(crate) fn run(args: &Complete, terminal: &Terminal) -> Outcome<()> {
 
     let scores = truth.map(|truth| Scores::compare(partition, &truth)).transpose()?;
     let must = constraints.iter().filter(|c| c.2 == Link::Must).count();
-    let violated = violated(&constraints, partition);
+    let (split, joined) = violated(&constraints, partition);
+    let violated = split + joined;
     if args.common.json {
         let loss_weight = Some(clustering.loss_weight()).filter(|c| c.is_finite());
         let mut object = json!({
@@ -131,10 +130,4 @@ impl Method {
             }
         })
     }
-}
-
-/// How many of the pairs the clustering puts otherwise.
-fn violated(constraints: &Constraints, partition: &Partition) -> usize {
-    let together = |i, j| partition.label(i).is_some() && partition.label(i) == partition.label(j);
-    constraints.iter().filter(|&(i, j, link)| together(i, j) != (link == Link::Must)).count()
 }

@@ -6,7 +6,7 @@ use consilience::scores::Scores;
 use consilience::{CrowdClustering, CrowdMethod, CrowdResult, PenaltyChoice, Seed};
 use serde_json::{Value, json};
 
-use super::read_truth;
+use super::checked_truth;
 use crate::args::Crowd;
 use crate::failure::{Failure, Outcome};
 use crate::files::target::Target;
@@ -49,9 +49,9 @@ pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
     let table = files::read_answers(&args.answers, terminal)?;
     let truth = args.truth.as_deref().map(|path| files::read_labels(path, terminal)).transpose()?;
     let objects = args.objects.or(truth.as_ref().map(|t| t.n_objects())).unwrap_or(table.objects());
-    let truth = match truth {
-        Some(_) => read_truth(args.truth.as_deref(), objects, terminal)?,
-        None => None,
+    let truth = match (truth, &args.truth) {
+        (Some(truth), Some(path)) => Some(checked_truth(truth, path, objects)?),
+        _ => None,
     };
     let answers = table.answers(objects, shared).map_err(|failure| failure.within(args.answers.display()))?;
     let read = start.elapsed();

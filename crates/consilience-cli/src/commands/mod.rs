@@ -12,7 +12,7 @@ pub(crate) mod update;
 
 use std::path::Path;
 
-use consilience::{Ensemble, Partition};
+use consilience::{Constraints, Ensemble, Link, Partition};
 
 use crate::failure::{Failure, Outcome};
 use crate::files;
@@ -21,7 +21,11 @@ use crate::terminal::Terminal;
 /// The true labels, if asked for, of as many objects as there are.
 fn read_truth(path: Option<&Path>, objects: usize, terminal: &Terminal) -> Outcome<Option<Partition>> {
     let Some(path) = path else { return Ok(None) };
-    let truth = files::read_labels(path, terminal)?;
+    checked_truth(files::read_labels(path, terminal)?, path, objects).map(Some)
+}
+
+/// True labels, where they are of so many objects.
+fn checked_truth(truth: Partition, path: &Path, objects: usize) -> Outcome<Partition> {
     if truth.n_objects() != objects {
         return Err(Failure::Bad(format!(
             "{}: {} rows of true labels, expected {objects}, one per object",
@@ -32,7 +36,16 @@ fn read_truth(path: Option<&Path>, objects: usize, terminal: &Terminal) -> Outco
     if truth.n_labelled() == 0 {
         return Err(Failure::Bad(format!("{}: no object has a true label", path.display())));
     }
-    Ok(Some(truth))
+    Ok(truth)
+}
+
+/// How many must-links and cannot-links a clustering violates.
+fn violated(constraints: &Constraints, partition: &Partition) -> (usize, usize) {
+    let together = |i, j| partition.label(i).is_some() && partition.label(i) == partition.label(j);
+    constraints.iter().fold((0, 0), |(must, cannot), (i, j, link)| match link {
+        Link::Must => (must + usize::from(!together(i, j)), cannot),
+        Link::Cannot => (must, cannot + usize::from(together(i, j))),
+    })
 }
 
 /// The ensemble, or only the chosen columns of it.

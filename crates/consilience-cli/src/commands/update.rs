@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use consilience::scores::Scores;
 use consilience::{
-    AdditiveUpdate, Ensemble, ExactUpdate, Fit, Link, MetricRule, MultiplicativeUpdate, Partition, Questions,
+    AdditiveUpdate, Ensemble, ExactUpdate, Fit, MetricRule, MultiplicativeUpdate, Partition, Questions,
     Report, Seed, UpdateReport, UpdateRule, Updater, UpdaterSetup, Violations, relabelled,
 };
 use serde_json::{Value, json};
 
-use super::read_truth;
+use super::{read_truth, violated};
 use crate::args::Update;
 use crate::failure::{Failure, Outcome};
 use crate::files::target::Target;
@@ -106,7 +106,7 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
     }
 
     let scores = truth.map(|truth| Scores::compare(&partition, &truth)).transpose()?;
-    let (must, cannot) = violated(&updater, &partition);
+    let (must, cannot) = violated(updater.constraints(), &partition);
     let name = if metric { "metric" } else { updater.rule().name() };
     if args.common.json {
         let gamma = updater.gamma();
@@ -205,15 +205,6 @@ fn labels(updater: &mut Updater, how: ReadOut, seed: Seed, terminal: &Terminal) 
         ReadOut::Consensus => updater.consensus(updater.n_clusters(), seed, terminal)?,
         ReadOut::KMeans => updater.partition_by_kmeans(seed, terminal)?,
         ReadOut::Rounding => Fit::new(updater.partition()?, Report::default()),
-    })
-}
-
-/// Constraints of each kind that a clustering violates.
-fn violated(updater: &Updater, partition: &Partition) -> (usize, usize) {
-    let together = |i, j| partition.label(i).is_some() && partition.label(i) == partition.label(j);
-    updater.constraints().iter().fold((0, 0), |(must, cannot), (i, j, link)| match link {
-        Link::Must => (must + usize::from(!together(i, j)), cannot),
-        Link::Cannot => (must, cannot + usize::from(together(i, j))),
     })
 }
 
