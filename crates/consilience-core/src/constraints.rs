@@ -1,4 +1,5 @@
 use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 
@@ -39,12 +40,35 @@ const LONGEST_CHAIN: usize = 40;
 pub struct Constraints {
     objects: usize,
     links: Vec<(u32, u32, Link)>,
-    known: FxHashMap<(u32, u32), Link>,
-    /// Union-find over the objects that occur; path halving on look-up.
-    parent: FxHashMap<u32, u32>,
-    must_neighbours: FxHashMap<u32, Vec<u32>>,
+    /// Links by their two objects, as [`key`] has them.
+    known: FxHashMap<u64, Link>,
+    /// Numbers of the objects that occur, in order of appearance: everything below is a row per number, so that a
+    /// batch allocates a few tables and nothing per object.
+    numbers: FxHashMap<u32, u32>,
+    /// Union-find; path halving on look-up.
+    parent: Vec<u32>,
     /// For two united groups, by their roots: the cannot-link that keeps them apart.
-    apart: FxHashMap<u32, FxHashMap<u32, (u32, u32)>>,
+    apart: FxHashMap<u64, (u32, u32)>,
+    /// For each root the groups that are apart from it: how many, and where their list begins.
+    others: Vec<Others>,
+    /// The lists, each entry with a group, by a number that was its root once, and the next entry.
+    entries: Vec<(u32, u32)>,
+}
+
+/// What is apart from a group.
+#[derive(Clone, Copy, Debug)]
+struct Others {
+    count: u32,
+    /// First entry, [`NOBODY`] where there is none.
+    first: u32,
+}
+
+/// The end of a list.
+const NOBODY: u32 = u32::MAX;
+
+/// Two numbers as one key, whatever their order.
+fn key(a: u32, b: u32) -> u64 {
+    u64::from(a.min(b)) << 32 | u64::from(a.max(b))
 }
 
 impl Constraints {
@@ -63,9 +87,11 @@ impl Constraints {
             objects: n,
             links: Vec::new(),
             known: FxHashMap::default(),
-            parent: FxHashMap::default(),
-            must_neighbours: FxHashMap::default(),
+            numbers: FxHashMap::default(),
+            parent: Vec::new(),
             apart: FxHashMap::default(),
+            others: Vec::new(),
+            entries: Vec::new(),
         })
     }
 
@@ -93,10 +119,11 @@ impl Constraints {
                 )),
             };
         }
-        if self.known.get(&(i, j)) == Some(&link) {
+        if self.known.get(&key(i, j)) == Some(&link) {
             return Ok(());
         }
-        let (ri, rj) = (self.root(i), self.root(j));
+        let (ni, nj) = (self.number(i), self.number(j));
+        let (ri, rj) = (self.root(ni), self.root(nj));
         match link {
             Link::Cannot if ri == rj => {
                 return Err(Error::new(
@@ -105,8 +132,8 @@ impl Constraints {
                 ));
             }
             Link::Must => {
-                if let Some(&(a, b)) = self.apart.get(&ri).and_then(|m| m.get(&rj)) {
-                    let (a, b) = if self.root(a) == ri { (a, b) } else { (b, a) };
+                if let Some(&(a, b)) = self.apart.get(&key(ri, rj)) {
+                    let (a, b) = if self.group(a) == Some(ri) { (a, b) } else { (b, a) };
                     return Err(Error::new(
                         ErrorKind::Contradiction,
                         format!(
@@ -119,15 +146,12 @@ impl Constraints {
                 if ri != rj {
                     self.unite(ri, rj);
                 }
-                self.must_neighbours.entry(i).or_default().push(j);
-                self.must_neighbours.entry(j).or_default().push(i);
             }
             Link::Cannot => {
-                self.apart.entry(ri).or_default().entry(rj).or_insert((i, j));
-                self.apart.entry(rj).or_default().entry(ri).or_insert((i, j));
+                self.set_apart(ri, rj, (i, j));
             }
         }
-        self.known.insert((i, j), link);
+        self.known.insert(key(i, j), link);
         self.links.push((i, j, link));
         Ok(())
     }
@@ -153,6 +177,9 @@ impl Constraints {
     /// As [`Constraints::add`]; O(all constraints) where the batch is refused.
     pub fn extend(&mut self, batch: &[(usize, usize, Link)]) -> Result<usize> {
         let before = self.len();
+        self.links.reserve(batch.len());
+        self.known.reserve(batch.len());
+        self.numbers.reserve(2 * batch.len());
         for &(i, j, link) in batch {
             if let Err(error) = self.add(i, j, link) {
                 self.truncate(before);
@@ -174,9 +201,11 @@ impl Constraints {
         let kept = self.links[..len].to_vec();
         self.links.clear();
         self.known.clear();
+        self.numbers.clear();
         self.parent.clear();
-        self.must_neighbours.clear();
         self.apart.clear();
+        self.others.clear();
+        self.entries.clear();
         for (i, j, link) in kept {
             let held = self.add(i as usize, j as usize, link);
             debug_assert!(held.is_ok());
@@ -189,11 +218,11 @@ impl Constraints {
         if i == j {
             return Some(Link::Must);
         }
-        let (ri, rj) = (self.group(i as u32), self.group(j as u32));
+        let (ri, rj) = (self.group(i as u32)?, self.group(j as u32)?);
         if ri == rj {
             return Some(Link::Must);
         }
-        self.apart.get(&ri)?.get(&rj).map(|_| Link::Cannot)
+        self.apart.get(&key(ri, rj)).map(|_| Link::Cannot)
     }
 
     /// Makes room for more objects; fewer than there are change nothing.
@@ -234,38 +263,63 @@ impl Constraints {
         new.iter().map(|&(i, j, l)| (i as usize, j as usize, l))
     }
 
-    /// The root of an object's group, without shortening the way there.
-    fn group(&self, mut i: u32) -> u32 {
-        while let Some(&p) = self.parent.get(&i).filter(|&&p| p != i) {
-            i = p;
+    /// The root of an object's group, without shortening the way there; `None` where no constraint names it.
+    fn group(&self, object: u32) -> Option<u32> {
+        let mut at = *self.numbers.get(&object)?;
+        while self.parent[at as usize] != at {
+            at = self.parent[at as usize];
         }
-        i
+        Some(at)
     }
 
-    fn root(&mut self, mut i: u32) -> u32 {
+    fn number(&mut self, object: u32) -> u32 {
+        let next = self.parent.len() as u32;
+        let number = *self.numbers.entry(object).or_insert(next);
+        if number == next {
+            self.parent.push(next);
+            self.others.push(Others { count: 0, first: NOBODY });
+        }
+        number
+    }
+
+    fn root(&mut self, mut at: u32) -> u32 {
         loop {
-            let p = *self.parent.entry(i).or_insert(i);
-            if p == i {
-                return i;
+            let p = self.parent[at as usize];
+            if p == at {
+                return at;
             }
-            let grand = self.parent[&p];
-            self.parent.insert(i, grand);
-            i = grand;
+            let grand = self.parent[p as usize];
+            self.parent[at as usize] = grand;
+            at = grand;
+        }
+    }
+
+    /// Notes that a cannot-link keeps two groups apart, unless one does so already.
+    fn set_apart(&mut self, a: u32, b: u32, witness: (u32, u32)) {
+        if let Entry::Vacant(slot) = self.apart.entry(key(a, b)) {
+            slot.insert(witness);
+            for (group, other) in [(a, b), (b, a)] {
+                let others = &mut self.others[group as usize];
+                self.entries.push((other, others.first));
+                *others = Others { count: others.count + 1, first: self.entries.len() as u32 - 1 };
+            }
         }
     }
 
     /// Joins two groups, keeping the one that holds more cannot-links as root.
     fn unite(&mut self, a: u32, b: u32) {
-        let count = |m: &FxHashMap<u32, FxHashMap<u32, (u32, u32)>>, r| m.get(&r).map_or(0, |m| m.len());
-        let (keep, gone) = if count(&self.apart, a) >= count(&self.apart, b) { (a, b) } else { (b, a) };
-        self.parent.insert(gone, keep);
-        if let Some(moved) = self.apart.remove(&gone) {
-            for (other, witness) in moved {
-                if let Some(m) = self.apart.get_mut(&other) {
-                    m.remove(&gone);
-                    m.entry(keep).or_insert(witness);
-                }
-                self.apart.entry(keep).or_default().entry(other).or_insert(witness);
+        let count = |g: u32| self.others[g as usize].count;
+        let (keep, gone) = if count(a) >= count(b) { (a, b) } else { (b, a) };
+        self.parent[gone as usize] = keep;
+        let mut at = std::mem::replace(&mut self.others[gone as usize], Others { count: 0, first: NOBODY });
+        while at.first != NOBODY {
+            let (other, next) = self.entries[at.first as usize];
+            at.first = next;
+            // Lists keep the old names of groups, so that one may come up twice.
+            let other = self.root(other);
+            if let Some(witness) = self.apart.remove(&key(gone, other)) {
+                self.others[other as usize].count -= 1;
+                self.set_apart(keep, other, witness);
             }
         }
     }
@@ -273,11 +327,16 @@ impl Constraints {
     /// The shortest chain of must-links from i to j, as `i = ... = j`; the middle of a long one is
     /// only counted, so that the message stays one that can be read.
     fn chain(&self, i: u32, j: u32) -> String {
+        let mut neighbours = FxHashMap::<u32, Vec<u32>>::default();
+        for &(a, b, _) in self.links.iter().filter(|l| l.2 == Link::Must) {
+            neighbours.entry(a).or_default().push(b);
+            neighbours.entry(b).or_default().push(a);
+        }
         let mut from = FxHashMap::default();
         let mut queue = VecDeque::from([j]);
         from.insert(j, j);
         while let Some(o) = queue.pop_front() {
-            for &next in self.must_neighbours.get(&o).into_iter().flatten() {
+            for &next in neighbours.get(&o).into_iter().flatten() {
                 from.entry(next).or_insert_with(|| {
                     queue.push_back(next);
                     o
@@ -369,5 +428,68 @@ mod tests {
         c.grow(10).unwrap();
         c.extend(&[(0, 9, Link::Must)]).unwrap();
         assert_eq!(c.relation(9, 3), Some(Link::Cannot));
+    }
+
+    /// Groups by must-links, grown until nothing changes, and what is apart from what: by everything accepted so far.
+    fn naive_relations(n: usize, links: &[(usize, usize, Link)]) -> Vec<Vec<Option<Link>>> {
+        let mut group: Vec<usize> = (0..n).collect();
+        for _ in 0..n {
+            for &(i, j, link) in links {
+                if link == Link::Must {
+                    let least = group[i].min(group[j]);
+                    (group[i], group[j]) = (least, least);
+                }
+            }
+        }
+        let apart = |a: usize, b: usize| {
+            let between =
+                |i: usize, j: usize| (group[i], group[j]) == (a, b) || (group[i], group[j]) == (b, a);
+            links.iter().any(|&(i, j, link)| link == Link::Cannot && between(i, j))
+        };
+        let relation = |i: usize, j: usize| match group[i] == group[j] {
+            true => Some(Link::Must),
+            false => apart(group[i], group[j]).then_some(Link::Cannot),
+        };
+        (0..n).map(|i| (0..n).map(|j| relation(i, j)).collect()).collect()
+    }
+
+    #[test]
+    fn relations_equal_the_naive_closure() {
+        for seed in 0..60 {
+            let mut s = crate::Seed(seed).stream();
+            let n = 4 + s.below(14);
+            let mut c = Constraints::new(n).unwrap();
+            let mut accepted: Vec<(usize, usize, Link)> = Vec::new();
+            for _ in 0..12 {
+                let batch: Vec<_> = (0..1 + s.below(4))
+                    .map(|_| {
+                        let link = if s.below(2) == 0 { Link::Must } else { Link::Cannot };
+                        (s.below(n), s.below(n), link)
+                    })
+                    .collect();
+                let mut next = accepted.clone();
+                let holds = batch.iter().all(|&(i, j, link)| {
+                    let said = naive_relations(n, &next)[i][j];
+                    let pair = (i.min(j), i.max(j), link);
+                    if i != j && !next.contains(&pair) {
+                        next.push(pair);
+                    }
+                    said.is_none_or(|said| said == link)
+                });
+                let done = c.extend(&batch);
+                assert_eq!(done.is_ok(), holds, "{batch:?} after {accepted:?}");
+                if holds {
+                    assert_eq!(done.unwrap(), next.len() - accepted.len());
+                    accepted = next;
+                }
+                assert_eq!(c.iter().collect::<Vec<_>>(), accepted);
+                let wanted = naive_relations(n, &accepted);
+                for i in 0..n {
+                    for j in 0..n {
+                        assert_eq!(c.relation(i, j), wanted[i][j], "{i} {j} {accepted:?}");
+                    }
+                }
+            }
+        }
     }
 }
