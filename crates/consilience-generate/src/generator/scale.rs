@@ -1,5 +1,6 @@
+use consilience_core::{Features, Result};
 use consilience_num::Float;
-use ndarray::ArrayView2;
+use ndarray::{Array2, ArrayView2};
 
 /// How features are brought to a common scale; a constant feature becomes 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -30,6 +31,39 @@ impl Affine {
 }
 
 impl Scale {
+    /// The features on that scale, n x d, as the members of a [`Generator`](crate::Generator) see them.
+    ///
+    /// ```
+    /// use consilience_generate::Scale;
+    /// use ndarray::array;
+    ///
+    /// let x = array![[0.0f32, 5.0], [4.0, 5.0], [1.0, 5.0]];
+    /// let scaled = Scale::MinMax.scaled(x.view().into())?;
+    /// assert_eq!(scaled, array![[0.0, 0.0], [1.0, 0.0], [0.25, 0.0]]);
+    /// # Ok::<(), consilience_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) or [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite)
+    /// for bad features.
+    ///
+    /// # Complexity
+    /// O(n d) time and memory.
+    pub fn scaled(self, features: Features<'_>) -> Result<Array2<f64>> {
+        features.check()?;
+        Ok(match features {
+            Features::F32(x) => self.table(x),
+            Features::F64(x) => self.table(x),
+        })
+    }
+
+    fn table<F: Float>(self, x: ArrayView2<'_, F>) -> Array2<f64> {
+        match self.maps(x) {
+            None => x.mapv(|v| v.to_f64()),
+            Some(maps) => Array2::from_shape_fn(x.dim(), |(i, j)| maps[j].apply(x[[i, j]].to_f64())),
+        }
+    }
+
     /// One map per feature, from all objects.
     pub(super) fn maps<F: Float>(self, x: ArrayView2<'_, F>) -> Option<Vec<Affine>> {
         let spread: fn(f64, f64, f64) -> f64 = match self {
