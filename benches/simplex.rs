@@ -41,6 +41,18 @@ fn all(c: &mut Criterion) {
             b.iter_batched(|| updater.clone(), |mut u| u.update(&batch).unwrap(), BatchSize::LargeInput);
         });
     }
+    for members in [50, 300] {
+        let few = world.ensemble.select(&(0..members).collect::<Vec<_>>()).unwrap();
+        let mut updater = open(&few, &world.truth, AdditiveUpdate::default().into());
+        updater.open_metric(&()).unwrap();
+        for count in [100, 500] {
+            let name = format!("update additive of {count} under an open metric, 10000x{members}");
+            c.bench_function(&name, |b| {
+                let batch = &batch[..count];
+                b.iter_batched(|| updater.clone(), |mut u| u.update(batch).unwrap(), BatchSize::LargeInput);
+            });
+        }
+    }
     let updater = open(&world.ensemble, &world.truth, UpdateRule::default());
     let asked: Vec<usize> = (0..1000).map(|i| i * 7 % 10_000).collect();
     c.bench_function("labels of all, 10000x300", |b| b.iter(|| updater.partition().unwrap()));

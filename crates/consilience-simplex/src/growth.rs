@@ -2,20 +2,33 @@
 
 use std::ops::RangeInclusive;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use consilience_core::{
     BaseClusterer, Constraints, Error, Features, Fit, Observer, Partition, Report, Result, Seed,
 };
-use consilience_metric::{Itml, MetricLearner, SideInformation};
+use consilience_metric::{Itml, LinearMap, MetricLearner, SideInformation};
+use consilience_num::svd::{SvdOptions, truncated_svd};
+use ndarray::{Array2, ArrayView2, Axis, s};
+use rayon::prelude::*;
 
 /// More members than this are a slip of the keyboard.
 const MOST: usize = 100_000;
+/// Objects that members are made from, unless said otherwise.
+const SAMPLE: usize = 10_000;
+/// Sweeps of ITML over the links, unless said otherwise: beyond these the clusterings hardly change, and many features
+/// are slow.
+const SWEEPS: usize = 30;
+/// Principal components of the features, at most.
+const COMPONENTS: usize = 30;
+/// Objects that one task labels.
+const CHUNK: usize = 4_096;
 
 /// Makes members from features under a metric learned from all links so far, so that the answer is not limited to
 /// what the first ensemble contained.
 ///
 /// For an updater whose objects have features, between two batches. Members of the first ensemble were made
-/// without any link; no weights and no metric on them can find a distinction that none of them makes. Growing costs
-/// as much as the members themselves.
+/// without any link; no weights and no metric on them can find a distinction that none of them makes.
 ///
 /// The links fall into folds by the order in which they came. Each member is made by the base clusterer, for a
 /// random number of clusters, under the metric of all links outside one fold: the members differ the more,
@@ -54,7 +67,9 @@ const MOST: usize = 100_000;
 /// ```
 ///
 /// # Complexity
-/// `folds` fits of the learner, one fit of the clusterer per member.
+/// `folds` fits of the learner, one fit of the clusterer per member over at most 10,000 objects
+/// ([`sample`](HullGrowth::sample)), and O(n d (d + M k)) to label the others by the nearest mean; folds run in parallel. ITML copies the features
+/// once per thread; nothing else is in proportion to n but the labels.
 ///
 /// # References
 /// Ours; the open question of Yi 2014, Section 7.2. The learner is ITML (Davis et al. 2007) unless said otherwise.
@@ -64,6 +79,7 @@ pub struct HullGrowth {
     members: usize,
     clusters: Option<RangeInclusive<usize>>,
     folds: usize,
+    sample: usize,
     seed: Seed,
 }
 
@@ -75,17 +91,21 @@ pub struct GrownMembers {
     pub members: Vec<Partition>,
     /// For each the fold of links that it has not seen: link t is in fold `t % folds`.
     pub left_out: Vec<usize>,
+    /// The leading principal components of the standardised features, at most 30, n x f: what the metric sees beside the
+    /// members.
+    pub features: Array2<f32>,
 }
 
 impl HullGrowth {
-    /// 25 members by the given clusterer under ITML, of k to 3k clusters, in 5 folds.
+    /// 25 members by the given clusterer under ITML of 30 sweeps, of k to 3k clusters, in 5 folds.
     pub fn new(clusterer: impl BaseClusterer + 'static) -> Self {
         HullGrowth {
             clusterer: Box::new(clusterer),
-            learner: Box::new(Itml::new()),
+            learner: Box::new(Itml::new().max_iterations(SWEEPS)),
             members: 25,
             clusters: None,
             folds: 5,
+            sample: SAMPLE,
             seed: Seed(0),
         }
     }
@@ -114,6 +134,13 @@ impl HullGrowth {
         self
     }
 
+    /// Objects that a member is made from at most, drawn anew for each fold; it labels the others by the nearest mean of its
+    /// clusters under the metric.
+    pub fn sample(mut self, objects: usize) -> Self {
+        self.sample = objects;
+        self
+    }
+
     /// Seed of the members.
     pub fn seed(mut self, seed: Seed) -> Self {
         self.seed = seed;
@@ -124,7 +151,7 @@ impl HullGrowth {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k or numbers of clusters
-    /// outside `1..=n`, fewer than 2 folds, no members; [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch)
+    /// outside `1..=n`, fewer than 2 folds, no members, a sample smaller than the largest number of clusters; [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch)
     /// for constraints over another number of objects; as [`MetricLearner::fit`] and [`BaseClusterer::fit`].
     pub fn grow(
         &self,
@@ -158,32 +185,162 @@ impl HullGrowth {
                 constraints.n_objects()
             )));
         }
-        let mut grown = GrownMembers { members: Vec::new(), left_out: Vec::new() };
+        if self.sample < *range.end() {
+            return Err(Error::invalid(format!(
+                "members of up to {} clusters made from {} objects",
+                range.end(),
+                self.sample
+            )));
+        }
+        let done = AtomicUsize::new(0);
+        let folds: Vec<Fit<Vec<Partition>>> = (0..self.folds.min(self.members))
+            .into_par_iter()
+            .map(|fold| self.grow_without(fold, features, &range, constraints, (&done, observer)))
+            .collect::<Result<_>>()?;
+        let components = principal_components(features, self.sample)?;
+        let mut grown = GrownMembers { members: Vec::new(), left_out: Vec::new(), features: components };
         let mut report = Report::default();
-        for fold in 0..self.folds.min(self.members) {
-            let mut links = Constraints::new(n)?;
-            for (t, (i, j, link)) in constraints.iter().enumerate() {
-                if t % self.folds != fold {
-                    links.add(i, j, link)?;
-                }
-            }
-            let learned = self.learner.fit(features, &SideInformation::from_constraints(&links), observer)?;
-            report.notes.extend(learned.report.notes);
-            let mapped = learned.output.apply(features)?;
-            for u in (fold..self.members).step_by(self.folds) {
-                observer.check()?;
-                let seed = self.seed.derive("growth", u as u64);
-                let k = range.start()
-                    + seed.derive("clusters", 0).stream().below(range.end() - range.start() + 1);
-                let member = self.clusterer.fit(mapped.view().into(), k, seed, observer)?;
-                grown.members.push(member.output);
-                grown.left_out.push(fold);
-                observer.progress("grown members", grown.members.len(), self.members);
-            }
+        for (fold, made) in folds.into_iter().enumerate() {
+            grown.left_out.extend(made.output.iter().map(|_| fold));
+            grown.members.extend(made.output);
+            report.notes.extend(made.report.notes);
         }
         report.notes.dedup();
         Ok(Fit::new(grown, report))
     }
+
+    /// The members that do not see one fold of the links.
+    fn grow_without(
+        &self,
+        fold: usize,
+        features: Features<'_>,
+        range: &RangeInclusive<usize>,
+        constraints: &Constraints,
+        (done, observer): (&AtomicUsize, &dyn Observer),
+    ) -> Result<Fit<Vec<Partition>>> {
+        let n = features.n_objects();
+        let mut links = Constraints::new(n)?;
+        for (t, (i, j, link)) in constraints.iter().enumerate() {
+            if t % self.folds != fold {
+                links.add(i, j, link)?;
+            }
+        }
+        let learned = self.learner.fit(features, &SideInformation::from_constraints(&links), observer)?;
+        let rows = self.seed.derive("objects", fold as u64).stream().sample(n, self.sample);
+        let mapped = if rows.len() == n {
+            learned.output.apply(features)?
+        } else {
+            apply_to(&learned.output, features, &rows)?
+        };
+        let mut members = Vec::new();
+        for u in (fold..self.members).step_by(self.folds) {
+            observer.check()?;
+            let seed = self.seed.derive("growth", u as u64);
+            let k =
+                range.start() + seed.derive("clusters", 0).stream().below(range.end() - range.start() + 1);
+            let made = self.clusterer.fit(mapped.view().into(), k, seed, observer)?.output;
+            let member = if rows.len() == n {
+                made
+            } else {
+                label_all(&made, mapped.view(), features, &learned.output, observer)?
+            };
+            members.push(member);
+            observer.progress("grown members", 1 + done.fetch_add(1, Ordering::Relaxed), self.members);
+        }
+        Ok(Fit::new(members, Report { notes: learned.report.notes, ..Report::default() }))
+    }
+}
+
+/// The leading principal components of standardised features; their directions are those of some rows at even distances.
+fn principal_components(features: Features<'_>, sample: usize) -> Result<Array2<f32>> {
+    let (n, count) = (features.n_objects(), features.n_objects().min(sample));
+    let rows: Vec<usize> = (0..count).map(|t| (t as u128 * n as u128 / count as u128) as usize).collect();
+    let d = features.n_features();
+    let mut x = apply_to(&LinearMap::identity(d)?, features, &rows)?;
+    let mut means = vec![0.0; d];
+    let mut scales = vec![0.0; d];
+    for ((mut column, mean), scale) in x.columns_mut().into_iter().zip(&mut means).zip(&mut scales) {
+        *mean = column.mean().unwrap_or(0.0);
+        let deviation = column.std(0.0);
+        // A constant feature says nothing, one of nearly overflowing size nothing that could be added up.
+        *scale = if deviation > 0.0 && deviation.recip().is_finite() { deviation.recip() } else { 0.0 };
+        column.mapv_inplace(|v| (v - *mean) * *scale);
+    }
+    let svd = truncated_svd(&x, &SvdOptions { count: COMPONENTS, ..SvdOptions::default() });
+    let mut map = svd.map;
+    map.columns_mut().into_iter().zip(&svd.values).for_each(|(mut column, &value)| column *= value);
+    for (mut row, &scale) in map.rows_mut().into_iter().zip(&scales) {
+        row *= scale;
+    }
+    let shift = ndarray::Array1::from(means).dot(&map);
+    let chunks: Vec<Array2<f32>> = (0..n.div_ceil(CHUNK))
+        .into_par_iter()
+        .map(|c| {
+            let rows = between(&features, c * CHUNK, n.min((c + 1) * CHUNK));
+            let mapped = match rows {
+                Features::F32(x) => x.mapv(f64::from).dot(&map),
+                Features::F64(x) => x.dot(&map),
+            };
+            (mapped - &shift).mapv(|v| if v.is_finite() { v as f32 } else { 0.0 })
+        })
+        .collect();
+    let views: Vec<_> = chunks.iter().map(|c| c.view()).collect();
+    ndarray::concatenate(Axis(0), &views).map_err(|e| Error::shape(e.to_string()))
+}
+
+/// Some rows under a map.
+fn apply_to(map: &LinearMap, features: Features<'_>, rows: &[usize]) -> Result<Array2<f64>> {
+    match features {
+        Features::F32(x) => map.apply(x.select(Axis(0), rows).view().into()),
+        Features::F64(x) => map.apply(x.select(Axis(0), rows).view().into()),
+    }
+}
+
+/// The rows `from..to`.
+fn between<'a>(features: &'a Features<'_>, from: usize, to: usize) -> Features<'a> {
+    match features {
+        Features::F32(x) => x.slice(s![from..to, ..]).into(),
+        Features::F64(x) => x.slice(s![from..to, ..]).into(),
+    }
+}
+
+/// Labels all objects by the nearest mean of the clusters that were made of some of them, `places` of those in rows.
+fn label_all(
+    made: &Partition,
+    places: ArrayView2<'_, f64>,
+    features: Features<'_>,
+    map: &LinearMap,
+    observer: &dyn Observer,
+) -> Result<Partition> {
+    let mut means = Array2::<f64>::zeros((made.n_clusters(), places.ncols()));
+    for (row, label) in places.axis_iter(Axis(0)).zip(made.iter()) {
+        if let Some(h) = label {
+            means.row_mut(h).scaled_add(1.0, &row);
+        }
+    }
+    for (mut mean, size) in means.axis_iter_mut(Axis(0)).zip(made.sizes()) {
+        mean /= size as f64;
+    }
+    let half: Vec<f64> = means.axis_iter(Axis(0)).map(|c| 0.5 * c.dot(&c)).collect();
+    let n = features.n_objects();
+    let chunks: Vec<Vec<Option<u32>>> = (0..n.div_ceil(CHUNK))
+        .into_par_iter()
+        .map(|c| {
+            observer.check()?;
+            let score = map.apply(between(&features, c * CHUNK, n.min((c + 1) * CHUNK)))?.dot(&means.t());
+            let nearest = |row: ndarray::ArrayView1<'_, f64>| {
+                let mut best = None;
+                for (h, (x, half)) in row.iter().zip(&half).enumerate() {
+                    if best.is_none_or(|(value, _)| x - half > value) {
+                        best = Some((x - half, h as u32));
+                    }
+                }
+                best.map(|b| b.1)
+            };
+            Ok(score.axis_iter(Axis(0)).map(nearest).collect())
+        })
+        .collect::<Result<_>>()?;
+    Partition::from_fn(n, |i| chunks[i / CHUNK][i % CHUNK].map(u64::from))
 }
 
 #[cfg(test)]
@@ -244,7 +401,7 @@ mod tests {
         let mut all = base.members().to_vec();
         all.extend(grown.members.iter().cloned());
         let joined = Ensemble::new(all).unwrap();
-        metric.grow(&joined, &grown.left_out, &links, &()).unwrap();
+        metric.grow(&joined, &grown.left_out, grown.features.clone(), &links, &()).unwrap();
         let read = metric.read_out(&joined, &links, &()).unwrap().output;
         assert_eq!(read.reading(), Reading::Grown);
         let after = read.partition(&joined, &()).unwrap();
@@ -254,6 +411,28 @@ mod tests {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
         let again = pool.install(|| growth.grow(x.view().into(), 3, &links, &()).unwrap().output);
         assert_eq!(again, grown);
+    }
+
+    /// Where members are made from some of the objects, the others are labelled as well.
+    #[test]
+    fn some_objects_are_enough() {
+        let (x, truth, links) = world(9_000, 3);
+        let growth = || HullGrowth::new(Means).members(5).clusters(3..=3);
+        let grow = |g: HullGrowth| g.grow(x.view().into(), 3, &links, &()).unwrap().output;
+        let some = grow(growth().sample(600));
+        for (member, of_all) in some.members.iter().zip(&grow(growth()).members) {
+            assert!((member.n_objects(), member.n_labelled()) == (9_000, 9_000));
+            let (found, whole) =
+                (adjusted_rand(member, &truth).unwrap(), adjusted_rand(of_all, &truth).unwrap());
+            assert!(found > 0.8 && (found - whole).abs() < 0.05, "{found} {whole}");
+        }
+        assert_ne!(some.members, grow(growth().sample(600).seed(Seed(1))).members);
+        let narrow = x.mapv(|v| v as f32);
+        let single = HullGrowth::new(Means).members(5).clusters(3..=3).sample(600);
+        let single = single.grow(narrow.view().into(), 3, &links, &()).unwrap().output;
+        assert!(adjusted_rand(&single.members[0], &some.members[0]).unwrap() > 0.95);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        assert_eq!(pool.install(|| grow(growth().sample(600))), some);
     }
 
     #[test]
@@ -268,6 +447,7 @@ mod tests {
             grow(new().folds(1), 3),
             grow(new().clusters(0..=3), 3),
             grow(new().clusters(3..=31), 3),
+            grow(new().sample(8), 3),
             grow(new().learner(Itml::new().slack(-1.0)), 3),
         ] {
             assert_eq!(bad.unwrap_err().kind(), ErrorKind::InvalidParameter);

@@ -36,6 +36,7 @@
 mod align;
 mod embedding;
 mod growth;
+mod kernel;
 mod members;
 mod metric;
 mod questions;
@@ -48,8 +49,10 @@ mod snapshot;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod tiles;
 mod updater;
 mod weights;
+mod winners;
 
 pub use align::AlignmentReference;
 pub use embedding::{

@@ -8,7 +8,8 @@ impl Updater {
     /// Adds objects at the end, in rows: what each member's own rule says of them, as the number of one of its
     /// clusters ([`Partition::label`]); negative numbers and `None` where it says nothing.
     ///
-    /// Weights and constraints stay, so that the next read-out labels the new objects as it does the old ones.
+    /// Weights and constraints stay, so that the next read-out labels the new objects as it does the old ones; members that
+    /// were [grown](Updater::grow) leave.
     /// [`Updater::labels_by_neighbours`] makes such rows where members have no rule of their own.
     ///
     /// ```
@@ -31,9 +32,12 @@ impl Updater {
     /// # Complexity
     /// Amortised O(m) per new object.
     pub fn append_objects<L: RawLabel>(&mut self, rows: ArrayView2<'_, L>) -> Result<()> {
+        let grown: Vec<usize> = self.grown().collect();
         self.ensemble.append(rows)?;
         self.metric = None;
-        self.constraints.grow(self.ensemble.n_objects())
+        self.constraints.grow(self.ensemble.n_objects())?;
+        self.retire_members(&grown)?;
+        Ok(())
     }
 
     /// Rows for [`Updater::append_objects`] from labelled neighbours: each member gives a new object the label
@@ -67,7 +71,7 @@ impl Updater {
     /// rest, so that with share 0 nothing changes until constraints come.
     ///
     /// They are aligned to the hard clustering of the moment, so that what was learned tells the common
-    /// clusters apart.
+    /// clusters apart. Members that were [grown](Updater::grow) leave.
     ///
     /// ```
     /// use consilience_core::{Ensemble, Partition};
@@ -113,31 +117,33 @@ impl Updater {
             Weights::nearest(&old.chain(std::iter::repeat_n(each, members.len())).collect::<Vec<_>>())
         };
         (self.weights, self.earlier) = (grown(&self.weights), grown(&self.earlier));
+        let old: Vec<usize> = self.grown().collect();
         self.metric = None;
         for (member, table) in members.into_iter().zip(tables) {
             self.ensemble.push(member)?;
             self.alignment.push(table);
         }
+        self.retire_members(&old)?;
         Ok(())
     }
 
     /// Lets members leave the hull; those behind them move up. The weights of the others are scaled
     /// to sum to 1, so that none without weight gets any and joining undone is as before; where nobody with
-    /// weight is left all get the same. Gives the members back.
+    /// weight is left all get the same. Gives the members back. Those that were [grown](Updater::grow) leave with them.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for a member that does not exist,
     /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where none would be left; nothing has changed then.
     pub fn retire_members(&mut self, members: &[usize]) -> Result<Vec<Partition>> {
         members.iter().try_for_each(|&u| self.check_member(u))?;
-        let mut leaving = members.to_vec();
+        if members.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut leaving: Vec<usize> = members.iter().copied().chain(self.grown()).collect();
         leaving.sort_unstable();
         leaving.dedup();
         if leaving.len() == self.ensemble.n_members() {
             return Err(Error::empty("a hull without its last member"));
-        }
-        if leaving.is_empty() {
-            return Ok(Vec::new());
         }
         let shrunk = |weights: &Weights| {
             let gamma = weights.gamma().into_iter().enumerate();
@@ -149,7 +155,10 @@ impl Updater {
         self.metric = None;
         let mut gone = Vec::with_capacity(leaving.len());
         for &u in leaving.iter().rev() {
-            gone.push(self.ensemble.remove(u)?);
+            let member = self.ensemble.remove(u)?;
+            if members.contains(&u) {
+                gone.push(member);
+            }
             self.alignment.remove(u);
         }
         gone.reverse();

@@ -64,8 +64,42 @@ impl Updater {
     /// of the weight between them; those grown before leave. The read-out believes them only where they prove themselves
     /// on constraints that they have not seen. On an error nothing has changed.
     ///
+    /// They stay, and the metric on them follows new constraints, until this is called again, or until objects or other
+    /// members come or go: then they leave. [`Updater::to_bytes`] keeps them. Growing before there are constraints is of no use.
+    ///
+    /// ```
+    /// use consilience_core::conformance::planted;
+    /// # use consilience_core::{BaseClusterer, Features, Fit, Observer, Partition};
+    /// use consilience_core::{Link, Result, Seed};
+    /// use consilience_simplex::{HullGrowth, Updater};
+    /// use ndarray::Array2;
+    ///
+    /// # struct Signs;
+    /// # impl BaseClusterer for Signs {
+    /// #     fn name(&self) -> &'static str { "signs" }
+    /// #     fn fit(&self, x: Features<'_>, _: usize, _: Seed, _: &dyn Observer) -> Result<Fit<Partition>> {
+    /// #         let Features::F64(x) = x else { unreachable!() };
+    /// #         Ok(Fit::new(Partition::from_fn(x.nrows(), |i| Some(u64::from(x.row(i).sum() > 0.0)))?, Default::default()))
+    /// #     }
+    /// # }
+    /// // The members know little, the only feature everything.
+    /// let world = planted(Seed(1), &[30, 30], 6, 0.7, 0.0)?;
+    /// let class = |i: usize| world.truth.label(i);
+    /// let x = Array2::from_shape_fn((60, 1), |(i, _)| if class(i) == Some(0) { -1.0 } else { 1.0 });
+    /// let mut updater = Updater::new(world.ensemble.clone(), 2)?;
+    /// let batch: Vec<_> = (0..30)
+    ///     .map(|i| (i, 59 - i, if class(i) == class(59 - i) { Link::Must } else { Link::Cannot }))
+    ///     .collect();
+    /// updater.update(&batch)?;
+    /// updater.grow(x.view().into(), &HullGrowth::new(Signs), 0.0, &())?;
+    /// let read = updater.read_out(&())?.output;
+    /// assert_eq!(read.partition(updater.ensemble(), &())?, world.truth);
+    /// # Result::Ok(())
+    /// ```
+    ///
     /// # Errors
-    /// As [`HullGrowth::grow`] and [`Updater::add_members`].
+    /// As [`HullGrowth::grow`] and [`Updater::add_members`];
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for features of another number of objects.
     ///
     /// # Complexity
     /// That of making the members, and of one spectrum for each fold.
@@ -76,6 +110,12 @@ impl Updater {
         share: f64,
         observer: &dyn Observer,
     ) -> Result<MetricReport> {
+        let (rows, n) = (features.n_objects(), self.ensemble.n_objects());
+        if rows != n {
+            return Err(Error::shape(format!(
+                "features of {rows} objects; expected {n}, as in the ensemble"
+            )));
+        }
         let grown = growth.grow(features, self.metric_rule.n_clusters(), &self.constraints, observer)?.output;
         let mut next = self.clone();
         next.open_metric(observer)?;
@@ -83,10 +123,17 @@ impl Updater {
         let old: Vec<usize> = (metric.n_members()..next.ensemble.n_members()).collect();
         next.retire_members(&old)?;
         next.add_members(grown.members, share, observer)?;
-        let report = metric.grow(&next.ensemble, &grown.left_out, &next.constraints, observer)?;
+        let report =
+            metric.grow(&next.ensemble, &grown.left_out, grown.features, &next.constraints, observer)?;
         next.metric = Some(metric);
         *self = next;
         Ok(report)
+    }
+
+    /// Numbers of the members that were grown; none where no metric is open.
+    pub(crate) fn grown(&self) -> std::ops::Range<usize> {
+        let all = self.ensemble.n_members();
+        self.metric.as_ref().map_or(all, ConsensusMetric::n_members)..all
     }
 
     /// Opens the metric, if it is not open, so that the updates to come move it batch by batch.

@@ -11,11 +11,16 @@ use consilience_num::kmeans::{KMeansOptions, RowSource, fit_source};
 use ndarray::Array2;
 use rayon::prelude::*;
 
+use crate::kernel::{TILE, dispatch};
 use crate::tally::Votes;
+use crate::tiles::{self, Tiles, WORTH};
 use crate::updater::Updater;
+use crate::winners::{self, CountTile};
 
 /// Blocks of one parallel task.
 const BLOCKS: usize = 16;
+/// Objects asked for whose labels are copied out at a time.
+const ASKED: usize = 4096;
 /// Rows that the centres of k-means are found on; the others go to the nearest.
 const KMEANS_ROWS: usize = 200_000;
 const KMEANS_RESTARTS: usize = 10;
@@ -75,6 +80,9 @@ impl Updater {
     }
 
     fn winners<L: LabelInt>(&self) -> Vec<L> {
+        if self.n_clusters() <= tiles::MOST {
+            return winners::winners(self);
+        }
         let support = self.support();
         let width = Votes::width(self.n_clusters());
         let mut labels = vec![L::MISSING; self.ensemble.n_objects()];
@@ -124,6 +132,9 @@ impl Updater {
     pub(crate) fn votes_of(&self, objects: &[usize]) -> Vec<u32> {
         let (r, support) = (self.n_clusters(), self.support());
         let objects: Vec<u32> = objects.iter().map(|&i| i as u32).collect();
+        if r <= tiles::MOST {
+            return self.votes_by_tiles(&support, objects);
+        }
         let mut votes = vec![0u32; objects.len() * r];
         votes.par_chunks_mut(256 * r).zip(objects.par_chunks(256)).for_each(|(votes, objects)| {
             let mut labels = vec![0u16; objects.len()];
@@ -137,6 +148,32 @@ impl Updater {
                 }
             }
         });
+        votes
+    }
+
+    fn votes_by_tiles(&self, support: &[usize], mut objects: Vec<u32>) -> Vec<u32> {
+        let (r, n) = (self.n_clusters(), objects.len());
+        let units: Vec<u32> = support.iter().map(|&u| self.weights.units()[u]).collect();
+        objects.resize(n.next_multiple_of(TILE), objects.last().copied().unwrap_or_default());
+        let mut votes = vec![0u32; n * r];
+        let chunk = |(votes, objects): (&mut [u32], &[u32])| {
+            let tiles = Tiles::gathered(&self.ensemble, &self.alignment, support, objects);
+            let count = |(tile, rows): (usize, &mut [u32])| {
+                dispatch(CountTile { tiles: &tiles, tile, units: &units, clusters: r, rows })
+            };
+            if support.len() * n < WORTH {
+                votes.chunks_mut(TILE * r).enumerate().for_each(count);
+            } else {
+                votes.par_chunks_mut(TILE * r).enumerate().for_each(count);
+            }
+        };
+        let mut all = || votes.par_chunks_mut(ASKED * r).zip(objects.par_chunks(ASKED)).for_each(chunk);
+        if support.len() * n < WORTH {
+            all();
+        } else {
+            // To the other threads once, and not for every step.
+            rayon::join(all, || ());
+        }
         votes
     }
 

@@ -1,4 +1,4 @@
-use consilience_core::{Constraints, Ensemble, Error, ErrorKind, LabelSlice, Link, Result};
+use consilience_core::{Constraints, Ensemble, Error, ErrorKind, LabelSlice, Link, Partition, Result};
 use rayon::prelude::*;
 
 use crate::align::Alignment;
@@ -8,28 +8,33 @@ use crate::updater::Updater;
 use crate::weights::Weights;
 
 const MAGIC: &[u8; 8] = b"CNSLSPLX";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Magic, version and length of what follows.
 const HEAD: usize = 20;
 /// The hash at the end.
 const TAIL: usize = 8;
 
 impl Updater {
-    /// The state in bytes: rule, weights, alignment and constraints, but not the ensemble, of which only a hash
-    /// is kept. Write them to a file beside the old one and rename, so that there always is a whole one.
+    /// The state in bytes: rule, weights, alignment, constraints and the members that were grown, but not the other
+    /// members, of which only a hash is kept. Write them to a file beside the old one and rename, so that there always
+    /// is a whole one.
     ///
     /// All numbers are little-endian: the same state gives the same bytes everywhere.
     ///
     /// # Complexity
-    /// O(n m) to hash the ensemble, at the speed of memory; a few bytes per member, cluster and constraint.
+    /// O(n m) to hash the ensemble, at the speed of memory; a few bytes per member, cluster and constraint, one to four
+    /// per object and grown member.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer(Vec::new());
         out.bytes(MAGIC);
         out.u32(VERSION);
         out.u64(0);
-        out.u64(digest(&self.ensemble));
+        let (given, grown) = self.ensemble.members().split_at(self.grown().start);
+        out.u64(digest(given));
         out.u64(self.ensemble.n_objects() as u64);
-        out.u64(self.ensemble.n_members() as u64);
+        out.u64(given.len() as u64);
+        out.u64(grown.len() as u64);
+        grown.iter().for_each(|member| out.labels(member.labels()));
         out.u64(self.n_clusters() as u64);
         out.rule(&self.rule);
         out.u64(self.batches);
@@ -59,8 +64,8 @@ impl Updater {
         bytes
     }
 
-    /// The updater that [`Updater::to_bytes`] was called on, over the same ensemble. Continuing gives the same
-    /// bits as never having stopped.
+    /// The updater that [`Updater::to_bytes`] was called on, over the same ensemble, with or without the members
+    /// that were grown. Continuing gives the same bits as never having stopped.
     ///
     /// ```
     /// use consilience_core::{Ensemble, ErrorKind};
@@ -81,21 +86,33 @@ impl Updater {
     ///
     /// # Complexity
     /// As [`Updater::to_bytes`].
-    pub fn from_bytes(bytes: &[u8], ensemble: Ensemble) -> Result<Self> {
+    pub fn from_bytes(bytes: &[u8], mut ensemble: Ensemble) -> Result<Self> {
         let mut input = Reader(checked(bytes)?);
         let digest_then = input.u64()?;
-        let (n, m) = (input.size()?, input.size()?);
-        if (n, m) != (ensemble.n_objects(), ensemble.n_members()) {
+        let (n, given, grown) = (input.size()?, input.size()?, input.size()?);
+        let m = given.saturating_add(grown);
+        let found = ensemble.n_members();
+        if n != ensemble.n_objects() || (found != given && found != m) {
             return Err(Error::invalid(format!(
-                "a state over {m} members of {n} objects, the ensemble has {} of {}",
-                ensemble.n_members(),
+                "a state over {given} members of {n} objects and {grown} grown ones, the ensemble has {found} of {}",
                 ensemble.n_objects()
             )));
         }
-        if digest_then != digest(&ensemble) {
-            return Err(Error::invalid(format!(
-                "a state over another ensemble of {m} members and {n} objects: the labels differ"
-            )));
+        let other = || {
+            Error::invalid(format!(
+                "a state over another ensemble of {given} members and {n} objects: the labels differ"
+            ))
+        };
+        if digest_then != digest(&ensemble.members()[..given]) {
+            return Err(other());
+        }
+        for u in given..m {
+            let member = input.labels(n)?;
+            if found == given {
+                ensemble.push(member)?;
+            } else if ensemble.members()[u] != member {
+                return Err(other());
+            }
         }
         let clusters = input.size()?;
         let rule = input.rule()?;
@@ -135,6 +152,9 @@ impl Updater {
             0 => None,
             _ => Some(ConsensusMetric::from_bytes(stored, &metric_rule, &ensemble, &constraints, &())?),
         };
+        if metric.as_ref().map_or(m, ConsensusMetric::n_members) != given {
+            return Err(corrupt(&format!("{grown} grown members that no metric knows")));
+        }
         if !input.0.is_empty() {
             return Err(corrupt(&format!("{} bytes too many", input.0.len())));
         }
@@ -168,10 +188,9 @@ fn checked(bytes: &[u8]) -> Result<&[u8]> {
     Ok(payload)
 }
 
-/// A hash of the labels of all members: another ensemble has another one but for odds of 2^-64.
-fn digest(ensemble: &Ensemble) -> u64 {
-    let of_member: Vec<u64> = ensemble
-        .members()
+/// A hash of the labels of all members: others have another one but for odds of 2^-64.
+fn digest(members: &[Partition]) -> u64 {
+    let of_member: Vec<u64> = members
         .par_iter()
         .map(|p| match p.labels() {
             LabelSlice::U8(l) => hash(l),
@@ -179,7 +198,7 @@ fn digest(ensemble: &Ensemble) -> u64 {
             LabelSlice::U32(l) => hash(&l.iter().flat_map(|l| l.to_le_bytes()).collect::<Vec<_>>()),
         })
         .collect();
-    of_member.into_iter().fold(ensemble.n_objects() as u64, |h, x| mix(h ^ x))
+    of_member.into_iter().fold(members.first().map_or(0, Partition::n_objects) as u64, |h, x| mix(h ^ x))
 }
 
 /// Four independent chains of words. Each step is a bijection of the word, so one changed byte always changes
@@ -227,6 +246,16 @@ impl Writer {
 
     fn f64(&mut self, x: f64) {
         self.u64(x.to_bits());
+    }
+
+    /// Width, then the labels as they are stored.
+    fn labels(&mut self, labels: LabelSlice<'_>) {
+        self.bytes(&[labels.width() as u8]);
+        match labels {
+            LabelSlice::U8(l) => self.bytes(l),
+            LabelSlice::U16(l) => l.iter().for_each(|l| self.bytes(&l.to_le_bytes())),
+            LabelSlice::U32(l) => l.iter().for_each(|l| self.bytes(&l.to_le_bytes())),
+        }
     }
 
     fn rule(&mut self, rule: &UpdateRule) {
@@ -282,6 +311,21 @@ impl Reader<'_> {
 
     fn f64(&mut self) -> Result<f64> {
         Ok(f64::from_bits(self.u64()?))
+    }
+
+    /// The labels of n objects that [`Writer::labels`] wrote.
+    fn labels(&mut self, n: usize) -> Result<Partition> {
+        let width = usize::from(self.u8()?);
+        if !matches!(width, 1 | 2 | 4) {
+            return Err(corrupt(&format!("labels of {width} bytes")));
+        }
+        let stored = n.checked_mul(width).and_then(|bytes| self.0.split_off(..bytes));
+        let stored = stored.ok_or_else(|| corrupt("a member that ends too early"))?;
+        let missing = u64::from(u32::MAX) >> (32 - 8 * width);
+        Partition::from_fn(n, |i| {
+            let label = stored[i * width..][..width].iter().rev().fold(0, |l, &b| l << 8 | u64::from(b));
+            (label != missing).then_some(label)
+        })
     }
 
     fn rule(&mut self) -> Result<UpdateRule> {

@@ -2,9 +2,13 @@ use consilience_core::{Constraints, Ensemble, Link, MemoryBudget, Observer, Resu
 
 use crate::align::Alignment;
 use crate::embedding::{ConsensusMetric, MetricRule};
-use crate::rules::block::{Batch, standing};
-use crate::rules::{PairLoss, UpdateRule, Violations, parts, solve::Problem};
+use crate::rules::block::{Batch, Standing, standing};
+use crate::rules::gram::{self, Gram};
+use crate::rules::pairs::{self, Pairs};
+use crate::rules::solve::{Part, Problem};
+use crate::rules::{PairLoss, UpdateRule, Violations, mean_errors};
 use crate::setup::UpdaterSetup;
+use crate::tiles::WORTH;
 use crate::weights::Weights;
 
 /// A clustering that follows a stream of must-links and cannot-links at interactive speed.
@@ -89,6 +93,13 @@ pub struct UpdateReport {
     pub before: Violations,
     /// New constraints that the weights now violate.
     pub after: Violations,
+}
+
+/// Constraints with the labels of their objects.
+enum Constrained {
+    /// All labels are known, and members and common clusters are few enough for the fast road.
+    Whole(Pairs),
+    Gaps(Batch),
 }
 
 impl Updater {
@@ -176,16 +187,6 @@ impl Updater {
     fn follow(&self, known: usize, new: usize, observer: &dyn Observer) -> Result<(Weights, UpdateReport)> {
         let soft = "memberships of constrained objects";
         MemoryBudget::default().check_table(soft, new, self.n_clusters(), 64)?;
-        let links = self.constraints.iter_from(known);
-        let batch = Batch::of(&self.ensemble, &self.alignment, links, self.rule.balanced());
-        let blocks = batch.blocks(self.n_clusters(), &self.weights);
-        let anchor = self.weights.gamma();
-        let parts = match self.rule {
-            UpdateRule::Exact(_) => parts(&blocks, anchor.len(), self.rule.loss()),
-            _ => Vec::new(),
-        };
-        let floor = 1e-3 * new.max(1) as f64;
-        let problem = Problem { parts: &parts, anchor: &anchor, lambda: self.rule.lambda(new), floor };
         if new == 0 {
             let report = UpdateReport {
                 status: Status::Solved,
@@ -200,10 +201,63 @@ impl Updater {
             };
             return Ok((self.weights.clone(), report));
         }
-        let outcome = self.rule.apply(&problem, &blocks, &self.weights, &self.earlier, observer)?;
+        let follow = || match self.batch(known, self.rule.balanced()) {
+            Constrained::Whole(pairs) => {
+                let loss = self.rule.loss();
+                let parts = match self.rule {
+                    UpdateRule::Exact(_) => vec![Part::Gram(Gram::of(&pairs, loss))],
+                    _ => Vec::new(),
+                };
+                let stand = |after: &Weights| pairs.standings([&self.weights, after], loss);
+                self.solve(new, &parts, || pairs.mean_errors(), stand, observer)
+            }
+            Constrained::Gaps(batch) => {
+                let loss = self.rule.loss();
+                let blocks = batch.blocks(self.n_clusters(), &self.weights);
+                let parts: Vec<Part<'_>> = match self.rule {
+                    UpdateRule::Exact(_) => blocks.iter().map(|b| Part::Pairs(b, loss)).collect(),
+                    _ => Vec::new(),
+                };
+                let stand = |after: &Weights| [None, Some(after)].map(|w| standing(&blocks, w, loss));
+                self.solve(new, &parts, || mean_errors(&blocks, self.ensemble.n_members()), stand, observer)
+            }
+        };
+        if 2 * new * self.ensemble.n_members() < WORTH {
+            return follow();
+        }
+        // To the other threads once, and not for every step.
+        rayon::join(follow, || ()).0
+    }
+
+    /// The constraints from `known` on with the labels of their objects.
+    fn batch(&self, known: usize, balanced: bool) -> Constrained {
+        let (ensemble, links) = (&self.ensemble, self.constraints.iter_from(known));
+        if self.n_clusters() > pairs::MOST {
+            return Constrained::Gaps(Batch::of(ensemble, &self.alignment, links, balanced));
+        }
+        let pairs = Pairs::of(ensemble, &self.alignment, links, balanced);
+        let many = matches!(self.rule, UpdateRule::Exact(_)) && ensemble.n_members() > gram::MEMBERS;
+        if many || pairs.gaps() {
+            return Constrained::Gaps(Batch::of_pairs(&pairs));
+        }
+        Constrained::Whole(pairs.filled())
+    }
+
+    /// What the rule makes of new constraints.
+    fn solve(
+        &self,
+        new: usize,
+        parts: &[Part<'_>],
+        errors: impl FnOnce() -> Vec<f64>,
+        standings: impl FnOnce(&Weights) -> [Standing; 2],
+        observer: &dyn Observer,
+    ) -> Result<(Weights, UpdateReport)> {
+        let anchor = self.weights.gamma();
+        let floor = 1e-3 * new as f64;
+        let problem = Problem { parts, anchor: &anchor, lambda: self.rule.lambda(new), floor };
+        let outcome = self.rule.apply(&problem, errors, &self.weights, &self.earlier, observer)?;
         let weights = Weights::nearest(&outcome.gamma);
-        let loss = self.rule.loss();
-        let (before, after) = (standing(&blocks, None, loss), standing(&blocks, Some(&weights), loss));
+        let [before, after] = standings(&weights);
         let objective = after.loss + problem.pull(&weights.gamma());
         let report = UpdateReport {
             status: outcome.status,
@@ -224,8 +278,13 @@ impl Updater {
     /// # Complexity
     /// O(c (m + r)) for all c constraints.
     pub fn violations(&self) -> Violations {
-        let batch = Batch::of(&self.ensemble, &self.alignment, self.constraints.iter(), false);
-        standing(&batch.blocks(self.n_clusters(), &self.weights), None, PairLoss::Squared).violations
+        let (weights, loss) = (&self.weights, PairLoss::Squared);
+        match self.batch(0, false) {
+            Constrained::Whole(pairs) => pairs.standings([weights, weights], loss)[0].violations,
+            Constrained::Gaps(batch) => {
+                standing(&batch.blocks(self.n_clusters(), weights), None, loss).violations
+            }
+        }
     }
 
     /// The weight of each member: not negative, summing to 1.

@@ -1,14 +1,15 @@
 //! Updates and read-outs of a large ensemble, with wall times and peak memory:
 //! `cargo run --release --example simplex_large -- 8100000 300 10` (objects, members, clusters) and, for the
-//! weights of a few members only, a fourth number.
+//! weights of a few members only, a fourth number. `-- 1000000 50 10 50 metric` opens the metric besides and times its
+//! read-outs and updates.
 
 use std::time::Instant;
 
 use rayon::prelude::*;
 
 use consilience::{
-    AdditiveUpdate, AlignmentReference, Ensemble, ExactUpdate, InitialWeights, Link, Partition, Result, Seed,
-    UpdateRule, Updater, UpdaterSetup, with_labels,
+    AdditiveUpdate, AlignmentReference, Ensemble, ExactUpdate, InitialWeights, LabelSlice, Link,
+    MultiplicativeUpdate, Partition, Result, Seed, UpdateRule, Updater, UpdaterSetup, with_labels,
 };
 
 /// Peak resident memory of this process in MiB, where the system tells.
@@ -106,7 +107,52 @@ fn updates(updater: &Updater, batch: &[(usize, usize, Link)]) -> Result<()> {
     Ok(())
 }
 
+/// The same labels by a loop that does nothing else: what fetching them costs.
+fn bare_gather(members: &[Partition], asked: &[usize], out: &mut [u8]) {
+    let asked: Vec<u32> = asked.iter().map(|&i| i as u32).collect();
+    members.par_chunks(16).zip(out.par_chunks_mut(16 * asked.len())).for_each(|(members, out)| {
+        for (member, out) in members.iter().zip(out.chunks_mut(asked.len())) {
+            if let LabelSlice::U8(labels) = member.labels() {
+                for (o, &i) in out.iter_mut().zip(&asked) {
+                    *o = labels[i as usize];
+                }
+            }
+        }
+    });
+}
+
+/// Read-outs under a metric, and updates while it is open.
+fn metric(updater: &mut Updater, n: usize, r: usize) -> Result<()> {
+    let timed = |what: &str, start: Instant| {
+        println!("{what}: {:.1} ms, peak {} MiB", start.elapsed().as_secs_f64() * 1e3, peak());
+    };
+    let start = Instant::now();
+    updater.open_metric(&())?;
+    timed("metric opened", start);
+    updater.set_rule(AdditiveUpdate::default())?;
+    for (size, seed) in [(100, 51), (100, 52), (100, 53), (500, 61), (500, 62), (500, 63)] {
+        let batch = constraints(n, r, size, seed);
+        let known = updater.constraints().len();
+        let start = Instant::now();
+        updater.update(&batch)?;
+        timed(&format!("update of {size} constraints after {known} under an open metric"), start);
+    }
+    let start = Instant::now();
+    let read = updater.read_out(&())?.output;
+    timed("read-out", start);
+    let start = Instant::now();
+    let p = read.partition(updater.ensemble(), &())?;
+    timed(&format!("its labels of all objects ({} clusters)", p.n_clusters()), start);
+    let mut s = Seed(7).stream();
+    let asked: Vec<usize> = (0..1000).map(|_| s.below(n)).collect();
+    let start = Instant::now();
+    read.labels(updater.ensemble(), &asked)?;
+    timed("its labels of 1,000 objects", start);
+    Ok(())
+}
+
 fn main() -> Result<()> {
+    let with_metric = std::env::args().any(|a| a == "metric");
     let mut arguments = std::env::args().skip(1).filter_map(|a| a.parse::<usize>().ok());
     let n = arguments.next().unwrap_or(100_000);
     let m = arguments.next().unwrap_or(50);
@@ -136,20 +182,34 @@ fn main() -> Result<()> {
     let p = timed("hard labels of all objects", 5, || updater.partition());
     println!("  {} clusters, peak {} MiB", p?.n_clusters(), peak());
     let mut s = Seed(1).stream();
+    // Others every time: nobody asks twice for the same.
+    let mut asked: Vec<usize> = Vec::new();
+    let mut fetched = vec![0; 1000 * m];
+    timed("1,000 objects fetched by a bare loop", 21, || {
+        asked = (0..1000).map(|_| s.below(n)).collect();
+        bare_gather(&updater.ensemble().members()[..support], &asked, &mut fetched);
+    });
+    let _ = timed("hard labels of 1,000 other objects", 21, || {
+        asked = (0..1000).map(|_| s.below(n)).collect();
+        updater.labels_of(&asked)
+    });
     let asked: Vec<usize> = (0..1000).map(|_| s.below(n)).collect();
     let _ = timed("hard labels of 1,000 objects", 21, || updater.labels_of(&asked));
     let _ = timed("memberships of 1,000 objects", 21, || updater.memberships_of(&asked));
     let _ = timed("next 20 questions", 5, || updater.next_questions(20, Seed(0)));
     let bytes = timed("snapshot to bytes", 3, || updater.to_bytes());
     println!("  {} bytes", bytes.len());
-    if updater.ensemble().label_bytes() < 1 << 28 {
+    let mut updater = updater;
+    if with_metric {
+        metric(&mut updater, n, r)?;
+    } else if updater.ensemble().label_bytes() < 1 << 28 {
         updates(&updater, &constraints(n, r, 500, 3))?;
     } else {
         let mut now = updater;
         for (at, (name, rule)) in rules().into_iter().enumerate() {
             now.set_rule(rule)?;
-            for seed in 0..3 {
-                let batch = constraints(n, r, 500, 3 + 3 * at as u64 + seed);
+            for seed in 0..9 {
+                let batch = constraints(n, r, 500, 3 + 9 * at as u64 + seed);
                 let start = Instant::now();
                 let report = now.update(&batch)?;
                 let taken = start.elapsed().as_secs_f64() * 1e3;
@@ -164,6 +224,10 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn rules() -> [(&'static str, UpdateRule); 2] {
-    [("additive", AdditiveUpdate::default().into()), ("exact", ExactUpdate::default().into())]
+fn rules() -> [(&'static str, UpdateRule); 3] {
+    [
+        ("additive", AdditiveUpdate::default().into()),
+        ("multiplicative", MultiplicativeUpdate::default().into()),
+        ("exact", ExactUpdate::default().into()),
+    ]
 }

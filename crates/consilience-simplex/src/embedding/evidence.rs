@@ -3,11 +3,12 @@ use consilience_core::Link;
 /// What a clustering or a metric says about links that it has not seen.
 ///
 /// ```text
-/// score = phi + AUC
+/// score = phi + (2 AUC - 1)
 /// ```
 ///
-/// phi is the correlation of "same cluster" with "must-link" over the links, AUC the chance that a must-link is
-/// shorter than a cannot-link. phi sees where the clusters are cut, AUC is less coarse where must-links are few.
+/// Two correlations with "must-link", both 0 for links at random and 1 at best: phi is that of "same cluster", 2 AUC - 1
+/// (Somers' D) that of the order of the distances. phi sees where the clusters are cut, AUC is less coarse where must-links are
+/// few.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct LinkEvidence {
@@ -20,9 +21,9 @@ pub struct LinkEvidence {
 }
 
 impl LinkEvidence {
-    /// phi + AUC: what decides.
+    /// phi + 2 AUC - 1: what decides.
     pub fn score(&self) -> f64 {
-        self.phi + self.auc
+        self.phi + 2.0 * self.auc - 1.0
     }
 }
 
@@ -40,18 +41,16 @@ pub(super) struct Weighed {
     pub evidence: LinkEvidence,
     /// Influence of each of all links on the score; their sum of squares over their number squared is its variance.
     influence: Vec<f64>,
-    /// Standard errors of phi and AUC, added, where links have nothing to do with the clustering.
+    /// Standard errors of phi and 2 AUC - 1, added, where links have nothing to do with the clustering.
     chance: f64,
 }
 
-/// Links at random have a score of 1/2; where neither the plain nor a learned clustering is this many standard errors
+/// Links at random have a score of 0; where neither the plain nor a learned clustering is this many standard errors
 /// above it, they have nothing to do with the ensemble and the plain one is read out.
 const CHANCE: f64 = 1.5;
-/// A learned metric has the benefit of the doubt against the plain consensus for this many standard errors of the
-/// difference: with many classes few links are must-links that could show what it is worth.
-const DOUBT: f64 = 0.5;
-/// The same for grown members against the better of the two: a link is judged by a fifth of them only.
-const GROWN_DOUBT: f64 = 1.0;
+/// What has grown members has the benefit of the doubt for this many standard errors of the difference: a link is judged
+/// by the few of them that were made without it, from fewer links.
+const DOUBT: f64 = 1.0;
 
 impl Weighed {
     /// The evidence of what was seen of `links` links.
@@ -76,7 +75,7 @@ impl Weighed {
         let auc = auc(seen, y, &mut influence);
         let (must, cannot) = (n * y, n * (1.0 - y));
         let chance = if must > 0.0 && cannot > 0.0 {
-            n.sqrt().recip() + ((n + 1.0) / (12.0 * must * cannot)).sqrt()
+            n.sqrt().recip() + 2.0 * ((n + 1.0) / (12.0 * must * cannot)).sqrt()
         } else {
             f64::INFINITY
         };
@@ -117,7 +116,7 @@ fn auc(seen: &[Seen], share: f64, influence: &mut [f64]) -> f64 {
     }
     let auc = wins / (must * cannot);
     for (link, kind, beats) in beaten {
-        influence[link] += (beats - auc) / if kind == Link::Must { share } else { 1.0 - share };
+        influence[link] += 2.0 * (beats - auc) / if kind == Link::Must { share } else { 1.0 - share };
     }
     auc
 }
@@ -130,9 +129,11 @@ pub enum Reading {
     /// [`Lwgp`](consilience_graph::Lwgp).
     #[default]
     Plain,
+    /// The plain consensus of all members, those grown from the links among them.
+    Joined,
     /// k-means under the learned metric.
     Metric,
-    /// The same with members that were grown from the links.
+    /// The same with the grown members.
     Grown,
 }
 
@@ -141,6 +142,7 @@ impl Reading {
     pub fn name(self) -> &'static str {
         match self {
             Reading::Plain => "plain",
+            Reading::Joined => "joined",
             Reading::Metric => "metric",
             Reading::Grown => "grown",
         }
@@ -148,51 +150,58 @@ impl Reading {
 }
 
 /// The evidence for each possible reading, and the one it speaks for.
+///
+/// Joined, metric and grown in turn take the place of the best so far: the metric by a better score, what has grown members
+/// unless it is worse by a standard error. Where a score is not well above chance (0), and neither is that of the plain consensus,
+/// it does not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Judgement {
-    /// What is read out: the plain consensus where no score is well above that of chance (1/2), else the metric unless
-    /// the plain one is better by half a standard error, and grown members unless that is better by a whole one.
+    /// What is read out.
     pub reading: Reading,
     /// The plain consensus, which sees no links.
     pub plain: LinkEvidence,
+    /// The plain consensus with grown members, each link judged by members made without it; `None` where
+    /// nothing was grown.
+    pub joined: Option<LinkEvidence>,
+    /// Standard error of the difference of its score to the plain one.
+    pub joined_error: f64,
     /// The metric; each link is judged by one that was learned without it.
     pub metric: LinkEvidence,
-    /// Standard error of the difference of the metric's score to the plain one.
+    /// Standard error of the difference of its score to the best so far.
     pub metric_error: f64,
-    /// The metric with grown members, each link judged by members and a metric made without it; `None` where
-    /// nothing was grown.
+    /// The metric with grown members, each link judged by members and a metric made without it.
     pub grown: Option<LinkEvidence>,
-    /// Standard error of the difference of the grown members' score to that of what would be read out without them.
+    /// Standard error of the difference of its score to the best so far.
     pub grown_error: f64,
 }
 
 impl Judgement {
-    pub(super) fn of(plain: &Weighed, metric: &Weighed, grown: Option<&Weighed>) -> Self {
-        let mut judgement = Judgement {
-            reading: Reading::Plain,
-            plain: plain.evidence,
-            metric: metric.evidence,
-            metric_error: metric.error(plain),
-            grown: grown.map(|g| g.evidence),
-            grown_error: 0.0,
+    /// `grown` has what was seen of the plain consensus with grown members, and of the metric with them.
+    pub(super) fn of(plain: &Weighed, metric: &Weighed, grown: Option<(&Weighed, &Weighed)>) -> Self {
+        let beyond_chance = |e: &Weighed| e.evidence.score() > CHANCE * e.chance;
+        let (mut reading, mut best) = (Reading::Plain, plain);
+        let mut challenge = |next, learned, doubt| {
+            let error = Weighed::error(learned, best);
+            let sensible = beyond_chance(learned) || beyond_chance(plain);
+            if sensible && learned.evidence.score() > best.evidence.score() - doubt * error {
+                (reading, best) = (next, learned);
+            }
+            error
         };
-        let beyond_chance = |e: &Weighed| e.evidence.score() > 0.5 + CHANCE * e.chance;
-        let sensible = |e: &Weighed| beyond_chance(e) || beyond_chance(plain);
-        if sensible(metric)
-            && metric.evidence.score() > plain.evidence.score() - DOUBT * judgement.metric_error
-        {
-            judgement.reading = Reading::Metric;
+        let joined_error = grown.map_or(0.0, |(joined, _)| challenge(Reading::Joined, joined, DOUBT));
+        let metric_error = challenge(Reading::Metric, metric, 0.0);
+        let grown_error = grown.map_or(0.0, |(_, grown)| challenge(Reading::Grown, grown, DOUBT));
+        Judgement {
+            reading,
+            plain: plain.evidence,
+            joined: grown.map(|(joined, _)| joined.evidence),
+            joined_error,
+            metric: metric.evidence,
+            metric_error,
+            grown: grown.map(|(_, grown)| grown.evidence),
+            grown_error,
         }
-        let Some(grown) = grown else { return judgement };
-        let rival = if judgement.reading == Reading::Metric { metric } else { plain };
-        judgement.grown_error = grown.error(rival);
-        if sensible(grown)
-            && grown.evidence.score() > rival.evidence.score() - GROWN_DOUBT * judgement.grown_error
-        {
-            judgement.reading = Reading::Grown;
-        }
-        judgement
     }
 }
 
@@ -240,7 +249,7 @@ mod tests {
             let (phi, auc) = reference(&seen);
             assert!((found.phi - phi).abs() < 1e-12 && (found.auc - auc).abs() < 1e-12, "seed {seed}");
         }
-        assert_eq!(Weighed::of(&[], 0).evidence.score(), 0.5);
+        assert_eq!(Weighed::of(&[], 0).evidence.score(), 0.0);
     }
 
     /// The standard error is that of the jackknife, nearly.
@@ -262,7 +271,7 @@ mod tests {
                 .map(|out| {
                     let rest: Vec<Seen> = seen.iter().filter(|s| s.link != out).copied().collect();
                     let (phi, auc) = reference(&rest);
-                    phi + auc
+                    phi + 2.0 * auc - 1.0
                 })
                 .collect();
             let mean = scores.iter().sum::<f64>() / 300.0;

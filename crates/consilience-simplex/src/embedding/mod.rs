@@ -5,6 +5,7 @@
 //! on links that it has not seen, and reads out.
 
 mod evidence;
+mod ground;
 mod logdet;
 mod place;
 mod read_out;

@@ -5,6 +5,8 @@ use consilience_graph::{ClusterIncidence, IncidenceSpectrum, Microclusters, ense
 use ndarray::{Array1, Array2, ArrayView2, s};
 use rayon::prelude::*;
 
+use super::ground::Products;
+
 /// Steps of X'X that a spectrum may cost: beyond, the clusters are placed by a sample of the objects.
 const STEPS: usize = 2_000_000_000;
 /// Fewest and most objects of that sample.
@@ -369,12 +371,12 @@ impl ConsensusEmbedding {
         self.places.dot(&map)
     }
 
-    /// For every object the column of `table` (one row per placed cluster) of largest mean plus `offset`; ties to the
-    /// lowest, `None` where no member labels it.
+    /// For every object the centre of largest product plus `offset`; ties to the lowest, `None` where no member labels
+    /// it.
     pub(super) fn best_column(
         &self,
         ensemble: &Ensemble,
-        table: &Array2<f64>,
+        products: &Products,
         offset: &[f64],
         observer: &dyn Observer,
     ) -> Result<Vec<Option<u32>>> {
@@ -390,11 +392,14 @@ impl ConsensusEmbedding {
             for ((member, &w), &first) in ensemble.members().iter().zip(&self.weights).zip(&self.first) {
                 if w > 0.0 {
                     let rows = &self.row_of[first..first + member.n_clusters()];
-                    add_rows(member, start, rows, w, table.view(), &mut score, &mut total);
+                    add_rows(member, start, rows, w, products.table.view(), &mut score, &mut total);
                 }
             }
-            for ((label, score), &total) in out.iter_mut().zip(score.chunks_exact(k)).zip(&total) {
-                *label = (total > 0.0).then(|| best(score, total, offset));
+            let mut own = vec![0.0; k];
+            for (t, (label, score)) in out.iter_mut().zip(score.chunks_exact(k)).enumerate() {
+                own.copy_from_slice(offset);
+                products.add_features(start + t, &mut own);
+                *label = (total[t] > 0.0).then(|| best(score, total[t], &own));
             }
         });
         observer.check()?;

@@ -3,9 +3,10 @@ use std::sync::Arc;
 use consilience_core::{Constraints, Ensemble, Error, Observer, Partition, Result, Seed};
 use consilience_metric::SideInformation;
 use consilience_num::kmeans::{self, KMeansOptions};
-use ndarray::{Array2, ArrayView2, ArrayViewMut1, Axis};
+use ndarray::{Array2, ArrayView2, ArrayViewMut1};
 
 use super::evidence::{Judgement, Reading};
+use super::ground::{Ground, Products, variance};
 use super::place::{ConsensusEmbedding, best};
 
 /// Sweeps over the linked sets.
@@ -21,8 +22,8 @@ const JUDGED: usize = 4_096;
 /// the places of its clusters, so that one number per cluster and centre is all that is read.
 #[derive(Clone, Debug)]
 pub struct MetricReadOut {
-    pub(super) embedding: Arc<ConsensusEmbedding>,
-    table: Array2<f64>,
+    pub(super) ground: Ground,
+    products: Products,
     offset: Vec<f64>,
     /// Total variance of the objects under the metric.
     pub(super) spread: f64,
@@ -42,6 +43,17 @@ pub(super) struct Cut<'a> {
 }
 
 impl Cut<'_> {
+    /// The microclusters that centres are sought over, and their sizes.
+    fn some(&self, embedding: &ConsensusEmbedding) -> (Vec<u32>, Vec<f64>) {
+        let (nodes, sizes) = (embedding.nodes(), embedding.sizes());
+        let n = nodes.len();
+        if !self.quick || n <= JUDGED {
+            return (nodes.to_vec(), sizes.to_vec());
+        }
+        let at = |t: usize| t * n / JUDGED;
+        ((0..JUDGED).map(|t| nodes[at(t)]).collect(), (0..JUDGED).map(|t| sizes[at(t)]).collect())
+    }
+
     fn centres(&self, rows: &Array2<f64>, sizes: &[f64], purpose: &str) -> Result<Array2<f64>> {
         let mut options = KMeansOptions::new(self.clusters);
         options.restarts = self.restarts;
@@ -67,57 +79,57 @@ impl MetricReadOut {
         ensemble: &Ensemble,
         cut: &Cut<'_>,
     ) -> Result<Self> {
-        let places = embedding.rows(ensemble, embedding.nodes());
+        cut.observer.check()?;
+        let (nodes, sizes) = cut.some(embedding);
+        let places = embedding.rows(ensemble, &nodes);
         let mut rows = places.clone();
         rows.rows_mut().into_iter().for_each(to_unit);
-        let mut centres = cut.centres(&rows, embedding.sizes(), "plain")?;
+        let mut centres = cut.centres(&rows, &sizes, "plain")?;
         centres.rows_mut().into_iter().for_each(to_unit);
         // All centres being as long as each other, the largest product with a place is that with its direction.
         let offset = vec![0.0; centres.nrows()];
-        let spread = variance(&places, embedding.sizes());
-        Ok(Self::at(embedding, Array2::eye(embedding.n_dimensions()).view(), &centres, offset, spread))
+        let spread = variance(&places, &sizes);
+        let ground = Ground::new(Arc::clone(embedding));
+        Ok(Self::at(&ground, Array2::eye(embedding.n_dimensions()).view(), &centres, offset, spread))
     }
 
     /// k-means on places times `map`.
     pub(super) fn of(
-        embedding: &Arc<ConsensusEmbedding>,
+        ground: &Ground,
         ensemble: &Ensemble,
         map: ArrayView2<'_, f64>,
         cut: &Cut<'_>,
     ) -> Result<Self> {
         cut.observer.check()?;
-        let (mut nodes, mut sizes) = (embedding.nodes().to_vec(), embedding.sizes().to_vec());
-        if cut.quick && nodes.len() > JUDGED {
-            let n = nodes.len();
-            nodes = (0..JUDGED).map(|t| nodes[t * n / JUDGED]).collect();
-            sizes = (0..JUDGED).map(|t| sizes[t * n / JUDGED]).collect();
-        }
-        let rows = embedding.rows(ensemble, &nodes).dot(&map);
+        let (nodes, sizes) = cut.some(&ground.embedding);
+        let rows = ground.rows(ensemble, &nodes).dot(&map);
         let centres = cut.centres(&rows, &sizes, "metric")?;
         let offset = centres.rows().into_iter().map(|c| -0.5 * c.dot(&c)).collect();
-        Ok(Self::at(embedding, map, &centres, offset, variance(&rows, &sizes)))
+        Ok(Self::at(ground, map, &centres, offset, variance(&rows, &sizes)))
     }
 
     fn at(
-        embedding: &Arc<ConsensusEmbedding>,
+        ground: &Ground,
         map: ArrayView2<'_, f64>,
         centres: &Array2<f64>,
         offset: Vec<f64>,
         spread: f64,
     ) -> Self {
-        let table = if centres.nrows() == 0 {
-            Array2::zeros((0, 0))
-        } else {
-            embedding.mapped(map).dot(&centres.t()).as_standard_layout().into_owned()
-        };
         MetricReadOut {
-            embedding: Arc::clone(embedding),
-            table,
+            products: ground.products(map, centres),
+            ground: ground.clone(),
             offset,
             spread,
             placed: Vec::new(),
             judgement: Judgement::default(),
         }
+    }
+
+    /// The product of an object with every centre, without the offsets; whether it lies anywhere.
+    fn score(&self, ensemble: &Ensemble, object: usize, score: &mut [f64]) -> bool {
+        let lies = self.ground.embedding.gather(ensemble, self.products.table.view(), object, score);
+        self.products.add_features(object, score);
+        lies
     }
 
     /// Gives every set of must-linked objects one centre: the best for all of them together, at the price of
@@ -140,7 +152,7 @@ impl MetricReadOut {
             .map(|set| {
                 let mut sum: Option<Vec<f64>> = None;
                 for &i in set {
-                    if self.embedding.gather(ensemble, self.table.view(), i, &mut score) {
+                    if self.score(ensemble, i, &mut score) {
                         let sum = sum.get_or_insert_with(|| vec![0.0; k]);
                         sum.iter_mut()
                             .zip(&score)
@@ -203,11 +215,12 @@ impl MetricReadOut {
     /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another ensemble,
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn partition(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Partition> {
-        self.embedding.check(ensemble)?;
+        self.ground.embedding.check(ensemble)?;
         if self.offset.is_empty() {
             return Partition::from_fn(ensemble.n_objects(), |_| None);
         }
-        let mut labels = self.embedding.best_column(ensemble, &self.table, &self.offset, observer)?;
+        let mut labels =
+            self.ground.embedding.best_column(ensemble, &self.products, &self.offset, observer)?;
         for &(i, h) in &self.placed {
             if let Some(label) = labels.get_mut(i as usize) {
                 *label = Some(h);
@@ -226,7 +239,7 @@ impl MetricReadOut {
     /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does not exist,
     /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another ensemble.
     pub fn labels(&self, ensemble: &Ensemble, objects: &[usize]) -> Result<Vec<Option<usize>>> {
-        self.embedding.check(ensemble)?;
+        self.ground.embedding.check(ensemble)?;
         if let Some(i) = objects.iter().find(|&&i| i >= ensemble.n_objects()) {
             return Err(Error::out_of_range(format!("object {i} of {}", ensemble.n_objects())));
         }
@@ -239,27 +252,7 @@ impl MetricReadOut {
             return Some(self.placed[at].1 as usize);
         }
         let mut score = vec![0.0; self.offset.len()];
-        let labelled =
-            !score.is_empty() && self.embedding.gather(ensemble, self.table.view(), object, &mut score);
+        let labelled = !score.is_empty() && self.score(ensemble, object, &mut score);
         labelled.then(|| best(&score, 1.0, &self.offset) as usize)
     }
-}
-
-/// Weighted total variance of the rows.
-fn variance(rows: &Array2<f64>, sizes: &[f64]) -> f64 {
-    let total: f64 = sizes.iter().sum();
-    if !(total > 0.0) {
-        return 0.0;
-    }
-    let mut mean = vec![0.0; rows.ncols()];
-    for (row, s) in rows.axis_iter(Axis(0)).zip(sizes) {
-        mean.iter_mut().zip(row).for_each(|(m, x)| *m += s * x);
-    }
-    mean.iter_mut().for_each(|m| *m /= total);
-    let spread: f64 = rows
-        .axis_iter(Axis(0))
-        .zip(sizes)
-        .map(|(row, s)| s * row.iter().zip(&mean).map(|(x, m)| (x - m) * (x - m)).sum::<f64>())
-        .sum();
-    spread / total
 }

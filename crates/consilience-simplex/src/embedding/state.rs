@@ -7,6 +7,7 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 use super::evidence::{Judgement, Reading, Seen, Weighed};
+use super::ground::Ground;
 use super::logdet::{LogDet, corrupt, take};
 use super::place::{ConsensusEmbedding, Embedding};
 use super::read_out::{Cut, MetricReadOut};
@@ -18,6 +19,8 @@ const THETA: f64 = 0.4;
 const QUANTILES: (f64, f64) = (0.05, 0.95);
 /// Objects that the quantiles are taken over, at most.
 const MEASURED: usize = 1_000;
+/// What grown members weigh together, in weights of the others together.
+const GROWN_SHARE: f64 = 0.5;
 /// Starts of k-means where a fold is judged.
 const FOLD_STARTS: usize = 2;
 
@@ -55,10 +58,10 @@ pub struct ConsensusMetric {
     grown: Option<Grown>,
 }
 
-/// An embedding and the metric on it.
+/// Where objects lie and the metric there.
 #[derive(Clone, Debug, PartialEq)]
 struct Arm {
-    embedding: Arc<ConsensusEmbedding>,
+    ground: Ground,
     metric: LogDet,
 }
 
@@ -66,9 +69,15 @@ struct Arm {
 struct Grown {
     /// The fold that each grown member has not seen.
     left_out: Vec<usize>,
+    /// Features of the objects beside their places, n x f.
+    features: Arc<Array2<f32>>,
+    /// All members, and the metric of all links.
     joined: Arm,
     /// For each fold the members that have not seen it, and the metric of all links outside it.
     folds: Vec<Arm>,
+    /// What the plain consensus of all members is read from, and that of those that have not seen a fold.
+    plain: Arc<ConsensusEmbedding>,
+    plain_folds: Vec<Arc<ConsensusEmbedding>>,
 }
 
 /// What following a batch did.
@@ -86,34 +95,27 @@ pub struct MetricReport {
 }
 
 impl Arm {
-    fn new(rule: &MetricRule, embedding: ConsensusEmbedding, ensemble: &Ensemble) -> Self {
-        let (near, far) = bounds(&embedding, ensemble);
-        let metric = LogDet::new(embedding.n_dimensions(), rule.slack, near, far);
-        Arm { embedding: Arc::new(embedding), metric }
-    }
-
-    /// The difference of the places of two objects, `None` where one has none.
-    fn difference(&self, ensemble: &Ensemble, i: usize, j: usize) -> Option<Vec<f64>> {
-        difference(&self.embedding, ensemble, i, j)
+    fn new(rule: &MetricRule, ground: Ground, ensemble: &Ensemble) -> Self {
+        let (near, far) = bounds(&ground, ensemble);
+        let metric = LogDet::new(ground.n_dimensions(), rule.slack, near, far);
+        Arm { ground, metric }
     }
 }
 
-fn difference(embedding: &ConsensusEmbedding, ensemble: &Ensemble, i: usize, j: usize) -> Option<Vec<f64>> {
-    let x = embedding.place(ensemble, i).ok()??;
-    let y = embedding.place(ensemble, j).ok()??;
-    Some(x.iter().zip(&y).map(|(x, y)| x - y).collect())
+fn plain_embedding(rule: &MetricRule) -> Embedding {
+    Embedding::new(rule.clusters).theta(THETA)
 }
 
 /// The quantiles of the squared distances of evenly spaced objects.
-fn bounds(embedding: &ConsensusEmbedding, ensemble: &Ensemble) -> (f64, f64) {
+fn bounds(ground: &Ground, ensemble: &Ensemble) -> (f64, f64) {
     let n = ensemble.n_objects();
     let count = n.min(MEASURED);
     let objects: Vec<u32> = (0..count)
         .map(|t| t * n / count)
-        .filter(|&i| embedding.place(ensemble, i).is_ok_and(|p| p.is_some()))
+        .filter(|&i| ground.embedding.place(ensemble, i).is_ok_and(|p| p.is_some()))
         .map(|i| i as u32)
         .collect();
-    let rows = embedding.rows(ensemble, &objects);
+    let rows = ground.rows(ensemble, &objects);
     let mut squares = Vec::with_capacity(objects.len() * objects.len().saturating_sub(1) / 2);
     for i in 0..rows.nrows() {
         for j in 0..i {
@@ -131,9 +133,9 @@ fn bounds(embedding: &ConsensusEmbedding, ensemble: &Ensemble) -> (f64, f64) {
 impl ConsensusMetric {
     pub(super) fn open(rule: MetricRule, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Self> {
         let embedding = rule.embedding(&[]).fit(ensemble, observer)?.output;
-        let base = Arm::new(&rule, embedding, ensemble);
+        let base = Arm::new(&rule, Ground::new(Arc::new(embedding)), ensemble);
         let folds = vec![base.metric.clone(); rule.folds];
-        let plain = Arc::new(Embedding::new(rule.clusters).theta(THETA).fit(ensemble, observer)?.output);
+        let plain = Arc::new(plain_embedding(&rule).fit(ensemble, observer)?.output);
         Ok(ConsensusMetric { rule, members: ensemble.n_members(), links: 0, plain, base, folds, grown: None })
     }
 
@@ -154,7 +156,7 @@ impl ConsensusMetric {
 
     /// The embedding that it was opened on.
     pub fn embedding(&self) -> &ConsensusEmbedding {
-        &self.base.embedding
+        &self.base.ground.embedding
     }
 
     /// M, q x q: distances of places are `(x - y)' M (x - y)`.
@@ -183,7 +185,7 @@ impl ConsensusMetric {
         links: &[(usize, usize, Link)],
         observer: &dyn Observer,
     ) -> Result<MetricReport> {
-        self.base.embedding.check(ensemble)?;
+        self.base.ground.embedding.check(ensemble)?;
         let n = ensemble.n_objects();
         if let Some(o) = links.iter().flat_map(|l| [l.0, l.1]).find(|&o| o >= n) {
             return Err(Error::out_of_range(format!("object {o} of {n}")));
@@ -208,7 +210,7 @@ impl ConsensusMetric {
         if let Some(grown) = &mut self.grown {
             grown.add(ensemble, (i, j), must, fold);
         }
-        let Some(v) = self.base.difference(ensemble, i, j) else { return false };
+        let Some(v) = self.base.ground.difference(ensemble, i, j) else { return false };
         let others = self.folds.iter_mut().enumerate().filter(|&(f, _)| f != fold);
         others.for_each(|(_, metric)| {
             metric.add(v.clone(), must);
@@ -239,10 +241,11 @@ impl ConsensusMetric {
     }
 
     /// Takes members in that were grown from the links so far: `ensemble` has them after the members that the
-    /// metric was opened on, and `left_out` says for each which fold of the links it has not seen. Members grown
-    /// before are given up. On an error nothing has changed.
+    /// metric was opened on, `left_out` says for each which fold of the links it has not seen, and `features` (one row per
+    /// object, perhaps no columns) has what lies beside the places. Members grown before are given up. On an error nothing
+    /// has changed.
     ///
-    /// [`HullGrowth`](crate::HullGrowth) makes such members. They are read out only where they prove themselves on links
+    /// [`HullGrowth`](crate::HullGrowth) makes all three. They are read out only where they prove themselves on links
     /// that they have not seen.
     ///
     /// # Errors
@@ -254,10 +257,18 @@ impl ConsensusMetric {
         &mut self,
         ensemble: &Ensemble,
         left_out: &[usize],
+        features: Array2<f32>,
         constraints: &Constraints,
         observer: &dyn Observer,
     ) -> Result<MetricReport> {
         self.check_links(constraints)?;
+        let n = ensemble.n_objects();
+        if features.nrows() != n || features.iter().any(|x| !x.is_finite()) {
+            return Err(Error::shape(format!(
+                "features of {} objects; expected finite ones of {n}",
+                features.nrows()
+            )));
+        }
         let (m, folds) = (self.members, self.rule.folds);
         if ensemble.n_members() != m + left_out.len() {
             return Err(Error::shape(format!(
@@ -269,16 +280,16 @@ impl ConsensusMetric {
         if let Some(f) = left_out.iter().find(|f| **f >= folds) {
             return Err(Error::out_of_range(format!("fold {f} of {folds}")));
         }
-        let base = self.base.embedding.beside(ensemble, m)?;
+        let base = self.base.ground.embedding.beside(ensemble, m)?;
         let mut next = ConsensusMetric {
             plain: Arc::new(self.plain.beside(ensemble, m)?),
-            base: Arm { embedding: Arc::new(base), metric: self.base.metric.clone() },
+            base: Arm { ground: Ground::new(Arc::new(base)), metric: self.base.metric.clone() },
             grown: None,
             ..self.clone()
         };
         let mut report = MetricReport { status: Status::Solved, sweeps: 0, links: self.links, telling: 0 };
         if !left_out.is_empty() {
-            let mut grown = Grown::open(&self.rule, m, left_out, ensemble, observer)?;
+            let mut grown = Grown::open(&self.rule, m, left_out, features, ensemble, observer)?;
             for (t, (i, j, link)) in constraints.iter().enumerate() {
                 grown.add(ensemble, (i, j), link == Link::Must, self.fold(t));
             }
@@ -312,7 +323,7 @@ impl ConsensusMetric {
         observer: &dyn Observer,
     ) -> Result<Judgement> {
         self.check_links(constraints)?;
-        self.base.embedding.check(ensemble)?;
+        self.base.ground.embedding.check(ensemble)?;
         let plain = self.plain(ensemble, observer)?;
         self.judge_beside(&plain, ensemble, constraints, observer)
     }
@@ -339,25 +350,30 @@ impl ConsensusMetric {
         observer: &dyn Observer,
     ) -> Result<Judgement> {
         let links: Vec<(usize, usize, Link)> = constraints.iter().collect();
-        let identity = LogDet::new(self.plain.n_dimensions(), 1.0, 1.0, 1.0);
-        let plain = Weighed::of(&seen(plain, &identity, ensemble, links.iter().enumerate()), links.len());
-        let folded = |arms: &dyn Fn(usize) -> (Arc<ConsensusEmbedding>, LogDet)| -> Result<Weighed> {
+        let plain = Weighed::of(&seen(plain, None, ensemble, links.iter().enumerate()), links.len());
+        let cut = Cut { quick: true, restarts: FOLD_STARTS, ..self.cut(observer) };
+        let folded = |read: &dyn Fn(usize) -> Result<(MetricReadOut, Option<LogDet>)>| -> Result<Weighed> {
             let mut all = Vec::with_capacity(links.len());
             for fold in 0..self.rule.folds.min(links.len()) {
-                let (embedding, metric) = arms(fold);
-                let cut = Cut { quick: true, restarts: FOLD_STARTS, ..self.cut(observer) };
-                let read = MetricReadOut::of(&embedding, ensemble, metric.map()?.view(), &cut)?;
+                let (read, metric) = read(fold)?;
                 let unseen = links.iter().enumerate().skip(fold).step_by(self.rule.folds);
-                all.append(&mut seen(&read, &metric, ensemble, unseen));
+                all.append(&mut seen(&read, metric.as_ref(), ensemble, unseen));
             }
             Ok(Weighed::of(&all, links.len()))
         };
-        let metric = folded(&|f| (Arc::clone(&self.base.embedding), self.folds[f].clone()))?;
+        let under = |ground: &Ground, metric: &LogDet| {
+            let read = MetricReadOut::of(ground, ensemble, metric.map()?.view(), &cut)?;
+            Ok((read, Some(metric.clone())))
+        };
+        let metric = folded(&|f| under(&self.base.ground, &self.folds[f]))?;
         let grown = match &self.grown {
             None => None,
-            Some(g) => Some(folded(&|f| (Arc::clone(&g.folds[f].embedding), g.folds[f].metric.clone()))?),
+            Some(g) => Some((
+                folded(&|f| Ok((MetricReadOut::of_directions(&g.plain_folds[f], ensemble, &cut)?, None)))?,
+                folded(&|f| under(&g.folds[f].ground, &g.folds[f].metric))?,
+            )),
         };
-        Ok(Judgement::of(&plain, &metric, grown.as_ref()))
+        Ok(Judgement::of(&plain, &metric, grown.as_ref().map(|(joined, grown)| (joined, grown))))
     }
 
     /// The clustering of best evidence, ready to label objects; `constraints` are those followed. The report notes
@@ -377,7 +393,7 @@ impl ConsensusMetric {
         observer: &dyn Observer,
     ) -> Result<Fit<MetricReadOut>> {
         self.check_links(constraints)?;
-        self.base.embedding.check(ensemble)?;
+        self.base.ground.embedding.check(ensemble)?;
         let plain = self.plain(ensemble, observer)?;
         let judgement = if self.links == 0 {
             Judgement::default()
@@ -393,14 +409,15 @@ impl ConsensusMetric {
         };
         read.judgement = judgement;
         read.place_sets(ensemble, constraints);
-        let mut report = Report { microclusters: Some(read.embedding.nodes().len()), ..Report::default() };
+        let mut report =
+            Report { microclusters: Some(read.ground.embedding.nodes().len()), ..Report::default() };
         report.expect_clusters(self.rule.clusters, read.n_clusters());
         report.notes.push(format!("read out: {}", judgement.reading.name()));
         Ok(Fit::new(read, report))
     }
 
-    /// The clustering of one reading, whatever speaks for it, and without placing the linked sets; that of the metric
-    /// where nothing was grown.
+    /// The clustering of one reading, whatever speaks for it, and without placing the linked sets; that without grown
+    /// members where nothing was grown.
     ///
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another ensemble,
@@ -411,14 +428,20 @@ impl ConsensusMetric {
         ensemble: &Ensemble,
         observer: &dyn Observer,
     ) -> Result<MetricReadOut> {
-        self.base.embedding.check(ensemble)?;
+        self.base.ground.embedding.check(ensemble)?;
         let arm = match (reading, &self.grown) {
             (Reading::Plain, _) => return self.plain(ensemble, observer),
+            (Reading::Joined, None) => return self.plain(ensemble, observer),
+            (Reading::Joined, Some(grown)) => {
+                let mut read = MetricReadOut::of_directions(&grown.plain, ensemble, &self.cut(observer))?;
+                read.judgement.reading = reading;
+                return Ok(read);
+            }
             (Reading::Grown, Some(grown)) => &grown.joined,
             _ => &self.base,
         };
         let mut read =
-            MetricReadOut::of(&arm.embedding, ensemble, arm.metric.map()?.view(), &self.cut(observer))?;
+            MetricReadOut::of(&arm.ground, ensemble, arm.metric.map()?.view(), &self.cut(observer))?;
         read.judgement.reading = reading;
         Ok(read)
     }
@@ -444,6 +467,10 @@ impl ConsensusMetric {
         let left_out = self.grown.as_ref().map_or(&[][..], |g| &g.left_out);
         let head = [self.members, self.links, left_out.len()];
         head.iter().chain(left_out).for_each(|&v| out.extend((v as u64).to_le_bytes()));
+        if let Some(grown) = &self.grown {
+            out.extend((grown.features.ncols() as u64).to_le_bytes());
+            grown.features.iter().for_each(|v| out.extend(v.to_le_bytes()));
+        }
         let grown = self.grown.iter().flat_map(|g| std::iter::once(&g.joined).chain(&g.folds));
         std::iter::once(&self.base.metric)
             .chain(&self.folds)
@@ -485,12 +512,14 @@ impl ConsensusMetric {
         if let Some(f) = left_out.iter().find(|f| **f >= rule.folds) {
             return Err(corrupt(format!("fold {f} of {}", rule.folds)));
         }
+        let features =
+            if grown > 0 { stored_features(&mut rest, ensemble.n_objects())? } else { Array2::zeros((0, 0)) };
         let base: Vec<usize> = (0..members).collect();
         let mut state = rule.open(&ensemble.select(&base)?, observer)?;
-        state.base.embedding = Arc::new(state.base.embedding.beside(ensemble, members)?);
+        state.base.ground = Ground::new(Arc::new(state.base.ground.embedding.beside(ensemble, members)?));
         state.plain = Arc::new(state.plain.beside(ensemble, members)?);
         if grown > 0 {
-            state.grown = Some(Grown::open(rule, members, &left_out, ensemble, observer)?);
+            state.grown = Some(Grown::open(rule, members, &left_out, features, ensemble, observer)?);
         }
         for (i, j, link) in constraints.iter() {
             state.take_up(ensemble, (i, j), link);
@@ -509,6 +538,22 @@ impl ConsensusMetric {
     }
 }
 
+/// n rows of as many features as the bytes say.
+fn stored_features(bytes: &mut &[u8], n: usize) -> Result<Array2<f32>> {
+    let columns = number(bytes)?;
+    if columns.checked_mul(n).is_none_or(|count| count > bytes.len() / 4) {
+        return Err(corrupt(format!("{columns} features of {n} objects in {} bytes", bytes.len())));
+    }
+    let mut features = Array2::zeros((n, columns));
+    for value in &mut features {
+        *value = f32::from_le_bytes(take(bytes)?);
+        if !value.is_finite() {
+            return Err(corrupt(format!("a feature of {value}")));
+        }
+    }
+    Ok(features)
+}
+
 fn number(bytes: &mut &[u8]) -> Result<usize> {
     usize::try_from(u64::from_le_bytes(take(bytes)?)).map_err(|_| corrupt("a number beyond this machine's"))
 }
@@ -518,49 +563,64 @@ impl Grown {
         rule: &MetricRule,
         members: usize,
         left_out: &[usize],
+        features: Array2<f32>,
         ensemble: &Ensemble,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        let arm = |weight: &dyn Fn(usize) -> f64| -> Result<Arm> {
-            let weights: Vec<f64> =
-                (0..members).map(|_| 1.0).chain(left_out.iter().map(|&f| weight(f))).collect();
-            let embedding = rule.embedding(&weights).fit(ensemble, observer)?.output;
-            Ok(Arm::new(rule, embedding, ensemble))
+        let features = Arc::new(features);
+        // Grown members have half the weight of the others, however many there are of either, and so have the few
+        // that stand for all that would have been grown without a fold.
+        let weights = |fold: Option<usize>| -> Vec<f64> {
+            let counted = |f: usize| fold.is_none_or(|fold| f == fold);
+            let count = left_out.iter().filter(|&&f| counted(f)).count();
+            let each = GROWN_SHARE * members as f64 / count.max(1) as f64;
+            let grown = left_out.iter().map(|&f| if counted(f) { each } else { 0.0 });
+            (0..members).map(|_| 1.0).chain(grown).collect()
         };
-        let folds = (0..rule.folds)
-            .map(|fold| {
-                // These few stand for all that would have been grown without the fold.
-                let few = left_out.iter().filter(|&&f| f == fold).count().max(1);
-                let weight = left_out.len() as f64 / few as f64;
-                arm(&|f| if f == fold { weight } else { 0.0 })
-            })
-            .collect::<Result<_>>()?;
-        Ok(Grown { left_out: left_out.to_vec(), joined: arm(&|_| 1.0)?, folds })
+        let arm = |fold| -> Result<Arm> {
+            let embedding = rule.embedding(&weights(fold)).fit(ensemble, observer)?.output;
+            Ok(Arm::new(rule, Ground::beside(embedding, ensemble, &features), ensemble))
+        };
+        let plain = |fold| -> Result<Arc<ConsensusEmbedding>> {
+            Ok(Arc::new(plain_embedding(rule).member_weights(&weights(fold)).fit(ensemble, observer)?.output))
+        };
+        Ok(Grown {
+            left_out: left_out.to_vec(),
+            joined: arm(None)?,
+            folds: (0..rule.folds).map(|fold| arm(Some(fold))).collect::<Result<_>>()?,
+            plain: plain(None)?,
+            plain_folds: (0..rule.folds).map(|fold| plain(Some(fold))).collect::<Result<_>>()?,
+            features,
+        })
     }
 
     fn add(&mut self, ensemble: &Ensemble, (i, j): (usize, usize), must: bool, fold: usize) {
         let others = self.folds.iter_mut().enumerate().filter(|&(f, _)| f != fold).map(|(_, arm)| arm);
         for arm in std::iter::once(&mut self.joined).chain(others) {
-            if let Some(v) = arm.difference(ensemble, i, j) {
+            if let Some(v) = arm.ground.difference(ensemble, i, j) {
                 arm.metric.add(v, must);
             }
         }
     }
 }
 
-/// How links look to a read-out; distances are squared, in units of the spread.
+/// How links look to a read-out under a metric, distances squared in units of the spread; without one it is
+/// the directions of the places that are compared.
 fn seen<'a>(
     read: &MetricReadOut,
-    metric: &LogDet,
+    metric: Option<&LogDet>,
     ensemble: &Ensemble,
     links: impl Iterator<Item = (usize, &'a (usize, usize, Link))>,
 ) -> Vec<Seen> {
     let unit = if read.spread > 0.0 { read.spread } else { 1.0 };
     links
         .filter_map(|(link, &(i, j, kind))| {
-            let v = difference(&read.embedding, ensemble, i, j)?;
             let (a, b) = (read.label(ensemble, i)?, read.label(ensemble, j)?);
-            Some(Seen { link, same: a == b, square: metric.square(&v) / unit, kind })
+            let square = match metric {
+                Some(metric) => metric.square(&read.ground.difference(ensemble, i, j)?) / unit,
+                None => read.ground.turn(ensemble, i, j)?,
+            };
+            Some(Seen { link, same: a == b, square, kind })
         })
         .collect()
 }

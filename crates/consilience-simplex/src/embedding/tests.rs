@@ -357,11 +357,15 @@ fn errors_change_nothing() {
     assert_eq!(kind(metric.follow(e, &[(0, 1, Link::Must)], &Stopped)), ErrorKind::Cancelled);
     let other = e.select(&[0, 1]).unwrap();
     assert_eq!(kind(metric.follow(&other, &[(0, 1, Link::Must)], &())), ErrorKind::ShapeMismatch);
-    assert_eq!(kind(metric.grow(e, &[0], &told, &())), ErrorKind::ShapeMismatch);
+    let plain = || Array2::zeros((18, 0));
+    assert_eq!(kind(metric.grow(e, &[0], plain(), &told, &())), ErrorKind::ShapeMismatch);
     let wide = e.select(&[0, 1, 2, 3, 0]).unwrap();
-    assert_eq!(kind(metric.grow(&wide, &[5], &told, &())), ErrorKind::OutOfRange);
+    assert_eq!(kind(metric.grow(&wide, &[5], plain(), &told, &())), ErrorKind::OutOfRange);
+    for odd in [Array2::zeros((17, 1)), Array2::from_elem((18, 1), f32::NAN)] {
+        assert_eq!(kind(metric.grow(&wide, &[0], odd, &told, &())), ErrorKind::ShapeMismatch);
+    }
     assert_eq!(
-        kind(metric.grow(&wide, &[0], &Constraints::new(18).unwrap(), &())),
+        kind(metric.grow(&wide, &[0], plain(), &Constraints::new(18).unwrap(), &())),
         ErrorKind::InvalidParameter
     );
     assert!(metric == before);
@@ -397,7 +401,7 @@ fn grown_members_join_where_they_know_more() {
     all.extend(good.ensemble.members().iter().cloned());
     let joined = Ensemble::new(all).unwrap();
     let left_out: Vec<usize> = (0..10).map(|u| u % 5).collect();
-    metric.grow(&joined, &left_out, &told, &()).unwrap();
+    metric.grow(&joined, &left_out, Array2::zeros((joined.n_objects(), 0)), &told, &()).unwrap();
     let fit = metric.read_out(&joined, &told, &()).unwrap().output;
     assert_eq!(fit.reading(), Reading::Grown);
     let score = adjusted_rand(&fit.partition(&joined, &()).unwrap(), &world.truth).unwrap();
@@ -405,6 +409,42 @@ fn grown_members_join_where_they_know_more() {
     let resumed = ConsensusMetric::from_bytes(&metric.to_bytes(), &rule, &joined, &told, &()).unwrap();
     assert!(resumed == metric);
     // Grown again from nothing: as before.
-    metric.grow(&world.ensemble, &[], &told, &()).unwrap();
+    metric.grow(&world.ensemble, &[], Array2::zeros((150, 0)), &told, &()).unwrap();
     assert!(metric == followed(&rule, &world.ensemble, &told));
+}
+
+/// No member knows, but features do: all objects and a few asked ones are labelled by both, stored ones too.
+#[test]
+fn features_lie_beside_the_places() {
+    let world = planted(Seed(14), &[60, 50, 40], 15, 0.8, 0.1).unwrap();
+    let told = links(&world.truth, 200, Seed(14));
+    let rule = MetricRule::new(3);
+    let base = world.ensemble.select(&(0..10).collect::<Vec<_>>()).unwrap();
+    let mut draw = Seed(15).stream();
+    let own = |i: usize, f| if world.truth.label(i) == Some(f) { 5.0 } else { 0.0 };
+    let features = Array2::from_shape_fn((150, 4), |(i, f)| own(i, f) as f32 + draw.normal() as f32);
+    let left_out: Vec<usize> = (0..5).collect();
+    let read = |features: Array2<f32>| {
+        let mut metric = followed(&rule, &base, &told);
+        metric.grow(&world.ensemble, &left_out, features, &told, &()).unwrap();
+        let fit = metric.read_as(Reading::Grown, &world.ensemble, &()).unwrap();
+        (metric, fit.partition(&world.ensemble, &()).unwrap(), fit)
+    };
+    let (metric, found, fit) = read(features.clone());
+    let score = |p: &Partition| adjusted_rand(p, &world.truth).unwrap();
+    let (with, without) = (score(&found), score(&read(Array2::zeros((150, 0))).1));
+    assert!(with > 0.95 && without < 0.9, "{with} {without}");
+    let asked = fit.labels(&world.ensemble, &(0..150).collect::<Vec<_>>()).unwrap();
+    assert_eq!(Partition::from_fn(150, |i| asked[i].map(|l| l as u64)).unwrap(), found);
+    // Their unit does not matter, but for rounding.
+    assert_eq!(score(&read(features.mapv(|v| 1024.0 * v)).1), with);
+    let bytes = metric.to_bytes();
+    let resumed = |bytes: &[u8]| ConsensusMetric::from_bytes(bytes, &rule, &world.ensemble, &told, &());
+    assert!(resumed(&bytes).unwrap() == metric);
+    let first = 8 * (3 + left_out.len());
+    for (at, bad) in [(first, u64::MAX.to_le_bytes()), (first + 8, [0xff; 8])] {
+        let mut odd = bytes.clone();
+        odd[at..at + 8].copy_from_slice(&bad);
+        assert_eq!(resumed(&odd).unwrap_err().kind(), ErrorKind::Corrupt);
+    }
 }

@@ -1,8 +1,7 @@
 use consilience_core::{Observer, Result, Status};
 use consilience_num::simplex::project_simplex;
 
-use super::block::Block;
-use super::{Outcome, check_step, mean_errors};
+use super::{Outcome, check_step};
 use crate::weights::Weights;
 
 /// Longer steps leave nothing but the best member.
@@ -70,15 +69,9 @@ impl AdditiveUpdate {
         check_step(self.step, LONGEST)
     }
 
-    pub(super) fn apply(
-        &self,
-        blocks: &[Block<'_>],
-        now: &Weights,
-        observer: &dyn Observer,
-    ) -> Result<Outcome> {
+    pub(super) fn apply(&self, errors: &[f64], now: &Weights, observer: &dyn Observer) -> Result<Outcome> {
         observer.check()?;
         let mut gamma = now.gamma();
-        let errors = mean_errors(blocks, gamma.len());
         let step = self.step / gamma.len() as f64;
         gamma.iter_mut().zip(errors).for_each(|(g, e)| *g -= step * e);
         project_simplex(&mut gamma);

@@ -4,13 +4,14 @@ use consilience_core::{Ensemble, Link};
 use rayon::prelude::*;
 
 use super::PairLoss;
+use super::pairs::Pairs;
 use crate::align::Alignment;
 use crate::tally::count_aligned;
 use crate::weights::Weights;
 
 /// Pairs per block: fixed, so that sums over blocks have the same bits on any number of threads, and small
 /// enough that a block's tables stay in the nearest cache.
-const PAIRS: usize = 256;
+pub(super) const PAIRS: usize = 256;
 
 /// Members whose labels one task copies out.
 const MEMBERS: usize = 16;
@@ -32,6 +33,11 @@ impl Labels {
                 alignment.gather(ensemble, chunk * MEMBERS + u, objects, out);
             }
         });
+        Labels { n, values }
+    }
+
+    /// Labels that are known already: one row of n per member.
+    pub(super) fn known(n: usize, values: Vec<u16>) -> Self {
         Labels { n, values }
     }
 
@@ -92,16 +98,6 @@ impl<'a> Rows<'a> {
 
     pub(crate) fn labels_of(&self, member: usize) -> &'a [u16] {
         &self.labels.of_member(member)[self.first..self.first + self.n]
-    }
-
-    /// Number of common clusters.
-    pub(crate) fn clusters(&self) -> usize {
-        self.clusters
-    }
-
-    /// Whether some member is silent on some object.
-    pub(crate) fn gaps(&self) -> bool {
-        self.gaps
     }
 
     /// Adds up weights by cluster, r + 1 rows of which the last is of the silent members.
@@ -340,6 +336,19 @@ impl Batch {
         Batch { labels: Labels::of(ensemble, alignment, &objects), chunks }
     }
 
+    /// The same from labels that are copied out already.
+    pub(crate) fn of_pairs(pairs: &Pairs) -> Self {
+        let (mut chunks, mut first) = (Vec::new(), 0);
+        for kind in pairs.kinds() {
+            for at in (0..kind.pairs).step_by(PAIRS) {
+                let count = PAIRS.min(kind.pairs - at);
+                chunks.push((first, count, kind.link, kind.weight));
+                first += 2 * count;
+            }
+        }
+        Batch { labels: pairs.labels(), chunks }
+    }
+
     /// The blocks, and how they stand under the weights before the update.
     pub(crate) fn blocks(&self, clusters: usize, weights: &Weights) -> Vec<Block<'_>> {
         let block = |&(first, pairs, link, weight): &(usize, usize, Link, f64)| {
@@ -357,6 +366,15 @@ pub(crate) struct Standing {
     pub(crate) loss: f64,
 }
 
+impl Standing {
+    pub(super) fn add(&mut self, other: Standing) {
+        self.violations.must += other.violations.must;
+        self.violations.cannot += other.violations.cannot;
+        self.violations.expected += other.violations.expected;
+        self.loss += other.loss;
+    }
+}
+
 /// How the weights that the blocks were made with stand, or others.
 pub(crate) fn standing(blocks: &[Block<'_>], weights: Option<&Weights>, loss: PairLoss) -> Standing {
     let of_block = |b: &Block<'_>| {
@@ -368,12 +386,7 @@ pub(crate) fn standing(blocks: &[Block<'_>], weights: Option<&Weights>, loss: Pa
         Standing { violations: b.violations(&soft), loss: b.weight * loss.value(b.link, &f, b.pairs()) }
     };
     let parts: Vec<Standing> = blocks.par_iter().map(of_block).collect();
-    parts.into_iter().fold(Standing::default(), |sum, s| Standing {
-        violations: Violations {
-            must: sum.violations.must + s.violations.must,
-            cannot: sum.violations.cannot + s.violations.cannot,
-            expected: sum.violations.expected + s.violations.expected,
-        },
-        loss: sum.loss + s.loss,
-    })
+    let mut sum = Standing::default();
+    parts.into_iter().for_each(|part| sum.add(part));
+    sum
 }

@@ -3,9 +3,10 @@
 mod additive;
 pub(crate) mod block;
 mod exact;
-mod gram;
+pub(crate) mod gram;
 mod loss;
 mod multiplicative;
+pub(crate) mod pairs;
 pub(crate) mod solve;
 
 use consilience_core::{Error, Observer, Result, Status};
@@ -13,8 +14,7 @@ use rayon::prelude::*;
 
 use crate::weights::Weights;
 use block::Block;
-use gram::Gram;
-use solve::{Part, Problem};
+use solve::Problem;
 
 pub use additive::AdditiveUpdate;
 pub use block::Violations;
@@ -122,11 +122,12 @@ impl UpdateRule {
         }
     }
 
-    /// The weights after a batch. `now` are those before it, `earlier` those before the batch before.
+    /// The weights after a batch. `now` are those before it, `earlier` those before the batch before, `errors` each
+    /// member's share of errors.
     pub(crate) fn apply(
         &self,
         problem: &Problem<'_>,
-        blocks: &[Block<'_>],
+        errors: impl FnOnce() -> Vec<f64>,
         now: &Weights,
         earlier: &Weights,
         observer: &dyn Observer,
@@ -138,14 +139,14 @@ impl UpdateRule {
                 let lower = (rule.loss == PairLoss::Squared).then_some(found.lower);
                 Ok(Outcome { gamma: found.gamma, status: found.status, iterations: found.iterations, lower })
             }
-            UpdateRule::Additive(rule) => rule.apply(blocks, now, observer),
-            UpdateRule::Multiplicative(rule) => rule.apply(blocks, now, earlier, observer),
+            UpdateRule::Additive(rule) => rule.apply(&errors(), now, observer),
+            UpdateRule::Multiplicative(rule) => rule.apply(&errors(), now, earlier, observer),
         }
     }
 }
 
 /// Each member's share of errors, weighted: 0 where it puts every pair right, 1 where none.
-fn mean_errors(blocks: &[Block<'_>], members: usize) -> Vec<f64> {
+pub(crate) fn mean_errors(blocks: &[Block<'_>], members: usize) -> Vec<f64> {
     let parts: Vec<Vec<f64>> = blocks
         .par_iter()
         .map(|b| {
@@ -167,13 +168,4 @@ fn check_step(step: f64, most: f64) -> Result<()> {
         return Err(Error::invalid(format!("step {step}; expected above 0 and at most {most}")));
     }
     Ok(())
-}
-
-/// The parts of the problem that a batch poses: all of it in one matrix where that is small and no member is
-/// silent, else block by block.
-pub(crate) fn parts<'a>(blocks: &'a [Block<'a>], members: usize, loss: PairLoss) -> Vec<Part<'a>> {
-    match Gram::of(blocks, members, loss) {
-        Some(gram) => vec![Part::Gram(gram)],
-        None => blocks.iter().map(|b| Part::Pairs(b, loss)).collect(),
-    }
 }

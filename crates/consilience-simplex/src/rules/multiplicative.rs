@@ -1,8 +1,7 @@
 use consilience_core::{Observer, Result, Status};
 use consilience_num::simplex::project_simplex;
 
-use super::block::Block;
-use super::{Outcome, check_step, mean_errors};
+use super::{Outcome, check_step};
 use crate::weights::Weights;
 
 /// Weights shrink by the errors of a member, held back by the weights of one batch before.
@@ -67,14 +66,13 @@ impl MultiplicativeUpdate {
 
     pub(super) fn apply(
         &self,
-        blocks: &[Block<'_>],
+        errors: &[f64],
         now: &Weights,
         earlier: &Weights,
         observer: &dyn Observer,
     ) -> Result<Outcome> {
         observer.check()?;
         let mut gamma = now.gamma();
-        let errors = mean_errors(blocks, gamma.len());
         for ((g, before), e) in gamma.iter_mut().zip(earlier.gamma()).zip(errors) {
             *g = (1.0 - 2.0 * self.step - self.step * e) * *g + 2.0 * self.step * before;
         }

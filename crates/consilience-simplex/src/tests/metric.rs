@@ -1,6 +1,6 @@
 use consilience_core::conformance::planted;
 use consilience_core::{
-    BaseClusterer, ErrorKind, Features, Fit, Link, Observer, Partition, Report, Result, Seed,
+    BaseClusterer, Ensemble, ErrorKind, Features, Fit, Link, Observer, Partition, Report, Result, Seed,
 };
 use consilience_num::kmeans::{self, KMeansOptions};
 use ndarray::Array2;
@@ -38,12 +38,15 @@ fn stored_and_resumed_with_metric_and_grown_members() {
     let x = Array2::from_shape_fn((120, 3), |(i, j)| {
         f64::from(u8::from(world.truth.label(i) == Some(j))) + 0.4 * draw.normal()
     });
-    let mut on = Updater::new(world.ensemble, 3).unwrap();
+    let mut on = Updater::new(world.ensemble.clone(), 3).unwrap();
     let mut stored = on.clone();
     let growth = HullGrowth::new(Means).members(10);
     for tier in 0..3 {
         let new = batch(&world.truth, 40, tier);
-        stored = Updater::from_bytes(&stored.to_bytes(), stored.into_ensemble()).unwrap();
+        // Grown members come out of the state; an ensemble that has them already is as good.
+        let ensemble = if tier == 2 { stored.ensemble().clone() } else { world.ensemble.clone() };
+        stored = Updater::from_bytes(&stored.to_bytes(), ensemble).unwrap();
+        assert_eq!(stored.ensemble(), on.ensemble());
         for u in [&mut on, &mut stored] {
             u.update(&new).unwrap();
             if tier != 1 {
@@ -56,6 +59,36 @@ fn stored_and_resumed_with_metric_and_grown_members() {
         assert!(a.judgement() == b.judgement() && a.judgement().grown.is_some());
         assert!(on.to_bytes() == stored.to_bytes(), "tier {tier}");
     }
+    // Only the grown members that it has, or none.
+    let mut members = on.ensemble().members().to_vec();
+    members[17] = members[0].clone();
+    let other = Ensemble::new(members).unwrap();
+    let error = Updater::from_bytes(&on.to_bytes(), other).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+    // They leave where objects or other members come or go, and come back.
+    for change in 0..3 {
+        let mut changed = on.clone();
+        let mut wide = x.clone();
+        match change {
+            0 => {
+                changed.append_objects(Array2::from_elem((2, 18), 0).view()).unwrap();
+                wide = ndarray::concatenate![ndarray::Axis(0), wide, Array2::zeros((2, 3))];
+            }
+            1 => changed.add_members(vec![world.truth.clone()], 0.1, &()).unwrap(),
+            _ => assert_eq!(changed.retire_members(&[2]).unwrap().len(), 1),
+        }
+        let left = [8, 9, 7][change];
+        assert_eq!((changed.ensemble().n_members(), changed.gamma().len()), (left, left));
+        let plain = changed.ensemble().clone();
+        changed.grow(wide.view().into(), &growth, 0.2, &()).unwrap();
+        assert_eq!(changed.ensemble().n_members(), left + 10);
+        let bytes = changed.to_bytes();
+        assert!(Updater::from_bytes(&bytes, plain).unwrap().to_bytes() == bytes);
+    }
+    let few = x.slice(ndarray::s![..100, ..]);
+    let before = on.to_bytes();
+    assert_eq!(on.grow(few.into(), &growth, 0.2, &()).unwrap_err().kind(), ErrorKind::ShapeMismatch);
+    assert!(on.to_bytes() == before);
     let mut short = on.to_bytes();
     short.truncate(short.len() - 20);
     assert_eq!(Updater::from_bytes(&short, on.ensemble().clone()).unwrap_err().kind(), ErrorKind::Corrupt);

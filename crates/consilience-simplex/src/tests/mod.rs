@@ -1,6 +1,7 @@
 //! Fast against naive, and every promise of the updater.
 
 mod alignment;
+mod fast;
 mod members;
 mod metric;
 mod readout;

@@ -1,0 +1,266 @@
+use std::ops::Range;
+
+use consilience_core::{Ensemble, Link};
+use consilience_num::reduce::ordered_chunks;
+use rayon::prelude::*;
+
+use super::PairLoss;
+use super::block::{Labels, PAIRS, Standing, Violations};
+use crate::align::Alignment;
+use crate::kernel::{Kernel, PART, TILE, Work, dispatch, passes};
+use crate::tiles::{SILENT, Tiles, WORTH};
+use crate::weights::Weights;
+
+/// With more common clusters two bytes are left for nobody.
+pub(crate) const MOST: usize = FILL[0] as usize;
+/// Members whose errors one task counts.
+const AGREEING: usize = 150;
+/// Fill up the last tile on either side of pairs: no two of them agree, and nobody votes for them.
+const FILL: [u8; 2] = [254, 255];
+
+/// A batch of constraints by the bytes of the members, must-links first: 64 objects `i` in one tile and their
+/// 64 `j` in the next.
+pub(crate) struct Pairs {
+    tiles: Tiles,
+    kinds: [Kind; 2],
+    clusters: usize,
+}
+
+/// Pairs of one kind.
+pub(crate) struct Kind {
+    pub(crate) link: Link,
+    pub(crate) pairs: usize,
+    pub(crate) weight: f64,
+    /// Tiles of each member.
+    pub(crate) tiles: Range<usize>,
+}
+
+impl Pairs {
+    /// With `balance`, must-links and cannot-links weigh as much as each other; the weights sum to the number of
+    /// constraints either way. For at most [`MOST`] common clusters.
+    pub(crate) fn of(
+        ensemble: &Ensemble,
+        alignment: &Alignment,
+        constraints: impl Iterator<Item = (usize, usize, Link)>,
+        balance: bool,
+    ) -> Self {
+        let (must, cannot): (Vec<_>, Vec<_>) = constraints.partition(|&(_, _, link)| link == Link::Must);
+        let half = (must.len() + cannot.len()) as f64 / 2.0;
+        let balanced = balance && !must.is_empty() && !cannot.is_empty();
+        let mut objects: Vec<u32> =
+            Vec::with_capacity(2 * (must.len().next_multiple_of(TILE) + cannot.len().next_multiple_of(TILE)));
+        let kinds = [(Link::Must, &must), (Link::Cannot, &cannot)].map(|(link, pairs)| {
+            let first = objects.len() / TILE;
+            for chunk in pairs.chunks(TILE) {
+                // Filled up with objects whose columns are read anyway.
+                objects.extend(chunk.iter().map(|p| p.0 as u32));
+                objects.resize(objects.len().next_multiple_of(TILE), chunk[0].0 as u32);
+                objects.extend(chunk.iter().map(|p| p.1 as u32));
+                objects.resize(objects.len().next_multiple_of(TILE), chunk[0].1 as u32);
+            }
+            let weight = if balanced { half / pairs.len() as f64 } else { 1.0 };
+            Kind { link, pairs: pairs.len(), weight, tiles: first..objects.len() / TILE }
+        });
+        let members: Vec<usize> = (0..ensemble.n_members()).collect();
+        let tiles = Tiles::gathered(ensemble, alignment, &members, &objects);
+        Pairs { tiles, kinds, clusters: alignment.clusters() }
+    }
+
+    /// Whether some member is silent on some object.
+    pub(crate) fn gaps(&self) -> bool {
+        self.tiles.gaps()
+    }
+
+    /// Ends the last tiles of each kind, which are gathered in full.
+    pub(crate) fn filled(mut self) -> Self {
+        for kind in &self.kinds {
+            let real = kind.pairs % TILE;
+            if real == 0 {
+                continue;
+            }
+            for u in 0..self.tiles.members() {
+                let row = self.tiles.row_mut(u);
+                for (side, fill) in FILL.into_iter().enumerate() {
+                    row[kind.tiles.end - 2 + side].0[real..].fill(fill);
+                }
+            }
+        }
+        self
+    }
+
+    /// The labels as blocks have them: for each block the first objects of its pairs, then the second.
+    pub(super) fn labels(&self) -> Labels {
+        let n = 2 * self.kinds.iter().map(|k| k.pairs).sum::<usize>();
+        let mut values = Vec::with_capacity(n * self.n_members());
+        for u in 0..self.n_members() {
+            for kind in &self.kinds {
+                for (block, sides) in self.sides(u, kind).chunks(PAIRS / TILE).enumerate() {
+                    let real = PAIRS.min(kind.pairs - block * PAIRS);
+                    for side in 0..2 {
+                        let labels = sides.iter().flat_map(|s| &s[side].0).take(real);
+                        let wide = |&l: &u8| if l == SILENT { self.clusters as u16 } else { l.into() };
+                        values.extend(labels.map(wide));
+                    }
+                }
+            }
+        }
+        Labels::known(n, values)
+    }
+
+    pub(crate) fn kinds(&self) -> &[Kind; 2] {
+        &self.kinds
+    }
+
+    pub(crate) fn n_members(&self) -> usize {
+        self.tiles.members()
+    }
+
+    /// The pairs of one kind as one member labels them, both sides of 64 pairs at a time.
+    pub(crate) fn sides(&self, member: usize, kind: &Kind) -> &[[crate::kernel::Tile; 2]] {
+        self.tiles.row(member)[kind.tiles.clone()].as_chunks().0
+    }
+
+    /// Each member's share of errors, weighted: 0 where it puts every pair right, 1 where none.
+    pub(crate) fn mean_errors(&self) -> Vec<f64> {
+        let total: f64 = self.kinds.iter().map(|k| k.weight * k.pairs as f64).sum();
+        let [m, c] = &self.kinds;
+        let error = |[must, cannot]: [u32; 2]| {
+            (m.weight * (m.pairs as f64 - f64::from(must)) + c.weight * f64::from(cannot)) / total
+        };
+        let count = |members: Range<usize>| dispatch(Agreements { pairs: self, members });
+        ordered_chunks(self.n_members(), AGREEING, count, Vec::new(), |mut errors, agreements| {
+            errors.extend(agreements.into_iter().map(error));
+            errors
+        })
+    }
+
+    /// How two sets of weights stand to the constraints.
+    pub(crate) fn standings(&self, weights: [&Weights; 2], loss: PairLoss) -> [Standing; 2] {
+        let of_chunk = |chunk: usize| dispatch(Stand { pairs: self, weights, loss, chunk });
+        let chunks = 0..self.tiles.per_member() / 2;
+        let parts: Vec<[Standing; 2]> = if self.n_members() * self.tiles.per_member() * TILE < WORTH {
+            chunks.map(of_chunk).collect()
+        } else {
+            chunks.into_par_iter().map(of_chunk).collect()
+        };
+        let mut sums = [Standing::default(); 2];
+        for part in parts {
+            sums.iter_mut().zip(part).for_each(|(sum, part)| sum.add(part));
+        }
+        sums
+    }
+
+    /// The kind of a pair of tiles, and how many of its pairs are real.
+    fn chunk(&self, chunk: usize) -> (&Kind, usize) {
+        let kind = &self.kinds[usize::from(2 * chunk >= self.kinds[0].tiles.end)];
+        (kind, (kind.pairs - (2 * chunk - kind.tiles.start) / 2 * TILE).min(TILE))
+    }
+}
+
+/// Pairs of each kind that members put together.
+struct Agreements<'a> {
+    pairs: &'a Pairs,
+    members: Range<usize>,
+}
+
+impl Work for Agreements<'_> {
+    type Output = Vec<[u32; 2]>;
+
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) -> Vec<[u32; 2]> {
+        let Agreements { pairs, members } = self;
+        let mut counts = Vec::with_capacity(members.len());
+        for u in members {
+            let mut of_kind = [0; 2];
+            for (count, kind) in of_kind.iter_mut().zip(&pairs.kinds) {
+                for [a, b] in pairs.sides(u, kind) {
+                    *count += kernel.agreements(a, b);
+                }
+            }
+            counts.push(of_kind);
+        }
+        counts
+    }
+}
+
+/// How two sets of weights stand to at most 64 pairs of one kind.
+struct Stand<'a> {
+    pairs: &'a Pairs,
+    weights: [&'a Weights; 2],
+    loss: PairLoss,
+    chunk: usize,
+}
+
+impl Work for Stand<'_> {
+    type Output = [Standing; 2];
+
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) -> [Standing; 2] {
+        let Stand { pairs, weights, loss, chunk } = self;
+        let [before, after] = weights.map(Weights::units);
+        let r = pairs.clusters;
+        // Side by side: votes of both objects of each pair.
+        let mut votes = vec![[[[0u32; TILE]; 2]; 2]; r];
+        for side in 0..2 {
+            let tile = 2 * chunk + side;
+            for part in 0..TILE / PART {
+                passes!(r, |first, R| {
+                    let units = before.iter().zip(after).map(|(&b, &a)| [b, a]);
+                    let weighted = pairs.tiles.column(tile).zip(units);
+                    let sums = kernel.count_32::<R, 2>(weighted, part, first);
+                    for (w, sums) in sums.iter().enumerate() {
+                        for (votes, sums) in votes[first..].iter_mut().zip(sums) {
+                            votes[w][side].as_chunks_mut::<PART>().0[part] = *sums;
+                        }
+                    }
+                });
+            }
+        }
+        let (kind, real) = pairs.chunk(chunk);
+        std::array::from_fn(|w| {
+            let total = weights[w].total() as f64;
+            stand(votes.iter().map(|v| &v[w]), kind, real, total, loss)
+        })
+    }
+}
+
+/// What is violated, and the weighted loss, from the votes of both objects of each pair.
+#[inline(always)]
+fn stand<'a>(
+    votes: impl Iterator<Item = &'a [[u32; TILE]; 2]>,
+    kind: &Kind,
+    real: usize,
+    total: f64,
+    loss: PairLoss,
+) -> Standing {
+    let sign = if kind.link == Link::Must { -1.0 } else { 1.0 };
+    let (mut products, mut squares) = ([0.0f64; TILE], [0.0f64; TILE]);
+    let mut best = [[0u32; TILE]; 2];
+    let mut label = [[0u32; TILE]; 2];
+    for (c, sides) in (0u32..).zip(votes) {
+        for t in 0..TILE {
+            let (a, b) = (f64::from(sides[0][t]), f64::from(sides[1][t]));
+            products[t] += a * b;
+            squares[t] += (a + sign * b) * (a + sign * b);
+        }
+        for side in 0..2 {
+            for t in 0..TILE {
+                let vote = sides[side][t];
+                label[side][t] = if vote > best[side][t] { c } else { label[side][t] };
+                best[side][t] = best[side][t].max(vote);
+            }
+        }
+    }
+    let together = products.iter().sum::<f64>() / (total * total);
+    let wrong = |t: &usize| (label[0][*t] != label[1][*t]) == (kind.link == Link::Must);
+    let wrong = (0..real).filter(wrong).count();
+    let violations = match kind.link {
+        Link::Must => Violations { must: wrong, cannot: 0, expected: real as f64 - together },
+        Link::Cannot => Violations { must: 0, cannot: wrong, expected: together },
+    };
+    let loss = match loss {
+        PairLoss::Squared => squares.iter().sum::<f64>() / (total * total),
+        PairLoss::Probability => violations.expected,
+    };
+    Standing { violations, loss: kind.weight * loss }
+}

@@ -1,0 +1,91 @@
+//! What an update allocates does not grow with the number of objects. Every allocation of this program is counted, which is
+//! why the test stands alone.
+
+use allocation_counter::{AllocationInfo, measure};
+use consilience_core::conformance::planted;
+use consilience_core::{Ensemble, Link, Partition, Seed};
+use consilience_simplex::{
+    AdditiveUpdate, AlignmentReference, ExactUpdate, MultiplicativeUpdate, UpdateRule, Updater, UpdaterSetup,
+};
+
+type Batch = Vec<(usize, usize, Link)>;
+
+/// 1,000 objects and copies of them, under 40 members of which some have gaps if asked for.
+fn updater(n: usize, missing: f64, rule: UpdateRule) -> (Updater, Partition) {
+    let world = planted(Seed(1), &[500, 300, 200], 40, 0.3, missing).unwrap();
+    let objects: Vec<usize> = (0..n).map(|i| i % 1000).collect();
+    let ensemble: Ensemble = world.ensemble.select_objects(&objects).unwrap();
+    let truth = Partition::from_fn(n, |i| world.truth.label(i % 1000).map(|l| l as u64)).unwrap();
+    let setup = UpdaterSetup::new(3).reference(AlignmentReference::Given(truth)).rule(rule);
+    (setup.updater(ensemble).unwrap(), world.truth)
+}
+
+/// Constraints among the first 1,000 objects.
+fn batch(truth: &Partition, count: usize, seed: u64) -> Batch {
+    let mut s = Seed(seed).stream();
+    let pairs = std::iter::from_fn(|| Some((s.below(1000), s.below(1000)))).filter(|(i, j)| i != j);
+    let link = |(i, j)| (i, j, if truth.label(i) == truth.label(j) { Link::Must } else { Link::Cannot });
+    pairs.map(link).take(count).collect()
+}
+
+/// What each of three updates allocates. One thread does everything, since threads are counted apart.
+fn allocated(n: usize, missing: f64, rule: UpdateRule, metric: bool) -> Vec<AllocationInfo> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    pool.install(|| {
+        let (mut updater, truth) = updater(n, missing, rule);
+        if metric {
+            updater.read_out(&()).unwrap();
+        }
+        (0..3)
+            .map(|b| {
+                let batch = batch(&truth, 200, b);
+                let mut report = None;
+                let counted = measure(|| report = Some(updater.update(&batch)));
+                report.unwrap().unwrap();
+                counted
+            })
+            .collect()
+    })
+}
+
+fn rules() -> [UpdateRule; 3] {
+    [
+        ExactUpdate::default().max_iterations(20).into(),
+        AdditiveUpdate::default().into(),
+        MultiplicativeUpdate::default().into(),
+    ]
+}
+
+#[test]
+fn an_update_allocates_nothing_in_proportion_to_the_objects() {
+    for rule in rules() {
+        for missing in [0.0, 0.1] {
+            let few = allocated(1000, missing, rule.clone(), false);
+            let many = allocated(100_000, missing, rule.clone(), false);
+            assert!(few.iter().all(|info| info.bytes_total > 0), "nothing was counted");
+            assert_eq!(few, many, "{} {missing}", rule.name());
+        }
+    }
+}
+
+#[test]
+fn nor_does_it_while_a_metric_is_open() {
+    for rule in rules() {
+        let few = allocated(1000, 0.0, rule.clone(), true);
+        let many = allocated(100_000, 0.0, rule.clone(), true);
+        assert_eq!(few, many, "{}", rule.name());
+    }
+}
+
+/// The counter sees what it should: a read-out of all objects does grow with them.
+#[test]
+fn a_read_out_does() {
+    let counted = |n: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        pool.install(|| {
+            let (updater, _) = updater(n, 0.0, UpdateRule::default());
+            measure(|| drop(updater.partition().unwrap())).bytes_total
+        })
+    };
+    assert!(counted(100_000) > counted(1000) + 99_000);
+}
