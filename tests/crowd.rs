@@ -10,7 +10,7 @@ use consilience::ndarray::{Ix1, OwnedRepr};
 use consilience::scores::{Normalizer, normalized_mutual_information};
 use consilience::{
     AnswerCounts, Answers, CrowdClustering, CrowdMethod, Grouped, MemoryBudget, ObservedPairs, Partition,
-    RobustCompletion,
+    Penalty, RobustCompletion,
 };
 use ndarray_npy::NpzReader;
 
@@ -64,7 +64,11 @@ fn real_answers_are_completed_to_a_certified_gap() {
         let Some((answers, _)) = read(name) else { continue };
         let counts = AnswerCounts::of(&answers, MemoryBudget::default()).unwrap();
         let observed = ObservedPairs::reliable(&counts, 0.0, 0.9).unwrap();
-        let fit = RobustCompletion::new().tolerance(1e-3).fit(&observed, &()).unwrap();
+        let fit = RobustCompletion::new()
+            .penalty(Penalty::Scaled(2.0))
+            .tolerance(1e-3)
+            .fit(&observed, &())
+            .unwrap();
         println!("{name}: {} after {} iterations", fit.output.objective, fit.report.iterations);
         assert!(fit.output.gap <= 1e-3);
     }

@@ -23,7 +23,7 @@ pub(crate) fn score(
     unseen: &Answers,
 ) -> Vec<f64> {
     let q = hard(labels, k);
-    let rates = Counts::of(seen, q.view()).0.rates(shrinkage);
+    let rates = Counts::of(seen, q.view(), shrinkage).0.rates(shrinkage);
     let carried = carry(seen, q.view(), unseen);
     crate::blocks::per_task(unseen, carried.view(), &rates)
 }

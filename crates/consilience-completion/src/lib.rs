@@ -34,6 +34,7 @@ mod dawid_skene;
 mod ecmc;
 mod held_out;
 mod mccc;
+mod pairs;
 mod rdml;
 mod rmc;
 mod second;

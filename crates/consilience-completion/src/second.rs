@@ -91,12 +91,14 @@ fn gain(
     for unseen_half in 0..2 {
         let seen = some.filter(|t, _| half[t] != unseen_half);
         let unseen = some.filter(|t, _| half[t] == unseen_half);
-        let fitted = fit(&seen, blocks, observer)?;
+        let fitted = fit(&seen, &blocks.without_perturbations(), observer)?;
         let rates = fitted.counts.rates(blocks.shrinkage());
         let second = per_task(&unseen, carry(&seen, fitted.q.view(), &unseen).view(), &rates);
         let all = Array2::ones((answers.answered().len(), 1));
         for (rival, gains) in [first, all.view()].into_iter().zip(&mut gains) {
-            let rates = Counts::of(&seen, carry(answers, rival, &seen).view()).0.rates(blocks.shrinkage());
+            let rival_seen = carry(answers, rival, &seen);
+            let shrinkage = blocks.shrinkage();
+            let rates = Counts::of(&seen, rival_seen.view(), shrinkage).0.rates(shrinkage);
             let theirs = per_task(&unseen, carry(answers, rival, &unseen).view(), &rates);
             gains.extend(second.iter().zip(theirs).map(|(a, b)| a - b));
         }
@@ -118,7 +120,7 @@ fn explained_better(
     blocks: &WorkerBlocks,
 ) -> Vec<bool> {
     let total = |q: ArrayView2<'_, f64>| {
-        let rates = Counts::of(answers, q).0.rates(blocks.shrinkage());
+        let rates = Counts::of(answers, q, blocks.shrinkage()).0.rates(blocks.shrinkage());
         let mut of_worker = vec![0.0; answers.n_workers()];
         for (task, l) in answers.tasks().zip(per_task(answers, q, &rates)) {
             of_worker[task.worker] += l;

@@ -14,15 +14,17 @@ use rayon::prelude::*;
 #[cfg(test)]
 pub(crate) use tests::crowd;
 
-pub(crate) use rates::{Counts, Shrinkage, bernoulli, per_task};
+pub(crate) use rates::{Counts, Rates, Shrinkage, bernoulli, logistic, logit, per_task};
 pub(crate) use sweep::{Occurrences, Weights};
 
-use crate::spectral;
 use crate::workers::{self, WorkerRates};
 use crate::{AnswerCounts, Answers};
+use crate::{dawid_skene, spectral};
 
 /// Starts that are computed; others are these, perturbed.
-const SPECTRAL_STARTS: usize = 3;
+const SPECTRAL_STARTS: usize = 4;
+/// Iterations after which starts are compared; a third of them goes on.
+const TRIAL: usize = 20;
 /// Weight of random memberships in a perturbed start.
 const PERTURBATION: f64 = 0.3;
 /// Mass that a start's memberships leave to the other clusters.
@@ -43,9 +45,13 @@ const SOFTNESS: f64 = 0.1;
 /// ```
 ///
 /// the rates are expected shares of "same" under Q, shrunk to the crowd's by a pseudo-count (20 answers), and
-/// `p_w(c)` is shrunk to the worker's rate moved by the cluster's in log-odds. The best of several starts
-/// by the evidence bound is kept: spectral clusterings of the mean answers and of the residual
-/// `c - mean N`, and perturbations of them.
+/// `p_w(c)` is shrunk to the worker's rate moved by the cluster's in log-odds. Clusters that the crowd confuses have a rate
+/// of their own: for an object of c and one of d, `r_w` is moved in log-odds by what the whole crowd says
+/// about such pairs (shrunk by 400 answers), and the sum above runs over the clusters of j.
+///
+/// The best of several starts by the evidence bound is kept: spectral clusterings of the mean answers, of the
+/// residual `c - mean N` and of Dawid and Skene's posteriors, and perturbations of them. All run for 20
+/// iterations, the best third until they stay.
 ///
 /// ```
 /// use consilience_completion::{Answers, PairAnswer, WorkerBlocks};
@@ -66,9 +72,9 @@ const SOFTNESS: f64 = 0.1;
 /// ```
 ///
 /// # Complexity
-/// A sweep is O(rows k), rows being the (worker, task, item) triples and not the pairs they answer: a task of
-/// s items counts s, not s^2. Memory 8 k (tasks + groups) bytes per start in flight, and the pair counts for
-/// the spectral starts.
+/// A sweep is O(rows k), or O(rows k^2) with rates between clusters, rows being the (worker, task, item) triples and not the pairs they answer: a task of
+/// s items counts s, not s^2. Memory 8 k (tasks + groups) bytes per start in flight, 16 k^2 per worker, and the
+/// pair counts for the spectral starts.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n` or bad
@@ -77,8 +83,8 @@ const SOFTNESS: f64 = 0.1;
 ///
 /// # References
 /// Ours; the setting is that of Yi 2014, Sect. 3.2 and Gomes, Welinder, Krause, Perona 2011, "Crowdclustering". Rates that
-/// differ by cluster tell a cluster of leftovers, whose objects are not alike, from the others. Objects are
-/// updated in turn, each step raising the evidence bound, instead of all at once with damping.
+/// differ by cluster tell a cluster of leftovers, whose objects are not alike, from the others; rates between clusters
+/// keep apart what is often confused. Objects are updated in turn, each step raising the evidence bound, instead of all at once with damping.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerBlocks {
     clusters: usize,
@@ -101,6 +107,10 @@ pub struct Blocks {
     pub workers: Vec<WorkerRates>,
     /// How often the crowd calls two objects of each cluster the same; clusters as in `memberships`.
     pub cluster_rates: Vec<f64>,
+    /// How often the crowd calls objects of two clusters the same: k x k, symmetric, `cluster_rates` on the
+    /// diagonal; high where the crowd confuses two clusters. Away from the diagonal `apart_rate` where rates
+    /// between clusters are not fitted.
+    pub between_rates: Array2<f64>,
     /// How often the crowd calls two objects apart the same.
     pub apart_rate: f64,
     /// The evidence bound: expected log-likelihood of answers and clusters plus entropy of Q.
@@ -118,13 +128,13 @@ pub(crate) struct Fitted {
 }
 
 impl WorkerBlocks {
-    /// A model of k clusters: 12 starts, pseudo-count 20, rates by cluster, tolerance 1e-4, at most 300
-    /// iterations, seed 0.
+    /// A model of k clusters: 12 starts, pseudo-count 20, rates by cluster and between clusters, tolerance 1e-4, at
+    /// most 300 iterations, seed 0.
     pub fn new(clusters: usize) -> Self {
         WorkerBlocks {
             clusters,
             starts: 12,
-            shrinkage: Shrinkage { pseudo: 20.0, by_cluster: true },
+            shrinkage: Shrinkage { pseudo: 20.0, by_cluster: true, between: true },
             tolerance: 1e-4,
             max_iterations: 300,
             seed: Seed(0),
@@ -147,6 +157,14 @@ impl WorkerBlocks {
     /// Whether clusters differ in how readily their objects are called the same.
     pub fn rates_by_cluster(mut self, by_cluster: bool) -> Self {
         self.shrinkage.by_cluster = by_cluster;
+        self
+    }
+
+    /// Whether pairs of clusters differ in how readily their objects are confused. Without it the model merges
+    /// two clusters that the crowd often confuses and splits another instead. Fitted only where the crowd gave at
+    /// least 100 answers for each pair of clusters.
+    pub fn rates_between_clusters(mut self, between: bool) -> Self {
+        self.shrinkage.between = between;
         self
     }
 
@@ -180,6 +198,7 @@ impl WorkerBlocks {
     /// As [`WorkerBlocks`].
     pub fn fit(&self, answers: &Answers, observer: &dyn Observer) -> Result<Fit<Blocks>> {
         self.check(answers)?;
+        self.check_memory(answers)?;
         observer.check()?;
         let mut report = Report::default();
         let counts = report.stage("pair counts", || AnswerCounts::of(answers, self.budget))?;
@@ -190,6 +209,7 @@ impl WorkerBlocks {
         Ok(Fit::new(blocks, report))
     }
 
+    /// The options, apart from what memory they would take.
     pub(crate) fn check(&self, answers: &Answers) -> Result<()> {
         check_clusters(self.clusters, answers)?;
         if self.starts == 0 || self.max_iterations == 0 {
@@ -203,14 +223,29 @@ impl WorkerBlocks {
                 return Err(Error::invalid(format!("{name} {value}; expected a number above 0")));
             }
         }
+        Ok(())
+    }
+
+    /// Whether the fit would stay inside the memory budget.
+    pub(crate) fn check_memory(&self, answers: &Answers) -> Result<()> {
         let rows = (answers.n_tasks() + answers.n_groups()).saturating_mul(rayon::current_num_threads());
         self.budget.check_table("sums over groups", rows, self.clusters, 8)?;
+        if self.shrinkage.tells_clusters(answers, self.clusters) {
+            let tables = answers.n_workers().saturating_mul(2 * rayon::current_num_threads());
+            self.budget.check_table("rates between clusters", tables, self.clusters.pow(2), 8)?;
+        }
         self.budget.check_table("memberships", answers.answered().len(), self.clusters, 8 * self.starts)
     }
 
     /// The same options for another number of clusters.
     pub(crate) fn of(mut self, clusters: usize) -> Self {
         self.clusters = clusters;
+        self
+    }
+
+    /// The same options with the computed starts alone: for fits that are only compared with each other.
+    pub(crate) fn without_perturbations(mut self) -> Self {
+        self.starts = self.starts.min(SPECTRAL_STARTS);
         self
     }
 
@@ -236,29 +271,45 @@ impl WorkerBlocks {
         let k = self.clusters.min(answers.answered().len()).max(1);
         let mean = spectral::mean_answers(answers, counts, k, self.seed, observer)?;
         let [residual, unit] = spectral::residual(answers, counts, k, self.seed, observer)?;
-        self.best_of(answers, [mean, residual, unit].map(|labels| soft(&labels, k)), observer)
+        let latent = dawid_skene::posterior(answers, k, observer)?.matrix();
+        let latent = spectral::cluster(&latent, k, self.seed, observer)?;
+        self.best_of(answers, [mean, residual, unit, latent].map(|labels| soft(&labels, k)), observer)
     }
 
-    /// The best of the given starts and their perturbations.
-    pub(crate) fn best_of(
+    /// The best of the given starts and their perturbations: all run for a while, those of highest bound go
+    /// on until they stay.
+    fn best_of(
         &self,
         answers: &Answers,
         computed: [Array2<f64>; SPECTRAL_STARTS],
         observer: &dyn Observer,
     ) -> Result<Fitted> {
         let occurrences = Occurrences::of(answers);
-        let all: Vec<Fitted> = (0..self.starts)
+        let mut tried: Vec<Fitted> = (0..self.starts)
             .into_par_iter()
             .map(|s| {
                 let mut q = computed[s % SPECTRAL_STARTS].clone();
                 if s >= SPECTRAL_STARTS {
                     self.perturb(&mut q, s);
                 }
-                self.fit_from(answers, &occurrences, q, observer)
+                self.fit_from(answers, &occurrences, q, TRIAL, observer)
             })
             .collect::<Result<_>>()?;
-        // The first of equals, so that the choice does not depend on the order of arrival.
-        let best = all.into_iter().reduce(|best, f| if f.bound > best.bound { f } else { best });
+        // Stable, so that of equals the first goes on and no choice depends on the order of arrival.
+        tried.sort_by(|a, b| b.bound.total_cmp(&a.bound));
+        tried.truncate(self.starts.div_ceil(3));
+        let finished: Vec<Fitted> = tried
+            .into_par_iter()
+            .map(|trial| {
+                let left = self.max_iterations.saturating_sub(trial.iterations);
+                if trial.converged || left == 0 {
+                    return Ok(trial);
+                }
+                let rest = self.fit_from(answers, &occurrences, trial.q, left, observer)?;
+                Ok(Fitted { iterations: trial.iterations + rest.iterations, ..rest })
+            })
+            .collect::<Result<_>>()?;
+        let best = finished.into_iter().reduce(|best, f| if f.bound > best.bound { f } else { best });
         best.ok_or_else(|| Error::invalid("0 starts; expected at least 1"))
     }
 
@@ -274,18 +325,19 @@ impl WorkerBlocks {
         }
     }
 
-    /// Sweeps from the given memberships until they stay.
-    pub(crate) fn fit_from(
+    /// Sweeps from the given memberships until they stay, at most `iterations` times.
+    fn fit_from(
         &self,
         answers: &Answers,
         occurrences: &Occurrences,
         mut q: Array2<f64>,
+        most: usize,
         observer: &dyn Observer,
     ) -> Result<Fitted> {
         let (mut iterations, mut converged) = (0, false);
-        while iterations < self.max_iterations && !converged {
+        while iterations < most.min(self.max_iterations) && !converged {
             observer.check()?;
-            let (counts, mut sums) = Counts::of(answers, q.view());
+            let (counts, mut sums) = Counts::of(answers, q.view(), self.shrinkage);
             let weights = Weights::of(&counts.rates(self.shrinkage));
             let share = ln_share(q.view());
             let change = sweep::sweep(&mut q, &mut sums, occurrences, &weights, &share);
@@ -293,20 +345,27 @@ impl WorkerBlocks {
             converged = change < self.tolerance;
         }
         observer.progress("start", iterations, iterations);
-        let (counts, _) = Counts::of(answers, q.view());
-        let bound = bound(&counts, self.shrinkage, q.view());
+        let (counts, _) = Counts::of(answers, q.view(), self.shrinkage);
+        let bound = bound(answers, &counts.rates(self.shrinkage), q.view());
         Ok(Fitted { q, counts, bound, iterations, converged })
     }
 
     /// The result in terms of all objects.
     pub(crate) fn blocks(&self, answers: &Answers, fitted: &Fitted) -> Result<Blocks> {
         let memberships = memberships(answers, fitted.q.view())?;
+        let cluster_rates = fitted.counts.of_clusters(self.shrinkage.pseudo);
+        let apart_rate = fitted.counts.crowd().1;
+        let k = cluster_rates.len();
+        let mut between_rates =
+            fitted.counts.of_pairs().unwrap_or_else(|| Array2::from_elem((k, k), apart_rate));
+        between_rates.diag_mut().iter_mut().zip(&cluster_rates).for_each(|(x, &rate)| *x = rate);
         Ok(Blocks {
             partition: memberships.hard()?,
             memberships,
             workers: workers::table(answers, &fitted.counts, self.shrinkage.pseudo),
-            cluster_rates: fitted.counts.of_clusters(self.shrinkage.pseudo),
-            apart_rate: fitted.counts.crowd().1,
+            cluster_rates,
+            between_rates,
+            apart_rate,
             evidence_bound: fitted.bound,
         })
     }
@@ -386,9 +445,9 @@ fn ln_share(q: ArrayView2<'_, f64>) -> Vec<f64> {
 }
 
 /// Expected log-likelihood of answers and clusters, plus the entropy of Q.
-fn bound(counts: &Counts, shrinkage: Shrinkage, q: ArrayView2<'_, f64>) -> f64 {
+fn bound(answers: &Answers, rates: &Rates, q: ArrayView2<'_, f64>) -> f64 {
     let share = ln_share(q);
-    let mut total = counts.log_likelihood(&counts.rates(shrinkage));
+    let mut total: f64 = per_task(answers, q, rates).iter().sum();
     for row in q.rows() {
         for (&x, s) in row.iter().zip(&share) {
             if x > 0.0 {

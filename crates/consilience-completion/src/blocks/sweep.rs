@@ -9,7 +9,18 @@ use crate::Answers;
 #[derive(Clone, Debug)]
 pub(crate) struct Occurrences {
     offsets: Vec<usize>,
-    entries: Vec<(u32, u32, u32)>,
+    entries: Vec<Occurrence>,
+}
+
+/// One occurrence of an object.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Occurrence {
+    task: u32,
+    group: u32,
+    worker: u32,
+    /// Whether others stand in its group, and whether others of the task stand outside.
+    company: bool,
+    outside: bool,
 }
 
 impl Occurrences {
@@ -25,11 +36,17 @@ impl Occurrences {
             offsets[i + 1] += offsets[i];
         }
         let mut next = offsets.clone();
-        let mut entries = vec![(0, 0, 0); offsets[n]];
+        let mut entries = vec![Occurrence::default(); offsets[n]];
         for (t, task) in answers.tasks().enumerate() {
             for (g, items) in task.groups().enumerate() {
                 for &i in items {
-                    entries[next[i as usize]] = (t as u32, (task.first_group + g) as u32, task.worker as u32);
+                    entries[next[i as usize]] = Occurrence {
+                        task: t as u32,
+                        group: (task.first_group + g) as u32,
+                        worker: task.worker as u32,
+                        company: items.len() > 1,
+                        outside: items.len() < task.n_items(),
+                    };
                     next[i as usize] += 1;
                 }
             }
@@ -37,31 +54,51 @@ impl Occurrences {
         Occurrences { offsets, entries }
     }
 
-    pub(crate) fn of_object(&self, i: usize) -> &[(u32, u32, u32)] {
+    pub(crate) fn of_object(&self, i: usize) -> &[Occurrence] {
         &self.entries[self.offsets[i]..self.offsets[i + 1]]
     }
 }
 
-/// Log-odds of together (in c) against apart: of an answer "same", and of an answer "apart".
+/// Log-odds against apart of an answer "same", and of an answer "apart".
 #[derive(Clone, Debug)]
 pub(crate) struct Weights {
+    /// Of both objects in cluster c: workers x k.
     pub(crate) same: Array2<f64>,
     pub(crate) differ: Array2<f64>,
+    /// Of the objects in clusters c and d, the diagonal being the above: workers x k x k, symmetric. Only
+    /// where the rates tell clusters apart.
+    between: Option<[Vec<f64>; 2]>,
 }
 
 impl Weights {
     pub(crate) fn of(rates: &Rates) -> Self {
-        let at = |(w, c): (usize, usize)| (rates.within[[w, c]], rates.apart[w]);
-        Weights {
-            same: Array2::from_shape_fn(rates.within.dim(), |wc| {
-                let (p, r) = at(wc);
-                (p / r).ln()
-            }),
-            differ: Array2::from_shape_fn(rates.within.dim(), |wc| {
-                let (p, r) = at(wc);
-                ((1.0 - p) / (1.0 - r)).ln()
-            }),
+        let (workers, k) = rates.within.dim();
+        let odds = |w: usize, p: f64| {
+            let r = rates.apart[w];
+            ((p / r).ln(), ((1.0 - p) / (1.0 - r)).ln())
+        };
+        let mut same = Array2::zeros((workers, k));
+        let mut differ = Array2::zeros((workers, k));
+        for ((w, c), &p) in rates.within.indexed_iter() {
+            (same[[w, c]], differ[[w, c]]) = odds(w, p);
         }
+        let between = rates.shifts.as_ref().map(|_| {
+            let mut tables = [vec![0.0; workers * k * k], vec![0.0; workers * k * k]];
+            for w in 0..workers {
+                for c in 0..k {
+                    tables[0][(w * k + c) * k + c] = same[[w, c]];
+                    tables[1][(w * k + c) * k + c] = differ[[w, c]];
+                    for d in 0..c {
+                        let (yes, no) = odds(w, rates.across(w, c, d));
+                        for at in [(w * k + c) * k + d, (w * k + d) * k + c] {
+                            (tables[0][at], tables[1][at]) = (yes, no);
+                        }
+                    }
+                }
+            }
+            tables
+        });
+        Weights { same, differ, between }
     }
 }
 
@@ -80,13 +117,25 @@ pub(crate) fn sweep(
     for (i, mut own) in q.rows_mut().into_iter().enumerate() {
         let own = own.as_slice_mut().unwrap_or_default();
         field.copy_from_slice(ln_share);
-        for &(task, group, worker) in occurrences.of_object(i) {
-            let of_group = &sums.groups[group as usize * k..][..k];
-            let of_task = &sums.tasks[task as usize * k..][..k];
-            let same = weights.same.row(worker as usize);
-            let differ = weights.differ.row(worker as usize);
-            for c in 0..k {
-                field[c] += same[c] * (of_group[c] - own[c]) + differ[c] * (of_task[c] - of_group[c]);
+        for o in occurrences.of_object(i) {
+            let of_group = &sums.groups[o.group as usize * k..][..k];
+            let of_task = &sums.tasks[o.task as usize * k..][..k];
+            let w = o.worker as usize;
+            if let Some([same, differ]) = &weights.between {
+                if o.company {
+                    let table = &same[w * k * k..][..k * k];
+                    add_product(&mut field, table, of_group.iter().zip(&*own).map(|(s, x)| s - x));
+                }
+                if o.outside {
+                    let table = &differ[w * k * k..][..k * k];
+                    add_product(&mut field, table, of_task.iter().zip(of_group).map(|(t, s)| t - s));
+                }
+            } else {
+                let same = weights.same.row(w);
+                let differ = weights.differ.row(w);
+                for c in 0..k {
+                    field[c] += same[c] * (of_group[c] - own[c]) + differ[c] * (of_task[c] - of_group[c]);
+                }
             }
         }
         softmax(&mut field);
@@ -96,15 +145,30 @@ pub(crate) fn sweep(
             own[c] = field[c];
             field[c] = change;
         }
-        for &(task, group, _) in occurrences.of_object(i) {
+        for o in occurrences.of_object(i) {
             for c in 0..k {
-                sums.groups[group as usize * k + c] += field[c];
-                sums.tasks[task as usize * k + c] += field[c];
+                sums.groups[o.group as usize * k + c] += field[c];
+                sums.tasks[o.task as usize * k + c] += field[c];
             }
         }
     }
     largest
 }
+
+/// Adds a symmetric k x k table times a vector; memberships are mostly near 0 and 1, and what is near 0 is left
+/// out.
+fn add_product(field: &mut [f64], table: &[f64], x: impl Iterator<Item = f64>) {
+    for (row, x) in table.chunks_exact(field.len()).zip(x) {
+        if x.abs() > NOTHING {
+            for (f, t) in field.iter_mut().zip(row) {
+                *f += x * t;
+            }
+        }
+    }
+}
+
+/// Memberships this small change a field by far less than any tolerance.
+pub(crate) const NOTHING: f64 = 1e-9;
 
 /// exp and scaling to sum 1, in place.
 fn softmax(x: &mut [f64]) {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::Grouped;
+use consilience_core::scores::{Normalizer, normalized_mutual_information};
 use rates::Rates;
 use sweep::sweep;
 
@@ -49,13 +50,9 @@ impl Naive<'_> {
         let mut total = 0.0;
         for (w, i, j, same) in self.pairs() {
             let log = |p: f64| if same { p.ln() } else { (1.0 - p).ln() };
-            let mut apart = 1.0;
-            for c in 0..self.q.ncols() {
-                let both = self.q[[i, c]] * self.q[[j, c]];
-                apart -= both;
-                total += both * log(rates.within[[w, c]]);
+            for ((c, d), p) in rates_of(rates, w) {
+                total += self.q[[i, c]] * self.q[[j, d]] * log(p);
             }
-            total += apart * log(rates.apart[w]);
         }
         total
     }
@@ -66,10 +63,10 @@ impl Naive<'_> {
         for (w, i, j, same) in self.pairs() {
             if i == object || j == object {
                 let other = i + j - object;
-                for (c, f) in field.iter_mut().enumerate() {
-                    let (p, r) = (rates.within[[w, c]], rates.apart[w]);
+                for ((c, d), p) in rates_of(rates, w) {
+                    let r = rates.apart[w];
                     let odds = if same { (p / r).ln() } else { ((1.0 - p) / (1.0 - r)).ln() };
-                    *f += odds * self.q[[other, c]];
+                    field[c] += odds * self.q[[other, d]];
                 }
             }
         }
@@ -77,6 +74,13 @@ impl Naive<'_> {
         let sum: f64 = field.iter().map(|f| (f - most).exp()).sum();
         field.iter().map(|f| (f - most).exp() / sum).collect()
     }
+}
+
+/// The rate of one worker for every two clusters.
+fn rates_of(rates: &Rates, w: usize) -> Vec<((usize, usize), f64)> {
+    let k = rates.within.ncols();
+    let of = |c, d| if c == d { rates.within[[w, c]] } else { rates.across(w, c, d) };
+    (0..k * k).map(|e| ((e / k, e % k), of(e / k, e % k))).collect()
 }
 
 fn random_memberships(n: usize, k: usize, seed: u64) -> Array2<f64> {
@@ -91,18 +95,19 @@ fn random_memberships(n: usize, k: usize, seed: u64) -> Array2<f64> {
 
 #[test]
 fn sums_over_groups_equal_sums_over_pairs() {
+    // The last has answers enough for rates between clusters.
     for (seed, size) in [(0, 2), (1, 5), (2, 11)] {
         let answers = Answers::from_groupings(13, &crowd(3, 12, 5, (4, size), 0.2, 1, seed)).unwrap();
         let n = answers.answered().len();
         let model = WorkerBlocks::new(3).pseudo_count(2.0);
         let q = random_memberships(n, 3, seed);
-        let (counts, mut sums) = Counts::of(&answers, q.view());
+        let (counts, mut sums) = Counts::of(&answers, q.view(), model.shrinkage);
         let rates = counts.rates(model.shrinkage);
+        assert_eq!(rates.shifts.is_some(), size == 11);
         let naive = Naive { answers: &answers, q: q.clone() };
-        let (fast, slow) = (counts.log_likelihood(&rates), naive.log_likelihood(&rates));
+        let (fast, slow): (f64, f64) =
+            (per_task(&answers, q.view(), &rates).iter().sum(), naive.log_likelihood(&rates));
         assert!((fast - slow).abs() < 1e-9 * slow.abs(), "{fast} {slow}");
-        let tasks: f64 = per_task(&answers, q.view(), &rates).iter().sum();
-        assert!((fast - tasks).abs() < 1e-9 * slow.abs());
 
         let share = ln_share(q.view());
         let mut swept = q.clone();
@@ -119,6 +124,59 @@ fn sums_over_groups_equal_sums_over_pairs() {
 }
 
 #[test]
+fn answers_between_clusters_are_counted() {
+    let answers = Answers::from_groupings(13, &crowd(3, 12, 5, (4, 11), 0.2, 1, 2)).unwrap();
+    let q = random_memberships(answers.answered().len(), 3, 2);
+    let (counts, _) = Counts::of(&answers, q.view(), WorkerBlocks::new(3).shrinkage);
+    let between = counts.between.unwrap();
+    let naive = Naive { answers: &answers, q: q.clone() };
+    for c in 0..3 {
+        for d in 0..c {
+            let (mut same, mut all) = (0.0, 0.0);
+            for (_, i, j, said) in naive.pairs() {
+                let here = q[[i, c]] * q[[j, d]] + q[[i, d]] * q[[j, c]];
+                all += here;
+                same += if said { here } else { 0.0 };
+            }
+            assert!((between.all[[c, d]] - all).abs() < 1e-9 * all);
+            assert!((between.same[[d, c]] - same).abs() < 1e-9 * all);
+        }
+    }
+}
+
+#[test]
+fn clusters_that_are_often_confused_stay_apart() {
+    // Half of the workers do not tell cluster 1 from 0, and cluster 3 is a rest of four kinds.
+    let mut rows = crowd(5, 150, 60, (20, 4), 0.15, 0, 3);
+    for row in &mut rows {
+        let truth = row.item % 5;
+        if row.group == truth {
+            row.group = match truth {
+                1 if row.worker % 2 == 0 => 0,
+                3 => 10 + row.item / 5 % 4,
+                other => other,
+            };
+        }
+    }
+    let answers = Answers::from_groupings(150, &rows).unwrap();
+    let truth = Partition::from_fn(150, |i| Some((i % 5) as u64)).unwrap();
+    let score = |between: bool| {
+        let blocks = WorkerBlocks::new(5).rates_between_clusters(between).fit(&answers, &()).unwrap().output;
+        let score = normalized_mutual_information(&truth, &blocks.partition, Normalizer::Arithmetic).unwrap();
+        (score, blocks)
+    };
+    let ((with, blocks), (without, plain)) = (score(true), score(false));
+    println!("{with} {without}");
+    assert!(with > 0.9 && with > without, "{with} {without}");
+    // 0 and 1 are the most confused.
+    let q = blocks.memberships.values();
+    let of = |i: usize| (0..5).find(|&c| q[[i, c]] > 0.5).unwrap();
+    let most = blocks.between_rates[[of(0), of(1)]];
+    assert!((0..5).all(|c| (0..c).all(|d| blocks.between_rates[[c, d]] <= most)), "{}", blocks.between_rates);
+    assert!(plain.between_rates.indexed_iter().all(|((c, d), &x)| c == d || x == plain.apart_rate));
+}
+
+#[test]
 fn a_sweep_never_lowers_the_bound_at_its_rates() {
     let answers = Answers::from_groupings(40, &crowd(4, 40, 12, (3, 6), 0.3, 2, 5)).unwrap();
     let mut q = random_memberships(answers.answered().len(), 4, 9);
@@ -131,10 +189,10 @@ fn a_sweep_never_lowers_the_bound_at_its_rates() {
             .flat_map(|r| r.to_vec().into_iter().zip(share.to_vec()))
             .map(|(x, s)| if x > 0.0 { x * (s - x.ln()) } else { 0.0 })
             .sum();
-        Counts::of(&answers, q.view()).0.log_likelihood(rates) + own
+        per_task(&answers, q.view(), rates).iter().sum::<f64>() + own
     };
     for _ in 0..30 {
-        let (counts, mut sums) = Counts::of(&answers, q.view());
+        let (counts, mut sums) = Counts::of(&answers, q.view(), shrinkage);
         let (rates, share) = (counts.rates(shrinkage), ln_share(q.view()));
         let before = at(&q, &rates, &share);
         sweep(&mut q, &mut sums, &occurrences, &Weights::of(&rates), &share);

@@ -3,25 +3,32 @@
 use consilience_core::{Error, Fit, MemoryBudget, Observer, Result, Seed};
 
 use crate::blocks::Shrinkage;
-use crate::rmc::check_thresholds;
+use crate::rmc::{Warm, check_thresholds};
 use crate::{AnswerCounts, Answers, Completion, ObservedPairs, Penalty, RobustCompletion, held_out};
 
 /// Penalty factors c that are tried.
 const GRID: [f64; 5] = [0.7, 1.0, 1.5, 2.0, 3.0];
-/// The factor that did best, or within .03 of it, on every crowd that was tried (docs/crowds.md).
+/// The factor at which a planted clustering is recovered where the errors are few enough, ...
+const RECOVERING: f64 = 1.3;
+/// ... and the one that did best, or within .03 of it, on every crowd where it is not (docs/crowds.md).
 const FACTOR: f64 = 2.0;
+/// Ranks of so many times k pass for a clustering.
+const RANK: usize = 2;
 /// Folds of tasks that are left out in turn.
 const FOLDS: usize = 3;
-/// Relative duality gap while c is being chosen, and for the answer.
-const ROUGH: f64 = 1e-3;
-const FINE: f64 = 1e-4;
+/// Relative duality gap.
+const TOLERANCE: f64 = 1e-3;
 
 /// How [`CrowdMethod::Rmc`](crate::CrowdMethod::Rmc) finds the weight `C = c / sqrt(n p)` of the errors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PenaltyChoice {
-    /// This factor c. 2 suits most crowds.
+    /// 1.3 where that completion has a rank of at most 2 k, so that next to nothing but a clustering was needed to
+    /// explain the answers, and 2 where it has not.
+    Recovery,
+    /// This factor c.
     Factor(f64),
-    /// The factor of 0.7, 1, 1.5, 2, 3 whose clusters foretell left-out tasks best: 3 folds, 15 completions.
+    /// The factor of 0.7, 1, 1.5, 2, 3 whose clusters foretell left-out tasks best, among completions with at least
+    /// k eigenvalues above 1: 3 folds, 15 completions. On sparse crowds it may well pick a poor one.
     HeldOut,
     /// The factor of the same grid with the smallest `1'A1`, the most balanced, among completions with at
     /// least k eigenvalues above 1 (Yi 2014, Sect. 3.3.2; the guard is ours). A smaller weight of the errors
@@ -40,7 +47,7 @@ pub(crate) struct CompletionChoice {
 
 impl Default for CompletionChoice {
     fn default() -> Self {
-        CompletionChoice { d0: 0.0, d1: 0.9, penalty: PenaltyChoice::Factor(FACTOR) }
+        CompletionChoice { d0: 0.0, d1: 0.9, penalty: PenaltyChoice::Recovery }
     }
 }
 
@@ -79,32 +86,41 @@ impl Completed {
         counts: &AnswerCounts,
         observer: &dyn Observer,
     ) -> Result<Fit<CompletedLabels>> {
-        let (factor, held_out) = match self.choice.penalty {
-            PenaltyChoice::Factor(c) => (c, Vec::new()),
-            PenaltyChoice::Balance => (self.balanced(counts, observer)?, Vec::new()),
-            PenaltyChoice::HeldOut => self.foretelling(answers, observer)?,
+        let mut path = Path::new(self, counts)?;
+        let mut held_out = Vec::new();
+        let mut factor = match self.choice.penalty {
+            PenaltyChoice::Recovery => RECOVERING,
+            PenaltyChoice::Factor(c) => c,
+            PenaltyChoice::Balance => self.balanced(counts, observer)?,
+            PenaltyChoice::HeldOut => {
+                let chosen = self.foretelling(answers, observer)?;
+                held_out = chosen.1;
+                chosen.0
+            }
         };
-        let fit = self.complete(counts, factor, FINE, observer)?;
+        let mut fit = path.next(factor, observer)?;
+        let recovered = fit.output.rank() <= RANK * self.clusters && self.tells_apart(&fit.output);
+        if self.choice.penalty == PenaltyChoice::Recovery && !recovered {
+            factor = FACTOR;
+            fit = path.next(factor, observer)?;
+        }
         let labels = self.labels(answers, &fit.output, observer)?;
         let mut report = fit.report;
         report.notes.push(format!("completion of rank {} at c = {factor}", fit.output.rank()));
         Ok(Fit::new(CompletedLabels { labels, factor, held_out }, report))
     }
 
-    fn complete(
-        &self,
-        counts: &AnswerCounts,
-        factor: f64,
-        tolerance: f64,
-        observer: &dyn Observer,
-    ) -> Result<Fit<Completion>> {
-        let observed = ObservedPairs::reliable(counts, self.choice.d0, self.choice.d1)?;
+    /// Whether A can tell k groups apart: A = 0 and solutions of lower rank are trivial.
+    fn tells_apart(&self, completion: &Completion) -> bool {
+        completion.values.iter().filter(|&&v| v > 1.0).count() >= self.clusters
+    }
+
+    fn completion(&self, factor: f64) -> RobustCompletion {
         RobustCompletion::new()
             .penalty(Penalty::Scaled(factor))
-            .tolerance(tolerance)
+            .tolerance(TOLERANCE)
             .seed(self.seed)
             .memory_budget(self.budget)
-            .fit(&observed, observer)
     }
 
     fn labels(
@@ -117,14 +133,13 @@ impl Completed {
         Ok(answers.answered().iter().map(|&i| all[i as usize]).collect())
     }
 
-    /// The thesis's rule: the smallest `1'A1`, among completions that tell k groups apart. A = 0 and solutions
-    /// of lower rank are trivial, whatever their sum.
+    /// The thesis's rule: the smallest `1'A1`, among completions that tell k groups apart.
     fn balanced(&self, counts: &AnswerCounts, observer: &dyn Observer) -> Result<f64> {
         let mut best = (f64::INFINITY, GRID[GRID.len() - 1]);
+        let mut path = Path::new(self, counts)?;
         for c in GRID {
-            let completion = self.complete(counts, c, ROUGH, observer)?.output;
-            let positive = completion.values.iter().filter(|&&v| v > 1.0).count();
-            if positive >= self.clusters && completion.total() < best.0 {
+            let completion = path.next(c, observer)?.output;
+            if self.tells_apart(&completion) && completion.total() < best.0 {
                 best = (completion.total(), c);
             }
         }
@@ -134,6 +149,7 @@ impl Completed {
     /// The c whose clusters foretell unseen tasks best.
     fn foretelling(&self, answers: &Answers, observer: &dyn Observer) -> Result<(f64, Vec<(String, f64)>)> {
         let mut scores = [0.0; GRID.len()];
+        let mut trivial = [false; GRID.len()];
         let mut pairs = 0usize;
         let fold = held_out::folds(answers, FOLDS, self.seed);
         for f in 0..FOLDS {
@@ -142,19 +158,46 @@ impl Completed {
             if seen.n_tasks() == 0 || unseen.n_tasks() == 0 {
                 continue;
             }
-            let counts = AnswerCounts::of(&seen, self.budget)?;
+            let mut path = Path::new(self, &AnswerCounts::of(&seen, self.budget)?)?;
             pairs += unseen.n_pair_answers();
-            for (score, c) in scores.iter_mut().zip(GRID) {
-                let completion = self.complete(&counts, c, ROUGH, observer)?.output;
+            for (g, c) in GRID.into_iter().enumerate() {
+                let completion = path.next(c, observer)?.output;
                 let labels = self.labels(&seen, &completion, observer)?;
-                *score += held_out::score(&seen, &labels, self.clusters, self.shrinkage, &unseen)
+                trivial[g] |= !self.tells_apart(&completion);
+                scores[g] += held_out::score(&seen, &labels, self.clusters, self.shrinkage, &unseen)
                     .iter()
                     .sum::<f64>();
             }
         }
-        let best = (1..GRID.len()).fold(0, |b, g| if scores[g] > scores[b] { g } else { b });
+        let mut best = GRID.len() - 1;
+        for g in (0..best).rev() {
+            if !trivial[g] && scores[g] > scores[best] {
+                best = g;
+            }
+        }
         let share = |s: &f64| if pairs > 0 { s / pairs as f64 } else { 0.0 };
         let held_out = GRID.iter().zip(&scores).map(|(c, s)| (format!("c = {c}"), share(s))).collect();
         Ok((GRID[best], held_out))
+    }
+}
+
+/// Completions of the same answers at one c after the other, each from where the last one ended.
+struct Path<'a> {
+    with: &'a Completed,
+    observed: ObservedPairs,
+    warm: Option<Warm>,
+}
+
+impl<'a> Path<'a> {
+    fn new(with: &'a Completed, counts: &AnswerCounts) -> Result<Self> {
+        let observed = ObservedPairs::reliable(counts, with.choice.d0, with.choice.d1)?;
+        Ok(Path { with, observed, warm: None })
+    }
+
+    fn next(&mut self, c: f64, observer: &dyn Observer) -> Result<Fit<Completion>> {
+        let completion = self.with.completion(c);
+        let (fit, warm) = completion.fit_from(&self.observed, self.warm.as_ref(), observer)?;
+        self.warm = warm;
+        Ok(fit)
     }
 }

@@ -4,13 +4,14 @@ use consilience_core::{ErrorKind, MemoryBudget, Observer, Partition, Seed, Statu
 use super::*;
 use crate::{WorkerBlocks, blocks::crowd};
 
-const ALL: [CrowdMethod; 6] = [
+const ALL: [CrowdMethod; 7] = [
     CrowdMethod::Auto,
     CrowdMethod::Block,
     CrowdMethod::LogOdds,
     CrowdMethod::Rmc,
     CrowdMethod::Spectral,
     CrowdMethod::DawidSkene,
+    CrowdMethod::Pairs,
 ];
 
 fn truth(n: usize, k: usize) -> Partition {
@@ -46,6 +47,42 @@ fn planted_crowds_of_a_thousand_are_found() {
         println!("{workers} workers, {wrong} wrong: {score:.4}");
         assert!(score >= least, "{workers}: {score}");
     }
+}
+
+#[test]
+fn many_small_clusters_go_by_pairs() {
+    // 150 pairs of twins; for each its own pair and five others are judged by three of 40 workers.
+    let mut stream = Seed(8).stream();
+    let mut rows = Vec::new();
+    for twin in 0..150 {
+        for other in 0..6 {
+            let (i, j) = (2 * twin, if other == 0 { 2 * twin + 1 } else { stream.below(300) });
+            for worker in stream.sample(40, 3) {
+                let same = (i / 2 == j / 2) != (stream.uniform() < 0.1);
+                if i != j {
+                    rows.push(PairAnswer { worker, i, j, same });
+                }
+            }
+        }
+    }
+    let answers = Answers::from_pairs(300, &rows).unwrap();
+    let twins = Partition::from_fn(300, |i| Some((i / 2) as u64)).unwrap();
+    let fit = CrowdClustering::new(150).fit(&answers, &()).unwrap();
+    assert_eq!((fit.output.method, fit.output.partition.n_clusters()), (CrowdMethod::Pairs, 150));
+    let score = nmi(&fit.output.partition, &twins);
+    assert!(score > 0.98, "{score}");
+    assert!(fit.output.crowd_rates.0 > 0.8 && fit.output.crowd_rates.1 < 0.2);
+}
+
+#[test]
+fn single_answers_do_not_mislead_dawid_and_skene() {
+    // Nearly every pair has one answer, of workers who are right in three of four.
+    let rows = crowd(4, 160, 80, (60, 2), 0.25, 0, 9);
+    let answers = Answers::from_groupings(160, &rows).unwrap();
+    let score = |method| nmi(&quick(4, method).cluster(&answers).unwrap(), &truth(160, 4));
+    let (latent, mean) = (score(CrowdMethod::DawidSkene), score(CrowdMethod::Spectral));
+    println!("{latent} {mean}");
+    assert!(latent > mean - 0.05 && latent > 0.6, "{latent} {mean}");
 }
 
 #[test]

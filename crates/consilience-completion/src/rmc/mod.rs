@@ -3,6 +3,7 @@
 mod observed;
 mod solver;
 mod subspace;
+mod tall;
 #[cfg(test)]
 mod tests;
 
@@ -11,6 +12,8 @@ use ndarray::Array2;
 
 pub use observed::ObservedPairs;
 pub(crate) use observed::{agreed, check_thresholds};
+
+pub(crate) use solver::Warm;
 
 use crate::spectral;
 
@@ -112,11 +115,11 @@ pub struct Completion {
 }
 
 impl RobustCompletion {
-    /// `C = 2 / sqrt(n p)`, relative gap 1e-4, at most 3,000 iterations, seed 0.
+    /// `C = 1.3 / sqrt(n p)`, at which planted clusterings are recovered, relative gap 1e-3, at most 3,000 iterations, seed 0.
     pub fn new() -> Self {
         RobustCompletion {
-            penalty: Penalty::Scaled(2.0),
-            tolerance: 1e-4,
+            penalty: Penalty::Scaled(1.3),
+            tolerance: 1e-3,
             max_iterations: 3_000,
             seed: Seed(0),
             budget: MemoryBudget::default(),
@@ -176,6 +179,16 @@ impl RobustCompletion {
     /// # Errors
     /// As [`RobustCompletion`].
     pub fn fit(&self, observed: &ObservedPairs, observer: &dyn Observer) -> Result<Fit<Completion>> {
+        Ok(self.fit_from(observed, None, observer)?.0)
+    }
+
+    /// Completes the matrix, from where a completion of the same entries at another penalty ended.
+    pub(crate) fn fit_from(
+        &self,
+        observed: &ObservedPairs,
+        start: Option<&Warm>,
+        observer: &dyn Observer,
+    ) -> Result<(Fit<Completion>, Option<Warm>)> {
         self.check()?;
         self.budget.check_table("known entries", observed.n_entries(), 1, 60)?;
         observer.check()?;
@@ -191,6 +204,7 @@ impl RobustCompletion {
             tolerance: self.tolerance,
             max_iterations: self.max_iterations,
             seed: self.seed,
+            start,
         };
         let found = report.stage("completion", || solver::solve(&problem, observer))?;
         let objective = found.nuclear + found.l1;
@@ -217,7 +231,7 @@ impl RobustCompletion {
             gap,
             infeasibility: 0.0,
         };
-        Ok(Fit::new(completion, report))
+        Ok((Fit::new(completion, report), found.last))
     }
 }
 

@@ -5,6 +5,8 @@ use consilience_num::eigen::{SymmetricOperator, symmetric_eigen};
 use consilience_num::sparse::Csr;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
 
+use super::tall;
+
 /// Fewest vectors beyond those wanted.
 const SPARE: usize = 8;
 /// One more for so many wanted: with too few, a rank in the hundreds is found a few at a time, and the
@@ -12,6 +14,10 @@ const SPARE: usize = 8;
 const WANTED_PER_SPARE: usize = 3;
 /// Below this order the matrix is decomposed whole.
 const SMALL: usize = 64;
+/// A filter amplifies a vector at the threshold by so much against those that are not kept, ...
+const AMPLIFIED: f64 = 4.0;
+/// ... if a polynomial of this degree can.
+const DEGREE: usize = 6;
 
 /// A sparse matrix plus `U diag(values) U'`.
 pub(crate) struct LowRankPlusSparse<'a> {
@@ -31,11 +37,11 @@ impl SymmetricOperator for LowRankPlusSparse<'_> {
             self.sparse.multiply(x, y, width);
         }
         if !self.values.is_empty() {
-            let mut inner = self.vectors.t().dot(&x);
+            let mut inner = tall::gram(self.vectors, &x.to_owned());
             for (mut row, &value) in inner.rows_mut().into_iter().zip(self.values) {
                 row *= value;
             }
-            y += &self.vectors.dot(&inner);
+            y += &tall::product(self.vectors, &inner);
         }
     }
 }
@@ -52,6 +58,8 @@ impl LowRankPlusSparse<'_> {
 #[derive(Debug)]
 pub(crate) struct Subspace {
     basis: Array2<f64>,
+    /// Magnitude of the smallest eigenvalue in the basis; 0 where it holds random vectors.
+    least: f64,
     seed: Seed,
     drawn: u64,
 }
@@ -63,9 +71,10 @@ pub(crate) struct Beyond {
 }
 
 impl Subspace {
-    pub(crate) fn new(order: usize, width: usize, seed: Seed) -> Self {
-        let mut out = Subspace { basis: Array2::zeros((order, 0)), seed, drawn: 0 };
-        out.widen(width.min(order));
+    /// Starts from orthonormal vectors, as columns, and `width` random ones.
+    pub(crate) fn new(vectors: &Array2<f64>, width: usize, seed: Seed) -> Self {
+        let mut out = Subspace { basis: vectors.clone(), least: 0.0, seed, drawn: 0 };
+        out.widen((vectors.ncols() + width).min(vectors.nrows()));
         out
     }
 
@@ -83,24 +92,45 @@ impl Subspace {
         basis.slice_mut(s![.., ..old]).assign(&self.basis);
         basis.slice_mut(s![.., old..]).mapv_inplace(|_| stream.normal());
         self.basis = orthonormal(basis);
+        self.least = 0.0;
     }
 
-    /// One block power step and a Rayleigh-Ritz projection, widened until the basis holds vectors below
-    /// the threshold as well.
+    /// The basis, filtered: a Chebyshev polynomial of the matrix that is at most 1 where its eigenvalues are
+    /// below the least of the basis and grows steeply beyond. One product where the basis is random, since a
+    /// steep filter would leave nothing of it but the largest eigenvectors.
+    fn filtered(&self, matrix: &LowRankPlusSparse<'_>, threshold: f64) -> Array2<f64> {
+        let first = matrix.times(&self.basis);
+        let ratio = threshold / self.least;
+        if !(ratio > 1.0) || ratio.is_infinite() {
+            return first;
+        }
+        let degree = (AMPLIFIED.acosh() / ratio.acosh()).ceil().clamp(1.0, DEGREE as f64) as usize;
+        let scale = 1.0 / self.least;
+        let (mut before, mut last) = (self.basis.clone(), first * scale);
+        for _ in 1..degree {
+            let mut next = matrix.times(&last);
+            ndarray::Zip::from(&mut next).and(&before).for_each(|x, b| *x = 2.0 * scale * *x - b);
+            (before, last) = (last, next);
+        }
+        last
+    }
+
+    /// A filter step and a Rayleigh-Ritz projection, widened until the basis holds vectors below the threshold
+    /// as well.
     pub(crate) fn beyond(&mut self, matrix: &LowRankPlusSparse<'_>, threshold: f64) -> Beyond {
         let n = matrix.dim();
         loop {
             if n <= SMALL || 2 * self.width() > n {
                 self.basis = Array2::eye(n);
             } else {
-                self.basis = orthonormal(matrix.times(&self.basis));
+                self.basis = orthonormal(self.filtered(matrix, threshold));
                 if self.width() < SPARE {
                     // A matrix of lower rank, the zero of the first step for one, leaves too little.
                     self.widen(SPARE);
                 }
             }
             let image = matrix.times(&self.basis);
-            let projected = self.basis.t().dot(&image);
+            let projected = tall::gram(&self.basis, &image);
             // Only its lower triangle is read, so that rounding cannot make it unsymmetric.
             let Some(eigen) = symmetric_eigen(projected.view()) else {
                 return Beyond { values: Vec::new(), vectors: Array2::zeros((n, 0)) };
@@ -108,7 +138,7 @@ impl Subspace {
             let mut order: Vec<usize> = (0..eigen.values.len()).collect();
             order.sort_by(|&a, &b| eigen.values[b].abs().total_cmp(&eigen.values[a].abs()).then(a.cmp(&b)));
             let wanted = order.iter().take_while(|&&o| eigen.values[o].abs() > threshold).count();
-            let ritz = self.basis.dot(&eigen.vectors.select(Axis(1), &order));
+            let ritz = tall::product(&self.basis, &eigen.vectors.select(Axis(1), &order));
             let full = self.width() >= n;
             let spare = SPARE.max(wanted / WANTED_PER_SPARE);
             if !full && wanted + spare / 2 > self.width() {
@@ -118,6 +148,7 @@ impl Subspace {
             }
             let keep = (wanted + spare).min(ritz.ncols());
             self.basis = ritz.slice(s![.., ..keep]).as_standard_layout().to_owned();
+            self.least = order.get(keep.wrapping_sub(1)).map_or(0.0, |&o| eigen.values[o].abs());
             return Beyond {
                 values: order[..wanted].iter().map(|&o| eigen.values[o]).collect(),
                 vectors: ritz.slice(s![.., ..wanted]).as_standard_layout().to_owned(),
@@ -128,12 +159,15 @@ impl Subspace {
 
 /// An orthonormal basis of the columns' span; directions that are lost in rounding are dropped.
 fn orthonormal(columns: Array2<f64>) -> Array2<f64> {
-    // Twice, since the Gram matrix squares the condition number.
-    by_gram(by_gram(columns))
+    match tall::by_cholesky(columns.clone()) {
+        Some(basis) => basis,
+        // Twice, since the Gram matrix squares the condition number.
+        None => by_gram(by_gram(columns)),
+    }
 }
 
 fn by_gram(columns: Array2<f64>) -> Array2<f64> {
-    let gram = columns.t().dot(&columns);
+    let gram = tall::gram(&columns, &columns);
     let Some(eigen) = symmetric_eigen(gram.view()) else {
         return Array2::zeros((columns.nrows(), 0));
     };
@@ -143,5 +177,5 @@ fn by_gram(columns: Array2<f64>) -> Array2<f64> {
     for (mut column, value) in mix.columns_mut().into_iter().zip(&eigen.values) {
         column /= value.sqrt();
     }
-    columns.dot(&mix)
+    tall::product(&columns, &mix)
 }

@@ -22,14 +22,21 @@ fn complete(entries: &[(usize, usize, f64)], n: usize, c: f64, tolerance: f64) -
     RobustCompletion::new().penalty(Penalty::Scaled(c)).tolerance(tolerance).fit(&observed, &()).unwrap()
 }
 
-/// The augmented Lagrangian method as printed, with E, its free part and full decompositions: A, objective.
-fn reference(entries: &[(usize, usize, f64)], n: usize, c: f64, steps: usize) -> (Array2<f64>, f64) {
+/// The augmented Lagrangian method as printed, with E, its free part and full decompositions: A, objective. Rows
+/// stand for `sizes` objects.
+fn reference(
+    entries: &[(usize, usize, f64)],
+    sizes: &[f64],
+    penalty: f64,
+    steps: usize,
+) -> (Array2<f64>, f64) {
+    let n = sizes.len();
     let mut known = Array2::<f64>::zeros((n, n));
     let mut data = Array2::<f64>::zeros((n, n));
     for &(i, j, v) in entries {
         for (i, j) in [(i, j), (j, i)] {
-            known[[i, j]] = 1.0;
-            data[[i, j]] = v;
+            known[[i, j]] = (sizes[i] * sizes[j]).sqrt();
+            data[[i, j]] = v * known[[i, j]];
         }
     }
     let (mut a, mut e, mut y) = (data.clone() * 0.0, data.clone() * 0.0, data.clone() * 0.0);
@@ -44,13 +51,13 @@ fn reference(entries: &[(usize, usize, f64)], n: usize, c: f64, steps: usize) ->
         a = (&eigen.vectors * &ndarray::ArrayView1::from(&shrunk)).dot(&eigen.vectors.t());
         let rest = &data - &a + &y / mu;
         e = Array2::from_shape_fn((n, n), |at| {
-            let shrink = rest[at].signum() * (rest[at].abs() - c / mu).max(0.0);
+            let shrink = rest[at].signum() * (rest[at].abs() - penalty * known[at] / mu).max(0.0);
             if known[at] > 0.0 { shrink } else { rest[at] }
         });
         y = &y + &((&data - &a - &e) * mu);
     }
     let l1: f64 = (&known * &(&data - &a)).iter().map(|v| v.abs()).sum();
-    (a, nuclear + c * l1)
+    (a, nuclear + penalty * l1)
 }
 
 #[test]
@@ -73,7 +80,7 @@ fn objective_is_that_of_the_printed_method() {
     for (n, known, wrong, c) in [(70, 0.3, 0.1, 1.5), (80, 0.5, 0.3, 1.0), (90, 0.2, 0.0, 3.0)] {
         let entries = planted(n, known, wrong, 7);
         let fit = complete(&entries, n, c, 1e-7);
-        let (a, objective) = reference(&entries, n, fit.output.penalty, 1500);
+        let (a, objective) = reference(&entries, &vec![1.0; n], fit.output.penalty, 1500);
         assert!(
             (fit.output.objective / objective - 1.0).abs() < 1e-6,
             "{} {objective}",
@@ -87,6 +94,43 @@ fn objective_is_that_of_the_printed_method() {
             assert!((0..n).all(|i| (fit.output.entry(i, 0) - a[[i, 0]]).abs() < 1e-2));
         }
     }
+}
+
+#[test]
+fn weights_and_missing_diagonals_have_the_printed_optimum_at_every_c() {
+    let mut stream = Seed(11).stream();
+    for round in 0..4 {
+        let n = 20 + stream.below(30);
+        // Half of the diagonals are unknown altogether, the others in part.
+        let mut entries = planted(n, 0.2 + 0.5 * stream.uniform(), 0.3 * stream.uniform(), 20 + round);
+        entries.retain(|&(i, j, _)| i != j || (round % 2 == 0 && stream.uniform() < 0.5));
+        let sizes: Vec<f64> = (0..n).map(|_| [1.0, 1.0, 2.0, 5.0][stream.below(4)]).collect();
+        let mut observed = ObservedPairs::new(n, &entries).unwrap();
+        observed.sizes = Some(sizes.clone());
+        let mut last = 0.0;
+        for c in [0.8, 1.3, 2.0, 4.0] {
+            let solver = RobustCompletion::new().penalty(Penalty::Scaled(c)).tolerance(1e-4);
+            let fit = solver.fit(&observed, &()).unwrap();
+            assert_eq!(fit.report.status, Status::Solved, "round {round}, c = {c}");
+            let (_, objective) = reference(&entries, &sizes, fit.output.penalty, 1500);
+            let found = fit.output.objective;
+            assert!(found <= objective * (1.0 + 1.1e-4), "round {round}, c = {c}: {found} {objective}");
+            assert!(objective >= found * (1.0 - fit.output.gap - 1e-9), "round {round}, c = {c}");
+            assert!(found >= last, "the optimum grows with C");
+            last = found * (1.0 - 2e-4);
+        }
+    }
+}
+
+#[test]
+fn completions_from_another_penalty_end_at_the_same_optimum() {
+    let observed = ObservedPairs::new(90, &planted(90, 0.3, 0.1, 5)).unwrap();
+    let solver = |c| RobustCompletion::new().penalty(Penalty::Scaled(c)).tolerance(1e-6);
+    let (_, warm) = solver(0.7).fit_from(&observed, None, &()).unwrap();
+    let (there, _) = solver(1.5).fit_from(&observed, warm.as_ref(), &()).unwrap();
+    let cold = solver(1.5).fit(&observed, &()).unwrap();
+    assert_eq!(there.report.status, Status::Solved);
+    assert!((there.output.objective / cold.output.objective - 1.0).abs() < 2e-6);
 }
 
 #[test]
