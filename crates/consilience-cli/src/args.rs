@@ -211,7 +211,7 @@ pub(crate) struct Crowd {
     /// Number of clusters
     #[arg(long, value_name = "K")]
     pub(crate) clusters: usize,
-    /// auto, block, rmc, log-odds, spectral or dawid-skene
+    /// auto, block, rmc, log-odds, spectral, dawid-skene or pairs
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) method: String,
     /// A parameter of the method: rmc takes c, d0 and d1; answers by keyword take shared
@@ -293,6 +293,13 @@ pub(crate) struct Update {
     /// consensus]
     #[arg(long, value_name = "NAME")]
     pub(crate) read_out: Option<String>,
+    /// Features of the objects: after the last batch, members are grown from them under a metric learned from all
+    /// constraints, read out where they prove themselves, and kept in the state
+    #[arg(long, value_name = "FEATURES")]
+    pub(crate) features: Option<PathBuf>,
+    /// How the features are scaled first: none, minmax or zscore
+    #[arg(long, value_name = "SCALE", default_value = "none", requires = "features")]
+    pub(crate) scale: String,
     /// Say which pairs and objects to ask about next, so many of each
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub(crate) ask: usize,

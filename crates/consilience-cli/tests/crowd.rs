@@ -4,7 +4,7 @@ mod common;
 
 use common::{CLASSES, Dice, Folder, OBJECTS, is_number, npy, npz, prepared, truth};
 
-const METHODS: [&str; 6] = ["auto", "block", "rmc", "log-odds", "spectral", "dawid-skene"];
+const METHODS: [&str; 7] = ["auto", "block", "rmc", "log-odds", "spectral", "dawid-skene", "pairs"];
 const WORKERS: usize = 12;
 const SHOWN: usize = 30;
 

@@ -132,3 +132,53 @@ fn what_is_wrong_changes_no_state() {
     folder.fails("update pool.csv --constraints 1.csv --state flipped.state", &["flipped.state"]);
     assert_eq!(folder.read("half.state"), &state[..state.len() / 2]);
 }
+
+/// Members that know nothing of the classes, features that do, and constraints that say which: only members grown
+/// from the features can answer.
+#[test]
+fn features_grow_what_no_member_knew() {
+    let folder = folder();
+    let (mut dice, truth) = (Dice::new(11), truth());
+    let mut noise = |width: u64| dice.below(width) as f64 / 10.0;
+    let pool: String = (0..OBJECTS)
+        .map(|i| format!("{},{},{}\n", i % 3, i / 5 % 3, (i * 7 / 3) % 2))
+        .fold("a,b,c\n".to_owned(), |text, row| text + &row);
+    folder.write("blind.csv", pool);
+    let x: String = (0..OBJECTS)
+        .map(|i| format!("{},{},{}\n", 3.0 * truth[i] as f64 + noise(10), noise(400), noise(400)))
+        .fold("x,y,z\n".to_owned(), |text, row| text + &row);
+    folder.write("wide.csv", x);
+    let update = "update blind.csv --clusters 4 --constraints all.csv --truth truth.csv";
+    let without = folder.json(&format!("{update} --state without.state -o without.npy"));
+    let with = folder.json(&format!("{update} --state with.state --features wide.csv -o with.npy"));
+    assert!(without["scores"]["ari"].as_f64().unwrap() < 0.3, "{}", without["scores"]);
+    assert!(with["scores"]["ari"].as_f64().unwrap() > 0.8, "{}", with["scores"]);
+    assert_eq!(with["reading"].as_str(), Some("grown"));
+    assert!(without["evidence"]["grown"].is_null() && is_number(&with["evidence"]["grown"]["auc"]));
+    assert!(is_number(&with["seconds"]["grow"]));
+    // The state keeps them; growing again replaces them by the same ones.
+    for features in ["", "--features wide.csv"] {
+        let again = folder.json(&format!("update blind.csv --state with.state {features} -o again.npy"));
+        assert_eq!((again["members"].as_u64(), again["grown"].as_u64()), (Some(3), Some(25)));
+        assert_eq!(again["reading"].as_str(), Some("grown"));
+        assert_eq!(folder.read("again.npy"), folder.read("with.npy"));
+    }
+    // Nothing to learn a metric from, nothing to grow.
+    let alone = folder.json("update blind.csv --clusters 4 --state new.state --features wide.csv");
+    assert_eq!((alone["grown"].as_u64(), alone["reading"].as_str()), (Some(0), Some("plain")));
+    // Scaled or not, on any number of threads.
+    for threads in [1, 3] {
+        folder
+            .ok(&format!("{update} --features wide.csv --scale zscore --threads {threads} -o {threads}.npy"));
+    }
+    assert_eq!(folder.read("1.npy"), folder.read("3.npy"));
+
+    folder.fails(&format!("{update} --features wide.csv --rule exact"), &["--features", "metric"]);
+    folder.fails(&format!("{update} --features wide.csv --scale log"), &["log", "zscore"]);
+    folder.fails(&format!("{update} --scale zscore"), &["--features"]);
+    folder.fails(&format!("{update} --features none.csv"), &["none.csv"]);
+    folder.write("short.csv", "x\n1\n2\n");
+    folder.fails(&format!("{update} --features short.csv"), &["short.csv", "2 rows", "120"]);
+    folder.write("gap.csv", "x\n1\nnan\n");
+    folder.fails(&format!("{update} --features gap.csv"), &["gap.csv", "row"]);
+}

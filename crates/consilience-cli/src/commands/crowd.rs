@@ -15,13 +15,14 @@ use crate::methods::Params;
 use crate::output::{self, Lines};
 use crate::terminal::Terminal;
 
-const METHODS: [CrowdMethod; 6] = [
+const METHODS: [CrowdMethod; 7] = [
     CrowdMethod::Auto,
     CrowdMethod::Block,
     CrowdMethod::Rmc,
     CrowdMethod::LogOdds,
     CrowdMethod::Spectral,
     CrowdMethod::DawidSkene,
+    CrowdMethod::Pairs,
 ];
 
 /// Runs the command.

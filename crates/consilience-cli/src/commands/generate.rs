@@ -112,7 +112,8 @@ fn clusterer(name: &str) -> Outcome<Box<dyn BaseClusterer>> {
     })
 }
 
-fn scale(name: &str) -> Outcome<Scale> {
+/// A way to scale features, by the name that the program uses.
+pub(super) fn scale(name: &str) -> Outcome<Scale> {
     match name {
         "none" => Ok(Scale::None),
         "minmax" => Ok(Scale::MinMax),

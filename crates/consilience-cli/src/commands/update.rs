@@ -5,12 +5,13 @@ use std::time::Instant;
 
 use consilience::scores::Scores;
 use consilience::{
-    AdditiveUpdate, Ensemble, ExactUpdate, Fit, MetricRule, MultiplicativeUpdate, Partition, Questions,
-    Report, Seed, UpdateReport, UpdateRule, Updater, UpdaterSetup, Violations, relabelled,
+    AdditiveUpdate, Ensemble, ExactUpdate, Fit, HullGrowth, Judgement, KMeans, LinkEvidence, MetricRule,
+    MultiplicativeUpdate, Partition, Questions, Report, Seed, UpdateReport, UpdateRule, Updater,
+    UpdaterSetup, Violations, relabelled,
 };
 use serde_json::{Value, json};
 
-use super::{read_truth, violated};
+use super::{generate, read_truth, violated};
 use crate::args::Update;
 use crate::failure::{Failure, Outcome};
 use crate::files::target::Target;
@@ -41,6 +42,7 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
     let metric = args.rule.as_deref().map(|name| name == "metric");
     let rule = args.rule.as_deref().map(rule).transpose()?.flatten();
     let read_out = args.read_out.as_deref().map(read_out).transpose()?;
+    let scale = generate::scale(&args.scale)?;
     let mut labels_to = args.output.as_deref().map(Target::table).transpose()?;
     let mut soft_to = args.soft.as_deref().map(Target::table).transpose()?;
     let mut state_to = args.state.as_deref().map(Target::file).transpose()?;
@@ -49,6 +51,20 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
     let ensemble = files::read_ensemble(&args.ensemble, terminal)?;
     let batches = args.constraints.as_deref().map(files::read_batches).transpose()?.unwrap_or_default();
     let truth = read_truth(args.truth.as_deref(), ensemble.n_objects(), terminal)?;
+    let features = match &args.features {
+        Some(path) => {
+            let x = scale
+                .scaled(files::read_features(path, terminal)?.view())
+                .map_err(|error| Failure::from(error).within(path.display()))?;
+            let (rows, n) = (x.nrows(), ensemble.n_objects());
+            if rows != n {
+                let told = format!("{}: {rows} rows; expected {n}, one per object", path.display());
+                return Err(Failure::Bad(told));
+            }
+            Some(x)
+        }
+        None => None,
+    };
     let since = args.since.as_deref().map(|path| files::read_labels(path, terminal)).transpose()?;
     let stored = args.state.as_deref().map(stored).transpose()?.flatten();
     let read = start.elapsed();
@@ -59,6 +75,11 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
     // A stored metric says that it is what the state is read out by.
     let metric = metric.unwrap_or(!resumed || updater.metric().is_some());
     let read_out = read_out.unwrap_or(if metric { ReadOut::Metric } else { ReadOut::Consensus });
+    if features.is_some() && read_out != ReadOut::Metric {
+        return Err(Failure::bad(
+            "--features: members are grown for a metric to read out; expected --rule and --read-out metric",
+        ));
+    }
     if read_out == ReadOut::Metric {
         if !metric {
             return Err(Failure::bad("--read-out metric: the rule is another; expected --rule metric"));
@@ -83,8 +104,16 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
         })?;
         done.push(Done { name, constraints: pairs.len(), report, seconds: start.elapsed().as_secs_f64() });
     }
+    let start_growing = Instant::now();
+    if let Some(x) = features.filter(|_| !updater.constraints().is_empty()) {
+        // Without a share of the weights: those are of the members that were given, with or without growth.
+        updater.grow(x.view().into(), &HullGrowth::new(KMeans::new()).seed(seed), 0.0, terminal)?;
+    }
+    let growing = start_growing.elapsed();
+    let given = updater.metric().map_or(updater.ensemble().n_members(), |metric| metric.n_members());
+    let grown = updater.ensemble().n_members() - given;
     let start_reading = Instant::now();
-    let fit = labels(&mut updater, read_out, seed, terminal)?;
+    let Labels { fit, judgement } = labels(&mut updater, read_out, seed, terminal)?;
     let (partition, report) = (fit.output, fit.report);
     report.notes.iter().for_each(|note| terminal.note(note));
     let reading_out = start_reading.elapsed();
@@ -115,7 +144,8 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
         let mut object = json!({
             "method": name,
             "n": updater.ensemble().n_objects(),
-            "members": updater.ensemble().n_members(),
+            "members": given,
+            "grown": grown,
             "clusters": partition.n_clusters(),
             "resumed": resumed,
             "status": report.status.name(),
@@ -130,10 +160,15 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
                 "read": read.as_secs_f64(),
                 "align": aligned.as_secs_f64(),
                 "update": done.iter().fold(0.0, |sum, d| sum + d.seconds),
+                "grow": growing.as_secs_f64(),
                 "read_out": reading_out.as_secs_f64(),
                 "total": total.as_secs_f64(),
             },
         });
+        if let Some(judgement) = &judgement {
+            object["reading"] = json!(judgement.reading.name());
+            object["evidence"] = evidence_json(judgement);
+        }
         if let Some(changed) = changed {
             object["changed"] = json!(changed);
         }
@@ -149,10 +184,7 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
     lines
         .add("rule", name)
         .add("objects", updater.ensemble().n_objects())
-        .add(
-            "members",
-            format!("{}, {} with weight", updater.ensemble().n_members(), updater.support().len()),
-        )
+        .add("members", format!("{given} and {grown} grown, {} with weight", updater.support().len()))
         .add("clusters", partition.n_clusters());
     for d in &done {
         lines.add(
@@ -166,6 +198,9 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
                 d.seconds * 1e3
             ),
         );
+    }
+    if let Some(judgement) = &judgement {
+        lines.add("read out", judgement.reading.name());
     }
     lines
         .add("constraints", updater.constraints().len())
@@ -195,17 +230,28 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
     lines.print(terminal)
 }
 
+/// A clustering, and under the metric what spoke for it.
+struct Labels {
+    fit: Fit<Partition>,
+    judgement: Option<Judgement>,
+}
+
 /// The clustering that the updater stands for now.
-fn labels(updater: &mut Updater, how: ReadOut, seed: Seed, terminal: &Terminal) -> Outcome<Fit<Partition>> {
-    Ok(match how {
+fn labels(updater: &mut Updater, how: ReadOut, seed: Seed, terminal: &Terminal) -> Outcome<Labels> {
+    let fit = match how {
         ReadOut::Metric => {
             let read = updater.read_out(terminal)?;
-            Fit::new(read.output.partition(updater.ensemble(), terminal)?, read.report)
+            let partition = read.output.partition(updater.ensemble(), terminal)?;
+            return Ok(Labels {
+                fit: Fit::new(partition, read.report),
+                judgement: Some(*read.output.judgement()),
+            });
         }
         ReadOut::Consensus => updater.consensus(updater.n_clusters(), seed, terminal)?,
         ReadOut::KMeans => updater.partition_by_kmeans(seed, terminal)?,
         ReadOut::Rounding => Fit::new(updater.partition()?, Report::default()),
-    })
+    };
+    Ok(Labels { fit, judgement: None })
 }
 
 /// The stored state, if there is one yet.
@@ -290,6 +336,17 @@ fn batch_json(d: &Done) -> Value {
         "violated_before": violations_json(&r.before),
         "violated": violations_json(&r.after),
         "milliseconds": d.seconds * 1e3,
+    })
+}
+
+/// What each possible reading was judged by: links that it has not seen.
+fn evidence_json(judgement: &Judgement) -> Value {
+    let of = |e: &LinkEvidence| json!({ "phi": e.phi, "auc": e.auc, "links": e.links });
+    json!({
+        "plain": of(&judgement.plain),
+        "joined": judgement.joined.as_ref().map(of),
+        "metric": of(&judgement.metric),
+        "grown": judgement.grown.as_ref().map(of),
     })
 }
 
