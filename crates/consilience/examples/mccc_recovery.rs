@@ -151,6 +151,9 @@ fn plot(all: &[Series]) -> Result<String, Box<dyn Error>> {
             .configure_mesh()
             .x_desc("objects (logarithmic)")
             .y_desc("constraints")
+            .max_light_lines(0)
+            .x_label_formatter(&|n| format!("{:.0},000", n / 1e3))
+            .y_label_formatter(&|y| format!("{y:.0}"))
             .label_style((FONT, 13))
             .draw()?;
         for (series, colour) in all.iter().zip([RGBColor(31, 119, 180), RGBColor(214, 39, 40)]) {
