@@ -1,7 +1,6 @@
 //! New members, made under a metric that was learned from the links so far.
 
 use std::ops::RangeInclusive;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use consilience_core::{

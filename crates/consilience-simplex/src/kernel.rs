@@ -88,37 +88,24 @@ pub(crate) fn plainly<W: Work>(work: W) -> W::Output {
 
 /// Runs one expression for each pass over the clusters, `R` of them at a time from `first` on.
 macro_rules! passes {
-    ($clusters:expr, |$first:ident, $r:ident| $body:expr) => {{
+    (@ [$($width:literal)*], $widest:literal, $clusters:expr, |$first:ident, $r:ident| $body:expr) => {{
         let width = $crate::kernel::width_of_pass($clusters);
         for $first in (0..$clusters).step_by(width) {
             match width {
-                2 => {
-                    const $r: usize = 2;
+                $($width => {
+                    const $r: usize = $width;
                     $body
-                }
-                4 => {
-                    const $r: usize = 4;
-                    $body
-                }
-                6 => {
-                    const $r: usize = 6;
-                    $body
-                }
-                8 => {
-                    const $r: usize = 8;
-                    $body
-                }
-                10 => {
-                    const $r: usize = 10;
-                    $body
-                }
+                })*
                 _ => {
-                    const $r: usize = 12;
+                    const $r: usize = $widest;
                     $body
                 }
             }
         }
     }};
+    ($clusters:expr, |$first:ident, $r:ident| $body:expr) => {
+        $crate::kernel::passes!(@ [2 4 6 8 10], 12, $clusters, |$first, $r| $body)
+    };
 }
 pub(crate) use passes;
 

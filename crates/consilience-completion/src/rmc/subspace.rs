@@ -37,7 +37,7 @@ impl SymmetricOperator for LowRankPlusSparse<'_> {
             self.sparse.multiply(x, y, width);
         }
         if !self.values.is_empty() {
-            let mut inner = tall::gram(self.vectors, &x.to_owned());
+            let mut inner = tall::gram(self.vectors.view(), x);
             for (mut row, &value) in inner.rows_mut().into_iter().zip(self.values) {
                 row *= value;
             }
@@ -130,7 +130,7 @@ impl Subspace {
                 }
             }
             let image = matrix.times(&self.basis);
-            let projected = tall::gram(&self.basis, &image);
+            let projected = tall::gram(self.basis.view(), image.view());
             // Only its lower triangle is read, so that rounding cannot make it unsymmetric.
             let Some(eigen) = symmetric_eigen(projected.view()) else {
                 return Beyond { values: Vec::new(), vectors: Array2::zeros((n, 0)) };
@@ -167,7 +167,7 @@ fn orthonormal(columns: Array2<f64>) -> Array2<f64> {
 }
 
 fn by_gram(columns: Array2<f64>) -> Array2<f64> {
-    let gram = tall::gram(&columns, &columns);
+    let gram = tall::gram(columns.view(), columns.view());
     let Some(eigen) = symmetric_eigen(gram.view()) else {
         return Array2::zeros((columns.nrows(), 0));
     };

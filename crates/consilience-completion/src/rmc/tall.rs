@@ -3,7 +3,7 @@
 use consilience_num::reduce::ordered_chunks;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
-use ndarray::{Array2, s};
+use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
 
 /// Rows of a product that one task computes.
@@ -35,7 +35,7 @@ pub(super) fn product(a: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
 }
 
 /// `A' B`; both are tall.
-pub(super) fn gram(a: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
+pub(super) fn gram(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array2<f64> {
     let (n, left) = a.dim();
     let right = b.ncols();
     let zero = Array2::zeros((left, right));
@@ -70,7 +70,7 @@ pub(super) fn by_cholesky(mut columns: Array2<f64>) -> Option<Array2<f64>> {
         return None;
     }
     columns /= &lengths;
-    let mut l = gram(&columns, &columns);
+    let mut l = gram(columns.view(), columns.view());
     // Rows of L in place, then of its inverse.
     for j in 0..width {
         for i in 0..=j {

@@ -304,6 +304,23 @@ impl Block<'_> {
     }
 }
 
+type Constraint = (usize, usize, Link);
+
+/// The pairs of each kind, must-links first, and what one of them weighs. With `balance`, must-links and cannot-links weigh as
+/// much as each other; the weights sum to the number of constraints either way.
+pub(super) fn by_kind(
+    constraints: impl Iterator<Item = Constraint>,
+    balance: bool,
+) -> [(Link, Vec<Constraint>, f64); 2] {
+    let (must, cannot): (Vec<_>, Vec<_>) = constraints.partition(|&(_, _, link)| link == Link::Must);
+    let half = (must.len() + cannot.len()) as f64 / 2.0;
+    let balanced = balance && !must.is_empty() && !cannot.is_empty();
+    [(Link::Must, must), (Link::Cannot, cannot)].map(|(link, pairs)| {
+        let weight = if balanced { half / pairs.len() as f64 } else { 1.0 };
+        (link, pairs, weight)
+    })
+}
+
 /// A batch of constraints, must-links first, in chunks of one kind.
 pub(crate) struct Batch {
     labels: Labels,
@@ -312,23 +329,17 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// With `balance`, must-links and cannot-links weigh as much as each other; the weights sum to the number of
-    /// constraints either way.
+    /// Weighted as in [`by_kind`].
     pub(crate) fn of(
         ensemble: &Ensemble,
         alignment: &Alignment,
         constraints: impl Iterator<Item = (usize, usize, Link)>,
         balance: bool,
     ) -> Self {
-        let (must, cannot): (Vec<_>, Vec<_>) = constraints.partition(|&(_, _, link)| link == Link::Must);
-        let half = (must.len() + cannot.len()) as f64 / 2.0;
-        let balanced = balance && !must.is_empty() && !cannot.is_empty();
-        let mut objects = Vec::with_capacity(2 * (must.len() + cannot.len()));
-        let mut chunks = Vec::new();
-        for pairs in [&must, &cannot] {
-            let weight = if balanced { half / pairs.len() as f64 } else { 1.0 };
+        let (mut objects, mut chunks) = (Vec::new(), Vec::new());
+        for (link, pairs, weight) in by_kind(constraints, balance) {
             for chunk in pairs.chunks(PAIRS) {
-                chunks.push((objects.len(), chunk.len(), chunk[0].2, weight));
+                chunks.push((objects.len(), chunk.len(), link, weight));
                 objects.extend(chunk.iter().map(|p| p.0 as u32));
                 objects.extend(chunk.iter().map(|p| p.1 as u32));
             }

@@ -5,7 +5,7 @@ use consilience_num::reduce::ordered_chunks;
 use rayon::prelude::*;
 
 use super::PairLoss;
-use super::block::{Labels, PAIRS, Standing, Violations};
+use super::block::{Labels, PAIRS, Standing, Violations, by_kind};
 use crate::align::Alignment;
 use crate::kernel::{Kernel, PART, TILE, Work, dispatch, passes};
 use crate::tiles::{SILENT, Tiles, WORTH};
@@ -36,20 +36,15 @@ pub(crate) struct Kind {
 }
 
 impl Pairs {
-    /// With `balance`, must-links and cannot-links weigh as much as each other; the weights sum to the number of
-    /// constraints either way. For at most [`MOST`] common clusters.
+    /// Weighted as in [`by_kind`]; for at most [`MOST`] common clusters.
     pub(crate) fn of(
         ensemble: &Ensemble,
         alignment: &Alignment,
         constraints: impl Iterator<Item = (usize, usize, Link)>,
         balance: bool,
     ) -> Self {
-        let (must, cannot): (Vec<_>, Vec<_>) = constraints.partition(|&(_, _, link)| link == Link::Must);
-        let half = (must.len() + cannot.len()) as f64 / 2.0;
-        let balanced = balance && !must.is_empty() && !cannot.is_empty();
-        let mut objects: Vec<u32> =
-            Vec::with_capacity(2 * (must.len().next_multiple_of(TILE) + cannot.len().next_multiple_of(TILE)));
-        let kinds = [(Link::Must, &must), (Link::Cannot, &cannot)].map(|(link, pairs)| {
+        let mut objects: Vec<u32> = Vec::new();
+        let kinds = by_kind(constraints, balance).map(|(link, pairs, weight)| {
             let first = objects.len() / TILE;
             for chunk in pairs.chunks(TILE) {
                 // Filled up with objects whose columns are read anyway.
@@ -58,7 +53,6 @@ impl Pairs {
                 objects.extend(chunk.iter().map(|p| p.1 as u32));
                 objects.resize(objects.len().next_multiple_of(TILE), chunk[0].1 as u32);
             }
-            let weight = if balanced { half / pairs.len() as f64 } else { 1.0 };
             Kind { link, pairs: pairs.len(), weight, tiles: first..objects.len() / TILE }
         });
         let members: Vec<usize> = (0..ensemble.n_members()).collect();
