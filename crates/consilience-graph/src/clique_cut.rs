@@ -129,15 +129,15 @@ fn spectral(
                 incidence.sizes()[i] / incidence.clusters_of(i).iter().map(objects).sum::<f64>()
             })
             .collect();
-        let small =
-            incidence.overlaps(&shares, observer)?.map(|e, f, w| w * (weights[e] * weights[f]).sqrt());
-        let (values, mut vectors, converged) = leading(&small, cut.wanted(n).min(incidence.n_clusters()))?;
+        let scale: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
+        let wanted = cut.wanted(n).min(incidence.n_clusters());
+        let (values, mut vectors, converged) = leading(incidence, &shares, &scale, wanted, observer)?;
         if !converged {
             report.status = Status::MaxIterations;
         }
         observer.check()?;
-        for (mut row, w) in vectors.rows_mut().into_iter().zip(weights) {
-            row *= w.sqrt();
+        for (mut row, &scale) in vectors.rows_mut().into_iter().zip(&scale) {
+            row *= scale;
         }
         // Beyond the rank of X there are no directions left.
         let rank = values.iter().take_while(|&&v| v > 1e-12).count();

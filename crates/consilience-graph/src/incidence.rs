@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use consilience_core::{Error, LabelInt, Observer, Result, with_labels};
-use consilience_num::sparse::Csr;
+use consilience_num::sparse::{Csr, sum_listed};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
@@ -73,9 +73,6 @@ impl Lists {
         &self.entries[self.offsets[at]..self.offsets[at + 1]]
     }
 }
-
-/// Rows of a product that one task computes.
-const ROWS: usize = 512;
 
 impl ClusterIncidence {
     /// The incidence of microclusters, or of single objects.
@@ -220,6 +217,7 @@ impl ClusterIncidence {
             )));
         }
         let c = self.n_clusters();
+        let shown = weights.iter().all(|&w| w > 0.0);
         let rows: Vec<Vec<(u32, f64)>> = (0..c)
             .into_par_iter()
             .map_init(
@@ -228,9 +226,21 @@ impl ClusterIncidence {
                     if cluster % 64 == 0 {
                         observer.check()?;
                     }
-                    for &i in self.rows_of(cluster) {
-                        let w = weights[i as usize];
-                        for &d in self.clusters_of(i as usize) {
+                    let rows = self
+                        .rows_of(cluster)
+                        .iter()
+                        .map(|&i| (self.clusters_of(i as usize), weights[i as usize]));
+                    let steps: usize = rows.clone().map(|(clusters, _)| clusters.len()).sum();
+                    if shown && steps > c {
+                        // Most clusters overlap: their sums tell which.
+                        for (clusters, w) in rows {
+                            clusters.iter().for_each(|&d| sum[d as usize] += w);
+                        }
+                        let all = (0..).zip(sum).map(|(d, sum)| (d, std::mem::take(sum)));
+                        return Ok(all.filter(|&(_, sum)| sum > 0.0).collect());
+                    }
+                    for (clusters, w) in rows {
+                        for &d in clusters {
                             if !seen[d as usize] {
                                 seen[d as usize] = true;
                                 at.push(d);
@@ -261,16 +271,8 @@ fn product(what: &str, lists: &Lists, expected: usize, x: ArrayView2<'_, f64>) -
     let x = x.as_standard_layout();
     let (n, width) = (lists.len(), x.ncols());
     let mut y = vec![0.0; n * width];
-    if let (Some(x), true) = (x.as_slice(), width > 0) {
-        y.par_chunks_mut(ROWS * width).enumerate().for_each(|(chunk, y)| {
-            for (r, y) in y.chunks_exact_mut(width).enumerate() {
-                for &j in lists.get(chunk * ROWS + r) {
-                    for (y, x) in y.iter_mut().zip(&x[j as usize * width..][..width]) {
-                        *y += x;
-                    }
-                }
-            }
-        });
+    if let Some(x) = x.as_slice() {
+        sum_listed(&lists.offsets, &lists.entries, x, &mut y, width);
     }
     Array2::from_shape_vec((n, width), y).map_err(|e| Error::shape(e.to_string()))
 }

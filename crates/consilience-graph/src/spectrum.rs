@@ -1,7 +1,7 @@
 use consilience_core::{Error, MemoryBudget, Observer, Result};
 use consilience_num::eigen::{SymmetricOperator, TruncatedOptions, symmetric_eigen, truncated_eigen};
 use consilience_num::sparse::Csr;
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
+use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
 
 use crate::ClusterIncidence;
@@ -10,6 +10,8 @@ use crate::ClusterIncidence;
 const DENSE: usize = 400;
 /// Up to this many clusters all eigenpairs are computed where the wanted ones do not converge.
 const LARGEST_DENSE: usize = 3_000;
+/// Up to this many entries of the matrix of overlaps for each one of the incidence it is stored.
+const STORED: usize = 4;
 /// Weights beyond these overflow or vanish when multiplied.
 const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 
@@ -22,7 +24,7 @@ const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 /// X = S^1/2 D_r^-1/2 B D_c^-1/2,
 /// ```
 ///
-/// found as eigenpairs of the sparse `X'X`. It is the same for microclusters with their sizes and for
+/// found as eigenpairs of `X'X`. It is the same for microclusters with their sizes and for
 /// the objects one by one. A transfer cut, HBGF, LWGP and diffusion embeddings all start here.
 ///
 /// ```
@@ -43,8 +45,8 @@ const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 /// ```
 ///
 /// # Complexity
-/// O(n~ M^2) for `X'X` with C clusters; then O(C^3) up to 400 clusters and beyond O(nnz q) per iteration
-/// for q pairs.
+/// Up to 400 clusters O(n~ M^2) for `X'X` and O(C^3) for all its eigenpairs; beyond, O(n~ M q) per iteration for q pairs, or
+/// O(nnz q) where `X'X` is so sparse that it pays to store it.
 ///
 /// # References
 /// Li, Wu, Chang 2012, "Segmentation Using Superpixels", Section 3.2. Sizes as weights are ours: they make
@@ -97,9 +99,7 @@ impl IncidenceSpectrum {
         let shares: Vec<f64> = incidence.sizes().iter().zip(&degree).map(|(s, d)| s / d).collect();
         // X'X = diag(a) B0' S D_r^-1 B0 diag(a), with a = w D_c^-1/2 and D_c = w |c|.
         let a: Vec<f64> = weights.iter().zip(incidence.objects()).map(|(w, n)| (w / n).sqrt()).collect();
-        let small = incidence.overlaps(&shares, observer)?.map(|i, j, v| v * a[i] * a[j]);
-        observer.check()?;
-        let (values, vectors, converged) = leading(&small, count.min(c))?;
+        let (values, vectors, converged) = leading(incidence, &shares, &a, count.min(c), observer)?;
         observer.check()?;
         let mut projection = vectors.clone();
         for (mut row, &a) in projection.rows_mut().into_iter().zip(&a) {
@@ -151,6 +151,31 @@ impl SymmetricOperator for Symmetric<'_> {
     }
 }
 
+/// The same matrix, multiplied factor by factor.
+struct Factored<'a> {
+    incidence: &'a ClusterIncidence,
+    shares: &'a [f64],
+    scale: &'a [f64],
+}
+
+impl SymmetricOperator for Factored<'_> {
+    fn dim(&self) -> usize {
+        self.incidence.n_clusters()
+    }
+
+    fn apply(&self, x: ArrayView2<'_, f64>, mut y: ArrayViewMut2<'_, f64>) {
+        let scale = ArrayView1::from(self.scale).insert_axis(Axis(1));
+        let rows = self.incidence.times((&x * &scale).view()).map(|mut rows| {
+            rows *= &ArrayView1::from(self.shares).insert_axis(Axis(1));
+            rows
+        });
+        // Both have the shapes that are wanted.
+        if let Ok(product) = rows.and_then(|rows| self.incidence.transposed_times(rows.view())) {
+            y.assign(&(product * scale));
+        }
+    }
+}
+
 /// The largest eigenpairs of a stored symmetric matrix.
 pub(crate) fn leading_dense(a: &Array2<f64>, count: usize) -> Result<(Vec<f64>, Array2<f64>)> {
     let n = a.nrows();
@@ -165,28 +190,94 @@ pub(crate) fn leading_dense(a: &Array2<f64>, count: usize) -> Result<(Vec<f64>, 
     Ok((all.values[..count].to_vec(), all.vectors.slice(s![.., ..count]).to_owned()))
 }
 
-/// The largest eigenpairs of a sparse symmetric matrix, and whether they are as exact as wanted.
-pub(crate) fn leading(a: &Csr, count: usize) -> Result<(Vec<f64>, Array2<f64>, bool)> {
-    let n = a.n_rows();
-    let mut kept = None;
-    if n > DENSE && 5 * count < n {
-        let top = truncated_eigen(&Symmetric(a), &TruncatedOptions { count, ..Default::default() });
-        if top.converged {
-            return Ok((top.values, top.vectors, true));
+/// The largest eigenpairs of `diag(scale) B0' diag(shares) B0 diag(scale)`, and whether they are as exact as wanted.
+pub(crate) fn leading(
+    incidence: &ClusterIncidence,
+    shares: &[f64],
+    scale: &[f64],
+    count: usize,
+    observer: &dyn Observer,
+) -> Result<(Vec<f64>, Array2<f64>, bool)> {
+    let c = incidence.n_clusters();
+    let assembled =
+        || Result::Ok(incidence.overlaps(shares, observer)?.map(|i, j, v| v * scale[i] * scale[j]));
+    let mut stored = None;
+    if c > DENSE && 5 * count < c {
+        let options = TruncatedOptions { count, ..Default::default() };
+        let top = if full_overlaps(incidence) {
+            truncated_eigen(&Factored { incidence, shares, scale }, &options)
+        } else {
+            truncated_eigen(&Symmetric(stored.insert(assembled()?)), &options)
+        };
+        if top.converged || (c > LARGEST_DENSE && top.values.iter().all(|v| v.is_finite())) {
+            return Ok((top.values, top.vectors, top.converged));
         }
-        if top.values.iter().all(|v| v.is_finite()) && n > LARGEST_DENSE {
-            kept = Some((top.values, top.vectors, false));
-        }
+        observer.check()?;
     }
-    if let Some(kept) = kept {
-        return Ok(kept);
-    }
-    MemoryBudget::default().check_square("eigenvectors of clusters", n, 32)?;
-    let mut dense = Array2::zeros((n, n));
-    for i in 0..n {
+    MemoryBudget::default().check_square("eigenvectors of clusters", c, 32)?;
+    let stored = match stored {
+        Some(stored) => stored,
+        None => assembled()?,
+    };
+    let (values, vectors) = leading_dense(&stored_dense(&stored), count)?;
+    Ok((values, vectors, true))
+}
+
+fn stored_dense(a: &Csr) -> Array2<f64> {
+    let mut dense = Array2::zeros((a.n_rows(), a.n_rows()));
+    for i in 0..a.n_rows() {
         let (columns, values) = a.row(i);
         columns.iter().zip(values).for_each(|(&j, &v)| dense[[i, j as usize]] = v);
     }
-    let (values, vectors) = leading_dense(&dense, count)?;
-    Ok((values, vectors, true))
+    dense
+}
+
+/// Whether so many pairs of clusters may overlap that multiplying by the incidence twice costs less than by their
+/// matrix, whose assembly comes on top.
+fn full_overlaps(incidence: &ClusterIncidence) -> bool {
+    let steps: usize = (0..incidence.n_rows()).map(|i| incidence.clusters_of(i).len().pow(2)).sum();
+    steps.min(incidence.n_clusters().pow(2)) > STORED * incidence.n_entries()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Microclusters;
+    use consilience_core::{Ensemble, Partition, Seed};
+
+    /// Few objects in many clusters, some unlabelled: every pair of clusters overlaps.
+    #[test]
+    fn factor_by_factor_equals_the_stored_matrix() {
+        let mut s = Seed(3).stream();
+        let members = (0..30).map(|_| {
+            let labels: Vec<i64> = (0..300).map(|_| s.below(21) as i64 - 1).collect();
+            Partition::from_labels(&labels).unwrap()
+        });
+        let ensemble = Ensemble::new(members.collect()).unwrap();
+        let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble).unwrap());
+        assert!(incidence.n_clusters() > DENSE && full_overlaps(&incidence));
+        let mut some = |n: usize| -> Vec<f64> { (0..n).map(|_| 0.1 + s.uniform()).collect() };
+        let (shares, scale) = (some(incidence.n_rows()), some(incidence.n_clusters()));
+        let stored = incidence.overlaps(&shares, &()).unwrap().map(|i, j, v| v * scale[i] * scale[j]);
+        let x = Array2::from_shape_vec((scale.len(), 3), some(3 * scale.len())).unwrap();
+        let product = |op: &dyn SymmetricOperator| {
+            let mut y = Array2::zeros(x.dim());
+            op.apply(x.view(), y.view_mut());
+            y
+        };
+        let factored = Factored { incidence: &incidence, shares: &shares, scale: &scale };
+        let (a, b) = (product(&factored), product(&Symmetric(&stored)));
+        assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-12 * b.abs()));
+        let (values, _, converged) = leading(&incidence, &shares, &scale, 4, &()).unwrap();
+        let all = symmetric_eigen(stored_dense(&stored).view()).unwrap();
+        assert!(converged && values.iter().zip(&all.values).all(|(a, b)| (a - b).abs() < 1e-9 * b));
+    }
+
+    #[test]
+    fn two_members_are_stored() {
+        let member = |step: usize| Partition::from_fn(900, |i| Some((i / step) as u64)).unwrap();
+        let ensemble = Ensemble::new(vec![member(3), member(4)]).unwrap();
+        let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble).unwrap());
+        assert!(incidence.n_clusters() > DENSE && !full_overlaps(&incidence));
+    }
 }

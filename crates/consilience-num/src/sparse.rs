@@ -125,24 +125,59 @@ impl Csr {
 
     /// The rows `first..` of `A x`, as many as fit `y`, on this thread.
     pub fn multiply_rows(&self, first: usize, x: &[f64], y: &mut [f64], width: usize) {
-        pulp::Arch::new().dispatch(Rows { matrix: self, first, x, y, width });
+        let row = |r: usize| {
+            let (indices, values) = self.row(first + r);
+            indices.iter().copied().zip(values.iter().copied())
+        };
+        pulp::Arch::new().dispatch(Rows { row, x, y, width });
     }
+}
 
+/// `y = A x` for a matrix A of ones at the listed columns, `indices[offsets[i]..offsets[i + 1]]` in row i; otherwise as
+/// [`Csr::multiply`].
+///
+/// ```
+/// use consilience_num::sparse::sum_listed;
+///
+/// let mut y = [0.0; 2];
+/// sum_listed(&[0, 2, 3], &[0, 2, 1], &[1.0, 10.0, 100.0], &mut y, 1);
+/// assert_eq!(y, [101.0, 10.0]);
+/// ```
+///
+/// # Complexity
+/// O(entries width).
+pub fn sum_listed(offsets: &[usize], indices: &[u32], x: &[f64], y: &mut [f64], width: usize) {
+    assert_eq!(y.len(), offsets.len().saturating_sub(1) * width);
+    if width == 0 {
+        return;
+    }
+    y.par_chunks_mut(ROWS * width).enumerate().for_each(|(chunk, y)| {
+        let row = |r: usize| {
+            let r = chunk * ROWS + r;
+            indices[offsets[r]..offsets[r + 1]].iter().map(|&j| (j, 1.0))
+        };
+        pulp::Arch::new().dispatch(Rows { row, x, y, width });
+    });
+}
+
+/// Some rows of a product. A closure would not be inlined into the function that has the vector
+/// instructions, and every fused multiply-add would become a call.
+struct Rows<'a, R> {
+    /// Columns and values of a row.
+    row: R,
+    x: &'a [f64],
+    y: &'a mut [f64],
+    width: usize,
+}
+
+impl<I: Iterator<Item = (u32, f64)>, R: Fn(usize) -> I> Rows<'_, R> {
     /// The columns `at..at + W` of the panel.
     #[inline(always)]
-    fn strip<const W: usize>(
-        &self,
-        first: usize,
-        x: &[f64],
-        y: &mut [f64],
-        width: usize,
-        at: usize,
-    ) -> usize {
-        for (r, y) in y.chunks_exact_mut(width).enumerate() {
-            let (indices, values) = self.row(first + r);
+    fn strip<const W: usize>(&mut self, at: usize) -> usize {
+        for (r, y) in self.y.chunks_exact_mut(self.width).enumerate() {
             let mut sum = [0.0; W];
-            for (&j, &v) in indices.iter().zip(values) {
-                let x = &x[j as usize * width + at..][..W];
+            for (j, v) in (self.row)(r) {
+                let x = &self.x[j as usize * self.width + at..][..W];
                 for w in 0..W {
                     sum[w] = v.mul_add(x[w], sum[w]);
                 }
@@ -153,32 +188,21 @@ impl Csr {
     }
 }
 
-/// Some rows of a product. A closure would not be inlined into the function that has the vector
-/// instructions, and every fused multiply-add would become a call.
-struct Rows<'a> {
-    matrix: &'a Csr,
-    first: usize,
-    x: &'a [f64],
-    y: &'a mut [f64],
-    width: usize,
-}
-
-impl pulp::NullaryFnOnce for Rows<'_> {
+impl<I: Iterator<Item = (u32, f64)>, R: Fn(usize) -> I> pulp::NullaryFnOnce for Rows<'_, R> {
     type Output = ();
 
     #[inline(always)]
-    fn call(self) {
-        let Rows { matrix, first, x, y, width } = self;
+    fn call(mut self) {
         // Strips of fixed width, whose sums stay in vector registers.
         let mut at = 0;
-        while at < width {
-            at += match width - at {
-                64.. => matrix.strip::<64>(first, x, y, width, at),
-                32.. => matrix.strip::<32>(first, x, y, width, at),
-                16.. => matrix.strip::<16>(first, x, y, width, at),
-                8.. => matrix.strip::<8>(first, x, y, width, at),
-                4.. => matrix.strip::<4>(first, x, y, width, at),
-                _ => matrix.strip::<1>(first, x, y, width, at),
+        while at < self.width {
+            at += match self.width - at {
+                64.. => self.strip::<64>(at),
+                32.. => self.strip::<32>(at),
+                16.. => self.strip::<16>(at),
+                8.. => self.strip::<8>(at),
+                4.. => self.strip::<4>(at),
+                _ => self.strip::<1>(at),
             };
         }
     }
