@@ -180,6 +180,10 @@ impl Constraints {
         self.links.reserve(batch.len());
         self.known.reserve(batch.len());
         self.numbers.reserve(2 * batch.len());
+        self.parent.reserve(2 * batch.len());
+        self.others.reserve(2 * batch.len());
+        self.apart.reserve(batch.len());
+        self.entries.reserve(2 * batch.len());
         for &(i, j, link) in batch {
             if let Err(error) = self.add(i, j, link) {
                 self.truncate(before);

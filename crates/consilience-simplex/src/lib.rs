@@ -39,6 +39,7 @@ mod growth;
 mod kernel;
 mod members;
 mod metric;
+mod mirror;
 mod questions;
 mod readout;
 #[cfg(test)]

@@ -1,6 +1,9 @@
+use std::sync::Arc;
+
 use consilience_core::{Error, Observer, Partition, RawLabel, Result};
 use ndarray::{Array2, ArrayView2};
 
+use crate::mirror::Mirror;
 use crate::updater::Updater;
 use crate::weights::Weights;
 
@@ -36,6 +39,8 @@ impl Updater {
         self.ensemble.append(rows)?;
         self.metric = None;
         self.constraints.grow(self.ensemble.n_objects())?;
+        let room = |mirror: &mut Arc<Mirror>| Arc::make_mut(mirror).extend(&self.ensemble, &self.alignment);
+        self.mirror = self.mirror.take().and_then(|mut mirror| room(&mut mirror).then_some(mirror));
         self.retire_members(&grown)?;
         Ok(())
     }
@@ -123,6 +128,7 @@ impl Updater {
             self.ensemble.push(member)?;
             self.alignment.push(table);
         }
+        self.reflect();
         self.retire_members(&old)?;
         Ok(())
     }
@@ -161,6 +167,7 @@ impl Updater {
             }
             self.alignment.remove(u);
         }
+        self.reflect();
         gone.reverse();
         Ok(gone)
     }

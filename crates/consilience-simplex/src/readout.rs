@@ -131,6 +131,9 @@ impl Updater {
     /// Votes of a few objects in units of weight, one row of r each.
     pub(crate) fn votes_of(&self, objects: &[usize]) -> Vec<u32> {
         let (r, support) = (self.n_clusters(), self.support());
+        if let Some(mirror) = &self.mirror {
+            return mirror.votes(objects, r, self.weights.units());
+        }
         let objects: Vec<u32> = objects.iter().map(|&i| i as u32).collect();
         if r <= tiles::MOST {
             return self.votes_by_tiles(&support, objects);

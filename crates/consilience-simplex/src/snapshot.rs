@@ -159,7 +159,8 @@ impl Updater {
             return Err(corrupt(&format!("{} bytes too many", input.0.len())));
         }
         let alignment = Alignment::from_tables(clusters, tables);
-        Ok(Updater { ensemble, alignment, weights, earlier, constraints, rule, batches, metric_rule, metric })
+        let open = Updater::open(ensemble, alignment, weights, constraints, rule);
+        Ok(Updater { earlier, batches, metric_rule, metric, ..open })
     }
 }
 

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use crate::align::Alignment;
 use crate::kernel::{Kernel, TILE, Tile, Work, dispatch};
+use crate::mirror::{Mirror, transposed};
 
 /// The byte of an object that a member says nothing about.
 pub(crate) const SILENT: u8 = u8::MAX;
@@ -96,6 +97,22 @@ impl Tiles {
         tiles
     }
 
+    /// The labels of some objects, whose number is a multiple of [`TILE`], by all members.
+    pub(crate) fn mirrored(mirror: &Mirror, objects: &[u32]) -> Self {
+        let mut tiles = Self::new(mirror.members(), objects.len() / TILE);
+        let per_member = tiles.per_member.max(1);
+        let turn = |(block, rows): (usize, &mut [Tile])| {
+            dispatch(Turn { mirror, objects: objects.as_chunks().0, first: block * TILE, rows })
+        };
+        tiles.gaps = if mirror.members() * objects.len() < WORTH {
+            tiles.values.chunks_mut(TILE * per_member).enumerate().map(turn).fold(false, |a, b| a | b)
+        } else {
+            let blocks = tiles.values.par_chunks_mut(TILE * per_member);
+            blocks.enumerate().map(turn).reduce(|| false, |a, b| a | b)
+        };
+        tiles
+    }
+
     /// Copies the labels of neighbouring objects, at most as many as there is room for.
     pub(crate) fn copy(&mut self, members: &[Translation<'_>], objects: Range<usize>) {
         for (translation, row) in members.iter().zip(self.values.chunks_mut(self.per_member.max(1))) {
@@ -173,6 +190,42 @@ impl Work for Gather<'_, '_> {
                 gaps |= silent(tile);
             }
         });
+        gaps
+    }
+}
+
+/// From labels object by object to those of 64 members at most.
+struct Turn<'a, 't> {
+    mirror: &'a Mirror,
+    objects: &'a [[u32; TILE]],
+    first: usize,
+    /// The tiles of one member after the other.
+    rows: &'t mut [Tile],
+}
+
+impl Work for Turn<'_, '_> {
+    /// Whether there are gaps.
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<K: Kernel>(self, _: K) -> bool {
+        let Turn { mirror, objects, first, rows } = self;
+        let per_member = objects.len();
+        let mut gaps = false;
+        for (t, objects) in objects.iter().enumerate() {
+            let object = |i: usize| {
+                let labels = &mirror.row(objects[i] as usize)[first..];
+                labels.first_chunk().copied().unwrap_or_else(|| {
+                    let mut last = [SILENT; TILE];
+                    last[..labels.len()].copy_from_slice(labels);
+                    last
+                })
+            };
+            for (row, tile) in rows.chunks_mut(per_member).zip(&transposed(object)) {
+                row[t] = *tile;
+                gaps |= silent(tile);
+            }
+        }
         gaps
     }
 }

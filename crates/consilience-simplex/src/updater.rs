@@ -1,14 +1,18 @@
+use std::sync::Arc;
+
 use consilience_core::{Constraints, Ensemble, Link, MemoryBudget, Observer, Result, Status};
 
 use crate::align::Alignment;
 use crate::embedding::{ConsensusMetric, MetricRule};
+use crate::mirror::Mirror;
 use crate::rules::block::{Batch, Standing, standing};
 use crate::rules::gram::{self, Gram};
+use crate::rules::mirrored::MirroredPairs;
 use crate::rules::pairs::{self, Pairs};
 use crate::rules::solve::{Part, Problem};
 use crate::rules::{PairLoss, UpdateRule, Violations, mean_errors};
 use crate::setup::UpdaterSetup;
-use crate::tiles::WORTH;
+use crate::tiles::{Tiles, WORTH};
 use crate::weights::Weights;
 
 /// A clustering that follows a stream of must-links and cannot-links at interactive speed.
@@ -58,6 +62,8 @@ use crate::weights::Weights;
 pub struct Updater {
     pub(crate) ensemble: Ensemble,
     pub(crate) alignment: Alignment,
+    /// Not in large ensembles.
+    pub(crate) mirror: Option<Arc<Mirror>>,
     pub(crate) weights: Weights,
     /// The weights before the last batch.
     pub(crate) earlier: Weights,
@@ -96,7 +102,9 @@ pub struct UpdateReport {
 }
 
 /// Constraints with the labels of their objects.
-enum Constrained {
+enum Constrained<'a> {
+    /// All labels are known, and the rule needs each member's share of errors alone.
+    Mirrored(MirroredPairs<'a>, Vec<f64>),
     /// All labels are known, and members and common clusters are few enough for the fast road.
     Whole(Pairs),
     Gaps(Batch),
@@ -121,6 +129,7 @@ impl Updater {
         Updater {
             metric_rule: MetricRule::new(alignment.clusters()),
             metric: None,
+            mirror: Mirror::of(&ensemble, &alignment).map(Arc::new),
             ensemble,
             alignment,
             earlier: weights.clone(),
@@ -202,6 +211,10 @@ impl Updater {
             return Ok((self.weights.clone(), report));
         }
         let follow = || match self.batch(known, self.rule.balanced()) {
+            Constrained::Mirrored(pairs, errors) => {
+                let stand = |after: &Weights| pairs.standings([&self.weights, after], self.rule.loss());
+                self.solve(new, &[], || errors, stand, observer)
+            }
             Constrained::Whole(pairs) => {
                 let loss = self.rule.loss();
                 let parts = match self.rule {
@@ -230,14 +243,29 @@ impl Updater {
     }
 
     /// The constraints from `known` on with the labels of their objects.
-    fn batch(&self, known: usize, balanced: bool) -> Constrained {
-        let (ensemble, links) = (&self.ensemble, self.constraints.iter_from(known));
-        if self.n_clusters() > pairs::MOST {
-            return Constrained::Gaps(Batch::of(ensemble, &self.alignment, links, balanced));
+    fn batch(&self, known: usize, balanced: bool) -> Constrained<'_> {
+        let (ensemble, alignment, r) = (&self.ensemble, &self.alignment, self.n_clusters());
+        let links = || self.constraints.iter_from(known);
+        let exact = matches!(self.rule, UpdateRule::Exact(_));
+        if let (Some(mirror), false) = (&self.mirror, exact) {
+            let pairs = MirroredPairs::of(mirror, r, links(), balanced);
+            return match pairs.mean_errors() {
+                Some(errors) => Constrained::Mirrored(pairs, errors),
+                None => Constrained::Gaps(Batch::of(ensemble, alignment, links(), balanced)),
+            };
         }
-        let pairs = Pairs::of(ensemble, &self.alignment, links, balanced);
-        let many = matches!(self.rule, UpdateRule::Exact(_)) && ensemble.n_members() > gram::MEMBERS;
-        if many || pairs.gaps() {
+        if r > pairs::MOST {
+            return Constrained::Gaps(Batch::of(ensemble, alignment, links(), balanced));
+        }
+        let labels = |objects: &[u32]| match &self.mirror {
+            Some(mirror) => Tiles::mirrored(mirror, objects),
+            None => {
+                let members: Vec<usize> = (0..ensemble.n_members()).collect();
+                Tiles::gathered(ensemble, alignment, &members, objects)
+            }
+        };
+        let pairs = Pairs::of(labels, r, links(), balanced);
+        if pairs.gaps() || (exact && ensemble.n_members() > gram::MEMBERS) {
             return Constrained::Gaps(Batch::of_pairs(&pairs));
         }
         Constrained::Whole(pairs.filled())
@@ -280,6 +308,7 @@ impl Updater {
     pub fn violations(&self) -> Violations {
         let (weights, loss) = (&self.weights, PairLoss::Squared);
         match self.batch(0, false) {
+            Constrained::Mirrored(pairs, _) => pairs.standings([weights, weights], loss)[0].violations,
             Constrained::Whole(pairs) => pairs.standings([weights, weights], loss)[0].violations,
             Constrained::Gaps(batch) => {
                 standing(&batch.blocks(self.n_clusters(), weights), None, loss).violations
@@ -309,6 +338,11 @@ impl Updater {
         self.earlier = weights.clone();
         self.weights = weights;
         Ok(())
+    }
+
+    /// Mirrors the labels again, after members came or went.
+    pub(crate) fn reflect(&mut self) {
+        self.mirror = Mirror::of(&self.ensemble, &self.alignment).map(Arc::new);
     }
 
     /// The rule that updates follow.

@@ -15,6 +15,8 @@ const SAMPLE: (usize, usize) = (4_096, 65_536);
 const RANK: f64 = 1e-10;
 /// Objects that one task places.
 pub(super) const CHUNK: usize = 4_096;
+/// Of those asked for by number.
+pub(super) const SOME: usize = 64;
 /// Weights beyond these overflow or vanish when multiplied.
 const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 /// No place: the member has no weight, or the sample met no object of the cluster.
@@ -222,7 +224,7 @@ impl ConsensusEmbedding {
         let spectrum = IncidenceSpectrum::of(&incidence, &weights, options.dimensions, observer)?;
         let q = spectrum.values.iter().take_while(|v| **v > RANK).count();
         self.values = spectrum.values[..q].to_vec();
-        self.places = spectrum.vectors.slice(s![.., ..q]).to_owned();
+        self.places = spectrum.vectors.slice(s![.., ..q]).as_standard_layout().into_owned();
         let total: f64 =
             incidence.sizes().iter().sum::<f64>() * used.iter().map(|&u| self.weights[u]).sum::<f64>();
         for (((mut row, &w), &size), &own) in
@@ -324,7 +326,8 @@ impl ConsensusEmbedding {
             return Err(Error::out_of_range(format!("object {object} of {}", ensemble.n_objects())));
         }
         let mut place = vec![0.0; self.n_dimensions()];
-        Ok(self.gather(ensemble, self.places.view(), object, &mut place).then(|| place.into()))
+        let lies = self.gather(ensemble, self.places.view(), [object].into_iter(), &mut place)[0];
+        Ok(lies.then(|| place.into()))
     }
 
     /// The places of some objects in rows; 0 where there is none.
@@ -332,38 +335,48 @@ impl ConsensusEmbedding {
         let q = self.n_dimensions();
         let mut rows = vec![0.0; objects.len() * q];
         if q > 0 {
-            rows.par_chunks_mut(q).zip(objects).for_each(|(row, &i)| {
-                self.gather(ensemble, self.places.view(), i as usize, row);
+            rows.par_chunks_mut(SOME * q).zip(objects.par_chunks(SOME)).for_each(|(rows, objects)| {
+                self.gather(ensemble, self.places.view(), objects.iter().map(|&i| i as usize), rows);
             });
         }
         Array2::from_shape_vec((objects.len(), q), rows).unwrap_or_default()
     }
 
-    /// The weighted mean, over the clusters of an object, of their rows of `table`; whether there are any.
+    /// For each of some objects the weighted mean, over its clusters, of their rows of `table`, 0 where there are none, and
+    /// whether there are any.
     pub(super) fn gather(
         &self,
         ensemble: &Ensemble,
         table: ArrayView2<'_, f64>,
-        object: usize,
+        objects: impl ExactSizeIterator<Item = usize> + Clone,
         out: &mut [f64],
-    ) -> bool {
+    ) -> Vec<bool> {
+        let mut total = vec![0.0; objects.len()];
         out.fill(0.0);
-        let mut total = 0.0;
+        self.add_up(ensemble, table, objects, out, &mut total);
+        for (row, &total) in out.chunks_exact_mut(table.ncols().max(1)).zip(&total) {
+            if total > 0.0 {
+                row.iter_mut().for_each(|o| *o /= total);
+            }
+        }
+        total.into_iter().map(|total| total > 0.0).collect()
+    }
+
+    /// Adds up the rows of `table` of the objects' clusters times the weights of their members, and these weights.
+    fn add_up(
+        &self,
+        ensemble: &Ensemble,
+        table: ArrayView2<'_, f64>,
+        objects: impl Iterator<Item = usize> + Clone,
+        sums: &mut [f64],
+        total: &mut [f64],
+    ) {
         for ((member, &w), &first) in ensemble.members().iter().zip(&self.weights).zip(&self.first) {
-            if w == 0.0 {
-                continue;
-            }
-            let Some(label) = member.label(object) else { continue };
-            let row = self.row_of[first + label];
-            if row != NOWHERE {
-                total += w;
-                out.iter_mut().zip(table.row(row as usize)).for_each(|(o, y)| *o += w * y);
+            if w > 0.0 {
+                let rows = &self.row_of[first..first + member.n_clusters()];
+                add_rows(member, objects.clone(), rows, w, table, sums, total);
             }
         }
-        if total > 0.0 {
-            out.iter_mut().for_each(|o| *o /= total);
-        }
-        total > 0.0
     }
 
     /// The place of every cluster times `map`.
@@ -389,12 +402,8 @@ impl ConsensusEmbedding {
             let start = c * CHUNK;
             let mut score = vec![0.0; out.len() * k];
             let mut total = vec![0.0; out.len()];
-            for ((member, &w), &first) in ensemble.members().iter().zip(&self.weights).zip(&self.first) {
-                if w > 0.0 {
-                    let rows = &self.row_of[first..first + member.n_clusters()];
-                    add_rows(member, start, rows, w, products.table.view(), &mut score, &mut total);
-                }
-            }
+            let objects = start..start + out.len();
+            self.add_up(ensemble, products.table.view(), objects, &mut score, &mut total);
             let mut own = vec![0.0; k];
             for (t, (label, score)) in out.iter_mut().zip(score.chunks_exact(k)).enumerate() {
                 own.copy_from_slice(offset);
@@ -407,28 +416,27 @@ impl ConsensusEmbedding {
     }
 }
 
-/// Adds a member's rows of the table to the scores of the objects from `start` on.
+/// Adds a member's rows of the table to the sums of some objects.
 fn add_rows(
     member: &Partition,
-    start: usize,
+    objects: impl Iterator<Item = usize>,
     rows: &[u32],
     weight: f64,
     table: ArrayView2<'_, f64>,
-    score: &mut [f64],
+    sums: &mut [f64],
     total: &mut [f64],
 ) {
-    let k = table.ncols();
+    let q = table.ncols();
     let Some(flat) = table.to_slice() else { return };
     with_labels!(member.labels(), |labels| {
-        for ((&l, score), total) in
-            labels[start..start + total.len()].iter().zip(score.chunks_exact_mut(k)).zip(total)
-        {
+        for ((object, sums), total) in objects.zip(sums.chunks_exact_mut(q.max(1))).zip(total) {
+            let l = labels[object];
             if l == LabelInt::MISSING || rows[l.index()] == NOWHERE {
                 continue;
             }
-            let at = rows[l.index()] as usize * k;
+            let at = rows[l.index()] as usize * q;
             *total += weight;
-            score.iter_mut().zip(&flat[at..at + k]).for_each(|(s, t)| *s += weight * t);
+            sums.iter_mut().zip(&flat[at..at + q]).for_each(|(s, t)| *s += weight * t);
         }
     });
 }

@@ -4,10 +4,11 @@ use consilience_core::{Constraints, Ensemble, Error, Observer, Partition, Result
 use consilience_metric::SideInformation;
 use consilience_num::kmeans::{self, KMeansOptions};
 use ndarray::{Array2, ArrayView2, ArrayViewMut1};
+use rayon::prelude::*;
 
 use super::evidence::{Judgement, Reading};
 use super::ground::{Ground, Products, variance};
-use super::place::{ConsensusEmbedding, best};
+use super::place::{ConsensusEmbedding, SOME, best};
 
 /// Sweeps over the linked sets.
 const SWEEPS: usize = 20;
@@ -125,11 +126,17 @@ impl MetricReadOut {
         }
     }
 
-    /// The product of an object with every centre, without the offsets; whether it lies anywhere.
-    fn score(&self, ensemble: &Ensemble, object: usize, score: &mut [f64]) -> bool {
-        let lies = self.ground.embedding.gather(ensemble, self.products.table.view(), object, score);
-        self.products.add_features(object, score);
-        lies
+    /// The products of some objects with every centre, without the offsets, in rows; `None` for objects that lie nowhere.
+    fn scores(&self, ensemble: &Ensemble, objects: &[usize]) -> Vec<Option<Vec<f64>>> {
+        let k = self.offset.len();
+        let mut scores = vec![0.0; objects.len() * k];
+        let table = self.products.table.view();
+        let lies = self.ground.embedding.gather(ensemble, table, objects.iter().copied(), &mut scores);
+        for (&object, score) in objects.iter().zip(scores.chunks_exact_mut(k.max(1))) {
+            self.products.add_features(object, score);
+        }
+        let score = |(t, lies): (usize, bool)| lies.then(|| scores[t * k..][..k].to_vec());
+        lies.into_iter().enumerate().map(score).collect()
     }
 
     /// Gives every set of must-linked objects one centre: the best for all of them together, at the price of
@@ -146,21 +153,15 @@ impl MetricReadOut {
             apart[a].push(b);
             apart[b].push(a);
         }
-        let mut score = vec![0.0; k];
         let cost: Vec<Option<Vec<f64>>> = sets
             .iter()
             .map(|set| {
-                let mut sum: Option<Vec<f64>> = None;
-                for &i in set {
-                    if self.score(ensemble, i, &mut score) {
-                        let sum = sum.get_or_insert_with(|| vec![0.0; k]);
-                        sum.iter_mut()
-                            .zip(&score)
-                            .zip(&self.offset)
-                            .for_each(|((c, s), o)| *c -= 2.0 * (s + o));
-                    }
-                }
-                sum
+                let scores = self.scores(ensemble, set).into_iter().flatten();
+                scores.fold(None, |sum, score| {
+                    let mut sum = sum.unwrap_or_else(|| vec![0.0; k]);
+                    sum.iter_mut().zip(&score).zip(&self.offset).for_each(|((c, s), o)| *c -= 2.0 * (s + o));
+                    Some(sum)
+                })
             })
             .collect();
         let lowest = |cost: &[f64]| (1..k).fold(0, |best, h| if cost[h] < cost[best] { h } else { best });
@@ -243,16 +244,23 @@ impl MetricReadOut {
         if let Some(i) = objects.iter().find(|&&i| i >= ensemble.n_objects()) {
             return Err(Error::out_of_range(format!("object {i} of {}", ensemble.n_objects())));
         }
-        Ok(objects.iter().map(|&i| self.label(ensemble, i)).collect())
+        Ok(objects.par_chunks(SOME).flat_map_iter(|some| self.labels_known(ensemble, some)).collect())
+    }
+
+    /// The centres of objects that exist.
+    fn labels_known(&self, ensemble: &Ensemble, objects: &[usize]) -> Vec<Option<usize>> {
+        let scores = self.scores(ensemble, objects);
+        let label = |(&object, score): (&usize, Option<Vec<f64>>)| {
+            if let Ok(at) = self.placed.binary_search_by_key(&(object as u32), |p| p.0) {
+                return Some(self.placed[at].1 as usize);
+            }
+            score.filter(|score| !score.is_empty()).map(|score| best(&score, 1.0, &self.offset) as usize)
+        };
+        objects.iter().zip(scores).map(label).collect()
     }
 
     /// The centre of an object that exists.
     pub(super) fn label(&self, ensemble: &Ensemble, object: usize) -> Option<usize> {
-        if let Ok(at) = self.placed.binary_search_by_key(&(object as u32), |p| p.0) {
-            return Some(self.placed[at].1 as usize);
-        }
-        let mut score = vec![0.0; self.offset.len()];
-        let labelled = !score.is_empty() && self.score(ensemble, object, &mut score);
-        labelled.then(|| best(&score, 1.0, &self.offset) as usize)
+        self.labels_known(ensemble, &[object])[0]
     }
 }

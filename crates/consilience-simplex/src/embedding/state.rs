@@ -122,12 +122,14 @@ fn bounds(ground: &Ground, ensemble: &Ensemble) -> (f64, f64) {
             squares.push(rows.row(i).iter().zip(rows.row(j)).map(|(x, y)| (x - y) * (x - y)).sum::<f64>());
         }
     }
-    squares.sort_unstable_by(f64::total_cmp);
     let mean = squares.iter().sum::<f64>() / squares.len().max(1) as f64;
-    let at = |q: f64| squares.get((q * squares.len().saturating_sub(1) as f64).round() as usize).copied();
+    let mut at = |q: f64| match squares.len() {
+        0 => 0.0,
+        count => *squares.select_nth_unstable_by((q * (count - 1) as f64).round() as usize, f64::total_cmp).1,
+    };
     // Many equal objects must not ask for distance 0, nor must all of them.
-    let near = at(QUANTILES.0).unwrap_or(0.0).max(1e-3 * mean).max(f64::MIN_POSITIVE);
-    (near, at(QUANTILES.1).unwrap_or(0.0).max(near))
+    let near = at(QUANTILES.0).max(1e-3 * mean).max(f64::MIN_POSITIVE);
+    (near, at(QUANTILES.1).max(near))
 }
 
 impl ConsensusMetric {

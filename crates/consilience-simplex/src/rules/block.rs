@@ -304,7 +304,7 @@ impl Block<'_> {
     }
 }
 
-type Constraint = (usize, usize, Link);
+pub(super) type Constraint = (usize, usize, Link);
 
 /// The pairs of each kind, must-links first, and what one of them weighs. With `balance`, must-links and cannot-links weigh as
 /// much as each other; the weights sum to the number of constraints either way.

@@ -5,6 +5,7 @@ pub(crate) mod block;
 mod exact;
 pub(crate) mod gram;
 mod loss;
+pub(crate) mod mirrored;
 mod multiplicative;
 pub(crate) mod pairs;
 pub(crate) mod solve;

@@ -1,12 +1,11 @@
 use std::ops::Range;
 
-use consilience_core::{Ensemble, Link};
+use consilience_core::Link;
 use consilience_num::reduce::ordered_chunks;
 use rayon::prelude::*;
 
 use super::PairLoss;
-use super::block::{Labels, PAIRS, Standing, Violations, by_kind};
-use crate::align::Alignment;
+use super::block::{Constraint, Labels, PAIRS, Standing, Violations, by_kind};
 use crate::kernel::{Kernel, PART, TILE, Work, dispatch, passes};
 use crate::tiles::{SILENT, Tiles, WORTH};
 use crate::weights::Weights;
@@ -36,11 +35,11 @@ pub(crate) struct Kind {
 }
 
 impl Pairs {
-    /// Weighted as in [`by_kind`]; for at most [`MOST`] common clusters.
+    /// Weighted as in [`by_kind`]; for at most [`MOST`] common clusters. `labels` gathers those of some objects by all members.
     pub(crate) fn of(
-        ensemble: &Ensemble,
-        alignment: &Alignment,
-        constraints: impl Iterator<Item = (usize, usize, Link)>,
+        labels: impl FnOnce(&[u32]) -> Tiles,
+        clusters: usize,
+        constraints: impl Iterator<Item = Constraint>,
         balance: bool,
     ) -> Self {
         let mut objects: Vec<u32> = Vec::new();
@@ -55,9 +54,7 @@ impl Pairs {
             }
             Kind { link, pairs: pairs.len(), weight, tiles: first..objects.len() / TILE }
         });
-        let members: Vec<usize> = (0..ensemble.n_members()).collect();
-        let tiles = Tiles::gathered(ensemble, alignment, &members, &objects);
-        Pairs { tiles, kinds, clusters: alignment.clusters() }
+        Pairs { tiles: labels(&objects), kinds, clusters }
     }
 
     /// Whether some member is silent on some object.
@@ -116,16 +113,12 @@ impl Pairs {
 
     /// Each member's share of errors, weighted: 0 where it puts every pair right, 1 where none.
     pub(crate) fn mean_errors(&self) -> Vec<f64> {
-        let total: f64 = self.kinds.iter().map(|k| k.weight * k.pairs as f64).sum();
-        let [m, c] = &self.kinds;
-        let error = |[must, cannot]: [u32; 2]| {
-            (m.weight * (m.pairs as f64 - f64::from(must)) + c.weight * f64::from(cannot)) / total
-        };
         let count = |members: Range<usize>| dispatch(Agreements { pairs: self, members });
-        ordered_chunks(self.n_members(), AGREEING, count, Vec::new(), |mut errors, agreements| {
-            errors.extend(agreements.into_iter().map(error));
-            errors
-        })
+        let agreements = ordered_chunks(self.n_members(), AGREEING, count, Vec::new(), |mut all, some| {
+            all.extend(some);
+            all
+        });
+        share_of_errors(self.kinds.each_ref().map(|k| (k.pairs, k.weight)), agreements)
     }
 
     /// How two sets of weights stand to the constraints.
@@ -137,11 +130,7 @@ impl Pairs {
         } else {
             chunks.into_par_iter().map(of_chunk).collect()
         };
-        let mut sums = [Standing::default(); 2];
-        for part in parts {
-            sums.iter_mut().zip(part).for_each(|(sum, part)| sum.add(part));
-        }
-        sums
+        add_up(parts)
     }
 
     /// The kind of a pair of tiles, and how many of its pairs are real.
@@ -193,8 +182,7 @@ impl Work for Stand<'_> {
         let Stand { pairs, weights, loss, chunk } = self;
         let [before, after] = weights.map(Weights::units);
         let r = pairs.clusters;
-        // Side by side: votes of both objects of each pair.
-        let mut votes = vec![[[[0u32; TILE]; 2]; 2]; r];
+        let mut votes: Votes = vec![[[[0; TILE]; 2]; 2]; r];
         for side in 0..2 {
             let tile = 2 * chunk + side;
             for part in 0..TILE / PART {
@@ -211,23 +199,63 @@ impl Work for Stand<'_> {
             }
         }
         let (kind, real) = pairs.chunk(chunk);
-        std::array::from_fn(|w| {
-            let total = weights[w].total() as f64;
-            stand(votes.iter().map(|v| &v[w]), kind, real, total, loss)
-        })
+        stand(&votes, weights, kind.link, real, kind.weight, loss)
     }
 }
 
-/// What is violated, and the weighted loss, from the votes of both objects of each pair.
+/// For each cluster the votes by each of two sets of weights on both objects of at most 64 pairs, side by side.
+pub(super) type Votes = Vec<[[[u32; TILE]; 2]; 2]>;
+
+/// Each member's share of errors, from the numbers of must-links and cannot-links that it puts together, of so many, at
+/// such a weight each.
+pub(super) fn share_of_errors(
+    kinds: [(usize, f64); 2],
+    agreements: impl IntoIterator<Item = [u32; 2]>,
+) -> Vec<f64> {
+    let total: f64 = kinds.iter().map(|&(pairs, weight)| weight * pairs as f64).sum();
+    let [(musts, must_weight), (_, cannot_weight)] = kinds;
+    let error = |[must, cannot]: [u32; 2]| {
+        (must_weight * (musts as f64 - f64::from(must)) + cannot_weight * f64::from(cannot)) / total
+    };
+    agreements.into_iter().map(error).collect()
+}
+
+/// How both sets of weights stand to all pairs, from how they stand to some.
+pub(super) fn add_up(parts: Vec<[Standing; 2]>) -> [Standing; 2] {
+    let mut sums = [Standing::default(); 2];
+    for part in parts {
+        sums.iter_mut().zip(part).for_each(|(sum, part)| sum.add(part));
+    }
+    sums
+}
+
+/// How both sets of weights stand to `real` pairs of one kind; the votes on others are 0.
 #[inline(always)]
-fn stand<'a>(
+pub(super) fn stand(
+    votes: &Votes,
+    weights: [&Weights; 2],
+    link: Link,
+    real: usize,
+    weight: f64,
+    loss: PairLoss,
+) -> [Standing; 2] {
+    std::array::from_fn(|w| {
+        let total = weights[w].total() as f64;
+        let (violations, loss) = stand_by(votes.iter().map(|v| &v[w]), link, real, total, loss);
+        Standing { violations, loss: weight * loss }
+    })
+}
+
+/// What is violated, and the loss, from the votes by one set of weights.
+#[inline(always)]
+fn stand_by<'a>(
     votes: impl Iterator<Item = &'a [[u32; TILE]; 2]>,
-    kind: &Kind,
+    link: Link,
     real: usize,
     total: f64,
     loss: PairLoss,
-) -> Standing {
-    let sign = if kind.link == Link::Must { -1.0 } else { 1.0 };
+) -> (Violations, f64) {
+    let sign = if link == Link::Must { -1.0 } else { 1.0 };
     let (mut products, mut squares) = ([0.0f64; TILE], [0.0f64; TILE]);
     let mut best = [[0u32; TILE]; 2];
     let mut label = [[0u32; TILE]; 2];
@@ -246,9 +274,9 @@ fn stand<'a>(
         }
     }
     let together = products.iter().sum::<f64>() / (total * total);
-    let wrong = |t: &usize| (label[0][*t] != label[1][*t]) == (kind.link == Link::Must);
+    let wrong = |t: &usize| (label[0][*t] != label[1][*t]) == (link == Link::Must);
     let wrong = (0..real).filter(wrong).count();
-    let violations = match kind.link {
+    let violations = match link {
         Link::Must => Violations { must: wrong, cannot: 0, expected: real as f64 - together },
         Link::Cannot => Violations { must: 0, cannot: wrong, expected: together },
     };
@@ -256,5 +284,5 @@ fn stand<'a>(
         PairLoss::Squared => squares.iter().sum::<f64>() / (total * total),
         PairLoss::Probability => violations.expected,
     };
-    Standing { violations, loss: kind.weight * loss }
+    (violations, loss)
 }

@@ -1,17 +1,21 @@
 //! The fast roads against naive counting and against the general road.
 
 use consilience_core::{Ensemble, Link, Partition, Seed};
+use ndarray::Array2;
 use proptest::prelude::*;
 
 use super::{links, on_pool, open, world};
 use crate::kernel::{ACROSS, APART, Kernel, TILE, TOGETHER, Tile, Work, dispatch, passes, plainly};
+use crate::mirror::Mirror;
 use crate::rules::block::{Batch, standing};
 use crate::rules::gram::Gram;
 use crate::rules::mean_errors;
+use crate::rules::mirrored::MirroredPairs;
 use crate::rules::pairs::Pairs;
 use crate::rules::solve::{Part, Problem};
+use crate::tiles::Tiles;
 use crate::weights::Weights;
-use crate::{PairLoss, Updater};
+use crate::{AdditiveUpdate, ExactUpdate, MultiplicativeUpdate, PairLoss, UpdateRule, Updater};
 
 /// Votes of each object in units of weight, straight from the tables.
 fn naive_votes(updater: &Updater) -> Vec<Vec<u64>> {
@@ -46,10 +50,17 @@ fn assert_equals_naive(updater: &Updater) {
         assert_eq!(wanted.label(i).map(|l| usize::from(numbers[l])), winners[i]);
     }
     let backwards: Vec<usize> = (0..n).rev().step_by(3).collect();
-    let votes = updater.votes_of(&backwards);
-    for (row, &i) in votes.chunks(updater.n_clusters()).zip(&backwards) {
-        assert!(row.iter().zip(&naive[i]).all(|(&a, &b)| u64::from(a) == b), "{i}");
+    for updater in [updater, &without_mirror(updater)] {
+        let votes = updater.votes_of(&backwards);
+        for (row, &i) in votes.chunks(updater.n_clusters()).zip(&backwards) {
+            assert!(row.iter().zip(&naive[i]).all(|(&a, &b)| u64::from(a) == b), "{i}");
+        }
     }
+}
+
+/// The same as if the ensemble were too large for one.
+fn without_mirror(updater: &Updater) -> Updater {
+    Updater { mirror: None, ..updater.clone() }
 }
 
 proptest! {
@@ -123,17 +134,30 @@ fn pairs_equal_blocks() {
         let all = links(&truth, count, seed);
         let musts: Vec<_> = all.iter().copied().filter(|l| l.2 == Link::Must).collect();
         for batch in [all, musts].into_iter().filter(|b| !b.is_empty()) {
-            let pairs = Pairs::of(&updater.ensemble, &updater.alignment, batch.iter().copied(), true);
+            let mirror = updater.mirror.as_ref().unwrap();
+            let members: Vec<usize> = (0..12).collect();
+            let labels = |objects: &[u32]| {
+                let tiles = Tiles::gathered(&updater.ensemble, &updater.alignment, &members, objects);
+                let turned = Tiles::mirrored(mirror, objects);
+                assert!((0..12).all(|u| tiles.row(u) == turned.row(u)) && tiles.gaps() == turned.gaps());
+                tiles
+            };
+            let pairs = Pairs::of(labels, r, batch.iter().copied(), true);
             assert!(!pairs.gaps());
+            let mirrored = MirroredPairs::of(mirror, r, batch.iter().copied(), true);
             let general = Batch::of(&updater.ensemble, &updater.alignment, batch.iter().copied(), true);
             let blocks = general.blocks(r, &before);
             let copied = Batch::of_pairs(&pairs);
             let pairs = pairs.filled();
             close(&pairs.mean_errors(), &mean_errors(&blocks, 12));
+            assert_eq!(mirrored.mean_errors().unwrap(), pairs.mean_errors());
             close(&pairs.mean_errors(), &mean_errors(&copied.blocks(r, &before), 12));
             for loss in [PairLoss::Squared, PairLoss::Probability] {
                 let wanted = [None, Some(&after)].map(|w| standing(&blocks, w, loss));
-                for (a, b) in pairs.standings([&before, &after], loss).iter().zip(&wanted) {
+                let [by_tiles, by_rows] =
+                    [pairs.standings([&before, &after], loss), mirrored.standings([&before, &after], loss)];
+                assert_eq!(by_rows.map(|s| (s.violations, s.loss)), by_tiles.map(|s| (s.violations, s.loss)));
+                for (a, b) in by_tiles.iter().zip(&wanted) {
                     assert_eq!(
                         (a.violations.must, a.violations.cannot),
                         (b.violations.must, b.violations.cannot)
@@ -150,6 +174,71 @@ fn pairs_equal_blocks() {
                 close(&a.gamma, &b.gamma);
                 close(&[a.lower], &[b.lower]);
             }
+        }
+    }
+}
+
+/// More members than one tile has, objects that come in pieces, members that come and go, and gaps.
+#[test]
+fn the_mirror_shows_what_members_say() {
+    let row = |updater: &Updater, i: usize| -> Vec<u8> {
+        let label = |u: usize| updater.ensemble().members()[u].label(i);
+        let common = |u: usize| label(u).and_then(|l| updater.alignment_of(u).unwrap()[l]);
+        (0..updater.ensemble().n_members()).map(|u| common(u).map_or(u8::MAX, |c| c as u8)).collect()
+    };
+    let check = |updater: &Updater| {
+        let mirror: &Mirror = updater.mirror.as_ref().unwrap();
+        for i in 0..updater.ensemble().n_objects() {
+            assert_eq!(mirror.row(i), row(updater, i), "{i}");
+        }
+    };
+    for (n, members, gaps) in [(1, 1, 0.0), (63, 130, 0.0), (600, 61, 0.2), (1100, 3, 0.1)] {
+        let mut s = Seed(n as u64).stream();
+        let mut labels = |n: usize| -> Vec<Option<u64>> {
+            (0..n).map(|_| (s.uniform() >= gaps).then(|| s.below(n.min(5)) as u64)).collect()
+        };
+        let mut member = || {
+            let labels = labels(n);
+            Partition::from_fn(n, |i| labels[i]).unwrap()
+        };
+        let all: Vec<Partition> = (0..members).map(|_| member()).collect();
+        let mut updater = open(&Ensemble::new(all).unwrap(), n.min(4));
+        check(&updater);
+        let clone = updater.clone();
+        updater
+            .append_objects(Array2::from_shape_fn((70, members), |(i, _)| i as i64 % 2 - 1).view())
+            .unwrap();
+        check(&updater);
+        check(&clone);
+        updater
+            .add_members(vec![Partition::from_fn(n + 70, |i| Some(i as u64 % 3)).unwrap()], 0.1, &())
+            .unwrap();
+        check(&updater);
+        updater.retire_members(&[0]).unwrap();
+        check(&updater);
+        check(&Updater::from_bytes(&updater.to_bytes(), updater.ensemble().clone()).unwrap());
+    }
+}
+
+/// Batch by batch the same bits, with gaps and without.
+#[test]
+fn updates_with_and_without_a_mirror_are_equal() {
+    for (seed, missing) in [(0, 0.0), (1, 0.05)] {
+        let (e, truth) = world(seed, 400, 70, missing);
+        for rule in [
+            UpdateRule::from(AdditiveUpdate::default()),
+            MultiplicativeUpdate::default().into(),
+            ExactUpdate::default().into(),
+        ] {
+            let mut with = open(&e, 4);
+            with.set_rule(rule).unwrap();
+            let mut without = without_mirror(&with);
+            for (batch, count) in [3, 1000, 130].into_iter().enumerate() {
+                let batch = links(&truth, count, batch as u64);
+                assert_eq!(with.update(&batch).unwrap(), without.update(&batch).unwrap());
+                assert_eq!(with.gamma(), without.gamma());
+            }
+            assert_eq!(with.violations(), without.violations());
         }
     }
 }

@@ -1,0 +1,137 @@
+use consilience_core::Link;
+use rayon::prelude::*;
+
+use super::PairLoss;
+use super::block::{Constraint, Standing, by_kind};
+use super::pairs::{Votes, add_up, share_of_errors, stand};
+use crate::kernel::{Kernel, TILE, Work, dispatch};
+use crate::mirror::{Mirror, Tally};
+use crate::tiles::{SILENT, WORTH};
+use crate::weights::Weights;
+
+/// Pairs that one task counts: few enough for bytes.
+const COUNTED: usize = 128;
+
+/// A batch of constraints whose labels are read where they lie. For rules that need nothing but the errors of each member;
+/// gives the same bits as [`Pairs`](super::pairs::Pairs).
+pub(crate) struct MirroredPairs<'a> {
+    mirror: &'a Mirror,
+    kinds: [(Link, Vec<Constraint>, f64); 2],
+    clusters: usize,
+}
+
+impl<'a> MirroredPairs<'a> {
+    /// Weighted as in [`by_kind`].
+    pub(crate) fn of(
+        mirror: &'a Mirror,
+        clusters: usize,
+        constraints: impl Iterator<Item = Constraint>,
+        balance: bool,
+    ) -> Self {
+        MirroredPairs { mirror, kinds: by_kind(constraints, balance), clusters }
+    }
+
+    /// Each member's share of errors, weighted: 0 where it puts every pair right, 1 where none. `None` where some member is
+    /// silent on some object.
+    pub(crate) fn mean_errors(&self) -> Option<Vec<f64>> {
+        let chunks: Vec<(usize, &[Constraint])> = (0..2)
+            .flat_map(|kind| self.kinds[kind].1.chunks(COUNTED).map(move |chunk| (kind, chunk)))
+            .collect();
+        let count = |&(kind, pairs): &(usize, &[Constraint])| {
+            (kind, dispatch(Agreements { mirror: self.mirror, pairs }))
+        };
+        let parts: Vec<(usize, Option<Vec<u8>>)> = if self.few() {
+            chunks.iter().map(count).collect()
+        } else {
+            chunks.par_iter().map(count).collect()
+        };
+        let mut agreements = vec![[0u32; 2]; self.mirror.members()];
+        for (kind, counts) in parts {
+            agreements.iter_mut().zip(counts?).for_each(|(all, count)| all[kind] += u32::from(count));
+        }
+        Some(share_of_errors(self.kinds.each_ref().map(|k| (k.1.len(), k.2)), agreements))
+    }
+
+    /// Whether another thread is not worth waking.
+    fn few(&self) -> bool {
+        2 * self.mirror.members() * self.kinds.iter().map(|k| k.1.len()).sum::<usize>() < WORTH
+    }
+
+    /// How two sets of weights stand to the constraints.
+    pub(crate) fn standings(&self, weights: [&Weights; 2], loss: PairLoss) -> [Standing; 2] {
+        // Sums of both in one word: neither is larger than 32 bits.
+        let [before, after] = weights.map(Weights::units);
+        let both: Vec<u64> =
+            before.iter().zip(after).map(|(&b, &a)| u64::from(a) << 32 | u64::from(b)).collect();
+        let chunks: Vec<Chunk<'_>> =
+            self.kinds.iter().flat_map(|k| k.1.chunks(TILE).map(|chunk| (k.0, chunk, k.2))).collect();
+        let new = || (Tally::new(self.clusters), vec![[[[0; TILE]; 2]; 2]; self.clusters]);
+        let of_chunk = |(tally, votes): &mut (Tally, Votes), chunk: &Chunk<'_>| {
+            dispatch(Stand { mirror: self.mirror, chunk, both: &both, weights, loss, tally, votes })
+        };
+        add_up(if self.few() {
+            let mut work = new();
+            chunks.iter().map(|chunk| of_chunk(&mut work, chunk)).collect()
+        } else {
+            chunks.par_iter().map_init(new, of_chunk).collect()
+        })
+    }
+}
+
+/// At most 64 pairs of one kind, and what one of them weighs.
+type Chunk<'a> = (Link, &'a [Constraint], f64);
+
+/// How many of at most [`COUNTED`] pairs each member puts together; `None` where one is silent.
+struct Agreements<'a> {
+    mirror: &'a Mirror,
+    pairs: &'a [Constraint],
+}
+
+impl Work for Agreements<'_> {
+    type Output = Option<Vec<u8>>;
+
+    #[inline(always)]
+    fn run<K: Kernel>(self, _: K) -> Option<Vec<u8>> {
+        let Agreements { mirror, pairs } = self;
+        let mut counts = vec![0; mirror.members()];
+        let mut silent = 0;
+        for &(i, j, _) in pairs {
+            for ((count, &a), &b) in counts.iter_mut().zip(mirror.row(i)).zip(mirror.row(j)) {
+                *count += u8::from(a == b);
+                silent |= u8::from(a.max(b) == SILENT);
+            }
+        }
+        (silent == 0).then_some(counts)
+    }
+}
+
+struct Stand<'a, 'w> {
+    mirror: &'a Mirror,
+    chunk: &'a Chunk<'a>,
+    /// Units of both weights in one word.
+    both: &'a [u64],
+    weights: [&'a Weights; 2],
+    loss: PairLoss,
+    tally: &'w mut Tally,
+    votes: &'w mut Votes,
+}
+
+impl Work for Stand<'_, '_> {
+    type Output = [Standing; 2];
+
+    #[inline(always)]
+    fn run<K: Kernel>(self, _: K) -> [Standing; 2] {
+        let Stand { mirror, chunk: &(link, pairs, weight), both, weights, loss, tally, votes } = self;
+        for (t, &(i, j, _)) in pairs.iter().enumerate() {
+            for (votes, sums) in votes.iter_mut().zip(tally.count([mirror.row(i), mirror.row(j)], both)) {
+                for (side, sum) in sums.into_iter().enumerate() {
+                    votes[0][side][t] = sum as u32;
+                    votes[1][side][t] = (sum >> 32) as u32;
+                }
+            }
+        }
+        // What the last chunk of a kind leaves of the one before.
+        votes.iter_mut().flatten().flatten().for_each(|votes| votes[pairs.len()..].fill(0));
+        stand(votes, weights, link, pairs.len(), weight, loss)
+    }
+}
