@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use crate::labels::Labels;
@@ -20,11 +22,12 @@ use crate::{Error, ErrorKind, LabelInt, LabelSlice, RawLabel, Result, with_label
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
-/// Stored in one byte per object below 255 clusters, two below 65,535, else four.
+/// Stored in one byte per object below 255 clusters, two below 65,535, else four. Cloning copies no label.
 #[doc(alias = "clustering")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
-    labels: Labels,
+    /// Shared with the clones until one of them takes objects in.
+    labels: Arc<Labels>,
     clusters: usize,
     labelled: usize,
 }
@@ -62,7 +65,11 @@ impl Partition {
         }
         let largest = (0..n).filter_map(&key).max();
         let Some(largest) = largest else {
-            return Ok(Partition { labels: Labels::U8(vec![u8::MAX; n]), clusters: 0, labelled: 0 });
+            return Ok(Partition {
+                labels: Arc::new(Labels::U8(vec![u8::MAX; n])),
+                clusters: 0,
+                labelled: 0,
+            });
         };
         if largest < TABLE {
             let mut table = vec![UNSEEN; largest as usize + 1];
@@ -80,7 +87,7 @@ impl Partition {
             }
             let canonical = (0..n).map(|i| key(i).map(|raw| table[raw as usize]));
             Ok(Partition {
-                labels: Labels::collect(clusters as usize, canonical),
+                labels: Arc::new(Labels::collect(clusters as usize, canonical)),
                 clusters: clusters as usize,
                 labelled,
             })
@@ -96,7 +103,7 @@ impl Partition {
             }
             let clusters = map.len();
             let canonical = (0..n).map(|i| key(i).map(|raw| map[&raw]));
-            Ok(Partition { labels: Labels::collect(clusters, canonical), clusters, labelled })
+            Ok(Partition { labels: Arc::new(Labels::collect(clusters, canonical)), clusters, labelled })
         }
     }
 
@@ -205,7 +212,7 @@ impl Partition {
                 format!("{n} objects; at most {} are supported", u32::MAX - 1),
             ));
         }
-        self.labels.append(clusters);
+        Arc::make_mut(&mut self.labels).append(clusters);
         self.labelled += clusters.iter().flatten().count();
         Ok(())
     }

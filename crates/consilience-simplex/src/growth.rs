@@ -15,6 +15,8 @@ use rayon::prelude::*;
 const MOST: usize = 100_000;
 /// Objects that members are made from, unless said otherwise.
 const SAMPLE: usize = 10_000;
+/// Fewest of them per cluster, unless said otherwise.
+const PER_CLUSTER: usize = 3;
 /// Sweeps of ITML over the links, unless said otherwise: beyond these the clusterings hardly change, and many features
 /// are slow.
 const SWEEPS: usize = 30;
@@ -78,7 +80,7 @@ pub struct HullGrowth {
     members: usize,
     clusters: Option<RangeInclusive<usize>>,
     folds: usize,
-    sample: usize,
+    sample: Option<usize>,
     seed: Seed,
 }
 
@@ -104,7 +106,7 @@ impl HullGrowth {
             members: 25,
             clusters: None,
             folds: 5,
-            sample: SAMPLE,
+            sample: None,
             seed: Seed(0),
         }
     }
@@ -134,9 +136,9 @@ impl HullGrowth {
     }
 
     /// Objects that a member is made from at most, drawn anew for each fold; it labels the others by the nearest mean of its
-    /// clusters under the metric.
+    /// clusters under the metric. Unless said otherwise 10,000, or three per cluster where that is more.
     pub fn sample(mut self, objects: usize) -> Self {
-        self.sample = objects;
+        self.sample = Some(objects);
         self
     }
 
@@ -184,11 +186,11 @@ impl HullGrowth {
                 constraints.n_objects()
             )));
         }
-        if self.sample < *range.end() {
+        let sample = self.sample_for(*range.end());
+        if sample < *range.end() {
             return Err(Error::invalid(format!(
-                "members of up to {} clusters made from {} objects",
-                range.end(),
-                self.sample
+                "members of up to {} clusters made from {sample} objects",
+                range.end()
             )));
         }
         let done = AtomicUsize::new(0);
@@ -196,7 +198,7 @@ impl HullGrowth {
             .into_par_iter()
             .map(|fold| self.grow_without(fold, features, &range, constraints, (&done, observer)))
             .collect::<Result<_>>()?;
-        let components = principal_components(features, self.sample)?;
+        let components = principal_components(features, sample)?;
         let mut grown = GrownMembers { members: Vec::new(), left_out: Vec::new(), features: components };
         let mut report = Report::default();
         for (fold, made) in folds.into_iter().enumerate() {
@@ -206,6 +208,11 @@ impl HullGrowth {
         }
         report.notes.dedup();
         Ok(Fit::new(grown, report))
+    }
+
+    /// Objects to make members of up to so many clusters from.
+    fn sample_for(&self, clusters: usize) -> usize {
+        self.sample.unwrap_or(SAMPLE.max(clusters.saturating_mul(PER_CLUSTER)))
     }
 
     /// The members that do not see one fold of the links.
@@ -225,7 +232,7 @@ impl HullGrowth {
             }
         }
         let learned = self.learner.fit(features, &SideInformation::from_constraints(&links), observer)?;
-        let rows = self.seed.derive("objects", fold as u64).stream().sample(n, self.sample);
+        let rows = self.seed.derive("objects", fold as u64).stream().sample(n, self.sample_for(*range.end()));
         let mapped = if rows.len() == n {
             learned.output.apply(features)?
         } else {
@@ -447,6 +454,7 @@ mod tests {
             grow(new().clusters(0..=3), 3),
             grow(new().clusters(3..=31), 3),
             grow(new().sample(8), 3),
+            grow(new().clusters(20..=25).sample(24), 3),
             grow(new().learner(Itml::new().slack(-1.0)), 3),
         ] {
             assert_eq!(bad.unwrap_err().kind(), ErrorKind::InvalidParameter);
@@ -457,6 +465,8 @@ mod tests {
         let mut odd = x.clone();
         odd[[4, 2]] = f64::NAN;
         assert_eq!(new().grow(odd.view().into(), 3, &links, &()).unwrap_err().kind(), ErrorKind::NonFinite);
+        // Thousands of clusters are no reason to refuse.
+        assert_eq!((new().sample_for(30), new().sample_for(4_000)), (SAMPLE, 12_000));
         // Without links, and with one object, there is still something to make.
         let none = Constraints::new(1).unwrap();
         let one = new().members(2).grow(x.slice(ndarray::s![..1, ..]).into(), 1, &none, &()).unwrap();

@@ -11,8 +11,8 @@ impl Updater {
     /// Adds objects at the end, in rows: what each member's own rule says of them, as the number of one of its
     /// clusters ([`Partition::label`]); negative numbers and `None` where it says nothing.
     ///
-    /// Weights and constraints stay, so that the next read-out labels the new objects as it does the old ones; members that
-    /// were [grown](Updater::grow) leave.
+    /// Weights and constraints stay, so that the next read-out labels the new objects as it does the old ones. Members that
+    /// were [grown](Updater::grow) leave, and have no column.
     /// [`Updater::labels_by_neighbours`] makes such rows where members have no rule of their own.
     ///
     /// ```
@@ -28,7 +28,7 @@ impl Updater {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) unless there is one column per member,
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) unless there is one column per member that was not grown,
     /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) naming row and member of a cluster that does
     /// not exist; nothing has changed then.
     ///
@@ -36,12 +36,21 @@ impl Updater {
     /// Amortised O(m) per new object.
     pub fn append_objects<L: RawLabel>(&mut self, rows: ArrayView2<'_, L>) -> Result<()> {
         let grown: Vec<usize> = self.grown().collect();
-        self.ensemble.append(rows)?;
-        self.metric = None;
+        // They leave first, since nobody knows what they would say of the new ones.
+        let left = self.take_members(&grown)?;
+        if let Err(error) = self.ensemble.append(rows) {
+            left.into_iter().try_for_each(|member| self.ensemble.push(member))?;
+            return Err(error);
+        }
         self.constraints.grow(self.ensemble.n_objects())?;
-        let room = |mirror: &mut Arc<Mirror>| Arc::make_mut(mirror).extend(&self.ensemble, &self.alignment);
-        self.mirror = self.mirror.take().and_then(|mut mirror| room(&mut mirror).then_some(mirror));
-        self.retire_members(&grown)?;
+        self.metric = None;
+        if grown.is_empty() {
+            let room =
+                |mirror: &mut Arc<Mirror>| Arc::make_mut(mirror).extend(&self.ensemble, &self.alignment);
+            self.mirror = self.mirror.take().and_then(|mut mirror| room(&mut mirror).then_some(mirror));
+        } else {
+            self.forget(&grown);
+        }
         Ok(())
     }
 
@@ -60,7 +69,7 @@ impl Updater {
                 return Err(Error::out_of_range(format!("new object {i}: neighbour {bad} of {n} objects")));
             }
         }
-        let members = self.ensemble.members();
+        let members = &self.ensemble.members()[..self.grown().start];
         let majority = |(i, u): (usize, usize)| {
             let mut labels: Vec<usize> = neighbours[i].iter().filter_map(|&o| members[u].label(o)).collect();
             labels.sort_unstable();
@@ -151,6 +160,21 @@ impl Updater {
         if leaving.len() == self.ensemble.n_members() {
             return Err(Error::empty("a hull without its last member"));
         }
+        let gone = self.take_members(&leaving)?;
+        self.forget(&leaving);
+        let given_back = gone.into_iter().zip(&leaving).filter(|(_, u)| members.contains(u));
+        Ok(given_back.map(|(member, _)| member).collect())
+    }
+
+    /// Takes members, ascending and not all, out of the ensemble alone.
+    fn take_members(&mut self, leaving: &[usize]) -> Result<Vec<Partition>> {
+        let mut gone = leaving.iter().rev().map(|&u| self.ensemble.remove(u)).collect::<Result<Vec<_>>>()?;
+        gone.reverse();
+        Ok(gone)
+    }
+
+    /// Takes members, ascending, out of everything else.
+    fn forget(&mut self, leaving: &[usize]) {
         let shrunk = |weights: &Weights| {
             let gamma = weights.gamma().into_iter().enumerate();
             let rest: Vec<f64> =
@@ -159,16 +183,7 @@ impl Updater {
         };
         (self.weights, self.earlier) = (shrunk(&self.weights), shrunk(&self.earlier));
         self.metric = None;
-        let mut gone = Vec::with_capacity(leaving.len());
-        for &u in leaving.iter().rev() {
-            let member = self.ensemble.remove(u)?;
-            if members.contains(&u) {
-                gone.push(member);
-            }
-            self.alignment.remove(u);
-        }
+        leaving.iter().rev().for_each(|&u| self.alignment.remove(u));
         self.reflect();
-        gone.reverse();
-        Ok(gone)
     }
 }

@@ -117,7 +117,8 @@ impl Updater {
     /// [`ErrorKind::OutOfRange`] for an object that does not exist.
     ///
     /// # Complexity
-    /// O(s + r) per object for a support of s members; no other object is touched.
+    /// O(m + r) per object, whose labels lie side by side; beyond 300 MB of labels O(s + r) for a support of s members,
+    /// each a miss of the caches. No other object is touched.
     pub fn labels_of(&self, objects: &[usize]) -> Result<Vec<Option<usize>>> {
         self.check_objects(objects)?;
         let votes = self.votes_of(objects);
@@ -217,7 +218,8 @@ impl Updater {
     /// [`ErrorKind::OutOfRange`] for an object that does not exist, [`ErrorKind::Empty`] for none.
     ///
     /// # Complexity
-    /// O(s + r) per object for a support of s members; no other object is touched.
+    /// O(m + r) per object, whose labels lie side by side; beyond 300 MB of labels O(s + r) for a support of s members,
+    /// each a miss of the caches. No other object is touched.
     pub fn memberships_of(&self, objects: &[usize]) -> Result<Memberships> {
         self.check_objects(objects)?;
         let mut values: Vec<f64> = self.votes_of(objects).into_iter().map(f64::from).collect();

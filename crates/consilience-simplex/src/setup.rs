@@ -91,7 +91,8 @@ impl UpdaterSetup {
     ///
     /// # Complexity
     /// O(n m) to align; choosing the medoid costs O(m c) comparisons of 4,096 objects at most, c the number of
-    /// members with r clusters. Memory beside the ensemble: one table of k_u entries per member.
+    /// members with r clusters. Memory beside the ensemble: one table of k_u entries per member, and one byte per label
+    /// where those are 300 MB at most.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for r outside `1..=n`, a

@@ -71,7 +71,13 @@ fn stored_and_resumed_with_metric_and_grown_members() {
         let mut wide = x.clone();
         match change {
             0 => {
-                changed.append_objects(Array2::from_elem((2, 18), 0).view()).unwrap();
+                // What they would say is not asked for, and an error leaves them.
+                let bytes = changed.to_bytes();
+                let error = changed.append_objects(Array2::from_elem((2, 18), 0).view()).unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::ShapeMismatch);
+                assert!(changed.to_bytes() == bytes);
+                let rows = changed.labels_by_neighbours(&[vec![0, 1], vec![2]]).unwrap();
+                changed.append_objects(rows.view()).unwrap();
                 wide = ndarray::concatenate![ndarray::Axis(0), wide, Array2::zeros((2, 3))];
             }
             1 => changed.add_members(vec![world.truth.clone()], 0.1, &()).unwrap(),
