@@ -11,7 +11,7 @@ const DENSE: usize = 400;
 /// Up to this many clusters all eigenpairs are computed where the wanted ones do not converge.
 const LARGEST_DENSE: usize = 3_000;
 /// Up to this many entries of the matrix of overlaps for each one of the incidence it is stored.
-const STORED: usize = 4;
+const STORED: usize = 2;
 /// Weights beyond these overflow or vanish when multiplied.
 const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 
