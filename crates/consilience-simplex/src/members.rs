@@ -137,8 +137,11 @@ impl Updater {
             self.ensemble.push(member)?;
             self.alignment.push(table);
         }
-        self.reflect();
-        self.retire_members(&old)?;
+        if old.is_empty() {
+            self.reflect();
+        } else {
+            self.retire_members(&old)?;
+        }
         Ok(())
     }
 

@@ -250,10 +250,9 @@ impl Updater {
         let exact = matches!(self.rule, UpdateRule::Exact(_));
         if let (Some(mirror), false) = (&self.mirror, exact) {
             let pairs = MirroredPairs::of(mirror, r, links(), balanced);
-            return match pairs.mean_errors() {
-                Some(errors) => Constrained::Mirrored(pairs, errors),
-                None => Constrained::Gaps(Batch::of(ensemble, alignment, links(), balanced)),
-            };
+            if let Some(errors) = pairs.mean_errors() {
+                return Constrained::Mirrored(pairs, errors);
+            }
         }
         if r > pairs::MOST {
             return Constrained::Gaps(Batch::of(ensemble, alignment, links(), balanced));
