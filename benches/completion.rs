@@ -25,7 +25,10 @@ fn world(n: usize, pairs: usize) -> (Array2<f64>, Constraints) {
 
 fn mccc(c: &mut Criterion) {
     let mut group = c.benchmark_group("MCCC");
-    group.sample_size(10).warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(5));
+    group
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(5));
     for n in [5_000, 100_000] {
         let (x, known) = world(n, 300);
         group.bench_function(format!("five clusters, N = {n}, singular vectors"), |b| {
@@ -34,7 +37,9 @@ fn mccc(c: &mut Criterion) {
         });
     }
     let mut s = Seed(2).stream();
-    let x = Array2::from_shape_fn((5_000, 200), |(i, j)| f64::from(u8::from(j % 10 == i % 10)) + s.normal());
+    let x = Array2::from_shape_fn((5_000, 200), |(i, j)| {
+        f64::from(u8::from(j % 10 == i % 10)) + s.normal()
+    });
     let mut known = Constraints::new(5_000).unwrap();
     while known.len() < 4_000 {
         let (i, j) = (s.below(5_000), s.below(5_000));
@@ -50,7 +55,10 @@ fn mccc(c: &mut Criterion) {
 
 fn rdml(c: &mut Criterion) {
     let mut group = c.benchmark_group("RDML");
-    group.sample_size(10).warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(5));
+    group
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(5));
     let mut s = Seed(3).stream();
     let x = Array2::from_shape_fn((6_408, 1_000), |(i, j)| {
         f64::from(u8::from(j % 7 == i % 7)) + 2.0 * s.normal()

@@ -4,8 +4,8 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use consilience::{
-    ConsensusFunction, Ensemble, EvidenceAccumulation, Microclusters, ProbabilityTrajectories, Pta, Ptgp,
-    with_labels,
+    ConsensusFunction, Ensemble, EvidenceAccumulation, Microclusters, ProbabilityTrajectories, Pta,
+    Ptgp, with_labels,
 };
 use criterion::{Criterion, criterion_group, criterion_main};
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
@@ -44,9 +44,14 @@ fn pta(c: &mut Criterion) {
             .measurement_time(Duration::from_secs(1));
         group.bench_function("read the labels", |b| b.iter(|| read(black_box(&e))));
         group.bench_function("hash the rows", |b| b.iter(|| hash_rows(black_box(&e))));
-        group.bench_function("microclusters", |b| b.iter(|| Microclusters::of(black_box(&e)).unwrap()));
-        group.bench_function("PTA-AL", |b| b.iter(|| Pta::new(10).consensus(black_box(&e)).unwrap()));
-        group.bench_function("PTGP", |b| b.iter(|| Ptgp::new(10).consensus(black_box(&e)).unwrap()));
+        group.bench_function("microclusters", |b| {
+            b.iter(|| Microclusters::of(black_box(&e)).unwrap())
+        });
+        group.bench_function("PTA-AL", |b| {
+            b.iter(|| Pta::new(10).consensus(black_box(&e)).unwrap())
+        });
+        group
+            .bench_function("PTGP", |b| b.iter(|| Ptgp::new(10).consensus(black_box(&e)).unwrap()));
         group.bench_function("EAC-AL", |b| {
             b.iter(|| EvidenceAccumulation::new(10).consensus(black_box(&e)).unwrap())
         });
@@ -54,14 +59,17 @@ fn pta(c: &mut Criterion) {
     }
 }
 
-/// PTS for 3,000 microclusters and T = 20, beside the 20 symmetric products of that size that the sum
-/// of squared walks is made of when it is computed as written.
+/// PTS for 3,000 microclusters and T = 20, beside the 20 symmetric products of that size that the
+/// sum of squared walks is made of when it is computed as written.
 fn trajectories(c: &mut Criterion) {
     let e = worlds::scattered(4460, 10, 30);
     let m = Microclusters::of(&e).unwrap();
     let n = m.n_nodes();
     let mut group = c.benchmark_group(format!("trajectories of {n} microclusters"));
-    group.sample_size(10).warm_up_time(Duration::from_millis(100)).measurement_time(Duration::from_secs(1));
+    group
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(100))
+        .measurement_time(Duration::from_secs(1));
     let p = Mat::<f64>::from_fn(n, n, |i, j| ((i * 7 + j * 13) % 101) as f64 / 1e4);
     let mut g = Mat::<f64>::zeros(n, n);
     group.bench_function("20 symmetric products", |b| {

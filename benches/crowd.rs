@@ -1,4 +1,5 @@
-//! Crowdclustering on planted crowds. The reference crowds: `cargo run --release --example crowd_sets`.
+//! Crowdclustering on planted crowds. The reference crowds:
+//! `cargo run --release --example crowd_sets`.
 
 use std::time::Duration;
 

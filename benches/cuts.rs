@@ -1,6 +1,6 @@
-//! Cuts, link-based similarities and seeded walks: on the first draw of the reference pools, where those are
-//! found (as in `tests/cuts.rs`), and on larger ensembles. `docs/peers/cuts.py` times other tools on the same
-//! draws.
+//! Cuts, link-based similarities and seeded walks: on the first draw of the reference pools, where
+//! those are found (as in `tests/cuts.rs`), and on larger ensembles. `docs/peers/cuts.py` times
+//! other tools on the same draws.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -14,7 +14,12 @@ mod worlds;
 
 fn cuts(c: &mut Criterion) {
     let mut ensembles = vec![
-        ("11,000 objects, 10 members of 25".to_string(), worlds::scattered(11_000, 10, 25), 10, false),
+        (
+            "11,000 objects, 10 members of 25".to_string(),
+            worlds::scattered(11_000, 10, 25),
+            10,
+            false,
+        ),
         (
             "49,402 objects in 250 microclusters, 10 members".to_string(),
             worlds::copies(49_402, 10, 250),

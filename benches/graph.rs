@@ -6,18 +6,19 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use consilience::{
-    ClusterIncidence, ConsensusFunction, EcpcsHc, EcpcsMc, Ensemble, EvidenceAccumulation, GpMgla, Hbgf,
-    Lwea, Lwgp, Microclusters, Partition, Seed, Weac, ensemble_driven_cluster_index,
+    ClusterIncidence, ConsensusFunction, EcpcsHc, EcpcsMc, Ensemble, EvidenceAccumulation, GpMgla,
+    Hbgf, Lwea, Lwgp, Microclusters, Partition, Seed, Weac, ensemble_driven_cluster_index,
 };
 use criterion::{Criterion, criterion_group, criterion_main};
 
 mod worlds;
 
-/// Members as k-means makes them: each object at the nearest of k of the objects, k at random in `2..=most`, in a
-/// random half of ten dimensions around ten centres.
+/// Members as k-means makes them: each object at the nearest of k of the objects, k at random in
+/// `2..=most`, in a random half of ten dimensions around ten centres.
 fn voronoi(objects: usize, members: usize, most: usize) -> Ensemble {
     let mut s = Seed(7).stream();
-    let centres: Vec<[f64; 10]> = (0..10).map(|_| std::array::from_fn(|_| 4.0 * s.normal())).collect();
+    let centres: Vec<[f64; 10]> =
+        (0..10).map(|_| std::array::from_fn(|_| 4.0 * s.normal())).collect();
     let points: Vec<[f64; 10]> = (0..objects)
         .map(|i| {
             let centre = centres[i % 10];
@@ -47,7 +48,10 @@ fn group<'a>(
     name: String,
 ) -> criterion::BenchmarkGroup<'a, criterion::measurement::WallTime> {
     let mut group = c.benchmark_group(name);
-    group.sample_size(10).warm_up_time(Duration::from_millis(100)).measurement_time(Duration::from_secs(1));
+    group
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(100))
+        .measurement_time(Duration::from_secs(1));
     group
 }
 
@@ -71,7 +75,9 @@ fn dense(c: &mut Criterion) {
     });
     group.bench_function("WEAC-AL", |b| b.iter(|| Weac::new(10).consensus(black_box(&e)).unwrap()));
     group.bench_function("LWEA", |b| b.iter(|| Lwea::new(10).consensus(black_box(&e)).unwrap()));
-    group.bench_function("ECPCS-HC", |b| b.iter(|| EcpcsHc::new(10).consensus(black_box(&e)).unwrap()));
+    group.bench_function("ECPCS-HC", |b| {
+        b.iter(|| EcpcsHc::new(10).consensus(black_box(&e)).unwrap())
+    });
     group.finish();
 }
 
@@ -87,8 +93,12 @@ fn linear(c: &mut Criterion) {
     });
     group.bench_function("LWGP", |b| b.iter(|| Lwgp::new(26).consensus(black_box(&e)).unwrap()));
     group.bench_function("HBGF", |b| b.iter(|| Hbgf::new(26).consensus(black_box(&e)).unwrap()));
-    group.bench_function("GP-MGLA", |b| b.iter(|| GpMgla::new(26).consensus(black_box(&e)).unwrap()));
-    group.bench_function("ECPCS-MC", |b| b.iter(|| EcpcsMc::new(26).consensus(black_box(&e)).unwrap()));
+    group.bench_function("GP-MGLA", |b| {
+        b.iter(|| GpMgla::new(26).consensus(black_box(&e)).unwrap())
+    });
+    group.bench_function("ECPCS-MC", |b| {
+        b.iter(|| EcpcsMc::new(26).consensus(black_box(&e)).unwrap())
+    });
     group.finish();
 }
 
@@ -96,13 +106,16 @@ fn linear(c: &mut Criterion) {
 fn large(c: &mut Criterion) {
     for e in [worlds::copies(49_402, 10, 250), worlds::scattered(49_402, 10, 30)] {
         let mut group = group(c, describe(&e));
-        group.bench_function("HBGF", |b| b.iter(|| Hbgf::new(10).consensus(black_box(&e)).unwrap()));
-        group.bench_function("LWGP", |b| b.iter(|| Lwgp::new(10).consensus(black_box(&e)).unwrap()));
+        group
+            .bench_function("HBGF", |b| b.iter(|| Hbgf::new(10).consensus(black_box(&e)).unwrap()));
+        group
+            .bench_function("LWGP", |b| b.iter(|| Lwgp::new(10).consensus(black_box(&e)).unwrap()));
         group.finish();
     }
 }
 
-/// The ensemble in the file `$CONSILIENCE_ENSEMBLE`, which `docs/peers/ensembles.py` writes and times others on.
+/// The ensemble in the file `$CONSILIENCE_ENSEMBLE`, which `docs/peers/ensembles.py` writes and
+/// times others on.
 fn given(c: &mut Criterion) {
     let Ok(file) = std::env::var("CONSILIENCE_ENSEMBLE") else { return };
     let k = std::env::var("CONSILIENCE_CLUSTERS").ok().and_then(|k| k.parse().ok()).unwrap_or(10);
@@ -115,7 +128,9 @@ fn given(c: &mut Criterion) {
         group.bench_function("EAC-AL", |b| {
             b.iter(|| EvidenceAccumulation::new(k).consensus(black_box(&e)).unwrap())
         });
-        group.bench_function("WEAC-AL", |b| b.iter(|| Weac::new(k).consensus(black_box(&e)).unwrap()));
+        group.bench_function("WEAC-AL", |b| {
+            b.iter(|| Weac::new(k).consensus(black_box(&e)).unwrap())
+        });
         group.bench_function("LWEA", |b| b.iter(|| Lwea::new(k).consensus(black_box(&e)).unwrap()));
     }
     group.finish();

@@ -6,7 +6,8 @@ use std::time::Duration;
 use consilience::ndarray::{Array2, ArrayView2};
 use consilience::num::Float;
 use consilience::{
-    ConstrainedClusterer, Features, Fpc, MetricLearner, Nnc, RsdDiagonal, RsdFull, Seed, SideInformation,
+    ConstrainedClusterer, Features, Fpc, MetricLearner, Nnc, RsdDiagonal, RsdFull, Seed,
+    SideInformation,
 };
 use criterion::{Criterion, criterion_group, criterion_main};
 use rayon::prelude::*;
@@ -23,7 +24,8 @@ fn points(n: usize, d: usize) -> Array2<f64> {
 }
 
 fn labels(n: usize, per_class: usize) -> SideInformation {
-    let labels: Vec<i64> = (0..n).map(|i| if i < K * per_class { (i % K) as i64 } else { -1 }).collect();
+    let labels: Vec<i64> =
+        (0..n).map(|i| if i < K * per_class { (i % K) as i64 } else { -1 }).collect();
     SideInformation::from_labels(&labels).unwrap()
 }
 
@@ -49,13 +51,20 @@ fn clusterers(c: &mut Criterion) {
     let narrow = x.mapv(|v| v as f32);
     let side = labels(N, 1);
     let mut group = c.benchmark_group(format!("{N} x {D}, k = {K}"));
-    group.sample_size(10).warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(3));
+    group
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(3));
     let (mut wide, mut single) = (vec![0.0; N], vec![0.0; N]);
-    group.bench_function("10 plain passes, f64", |b| b.iter(|| passes(x.view(), K, black_box(&mut wide))));
+    group.bench_function("10 plain passes, f64", |b| {
+        b.iter(|| passes(x.view(), K, black_box(&mut wide)))
+    });
     group.bench_function("10 plain passes, f32", |b| {
         b.iter(|| passes(narrow.view(), K, black_box(&mut single)))
     });
-    for (name, features) in [("f64", Features::from(x.view())), ("f32", Features::from(narrow.view()))] {
+    for (name, features) in
+        [("f64", Features::from(x.view())), ("f32", Features::from(narrow.view()))]
+    {
         group.bench_function(format!("FPC, {name}"), |b| {
             b.iter(|| Fpc::new().fit_clustering(features, K, Seed(1), &()).unwrap())
         });
@@ -69,7 +78,10 @@ fn clusterers(c: &mut Criterion) {
 /// 50 labelled objects of ten classes: 100 must-links and 1,125 cannot-links.
 fn metrics(c: &mut Criterion) {
     let mut group = c.benchmark_group("1,225 pairs");
-    group.sample_size(10).warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_secs(3));
+    group
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(200))
+        .measurement_time(Duration::from_secs(3));
     for d in [20, 40, 240] {
         let x = points(500, d);
         let side = labels(500, 5);

@@ -1,12 +1,13 @@
-//! Metric learners and constrained clusterers on generated data: 2,000 objects, 10 classes, five labels each.
+//! Metric learners and constrained clusterers on generated data: 2,000 objects, 10 classes, five
+//! labels each.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 
 use consilience::ndarray::Array2;
 use consilience::{
-    Ccskl, ConstrainedClusterer, CopKMeans, Dca, Itml, Lmnn, MetricLearner, Mmc, MpckMeans, PckMeans, Pmmc,
-    Rca, Seed, SeededKMeans, SideInformation,
+    Ccskl, ConstrainedClusterer, CopKMeans, Dca, Itml, Lmnn, MetricLearner, Mmc, MpckMeans,
+    PckMeans, Pmmc, Rca, Seed, SeededKMeans, SideInformation,
 };
 
 fn world(d: usize) -> (Array2<f64>, SideInformation) {

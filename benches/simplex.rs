@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use consilience::{
-    AdditiveUpdate, AlignmentReference, Ensemble, ExactUpdate, Link, MultiplicativeUpdate, Partition, Seed,
-    UpdateRule, Updater, UpdaterSetup,
+    AdditiveUpdate, AlignmentReference, Ensemble, ExactUpdate, Link, MultiplicativeUpdate,
+    Partition, Seed, UpdateRule, Updater, UpdaterSetup,
 };
 use consilience_core::conformance::planted;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
@@ -23,7 +23,8 @@ fn constraints(truth: &Partition, count: usize) -> Vec<(usize, usize, Link)> {
 }
 
 fn open(ensemble: &Ensemble, truth: &Partition, rule: UpdateRule) -> Updater {
-    let setup = UpdaterSetup::new(10).reference(AlignmentReference::Given(truth.clone())).rule(rule);
+    let setup =
+        UpdaterSetup::new(10).reference(AlignmentReference::Given(truth.clone())).rule(rule);
     setup.updater(ensemble.clone()).unwrap()
 }
 
@@ -38,7 +39,11 @@ fn all(c: &mut Criterion) {
     for rule in rules {
         let updater = open(&world.ensemble, &world.truth, rule.clone());
         c.bench_function(&format!("update {} of 500, 10000x300", rule.name()), |b| {
-            b.iter_batched(|| updater.clone(), |mut u| u.update(&batch).unwrap(), BatchSize::LargeInput);
+            b.iter_batched(
+                || updater.clone(),
+                |mut u| u.update(&batch).unwrap(),
+                BatchSize::LargeInput,
+            );
         });
     }
     for members in [50, 300] {
@@ -49,15 +54,23 @@ fn all(c: &mut Criterion) {
             let name = format!("update additive of {count} under an open metric, 10000x{members}");
             c.bench_function(&name, |b| {
                 let batch = &batch[..count];
-                b.iter_batched(|| updater.clone(), |mut u| u.update(batch).unwrap(), BatchSize::LargeInput);
+                b.iter_batched(
+                    || updater.clone(),
+                    |mut u| u.update(batch).unwrap(),
+                    BatchSize::LargeInput,
+                );
             });
         }
     }
     let updater = open(&world.ensemble, &world.truth, UpdateRule::default());
     let asked: Vec<usize> = (0..1000).map(|i| i * 7 % 10_000).collect();
     c.bench_function("labels of all, 10000x300", |b| b.iter(|| updater.partition().unwrap()));
-    c.bench_function("labels of 1000, 10000x300", |b| b.iter(|| updater.labels_of(&asked).unwrap()));
-    c.bench_function("questions, 10000x300", |b| b.iter(|| updater.next_questions(20, Seed(0)).unwrap()));
+    c.bench_function("labels of 1000, 10000x300", |b| {
+        b.iter(|| updater.labels_of(&asked).unwrap())
+    });
+    c.bench_function("questions, 10000x300", |b| {
+        b.iter(|| updater.next_questions(20, Seed(0)).unwrap())
+    });
     c.bench_function("snapshot, 10000x300", |b| b.iter(|| updater.to_bytes()));
 }
 

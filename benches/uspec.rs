@@ -1,4 +1,5 @@
-//! U-SPEC and the consensus of U-SENC on points in the plane, beside one pass of k-means over the same table.
+//! U-SPEC and the consensus of U-SENC on points in the plane, beside one pass of k-means over the
+//! same table.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -26,7 +27,9 @@ fn members(c: &mut Criterion) {
             ("k-means, 10 iterations", Box::new(KMeans::new().max_iterations(10).tolerance(0.0))),
         ] {
             group.bench_function(name, |b| {
-                b.iter(|| clusterer.fit(black_box(x.view()).into(), 40, Seed(1), &()).map(|f| f.output));
+                b.iter(|| {
+                    clusterer.fit(black_box(x.view()).into(), 40, Seed(1), &()).map(|f| f.output)
+                });
             });
         }
         group.finish();

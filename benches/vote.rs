@@ -1,10 +1,11 @@
-//! Consensus by votes, diffusion, the recommended method and its diagnostics. Peers: `docs/peers/vote.py`.
+//! Consensus by votes, diffusion, the recommended method and its diagnostics. Peers:
+//! `docs/peers/vote.py`.
 
 use std::time::Duration;
 
 use consilience::{
-    ConsensusFunction, Diagnostics, Diffusion, Ensemble, LeastSquares, MixtureModel, Partition, Qmi,
-    Recommended, Seed, Voting,
+    ConsensusFunction, Diagnostics, Diffusion, Ensemble, LeastSquares, MixtureModel, Partition,
+    Qmi, Recommended, Seed, Voting,
 };
 use consilience_core::conformance::planted;
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -14,7 +15,12 @@ fn ensemble(n: usize) -> Ensemble {
     planted(Seed(1), &[n / 10; 10], 20, 0.2, 0.0).unwrap().ensemble
 }
 
-fn hard(c: &mut Criterion, name: &str, e: &Ensemble, f: &dyn ConsensusFunction<Output = Partition>) {
+fn hard(
+    c: &mut Criterion,
+    name: &str,
+    e: &Ensemble,
+    f: &dyn ConsensusFunction<Output = Partition>,
+) {
     c.bench_function(&format!("{name} {}x{}", e.n_objects(), e.n_members()), |b| {
         b.iter(|| f.consensus(e).unwrap());
     });

@@ -1,5 +1,5 @@
-//! The picture of the house in DESIGN.md holds: who may call whom, what may show at the surface, and how long
-//! a file may grow.
+//! The picture of the house in DESIGN.md holds: who may call whom, what may show at the surface,
+//! and how long a file may grow.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,7 +16,13 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("consilience-vote", &["consilience-graph", "consilience-core", "consilience-num"]),
     (
         "consilience-trust",
-        &["consilience-walk", "consilience-vote", "consilience-graph", "consilience-core", "consilience-num"],
+        &[
+            "consilience-walk",
+            "consilience-vote",
+            "consilience-graph",
+            "consilience-core",
+            "consilience-num",
+        ],
     ),
     (
         "consilience-simplex",
@@ -38,7 +44,8 @@ const PROGRAM: &str = "consilience-cli";
 /// The only foreign crate in the public interface.
 const PUBLIC: &str = "ndarray";
 
-/// The seal of `num::Float`: public for the compiler, in a private module, so that nobody can name it.
+/// The seal of `num::Float`: public for the compiler, in a private module, so that nobody can name
+/// it.
 const SEAL: &str = "pub trait Lanes:";
 
 const MOST_LINES: usize = 800;
@@ -181,7 +188,9 @@ fn imported<'a>(code: &'a str, crates: &[String]) -> Vec<&'a str> {
     code.split(';')
         .filter_map(|statement| statement.rsplit_once("use ").map(|(_, path)| path))
         .filter(|path| crates.iter().any(|c| path.starts_with(&format!("{c}::"))))
-        .flat_map(|path| words(path).flat_map(|w| w.rsplit("::")).filter(|w| !w.is_empty() && *w != "as"))
+        .flat_map(|path| {
+            words(path).flat_map(|w| w.rsplit("::")).filter(|w| !w.is_empty() && *w != "as")
+        })
         .collect()
 }
 
@@ -192,7 +201,8 @@ fn public(code: &str) -> Vec<&str> {
     starts.filter(|&at| word(at)).map(|at| &code[at..at + shown(&code[at..])]).collect()
 }
 
-/// Where the shown part of a public item ends. A `<` that is no bracket makes it too long, never too short.
+/// Where the shown part of a public item ends. A `<` that is no bracket makes it too long, never
+/// too short.
 fn shown(item: &str) -> usize {
     let is = |kinds: &[&str]| kinds.iter().any(|k| item["pub ".len()..].starts_with(k));
     let (whole, fields, value) =
@@ -235,9 +245,9 @@ fn leaks(source: &str, crates: &[String]) -> Vec<String> {
     public(&code).into_iter().filter(|item| words(item).any(foreign)).map(str::to_string).collect()
 }
 
-/// Cheap, and it reads only text: it sees the types in public signatures, fields, aliases, traits and
-/// re-exports (`unreachable_pub` makes sure that `pub` means public), not what a macro writes, nor foreign
-/// traits implemented for our types.
+/// Cheap, and it reads only text: it sees the types in public signatures, fields, aliases, traits
+/// and re-exports (`unreachable_pub` makes sure that `pub` means public), not what a macro writes,
+/// nor foreign traits implemented for our types.
 #[test]
 fn ndarray_is_the_only_foreign_crate_in_public() {
     let packages = packages();

@@ -1,13 +1,14 @@
-//! What the recommended method promises on the reference pools: better than any single method on average, nowhere
-//! far below the best published one.
+//! What the recommended method promises on the reference pools: better than any single method on
+//! average, nowhere far below the best published one.
 //!
-//! The pools are not part of the project: without them the tests say so and pass (`tests/reference/mod.rs`).
+//! The pools are not part of the project: without them the tests say so and pass
+//! (`tests/reference/mod.rs`).
 
 mod reference;
 
 use consilience::{
-    ConsensusFunction, Diagnostics, Diffusion, Ensemble, Hbgf, Lwea, Lwgp, Partition, Pta, Ptgp, Recommended,
-    Result, Seed,
+    ConsensusFunction, Diagnostics, Diffusion, Ensemble, Hbgf, Lwea, Lwgp, Partition, Pta, Ptgp,
+    Recommended, Result, Seed,
 };
 use reference::{Pool, pools};
 
@@ -69,7 +70,12 @@ fn better_than_the_best_single_method_on_average() {
         diffusion += mean_nmi(pool, 3, &|k, s| of(Diffusion::new(k).seed(s)));
     }
     let pools = pools.len() as f64;
-    println!("auto {:.4}, LWEA {:.4}, diffusion {:.4}", auto / pools, lwea / pools, diffusion / pools);
+    println!(
+        "auto {:.4}, LWEA {:.4}, diffusion {:.4}",
+        auto / pools,
+        lwea / pools,
+        diffusion / pools
+    );
     assert!(auto > lwea);
     assert!(auto > diffusion - 0.005 * pools);
 }

@@ -1,5 +1,5 @@
-//! Side-information clustering on the feature sets of the thesis, which are not part of the project: without them the
-//! tests say so and pass.
+//! Side-information clustering on the feature sets of the thesis, which are not part of the
+//! project: without them the tests say so and pass.
 
 use std::path::PathBuf;
 
@@ -38,8 +38,12 @@ fn nmi(x: &Array2<f64>, truth: &Partition, pairs: usize) -> f64 {
     let found = Mccc::new(truth.n_clusters()).fit(x.view().into(), &known, &()).unwrap();
     println!("{pairs} pairs: {:?}", found.report.notes);
     assert_eq!(found.report.status, Status::Solved);
-    scores::normalized_mutual_information(&found.output.partition, truth, scores::Normalizer::Arithmetic)
-        .unwrap()
+    scores::normalized_mutual_information(
+        &found.output.partition,
+        truth,
+        scores::Normalizer::Arithmetic,
+    )
+    .unwrap()
 }
 
 /// Table 5.3 has .982 and .750; C, k and the basis are chosen here, without the truth.

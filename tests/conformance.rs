@@ -1,18 +1,21 @@
 //! Every method that is implemented goes through the suite that users put theirs through.
 
 use consilience::{
-    CoAssociation, ConsensusFunction, EvidenceAccumulation, Linkage, Partition, ProbabilityTrajectories, Pta,
-    Ptgp, Road, Seed, Similarity,
+    CoAssociation, ConsensusFunction, EvidenceAccumulation, Linkage, Partition,
+    ProbabilityTrajectories, Pta, Ptgp, Road, Seed, Similarity,
 };
 use consilience_core::conformance::{Profile, consensus_function, similarity};
 
-/// Runs on one thread. A hundred thousand tiny runs would else spend their time waking workers; the law about
-/// threads makes its own pools.
+/// Runs on one thread. A hundred thousand tiny runs would else spend their time waking workers; the
+/// law about threads makes its own pools.
 fn alone(laws: impl FnOnce() + Send) {
     rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(laws);
 }
 
-fn method<F: ConsensusFunction<Output = Partition> + 'static>(make: fn(usize) -> F, profile: Profile) {
+fn method<F: ConsensusFunction<Output = Partition> + 'static>(
+    make: fn(usize) -> F,
+    profile: Profile,
+) {
     alone(|| consensus_function(&|k| Box::new(make(k)), &profile));
 }
 
@@ -80,9 +83,10 @@ fn pta_by_lifetime() {
     method(|_| Pta::by_lifetime(), automatic());
 }
 
-/// Microclusters whose walkers see the same have equal rows in the bipartite graph, and no spectral cut tells
-/// them apart: under [0, 0, 1, 1, 1, 0, 1] and [0, 0, 0, 0, 1, 0, 1] both ends of the chain of three
-/// microclusters step to its middle. Fewer clusters come out then, and the status says so.
+/// Microclusters whose walkers see the same have equal rows in the bipartite graph, and no spectral
+/// cut tells them apart: under [0, 0, 1, 1, 1, 0, 1] and [0, 0, 0, 0, 1, 0, 1] both ends of the
+/// chain of three microclusters step to its middle. Fewer clusters come out then, and the status
+/// says so.
 fn cut() -> Profile {
     Profile { exact_clusters: false, ..Profile::default() }
 }
@@ -99,8 +103,8 @@ fn ptgp_in_products() {
 
 #[test]
 fn ptgp_by_eigengap() {
-    // At most the square root of the number of microclusters comes out, and members that agree leave as many
-    // microclusters as clusters.
+    // At most the square root of the number of microclusters comes out, and members that agree
+    // leave as many microclusters as clusters.
     method(|_| Ptgp::by_eigengap(), Profile { unanimous: false, ..automatic() });
 }
 

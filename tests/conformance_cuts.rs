@@ -1,20 +1,25 @@
-//! Cuts, link-based similarities and seeded walks go through the suite that users put theirs through.
+//! Cuts, link-based similarities and seeded walks go through the suite that users put theirs
+//! through.
 
 use consilience::{
-    Agglomeration, ApproximateSimRank, Clusters, ConnectedTriples, ConsensusFunction, Cspa, Cut, Hgpa,
-    LinkBased, Linkage, Mcla, Partition, RandomWalker, Seed, SimRank, Similarity, SpectralCut,
+    Agglomeration, ApproximateSimRank, Clusters, ConnectedTriples, ConsensusFunction, Cspa, Cut,
+    Hgpa, LinkBased, Linkage, Mcla, Partition, RandomWalker, Seed, SimRank, Similarity,
+    SpectralCut,
 };
 use consilience_core::conformance::{
     Hard, PartitionerProfile, Profile, consensus_function, graph_partitioner, similarity,
 };
 
-/// Runs on one thread. A hundred thousand tiny runs would else spend their time waking workers; the law about
-/// threads makes its own pools.
+/// Runs on one thread. A hundred thousand tiny runs would else spend their time waking workers; the
+/// law about threads makes its own pools.
 fn alone(laws: impl FnOnce() + Send) {
     rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(laws);
 }
 
-fn method<F: ConsensusFunction<Output = Partition> + 'static>(make: fn(usize) -> F, profile: Profile) {
+fn method<F: ConsensusFunction<Output = Partition> + 'static>(
+    make: fn(usize) -> F,
+    profile: Profile,
+) {
     alone(|| consensus_function(&|k| Box::new(make(k)), &profile));
 }
 
@@ -27,14 +32,19 @@ fn cut() -> Profile {
     Profile { exact_clusters: false, small_worlds: (4, 2), ..Profile::default() }
 }
 
-/// The method finds the number of clusters: there is none to check. At most the square root of the number of
-/// nodes comes out, and members that agree leave as many nodes as clusters.
+/// The method finds the number of clusters: there is none to check. At most the square root of the
+/// number of nodes comes out, and members that agree leave as many nodes as clusters.
 fn by_eigengap() -> Profile {
     Profile { checks_clusters: false, unanimous: false, ..cut() }
 }
 
 fn by_lifetime() -> Profile {
-    Profile { exact_clusters: false, checks_clusters: false, small_worlds: (4, 2), ..Profile::default() }
+    Profile {
+        exact_clusters: false,
+        checks_clusters: false,
+        small_worlds: (4, 2),
+        ..Profile::default()
+    }
 }
 
 #[test]
@@ -92,7 +102,10 @@ fn seeded_walks() {
 
 #[test]
 fn seeded_walks_with_soft_results() {
-    method(|k| Hard(RandomWalker::new(k).soft()), Profile { small_worlds: (4, 2), ..Profile::default() });
+    method(
+        |k| Hard(RandomWalker::new(k).soft()),
+        Profile { small_worlds: (4, 2), ..Profile::default() },
+    );
 }
 
 #[test]
@@ -111,22 +124,32 @@ fn similarities() {
 fn partitioners() {
     alone(|| {
         graph_partitioner(&|k| Box::new(SpectralCut::new(k)), &PartitionerProfile::default());
-        let eigengap = PartitionerProfile { checks_clusters: false, ..PartitionerProfile::default() };
+        let eigengap =
+            PartitionerProfile { checks_clusters: false, ..PartitionerProfile::default() };
         graph_partitioner(&|_| Box::new(SpectralCut::with(Clusters::Eigengap)), &eigengap);
         let exact = PartitionerProfile { exact_clusters: true, ..PartitionerProfile::default() };
-        graph_partitioner(&|k| Box::new(Agglomeration::new(Linkage::Average, Cut::Clusters(k))), &exact);
+        graph_partitioner(
+            &|k| Box::new(Agglomeration::new(Linkage::Average, Cut::Clusters(k))),
+            &exact,
+        );
     });
 }
 
-/// A balanced cut: clusters that differ in size are not found, and doubling or reordering may change what the
-/// random choices of METIS meet.
+/// A balanced cut: clusters that differ in size are not found, and doubling or reordering may
+/// change what the random choices of METIS meet.
 #[cfg(feature = "metis")]
 mod metis {
     use super::*;
     use consilience::{CutMethod, MetisCut};
 
     fn balanced() -> Profile {
-        Profile { unanimous: false, planted: false, duplication: false, object_permutation: false, ..cut() }
+        Profile {
+            unanimous: false,
+            planted: false,
+            duplication: false,
+            object_permutation: false,
+            ..cut()
+        }
     }
 
     #[test]
@@ -146,7 +169,8 @@ mod metis {
 
     #[test]
     fn partitioner() {
-        let profile = PartitionerProfile { node_permutation: false, ..PartitionerProfile::default() };
+        let profile =
+            PartitionerProfile { node_permutation: false, ..PartitionerProfile::default() };
         alone(|| graph_partitioner(&|k| Box::new(MetisCut::new(k)), &profile));
     }
 }

@@ -1,8 +1,8 @@
 //! The graph methods on the ensemble's clusters go through the suite that users put theirs through.
 
 use consilience::{
-    ConsensusFunction, EcpcsHc, EcpcsMc, EnhancedCoAssociation, GpMgla, Hbgf, Linkage, LocallyWeighted, Lwea,
-    Lwgp, Partition, Seed, Similarity, Usenc, Weac, WeightedCoAssociation,
+    ConsensusFunction, EcpcsHc, EcpcsMc, EnhancedCoAssociation, GpMgla, Hbgf, Linkage,
+    LocallyWeighted, Lwea, Lwgp, Partition, Seed, Similarity, Usenc, Weac, WeightedCoAssociation,
 };
 use consilience_core::conformance::{Profile, consensus_function, similarity};
 
@@ -11,7 +11,10 @@ fn alone(laws: impl FnOnce() + Send) {
     rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(laws);
 }
 
-fn method<F: ConsensusFunction<Output = Partition> + 'static>(make: fn(usize) -> F, profile: Profile) {
+fn method<F: ConsensusFunction<Output = Partition> + 'static>(
+    make: fn(usize) -> F,
+    profile: Profile,
+) {
     alone(|| consensus_function(&|k| Box::new(make(k)), &profile));
 }
 
@@ -19,7 +22,8 @@ fn graph(of: &dyn Similarity, profile: Profile) {
     alone(|| similarity(of, &profile));
 }
 
-/// For methods that share most of their road with LWEA, HBGF or LWGP, which go through all of the small worlds.
+/// For methods that share most of their road with LWEA, HBGF or LWGP, which go through all of the
+/// small worlds.
 fn shorter() -> Profile {
     Profile { small_worlds: (4, 2), ..Profile::default() }
 }
@@ -29,7 +33,8 @@ fn automatic() -> Profile {
     Profile { exact_clusters: false, checks_clusters: false, ..shorter() }
 }
 
-/// Microclusters that are linked alike get one place in the embedding, and no spectral cut tells them apart.
+/// Microclusters that are linked alike get one place in the embedding, and no spectral cut tells
+/// them apart.
 fn cut() -> Profile {
     Profile { exact_clusters: false, ..Profile::default() }
 }
@@ -61,8 +66,8 @@ fn lwea() {
 
 #[test]
 fn lwea_by_lifetime() {
-    // Similarities fall fast with entropy, so another number of clusters may live longer than the planted one: of one
-    // planted world comes out an adjusted Rand index of 0.887.
+    // Similarities fall fast with entropy, so another number of clusters may live longer than the
+    // planted one: of one planted world comes out an adjusted Rand index of 0.887.
     method(|_| Lwea::by_lifetime(), Profile { planted: false, ..automatic() });
 }
 
@@ -115,8 +120,8 @@ fn usenc() {
 
 #[test]
 fn hbgf_by_eigengap() {
-    // At most the square root of the number of microclusters comes out, and members that agree leave as many
-    // microclusters as clusters.
+    // At most the square root of the number of microclusters comes out, and members that agree
+    // leave as many microclusters as clusters.
     method(|_| Hbgf::by_eigengap(), Profile { unanimous: false, ..automatic() });
 }
 

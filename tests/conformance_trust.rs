@@ -1,7 +1,8 @@
 //! Votes, diffusion and the recommended method go through the suite that users put theirs through.
 
 use consilience::{
-    ConsensusFunction, Diffusion, LeastSquares, MixtureModel, Partition, Qmi, Recommended, Seed, Voting,
+    ConsensusFunction, Diffusion, LeastSquares, MixtureModel, Partition, Qmi, Recommended, Seed,
+    Voting,
 };
 use consilience_core::conformance::{Hard, Profile, consensus_function};
 
@@ -10,7 +11,10 @@ fn alone(laws: impl FnOnce() + Send) {
     rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(laws);
 }
 
-fn method<F: ConsensusFunction<Output = Partition> + 'static>(make: fn(usize) -> F, profile: Profile) {
+fn method<F: ConsensusFunction<Output = Partition> + 'static>(
+    make: fn(usize) -> F,
+    profile: Profile,
+) {
     alone(|| consensus_function(&|k| Box::new(make(k)), &profile));
 }
 
@@ -43,8 +47,8 @@ fn mixture_model() {
 
 #[test]
 fn qmi() {
-    // A label that all have whom the member labels is its own mean, as is a missing one: objects that differ in
-    // nothing else are one place.
+    // A label that all have whom the member labels is its own mean, as is a missing one: objects
+    // that differ in nothing else are one place.
     method(|k| Qmi::new(k).seed(Seed(1)), votes());
 }
 

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use consilience::ndarray::{Ix1, OwnedRepr};
 use consilience::scores::{Normalizer, normalized_mutual_information};
 use consilience::{
-    AnswerCounts, Answers, CrowdClustering, CrowdMethod, Grouped, MemoryBudget, ObservedPairs, Partition,
-    Penalty, RobustCompletion,
+    AnswerCounts, Answers, CrowdClustering, CrowdMethod, Grouped, MemoryBudget, ObservedPairs,
+    Partition, Penalty, RobustCompletion,
 };
 use ndarray_npy::NpzReader;
 
@@ -25,7 +25,8 @@ fn read(name: &str) -> Option<(Answers, Partition)> {
     };
     let mut npz = NpzReader::new(file).unwrap();
     let mut column = |name: &str| npz.by_name::<OwnedRepr<i32>, Ix1>(name).unwrap().to_vec();
-    let (worker, task, item, group) = (column("worker"), column("task"), column("item"), column("group"));
+    let (worker, task, item, group) =
+        (column("worker"), column("task"), column("item"), column("group"));
     let truth = Partition::from_labels(&column("y")).unwrap();
     let row = |r: usize| Grouped {
         worker: worker[r] as usize,

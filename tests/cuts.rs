@@ -1,17 +1,17 @@
-//! CSPA, HGPA, MCLA, link-based similarities and seeded walks on the reference pools, beside the values of
-//! other tools on the same draws.
+//! CSPA, HGPA, MCLA, link-based similarities and seeded walks on the reference pools, beside the
+//! values of other tools on the same draws.
 //!
-//! The pools are not part of the project: without them the tests say so and pass (`tests/reference/mod.rs`).
-//! `cargo test -p consilience --release --test cuts -- --nocapture` prints the tables of `docs/graph-cuts.md`;
-//! with `--features metis` those of METIS as well.
+//! The pools are not part of the project: without them the tests say so and pass
+//! (`tests/reference/mod.rs`). `cargo test -p consilience --release --test cuts -- --nocapture`
+//! prints the tables of `docs/graph-cuts.md`; with `--features metis` those of METIS as well.
 
 mod reference;
 
 use std::time::Instant;
 
 use consilience::{
-    ConsensusFunction, Cspa, CutMethod, EvidenceAccumulation, Hgpa, LinkBased, Linkage, Mcla, Partition,
-    RandomWalker,
+    ConsensusFunction, Cspa, CutMethod, EvidenceAccumulation, Hgpa, LinkBased, Linkage, Mcla,
+    Partition, RandomWalker,
 };
 use reference::{Pool, pools};
 
@@ -38,7 +38,13 @@ fn beside(tool: &str, method: &Method) -> Option<(f64, f64)> {
         }
         let own: Vec<f64> = draws.iter().map(|d| nmi(method, &pool, d.0)).collect();
         let other: Vec<f64> = draws.iter().map(|d| d.1).collect();
-        println!("{tool} {} ({} draws): {:.4}, peer {:.4}", pool.name, own.len(), mean(&own), mean(&other));
+        println!(
+            "{tool} {} ({} draws): {:.4}, peer {:.4}",
+            pool.name,
+            own.len(),
+            mean(&own),
+            mean(&other)
+        );
         ours.extend(own);
         theirs.extend(other);
     }
@@ -79,8 +85,8 @@ fn metis_beside_cluster_ensembles() {
     no_worse("ce_mcla", &|k| Box::new(Mcla::new(k).cut_method(CutMethod::Metis)));
 }
 
-/// The table of the documentation: mean NMI at the true k over all draws. Links between clusters must not
-/// lose much against plain co-association, which is what they refine; SimRank loses most.
+/// The table of the documentation: mean NMI at the true k over all draws. Links between clusters
+/// must not lose much against plain co-association, which is what they refine; SimRank loses most.
 #[test]
 fn all_draws() {
     let mut methods: Vec<(&str, Box<Method>)> = vec![
@@ -104,19 +110,28 @@ fn all_draws() {
     for (name, method) in &methods {
         let per_pool: Vec<f64> = pools
             .iter()
-            .map(|p| mean(&(0..p.draws.len()).map(|d| nmi(method.as_ref(), p, d)).collect::<Vec<_>>()))
+            .map(|p| {
+                mean(&(0..p.draws.len()).map(|d| nmi(method.as_ref(), p, d)).collect::<Vec<_>>())
+            })
             .collect();
         let cells: Vec<String> =
             pools.iter().zip(&per_pool).map(|(p, m)| format!("{} {m:.3}", p.name)).collect();
         println!("{name}: {}, mean {:.3}", cells.join(", "), mean(&per_pool));
-        let seconds: Vec<String> =
-            pools.iter().map(|p| format!("{} {:.4}", p.name, median_seconds(method.as_ref(), p))).collect();
+        let seconds: Vec<String> = pools
+            .iter()
+            .map(|p| format!("{} {:.4}", p.name, median_seconds(method.as_ref(), p)))
+            .collect();
         println!("{name}, seconds for the first draw: {}", seconds.join(", "));
         totals.push((*name, mean(&per_pool)));
     }
     let of = |name: &str| totals.iter().find(|t| t.0 == name).unwrap().1;
     for (name, slack) in [("wct-al", 0.01), ("srs-al", 0.02), ("asrs-al", 0.01), ("srw", 0.01)] {
-        assert!(of(name) >= of("eac-al") - slack, "{name}: {:.4} beside {:.4}", of(name), of("eac-al"));
+        assert!(
+            of(name) >= of("eac-al") - slack,
+            "{name}: {:.4} beside {:.4}",
+            of(name),
+            of("eac-al")
+        );
     }
 }
 

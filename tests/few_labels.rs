@@ -1,12 +1,13 @@
-//! The protocol of Yang et al. (2015) on the feature sets, which are not part of the project: without them the test
-//! says so and passes.
+//! The protocol of Yang et al. (2015) on the feature sets, which are not part of the project:
+//! without them the test says so and passes.
 
 #[path = "../crates/consilience/examples/few_labels/protocol.rs"]
 mod protocol;
 
 use protocol::{Data, SETS, methods};
 
-/// Or two standard errors of the difference of two means of 20 runs, where that is more (voting, whose runs scatter by .15).
+/// Or two standard errors of the difference of two means of 20 runs, where that is more (voting,
+/// whose runs scatter by .15).
 const NEAR: f64 = 0.04;
 
 /// Soybean is known not to reproduce.
@@ -23,7 +24,11 @@ fn nnc_as_in_the_paper() {
             let (name, paper) = (methods[at].name, set.paper[at]);
             println!("{} {name}: {mean:.3}, paper {paper:.3}", set.name);
             let near = NEAR.max(2.0 * deviation * (2.0 / protocol::RUNS as f64).sqrt());
-            assert!((mean - paper).abs() <= near, "{} {name}: {mean:.3}, paper {paper:.3}", set.name);
+            assert!(
+                (mean - paper).abs() <= near,
+                "{} {name}: {mean:.3}, paper {paper:.3}",
+                set.name
+            );
         }
     }
 }

@@ -1,13 +1,16 @@
-//! Methods on the ensemble's clusters against the published programs' values: crowd agreement, cluster
-//! entropies, WEAC, GP-MGLA, LWEA, LWGP on every draw that has one, HBGF against another tool's.
+//! Methods on the ensemble's clusters against the published programs' values: crowd agreement,
+//! cluster entropies, WEAC, GP-MGLA, LWEA, LWGP on every draw that has one, HBGF against another
+//! tool's.
 //!
-//! The pools are not part of the project: without them the tests say so and pass (`tests/reference/mod.rs`).
+//! The pools are not part of the project: without them the tests say so and pass
+//! (`tests/reference/mod.rs`).
 
 mod reference;
 
 use consilience::{
-    ClusterIncidence, ConsensusFunction, Ensemble, GpMgla, Hbgf, Linkage, LocallyWeighted, Lwea, Lwgp,
-    Microclusters, Seed, Similarity, Weac, ensemble_driven_cluster_index, normalized_crowd_agreement,
+    ClusterIncidence, ConsensusFunction, Ensemble, GpMgla, Hbgf, Linkage, LocallyWeighted, Lwea,
+    Lwgp, Microclusters, Seed, Similarity, Weac, ensemble_driven_cluster_index,
+    normalized_crowd_agreement,
 };
 use reference::{Pool, integers, number, partition};
 use serde_json::Value;
@@ -19,8 +22,13 @@ fn pools() -> Vec<Pool> {
 }
 
 /// The draws that have a value of this name.
-fn draws_with<'a>(pool: &'a Pool, key: &'a str) -> impl Iterator<Item = (String, Ensemble, &'a Value)> {
-    pool.published().filter(move |d| !d.2[key].is_null()).map(move |(at, e, values)| (at, e, &values[key]))
+fn draws_with<'a>(
+    pool: &'a Pool,
+    key: &'a str,
+) -> impl Iterator<Item = (String, Ensemble, &'a Value)> {
+    pool.published()
+        .filter(move |d| !d.2[key].is_null())
+        .map(move |(at, e, values)| (at, e, &values[key]))
 }
 
 fn numbers(value: &Value) -> Vec<f64> {
@@ -78,9 +86,15 @@ fn details_of_the_first_draw() {
             for (a, &i) in objects.iter().enumerate() {
                 for (b, &j) in objects.iter().enumerate().filter(|&(b, _)| b != a) {
                     let node = |o: usize| graph.grouping().of_object()[o] as usize;
-                    let (ours, theirs) =
-                        (graph.weights()[[node(i), node(j)]], number(&detail["lwca_between_objects"][a][b]));
-                    assert!((ours - theirs).abs() < 1e-12, "{} {i} {j}: {ours} {theirs}", pool.name);
+                    let (ours, theirs) = (
+                        graph.weights()[[node(i), node(j)]],
+                        number(&detail["lwca_between_objects"][a][b]),
+                    );
+                    assert!(
+                        (ours - theirs).abs() < 1e-12,
+                        "{} {i} {j}: {ours} {theirs}",
+                        pool.name
+                    );
                 }
             }
             let found = Lwea::new(pool.clusters).consensus(&e).unwrap();
@@ -103,7 +117,8 @@ fn weac_scores_on_every_draw() {
             for (name, linkage) in
                 [("al", Linkage::Average), ("cl", Linkage::Complete), ("sl", Linkage::Single)]
             {
-                let found = pool.nmi(&Weac::new(pool.clusters).linkage(linkage).consensus(&e).unwrap());
+                let found =
+                    pool.nmi(&Weac::new(pool.clusters).linkage(linkage).consensus(&e).unwrap());
                 let theirs = number(&expected[name]);
                 assert!((found - theirs).abs() < 1e-6, "{at} {name}: {found} {theirs}");
             }
@@ -130,7 +145,8 @@ fn lwea_scores_on_every_draw() {
             let nmi = |k: usize| pool.nmi(&m.grouping().expand(&tree.cut(k).unwrap()).unwrap());
             let (found, theirs) = (nmi(pool.clusters), number(&expected["true_k"]));
             assert!((found - theirs).abs() < 1e-6, "{at}: {found} {theirs}");
-            let (best, theirs) = ((2..=30).map(nmi).fold(0.0, f64::max), number(&expected["best_k_2_30"]));
+            let (best, theirs) =
+                ((2..=30).map(nmi).fold(0.0, f64::max), number(&expected["best_k_2_30"]));
             assert!((best - theirs).abs() < 1e-6, "{at} best k: {best} {theirs}");
         }
     }
@@ -142,7 +158,8 @@ fn lwgp_scores_on_average() {
         let (mut ours, mut theirs, mut draws) = (0.0, 0.0, 0.0);
         for (_, e, expected) in draws_with(&pool, "lwgp") {
             for seed in 0..10 {
-                ours += pool.nmi(&Lwgp::new(pool.clusters).seed(Seed(seed)).consensus(&e).unwrap()) / 10.0;
+                ours += pool.nmi(&Lwgp::new(pool.clusters).seed(Seed(seed)).consensus(&e).unwrap())
+                    / 10.0;
             }
             theirs += number(&expected["true_k_mean"]);
             draws += 1.0;
@@ -163,7 +180,8 @@ fn hbgf_is_not_below_the_peer() {
         for (draw, nmi) in pool.peer("ce_hbgf") {
             let e = pool.ensemble(&pool.draws[draw]);
             for seed in 0..10 {
-                ours += pool.nmi(&Hbgf::new(pool.clusters).seed(Seed(seed)).consensus(&e).unwrap()) / 10.0;
+                ours += pool.nmi(&Hbgf::new(pool.clusters).seed(Seed(seed)).consensus(&e).unwrap())
+                    / 10.0;
             }
             theirs += nmi;
             draws += 1.0;

@@ -1,7 +1,7 @@
 //! PCC on the paper's simulation, with far too many clusters, and on the reference pools.
 //!
-//! The pools are not part of the project: without them that test says so and passes (`tests/reference/mod.rs`).
-//! The numbers of all pools come from the example `pcc_pools`.
+//! The pools are not part of the project: without them that test says so and passes
+//! (`tests/reference/mod.rs`). The numbers of all pools come from the example `pcc_pools`.
 
 mod reference;
 
@@ -12,8 +12,8 @@ use consilience::{
     SquaredEuclidean, Status, surviving_clusters,
 };
 
-/// Four isotropic Gaussians of 200 points, one in each quadrant, true memberships by density, and members
-/// that draw every object's label from them.
+/// Four isotropic Gaussians of 200 points, one in each quadrant, true memberships by density, and
+/// members that draw every object's label from them.
 fn gaussians(set: u64, members: u64) -> (Memberships, Ensemble) {
     let mut random = Seed(set).derive("gaussians", 0).stream();
     let means: Vec<[f64; 2]> = [(1.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (-1.0, -1.0)]
@@ -31,8 +31,11 @@ fn gaussians(set: u64, members: u64) -> (Memberships, Ensemble) {
     let members = (0..members)
         .map(|u| {
             let mut random = Seed(set).derive("member", u).stream();
-            let labels: Vec<usize> =
-                truth.rows().into_iter().map(|row| random.weighted(&row.to_vec()).unwrap()).collect();
+            let labels: Vec<usize> = truth
+                .rows()
+                .into_iter()
+                .map(|row| random.weighted(&row.to_vec()).unwrap())
+                .collect();
             Partition::from_labels(&labels).unwrap()
         })
         .collect();
@@ -73,10 +76,12 @@ fn twenty_clusters_where_three_are() {
             Partition::from_labels(&labels).unwrap()
         })
         .collect();
-    let (ensemble, truth) = (Ensemble::new(members).unwrap(), Partition::from_labels(&truth).unwrap());
+    let (ensemble, truth) =
+        (Ensemble::new(members).unwrap(), Partition::from_labels(&truth).unwrap());
     for l2 in [false, true] {
-        let of =
-            |k: usize| accuracy(&pcc(k, l2).consensus(&ensemble).unwrap().hard().unwrap(), &truth).unwrap();
+        let of = |k: usize| {
+            accuracy(&pcc(k, l2).consensus(&ensemble).unwrap().hard().unwrap(), &truth).unwrap()
+        };
         let (three, twenty) = (of(3), of(20));
         println!("l2 {l2}: accuracy {three:.4} at K = 3, {twenty:.4} at K = 20");
         assert!(twenty >= three - 0.02, "{three} {twenty}");
@@ -88,7 +93,8 @@ fn two_draws_of_a_pool() {
     let Some(pool) = reference::pools(&["IS"]).pop() else { return };
     for columns in &pool.draws[..2] {
         let (e, k) = (pool.ensemble(columns), pool.clusters);
-        let [kl, l2] = [false, true].map(|l2| pool.nmi(&pcc(k, l2).consensus(&e).unwrap().hard().unwrap()));
+        let [kl, l2] =
+            [false, true].map(|l2| pool.nmi(&pcc(k, l2).consensus(&e).unwrap().hard().unwrap()));
         let eac = pool.nmi(&EvidenceAccumulation::new(k).consensus(&e).unwrap());
         let pta = pool.nmi(&Pta::new(k).consensus(&e).unwrap());
         println!("IS: PCC-KL {kl:.3}, PCC-l2 {l2:.3}, EAC-AL {eac:.3}, PTA-AL {pta:.3}");

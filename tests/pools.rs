@@ -1,13 +1,14 @@
 //! Every draw of the reference pools: counts equal, PTS to 1e-12, PTA's scores to 1e-9, PTGP's on
 //! average.
 //!
-//! The pools are not part of the project: without them the tests say so and pass (`tests/reference/mod.rs`).
+//! The pools are not part of the project: without them the tests say so and pass
+//! (`tests/reference/mod.rs`).
 
 mod reference;
 
 use consilience::{
-    ConsensusFunction, EliteNeighbours, Ensemble, Linkage, Microclusters, Partition, ProbabilityTrajectories,
-    Pta, Ptgp, Seed, Similarity, SparsePairCounts, TransferCut,
+    ConsensusFunction, EliteNeighbours, Ensemble, Linkage, Microclusters, Partition,
+    ProbabilityTrajectories, Pta, Ptgp, Seed, Similarity, SparsePairCounts, TransferCut,
 };
 use reference::{integers, number, partition, pools};
 
@@ -31,8 +32,13 @@ fn counts_links_and_trajectories() {
             // The reference is printed to eight decimals.
             assert!((sum - expected).abs() < 1e-12 * expected + 5e-9, "{at}: {sum} {expected}");
             let elite = EliteNeighbours::of(&m, default as usize, &()).unwrap();
-            let isolated = (0..m.n_nodes()).filter(|&i| elite.weights().row(i).0.is_empty()).count();
-            assert_eq!(Some(isolated as u64), draw["pts"]["isolated_microclusters"].as_u64(), "{at}");
+            let isolated =
+                (0..m.n_nodes()).filter(|&i| elite.weights().row(i).0.is_empty()).count();
+            assert_eq!(
+                Some(isolated as u64),
+                draw["pts"]["isolated_microclusters"].as_u64(),
+                "{at}"
+            );
         }
     }
 }
@@ -56,8 +62,13 @@ fn details_of_the_first_draw() {
         for (a, &i) in objects.iter().enumerate() {
             for (b, &j) in objects.iter().enumerate() {
                 let node = |o: usize| m.grouping().of_object()[o] as usize;
-                let (ours, theirs) = (s[[node(i), node(j)]], number(&detail["pts_between_objects"][a][b]));
-                assert!((ours - theirs).abs() <= 1e-12 * theirs, "{} {i} {j}: {ours} {theirs}", pool.name);
+                let (ours, theirs) =
+                    (s[[node(i), node(j)]], number(&detail["pts_between_objects"][a][b]));
+                assert!(
+                    (ours - theirs).abs() <= 1e-12 * theirs,
+                    "{} {i} {j}: {ours} {theirs}",
+                    pool.name
+                );
             }
         }
         let expected = partition(&detail["pta_al_labels_true_k"]);
@@ -69,16 +80,21 @@ fn details_of_the_first_draw() {
 fn pta_scores_on_every_draw() {
     for pool in pools(&POOLS) {
         for (at, e, draw) in pool.published() {
-            for (name, linkage) in
-                [("pta_al", Linkage::Average), ("pta_cl", Linkage::Complete), ("pta_sl", Linkage::Single)]
-            {
+            for (name, linkage) in [
+                ("pta_al", Linkage::Average),
+                ("pta_cl", Linkage::Complete),
+                ("pta_sl", Linkage::Single),
+            ] {
                 // One tree serves the true number of clusters and the search for the best.
-                let (m, tree) = Pta::new(pool.clusters).linkage(linkage).dendrogram(&e, &()).unwrap();
+                let (m, tree) =
+                    Pta::new(pool.clusters).linkage(linkage).dendrogram(&e, &()).unwrap();
                 let nmi = |k: usize| pool.nmi(&m.grouping().expand(&tree.cut(k).unwrap()).unwrap());
                 let expected = number(&draw[name]["true_k"]);
                 let found = nmi(pool.clusters);
                 assert!((found - expected).abs() < 1e-9, "{at} {name}: {found} {expected}");
-                let best = integers(&pool.golden["cluster_numbers_for_best_k"]).map(nmi).fold(0.0, f64::max);
+                let best = integers(&pool.golden["cluster_numbers_for_best_k"])
+                    .map(nmi)
+                    .fold(0.0, f64::max);
                 let expected = number(&draw[name]["best_k"]);
                 assert!((best - expected).abs() < 1e-9, "{at} {name} best k: {best} {expected}");
             }
@@ -95,7 +111,10 @@ fn ptgp_scores_on_average() {
             // The graph does not depend on the seed, the cut does.
             let b = Ptgp::new(pool.clusters).bipartite(&m, &()).unwrap().weights;
             for seed in 0..10 {
-                let cut = TransferCut::new(pool.clusters).seed(Seed(seed)).partition(b.view(), &()).unwrap();
+                let cut = TransferCut::new(pool.clusters)
+                    .seed(Seed(seed))
+                    .partition(b.view(), &())
+                    .unwrap();
                 ours += pool.nmi(&m.grouping().expand(&cut.output).unwrap()) / 10.0;
             }
             theirs += number(&draw["ptgp"]["true_k_mean"]);
@@ -114,8 +133,12 @@ fn label_gaps_change_nothing() {
         let gaps: Vec<Partition> = pool.draws[0]
             .iter()
             .map(|&c| {
-                let labels: Vec<u64> =
-                    pool.labels.column(c).iter().map(|&l| u64::from(l) * 7919 + (1 << 40)).collect();
+                let labels: Vec<u64> = pool
+                    .labels
+                    .column(c)
+                    .iter()
+                    .map(|&l| u64::from(l) * 7919 + (1 << 40))
+                    .collect();
                 Partition::from_labels(&labels).unwrap()
             })
             .collect();

@@ -1,12 +1,13 @@
 //! The updater on its own and on the reference pools.
 //!
-//! The pools are not part of the project: without them the test says so and passes (`tests/reference/mod.rs`).
+//! The pools are not part of the project: without them the test says so and passes
+//! (`tests/reference/mod.rs`).
 
 mod reference;
 
 use consilience::{
-    AdditiveUpdate, AlignmentReference, ConsensusFunction, Diffusion, Ensemble, ExactUpdate, Link, Partition,
-    Seed, UpdateRule, Updater, UpdaterSetup,
+    AdditiveUpdate, AlignmentReference, ConsensusFunction, Diffusion, Ensemble, ExactUpdate, Link,
+    Partition, Seed, UpdateRule, Updater, UpdaterSetup,
 };
 use consilience_core::conformance::planted;
 use reference::pools;
@@ -36,11 +37,14 @@ fn an_update_does_not_know_how_many_objects_there_are() {
     for rule in [UpdateRule::from(ExactUpdate::default()), AdditiveUpdate::default().into()] {
         let run = |e: Ensemble| {
             let n = e.n_objects();
-            let truth = Partition::from_fn(n, |i| world.truth.label(i % 150).map(|l| l as u64)).unwrap();
-            let setup = UpdaterSetup::new(3).reference(AlignmentReference::Given(truth)).rule(rule.clone());
+            let truth =
+                Partition::from_fn(n, |i| world.truth.label(i % 150).map(|l| l as u64)).unwrap();
+            let setup =
+                UpdaterSetup::new(3).reference(AlignmentReference::Given(truth)).rule(rule.clone());
             let mut updater = setup.updater(e).unwrap();
-            let reports: Vec<_> =
-                (0..4).map(|b| updater.update(&constraints(&world.truth, 40, b)).unwrap()).collect();
+            let reports: Vec<_> = (0..4)
+                .map(|b| updater.update(&constraints(&world.truth, 40, b)).unwrap())
+                .collect();
             (reports, updater.gamma(), updater.labels_of(&(0..150).collect::<Vec<_>>()).unwrap())
         };
         assert_eq!(run(copies(1)), run(copies(200)));

@@ -1,17 +1,17 @@
-//! All 41,209 ensembles of two members over five objects, each object possibly unlabelled in each, against
-//! naive references written straight from the definitions.
+//! All 41,209 ensembles of two members over five objects, each object possibly unlabelled in each,
+//! against naive references written straight from the definitions.
 //!
-//! With so few members almost every merge is a tie. Where ties decide, the certificate is checked instead of
-//! the labels: every merge joins a pair that no other pair beats, and every cut is among those that *some*
-//! way of breaking ties reaches. Where only one is reached, the cut is that one.
+//! With so few members almost every merge is a tie. Where ties decide, the certificate is checked
+//! instead of the labels: every merge joins a pair that no other pair beats, and every cut is among
+//! those that *some* way of breaking ties reaches. Where only one is reached, the cut is that one.
 
 use std::collections::BTreeSet;
 
 use consilience::num::eigen::symmetric_eigen;
 use consilience::{
-    CoAssociation, ConsensusFunction, Dendrogram, EliteNeighbours, Ensemble, ErrorKind, EvidenceAccumulation,
-    Grouping, Linkage, MemoryBudget, Microclusters, PairCounts, ProbabilityTrajectories, Pta, Ptgp, Road,
-    Seed, Similarity, SparsePairCounts, Transition,
+    CoAssociation, ConsensusFunction, Dendrogram, EliteNeighbours, Ensemble, ErrorKind,
+    EvidenceAccumulation, Grouping, Linkage, MemoryBudget, Microclusters, PairCounts,
+    ProbabilityTrajectories, Pta, Ptgp, Road, Seed, Similarity, SparsePairCounts, Transition,
 };
 use consilience_core::conformance::small_worlds;
 use ndarray::Array2;
@@ -38,7 +38,9 @@ fn matrix(n: usize, entry: impl Fn(usize, usize) -> f64) -> Matrix {
 
 /// Labels of every object under the members.
 fn rows(ensemble: &Ensemble) -> Vec<Row> {
-    (0..ensemble.n_objects()).map(|i| ensemble.members().iter().map(|m| m.label(i)).collect()).collect()
+    (0..ensemble.n_objects())
+        .map(|i| ensemble.members().iter().map(|m| m.label(i)).collect())
+        .collect()
 }
 
 fn silent(row: &Row) -> bool {
@@ -80,7 +82,10 @@ fn counts_and_co_association() {
         let sizes: Vec<u32> = expected.iter().map(|g| g.len() as u32).collect();
         assert_eq!(together.sizes(), sizes);
         for (g, objects) in expected.iter().enumerate() {
-            assert!(objects.iter().all(|&i| together.grouping().of_object()[i] as usize == g), "{rows:?}");
+            assert!(
+                objects.iter().all(|&i| together.grouping().of_object()[i] as usize == g),
+                "{rows:?}"
+            );
         }
         for m in [together, Microclusters::each_object(e).unwrap()] {
             let node = m.grouping().of_object();
@@ -104,14 +109,15 @@ fn counts_and_co_association() {
 }
 
 // ---------------------------------------------------------------------------------------------------------
-// Agglomeration. A cluster is a set of leaves as bits of a number, a partition the sorted list of them.
+// Agglomeration. A cluster is a set of leaves as bits of a number, a partition the sorted list of
+// them.
 
 fn leaves(set: u32) -> impl Iterator<Item = usize> + Clone {
     (0..32).filter(move |i| set >> i & 1 == 1)
 }
 
-/// How far two clusters are apart by definition, over all pairs of leaves; for Ward the square of it, since
-/// near 0 the root of a rounding error is a large number.
+/// How far two clusters are apart by definition, over all pairs of leaves; for Ward the square of
+/// it, since near 0 the root of a rounding error is a large number.
 fn apart(d: &Matrix, a: u32, b: u32, linkage: Linkage) -> f64 {
     let pairs = leaves(a).flat_map(|i| leaves(b).map(move |j| d[i][j]));
     match linkage {
@@ -142,8 +148,8 @@ fn least(pairs: &[(f64, u32, u32)]) -> f64 {
     pairs.iter().fold(f64::INFINITY, |m, p| m.min(p.0))
 }
 
-/// The naive agglomeration of single leaves, with all ways of breaking ties at once: for each number of
-/// clusters the partitions that are reached.
+/// The naive agglomeration of single leaves, with all ways of breaking ties at once: for each
+/// number of clusters the partitions that are reached.
 fn reached(d: &Matrix, singles: Vec<u32>, linkage: Linkage) -> Vec<BTreeSet<Vec<u32>>> {
     let mut levels = vec![BTreeSet::new(); singles.len() + 1];
     levels[singles.len()].insert(singles);
@@ -153,7 +159,8 @@ fn reached(d: &Matrix, singles: Vec<u32>, linkage: Linkage) -> Vec<BTreeSet<Vec<
             let pairs = pairs(d, partition, linkage);
             let nearest = least(&pairs) + CLOSE;
             for (_, a, b) in pairs.into_iter().filter(|p| p.0 <= nearest) {
-                let mut merged: Vec<u32> = partition.iter().copied().filter(|&c| c != a && c != b).collect();
+                let mut merged: Vec<u32> =
+                    partition.iter().copied().filter(|&c| c != a && c != b).collect();
                 merged.push(a | b);
                 merged.sort_unstable();
                 next.insert(merged);
@@ -178,10 +185,17 @@ fn certify(tree: &Dendrogram, mut nodes: Vec<u32>, d: &Matrix, linkage: Linkage)
     let mut live = nodes.clone();
     for merge in tree.merges() {
         let [a, b] = merge.nodes.map(|node| nodes[node]);
-        let found = if linkage == Linkage::Ward { merge.height * merge.height } else { merge.height };
+        let found =
+            if linkage == Linkage::Ward { merge.height * merge.height } else { merge.height };
         let (own, nearest) = (apart(d, a, b, linkage), least(&pairs(d, &live, linkage)));
-        assert!((own - nearest).abs() <= CLOSE, "{linkage:?}: {own} joined, {nearest} left on {d:?}");
-        assert!((own - found).abs() <= CLOSE, "{linkage:?}: height {found} instead of {own} on {d:?}");
+        assert!(
+            (own - nearest).abs() <= CLOSE,
+            "{linkage:?}: {own} joined, {nearest} left on {d:?}"
+        );
+        assert!(
+            (own - found).abs() <= CLOSE,
+            "{linkage:?}: height {found} instead of {own} on {d:?}"
+        );
         assert_eq!(merge.leaves, nodes_below(&nodes[..tree.n_leaves()], a | b));
         live.retain(|&c| c != a && c != b);
         live.push(a | b);
@@ -210,7 +224,11 @@ fn compare(
             found[cluster] |= set;
         }
         found.sort_unstable();
-        assert!(levels[k].contains(&found), "{linkage:?} k = {k}: {found:?}, not in {:?}", levels[k]);
+        assert!(
+            levels[k].contains(&found),
+            "{linkage:?} k = {k}: {found:?}, not in {:?}",
+            levels[k]
+        );
         if k > 1 && k < sets.len() {
             *(if levels[k].len() == 1 { &mut cuts.decided } else { &mut cuts.tied }) += 1;
         }
@@ -261,13 +279,11 @@ struct Walk {
 impl Walk {
     fn new(rows: &[Row], groups: &[Vec<usize>], k: usize, length: usize) -> Self {
         let n = groups.len();
-        let w = matrix(
-            n,
-            |i, j| {
-                if i == j { 0.0 } else { association(&rows[groups[i][0]], &rows[groups[j][0]]) }
-            },
-        );
-        // The K-th largest weight to another; every link is elite where there are not so many others.
+        let w = matrix(n, |i, j| {
+            if i == j { 0.0 } else { association(&rows[groups[i][0]], &rows[groups[j][0]]) }
+        });
+        // The K-th largest weight to another; every link is elite where there are not so many
+        // others.
         let threshold: Vec<f64> = (0..n)
             .map(|i| {
                 let mut others: Vec<f64> = (0..n).filter(|&j| j != i).map(|j| w[i][j]).collect();
@@ -275,8 +291,9 @@ impl Walk {
                 others.get(k - 1).copied().unwrap_or(0.0)
             })
             .collect();
-        let elite =
-            matrix(n, |i, j| if w[i][j] >= threshold[i] || w[i][j] >= threshold[j] { w[i][j] } else { 0.0 });
+        let elite = matrix(n, |i, j| {
+            if w[i][j] >= threshold[i] || w[i][j] >= threshold[j] { w[i][j] } else { 0.0 }
+        });
         let size = |j: usize| groups[j].len() as f64;
         let transition = matrix(n, |i, j| {
             let all: f64 = (0..n).filter(|&l| l != i).map(|l| size(l) * elite[i][l]).sum();
@@ -306,7 +323,8 @@ impl Walk {
     }
 }
 
-/// What is tried: K and T as they are for so few microclusters unless said otherwise, and longer ones.
+/// What is tried: K and T as they are for so few microclusters unless said otherwise, and longer
+/// ones.
 const WALKS: [(usize, usize); 2] = [(1, 1), (2, 3)];
 
 #[test]
@@ -377,8 +395,8 @@ fn probability_trajectory_accumulation() {
 // ---------------------------------------------------------------------------------------------------------
 // The transfer cut
 
-/// Rows of norm 1 that k-means clusters, or `None` where the k leading eigenvectors are no matter of the
-/// graph alone: eigenvalues k and k + 1 are equal or nearly so.
+/// Rows of norm 1 that k-means clusters, or `None` where the k leading eigenvectors are no matter
+/// of the graph alone: eigenvalues k and k + 1 are equal or nearly so.
 fn embedding(rows: &[Row], groups: &[Vec<usize>], pts: &Matrix, k: usize) -> Option<Matrix> {
     let n = groups.len();
     let mut columns: Vec<Vec<usize>> = Vec::new();
@@ -387,11 +405,18 @@ fn embedding(rows: &[Row], groups: &[Vec<usize>], pts: &Matrix, k: usize) -> Opt
         let mut seen: Vec<usize> = (0..n).filter_map(label).collect();
         seen.sort_unstable();
         seen.dedup();
-        columns.extend(seen.iter().map(|&l| (0..n).filter(|&i| label(i) == Some(l)).collect::<Vec<_>>()));
+        columns.extend(
+            seen.iter().map(|&l| (0..n).filter(|&i| label(i) == Some(l)).collect::<Vec<_>>()),
+        );
     }
     let c = columns.len();
     let b: Vec<Vec<f64>> = (0..n)
-        .map(|i| columns.iter().map(|s| s.iter().map(|&j| pts[i][j]).sum::<f64>() / s.len() as f64).collect())
+        .map(|i| {
+            columns
+                .iter()
+                .map(|s| s.iter().map(|&j| pts[i][j]).sum::<f64>() / s.len() as f64)
+                .collect()
+        })
         .collect();
     let dx: Vec<f64> = b.iter().map(|row| row.iter().sum()).collect();
     let wy = matrix(c, |p, q| (0..n).map(|i| b[i][p] * b[i][q] / dx[i]).sum());
@@ -417,7 +442,8 @@ fn embedding(rows: &[Row], groups: &[Vec<usize>], pts: &Matrix, k: usize) -> Opt
 fn inertia(rows: &Matrix, clusters: &[usize]) -> f64 {
     let mut total = 0.0;
     for c in 0..rows.len() {
-        let own: Vec<&Vec<f64>> = (0..rows.len()).filter(|&i| clusters[i] == c).map(|i| &rows[i]).collect();
+        let own: Vec<&Vec<f64>> =
+            (0..rows.len()).filter(|&i| clusters[i] == c).map(|i| &rows[i]).collect();
         for q in 0..rows[0].len() {
             let mean = own.iter().map(|r| r[q]).sum::<f64>() / own.len().max(1) as f64;
             total += own.iter().map(|r| (r[q] - mean) * (r[q] - mean)).sum::<f64>();
@@ -441,8 +467,8 @@ fn clusterings(n: usize, k: usize) -> Vec<Vec<usize>> {
     out
 }
 
-/// PTGP is the best clustering of the naive embedding rows wherever the embedding is unique and k-means
-/// finds the best at all; that it is valid everywhere is a law of the conformance suite.
+/// PTGP is the best clustering of the naive embedding rows wherever the embedding is unique and
+/// k-means finds the best at all; that it is valid everywhere is a law of the conformance suite.
 #[test]
 fn transfer_cut_of_trajectories() {
     let (mut equal, mut tied, mut local, mut ambiguous) = (0, 0, 0, 0);
@@ -459,10 +485,14 @@ fn transfer_cut_of_trajectories() {
                 ambiguous += 1;
                 continue;
             };
-            let found: Vec<usize> = groups.iter().map(|g| fit.output.label(g[0]).unwrap()).collect();
+            let found: Vec<usize> =
+                groups.iter().map(|g| fit.output.label(g[0]).unwrap()).collect();
             let own = inertia(&embedding, &found);
             let objective = fit.report.objective.unwrap();
-            assert!((own - objective).abs() < CLOSE, "inertia {objective}, by definition {own} on {rows:?}");
+            assert!(
+                (own - objective).abs() < CLOSE,
+                "inertia {objective}, by definition {own} on {rows:?}"
+            );
             let all: Vec<f64> = every[n][k].iter().map(|c| inertia(&embedding, c)).collect();
             let best = all.iter().copied().fold(f64::INFINITY, f64::min);
             if own > best + CLOSE {
@@ -476,7 +506,9 @@ fn transfer_cut_of_trajectories() {
             }
         }
     });
-    println!("PTGP: {equal} equal, {tied} tied, {local} local optima, {ambiguous} without an eigengap");
+    println!(
+        "PTGP: {equal} equal, {tied} tied, {local} local optima, {ambiguous} without an eigengap"
+    );
     assert!(equal > 0 && tied > 0);
     assert!(50 * local < equal + tied, "k-means misses the best clustering of five rows too often");
 }

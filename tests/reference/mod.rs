@@ -91,7 +91,8 @@ pub(crate) fn pools(names: &[&str]) -> Vec<Pool> {
         println!("skipped: no reference pools in {}", folder.display());
         return Vec::new();
     }
-    let read = |name: &&str| Pool::read(&folder, name).unwrap_or_else(|e| panic!("pool {name}: {e}"));
+    let read =
+        |name: &&str| Pool::read(&folder, name).unwrap_or_else(|e| panic!("pool {name}: {e}"));
     names.iter().map(read).collect()
 }
 

@@ -8,8 +8,9 @@ use pulp::{Arch, NullaryFnOnce};
 /// Denominators below this are raised to it: no 0/0, and no term that is 0 becomes anything else.
 const FLOOR: f64 = 1e-100;
 
-/// One direction through the pairs of an object: minimise `sum_j weights[j] d(observed[j], current[j] + e
-/// slopes[j])` over the step e. What [`Divergence::exact_step`] gets.
+/// One direction through the pairs of an object: minimise
+/// `sum_j weights[j] d(observed[j], current[j] + e slopes[j])` over the step e. What
+/// [`Divergence::exact_step`] gets.
 #[derive(Clone, Copy, Debug)]
 pub struct Line<'a> {
     /// u: observed frequencies.
@@ -22,16 +23,16 @@ pub struct Line<'a> {
     pub weights: &'a [f64],
 }
 
-/// A double-convex Bregman divergence between the two-point distributions `(u, 1 - u)` and `(v, 1 - v)`:
-/// what probabilistic consensus charges for predicting v where u was observed.
+/// A double-convex Bregman divergence between the two-point distributions `(u, 1 - u)` and
+/// `(v, 1 - v)`: what probabilistic consensus charges for predicting v where u was observed.
 ///
-/// [`KullbackLeibler`] (the default: maximum likelihood) and [`SquaredEuclidean`] are built in. Write your
-/// own where mistakes cost something else; `value` and `derivative` are enough, the rest makes it faster.
-/// It must be 0 at `u = v`, never negative, and convex in v; [`check_divergence`] looks, and
-/// [`Pcc`](crate::Pcc) calls it.
+/// [`KullbackLeibler`] (the default: maximum likelihood) and [`SquaredEuclidean`] are built in.
+/// Write your own where mistakes cost something else; `value` and `derivative` are enough, the rest
+/// makes it faster. It must be 0 at `u = v`, never negative, and convex in v; [`check_divergence`]
+/// looks, and [`Pcc`](crate::Pcc) calls it.
 ///
-/// A worked example is the beta divergence of exponent 3/2, half way between the two that are built in. With
-/// `phi'' = x^(beta - 2)` it is convex in v for every beta in 1..=2:
+/// A worked example is the beta divergence of exponent 3/2, half way between the two that are built
+/// in. With `phi'' = x^(beta - 2)` it is convex in v for every beta in 1..=2:
 ///
 /// ```
 /// use consilience_bregman::{check_divergence, Divergence, Pcc};
@@ -84,8 +85,8 @@ pub trait Divergence: fmt::Debug + Send + Sync {
         ((self.derivative(u, high) - self.derivative(u, low)) / (high - low)).max(0.0)
     }
 
-    /// The best step along a line where it has a closed form; `None` leaves it to safeguarded Newton steps.
-    /// Steps outside the feasible interval are cut by the caller.
+    /// The best step along a line where it has a closed form; `None` leaves it to safeguarded
+    /// Newton steps. Steps outside the feasible interval are cut by the caller.
     fn exact_step(&self, line: &Line<'_>) -> Option<f64> {
         let _ = line;
         None
@@ -107,8 +108,8 @@ pub trait Divergence: fmt::Debug + Send + Sync {
     }
 }
 
-/// The Kullback-Leibler divergence: with it the consensus is the maximum-likelihood one, every pair count
-/// being a binomial draw.
+/// The Kullback-Leibler divergence: with it the consensus is the maximum-likelihood one, every pair
+/// count being a binomial draw.
 ///
 /// `d(u, v) = u ln(u/v) + (1-u) ln((1-u)/(1-v))`, infinite where an observed event has probability 0.
 ///
@@ -180,8 +181,8 @@ impl Divergence for KullbackLeibler {
     }
 }
 
-/// The squared Euclidean distance of the two-point distributions: bounded, so that single odd pairs matter
-/// less, and the fastest.
+/// The squared Euclidean distance of the two-point distributions: bounded, so that single odd pairs
+/// matter less, and the fastest.
 ///
 /// `d(u, v) = 2 (u - v)^2`.
 ///
@@ -218,7 +219,8 @@ impl Divergence for SquaredEuclidean {
 
     fn exact_step(&self, line: &Line<'_>) -> Option<f64> {
         let (mut slope, mut curvature) = (0.0, 0.0);
-        let terms = line.observed.iter().zip(line.current).zip(line.slopes.iter().zip(line.weights));
+        let terms =
+            line.observed.iter().zip(line.current).zip(line.slopes.iter().zip(line.weights));
         for ((&u, &v), (&q, &w)) in terms {
             slope += w * (v - u) * q;
             curvature += w * q * q;
@@ -234,9 +236,9 @@ impl Divergence for SquaredEuclidean {
 
 /// Refuses a divergence that is not what [`Divergence`] promises, on a grid over u and v.
 ///
-/// Looked at are: 0 at `u = v`, no negative or NaN value, a curvature of at least 0, and between neighbouring
-/// v the inequality `d'(v1) <= (d(v2) - d(v1)) / (v2 - v1) <= d'(v2)`, which holds everywhere exactly where d
-/// is convex in v and `derivative` is its derivative.
+/// Looked at are: 0 at `u = v`, no negative or NaN value, a curvature of at least 0, and between
+/// neighbouring v the inequality `d'(v1) <= (d(v2) - d(v1)) / (v2 - v1) <= d'(v2)`, which holds
+/// everywhere exactly where d is convex in v and `derivative` is its derivative.
 ///
 /// ```
 /// use consilience_bregman::{check_divergence, Divergence, KullbackLeibler};
@@ -264,7 +266,8 @@ impl Divergence for SquaredEuclidean {
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) with the place where it fails.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) with the place
+/// where it fails.
 pub fn check_divergence(divergence: &dyn Divergence) -> Result<()> {
     const STEPS: usize = 64;
     let name = divergence.name();
@@ -274,8 +277,9 @@ pub fn check_divergence(divergence: &dyn Divergence) -> Result<()> {
             let v = grid(i);
             let (value, slope, curvature) =
                 (divergence.value(u, v), divergence.derivative(u, v), divergence.curvature(u, v));
-            let fail =
-                |what: String| Err(Error::invalid(format!("divergence {name} at u = {u}, v = {v}: {what}")));
+            let fail = |what: String| {
+                Err(Error::invalid(format!("divergence {name} at u = {u}, v = {v}: {what}")))
+            };
             let room = 1e-9 * (1.0 + value.abs() + slope.abs());
             if !(value >= -room) || value.is_infinite() {
                 return fail(format!("value {value}; expected finite and at least 0"));

@@ -6,15 +6,17 @@ use consilience_core::{
 use consilience_graph::{CountRow, Microclusters};
 use rayon::prelude::*;
 
-/// Microclusters per parallel task while pairs are sampled; fixed, so that the sample does not depend on the
-/// number of threads.
+/// Microclusters per parallel task while pairs are sampled; fixed, so that the sample does not
+/// depend on the number of threads.
 const CHUNK: usize = 1024;
 
-/// Pair counts (c, N) between microclusters with their sizes: what [`Pcc`](crate::Pcc) is fitted to.
+/// Pair counts (c, N) between microclusters with their sizes: what [`Pcc`](crate::Pcc) is fitted
+/// to.
 ///
-/// Between *all* microclusters of an ensemble, between a random *sample* of pairs, or *given* pair by pair,
-/// for instance from a crowd's answers. A pair without common members (`N = 0`) says nothing. Pairs inside a
-/// microcluster of s objects always count, with `c = N`, as their `s (s - 1) / 2` object pairs.
+/// Between *all* microclusters of an ensemble, between a random *sample* of pairs, or *given* pair
+/// by pair, for instance from a crowd's answers. A pair without common members (`N = 0`) says
+/// nothing. Pairs inside a microcluster of s objects always count, with `c = N`, as their
+/// `s (s - 1) / 2` object pairs.
 ///
 /// ```
 /// use consilience_bregman::{PairEvidence, Pcc};
@@ -29,8 +31,8 @@ const CHUNK: usize = 1024;
 /// ```
 ///
 /// # Complexity
-/// All pairs: O(n~^2 M) byte operations in parallel and 2 n~^2 bytes (4 n~^2 where labels are missing).
-/// Sampled or given pairs: 16 bytes for each.
+/// All pairs: O(n~^2 M) byte operations in parallel and 2 n~^2 bytes (4 n~^2 where labels are
+/// missing). Sampled or given pairs: 16 bytes for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PairEvidence {
     sizes: Vec<u32>,
@@ -55,7 +57,11 @@ impl PairEvidence {
     /// # Errors
     /// [`ErrorKind::TooLarge`] beyond the budget or with more than 65,535 members,
     /// [`ErrorKind::Cancelled`].
-    pub fn all(microclusters: &Microclusters, budget: MemoryBudget, observer: &dyn Observer) -> Result<Self> {
+    pub fn all(
+        microclusters: &Microclusters,
+        budget: MemoryBudget,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         let n = microclusters.n_nodes();
         let complete = microclusters.rows().iter().all(Partition::is_complete);
         budget.check_square("pair counts", n, if complete { 2 } else { 4 })?;
@@ -76,10 +82,15 @@ impl PairEvidence {
         };
         let rows = together.par_chunks_mut(width).zip(own.par_iter_mut()).enumerate();
         if complete {
-            rows.try_for_each_init(|| scratch.clone(), |row, (i, (t, o))| fill(row, i, t, &mut [], o))?;
+            rows.try_for_each_init(
+                || scratch.clone(),
+                |row, (i, (t, o))| fill(row, i, t, &mut [], o),
+            )?;
         } else {
-            rows.zip(both.par_chunks_mut(width))
-                .try_for_each_init(|| scratch.clone(), |row, ((i, (t, o)), b)| fill(row, i, t, b, o))?;
+            rows.zip(both.par_chunks_mut(width)).try_for_each_init(
+                || scratch.clone(),
+                |row, ((i, (t, o)), b)| fill(row, i, t, b, o),
+            )?;
         }
         let members = microclusters.n_members() as u16;
         let counts = Counts::Dense { together, both, members };
@@ -89,11 +100,12 @@ impl PairEvidence {
     /// The counts of a random sample: each pair of microclusters is in it with probability `share`.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidParameter`] for a share outside `(0, 1]`, [`ErrorKind::TooLarge`] beyond the budget
-    /// or with more than 65,535 members, [`ErrorKind::Cancelled`].
+    /// [`ErrorKind::InvalidParameter`] for a share outside `(0, 1]`, [`ErrorKind::TooLarge`] beyond
+    /// the budget or with more than 65,535 members, [`ErrorKind::Cancelled`].
     ///
     /// # Complexity
-    /// O(n~ M) to lay the labels out row by row, then O(M) bytes read per sampled pair, in parallel.
+    /// O(n~ M) to lay the labels out row by row, then O(M) bytes read per sampled pair, in
+    /// parallel.
     pub fn sampled(
         microclusters: &Microclusters,
         share: f64,
@@ -102,7 +114,9 @@ impl PairEvidence {
         observer: &dyn Observer,
     ) -> Result<Self> {
         if !(share > 0.0 && share <= 1.0) {
-            return Err(Error::invalid(format!("share {share} of the pairs; expected above 0, at most 1")));
+            return Err(Error::invalid(format!(
+                "share {share} of the pairs; expected above 0, at most 1"
+            )));
         }
         // The same limit on members as all counts have.
         drop(CountRow::new(microclusters)?);
@@ -122,7 +136,8 @@ impl PairEvidence {
                 for i in chunk * CHUNK..n.min((chunk + 1) * CHUNK) {
                     let mut j = i;
                     loop {
-                        let gap = if share < 1.0 { (1.0 - random.uniform()).ln() / scale } else { 0.0 };
+                        let gap =
+                            if share < 1.0 { (1.0 - random.uniform()).ln() / scale } else { 0.0 };
                         if gap >= (n - j) as f64 {
                             break;
                         }
@@ -145,12 +160,12 @@ impl PairEvidence {
         Ok(Self::assemble(sizes, own, sparse(n, chunks)))
     }
 
-    /// Counts given as (i, j, c, N); a pair that comes twice adds up, whichever way round. Every object
-    /// stands for itself; see [`PairEvidence::with_sizes`].
+    /// Counts given as (i, j, c, N); a pair that comes twice adds up, whichever way round. Every
+    /// object stands for itself; see [`PairEvidence::with_sizes`].
     ///
     /// # Errors
-    /// [`ErrorKind::Empty`] without objects, [`ErrorKind::OutOfRange`] for an object that does not exist,
-    /// [`ErrorKind::InvalidParameter`] for a pair of an object with itself or `c > N`,
+    /// [`ErrorKind::Empty`] without objects, [`ErrorKind::OutOfRange`] for an object that does not
+    /// exist, [`ErrorKind::InvalidParameter`] for a pair of an object with itself or `c > N`,
     /// [`ErrorKind::TooLarge`] for counts above 65,535 or 2^32 - 1 objects.
     pub fn from_pairs(
         objects: usize,
@@ -160,7 +175,10 @@ impl PairEvidence {
             return Err(Error::empty("pair counts of no objects"));
         }
         if objects >= u32::MAX as usize {
-            return Err(Error::new(ErrorKind::TooLarge, format!("pair counts of {objects} objects")));
+            return Err(Error::new(
+                ErrorKind::TooLarge,
+                format!("pair counts of {objects} objects"),
+            ));
         }
         let mut given: Vec<(u32, u32, u64, u64)> = Vec::new();
         for (i, j, c, both) in pairs {
@@ -191,11 +209,12 @@ impl PairEvidence {
         Ok(Self::assemble(vec![1; objects], vec![1; objects], sparse(objects, vec![pairs])))
     }
 
-    /// The same counts between groups of alike objects: how many objects each stands for, and how many
-    /// members label it (N of the pairs inside).
+    /// The same counts between groups of alike objects: how many objects each stands for, and how
+    /// many members label it (N of the pairs inside).
     ///
     /// # Errors
-    /// [`ErrorKind::ShapeMismatch`] for other lengths, [`ErrorKind::InvalidParameter`] for a size of 0.
+    /// [`ErrorKind::ShapeMismatch`] for other lengths, [`ErrorKind::InvalidParameter`] for a size
+    /// of 0.
     pub fn with_sizes(self, sizes: &[u32], own: &[u16]) -> Result<Self> {
         let n = self.n_nodes();
         if sizes.len() != n || own.len() != n {
@@ -255,8 +274,8 @@ impl PairEvidence {
         }
     }
 
-    /// The pairs of one microcluster with others as (other, c, N), others ascending, those without evidence
-    /// left out. Panics beyond the last microcluster, as indexing does.
+    /// The pairs of one microcluster with others as (other, c, N), others ascending, those without
+    /// evidence left out. Panics beyond the last microcluster, as indexing does.
     pub fn row(&self, i: usize) -> Vec<(usize, usize, usize)> {
         let mut scratch = (Vec::new(), Vec::new());
         let partners = self.load(i, &mut scratch.0, &mut scratch.1);
@@ -306,8 +325,8 @@ impl PairEvidence {
         }
     }
 
-    /// Writes the observed frequencies a of row i and the weights `s_j N_ij`, 0 for i itself; returns the
-    /// partners where not all microclusters are.
+    /// Writes the observed frequencies a of row i and the weights `s_j N_ij`, 0 for i itself;
+    /// returns the partners where not all microclusters are.
     pub(crate) fn load(&self, i: usize, a: &mut Vec<f64>, w: &mut Vec<f64>) -> Option<&[u32]> {
         let len = self.row_len(i);
         a.resize(len, 0.0);
@@ -317,7 +336,9 @@ impl PairEvidence {
                 let together = &together[i * len..(i + 1) * len];
                 if both.is_empty() {
                     let members = f64::from(*members);
-                    for (((a, w), &c), &s) in a.iter_mut().zip(&mut *w).zip(together).zip(&self.sizes) {
+                    for (((a, w), &c), &s) in
+                        a.iter_mut().zip(&mut *w).zip(together).zip(&self.sizes)
+                    {
                         *a = f64::from(c) / members;
                         *w = f64::from(s) * members;
                     }
@@ -368,8 +389,8 @@ impl PairEvidence {
         (b > 0).then(|| (f64::from(c) / f64::from(b), sizes * f64::from(b)))
     }
 
-    /// Weight `(s_i - 1) N_ii` of the pairs inside microcluster i, per object of it: the gradient of its
-    /// objective is this times `d'(1, y'y) y`.
+    /// Weight `(s_i - 1) N_ii` of the pairs inside microcluster i, per object of it: the gradient
+    /// of its objective is this times `d'(1, y'y) y`.
     pub(crate) fn inside(&self, i: usize) -> f64 {
         (f64::from(self.sizes[i]) - 1.0) * f64::from(self.own[i])
     }
@@ -387,7 +408,8 @@ fn sparse(n: usize, chunks: Vec<Vec<(u32, u32, u16, u16)>>) -> Counts {
     }
     let total = offsets[n];
     let (mut columns, mut together, mut both) = (vec![0; total], vec![0; total], vec![0; total]);
-    // Row j gets its smaller partners first and in order, since the pairs come sorted by i: columns ascend.
+    // Row j gets its smaller partners first and in order, since the pairs come sorted by i: columns
+    // ascend.
     let mut next: Vec<usize> = offsets[..n].to_vec();
     for chunk in chunks {
         for (i, j, c, b) in chunk {

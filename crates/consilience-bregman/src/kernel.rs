@@ -1,7 +1,7 @@
 //! Sums over the pairs of one object, in vector instructions where the machine has them.
 //!
-//! Every sum runs over eight fixed lanes and without fused operations, so that its bits do not depend on the
-//! width of the vectors.
+//! Every sum runs over eight fixed lanes and without fused operations, so that its bits do not
+//! depend on the width of the vectors.
 
 use pulp::{Arch, NullaryFnOnce};
 
@@ -9,7 +9,8 @@ const LANES: usize = 8;
 /// Pairs that are worked on at once: their memberships stay in the first-level cache.
 const BLOCK: usize = 512;
 
-/// Memberships of many objects, cluster by cluster: that of object b in cluster k is `values[k * stride + b]`.
+/// Memberships of many objects, cluster by cluster: that of object b in cluster k is
+/// `values[k * stride + b]`.
 #[derive(Clone, Copy)]
 pub(crate) struct Panel<'a> {
     pub values: &'a [f64],
@@ -47,13 +48,15 @@ fn add_products(sums: &mut [f64; LANES], a: &[f64], b: &[f64]) {
     }
 }
 
-/// Four sums at once, each as [`dot`] has it: they wait for each other's additions instead of their own.
+/// Four sums at once, each as [`dot`] has it: they wait for each other's additions instead of their
+/// own.
 #[inline(always)]
 fn dots(a: [&[f64]; 4], b: &[f64]) -> [f64; 4] {
     let whole = b.len() - b.len() % LANES;
     let [mut s0, mut s1, mut s2, mut s3] = [[0.0; LANES]; 4];
     let [c0, c1, c2, c3] = a.map(|a| a[..whole].chunks_exact(LANES));
-    for ((((b, a0), a1), a2), a3) in b[..whole].chunks_exact(LANES).zip(c0).zip(c1).zip(c2).zip(c3) {
+    for ((((b, a0), a1), a2), a3) in b[..whole].chunks_exact(LANES).zip(c0).zip(c1).zip(c2).zip(c3)
+    {
         add_products(&mut s0, a0, b);
         add_products(&mut s1, a1, b);
         add_products(&mut s2, a2, b);
@@ -66,8 +69,8 @@ fn dots(a: [&[f64]; 4], b: &[f64]) -> [f64; 4] {
     out
 }
 
-/// Apart from the loop before it: seen together, the compiler would run the lanes of four sums crosswise, at
-/// several times the cost.
+/// Apart from the loop before it: seen together, the compiler would run the lanes of four sums
+/// crosswise, at several times the cost.
 #[inline(never)]
 fn totals(sums: &[[f64; LANES]; 4]) -> [f64; 4] {
     [0, 1, 2, 3].map(|c: usize| sums[c].iter().sum())
@@ -163,7 +166,9 @@ impl NullaryFnOnce for Gram<'_> {
             let at = b * BLOCK..b * BLOCK + weights.len();
             for (l, &cl) in clusters.iter().enumerate() {
                 let scaled = &mut scaled[..weights.len()];
-                for ((s, &w), &y) in scaled.iter_mut().zip(weights).zip(&panel.cluster(cl)[at.clone()]) {
+                for ((s, &w), &y) in
+                    scaled.iter_mut().zip(weights).zip(&panel.cluster(cl)[at.clone()])
+                {
                     *s = w * y;
                 }
                 let out = &mut out[l * f..l * f + l + 1];
@@ -224,7 +229,8 @@ impl NullaryFnOnce for Triple<'_> {
     #[inline(always)]
     fn call(self) -> f64 {
         let mut sums = [0.0; LANES];
-        let (x, y, z) = (self.0.chunks_exact(LANES), self.1.chunks_exact(LANES), self.2.chunks_exact(LANES));
+        let (x, y, z) =
+            (self.0.chunks_exact(LANES), self.1.chunks_exact(LANES), self.2.chunks_exact(LANES));
         let mut rest = 0.0;
         for ((&a, &b), &c) in x.remainder().iter().zip(y.remainder()).zip(z.remainder()) {
             rest += a * b * c;

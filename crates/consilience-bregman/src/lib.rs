@@ -1,7 +1,8 @@
 //! Soft consensus under Bregman divergences: probabilistic consensus clustering (PCC).
 //!
-//! Every object gets a distribution over at most K clusters, such that the inner product of two of them predicts
-//! how often the ensemble puts the two together. Clusters that nothing needs empty themselves:
+//! Every object gets a distribution over at most K clusters, such that the inner product of two of
+//! them predicts how often the ensemble puts the two together. Clusters that nothing needs empty
+//! themselves:
 //!
 //! ```
 //! use consilience_bregman::{cluster_relations, surviving_clusters, Pcc};
@@ -23,9 +24,9 @@
 //! # Ok::<(), consilience_core::Error>(())
 //! ```
 //!
-//! The lower road: [`PairEvidence`] holds the counts that everything is fitted to, from an ensemble or from
-//! anywhere else, and [`Pcc::solve`] works on it; [`Divergence`] is where other costs plug in; [`Solver`] says
-//! which road is taken to the optimum.
+//! The lower road: [`PairEvidence`] holds the counts that everything is fitted to, from an ensemble
+//! or from anywhere else, and [`Pcc::solve`] works on it; [`Divergence`] is where other costs plug
+//! in; [`Solver`] says which road is taken to the optimum.
 
 mod divergence;
 mod evidence;

@@ -1,5 +1,5 @@
-//! The primal line search of the paper: the steepest exchange between two clusters of one object, again and
-//! again.
+//! The primal line search of the paper: the steepest exchange between two clusters of one object,
+//! again and again.
 
 use consilience_core::{Observer, Result};
 use rayon::prelude::*;
@@ -20,12 +20,12 @@ const REFRESH: usize = 16;
 /// Numbers of a cache line.
 const LINE: usize = 8;
 
-/// Steps until the relative gap is at most `tolerance`, at most `most` of them; returns their number and whether
-/// that was reached.
+/// Steps until the relative gap is at most `tolerance`, at most `most` of them; returns their
+/// number and whether that was reached.
 ///
-/// The queue is ordered by `(g_J[V] - g_J[U]) / W_J`, W_J being the weight of the pairs of an object. Where all
-/// pairs weigh the same that is the paper's order; elsewhere it is what lets the top of the queue tell when to
-/// stop, whatever the sizes of the microclusters.
+/// The queue is ordered by `(g_J[V] - g_J[U]) / W_J`, W_J being the weight of the pairs of an
+/// object. Where all pairs weigh the same that is the paper's order; elsewhere it is what lets the
+/// top of the queue tell when to stop, whatever the sizes of the microclusters.
 pub(crate) fn solve(
     problem: &Problem<'_>,
     point: &mut Point,
@@ -128,13 +128,13 @@ fn run<const K: usize>(
     }
 }
 
-/// What the search knows of each object, side by side, so that a step meets each partner at one place in memory: its
-/// memberships, its gradient (per object of the microcluster), the inverse weight of its pairs, and a bound on its
-/// priority, which is what the queue holds.
+/// What the search knows of each object, side by side, so that a step meets each partner at one
+/// place in memory: its memberships, its gradient (per object of the microcluster), the inverse
+/// weight of its pairs, and a bound on its priority, which is what the queue holds.
 ///
-/// The bound stays when the priority falls, and the queue is left alone. What comes to its top with a bound that is
-/// too high goes back with the right one, so that the order of the steps is that of a queue that is always up to
-/// date.
+/// The bound stays when the priority falls, and the queue is left alone. What comes to its top with
+/// a bound that is too high goes back with the right one, so that the order of the steps is that of
+/// a queue that is always up to date.
 struct Nodes<const K: usize> {
     clusters: usize,
     stride: usize,
@@ -172,7 +172,12 @@ impl<const K: usize> Nodes<K> {
     fn parts(&self, i: usize) -> Node<'_> {
         let (k, stride) = (self.k(), self.stride());
         let cells = &self.cells[self.start + i * stride..][..stride];
-        Node { y: &cells[..k], gradient: &cells[k..2 * k], scale: cells[2 * k], bound: cells[2 * k + 1] }
+        Node {
+            y: &cells[..k],
+            gradient: &cells[k..2 * k],
+            scale: cells[2 * k],
+            bound: cells[2 * k + 1],
+        }
     }
 
     /// Everything from the memberships; returns the relative gap.
@@ -210,7 +215,13 @@ impl<const K: usize> Nodes<K> {
     }
 
     /// v of all partners, and its change per unit moved from one cluster to another.
-    fn predict(&self, partners: Option<&[u32]>, y: &[f64], (from, to): (usize, usize), row: &mut Row) {
+    fn predict(
+        &self,
+        partners: Option<&[u32]>,
+        y: &[f64],
+        (from, to): (usize, usize),
+        row: &mut Row,
+    ) {
         let k = self.k();
         let y = &y[..k];
         for (b, (v, slope)) in row.current.iter_mut().zip(&mut row.slopes).enumerate() {
@@ -260,12 +271,19 @@ impl<const K: usize> Nodes<K> {
     }
 }
 
-/// The step from one cluster to another that minimises the objective of object i, at most what it has of the first;
-/// `row` holds its pairs with their predictions.
+/// The step from one cluster to another that minimises the objective of object i, at most what it
+/// has of the first; `row` holds its pairs with their predictions.
 ///
-/// Pairs inside a microcluster are not convex along the line. They enter with `v = y'y` replaced by its tangent,
-/// which bounds them from above and touches at step 0, so that the objective still never rises.
-fn along(problem: &Problem<'_>, i: usize, y: &[f64], (from, to): (usize, usize), row: &mut Row) -> f64 {
+/// Pairs inside a microcluster are not convex along the line. They enter with `v = y'y` replaced by
+/// its tangent, which bounds them from above and touches at step 0, so that the objective still
+/// never rises.
+fn along(
+    problem: &Problem<'_>,
+    i: usize,
+    y: &[f64],
+    (from, to): (usize, usize),
+    row: &mut Row,
+) -> f64 {
     let room = y[from];
     let inside = problem.evidence.inside(i);
     let norm = inner(y, y);
@@ -281,8 +299,12 @@ fn along(problem: &Problem<'_>, i: usize, y: &[f64], (from, to): (usize, usize),
         row.first.push(0.0);
         row.second.push(0.0);
     }
-    let line =
-        Line { observed: &row.observed, current: &row.current, slopes: &row.slopes, weights: &row.weights };
+    let line = Line {
+        observed: &row.observed,
+        current: &row.current,
+        slopes: &row.slopes,
+        weights: &row.weights,
+    };
     let step = match problem.divergence.exact_step(&line) {
         Some(step) => step.min(room),
         None => search(problem, row, room),
@@ -301,19 +323,26 @@ fn along(problem: &Problem<'_>, i: usize, y: &[f64], (from, to): (usize, usize),
     step
 }
 
-/// A zero of the derivative rho in `0..=room`, or `room` where it is still negative there: Newton steps,
-/// bisection where they leave the interval or hardly narrow it. Ends on the side where rho is not positive.
+/// A zero of the derivative rho in `0..=room`, or `room` where it is still negative there: Newton
+/// steps, bisection where they leave the interval or hardly narrow it. Ends on the side where rho
+/// is not positive.
 fn search(problem: &Problem<'_>, row: &mut Row, room: f64) -> f64 {
     let mut derivatives = |step: f64, second: bool| {
         kernel::shift(&row.current, step, &row.slopes, &mut row.moved);
         if second {
-            problem.divergence.both_derivatives(&row.observed, &row.moved, &mut row.first, &mut row.second);
+            problem.divergence.both_derivatives(
+                &row.observed,
+                &row.moved,
+                &mut row.first,
+                &mut row.second,
+            );
             kernel::scale(&mut row.second, &row.slopes);
         } else {
             problem.divergence.derivatives(&row.observed, &row.moved, &mut row.first);
         }
         let rho = kernel::triple(&row.first, &row.slopes, &row.weights);
-        let bend = if second { kernel::triple(&row.second, &row.slopes, &row.weights) } else { 0.0 };
+        let bend =
+            if second { kernel::triple(&row.second, &row.slopes, &row.weights) } else { 0.0 };
         (rho, bend)
     };
     let (start, bend) = derivatives(0.0, true);
@@ -328,7 +357,11 @@ fn search(problem: &Problem<'_>, row: &mut Row, room: f64) -> f64 {
     for round in 0..STEPS {
         // A little short of the zero, so that the step ends on the side of descent.
         let newton = at - (rho - 0.5 * FLAT * start) / bend;
-        at = if newton > low && newton < high && round % 4 != 3 { newton } else { 0.5 * (low + high) };
+        at = if newton > low && newton < high && round % 4 != 3 {
+            newton
+        } else {
+            0.5 * (low + high)
+        };
         (rho, bend) = derivatives(at, true);
         if rho <= 0.0 {
             low = at;

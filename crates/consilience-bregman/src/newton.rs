@@ -1,9 +1,10 @@
 //! Newton steps on whole columns, many columns at once.
 //!
-//! With all other memberships fixed the objective is convex in the K entries of one object. A second-order
-//! model of it on the simplex gives a direction; derivatives at half and full step prove the descent without
-//! evaluating the divergence. Objects of one chunk move at once, in parallel; where moves of one chunk touch
-//! each other, the pairs between them are evaluated, and a move that would lose is computed afresh.
+//! With all other memberships fixed the objective is convex in the K entries of one object. A
+//! second-order model of it on the simplex gives a direction; derivatives at half and full step
+//! prove the descent without evaluating the divergence. Objects of one chunk move at once, in
+//! parallel; where moves of one chunk touch each other, the pairs between them are evaluated, and a
+//! move that would lose is computed afresh.
 
 use std::sync::Mutex;
 
@@ -38,8 +39,8 @@ struct Scratch {
     residual: Vec<f64>,
 }
 
-/// Sweeps over all objects until the gap is at most `tolerance`, at most `most` times; returns their number and
-/// whether that was reached.
+/// Sweeps over all objects until the gap is at most `tolerance`, at most `most` times; returns
+/// their number and whether that was reached.
 pub(crate) fn solve(
     problem: &Problem<'_>,
     point: &mut Point,
@@ -64,13 +65,22 @@ pub(crate) fn solve(
                 let mine = rayon::current_thread_index().unwrap_or(threads).min(threads);
                 // Nobody else has this number, and a poisoned buffer is as good as a new one.
                 let mut scratch = pool[mine].lock().unwrap_or_else(|e| e.into_inner());
-                *outcome = improve(problem, point, first + c, tolerance, chunk > 1, out, &mut scratch);
+                *outcome =
+                    improve(problem, point, first + c, tolerance, chunk > 1, out, &mut scratch);
             };
             let cost = problem.evidence.row_len(first).max(1) * k * (k + 4);
             jobs.with_min_len((WORTH / cost).max(1)).for_each(work);
             worst = moves[..len].iter().fold(worst, |w, m| w.max(m.gap));
             let mut scratch = pool[threads].lock().unwrap_or_else(|e| e.into_inner());
-            accept(problem, point, first, &mut moves[..len], &mut next[..len * k], tolerance, &mut scratch);
+            accept(
+                problem,
+                point,
+                first,
+                &mut moves[..len],
+                &mut next[..len * k],
+                tolerance,
+                &mut scratch,
+            );
         }
         observer.progress("sweeps", sweep + 1, most);
         if worst <= tolerance {
@@ -113,7 +123,8 @@ fn accept(
             }
             let Some((u, weight)) = problem.evidence.pair(i, first + other) else { return };
             let (old, new) = (&before[c * k..(c + 1) * k], &next[c * k..(c + 1) * k]);
-            let (other_old, other_new) = (&before[other * k..(other + 1) * k], point.row(first + other));
+            let (other_old, other_new) =
+                (&before[other * k..(other + 1) * k], point.row(first + other));
             let value = |a: &[f64], b: &[f64]| problem.divergence.value(u, inner(a, b).min(1.0));
             change += weight
                 * ((value(new, other_new) - value(old, other_new))
@@ -172,8 +183,8 @@ fn improve(
     hessian.clear();
     hessian.resize(f * f, 0.0);
     kernel::gram(row.panel(point), &row.second, clusters, hessian);
-    // The pairs inside a microcluster are not convex in y; with v = y'y replaced by its tangent they are,
-    // and never smaller.
+    // The pairs inside a microcluster are not convex in y; with v = y'y replaced by its tangent
+    // they are, and never smaller.
     let inside = problem.evidence.inside(i);
     let norm = inner(y, y);
     if inside > 0.0 {
@@ -199,13 +210,17 @@ fn improve(
         let mut sum = kernel::triple(&row.first, &row.slopes, &row.weights);
         if inside > 0.0 {
             let v = norm + 2.0 * step * along;
-            let d = if v > 0.0 { problem.divergence.derivative(1.0, v.min(1.0)) } else { f64::NEG_INFINITY };
+            let d = if v > 0.0 {
+                problem.divergence.derivative(1.0, v.min(1.0))
+            } else {
+                f64::NEG_INFINITY
+            };
             sum += inside * d * along;
         }
         sum
     };
-    // Along the direction the derivative never falls. So the objective changes by at most the step times
-    // the mean of the derivatives at half and at full step.
+    // Along the direction the derivative never falls. So the objective changes by at most the step
+    // times the mean of the derivatives at half and at full step.
     let mut step = 1.0;
     let mut end = slope(step);
     let mut change = f64::NAN;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, Grouping, Memberships, MemoryBudget, Observer, Partition,
-    Report, Result, Seed, Status,
+    ConsensusFunction, Ensemble, Error, Fit, Grouping, Memberships, MemoryBudget, Observer,
+    Partition, Report, Result, Seed, Status,
 };
 use consilience_graph::Microclusters;
 use ndarray::Array2;
@@ -46,11 +46,12 @@ pub enum Pairs {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Solver {
-    /// Newton steps on all memberships of an object, many objects at once: far the fewer operations, in
-    /// parallel, and the default.
+    /// Newton steps on all memberships of an object, many objects at once: far the fewer
+    /// operations, in parallel, and the default.
     #[default]
     Newton,
-    /// The paper's: the steepest exchange between two clusters of one object, taken from a priority queue.
+    /// The paper's: the steepest exchange between two clusters of one object, taken from a priority
+    /// queue.
     LineSearch,
 }
 
@@ -59,29 +60,30 @@ pub enum Solver {
 pub struct Solution {
     /// Memberships of the microclusters, n~ x K.
     pub memberships: Array2<f64>,
-    /// Value of the objective over all pairs of objects; infinite where K is so small that an observed event
-    /// has probability 0.
+    /// Value of the objective over all pairs of objects; infinite where K is so small that an
+    /// observed event has probability 0.
     pub objective: f64,
-    /// Relative optimality gap: the most that any object gains per unit of probability moved from one cluster
-    /// to another, over the weight of its pairs. 0 at a KKT point.
+    /// Relative optimality gap: the most that any object gains per unit of probability moved from
+    /// one cluster to another, over the weight of its pairs. 0 at a KKT point.
     pub gap: f64,
 }
 
-/// Probabilistic consensus clustering (PCC): soft memberships whose inner products predict how often two
-/// objects are put together.
+/// Probabilistic consensus clustering (PCC): soft memberships whose inner products predict how
+/// often two objects are put together.
 ///
-/// For soft results, for overlapping clusters, for incomplete ensembles (N_ij are its weights), and where the
-/// number of clusters is only known up to an upper bound: clusters that nothing needs empty themselves. Best on
-/// ensembles whose members have few clusters each; where many members split every class into many pieces,
-/// `EvidenceAccumulation` and `Pta` find the classes better (docs/pcc.md has the numbers).
+/// For soft results, for overlapping clusters, for incomplete ensembles (N_ij are its weights), and
+/// where the number of clusters is only known up to an upper bound: clusters that nothing needs
+/// empty themselves. Best on ensembles whose members have few clusters each; where many members
+/// split every class into many pieces, `EvidenceAccumulation` and `Pta` find the classes better
+/// (docs/pcc.md has the numbers).
 ///
 /// ```text
 /// minimise f(Y) = sum_{i<j} N_ij d(c_ij / N_ij, y_i'y_j)   over distributions y_i on K clusters
 /// ```
 ///
-/// With the Kullback-Leibler divergence, the default, that is maximum likelihood under binomial counts. Objects
-/// with equal labels form microclusters and share their y; the pairs inside count with `c = N`, so that f
-/// is exactly that of all objects.
+/// With the Kullback-Leibler divergence, the default, that is maximum likelihood under binomial
+/// counts. Objects with equal labels form microclusters and share their y; the pairs inside count
+/// with `c = N`, so that f is exactly that of all objects.
 ///
 /// ```
 /// use consilience_bregman::{surviving_clusters, Pcc};
@@ -102,22 +104,24 @@ pub struct Solution {
 /// ```
 ///
 /// # Complexity
-/// With P pairs (n~^2 / 2 where all are taken): O(P M) byte operations for the counts, then O(P K^2) per
-/// Newton sweep, of which some dozens are usual, or O(l max(K, log K n)) per step of the line search with l
-/// partners per object. Memory 2 to 4 bytes per cell of an n~ x n~ square, or 16 to 28 bytes per sampled pair.
+/// With P pairs (n~^2 / 2 where all are taken): O(P M) byte operations for the counts, then O(P
+/// K^2) per Newton sweep, of which some dozens are usual, or O(l max(K, log K n)) per step of the
+/// line search with l partners per object. Memory 2 to 4 bytes per cell of an n~ x n~ square, or 16
+/// to 28 bytes per sampled pair.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for K outside `1..=n`, a
-/// tolerance that is not above 0, no restarts or iterations, a share outside `(0, 1]`, a start with more
-/// clusters than K, and a divergence that is not convex in its second argument;
-/// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for a start of another number of
-/// objects; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget;
-/// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for K outside
+/// `1..=n`, a tolerance that is not above 0, no restarts or iterations, a share outside `(0, 1]`, a
+/// start with more clusters than K, and a divergence that is not convex in its second argument;
+/// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for a start of another
+/// number of objects; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the
+/// memory budget; [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
 ///
 /// # References
-/// Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo, Pelillo 2015, "Probabilistic consensus clustering using
-/// evidence accumulation", Eq. 1-9 and Algorithm 1 ([`Solver::LineSearch`]). Ours: the Newton road, the exact
-/// treatment of microclusters, and stopping by a relative gap instead of an absolute one.
+/// Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo, Pelillo 2015, "Probabilistic consensus
+/// clustering using evidence accumulation", Eq. 1-9 and Algorithm 1 ([`Solver::LineSearch`]). Ours:
+/// the Newton road, the exact treatment of microclusters, and stopping by a relative gap instead of
+/// an absolute one.
 #[doc(alias = "PCC")]
 #[doc(alias = "PPC")]
 #[derive(Clone, Debug)]
@@ -156,9 +160,9 @@ impl Pcc {
         }
     }
 
-    /// PCC into as many clusters as survive of 20, or of as many as the largest member has where those are fewer. On
-    /// members that split the classes into many pieces all of them survive: there the upper bound is the
-    /// number of clusters, and better given.
+    /// PCC into as many clusters as survive of 20, or of as many as the largest member has where
+    /// those are fewer. On members that split the classes into many pieces all of them survive:
+    /// there the upper bound is the number of clusters, and better given.
     pub fn by_survival() -> Self {
         Pcc { by_survival: true, ..Self::new(MOST_BY_SURVIVAL) }
     }
@@ -181,8 +185,8 @@ impl Pcc {
         self
     }
 
-    /// Perturbed starts, of which the one of least objective after a trial is followed to the end; 4 unless
-    /// said otherwise. A given start is the only one.
+    /// Perturbed starts, of which the one of least objective after a trial is followed to the end;
+    /// 4 unless said otherwise. A given start is the only one.
     pub fn restarts(mut self, restarts: usize) -> Self {
         self.restarts = restarts;
         self
@@ -194,14 +198,15 @@ impl Pcc {
         self
     }
 
-    /// The relative optimality gap (see [`Solution::gap`]) at which to stop; 1e-4 unless said otherwise.
+    /// The relative optimality gap (see [`Solution::gap`]) at which to stop; 1e-4 unless said
+    /// otherwise.
     pub fn tolerance(mut self, gap: f64) -> Self {
         self.tolerance = gap;
         self
     }
 
-    /// Most iterations: sweeps over all objects of [`Solver::Newton`] (1000 unless said otherwise), or steps
-    /// of [`Solver::LineSearch`] (n~ K unless said otherwise, as in the paper).
+    /// Most iterations: sweeps over all objects of [`Solver::Newton`] (1000 unless said otherwise),
+    /// or steps of [`Solver::LineSearch`] (n~ K unless said otherwise, as in the paper).
     pub fn max_iterations(mut self, iterations: usize) -> Self {
         self.max_iterations = Some(iterations);
         self
@@ -219,8 +224,8 @@ impl Pcc {
         self
     }
 
-    /// Whether objects with equal labels share their memberships; on unless said otherwise. Off, every object
-    /// has its own, at the price of as many more pairs.
+    /// Whether objects with equal labels share their memberships; on unless said otherwise. Off,
+    /// every object has its own, at the price of as many more pairs.
     pub fn collapse(mut self, collapse: bool) -> Self {
         self.collapse = collapse;
         self
@@ -232,8 +237,8 @@ impl Pcc {
         self
     }
 
-    /// The lower road: memberships for pair counts from anywhere. A given start is one of the nodes of
-    /// `evidence`; report and status are those of [`ConsensusFunction::fit`].
+    /// The lower road: memberships for pair counts from anywhere. A given start is one of the nodes
+    /// of `evidence`; report and status are those of [`ConsensusFunction::fit`].
     ///
     /// # Errors
     /// As [`Pcc`], with the number of nodes for n.
@@ -243,7 +248,10 @@ impl Pcc {
             return Pcc { clusters: n, ..self.clone() }.solve(evidence, observer);
         }
         if self.clusters == 0 || self.clusters > n {
-            return Err(Error::invalid(format!("{} clusters of {n} nodes; expected 1..={n}", self.clusters)));
+            return Err(Error::invalid(format!(
+                "{} clusters of {n} nodes; expected 1..={n}",
+                self.clusters
+            )));
         }
         self.check()?;
         let mut report = Report { microclusters: Some(n), ..Report::default() };
@@ -255,7 +263,9 @@ impl Pcc {
         if !(self.tolerance > 0.0) {
             return Err(Error::invalid(format!("tolerance {}; expected above 0", self.tolerance)));
         }
-        for (name, value) in [("restarts", Some(self.restarts)), ("max_iterations", self.max_iterations)] {
+        for (name, value) in
+            [("restarts", Some(self.restarts)), ("max_iterations", self.max_iterations)]
+        {
             if value == Some(0) {
                 return Err(Error::invalid(format!("{name} 0; expected at least 1")));
             }
@@ -263,12 +273,18 @@ impl Pcc {
         if let Pairs::Sampled { share } = self.pairs
             && !(share > 0.0 && share <= 1.0)
         {
-            return Err(Error::invalid(format!("share {share} of the pairs; expected above 0, at most 1")));
+            return Err(Error::invalid(format!(
+                "share {share} of the pairs; expected above 0, at most 1"
+            )));
         }
         check_divergence(&*self.divergence)
     }
 
-    fn evidence(&self, microclusters: &Microclusters, observer: &dyn Observer) -> Result<PairEvidence> {
+    fn evidence(
+        &self,
+        microclusters: &Microclusters,
+        observer: &dyn Observer,
+    ) -> Result<PairEvidence> {
         let n = microclusters.n_nodes();
         let share = match self.pairs {
             Pairs::Sampled { share } => share,
@@ -309,7 +325,8 @@ impl Pcc {
                 let objective = point::objective(&problem, &point);
                 if best.as_ref().is_none_or(|b| objective < b.0) {
                     // The paper's road starts where the best trial did.
-                    let kept = if self.solver == Solver::LineSearch { begin(restart)? } else { point };
+                    let kept =
+                        if self.solver == Solver::LineSearch { begin(restart)? } else { point };
                     best = Some((objective, kept));
                 }
             } else {
@@ -372,7 +389,8 @@ impl ConsensusFunction for Pcc {
         report.objective = inner.objective;
         report.notes.append(&mut inner.notes);
 
-        // What a sample happens to leave out has no evidence; what all pairs say nothing about is still labelled.
+        // What a sample happens to leave out has no evidence; what all pairs say nothing about is
+        // still labelled.
         let unheard = |g: usize| !evidence.is_dense() && evidence.alone(g);
         let mut values = Array2::from_elem((n, k), 1.0 / k as f64);
         let mut known = vec![0.0; n];
@@ -390,15 +408,20 @@ impl ConsensusFunction for Pcc {
             values.row_mut(i).assign(&solution.memberships.row(g));
         }
         if missed > 0 {
-            report.notes.push(format!("{missed} objects are in no sampled pair: uniform, evidence 0"));
+            report
+                .notes
+                .push(format!("{missed} objects are in no sampled pair: uniform, evidence 0"));
         }
         let output = Memberships::with_evidence(values, known)?;
         let left = surviving_clusters(&output).len();
         if left < k {
             report.notes.push(format!("{left} of {k} clusters survive"));
         }
-        let distinct =
-            if self.collapse { nodes } else { Microclusters::observed(ensemble, observer)?.n_nodes() };
+        let distinct = if self.collapse {
+            nodes
+        } else {
+            Microclusters::observed(ensemble, observer)?.n_nodes()
+        };
         if distinct < k {
             report.expect_clusters(k, distinct);
         }

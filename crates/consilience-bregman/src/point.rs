@@ -6,7 +6,8 @@ use ndarray::{Array2, ArrayView2};
 use crate::kernel::{self, Panel};
 use crate::{Divergence, PairEvidence};
 
-/// Rows of a chunk in parallel sums; fixed, so that the bits do not depend on the number of threads.
+/// Rows of a chunk in parallel sums; fixed, so that the bits do not depend on the number of
+/// threads.
 const CHUNK: usize = 64;
 
 /// The evidence and what disagreeing with it costs.
@@ -17,8 +18,8 @@ pub(crate) struct Problem<'a> {
     pub clusters: usize,
 }
 
-/// The memberships of all microclusters, object by object; also cluster by cluster where all pairs are held,
-/// so that a row of evidence meets them in order.
+/// The memberships of all microclusters, object by object; also cluster by cluster where all pairs
+/// are held, so that a row of evidence meets them in order.
 #[derive(Clone)]
 pub(crate) struct Point {
     clusters: usize,
@@ -62,8 +63,8 @@ pub(crate) fn inner(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// The rows of some objects, cluster by cluster; K is the number of clusters, or 0 where that is not known
-/// beforehand.
+/// The rows of some objects, cluster by cluster; K is the number of clusters, or 0 where that is
+/// not known beforehand.
 fn gather<const K: usize>(rows: &[f64], k: usize, partners: &[u32], out: &mut [f64]) {
     let k = if K > 0 { K } else { k };
     let len = partners.len();
@@ -99,9 +100,13 @@ impl Row {
     pub(crate) fn read<'a>(&mut self, problem: &Problem<'a>, i: usize) -> Option<&'a [u32]> {
         let partners = problem.evidence.load(i, &mut self.observed, &mut self.weights);
         let len = self.observed.len();
-        for buffer in
-            [&mut self.current, &mut self.first, &mut self.second, &mut self.slopes, &mut self.moved]
-        {
+        for buffer in [
+            &mut self.current,
+            &mut self.first,
+            &mut self.second,
+            &mut self.slopes,
+            &mut self.moved,
+        ] {
             buffer.resize(len, 0.0);
         }
         partners
@@ -137,7 +142,8 @@ impl Row {
         let mut sparse = std::mem::take(&mut self.coefficients);
         sparse.clear();
         sparse.extend(coefficients.iter().copied().enumerate().filter(|c| c.1 != 0.0));
-        let mut out = std::mem::take(if into_slopes { &mut self.slopes } else { &mut self.current });
+        let mut out =
+            std::mem::take(if into_slopes { &mut self.slopes } else { &mut self.current });
         kernel::products(&sparse, self.panel(point), &mut out);
         *(if into_slopes { &mut self.slopes } else { &mut self.current }) = out;
         self.coefficients = sparse;
@@ -153,9 +159,15 @@ impl Row {
         self.products(point, direction, true);
     }
 
-    /// The gradient of the objective per object of i, after [`Row::predict`]; the second derivatives as well
-    /// where asked.
-    pub(crate) fn differentiate(&mut self, problem: &Problem<'_>, point: &Point, i: usize, curvature: bool) {
+    /// The gradient of the objective per object of i, after [`Row::predict`]; the second
+    /// derivatives as well where asked.
+    pub(crate) fn differentiate(
+        &mut self,
+        problem: &Problem<'_>,
+        point: &Point,
+        i: usize,
+        curvature: bool,
+    ) {
         if curvature {
             let (first, second) = (&mut self.first, &mut self.second);
             problem.divergence.both_derivatives(&self.observed, &self.current, first, second);
@@ -183,8 +195,8 @@ impl Row {
     }
 }
 
-/// The steepest exchange: the cluster to take from (largest gradient in the support), the one to give to
-/// (smallest gradient), and by how much they differ.
+/// The steepest exchange: the cluster to take from (largest gradient in the support), the one to
+/// give to (smallest gradient), and by how much they differ.
 pub(crate) fn steepest(gradient: &[f64], y: &[f64]) -> (usize, usize, f64) {
     let (mut from, mut to) = (usize::MAX, 0);
     for (k, (&g, &y)) in gradient.iter().zip(y).enumerate() {
@@ -206,8 +218,8 @@ pub(crate) fn objective(problem: &Problem<'_>, point: &Point) -> f64 {
     standing(problem, point, false).0
 }
 
-/// The objective and the relative optimality gap: the largest exchange gain of any object, `g[V] - g[U]`, over
-/// the total weight of its pairs; 0 where it is not asked for.
+/// The objective and the relative optimality gap: the largest exchange gain of any object,
+/// `g[V] - g[U]`, over the total weight of its pairs; 0 where it is not asked for.
 pub(crate) fn standing(problem: &Problem<'_>, point: &Point, with_gap: bool) -> (f64, f64) {
     let chunk = |rows: std::ops::Range<usize>| {
         let mut row = Row::default();
@@ -237,7 +249,8 @@ fn share(problem: &Problem<'_>, point: &Point, row: &Row, i: usize) -> f64 {
     let mut part = 0.0;
     for b in first..row.observed.len() {
         if row.weights[b] > 0.0 {
-            part += row.weights[b] * problem.divergence.value(row.observed[b], row.current[b].min(1.0));
+            part +=
+                row.weights[b] * problem.divergence.value(row.observed[b], row.current[b].min(1.0));
         }
     }
     let inside = evidence.inside(i);

@@ -1,10 +1,10 @@
 //! A small convex quadratic on the simplex.
 
-/// Minimises `g'(z - y) + (z - y)'H(z - y) / 2` over distributions z that are 0 outside `clusters`, from z = y
-/// on; `hessian` is over `clusters`, row by row. Returns z in `z` and whether it moved.
+/// Minimises `g'(z - y) + (z - y)'H(z - y) / 2` over distributions z that are 0 outside `clusters`,
+/// from z = y on; `hessian` is over `clusters`, row by row. Returns z in `z` and whether it moved.
 ///
-/// Exchanges between two entries, exact along each, until the gap has fallen to a ten-thousandth: the entries
-/// are few and the sums over pairs that gave g and H cost far more.
+/// Exchanges between two entries, exact along each, until the gap has fallen to a ten-thousandth:
+/// the entries are few and the sums over pairs that gave g and H cost far more.
 pub(crate) fn minimise(
     gradient: &[f64],
     hessian: &[f64],
@@ -47,7 +47,8 @@ pub(crate) fn minimise(
         }
         let gap = residual[from] - residual[to];
         let room = z[clusters[from]];
-        let curvature = hessian[from * f + from] + hessian[to * f + to] - 2.0 * hessian[from * f + to];
+        let curvature =
+            hessian[from * f + from] + hessian[to * f + to] - 2.0 * hessian[from * f + to];
         let step = if curvature * room > gap { gap / curvature } else { room };
         if step == room {
             z[clusters[from]] = 0.0;

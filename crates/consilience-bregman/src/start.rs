@@ -3,23 +3,25 @@
 use consilience_core::{Error, Grouping, Memberships, Partition, Result, Seed};
 use ndarray::Array2;
 
-/// How far a given start is moved towards the uniform one: certain memberships would make impossible pairs
-/// infinitely bad, and a solver could not leave them.
+/// How far a given start is moved towards the uniform one: certain memberships would make
+/// impossible pairs infinitely bad, and a solver could not leave them.
 const SOFTENED: f64 = 0.05;
 /// Range of the perturbation of uniform memberships, relative to them.
 const PERTURBED: f64 = 0.1;
 
 /// Where [`Pcc`](crate::Pcc) starts.
 ///
-/// The problem has many local optima. Uniform memberships are a stationary point, so a start has to break the
-/// symmetry; a given start, for instance the labels of a cheap consensus, is moved a twentieth towards uniform.
+/// The problem has many local optima. Uniform memberships are a stationary point, so a start has to
+/// break the symmetry; a given start, for instance the labels of a cheap consensus, is moved a
+/// twentieth towards uniform.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Start {
     /// Uniform memberships with a seeded perturbation: the default.
     #[default]
     Perturbed,
-    /// A partition of the objects with at most as many clusters as asked for; unlabelled objects are uniform.
+    /// A partition of the objects with at most as many clusters as asked for; unlabelled objects
+    /// are uniform.
     Partition(Partition),
     /// Memberships of the objects in at most as many clusters as asked for.
     Memberships(Memberships),
@@ -64,7 +66,10 @@ fn averaged(
 ) -> Result<Array2<f64>> {
     let objects = grouping.map_or(nodes, Grouping::n_objects);
     if start.n_objects() != objects {
-        return Err(Error::shape(format!("a start of {} objects for {objects}", start.n_objects())));
+        return Err(Error::shape(format!(
+            "a start of {} objects for {objects}",
+            start.n_objects()
+        )));
     }
     if start.n_clusters() > clusters {
         return Err(Error::invalid(format!(

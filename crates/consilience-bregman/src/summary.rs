@@ -5,8 +5,8 @@ use ndarray::Array2;
 
 /// The clusters that survive: those that are the largest membership of some object, ascending.
 ///
-/// K is only an upper bound in probabilistic consensus; clusters that nothing needs empty themselves. This is
-/// how many, and which, are left.
+/// K is only an upper bound in probabilistic consensus; clusters that nothing needs empty
+/// themselves. This is how many, and which, are left.
 ///
 /// ```
 /// use consilience_bregman::surviving_clusters;
@@ -36,11 +36,11 @@ pub fn surviving_clusters(memberships: &Memberships) -> Vec<usize> {
 /// m_ij = sum_l y_il y_jl / sum_l y_il,
 /// ```
 ///
-/// the expected number of common objects over the expected size of cluster i. Entries of Y below `delta` are
-/// dropped first (the largest of a row always stays) and the rows brought back to sum 1, so that only overlaps
-/// that mean something are left. Row i sums to 1 with its diagonal; it is 0 for a cluster that nobody belongs
-/// to. Not symmetric: a small cluster inside a large one shares more of itself. Objects without evidence are
-/// left out.
+/// the expected number of common objects over the expected size of cluster i. Entries of Y below
+/// `delta` are dropped first (the largest of a row always stays) and the rows brought back to sum
+/// 1, so that only overlaps that mean something are left. Row i sums to 1 with its diagonal; it is
+/// 0 for a cluster that nobody belongs to. Not symmetric: a small cluster inside a large one shares
+/// more of itself. Objects without evidence are left out.
 ///
 /// ```
 /// use consilience_bregman::cluster_relations;
@@ -58,7 +58,8 @@ pub fn surviving_clusters(memberships: &Memberships) -> Vec<usize> {
 /// O(n K^2).
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a delta outside `[0, 1)`.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a delta
+/// outside `[0, 1)`.
 ///
 /// # References
 /// Lourenço et al. 2015, Section 7.
@@ -76,7 +77,9 @@ pub fn cluster_relations(memberships: &Memberships, delta: f64) -> Result<Array2
         }
         let best = (1..k).fold(0, |b, c| if row[c] > row[b] { c } else { b });
         kept.clear();
-        kept.extend(row.iter().copied().enumerate().filter(|&(c, y)| c == best || (y >= delta && y > 0.0)));
+        kept.extend(
+            row.iter().copied().enumerate().filter(|&(c, y)| c == best || (y >= delta && y > 0.0)),
+        );
         let sum: f64 = kept.iter().map(|e| e.1).sum();
         for &(c, y) in &kept {
             mass[c] += y / sum;
@@ -93,10 +96,11 @@ pub fn cluster_relations(memberships: &Memberships, delta: f64) -> Result<Array2
     Ok(shared)
 }
 
-/// The centre of each cluster, K x d: the mean of the objects' features, weighted by their memberships.
+/// The centre of each cluster, K x d: the mean of the objects' features, weighted by their
+/// memberships.
 ///
-/// `x_k = sum_i y_ki x_i / sum_i y_ki`. A cluster that nobody belongs to gets the mean of all objects. Objects
-/// without evidence are left out where any has some.
+/// `x_k = sum_i y_ki x_i / sum_i y_ki`. A cluster that nobody belongs to gets the mean of all
+/// objects. Objects without evidence are left out where any has some.
 ///
 /// ```
 /// use consilience_bregman::centroids;
@@ -113,8 +117,8 @@ pub fn cluster_relations(memberships: &Memberships, delta: f64) -> Result<Array2
 /// O(n K d).
 ///
 /// # Errors
-/// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for features of another number of
-/// objects, [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) and
+/// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for features of another
+/// number of objects, [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) and
 /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) for bad features.
 ///
 /// # References
@@ -181,9 +185,11 @@ mod tests {
 
     #[test]
     fn empty_clusters_and_silent_objects() {
-        let soft =
-            Memberships::with_evidence(array![[1.0, 0.0], [0.9, 0.1], [0.5, 0.5]], vec![1.0, 2.0, 0.0])
-                .unwrap();
+        let soft = Memberships::with_evidence(
+            array![[1.0, 0.0], [0.9, 0.1], [0.5, 0.5]],
+            vec![1.0, 2.0, 0.0],
+        )
+        .unwrap();
         let m = cluster_relations(&soft, 0.2).unwrap();
         assert_eq!(m, array![[1.0, 0.0], [0.0, 0.0]]);
         assert_eq!(surviving_clusters(&soft), [0]);
@@ -193,9 +199,15 @@ mod tests {
         assert!((c[[1, 0]] - 104.0 / 3.0).abs() < 1e-12 && c[[0, 0]] == c[[1, 0]]);
         assert_eq!(centroids(&soft, x.view().into()).unwrap()[[1, 0]], 3.0);
         for delta in [-0.1, 1.0, f64::NAN] {
-            assert_eq!(cluster_relations(&soft, delta).unwrap_err().kind(), ErrorKind::InvalidParameter);
+            assert_eq!(
+                cluster_relations(&soft, delta).unwrap_err().kind(),
+                ErrorKind::InvalidParameter
+            );
         }
         let short = array![[1.0]];
-        assert_eq!(centroids(&soft, short.view().into()).unwrap_err().kind(), ErrorKind::ShapeMismatch);
+        assert_eq!(
+            centroids(&soft, short.view().into()).unwrap_err().kind(),
+            ErrorKind::ShapeMismatch
+        );
     }
 }

@@ -1,6 +1,7 @@
 use consilience_core::conformance::{Profile, planted, soft_consensus_function};
 use consilience_core::{
-    ConsensusFunction, Ensemble, ErrorKind, Memberships, MemoryBudget, Partition, Seed, Status, scores,
+    ConsensusFunction, Ensemble, ErrorKind, Memberships, MemoryBudget, Partition, Seed, Status,
+    scores,
 };
 use consilience_graph::Microclusters;
 use ndarray::Array2;
@@ -85,8 +86,9 @@ fn all_pairs_and_listed_pairs_are_the_same_evidence() {
         let m = Microclusters::of(&e).unwrap();
         let all = PairEvidence::all(&m, MemoryBudget::default(), &()).unwrap();
         let listed = PairEvidence::sampled(&m, 1.0, Seed(0), MemoryBudget::default(), &()).unwrap();
-        let pairs = (0..m.n_nodes())
-            .flat_map(|i| all.row(i).into_iter().filter(move |p| p.0 > i).map(move |(j, c, n)| (j, i, c, n)));
+        let pairs = (0..m.n_nodes()).flat_map(|i| {
+            all.row(i).into_iter().filter(move |p| p.0 > i).map(move |(j, c, n)| (j, i, c, n))
+        });
         let given = PairEvidence::from_pairs(m.n_nodes(), pairs).unwrap();
         let given = given.with_sizes(m.sizes(), all.own()).unwrap();
         assert_eq!(given, listed);
@@ -115,8 +117,8 @@ fn samples_have_their_share_and_the_right_counts() {
     }
 }
 
-/// The paper's road takes the very steps of the reference where no microcluster and no sampling makes it
-/// another problem.
+/// The paper's road takes the very steps of the reference where no microcluster and no sampling
+/// makes it another problem.
 #[test]
 fn line_search_is_the_papers() {
     // Many members: no two objects alike, whose tie could go either way.
@@ -139,7 +141,8 @@ fn line_search_is_the_papers() {
                 let problem = Problem { evidence: &evidence, divergence, clusters: 3 };
                 line_search::solve(&problem, &mut point, 1e-12, 25, &()).unwrap();
                 let found = point.into_array();
-                let worst = found.iter().zip(&expected).fold(0.0f64, |w, (a, b)| w.max((a - b).abs()));
+                let worst =
+                    found.iter().zip(&expected).fold(0.0f64, |w, (a, b)| w.max((a - b).abs()));
                 assert!(worst < 1e-4, "{} dense {dense}, world {w}: {worst}", divergence.name());
             }
         }
@@ -260,7 +263,10 @@ fn given_starts_are_taken_and_checked() {
         assert!((a - b).abs() < 1e-5 * b, "{a} {b}");
     }
     let of = |p: Pcc| p.fit(e, &()).unwrap_err().kind();
-    assert_eq!(of(Pcc::new(2).start(Start::Partition(world.truth.clone()))), ErrorKind::InvalidParameter);
+    assert_eq!(
+        of(Pcc::new(2).start(Start::Partition(world.truth.clone()))),
+        ErrorKind::InvalidParameter
+    );
     let short = Partition::from_labels(&[0, 1]).unwrap();
     assert_eq!(of(Pcc::new(2).start(Start::Partition(short))), ErrorKind::ShapeMismatch);
 }
@@ -284,7 +290,10 @@ fn bad_parameters_are_told() {
     assert_eq!(of(Pcc::new(2).memory_budget(tiny)).kind(), ErrorKind::TooLarge);
     let evidence = PairEvidence::from_pairs(3, [(0, 1, 1, 2)]).unwrap();
     for k in [0, 4] {
-        assert_eq!(Pcc::new(k).solve(&evidence, &()).unwrap_err().kind(), ErrorKind::InvalidParameter);
+        assert_eq!(
+            Pcc::new(k).solve(&evidence, &()).unwrap_err().kind(),
+            ErrorKind::InvalidParameter
+        );
     }
     let bad = |pairs: &[(usize, usize, usize, usize)]| {
         PairEvidence::from_pairs(3, pairs.iter().copied()).unwrap_err().kind()
@@ -301,7 +310,8 @@ fn bad_parameters_are_told() {
 #[test]
 fn objects_outside_the_sample_are_uniform_without_evidence() {
     let e = planted(Seed(8), &[30, 20], 5, 0.4, 0.0).unwrap().ensemble;
-    let fit = Pcc::new(2).collapse(false).pairs(Pairs::Sampled { share: 0.02 }).fit(&e, &()).unwrap();
+    let fit =
+        Pcc::new(2).collapse(false).pairs(Pairs::Sampled { share: 0.02 }).fit(&e, &()).unwrap();
     let silent: Vec<usize> = (0..50).filter(|&i| fit.output.evidence()[i] == 0.0).collect();
     assert!(!silent.is_empty() && silent.len() < 50);
     assert!(silent.iter().all(|&i| fit.output.values().row(i).iter().all(|&v| v == 0.5)));
@@ -315,13 +325,20 @@ fn impossible_counts_have_no_finite_objective() {
     let fit = Pcc::new(1).fit(&e, &()).unwrap();
     assert_eq!(fit.report.objective, None);
     assert!(fit.output.values().iter().all(|&v| v == 1.0));
-    assert!(Pcc::new(1).divergence(SquaredEuclidean).fit(&e, &()).unwrap().report.objective.is_some());
+    assert!(
+        Pcc::new(1).divergence(SquaredEuclidean).fit(&e, &()).unwrap().report.objective.is_some()
+    );
 }
 
-/// K is an upper bound: fewer clusters may survive. Local optima depend on the seeded starts, which belong to
-/// microclusters by number; reordering the objects reorders them.
+/// K is an upper bound: fewer clusters may survive. Local optima depend on the seeded starts, which
+/// belong to microclusters by number; reordering the objects reorders them.
 fn profile() -> Profile {
-    Profile { exact_clusters: false, object_permutation: false, small_worlds: (4, 2), ..Profile::default() }
+    Profile {
+        exact_clusters: false,
+        object_permutation: false,
+        small_worlds: (4, 2),
+        ..Profile::default()
+    }
 }
 
 fn laws(make: impl Fn(usize) -> Pcc + Send + Sync, profile: Profile) {

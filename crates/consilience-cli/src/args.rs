@@ -7,11 +7,17 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Combine clusterings: one consensus from many answers.
 ///
-/// Files are known by their ending: .npy, .npz (FILE.npz:NAME chooses an array), .csv (a first row of text is
-/// a header) and .parquet. Negative numbers, empty cells and nulls are unlabelled. Rows and columns count
-/// from 0.
+/// Files are known by their ending: .npy, .npz (FILE.npz:NAME chooses an array), .csv (a first row
+/// of text is a header) and .parquet. Negative numbers, empty cells and nulls are unlabelled. Rows
+/// and columns count from 0.
 #[derive(Parser)]
-#[command(name = "consilience", version, about, long_about, after_help = "Example: consilience demo")]
+#[command(
+    name = "consilience",
+    version,
+    about,
+    long_about,
+    after_help = "Example: consilience demo"
+)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -113,7 +119,8 @@ pub(crate) struct Consensus {
     /// The consensus function; --list shows them
     #[arg(long, value_name = "NAME", required_unless_present = "list")]
     pub(crate) method: Option<String>,
-    /// Number of clusters; without it the method chooses, where it can; `auto` chooses for any method
+    /// Number of clusters; without it the method chooses, where it can; `auto` chooses for any
+    /// method
     #[arg(long, value_name = "K")]
     pub(crate) clusters: Option<Count>,
     /// Use only these base clusterings, for instance 3,17,20
@@ -181,8 +188,8 @@ pub(crate) struct Cluster {
     /// Known pairs: CSV rows i,j,link with link must or cannot
     #[arg(long, value_name = "FILE")]
     pub(crate) constraints: Option<PathBuf>,
-    /// How distances are measured: euclidean, or learned from what is known by rsd-diagonal, rsd-full, mmc,
-    /// itml, rca, dca or lmnn
+    /// How distances are measured: euclidean, or learned from what is known by rsd-diagonal,
+    /// rsd-full, mmc, itml, rca, dca or lmnn
     #[arg(long, value_name = "NAME", default_value = "euclidean")]
     pub(crate) metric: String,
     /// Where the labels go: one column
@@ -203,10 +210,13 @@ pub(crate) struct Cluster {
 
 /// Arguments of `crowd`.
 #[derive(Args)]
-#[command(after_help = "Example: consilience crowd answers.csv --clusters 6 -o labels.csv --ask 10")]
+#[command(
+    after_help = "Example: consilience crowd answers.csv --clusters 6 -o labels.csv --ask 10"
+)]
 pub(crate) struct Crowd {
-    /// The answers, a table whose columns have names: worker,task,item,group (items of one task in one group are
-    /// alike), worker,task,item,keyword, or worker,i,j,same; CSV with a header, or .npz with arrays of these names
+    /// The answers, a table whose columns have names: worker,task,item,group (items of one task in
+    /// one group are alike), worker,task,item,keyword, or worker,i,j,same; CSV with a header, or
+    /// .npz with arrays of these names
     pub(crate) answers: PathBuf,
     /// Number of clusters
     #[arg(long, value_name = "K")]
@@ -217,7 +227,8 @@ pub(crate) struct Crowd {
     /// A parameter of the method: rmc takes c, d0 and d1; answers by keyword take shared
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
-    /// Number of objects [default: one more than the highest in the answers, or as many as --truth has]
+    /// Number of objects [default: one more than the highest in the answers, or as many as --truth
+    /// has]
     #[arg(long, value_name = "N")]
     pub(crate) objects: Option<usize>,
     /// Say which pairs to ask about next, so many
@@ -277,7 +288,8 @@ pub(crate) struct Complete {
 pub(crate) struct Update {
     /// The ensemble: n rows, one column of labels per base clustering
     pub(crate) ensemble: PathBuf,
-    /// New pairs: CSV rows i,j,link with link must or cannot; a fourth column batch says which come together
+    /// New pairs: CSV rows i,j,link with link must or cannot; a fourth column batch says which come
+    /// together
     #[arg(long, value_name = "FILE", required_unless_present = "state")]
     pub(crate) constraints: Option<PathBuf>,
     /// Number of clusters; a stored state knows it
@@ -289,12 +301,12 @@ pub(crate) struct Update {
     /// metric, exact, additive or multiplicative [default: metric, or that of the stored state]
     #[arg(long, value_name = "NAME")]
     pub(crate) rule: Option<String>,
-    /// How labels are read out: metric, consensus, kmeans or rounding [default: metric with that rule, else
-    /// consensus]
+    /// How labels are read out: metric, consensus, kmeans or rounding [default: metric with that
+    /// rule, else consensus]
     #[arg(long, value_name = "NAME")]
     pub(crate) read_out: Option<String>,
-    /// Features of the objects: after the last batch, members are grown from them under a metric learned from all
-    /// constraints, read out where they prove themselves, and kept in the state
+    /// Features of the objects: after the last batch, members are grown from them under a metric
+    /// learned from all constraints, read out where they prove themselves, and kept in the state
     #[arg(long, value_name = "FEATURES")]
     pub(crate) features: Option<PathBuf>,
     /// How the features are scaled first: none, minmax or zscore

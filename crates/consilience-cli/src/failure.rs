@@ -67,7 +67,9 @@ impl From<io::Error> for Failure {
             io::ErrorKind::NotFound => Failure::bad("no such file"),
             io::ErrorKind::PermissionDenied => Failure::bad("permission denied"),
             io::ErrorKind::IsADirectory => Failure::bad("is a folder, expected a file"),
-            io::ErrorKind::UnexpectedEof => Failure::bad("truncated: it ends in the middle of its contents"),
+            io::ErrorKind::UnexpectedEof => {
+                Failure::bad("truncated: it ends in the middle of its contents")
+            }
             _ => Failure::Bad(error.to_string()),
         }
     }

@@ -1,4 +1,5 @@
-//! The program `consilience`: files in, consensus out. A thin layer over the library of the same name.
+//! The program `consilience`: files in, consensus out. A thin layer over the library of the same
+//! name.
 
 mod args;
 mod commands;
@@ -33,7 +34,8 @@ fn main() -> ExitCode {
         Ok(Err(failure)) => failure.report(),
         Err(_) => {
             let fault = FAULT.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            Failure::Bad(format!("a fault of consilience itself, please report it: {fault}")).report()
+            Failure::Bad(format!("a fault of consilience itself, please report it: {fault}"))
+                .report()
         }
     }
 }
@@ -43,7 +45,9 @@ fn run() -> Outcome<()> {
         Ok(cli) => cli,
         Err(error) => {
             return match error.kind() {
-                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => output::print(&error.to_string()),
+                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+                    output::print(&error.to_string())
+                }
                 ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::bad(
                     "no command; expected demo, generate, consensus, crowd, complete, update, cluster, score or plot; see --help",
                 )),

@@ -96,7 +96,8 @@ impl Lines {
     pub(crate) fn print(&self, terminal: &Terminal) -> Outcome<()> {
         terminal.clear();
         let width = self.0.iter().map(|(name, _)| name.len()).max().unwrap_or(0) + 2;
-        let text: String = self.0.iter().map(|(name, value)| format!("{name:width$}{value}\n")).collect();
+        let text: String =
+            self.0.iter().map(|(name, value)| format!("{name:width$}{value}\n")).collect();
         print(&text)
     }
 }

@@ -1,4 +1,5 @@
-//! What the user sees while a command runs, and how the user stops it: progress bars, notes, Ctrl-C.
+//! What the user sees while a command runs, and how the user stops it: progress bars, notes,
+//! Ctrl-C.
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +17,8 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// The first Ctrl-C (or SIGTERM) asks the running method to stop, the second ends the program at once.
+/// The first Ctrl-C (or SIGTERM) asks the running method to stop, the second ends the program at
+/// once.
 pub(crate) fn listen_for_interrupts() {
     // Without a handler Ctrl-C still ends the program, only less tidily: no reason not to work.
     let _ = ctrlc::set_handler(|| {
@@ -37,7 +39,8 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// Bars are for people: none where standard error is no terminal, nor with `--quiet` or `--json`.
+    /// Bars are for people: none where standard error is no terminal, nor with `--quiet` or
+    /// `--json`.
     pub(crate) fn new(quiet: bool, json: bool) -> Self {
         Terminal {
             bars: !quiet && !json && std::io::stderr().is_terminal(),
@@ -93,7 +96,9 @@ impl Observer for Terminal {
                 old.finish_and_clear();
             }
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            if let Ok(style) = ProgressStyle::with_template("{msg:>14} [{bar:40}] {percent:>3}% {eta}") {
+            if let Ok(style) =
+                ProgressStyle::with_template("{msg:>14} [{bar:40}] {percent:>3}% {eta}")
+            {
                 bar.set_style(style.progress_chars("=> "));
             }
             bar.set_message(stage.to_owned());

@@ -9,12 +9,18 @@ fn wrong_command_lines() {
     let folder = prepared();
     folder.fails(
         "",
-        &["no command", "demo, generate, consensus, crowd, complete, update, cluster, score or plot"],
+        &[
+            "no command",
+            "demo, generate, consensus, crowd, complete, update, cluster, score or plot",
+        ],
     );
     folder.fails("frobnicate", &["frobnicate"]);
     folder.fails("consensus", &["ENSEMBLE", "--method"]);
     folder.fails("consensus pool.csv --methd eac-al", &["--methd", "--method"]);
-    folder.fails("consensus pool.csv --method nope -o out.csv", &["nope", "pta-al", "ptgp", "eac-ward"]);
+    folder.fails(
+        "consensus pool.csv --method nope -o out.csv",
+        &["nope", "pta-al", "ptgp", "eac-ward"],
+    );
     folder.fails("consensus pool.csv --method eac-al --clusters many", &["many", "--clusters"]);
     folder.fails("consensus pool.csv --method eac-al --param x=1", &["eac-al takes no parameters"]);
     folder.fails(
@@ -23,8 +29,12 @@ fn wrong_command_lines() {
     );
     folder.fails("consensus pool.csv --method ptgp --param restarts=few", &["restarts=few"]);
     folder.fails("consensus pool.csv --method ptgp --param restarts", &["name=value"]);
-    folder.fails("consensus pool.csv --method ptgp --param restarts=1 --param restarts=2", &["twice"]);
-    folder.fails("consensus pool.csv --method eac-al --columns 3,12", &["12", "pool.csv", "0..=11"]);
+    folder.fails(
+        "consensus pool.csv --method ptgp --param restarts=1 --param restarts=2",
+        &["twice"],
+    );
+    folder
+        .fails("consensus pool.csv --method eac-al --columns 3,12", &["12", "pool.csv", "0..=11"]);
     folder.fails("consensus pool.csv --method eac-al --columns 3,x", &["x"]);
     folder.fails("consensus pool.csv --method eac-al -o a.csv --soft a.csv", &["-o", "--soft"]);
     folder.fails("demo --threads 0", &["--threads 0", "1..=1024"]);
@@ -41,18 +51,27 @@ fn wrong_command_lines() {
 fn parameters_that_the_library_refuses() {
     let folder = prepared();
     for method in ["pta-al", "ptgp", "eac-al"] {
-        folder.fails(&format!("consensus pool.csv --method {method} --clusters 0 -o out.csv"), &["0", "120"]);
+        folder.fails(
+            &format!("consensus pool.csv --method {method} --clusters 0 -o out.csv"),
+            &["0", "120"],
+        );
         folder.fails(
             &format!("consensus pool.csv --method {method} --clusters 121 -o out.csv"),
             &["121", "120"],
         );
     }
-    folder.fails("consensus pool.csv --method pta-al --clusters 3 --param walk_length=0 -o out.csv", &["0"]);
+    folder.fails(
+        "consensus pool.csv --method pta-al --clusters 3 --param walk_length=0 -o out.csv",
+        &["0"],
+    );
     folder.fails(
         "consensus pool.csv --method pta-al --clusters 3 --param elite_neighbours=0 -o out.csv",
         &["0"],
     );
-    folder.fails("consensus pool.csv --method ptgp --clusters 3 --param restarts=0 -o out.csv", &["0"]);
+    folder.fails(
+        "consensus pool.csv --method ptgp --clusters 3 --param restarts=0 -o out.csv",
+        &["0"],
+    );
     folder.fails("generate x.csv -o out.npy --members 0", &["0"]);
     folder.fails("generate x.csv -o out.npy --clusters 0", &["0"]);
     folder.fails("generate x.csv -o out.npy --clusters 121", &["121", "120"]);
@@ -66,7 +85,8 @@ fn files_that_are_not_there_or_cannot_be() {
     let folder = prepared();
     folder.fails("consensus none.npy --method eac-al -o out.csv", &["none.npy", "no such file"]);
     folder.fails("consensus none.parquet --method eac-al", &["none.parquet", "no such file"]);
-    folder.fails("consensus pool.txt --method eac-al", &["pool.txt", ".npy, .npz, .csv or .parquet"]);
+    folder
+        .fails("consensus pool.txt --method eac-al", &["pool.txt", ".npy, .npz, .csv or .parquet"]);
     std::fs::create_dir(folder.path("folder.csv")).unwrap();
     folder.fails("consensus folder.csv --method eac-al", &["folder.csv", "folder"]);
     folder.fails("consensus pool.csv --method eac-al -o folder.csv", &["folder.csv", "folder"]);
@@ -130,16 +150,24 @@ fn text_that_is_no_table() {
         "consensus ragged.csv --method eac-al -o o.csv",
         &["ragged.csv", "row 1 (line 3)", "2 columns", "expected 3"],
     );
-    folder
-        .fails("generate ragged.csv -o o.csv", &["ragged.csv", "row 1 (line 3)", "2 columns", "expected 3"]);
+    folder.fails(
+        "generate ragged.csv -o o.csv",
+        &["ragged.csv", "row 1 (line 3)", "2 columns", "expected 3"],
+    );
     folder.write("short.csv", "1\n2,3\n");
-    folder.fails("consensus short.csv --method eac-al", &["row 1 (line 2)", "2 columns", "expected 1"]);
+    folder.fails(
+        "consensus short.csv --method eac-al",
+        &["row 1 (line 2)", "2 columns", "expected 1"],
+    );
     folder.write("text.csv", "a,b\n1,2\n3,cat\n");
     folder.fails(
         "consensus text.csv --method eac-al",
         &["text.csv", "row 1 (line 3)", "column 1 (b)", "\"cat\""],
     );
-    folder.fails("generate text.csv -o o.csv", &["text.csv", "row 1 (line 3)", "column 1 (b)", "\"cat\""]);
+    folder.fails(
+        "generate text.csv -o o.csv",
+        &["text.csv", "row 1 (line 3)", "column 1 (b)", "\"cat\""],
+    );
     folder.write("half.csv", "1,2\n3,4.5\n");
     folder.fails("consensus half.csv --method eac-al", &["row 1", "column 1", "4.5"]);
     folder.write("gap.csv", "1,2\n3,\n");
@@ -153,7 +181,10 @@ fn text_that_is_no_table() {
     folder.write("blank.csv", "\n\n\n");
     folder.fails("consensus blank.csv --method eac-al", &["blank.csv", "no rows"]);
     folder.write("large.csv", "1,18446744073709551616\n");
-    folder.fails("consensus large.csv --method eac-al", &["row 0", "column 1", "18446744073709551616"]);
+    folder.fails(
+        "consensus large.csv --method eac-al",
+        &["row 0", "column 1", "18446744073709551616"],
+    );
 }
 
 #[test]
@@ -181,7 +212,10 @@ fn arrays_that_are_damaged_or_of_the_wrong_kind() {
     fails(&npy("|O", false, "(2, 2)", &[0; 32]), &["\"O\""]);
     fails(&npy("<U3", false, "(2, 2)", &[0; 48]), &["U3"]);
     fails(b"\x93NUMPY\x09\x00\x10\x00", &["version 9"]);
-    folder.write("half.npy", npy("<f8", false, "(1, 2)", &[1.0f64, 0.5].map(f64::to_le_bytes).concat()));
+    folder.write(
+        "half.npy",
+        npy("<f8", false, "(1, 2)", &[1.0f64, 0.5].map(f64::to_le_bytes).concat()),
+    );
     folder.fails("consensus half.npy --method eac-al", &["half.npy", "row 0, column 1", "0.5"]);
 }
 
@@ -190,9 +224,14 @@ fn archives_without_the_array() {
     let folder = Folder::new();
     let array = npy_i64(&[vec![0], vec![1], vec![1]]);
     folder.write("two.npz", npz(&[("labels", array.clone()), ("truth", array.clone())]));
-    folder.fails("consensus two.npz --method eac-al -o o.csv", &["two.npz", "labels, truth", ":labels"]);
-    folder
-        .fails("consensus two.npz:none --method eac-al -o o.csv", &["two.npz", "\"none\"", "labels, truth"]);
+    folder.fails(
+        "consensus two.npz --method eac-al -o o.csv",
+        &["two.npz", "labels, truth", ":labels"],
+    );
+    folder.fails(
+        "consensus two.npz:none --method eac-al -o o.csv",
+        &["two.npz", "\"none\"", "labels, truth"],
+    );
     folder.write("none.npz", npz(&[]));
     folder.fails("consensus none.npz --method eac-al", &["none.npz", "without arrays"]);
     let whole = folder.read("two.npz");
@@ -202,7 +241,10 @@ fn archives_without_the_array() {
     let first = whole.windows(6).position(|w| w == b"\x93NUMPY").unwrap();
     flipped[first + array.len() - 8] ^= 4;
     folder.write("flipped.npz", flipped);
-    folder.fails("consensus flipped.npz:labels --method eac-al", &["flipped.npz", "labels", "checksum"]);
+    folder.fails(
+        "consensus flipped.npz:labels --method eac-al",
+        &["flipped.npz", "labels", "checksum"],
+    );
     folder.write("inner.npz", npz(&[("labels", array[..20].to_vec())]));
     folder.fails("consensus inner.npz --method eac-al", &["inner.npz", "truncated"]);
 }
@@ -214,9 +256,11 @@ fn parquet_that_is_damaged_at_any_byte() {
     let whole = folder.read("pool.parquet");
     for length in [1, 4, 8, 20, whole.len() / 2, whole.len() - 8, whole.len() - 1] {
         folder.write("cut.parquet", &whole[..length]);
-        folder.fails("consensus cut.parquet --method eac-al --clusters 2 -o o.csv", &["cut.parquet"]);
+        folder
+            .fails("consensus cut.parquet --method eac-al --clusters 2 -o o.csv", &["cut.parquet"]);
     }
-    // A flipped byte may still be a sound file; it must never be anything but an answer or one line.
+    // A flipped byte may still be a sound file; it must never be anything but an answer or one
+    // line.
     for at in (0..whole.len()).step_by(whole.len() / 40 + 1) {
         let mut flipped = whole.clone();
         flipped[at] ^= 0x55;
@@ -227,7 +271,11 @@ fn parquet_that_is_damaged_at_any_byte() {
             "byte {at}: {}",
             ran.stderr
         );
-        assert!(ran.code == 0 || ran.stderr.contains("flipped.parquet"), "byte {at}: {}", ran.stderr);
+        assert!(
+            ran.code == 0 || ran.stderr.contains("flipped.parquet"),
+            "byte {at}: {}",
+            ran.stderr
+        );
     }
 }
 
@@ -239,7 +287,10 @@ fn labels_of_any_size_are_fine() {
     folder.write("small.csv", "0\n1\n0\n2\n");
     for name in ["huge.npy", "huge.csv"] {
         let told = folder.json(&format!("score {name} small.csv"));
-        assert_eq!((told["scores"]["ari"].as_f64(), told["clusters"].as_u64()), (Some(1.0), Some(3)));
+        assert_eq!(
+            (told["scores"]["ari"].as_f64(), told["clusters"].as_u64()),
+            (Some(1.0), Some(3))
+        );
         folder.ok(&format!("consensus {name} --method eac-al --clusters 3 -o out.csv"));
         assert_eq!(folder.read("out.csv"), b"label\n0\n1\n0\n2\n");
     }
@@ -253,7 +304,10 @@ fn truth_of_another_length() {
         "consensus pool.csv --method eac-al --truth short.csv -o o.csv",
         &["short.csv", "2 rows", "expected 120"],
     );
-    folder.fails("generate x.csv --truth short.csv -o o.csv", &["short.csv", "2 rows", "expected 120"]);
+    folder.fails(
+        "generate x.csv --truth short.csv -o o.csv",
+        &["short.csv", "2 rows", "expected 120"],
+    );
     folder.fails("score truth.csv short.csv", &["short.csv", "2 rows", "expected 120"]);
     folder.fails("score --soft truth.csv short.csv", &["short.csv", "2 rows", "expected 120"]);
     folder.fails("score pool.csv truth.csv", &["pool.csv", "12 columns", "one column"]);
@@ -268,5 +322,8 @@ fn truth_of_another_length() {
         &["./o.npy", "written twice", "two files"],
     );
     folder.write("negative.csv", "0.5,-0.5\n");
-    folder.fails("score --soft negative.csv negative.csv", &["negative.csv", "row 0, column 1", "-0.5"]);
+    folder.fails(
+        "score --soft negative.csv negative.csv",
+        &["negative.csv", "row 0, column 1", "-0.5"],
+    );
 }

@@ -1,4 +1,5 @@
-//! Every command does its job, tells what JSON promises, and gives the same files at any number of threads.
+//! Every command does its job, tells what JSON promises, and gives the same files at any number of
+//! threads.
 
 mod common;
 
@@ -72,11 +73,19 @@ fn consensus_finds_the_classes_by_every_method() {
         assert!(told["status"].is_string() && told["notes"].is_array());
         assert!(told.get("objective").is_some() && told.get("peak_rss_bytes").is_some());
         for key in ["read", "total"] {
-            assert!(is_number(&told["seconds"][key]), "{method}: seconds of {key} in {}", told["seconds"]);
+            assert!(
+                is_number(&told["seconds"][key]),
+                "{method}: seconds of {key} in {}",
+                told["seconds"]
+            );
         }
         // Not every method has each of these stages; the names are always there.
         for key in ["microclusters", "similarity", "partition"] {
-            assert!(told["seconds"].get(key).is_some(), "{method}: seconds of {key} in {}", told["seconds"]);
+            assert!(
+                told["seconds"].get(key).is_some(),
+                "{method}: seconds of {key} in {}",
+                told["seconds"]
+            );
         }
         for score in SCORES {
             assert!(is_number(&told["scores"][score]), "{method}: {score}");
@@ -107,13 +116,16 @@ fn consensus_chooses_the_number_of_clusters_itself() {
 #[test]
 fn consensus_takes_columns_parameters_and_soft_outputs() {
     let folder = prepared();
-    let told = folder.json("consensus pool.csv --method ptgp --clusters 4 --columns 3,0,7 --seed 5");
+    let told =
+        folder.json("consensus pool.csv --method ptgp --clusters 4 --columns 3,0,7 --seed 5");
     assert_eq!((told["members"].as_u64(), told["seed"].as_u64()), (Some(3), Some(5)));
     folder.ok("consensus pool.csv --method ptgp --clusters 4 --param elite_neighbours=3 --param walk_length=2 --param restarts=2");
-    let ran = folder.ok("consensus pool.csv --method eac-al --clusters 4 -o hard.npy --soft soft.npz");
+    let ran =
+        folder.ok("consensus pool.csv --method eac-al --clusters 4 -o hard.npy --soft soft.npz");
     assert!(ran.stderr.starts_with("note: "), "{}", ran.stderr);
     assert_eq!(folder.json("score --soft soft.npz hard.npy")["scores"]["jensen_shannon"], 0.0);
-    let quiet = folder.ok("consensus pool.csv --method eac-al --clusters 4 --soft soft.csv --quiet");
+    let quiet =
+        folder.ok("consensus pool.csv --method eac-al --clusters 4 --soft soft.csv --quiet");
     assert_eq!(quiet.stderr, "");
     assert_eq!(folder.json("score --soft soft.csv soft.npz")["scores"]["jensen_shannon"], 0.0);
 }
@@ -123,7 +135,10 @@ fn fewer_clusters_than_asked_for_are_told() {
     let folder = Folder::new();
     folder.write("pool.csv", "0,0\n0,0\n1,1\n1,1\n");
     let told = folder.json("consensus pool.csv --method eac-al --clusters 3 -o labels.csv");
-    assert_eq!((told["clusters"].as_u64(), told["status"].as_str()), (Some(2), Some("fewer-clusters")));
+    assert_eq!(
+        (told["clusters"].as_u64(), told["status"].as_str()),
+        (Some(2), Some("fewer-clusters"))
+    );
     assert_eq!(told["notes"].as_array().map(Vec::len), Some(1));
     let ran = folder.ok("consensus pool.csv --method eac-al --clusters 3");
     assert!(ran.stderr.starts_with("note: ") && ran.stderr.lines().count() == 1, "{}", ran.stderr);
@@ -159,7 +174,9 @@ fn generate_and_consensus_do_the_main_job() {
 #[test]
 fn threads_leave_no_trace_in_the_files() {
     let folder = prepared();
-    for (ending, method) in [("npy", "ptgp"), ("npz", "pta-al"), ("csv", "eac-ward"), ("parquet", "ptgp")] {
+    for (ending, method) in
+        [("npy", "ptgp"), ("npz", "pta-al"), ("csv", "eac-ward"), ("parquet", "ptgp")]
+    {
         let mut files = Vec::new();
         for threads in [1, 2, 3, 8] {
             folder.ok(&format!(
@@ -169,7 +186,10 @@ fn threads_leave_no_trace_in_the_files() {
                 "consensus pool.{ending} --method {method} --clusters 3 -o labels.{ending} --threads {threads}"
             ));
             assert_eq!(told["threads"], threads);
-            files.push((folder.read(&format!("pool.{ending}")), folder.read(&format!("labels.{ending}"))));
+            files.push((
+                folder.read(&format!("pool.{ending}")),
+                folder.read(&format!("labels.{ending}")),
+            ));
         }
         assert!(files.windows(2).all(|w| w[0] == w[1]), "{ending}");
     }
@@ -192,7 +212,10 @@ fn score_knows_equal_and_swapped_labels() {
     folder.write("a.csv", "5\n5\n9\n9\n-1\n");
     folder.write("b.csv", "label\n1\n1\n0\n0\n0\n");
     let told = folder.json("score a.csv a.csv");
-    assert_eq!((told["scores"]["ari"].as_f64(), told["scores"]["vi"].as_f64()), (Some(1.0), Some(0.0)));
+    assert_eq!(
+        (told["scores"]["ari"].as_f64(), told["scores"]["vi"].as_f64()),
+        (Some(1.0), Some(0.0))
+    );
     let ran = folder.ok("score a.csv b.csv");
     assert!(ran.stdout.lines().any(|line| line.starts_with("nmi_max ")), "{}", ran.stdout);
     assert_eq!(ran.stderr, "");
@@ -230,7 +253,10 @@ fn help_list_and_version_say_what_there_is() {
     assert_eq!(names, METHODS);
     let sourced = |line: &str| line.contains("20") || line.contains("docs/");
     assert!(list.lines().all(sourced), "every line names a paper or a page: {list}");
-    assert_eq!(folder.json("consensus --list")["methods"].as_array().map(Vec::len), Some(METHODS.len()));
+    assert_eq!(
+        folder.json("consensus --list")["methods"].as_array().map(Vec::len),
+        Some(METHODS.len())
+    );
 }
 
 #[cfg(unix)]
@@ -242,14 +268,22 @@ mod signals {
     use std::time::{Duration, Instant};
 
     fn interrupt(child: &Child) {
-        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        assert!(
+            Command::new("kill")
+                .args(["-INT", &child.id().to_string()])
+                .status()
+                .unwrap()
+                .success()
+        );
     }
 
     /// Starts a run that waits for its input at a pipe, with its temporary file already there.
     fn waiting(folder: &Folder) -> (Child, std::fs::File) {
         assert!(Command::new("mkfifo").arg(folder.path("pipe.csv")).status().unwrap().success());
-        let child =
-            folder.command("consensus pipe.csv --method eac-al --clusters 2 -o out.csv").spawn().unwrap();
+        let child = folder
+            .command("consensus pipe.csv --method eac-al --clusters 2 -o out.csv")
+            .spawn()
+            .unwrap();
         // Opening the pipe returns as soon as the program has opened its end.
         let pipe = OpenOptions::new().write(true).open(folder.path("pipe.csv")).unwrap();
         assert_eq!(folder.names().len(), 2, "{:?}", folder.names());
@@ -267,7 +301,11 @@ mod signals {
         let mut told = String::new();
         child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(130));
-        assert_eq!((told.lines().count(), told.starts_with("error: cancelled")), (1, true), "{told}");
+        assert_eq!(
+            (told.lines().count(), told.starts_with("error: cancelled")),
+            (1, true),
+            "{told}"
+        );
         assert_eq!(folder.names(), ["pipe.csv"]);
     }
 
@@ -288,8 +326,10 @@ mod signals {
     #[test]
     fn a_closed_pipe_is_no_panic() {
         let folder = prepared();
-        let mut child =
-            folder.command("consensus pool.csv --method eac-al --clusters 4 -o out.csv").spawn().unwrap();
+        let mut child = folder
+            .command("consensus pool.csv --method eac-al --clusters 4 -o out.csv")
+            .spawn()
+            .unwrap();
         drop(child.stdout.take());
         let mut told = String::new();
         child.stderr.take().unwrap().read_to_string(&mut told).unwrap();

@@ -56,12 +56,20 @@ fn what_is_wrong_is_named() {
     folder.fails("complete x.csv --clusters 4", &["--constraints"]);
     folder.fails("complete x.csv --constraints pairs.csv", &["--clusters"]);
     folder.fails("complete x.csv --constraints pairs.csv --clusters 0 -o out.csv", &["0", "120"]);
-    folder.fails("complete x.csv --constraints pairs.csv --clusters 121 -o out.csv", &["121", "120"]);
     folder
-        .fails("complete x.csv --constraints pairs.csv --clusters 4 --method nope", &["nope", "mccc, rdml"]);
-    folder.fails("complete x.csv --constraints pairs.csv --clusters 4 --predict x.csv", &["--predicted"]);
+        .fails("complete x.csv --constraints pairs.csv --clusters 121 -o out.csv", &["121", "120"]);
+    folder.fails(
+        "complete x.csv --constraints pairs.csv --clusters 4 --method nope",
+        &["nope", "mccc, rdml"],
+    );
+    folder.fails(
+        "complete x.csv --constraints pairs.csv --clusters 4 --predict x.csv",
+        &["--predicted"],
+    );
     folder.write("far.csv", "i,j,link\n0,120,must\n");
-    folder.fails("complete x.csv --constraints far.csv --clusters 4", &["far.csv", "line 2", "120"]);
+    folder
+        .fails("complete x.csv --constraints far.csv --clusters 4", &["far.csv", "line 2", "120"]);
     folder.write("against.csv", "0,4,must\n4,8,must\n0,8,cannot\n");
-    folder.fails("complete x.csv --constraints against.csv --clusters 4", &["against.csv", "line 3"]);
+    folder
+        .fails("complete x.csv --constraints against.csv --clusters 4", &["against.csv", "line 3"]);
 }

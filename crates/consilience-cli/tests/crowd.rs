@@ -8,8 +8,8 @@ const METHODS: [&str; 7] = ["auto", "block", "rmc", "log-odds", "spectral", "daw
 const WORKERS: usize = 12;
 const SHOWN: usize = 30;
 
-/// Workers who group the objects that they are shown by class, one answer in twelve at random; the last one answers
-/// at random altogether.
+/// Workers who group the objects that they are shown by class, one answer in twelve at random; the
+/// last one answers at random altogether.
 fn answers() -> Vec<[i64; 4]> {
     let mut dice = Dice::new(3);
     let truth = truth();
@@ -47,7 +47,10 @@ fn every_method_finds_the_classes() {
         let told = folder.json(&format!(
             "crowd answers.csv --clusters 4 --method {method} --truth truth.csv -o {method}.npy --soft {method}.csv --ask 3"
         ));
-        assert_eq!((told["method"].as_str(), told["n"].as_u64()), (Some(method), Some(OBJECTS as u64)));
+        assert_eq!(
+            (told["method"].as_str(), told["n"].as_u64()),
+            (Some(method), Some(OBJECTS as u64))
+        );
         assert_eq!(told["workers"], WORKERS);
         assert_eq!(told["pair_answers"], WORKERS * 4 * SHOWN * (SHOWN - 1) / 2);
         assert!(told["scores"]["ari"].as_f64().unwrap() > 0.9, "{method}: {}", told["scores"]);
@@ -77,7 +80,8 @@ fn other_forms_and_formats() {
     // The same as pairs; workers with names.
     let mut pairs = "same,worker,i,j\n".to_owned();
     for (a, [w, t, i, g]) in answers().into_iter().enumerate() {
-        for [v, u, j, h] in answers().into_iter().skip(a + 1).take_while(|r| (r[0], r[1]) == (w, t)) {
+        for [v, u, j, h] in answers().into_iter().skip(a + 1).take_while(|r| (r[0], r[1]) == (w, t))
+        {
             assert_eq!((v, u), (w, t));
             pairs.push_str(&format!("{},worker {w},{i},{j}\n", g == h));
         }

@@ -5,9 +5,11 @@ mod common;
 use common::{CLASSES, Folder, is_number, prepared, truth};
 
 const METHODS: [&str; 6] = ["fpc", "nnc", "kmeans", "cop-kmeans", "pck-means", "mpck-means"];
-const METRICS: [&str; 8] = ["euclidean", "rsd-diagonal", "rsd-full", "mmc", "itml", "rca", "dca", "lmnn"];
+const METRICS: [&str; 8] =
+    ["euclidean", "rsd-diagonal", "rsd-full", "mmc", "itml", "rca", "dca", "lmnn"];
 
-/// Points (`x.csv`), the labels of three objects of each class (`known.csv`), and some pairs (`pairs.csv`).
+/// Points (`x.csv`), the labels of three objects of each class (`known.csv`), and some pairs
+/// (`pairs.csv`).
 fn folder() -> Folder {
     let folder = prepared();
     let known: String = truth()
@@ -37,9 +39,19 @@ fn labels_guide_every_method_and_metric() {
             let told = folder.json(&format!(
                 "cluster x.csv --method {method} --metric {metric} --labels known.csv --truth truth.csv -o out.npy"
             ));
-            assert_eq!((told["method"].as_str(), told["metric"].as_str()), (Some(method), Some(metric)));
-            assert_eq!((told["clusters"].as_u64(), told["labelled"].as_u64()), (Some(4), Some(12)), "{name}");
-            assert_eq!((told["must_links"].as_u64(), told["cannot_links"].as_u64()), (Some(12), Some(54)));
+            assert_eq!(
+                (told["method"].as_str(), told["metric"].as_str()),
+                (Some(method), Some(metric))
+            );
+            assert_eq!(
+                (told["clusters"].as_u64(), told["labelled"].as_u64()),
+                (Some(4), Some(12)),
+                "{name}"
+            );
+            assert_eq!(
+                (told["must_links"].as_u64(), told["cannot_links"].as_u64()),
+                (Some(12), Some(54))
+            );
             assert_eq!(told["violated"], 0, "{name}");
             assert!(is_number(&told["seconds"]["total"]) && told["status"].is_string());
             assert_eq!(told["scores"]["ari"], 1.0, "{name}");
@@ -58,7 +70,8 @@ fn pairs_guide_and_new_objects_are_labelled() {
     assert_eq!((told["violated"].as_u64(), told["scores"]["ari"].as_f64()), (Some(0), Some(1.0)));
     // The same objects again get the same numbers, not merely the same groups.
     assert_eq!(folder.read("out.csv"), folder.read("again.csv"));
-    let both = folder.json("cluster x.csv --method pck-means --constraints pairs.csv --labels known.csv");
+    let both =
+        folder.json("cluster x.csv --method pck-means --constraints pairs.csv --labels known.csv");
     assert_eq!(both["clusters"], 4);
     let plain = folder.json("cluster x.csv --method kmeans --clusters 4 --truth truth.csv");
     assert_eq!((plain["labelled"].as_u64(), plain["violated"].as_u64()), (Some(0), Some(0)));
@@ -83,7 +96,10 @@ fn threads_leave_no_trace() {
 fn what_is_wrong_is_named() {
     let folder = folder();
     folder.fails("cluster x.csv --method nope --clusters 2", &["nope", "fpc", "mpck-means"]);
-    folder.fails("cluster x.csv --method nnc --metric nope --labels known.csv", &["nope", "rsd-full"]);
+    folder.fails(
+        "cluster x.csv --method nnc --metric nope --labels known.csv",
+        &["nope", "rsd-full"],
+    );
     folder.fails("cluster x.csv --method fpc", &["--clusters"]);
     folder.fails("cluster x.csv --method fpc --clusters 121 -o out.csv", &["121", "120"]);
     folder.fails("cluster x.csv --method fpc --clusters 2 --predict x.csv", &["--predicted"]);

@@ -1,4 +1,5 @@
-//! Four formats, each in every form that other programs write it; what one command writes the others read.
+//! Four formats, each in every form that other programs write it; what one command writes the
+//! others read.
 
 mod common;
 
@@ -66,7 +67,8 @@ fn every_integer_width_order_and_byte_order_of_npy() {
     ];
     for (descr, encode) in unsigned {
         // Without the third column, whose -1 no unsigned number holds.
-        let bytes: Vec<u8> = TABLE.iter().flat_map(|row| [row[0], row[1]]).flat_map(encode).collect();
+        let bytes: Vec<u8> =
+            TABLE.iter().flat_map(|row| [row[0], row[1]]).flat_map(encode).collect();
         folder.write("u.npy", npy(descr, false, "(6, 2)", &bytes));
         assert_eq!(columns(&folder, "u.npy", 2), expected()[..2], "{descr}");
     }
@@ -138,7 +140,9 @@ fn write_parquet(folder: &Folder, name: &str, compression: Compression) {
                     let floats: Vec<f64> = present.iter().map(|&x| x as f64).collect();
                     column.typed::<DoubleType>().write_batch(&floats, Some(&levels), None).unwrap()
                 }
-                _ => column.typed::<Int64Type>().write_batch(&present, Some(&levels), None).unwrap(),
+                _ => {
+                    column.typed::<Int64Type>().write_batch(&present, Some(&levels), None).unwrap()
+                }
             };
             column.close().unwrap();
         }
@@ -188,7 +192,8 @@ fn what_one_command_writes_the_others_read() {
         folder.ok(&format!("generate s.{ending} -o third.npy --members 2 --clusters 2..3"));
     }
     assert!(seen.windows(2).all(|w| w[0] == w[1]));
-    let hidden: Vec<String> = folder.names().into_iter().filter(|name| name.starts_with('.')).collect();
+    let hidden: Vec<String> =
+        folder.names().into_iter().filter(|name| name.starts_with('.')).collect();
     assert!(hidden.is_empty(), "{hidden:?}");
 }
 
@@ -196,14 +201,19 @@ fn what_one_command_writes_the_others_read() {
 fn features_of_every_type_give_the_same_clusters() {
     let folder = prepared();
     let text = common::points();
-    let values: Vec<f64> =
-        text.lines().skip(1).flat_map(|line| line.split(',').map(|v| v.parse::<f64>().unwrap())).collect();
+    let values: Vec<f64> = text
+        .lines()
+        .skip(1)
+        .flat_map(|line| line.split(',').map(|v| v.parse::<f64>().unwrap()))
+        .collect();
     let n = values.len() / 2;
     let doubles: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
     let singles: Vec<u8> = values.iter().flat_map(|&v| (v as f32).to_le_bytes()).collect();
     let bytes: Vec<u8> = values.iter().map(|&v| v as u8).collect();
-    let by_columns: Vec<u8> =
-        (0..2).flat_map(|c| values.iter().skip(c).step_by(2)).flat_map(|v| v.to_be_bytes()).collect();
+    let by_columns: Vec<u8> = (0..2)
+        .flat_map(|c| values.iter().skip(c).step_by(2))
+        .flat_map(|v| v.to_be_bytes())
+        .collect();
     let shape = format!("({n}, 2)");
     folder.write("f8.npy", npy("<f8", false, &shape, &doubles));
     folder.write("f4.npy", npy("<f4", false, &shape, &singles));
@@ -228,11 +238,14 @@ fn many_clusters_take_the_width_they_need() {
     for (clusters, descr) in [(3, "|i1"), (128, "|i1"), (129, "<i2"), (40_000, "<i4")] {
         let rows: Vec<Vec<i64>> = (0..clusters).map(|i| vec![i << 20]).chain([vec![-1]]).collect();
         folder.write("labels.npy", npy_i64(&rows));
-        folder.write("truth.npy", npy_i64(&(0..=clusters).map(|i| vec![i % 2]).collect::<Vec<_>>()));
+        folder
+            .write("truth.npy", npy_i64(&(0..=clusters).map(|i| vec![i % 2]).collect::<Vec<_>>()));
         let told = folder.json("score labels.npy truth.npy");
         assert_eq!(told["clusters"], clusters);
         if clusters < 1000 {
-            folder.ok(&format!("consensus labels.npy --method eac-sl --clusters {clusters} -o out.npy"));
+            folder.ok(&format!(
+                "consensus labels.npy --method eac-sl --clusters {clusters} -o out.npy"
+            ));
             let written = folder.read("out.npy");
             assert!(String::from_utf8_lossy(&written[..80]).contains(descr), "{clusters}");
             assert_eq!(folder.json("score out.npy labels.npy")["scores"]["ari"], 1.0);

@@ -41,7 +41,8 @@ fn every_picture_is_drawn() {
 #[test]
 fn blocks_stand_along_the_diagonal() {
     let folder = Folder::new();
-    // Two clusters of 30, in alternating order and without a mistake: VAT order puts them side by side, two dark squares.
+    // Two clusters of 30, in alternating order and without a mistake: VAT order puts them side by
+    // side, two dark squares.
     folder.write("pool.csv", (0..60).map(|i| format!("{0},{0}\n", i % 2)).collect::<String>());
     folder.ok("plot co-association pool.csv -o out.svg");
     let text = svg(&folder, "out.svg");
@@ -49,7 +50,8 @@ fn blocks_stand_along_the_diagonal() {
         text.lines().filter(|l| l.contains("#08306B") && l.contains("height=\"9\"")).collect();
     // Each of the 60 rows is one run of 30 cells of nine pixels and a third.
     assert_eq!(
-        dark.len() + text.lines().filter(|l| l.contains("#08306B") && l.contains("height=\"10\"")).count(),
+        dark.len()
+            + text.lines().filter(|l| l.contains("#08306B") && l.contains("height=\"10\"")).count(),
         61
     );
 }
@@ -77,11 +79,17 @@ fn what_is_wrong_is_named() {
     let folder = prepared();
     folder.fails("plot co-association pool.csv -o out.png", &["out.png", ".svg"]);
     folder.fails("plot portrait pool.csv -o out.svg", &["portrait", "co-association"]);
-    folder.fails("plot dendrogram pool.csv --method ptgp -o out.svg", &["ptgp", "pta-al", "eac-ward"]);
+    folder.fails(
+        "plot dendrogram pool.csv --method ptgp -o out.svg",
+        &["ptgp", "pta-al", "eac-ward"],
+    );
     folder.fails("plot memberships x.csv -o out.svg", &["x.csv", "membership"]);
     folder.write("none.csv", "-1,-1\n-1,-1\n");
     for what in ["co-association", "dendrogram", "cdf"] {
-        folder.fails(&format!("plot {what} none.csv -o out.svg"), &["none.csv", "no object is labelled"]);
+        folder.fails(
+            &format!("plot {what} none.csv -o out.svg"),
+            &["none.csv", "no object is labelled"],
+        );
     }
     folder.fails("plot cluster-graph truth.csv --delta 2 -o out.svg", &["2"]);
 }

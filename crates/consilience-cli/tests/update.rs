@@ -1,4 +1,5 @@
-//! `consilience update`: batches of constraints, states that are stored and resumed, every rule and read-out.
+//! `consilience update`: batches of constraints, states that are stored and resumed, every rule and
+//! read-out.
 
 mod common;
 
@@ -38,9 +39,13 @@ fn every_rule_follows_and_resumes() {
         let batches = told["batches"].as_array().unwrap();
         assert_eq!(batches.len(), 3, "{rule}");
         for batch in batches {
-            assert!(batch["new"].as_u64().unwrap() > 20 && is_number(&batch["milliseconds"]), "{rule}");
             assert!(
-                is_number(&batch["violated_before"]["expected"]) && is_number(&batch["violated"]["expected"])
+                batch["new"].as_u64().unwrap() > 20 && is_number(&batch["milliseconds"]),
+                "{rule}"
+            );
+            assert!(
+                is_number(&batch["violated_before"]["expected"])
+                    && is_number(&batch["violated"]["expected"])
             );
         }
         assert!(told["scores"]["ari"].as_f64().unwrap() > 0.9, "{rule}: {}", told["scores"]);
@@ -49,13 +54,18 @@ fn every_rule_follows_and_resumes() {
         assert!((weight - 1.0).abs() < 1e-9, "{rule}");
         assert_eq!(told["ask"]["pairs"].as_array().map(Vec::len), Some(4), "{rule}");
 
-        // Batch by batch through a stored state, the rule being remembered: the same to the last bit.
+        // Batch by batch through a stored state, the rule being remembered: the same to the last
+        // bit.
         for batch in 0..3 {
-            let how = if batch == 0 { format!("--clusters 4 --rule {rule}") } else { String::new() };
+            let how =
+                if batch == 0 { format!("--clusters 4 --rule {rule}") } else { String::new() };
             let told = folder.json(&format!(
                 "update pool.csv {how} --constraints {batch}.csv --state {rule}.state -o steps.npy --soft soft2.npy"
             ));
-            assert_eq!((told["method"].as_str(), told["resumed"].as_bool()), (Some(rule), Some(batch > 0)));
+            assert_eq!(
+                (told["method"].as_str(), told["resumed"].as_bool()),
+                (Some(rule), Some(batch > 0))
+            );
         }
         assert_eq!(folder.read("once.npy"), folder.read("steps.npy"), "{rule}");
         assert_eq!(folder.read("soft.npy"), folder.read("soft2.npy"), "{rule}");
@@ -103,8 +113,14 @@ fn what_is_wrong_changes_no_state() {
     folder.fails("update pool.csv --clusters 4", &["--constraints"]);
     folder.fails("update pool.csv --clusters 0 --constraints 0.csv", &["0", "120"]);
     folder.fails("update pool.csv --clusters 121 --constraints 0.csv", &["121", "120"]);
-    folder.fails("update pool.csv --clusters 4 --constraints 0.csv --rule nope", &["nope", "multiplicative"]);
-    folder.fails("update pool.csv --clusters 4 --constraints 0.csv --read-out nope", &["nope", "rounding"]);
+    folder.fails(
+        "update pool.csv --clusters 4 --constraints 0.csv --rule nope",
+        &["nope", "multiplicative"],
+    );
+    folder.fails(
+        "update pool.csv --clusters 4 --constraints 0.csv --read-out nope",
+        &["nope", "rounding"],
+    );
     folder.fails(
         "update pool.csv --clusters 4 --rule exact --constraints 0.csv --read-out metric",
         &["metric"],
@@ -133,8 +149,8 @@ fn what_is_wrong_changes_no_state() {
     assert_eq!(folder.read("half.state"), &state[..state.len() / 2]);
 }
 
-/// Members that know nothing of the classes, features that do, and constraints that say which: only members grown
-/// from the features can answer.
+/// Members that know nothing of the classes, features that do, and constraints that say which: only
+/// members grown from the features can answer.
 #[test]
 fn features_grow_what_no_member_knew() {
     let folder = folder();
@@ -158,7 +174,8 @@ fn features_grow_what_no_member_knew() {
     assert!(is_number(&with["seconds"]["grow"]));
     // The state keeps them; growing again replaces them by the same ones.
     for features in ["", "--features wide.csv"] {
-        let again = folder.json(&format!("update blind.csv --state with.state {features} -o again.npy"));
+        let again =
+            folder.json(&format!("update blind.csv --state with.state {features} -o again.npy"));
         assert_eq!((again["members"].as_u64(), again["grown"].as_u64()), (Some(3), Some(25)));
         assert_eq!(again["reading"].as_str(), Some("grown"));
         assert_eq!(folder.read("again.npy"), folder.read("with.npy"));
@@ -168,8 +185,9 @@ fn features_grow_what_no_member_knew() {
     assert_eq!((alone["grown"].as_u64(), alone["reading"].as_str()), (Some(0), Some("plain")));
     // Scaled or not, on any number of threads.
     for threads in [1, 3] {
-        folder
-            .ok(&format!("{update} --features wide.csv --scale zscore --threads {threads} -o {threads}.npy"));
+        folder.ok(&format!(
+            "{update} --features wide.csv --scale zscore --threads {threads} -o {threads}.npy"
+        ));
     }
     assert_eq!(folder.read("1.npy"), folder.read("3.npy"));
 

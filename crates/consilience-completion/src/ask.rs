@@ -18,7 +18,8 @@ pub struct Question {
 /// Clusters whose most certain object an object in doubt is compared with.
 const RIVALS: usize = 3;
 
-/// Answered or not, the objects of most entropy first; ties to less evidence, then to the lower number.
+/// Answered or not, the objects of most entropy first; ties to less evidence, then to the lower
+/// number.
 pub(crate) fn objects(memberships: &Memberships, count: usize) -> Vec<usize> {
     let entropy = memberships.entropy();
     let evidence = memberships.evidence();
@@ -30,13 +31,14 @@ pub(crate) fn objects(memberships: &Memberships, count: usize) -> Vec<usize> {
     order
 }
 
-/// The pairs of most expected information, each object in doubt with the surest objects of its likeliest
-/// clusters.
+/// The pairs of most expected information, each object in doubt with the surest objects of its
+/// likeliest clusters.
 pub(crate) fn pairs(memberships: &Memberships, rates: (f64, f64), count: usize) -> Vec<Question> {
     let q = memberships.values();
     let (n, k) = q.dim();
-    let surest: Vec<usize> =
-        (0..k).map(|c| (1..n).fold(0, |best, i| if q[[i, c]] > q[[best, c]] { i } else { best })).collect();
+    let surest: Vec<usize> = (0..k)
+        .map(|c| (1..n).fold(0, |best, i| if q[[i, c]] > q[[best, c]] { i } else { best }))
+        .collect();
     let mut questions = Vec::new();
     for object in objects(memberships, count.saturating_mul(2)) {
         let mut clusters: Vec<usize> = (0..k).collect();

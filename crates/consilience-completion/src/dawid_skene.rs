@@ -29,7 +29,8 @@ type Said = (u32, u32, u32, bool);
 pub(crate) struct Posterior {
     /// Number of answered objects.
     pub(crate) n: usize,
-    /// Distinct pairs, i < j as places in the answered objects, ascending, and the log-odds of together.
+    /// Distinct pairs, i < j as places in the answered objects, ascending, and the log-odds of
+    /// together.
     pub(crate) pairs: Vec<(u32, u32, f64)>,
     pub(crate) iterations: usize,
 }
@@ -44,11 +45,12 @@ struct Pool {
 
 /// Expectation-maximisation over pairs as independent items.
 ///
-/// With one answer a pair the likelihood has a ridge: a crowd that is right and one that calls few of many pairs
-/// together the same explain the answers equally, and with workers' rates free the whole fit slides along
-/// it. So the pool's rates come first, from all workers as one and the pairs answered at least twice, the share of pairs together
-/// being held near 1 / k. Workers are shrunk to the pool; share and pool are fitted further only to the
-/// pairs with three answers or more, each pair with fewer counting as one more at the first pool.
+/// With one answer a pair the likelihood has a ridge: a crowd that is right and one that calls few
+/// of many pairs together the same explain the answers equally, and with workers' rates free the
+/// whole fit slides along it. So the pool's rates come first, from all workers as one and the pairs
+/// answered at least twice, the share of pairs together being held near 1 / k. Workers are shrunk
+/// to the pool; share and pool are fitted further only to the pairs with three answers or more,
+/// each pair with fewer counting as one more at the first pool.
 pub(crate) fn posterior(answers: &Answers, k: usize, observer: &dyn Observer) -> Result<Posterior> {
     let said = pair_answers(answers);
     let pairs: Vec<&[Said]> = said.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).collect();
@@ -72,7 +74,8 @@ pub(crate) fn posterior(answers: &Answers, k: usize, observer: &dyn Observer) ->
         if change < TOLERANCE || iterations == MAX_ITERATIONS {
             break;
         }
-        // "same" and all answers on pairs together and apart: of each worker, and of the pairs with enough answers.
+        // "same" and all answers on pairs together and apart: of each worker, and of the pairs with
+        // enough answers.
         let mut own = vec![[0.0; 4]; rates.len()];
         let mut all = [0.0; 4];
         let (mut share, mut known) = (0.0, 0.0);
@@ -106,7 +109,11 @@ pub(crate) fn posterior(answers: &Answers, k: usize, observer: &dyn Observer) ->
         }
     }
     let odds = |pair: &&[Said]| (pair[0].0, pair[0].1, log_odds(pair, now.share, &rates));
-    Ok(Posterior { n: answers.answered().len(), pairs: pairs.iter().map(odds).collect(), iterations })
+    Ok(Posterior {
+        n: answers.answered().len(),
+        pairs: pairs.iter().map(odds).collect(),
+        iterations,
+    })
 }
 
 impl Posterior {
@@ -114,7 +121,8 @@ impl Posterior {
     pub(crate) fn matrix(&self) -> Shifted {
         let total: f64 = self.pairs.iter().map(|p| logistic(p.2)).sum();
         let mean = if self.pairs.is_empty() { 0.0 } else { total / self.pairs.len() as f64 };
-        let mut rows: Vec<Vec<(u32, f64)>> = (0..self.n as u32).map(|i| vec![(i, 1.0 - mean)]).collect();
+        let mut rows: Vec<Vec<(u32, f64)>> =
+            (0..self.n as u32).map(|i| vec![(i, 1.0 - mean)]).collect();
         for &(i, j, odds) in &self.pairs {
             rows[i as usize].push((j, logistic(odds) - mean));
             rows[j as usize].push((i, logistic(odds) - mean));
@@ -133,8 +141,10 @@ fn pair_answers(answers: &Answers) -> Vec<Said> {
         place[i as usize] = at as u32;
     }
     let worker = |w: usize| answers.workers().partition_point(|&x| x < w);
-    let mut said: Vec<Said> =
-        answers.pairs().map(|p| (place[p.i], place[p.j], worker(p.worker) as u32, p.same)).collect();
+    let mut said: Vec<Said> = answers
+        .pairs()
+        .map(|p| (place[p.i], place[p.j], worker(p.worker) as u32, p.same))
+        .collect();
     said.sort_unstable();
     said
 }
@@ -146,10 +156,11 @@ fn log_odds(pair: &[Said], share: f64, rates: &[(f64, f64)]) -> f64 {
     })
 }
 
-/// All workers as one: two binomials over the pairs with at least two answers, from the majority vote. A few answers
-/// that tell more than chance stand for those that are missing.
+/// All workers as one: two binomials over the pairs with at least two answers, from the majority
+/// vote. A few answers that tell more than chance stand for those that are missing.
 fn pool(pairs: &[&[Said]], expected: f64, observer: &dyn Observer) -> Result<Pool> {
-    // Pairs of as many answers, as many of them "same", are one: the ridge takes thousands of steps.
+    // Pairs of as many answers, as many of them "same", are one: the ridge takes thousands of
+    // steps.
     let mut alike: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     for pair in pairs.iter().filter(|p| p.len() > 1) {
         *alike.entry((pair.iter().filter(|a| a.3).count(), pair.len())).or_default() += 1.0;
@@ -181,7 +192,9 @@ fn pool(pairs: &[&[Said]], expected: f64, observer: &dyn Observer) -> Result<Poo
         pool = Pool { share, together: yes / in_all, apart: yes_apart / apart };
         let (p, r) = (pool.together, pool.apart);
         for (&(same, all, _), t) in counts.iter().zip(&mut together) {
-            *t = logistic(logit(share) + same * (p / r).ln() + (all - same) * ((1.0 - p) / (1.0 - r)).ln());
+            *t = logistic(
+                logit(share) + same * (p / r).ln() + (all - same) * ((1.0 - p) / (1.0 - r)).ln(),
+            );
         }
         if moved < POOL_TOLERANCE {
             break;

@@ -1,6 +1,6 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Fit, GraphPartitioner, MemoryBudget, Observer, Partition, Report, Result,
-    Seed, SimilarityGraph, Status,
+    ConsensusFunction, Ensemble, Fit, GraphPartitioner, MemoryBudget, Observer, Partition, Report,
+    Result, Seed, SimilarityGraph, Status,
 };
 use consilience_graph::{Agglomeration, CountRow, Cut, Linkage, Microclusters};
 use ndarray::{Array1, Array2};
@@ -14,16 +14,17 @@ const BINS: usize = 100;
 /// The bin of the highest threshold that is chosen.
 const HIGHEST: usize = 60;
 
-/// Ensemble clustering by matrix completion (ECMC): the pairs on which the base clusterings agree, completed to
-/// a low rank matrix, then average linkage on its cosines.
+/// Ensemble clustering by matrix completion (ECMC): the pairs on which the base clusterings agree,
+/// completed to a low rank matrix, then average linkage on its cosines.
 ///
-/// Use it where base clusterings are noisy but agree on many pairs; where most pairs are in dispute little is
-/// known and [`EvidenceAccumulation`](consilience_graph::EvidenceAccumulation) is the safer choice.
+/// Use it where base clusterings are noisy but agree on many pairs; where most pairs are in dispute
+/// little is known and [`EvidenceAccumulation`](consilience_graph::EvidenceAccumulation) is the
+/// safer choice.
 ///
-/// A pair that at least the share `d1` of the members puts together is known to be together, at most `d0`
-/// apart, and the rest is completed as in [`RobustCompletion`]. Microclusters enter with their sizes: entry
-/// (i, j) scaled by `sqrt(s_i s_j)` has the nuclear norm of the matrix of all objects, so that the collapsed
-/// optimum is the expanded one.
+/// A pair that at least the share `d1` of the members puts together is known to be together, at
+/// most `d0` apart, and the rest is completed as in [`RobustCompletion`]. Microclusters enter with
+/// their sizes: entry (i, j) scaled by `sqrt(s_i s_j)` has the nuclear norm of the matrix of all
+/// objects, so that the collapsed optimum is the expanded one.
 ///
 /// ```
 /// use consilience_completion::EcmcAl;
@@ -39,17 +40,17 @@ const HIGHEST: usize = 60;
 /// ```
 ///
 /// # Complexity
-/// O(n~^2 M) byte operations for the counts, some hundred iterations of O((m + n~ r) r) for m agreed pairs and
-/// rank r, O(n~^2) for the tree; memory 60 m + 8 n~^2 bytes.
+/// O(n~^2 M) byte operations for the counts, some hundred iterations of O((m + n~ r) r) for m
+/// agreed pairs and rank r, O(n~^2) for the tree; memory 60 m + 8 n~^2 bytes.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n` or bad
-/// options, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget,
-/// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n` or bad options, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond
+/// the memory budget, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
 ///
 /// # References
-/// Yi, Yang, Jin, Jain, Mahdavi 2012, "Robust Ensemble Clustering by Matrix Completion"; with average linkage as
-/// compared in Huang, Lai, Wang 2016, Sect. 5.
+/// Yi, Yang, Jin, Jain, Mahdavi 2012, "Robust Ensemble Clustering by Matrix Completion"; with
+/// average linkage as compared in Huang, Lai, Wang 2016, Sect. 5.
 #[doc(alias = "ECMC")]
 #[derive(Clone, Copy, Debug)]
 pub struct EcmcAl {
@@ -61,11 +62,13 @@ pub struct EcmcAl {
 }
 
 impl EcmcAl {
-    /// k clusters; c = 1.3, average linkage, and thresholds by the ensemble: d1 = 0.6 or, where that leaves fewer than
-    /// half of the pairs known that k equal clusters would hold, so low that they are; d0 = d1 / 6.
+    /// k clusters; c = 1.3, average linkage, and thresholds by the ensemble: d1 = 0.6 or, where
+    /// that leaves fewer than half of the pairs known that k equal clusters would hold, so low that
+    /// they are; d0 = d1 / 6.
     ///
-    /// Stricter ones leave too few pairs known where members err (on planted ensembles with one label in five wrong,
-    /// d1 = 0.7 finds nothing and 0.6 everything), and where members split the classes no pair is together often.
+    /// Stricter ones leave too few pairs known where members err (on planted ensembles with one
+    /// label in five wrong, d1 = 0.7 finds nothing and 0.6 everything), and where members split the
+    /// classes no pair is together often.
     pub fn new(clusters: usize) -> Self {
         EcmcAl {
             clusters,
@@ -112,10 +115,11 @@ impl EcmcAl {
             return Ok(given);
         }
         let n = microclusters.n_nodes();
-        let sizes: Vec<f64> = microclusters.grouping().sizes().iter().map(|&s| f64::from(s)).collect();
+        let sizes: Vec<f64> =
+            microclusters.grouping().sizes().iter().map(|&s| f64::from(s)).collect();
         let scratch = CountRow::new(microclusters)?;
-        // Pairs of objects by the share of members that put them together, one bin for each hundredth. Counts are whole
-        // numbers, whose sums do not depend on the order.
+        // Pairs of objects by the share of members that put them together, one bin for each
+        // hundredth. Counts are whole numbers, whose sums do not depend on the order.
         let bins = (0..n)
             .into_par_iter()
             .fold(
@@ -124,7 +128,8 @@ impl EcmcAl {
                     if i % 64 != 0 || !observer.cancelled() {
                         row.fill(microclusters, i);
                         for j in (0..n).filter(|&j| j != i && row.both[j] > 0) {
-                            bins[(row.ratio(j) * BINS as f64 + 1e-9) as usize] += sizes[i] * sizes[j];
+                            bins[(row.ratio(j) * BINS as f64 + 1e-9) as usize] +=
+                                sizes[i] * sizes[j];
                         }
                         bins[BINS] += sizes[i] * (sizes[i] - 1.0);
                     }
@@ -144,7 +149,11 @@ impl EcmcAl {
         Ok((d1 / 6.0, d1))
     }
 
-    fn observed(&self, microclusters: &Microclusters, observer: &dyn Observer) -> Result<ObservedPairs> {
+    fn observed(
+        &self,
+        microclusters: &Microclusters,
+        observer: &dyn Observer,
+    ) -> Result<ObservedPairs> {
         let n = microclusters.n_nodes();
         let scratch = CountRow::new(microclusters)?;
         let (d0, d1) = self.suited(microclusters, observer)?;
@@ -184,7 +193,8 @@ impl ConsensusFunction for EcmcAl {
         }
         observer.check()?;
         let mut report = Report::default();
-        let microclusters = report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
+        let microclusters =
+            report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
         let n = microclusters.n_nodes();
         report.microclusters = Some(n);
         if n == 0 {
@@ -215,8 +225,9 @@ impl ConsensusFunction for EcmcAl {
 
 /// Cosines of the objects in the positive part of A, 0 where they are negative.
 ///
-/// The completion shrinks the row of an object with few known pairs as a whole. In A itself such an object is
-/// similar to nobody, and average linkage splits one after the other off as clusters of their own.
+/// The completion shrinks the row of an object with few known pairs as a whole. In A itself such an
+/// object is similar to nobody, and average linkage splits one after the other off as clusters of
+/// their own.
 fn cosines(completed: &Completion) -> Array2<f64> {
     let roots: Array1<f64> = completed.values.iter().map(|v| v.max(0.0).sqrt()).collect();
     let mut rows = &completed.vectors * &roots;
@@ -255,8 +266,8 @@ mod tests {
 
     #[test]
     fn keeps_the_laws_of_consensus_functions() {
-        // The optimum is known to a gap of 1e-3: merges closer than that may fall the other way where objects
-        // are reordered or doubled.
+        // The optimum is known to a gap of 1e-3: merges closer than that may fall the other way
+        // where objects are reordered or doubled.
         let profile = Profile {
             object_permutation: false,
             duplication: false,

@@ -1,7 +1,7 @@
 //! Clusterings from a few answers: crowds, completed pair matrices, side information.
 //!
-//! People compare a few objects at a time, differ, and err; [`CrowdClustering`] turns what they said into
-//! clusters of everything, and says whom to trust and what to ask next:
+//! People compare a few objects at a time, differ, and err; [`CrowdClustering`] turns what they
+//! said into clusters of everything, and says whom to trust and what to ask next:
 //!
 //! ```
 //! use consilience_completion::{Answers, CrowdClustering, Grouped};
@@ -22,10 +22,11 @@
 //! # Ok::<(), consilience_core::Error>(())
 //! ```
 //!
-//! The lower road: [`WorkerBlocks`] is the block model behind the front door, [`AnswerCounts`] are the pair
-//! counts, [`ObservedPairs`] those the crowd agrees on, and [`RobustCompletion`] completes them to a low rank
-//! matrix. [`EcmcAl`] does the same for the base clusterings of an ensemble. With features and a few known pairs, [`Mccc`]
-//! and [`Rdml`] complete the similarity of everything.
+//! The lower road: [`WorkerBlocks`] is the block model behind the front door, [`AnswerCounts`] are
+//! the pair counts, [`ObservedPairs`] those the crowd agrees on, and [`RobustCompletion`] completes
+//! them to a low rank matrix. [`EcmcAl`] does the same for the base clusterings of an ensemble.
+//! With features and a few known pairs, [`Mccc`] and [`Rdml`] complete the similarity of
+//! everything.
 
 mod ask;
 mod blocks;

@@ -18,12 +18,17 @@ pub(crate) struct Agglomerated {
     pub(crate) supported: usize,
 }
 
-/// Merges the two clusters of highest summed log-odds until k are left. A pair that nobody answered is together
-/// with the odds `1 : k - 1` of two objects drawn from k clusters of like size.
+/// Merges the two clusters of highest summed log-odds until k are left. A pair that nobody answered
+/// is together with the odds `1 : k - 1` of two objects drawn from k clusters of like size.
 ///
-/// Clusters between which nobody answered are candidates as well, by the two smallest; ties go to the lower
-/// numbers. O(m log m) for m answered pairs, but for hubs: a merge walks the shorter list of neighbours.
-pub(crate) fn agglomerate(posterior: &Posterior, k: usize, observer: &dyn Observer) -> Result<Agglomerated> {
+/// Clusters between which nobody answered are candidates as well, by the two smallest; ties go to
+/// the lower numbers. O(m log m) for m answered pairs, but for hubs: a merge walks the shorter list
+/// of neighbours.
+pub(crate) fn agglomerate(
+    posterior: &Posterior,
+    k: usize,
+    observer: &dyn Observer,
+) -> Result<Agglomerated> {
     let n = posterior.n;
     let mut clusters = Clusters::new(posterior, ((k.max(2) - 1) as f64).ln());
     let mut supported = None;
@@ -130,7 +135,9 @@ impl Clusters {
         let (&(s, a), &(t, b)) = (smallest.next()?, smallest.next()?);
         let silent = -self.unanswered * f64::from(s) * f64::from(t);
         match answered {
-            Some(best) if best.0 >= silent || self.neighbours[a as usize].contains_key(&b) => Some(best),
+            Some(best) if best.0 >= silent || self.neighbours[a as usize].contains_key(&b) => {
+                Some(best)
+            }
             _ => Some((silent, a.min(b), a.max(b))),
         }
     }
@@ -143,7 +150,8 @@ impl Clusters {
         self.size[a as usize] += self.size[b as usize];
         self.by_size.insert((self.size[a as usize], a));
         self.parent[b as usize] = a;
-        // Offers with the cluster that is gone never fit again, since versions of live clusters only grow.
+        // Offers with the cluster that is gone never fit again, since versions of live clusters
+        // only grow.
         self.version[b as usize] = u32::MAX;
         self.version[a as usize] += 1;
         let gone = std::mem::take(&mut self.neighbours[b as usize]);
@@ -158,7 +166,8 @@ impl Clusters {
             let sum = *sum;
             self.neighbours[c as usize].insert(a, sum);
         }
-        let now: Vec<(u32, (f64, f64))> = self.neighbours[a as usize].iter().map(|(&c, &s)| (c, s)).collect();
+        let now: Vec<(u32, (f64, f64))> =
+            self.neighbours[a as usize].iter().map(|(&c, &s)| (c, s)).collect();
         for (c, sum) in now {
             self.offer(a, c, sum);
         }
@@ -237,7 +246,11 @@ mod tests {
             let mut pairs = Vec::new();
             for i in 0..14u32 {
                 for j in i + 1..14 {
-                    pairs.push((i, j, stream.uniform() * 4.0 - if i % 4 == j % 4 { 1.0 } else { 3.0 }));
+                    pairs.push((
+                        i,
+                        j,
+                        stream.uniform() * 4.0 - if i % 4 == j % 4 { 1.0 } else { 3.0 },
+                    ));
                 }
             }
             let posterior = posterior(14, pairs);
@@ -255,7 +268,8 @@ mod tests {
 
     #[test]
     fn what_nobody_answered_counts_against_a_merge() {
-        // A chain 0 - 1 - 2 - 3 of which the middle is weakest, and two pairs nobody compared with it.
+        // A chain 0 - 1 - 2 - 3 of which the middle is weakest, and two pairs nobody compared with
+        // it.
         let chain = vec![(0, 1, 3.0), (1, 2, 1.0), (2, 3, 3.0), (4, 5, 0.5), (6, 7, 0.2)];
         let found = agglomerate(&posterior(8, chain), 4, &()).unwrap();
         assert_eq!(found.labels, [0, 0, 1, 1, 2, 2, 3, 3]);

@@ -30,8 +30,8 @@ pub struct SecondAnswer {
     pub significance: f64,
 }
 
-/// Looks for a second answer among the workers whom the first one does not explain; `None` unless it foretells
-/// their unseen tasks significantly better.
+/// Looks for a second answer among the workers whom the first one does not explain; `None` unless
+/// it foretells their unseen tasks significantly better.
 pub(crate) fn find(
     answers: &Answers,
     first: ArrayView2<'_, f64>,
@@ -76,8 +76,8 @@ fn fit(answers: &Answers, blocks: &WorkerBlocks, observer: &dyn Observer) -> Res
     blocks.best(answers, &counts, observer)
 }
 
-/// What the second answer, learnt from one half of the tasks, gains on the other half over the better of its
-/// rivals; both ways.
+/// What the second answer, learnt from one half of the tasks, gains on the other half over the
+/// better of its rivals; both ways.
 fn gain(
     answers: &Answers,
     some: &Answers,

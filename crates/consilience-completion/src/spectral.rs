@@ -37,8 +37,8 @@ impl SymmetricOperator for Shifted {
 
 /// Rows of the k leading eigenvectors, each times its eigenvalue (0 where that is negative).
 ///
-/// Scaling by the eigenvalue keeps weak eigenvectors, which carry the noise, from weighing as much as
-/// the strong ones.
+/// Scaling by the eigenvalue keeps weak eigenvectors, which carry the noise, from weighing as much
+/// as the strong ones.
 pub(crate) fn embedding(matrix: &dyn SymmetricOperator, k: usize, seed: Seed) -> Array2<f64> {
     let seed = seed.derive("crowd eigenvectors", 0).0;
     let options = TruncatedOptions { count: k, tolerance: TOLERANCE, seed, ..Default::default() };
@@ -144,7 +144,8 @@ pub(crate) fn residual(
     Ok([plain, round(rows.view(), k, seed, observer)?])
 }
 
-/// A matrix over the answered objects from the counts of pairs; `diagonal` elsewhere on the diagonal.
+/// A matrix over the answered objects from the counts of pairs; `diagonal` elsewhere on the
+/// diagonal.
 fn over_answered(
     answers: &Answers,
     counts: &AnswerCounts,
@@ -173,8 +174,11 @@ pub(crate) fn sums_over_answers(answers: &Answers, f: impl Fn(usize, bool) -> f6
     let mut entries: Vec<(u32, u32, f64)> = Vec::new();
     for task in answers.tasks() {
         let (same, differ) = (f(task.worker, true), f(task.worker, false));
-        let labelled: Vec<(usize, u32)> =
-            task.groups().enumerate().flat_map(|(g, items)| items.iter().map(move |&i| (g, i))).collect();
+        let labelled: Vec<(usize, u32)> = task
+            .groups()
+            .enumerate()
+            .flat_map(|(g, items)| items.iter().map(move |&i| (g, i)))
+            .collect();
         for (at, &(g, i)) in labelled.iter().enumerate() {
             for &(h, j) in &labelled[at + 1..] {
                 let value = if g == h { same } else { differ };

@@ -35,24 +35,24 @@ pub struct WorkerRates {
     pub same_together: f64,
     /// Probability of calling two objects apart the same, shrunk to the crowd's.
     pub same_apart: f64,
-    /// Log-likelihood ratio (nats) of answering as the crowd does against answering without looking, at
-    /// the worker's own share of "same". A task of s items counts as s - 1 answers, since its pairs hang
-    /// together.
+    /// Log-likelihood ratio (nats) of answering as the crowd does against answering without
+    /// looking, at the worker's own share of "same". A task of s items counts as s - 1 answers,
+    /// since its pairs hang together.
     pub evidence: f64,
-    /// Log-likelihood ratio (nats) of the worker's own two rates against one rate for all pairs: how much
-    /// the answers tell at all, turned round or not.
+    /// Log-likelihood ratio (nats) of the worker's own two rates against one rate for all pairs:
+    /// how much the answers tell at all, turned round or not.
     pub own_information: f64,
 }
 
 impl WorkerRates {
-    /// `same_together - same_apart`: 1 for perfect answers, 0 for none (Youden's index); negative where a
-    /// worker answers the wrong way round.
+    /// `same_together - same_apart`: 1 for perfect answers, 0 for none (Youden's index); negative
+    /// where a worker answers the wrong way round.
     pub fn information(&self) -> f64 {
         self.same_together - self.same_apart
     }
 
-    /// Whether the worker seems to answer without looking: evidence below -3 and no more own information
-    /// than chance gives.
+    /// Whether the worker seems to answer without looking: evidence below -3 and no more own
+    /// information than chance gives.
     pub fn is_spammer(&self) -> bool {
         self.evidence < -NAMED && self.own_information < CHANCE
     }
@@ -73,7 +73,8 @@ pub(crate) fn table(answers: &Answers, counts: &Counts, pseudo: f64) -> Vec<Work
             let [same, within, same_apart, n_apart] = counts.of_worker(w);
             // Every answer weighs so much that a task of s items counts as s - 1.
             let weight = if pairs[w] > 0 { independent[w] as f64 / pairs[w] as f64 } else { 0.0 };
-            let at = |p: f64, r: f64| bernoulli(same, within, p) + bernoulli(same_apart, n_apart, r);
+            let at =
+                |p: f64, r: f64| bernoulli(same, within, p) + bernoulli(same_apart, n_apart, r);
             let share = |yes: f64, all: f64| if all > 0.0 { yes / all } else { 0.5 };
             let blind = share(same + same_apart, within + n_apart);
             let nothing = at(blind, blind);

@@ -42,8 +42,8 @@ pub struct Constraints {
     links: Vec<(u32, u32, Link)>,
     /// Links by their two objects, as [`key`] has them.
     known: FxHashMap<u64, Link>,
-    /// Numbers of the objects that occur, in order of appearance: everything below is a row per number, so that a
-    /// batch allocates a few tables and nothing per object.
+    /// Numbers of the objects that occur, in order of appearance: everything below is a row per
+    /// number, so that a batch allocates a few tables and nothing per object.
     numbers: FxHashMap<u32, u32>,
     /// Union-find; path halving on look-up.
     parent: Vec<u32>,
@@ -98,8 +98,8 @@ impl Constraints {
     /// Adds one constraint; on an error nothing has changed.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfRange`] for an object that does not exist, [`ErrorKind::Contradiction`] with the
-    /// chain for a constraint that cannot hold with the others.
+    /// [`ErrorKind::OutOfRange`] for an object that does not exist, [`ErrorKind::Contradiction`]
+    /// with the chain for a constraint that cannot hold with the others.
     ///
     /// # Complexity
     /// Amortised near O(1), O(constraints) where a contradiction is explained.
@@ -170,8 +170,8 @@ impl Constraints {
     /// ```
     ///
     /// # Errors
-    /// As [`Constraints::add`], for the first constraint of the batch that cannot be added; nothing has
-    /// changed then.
+    /// As [`Constraints::add`], for the first constraint of the batch that cannot be added; nothing
+    /// has changed then.
     ///
     /// # Complexity
     /// As [`Constraints::add`]; O(all constraints) where the batch is refused.
@@ -216,8 +216,8 @@ impl Constraints {
         }
     }
 
-    /// What the constraints say about two objects, directly or through a chain; `None` where they leave it
-    /// open.
+    /// What the constraints say about two objects, directly or through a chain; `None` where they
+    /// leave it open.
     pub fn relation(&self, i: usize, j: usize) -> Option<Link> {
         if i == j {
             return Some(Link::Must);
@@ -267,7 +267,8 @@ impl Constraints {
         new.iter().map(|&(i, j, l)| (i as usize, j as usize, l))
     }
 
-    /// The root of an object's group, without shortening the way there; `None` where no constraint names it.
+    /// The root of an object's group, without shortening the way there; `None` where no constraint
+    /// names it.
     fn group(&self, object: u32) -> Option<u32> {
         let mut at = *self.numbers.get(&object)?;
         while self.parent[at as usize] != at {
@@ -315,7 +316,8 @@ impl Constraints {
         let count = |g: u32| self.others[g as usize].count;
         let (keep, gone) = if count(a) >= count(b) { (a, b) } else { (b, a) };
         self.parent[gone as usize] = keep;
-        let mut at = std::mem::replace(&mut self.others[gone as usize], Others { count: 0, first: NOBODY });
+        let mut at =
+            std::mem::replace(&mut self.others[gone as usize], Others { count: 0, first: NOBODY });
         while at.first != NOBODY {
             let (other, next) = self.entries[at.first as usize];
             at.first = next;
@@ -413,7 +415,8 @@ mod tests {
         let mut c = Constraints::new(8).unwrap();
         c.extend(&[(0, 1, Link::Must), (2, 3, Link::Must), (1, 3, Link::Cannot)]).unwrap();
         let before: Vec<_> = c.iter().collect();
-        let e = c.extend(&[(4, 5, Link::Must), (3, 4, Link::Must), (5, 0, Link::Must)]).unwrap_err();
+        let e =
+            c.extend(&[(4, 5, Link::Must), (3, 4, Link::Must), (5, 0, Link::Must)]).unwrap_err();
         assert_eq!(e.message(), "must-link 0, 5, but 0 = 1, cannot-link 1, 3, and 3 = 4 = 5");
         assert_eq!(c.iter().collect::<Vec<_>>(), before);
         for (i, j, relation) in [
@@ -434,7 +437,8 @@ mod tests {
         assert_eq!(c.relation(9, 3), Some(Link::Cannot));
     }
 
-    /// Groups by must-links, grown until nothing changes, and what is apart from what: by everything accepted so far.
+    /// Groups by must-links, grown until nothing changes, and what is apart from what: by
+    /// everything accepted so far.
     fn naive_relations(n: usize, links: &[(usize, usize, Link)]) -> Vec<Vec<Option<Link>>> {
         let mut group: Vec<usize> = (0..n).collect();
         for _ in 0..n {
@@ -446,8 +450,9 @@ mod tests {
             }
         }
         let apart = |a: usize, b: usize| {
-            let between =
-                |i: usize, j: usize| (group[i], group[j]) == (a, b) || (group[i], group[j]) == (b, a);
+            let between = |i: usize, j: usize| {
+                (group[i], group[j]) == (a, b) || (group[i], group[j]) == (b, a)
+            };
             links.iter().any(|&(i, j, link)| link == Link::Cannot && between(i, j))
         };
         let relation = |i: usize, j: usize| match group[i] == group[j] {

@@ -4,9 +4,9 @@ use crate::{Error, Partition, RawLabel, Result};
 
 /// Several clusterings of the same objects: the evidence that a consensus is made from.
 ///
-/// Kept column by column, each base clustering in the narrowest integer that fits it, so that
-/// 8.1 million objects under 300 clusterings take 2.43 GB. Objects may be unlabelled in some members
-/// or in all of them, alone in their cluster, or exact duplicates of others.
+/// Kept column by column, each base clustering in the narrowest integer that fits it, so that 8.1
+/// million objects under 300 clusterings take 2.43 GB. Objects may be unlabelled in some members or
+/// in all of them, alone in their cluster, or exact duplicates of others.
 ///
 /// ```
 /// use consilience_core::Ensemble;
@@ -37,7 +37,8 @@ impl Ensemble {
     ///
     /// # Errors
     /// [`ErrorKind::Empty`](crate::ErrorKind::Empty) without members,
-    /// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch) naming the first member of another length.
+    /// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch) naming the first member of
+    /// another length.
     pub fn new(members: Vec<Partition>) -> Result<Self> {
         let Some(first) = members.first() else {
             return Err(Error::empty("an ensemble needs at least one base clustering"));
@@ -54,15 +55,17 @@ impl Ensemble {
         Ok(Ensemble { objects, members })
     }
 
-    /// An ensemble from a table of labels, objects in rows and base clusterings in columns; negative
-    /// numbers and `None` are unlabelled.
+    /// An ensemble from a table of labels, objects in rows and base clusterings in columns;
+    /// negative numbers and `None` are unlabelled.
     ///
     /// # Errors
     /// [`ErrorKind::Empty`](crate::ErrorKind::Empty) without rows or columns.
     pub fn from_array<L: RawLabel>(labels: ArrayView2<'_, L>) -> Result<Self> {
         let (n, m) = labels.dim();
         if n == 0 || m == 0 {
-            return Err(Error::empty(format!("a label table of {n} objects and {m} base clusterings")));
+            return Err(Error::empty(format!(
+                "a label table of {n} objects and {m} base clusterings"
+            )));
         }
         let members = labels
             .columns()
@@ -107,10 +110,9 @@ impl Ensemble {
         let chosen = members
             .iter()
             .map(|&u| {
-                self.members
-                    .get(u)
-                    .cloned()
-                    .ok_or_else(|| Error::out_of_range(format!("member {u} of {}", self.n_members())))
+                self.members.get(u).cloned().ok_or_else(|| {
+                    Error::out_of_range(format!("member {u} of {}", self.n_members()))
+                })
             })
             .collect::<Result<_>>()?;
         Self::new(chosen)
@@ -129,7 +131,8 @@ impl Ensemble {
     /// Adds a base clustering at the end.
     ///
     /// # Errors
-    /// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch) where it labels another number of objects.
+    /// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch) where it labels another number
+    /// of objects.
     pub fn push(&mut self, member: Partition) -> Result<()> {
         if member.n_objects() != self.objects {
             return Err(Error::shape(format!(
@@ -171,28 +174,38 @@ impl Ensemble {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch) unless there is one column per member,
-    /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) naming row and member of a cluster that does not
-    /// exist; nothing has changed then.
+    /// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch) unless there is one column per
+    /// member, [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) naming row and member of a
+    /// cluster that does not exist; nothing has changed then.
     pub fn append<L: RawLabel>(&mut self, rows: ArrayView2<'_, L>) -> Result<()> {
         let (new, m) = rows.dim();
         if m != self.n_members() {
-            return Err(Error::shape(format!("{m} labels per new object, {} members", self.n_members())));
+            return Err(Error::shape(format!(
+                "{m} labels per new object, {} members",
+                self.n_members()
+            )));
         }
         for ((i, u), label) in rows.indexed_iter() {
             let k = self.members[u].n_clusters();
             if let Some(c) = label.key().filter(|&c| c >= k as u64) {
-                return Err(Error::out_of_range(format!("new object {i}: cluster {c} of {k} in member {u}")));
+                return Err(Error::out_of_range(format!(
+                    "new object {i}: cluster {c} of {k} in member {u}"
+                )));
             }
         }
         if self.objects.saturating_add(new) >= u32::MAX as usize {
             return Err(Error::new(
                 crate::ErrorKind::TooLarge,
-                format!("{new} objects beside {}; at most {} are supported", self.objects, u32::MAX - 1),
+                format!(
+                    "{new} objects beside {}; at most {} are supported",
+                    self.objects,
+                    u32::MAX - 1
+                ),
             ));
         }
         for (member, column) in self.members.iter_mut().zip(rows.columns()) {
-            let labels: Vec<Option<usize>> = column.iter().map(|l| l.key().map(|c| c as usize)).collect();
+            let labels: Vec<Option<usize>> =
+                column.iter().map(|l| l.key().map(|c| c as usize)).collect();
             member.append(&labels)?;
         }
         self.objects += new;
@@ -258,7 +271,10 @@ mod tests {
     fn members_and_objects_come_and_go() {
         let mut e = Ensemble::from_array(array![[0, 3], [1, 3], [1, -1]].view()).unwrap();
         let before = e.clone();
-        assert_eq!(e.append(array![[0, 0, 0]].view()).unwrap_err().kind(), ErrorKind::ShapeMismatch);
+        assert_eq!(
+            e.append(array![[0, 0, 0]].view()).unwrap_err().kind(),
+            ErrorKind::ShapeMismatch
+        );
         let error = e.append(array![[0, 0], [1, 1]].view()).unwrap_err();
         assert_eq!(error.message(), "new object 1: cluster 1 of 1 in member 1");
         assert_eq!(

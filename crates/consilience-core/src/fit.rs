@@ -35,8 +35,8 @@ pub struct Report {
     pub objective: Option<f64>,
     /// Microclusters that it worked on, where it uses them.
     pub microclusters: Option<usize>,
-    /// Bound on the relative error of an approximate road, where one was taken; the method says whether
-    /// it is certain or statistical.
+    /// Bound on the relative error of an approximate road, where one was taken; the method says
+    /// whether it is certain or statistical.
     pub error_bound: Option<f64>,
     /// Wall time of each stage, in order.
     pub stages: Vec<(&'static str, Duration)>,

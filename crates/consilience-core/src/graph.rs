@@ -22,7 +22,8 @@ impl Grouping {
     /// A grouping from each object's node, [`Grouping::NONE`] for no node.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfRange`] for a node `>= nodes`, [`ErrorKind::Empty`] for a node without objects.
+    /// [`ErrorKind::OutOfRange`] for a node `>= nodes`, [`ErrorKind::Empty`] for a node without
+    /// objects.
     pub fn new(of_object: impl Into<Arc<[u32]>>, nodes: usize) -> Result<Self> {
         let of_object = of_object.into();
         let mut sizes = vec![0u32; nodes];
@@ -31,7 +32,9 @@ impl Grouping {
                 match sizes.get_mut(g as usize) {
                     Some(size) => *size += 1,
                     None => {
-                        return Err(Error::out_of_range(format!("object {i} in node {g} of {nodes}")));
+                        return Err(Error::out_of_range(format!(
+                            "object {i} in node {g} of {nodes}"
+                        )));
                     }
                 }
             }
@@ -98,8 +101,8 @@ impl SimilarityGraph {
     ///
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`] for a matrix of another size, [`ErrorKind::NonFinite`] or
-    /// [`ErrorKind::InvalidParameter`] with row and column for a weight that is no similarity or that
-    /// differs from its mirror image.
+    /// [`ErrorKind::InvalidParameter`] with row and column for a weight that is no similarity or
+    /// that differs from its mirror image.
     ///
     /// # Complexity
     /// O(nodes^2), once.
@@ -110,7 +113,9 @@ impl SimilarityGraph {
         }
         check_symmetric("similarity", weights.view())?;
         if let Some(((i, j), w)) = weights.indexed_iter().find(|&(_, &w)| w < 0.0) {
-            return Err(Error::invalid(format!("similarity {w} at row {i}, column {j}; expected >= 0")));
+            return Err(Error::invalid(format!(
+                "similarity {w} at row {i}, column {j}; expected >= 0"
+            )));
         }
         Ok(SimilarityGraph { grouping, weights })
     }
@@ -134,8 +139,8 @@ impl SimilarityGraph {
 /// Refuses a matrix that is not square, finite and equal to its mirror image.
 ///
 /// # Errors
-/// [`ErrorKind::ShapeMismatch`], [`ErrorKind::NonFinite`] or [`ErrorKind::InvalidParameter`] with row and
-/// column.
+/// [`ErrorKind::ShapeMismatch`], [`ErrorKind::NonFinite`] or [`ErrorKind::InvalidParameter`] with
+/// row and column.
 ///
 /// # Complexity
 /// O(n^2), in tiles that stay in the cache.

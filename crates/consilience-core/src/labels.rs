@@ -2,7 +2,9 @@
 //! "unlabelled".
 
 /// The integers that labels are stored in.
-pub trait LabelInt: Copy + Eq + Ord + Send + Sync + std::fmt::Debug + 'static + sealed::Sealed {
+pub trait LabelInt:
+    Copy + Eq + Ord + Send + Sync + std::fmt::Debug + 'static + sealed::Sealed
+{
     /// The reserved value of an unlabelled object.
     const MISSING: Self;
     /// The label as an index; meaningless for [`LabelInt::MISSING`].

@@ -1,8 +1,8 @@
 //! The types, traits, errors and scores that every part of consilience speaks in.
 //!
 //! Several clusterings of the same objects are an [`Ensemble`] of [`Partition`]s. A
-//! [`ConsensusFunction`] turns it into one [`Partition`], or into soft [`Memberships`]; [`scores`] says
-//! how well that agrees with anything else:
+//! [`ConsensusFunction`] turns it into one [`Partition`], or into soft [`Memberships`]; [`scores`]
+//! says how well that agrees with anything else:
 //!
 //! ```
 //! use consilience_core::{scores, Ensemble, Partition};
@@ -24,8 +24,8 @@
 //!
 //! The lower road, for those who write a method of their own: [`BaseClusterer`], [`Similarity`] and
 //! [`GraphPartitioner`] are the other places to plug in, [`Observer`] carries progress out and
-//! cancellation in, [`Seed`] is the only source of randomness, and the feature `conformance` puts an
-//! implementation through every law that ours obey.
+//! cancellation in, [`Seed`] is the only source of randomness, and the feature `conformance` puts
+//! an implementation through every law that ours obey.
 
 #[cfg(feature = "conformance")]
 pub mod conformance;

@@ -24,7 +24,8 @@ pub trait Observer: Sync {
         let _ = (stage, done, total);
     }
 
-    /// Whether to stop as soon as possible with [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled).
+    /// Whether to stop as soon as possible with
+    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled).
     fn cancelled(&self) -> bool {
         false
     }

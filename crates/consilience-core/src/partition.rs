@@ -22,7 +22,8 @@ use crate::{Error, ErrorKind, LabelInt, LabelSlice, RawLabel, Result, with_label
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
-/// Stored in one byte per object below 255 clusters, two below 65,535, else four. Cloning copies no label.
+/// Stored in one byte per object below 255 clusters, two below 65,535, else four. Cloning copies no
+/// label.
 #[doc(alias = "clustering")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
@@ -103,7 +104,11 @@ impl Partition {
             }
             let clusters = map.len();
             let canonical = (0..n).map(|i| key(i).map(|raw| map[&raw]));
-            Ok(Partition { labels: Arc::new(Labels::collect(clusters, canonical)), clusters, labelled })
+            Ok(Partition {
+                labels: Arc::new(Labels::collect(clusters, canonical)),
+                clusters,
+                labelled,
+            })
         }
     }
 
@@ -136,7 +141,8 @@ impl Partition {
         self.labelled == self.n_objects()
     }
 
-    /// Cluster of one object, `None` where it is unlabelled. Panics beyond the end, as a slice does.
+    /// Cluster of one object, `None` where it is unlabelled. Panics beyond the end, as a slice
+    /// does.
     pub fn label(&self, object: usize) -> Option<usize> {
         self.labels().get(object)
     }
@@ -194,16 +200,21 @@ impl Partition {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfRange`] for a cluster that does not exist, [`ErrorKind::TooLarge`] from 2^32 - 1
-    /// objects on; nothing has changed then.
+    /// [`ErrorKind::OutOfRange`] for a cluster that does not exist, [`ErrorKind::TooLarge`] from
+    /// 2^32 - 1 objects on; nothing has changed then.
     ///
     /// # Complexity
     /// Amortised O(objects added).
     pub fn append(&mut self, clusters: &[Option<usize>]) -> Result<()> {
-        if let Some((i, c)) =
-            clusters.iter().enumerate().find_map(|(i, c)| Some((i, c.filter(|&c| c >= self.clusters)?)))
+        if let Some((i, c)) = clusters
+            .iter()
+            .enumerate()
+            .find_map(|(i, c)| Some((i, c.filter(|&c| c >= self.clusters)?)))
         {
-            return Err(Error::out_of_range(format!("cluster {c} of {} for new object {i}", self.clusters)));
+            return Err(Error::out_of_range(format!(
+                "cluster {c} of {} for new object {i}",
+                self.clusters
+            )));
         }
         let n = self.n_objects().saturating_add(clusters.len());
         if n >= u32::MAX as usize {

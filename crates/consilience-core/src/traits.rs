@@ -52,7 +52,9 @@ impl Features<'_> {
             Features::F32(x) => {
                 x.indexed_iter().find(|(_, v)| !v.is_finite()).map(|(at, &v)| (at, f64::from(v)))
             }
-            Features::F64(x) => x.indexed_iter().find(|(_, v)| !v.is_finite()).map(|(at, &v)| (at, v)),
+            Features::F64(x) => {
+                x.indexed_iter().find(|(_, v)| !v.is_finite()).map(|(at, &v)| (at, v))
+            }
         };
         match bad {
             Some(((row, column), value)) => Err(Error::non_finite("features", row, column, value)),
@@ -84,8 +86,8 @@ pub trait BaseClusterer: Send + Sync {
     /// # Errors
     /// [`ErrorKind::Empty`](crate::ErrorKind::Empty) and
     /// [`ErrorKind::NonFinite`](crate::ErrorKind::NonFinite) for bad features,
-    /// [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter) for `clusters` outside `1..=n`,
-    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled).
+    /// [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter) for `clusters` outside
+    /// `1..=n`, [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled).
     fn fit(
         &self,
         features: Features<'_>,
@@ -95,7 +97,8 @@ pub trait BaseClusterer: Send + Sync {
     ) -> Result<Fit<Partition>>;
 }
 
-/// An ensemble to one clustering: hard ([`Partition`]) or soft ([`Memberships`](crate::Memberships)).
+/// An ensemble to one clustering: hard ([`Partition`]) or soft
+/// ([`Memberships`](crate::Memberships)).
 pub trait ConsensusFunction: Send + Sync {
     /// What comes out.
     type Output;
@@ -104,7 +107,8 @@ pub trait ConsensusFunction: Send + Sync {
     /// also cancel.
     ///
     /// # Errors
-    /// As the method says; [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) where the observer asked for it.
+    /// As the method says; [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) where the observer
+    /// asked for it.
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Self::Output>>;
 
     /// The consensus alone.
@@ -121,15 +125,19 @@ pub trait Similarity: Send + Sync {
     /// The similarity graph.
     ///
     /// # Errors
-    /// As the method says; [`ErrorKind::TooLarge`](crate::ErrorKind::TooLarge) where a dense matrix would
-    /// exceed the memory budget.
-    fn similarity(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<SimilarityGraph>>;
+    /// As the method says; [`ErrorKind::TooLarge`](crate::ErrorKind::TooLarge) where a dense matrix
+    /// would exceed the memory budget.
+    fn similarity(
+        &self,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> Result<Fit<SimilarityGraph>>;
 }
 
 /// A weighted graph to a partition of its objects.
 pub trait GraphPartitioner: Send + Sync {
-    /// Partitions the objects behind the graph. The graph is taken by value, since partitioners work
-    /// in its memory.
+    /// Partitions the objects behind the graph. The graph is taken by value, since partitioners
+    /// work in its memory.
     ///
     /// # Errors
     /// As the method says.

@@ -1,5 +1,5 @@
-//! Every score against scikit-learn, SciPy and NumPy, on the pairs of `scores_sklearn.csv`; the script that
-//! wrote it, `scores_sklearn.py`, says how the labels come about.
+//! Every score against scikit-learn, SciPy and NumPy, on the pairs of `scores_sklearn.csv`; the
+//! script that wrote it, `scores_sklearn.py`, says how the labels come about.
 
 use consilience_core::Partition;
 use consilience_core::scores::Scores;
@@ -18,7 +18,8 @@ struct Recipe {
 fn labels(recipe: &Recipe) -> (Vec<i64>, Vec<i64>) {
     let mut state = recipe.seed;
     let mut next = |k: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % k
     };
     let (mut a, mut b) = (Vec::new(), Vec::new());
@@ -64,7 +65,8 @@ fn scores_equal_those_of_scikit_learn() {
             let theirs: f64 = theirs.parse().unwrap();
             let error = (ours - theirs).abs() / theirs.abs().max(1.0);
             if error > worst.0 {
-                worst = (error, format!("pair {}, {name}: {ours}, scikit-learn {theirs}", recipe.seed));
+                worst =
+                    (error, format!("pair {}, {name}: {ours}, scikit-learn {theirs}", recipe.seed));
             }
         }
         pairs += 1;

@@ -10,8 +10,8 @@ use crate::input::{Watch, check, finish, unit_table};
 
 /// Agglomerative clustering: joins the two closest clusters until k are left.
 ///
-/// For up to some 10,000 objects; deterministic, so that members differ by features, objects or k only.
-/// Single linkage follows chains, complete and Ward like compact clusters. Not for large n.
+/// For up to some 10,000 objects; deterministic, so that members differ by features, objects or k
+/// only. Single linkage follows chains, complete and Ward like compact clusters. Not for large n.
 ///
 /// ```
 /// use consilience_core::{BaseClusterer, Seed};
@@ -31,8 +31,8 @@ use crate::input::{Watch, check, finish, unit_table};
 /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References
-/// D. Muellner, "Modern hierarchical, agglomerative clustering algorithms", 2011. Where objects are equal,
-/// merges at height 0 are never undone.
+/// D. Muellner, "Modern hierarchical, agglomerative clustering algorithms", 2011. Where objects are
+/// equal, merges at height 0 are never undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agglomerative {
     linkage: Linkage,
@@ -97,7 +97,8 @@ impl BaseClusterer for Agglomerative {
         };
         let merges = report.stage("agglomeration", || kodama::linkage(&mut distances, n, method));
         observer.progress("agglomeration", 1, 1);
-        // The first merges are the lowest; those between equal objects have height 0 and come first.
+        // The first merges are the lowest; those between equal objects have height 0 and come
+        // first.
         let keep = n - clusters.min(distinct);
         let mut parent: Vec<usize> = (0..2 * n).collect();
         for (s, step) in merges.steps().iter().take(keep).enumerate() {

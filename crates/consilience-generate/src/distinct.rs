@@ -1,4 +1,5 @@
-//! Equal rows, collapsed: methods that compare rows by similarity then cannot tear duplicates apart.
+//! Equal rows, collapsed: methods that compare rows by similarity then cannot tear duplicates
+//! apart.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;

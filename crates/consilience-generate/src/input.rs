@@ -1,6 +1,8 @@
 //! What every base clusterer does with its input first.
 
-use consilience_core::{Error, ErrorKind, Features, Fit, Observer, Partition, Report, Result, Seed, Status};
+use consilience_core::{
+    Error, ErrorKind, Features, Fit, Observer, Partition, Report, Result, Seed, Status,
+};
 use consilience_num::Float;
 use consilience_num::kmeans::{KMeansFit, KMeansOptions};
 use ndarray::Array2;
@@ -21,7 +23,9 @@ pub(crate) fn check(features: &Features<'_>, clusters: usize) -> Result<()> {
     features.check()?;
     let n = features.n_objects();
     if clusters == 0 || clusters > n {
-        return Err(Error::invalid(format!("{clusters} clusters of {n} objects; expected 1..={n}")));
+        return Err(Error::invalid(format!(
+            "{clusters} clusters of {n} objects; expected 1..={n}"
+        )));
     }
     if n >= u32::MAX as usize {
         return Err(Error::new(
@@ -67,11 +71,15 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// The power of two that brings the largest entry just to 1 or below, so that squares neither overflow nor
-/// vanish; 1 where all entries are 0. Partitions do not depend on the unit.
+/// The power of two that brings the largest entry just to 1 or below, so that squares neither
+/// overflow nor vanish; 1 where all entries are 0. Partitions do not depend on the unit.
 pub(crate) fn unit(features: &Features<'_>) -> f64 {
     let largest = with_rows!(features, |x| x.iter().fold(0.0f64, |m, v| m.max(v.to_f64().abs())));
-    if largest > 0.0 { 2f64.powi((-largest.log2().ceil()).clamp(-1022.0, 1022.0) as i32) } else { 1.0 }
+    if largest > 0.0 {
+        2f64.powi((-largest.log2().ceil()).clamp(-1022.0, 1022.0) as i32)
+    } else {
+        1.0
+    }
 }
 
 /// The table in double precision, times its [`unit`].
@@ -100,8 +108,13 @@ pub(crate) fn tell<F>(report: &mut Report, found: &KMeansFit<F>) {
     }
 }
 
-/// The end of a fit: the partition that the numbers mean, and whether it has the clusters that were asked for.
-pub(crate) fn finish(labels: &[u32], clusters: usize, mut report: Report) -> Result<Fit<Partition>> {
+/// The end of a fit: the partition that the numbers mean, and whether it has the clusters that were
+/// asked for.
+pub(crate) fn finish(
+    labels: &[u32],
+    clusters: usize,
+    mut report: Report,
+) -> Result<Fit<Partition>> {
     let partition = partition(labels)?;
     report.expect_clusters(clusters, partition.n_clusters());
     Ok(Fit::new(partition, report))

@@ -1,5 +1,6 @@
 use consilience_core::{
-    BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed,
+    BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report,
+    Result, Seed,
 };
 use consilience_num::kmeans::fit;
 
@@ -7,11 +8,11 @@ use crate::distinct::Distinct;
 use crate::input::{Watch, at_least_one, check, finish, last_kmeans, tell, unit_table};
 use crate::similarity::{median_square, nystroem};
 
-/// Approximate kernel k-means: k-means in the space of a Gaussian kernel, its centres held in the span of
-/// a few sampled objects.
+/// Approximate kernel k-means: k-means in the space of a Gaussian kernel, its centres held in the
+/// span of a few sampled objects.
 ///
-/// For clusters that are not balls and too many objects for [`Spectral`](crate::Spectral) or an n x n
-/// kernel. Not where plain k-means does: it costs about p/d times as much.
+/// For clusters that are not balls and too many objects for [`Spectral`](crate::Spectral) or an n x
+/// n kernel. Not where plain k-means does: it costs about p/d times as much.
 ///
 /// ```text
 /// minimise sum_i |phi(x_i) - c_a(i)|^2,   c in span(phi(landmarks)),
@@ -33,9 +34,9 @@ use crate::similarity::{median_square, nystroem};
 /// O(p^3 + n p (d + p) + iterations n k p) time and O(n p) memory for p landmarks.
 ///
 /// # References
-/// R. Chitta, R. Jin, T. C. Havens, A. K. Jain, "Approximate kernel k-means", 2011. Its restricted centres
-/// are k-means on the Nystroem features of the landmarks, which is how it is computed here. Equal objects
-/// are collapsed first.
+/// R. Chitta, R. Jin, T. C. Havens, A. K. Jain, "Approximate kernel k-means", 2011. Its restricted
+/// centres are k-means on the Nystroem features of the landmarks, which is how it is computed here.
+/// Equal objects are collapsed first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KernelKMeans {
     landmarks: usize,
@@ -50,7 +51,8 @@ impl Default for KernelKMeans {
 }
 
 impl KernelKMeans {
-    /// 100 landmarks, or twice the number of clusters where that is more; median bandwidth; one start.
+    /// 100 landmarks, or twice the number of clusters where that is more; median bandwidth; one
+    /// start.
     pub fn new() -> Self {
         Self::default()
     }
@@ -91,7 +93,9 @@ impl BaseClusterer for KernelKMeans {
         at_least_one("restarts", self.restarts)?;
         let multiple = self.width.unwrap_or(1.0);
         if !(multiple > 0.0 && multiple.is_finite()) {
-            return Err(Error::invalid(format!("kernel width {multiple}; expected above 0 and finite")));
+            return Err(Error::invalid(format!(
+                "kernel width {multiple}; expected above 0 and finite"
+            )));
         }
         observer.check()?;
         let distinct = Distinct::new(unit_table(&features));

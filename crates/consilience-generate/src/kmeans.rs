@@ -1,4 +1,6 @@
-use consilience_core::{BaseClusterer, Error, Features, Fit, Observer, Partition, Report, Result, Seed};
+use consilience_core::{
+    BaseClusterer, Error, Features, Fit, Observer, Partition, Report, Result, Seed,
+};
 use consilience_num::kmeans::{KMeansOptions, fit};
 use ndarray::{Array2, Axis};
 
@@ -6,9 +8,9 @@ use crate::input::{Watch, at_least_one, check, partition, tell, with_rows};
 
 /// k-means: splits the objects so that squared distances to the cluster means are small.
 ///
-/// The first choice for making ensembles: fast, in linear time, and its random starts differ. Not for
-/// clusters that are elongated, nested or of very unequal spread; a consensus over many members repairs
-/// part of that, [`Spectral`](crate::Spectral) more.
+/// The first choice for making ensembles: fast, in linear time, and its random starts differ. Not
+/// for clusters that are elongated, nested or of very unequal spread; a consensus over many members
+/// repairs part of that, [`Spectral`](crate::Spectral) more.
 ///
 /// ```text
 /// minimise sum_i |x_i - c_a(i)|^2
@@ -74,8 +76,8 @@ impl KMeans {
         self
     }
 
-    /// Stops where the summed squared movement of the centres is at most this times the mean variance
-    /// of the features; 0 goes on until no object changes its cluster.
+    /// Stops where the summed squared movement of the centres is at most this times the mean
+    /// variance of the features; 0 goes on until no object changes its cluster.
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = tolerance;
         self
@@ -96,7 +98,10 @@ impl KMeans {
         at_least_one("restarts", self.restarts)?;
         at_least_one("max_iterations", self.max_iterations)?;
         if !(self.tolerance >= 0.0) {
-            return Err(Error::invalid(format!("tolerance {}; expected at least 0", self.tolerance)));
+            return Err(Error::invalid(format!(
+                "tolerance {}; expected at least 0",
+                self.tolerance
+            )));
         }
         let options = KMeansOptions {
             clusters,

@@ -1,7 +1,7 @@
 //! Features to a clustering ensemble: base clusterers, and ways to make them differ.
 //!
-//! A [`Generator`] runs one base clusterer many times and varies what it sees: the number of clusters,
-//! the features, the objects, the projection, the random start.
+//! A [`Generator`] runs one base clusterer many times and varies what it sees: the number of
+//! clusters, the features, the objects, the projection, the random start.
 //!
 //! ```
 //! use consilience_core::Seed;
@@ -22,8 +22,8 @@
 //! # Ok::<(), consilience_core::Error>(())
 //! ```
 //!
-//! The lower road: every clusterer is a [`BaseClusterer`](consilience_core::BaseClusterer) and can be
-//! called by itself, and so can yours, given to [`Generator::new`].
+//! The lower road: every clusterer is a [`BaseClusterer`](consilience_core::BaseClusterer) and can
+//! be called by itself, and so can yours, given to [`Generator::new`].
 
 mod agglomerative;
 mod distinct;

@@ -5,8 +5,8 @@ use ndarray::{Array2, ArrayView2, Axis};
 
 use crate::input::{Watch, at_least_one, check, finish, with_rows};
 
-/// Mini-batch k-means: centres follow small random samples, and all objects are looked at only once, at
-/// the end.
+/// Mini-batch k-means: centres follow small random samples, and all objects are looked at only
+/// once, at the end.
 ///
 /// For very many objects where a slightly worse inertia is no harm; for up to some 100,000 objects
 /// [`KMeans`](crate::KMeans) is about as fast and better.
@@ -30,8 +30,8 @@ use crate::input::{Watch, at_least_one, check, finish, with_rows};
 /// O(batches x batch x k d + n k d) time.
 ///
 /// # References
-/// D. Sculley, "Web-scale k-means clustering", 2010, Algorithm 1. Starts are k-means++ on a sample, and
-/// a cluster that no object chooses at the end takes the object that fits worst.
+/// D. Sculley, "Web-scale k-means clustering", 2010, Algorithm 1. Starts are k-means++ on a sample,
+/// and a cluster that no object chooses at the end takes the object that fits worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MiniBatchKMeans {
     batch: usize,
@@ -72,7 +72,8 @@ impl MiniBatchKMeans {
         let n = x.nrows();
         let parallel = rayon::current_num_threads() > 1;
         let mut stream = seed.derive("mini-batch", 0).stream();
-        let chosen = stream.sample(n, self.batch.saturating_mul(3).max(clusters.saturating_mul(10)));
+        let chosen =
+            stream.sample(n, self.batch.saturating_mul(3).max(clusters.saturating_mul(10)));
         let sample = x.select(Axis(0), &chosen);
         let starts = spread_rows(sample.view(), None, clusters, seed.0, parallel);
         let mut centres = sample.select(Axis(0), &starts);
@@ -90,7 +91,9 @@ impl MiniBatchKMeans {
             }
             let drawn: Vec<usize> = (0..self.batch.min(n)).map(|_| stream.below(n)).collect();
             let rows = x.select(Axis(0), &drawn);
-            for (row, c) in rows.rows().into_iter().zip(assign(rows.view(), centres.view(), parallel)) {
+            for (row, c) in
+                rows.rows().into_iter().zip(assign(rows.view(), centres.view(), parallel))
+            {
                 seen[c as usize] += 1.0;
                 let rate = 1.0 / seen[c as usize];
                 for (c, x) in exact.row_mut(c as usize).iter_mut().zip(row) {
@@ -103,7 +106,11 @@ impl MiniBatchKMeans {
         watch.finish()?;
         let options = KMeansOptions { max_iterations: 0, parallel, ..KMeansOptions::new(clusters) };
         let found = from_centres(x, None, centres.view(), &options, &mut |_| true);
-        let report = Report { iterations: self.batches, objective: Some(found.inertia), ..Report::default() };
+        let report = Report {
+            iterations: self.batches,
+            objective: Some(found.inertia),
+            ..Report::default()
+        };
         finish(&found.assignment, clusters, report)
     }
 }

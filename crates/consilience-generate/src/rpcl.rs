@@ -1,4 +1,6 @@
-use consilience_core::{BaseClusterer, Error, Features, Fit, Observer, Partition, Report, Result, Seed};
+use consilience_core::{
+    BaseClusterer, Error, Features, Fit, Observer, Partition, Report, Result, Seed,
+};
 use consilience_num::kmeans::{assign, spread_rows};
 use ndarray::Axis;
 
@@ -8,10 +10,12 @@ use crate::input::{Watch, check, partition, unit_table};
 const EPOCHS: usize = 50;
 const PRESENTATIONS: usize = 100_000;
 
-/// Rival penalised competitive learning: finds the number of clusters itself, up to the number asked for.
+/// Rival penalised competitive learning: finds the number of clusters itself, up to the number
+/// asked for.
 ///
-/// For members that should not be told k, where an upper bound is known. Not where exactly k clusters are
-/// needed, or where clusters overlap heavily: it then keeps more units than there are clusters.
+/// For members that should not be told k, where an upper bound is known. Not where exactly k
+/// clusters are needed, or where clusters overlap heavily: it then keeps more units than there are
+/// clusters.
 ///
 /// ```text
 /// w = argmin_c g_c |x - c|^2,  r = second,  g_c = wins of c / all wins
@@ -36,9 +40,9 @@ const PRESENTATIONS: usize = 100_000;
 /// O(min(50 n, 100,000) k d) time, sequential; one copy of the features.
 ///
 /// # References
-/// L. Xu, A. Krzyzak, E. Oja, "Rival penalized competitive learning for clustering analysis, RBF net,
-/// and curve detection", 1993. Units start by k-means++, the rates fall linearly to 0, and a rival beyond
-/// the reach of the data is pushed no further.
+/// L. Xu, A. Krzyzak, E. Oja, "Rival penalized competitive learning for clustering analysis, RBF
+/// net, and curve detection", 1993. Units start by k-means++, the rates fall linearly to 0, and a
+/// rival beyond the reach of the data is pushed no further.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rpcl {
     learning_rate: f64,
@@ -85,14 +89,19 @@ impl BaseClusterer for Rpcl {
         check(&features, clusters)?;
         let (a, b) = (self.learning_rate, self.penalty_rate);
         if !(a > 0.0 && a <= 1.0) {
-            return Err(Error::invalid(format!("learning rate {a}; expected above 0 and at most 1")));
+            return Err(Error::invalid(format!(
+                "learning rate {a}; expected above 0 and at most 1"
+            )));
         }
         if !(b >= 0.0 && b < a) {
-            return Err(Error::invalid(format!("penalty rate {b}; expected 0 or more, below the rate {a}")));
+            return Err(Error::invalid(format!(
+                "penalty rate {b}; expected 0 or more, below the rate {a}"
+            )));
         }
         let x = unit_table(&features);
         let (n, d) = x.dim();
-        let starts = spread_rows(x.view(), None, clusters, seed.0, rayon::current_num_threads() > 1);
+        let starts =
+            spread_rows(x.view(), None, clusters, seed.0, rayon::current_num_threads() > 1);
         let mut units = x.select(Axis(0), &starts);
         let k = starts.len();
         let mut wins = vec![1.0; k];
@@ -106,9 +115,11 @@ impl BaseClusterer for Rpcl {
                 break;
             }
             let row = x.row(stream.below(n));
-            let far =
-                |c: usize| -> f64 { row.iter().zip(units.row(c)).map(|(x, c)| (x - c) * (x - c)).sum() };
-            // (g_c |x - c|^2, |x - c|^2, c) of winner and rival; the common divisor of g is left out.
+            let far = |c: usize| -> f64 {
+                row.iter().zip(units.row(c)).map(|(x, c)| (x - c) * (x - c)).sum()
+            };
+            // (g_c |x - c|^2, |x - c|^2, c) of winner and rival; the common divisor of g is left
+            // out.
             let mut winner = (f64::INFINITY, 0.0, 0);
             let mut rival = winner;
             for c in 0..k {

@@ -34,9 +34,13 @@ pub(crate) fn median_square(x: ArrayView2<'_, f64>, seed: Seed) -> f64 {
     *squares.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
-/// Rows whose inner products approximate the kernel `exp(-|x - y|^2 / width)`: the kernel between rows
-/// and landmarks times the inverse root of that among the landmarks (Nystroem).
-pub(crate) fn nystroem(x: ArrayView2<'_, f64>, landmarks: &[usize], width: f64) -> Option<Array2<f64>> {
+/// Rows whose inner products approximate the kernel `exp(-|x - y|^2 / width)`: the kernel between
+/// rows and landmarks times the inverse root of that among the landmarks (Nystroem).
+pub(crate) fn nystroem(
+    x: ArrayView2<'_, f64>,
+    landmarks: &[usize],
+    width: f64,
+) -> Option<Array2<f64>> {
     let marks = x.select(Axis(0), landmarks);
     let p = marks.nrows();
     let kernel = |a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>| (-square(a, b) / width).exp();
@@ -52,7 +56,8 @@ pub(crate) fn nystroem(x: ArrayView2<'_, f64>, landmarks: &[usize], width: f64) 
     let mut out = vec![0.0; x.nrows() * rank];
     out.par_chunks_mut(CHUNK * rank).enumerate().for_each(|(c, out)| {
         let rows = x.slice(s![c * CHUNK..c * CHUNK + out.len() / rank, ..]);
-        let near = Array2::from_shape_fn((rows.nrows(), p), |(i, j)| kernel(rows.row(i), marks.row(j)));
+        let near =
+            Array2::from_shape_fn((rows.nrows(), p), |(i, j)| kernel(rows.row(i), marks.row(j)));
         for (o, &v) in out.iter_mut().zip(near.dot(&root).iter()) {
             *o = v;
         }
@@ -60,15 +65,16 @@ pub(crate) fn nystroem(x: ArrayView2<'_, f64>, landmarks: &[usize], width: f64) 
     Array2::from_shape_vec((x.nrows(), rank), out).ok()
 }
 
-/// `count` rows that stand for the others, or as many as there are: centres of a short k-means on ten times as many
-/// rows drawn at random. None where `keep_going` said no.
+/// `count` rows that stand for the others, or as many as there are: centres of a short k-means on
+/// ten times as many rows drawn at random. None where `keep_going` said no.
 pub(crate) fn landmarks<F: Float>(
     x: ArrayView2<'_, F>,
     count: usize,
     seed: Seed,
     keep_going: &mut dyn FnMut(usize) -> bool,
 ) -> Array2<F> {
-    let drawn = seed.derive("landmarks", 0).stream().sample(x.nrows(), count.saturating_mul(CANDIDATES));
+    let drawn =
+        seed.derive("landmarks", 0).stream().sample(x.nrows(), count.saturating_mul(CANDIDATES));
     let options = KMeansOptions {
         max_iterations: ROUNDS,
         seed: seed.0,
@@ -91,7 +97,8 @@ pub(crate) fn nearest_marks(
         for (r, out) in out.chunks_mut(count).enumerate() {
             all.clear();
             all.extend((0..p).map(|j| (j, square(x.row(c * CHUNK + r), marks.row(j)))));
-            let order = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0));
+            let order =
+                |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0));
             if count < p {
                 all.select_nth_unstable_by(count, order);
             }

@@ -1,5 +1,6 @@
 use consilience_core::{
-    BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed,
+    BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report,
+    Result, Seed,
 };
 use consilience_num::eigen::symmetric_eigen;
 use consilience_num::kmeans::fit;
@@ -12,9 +13,9 @@ use crate::similarity::{landmarks, nearest_marks, square};
 
 /// Spectral clustering: k-means on the leading eigenvectors of a normalised similarity matrix.
 ///
-/// For clusters that hang together without being balls: rings, arcs, bands. Not for very noisy data, and
-/// slower than k-means by far. Up to 1000 distinct objects all similarities are used; beyond, each
-/// object is described by its nearest landmarks, so that no n x n matrix is needed.
+/// For clusters that hang together without being balls: rings, arcs, bands. Not for very noisy
+/// data, and slower than k-means by far. Up to 1000 distinct objects all similarities are used;
+/// beyond, each object is described by its nearest landmarks, so that no n x n matrix is needed.
 ///
 /// ```text
 /// A_ij = exp(-|x_i - x_j|^2 / (s_i s_j)),  s_i = distance to the 7th neighbour
@@ -42,10 +43,10 @@ use crate::similarity::{landmarks, nearest_marks, square};
 /// landmarks.
 ///
 /// # References
-/// A. Ng, M. Jordan, Y. Weiss, "On spectral clustering", 2001; L. Zelnik-Manor, P. Perona, "Self-tuning
-/// spectral clustering", 2004 (the scales s_i); X. Chen, D. Cai, "Large scale spectral clustering with
-/// landmark-based representation", 2011 (five landmarks per object). Equal objects are collapsed and
-/// counted by weight, which is the same matrix written shorter.
+/// A. Ng, M. Jordan, Y. Weiss, "On spectral clustering", 2001; L. Zelnik-Manor, P. Perona,
+/// "Self-tuning spectral clustering", 2004 (the scales s_i); X. Chen, D. Cai, "Large scale spectral
+/// clustering with landmark-based representation", 2011 (five landmarks per object). Equal objects
+/// are collapsed and counted by weight, which is the same matrix written shorter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spectral {
     neighbours: usize,
@@ -76,7 +77,8 @@ impl Spectral {
         self
     }
 
-    /// Number of landmarks p for more than 1000 distinct objects; raised to twice the number of clusters.
+    /// Number of landmarks p for more than 1000 distinct objects; raised to twice the number of
+    /// clusters.
     pub fn landmarks(mut self, landmarks: usize) -> Self {
         self.landmarks = landmarks;
         self
@@ -104,7 +106,10 @@ impl Spectral {
             *v = (-*v / (scales[i] * scales[j])).exp() * (weights[i] * weights[j]).sqrt();
         }
         let degree: Vec<f64> = (0..m)
-            .map(|i| a.row(i).iter().zip(weights).map(|(a, w)| a * w.sqrt()).sum::<f64>() / weights[i].sqrt())
+            .map(|i| {
+                a.row(i).iter().zip(weights).map(|(a, w)| a * w.sqrt()).sum::<f64>()
+                    / weights[i].sqrt()
+            })
             .collect();
         for ((i, j), v) in a.indexed_iter_mut() {
             *v /= (degree[i] * degree[j]).sqrt();
@@ -196,8 +201,9 @@ impl BaseClusterer for Spectral {
                 self.by_landmarks(x, weights, clusters, seed)
             }
         });
-        let mut rows = embedded
-            .ok_or_else(|| Error::new(ErrorKind::NonFinite, "the similarity matrix has no eigenpairs"))?;
+        let mut rows = embedded.ok_or_else(|| {
+            Error::new(ErrorKind::NonFinite, "the similarity matrix has no eigenpairs")
+        })?;
         for mut row in rows.rows_mut() {
             let norm = row.dot(&row).sqrt();
             if norm > 0.0 {
@@ -206,8 +212,9 @@ impl BaseClusterer for Spectral {
         }
         let options = last_kmeans(clusters, self.restarts, seed);
         let mut watch = Watch::new(observer, "k-means", options.max_iterations);
-        let found = report
-            .stage("k-means", || fit(rows.view(), Some(weights), &options, &mut |done| watch.go_on(done)));
+        let found = report.stage("k-means", || {
+            fit(rows.view(), Some(weights), &options, &mut |done| watch.go_on(done))
+        });
         watch.finish()?;
         tell(&mut report, &found);
         finish(&distinct.spread(&found.assignment), clusters, report)

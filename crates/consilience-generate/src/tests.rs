@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use consilience_core::conformance::{Profile, base_clusterer};
 use consilience_core::{
-    BaseClusterer, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed, Status,
-    scores,
+    BaseClusterer, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report, Result,
+    Seed, Status, scores,
 };
 use ndarray::{Array2, ArrayView2, array};
 
@@ -37,7 +37,10 @@ fn agreement(clusterer: &dyn BaseClusterer, x: &Array2<f64>, truth: &Partition) 
 
 #[test]
 fn kmeans_obeys_the_laws() {
-    base_clusterer(&KMeans::new().restarts(3), &Profile { thread_objects: 4000, ..Profile::default() });
+    base_clusterer(
+        &KMeans::new().restarts(3),
+        &Profile { thread_objects: 4000, ..Profile::default() },
+    );
 }
 
 #[test]
@@ -64,12 +67,18 @@ fn agglomerative_obeys_the_laws() {
 #[test]
 fn spectral_obeys_the_laws() {
     base_clusterer(&Spectral::new(), &Profile { thread_objects: 200, ..Profile::default() });
-    base_clusterer(&Spectral::new().landmarks(60), &Profile { thread_objects: 2500, ..Profile::default() });
+    base_clusterer(
+        &Spectral::new().landmarks(60),
+        &Profile { thread_objects: 2500, ..Profile::default() },
+    );
 }
 
 #[test]
 fn kernel_kmeans_obeys_the_laws() {
-    base_clusterer(&KernelKMeans::new().restarts(3), &Profile { thread_objects: 1500, ..Profile::default() });
+    base_clusterer(
+        &KernelKMeans::new().restarts(3),
+        &Profile { thread_objects: 1500, ..Profile::default() },
+    );
 }
 
 #[test]
@@ -209,7 +218,11 @@ fn odd_tables_give_ensembles() {
             let x = x.mapv(|v| v * unit);
             let found = generator().scale(scale).clusters(2..=2).generate(x.view()).unwrap();
             for member in found.members() {
-                assert_eq!(scores::adjusted_rand(member, &truth).unwrap(), 1.0, "{scale:?} {unit:e}");
+                assert_eq!(
+                    scores::adjusted_rand(member, &truth).unwrap(),
+                    1.0,
+                    "{scale:?} {unit:e}"
+                );
             }
         }
     }
@@ -255,7 +268,12 @@ impl BaseClusterer for Spy {
 fn what_members_see() {
     let x = Array2::<f64>::zeros((900, 21));
     let spy = Spy { ks: &KS, shape: &SHAPES };
-    Generator::new(spy).members(300).feature_fraction(0.1).object_fraction(0.5).generate(x.view()).unwrap();
+    Generator::new(spy)
+        .members(300)
+        .feature_fraction(0.1)
+        .object_fraction(0.5)
+        .generate(x.view())
+        .unwrap();
     let ks = KS.lock().unwrap();
     // sqrt(900) / 2 = 15.
     assert_eq!((ks.iter().min(), ks.iter().max(), ks.len()), (Some(&2), Some(&15), 300));
@@ -298,7 +316,8 @@ fn progress_and_cancellation_of_the_generator() {
 fn what_cannot_fit_is_refused_before_it_is_allocated() {
     let (x, _) = blobs(40, 3, 3, 1);
     for dimensions in [usize::MAX, 1 << 58, 1 << 40] {
-        let e = Generator::new(KMeans::new()).projection(dimensions).generate(x.view()).unwrap_err();
+        let e =
+            Generator::new(KMeans::new()).projection(dimensions).generate(x.view()).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::TooLarge, "{e}");
     }
     for members in [usize::MAX, 1 << 40] {

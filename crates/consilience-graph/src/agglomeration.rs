@@ -1,4 +1,6 @@
-use consilience_core::{Error, Fit, GraphPartitioner, Observer, Partition, Report, Result, SimilarityGraph};
+use consilience_core::{
+    Error, Fit, GraphPartitioner, Observer, Partition, Report, Result, SimilarityGraph,
+};
 
 use crate::linkage::linkage_checked;
 use crate::{Dendrogram, Linkage};
@@ -66,7 +68,11 @@ impl Agglomeration {
     /// # Errors
     /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) for a graph without nodes,
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
-    pub fn dendrogram(&self, graph: SimilarityGraph, observer: &dyn Observer) -> Result<Dendrogram> {
+    pub fn dendrogram(
+        &self,
+        graph: SimilarityGraph,
+        observer: &dyn Observer,
+    ) -> Result<Dendrogram> {
         let (grouping, mut d) = graph.into_parts();
         if grouping.n_nodes() == 0 {
             return Err(Error::empty("a similarity graph without nodes"));
@@ -79,8 +85,8 @@ impl Agglomeration {
             d.mapv_inplace(|s| 1.0 - s);
             return linkage_checked(d, &weights, self.linkage, observer);
         }
-        // The other linkages are equivariant under shifts. Working on -s keeps similarities far below
-        // the precision of 1 - s apart, which decide the last merges of long random walks.
+        // The other linkages are equivariant under shifts. Working on -s keeps similarities far
+        // below the precision of 1 - s apart, which decide the last merges of long random walks.
         d.mapv_inplace(|s| -s);
         Ok(linkage_checked(d, &weights, self.linkage, observer)?.map_heights(|h| 1.0 + h))
     }

@@ -4,8 +4,8 @@ use consilience_core::{Observer, Result};
 
 use crate::{ClusterIncidence, Dendrogram};
 
-/// The lists that are left are not read once what they could add, times this, is below the best: at 1 many nodes
-/// would have to be computed in full, and at 3 too many lists be read.
+/// The lists that are left are not read once what they could add, times this, is below the best: at
+/// 1 many nodes would have to be computed in full, and at 3 too many lists be read.
 const ENOUGH: f64 = 1.5;
 
 /// The sums on the way are rounded otherwise than the full ones.
@@ -63,13 +63,15 @@ struct Nodes<'a> {
     order: Vec<usize>,
 }
 
-/// The tree of average linkage over microclusters of a complete ensemble, where the similarity of two of them is the
-/// weight of the clusters that hold both, over `total`. Heights are 1 - similarity.
+/// The tree of average linkage over microclusters of a complete ensemble, where the similarity of
+/// two of them is the weight of the clusters that hold both, over `total`. Heights are 1 -
+/// similarity.
 ///
-/// With h_A(c) the objects of node A in cluster c, the mean similarity of two nodes is
-/// sum_c w_c h_A(c) h_B(c) / (|A| |B| total), so a node is known by its row of h, which adds up in a merge. The nearest
-/// neighbour comes from the lists of the clusters, shortest first, until no member that is left could make a node
-/// the nearest that no list has told of; what is left over is computed in full, so no pruning shows in the tree.
+/// With h_A(c) the objects of node A in cluster c, the mean similarity of two nodes is sum_c w_c
+/// h_A(c) h_B(c) / (|A| |B| total), so a node is known by its row of h, which adds up in a merge.
+/// The nearest neighbour comes from the lists of the clusters, shortest first, until no member that
+/// is left could make a node the nearest that no list has told of; what is left over is computed in
+/// full, so no pruning shows in the tree.
 ///
 /// Time is in proportion to the entries read, O(n~ M) memory.
 pub(crate) fn average_linkage(
@@ -106,8 +108,8 @@ pub(crate) fn average_linkage(
         let previous = chain.len().checked_sub(2).map(|p| chain[p]);
         let (near, similarity) = nodes.nearest(top, previous, last_near[top as usize], first_alive);
         last_near[top as usize] = Some(near);
-        // Sums of weights are rounded, so a nearest node could be one further down the chain; all between are
-        // equally near up to that rounding.
+        // Sums of weights are rounded, so a nearest node could be one further down the chain; all
+        // between are equally near up to that rounding.
         if on_chain[near as usize] {
             while let Some(node) = chain.pop() {
                 on_chain[node as usize] = false;
@@ -128,8 +130,8 @@ pub(crate) fn average_linkage(
     Ok(Dendrogram::from_slots(n, merges).map_heights(|h| 1.0 + h))
 }
 
-/// The clusters in an order that the order of the members leaves no trace in, so that sums over them have the same
-/// bits: by weight, then by the microclusters that they hold.
+/// The clusters in an order that the order of the members leaves no trace in, so that sums over
+/// them have the same bits: by weight, then by the microclusters that they hold.
 fn canonical(incidence: &ClusterIncidence, weights: &[f64]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..incidence.n_clusters() as u32).collect();
     order.sort_by(|&a, &b| {
@@ -144,7 +146,12 @@ fn canonical(incidence: &ClusterIncidence, weights: &[f64]) -> Vec<u32> {
 }
 
 impl<'a> Nodes<'a> {
-    fn of(incidence: &ClusterIncidence, order: &[u32], weights: &'a [f64], member: &'a [u32]) -> Self {
+    fn of(
+        incidence: &ClusterIncidence,
+        order: &[u32],
+        weights: &'a [f64],
+        member: &'a [u32],
+    ) -> Self {
         let n = incidence.n_rows();
         let sizes = incidence.sizes();
         let mut shares: Vec<Vec<Share>> =
@@ -175,7 +182,8 @@ impl<'a> Nodes<'a> {
         }
     }
 
-    /// The node nearest to `top` and their summed weight per pair of objects. Of equals `previous`, then the lowest.
+    /// The node nearest to `top` and their summed weight per pair of objects. Of equals `previous`,
+    /// then the lowest.
     fn nearest(
         &mut self,
         top: u32,
@@ -195,7 +203,8 @@ impl<'a> Nodes<'a> {
         }
         let mut best = previous.map(|p| (p, self.similarity(top, p)));
         let mut reached = best.map_or(0.0, |b| b.1);
-        if let Some(h) = hint.filter(|&h| self.alive[h as usize] && Some(h) != previous && h != top) {
+        if let Some(h) = hint.filter(|&h| self.alive[h as usize] && Some(h) != previous && h != top)
+        {
             reached = f64::max(reached, self.similarity(top, h));
         }
         self.order.sort_unstable_by_key(|&u| self.voices[u].entries);
@@ -247,13 +256,15 @@ impl<'a> Nodes<'a> {
         }
         self.shares[top as usize] = asking;
         best.unwrap_or_else(|| {
-            let other = (first_alive..).find(|&i| i != top as usize && self.alive[i]).unwrap_or(top as usize);
+            let other = (first_alive..)
+                .find(|&i| i != top as usize && self.alive[i])
+                .unwrap_or(top as usize);
             (other as u32, 0.0)
         })
     }
 
-    /// The summed weight per pair of objects of the asking node, whose shares lie in `mine`, and another: the same
-    /// bits whichever of the two asks.
+    /// The summed weight per pair of objects of the asking node, whose shares lie in `mine`, and
+    /// another: the same bits whichever of the two asks.
     fn similarity(&self, top: u32, x: u32) -> f64 {
         let shared = self.shares[x as usize].iter().fold(0.0, |sum, s| {
             let c = s.cluster as usize;
@@ -285,7 +296,9 @@ impl<'a> Nodes<'a> {
         // Now the lists: one entry less where both were.
         for s in b {
             let cluster = s.cluster as usize;
-            let Ok(own) = self.shares[keep].binary_search_by_key(&s.cluster, |s| s.cluster) else { continue };
+            let Ok(own) = self.shares[keep].binary_search_by_key(&s.cluster, |s| s.cluster) else {
+                continue;
+            };
             let Share { at, objects, .. } = self.shares[keep][own];
             if at == s.at {
                 continue;
@@ -315,7 +328,8 @@ mod tests {
     use ndarray::Array2;
     use proptest::prelude::*;
 
-    /// Members that put each object of a noisy line at the nearest of a few of them; every third object twice.
+    /// Members that put each object of a noisy line at the nearest of a few of them; every third
+    /// object twice.
     fn ensemble(seed: u64, objects: usize, members: usize, most: usize) -> Ensemble {
         let mut s = Seed(seed).stream();
         let at: Vec<f64> = (0..objects).map(|_| s.normal() + 4.0 * s.below(3) as f64).collect();
@@ -329,14 +343,17 @@ mod tests {
                     (0..centres.len() as u32).min_by(|a, b| far(a).total_cmp(&far(b))).unwrap()
                 })
                 .collect();
-            Partition::from_fn(objects, |i| Some(u64::from(labels[i - usize::from(i % 3 == 2)]))).unwrap()
+            Partition::from_fn(objects, |i| Some(u64::from(labels[i - usize::from(i % 3 == 2)])))
+                .unwrap()
         });
         Ensemble::new(members.collect()).unwrap()
     }
 
     fn weights(seed: u64, incidence: &ClusterIncidence) -> Vec<f64> {
         let mut s = Seed(seed).stream();
-        (0..incidence.n_clusters()).map(|_| if s.below(8) == 0 { 0.0 } else { s.uniform() }).collect()
+        (0..incidence.n_clusters())
+            .map(|_| if s.below(8) == 0 { 0.0 } else { s.uniform() })
+            .collect()
     }
 
     fn matrix(m: &Microclusters, incidence: &ClusterIncidence, weights: &[f64]) -> Array2<f64> {
@@ -346,7 +363,8 @@ mod tests {
         graph.into_parts().1
     }
 
-    /// Each merge, in the order of heights, joins a nearest pair of those that are left, as the definition has it.
+    /// Each merge, in the order of heights, joins a nearest pair of those that are left, as the
+    /// definition has it.
     fn assert_certified(tree: &Dendrogram, similarity: &Array2<f64>, sizes: &[f64]) {
         let n = sizes.len();
         let mut sets: Vec<Option<Vec<usize>>> = (0..n).map(|i| Some(vec![i])).collect();
@@ -419,7 +437,8 @@ mod tests {
         ])
         .unwrap();
         let incidence = ClusterIncidence::of(&Microclusters::of(&e).unwrap());
-        let tree = average_linkage(&incidence, &vec![1.0; incidence.n_clusters()], 2.0, &()).unwrap();
+        let tree =
+            average_linkage(&incidence, &vec![1.0; incidence.n_clusters()], 2.0, &()).unwrap();
         let heights: Vec<f64> = tree.merges().iter().map(|m| m.height).collect();
         assert_eq!(heights, [0.5, 1.0, 1.0]);
         let cancelled = average_linkage(&incidence, &[1.0; 7], 2.0, &Cancelled).unwrap_err();

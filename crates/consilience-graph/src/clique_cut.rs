@@ -10,7 +10,8 @@ use rayon::prelude::*;
 use crate::spectrum::leading;
 use crate::{ClusterIncidence, Clusters, Microclusters, SpectralCut};
 
-/// What divides the graph of [`Cspa`](crate::Cspa), [`Hgpa`](crate::Hgpa) and [`Mcla`](crate::Mcla).
+/// What divides the graph of [`Cspa`](crate::Cspa), [`Hgpa`](crate::Hgpa) and
+/// [`Mcla`](crate::Mcla).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CutMethod {
@@ -50,14 +51,18 @@ impl Division {
             (_, Clusters::Fixed(k)) => Ok(Some(k)),
             (CutMethod::Spectral, Clusters::Eigengap) => Ok(None),
             #[cfg(feature = "metis")]
-            (CutMethod::Metis, Clusters::Eigengap) => {
-                Err(Error::invalid("METIS needs the number of clusters; only a spectral cut has eigenvalues"))
-            }
+            (CutMethod::Metis, Clusters::Eigengap) => Err(Error::invalid(
+                "METIS needs the number of clusters; only a spectral cut has eigenvalues",
+            )),
         }
     }
 
     /// Divides a stored graph.
-    pub(crate) fn of_graph(&self, graph: SimilarityGraph, observer: &dyn Observer) -> Result<Fit<Partition>> {
+    pub(crate) fn of_graph(
+        &self,
+        graph: SimilarityGraph,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Partition>> {
         match self.method {
             CutMethod::Spectral => self.spectral.partition(graph, observer),
             #[cfg(feature = "metis")]
@@ -71,8 +76,9 @@ impl Division {
         }
     }
 
-    /// Divides the graph of weights `w_ij = sum of weight(e) over the clusters e that hold i and j`, where a
-    /// cluster of so many objects has that weight.
+    /// Divides the graph of weights
+    /// `w_ij = sum of weight(e) over the clusters e that hold i and j`, where a cluster of so many
+    /// objects has that weight.
     pub(crate) fn of_cliques(
         &self,
         microclusters: &Microclusters,
@@ -80,7 +86,8 @@ impl Division {
         observer: &dyn Observer,
     ) -> Result<Fit<Partition>> {
         let incidence = ClusterIncidence::of(microclusters);
-        let weights: Vec<f64> = incidence.objects().iter().map(|&objects| weight(objects)).collect();
+        let weights: Vec<f64> =
+            incidence.objects().iter().map(|&objects| weight(objects)).collect();
         let grouping = microclusters.grouping();
         if self.method == CutMethod::Spectral || grouping.n_nodes() == 0 {
             return spectral(grouping, &incidence, &weights, &self.spectral, observer);
@@ -91,7 +98,11 @@ impl Division {
 }
 
 /// The graph of cliques, stored.
-fn expand(incidence: &ClusterIncidence, weights: &[f64], budget: MemoryBudget) -> Result<Array2<f64>> {
+fn expand(
+    incidence: &ClusterIncidence,
+    weights: &[f64],
+    budget: MemoryBudget,
+) -> Result<Array2<f64>> {
     let n = incidence.n_rows();
     budget.check_square("similarity graph", n, 8)?;
     let mut w = vec![0.0; n * n];
@@ -131,7 +142,8 @@ fn spectral(
             .collect();
         let scale: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
         let wanted = cut.wanted(n).min(incidence.n_clusters());
-        let (values, mut vectors, converged) = leading(incidence, &shares, &scale, wanted, observer)?;
+        let (values, mut vectors, converged) =
+            leading(incidence, &shares, &scale, wanted, observer)?;
         if !converged {
             report.status = Status::MaxIterations;
         }
@@ -167,7 +179,8 @@ mod tests {
         [vec![1.0; h.n_clusters()], h.objects().iter().map(|&o| 1.0 / (o - 1.0).max(1.0)).collect()]
     }
 
-    /// Object by object: counts of common clusters with their weights, straight from the definition.
+    /// Object by object: counts of common clusters with their weights, straight from the
+    /// definition.
     fn naive(ensemble: &Ensemble, i: usize, j: usize, inverse: bool) -> f64 {
         let mut sum = 0.0;
         for member in ensemble.members() {
@@ -196,7 +209,9 @@ mod tests {
                         {
                             assert!(*a > 0.0 && *b > 0.0);
                             let expected = naive(&ensemble, i, j, inverse == 1);
-                            assert!((w[[node[i] as usize, node[j] as usize]] - expected).abs() < 1e-14);
+                            assert!(
+                                (w[[node[i] as usize, node[j] as usize]] - expected).abs() < 1e-14
+                            );
                         }
                     }
                 }
@@ -243,6 +258,10 @@ mod tests {
         let weights = vec![1.0; h.n_clusters()];
         let fit = spectral(m.grouping(), &h, &weights, &SpectralCut::new(5), &()).unwrap();
         let expected = Partition::from_fn(n, |i| Some(i as u64 % 5)).unwrap();
-        assert!(fit.output == expected, "adjusted Rand {:?}", scores::adjusted_rand(&fit.output, &expected));
+        assert!(
+            fit.output == expected,
+            "adjusted Rand {:?}",
+            scores::adjusted_rand(&fit.output, &expected)
+        );
     }
 }

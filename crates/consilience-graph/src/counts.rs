@@ -1,4 +1,6 @@
-use consilience_core::{Error, ErrorKind, LabelInt, MemoryBudget, Observer, Partition, Result, with_labels};
+use consilience_core::{
+    Error, ErrorKind, LabelInt, MemoryBudget, Observer, Partition, Result, with_labels,
+};
 use consilience_num::tally::tally;
 use rayon::prelude::*;
 
@@ -124,7 +126,11 @@ impl PairCounts {
     /// # Errors
     /// [`ErrorKind::TooLarge`] beyond the budget or with more than 65,535 members,
     /// [`ErrorKind::Cancelled`].
-    pub fn of(microclusters: &Microclusters, budget: MemoryBudget, observer: &dyn Observer) -> Result<Self> {
+    pub fn of(
+        microclusters: &Microclusters,
+        budget: MemoryBudget,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         let (nodes, members) = (microclusters.n_nodes(), microclusters.n_members());
         budget.check_square("pair counts", nodes, 2)?;
         let scratch = CountRow::new(microclusters)?;
@@ -269,8 +275,9 @@ impl SparsePairCounts {
 
     /// The links of one microcluster as (other, c, N), others ascending.
     pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
-        (self.offsets[i]..self.offsets[i + 1])
-            .map(|at| (self.columns[at] as usize, usize::from(self.together[at]), usize::from(self.both[at])))
+        (self.offsets[i]..self.offsets[i + 1]).map(|at| {
+            (self.columns[at] as usize, usize::from(self.together[at]), usize::from(self.both[at]))
+        })
     }
 }
 
@@ -283,8 +290,9 @@ mod tests {
         let mut s = Seed(seed).stream();
         let members = (0..members)
             .map(|_| {
-                let labels: Vec<i64> =
-                    (0..n).map(|_| if s.uniform() < missing { -1 } else { s.below(k) as i64 }).collect();
+                let labels: Vec<i64> = (0..n)
+                    .map(|_| if s.uniform() < missing { -1 } else { s.below(k) as i64 })
+                    .collect();
                 Partition::from_labels(&labels).unwrap()
             })
             .collect();

@@ -1,6 +1,6 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Report, Result, Similarity,
-    SimilarityGraph,
+    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Report, Result,
+    Similarity, SimilarityGraph,
 };
 
 use crate::overlap::{Overlaps, sorted_sum};
@@ -18,8 +18,8 @@ const LARGEST_BETA: f64 = 1000.0;
 /// CAI_u = mean over members v != u of NMI(u, v),   NCAI_u = CAI_u / max CAI,
 /// ```
 ///
-/// with mutual information divided by the larger entropy, over the objects that both label. Members that
-/// share no object with any other have index 0; where nobody agrees with anybody all have 1.
+/// with mutual information divided by the larger entropy, over the objects that both label. Members
+/// that share no object with any other have index 0; where nobody agrees with anybody all have 1.
 ///
 /// ```
 /// use consilience_core::{Ensemble, Partition};
@@ -45,7 +45,10 @@ const LARGEST_BETA: f64 = 1000.0;
 /// Huang, Lai, Wang 2015, "Combining multiple clusterings via crowd agreement estimation and
 /// multi-granularity link analysis", Section 3.1. Missing labels are ours.
 #[doc(alias = "NCAI")]
-pub fn normalized_crowd_agreement(incidence: &ClusterIncidence, observer: &dyn Observer) -> Result<Vec<f64>> {
+pub fn normalized_crowd_agreement(
+    incidence: &ClusterIncidence,
+    observer: &dyn Observer,
+) -> Result<Vec<f64>> {
     Ok(crowd_agreement(&Overlaps::of(incidence, observer)?, incidence.n_members()))
 }
 
@@ -70,8 +73,8 @@ pub(crate) fn check_beta(beta: f64) -> Result<()> {
     Ok(())
 }
 
-/// The co-association weighted by crowd agreement: of the members that label both objects, the share that puts
-/// them together, each member counted with weight `NCAI^beta`. The diagonal is 1.
+/// The co-association weighted by crowd agreement: of the members that label both objects, the
+/// share that puts them together, each member counted with weight `NCAI^beta`. The diagonal is 1.
 ///
 /// ```
 /// use consilience_core::{Ensemble, Partition, Similarity};
@@ -89,11 +92,13 @@ pub(crate) fn check_beta(beta: f64) -> Result<()> {
 /// ```
 ///
 /// # Complexity
-/// One addition for each two microclusters that share a cluster, n~^2 M at most, in parallel; 8 n~^2 bytes.
+/// One addition for each two microclusters that share a cluster, n~^2 M at most, in parallel; 8
+/// n~^2 bytes.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a beta outside 0..=1000,
-/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a beta
+/// outside 0..=1000, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the
+/// memory budget.
 ///
 /// # References
 /// Huang, Lai, Wang 2015, Section 3.2. Over members that label both where labels are missing.
@@ -124,7 +129,11 @@ impl WeightedCoAssociation {
     }
 
     /// What each cluster and each member weighs.
-    fn weights(&self, incidence: &ClusterIncidence, observer: &dyn Observer) -> Result<(Vec<f64>, Vec<f64>)> {
+    fn weights(
+        &self,
+        incidence: &ClusterIncidence,
+        observer: &dyn Observer,
+    ) -> Result<(Vec<f64>, Vec<f64>)> {
         let ncai = normalized_crowd_agreement(incidence, observer)?;
         let members: Vec<f64> = ncai.into_iter().map(|c| c.powf(self.beta)).collect();
         let clusters = incidence.member_of_cluster().into_iter().map(|u| members[u]).collect();
@@ -135,13 +144,18 @@ impl WeightedCoAssociation {
     ///
     /// # Errors
     /// As [`WeightedCoAssociation`].
-    pub fn between(&self, microclusters: &Microclusters, observer: &dyn Observer) -> Result<SimilarityGraph> {
+    pub fn between(
+        &self,
+        microclusters: &Microclusters,
+        observer: &dyn Observer,
+    ) -> Result<SimilarityGraph> {
         check_beta(self.beta)?;
         let n = microclusters.n_nodes();
         self.budget.check_square("weighted co-association", n, 8)?;
         let incidence = ClusterIncidence::of(microclusters);
         let (clusters, members) = self.weights(&incidence, observer)?;
-        let graph = co_association(microclusters, &incidence, clusters, members, self.budget, observer)?;
+        let graph =
+            co_association(microclusters, &incidence, clusters, members, self.budget, observer)?;
         let (grouping, mut s) = graph.into_parts();
         // Microclusters that only members without weight label.
         s.diag_mut().fill(1.0);
@@ -150,17 +164,21 @@ impl WeightedCoAssociation {
 }
 
 impl Similarity for WeightedCoAssociation {
-    fn similarity(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<SimilarityGraph>> {
+    fn similarity(
+        &self,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> Result<Fit<SimilarityGraph>> {
         check_beta(self.beta)?;
         on_microclusters(ensemble, observer, |microclusters| self.between(microclusters, observer))
     }
 }
 
-/// Weighted evidence accumulation clustering (WEAC): linkage on the co-association weighted by crowd
-/// agreement.
+/// Weighted evidence accumulation clustering (WEAC): linkage on the co-association weighted by
+/// crowd agreement.
 ///
-/// Use it in place of [`EvidenceAccumulation`](crate::EvidenceAccumulation) where some members may be bad;
-/// where members are good in some clusters and bad in others, [`Lwea`](crate::Lwea).
+/// Use it in place of [`EvidenceAccumulation`](crate::EvidenceAccumulation) where some members may
+/// be bad; where members are good in some clusters and bad in others, [`Lwea`](crate::Lwea).
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
@@ -177,12 +195,13 @@ impl Similarity for WeightedCoAssociation {
 /// ```
 ///
 /// # Complexity
-/// As [`EvidenceAccumulation`](crate::EvidenceAccumulation), which needs no matrix for average linkage of a complete
-/// ensemble; otherwise as [`WeightedCoAssociation`] and O(n~^2) for the tree.
+/// As [`EvidenceAccumulation`](crate::EvidenceAccumulation), which needs no matrix for average
+/// linkage of a complete ensemble; otherwise as [`WeightedCoAssociation`] and O(n~^2) for the tree.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n` or a beta outside
-/// 0..=1000, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n` or a beta outside 0..=1000,
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References
 /// Huang, Lai, Wang 2015, Section 3.2.
@@ -204,7 +223,8 @@ impl Weac {
         }
     }
 
-    /// WEAC with average linkage; the longest lifetime in the dendrogram chooses the number of clusters.
+    /// WEAC with average linkage; the longest lifetime in the dendrogram chooses the number of
+    /// clusters.
     pub fn by_lifetime() -> Self {
         Weac { clusters: None, ..Self::new(1) }
     }
@@ -230,7 +250,8 @@ impl Weac {
     /// The whole tree, with the microclusters that are its leaves; heights are 1 - similarity.
     ///
     /// # Errors
-    /// As [`Weac`]; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no object is labelled.
+    /// As [`Weac`]; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no object is
+    /// labelled.
     pub fn dendrogram(
         &self,
         ensemble: &Ensemble,
@@ -253,7 +274,8 @@ impl Weac {
                 self.similarity.weights(incidence, observer)
             });
         }
-        let graph = report.stage("similarity", || self.similarity.between(microclusters, observer))?;
+        let graph =
+            report.stage("similarity", || self.similarity.between(microclusters, observer))?;
         let cutter = Agglomeration::new(self.linkage, Cut::Clusters(1));
         report.stage("partition", || cutter.dendrogram(graph, observer))
     }

@@ -105,7 +105,8 @@ impl Dendrogram {
 
     /// Clusters after the first `merges` merges.
     fn cut_after(&self, merges: usize) -> Vec<usize> {
-        // A merge that was not made passes nothing down; one that was gives its node to its children.
+        // A merge that was not made passes nothing down; one that was gives its node to its
+        // children.
         let mut top: Vec<usize> = (0..self.leaves + merges).collect();
         for t in (0..merges).rev() {
             for child in self.merges[t].nodes {
@@ -127,8 +128,8 @@ impl Dendrogram {
     }
 
     /// The number of clusters that persists over the widest range of heights between 0 and
-    /// `ceiling` (the largest dissimilarity possible); the fewest of equals. Merges above the ceiling
-    /// or below 0 count as made there.
+    /// `ceiling` (the largest dissimilarity possible); the fewest of equals. Merges above the
+    /// ceiling or below 0 count as made there.
     ///
     /// # References
     /// Fred, Jain 2005, "Combining Multiple Clusterings Using Evidence Accumulation", Section 3.3.
@@ -139,8 +140,9 @@ impl Dendrogram {
         let made = |k: usize| {
             if k == self.leaves { 0.0 } else { clip(self.merges[self.leaves - k - 1].height) }
         };
-        let ended =
-            |k: usize| if k == 1 { ceiling.max(0.0) } else { clip(self.merges[self.leaves - k].height) };
+        let ended = |k: usize| {
+            if k == 1 { ceiling.max(0.0) } else { clip(self.merges[self.leaves - k].height) }
+        };
         let mut best = (1, f64::NEG_INFINITY);
         for k in 1..=self.leaves {
             let life = ended(k) - made(k);

@@ -1,12 +1,15 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, Observer, Partition, Report, Result, Seed, Status, Stream,
+    ConsensusFunction, Ensemble, Error, Fit, Observer, Partition, Report, Result, Seed, Status,
+    Stream,
 };
 use consilience_num::kmeans::{self, KMeansFit, KMeansOptions};
 use ndarray::{Array2, ArrayView2, Axis, s};
 
 use crate::transfer_cut::{eigengap, most_by_gap, numbered, unit_rows};
 use crate::weighted::{adopt, asked, collapsed};
-use crate::{ClusterIncidence, Clusters, IncidenceSpectrum, Microclusters, ensemble_driven_cluster_index};
+use crate::{
+    ClusterIncidence, Clusters, IncidenceSpectrum, Microclusters, ensemble_driven_cluster_index,
+};
 
 /// Longer walks than this leave nothing but connected components.
 const LONGEST: usize = 1000;
@@ -15,18 +18,19 @@ const WIDEST: usize = 1000;
 /// More starts than this are a slip of the keyboard.
 const MOST_RESTARTS: usize = 10_000;
 
-/// Entropy-weighted diffusion consensus: objects walk to their clusters and back, reliable clusters first;
-/// those who meet the same company after some steps belong together.
+/// Entropy-weighted diffusion consensus: objects walk to their clusters and back, reliable clusters
+/// first; those who meet the same company after some steps belong together.
 ///
-/// Linear in the ensemble, and on ensembles of k-means members the best single method we measured on
-/// average (`docs/choosing.md`). Where the classes are of very unequal size [`Lwea`](crate::Lwea) keeps the
-/// small ones better; `Recommended` chooses between the two by the ensemble. Fewer than k clusters come
-/// out where the walk tells fewer microclusters apart; the report says so.
+/// Linear in the ensemble, and on ensembles of k-means members the best single method we measured
+/// on average (`docs/choosing.md`). Where the classes are of very unequal size
+/// [`Lwea`](crate::Lwea) keeps the small ones better; `Recommended` chooses between the two by the
+/// ensemble. Fewer than k clusters come out where the walk tells fewer microclusters apart; the
+/// report says so.
 ///
 /// With B the incidence of microclusters and clusters, its columns weighted by `exp(-H_c / theta)`
-/// ([`ensemble_driven_cluster_index`]), and `X = S^1/2 D_r^-1/2 B D_c^-1/2` as in [`IncidenceSpectrum`],
-/// the rows of `S^-1/2 U sigma^t` for the first `q k` singular triplets are scaled to norm 1 and clustered by
-/// k-means, each weighing its objects.
+/// ([`ensemble_driven_cluster_index`]), and `X = S^1/2 D_r^-1/2 B D_c^-1/2` as in
+/// [`IncidenceSpectrum`], the rows of `S^-1/2 U sigma^t` for the first `q k` singular triplets are
+/// scaled to norm 1 and clustered by k-means, each weighing its objects.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
@@ -43,16 +47,17 @@ const MOST_RESTARTS: usize = 10_000;
 /// ```
 ///
 /// # Complexity
-/// O(n M) for the microclusters, then as [`IncidenceSpectrum`] for q k pairs and O(n~ q k^2) per iteration of
-/// k-means; no memory of order n^2.
+/// O(n M) for the microclusters, then as [`IncidenceSpectrum`] for q k pairs and O(n~ q k^2) per
+/// iteration of k-means; no memory of order n^2.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n`, a theta
-/// that is not positive and finite, a walk or width outside `1..=1000`, or no restarts.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n`, a theta that is not positive and finite, a walk or width outside `1..=1000`, or no
+/// restarts.
 ///
 /// # References
-/// Ours. The weights are those of Huang, Wang, Lai 2018 (LWGP), which is nearly this with q = 1 and t = 1; powers of
-/// singular values as diffusion distances: Coifman, Lafon 2006, "Diffusion maps".
+/// Ours. The weights are those of Huang, Wang, Lai 2018 (LWGP), which is nearly this with q = 1 and
+/// t = 1; powers of singular values as diffusion distances: Coifman, Lafon 2006, "Diffusion maps".
 #[doc(alias = "spectral_ensemble_clustering")]
 #[derive(Clone, Copy, Debug)]
 pub struct Diffusion {
@@ -70,8 +75,8 @@ impl Diffusion {
         Self::with(Clusters::Fixed(clusters))
     }
 
-    /// Diffusion consensus; the widest gap between the singular values of the incidence, here without weights,
-    /// chooses the number of clusters.
+    /// Diffusion consensus; the widest gap between the singular values of the incidence, here
+    /// without weights, chooses the number of clusters.
     pub fn by_eigengap() -> Self {
         Self::with(Clusters::Eigengap)
     }
@@ -80,7 +85,8 @@ impl Diffusion {
         Diffusion { clusters, theta: 0.3, steps: 12, width: 2, restarts: 10, seed: Seed(0) }
     }
 
-    /// How fast the weight of a cluster falls with its entropy; 0.3 unless said otherwise, 0.2 to 0.4 are good.
+    /// How fast the weight of a cluster falls with its entropy; 0.3 unless said otherwise, 0.2 to
+    /// 0.4 are good.
     pub fn theta(mut self, theta: f64) -> Self {
         self.theta = theta;
         self
@@ -98,7 +104,8 @@ impl Diffusion {
         self
     }
 
-    /// k-means starts on the embedding, of which the one of least inertia is kept; 10 unless said otherwise.
+    /// k-means starts on the embedding, of which the one of least inertia is kept; 10 unless said
+    /// otherwise.
     pub fn restarts(mut self, restarts: usize) -> Self {
         self.restarts = restarts;
         self
@@ -122,16 +129,20 @@ impl Diffusion {
             }
         }
         if !(self.theta > 0.0) || self.theta.is_infinite() {
-            return Err(Error::invalid(format!("theta {}; expected a positive number", self.theta)));
+            return Err(Error::invalid(format!(
+                "theta {}; expected a positive number",
+                self.theta
+            )));
         }
         Ok(())
     }
 
-    /// The places of the microclusters: unit rows, q k columns at most, and k. Objects of one microcluster
-    /// share their place.
+    /// The places of the microclusters: unit rows, q k columns at most, and k. Objects of one
+    /// microcluster share their place.
     ///
     /// # Errors
-    /// As [`Diffusion`]; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no object is labelled.
+    /// As [`Diffusion`]; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no object
+    /// is labelled.
     pub fn embedding(
         &self,
         microclusters: &Microclusters,
@@ -141,21 +152,27 @@ impl Diffusion {
         self.place(&ClusterIncidence::of(microclusters), None, observer)
     }
 
-    /// The cluster of each microcluster; k is taken as the number of microclusters where it is larger.
+    /// The cluster of each microcluster; k is taken as the number of microclusters where it is
+    /// larger.
     ///
     /// # Errors
     /// As [`Diffusion::embedding`].
-    pub fn cut(&self, microclusters: &Microclusters, observer: &dyn Observer) -> Result<Fit<Vec<usize>>> {
+    pub fn cut(
+        &self,
+        microclusters: &Microclusters,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Vec<usize>>> {
         let placed = self.embedding(microclusters, observer)?;
         self.cut_places(placed, microclusters, observer)
     }
 
-    /// As [`Diffusion::cut`], with a positive weight for each member, by which those of its clusters are
-    /// multiplied: equal weights change nothing.
+    /// As [`Diffusion::cut`], with a positive weight for each member, by which those of its
+    /// clusters are multiplied: equal weights change nothing.
     ///
     /// # Errors
-    /// As [`Diffusion::embedding`]; [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for
-    /// weights of another number.
+    /// As [`Diffusion::embedding`];
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for weights of
+    /// another number.
     pub fn cut_weighted(
         &self,
         microclusters: &Microclusters,
@@ -192,13 +209,16 @@ impl Diffusion {
             let mut stream = self.seed.derive("diffusion", restart as u64).stream();
             let centres = rows.select(Axis(0), &spread(rows.view(), &sizes, k, &mut stream));
             let going = &mut |_| !observer.cancelled();
-            let fit = kmeans::from_centres(rows.view(), Some(&sizes), centres.view(), &options, going);
+            let fit =
+                kmeans::from_centres(rows.view(), Some(&sizes), centres.view(), &options, going);
             observer.check()?;
             if best.as_ref().is_none_or(|b| fit.inertia < b.inertia) {
                 best = Some(fit);
             }
         }
-        let Some(best) = best else { return Err(Error::invalid("0 restarts; expected at least 1")) };
+        let Some(best) = best else {
+            return Err(Error::invalid("0 restarts; expected at least 1"));
+        };
         let clusters = adopt(&mut report, numbered(best)?);
         Ok(Fit::new(clusters, report))
     }
@@ -213,8 +233,8 @@ impl Diffusion {
         let k = match self.clusters {
             Clusters::Fixed(k) => k,
             Clusters::Eigengap => {
-                // Without weights: a member's cluster of one or two objects is never split, so that its
-                // weight is large and it would count as a cluster of its own.
+                // Without weights: a member's cluster of one or two objects is never split, so that
+                // its weight is large and it would count as a cluster of its own.
                 let even = vec![1.0; incidence.n_clusters()];
                 let plain = IncidenceSpectrum::of(incidence, &even, most_by_gap(n) + 1, observer)?;
                 eigengap(&plain.values, most_by_gap(n))
@@ -225,7 +245,8 @@ impl Diffusion {
         for (weight, factor) in weights.iter_mut().zip(factors.into_iter().flatten()) {
             *weight *= factor;
         }
-        let spectrum = IncidenceSpectrum::of(incidence, &weights, k.saturating_mul(self.width), observer)?;
+        let spectrum =
+            IncidenceSpectrum::of(incidence, &weights, k.saturating_mul(self.width), observer)?;
         let mut rows = spectrum.rows(incidence, k.saturating_mul(self.width))?;
         // The rows carry sigma already, and the values are sigma^2.
         for (j, value) in spectrum.values.iter().take(rows.ncols()).enumerate() {
@@ -242,13 +263,17 @@ impl Diffusion {
     }
 }
 
-/// Rows to start k-means from: each the best of some drawn by squared distance to those before, where the best
-/// leaves least inertia (greedy k-means++). Long walks gather the rows in few tight places, and plain k-means++
-/// too often starts twice in one and never in another. Fewer than k where all rows are taken.
+/// Rows to start k-means from: each the best of some drawn by squared distance to those before,
+/// where the best leaves least inertia (greedy k-means++). Long walks gather the rows in few tight
+/// places, and plain k-means++ too often starts twice in one and never in another. Fewer than k
+/// where all rows are taken.
 fn spread(rows: ArrayView2<'_, f64>, weights: &[f64], k: usize, stream: &mut Stream) -> Vec<usize> {
     let squares = |to: usize| -> Vec<f64> {
         let centre = rows.row(to);
-        rows.rows().into_iter().map(|r| r.iter().zip(&centre).map(|(a, b)| (a - b) * (a - b)).sum()).collect()
+        rows.rows()
+            .into_iter()
+            .map(|r| r.iter().zip(&centre).map(|(a, b)| (a - b) * (a - b)).sum())
+            .collect()
     };
     let Some(first) = stream.weighted(weights) else { return Vec::new() };
     let mut chosen = vec![first];
@@ -259,7 +284,8 @@ fn spread(rows: ArrayView2<'_, f64>, weights: &[f64], k: usize, stream: &mut Str
         let mut best: Option<(f64, usize, Vec<f64>)> = None;
         for _ in 0..tries {
             let Some(drawn) = stream.weighted(&mass) else { return chosen };
-            let left: Vec<f64> = nearest.iter().zip(squares(drawn)).map(|(n, d)| n.min(d)).collect();
+            let left: Vec<f64> =
+                nearest.iter().zip(squares(drawn)).map(|(n, d)| n.min(d)).collect();
             let inertia = left.iter().zip(weights).map(|(d, w)| d * w).sum();
             if best.as_ref().is_none_or(|b| inertia < b.0) {
                 best = Some((inertia, drawn, left));
@@ -292,8 +318,9 @@ mod tests {
     use consilience_core::conformance::planted;
     use consilience_num::eigen::symmetric_eigen;
 
-    /// Inner products of the places of two objects, straight from the definition on the dense objects x clusters
-    /// matrix: `X X'` to the power t, since `U sigma^2t U' = (X X')^t`, normalised. All dimensions.
+    /// Inner products of the places of two objects, straight from the definition on the dense
+    /// objects x clusters matrix: `X X'` to the power t, since `U sigma^2t U' = (X X')^t`,
+    /// normalised. All dimensions.
     fn reference(ensemble: &Ensemble, theta: f64, t: usize) -> Array2<f64> {
         let n = ensemble.n_objects();
         let mut columns: Vec<Vec<usize>> = Vec::new();
@@ -310,7 +337,8 @@ mod tests {
                     heard += 1.0;
                 }
                 for c in 0..m.n_clusters() {
-                    let p = labels.iter().filter(|&&l| l == c).count() as f64 / labels.len().max(1) as f64;
+                    let p = labels.iter().filter(|&&l| l == c).count() as f64
+                        / labels.len().max(1) as f64;
                     if p > 0.0 {
                         sum -= p * p.log2();
                     }
@@ -369,7 +397,9 @@ mod tests {
     fn bad_parameters_are_refused() {
         let e = planted(Seed(0), &[3, 3], 2, 0.0, 0.0).unwrap().ensemble;
         let d = Diffusion::new(2);
-        for bad in [d.theta(0.0), d.theta(f64::NAN), d.steps(0), d.steps(1001), d.width(0), d.restarts(0)] {
+        for bad in
+            [d.theta(0.0), d.theta(f64::NAN), d.steps(0), d.steps(1001), d.width(0), d.restarts(0)]
+        {
             let e = bad.fit(&e, &()).unwrap_err();
             assert_eq!(e.kind(), consilience_core::ErrorKind::InvalidParameter);
         }

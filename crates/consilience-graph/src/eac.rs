@@ -1,8 +1,8 @@
 //! Evidence accumulation: a similarity, a linkage, nothing else.
 
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Report, Result, Similarity,
-    SimilarityGraph,
+    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Report, Result,
+    Similarity, SimilarityGraph,
 };
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -30,8 +30,8 @@ use crate::{Agglomeration, CountRow, Cut, Dendrogram, Linkage, Microclusters};
 /// O(n~^2 M) byte operations in parallel, 8 n~^2 bytes.
 ///
 /// # References
-/// Fred, Jain 2005; on microclusters: Huang, Lai, Wang 2016, Definition 3. Over members that label both
-/// where labels are missing.
+/// Fred, Jain 2005; on microclusters: Huang, Lai, Wang 2016, Definition 3. Over members that label
+/// both where labels are missing.
 #[doc(alias = "consensus_matrix")]
 #[doc(alias = "CA matrix")]
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,7 +51,11 @@ impl CoAssociation {
     /// # Errors
     /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the budget,
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
-    pub fn between(&self, microclusters: &Microclusters, observer: &dyn Observer) -> Result<SimilarityGraph> {
+    pub fn between(
+        &self,
+        microclusters: &Microclusters,
+        observer: &dyn Observer,
+    ) -> Result<SimilarityGraph> {
         let n = microclusters.n_nodes();
         self.budget.check_square("co-association", n, 8)?;
         let scratch = CountRow::new(microclusters)?;
@@ -76,7 +80,11 @@ impl CoAssociation {
 }
 
 impl Similarity for CoAssociation {
-    fn similarity(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<SimilarityGraph>> {
+    fn similarity(
+        &self,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> Result<Fit<SimilarityGraph>> {
         on_microclusters(ensemble, observer, |microclusters| self.between(microclusters, observer))
     }
 }
@@ -85,8 +93,8 @@ impl Similarity for CoAssociation {
 ///
 /// The plain classic: no parameters but the linkage, and exact on microclusters, which count with
 /// their sizes. Use it as the yardstick; where local links mislead, `Pta` of the same ensemble does
-/// better. Average linkage of a complete ensemble needs no matrix; the other linkages and missing labels do,
-/// and from some 30,000 microclusters on it no longer fits.
+/// better. Average linkage of a complete ensemble needs no matrix; the other linkages and missing
+/// labels do, and from some 30,000 microclusters on it no longer fits.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
@@ -106,13 +114,15 @@ impl Similarity for CoAssociation {
 /// ```
 ///
 /// # Complexity
-/// O(n M) for the microclusters. Average linkage of a complete ensemble: O(n~ M) memory; each of some 3 n~ searches
-/// for a nearest neighbour reads the microclusters that share the smaller clusters of one, O(n~ M) at worst.
-/// Otherwise O(n~^2 M) byte operations and O(n~^2) for the tree; 8 n~^2 bytes.
+/// O(n M) for the microclusters. Average linkage of a complete ensemble: O(n~ M) memory; each of
+/// some 3 n~ searches for a nearest neighbour reads the microclusters that share the smaller
+/// clusters of one, O(n~ M) at worst. Otherwise O(n~^2 M) byte operations and O(n~^2) for the tree;
+/// 8 n~^2 bytes.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n`,
-/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n`, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory
+/// budget.
 ///
 /// # References
 /// Fred, Jain 2005, "Combining Multiple Clusterings Using Evidence Accumulation".
@@ -171,8 +181,8 @@ impl EvidenceAccumulation {
     /// The whole tree, with the microclusters that are its leaves.
     ///
     /// # Errors
-    /// As [`EvidenceAccumulation`]; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no
-    /// object is labelled.
+    /// As [`EvidenceAccumulation`]; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where
+    /// no object is labelled.
     pub fn dendrogram(
         &self,
         ensemble: &Ensemble,
@@ -194,7 +204,8 @@ impl EvidenceAccumulation {
                 Ok((vec![1.0; incidence.n_clusters()], vec![1.0; incidence.n_members()]))
             });
         }
-        let graph = report.stage("similarity", || self.similarity.between(microclusters, observer))?;
+        let graph =
+            report.stage("similarity", || self.similarity.between(microclusters, observer))?;
         let cutter = Agglomeration::new(self.linkage, self.cut);
         report.stage("partition", || cutter.dendrogram(graph, observer))
     }
@@ -212,7 +223,8 @@ impl ConsensusFunction for EvidenceAccumulation {
             _ => None,
         };
         let mut report = Report::default();
-        let microclusters = report.stage("microclusters", || self.microclusters(ensemble, observer))?;
+        let microclusters =
+            report.stage("microclusters", || self.microclusters(ensemble, observer))?;
         report.microclusters = Some(microclusters.n_nodes());
         let clusters = if microclusters.n_nodes() == 0 {
             observer.check()?;

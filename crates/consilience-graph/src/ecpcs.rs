@@ -1,6 +1,6 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, LabelInt, MemoryBudget, Observer, Partition, Result, Seed,
-    Similarity, SimilarityGraph, with_labels,
+    ConsensusFunction, Ensemble, Error, Fit, LabelInt, MemoryBudget, Observer, Partition, Result,
+    Seed, Similarity, SimilarityGraph, with_labels,
 };
 use consilience_num::kmeans::{self, KMeansOptions};
 use ndarray::{Array2, Axis};
@@ -11,12 +11,13 @@ use crate::spectrum::leading_dense;
 use crate::transfer_cut::{eigengap, most_by_gap, numbered, unit_rows};
 use crate::weighted::{adopt, asked, collapsed, on_grid, on_microclusters};
 use crate::{
-    Agglomeration, ClusterIncidence, Clusters, CountRow, Cut, Dendrogram, Linkage, Microclusters, TransferCut,
+    Agglomeration, ClusterIncidence, Clusters, CountRow, Cut, Dendrogram, Linkage, Microclusters,
+    TransferCut,
 };
 
-/// The enhanced co-association: how alike the clusters are that hold two objects, averaged over the members
-/// that label both, with the [propagated similarity](propagated_cluster_similarity) of clusters. Objects in
-/// different clusters of a member are no longer simply apart.
+/// The enhanced co-association: how alike the clusters are that hold two objects, averaged over the
+/// members that label both, with the [propagated similarity](propagated_cluster_similarity) of
+/// clusters. Objects in different clusters of a member are no longer simply apart.
 ///
 /// ```
 /// use consilience_core::{Ensemble, Partition, Similarity};
@@ -38,12 +39,13 @@ use crate::{
 /// As [`propagated_cluster_similarity`] and O(n~^2 M), in parallel; 8 n~^2 bytes.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for steps outside 1..=1000,
-/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for steps outside
+/// 1..=1000, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory
+/// budget.
 ///
 /// # References
-/// Huang, Wang, Peng, Lai, Kwoh 2021, "Enhanced Ensemble Clustering via Fast Propagation of Cluster-Wise
-/// Similarities", Section III-C. Missing labels are ours.
+/// Huang, Wang, Peng, Lai, Kwoh 2021, "Enhanced Ensemble Clustering via Fast Propagation of
+/// Cluster-Wise Similarities", Section III-C. Missing labels are ours.
 #[doc(alias = "ECA")]
 #[derive(Clone, Copy, Debug)]
 pub struct EnhancedCoAssociation {
@@ -75,12 +77,17 @@ impl EnhancedCoAssociation {
     ///
     /// # Errors
     /// As [`EnhancedCoAssociation`].
-    pub fn between(&self, microclusters: &Microclusters, observer: &dyn Observer) -> Result<SimilarityGraph> {
+    pub fn between(
+        &self,
+        microclusters: &Microclusters,
+        observer: &dyn Observer,
+    ) -> Result<SimilarityGraph> {
         check_steps(self.steps)?;
         let n = microclusters.n_nodes();
         self.budget.check_square("enhanced co-association", n, 8)?;
         let incidence = ClusterIncidence::of(microclusters);
-        let mut alike = propagated_cluster_similarity(&incidence, self.steps, self.budget, observer)?;
+        let mut alike =
+            propagated_cluster_similarity(&incidence, self.steps, self.budget, observer)?;
         if let Some(alike) = alike.as_slice_mut() {
             on_grid(alike, incidence.n_members());
         }
@@ -122,18 +129,22 @@ impl EnhancedCoAssociation {
 }
 
 impl Similarity for EnhancedCoAssociation {
-    fn similarity(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<SimilarityGraph>> {
+    fn similarity(
+        &self,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> Result<Fit<SimilarityGraph>> {
         check_steps(self.steps)?;
         on_microclusters(ensemble, observer, |microclusters| self.between(microclusters, observer))
     }
 }
 
-/// Ensemble clustering by propagating cluster-wise similarities, hierarchical (ECPCS-HC): average linkage on
-/// the enhanced co-association.
+/// Ensemble clustering by propagating cluster-wise similarities, hierarchical (ECPCS-HC): average
+/// linkage on the enhanced co-association.
 ///
-/// Use it where clusters of the members overlap in chains, so that plain co-association misses who belongs
-/// together. Deterministic; the similarity is a dense matrix over microclusters, beyond some 30,000 of
-/// them use [`EcpcsMc`].
+/// Use it where clusters of the members overlap in chains, so that plain co-association misses who
+/// belongs together. Deterministic; the similarity is a dense matrix over microclusters, beyond
+/// some 30,000 of them use [`EcpcsMc`].
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
@@ -153,8 +164,9 @@ impl Similarity for EnhancedCoAssociation {
 /// O(n M) for the microclusters, then as [`EnhancedCoAssociation`] and O(n~^2) for the tree.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n` or steps
-/// outside 1..=1000, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n` or steps outside 1..=1000,
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References
 /// Huang, Wang, Peng, Lai, Kwoh 2021, Section III-C.
@@ -171,8 +183,9 @@ impl EcpcsHc {
         EcpcsHc { clusters: Some(clusters), similarity: EnhancedCoAssociation::default() }
     }
 
-    /// ECPCS-HC; the longest lifetime in the dendrogram chooses the number of clusters. Propagation makes all
-    /// objects alike to some degree, so lifetimes end at the last merge: one cluster is never found.
+    /// ECPCS-HC; the longest lifetime in the dendrogram chooses the number of clusters. Propagation
+    /// makes all objects alike to some degree, so lifetimes end at the last merge: one cluster is
+    /// never found.
     pub fn by_lifetime() -> Self {
         EcpcsHc { clusters: None, similarity: EnhancedCoAssociation::default() }
     }
@@ -192,7 +205,8 @@ impl EcpcsHc {
     /// The whole tree, with the microclusters that are its leaves; heights are 1 - similarity.
     ///
     /// # Errors
-    /// As [`EcpcsHc`]; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no object is labelled.
+    /// As [`EcpcsHc`]; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no object is
+    /// labelled.
     pub fn dendrogram(
         &self,
         ensemble: &Ensemble,
@@ -219,7 +233,8 @@ impl ConsensusFunction for EcpcsHc {
         }
         check_steps(self.similarity.steps)?;
         collapsed(ensemble, self.clusters, observer, |microclusters, report| {
-            let graph = report.stage("similarity", || self.similarity.between(microclusters, observer))?;
+            let graph =
+                report.stage("similarity", || self.similarity.between(microclusters, observer))?;
             report.stage("partition", || {
                 let tree = tree(graph, observer)?;
                 tree.cut(self.clusters.unwrap_or_else(|| {
@@ -231,12 +246,12 @@ impl ConsensusFunction for EcpcsHc {
     }
 }
 
-/// Ensemble clustering by propagating cluster-wise similarities, with meta-clusters (ECPCS-MC): the clusters of
-/// all members are clustered by a normalised cut of their propagated similarity, and each object goes where
-/// most of its clusters went.
+/// Ensemble clustering by propagating cluster-wise similarities, with meta-clusters (ECPCS-MC): the
+/// clusters of all members are clustered by a normalised cut of their propagated similarity, and
+/// each object goes where most of its clusters went.
 ///
-/// Linear in the objects. Fewer than k clusters come out where a meta-cluster wins no object; the report says
-/// so. An object goes to the meta-cluster r of the largest share
+/// Linear in the objects. Fewer than k clusters come out where a meta-cluster wins no object; the
+/// report says so. An object goes to the meta-cluster r of the largest share
 ///
 /// ```text
 /// clusters in r that hold the object / clusters in r   (more clusters win a tie, then the first).
@@ -257,17 +272,19 @@ impl ConsensusFunction for EcpcsHc {
 /// ```
 ///
 /// # Complexity
-/// O(n M) for the microclusters, then as [`propagated_cluster_similarity`] with O(C^3) for the cut; no
-/// memory of order n^2.
+/// O(n M) for the microclusters, then as [`propagated_cluster_similarity`] with O(C^3) for the cut;
+/// no memory of order n^2.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n`, steps
-/// outside 1..=1000 or no restarts, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the
-/// similarity of clusters exceeds the memory budget.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n`, steps outside 1..=1000 or no restarts,
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the similarity of clusters
+/// exceeds the memory budget.
 ///
 /// # References
-/// Huang, Wang, Peng, Lai, Kwoh 2021, Section III-D. The eigenvectors of the cut are rounded by k-means on
-/// their rows' directions (Ng, Jordan, Weiss 2002), where the published program rotates them.
+/// Huang, Wang, Peng, Lai, Kwoh 2021, Section III-D. The eigenvectors of the cut are rounded by
+/// k-means on their rows' directions (Ng, Jordan, Weiss 2002), where the published program rotates
+/// them.
 #[doc(alias = "ECPCS-MC")]
 #[derive(Clone, Copy, Debug)]
 pub struct EcpcsMc {
@@ -284,14 +301,20 @@ impl EcpcsMc {
         Self::with(Clusters::Fixed(clusters))
     }
 
-    /// ECPCS-MC; the widest gap between eigenvalues chooses the number of meta-clusters, up to the square root
-    /// of the number of clusters.
+    /// ECPCS-MC; the widest gap between eigenvalues chooses the number of meta-clusters, up to the
+    /// square root of the number of clusters.
     pub fn by_eigengap() -> Self {
         Self::with(Clusters::Eigengap)
     }
 
     fn with(clusters: Clusters) -> Self {
-        EcpcsMc { clusters, steps: STEPS, restarts: 10, seed: Seed(0), budget: MemoryBudget::default() }
+        EcpcsMc {
+            clusters,
+            steps: STEPS,
+            restarts: 10,
+            seed: Seed(0),
+            budget: MemoryBudget::default(),
+        }
     }
 
     /// The steps of a walk; 20 unless said otherwise.
@@ -300,7 +323,8 @@ impl EcpcsMc {
         self
     }
 
-    /// k-means starts on the clusters, of which the one of least inertia is kept; 10 unless said otherwise.
+    /// k-means starts on the clusters, of which the one of least inertia is kept; 10 unless said
+    /// otherwise.
     pub fn restarts(mut self, restarts: usize) -> Self {
         self.restarts = restarts;
         self
@@ -319,7 +343,11 @@ impl EcpcsMc {
     }
 
     /// Meta-cluster of each cluster.
-    fn meta_clusters(&self, mut alike: Array2<f64>, observer: &dyn Observer) -> Result<Fit<Vec<usize>>> {
+    fn meta_clusters(
+        &self,
+        mut alike: Array2<f64>,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Vec<usize>>> {
         let c = alike.nrows();
         let scale = alike.sum_axis(Axis(1)).mapv(|d| d.sqrt().recip());
         alike *= &scale;

@@ -1,4 +1,6 @@
-use consilience_core::{ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Result};
+use consilience_core::{
+    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Result,
+};
 use consilience_num::kmeans::{self, KMeansOptions};
 use consilience_num::sparse::Csr;
 use ndarray::{Array2, ArrayView2, Axis};
@@ -20,21 +22,24 @@ const LEAST: f64 = 1e-100;
 /// k-means settles long before.
 const ITERATIONS: usize = 1000;
 
-/// Graph partitioning with multi-granularity link analysis (GP-MGLA): a transfer cut of a graph with links
-/// from objects to clusters, weighted by crowd agreement, and among clusters, by common neighbours.
+/// Graph partitioning with multi-granularity link analysis (GP-MGLA): a transfer cut of a graph
+/// with links from objects to clusters, weighted by crowd agreement, and among clusters, by common
+/// neighbours.
 ///
-/// Deterministic: k-means starts at the first object and the farthest from the ones before. Good where
-/// some members are bad. The links among clusters are a dense matrix: with many thousands of clusters in the
-/// ensemble use [`Lwgp`](crate::Lwgp).
+/// Deterministic: k-means starts at the first object and the farthest from the ones before. Good
+/// where some members are bad. The links among clusters are a dense matrix: with many thousands of
+/// clusters in the ensemble use [`Lwgp`](crate::Lwgp).
 ///
-/// With `w_u = NCAI_u^beta` and the Jaccard coefficients J of clusters (J = 1 of a cluster with itself), the
-/// source-aware connected triple similarity of two clusters counts common neighbours t by their source,
+/// With `w_u = NCAI_u^beta` and the Jaccard coefficients J of clusters (J = 1 of a cluster with
+/// itself), the source-aware connected triple similarity of two clusters counts common neighbours t
+/// by their source,
 ///
 /// ```text
 /// SACT_ij = sum over clusters t of w_u(t) min(J_it, J_jt) / max of all,   SACT_ii = 1,
 /// ```
 ///
-/// and the graph `[alpha B0 diag(w); SACT]` of objects and clusters (rows) to clusters (columns) is cut.
+/// and the graph `[alpha B0 diag(w); SACT]` of objects and clusters (rows) to clusters (columns) is
+/// cut.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
@@ -51,18 +56,19 @@ const ITERATIONS: usize = 1000;
 /// ```
 ///
 /// # Complexity
-/// O(n M) for the microclusters, O(n~ M^2 + C^3) for the graph with C clusters in the ensemble, O(n~ k^2) per
-/// iteration of k-means; 40 C^2 bytes.
+/// O(n M) for the microclusters, O(n~ M^2 + C^3) for the graph with C clusters in the ensemble,
+/// O(n~ k^2) per iteration of k-means; 40 C^2 bytes.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n`, alpha outside
-/// 1e-6..=1e6 or beta outside 0..=1000, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the links
-/// among clusters exceed the memory budget.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n`, alpha outside 1e-6..=1e6 or beta outside 0..=1000,
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the links among clusters
+/// exceed the memory budget.
 ///
 /// # References
 /// Huang, Lai, Wang 2015, "Combining multiple clusterings via crowd agreement estimation and
-/// multi-granularity link analysis", Sections 3.3 and 3.4. Microclusters weigh as many objects as they
-/// hold, which changes nothing; missing labels are ours.
+/// multi-granularity link analysis", Sections 3.3 and 3.4. Microclusters weigh as many objects as
+/// they hold, which changes nothing; missing labels are ours.
 #[doc(alias = "GP-MGLA")]
 #[derive(Clone, Copy, Debug)]
 pub struct GpMgla {
@@ -87,7 +93,8 @@ impl GpMgla {
         GpMgla { clusters, alpha: ALPHA, beta: BETA, budget: MemoryBudget::default() }
     }
 
-    /// How much a link from object to cluster counts beside one among clusters; 0.5 unless said otherwise.
+    /// How much a link from object to cluster counts beside one among clusters; 0.5 unless said
+    /// otherwise.
     pub fn alpha(mut self, alpha: f64) -> Self {
         self.alpha = alpha;
         self
@@ -113,7 +120,8 @@ impl GpMgla {
         Ok(())
     }
 
-    /// The normalised small matrix D_y^-1/2 W_y D_y^-1/2 and what takes its eigenvectors to the rows: alpha w D_y^-1/2.
+    /// The normalised small matrix D_y^-1/2 W_y D_y^-1/2 and what takes its eigenvectors to the
+    /// rows: alpha w D_y^-1/2.
     fn small(
         &self,
         incidence: &ClusterIncidence,
@@ -184,7 +192,8 @@ impl GpMgla {
         unit_rows(&mut embedding);
         let starts = farthest_first(embedding.view(), k);
         let centres = embedding.select(Axis(0), &starts);
-        let options = KMeansOptions { max_iterations: ITERATIONS, ..KMeansOptions::new(starts.len()) };
+        let options =
+            KMeansOptions { max_iterations: ITERATIONS, ..KMeansOptions::new(starts.len()) };
         let fit = kmeans::from_centres(
             embedding.view(),
             Some(incidence.sizes()),
@@ -197,9 +206,13 @@ impl GpMgla {
     }
 }
 
-/// Source-aware connected triples of clusters with the given weights: the similarity of two clusters by their
-/// common neighbours, over the largest of all; 1 on the diagonal.
-fn connected_triples(jaccard: &Csr, weights: &[f64], observer: &dyn Observer) -> Result<Array2<f64>> {
+/// Source-aware connected triples of clusters with the given weights: the similarity of two
+/// clusters by their common neighbours, over the largest of all; 1 on the diagonal.
+fn connected_triples(
+    jaccard: &Csr,
+    weights: &[f64],
+    observer: &dyn Observer,
+) -> Result<Array2<f64>> {
     let c = weights.len();
     let mut s = vec![0.0; c * c];
     s.par_chunks_mut(c.max(1)).enumerate().try_for_each(|(i, out)| {
@@ -233,7 +246,8 @@ fn symmetric_square(a: &Array2<f64>) -> Array2<f64> {
     square
 }
 
-/// Up to k different rows: the first, then always the one farthest from those taken (the first of equals).
+/// Up to k different rows: the first, then always the one farthest from those taken (the first of
+/// equals).
 fn farthest_first(rows: ArrayView2<'_, f64>, k: usize) -> Vec<usize> {
     let mut taken = vec![0];
     let mut nearest = vec![f64::INFINITY; rows.nrows()];
@@ -278,7 +292,10 @@ mod tests {
     fn triples_equal_the_sum_over_all_clusters() {
         let mut s = Seed(3).stream();
         let members: Vec<Partition> = (0..5)
-            .map(|_| Partition::from_labels(&(0..60).map(|_| s.below(6) as i64).collect::<Vec<_>>()).unwrap())
+            .map(|_| {
+                Partition::from_labels(&(0..60).map(|_| s.below(6) as i64).collect::<Vec<_>>())
+                    .unwrap()
+            })
             .collect();
         let e = Ensemble::new(members).unwrap();
         let incidence = ClusterIncidence::of(&Microclusters::of(&e).unwrap());
@@ -287,7 +304,12 @@ mod tests {
         let w: Vec<f64> = (0..c).map(|i| 0.1 + (i % 7) as f64).collect();
         let mut dense = Array2::zeros((c, c));
         for i in 0..c {
-            jaccard.row(i).0.iter().zip(jaccard.row(i).1).for_each(|(&j, &v)| dense[[i, j as usize]] = v);
+            jaccard
+                .row(i)
+                .0
+                .iter()
+                .zip(jaccard.row(i).1)
+                .for_each(|(&j, &v)| dense[[i, j as usize]] = v);
         }
         let sum = Array2::from_shape_fn((c, c), |(i, j)| {
             (0..c).map(|t| w[t] * f64::min(dense[[i, t]], dense[[j, t]])).sum::<f64>()

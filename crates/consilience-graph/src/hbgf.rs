@@ -6,12 +6,12 @@ use crate::{Clusters, TransferCut};
 /// Links of equal weight leave k-means several optima close together: more starts pay.
 const RESTARTS: usize = 10;
 
-/// Hybrid bipartite graph formulation (HBGF): objects and clusters are the nodes of one graph, an object is
-/// linked to the clusters it lies in, and a normalised cut partitions both.
+/// Hybrid bipartite graph formulation (HBGF): objects and clusters are the nodes of one graph, an
+/// object is linked to the clusters it lies in, and a normalised cut partitions both.
 ///
 /// Linear in the objects, so it is the plain choice for very large ensembles; where member clusters
-/// are of unequal reliability, [`Lwgp`](crate::Lwgp) weighs them. Fewer than k clusters come out where the
-/// graph tells fewer microclusters apart; the report says so.
+/// are of unequal reliability, [`Lwgp`](crate::Lwgp) weighs them. Fewer than k clusters come out
+/// where the graph tells fewer microclusters apart; the report says so.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
@@ -28,16 +28,17 @@ const RESTARTS: usize = 10;
 /// ```
 ///
 /// # Complexity
-/// O(n M) for the microclusters, then as [`IncidenceSpectrum`](crate::IncidenceSpectrum) and O(n~ k^2) per iteration of k-means; no memory of
-/// order n^2.
+/// O(n M) for the microclusters, then as [`IncidenceSpectrum`](crate::IncidenceSpectrum) and O(n~
+/// k^2) per iteration of k-means; no memory of order n^2.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n` or no restarts.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n` or no restarts.
 ///
 /// # References
 /// Fern, Brodley 2004, "Solving Cluster Ensemble Problems by Bipartite Graph Partitioning". The cut
-/// is found on the clusters' side (Li, Wu, Chang 2012), which gives the same eigenvectors; microclusters
-/// weigh as many objects as they hold.
+/// is found on the clusters' side (Li, Wu, Chang 2012), which gives the same eigenvectors;
+/// microclusters weigh as many objects as they hold.
 #[doc(alias = "HBGF")]
 #[derive(Clone, Copy, Debug)]
 pub struct Hbgf {

@@ -7,12 +7,14 @@ use rayon::prelude::*;
 
 use crate::Microclusters;
 
-/// Which clusters of the ensemble each microcluster lies in: the bipartite graph B0 of microclusters (rows)
-/// and the clusters of all members (columns), with an entry 1 where a cluster holds a microcluster.
+/// Which clusters of the ensemble each microcluster lies in: the bipartite graph B0 of
+/// microclusters (rows) and the clusters of all members (columns), with an entry 1 where a cluster
+/// holds a microcluster.
 ///
-/// This is what graph and spectral methods on the ensemble work with: as many entries per row as there
-/// are members that label it, so nothing grows with the square of the objects. Clusters are numbered
-/// member by member, within a member by their first object. A row stands for `sizes()[row]` objects.
+/// This is what graph and spectral methods on the ensemble work with: as many entries per row as
+/// there are members that label it, so nothing grows with the square of the objects. Clusters are
+/// numbered member by member, within a member by their first object. A row stands for
+/// `sizes()[row]` objects.
 ///
 /// ```
 /// use consilience_core::{Ensemble, Partition};
@@ -162,7 +164,9 @@ impl ClusterIncidence {
 
     /// The member that each cluster belongs to.
     pub fn member_of_cluster(&self) -> Vec<usize> {
-        (0..self.n_members()).flat_map(|u| std::iter::repeat_n(u, self.clusters_of_member(u).len())).collect()
+        (0..self.n_members())
+            .flat_map(|u| std::iter::repeat_n(u, self.clusters_of_member(u).len()))
+            .collect()
     }
 
     /// Objects in each microcluster.
@@ -178,7 +182,8 @@ impl ClusterIncidence {
     /// B0 x: for each microcluster the sum of the rows of `x` that belong to its clusters.
     ///
     /// # Errors
-    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) unless `x` has one row per cluster.
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) unless `x` has one
+    /// row per cluster.
     ///
     /// # Complexity
     /// O(entries columns), in parallel over rows and with the same bits at any number of threads.
@@ -189,8 +194,8 @@ impl ClusterIncidence {
     /// B0' x: for each cluster the sum of the rows of `x` that belong to its microclusters.
     ///
     /// # Errors
-    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) unless `x` has one row per
-    /// microcluster.
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) unless `x` has one
+    /// row per microcluster.
     ///
     /// # Complexity
     /// As [`ClusterIncidence::times`].
@@ -198,16 +203,17 @@ impl ClusterIncidence {
         product("microcluster", &self.clusters, self.n_rows(), x)
     }
 
-    /// B0' diag(w) B0: for each two clusters that share a microcluster, the summed weight of those they
-    /// share. Weights that are the [`sizes`](Self::sizes) give the numbers of common objects. The matrix is
-    /// symmetric to the last bit.
+    /// B0' diag(w) B0: for each two clusters that share a microcluster, the summed weight of those
+    /// they share. Weights that are the [`sizes`](Self::sizes) give the numbers of common objects.
+    /// The matrix is symmetric to the last bit.
     ///
     /// # Errors
-    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) unless there is one weight per
-    /// microcluster, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) unless there is one
+    /// weight per microcluster, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     ///
     /// # Complexity
-    /// O(n~ M^2) additions in parallel, memory in proportion to the pairs of clusters that share objects.
+    /// O(n~ M^2) additions in parallel, memory in proportion to the pairs of clusters that share
+    /// objects.
     pub fn overlaps(&self, weights: &[f64], observer: &dyn Observer) -> Result<Csr> {
         if weights.len() != self.n_rows() {
             return Err(Error::shape(format!(
@@ -264,9 +270,17 @@ impl ClusterIncidence {
 }
 
 /// Sums of the listed rows of `x`.
-fn product(what: &str, lists: &Lists, expected: usize, x: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
+fn product(
+    what: &str,
+    lists: &Lists,
+    expected: usize,
+    x: ArrayView2<'_, f64>,
+) -> Result<Array2<f64>> {
     if x.nrows() != expected {
-        return Err(Error::shape(format!("{} rows, expected one per {what}: {expected}", x.nrows())));
+        return Err(Error::shape(format!(
+            "{} rows, expected one per {what}: {expected}",
+            x.nrows()
+        )));
     }
     let x = x.as_standard_layout();
     let (n, width) = (lists.len(), x.ncols());
@@ -286,8 +300,9 @@ mod tests {
         let mut s = Seed(seed).stream();
         let members = (0..members)
             .map(|_| {
-                let labels: Vec<i64> =
-                    (0..n).map(|_| if s.uniform() < missing { -1 } else { s.below(k) as i64 }).collect();
+                let labels: Vec<i64> = (0..n)
+                    .map(|_| if s.uniform() < missing { -1 } else { s.below(k) as i64 })
+                    .collect();
                 Partition::from_labels(&labels).unwrap()
             })
             .collect();
@@ -330,7 +345,12 @@ mod tests {
             let expected = b.t().dot(&weighted);
             for i in 0..c {
                 let mut row = vec![0.0; c];
-                overlaps.row(i).0.iter().zip(overlaps.row(i).1).for_each(|(&j, &v)| row[j as usize] = v);
+                overlaps
+                    .row(i)
+                    .0
+                    .iter()
+                    .zip(overlaps.row(i).1)
+                    .for_each(|(&j, &v)| row[j as usize] = v);
                 assert_eq!(row, expected.row(i).to_vec());
                 assert_eq!(incidence.objects()[i], expected[[i, i]]);
             }

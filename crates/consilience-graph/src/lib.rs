@@ -22,12 +22,13 @@
 //! ```
 //!
 //! The lower road: [`CoAssociation`] is the similarity and [`Agglomeration`] the partitioner that
-//! [`EvidenceAccumulation`] is made of, [`PairCounts`] and [`SparsePairCounts`] are the evidence itself,
-//! [`linkage()`] builds a [`Dendrogram`] over any dissimilarities, and [`TransferCut`] partitions a
-//! bipartite graph. [`ClusterIncidence`] is the bipartite graph of the ensemble itself, which [`Hbgf`] and
-//! [`Lwgp`] cut and from which members ([`Weac`], [`GpMgla`]) and clusters ([`Lwea`], [`EcpcsHc`],
-//! [`EcpcsMc`]) get their weights. [`SpectralCut`] cuts any graph, [`Cspa`], [`Hgpa`] and [`Mcla`] those of the
-//! ensemble; [`LinkBased`] and [`RandomWalker`] look beyond direct links.
+//! [`EvidenceAccumulation`] is made of, [`PairCounts`] and [`SparsePairCounts`] are the evidence
+//! itself, [`linkage()`] builds a [`Dendrogram`] over any dissimilarities, and [`TransferCut`]
+//! partitions a bipartite graph. [`ClusterIncidence`] is the bipartite graph of the ensemble
+//! itself, which [`Hbgf`] and [`Lwgp`] cut and from which members ([`Weac`], [`GpMgla`]) and
+//! clusters ([`Lwea`], [`EcpcsHc`], [`EcpcsMc`]) get their weights. [`SpectralCut`] cuts any graph,
+//! [`Cspa`], [`Hgpa`] and [`Mcla`] those of the ensemble; [`LinkBased`] and [`RandomWalker`] look
+//! beyond direct links.
 
 mod agglomeration;
 mod average;

@@ -6,13 +6,15 @@ use crate::Dendrogram;
 /// Builds the tree that repeatedly merges the two nearest clusters.
 ///
 /// `dissimilarity` is a symmetric n x n matrix of finite numbers (its diagonal is not read); it is
-/// taken by value and used as the working memory. `weights` are the leaves' sizes in objects: a leaf
-/// of weight s acts as s coincident points, so that trees over microclusters and over objects agree.
+/// taken by value and used as the working memory. `weights` are the leaves' sizes in objects: a
+/// leaf of weight s acts as s coincident points, so that trees over microclusters and over objects
+/// agree.
 ///
-/// Where several pairs are equally near, single and complete linkage, which ties haunt, take the pair of the
-/// lowest numbers first, a cluster going by its first leaf. For the others the nearest-neighbour chain prefers
-/// the cluster it came from, then the lowest number; such trees are valid (every merge joins a nearest pair)
-/// and reproducible, but other programs may break the tie otherwise.
+/// Where several pairs are equally near, single and complete linkage, which ties haunt, take the
+/// pair of the lowest numbers first, a cluster going by its first leaf. For the others the
+/// nearest-neighbour chain prefers the cluster it came from, then the lowest number; such trees are
+/// valid (every merge joins a nearest pair) and reproducible, but other programs may break the tie
+/// otherwise.
 ///
 /// ```
 /// use consilience_graph::{linkage, Linkage};
@@ -34,13 +36,16 @@ use crate::Dendrogram;
 ///
 /// # Errors
 /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) for n = 0,
-/// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for a matrix that is not square or
-/// weights of another number, [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) with row and
-/// column, [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a weight that is
-/// not positive (or beyond 1e100) and, with Ward's link, a negative dissimilarity, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+/// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for a matrix that is
+/// not square or weights of another number,
+/// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) with row and column,
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a weight that
+/// is not positive (or beyond 1e100) and, with Ward's link, a negative dissimilarity,
+/// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
 ///
 /// # References
-/// Nearest-neighbour chain: Murtagh 1983; lists of nearest neighbours: Anderberg 1973; update formulas: Lance, Williams 1967.
+/// Nearest-neighbour chain: Murtagh 1983; lists of nearest neighbours: Anderberg 1973; update
+/// formulas: Lance, Williams 1967.
 #[doc(alias = "agglomerative")]
 #[doc(alias = "hierarchical")]
 pub fn linkage(
@@ -63,7 +68,8 @@ pub fn linkage(
         )));
     }
     if method == Linkage::Ward
-        && let Some(((i, j), v)) = dissimilarity.indexed_iter().find(|&((i, j), &v)| i != j && v < 0.0)
+        && let Some(((i, j), v)) =
+            dissimilarity.indexed_iter().find(|&((i, j), &v)| i != j && v < 0.0)
     {
         return Err(Error::invalid(format!(
             "dissimilarity {v} at row {i}, column {j}; Ward's link expects distances of at least 0"
@@ -103,7 +109,9 @@ pub(crate) fn linkage_checked(
         d[i * n + i] = f64::INFINITY;
     }
     let merges = match method {
-        Linkage::Single => in_order(&mut d, weights, observer, |a, b, _, _, _, _| if b < a { b } else { a })?,
+        Linkage::Single => {
+            in_order(&mut d, weights, observer, |a, b, _, _, _, _| if b < a { b } else { a })?
+        }
         Linkage::Complete => {
             in_order(&mut d, weights, observer, |a, b, _, _, _, _| if b > a { b } else { a })?
         }
@@ -111,7 +119,8 @@ pub(crate) fn linkage_checked(
             chain(&mut d, weights, observer, |a, b, _, wa, wb, _| (wa * a + wb * b) / (wa + wb))?
         }
         Linkage::Ward => {
-            // s and t coincident points at distance d: the sum of squares grows by 2 s t / (s + t) d^2 / 2.
+            // s and t coincident points at distance d: the sum of squares grows by 2 s t / (s + t)
+            // d^2 / 2.
             for i in 0..n {
                 for j in 0..n {
                     let (s, t) = (weights[i], weights[j]);
@@ -177,8 +186,8 @@ fn chain(
     Ok(merges)
 }
 
-/// Merges the nearest pair of all, of equals the first in the order of (lower, higher) number, with a list of
-/// everybody's nearest neighbour of higher number. As [`chain`] otherwise.
+/// Merges the nearest pair of all, of equals the first in the order of (lower, higher) number, with
+/// a list of everybody's nearest neighbour of higher number. As [`chain`] otherwise.
 fn in_order(
     d: &mut [f64],
     weights: &[f64],
@@ -200,7 +209,8 @@ fn in_order(
             observer.check()?;
             observer.progress("partition", merges.len(), n - 1);
         }
-        // While two clusters are alive, the lower of a nearest pair has a finite distance on the list.
+        // While two clusters are alive, the lower of a nearest pair has a finite distance on the
+        // list.
         let height = smallest(&near);
         let keep = near.iter().position(|&v| v == height).unwrap_or(0);
         let gone = neighbour[keep];
@@ -270,7 +280,8 @@ mod tests {
     use ndarray::array;
     use proptest::prelude::*;
 
-    const METHODS: [Linkage; 4] = [Linkage::Single, Linkage::Average, Linkage::Complete, Linkage::Ward];
+    const METHODS: [Linkage; 4] =
+        [Linkage::Single, Linkage::Average, Linkage::Complete, Linkage::Ward];
 
     #[test]
     fn the_ends_of_the_number_range() {
@@ -311,7 +322,9 @@ mod tests {
         match method {
             Linkage::Single => pairs().map(|p| d[p]).fold(f64::INFINITY, f64::min),
             Linkage::Complete => pairs().map(|p| d[p]).fold(0.0, f64::max),
-            Linkage::Average => pairs().map(|(i, j)| w[i] * w[j] * d[(i, j)]).sum::<f64>() / (wa * wb),
+            Linkage::Average => {
+                pairs().map(|(i, j)| w[i] * w[j] * d[(i, j)]).sum::<f64>() / (wa * wb)
+            }
             Linkage::Ward => {
                 // Sum of squares about the mean = mean squared distance over pairs / 2.
                 let scatter = |s: &[usize], total: f64| {
@@ -350,7 +363,9 @@ mod tests {
                     let gone = live.remove(best.2);
                     live[best.1].extend(gone);
                     let mut expected = vec![0; 12];
-                    live.iter().enumerate().for_each(|(c, l)| l.iter().for_each(|&i| expected[i] = c));
+                    live.iter()
+                        .enumerate()
+                        .for_each(|(c, l)| l.iter().for_each(|&i| expected[i] = c));
                     assert_eq!(tree.cut(live.len()).unwrap(), expected, "{method:?} {seed}");
                 }
             }
@@ -440,7 +455,8 @@ mod tests {
         assert!(e.message().contains("row 0, column 1"));
         let e = linkage(Array2::zeros((2, 2)), &[1.0], Linkage::Average, &()).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::ShapeMismatch);
-        let e = linkage(Array2::zeros((2, 2)), &[1.0, f64::NAN], Linkage::Average, &()).unwrap_err();
+        let e =
+            linkage(Array2::zeros((2, 2)), &[1.0, f64::NAN], Linkage::Average, &()).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::InvalidParameter);
     }
 }

@@ -1,6 +1,6 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed,
-    Similarity, SimilarityGraph,
+    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Report, Result,
+    Seed, Similarity, SimilarityGraph,
 };
 
 use crate::overlap::Overlaps;
@@ -23,9 +23,9 @@ const LEAST: f64 = 1e-100;
 /// ECI_c = exp(-H_c / theta),   H_c = mean over members u of the entropy (bits) of u's labels inside c,
 /// ```
 ///
-/// 1 for a cluster that no member splits, towards 0 for one that all members scatter. Entropies are over
-/// the objects that a member labels, and the mean is over members that label any; clusters are numbered
-/// as in the incidence.
+/// 1 for a cluster that no member splits, towards 0 for one that all members scatter. Entropies are
+/// over the objects that a member labels, and the mean is over members that label any; clusters are
+/// numbered as in the incidence.
 ///
 /// ```
 /// use consilience_core::{Ensemble, Partition};
@@ -47,12 +47,12 @@ const LEAST: f64 = 1e-100;
 /// O(n~ M^2), memory in proportion to the pairs of clusters that share objects.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a theta that is not positive
-/// and finite, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a theta that
+/// is not positive and finite, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
 ///
 /// # References
-/// Huang, Wang, Lai 2018, "Locally Weighted Ensemble Clustering", Definitions 2 to 4. Missing labels are
-/// ours; values below 1e-100 are raised to it, so that products of them do not vanish.
+/// Huang, Wang, Lai 2018, "Locally Weighted Ensemble Clustering", Definitions 2 to 4. Missing
+/// labels are ours; values below 1e-100 are raised to it, so that products of them do not vanish.
 #[doc(alias = "ECI")]
 pub fn ensemble_driven_cluster_index(
     incidence: &ClusterIncidence,
@@ -91,11 +91,13 @@ fn check_theta(theta: f64) -> Result<()> {
 /// ```
 ///
 /// # Complexity
-/// One addition for each two microclusters that share a cluster, n~^2 M at most, in parallel; 8 n~^2 bytes.
+/// One addition for each two microclusters that share a cluster, n~^2 M at most, in parallel; 8
+/// n~^2 bytes.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a theta that is not positive
-/// and finite, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a theta that
+/// is not positive and finite, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge)
+/// beyond the memory budget.
 ///
 /// # References
 /// Huang, Wang, Lai 2018, Definition 5 (LWCA). Missing labels are ours.
@@ -114,7 +116,8 @@ impl Default for LocallyWeighted {
 }
 
 impl LocallyWeighted {
-    /// How fast reliability falls with entropy; 0.4 unless said otherwise, 0.2 to 1 are published as good.
+    /// How fast reliability falls with entropy; 0.4 unless said otherwise, 0.2 to 1 are published
+    /// as good.
     pub fn theta(mut self, theta: f64) -> Self {
         self.theta = theta;
         self
@@ -130,7 +133,11 @@ impl LocallyWeighted {
     ///
     /// # Errors
     /// As [`LocallyWeighted`].
-    pub fn between(&self, microclusters: &Microclusters, observer: &dyn Observer) -> Result<SimilarityGraph> {
+    pub fn between(
+        &self,
+        microclusters: &Microclusters,
+        observer: &dyn Observer,
+    ) -> Result<SimilarityGraph> {
         check_theta(self.theta)?;
         self.budget.check_square("weighted co-association", microclusters.n_nodes(), 8)?;
         let incidence = ClusterIncidence::of(microclusters);
@@ -141,16 +148,22 @@ impl LocallyWeighted {
 }
 
 impl Similarity for LocallyWeighted {
-    fn similarity(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<SimilarityGraph>> {
+    fn similarity(
+        &self,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> Result<Fit<SimilarityGraph>> {
         check_theta(self.theta)?;
         on_microclusters(ensemble, observer, |microclusters| self.between(microclusters, observer))
     }
 }
 
-/// Locally weighted evidence accumulation (LWEA): average linkage on the locally weighted co-association.
+/// Locally weighted evidence accumulation (LWEA): average linkage on the locally weighted
+/// co-association.
 ///
-/// Often the best of the evidence accumulation family, and deterministic. Complete ensembles need no matrix; where
-/// labels are missing it is dense over microclusters, and beyond some 30,000 of them [`Lwgp`] is the one.
+/// Often the best of the evidence accumulation family, and deterministic. Complete ensembles need
+/// no matrix; where labels are missing it is dense over microclusters, and beyond some 30,000 of
+/// them [`Lwgp`] is the one.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
@@ -168,17 +181,19 @@ impl Similarity for LocallyWeighted {
 /// ```
 ///
 /// # Complexity
-/// As [`EvidenceAccumulation`](crate::EvidenceAccumulation) with average linkage; with missing labels as
-/// [`LocallyWeighted`] and O(n~^2) for the tree.
+/// As [`EvidenceAccumulation`](crate::EvidenceAccumulation) with average linkage; with missing
+/// labels as [`LocallyWeighted`] and O(n~^2) for the tree.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n` or a theta
-/// that is not positive and finite, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where labels are
-/// missing and the matrix is beyond the memory budget.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n` or a theta that is not positive and finite,
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where labels are missing and the
+/// matrix is beyond the memory budget.
 ///
 /// # References
-/// Huang, Wang, Lai 2018, Section III-D. Average linkage of the objects, which on microclusters is exact with their sizes as
-/// weights: nothing is as similar to an object as those in its own microcluster.
+/// Huang, Wang, Lai 2018, Section III-D. Average linkage of the objects, which on microclusters is
+/// exact with their sizes as weights: nothing is as similar to an object as those in its own
+/// microcluster.
 #[doc(alias = "LWEA")]
 #[derive(Clone, Copy, Debug)]
 pub struct Lwea {
@@ -192,8 +207,8 @@ impl Lwea {
         Lwea { clusters: Some(clusters), similarity: LocallyWeighted::default() }
     }
 
-    /// LWEA; the longest lifetime in the dendrogram chooses the number of clusters. Even the nearest
-    /// microclusters are seldom very similar, so lifetimes count from the first merge.
+    /// LWEA; the longest lifetime in the dendrogram chooses the number of clusters. Even the
+    /// nearest microclusters are seldom very similar, so lifetimes count from the first merge.
     pub fn by_lifetime() -> Self {
         Lwea { clusters: None, similarity: LocallyWeighted::default() }
     }
@@ -213,7 +228,8 @@ impl Lwea {
     /// The whole tree, with the microclusters that are its leaves; heights are 1 - similarity.
     ///
     /// # Errors
-    /// As [`Lwea`]; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no object is labelled.
+    /// As [`Lwea`]; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no object is
+    /// labelled.
     pub fn dendrogram(
         &self,
         ensemble: &Ensemble,
@@ -233,17 +249,20 @@ impl Lwea {
     ) -> Result<Dendrogram> {
         if is_complete(microclusters) {
             return average_tree(microclusters, report, observer, |incidence| {
-                let eci = ensemble_driven_cluster_index(incidence, self.similarity.theta, observer)?;
+                let eci =
+                    ensemble_driven_cluster_index(incidence, self.similarity.theta, observer)?;
                 Ok((eci, vec![1.0; incidence.n_members()]))
             });
         }
-        let graph = report.stage("similarity", || self.similarity.between(microclusters, observer))?;
+        let graph =
+            report.stage("similarity", || self.similarity.between(microclusters, observer))?;
         let cutter = Agglomeration::new(Linkage::Average, Cut::Clusters(1));
         report.stage("partition", || cutter.dendrogram(graph, observer))
     }
 }
 
-/// The number of clusters of the longest lifetime, counted from the first merge; all leaves where none are linked.
+/// The number of clusters of the longest lifetime, counted from the first merge; all leaves where
+/// none are linked.
 fn longest_lived(tree: &Dendrogram) -> usize {
     match tree.merges().first() {
         Some(first) if first.height < 1.0 => {
@@ -269,8 +288,8 @@ impl ConsensusFunction for Lwea {
     }
 }
 
-/// Locally weighted graph partitioning (LWGP): objects and clusters are the nodes of one graph, a link
-/// weighs as much as its cluster is reliable, and a transfer cut partitions both.
+/// Locally weighted graph partitioning (LWGP): objects and clusters are the nodes of one graph, a
+/// link weighs as much as its cluster is reliable, and a transfer cut partitions both.
 ///
 /// Linear in the objects and about as good as [`Lwea`]; the one for large ensembles. Fewer than
 /// k clusters come out where the graph tells fewer microclusters apart; the report says so.
@@ -290,12 +309,12 @@ impl ConsensusFunction for Lwea {
 /// ```
 ///
 /// # Complexity
-/// O(n M) for the microclusters, then as [`IncidenceSpectrum`](crate::IncidenceSpectrum) and O(n~ k^2) per iteration of
-/// k-means; no memory of order n^2.
+/// O(n M) for the microclusters, then as [`IncidenceSpectrum`](crate::IncidenceSpectrum) and O(n~
+/// k^2) per iteration of k-means; no memory of order n^2.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n`, a theta
-/// that is not positive and finite, or no restarts.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n`, a theta that is not positive and finite, or no restarts.
 ///
 /// # References
 /// Huang, Wang, Lai 2018, Section III-E. Microclusters weigh as many objects as they hold.

@@ -1,6 +1,6 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Fit, Grouping, MemoryBudget, Observer, Partition, Report, Result, Seed,
-    SimilarityGraph,
+    ConsensusFunction, Ensemble, Fit, Grouping, MemoryBudget, Observer, Partition, Report, Result,
+    Seed, SimilarityGraph,
 };
 use ndarray::Array2;
 
@@ -8,22 +8,23 @@ use crate::clique_cut::Division;
 use crate::overlap::Overlaps;
 use crate::{ClusterIncidence, Clusters, CutMethod, Microclusters};
 
-/// Meta-clustering (MCLA): clusters of all members are clustered themselves, and each object joins the
-/// meta-cluster that it is most associated with.
+/// Meta-clustering (MCLA): clusters of all members are clustered themselves, and each object joins
+/// the meta-cluster that it is most associated with.
 ///
-/// The third of the classics by Strehl and Ghosh, on average the best of them on the ensembles that we
-/// measured, and cheap: its graph has one node per cluster of the ensemble, whatever the number of objects.
-/// Use it where members agree on what the clusters are; where every object is in question, as with very few
-/// members, [`Cspa`](crate::Cspa) and [`Hgpa`](crate::Hgpa) look at the objects themselves.
+/// The third of the classics by Strehl and Ghosh, on average the best of them on the ensembles that
+/// we measured, and cheap: its graph has one node per cluster of the ensemble, whatever the number
+/// of objects. Use it where members agree on what the clusters are; where every object is in
+/// question, as with very few members, [`Cspa`](crate::Cspa) and [`Hgpa`](crate::Hgpa) look at the
+/// objects themselves.
 ///
 /// 1. Clusters p and q are linked by their Jaccard index `|p & q| / |p | q|`.
 /// 2. That graph is cut into k meta-clusters.
-/// 3. Object i is associated with meta-cluster m by the share of the clusters of m that hold it, and joins
-///    the one of largest association. Ties go to the meta-cluster with more objects in its clusters, then
-///    to the one whose clusters hold the earlier object.
+/// 3. Object i is associated with meta-cluster m by the share of the clusters of m that hold it,
+///    and joins the one of largest association. Ties go to the meta-cluster with more objects in
+///    its clusters, then to the one whose clusters hold the earlier object.
 ///
-/// Nothing depends on the order of the members, unlike in implementations that break ties by cluster
-/// number. A meta-cluster that wins no object is lost; the report says so.
+/// Nothing depends on the order of the members, unlike in implementations that break ties by
+/// cluster number. A meta-cluster that wins no object is lost; the report says so.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
@@ -39,18 +40,18 @@ use crate::{ClusterIncidence, Clusters, CutMethod, Microclusters};
 /// ```
 ///
 /// # Complexity
-/// With C clusters in the ensemble O(n M) for the microclusters, O(n~ M^2) for the overlaps, O(C^3) for the
-/// cut up to C = 600 and O(C^2 k) beyond; 32 C^2 bytes.
+/// With C clusters in the ensemble O(n M) for the microclusters, O(n~ M^2) for the overlaps, O(C^3)
+/// for the cut up to C = 600 and O(C^2 k) beyond; 32 C^2 bytes.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n` or
-/// restarts outside `1..=10000`, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the
-/// memory budget.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n` or restarts outside `1..=10000`,
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References
-/// Strehl, Ghosh 2002, Section 3.4. Theirs cuts with METIS, in the published form into meta-clusters of
-/// nearly equal size (here `CutMethod::Metis`, feature `metis`). With missing labels the Jaccard index counts
-/// the objects that both members label.
+/// Strehl, Ghosh 2002, Section 3.4. Theirs cuts with METIS, in the published form into
+/// meta-clusters of nearly equal size (here `CutMethod::Metis`, feature `metis`). With missing
+/// labels the Jaccard index counts the objects that both members label.
 #[doc(alias = "MCLA")]
 #[doc(alias = "meta-clustering algorithm")]
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +93,11 @@ impl Mcla {
     }
 
     /// The meta-cluster of each cluster of the ensemble.
-    fn meta(&self, incidence: &ClusterIncidence, observer: &dyn Observer) -> Result<Fit<Vec<usize>>> {
+    fn meta(
+        &self,
+        incidence: &ClusterIncidence,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Vec<usize>>> {
         let clusters = incidence.n_clusters();
         self.0.budget.check_square("links between clusters", clusters, 32)?;
         let mut links = Array2::zeros((clusters, clusters));
@@ -118,7 +123,8 @@ impl ConsensusFunction for Mcla {
         }
         self.0.check()?;
         let mut report = Report::default();
-        let microclusters = report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
+        let microclusters =
+            report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
         report.microclusters = Some(microclusters.n_nodes());
         observer.check()?;
         let microclusters = microclusters.sorted_members();
@@ -189,7 +195,8 @@ mod tests {
         .unwrap();
         let h = ClusterIncidence::of(&Microclusters::of(&ensemble).unwrap());
         assert_eq!(h.objects(), [2.0, 3.0, 2.0, 3.0]);
-        // Meta-clusters {0, 2} and {1, 3}: nodes 1 and 2 are half in each, and the larger one takes them.
+        // Meta-clusters {0, 2} and {1, 3}: nodes 1 and 2 are half in each, and the larger one takes
+        // them.
         assert_eq!(associate(&h, &[0, 1, 0, 1]), [0, 1, 1, 1]);
         // {0} and {1, 2, 3}: node 0 is wholly in the first and a third in the second.
         assert_eq!(associate(&h, &[0, 1, 1, 1]), [0, 0, 1, 1]);

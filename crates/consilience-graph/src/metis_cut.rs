@@ -1,27 +1,27 @@
 use std::sync::Mutex;
 
 use consilience_core::{
-    Error, ErrorKind, Fit, GraphPartitioner, MemoryBudget, Observer, Partition, Report, Result, Seed,
-    SimilarityGraph,
+    Error, ErrorKind, Fit, GraphPartitioner, MemoryBudget, Observer, Partition, Report, Result,
+    Seed, SimilarityGraph,
 };
 use ndarray::ArrayView2;
 
 /// The sum of all integer weights that METIS gets: half of what its 32-bit sums hold.
 const MOST_WEIGHT: f64 = (1 << 30) as f64;
 
-/// METIS draws from the random numbers of the C library, which are one for the whole process: two runs at
-/// once would disturb each other.
+/// METIS draws from the random numbers of the C library, which are one for the whole process: two
+/// runs at once would disturb each other.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// The balanced cut of a similarity graph by METIS (feature `metis`).
 ///
-/// Cuts links of little weight so that the clusters are of nearly equal size in objects. Use it where classes
-/// are known to be of equal size, or to repeat published results; where sizes are not known,
-/// [`SpectralCut`](crate::SpectralCut) does better. A group of alike objects is never divided, so a large one
-/// may spoil the balance.
+/// Cuts links of little weight so that the clusters are of nearly equal size in objects. Use it
+/// where classes are known to be of equal size, or to repeat published results; where sizes are not
+/// known, [`SpectralCut`](crate::SpectralCut) does better. A group of alike objects is never
+/// divided, so a large one may spoil the balance.
 ///
-/// Multilevel recursive bisection up to 8 clusters, multilevel k-way beyond, as in the programs of Strehl and
-/// Ghosh.
+/// Multilevel recursive bisection up to 8 clusters, multilevel k-way beyond, as in the programs of
+/// Strehl and Ghosh.
 ///
 /// ```
 /// use consilience_core::{GraphPartitioner, Grouping, SimilarityGraph};
@@ -44,8 +44,8 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 /// [`ErrorKind::TooLarge`] for 2^31 objects or links, or beyond the memory budget.
 ///
 /// # References
-/// Karypis, Kumar 1998, "A Fast and High Quality Multilevel Scheme for Partitioning Irregular Graphs".
-/// Weights are rounded to integers, as METIS takes no others.
+/// Karypis, Kumar 1998, "A Fast and High Quality Multilevel Scheme for Partitioning Irregular
+/// Graphs". Weights are rounded to integers, as METIS takes no others.
 #[derive(Clone, Copy, Debug)]
 pub struct MetisCut {
     clusters: usize,
@@ -93,10 +93,12 @@ impl MetisCut {
 
     /// The part of each node; at least two parts and more nodes than parts.
     fn parts(&self, links: &Links, sizes: &[i32]) -> Result<Vec<i32>> {
-        let clusters = i32::try_from(self.clusters)
-            .map_err(|_| Error::new(ErrorKind::TooLarge, format!("{} clusters for METIS", self.clusters)))?;
+        let clusters = i32::try_from(self.clusters).map_err(|_| {
+            Error::new(ErrorKind::TooLarge, format!("{} clusters for METIS", self.clusters))
+        })?;
         let mut part = vec![0; sizes.len()];
-        let refused = |e: &dyn std::fmt::Debug| Error::new(ErrorKind::TooLarge, format!("METIS: {e:?}"));
+        let refused =
+            |e: &dyn std::fmt::Debug| Error::new(ErrorKind::TooLarge, format!("METIS: {e:?}"));
         // A panic elsewhere while the lock was held leaves nothing behind that could hurt.
         let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let graph = metis::Graph::new(1, clusters, &links.first, &links.others)
@@ -105,8 +107,11 @@ impl MetisCut {
             .set_adjwgt(&links.weights)
             .set_option(metis::option::Seed((self.seed.derive("metis", 0).0 >> 34) as i32))
             .set_option(metis::option::UFactor(((1000.0 * self.imbalance).round() as i32).max(1)));
-        let done =
-            if self.clusters <= 8 { graph.part_recursive(&mut part) } else { graph.part_kway(&mut part) };
+        let done = if self.clusters <= 8 {
+            graph.part_recursive(&mut part)
+        } else {
+            graph.part_kway(&mut part)
+        };
         done.map_err(|e| refused(&e))?;
         Ok(part)
     }
@@ -155,12 +160,13 @@ struct Links {
 }
 
 impl Links {
-    /// The weight of a link counts once per pair of objects, in integers that are as fine as their sum
-    /// allows.
+    /// The weight of a link counts once per pair of objects, in integers that are as fine as their
+    /// sum allows.
     fn of(w: ArrayView2<'_, f64>, sizes: &[i32], budget: MemoryBudget) -> Result<Self> {
         let n = w.nrows();
         let largest = w.iter().fold(0.0f64, |m, &w| m.max(w));
-        let weight = |i: usize, j: usize| w[[i, j]] / largest * f64::from(sizes[i]) * f64::from(sizes[j]);
+        let weight =
+            |i: usize, j: usize| w[[i, j]] / largest * f64::from(sizes[i]) * f64::from(sizes[j]);
         let linked = |i: usize| (0..n).filter(move |&j| j != i && w[[i, j]] > 0.0);
         let (mut count, mut total) = (0usize, 0.0);
         for i in 0..n {
@@ -178,8 +184,11 @@ impl Links {
         }
         // Every link keeps a weight of at least 1, which may add up to as much again.
         let scale = (MOST_WEIGHT - count as f64) / total;
-        let mut links =
-            Links { first: vec![0], others: Vec::with_capacity(count), weights: Vec::with_capacity(count) };
+        let mut links = Links {
+            first: vec![0],
+            others: Vec::with_capacity(count),
+            weights: Vec::with_capacity(count),
+        };
         for i in 0..n {
             for j in linked(i) {
                 links.others.push(j as i32);
@@ -199,8 +208,11 @@ mod tests {
 
     fn graph(n: usize, weight: impl Fn(usize, usize) -> f64) -> SimilarityGraph {
         let nodes = Grouping::new((0..n as u32).collect::<Vec<_>>(), n).unwrap();
-        SimilarityGraph::new(nodes, Array2::from_shape_fn((n, n), |(i, j)| weight(i.min(j), i.max(j))))
-            .unwrap()
+        SimilarityGraph::new(
+            nodes,
+            Array2::from_shape_fn((n, n), |(i, j)| weight(i.min(j), i.max(j))),
+        )
+        .unwrap()
     }
 
     #[test]
@@ -208,14 +220,22 @@ mod tests {
         for k in [2, 5, 12] {
             let blocks = graph(120, |i, j| if i % k == j % k { 1.0 } else { 0.001 });
             let fit = MetisCut::new(k).partition(blocks, &()).unwrap();
-            assert_eq!(fit.output.to_signed(), (0..120).map(|i| (i % k) as i64).collect::<Vec<_>>(), "{k}");
+            assert_eq!(
+                fit.output.to_signed(),
+                (0..120).map(|i| (i % k) as i64).collect::<Vec<_>>(),
+                "{k}"
+            );
         }
     }
 
     #[test]
     fn hostile_graphs_come_back() {
-        let weights: [fn(usize, usize) -> f64; 4] =
-            [|_, _| 0.0, |_, _| f64::MAX, |i, j| if i + 1 == j { 5e-324 } else { 0.0 }, |i, _| i as f64];
+        let weights: [fn(usize, usize) -> f64; 4] = [
+            |_, _| 0.0,
+            |_, _| f64::MAX,
+            |i, j| if i + 1 == j { 5e-324 } else { 0.0 },
+            |i, _| i as f64,
+        ];
         for weight in weights {
             for n in 1..9 {
                 for k in 1..10 {
@@ -229,13 +249,19 @@ mod tests {
     #[test]
     fn parameters_and_seeds() {
         let noise = |i: usize, j: usize| ((i * 31 + j * 17) % 101) as f64;
-        for bad in [MetisCut::new(0), MetisCut::new(2).imbalance(f64::NAN), MetisCut::new(2).imbalance(0.0)] {
+        for bad in [
+            MetisCut::new(0),
+            MetisCut::new(2).imbalance(f64::NAN),
+            MetisCut::new(2).imbalance(0.0),
+        ] {
             let e = bad.partition(graph(4, noise), &()).unwrap_err();
             assert_eq!(e.kind(), ErrorKind::InvalidParameter);
         }
         let small = MetisCut::new(2).memory_budget(MemoryBudget::bytes(8));
         assert_eq!(small.partition(graph(4, noise), &()).unwrap_err().kind(), ErrorKind::TooLarge);
-        let cut = |seed| MetisCut::new(6).seed(Seed(seed)).partition(graph(90, noise), &()).unwrap().output;
+        let cut = |seed| {
+            MetisCut::new(6).seed(Seed(seed)).partition(graph(90, noise), &()).unwrap().output
+        };
         assert_eq!(cut(1), cut(1));
     }
 }

@@ -32,8 +32,8 @@ const WINDOW: usize = 16;
 /// One pass over the labels, O(n M), in parallel; 4 bytes per object beside the labels.
 ///
 /// # References
-/// Huang, Lai, Wang 2016, "Robust Ensemble Clustering Using Probability Trajectories", Definition 1 and
-/// Theorem 1; the missing pattern is ours.
+/// Huang, Lai, Wang 2016, "Robust Ensemble Clustering Using Probability Trajectories", Definition 1
+/// and Theorem 1; the missing pattern is ours.
 #[doc(alias = "superobjects")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Microclusters {
@@ -137,8 +137,8 @@ impl Microclusters {
         Ok(Microclusters { grouping, rows, members: ensemble.n_members() })
     }
 
-    /// The same with the members sorted by what they say, so that sums over members do not depend on their
-    /// order, not even in the last bit; equal members are interchangeable.
+    /// The same with the members sorted by what they say, so that sums over members do not depend
+    /// on their order, not even in the last bit; equal members are interchangeable.
     pub(crate) fn sorted_members(mut self) -> Self {
         self.rows.sort_by(|a, b| a.iter().cmp(b.iter()));
         self
@@ -340,8 +340,9 @@ mod tests {
         let members = clusters
             .iter()
             .map(|&k| {
-                let labels: Vec<i64> =
-                    (0..n).map(|_| if s.uniform() < missing { -1 } else { s.below(k) as i64 }).collect();
+                let labels: Vec<i64> = (0..n)
+                    .map(|_| if s.uniform() < missing { -1 } else { s.below(k) as i64 })
+                    .collect();
                 Partition::from_labels(&labels).unwrap()
             })
             .collect();

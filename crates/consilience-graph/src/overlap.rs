@@ -3,8 +3,8 @@ use consilience_num::sparse::Csr;
 
 use crate::ClusterIncidence;
 
-/// How many objects each two clusters of an ensemble share: what cluster entropies, agreement among members and
-/// Jaccard coefficients are made of.
+/// How many objects each two clusters of an ensemble share: what cluster entropies, agreement among
+/// members and Jaccard coefficients are made of.
 pub(crate) struct Overlaps {
     /// Common objects of two clusters.
     counts: Csr,
@@ -28,7 +28,8 @@ impl Overlaps {
         Ok(Overlaps { counts, member, members, heard })
     }
 
-    /// Mean over the members that label some object of a cluster of the entropy (bits) of their labels in it.
+    /// Mean over the members that label some object of a cluster of the entropy (bits) of their
+    /// labels in it.
     pub(crate) fn uncertainty(&self) -> Vec<f64> {
         (0..self.member.len())
             .map(|c| {
@@ -45,13 +46,15 @@ impl Overlaps {
             .collect()
     }
 
-    /// Normalised mutual information of each two members (by the larger entropy, over the objects that both
-    /// label), `None` where there are no such objects; row by row.
+    /// Normalised mutual information of each two members (by the larger entropy, over the objects
+    /// that both label), `None` where there are no such objects; row by row.
     pub(crate) fn mutual_information(&self) -> Vec<Option<f64>> {
         let m = self.members;
         let square = || vec![0.0; m * m];
-        // Of members u and v: common objects, and of u's clusters among them the entropy and their number.
-        let (mut both, mut entropy, mut parts, mut mutual) = (square(), square(), square(), square());
+        // Of members u and v: common objects, and of u's clusters among them the entropy and their
+        // number.
+        let (mut both, mut entropy, mut parts, mut mutual) =
+            (square(), square(), square(), square());
         for (c, &u) in self.member.iter().enumerate() {
             for v in 0..m {
                 both[u * m + v] += self.heard[c * m + v];
@@ -68,7 +71,8 @@ impl Overlaps {
             let (others, shared) = self.counts.row(c);
             for (&d, &x) in others.iter().zip(shared) {
                 let v = self.member[d as usize];
-                let (n, a, b) = (both[u * m + v], self.heard[c * m + v], self.heard[d as usize * m + u]);
+                let (n, a, b) =
+                    (both[u * m + v], self.heard[c * m + v], self.heard[d as usize * m + u]);
                 mutual[u * m + v] += x / n * (n * x / (a * b)).ln();
             }
         }
@@ -86,8 +90,8 @@ impl Overlaps {
             .collect()
     }
 
-    /// Jaccard coefficient of each two clusters that share objects, among the objects that both their members
-    /// label; 1 on the diagonal.
+    /// Jaccard coefficient of each two clusters that share objects, among the objects that both
+    /// their members label; 1 on the diagonal.
     pub(crate) fn jaccard(&self) -> Csr {
         self.counts.map(|c, d, x| {
             let (u, v) = (self.member[c], self.member[d]);
@@ -116,18 +120,21 @@ mod tests {
             let members: Vec<Partition> = (0..6)
                 .map(|u| {
                     let k = 1 + u % 4;
-                    let labels: Vec<i64> =
-                        (0..80).map(|_| if s.uniform() < missing { -1 } else { s.below(k) as i64 }).collect();
+                    let labels: Vec<i64> = (0..80)
+                        .map(|_| if s.uniform() < missing { -1 } else { s.below(k) as i64 })
+                        .collect();
                     Partition::from_labels(&labels).unwrap()
                 })
                 .collect();
             let e = Ensemble::new(members.clone()).unwrap();
-            let overlaps = Overlaps::of(&ClusterIncidence::of(&Microclusters::of(&e).unwrap()), &()).unwrap();
+            let overlaps =
+                Overlaps::of(&ClusterIncidence::of(&Microclusters::of(&e).unwrap()), &()).unwrap();
             let nmi = overlaps.mutual_information();
             for u in 0..6 {
                 for v in 0..6 {
                     let expected =
-                        normalized_mutual_information(&members[u], &members[v], Normalizer::Max).unwrap();
+                        normalized_mutual_information(&members[u], &members[v], Normalizer::Max)
+                            .unwrap();
                     assert!((nmi[u * 6 + v].unwrap() - expected).abs() < 1e-12, "{u} {v}");
                 }
             }
@@ -141,7 +148,8 @@ mod tests {
                 for v in &members {
                     let labels: Vec<usize> = inside.iter().filter_map(|&i| v.label(i)).collect();
                     for l in 0..v.n_clusters() {
-                        let p = labels.iter().filter(|&&x| x == l).count() as f64 / labels.len() as f64;
+                        let p =
+                            labels.iter().filter(|&&x| x == l).count() as f64 / labels.len() as f64;
                         if p > 0.0 {
                             sum -= p * p.log2();
                         }
@@ -149,11 +157,13 @@ mod tests {
                 }
                 assert!((uncertainty[a] - sum / 6.0).abs() < 1e-12);
                 for (b, (v, other)) in clusters.iter().enumerate() {
-                    let seen =
-                        |i: &&usize| members[*u].label(**i).is_some() && members[*v].label(**i).is_some();
+                    let seen = |i: &&usize| {
+                        members[*u].label(**i).is_some() && members[*v].label(**i).is_some()
+                    };
                     let common = inside.iter().filter(|i| other.contains(i)).count();
-                    let union =
-                        inside.iter().filter(seen).count() + other.iter().filter(seen).count() - common;
+                    let union = inside.iter().filter(seen).count()
+                        + other.iter().filter(seen).count()
+                        - common;
                     let at = jaccard.row(a).0.iter().position(|&j| j as usize == b);
                     let found = at.map_or(0.0, |at| jaccard.row(a).1[at]);
                     let expected = if union == 0 { 0.0 } else { common as f64 / union as f64 };

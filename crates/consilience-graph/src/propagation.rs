@@ -19,12 +19,12 @@ pub(crate) fn check_steps(steps: usize) -> Result<()> {
     Ok(())
 }
 
-/// How alike the clusters of an ensemble are by where random walks lead from them: clusters without a common
-/// object are alike where their neighbours are.
+/// How alike the clusters of an ensemble are by where random walks lead from them: clusters without
+/// a common object are alike where their neighbours are.
 ///
-/// The walk goes from cluster to cluster in proportion to their Jaccard coefficient; two clusters are compared
-/// by the cosine of their trajectories, the distributions after 1, 2, ..., t steps. A cluster that shares no
-/// object with any other is like none. The diagonal is 1.
+/// The walk goes from cluster to cluster in proportion to their Jaccard coefficient; two clusters
+/// are compared by the cosine of their trajectories, the distributions after 1, 2, ..., t steps. A
+/// cluster that shares no object with any other is like none. The diagonal is 1.
 ///
 /// ```
 /// use consilience_core::{Ensemble, MemoryBudget, Partition};
@@ -46,14 +46,15 @@ pub(crate) fn check_steps(steps: usize) -> Result<()> {
 /// O(n~ M^2 + C^3 log t) with C clusters in the ensemble: sums of powers by doubling. 40 C^2 bytes.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for steps outside 1..=1000,
-/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget,
-/// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for steps outside
+/// 1..=1000, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory
+/// budget, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
 ///
 /// # References
-/// Huang, Wang, Peng, Lai, Kwoh 2021, "Enhanced Ensemble Clustering via Fast Propagation of Cluster-Wise
-/// Similarities", Section III-B. Two members make a bipartite graph of clusters, on which the published walk
-/// never compares clusters of different members: there, a walker may also stay (with coefficient 1), which is ours.
+/// Huang, Wang, Peng, Lai, Kwoh 2021, "Enhanced Ensemble Clustering via Fast Propagation of
+/// Cluster-Wise Similarities", Section III-B. Two members make a bipartite graph of clusters, on
+/// which the published walk never compares clusters of different members: there, a walker may also
+/// stay (with coefficient 1), which is ours.
 pub fn propagated_cluster_similarity(
     incidence: &ClusterIncidence,
     steps: usize,
@@ -64,7 +65,8 @@ pub fn propagated_cluster_similarity(
     let c = incidence.n_clusters();
     budget.check_square("similarity of clusters", c, 40)?;
     let jaccard = Overlaps::of(incidence, observer)?.jaccard();
-    let heard = (0..incidence.n_members()).filter(|&u| !incidence.clusters_of_member(u).is_empty()).count();
+    let heard =
+        (0..incidence.n_members()).filter(|&u| !incidence.clusters_of_member(u).is_empty()).count();
     let stay = heard <= 2;
     let mut p = Array2::zeros((c, c));
     for i in 0..c {
@@ -88,8 +90,9 @@ pub fn propagated_cluster_similarity(
     }))
 }
 
-/// Sum of P^t (P^t)' over t = 1, ..., steps, by doubling: of m steps G_m, G_2m = G_m + P^m G_m (P^m)' and
-/// G_(m+1) = P P' + P G_m P'. All terms are non-negative: nothing cancels, and zeros stay zeros.
+/// Sum of P^t (P^t)' over t = 1, ..., steps, by doubling: of m steps G_m, G_2m = G_m + P^m G_m
+/// (P^m)' and G_(m+1) = P P' + P G_m P'. All terms are non-negative: nothing cancels, and zeros
+/// stay zeros.
 fn trajectories(p: &Array2<f64>, steps: usize, observer: &dyn Observer) -> Result<Array2<f64>> {
     let transposed = p.t().as_standard_layout().into_owned();
     let first = product(p, &transposed);

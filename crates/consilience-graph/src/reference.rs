@@ -1,5 +1,5 @@
-//! The weighted methods straight from their definitions, object by object, and the properties that hold the
-//! fast ones equal to them. Test only.
+//! The weighted methods straight from their definitions, object by object, and the properties that
+//! hold the fast ones equal to them. Test only.
 
 use consilience_core::scores::{Normalizer, normalized_mutual_information};
 use consilience_core::{
@@ -9,8 +9,9 @@ use ndarray::{Array2, ArrayView2};
 use proptest::prelude::*;
 
 use crate::{
-    ClusterIncidence, EnhancedCoAssociation, Hbgf, IncidenceSpectrum, Linkage, LocallyWeighted, Lwea,
-    Microclusters, TransferCut, WeightedCoAssociation, linkage, propagated_cluster_similarity,
+    ClusterIncidence, EnhancedCoAssociation, Hbgf, IncidenceSpectrum, Linkage, LocallyWeighted,
+    Lwea, Microclusters, TransferCut, WeightedCoAssociation, linkage,
+    propagated_cluster_similarity,
 };
 
 /// A few labels, many ties: `kinds` different rows for `n` objects, some labels missing.
@@ -18,11 +19,17 @@ fn world(seed: u64, n: usize, members: usize, k: usize, missing: f64) -> Ensembl
     let mut s = Seed(seed).stream();
     let kinds = 1 + n / 2;
     let table: Vec<Vec<i64>> = (0..kinds)
-        .map(|_| (0..members).map(|_| if s.uniform() < missing { -1 } else { s.below(k) as i64 }).collect())
+        .map(|_| {
+            (0..members)
+                .map(|_| if s.uniform() < missing { -1 } else { s.below(k) as i64 })
+                .collect()
+        })
         .collect();
     let of: Vec<usize> = (0..n).map(|_| s.below(kinds)).collect();
     let members = (0..members)
-        .map(|u| Partition::from_labels(&of.iter().map(|&o| table[o][u]).collect::<Vec<_>>()).unwrap())
+        .map(|u| {
+            Partition::from_labels(&of.iter().map(|&o| table[o][u]).collect::<Vec<_>>()).unwrap()
+        })
         .collect();
     Ensemble::new(members).unwrap()
 }
@@ -51,8 +58,15 @@ fn eci(e: &Ensemble, u: usize, c: usize, theta: f64) -> f64 {
     (-sum / heard / theta).exp()
 }
 
-/// Average over the members that label i and j, of `value(member, label of i, label of j)` weighted.
-fn average(e: &Ensemble, w: &[f64], i: usize, j: usize, value: impl Fn(usize, usize, usize) -> f64) -> f64 {
+/// Average over the members that label i and j, of `value(member, label of i, label of j)`
+/// weighted.
+fn average(
+    e: &Ensemble,
+    w: &[f64],
+    i: usize,
+    j: usize,
+    value: impl Fn(usize, usize, usize) -> f64,
+) -> f64 {
     let (mut sum, mut total) = (0.0, 0.0);
     for (u, p) in e.members().iter().enumerate() {
         if let (Some(a), Some(b)) = (p.label(i), p.label(j)) {
@@ -80,15 +94,22 @@ fn ncai(e: &Ensemble) -> Vec<f64> {
 
 /// Cosines of the trajectories of clusters, step by step.
 fn propagated(e: &Ensemble, steps: usize) -> (Vec<(usize, usize)>, Array2<f64>) {
-    let clusters: Vec<(usize, usize)> =
-        e.members().iter().enumerate().flat_map(|(u, p)| (0..p.n_clusters()).map(move |c| (u, c))).collect();
+    let clusters: Vec<(usize, usize)> = e
+        .members()
+        .iter()
+        .enumerate()
+        .flat_map(|(u, p)| (0..p.n_clusters()).map(move |c| (u, c)))
+        .collect();
     let heard = e.members().iter().filter(|p| p.n_clusters() > 0).count();
     let c = clusters.len();
     let jaccard = |a: (usize, usize), b: (usize, usize)| {
-        let seen = |i: &usize| e.members()[a.0].label(*i).is_some() && e.members()[b.0].label(*i).is_some();
+        let seen = |i: &usize| {
+            e.members()[a.0].label(*i).is_some() && e.members()[b.0].label(*i).is_some()
+        };
         let (x, y) = (inside(e, a.0, a.1), inside(e, b.0, b.1));
         let common = x.iter().filter(|i| y.contains(i)).count();
-        let union = x.iter().copied().filter(seen).count() + y.iter().copied().filter(seen).count() - common;
+        let union = x.iter().copied().filter(seen).count() + y.iter().copied().filter(seen).count()
+            - common;
         if common == 0 { 0.0 } else { common as f64 / union as f64 }
     };
     let mut p = Array2::from_shape_fn((c, c), |(i, j)| {
@@ -128,7 +149,8 @@ fn compare(graph: &SimilarityGraph, skip_own: bool, expected: impl Fn(usize, usi
             if i == j || !labelled || (skip_own && node[i] == node[j]) {
                 continue;
             }
-            let (found, e) = (graph.weights()[[node[i] as usize, node[j] as usize]], expected(i, j));
+            let (found, e) =
+                (graph.weights()[[node[i] as usize, node[j] as usize]], expected(i, j));
             assert!((found - e).abs() < 1e-10, "objects {i} and {j}: {found}, expected {e}");
         }
     }
@@ -232,7 +254,8 @@ fn hbgf_on_objects_is_hbgf_on_microclusters() {
         let all = Microclusters::each_object(&e).unwrap();
         let incidence = ClusterIncidence::of(&all);
         let weights = vec![1.0; incidence.n_clusters()];
-        let cut = TransferCut::new(3).restarts(5).partition_incidence(&incidence, &weights, &()).unwrap();
+        let cut =
+            TransferCut::new(3).restarts(5).partition_incidence(&incidence, &weights, &()).unwrap();
         let of_objects = all.grouping().expand(&cut.output).unwrap();
         let collapsed = Hbgf::new(3).restarts(5).fit(&e, &()).unwrap();
         assert_eq!(collapsed.output, of_objects);

@@ -1,5 +1,6 @@
 use consilience_core::{
-    Error, Fit, GraphPartitioner, Observer, Partition, Report, Result, Seed, SimilarityGraph, Status,
+    Error, Fit, GraphPartitioner, Observer, Partition, Report, Result, Seed, SimilarityGraph,
+    Status,
 };
 use consilience_num::eigen::{TruncatedOptions, symmetric_eigen, truncated_eigen};
 use consilience_num::kmeans::{self, KMeansOptions};
@@ -8,14 +9,15 @@ use ndarray::Array2;
 use crate::Clusters;
 use crate::transfer_cut::{MOST_RESTARTS, eigengap, most_by_gap, numbered, unit_rows};
 
-/// Up to this order a stored matrix is decomposed whole; beyond, only the wanted pairs are computed.
+/// Up to this order a stored matrix is decomposed whole; beyond, only the wanted pairs are
+/// computed.
 const DENSE: usize = 600;
 
 /// The normalised cut of a similarity graph by its leading eigenvectors.
 ///
-/// Use it where clusters may differ in size and every link matters; where a few strong links tell the truth,
-/// linkage ([`Agglomeration`](crate::Agglomeration)) is better, and where clusters are known to be of equal
-/// size a balanced partition (`MetisCut`, feature `metis`) is.
+/// Use it where clusters may differ in size and every link matters; where a few strong links tell
+/// the truth, linkage ([`Agglomeration`](crate::Agglomeration)) is better, and where clusters are
+/// known to be of equal size a balanced partition (`MetisCut`, feature `metis`) is.
 ///
 /// A node i stands for its `s_i` objects. With `d_i = sum_j s_j w_ij` the eigenvectors `u` of
 ///
@@ -23,10 +25,10 @@ const DENSE: usize = 600;
 /// sqrt(s_i s_j) w_ij / sqrt(d_i d_j)
 /// ```
 ///
-/// are those of the graph of all objects, so that cutting groups of alike objects equals cutting the objects.
-/// The rows of the k leading eigenvectors are scaled to norm 1 and clustered by k-means, in which a node
-/// weighs `s_i`. A node without links is a component of its own. Fewer than k clusters come out where the
-/// eigenvectors tell fewer nodes apart.
+/// are those of the graph of all objects, so that cutting groups of alike objects equals cutting
+/// the objects. The rows of the k leading eigenvectors are scaled to norm 1 and clustered by
+/// k-means, in which a node weighs `s_i`. A node without links is a component of its own. Fewer
+/// than k clusters come out where the eigenvectors tell fewer nodes apart.
 ///
 /// ```
 /// use consilience_core::{GraphPartitioner, Grouping, SimilarityGraph};
@@ -46,11 +48,12 @@ const DENSE: usize = 600;
 /// ```
 ///
 /// # Complexity
-/// O(n~^3) time up to 600 nodes, about 20 products of O(n~^2 k) beyond; one more matrix of the graph's size.
+/// O(n~^3) time up to 600 nodes, about 20 products of O(n~^2 k) beyond; one more matrix of the
+/// graph's size.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k = 0 or restarts
-/// outside `1..=10000`, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k = 0 or
+/// restarts outside `1..=10000`, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
 ///
 /// # References
 /// Shi, Malik 2000, "Normalized Cuts and Image Segmentation"; Ng, Jordan, Weiss 2001, "On Spectral
@@ -101,7 +104,10 @@ impl SpectralCut {
 
     pub(crate) fn check(&self) -> Result<()> {
         if self.restarts == 0 || self.restarts > MOST_RESTARTS {
-            return Err(Error::invalid(format!("{} restarts; expected 1..={MOST_RESTARTS}", self.restarts)));
+            return Err(Error::invalid(format!(
+                "{} restarts; expected 1..={MOST_RESTARTS}",
+                self.restarts
+            )));
         }
         match self.clusters {
             Clusters::Fixed(0) => Err(Error::invalid("a cut into 0 clusters; expected at least 1")),
@@ -117,8 +123,9 @@ impl SpectralCut {
         }
     }
 
-    /// The cluster of each node from the eigenvalues and the rows of the eigenvectors (in any scale); fewer
-    /// rows of distinct direction give fewer clusters. Writes status, iterations and objective.
+    /// The cluster of each node from the eigenvalues and the rows of the eigenvectors (in any
+    /// scale); fewer rows of distinct direction give fewer clusters. Writes status, iterations and
+    /// objective.
     pub(crate) fn round(
         &self,
         values: &[f64],
@@ -188,24 +195,30 @@ impl GraphPartitioner for SpectralCut {
 fn leading(a: &Array2<f64>, count: usize) -> Result<(Vec<f64>, Array2<f64>, bool)> {
     let n = a.nrows();
     if n > DENSE && 5 * count < n {
-        let top = truncated_eigen(a, &TruncatedOptions { count, tolerance: 1e-8, ..Default::default() });
+        let top =
+            truncated_eigen(a, &TruncatedOptions { count, tolerance: 1e-8, ..Default::default() });
         return Ok((top.values, top.vectors, top.converged));
     }
-    let all = symmetric_eigen(a.view()).ok_or_else(|| Error::invalid("the weights of the graph overflow"))?;
+    let all = symmetric_eigen(a.view())
+        .ok_or_else(|| Error::invalid("the weights of the graph overflow"))?;
     Ok((all.values[..count].to_vec(), all.vectors.slice(ndarray::s![.., ..count]).to_owned(), true))
 }
 
 /// `sqrt(s_i s_j) w_ij / sqrt(d_i d_j)` in place; 1 on the diagonal of a node without links.
 fn normalise(w: &mut Array2<f64>, sizes: &[f64]) {
-    // Sums of weights near the largest number would overflow; the cut does not depend on their scale.
+    // Sums of weights near the largest number would overflow; the cut does not depend on their
+    // scale.
     let largest = w.iter().fold(0.0f64, |m, &w| m.max(w));
     if largest > 0.0 {
         w.mapv_inplace(|w| w / largest);
     }
     let degrees: Vec<f64> =
         w.rows().into_iter().map(|row| row.iter().zip(sizes).map(|(w, s)| w * s).sum()).collect();
-    let scale: Vec<f64> =
-        degrees.iter().zip(sizes).map(|(&d, s)| if d > 0.0 { (s / d).sqrt() } else { 0.0 }).collect();
+    let scale: Vec<f64> = degrees
+        .iter()
+        .zip(sizes)
+        .map(|(&d, s)| if d > 0.0 { (s / d).sqrt() } else { 0.0 })
+        .collect();
     for (i, mut row) in w.rows_mut().into_iter().enumerate() {
         for (w, s) in row.iter_mut().zip(&scale) {
             *w *= scale[i] * s;
@@ -224,15 +237,22 @@ mod tests {
 
     fn graph(n: usize, weight: impl Fn(usize, usize) -> f64) -> SimilarityGraph {
         let nodes = Grouping::new((0..n as u32).collect::<Vec<_>>(), n).unwrap();
-        SimilarityGraph::new(nodes, Array2::from_shape_fn((n, n), |(i, j)| weight(i.min(j), i.max(j))))
-            .unwrap()
+        SimilarityGraph::new(
+            nodes,
+            Array2::from_shape_fn((n, n), |(i, j)| weight(i.min(j), i.max(j))),
+        )
+        .unwrap()
     }
 
     #[test]
     fn blocks_are_found_whole_or_truncated_connected_or_not() {
         for (n, faint) in [(40, 0.0), (40, 0.02), (700, 0.0), (700, 0.01)] {
             let weight = |i: usize, j: usize| {
-                if i % 4 == j % 4 { 1.0 + ((i * j) % 5) as f64 } else { faint * ((i + j) % 3) as f64 }
+                if i % 4 == j % 4 {
+                    1.0 + ((i * j) % 5) as f64
+                } else {
+                    faint * ((i + j) % 3) as f64
+                }
             };
             for cut in [SpectralCut::new(4), SpectralCut::with(Clusters::Eigengap)] {
                 let fit = cut.partition(graph(n, weight), &()).unwrap();
@@ -255,7 +275,8 @@ mod tests {
             }
         };
         let weight = |i: usize, j: usize| if i == j { 1.0 } else { weight(i.min(j), i.max(j)) };
-        let large = graph(of_object.len(), |a, b| weight(of_object[a] as usize, of_object[b] as usize));
+        let large =
+            graph(of_object.len(), |a, b| weight(of_object[a] as usize, of_object[b] as usize));
         let small = SimilarityGraph::new(
             Grouping::new(of_object.clone(), n).unwrap(),
             Array2::from_shape_fn((n, n), |(i, j)| weight(i, j)),
@@ -263,8 +284,10 @@ mod tests {
         .unwrap();
         for k in 2..5 {
             let cut = SpectralCut::new(k).restarts(50);
-            let (a, b) =
-                (cut.partition(large.clone(), &()).unwrap(), cut.partition(small.clone(), &()).unwrap());
+            let (a, b) = (
+                cut.partition(large.clone(), &()).unwrap(),
+                cut.partition(small.clone(), &()).unwrap(),
+            );
             let (x, y) = (a.report.objective.unwrap(), b.report.objective.unwrap());
             assert!((x - y).abs() < 1e-9 * x.max(1.0), "k = {k}: {x} and {y}");
             if k == 3 {
@@ -282,8 +305,10 @@ mod tests {
         assert_eq!(cut.partition(huge, &()).unwrap().output.to_signed(), vec![0, 1, 0, 1, 0, 1]);
         let one = cut.partition(graph(1, |_, _| 1.0), &()).unwrap();
         assert_eq!((one.output.n_clusters(), one.report.status), (1, Status::FewerClusters));
-        let nobody =
-            SimilarityGraph::new(Grouping::new(vec![Grouping::NONE], 0).unwrap(), Array2::zeros((0, 0)));
+        let nobody = SimilarityGraph::new(
+            Grouping::new(vec![Grouping::NONE], 0).unwrap(),
+            Array2::zeros((0, 0)),
+        );
         assert_eq!(cut.partition(nobody.unwrap(), &()).unwrap().output.to_signed(), vec![-1]);
         let e = SpectralCut::new(0).partition(graph(2, |_, _| 1.0), &()).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::InvalidParameter);

@@ -1,5 +1,7 @@
 use consilience_core::{Error, MemoryBudget, Observer, Result};
-use consilience_num::eigen::{SymmetricOperator, TruncatedOptions, symmetric_eigen, truncated_eigen};
+use consilience_num::eigen::{
+    SymmetricOperator, TruncatedOptions, symmetric_eigen, truncated_eigen,
+};
 use consilience_num::sparse::Csr;
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
@@ -17,8 +19,8 @@ const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 
 /// The leading singular triplets of the degree-normalised incidence of microclusters and clusters.
 ///
-/// With `B = B0 diag(w)`, sizes `S` of the microclusters, `D_r` the row sums of B and `D_c` its column sums
-/// weighted by size, this is the singular value decomposition of
+/// With `B = B0 diag(w)`, sizes `S` of the microclusters, `D_r` the row sums of B and `D_c` its
+/// column sums weighted by size, this is the singular value decomposition of
 ///
 /// ```text
 /// X = S^1/2 D_r^-1/2 B D_c^-1/2,
@@ -45,12 +47,12 @@ const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 /// ```
 ///
 /// # Complexity
-/// Up to 400 clusters O(n~ M^2) for `X'X` and O(C^3) for all its eigenpairs; beyond, O(n~ M q) per iteration for q pairs, or
-/// O(nnz q) where `X'X` is so sparse that it pays to store it.
+/// Up to 400 clusters O(n~ M^2) for `X'X` and O(C^3) for all its eigenpairs; beyond, O(n~ M q) per
+/// iteration for q pairs, or O(nnz q) where `X'X` is so sparse that it pays to store it.
 ///
 /// # References
-/// Li, Wu, Chang 2012, "Segmentation Using Superpixels", Section 3.2. Sizes as weights are ours: they make
-/// collapsing equal objects exact.
+/// Li, Wu, Chang 2012, "Segmentation Using Superpixels", Section 3.2. Sizes as weights are ours:
+/// they make collapsing equal objects exact.
 #[derive(Clone, Debug)]
 pub struct IncidenceSpectrum {
     /// Squared singular values, descending, from 1 down to 0.
@@ -66,15 +68,17 @@ pub struct IncidenceSpectrum {
 }
 
 impl IncidenceSpectrum {
-    /// The first `count` triplets, or as many as there are clusters; `weights` has one positive number
-    /// per cluster.
+    /// The first `count` triplets, or as many as there are clusters; `weights` has one positive
+    /// number per cluster.
     ///
     /// # Errors
     /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) for no microclusters,
-    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for weights of another number,
-    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a weight outside 1e-100..=1e100,
-    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where nearly all pairs of very many clusters are
-    /// wanted, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for weights of
+    /// another number,
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a weight
+    /// outside 1e-100..=1e100, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where
+    /// nearly all pairs of very many clusters are wanted,
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn of(
         incidence: &ClusterIncidence,
         weights: &[f64],
@@ -86,7 +90,9 @@ impl IncidenceSpectrum {
             return Err(Error::shape(format!("{} weights for {c} clusters", weights.len())));
         }
         if let Some((j, w)) = weights.iter().enumerate().find(|(_, w)| !WEIGHTS.contains(w)) {
-            return Err(Error::invalid(format!("weight {w} of cluster {j}; expected 1e-100 to 1e100")));
+            return Err(Error::invalid(format!(
+                "weight {w} of cluster {j}; expected 1e-100 to 1e100"
+            )));
         }
         if incidence.n_rows() == 0 {
             return Err(Error::empty("an incidence without microclusters"));
@@ -98,7 +104,8 @@ impl IncidenceSpectrum {
             .collect();
         let shares: Vec<f64> = incidence.sizes().iter().zip(&degree).map(|(s, d)| s / d).collect();
         // X'X = diag(a) B0' S D_r^-1 B0 diag(a), with a = w D_c^-1/2 and D_c = w |c|.
-        let a: Vec<f64> = weights.iter().zip(incidence.objects()).map(|(w, n)| (w / n).sqrt()).collect();
+        let a: Vec<f64> =
+            weights.iter().zip(incidence.objects()).map(|(w, n)| (w / n).sqrt()).collect();
         let (values, vectors, converged) = leading(incidence, &shares, &a, count.min(c), observer)?;
         observer.check()?;
         let mut projection = vectors.clone();
@@ -109,12 +116,12 @@ impl IncidenceSpectrum {
         Ok(IncidenceSpectrum { values, vectors, converged, projection, row_scale })
     }
 
-    /// `S^-1/2 X V`, one row per microcluster and the first `count` columns: left singular vectors times
-    /// singular values, free of the sizes.
+    /// `S^-1/2 X V`, one row per microcluster and the first `count` columns: left singular vectors
+    /// times singular values, free of the sizes.
     ///
     /// # Errors
-    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another incidence than the
-    /// spectrum's.
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another
+    /// incidence than the spectrum's.
     ///
     /// # Complexity
     /// O(entries count).
@@ -190,7 +197,8 @@ pub(crate) fn leading_dense(a: &Array2<f64>, count: usize) -> Result<(Vec<f64>, 
     Ok((all.values[..count].to_vec(), all.vectors.slice(s![.., ..count]).to_owned()))
 }
 
-/// The largest eigenpairs of `diag(scale) B0' diag(shares) B0 diag(scale)`, and whether they are as exact as wanted.
+/// The largest eigenpairs of `diag(scale) B0' diag(shares) B0 diag(scale)`, and whether they are as
+/// exact as wanted.
 pub(crate) fn leading(
     incidence: &ClusterIncidence,
     shares: &[f64],
@@ -232,8 +240,8 @@ fn stored_dense(a: &Csr) -> Array2<f64> {
     dense
 }
 
-/// Whether so many pairs of clusters may overlap that multiplying by the incidence twice costs less than by their
-/// matrix, whose assembly comes on top.
+/// Whether so many pairs of clusters may overlap that multiplying by the incidence twice costs less
+/// than by their matrix, whose assembly comes on top.
 fn full_overlaps(incidence: &ClusterIncidence) -> bool {
     let steps: usize = (0..incidence.n_rows()).map(|i| incidence.clusters_of(i).len().pow(2)).sum();
     steps.min(incidence.n_clusters().pow(2)) > STORED * incidence.n_entries()
@@ -258,7 +266,8 @@ mod tests {
         assert!(incidence.n_clusters() > DENSE && full_overlaps(&incidence));
         let mut some = |n: usize| -> Vec<f64> { (0..n).map(|_| 0.1 + s.uniform()).collect() };
         let (shares, scale) = (some(incidence.n_rows()), some(incidence.n_clusters()));
-        let stored = incidence.overlaps(&shares, &()).unwrap().map(|i, j, v| v * scale[i] * scale[j]);
+        let stored =
+            incidence.overlaps(&shares, &()).unwrap().map(|i, j, v| v * scale[i] * scale[j]);
         let x = Array2::from_shape_vec((scale.len(), 3), some(3 * scale.len())).unwrap();
         let product = |op: &dyn SymmetricOperator| {
             let mut y = Array2::zeros(x.dim());

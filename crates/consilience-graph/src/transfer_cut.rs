@@ -24,8 +24,8 @@ const DENSE: usize = 600;
 /// The transfer cut: a normalised cut of a bipartite graph, solved on its smaller side.
 ///
 /// The graph is a matrix B of non-negative weights between left nodes (rows: objects,
-/// microclusters) and right nodes (columns: clusters). With `D_x` the row sums of B, the normalised cut
-/// of all nodes follows from the small matrix `W_y = B' D_x^-1 B` alone.
+/// microclusters) and right nodes (columns: clusters). With `D_x` the row sums of B, the normalised
+/// cut of all nodes follows from the small matrix `W_y = B' D_x^-1 B` alone.
 ///
 /// ```
 /// use consilience_graph::TransferCut;
@@ -41,12 +41,12 @@ const DENSE: usize = 600;
 /// O(rows columns^2) time, memory of B again.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=rows`
-/// or no restarts.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=rows` or no restarts.
 ///
 /// # References
-/// Li, Wu, Chang 2012, "Segmentation Using Superpixels: A Bipartite Graph Partitioning Approach", Section
-/// 3.2; Huang, Lai, Wang 2016, Algorithm 2.
+/// Li, Wu, Chang 2012, "Segmentation Using Superpixels: A Bipartite Graph Partitioning Approach",
+/// Section 3.2; Huang, Lai, Wang 2016, Algorithm 2.
 #[doc(alias = "tcut")]
 #[derive(Clone, Copy, Debug)]
 pub struct TransferCut {
@@ -90,7 +90,10 @@ impl TransferCut {
     /// As [`TransferCut`].
     pub fn check(&self, left: usize) -> Result<()> {
         if self.restarts == 0 || self.restarts > MOST_RESTARTS {
-            return Err(Error::invalid(format!("{} restarts; expected 1..={MOST_RESTARTS}", self.restarts)));
+            return Err(Error::invalid(format!(
+                "{} restarts; expected 1..={MOST_RESTARTS}",
+                self.restarts
+            )));
         }
         match self.clusters {
             Clusters::Fixed(k) if k == 0 || k > left => {
@@ -100,20 +103,26 @@ impl TransferCut {
         }
     }
 
-    /// The cluster of each left node, numbered by the first node in it. The report holds the k-means inertia and whether it settled.
+    /// The cluster of each left node, numbered by the first node in it. The report holds the
+    /// k-means inertia and whether it settled.
     ///
     /// # Errors
     /// As [`TransferCut`]; [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) or
-    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) with row and column for a
-    /// weight that is none; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) for no right nodes or a
-    /// left node without any link.
-    pub fn partition(&self, b: ArrayView2<'_, f64>, observer: &dyn Observer) -> Result<Fit<Vec<usize>>> {
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) with row and
+    /// column for a weight that is none; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty)
+    /// for no right nodes or a left node without any link.
+    pub fn partition(
+        &self,
+        b: ArrayView2<'_, f64>,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Vec<usize>>> {
         let (left, right) = b.dim();
         self.check(left)?;
         if right == 0 {
             return Err(Error::empty("a bipartite graph without right nodes"));
         }
-        if let Some(((i, j), &w)) = b.indexed_iter().find(|&(_, &w)| !(w >= 0.0) || w.is_infinite()) {
+        if let Some(((i, j), &w)) = b.indexed_iter().find(|&(_, &w)| !(w >= 0.0) || w.is_infinite())
+        {
             return Err(if w < 0.0 {
                 Error::invalid(format!("weight {w} at row {i}, column {j}; expected >= 0"))
             } else {
@@ -146,9 +155,10 @@ impl TransferCut {
         self.directions(embedding, None, k, observer)
     }
 
-    /// The transfer cut of an ensemble's incidence, whose small matrix is accumulated without a dense B:
-    /// `B = B0 diag(weights)`, one positive weight per cluster. A microcluster counts as so many objects, so
-    /// the cut is that of the objects one by one. The result is one cluster per microcluster.
+    /// The transfer cut of an ensemble's incidence, whose small matrix is accumulated without a
+    /// dense B: `B = B0 diag(weights)`, one positive weight per cluster. A microcluster counts as
+    /// so many objects, so the cut is that of the objects one by one. The result is one cluster per
+    /// microcluster.
     ///
     /// ```
     /// use consilience_core::{Ensemble, Partition};
@@ -191,7 +201,9 @@ impl TransferCut {
         let mut fit = self.directions(embedding, Some(incidence.sizes()), k, observer)?;
         if !spectrum.converged {
             fit.report.status = Status::MaxIterations;
-            fit.report.notes.push("the eigenvectors of the clusters are less exact than wanted".into());
+            fit.report
+                .notes
+                .push("the eigenvectors of the clusters are less exact than wanted".into());
         }
         Ok(fit)
     }
@@ -223,7 +235,8 @@ impl TransferCut {
         let small = x.t().dot(x);
         // A handful of leading pairs of a large matrix needs no full decomposition.
         if x.ncols() > DENSE && 5 * wanted < x.ncols() {
-            let top = truncated_eigen(&small, &TruncatedOptions { count: wanted, ..Default::default() });
+            let top =
+                truncated_eigen(&small, &TruncatedOptions { count: wanted, ..Default::default() });
             if top.converged {
                 return Ok((top.values, top.vectors));
             }
@@ -261,8 +274,8 @@ pub(crate) fn most_by_gap(left: usize) -> usize {
     (left as f64).sqrt().ceil() as usize
 }
 
-/// Number of eigenvalues before the widest gap, `2..=most` where there are two; the first of equals. `values`
-/// are all there are (the next is then 0), or one more than `most`.
+/// Number of eigenvalues before the widest gap, `2..=most` where there are two; the first of
+/// equals. `values` are all there are (the next is then 0), or one more than `most`.
 pub(crate) fn eigengap(values: &[f64], most: usize) -> usize {
     let mut best = (values.len().min(2), f64::NEG_INFINITY);
     for k in 2..=values.len().min(most) {
@@ -280,9 +293,13 @@ mod tests {
     use consilience_core::ErrorKind;
     use ndarray::array;
 
-    /// Three blocks of left nodes, each linked to its own two right nodes and faintly to all others.
+    /// Three blocks of left nodes, each linked to its own two right nodes and faintly to all
+    /// others.
     fn blocks(faint: f64) -> Array2<f64> {
-        Array2::from_shape_fn((12, 6), |(i, j)| if i / 4 == j / 2 { 1.0 + (i % 3) as f64 } else { faint })
+        Array2::from_shape_fn(
+            (12, 6),
+            |(i, j)| if i / 4 == j / 2 { 1.0 + (i % 3) as f64 } else { faint },
+        )
     }
 
     #[test]

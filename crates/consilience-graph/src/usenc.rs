@@ -2,8 +2,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, ErrorKind, Fit, LabelInt, Observer, Partition, Report, Result, Seed,
-    Status, with_labels,
+    ConsensusFunction, Ensemble, Error, ErrorKind, Fit, LabelInt, Observer, Partition, Report,
+    Result, Seed, Status, with_labels,
 };
 use consilience_num::kmeans::{KMeansOptions, RowSource, fit_source};
 use consilience_num::transfer::{link_sums, small_side};
@@ -11,12 +11,14 @@ use ndarray::Array2;
 
 use crate::{Hbgf, Microclusters};
 
-/// The consensus of U-SENC: a transfer cut of the graph between objects and the clusters of all members.
+/// The consensus of U-SENC: a transfer cut of the graph between objects and the clusters of all
+/// members.
 ///
-/// For ensembles of very many objects, whose members are fine clusterings that agree on shape, such as those of
-/// U-SPEC with many clusters each. It is the cut of [`Hbgf`](crate::Hbgf); where collapsing equal objects would
-/// save little, it streams over the labels and needs only a few bytes per object. Not for ensembles of few
-/// objects and noisy members, where methods that look at pairs are better.
+/// For ensembles of very many objects, whose members are fine clusterings that agree on shape, such
+/// as those of U-SPEC with many clusters each. It is the cut of [`Hbgf`](crate::Hbgf); where
+/// collapsing equal objects would save little, it streams over the labels and needs only a few
+/// bytes per object. Not for ensembles of few objects and noisy members, where methods that look at
+/// pairs are better.
 ///
 /// ```text
 /// B_ic = 1 where object i lies in cluster c;   W = B' D_x^-1 B
@@ -39,17 +41,18 @@ use crate::{Hbgf, Microclusters};
 /// ```
 ///
 /// # Complexity
-/// O(n (M^2 + M k) + C^3) time for C clusters in all members, and 4 bytes per object beside the labels, where it
-/// streams; as [`Hbgf`](crate::Hbgf) elsewhere.
+/// O(n (M^2 + M k) + C^3) time for C clusters in all members, and 4 bytes per object beside the
+/// labels, where it streams; as [`Hbgf`](crate::Hbgf) elsewhere.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`] for k outside `1..=n` or no restarts.
 ///
 /// # References
-/// D. Huang, C.-D. Wang, J.-S. Wu, J.-H. Lai, C.-K. Kwoh, "Ultra-scalable spectral clustering and ensemble
-/// clustering", 2020, Section 3.2.3. Ours: microclusters where an even sample of the objects shows that they save
-/// work; else the centres of the k-means come from an even sample of 65,536 rows (200 per cluster). Unlabelled
-/// objects are linked to fewer clusters; with no label at all they stay unlabelled.
+/// D. Huang, C.-D. Wang, J.-S. Wu, J.-H. Lai, C.-K. Kwoh, "Ultra-scalable spectral clustering and
+/// ensemble clustering", 2020, Section 3.2.3. Ours: microclusters where an even sample of the
+/// objects shows that they save work; else the centres of the k-means come from an even sample of
+/// 65,536 rows (200 per cluster). Unlabelled objects are linked to fewer clusters; with no label at
+/// all they stay unlabelled.
 #[doc(alias = "U-SENC")]
 #[derive(Clone, Copy, Debug)]
 pub struct Usenc {
@@ -94,7 +97,8 @@ impl Usenc {
         if n <= FEW || ensemble.n_clusters() > TABLE {
             return Ok(false);
         }
-        let probe: Vec<usize> = (0..PROBE).map(|i| (i as u64 * n as u64 / PROBE as u64) as usize).collect();
+        let probe: Vec<usize> =
+            (0..PROBE).map(|i| (i as u64 * n as u64 / PROBE as u64) as usize).collect();
         let distinct = Microclusters::of(&ensemble.select_objects(&probe)?)?.n_nodes();
         Ok(distinct > PROBE / 8)
     }
@@ -133,7 +137,9 @@ impl Usenc {
         }
         let side = report
             .stage("eigenvectors", || small_side(weights.view(), self.clusters, 0.0))
-            .ok_or_else(|| Error::new(ErrorKind::NonFinite, "the graph of clusters has no eigenpairs"))?;
+            .ok_or_else(|| {
+                Error::new(ErrorKind::NonFinite, "the graph of clusters has no eigenpairs")
+            })?;
         drop(weights);
         let options = KMeansOptions {
             restarts: self.restarts,
@@ -243,7 +249,9 @@ impl RowSource for Embedding<'_> {
         let members = self.labels.first.len();
         let mut clusters = vec![NONE; rows.len() * members];
         self.labels.write(rows, &mut clusters);
-        for (clusters, out) in clusters.chunks_exact(members).zip(out.chunks_exact_mut(self.columns)) {
+        for (clusters, out) in
+            clusters.chunks_exact(members).zip(out.chunks_exact_mut(self.columns))
+        {
             out.fill(0.0);
             for &c in clusters.iter().filter(|c| **c != NONE) {
                 for (o, &v) in out.iter_mut().zip(&self.table[c as usize * self.columns..]) {
@@ -266,13 +274,15 @@ mod tests {
     use consilience_core::conformance::{Profile, consensus_function};
     use consilience_core::{ErrorKind, scores};
 
-    /// Members that split a line of objects into runs at random places near planted ones, some labels missing.
+    /// Members that split a line of objects into runs at random places near planted ones, some
+    /// labels missing.
     fn runs(n: usize, members: usize, missing: f64) -> (Ensemble, Partition) {
         let mut s = Seed(7).stream();
         let truth = Partition::from_fn(n, |i| Some((3 * i / n) as u64)).unwrap();
         let members = (0..members)
             .map(|_| {
-                let mut cuts: Vec<f64> = (0..12).map(|_| s.uniform()).chain([1.0 / 3.0, 2.0 / 3.0]).collect();
+                let mut cuts: Vec<f64> =
+                    (0..12).map(|_| s.uniform()).chain([1.0 / 3.0, 2.0 / 3.0]).collect();
                 cuts.iter_mut().for_each(|c| *c += 0.002 * (s.uniform() - 0.5));
                 let mut labels = Vec::with_capacity(n);
                 for i in 0..n {
@@ -357,7 +367,10 @@ mod tests {
     fn bad_parameters_are_named() {
         let (ensemble, _) = runs(30, 2, 0.0);
         for method in [Usenc::new(0), Usenc::new(31), Usenc::new(2).restarts(0)] {
-            assert_eq!(method.consensus(&ensemble).unwrap_err().kind(), ErrorKind::InvalidParameter);
+            assert_eq!(
+                method.consensus(&ensemble).unwrap_err().kind(),
+                ErrorKind::InvalidParameter
+            );
         }
     }
 }

@@ -2,10 +2,11 @@ use consilience_core::{Observer, Result, SimilarityGraph};
 
 /// An order of the nodes in which clusters stand side by side: visual assessment of tendency (VAT).
 ///
-/// A similarity matrix whose rows and columns are put in this order shows its clusters as blocks along the diagonal, so a
-/// picture of it tells how many there are and how sharp they are, before any clustering. The first node is
-/// one of the least similar pair; then comes, again and again, the node most similar to any that is already in
-/// place, as in Prim's algorithm for the minimum spanning tree. Of equals the first.
+/// A similarity matrix whose rows and columns are put in this order shows its clusters as blocks
+/// along the diagonal, so a picture of it tells how many there are and how sharp they are, before
+/// any clustering. The first node is one of the least similar pair; then comes, again and again,
+/// the node most similar to any that is already in place, as in Prim's algorithm for the minimum
+/// spanning tree. Of equals the first.
 ///
 /// ```
 /// use consilience_core::{Ensemble, Partition, Similarity};
@@ -25,7 +26,8 @@ use consilience_core::{Observer, Result, SimilarityGraph};
 /// O(nodes^2) time, O(nodes) memory beside the graph.
 ///
 /// # Errors
-/// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled) where the observer asked for it.
+/// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled) where the observer asked for
+/// it.
 ///
 /// # References
 /// Bezdek, Hathaway 2002, "VAT: a tool for visual assessment of (cluster) tendency".
@@ -84,7 +86,8 @@ mod tests {
         let truth: Vec<usize> = order
             .iter()
             .map(|&node| {
-                let object = graph.grouping().of_object().iter().position(|&g| g as usize == node).unwrap();
+                let object =
+                    graph.grouping().of_object().iter().position(|&g| g as usize == node).unwrap();
                 planted.truth.label(object).unwrap()
             })
             .collect();
@@ -103,15 +106,18 @@ mod tests {
             let mut sorted = order.clone();
             sorted.sort_unstable();
             assert_eq!(sorted, (0..n).collect::<Vec<_>>());
-            let near =
-                |placed: &[usize], j: usize| placed.iter().map(|&i| w[[i, j]]).fold(f64::MIN, f64::max);
+            let near = |placed: &[usize], j: usize| {
+                placed.iter().map(|&i| w[[i, j]]).fold(f64::MIN, f64::max)
+            };
             for t in 1..n {
                 let (placed, rest) = order.split_at(t);
                 let chosen = near(placed, rest[0]);
                 assert!(rest.iter().all(|&j| near(placed, j) <= chosen));
             }
             if n > 1 {
-                let least = |i: usize| (0..n).filter(|&j| j != i).map(|j| w[[i, j]]).fold(f64::MAX, f64::min);
+                let least = |i: usize| {
+                    (0..n).filter(|&j| j != i).map(|j| w[[i, j]]).fold(f64::MAX, f64::min)
+                };
                 let overall = (0..n).map(least).fold(f64::MAX, f64::min);
                 assert_eq!(least(order[0]), overall);
             }

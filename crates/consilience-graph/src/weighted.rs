@@ -1,7 +1,8 @@
 //! What the weighted methods have in common.
 
 use consilience_core::{
-    Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Report, Result, SimilarityGraph, Status,
+    Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Report, Result, SimilarityGraph,
+    Status,
 };
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -9,8 +10,9 @@ use rayon::prelude::*;
 use crate::average::average_linkage;
 use crate::{ClusterIncidence, Clusters, Dendrogram, Microclusters, TransferCut};
 
-/// Weights on a grid so coarse that sums of `terms` of them are exact: whatever the order of the members, equal
-/// sums have equal bits, and ties stay ties. The grid is at most 2^-52 `terms` of the largest weight.
+/// Weights on a grid so coarse that sums of `terms` of them are exact: whatever the order of the
+/// members, equal sums have equal bits, and ties stay ties. The grid is at most 2^-52 `terms` of
+/// the largest weight.
 pub(crate) fn on_grid(weights: &mut [f64], terms: usize) {
     let largest = weights.iter().fold(0.0f64, |m, &w| m.max(w));
     if largest > 0.0 {
@@ -20,8 +22,9 @@ pub(crate) fn on_grid(weights: &mut [f64], terms: usize) {
     }
 }
 
-/// The weighted co-association of microclusters: of the members that label both, the weights of the clusters
-/// that hold both over the weights of the members. Where no member with any weight labels both it is 0.
+/// The weighted co-association of microclusters: of the members that label both, the weights of the
+/// clusters that hold both over the weights of the members. Where no member with any weight labels
+/// both it is 0.
 pub(crate) fn co_association(
     microclusters: &Microclusters,
     incidence: &ClusterIncidence,
@@ -48,7 +51,9 @@ pub(crate) fn co_association(
                 observer.check()?;
             }
             both.fill(all);
-            for ((member, silent), &v) in microclusters.rows().iter().zip(&silent).zip(&member_weights) {
+            for ((member, silent), &v) in
+                microclusters.rows().iter().zip(&silent).zip(&member_weights)
+            {
                 if member.label(i).is_none() {
                     both.iter_mut().for_each(|b| *b -= v);
                 } else {
@@ -77,8 +82,8 @@ pub(crate) fn is_complete(microclusters: &Microclusters) -> bool {
     microclusters.rows().iter().all(Partition::is_complete)
 }
 
-/// The tree of average linkage over the microclusters of a complete ensemble, under weights of its clusters and
-/// members, at least one of them positive.
+/// The tree of average linkage over the microclusters of a complete ensemble, under weights of its
+/// clusters and members, at least one of them positive.
 pub(crate) fn average_tree(
     microclusters: &Microclusters,
     report: &mut Report,
@@ -106,14 +111,15 @@ pub(crate) fn on_microclusters(
     between: impl FnOnce(&Microclusters) -> Result<SimilarityGraph>,
 ) -> Result<Fit<SimilarityGraph>> {
     let mut report = Report::default();
-    let microclusters = report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
+    let microclusters =
+        report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
     report.microclusters = Some(microclusters.n_nodes());
     let graph = report.stage("similarity", || between(&microclusters))?;
     Ok(Fit::new(graph, report))
 }
 
-/// A consensus by way of microclusters: k is checked first, objects without any label stay so, and the
-/// report tells the clusters that are missing. `work` gets at least one microcluster.
+/// A consensus by way of microclusters: k is checked first, objects without any label stay so, and
+/// the report tells the clusters that are missing. `work` gets at least one microcluster.
 pub(crate) fn collapsed(
     ensemble: &Ensemble,
     asked: Option<usize>,
@@ -121,7 +127,8 @@ pub(crate) fn collapsed(
     work: impl FnOnce(&Microclusters, &mut Report) -> Result<Vec<usize>>,
 ) -> Result<Fit<Partition>> {
     let mut report = Report::default();
-    let microclusters = report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
+    let microclusters =
+        report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
     report.microclusters = Some(microclusters.n_nodes());
     let clusters = if microclusters.n_nodes() == 0 {
         observer.check()?;
@@ -154,7 +161,8 @@ pub(crate) fn cut_incidence(
         })?;
         let n = microclusters.n_nodes();
         let cut = cut.clusters(at_most(clusters, n));
-        let fit = report.stage("partition", || cut.partition_incidence(&incidence, &weights, observer))?;
+        let fit = report
+            .stage("partition", || cut.partition_incidence(&incidence, &weights, observer))?;
         Ok(adopt(report, fit))
     })
 }

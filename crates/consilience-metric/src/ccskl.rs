@@ -1,4 +1,6 @@
-use consilience_core::{Error, Features, Fit, MemoryBudget, Observer, Report, Result, Seed, Status};
+use consilience_core::{
+    Error, Features, Fit, MemoryBudget, Observer, Report, Result, Seed, Status,
+};
 use consilience_num::eigen::{SymmetricOperator, TruncatedOptions, truncated_eigen};
 use consilience_num::kmeans::{KMeansOptions, fit, from_centres};
 use consilience_num::sparse::Csr;
@@ -11,11 +13,12 @@ use crate::mmc::check_loop;
 use crate::scatter::stated_pairs;
 use crate::{Assign, Clustering, ConstrainedClusterer, SideInformation};
 
-/// Soft constrained spectral clustering: learns how much every eigenvector of a neighbourhood graph counts, so
-/// that the spectral kernel agrees with the links.
+/// Soft constrained spectral clustering: learns how much every eigenvector of a neighbourhood graph
+/// counts, so that the spectral kernel agrees with the links.
 ///
-/// For clusters that hang together without being balls, with a few links. Links bend the kernel as a whole and
-/// may be broken; where the graph does not see the classes at all, a learned metric helps more.
+/// For clusters that hang together without being balls, with a few links. Links bend the kernel as
+/// a whole and may be broken; where the graph does not see the classes at all, a learned metric
+/// helps more.
 ///
 /// ```text
 /// K = sum_l beta_l phi_l phi_l'  over the m leading eigenvectors of D^(-1/2) W D^(-1/2) but the trivial one
@@ -42,21 +45,24 @@ use crate::{Assign, Clustering, ConstrainedClusterer, SideInformation};
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
-/// W joins every object with its nearest ones by `exp(-|x_i - x_j|^2 / (s_i s_j))`, s_i = distance to the 7th (at
-/// least 0.3 of the mean s, or duplicates would be cut off from the rest). The diagonal counts as much as all links together (v). New objects are mapped by the eigenvectors' own equation over
-/// their nearest neighbours, and go to the nearest centre.
+/// W joins every object with its nearest ones by `exp(-|x_i - x_j|^2 / (s_i s_j))`, s_i = distance
+/// to the 7th (at least 0.3 of the mean s, or duplicates would be cut off from the rest). The
+/// diagonal counts as much as all links together (v). New objects are mapped by the eigenvectors'
+/// own equation over their nearest neighbours, and go to the nearest centre.
 ///
 /// # Complexity
-/// O(n^2 d) time for neighbours, O(n (neighbours + m) m) per eigen iteration; O(n (neighbours + m)) memory.
+/// O(n^2 d) time for neighbours, O(n (neighbours + m) m) per eigen iteration; O(n (neighbours + m))
+/// memory.
 ///
 /// # Errors
 /// As [`ConstrainedClusterer::fit`]; a count of 0;
-/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the eigenvectors exceed 8 GiB.
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the eigenvectors exceed 8
+/// GiB.
 ///
 /// # References
-/// Z. Li, J. Liu, "Constrained clustering by spectral kernel learning", 2009, with m = 20. The constant c stands for the trivial
-/// eigenvector, without its place in the order; k-means does not see it. The quadratic programme
-/// is solved by coordinate descent in the differences of the beta.
+/// Z. Li, J. Liu, "Constrained clustering by spectral kernel learning", 2009, with m = 20. The
+/// constant c stands for the trivial eigenvector, without its place in the order; k-means does not
+/// see it. The quadratic programme is solved by coordinate descent in the differences of the beta.
 #[doc(alias = "spectral kernel learning")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ccskl {
@@ -122,7 +128,8 @@ impl ConstrainedClusterer for Ccskl {
     ) -> Result<Fit<Clustering>> {
         check_clusters(&features, clusters)?;
         check_side(&features, side)?;
-        for (name, value) in [("neighbours", self.neighbours), ("eigenvectors", self.eigenvectors)] {
+        for (name, value) in [("neighbours", self.neighbours), ("eigenvectors", self.eigenvectors)]
+        {
             if value == 0 {
                 return Err(Error::invalid(format!("{name} is 0; expected at least 1")));
             }
@@ -138,7 +145,8 @@ impl ConstrainedClusterer for Ccskl {
         let mut watch = Watch::new(observer, "ccskl", self.restarts + 2);
         let graph = report.stage("neighbours", || Graph::new(x, self.neighbours));
         watch.step(0)?;
-        let options = TruncatedOptions { count, tolerance: 1e-6, seed: seed.0, ..Default::default() };
+        let options =
+            TruncatedOptions { count, tolerance: 1e-6, seed: seed.0, ..Default::default() };
         let top = report.stage("eigenvectors", || truncated_eigen(&graph, &options));
         watch.step(1)?;
         let kept = top.values.iter().take_while(|&&v| v > LEAST).count();
@@ -195,7 +203,8 @@ impl ConstrainedClusterer for Ccskl {
 fn weights(phi: ArrayView2<'_, f64>, side: &SideInformation) -> Vec<f64> {
     let m = phi.ncols();
     let (must, cannot) = stated_pairs(side, MOST_PAIRS);
-    // One more column for a constant, as the trivial eigenvector would give: k-means does not see it.
+    // One more column for a constant, as the trivial eigenvector would give: k-means does not see
+    // it.
     let mut gram = Array2::<f64>::zeros((m + 1, m + 1));
     let mut right = Array1::<f64>::zeros(m + 1);
     let mut add = |i: usize, j: usize, target: f64, by: f64| {
@@ -328,7 +337,11 @@ impl SymmetricOperator for Graph {
 }
 
 /// The nearest rows of `x` to every row of `new` with squared distances, ascending.
-fn nearest_rows(new: ArrayView2<'_, f64>, x: ArrayView2<'_, f64>, count: usize) -> Vec<Vec<(usize, f64)>> {
+fn nearest_rows(
+    new: ArrayView2<'_, f64>,
+    x: ArrayView2<'_, f64>,
+    count: usize,
+) -> Vec<Vec<(usize, f64)>> {
     let norms: Vec<f64> = x.rows().into_iter().map(|r| r.dot(&r)).collect();
     let chunks: Vec<usize> = (0..new.nrows()).step_by(ROWS).collect();
     let parts: Vec<Vec<Vec<(usize, f64)>>> = chunks
@@ -340,7 +353,8 @@ fn nearest_rows(new: ArrayView2<'_, f64>, x: ArrayView2<'_, f64>, count: usize) 
                 .into_iter()
                 .zip(products.rows())
                 .map(|(row, products)| {
-                    let rough: Vec<f64> = norms.iter().zip(products).map(|(n, p)| n - 2.0 * p).collect();
+                    let rough: Vec<f64> =
+                        norms.iter().zip(products).map(|(n, p)| n - 2.0 * p).collect();
                     let mut order: Vec<usize> = (0..rough.len()).collect();
                     let by = |&a: &usize, &b: &usize| rough[a].total_cmp(&rough[b]).then(a.cmp(&b));
                     if count < order.len() {
@@ -394,7 +408,8 @@ impl Assign for Embedding {
         let x = self.frame.apply(&features);
         let graph = &self.graph;
         let near = nearest_rows(x.view(), graph.x.view(), graph.neighbours);
-        let scale = floored(near.iter().map(|row| row[SCALE.min(row.len() - 1)].1.sqrt()).collect());
+        let scale =
+            floored(near.iter().map(|row| row[SCALE.min(row.len() - 1)].1.sqrt()).collect());
         let mut phi = Array2::<f64>::zeros((x.nrows(), self.phi.ncols()));
         for ((row, &scale), mut out) in near.iter().zip(&scale).zip(phi.rows_mut()) {
             // Relative to the nearest, so that far objects have a neighbour too.

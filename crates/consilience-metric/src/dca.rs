@@ -9,9 +9,9 @@ use crate::{LinearMap, MetricLearner, SideInformation};
 /// Discriminative component analysis: keeps the directions in which sets that are apart differ, and
 /// whitens inside them what varies within the sets.
 ///
-/// For must-links together with cannot-links, or labels; the map has at most as many rows as there are
-/// independent differences between sets, so it also reduces the dimension (two classes: one row). With few
-/// sets that may be too little; [`Rca`](crate::Rca) keeps all directions.
+/// For must-links together with cannot-links, or labels; the map has at most as many rows as there
+/// are independent differences between sets, so it also reduces the dimension (two classes: one
+/// row). With few sets that may be too little; [`Rca`](crate::Rca) keeps all directions.
 ///
 /// ```text
 /// C_b = mean over sets s, t apart of (m_s - m_t)(m_s - m_t)',    C_w = as in RCA, shrunk
@@ -31,10 +31,10 @@ use crate::{LinearMap, MetricLearner, SideInformation};
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
-/// Features are standardised as in [`Rca`](crate::Rca). Without must-links C_w is the identity on standardised
-/// features; without cannot-links nothing says which sets differ, all are taken to be apart, and a note says
-/// so. With fewer than two sets, or where the means of all sets coincide, the result is that of RCA, with a
-/// note.
+/// Features are standardised as in [`Rca`](crate::Rca). Without must-links C_w is the identity on
+/// standardised features; without cannot-links nothing says which sets differ, all are taken to be
+/// apart, and a note says so. With fewer than two sets, or where the means of all sets coincide,
+/// the result is that of RCA, with a note.
 ///
 /// # Complexity
 /// O(n d + p d^2 + S d^2 + d^3) time for S pairs of sets apart, O(n d + d^2) memory.
@@ -44,8 +44,9 @@ use crate::{LinearMap, MetricLearner, SideInformation};
 /// [`dimensions`](Dca::dimensions) must be at least 1.
 ///
 /// # References
-/// S. Hoi, W. Liu, M. Lyu, W.-Y. Ma, "Learning distance metrics with contextual constraints for image
-/// retrieval", 2006, Sect. 3. Their two whitenings compose to the L above; C_w is shrunk in addition.
+/// S. Hoi, W. Liu, M. Lyu, W.-Y. Ma, "Learning distance metrics with contextual constraints for
+/// image retrieval", 2006, Sect. 3. Their two whitenings compose to the L above; C_w is shrunk in
+/// addition.
 #[doc(alias = "discriminative component analysis")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dca {
@@ -75,7 +76,8 @@ impl Dca {
         self
     }
 
-    /// Whether each feature is divided by its own deviation first (the default), or all by one number.
+    /// Whether each feature is divided by its own deviation first (the default), or all by one
+    /// number.
     pub fn standardize(mut self, each: bool) -> Self {
         self.standardize = each;
         self
@@ -112,9 +114,9 @@ impl MetricLearner for Dca {
         let rows = within(z, side);
         let sets = side.labelled_sets();
         let inner = if rows.nrows() == 0 {
-            report
-                .notes
-                .push("no must-links: what varies within sets is taken to be the features' spread".into());
+            report.notes.push(
+                "no must-links: what varies within sets is taken to be the features' spread".into(),
+            );
             Array2::eye(z.ncols())
         } else {
             shrunk(rows.view(), sets.iter().filter(|s| s.len() > 1).count(), self.shrinkage)
@@ -150,9 +152,9 @@ impl MetricLearner for Dca {
         // Directions that rounding alone tells apart have no length on features of deviation 1.
         let rank = eigen.values.iter().filter(|&&v| v > NULL * largest && v > 1e-20).count();
         if rank == 0 {
-            report
-                .notes
-                .push("no two sets with different means: only the spread within sets is whitened".into());
+            report.notes.push(
+                "no two sets with different means: only the spread within sets is whitened".into(),
+            );
             return Ok(Fit::new(standard.map(inverse_root(inner.view())?)?, report));
         }
         let rank = self.dimensions.map_or(rank, |q| q.min(rank));

@@ -1,24 +1,27 @@
-use consilience_core::{BaseClusterer, Error, Features, Fit, Observer, Partition, Report, Result, Seed};
+use consilience_core::{
+    BaseClusterer, Error, Features, Fit, Observer, Partition, Report, Result, Seed,
+};
 
 use crate::input::{Watch, check_clusters, check_side, with_rows};
 use crate::nnc::Sets;
 use crate::rows::{Rows, Scaled};
 use crate::{Clustering, ConstrainedClusterer, SideInformation};
 
-/// Farthest-point clustering (FPC): each further centre is the object farthest from all centres so far.
+/// Farthest-point clustering (FPC): each further centre is the object farthest from all centres so
+/// far.
 ///
-/// For compact clusters that are clearly apart, at any number of objects: k passes over the features.
-/// Where some partition has every pair within a cluster nearer than every pair across (RSD > 1, see
-/// [`Separation`](crate::Separation)), this finds it, and it is the best for the ratio, for the split and for the
-/// diameter at once; the diameter is never more than twice the best. Not for data with outliers, which
-/// become clusters, nor for overlapping clusters.
+/// For compact clusters that are clearly apart, at any number of objects: k passes over the
+/// features. Where some partition has every pair within a cluster nearer than every pair across
+/// (RSD > 1, see [`Separation`](crate::Separation)), this finds it, and it is the best for the
+/// ratio, for the split and for the diameter at once; the diameter is never more than twice the
+/// best. Not for data with outliers, which become clusters, nor for overlapping clusters.
 ///
 /// ```text
 /// r_1 random,   r_(t+1) = argmax_x min_(s <= t) |x - r_s|,   x joins its nearest centre
 /// ```
 ///
-/// It uses no labels; as a [`ConstrainedClusterer`] it says so in its report. [`Nnc`](crate::Nnc) is its form
-/// with labels.
+/// It uses no labels; as a [`ConstrainedClusterer`] it says so in its report. [`Nnc`](crate::Nnc)
+/// is its form with labels.
 ///
 /// ```
 /// use consilience_core::Seed;
@@ -37,13 +40,13 @@ use crate::{Clustering, ConstrainedClusterer, SideInformation};
 /// O(n k d) time, 12 n bytes beside the features.
 ///
 /// # Errors
-/// As [`BaseClusterer::fit`]; [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for a first
-/// object that does not exist.
+/// As [`BaseClusterer::fit`]; [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange)
+/// for a first object that does not exist.
 ///
 /// # References
-/// T. Gonzalez, "Clustering to minimize the maximum intercluster distance", 1985; J. Yang et al., "A fast
-/// clustering algorithm for data with a few labeled instances", 2015, Algorithm 1, Theorems 7 and 8. Ties go to
-/// the first object and to the earlier centre.
+/// T. Gonzalez, "Clustering to minimize the maximum intercluster distance", 1985; J. Yang et al.,
+/// "A fast clustering algorithm for data with a few labeled instances", 2015, Algorithm 1, Theorems
+/// 7 and 8. Ties go to the first object and to the earlier centre.
 #[doc(alias = "Gonzalez")]
 #[doc(alias = "farthest-first traversal")]
 #[doc(alias = "k-center")]
@@ -177,7 +180,8 @@ mod tests {
             // Few values: ties and duplicates abound, and distances are exact.
             let x = Array2::from_shape_simple_fn((n, d), || s.below(4) as f64);
             let (k, first) = (1 + s.below(n), s.below(n));
-            let found = Fpc::new().first(first).fit_clustering(x.view().into(), k, Seed(0), &()).unwrap();
+            let found =
+                Fpc::new().first(first).fit_clustering(x.view().into(), k, Seed(0), &()).unwrap();
             let expected = Partition::from_labels(&reference(&x, k, first)).unwrap();
             assert_eq!(found.output.partition, expected, "seed {seed}");
             let fewer = expected.n_clusters() < k;
@@ -186,7 +190,8 @@ mod tests {
             let narrow = x.mapv(|v| v as f32);
             let labels = found.output.assign(narrow.view().into()).unwrap();
             assert_eq!(
-                Partition::from_labels(&labels.iter().map(|&l| l as u64).collect::<Vec<_>>()).unwrap(),
+                Partition::from_labels(&labels.iter().map(|&l| l as u64).collect::<Vec<_>>())
+                    .unwrap(),
                 expected
             );
         }
@@ -213,7 +218,8 @@ mod tests {
     #[test]
     fn a_first_object_that_does_not_exist_is_refused() {
         let x = array![[0.0], [1.0]];
-        let error = Fpc::new().first(2).fit_clustering(x.view().into(), 1, Seed(0), &()).unwrap_err();
+        let error =
+            Fpc::new().first(2).fit_clustering(x.view().into(), 1, Seed(0), &()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::OutOfRange);
     }
 }

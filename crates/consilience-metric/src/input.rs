@@ -21,7 +21,9 @@ pub(crate) fn check_clusters(features: &Features<'_>, clusters: usize) -> Result
     features.check()?;
     let n = features.n_objects();
     if clusters == 0 || clusters > n {
-        return Err(Error::invalid(format!("{clusters} clusters of {n} objects; expected 1..={n}")));
+        return Err(Error::invalid(format!(
+            "{clusters} clusters of {n} objects; expected 1..={n}"
+        )));
     }
     if n >= u32::MAX as usize {
         return Err(Error::new(
@@ -47,7 +49,10 @@ pub(crate) fn check_side(features: &Features<'_>, side: &SideInformation) -> Res
 /// Refuses new objects whose number of features is another than at the fit.
 pub(crate) fn check_width(features: &Features<'_>, expected: usize) -> Result<()> {
     if features.n_features() != expected {
-        return Err(Error::shape(format!("{} features, {expected} at the fit", features.n_features())));
+        return Err(Error::shape(format!(
+            "{} features, {expected} at the fit",
+            features.n_features()
+        )));
     }
     Ok(())
 }

@@ -7,11 +7,11 @@ use crate::scatter::{differences, eigenpairs, stated_pairs};
 use crate::standard::Standard;
 use crate::{LinearMap, MetricLearner, SideInformation};
 
-/// Information-theoretic metric learning: the metric nearest to the prior under which must-links are
-/// short and cannot-links long.
+/// Information-theoretic metric learning: the metric nearest to the prior under which must-links
+/// are short and cannot-links long.
 ///
-/// The default choice for pairs: it stays near the prior where nothing is said, so few pairs or more
-/// features than pairs do no harm, and no eigenproblem is solved until the end.
+/// The default choice for pairs: it stays near the prior where nothing is said, so few pairs or
+/// more features than pairs do no harm, and no eigenproblem is solved until the end.
 ///
 /// ```text
 /// minimise  tr(M) - log det M  +  gamma (slack)    subject to   |x_i - x_j|_M^2 <= u + slack  (must),
@@ -31,22 +31,22 @@ use crate::{LinearMap, MetricLearner, SideInformation};
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
-/// The prior is the identity on features divided by their deviations ([`standardize`](Itml::standardize)), so
-/// that the unit of a feature does not decide. A constant feature gets weight 0. Pairs of equal objects say
-/// nothing and are passed over. Without any pair the result is the prior, and a note says so; one kind
-/// alone is enough.
+/// The prior is the identity on features divided by their deviations
+/// ([`standardize`](Itml::standardize)), so that the unit of a feature does not decide. A constant
+/// feature gets weight 0. Pairs of equal objects say nothing and are passed over. Without any pair
+/// the result is the prior, and a note says so; one kind alone is enough.
 ///
 /// # Complexity
-/// O(sweeps c d^2 + d^3) time for c pairs, O(n d + c d + d^2) memory. One thread, as every projection needs
-/// the one before.
+/// O(sweeps c d^2 + d^3) time for c pairs, O(n d + c d + d^2) memory. One thread, as every
+/// projection needs the one before.
 ///
 /// # Errors
-/// As [`MetricLearner::fit`]; [`slack`](Itml::slack) and [`tolerance`](Itml::tolerance) must be positive,
-/// [`bounds`](Itml::bounds) and [`quantiles`](Itml::quantiles) ascending.
+/// As [`MetricLearner::fit`]; [`slack`](Itml::slack) and [`tolerance`](Itml::tolerance) must be
+/// positive, [`bounds`](Itml::bounds) and [`quantiles`](Itml::quantiles) ascending.
 ///
 /// # References
-/// J. Davis, B. Kulis, P. Jain, S. Sra, I. Dhillon, "Information-theoretic metric learning", 2007, Algorithm 1.
-/// Pairs are visited in the order stated.
+/// J. Davis, B. Kulis, P. Jain, S. Sra, I. Dhillon, "Information-theoretic metric learning", 2007,
+/// Algorithm 1. Pairs are visited in the order stated.
 #[doc(alias = "information-theoretic metric learning")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Itml {
@@ -78,8 +78,8 @@ impl Default for Itml {
 }
 
 impl Itml {
-    /// gamma 1, bounds at the 5 % and 95 % quantiles, features standardised, tolerance 1e-3, at most 1000
-    /// sweeps, at most 20,000 pairs of either kind.
+    /// gamma 1, bounds at the 5 % and 95 % quantiles, features standardised, tolerance 1e-3, at
+    /// most 1000 sweeps, at most 20,000 pairs of either kind.
     pub fn new() -> Self {
         Self::default()
     }
@@ -102,7 +102,8 @@ impl Itml {
         self
     }
 
-    /// Whether each feature is divided by its own deviation first (the default), or all by one number.
+    /// Whether each feature is divided by its own deviation first (the default), or all by one
+    /// number.
     pub fn standardize(mut self, each: bool) -> Self {
         self.standardize = each;
         self
@@ -163,7 +164,8 @@ impl Itml {
         }
         squares.sort_unstable_by(f64::total_cmp);
         let mean = squares.iter().sum::<f64>() / squares.len().max(1) as f64;
-        let at = |q: f64| squares.get((q * (squares.len().max(1) - 1) as f64).round() as usize).copied();
+        let at =
+            |q: f64| squares.get((q * (squares.len().max(1) - 1) as f64).round() as usize).copied();
         // Many equal objects must not ask for distance 0.
         let near = at(near).unwrap_or(0.0).max(1e-3 * mean);
         (near, at(far).unwrap_or(0.0).max(near))
@@ -203,7 +205,8 @@ impl MetricLearner for Itml {
         }
         if links.is_empty() {
             report.notes.push(
-                "no pairs of different objects: the features are standardised, nothing is learned".into(),
+                "no pairs of different objects: the features are standardised, nothing is learned"
+                    .into(),
             );
             return Ok(Fit::new(standard.map(Array2::eye(z.ncols()))?, report));
         }

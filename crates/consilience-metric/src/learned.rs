@@ -8,13 +8,14 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use crate::SideInformation;
 use crate::input::{check_width, with_rows};
 
-/// Eigenvalues of a metric below this share of the largest are rounding, above its negative an error.
+/// Eigenvalues of a metric below this share of the largest are rounding, above its negative an
+/// error.
 const ROUNDING: f64 = 1e-9;
 
 /// A learned metric, as the linear map `x -> L x` after which it is the Euclidean one.
 ///
-/// Apply it to the features, and every clusterer and generator works under the metric. L is k x d, or
-/// diagonal; k may be smaller than d.
+/// Apply it to the features, and every clusterer and generator works under the metric. L is k x d,
+/// or diagonal; k may be smaller than d.
 ///
 /// ```text
 /// d(x, y)^2 = |L x - L y|^2 = (x - y)' M (x - y),    M = L' L
@@ -63,7 +64,9 @@ impl LinearMap {
                 return Err(Error::non_finite("weights of a metric", 0, j, z));
             }
             if z < 0.0 {
-                return Err(Error::invalid(format!("weight {z} of feature {j}; expected at least 0")));
+                return Err(Error::invalid(format!(
+                    "weight {z} of feature {j}; expected at least 0"
+                )));
             }
         }
         Ok(LinearMap(Kind::Diagonal(weights.iter().map(|z| z.sqrt()).collect())))
@@ -92,28 +95,32 @@ impl LinearMap {
         Ok(LinearMap(Kind::Matrix(matrix)))
     }
 
-    /// A map for the symmetric positive semidefinite metric M (d x d), by its eigenpairs: row i of L is
-    /// `sqrt(lambda_i) v_i'`, for the eigenvalues that are not 0, descending.
+    /// A map for the symmetric positive semidefinite metric M (d x d), by its eigenpairs: row i of
+    /// L is `sqrt(lambda_i) v_i'`, for the eigenvalues that are not 0, descending.
     ///
-    /// The symmetric part of M is taken. Eigenvalues within 1e-9 of the largest below 0 are rounding and
-    /// read as 0. L is as long as the rank; at least one row.
+    /// The symmetric part of M is taken. Eigenvalues within 1e-9 of the largest below 0 are
+    /// rounding and read as 0. L is as long as the rank; at least one row.
     ///
     /// # Errors
-    /// [`ErrorKind::ShapeMismatch`] where M is not square, [`ErrorKind::Empty`], [`ErrorKind::NonFinite`],
-    /// and [`ErrorKind::InvalidParameter`] with the eigenvalue for an M that is not positive semidefinite.
+    /// [`ErrorKind::ShapeMismatch`] where M is not square, [`ErrorKind::Empty`],
+    /// [`ErrorKind::NonFinite`], and [`ErrorKind::InvalidParameter`] with the eigenvalue for an M
+    /// that is not positive semidefinite.
     pub fn from_metric(metric: ArrayView2<'_, f64>) -> Result<Self> {
         let (rows, d) = metric.dim();
         if rows != d {
             return Err(Error::shape(format!("a metric of {rows} x {d} entries is not square")));
         }
         Features::from(metric).check().map_err(|e| named("metric", &e))?;
-        let symmetric = Array2::from_shape_fn((d, d), |(i, j)| 0.5 * metric[[i, j]] + 0.5 * metric[[j, i]]);
+        let symmetric =
+            Array2::from_shape_fn((d, d), |(i, j)| 0.5 * metric[[i, j]] + 0.5 * metric[[j, i]]);
         let Some(eigen) = symmetric_eigen(symmetric.view()) else {
             return Err(Error::invalid("the eigenvalues of the metric could not be found"));
         };
         let largest = eigen.values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         if let Some(&bad) = eigen.values.last().filter(|&&v| v < -ROUNDING * largest) {
-            return Err(Error::invalid(format!("a metric with the eigenvalue {bad}; expected at least 0")));
+            return Err(Error::invalid(format!(
+                "a metric with the eigenvalue {bad}; expected at least 0"
+            )));
         }
         let rank = eigen.values.iter().filter(|&&v| v > 1e-15 * largest).count().max(1);
         let matrix = Array2::from_shape_fn((rank, d), |(i, j)| {
@@ -217,11 +224,12 @@ pub trait MetricLearner: Send + Sync {
     /// The name that the program uses, for instance `rsd-diagonal`.
     fn name(&self) -> &'static str;
 
-    /// Learns a metric that brings must-linked objects together and drives cannot-linked ones apart.
+    /// Learns a metric that brings must-linked objects together and drives cannot-linked ones
+    /// apart.
     ///
     /// # Errors
-    /// [`ErrorKind::Empty`] and [`ErrorKind::NonFinite`] for bad features, [`ErrorKind::ShapeMismatch`]
-    /// where the side information speaks of another number of objects,
+    /// [`ErrorKind::Empty`] and [`ErrorKind::NonFinite`] for bad features,
+    /// [`ErrorKind::ShapeMismatch`] where the side information speaks of another number of objects,
     /// [`ErrorKind::InvalidParameter`] as the method says, [`ErrorKind::Cancelled`].
     fn fit(
         &self,
@@ -240,8 +248,8 @@ pub trait ConstrainedClusterer: Send + Sync {
     ///
     /// # Errors
     /// [`ErrorKind::Empty`] and [`ErrorKind::NonFinite`] for bad features,
-    /// [`ErrorKind::InvalidParameter`] for `clusters` outside `1..=n`, [`ErrorKind::ShapeMismatch`] where
-    /// the side information speaks of another number of objects, [`ErrorKind::Cancelled`].
+    /// [`ErrorKind::InvalidParameter`] for `clusters` outside `1..=n`, [`ErrorKind::ShapeMismatch`]
+    /// where the side information speaks of another number of objects, [`ErrorKind::Cancelled`].
     fn fit(
         &self,
         features: Features<'_>,
@@ -257,8 +265,8 @@ pub trait Assign: Send + Sync + fmt::Debug {
     /// Number of features at the fit.
     fn n_features(&self) -> usize;
 
-    /// The cluster of every row, in the numbering of the labels given to [`Clustering::new`]. The features
-    /// are checked: finite, and as many as [`Assign::n_features`].
+    /// The cluster of every row, in the numbering of the labels given to [`Clustering::new`]. The
+    /// features are checked: finite, and as many as [`Assign::n_features`].
     ///
     /// # Errors
     /// As the method says.
@@ -295,10 +303,13 @@ impl Clustering {
     /// A clustering from labels `0..clusters` and what assigns new objects to the same clusters.
     ///
     /// # Errors
-    /// [`ErrorKind::Empty`] without labels, [`ErrorKind::OutOfRange`] for a label beyond `clusters`.
+    /// [`ErrorKind::Empty`] without labels, [`ErrorKind::OutOfRange`] for a label beyond
+    /// `clusters`.
     pub fn new(labels: &[u32], clusters: usize, assigner: impl Assign + 'static) -> Result<Self> {
         if let Some((i, &l)) = labels.iter().enumerate().find(|&(_, &l)| l as usize >= clusters) {
-            return Err(Error::out_of_range(format!("cluster {l} of object {i}; there are {clusters}")));
+            return Err(Error::out_of_range(format!(
+                "cluster {l} of object {i}; there are {clusters}"
+            )));
         }
         let partition = Partition::from_labels(labels)?;
         let mut number = vec![usize::MAX; clusters];
@@ -317,15 +328,18 @@ impl Clustering {
     /// The cluster of every new object, in the numbering of [`partition`](Clustering::partition).
     ///
     /// # Errors
-    /// As [`Features::check`], and [`ErrorKind::ShapeMismatch`] for another number of features than at
-    /// the fit.
+    /// As [`Features::check`], and [`ErrorKind::ShapeMismatch`] for another number of features than
+    /// at the fit.
     pub fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
         features.check()?;
         check_width(&features, self.assigner.n_features())?;
         let mut labels = self.assigner.assign(features)?;
         for label in &mut labels {
             *label = *self.number.get(*label).ok_or_else(|| {
-                Error::new(ErrorKind::OutOfRange, format!("cluster {label} of {}", self.number.len()))
+                Error::new(
+                    ErrorKind::OutOfRange,
+                    format!("cluster {label} of {}", self.number.len()),
+                )
             })?;
         }
         Ok(labels)
@@ -359,7 +373,8 @@ impl Clustering {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::ShapeMismatch`] where the map does not give as many features as the clustering takes.
+    /// [`ErrorKind::ShapeMismatch`] where the map does not give as many features as the clustering
+    /// takes.
     pub fn behind(self, map: LinearMap) -> Result<Self> {
         if map.n_outputs() != self.assigner.n_features() {
             return Err(Error::shape(format!(
@@ -391,7 +406,8 @@ impl Assign for Behind {
     }
 }
 
-/// Learns a metric and clusters under it: the two as one method, whose prediction takes plain features.
+/// Learns a metric and clusters under it: the two as one method, whose prediction takes plain
+/// features.
 ///
 /// The reports are joined: status and objective of the clusterer, notes of both.
 ///
@@ -443,14 +459,20 @@ mod tests {
         assert_eq!(kind(LinearMap::from_weights(&[1.0, f64::NAN])), ErrorKind::NonFinite);
         assert_eq!(kind(LinearMap::from_weights(&[-1.0])), ErrorKind::InvalidParameter);
         assert_eq!(kind(LinearMap::from_matrix(Array2::zeros((0, 3)))), ErrorKind::Empty);
-        assert_eq!(kind(LinearMap::from_metric(array![[1.0, 2.0]].view())), ErrorKind::ShapeMismatch);
+        assert_eq!(
+            kind(LinearMap::from_metric(array![[1.0, 2.0]].view())),
+            ErrorKind::ShapeMismatch
+        );
         let indefinite = array![[1.0, 2.0], [2.0, 1.0]];
         assert_eq!(kind(LinearMap::from_metric(indefinite.view())), ErrorKind::InvalidParameter);
         let infinite = array![[1.0, 0.0], [0.0, f64::INFINITY]];
         let error = LinearMap::from_metric(infinite.view()).unwrap_err();
         assert!(error.message().starts_with("metric: inf at row 1, column 1"), "{error}");
         let map = LinearMap::identity(2).unwrap();
-        assert_eq!(map.apply(array![[1.0]].view().into()).unwrap_err().kind(), ErrorKind::ShapeMismatch);
+        assert_eq!(
+            map.apply(array![[1.0]].view().into()).unwrap_err().kind(),
+            ErrorKind::ShapeMismatch
+        );
         assert_eq!(
             map.distance(array![1.0].view(), array![1.0].view()).unwrap_err().kind(),
             ErrorKind::ShapeMismatch

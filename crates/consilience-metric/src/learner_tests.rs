@@ -26,7 +26,8 @@ fn same_bits_at_any_thread_count() {
         for method in all() {
             let run = || method.fit(x.view().into(), &side, &()).unwrap();
             let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(run);
-            let three = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap().install(run);
+            let three =
+                rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap().install(run);
             assert_eq!(one.output, three.output, "{} {seed}", method.name());
             assert_eq!(one.report.objective, three.report.objective);
         }
@@ -46,7 +47,11 @@ fn the_units_of_features_do_not_matter() {
             for i in 1..x.nrows() {
                 let a = plain.distance(x.row(0), x.row(i)).unwrap();
                 let b = other.distance(scaled.row(0), scaled.row(i)).unwrap();
-                assert!((a - b).abs() <= 1e-5 * (1.0 + a), "{} seed {seed}: {a} {b}", method.name());
+                assert!(
+                    (a - b).abs() <= 1e-5 * (1.0 + a),
+                    "{} seed {seed}: {a} {b}",
+                    method.name()
+                );
             }
         }
     }
@@ -80,10 +85,18 @@ fn degenerate_tables_and_one_kind_of_link_are_answered() {
                 let fit = method
                     .fit(x.view().into(), side, &())
                     .unwrap_or_else(|e| panic!("{} table {t} side {s}: {e}", method.name()));
-                assert!(fit.output.matrix().iter().all(|v| v.is_finite()), "{} {t} {s}", method.name());
+                assert!(
+                    fit.output.matrix().iter().all(|v| v.is_finite()),
+                    "{} {t} {s}",
+                    method.name()
+                );
                 assert_eq!(fit.output.n_features(), x.ncols());
                 if side.is_empty() {
-                    assert!(!fit.report.notes.is_empty(), "{} says nothing about no links", method.name());
+                    assert!(
+                        !fit.report.notes.is_empty(),
+                        "{} says nothing about no links",
+                        method.name()
+                    );
                 }
             }
         }
@@ -98,7 +111,12 @@ fn bad_input_is_refused() {
         let kind = |x: &Array2<f64>, side: &SideInformation| {
             method.fit(x.view().into(), side, &()).unwrap_err().kind()
         };
-        assert_eq!(kind(&x, &SideInformation::none(4)), ErrorKind::ShapeMismatch, "{}", method.name());
+        assert_eq!(
+            kind(&x, &SideInformation::none(4)),
+            ErrorKind::ShapeMismatch,
+            "{}",
+            method.name()
+        );
         assert_eq!(kind(&Array2::zeros((0, 2)), &side), ErrorKind::Empty);
         assert_eq!(kind(&array![[0.0], [f64::NAN], [1.0]], &side), ErrorKind::NonFinite);
     }
@@ -143,7 +161,8 @@ fn mmc_is_feasible_and_no_feasible_metric_is_better_than_its_bound_says() {
         let d = z.ncols();
         let scatter = |m: &Array2<f64>| (m * &inner).sum();
         for diagonal in [false, true] {
-            let mmc = Mmc::new().diagonal(diagonal).shrinkage(0.1).tolerance(1e-4).max_iterations(5000);
+            let mmc =
+                Mmc::new().diagonal(diagonal).shrinkage(0.1).tolerance(1e-4).max_iterations(5000);
             let fit = mmc.fit(x.view().into(), &side, &()).unwrap();
             // Back to standard features: constant ones have weight 0 anyway.
             let map = fit.output.matrix();
@@ -154,7 +173,8 @@ fn mmc_is_feasible_and_no_feasible_metric_is_better_than_its_bound_says() {
             }
             let value = spread(&far, &m);
             let objective = fit.report.objective.unwrap();
-            // `shrunk` divides by its number of independent rows: a factor in the bound, not in the shape.
+            // `shrunk` divides by its number of independent rows: a factor in the bound, not in the
+            // shape.
             let size = scatter(&m);
             let scaled = value / size.sqrt();
             assert!(size > 0.0 && objective > 0.0);
@@ -171,7 +191,10 @@ fn mmc_is_feasible_and_no_feasible_metric_is_better_than_its_bound_says() {
                     other = Array2::from_diag(&other.diag());
                 }
                 let rival = spread(&far, &other) / scatter(&other).sqrt();
-                assert!(rival <= scaled * (1.0 + 2e-4) + 1e-9, "seed {seed} {diagonal}: {rival} {scaled}");
+                assert!(
+                    rival <= scaled * (1.0 + 2e-4) + 1e-9,
+                    "seed {seed} {diagonal}: {rival} {scaled}"
+                );
             }
         }
     }
@@ -196,27 +219,38 @@ fn rca_whitens_and_dca_equals_two_whitenings() {
         if eigen.values.last().is_some_and(|v| *v > 1e-6) {
             let mut root = eigen.vectors.clone();
             root.axis_iter_mut(Axis(1)).zip(&eigen.values).for_each(|(mut c, v)| c /= *v);
-            let lz = root.dot(&eigen.vectors.t()).dot(&standard.z.t()).dot(&centred(&y)).t().to_owned();
+            let lz =
+                root.dot(&eigen.vectors.t()).dot(&standard.z.t()).dot(&centred(&y)).t().to_owned();
             let one = lz.dot(&c).dot(&lz.t());
-            assert!((&one - &Array2::<f64>::eye(one.nrows())).iter().all(|v| v.abs() < 1e-7), "seed {seed}");
+            assert!(
+                (&one - &Array2::<f64>::eye(one.nrows())).iter().all(|v| v.abs() < 1e-7),
+                "seed {seed}"
+            );
         }
         // Hoi et al.: whiten C_b in its range, then C_w in that.
         let dca = Dca::new().shrinkage(0.2).fit(x.view().into(), &side, &()).unwrap().output;
-        let means: Vec<_> =
-            side.labelled_sets().iter().map(|s| crate::scatter::mean_row(standard.z.view(), s)).collect();
+        let means: Vec<_> = side
+            .labelled_sets()
+            .iter()
+            .map(|s| crate::scatter::mean_row(standard.z.view(), s))
+            .collect();
         let mut between = Array2::<f64>::zeros(c.dim());
         for (a, b) in side.sets_apart() {
             let v = &means[a] - &means[b];
             between += &Array2::from_shape_fn(c.dim(), |(i, j)| v[i] * v[j]);
         }
         let eigen = eigenpairs(between.view()).unwrap();
-        let kept: Vec<usize> =
-            (0..c.nrows()).filter(|&i| eigen.values[i] > 1e-8 * eigen.values[0].max(1e-12)).collect();
+        let kept: Vec<usize> = (0..c.nrows())
+            .filter(|&i| eigen.values[i] > 1e-8 * eigen.values[0].max(1e-12))
+            .collect();
         if kept.is_empty() {
             continue;
         }
         let mut first = eigen.vectors.select(Axis(1), &kept);
-        first.axis_iter_mut(Axis(1)).zip(&kept).for_each(|(mut col, &i)| col /= eigen.values[i].sqrt());
+        first
+            .axis_iter_mut(Axis(1))
+            .zip(&kept)
+            .for_each(|(mut col, &i)| col /= eigen.values[i].sqrt());
         let inner = eigenpairs(first.t().dot(&c).dot(&first).view()).unwrap();
         let mut second = inner.vectors.clone();
         second.axis_iter_mut(Axis(1)).zip(&inner.values).for_each(|(mut col, v)| col /= v.sqrt());

@@ -1,8 +1,9 @@
-//! Clustering from a few labels or pairs: metrics learned from them, and clusterers that respect them.
+//! Clustering from a few labels or pairs: metrics learned from them, and clusterers that respect
+//! them.
 //!
 //! Labels of some objects, or pairs that belong together or apart, become a [`SideInformation`]. A
-//! [`MetricLearner`] turns it into a [`LinearMap`] of the features, a [`ConstrainedClusterer`] into a [`Clustering`], which
-//! also labels new objects; [`cluster_under`] does both:
+//! [`MetricLearner`] turns it into a [`LinearMap`] of the features, a [`ConstrainedClusterer`] into
+//! a [`Clustering`], which also labels new objects; [`cluster_under`] does both:
 //!
 //! ```
 //! use consilience_core::Seed;
@@ -19,7 +20,8 @@
 //! ```
 //!
 //! The lower road: [`LinearMap::apply`] gives features for any other clusterer or generator, and
-//! [`Separation`] says how clearly a partition separates the objects, and when nothing can be better.
+//! [`Separation`] says how clearly a partition separates the objects, and when nothing can be
+//! better.
 
 mod ccskl;
 mod constrained;
@@ -48,7 +50,9 @@ pub use constrained::{CopKMeans, MpckMeans, PckMeans, SeededKMeans};
 pub use dca::Dca;
 pub use fpc::Fpc;
 pub use itml::Itml;
-pub use learned::{Assign, Clustering, ConstrainedClusterer, LinearMap, MetricLearner, cluster_under};
+pub use learned::{
+    Assign, Clustering, ConstrainedClusterer, LinearMap, MetricLearner, cluster_under,
+};
 pub use lmnn::Lmnn;
 pub use mmc::Mmc;
 pub use nnc::Nnc;

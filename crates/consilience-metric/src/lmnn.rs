@@ -7,11 +7,11 @@ use crate::mmc::check_loop;
 use crate::standard::Standard;
 use crate::{LinearMap, MetricLearner, SideInformation};
 
-/// Large margin nearest neighbour: every labelled object's nearest ones of its own set come closer, those of
-/// sets apart are pushed beyond them by a margin.
+/// Large margin nearest neighbour: every labelled object's nearest ones of its own set come closer,
+/// those of sets apart are pushed beyond them by a margin.
 ///
-/// For labels, and where neighbours matter: nearest-neighbour assignment, or classes of several lumps. For
-/// a handful of pairs [`Itml`](crate::Itml) is the safer choice.
+/// For labels, and where neighbours matter: nearest-neighbour assignment, or classes of several
+/// lumps. For a handful of pairs [`Itml`](crate::Itml) is the safer choice.
 ///
 /// ```text
 /// minimise (1 - mu) sum_(i, target j) |L(x_i - x_j)|^2
@@ -19,8 +19,8 @@ use crate::{LinearMap, MetricLearner, SideInformation};
 ///          + rho p |L - L_0|_F^2
 /// ```
 ///
-/// Targets of i are its nearest objects of the same labelled set, impostors all labelled objects of sets
-/// apart, p the labelled objects.
+/// Targets of i are its nearest objects of the same labelled set, impostors all labelled objects of
+/// sets apart, p the labelled objects.
 ///
 /// ```
 /// use consilience_metric::{Lmnn, MetricLearner, SideInformation};
@@ -33,23 +33,25 @@ use crate::{LinearMap, MetricLearner, SideInformation};
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
-/// L_0 is the identity on features divided by their deviations and then by one number, so that the margin 1
-/// is the mean squared distance from an object to its nearest impostor. The steps of the gradient descent
-/// grow while the objective falls and are halved where it would rise: it never does. A labelled set of a
-/// single object has no targets and serves as impostor. Without targets or without impostors there is
-/// nothing to separate: the result is L_0, and a note says so.
+/// L_0 is the identity on features divided by their deviations and then by one number, so that the
+/// margin 1 is the mean squared distance from an object to its nearest impostor. The steps of the
+/// gradient descent grow while the objective falls and are halved where it would rise: it never
+/// does. A labelled set of a single object has no targets and serves as impostor. Without targets
+/// or without impostors there is nothing to separate: the result is L_0, and a note says so.
 ///
 /// # Complexity
-/// O(p^2 (d + targets) + p d^2) time per iteration, O(n d + p^2) memory; p is all that matters, not n.
+/// O(p^2 (d + targets) + p d^2) time per iteration, O(n d + p^2) memory; p is all that matters, not
+/// n.
 ///
 /// # Errors
-/// As [`MetricLearner::fit`]; [`neighbours`](Lmnn::neighbours) at least 1, [`pull`](Lmnn::pull) within 0..1,
-/// [`regularization`](Lmnn::regularization) at least 0;
+/// As [`MetricLearner::fit`]; [`neighbours`](Lmnn::neighbours) at least 1, [`pull`](Lmnn::pull)
+/// within 0..1, [`regularization`](Lmnn::regularization) at least 0;
 /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where p^2 distances exceed 8 GiB.
 ///
 /// # References
-/// K. Weinberger, L. Saul, "Distance metric learning for large margin nearest neighbor classification", 2009,
-/// Eq. 11-13. There without the last term and with a margin in whatever unit the features have.
+/// K. Weinberger, L. Saul, "Distance metric learning for large margin nearest neighbor
+/// classification", 2009, Eq. 11-13. There without the last term and with a margin in whatever unit
+/// the features have.
 #[doc(alias = "large margin nearest neighbor")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lmnn {
@@ -98,7 +100,8 @@ impl Lmnn {
         self
     }
 
-    /// Whether each feature is divided by its own deviation first (the default), or all by one number.
+    /// Whether each feature is divided by its own deviation first (the default), or all by one
+    /// number.
     pub fn standardize(mut self, each: bool) -> Self {
         self.standardize = each;
         self
@@ -122,7 +125,10 @@ impl Lmnn {
             return Err(Error::invalid("0 neighbours; expected at least 1"));
         }
         if !(self.pull > 0.0 && self.pull < 1.0) {
-            return Err(Error::invalid(format!("pull {}; expected more than 0 and less than 1", self.pull)));
+            return Err(Error::invalid(format!(
+                "pull {}; expected more than 0 and less than 1",
+                self.pull
+            )));
         }
         if !(self.regularization >= 0.0 && self.regularization.is_finite()) {
             return Err(Error::invalid(format!(
@@ -153,7 +159,11 @@ impl MetricLearner for Lmnn {
         let standard = Standard::new(&features, self.standardize);
         let labelled = side.labelled_objects();
         let objects: Vec<usize> = labelled.iter().map(|l| l.0).collect();
-        MemoryBudget::default().check_square("distances of the labelled objects", objects.len(), 16)?;
+        MemoryBudget::default().check_square(
+            "distances of the labelled objects",
+            objects.len(),
+            16,
+        )?;
         let mut z = standard.z.select(Axis(0), &objects);
         let d = z.ncols();
         let start = squares(z.view());
@@ -280,7 +290,12 @@ struct Around {
 }
 
 impl Around {
-    fn new(squares: &Array2<f64>, labelled: &[(usize, usize)], side: &SideInformation, count: usize) -> Self {
+    fn new(
+        squares: &Array2<f64>,
+        labelled: &[(usize, usize)],
+        side: &SideInformation,
+        count: usize,
+    ) -> Self {
         let sets = side.labelled_sets().len();
         let mut of = vec![Vec::new(); sets];
         labelled.iter().enumerate().for_each(|(i, &(_, s))| of[s].push(i));
@@ -296,7 +311,8 @@ impl Around {
                 if impostors[kind[i]].is_empty() {
                     return Vec::new();
                 }
-                let mut near: Vec<usize> = of[kind[i]].iter().copied().filter(|&j| j != i).collect();
+                let mut near: Vec<usize> =
+                    of[kind[i]].iter().copied().filter(|&j| j != i).collect();
                 near.sort_by(|&a, &b| squares[[i, a]].total_cmp(&squares[[i, b]]).then(a.cmp(&b)));
                 near.truncate(count);
                 near
@@ -314,7 +330,10 @@ impl Around {
         let nearest: Vec<f64> = (0..self.targets.len())
             .filter(|&i| !self.targets[i].is_empty())
             .map(|i| {
-                self.impostors[self.kind[i]].iter().map(|&k| squares[[i, k]]).fold(f64::INFINITY, f64::min)
+                self.impostors[self.kind[i]]
+                    .iter()
+                    .map(|&k| squares[[i, k]])
+                    .fold(f64::INFINITY, f64::min)
             })
             .collect();
         nearest.iter().sum::<f64>() / nearest.len().max(1) as f64
@@ -361,7 +380,10 @@ mod tests {
             let at = |t: f64| reference(&z, &(&l + &(&direction * t)), &around, &method);
             let slope = (at(h) - at(-h)) / (2.0 * h);
             let found = (&step.gradient * &direction).sum();
-            assert!((slope - found).abs() < 1e-4 * (1.0 + slope.abs()), "seed {seed}: {slope} {found}");
+            assert!(
+                (slope - found).abs() < 1e-4 * (1.0 + slope.abs()),
+                "seed {seed}: {slope} {found}"
+            );
         }
     }
 }

@@ -22,8 +22,9 @@ fn cheaper(a: Cost, b: Cost) -> bool {
     a.0 < b.0 || (a.0 == b.0 && a.1 < b.1)
 }
 
-/// Unites the labelled sets to `clusters` of them, always the two whose union costs least. Both parts of
-/// the cost only grow as sets do, so that what was not cheapest for a set need not be looked at again.
+/// Unites the labelled sets to `clusters` of them, always the two whose union costs least. Both
+/// parts of the cost only grow as sets do, so that what was not cheapest for a set need not be
+/// looked at again.
 pub(crate) fn merge_sets<F: Float>(
     rows: &Rows<'_, F>,
     side: &SideInformation,
@@ -97,7 +98,8 @@ mod tests {
     fn reference(x: &Array2<f64>, side: &SideInformation, k: usize) -> (Vec<Vec<usize>>, usize) {
         let cannot: Vec<(usize, usize)> = side.cannot_links().collect();
         let mut sets = side.labelled_sets().to_vec();
-        let within = |s: &[usize]| cannot.iter().filter(|c| s.contains(&c.0) && s.contains(&c.1)).count();
+        let within =
+            |s: &[usize]| cannot.iter().filter(|c| s.contains(&c.0) && s.contains(&c.1)).count();
         while sets.len() > k {
             let mut best: Option<(Cost, usize, usize)> = None;
             for a in 0..sets.len() {

@@ -6,8 +6,8 @@ use crate::scatter::{check_share, differences, eigenpairs, inverse_root, shrunk,
 use crate::standard::Standard;
 use crate::{LinearMap, MetricLearner, SideInformation};
 
-/// Mahalanobis metric for clustering: drives cannot-linked objects apart while must-linked ones stay
-/// within a bound.
+/// Mahalanobis metric for clustering: drives cannot-linked objects apart while must-linked ones
+/// stay within a bound.
 ///
 /// For pairs of both kinds, with the full matrix or, where pairs are fewer than features,
 /// [diagonal](Mmc::diagonal). It has no margin: far cannot-links pull as well as near ones, which
@@ -31,22 +31,25 @@ use crate::{LinearMap, MetricLearner, SideInformation};
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
-/// With S the (shrunk) scatter of the must-links and u = S^(-1/2)(x_i - x_j), B = S^(1/2) M S^(1/2) = P'P
-/// ranges over the matrices of trace at most 1, and the convex function sum |P u| of P grows monotonically
-/// under
+/// With S the (shrunk) scatter of the must-links and u = S^(-1/2)(x_i - x_j), B = S^(1/2) M S^(1/2)
+/// = P'P ranges over the matrices of trace at most 1, and the convex function sum |P u| of P grows
+/// monotonically under
 ///
 /// ```text
 /// P <- P G / |P G|_F,    G = sum u u' / (2 |P u|)
 /// ```
 ///
-/// whose fixed points from a full-rank start are the maxima, since the problem is concave in B. What is left
-/// to gain is at most `lambda_max(G) - sum |P u| / 2`: the `error_bound`, certain, relative to the objective.
+/// whose fixed points from a full-rank start are the maxima, since the problem is concave in B.
+/// What is left to gain is at most `lambda_max(G) - sum |P u| / 2`: the `error_bound`, certain,
+/// relative to the objective.
 ///
-/// Features are standardised as in [`Rca`](crate::Rca). Without must-links, S is the identity on standardised
-/// features. Without cannot-links, every object is driven from the mean of all; both with a note.
+/// Features are standardised as in [`Rca`](crate::Rca). Without must-links, S is the identity on
+/// standardised features. Without cannot-links, every object is driven from the mean of all; both
+/// with a note.
 ///
 /// # Complexity
-/// O(c d^2 + d^3) time per iteration for c cannot-links (O(c d) diagonal), O((n + c) d + d^2) memory.
+/// O(c d^2 + d^3) time per iteration for c cannot-links (O(c d) diagonal), O((n + c) d + d^2)
+/// memory.
 ///
 /// # Errors
 /// As [`MetricLearner::fit`]; [`shrinkage`](Mmc::shrinkage) must lie in 0..=1,
@@ -54,10 +57,10 @@ use crate::{LinearMap, MetricLearner, SideInformation};
 /// [`max_pairs`](Mmc::max_pairs) at least 1.
 ///
 /// # References
-/// E. Xing, A. Ng, M. Jordan, S. Russell, "Distance metric learning, with application to clustering with
-/// side-information", 2003, Eq. 3-5 (full) and 6 (diagonal; there as a penalty, whose minimiser is the same
-/// up to a factor). They alternate projections onto the two constraints; whitening by S turns both into
-/// one, and no step size is needed.
+/// E. Xing, A. Ng, M. Jordan, S. Russell, "Distance metric learning, with application to clustering
+/// with side-information", 2003, Eq. 3-5 (full) and 6 (diagonal; there as a penalty, whose
+/// minimiser is the same up to a factor). They alternate projections onto the two constraints;
+/// whitening by S turns both into one, and no step size is needed.
 #[doc(alias = "PGDM")]
 #[doc(alias = "Xing")]
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -102,7 +105,8 @@ impl Mmc {
         self
     }
 
-    /// Whether each feature is divided by its own deviation first (the default), or all by one number.
+    /// Whether each feature is divided by its own deviation first (the default), or all by one
+    /// number.
     pub fn standardize(mut self, each: bool) -> Self {
         self.standardize = each;
         self
@@ -157,7 +161,9 @@ impl MetricLearner for Mmc {
             differences(z, &cannot)
         };
         if must.is_empty() {
-            report.notes.push("no must-links: the features' spread bounds the metric instead".into());
+            report
+                .notes
+                .push("no must-links: the features' spread bounds the metric instead".into());
         }
         let inner = if must.is_empty() {
             Array2::eye(z.ncols())
@@ -213,7 +219,8 @@ impl Mmc {
                 let top = eigenpairs(g.view())?.values[0];
                 let gap = ((top - 0.5 * objective) / objective).max(0.0);
                 report.error_bound = Some(gap);
-                report.status = if gap <= self.tolerance { Status::Solved } else { Status::MaxIterations };
+                report.status =
+                    if gap <= self.tolerance { Status::Solved } else { Status::MaxIterations };
                 if gap <= self.tolerance {
                     return Ok(p);
                 }
@@ -245,9 +252,11 @@ impl Mmc {
             report.iterations = iteration + 1;
             report.objective = Some(objective);
             let top = g.iter().fold(0.0f64, |m, v| m.max(*v));
-            let gap = if objective > 0.0 { ((top - 0.5 * objective) / objective).max(0.0) } else { 0.0 };
+            let gap =
+                if objective > 0.0 { ((top - 0.5 * objective) / objective).max(0.0) } else { 0.0 };
             report.error_bound = Some(gap);
-            report.status = if gap <= self.tolerance { Status::Solved } else { Status::MaxIterations };
+            report.status =
+                if gap <= self.tolerance { Status::Solved } else { Status::MaxIterations };
             if gap <= self.tolerance || iteration + 1 == self.max_iterations {
                 break;
             }

@@ -1,4 +1,6 @@
-use consilience_core::{Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Report, Result, Seed};
+use consilience_core::{
+    Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Report, Result, Seed,
+};
 use consilience_num::Float;
 
 use crate::input::{Watch, check_clusters, check_side, with_rows};
@@ -6,22 +8,23 @@ use crate::merge::merge_sets;
 use crate::rows::{PointSets, Rows, Scaled, bring_nearer, farthest};
 use crate::{Assign, Clustering, ConstrainedClusterer, SideInformation};
 
-/// Nearest-neighbour clustering from a few labels (NNC): an unlabelled object joins the labelled set whose
-/// farthest member is nearest.
+/// Nearest-neighbour clustering from a few labels (NNC): an unlabelled object joins the labelled
+/// set whose farthest member is nearest.
 ///
-/// The fastest way from a few labels per class to a clustering, and a robust one: one pass over the features,
-/// no iteration, nothing to tune. Where some partition that respects the labels has RSD > 1 (see
-/// [`Separation`](crate::Separation)), this finds it. Under a learned metric ([`RsdDiagonal`](crate::RsdDiagonal))
-/// it is usually better. Not for hundreds of labels per class, where a classifier does more with them.
+/// The fastest way from a few labels per class to a clustering, and a robust one: one pass over the
+/// features, no iteration, nothing to tune. Where some partition that respects the labels has RSD >
+/// 1 (see [`Separation`](crate::Separation)), this finds it. Under a learned metric
+/// ([`RsdDiagonal`](crate::RsdDiagonal)) it is usually better. Not for hundreds of labels per
+/// class, where a classifier does more with them.
 ///
 /// ```text
 /// x joins set  argmin_r max_(y in S_r) |x - y|
 /// ```
 ///
-/// Pairs are closed into sets first. Where fewer sets are known than clusters are asked for, the further
-/// clusters start at the objects farthest from all sets, so that without any labels this is [`Fpc`](crate::Fpc).
-/// Where pairs leave more sets than clusters, sets that may be together are united, by complete linkage; labels of more
-/// classes than clusters are refused.
+/// Pairs are closed into sets first. Where fewer sets are known than clusters are asked for, the
+/// further clusters start at the objects farthest from all sets, so that without any labels this is
+/// [`Fpc`](crate::Fpc). Where pairs leave more sets than clusters, sets that may be together are
+/// united, by complete linkage; labels of more classes than clusters are refused.
 ///
 /// ```
 /// use consilience_core::Seed;
@@ -37,24 +40,25 @@ use crate::{Assign, Clustering, ConstrainedClusterer, SideInformation};
 /// ```
 ///
 /// # Complexity
-/// O(n l d) time for l labelled objects, plus O(n d) for each cluster without labels; 12 n bytes beside the features. Uniting
-/// m sets takes O(m^2) memory.
+/// O(n l d) time for l labelled objects, plus O(n d) for each cluster without labels; 12 n bytes
+/// beside the features. Uniting m sets takes O(m^2) memory.
 ///
 /// # Errors
-/// As [`ConstrainedClusterer::fit`]; [`ErrorKind::InvalidParameter`] for labels of more classes than clusters;
-/// [`ErrorKind::TooLarge`] where too many sets have to be united.
+/// As [`ConstrainedClusterer::fit`]; [`ErrorKind::InvalidParameter`] for labels of more classes
+/// than clusters; [`ErrorKind::TooLarge`] where too many sets have to be united.
 ///
 /// # References
-/// J. Yang et al., "A fast clustering algorithm for data with a few labeled instances", 2015, Algorithm 2,
-/// Theorems 9 and 10. The paper has all sets or none; pairs, missing and surplus sets are ours. Ties go to the
-/// set of the first object.
+/// J. Yang et al., "A fast clustering algorithm for data with a few labeled instances", 2015,
+/// Algorithm 2, Theorems 9 and 10. The paper has all sets or none; pairs, missing and surplus sets
+/// are ours. Ties go to the set of the first object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Nnc {
     budget: MemoryBudget,
 }
 
 impl Nnc {
-    /// With the default memory budget, which matters only where thousands of sets have to be united.
+    /// With the default memory budget, which matters only where thousands of sets have to be
+    /// united.
     pub fn new() -> Self {
         Self::default()
     }
@@ -83,7 +87,9 @@ impl ConstrainedClusterer for Nnc {
         check_side(&features, side)?;
         let known = side.labelled_sets().len();
         if known > clusters && side.are_classes() {
-            return Err(Error::invalid(format!("labels of {known} classes, {clusters} clusters asked for")));
+            return Err(Error::invalid(format!(
+                "labels of {known} classes, {clusters} clusters asked for"
+            )));
         }
         let scaled = Scaled::new(features);
         let mut watch = Watch::new(observer, "labelled sets", clusters);
@@ -95,9 +101,9 @@ impl ConstrainedClusterer for Nnc {
             let mut known_sets = side.labelled_sets();
             if known > clusters {
                 let merged = merge_sets(&rows, side, clusters, self.budget, &mut watch)?;
-                report
-                    .notes
-                    .push(format!("{known} sets of objects that belong together were united to {clusters}"));
+                report.notes.push(format!(
+                    "{known} sets of objects that belong together were united to {clusters}"
+                ));
                 if merged.violated > 0 {
                     report.notes.push(format!(
                         "{} cannot-links are not respected: no way was found to unite the sets without that",
@@ -152,8 +158,8 @@ impl<'a, F: Float> Sets<'a, F> {
         }
     }
 
-    /// Adds the farthest object as a set of its own until there are `clusters`, or until no object is away
-    /// from all sets. `first` starts where there is no set yet.
+    /// Adds the farthest object as a set of its own until there are `clusters`, or until no object
+    /// is away from all sets. `first` starts where there is no set yet.
     pub(crate) fn grow(
         &mut self,
         clusters: usize,
@@ -166,7 +172,8 @@ impl<'a, F: Float> Sets<'a, F> {
             let Some(object) = next else { break };
             let centre = self.rows.row(object);
             let cluster = self.len() as u32;
-            let far = bring_nearer(&self.rows, &centre, cluster, &mut self.closest, &mut self.labels);
+            let far =
+                bring_nearer(&self.rows, &centre, cluster, &mut self.closest, &mut self.labels);
             self.points.push([centre]);
             next = self.away(far);
             watch.step(self.len())?;
@@ -189,7 +196,11 @@ impl<'a, F: Float> Sets<'a, F> {
 
     pub(crate) fn finish(self) -> Result<Clustering> {
         let clusters = self.points.len();
-        Clustering::new(&self.labels, clusters, FarthestMember { points: self.points, scale: self.scale })
+        Clustering::new(
+            &self.labels,
+            clusters,
+            FarthestMember { points: self.points, scale: self.scale },
+        )
     }
 }
 
@@ -278,7 +289,10 @@ mod tests {
         let none = SideInformation::none(5);
         for seed in 0..5 {
             let nnc = Nnc::new().fit(x.view().into(), 3, &none, Seed(seed), &()).unwrap().output;
-            let fpc = crate::Fpc::new().fit_clustering(x.view().into(), 3, Seed(seed), &()).unwrap().output;
+            let fpc = crate::Fpc::new()
+                .fit_clustering(x.view().into(), 3, Seed(seed), &())
+                .unwrap()
+                .output;
             assert_eq!(nnc.partition, fpc.partition);
         }
     }
@@ -295,22 +309,31 @@ mod tests {
         let side = SideInformation::from_constraints(&pairs);
         let found = Nnc::new().fit(x.view().into(), 2, &side, Seed(0), &()).unwrap();
         assert_eq!(found.output.partition.to_signed(), [0, 0, 1, 1, 0]);
-        assert!(found.report.notes.iter().any(|n| n.starts_with("4 sets")), "{:?}", found.report.notes);
+        assert!(
+            found.report.notes.iter().any(|n| n.starts_with("4 sets")),
+            "{:?}",
+            found.report.notes
+        );
     }
 
     #[test]
     fn bad_input_is_refused() {
         let x = array![[0.0], [1.0]];
         let kind = |x: &Array2<f64>, k, n| {
-            Nnc::new().fit(x.view().into(), k, &SideInformation::none(n), Seed(0), &()).unwrap_err().kind()
+            Nnc::new()
+                .fit(x.view().into(), k, &SideInformation::none(n), Seed(0), &())
+                .unwrap_err()
+                .kind()
         };
         assert_eq!(kind(&x, 0, 2), ErrorKind::InvalidParameter);
         assert_eq!(kind(&x, 3, 2), ErrorKind::InvalidParameter);
         assert_eq!(kind(&x, 1, 3), ErrorKind::ShapeMismatch);
         assert_eq!(kind(&array![[f64::NAN]], 1, 1), ErrorKind::NonFinite);
         assert_eq!(kind(&Array2::zeros((0, 2)), 1, 0), ErrorKind::Empty);
-        let found =
-            Nnc::new().fit(x.view().into(), 1, &SideInformation::none(2), Seed(0), &()).unwrap().output;
+        let found = Nnc::new()
+            .fit(x.view().into(), 1, &SideInformation::none(2), Seed(0), &())
+            .unwrap()
+            .output;
         assert_eq!(
             found.assign(array![[0.0, 1.0]].view().into()).unwrap_err().kind(),
             ErrorKind::ShapeMismatch

@@ -1,4 +1,6 @@
-use consilience_core::{Error, Features, Fit, Link, MemoryBudget, Observer, Report, Result, Seed, Status};
+use consilience_core::{
+    Error, Features, Fit, Link, MemoryBudget, Observer, Report, Result, Seed, Status,
+};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, Zip, s};
 
 use crate::constrained::frame::{CHUNK, Frame, drop_empty, tell_clusters};
@@ -8,11 +10,11 @@ use crate::scatter::{eigenpairs, stated_pairs};
 use crate::{Assign, Clustering, ConstrainedClusterer, SideInformation};
 use consilience_num::reduce::ordered_chunks;
 
-/// Pairwise constrained maximum margin clustering: linear cluster scores such that objects lie far from every
-/// boundary and linked objects clearly on the right side.
+/// Pairwise constrained maximum margin clustering: linear cluster scores such that objects lie far
+/// from every boundary and linked objects clearly on the right side.
 ///
-/// For clusters of similar size that planes can separate; many links help it much. For round or nested clusters
-/// [`PckMeans`](crate::PckMeans) and [`Ccskl`](crate::Ccskl) are better.
+/// For clusters of similar size that planes can separate; many links help it much. For round or
+/// nested clusters [`PckMeans`](crate::PckMeans) and [`Ccskl`](crate::Ccskl) are better.
 ///
 /// ```text
 /// minimise  lambda |W|^2 / 2 + mean_i [1 - (s_i(1) - s_i(2))]_+^2  +  c mean_links [1 - (right - wrong)]_+^2
@@ -36,21 +38,23 @@ use consilience_num::reduce::ordered_chunks;
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
-/// Features are centred, so that without the offsets b all clusters have the same mean score: that is the balance which
-/// keeps everything from falling into one cluster; offsets may differ by at most [`balance`](Pmmc::balance). It starts
-/// from [`PckMeans`](crate::PckMeans) and goes downhill only. New objects get the cluster of the highest score.
+/// Features are centred, so that without the offsets b all clusters have the same mean score: that
+/// is the balance which keeps everything from falling into one cluster; offsets may differ by at
+/// most [`balance`](Pmmc::balance). It starts from [`PckMeans`](crate::PckMeans) and goes downhill
+/// only. New objects get the cluster of the highest score.
 ///
 /// # Complexity
 /// O(iterations (n d k + c k)) time for c links, O(n (d + k)) memory, plus O(d^3) for the start.
 ///
 /// # Errors
-/// As [`ConstrainedClusterer::fit`]; parameters that are negative or not finite, `max_iterations` of 0;
-/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where n k scores exceed 8 GiB.
+/// As [`ConstrainedClusterer::fit`]; parameters that are negative or not finite, `max_iterations`
+/// of 0; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where n k scores exceed 8
+/// GiB.
 ///
 /// # References
-/// H. Zeng, Y. Cheung, "Semi-supervised maximum margin clustering with pairwise constraints", 2012. Losses and balance
-/// as there, but squared, so that gradients are continuous: one descent replaces the nested convex problems, whose
-/// linearisation is the gradient taken here.
+/// H. Zeng, Y. Cheung, "Semi-supervised maximum margin clustering with pairwise constraints", 2012.
+/// Losses and balance as there, but squared, so that gradients are continuous: one descent replaces
+/// the nested convex problems, whose linearisation is the gradient taken here.
 #[doc(alias = "maximum margin clustering")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pmmc {
@@ -136,7 +140,12 @@ fn joint(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> (usize, (usize, usiz
 
 impl Pmmc {
     /// Objective and gradient; x has a last column of ones.
-    fn slope(&self, x: ArrayView2<'_, f64>, links: &[(usize, usize, Link)], w: &Array2<f64>) -> Slope {
+    fn slope(
+        &self,
+        x: ArrayView2<'_, f64>,
+        links: &[(usize, usize, Link)],
+        w: &Array2<f64>,
+    ) -> Slope {
         let (n, k) = (x.nrows(), w.nrows());
         let scores = x.dot(&w.t());
         let mut pull = Array2::<f64>::zeros((n, k));
@@ -178,7 +187,9 @@ impl Pmmc {
 
     fn check(&self) -> Result<()> {
         check_iterations(self.max_iterations)?;
-        for (name, value) in [("decay", self.decay), ("link_weight", self.links), ("balance", self.balance)] {
+        for (name, value) in
+            [("decay", self.decay), ("link_weight", self.links), ("balance", self.balance)]
+        {
             if !(value >= 0.0 && value.is_finite()) {
                 return Err(Error::invalid(format!("{name} {value}; expected at least 0")));
             }
@@ -190,7 +201,10 @@ impl Pmmc {
 /// The table with a last column of ones, in the unit of the mean deviation.
 fn widened(x: &Array2<f64>, deviation: f64) -> Array2<f64> {
     let d = x.ncols();
-    Array2::from_shape_fn((x.nrows(), d + 1), |(i, j)| if j < d { x[[i, j]] / deviation } else { 1.0 })
+    Array2::from_shape_fn(
+        (x.nrows(), d + 1),
+        |(i, j)| if j < d { x[[i, j]] / deviation } else { 1.0 },
+    )
 }
 
 impl ConstrainedClusterer for Pmmc {

@@ -8,8 +8,8 @@ use crate::{LinearMap, MetricLearner, SideInformation};
 
 /// Relevant component analysis: whitens what varies inside the labelled sets.
 ///
-/// The first metric to try where only must-links are known, or sets of alike objects: closed form, no
-/// parameter, no iteration. It cannot use cannot-links; [`Dca`](crate::Dca) does.
+/// The first metric to try where only must-links are known, or sets of alike objects: closed form,
+/// no parameter, no iteration. It cannot use cannot-links; [`Dca`](crate::Dca) does.
 ///
 /// ```text
 /// C = 1/p sum_s sum_(i in s) (x_i - m_s)(x_i - m_s)',     L = ((1 - rho) C + rho c I)^(-1/2)
@@ -29,9 +29,10 @@ use crate::{LinearMap, MetricLearner, SideInformation};
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
-/// Features are first divided by their deviations over all objects, labelled or not, so that shrinkage
-/// leads towards those and not towards whatever unit is the smallest. A constant feature gets weight 0.
-/// Without a set of two objects the result is that standardisation alone, and a note says so.
+/// Features are first divided by their deviations over all objects, labelled or not, so that
+/// shrinkage leads towards those and not towards whatever unit is the smallest. A constant feature
+/// gets weight 0. Without a set of two objects the result is that standardisation alone, and a note
+/// says so.
 ///
 /// # Complexity
 /// O(n d + p d^2 + d^3) time, O(n d + d^2) memory.
@@ -40,10 +41,10 @@ use crate::{LinearMap, MetricLearner, SideInformation};
 /// As [`MetricLearner::fit`]; [`shrinkage`](Rca::shrinkage) must lie in 0..=1.
 ///
 /// # References
-/// A. Bar-Hillel, T. Hertz, N. Shental, D. Weinshall, "Learning a Mahalanobis metric from equivalence
-/// constraints", 2005, Sect. 3. There C is inverted as it is; here it is shrunk by O. Ledoit, M. Wolf, "A
-/// well-conditioned estimator for large-dimensional covariance matrices", 2004, since five labels per
-/// class leave it singular; less so, by (d / p)^4, where p exceeds d.
+/// A. Bar-Hillel, T. Hertz, N. Shental, D. Weinshall, "Learning a Mahalanobis metric from
+/// equivalence constraints", 2005, Sect. 3. There C is inverted as it is; here it is shrunk by O.
+/// Ledoit, M. Wolf, "A well-conditioned estimator for large-dimensional covariance matrices", 2004,
+/// since five labels per class leave it singular; less so, by (d / p)^4, where p exceeds d.
 #[doc(alias = "relevant component analysis")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rca {
@@ -63,13 +64,15 @@ impl Rca {
         Self::default()
     }
 
-    /// The share rho of the identity, in 0..=1 (at least 0.001 is taken); from the data where not set.
+    /// The share rho of the identity, in 0..=1 (at least 0.001 is taken); from the data where not
+    /// set.
     pub fn shrinkage(mut self, share: f64) -> Self {
         self.shrinkage = Some(share);
         self
     }
 
-    /// Whether each feature is divided by its own deviation first (the default), or all by one number.
+    /// Whether each feature is divided by its own deviation first (the default), or all by one
+    /// number.
     pub fn standardize(mut self, each: bool) -> Self {
         self.standardize = each;
         self
@@ -96,11 +99,14 @@ impl MetricLearner for Rca {
         let rows = within(standard.z.view(), side);
         let sets = side.labelled_sets().iter().filter(|s| s.len() > 1).count();
         if rows.nrows() == 0 {
-            report.notes.push("no must-links: the features are standardised, nothing is learned".into());
+            report
+                .notes
+                .push("no must-links: the features are standardised, nothing is learned".into());
             return Ok(Fit::new(standard.map(Array2::eye(standard.z.ncols()))?, report));
         }
-        let root =
-            report.stage("whitening", || inverse_root(shrunk(rows.view(), sets, self.shrinkage).view()))?;
+        let root = report.stage("whitening", || {
+            inverse_root(shrunk(rows.view(), sets, self.shrinkage).view())
+        })?;
         observer.check()?;
         Ok(Fit::new(standard.map(root)?, report))
     }

@@ -1,7 +1,7 @@
 //! Squared distances between rows, in double precision whatever the rows come in.
 //!
-//! The columns of a row are summed in eight lanes that are joined in a fixed order, so that the compiler can
-//! use vectors of any width and the bits stay the same.
+//! The columns of a row are summed in eight lanes that are joined in a fixed order, so that the
+//! compiler can use vectors of any width and the bits stay the same.
 
 use consilience_core::Features;
 use consilience_num::Float;
@@ -113,8 +113,8 @@ impl<'a, F: Float> Rows<'a, F> {
     }
 }
 
-/// Gives the rows that are nearer to `centre` than to anything before the number `cluster`, and returns the
-/// row that is farthest from everything then, the first of several.
+/// Gives the rows that are nearer to `centre` than to anything before the number `cluster`, and
+/// returns the row that is farthest from everything then, the first of several.
 pub(crate) fn bring_nearer<F: Float>(
     rows: &Rows<'_, F>,
     centre: &[f64],
@@ -204,9 +204,14 @@ impl PointSets {
         self.d
     }
 
-    /// For every row the set whose farthest point is nearest, and the squared distance to that point; ties go
-    /// to the first set.
-    pub(crate) fn nearest<F: Float>(&self, rows: &Rows<'_, F>, closest: &mut [f64], labels: &mut [u32]) {
+    /// For every row the set whose farthest point is nearest, and the squared distance to that
+    /// point; ties go to the first set.
+    pub(crate) fn nearest<F: Float>(
+        &self,
+        rows: &Rows<'_, F>,
+        closest: &mut [f64],
+        labels: &mut [u32],
+    ) {
         let arch = Arch::new();
         closest.par_chunks_mut(BLOCK).zip(labels.par_chunks_mut(BLOCK)).enumerate().for_each(
             |(b, (closest, labels))| {
@@ -269,7 +274,10 @@ mod tests {
             let plain: f64 = (0..d).map(|j| (x[[0, j]] - x[[1, j]]).powi(2)).sum();
             assert_eq!(squared(x.row(0).as_slice().unwrap(), x.row(1).as_slice().unwrap()), plain);
             let narrow = x.mapv(|v| v as f32);
-            assert_eq!(squared(narrow.row(0).as_slice().unwrap(), x.row(1).as_slice().unwrap()), plain);
+            assert_eq!(
+                squared(narrow.row(0).as_slice().unwrap(), x.row(1).as_slice().unwrap()),
+                plain
+            );
         }
     }
 
@@ -294,7 +302,8 @@ mod tests {
             sets.push([rows.row(0), rows.row(1)]);
             sets.push([rows.row(2)]);
             sets.nearest(&rows, &mut closest, &mut labels);
-            let to = |i: usize, p: usize| (0..d).map(|j| (x[[i, j]] - x[[p, j]]).powi(2)).sum::<f64>();
+            let to =
+                |i: usize, p: usize| (0..d).map(|j| (x[[i, j]] - x[[p, j]]).powi(2)).sum::<f64>();
             for i in 0..n {
                 let (a, b) = (to(i, 0).max(to(i, 1)), to(i, 2));
                 assert_eq!((closest[i], labels[i]), if b < a { (b, 1) } else { (a, 0) });

@@ -9,13 +9,14 @@ use crate::SideInformation;
 /// Pairs of objects.
 pub(crate) type Pairs = Vec<(usize, usize)>;
 
-/// The must-links and cannot-links as they were stated, or all that follow from labels; beyond `limit` of a
-/// kind, `limit` of them at even distances.
+/// The must-links and cannot-links as they were stated, or all that follow from labels; beyond
+/// `limit` of a kind, `limit` of them at even distances.
 pub(crate) fn stated_pairs(side: &SideInformation, limit: usize) -> (Pairs, Pairs) {
     match side.stated() {
         Some(stated) => {
             let of = |kind: Link| {
-                let pairs: Pairs = stated.iter().filter(|s| s.2 == kind).map(|&(i, j, _)| (i, j)).collect();
+                let pairs: Pairs =
+                    stated.iter().filter(|s| s.2 == kind).map(|&(i, j, _)| (i, j)).collect();
                 let count = pairs.len();
                 thinned(pairs.into_iter(), count, limit)
             };
@@ -77,10 +78,11 @@ pub(crate) fn mean_row(z: ArrayView2<'_, f64>, set: &[usize]) -> ndarray::Array1
 
 /// `(1 - rho) S + rho m I`, S = second moment of the rows, m = mean of its diagonal.
 ///
-/// Without a given share, rho is the one of Ledoit and Wolf (2004, Eq. 14 f.), the sampling error of S over its
-/// distance from the target, times (d / rows)^4 where rows outnumber the d columns: they ask for the least
-/// squared error of S, but what is wanted is an inverse, and S has a good one there. `spare` rows are not independent of the others (one per set mean). At least
-/// 1e-3 is taken, so that the result has an inverse whatever the rows are; rows that are all 0 give the
+/// Without a given share, rho is the one of Ledoit and Wolf (2004, Eq. 14 f.), the sampling error
+/// of S over its distance from the target, times (d / rows)^4 where rows outnumber the d columns:
+/// they ask for the least squared error of S, but what is wanted is an inverse, and S has a good
+/// one there. `spare` rows are not independent of the others (one per set mean). At least 1e-3 is
+/// taken, so that the result has an inverse whatever the rows are; rows that are all 0 give the
 /// identity.
 pub(crate) fn shrunk(rows: ArrayView2<'_, f64>, spare: usize, share: Option<f64>) -> Array2<f64> {
     let (n, d) = rows.dim();
@@ -125,13 +127,16 @@ pub(crate) fn inverse_root(s: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
 
 /// Eigenpairs, or the error that there are none.
 pub(crate) fn eigenpairs(s: ArrayView2<'_, f64>) -> Result<consilience_num::eigen::SymmetricEigen> {
-    symmetric_eigen(s).ok_or_else(|| Error::invalid("a scatter matrix of the features has no eigenpairs"))
+    symmetric_eigen(s)
+        .ok_or_else(|| Error::invalid("a scatter matrix of the features has no eigenpairs"))
 }
 
 /// Refuses a share outside [0, 1].
 pub(crate) fn check_share(share: Option<f64>) -> Result<()> {
     match share {
-        Some(s) if !(0.0..=1.0).contains(&s) => Err(Error::invalid(format!("shrinkage {s}; expected 0..=1"))),
+        Some(s) if !(0.0..=1.0).contains(&s) => {
+            Err(Error::invalid(format!("shrinkage {s}; expected 0..=1")))
+        }
         _ => Ok(()),
     }
 }

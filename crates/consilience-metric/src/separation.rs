@@ -11,16 +11,18 @@ const BLOCK: usize = 128;
 
 /// Split and diameter of every cluster of a partition, and their ratio RSD.
 ///
-/// Says how clearly a partition separates the objects, and above 1 that nothing can be better: every pair
-/// within a cluster is then nearer than every pair across, which holds for at most one partition into that many
-/// clusters. Exact, so for up to some ten thousand objects; single outliers decide it.
+/// Says how clearly a partition separates the objects, and above 1 that nothing can be better:
+/// every pair within a cluster is then nearer than every pair across, which holds for at most one
+/// partition into that many clusters. Exact, so for up to some ten thousand objects; single
+/// outliers decide it.
 ///
 /// ```text
 /// split(C) = min_(x in C, y not in C) |x - y|,   diameter(C) = max_(x, y in C) |x - y|
 /// RSD = min_C split(C) / max_C diameter(C)
 /// ```
 ///
-/// Unlabelled objects are left out. An only cluster has an infinite split, single objects have the diameter 0.
+/// Unlabelled objects are left out. An only cluster has an infinite split, single objects have the
+/// diameter 0.
 ///
 /// ```
 /// use consilience_core::Partition;
@@ -39,8 +41,8 @@ const BLOCK: usize = 128;
 /// O(n^2 d) time in parallel, O(n) memory beside the features.
 ///
 /// # References
-/// J. Yang et al., "A fast clustering algorithm for data with a few labeled instances", 2015, Definitions 2 to 6,
-/// Theorems 7 and 9.
+/// J. Yang et al., "A fast clustering algorithm for data with a few labeled instances", 2015,
+/// Definitions 2 to 6, Theorems 7 and 9.
 #[doc(alias = "RSD")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Separation {
@@ -53,9 +55,15 @@ impl Separation {
     /// Compares all pairs of labelled objects.
     ///
     /// # Errors
-    /// As [`Features::check`]; [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) where
-    /// features and partition differ in length; [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
-    pub fn of(features: Features<'_>, partition: &Partition, observer: &dyn Observer) -> Result<Self> {
+    /// As [`Features::check`];
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) where features and
+    /// partition differ in length;
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    pub fn of(
+        features: Features<'_>,
+        partition: &Partition,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         features.check()?;
         let n = features.n_objects();
         if partition.n_objects() != n {
@@ -73,7 +81,8 @@ impl Separation {
             partition.n_clusters(),
             &mut watch
         ))?;
-        let distances = |squares: Vec<f64>| squares.into_iter().map(|v| v.sqrt() / scaled.scale).collect();
+        let distances =
+            |squares: Vec<f64>| squares.into_iter().map(|v| v.sqrt() / scaled.scale).collect();
         Ok(Separation {
             splits: distances(extremes.splits),
             diameters: distances(extremes.diameters),
@@ -101,16 +110,16 @@ impl Separation {
         self.diameters.iter().copied().fold(0.0, f64::max)
     }
 
-    /// Split over diameter: infinite where only the diameter is 0, and 0 where the split is, be it that
-    /// both are.
+    /// Split over diameter: infinite where only the diameter is 0, and 0 where the split is, be it
+    /// that both are.
     pub fn rsd(&self) -> f64 {
         let (split, diameter) = (self.split(), self.diameter());
         if split == 0.0 { 0.0 } else { split / diameter }
     }
 
-    /// Whether RSD > 1 beyond rounding. The partition is then the only one into that many clusters with the best RSD,
-    /// split and diameter of all, and the one that [`Fpc`](crate::Fpc) and, if it respects the labels,
-    /// [`Nnc`](crate::Nnc) return.
+    /// Whether RSD > 1 beyond rounding. The partition is then the only one into that many clusters
+    /// with the best RSD, split and diameter of all, and the one that [`Fpc`](crate::Fpc) and, if
+    /// it respects the labels, [`Nnc`](crate::Nnc) return.
     pub fn certifies_optimum(&self) -> bool {
         self.rsd() > 1.0 + (self.features + 16) as f64 * f64::EPSILON
     }
@@ -251,7 +260,11 @@ mod tests {
                     }
                 }
             }
-            assert_eq!((found.splits(), found.diameters()), (&splits[..], &diameters[..]), "seed {seed}");
+            assert_eq!(
+                (found.splits(), found.diameters()),
+                (&splits[..], &diameters[..]),
+                "seed {seed}"
+            );
         }
     }
 
@@ -259,7 +272,9 @@ mod tests {
     fn degenerate_partitions() {
         let x = array![[1.0], [1.0], [2.0]];
         let rsd = |labels: &[i64]| {
-            Separation::of(x.view().into(), &Partition::from_labels(labels).unwrap(), &()).unwrap().rsd()
+            Separation::of(x.view().into(), &Partition::from_labels(labels).unwrap(), &())
+                .unwrap()
+                .rsd()
         };
         assert_eq!(rsd(&[0, 0, 0]), f64::INFINITY);
         assert_eq!(rsd(&[0, 0, 1]), f64::INFINITY);
@@ -281,11 +296,14 @@ mod tests {
             });
             let labels: Vec<i64> = truth.iter().map(|&t| t as i64).collect();
             let p = Partition::from_labels(&labels).unwrap();
-            if p.n_clusters() < k || !Separation::of(x.view().into(), &p, &()).unwrap().certifies_optimum() {
+            if p.n_clusters() < k
+                || !Separation::of(x.view().into(), &p, &()).unwrap().certifies_optimum()
+            {
                 continue;
             }
             certified += 1;
-            let found = Fpc::new().fit_clustering(x.view().into(), k, Seed(seed), &()).unwrap().output;
+            let found =
+                Fpc::new().fit_clustering(x.view().into(), k, Seed(seed), &()).unwrap().output;
             assert_eq!(found.partition, p);
             let mut few = vec![-1; n];
             for c in 0..k as i64 {

@@ -5,13 +5,14 @@ use consilience_core::{Constraints, Error, ErrorKind, Link, Partition, RawLabel,
 /// Pairs of classes that labels and constraints together may keep apart before it is refused.
 const MOST_PAIRS_OF_CLASSES: usize = 50_000_000;
 
-/// What is known about a few of `n` objects: labels of some, or pairs that belong together or apart.
+/// What is known about a few of `n` objects: labels of some, or pairs that belong together or
+/// apart.
 ///
-/// Both forms are closed into one: *labelled sets*, the objects that are known to belong together, and
-/// which of those sets are known to be apart. Every object of a set is must-linked to every other, and
-/// cannot-linked to every object of a set that is apart. Labels give one set per class, all of them apart;
-/// constraints give one set per chain of must-links, and one of a single object for each object that
-/// occurs in cannot-links only.
+/// Both forms are closed into one: *labelled sets*, the objects that are known to belong together,
+/// and which of those sets are known to be apart. Every object of a set is must-linked to every
+/// other, and cannot-linked to every object of a set that is apart. Labels give one set per class,
+/// all of them apart; constraints give one set per chain of must-links, and one of a single object
+/// for each object that occurs in cannot-links only.
 ///
 /// ```
 /// use consilience_core::{Constraints, Link};
@@ -33,8 +34,8 @@ const MOST_PAIRS_OF_CLASSES: usize = 50_000_000;
 /// ```
 ///
 /// # Complexity
-/// Memory and time in proportion to what is said (for labels: n), not to the pairs that follow from it:
-/// those are enumerated as they are asked for.
+/// Memory and time in proportion to what is said (for labels: n), not to the pairs that follow from
+/// it: those are enumerated as they are asked for.
 #[doc(alias = "supervision")]
 #[doc(alias = "constraints")]
 #[derive(Clone, Debug)]
@@ -57,7 +58,13 @@ enum Apart {
 impl SideInformation {
     /// Nothing is known about `n` objects: methods then work unsupervised, or say that they cannot.
     pub fn none(n: usize) -> Self {
-        SideInformation { objects: n, sets: Vec::new(), members: Vec::new(), apart: Apart::All, stated: None }
+        SideInformation {
+            objects: n,
+            sets: Vec::new(),
+            members: Vec::new(),
+            apart: Apart::All,
+            stated: None,
+        }
     }
 
     /// Labels of some objects: one number per object, negative or `None` where unlabelled.
@@ -86,8 +93,13 @@ impl SideInformation {
         Self::close(constraints, &[], Some(stated))
     }
 
-    /// The sets that the constraints unite; `known` objects are in one even where no constraint names them.
-    fn close(constraints: &Constraints, known: &[usize], stated: Option<Vec<(usize, usize, Link)>>) -> Self {
+    /// The sets that the constraints unite; `known` objects are in one even where no constraint
+    /// names them.
+    fn close(
+        constraints: &Constraints,
+        known: &[usize],
+        stated: Option<Vec<(usize, usize, Link)>>,
+    ) -> Self {
         let mut groups = Groups::default();
         for &i in known {
             groups.root(i);
@@ -118,7 +130,10 @@ impl SideInformation {
     /// [`ErrorKind::ShapeMismatch`] where they speak of different numbers of objects,
     /// [`ErrorKind::Contradiction`] with the chain where they contradict each other,
     /// [`ErrorKind::TooLarge`] beyond 10,000 classes.
-    pub fn from_labels_and_constraints(labels: &Partition, constraints: &Constraints) -> Result<Self> {
+    pub fn from_labels_and_constraints(
+        labels: &Partition,
+        constraints: &Constraints,
+    ) -> Result<Self> {
         if labels.n_objects() != constraints.n_objects() {
             return Err(Error::shape(format!(
                 "labels of {} objects, constraints over {}",
@@ -128,7 +143,10 @@ impl SideInformation {
         }
         let classes = labels.n_clusters();
         if classes.saturating_mul(classes) / 2 > MOST_PAIRS_OF_CLASSES {
-            return Err(Error::new(ErrorKind::TooLarge, format!("{classes} classes beside constraints")));
+            return Err(Error::new(
+                ErrorKind::TooLarge,
+                format!("{classes} classes beside constraints"),
+            ));
         }
         let mut all = Constraints::new(labels.n_objects())?;
         let mut first = vec![None; classes];
@@ -174,8 +192,8 @@ impl SideInformation {
         self.sets.is_empty()
     }
 
-    /// The objects known to belong together, ascending; sets in the order of their first objects. A set
-    /// may hold a single object.
+    /// The objects known to belong together, ascending; sets in the order of their first objects. A
+    /// set may hold a single object.
     #[doc(alias = "neighbourhoods")]
     #[doc(alias = "chunklets")]
     pub fn labelled_sets(&self) -> &[Vec<usize>] {
@@ -203,11 +221,14 @@ impl SideInformation {
             }
     }
 
-    /// Whether every two labelled sets are known to be apart, as with labels: the sets are classes then.
+    /// Whether every two labelled sets are known to be apart, as with labels: the sets are classes
+    /// then.
     pub fn are_classes(&self) -> bool {
         match &self.apart {
             Apart::All => true,
-            Apart::Pairs(pairs) => pairs.len() == self.sets.len() * self.sets.len().saturating_sub(1) / 2,
+            Apart::Pairs(pairs) => {
+                pairs.len() == self.sets.len() * self.sets.len().saturating_sub(1) / 2
+            }
         }
     }
 
@@ -230,7 +251,9 @@ impl SideInformation {
     /// Every pair of objects that belongs apart, also through a chain; the smaller object first.
     pub fn cannot_links(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.sets_apart().flat_map(move |(a, b)| {
-            self.sets[a].iter().flat_map(move |&i| self.sets[b].iter().map(move |&j| (i.min(j), i.max(j))))
+            self.sets[a]
+                .iter()
+                .flat_map(move |&i| self.sets[b].iter().map(move |&j| (i.min(j), i.max(j))))
         })
     }
 
@@ -241,7 +264,9 @@ impl SideInformation {
 
     /// How many pairs [`cannot_links`](SideInformation::cannot_links) enumerates.
     pub fn n_cannot_links(&self) -> usize {
-        self.sets_apart().map(|(a, b)| self.sets[a].len() * self.sets[b].len()).fold(0, usize::saturating_add)
+        self.sets_apart()
+            .map(|(a, b)| self.sets[a].len() * self.sets[b].len())
+            .fold(0, usize::saturating_add)
     }
 
     /// The pairs as they were said, without what follows from them; `None` where labels were said.

@@ -6,7 +6,8 @@ use ndarray::{Array2, Axis};
 use crate::LinearMap;
 use crate::input::table;
 
-/// Deviations below this share of the largest entry of a column are rounding: the column is constant.
+/// Deviations below this share of the largest entry of a column are rounding: the column is
+/// constant.
 const CONSTANT: f64 = 1e-12;
 
 /// Centred features, each divided by its deviation (or all by one number), with the factors.
@@ -19,7 +20,8 @@ pub(crate) struct Standard {
 
 impl Standard {
     /// With `each`, every column gets deviation 1; without, all are divided by the root of the mean
-    /// variance, which keeps their proportions. A constant column becomes 0, and has weight 0 in every map.
+    /// variance, which keeps their proportions. A constant column becomes 0, and has weight 0 in
+    /// every map.
     pub(crate) fn new(features: &Features<'_>, each: bool) -> Self {
         let mut z = table(features);
         let n = z.nrows() as f64;
@@ -28,8 +30,11 @@ impl Standard {
         // A power of two that brings a column to about 1, so that no square overflows or vanishes.
         for mut column in z.axis_iter_mut(Axis(1)) {
             let largest = column.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-            let unit =
-                if largest > 0.0 { 2f64.powi(-(largest.log2() as i32).clamp(-1000, 1000)) } else { 1.0 };
+            let unit = if largest > 0.0 {
+                2f64.powi(-(largest.log2() as i32).clamp(-1000, 1000))
+            } else {
+                1.0
+            };
             column.mapv_inplace(|v| v * unit);
             let mean = column.sum() / n;
             column.mapv_inplace(|v| v - mean);
@@ -75,12 +80,15 @@ impl Standard {
 
 /// Root of the mean variance over the columns that vary, in plain units.
 fn common_deviation(spread: &[f64], unit: &[f64]) -> f64 {
-    let plain: Vec<f64> = spread.iter().zip(unit).filter(|(s, _)| **s > 0.0).map(|(s, u)| s / u).collect();
+    let plain: Vec<f64> =
+        spread.iter().zip(unit).filter(|(s, _)| **s > 0.0).map(|(s, u)| s / u).collect();
     let largest = plain.iter().fold(0.0f64, |m, v| m.max(*v));
     if largest == 0.0 {
         return 1.0;
     }
-    largest * (plain.iter().map(|v| (v / largest) * (v / largest)).sum::<f64>() / plain.len() as f64).sqrt()
+    largest
+        * (plain.iter().map(|v| (v / largest) * (v / largest)).sum::<f64>() / plain.len() as f64)
+            .sqrt()
 }
 
 #[cfg(test)]

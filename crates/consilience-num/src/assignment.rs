@@ -5,17 +5,19 @@ use ndarray::ArrayView2;
 /// Beyond this, sums of weights could overflow inside the solver.
 const LARGEST_SAFE: f64 = 1e150;
 
-/// Assigns rows to columns, one to one, so that the total weight is largest; entry i of the result is the
-/// column of row i.
+/// Assigns rows to columns, one to one, so that the total weight is largest; entry i of the result
+/// is the column of row i.
 ///
-/// For matching the clusters of one partition with those of another. Of r rows and c columns `min(r, c)` pairs
-/// are formed, also where weights are negative; the rows left over get `None`. The result maximises
+/// For matching the clusters of one partition with those of another. Of r rows and c columns
+/// `min(r, c)` pairs are formed, also where weights are negative; the rows left over get `None`.
+/// The result maximises
 ///
 /// ```text
 /// sum_i w[i, sigma(i)]    over one-to-one sigma.
 /// ```
 ///
-/// Several assignments may have that weight; which of them is returned is arbitrary but reproducible.
+/// Several assignments may have that weight; which of them is returned is arbitrary but
+/// reproducible.
 ///
 /// Where a weight is NaN or infinite every entry of the result is `None`.
 ///
@@ -33,8 +35,8 @@ const LARGEST_SAFE: f64 = 1e150;
 /// `O(s^2 l)` time with s the shorter and l the longer side, memory for two copies of the matrix.
 ///
 /// # References
-/// D. F. Crouse, *On implementing 2D rectangular assignment algorithms*, IEEE Trans. Aerospace and Electronic
-/// Systems 52, 2016, as implemented by the crate `lsap`.
+/// D. F. Crouse, *On implementing 2D rectangular assignment algorithms*, IEEE Trans. Aerospace and
+/// Electronic Systems 52, 2016, as implemented by the crate `lsap`.
 pub fn max_assignment(weights: ArrayView2<f64>) -> Vec<Option<usize>> {
     let (rows, columns) = weights.dim();
     let mut assigned = vec![None; rows];
@@ -42,8 +44,8 @@ pub fn max_assignment(weights: ArrayView2<f64>) -> Vec<Option<usize>> {
         return assigned;
     }
     let largest = weights.iter().fold(0.0, |m: f64, w| m.max(w.abs()));
-    // A power of two, so that nothing is rounded but what is negligible beside the largest weight. The solver
-    // minimises: hence the sign.
+    // A power of two, so that nothing is rounded but what is negligible beside the largest weight.
+    // The solver minimises: hence the sign.
     let scale = if largest > LARGEST_SAFE { 2f64.powi(-600) } else { 1.0 };
     let costs: Vec<f64> = weights.iter().map(|w| -w * scale).collect();
     if let Ok((row, column)) = lsap::solve(rows, columns, &costs, false) {

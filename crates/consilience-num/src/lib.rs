@@ -1,5 +1,6 @@
-//! Numerical kernels without clustering words: symmetric eigenpairs, k-means on rows, nearest rows, sparse
-//! products, ordered parallel reductions, projection onto the simplex, the assignment problem.
+//! Numerical kernels without clustering words: symmetric eigenpairs, k-means on rows, nearest rows,
+//! sparse products, ordered parallel reductions, projection onto the simplex, the assignment
+//! problem.
 
 pub mod assignment;
 pub mod eigen;

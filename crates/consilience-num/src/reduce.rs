@@ -1,27 +1,29 @@
 //! Parallel reductions whose bits do not depend on the number of threads.
 //!
-//! Floating-point sums change with their grouping, so a reduction that splits by thread gives other bits on
-//! another machine. Here the grouping is fixed by a chunk length: every chunk is computed on its own, and the
-//! results are folded in the order of the chunks.
+//! Floating-point sums change with their grouping, so a reduction that splits by thread gives other
+//! bits on another machine. Here the grouping is fixed by a chunk length: every chunk is computed
+//! on its own, and the results are folded in the order of the chunks.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
-/// Chunks in flight per thread: enough that one slow chunk does not leave the other threads idle, few enough
-/// that the partial results stay small beside the input.
+/// Chunks in flight per thread: enough that one slow chunk does not leave the other threads idle,
+/// few enough that the partial results stay small beside the input.
 const WINDOW_PER_THREAD: usize = 8;
 
 /// Maps fixed-size chunks of `0..n` in parallel and folds the results in chunk order.
 ///
-/// With chunks `C_0, C_1, ...` of length `chunk` (the last one shorter, `chunk = 0` read as 1) the result is
+/// With chunks `C_0, C_1, ...` of length `chunk` (the last one shorter, `chunk = 0` read as 1) the
+/// result is
 ///
 /// ```text
 /// fold(... fold(fold(init, map(C_0)), map(C_1)) ..., map(C_last))
 /// ```
 ///
-/// whatever the number of threads, so the bits are equal on any rayon pool. No more than a window of partial
-/// results (8 per thread) is alive at once. `map` runs on the current rayon pool, `fold` on the calling thread.
+/// whatever the number of threads, so the bits are equal on any rayon pool. No more than a window
+/// of partial results (8 per thread) is alive at once. `map` runs on the current rayon pool, `fold`
+/// on the calling thread.
 ///
 /// ```
 /// use consilience_num::reduce::ordered_chunks;
@@ -41,8 +43,8 @@ const WINDOW_PER_THREAD: usize = 8;
 /// ```
 ///
 /// # Complexity
-/// One call of `map` and one of `fold` for each of the `ceil(n / chunk)` chunks; memory for `8 * threads`
-/// partial results.
+/// One call of `map` and one of `fold` for each of the `ceil(n / chunk)` chunks; memory for
+/// `8 * threads` partial results.
 pub fn ordered_chunks<T, A, M, F>(n: usize, chunk: usize, map: M, init: A, mut fold: F) -> A
 where
     T: Send,
@@ -61,7 +63,8 @@ where
     let mut first = 0;
     while first < chunks {
         let last = chunks.min(first.saturating_add(window));
-        let parts: Vec<T> = (first..last).into_par_iter().with_max_len(1).map(|c| map(range(c))).collect();
+        let parts: Vec<T> =
+            (first..last).into_par_iter().with_max_len(1).map(|c| map(range(c))).collect();
         for part in parts {
             total = fold(total, part);
         }
@@ -72,8 +75,8 @@ where
 
 /// Sums `f` over fixed-size chunks of `0..n`: `f(C_0) + f(C_1) + ...`, added from left to right.
 ///
-/// `f` gets the range of one chunk and returns its sum. The bits are equal at any number of threads, since
-/// neither the chunks nor the order of the additions depend on it.
+/// `f` gets the range of one chunk and returns its sum. The bits are equal at any number of
+/// threads, since neither the chunks nor the order of the additions depend on it.
 ///
 /// ```
 /// use consilience_num::reduce::ordered_sum;
@@ -112,7 +115,11 @@ mod tests {
             let sum = || ordered_sum(n, chunk, |r| r.map(rough).sum());
             let expected = on_pool(1, sum).to_bits();
             for threads in [2, 3, 8] {
-                assert_eq!(on_pool(threads, sum).to_bits(), expected, "n {n} chunk {chunk} at {threads}");
+                assert_eq!(
+                    on_pool(threads, sum).to_bits(),
+                    expected,
+                    "n {n} chunk {chunk} at {threads}"
+                );
             }
         }
     }
@@ -124,7 +131,10 @@ mod tests {
         for first in (0..1000).step_by(chunk) {
             expected += (first..1000.min(first + chunk)).map(rough).sum::<f64>();
         }
-        assert_eq!(ordered_sum(1000, chunk, |r| r.map(rough).sum()).to_bits(), f64::to_bits(expected));
+        assert_eq!(
+            ordered_sum(1000, chunk, |r| r.map(rough).sum()).to_bits(),
+            f64::to_bits(expected)
+        );
     }
 
     #[test]

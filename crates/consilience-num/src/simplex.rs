@@ -2,8 +2,9 @@
 
 /// Replaces `x` by the nearest point of the probability simplex `{p : p_i >= 0, sum p_i = 1}`.
 ///
-/// For turning any real vector into a distribution over clusters, as projected gradient methods need after
-/// each step. It is not a normalisation: `[0.2, 0.2]` becomes `[0.5, 0.5]`, but `[2, 0.5]` becomes `[1, 0]`.
+/// For turning any real vector into a distribution over clusters, as projected gradient methods
+/// need after each step. It is not a normalisation: `[0.2, 0.2]` becomes `[0.5, 0.5]`, but
+/// `[2, 0.5]` becomes `[1, 0]`.
 ///
 /// The Euclidean projection is
 ///
@@ -12,12 +13,13 @@
 /// ```
 ///
 /// where `x_(1) >= x_(2) >= ...` are the sorted entries and r is the largest index with
-/// `x_(r) > (x_(1) + ... + x_(r) - 1) / r`. The differences to the largest entry are what is computed with,
-/// so entries of any finite size do no harm; the result is divided by its sum, so that this differs from 1 by
-/// rounding only. A permutation of the entries permutes the result; equal entries stay equal.
+/// `x_(r) > (x_(1) + ... + x_(r) - 1) / r`. The differences to the largest entry are what is
+/// computed with, so entries of any finite size do no harm; the result is divided by its sum, so
+/// that this differs from 1 by rounding only. A permutation of the entries permutes the result;
+/// equal entries stay equal.
 ///
-/// Returns whether `x` was finite. A vector with a NaN or an infinity is left as it is, and so is the empty
-/// vector, which has no distribution (`false` too).
+/// Returns whether `x` was finite. A vector with a NaN or an infinity is left as it is, and so is
+/// the empty vector, which has no distribution (`false` too).
 ///
 /// ```
 /// use consilience_num::simplex::project_simplex;
@@ -38,14 +40,15 @@
 /// `O(m log m)` time for m entries, and memory for those within 1 of the largest.
 ///
 /// # References
-/// M. Held, P. Wolfe and H. P. Crowder, *Validation of subgradient optimization*, Mathematical Programming 6,
-/// 1974, for the sorted form.
+/// M. Held, P. Wolfe and H. P. Crowder, *Validation of subgradient optimization*, Mathematical
+/// Programming 6, 1974, for the sorted form.
 pub fn project_simplex(x: &mut [f64]) -> bool {
     if x.is_empty() || x.iter().any(|v| !v.is_finite()) {
         return false;
     }
     let largest = x.iter().fold(f64::NEG_INFINITY, |m, &v| m.max(v));
-    // theta >= x_(1) - 1, so entries further below are 0. Overflow to -infinity lands on the right side.
+    // theta >= x_(1) - 1, so entries further below are 0. Overflow to -infinity lands on the right
+    // side.
     let mut near: Vec<f64> = x.iter().map(|v| v - largest).filter(|&d| d > -1.0).collect();
     near.sort_unstable_by(|a, b| b.total_cmp(a));
     let mut theta = -1.0;
@@ -61,8 +64,8 @@ pub fn project_simplex(x: &mut [f64]) -> bool {
     for v in x.iter_mut() {
         *v = (*v - largest - theta).max(0.0);
     }
-    // In sorted order, so that a permutation of the entries cannot change the bits, and compensated, so that
-    // the rounding of 100,000 additions does not end up in the result.
+    // In sorted order, so that a permutation of the entries cannot change the bits, and
+    // compensated, so that the rounding of 100,000 additions does not end up in the result.
     let (mut total, mut lost) = (0.0, 0.0);
     for &d in &near {
         let term = (d - theta).max(0.0) - lost;
@@ -94,7 +97,8 @@ mod tests {
                 (0..m)
                     .map(|i| {
                         let v = (2.0 * uniform(&mut rng) - 1.0) * scale;
-                        let v = if case % 3 == 0 { (v / scale * 2.0).round() * scale / 2.0 } else { v };
+                        let v =
+                            if case % 3 == 0 { (v / scale * 2.0).round() * scale / 2.0 } else { v };
                         if case % 5 == 0 && i % 4 == 0 { v + 1.0 } else { v }
                     })
                     .collect()
@@ -148,7 +152,8 @@ mod tests {
             let p = projected(&x);
             let best = distance(&x, &p);
             for _ in 0..20 {
-                let mut q: Vec<f64> = (0..x.len()).map(|_| -(1.0 - uniform(&mut rng)).ln()).collect();
+                let mut q: Vec<f64> =
+                    (0..x.len()).map(|_| -(1.0 - uniform(&mut rng)).ln()).collect();
                 let sum: f64 = q.iter().sum();
                 // Points near p are the sharper rivals.
                 let step = uniform(&mut rng).powi(4);

@@ -133,8 +133,8 @@ impl Csr {
     }
 }
 
-/// `y = A x` for a matrix A of ones at the listed columns, `indices[offsets[i]..offsets[i + 1]]` in row i; otherwise as
-/// [`Csr::multiply`].
+/// `y = A x` for a matrix A of ones at the listed columns, `indices[offsets[i]..offsets[i + 1]]` in
+/// row i; otherwise as [`Csr::multiply`].
 ///
 /// ```
 /// use consilience_num::sparse::sum_listed;
@@ -238,7 +238,8 @@ mod tests {
             for i in 0..n {
                 for w in 0..width {
                     let (c, v) = a.row(i);
-                    let exact: f64 = c.iter().zip(v).map(|(&j, v)| v * x[j as usize * width + w]).sum();
+                    let exact: f64 =
+                        c.iter().zip(v).map(|(&j, v)| v * x[j as usize * width + w]).sum();
                     assert!((y[i * width + w] - exact).abs() <= 1e-12 * exact.abs());
                 }
             }

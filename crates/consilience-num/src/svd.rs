@@ -1,8 +1,9 @@
 //! The leading singular vectors of rows that are stored dense or sparse.
 //!
-//! [`truncated_svd`] needs nothing but products with the rows, and works on their smaller side: the squares of
-//! the singular values are the leading eigenvalues of `X'X` (or `X X'` where there are fewer rows than columns),
-//! found by the block method of [`eigen`](crate::eigen), which starts from random vectors.
+//! [`truncated_svd`] needs nothing but products with the rows, and works on their smaller side: the
+//! squares of the singular values are the leading eigenvalues of `X'X` (or `X X'` where there are
+//! fewer rows than columns), found by the block method of [`eigen`](crate::eigen), which starts
+//! from random vectors.
 //!
 //! ```
 //! use consilience_num::svd::{truncated_svd, SvdOptions};
@@ -17,9 +18,9 @@
 //! ```
 //!
 //! # References
-//! N. Halko, P.-G. Martinsson, J. A. Tropp, "Finding structure with randomness", 2011: random starts and
-//! products with blocks. Ours keeps the whole block Krylov space of the smaller side until the residuals are
-//! small, instead of a fixed number of power steps.
+//! N. Halko, P.-G. Martinsson, J. A. Tropp, "Finding structure with randomness", 2011: random
+//! starts and products with blocks. Ours keeps the whole block Krylov space of the smaller side
+//! until the residuals are small, instead of a fixed number of power steps.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -37,15 +38,18 @@ const RANK: f64 = 1e-6;
 /// Up to this order a small side is assembled from products of whole chunks.
 const ASSEMBLED: usize = 600;
 
-/// A table that can be multiplied from both sides; the blocks are row-major, `width` numbers per row.
+/// A table that can be multiplied from both sides; the blocks are row-major, `width` numbers per
+/// row.
 pub trait Rows: Sync {
     /// Number of rows and columns.
     fn dim(&self) -> (usize, usize);
 
-    /// `X v`: `v` has one row per column of X, `out` one per row of X. Equal bits at any number of threads.
+    /// `X v`: `v` has one row per column of X, `out` one per row of X. Equal bits at any number of
+    /// threads.
     fn multiply(&self, v: &[f64], out: &mut [f64], width: usize);
 
-    /// `X' u`: `u` has one row per row of X, `out` one per column of X. Equal bits at any number of threads.
+    /// `X' u`: `u` has one row per row of X, `out` one per column of X. Equal bits at any number of
+    /// threads.
     fn multiply_transposed(&self, u: &[f64], out: &mut [f64], width: usize);
 }
 
@@ -75,7 +79,11 @@ impl Rows for Array2<f64> {
         let part = |rows: std::ops::Range<usize>| {
             let mut part = vec![0.0; d * width];
             let x = MatRef::from_row_major_slice(&x[rows.start * d..rows.end * d], rows.len(), d);
-            let u = MatRef::from_row_major_slice(&u[rows.start * width..rows.end * width], rows.len(), width);
+            let u = MatRef::from_row_major_slice(
+                &u[rows.start * width..rows.end * width],
+                rows.len(),
+                width,
+            );
             let to = MatMut::from_row_major_slice_mut(&mut part, d, width);
             matmul(to, Accum::Replace, x.transpose(), u, 1.0, Par::Seq);
             part
@@ -126,7 +134,8 @@ impl Rows for Csr {
 pub struct SvdOptions {
     /// Number of singular values; fewer come out where the rank is lower.
     pub count: usize,
-    /// Residual of the eigenpairs of the smaller side, relative to the square of the largest singular value.
+    /// Residual of the eigenpairs of the smaller side, relative to the square of the largest
+    /// singular value.
     pub tolerance: f64,
     /// Limit on products with a block.
     pub max_iterations: usize,
@@ -155,13 +164,14 @@ pub struct Svd {
 
 /// The `count` leading singular values and vectors, or fewer where the rank is lower.
 ///
-/// Singular values below a millionth of the largest count as 0. Nothing (r = 0) comes out for a table without
-/// rows or columns, of zeros, or with an entry that is not finite. The signs of the vectors, and the basis for
-/// a multiple value, are arbitrary but reproducible; the bits do not depend on the number of threads.
+/// Singular values below a millionth of the largest count as 0. Nothing (r = 0) comes out for a
+/// table without rows or columns, of zeros, or with an entry that is not finite. The signs of the
+/// vectors, and the basis for a multiple value, are arbitrary but reproducible; the bits do not
+/// depend on the number of threads.
 ///
 /// # Complexity
-/// With s = min(n, d): O(n d s) up to s = 600, beyond O(nnz count) per product, some tens of them. O((n + d)
-/// count) memory beside an s x s table in the first case.
+/// With s = min(n, d): O(n d s) up to s = 600, beyond O(nnz count) per product, some tens of them.
+/// O((n + d) count) memory beside an s x s table in the first case.
 pub fn truncated_svd(rows: &dyn Rows, options: &SvdOptions) -> Svd {
     let (n, d) = rows.dim();
     let tall = n >= d;
@@ -196,7 +206,8 @@ pub fn truncated_svd(rows: &dyn Rows, options: &SvdOptions) -> Svd {
         (top.values, top.vectors, top.converged)
     };
     let first = values.first().copied().unwrap_or(0.0);
-    let rank = values.iter().take(count).take_while(|&&v| v > RANK * RANK * first && v > 0.0).count();
+    let rank =
+        values.iter().take(count).take_while(|&&v| v > RANK * RANK * first && v > 0.0).count();
     if rank == 0 {
         return nothing(converged);
     }
@@ -207,7 +218,9 @@ pub fn truncated_svd(rows: &dyn Rows, options: &SvdOptions) -> Svd {
         vectors
     } else {
         let mut map = Array2::zeros((d, rank));
-        product(&mut map, |out| rows.multiply_transposed(vectors.as_slice().unwrap_or_default(), out, rank));
+        product(&mut map, |out| {
+            rows.multiply_transposed(vectors.as_slice().unwrap_or_default(), out, rank)
+        });
         map
     };
     for (mut column, value) in map.columns_mut().into_iter().zip(&values) {
@@ -295,7 +308,9 @@ mod tests {
     fn noise(seed: u64) -> impl FnMut() -> f64 {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         move || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (state >> 40) as f64 / (1u64 << 24) as f64 - 0.5
         }
     }
@@ -317,7 +332,8 @@ mod tests {
         let back = dense.dot(&dense.t().dot(&found.left));
         for j in 0..r {
             let s2 = found.values[j] * found.values[j];
-            let residual = (&back.column(j) - &(&found.left.column(j) * s2)).mapv(|v| v * v).sum().sqrt();
+            let residual =
+                (&back.column(j) - &(&found.left.column(j) * s2)).mapv(|v| v * v).sum().sqrt();
             assert!(residual <= tolerance * found.values[0].powi(2), "vector {j}: {residual}");
         }
         found
@@ -327,14 +343,20 @@ mod tests {
         Csr::from_rows(
             x.ncols(),
             x.rows().into_iter().map(|row| {
-                row.iter().enumerate().filter(|e| *e.1 != 0.0).map(|(j, &v)| (j as u32, v)).collect()
+                row.iter()
+                    .enumerate()
+                    .filter(|e| *e.1 != 0.0)
+                    .map(|(j, &v)| (j as u32, v))
+                    .collect()
             }),
         )
     }
 
     #[test]
     fn dense_and_sparse_tall_and_wide_satisfy_their_equations() {
-        for (n, d, fall) in [(50, 8, 1.0), (8, 50, 0.9), (2000, 30, 0.8), (40, 40, 0.5), (700, 650, 0.98)] {
+        for (n, d, fall) in
+            [(50, 8, 1.0), (8, 50, 0.9), (2000, 30, 0.8), (40, 40, 0.5), (700, 650, 0.98)]
+        {
             let x = table(n, d, fall, n as u64).mapv(|v: f64| if v.abs() < 1e-3 { 0.0 } else { v });
             for count in [1, 5] {
                 let a = holds(&x, &x, count, 1e-8);
@@ -357,7 +379,9 @@ mod tests {
         assert!(zero.values.is_empty());
         let bad = truncated_svd(&Array2::from_elem((5, 4), f64::NAN), &SvdOptions::default());
         assert!(bad.values.is_empty() && !bad.converged);
-        assert!(truncated_svd(&Array2::<f64>::zeros((0, 4)), &SvdOptions::default()).values.is_empty());
+        assert!(
+            truncated_svd(&Array2::<f64>::zeros((0, 4)), &SvdOptions::default()).values.is_empty()
+        );
     }
 
     #[test]

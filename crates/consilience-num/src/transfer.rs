@@ -1,7 +1,8 @@
 //! The small side of a transfer cut: eigenvectors of a normalised table of links.
 //!
-//! A bipartite graph between n nodes on the left and p on the right, with weights B (n x p), has the
-//! normalised cut of the small graph `W = B' D_x^-1 B` on the right nodes, `D_x` being the row sums of B:
+//! A bipartite graph between n nodes on the left and p on the right, with weights B (n x p), has
+//! the normalised cut of the small graph `W = B' D_x^-1 B` on the right nodes, `D_x` being the row
+//! sums of B:
 //!
 //! ```text
 //! v = leading eigenvectors of D_y^-1/2 W D_y^-1/2,   D_y = row sums of W,   f = D_y^-1/2 v
@@ -9,8 +10,8 @@
 //! ```
 //!
 //! # References
-//! Z. Li, X.-M. Wu, S.-F. Chang, "Segmentation using superpixels: a bipartite graph partitioning approach",
-//! 2012, Section 3.2.
+//! Z. Li, X.-M. Wu, S.-F. Chang, "Segmentation using superpixels: a bipartite graph partitioning
+//! approach", 2012, Section 3.2.
 
 use std::ops::Range;
 
@@ -28,15 +29,17 @@ const DENSE: usize = 400;
 pub struct SmallSide {
     /// The eigenvalues in descending order, at most 1.
     pub values: Vec<f64>,
-    /// `D_y^-1/2 v`, one row per right node and one column per value; rows of nodes without links are 0.
+    /// `D_y^-1/2 v`, one row per right node and one column per value; rows of nodes without links
+    /// are 0.
     pub coordinates: Array2<f64>,
 }
 
-/// The `count` leading eigenpairs of the normalised `w`, symmetric and not negative; all of them where it has
-/// fewer rows. `None` for a table that is not square or not finite.
+/// The `count` leading eigenpairs of the normalised `w`, symmetric and not negative; all of them
+/// where it has fewer rows. `None` for a table that is not square or not finite.
 ///
-/// Every pair of right nodes is first given `tau` times the mean row sum, shared out over the p columns. A little of
-/// it keeps small pieces that hang loose from taking an eigenvector each; 0 leaves the table as it is.
+/// Every pair of right nodes is first given `tau` times the mean row sum, shared out over the p
+/// columns. A little of it keeps small pieces that hang loose from taking an eigenvector each; 0
+/// leaves the table as it is.
 ///
 /// ```
 /// use consilience_num::transfer::small_side;
@@ -53,11 +56,12 @@ pub struct SmallSide {
 /// ```
 ///
 /// # Complexity
-/// O(p^3) up to order 400 or where a fifth of the pairs is wanted; beyond, O(nnz + p count) per product.
+/// O(p^3) up to order 400 or where a fifth of the pairs is wanted; beyond, O(nnz + p count) per
+/// product.
 ///
 /// # References
-/// `tau`: A. A. Amini, A. Chen, P. J. Bickel, E. Levina, "Pseudo-likelihood methods for community detection in large
-/// sparse networks", 2013, Section 2.4.
+/// `tau`: A. A. Amini, A. Chen, P. J. Bickel, E. Levina, "Pseudo-likelihood methods for community
+/// detection in large sparse networks", 2013, Section 2.4.
 pub fn small_side(w: ArrayView2<'_, f64>, count: usize, tau: f64) -> Option<SmallSide> {
     let p = w.nrows();
     if w.ncols() != p || w.iter().any(|v| !v.is_finite()) {
@@ -66,8 +70,11 @@ pub fn small_side(w: ArrayView2<'_, f64>, count: usize, tau: f64) -> Option<Smal
     let sums: Vec<f64> = w.rows().into_iter().map(|row| row.sum()).collect();
     let own = tau * (sums.iter().sum::<f64>() / p.max(1) as f64);
     let everywhere = own / p.max(1) as f64;
-    let scale: Vec<f64> =
-        sums.iter().map(|d| d + own).map(|d| if d > 0.0 { d.sqrt().recip() } else { 0.0 }).collect();
+    let scale: Vec<f64> = sums
+        .iter()
+        .map(|d| d + own)
+        .map(|d| if d > 0.0 { d.sqrt().recip() } else { 0.0 })
+        .collect();
     let count = count.min(p);
     let links = || {
         Csr::from_rows(
@@ -80,13 +87,16 @@ pub fn small_side(w: ArrayView2<'_, f64>, count: usize, tau: f64) -> Option<Smal
     };
     let (values, mut vectors) = 'found: {
         if p > DENSE && count < p / 5 {
-            let options = TruncatedOptions { count, tolerance: TOLERANCE, ..TruncatedOptions::default() };
-            let top = truncated_eigen(&Links { links: links(), scale: &scale, everywhere }, &options);
+            let options =
+                TruncatedOptions { count, tolerance: TOLERANCE, ..TruncatedOptions::default() };
+            let top =
+                truncated_eigen(&Links { links: links(), scale: &scale, everywhere }, &options);
             if top.converged {
                 break 'found (top.values, top.vectors);
             }
         }
-        let a = Array2::from_shape_fn((p, p), |(i, j)| (w[[i, j]] + everywhere) * scale[i] * scale[j]);
+        let a =
+            Array2::from_shape_fn((p, p), |(i, j)| (w[[i, j]] + everywhere) * scale[i] * scale[j]);
         let mut all = symmetric_eigen(a.view())?;
         all.values.truncate(count);
         (all.values, all.vectors.slice(s![.., ..count]).to_owned())
@@ -105,11 +115,13 @@ const TABLES: usize = 256 << 20;
 /// Left nodes that are handed out at once.
 const ROWS: usize = 4096;
 
-/// Adds up weights between pairs of `p` right nodes over `n` left nodes, in fixed point: sums are exact, so the
-/// bits do not depend on the number of threads although every thread has a table of its own.
+/// Adds up weights between pairs of `p` right nodes over `n` left nodes, in fixed point: sums are
+/// exact, so the bits do not depend on the number of threads although every thread has a table of
+/// its own.
 ///
-/// `visit` is called with ranges that cover `0..n` once and [adds](LinkSums::add) what their left nodes give. No
-/// left node may give a pair more than 1 in all. The result is symmetric to the last bit.
+/// `visit` is called with ranges that cover `0..n` once and [adds](LinkSums::add) what their left
+/// nodes give. No left node may give a pair more than 1 in all. The result is symmetric to the last
+/// bit.
 ///
 /// ```
 /// use consilience_num::transfer::link_sums;
@@ -128,11 +140,16 @@ const ROWS: usize = 4096;
 ///
 /// # Complexity
 /// 8 p^2 bytes per thread, in all at most 256 MB or one table; weights are rounded to n 2^-62.
-pub fn link_sums(n: usize, p: usize, visit: impl Fn(Range<usize>, &mut LinkSums) + Sync) -> Array2<f64> {
+pub fn link_sums(
+    n: usize,
+    p: usize,
+    visit: impl Fn(Range<usize>, &mut LinkSums) + Sync,
+) -> Array2<f64> {
     // Beside a table of sums, as many binary places as n ones leave in 62 bits.
     let places = 62 - usize::BITS.saturating_sub(n.leading_zeros()) as i32;
     let unit = 2f64.powi(places.min(52));
-    let most = (TABLES / p.saturating_mul(p).saturating_mul(8).max(1)).clamp(1, rayon::current_num_threads());
+    let most = (TABLES / p.saturating_mul(p).saturating_mul(8).max(1))
+        .clamp(1, rayon::current_num_threads());
     let piece = n.div_ceil(most).max(ROWS).next_multiple_of(ROWS);
     let tables: Vec<Vec<u64>> = (0..n.div_ceil(piece))
         .into_par_iter()
@@ -161,8 +178,8 @@ pub struct LinkSums {
 }
 
 impl LinkSums {
-    /// Adds a weight in `[0, 1]` to the pair (i, j), which is also (j, i). Panics where one of them is not below
-    /// p.
+    /// Adds a weight in `[0, 1]` to the pair (i, j), which is also (j, i). Panics where one of them
+    /// is not below p.
     #[inline(always)]
     pub fn add(&mut self, i: usize, j: usize, weight: f64) {
         assert!(j < self.p);
@@ -232,8 +249,9 @@ mod tests {
                 assert!((few.values[c] - all.values[c]).abs() < 1e-9, "{c}");
                 // Orthonormal in the weights of the nodes, and eigenvectors of D^-1 W.
                 for e in 0..5 {
-                    let dot: f64 =
-                        (0..605).map(|i| degree[i] * few.coordinates[[i, c]] * few.coordinates[[i, e]]).sum();
+                    let dot: f64 = (0..605)
+                        .map(|i| degree[i] * few.coordinates[[i, c]] * few.coordinates[[i, e]])
+                        .sum();
                     assert!((dot - f64::from(u8::from(c == e))).abs() < 1e-9, "{c} {e} {dot}");
                 }
                 let f = few.coordinates.column(c);
@@ -243,7 +261,10 @@ mod tests {
                 }
             }
             // Five pieces, one of them a single node; or all in one.
-            assert_eq!(few.values.iter().filter(|&&v| v > 1.0 - 1e-9).count(), if tau > 0.0 { 1 } else { 5 });
+            assert_eq!(
+                few.values.iter().filter(|&&v| v > 1.0 - 1e-9).count(),
+                if tau > 0.0 { 1 } else { 5 }
+            );
         }
     }
 

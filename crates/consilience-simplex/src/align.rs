@@ -2,8 +2,8 @@ use std::cmp::Ordering;
 
 use consilience_core::scores::{Contingency, Normalizer, normalized_mutual_information};
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, ErrorKind, LabelInt, LabelSlice, MemoryBudget, Observer, Partition,
-    Result, with_labels,
+    ConsensusFunction, Ensemble, Error, ErrorKind, LabelInt, LabelSlice, MemoryBudget, Observer,
+    Partition, Result, with_labels,
 };
 use consilience_graph::Diffusion;
 use consilience_num::assignment::max_assignment;
@@ -17,28 +17,29 @@ const MOST: usize = u16::MAX as usize - 1;
 
 /// The clustering whose clusters all members are aligned to.
 ///
-/// The reference only gives the clusters their numbers; it has no more weight than any other member. With a
-/// reference of poor quality the memberships blur, so give it the best consensus you have.
+/// The reference only gives the clusters their numbers; it has no more weight than any other
+/// member. With a reference of poor quality the memberships blur, so give it the best consensus you
+/// have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AlignmentReference {
-    /// Of the members with exactly r clusters the one with the largest mean NMI with all members, on at most
-    /// 4,096 evenly spaced objects; where no member has r clusters, the diffusion consensus of those objects
-    /// ([`Diffusion`]).
+    /// Of the members with exactly r clusters the one with the largest mean NMI with all members,
+    /// on at most 4,096 evenly spaced objects; where no member has r clusters, the diffusion
+    /// consensus of those objects ([`Diffusion`]).
     #[default]
     Medoid,
-    /// A clustering of all objects into at most r clusters, for instance a consensus; objects may be
-    /// unlabelled.
+    /// A clustering of all objects into at most r clusters, for instance a consensus; objects may
+    /// be unlabelled.
     Given(Partition),
 }
 
-/// For each member a table from its own clusters to the r common ones. The labels themselves stay as they
-/// are, one byte per object.
+/// For each member a table from its own clusters to the r common ones. The labels themselves stay
+/// as they are, one byte per object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Alignment {
     clusters: usize,
-    /// One entry per cluster of the member and a last one for "unlabelled"; [`Alignment::silent`] where the
-    /// cluster is none of the common ones.
+    /// One entry per cluster of the member and a last one for "unlabelled"; [`Alignment::silent`]
+    /// where the cluster is none of the common ones.
     tables: Vec<Vec<u16>>,
 }
 
@@ -83,12 +84,13 @@ impl Alignment {
         };
         let mut alignment = Alignment { clusters, tables: Vec::new() };
         let numbers: Vec<u16> = (0..clusters as u16).collect();
-        alignment.tables = alignment.match_members(ensemble.members(), reference, &numbers, observer)?;
+        alignment.tables =
+            alignment.match_members(ensemble.members(), reference, &numbers, observer)?;
         Ok(alignment)
     }
 
-    /// The tables of members aligned to a clustering of all objects, whose clusters have the given common
-    /// numbers.
+    /// The tables of members aligned to a clustering of all objects, whose clusters have the given
+    /// common numbers.
     pub(crate) fn match_members(
         &self,
         members: &[Partition],
@@ -101,7 +103,12 @@ impl Alignment {
             .map(|member| {
                 observer.check()?;
                 let overlaps = "overlaps with the reference";
-                MemoryBudget::default().check_table(overlaps, member.n_clusters(), self.clusters, 24)?;
+                MemoryBudget::default().check_table(
+                    overlaps,
+                    member.n_clusters(),
+                    self.clusters,
+                    24,
+                )?;
                 Ok(table(member, reference, numbers, self.clusters))
             })
             .collect()
@@ -135,7 +142,13 @@ impl Alignment {
     }
 
     /// Writes down the common clusters of some objects by one member.
-    pub(crate) fn gather(&self, ensemble: &Ensemble, member: usize, objects: &[u32], out: &mut [u16]) {
+    pub(crate) fn gather(
+        &self,
+        ensemble: &Ensemble,
+        member: usize,
+        objects: &[u32],
+        out: &mut [u16],
+    ) {
         let table = &self.tables[member][..];
         let last = table.len() - 1;
         let labels = ensemble.members()[member].labels();
@@ -168,7 +181,10 @@ pub(crate) fn evenly(n: usize, count: usize) -> Vec<usize> {
 
 pub(crate) fn check_reference(p: &Partition, objects: usize, clusters: usize) -> Result<()> {
     if p.n_objects() != objects {
-        return Err(Error::shape(format!("a reference of {} objects for {objects}", p.n_objects())));
+        return Err(Error::shape(format!(
+            "a reference of {} objects for {objects}",
+            p.n_objects()
+        )));
     }
     if p.n_clusters() == 0 || p.n_clusters() > clusters {
         return Err(Error::invalid(format!(
@@ -179,8 +195,8 @@ pub(crate) fn check_reference(p: &Partition, objects: usize, clusters: usize) ->
     Ok(())
 }
 
-/// The member with r clusters that agrees most with all. Neither the order of the members nor the rounding
-/// of sums decides: equal agreement is decided by the labels.
+/// The member with r clusters that agrees most with all. Neither the order of the members nor the
+/// rounding of sums decides: equal agreement is decided by the labels.
 fn medoid(
     ensemble: &Ensemble,
     sample: &Ensemble,
@@ -195,8 +211,9 @@ fn medoid(
         .map(|&u| {
             observer.check()?;
             // Where two members share no labelled object they do not agree.
-            let nmi =
-                |v: &Partition| normalized_mutual_information(&members[u], v, Normalizer::Max).unwrap_or(0.0);
+            let nmi = |v: &Partition| {
+                normalized_mutual_information(&members[u], v, Normalizer::Max).unwrap_or(0.0)
+            };
             let mut all: Vec<f64> = members.iter().map(nmi).collect();
             all.sort_unstable_by(f64::total_cmp);
             Ok(all.iter().sum())
@@ -207,7 +224,8 @@ fn medoid(
             .total_cmp(&scores[b])
             .then_with(|| by_labels(&members[candidates[b]], &members[candidates[a]]))
     };
-    let best = (0..candidates.len()).reduce(|a, b| if better(b, a) == Ordering::Greater { b } else { a });
+    let best =
+        (0..candidates.len()).reduce(|a, b| if better(b, a) == Ordering::Greater { b } else { a });
     Ok(best.map(|b| candidates[b]))
 }
 
@@ -215,9 +233,9 @@ fn by_labels(a: &Partition, b: &Partition) -> Ordering {
     a.iter().cmp(b.iter())
 }
 
-/// The common cluster of each cluster of a member: one to one so that the two agree on most objects; clusters
-/// left over go where most of their objects are, the lowest of equals; clusters that share no object with the
-/// reference say nothing.
+/// The common cluster of each cluster of a member: one to one so that the two agree on most
+/// objects; clusters left over go where most of their objects are, the lowest of equals; clusters
+/// that share no object with the reference say nothing.
 fn table(member: &Partition, reference: &Partition, numbers: &[u16], clusters: usize) -> Vec<u16> {
     let k = member.n_clusters();
     let mut shared = Array2::<f64>::zeros((k, clusters));
@@ -268,7 +286,8 @@ mod tests {
         let a = aligned(&e, 3, &AlignmentReference::Given(reference));
         // Cluster 5 shares no labelled object with the reference; the last entry is "unlabelled".
         assert_eq!(a.table(0), [0, 0, 1, 1, 2, 3, 3]);
-        // Two clusters of three: the larger overlap decides which column stays empty; ties are the solver's.
+        // Two clusters of three: the larger overlap decides which column stays empty; ties are the
+        // solver's.
         assert_eq!(a.table(1)[1..], [2, 3]);
         assert!(a.table(1)[0] < 2);
         assert_eq!(a.table(2), [0, 1, 2, 3]);

@@ -17,23 +17,25 @@ const MOST: usize = 100_000;
 const SAMPLE: usize = 10_000;
 /// Fewest of them per cluster, unless said otherwise.
 const PER_CLUSTER: usize = 3;
-/// Sweeps of ITML over the links, unless said otherwise: beyond these the clusterings hardly change, and many features
-/// are slow.
+/// Sweeps of ITML over the links, unless said otherwise: beyond these the clusterings hardly
+/// change, and many features are slow.
 const SWEEPS: usize = 30;
 /// Principal components of the features, at most.
 const COMPONENTS: usize = 30;
 /// Objects that one task labels.
 const CHUNK: usize = 4_096;
 
-/// Makes members from features under a metric learned from all links so far, so that the answer is not limited to
-/// what the first ensemble contained.
+/// Makes members from features under a metric learned from all links so far, so that the answer is
+/// not limited to what the first ensemble contained.
 ///
-/// For an updater whose objects have features, between two batches. Members of the first ensemble were made
-/// without any link; no weights and no metric on them can find a distinction that none of them makes.
+/// For an updater whose objects have features, between two batches. Members of the first ensemble
+/// were made without any link; no weights and no metric on them can find a distinction that none of
+/// them makes.
 ///
-/// The links fall into folds by the order in which they came. Each member is made by the base clusterer, for a
-/// random number of clusters, under the metric of all links outside one fold: the members differ the more,
-/// and those that have not seen a link can testify about it ([`ConsensusMetric::grow`](crate::ConsensusMetric::grow)).
+/// The links fall into folds by the order in which they came. Each member is made by the base
+/// clusterer, for a random number of clusters, under the metric of all links outside one fold: the
+/// members differ the more, and those that have not seen a link can testify about it
+/// ([`ConsensusMetric::grow`](crate::ConsensusMetric::grow)).
 ///
 /// ```
 /// use consilience_core::{Constraints, Fit, Link, Partition, Seed};
@@ -69,11 +71,13 @@ const CHUNK: usize = 4_096;
 ///
 /// # Complexity
 /// `folds` fits of the learner, one fit of the clusterer per member over at most 10,000 objects
-/// ([`sample`](HullGrowth::sample)), and O(n d (d + M k)) to label the others by the nearest mean; folds run in parallel. ITML copies the features
-/// once per thread; nothing else is in proportion to n but the labels.
+/// ([`sample`](HullGrowth::sample)), and O(n d (d + M k)) to label the others by the nearest mean;
+/// folds run in parallel. ITML copies the features once per thread; nothing else is in proportion
+/// to n but the labels.
 ///
 /// # References
-/// Ours; the open question of Yi 2014, Section 7.2. The learner is ITML (Davis et al. 2007) unless said otherwise.
+/// Ours; the open question of Yi 2014, Section 7.2. The learner is ITML (Davis et al. 2007) unless
+/// said otherwise.
 pub struct HullGrowth {
     clusterer: Box<dyn BaseClusterer>,
     learner: Box<dyn MetricLearner>,
@@ -92,8 +96,8 @@ pub struct GrownMembers {
     pub members: Vec<Partition>,
     /// For each the fold of links that it has not seen: link t is in fold `t % folds`.
     pub left_out: Vec<usize>,
-    /// The leading principal components of the standardised features, at most 30, n x f: what the metric sees beside the
-    /// members.
+    /// The leading principal components of the standardised features, at most 30, n x f: what the
+    /// metric sees beside the members.
     pub features: Array2<f32>,
 }
 
@@ -135,8 +139,9 @@ impl HullGrowth {
         self
     }
 
-    /// Objects that a member is made from at most, drawn anew for each fold; it labels the others by the nearest mean of its
-    /// clusters under the metric. Unless said otherwise 10,000, or three per cluster where that is more.
+    /// Objects that a member is made from at most, drawn anew for each fold; it labels the others
+    /// by the nearest mean of its clusters under the metric. Unless said otherwise 10,000, or three
+    /// per cluster where that is more.
     pub fn sample(mut self, objects: usize) -> Self {
         self.sample = Some(objects);
         self
@@ -151,9 +156,11 @@ impl HullGrowth {
     /// New members for k clusters, from the features of all objects and the links so far.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k or numbers of clusters
-    /// outside `1..=n`, fewer than 2 folds, no members, a sample smaller than the largest number of clusters; [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch)
-    /// for constraints over another number of objects; as [`MetricLearner::fit`] and [`BaseClusterer::fit`].
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k or
+    /// numbers of clusters outside `1..=n`, fewer than 2 folds, no members, a sample smaller than
+    /// the largest number of clusters;
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for constraints
+    /// over another number of objects; as [`MetricLearner::fit`] and [`BaseClusterer::fit`].
     pub fn grow(
         &self,
         features: Features<'_>,
@@ -163,7 +170,9 @@ impl HullGrowth {
     ) -> Result<Fit<GrownMembers>> {
         let n = features.n_objects();
         if clusters == 0 || clusters > n {
-            return Err(Error::invalid(format!("{clusters} clusters of {n} objects; expected 1..={n}")));
+            return Err(Error::invalid(format!(
+                "{clusters} clusters of {n} objects; expected 1..={n}"
+            )));
         }
         features.check()?;
         let range = self.clusters.clone().unwrap_or(clusters..=clusters.saturating_mul(3).min(n));
@@ -199,7 +208,8 @@ impl HullGrowth {
             .map(|fold| self.grow_without(fold, features, &range, constraints, (&done, observer)))
             .collect::<Result<_>>()?;
         let components = principal_components(features, sample)?;
-        let mut grown = GrownMembers { members: Vec::new(), left_out: Vec::new(), features: components };
+        let mut grown =
+            GrownMembers { members: Vec::new(), left_out: Vec::new(), features: components };
         let mut report = Report::default();
         for (fold, made) in folds.into_iter().enumerate() {
             grown.left_out.extend(made.output.iter().map(|_| fold));
@@ -231,8 +241,13 @@ impl HullGrowth {
                 links.add(i, j, link)?;
             }
         }
-        let learned = self.learner.fit(features, &SideInformation::from_constraints(&links), observer)?;
-        let rows = self.seed.derive("objects", fold as u64).stream().sample(n, self.sample_for(*range.end()));
+        let learned =
+            self.learner.fit(features, &SideInformation::from_constraints(&links), observer)?;
+        let rows = self
+            .seed
+            .derive("objects", fold as u64)
+            .stream()
+            .sample(n, self.sample_for(*range.end()));
         let mapped = if rows.len() == n {
             learned.output.apply(features)?
         } else {
@@ -242,8 +257,8 @@ impl HullGrowth {
         for u in (fold..self.members).step_by(self.folds) {
             observer.check()?;
             let seed = self.seed.derive("growth", u as u64);
-            let k =
-                range.start() + seed.derive("clusters", 0).stream().below(range.end() - range.start() + 1);
+            let k = range.start()
+                + seed.derive("clusters", 0).stream().below(range.end() - range.start() + 1);
             let made = self.clusterer.fit(mapped.view().into(), k, seed, observer)?.output;
             let member = if rows.len() == n {
                 made
@@ -251,25 +266,34 @@ impl HullGrowth {
                 label_all(&made, mapped.view(), features, &learned.output, observer)?
             };
             members.push(member);
-            observer.progress("grown members", 1 + done.fetch_add(1, Ordering::Relaxed), self.members);
+            observer.progress(
+                "grown members",
+                1 + done.fetch_add(1, Ordering::Relaxed),
+                self.members,
+            );
         }
         Ok(Fit::new(members, Report { notes: learned.report.notes, ..Report::default() }))
     }
 }
 
-/// The leading principal components of standardised features; their directions are those of some rows at even distances.
+/// The leading principal components of standardised features; their directions are those of some
+/// rows at even distances.
 fn principal_components(features: Features<'_>, sample: usize) -> Result<Array2<f32>> {
     let (n, count) = (features.n_objects(), features.n_objects().min(sample));
-    let rows: Vec<usize> = (0..count).map(|t| (t as u128 * n as u128 / count as u128) as usize).collect();
+    let rows: Vec<usize> =
+        (0..count).map(|t| (t as u128 * n as u128 / count as u128) as usize).collect();
     let d = features.n_features();
     let mut x = apply_to(&LinearMap::identity(d)?, features, &rows)?;
     let mut means = vec![0.0; d];
     let mut scales = vec![0.0; d];
-    for ((mut column, mean), scale) in x.columns_mut().into_iter().zip(&mut means).zip(&mut scales) {
+    for ((mut column, mean), scale) in x.columns_mut().into_iter().zip(&mut means).zip(&mut scales)
+    {
         *mean = column.mean().unwrap_or(0.0);
         let deviation = column.std(0.0);
-        // A constant feature says nothing, one of nearly overflowing size nothing that could be added up.
-        *scale = if deviation > 0.0 && deviation.recip().is_finite() { deviation.recip() } else { 0.0 };
+        // A constant feature says nothing, one of nearly overflowing size nothing that could be
+        // added up.
+        *scale =
+            if deviation > 0.0 && deviation.recip().is_finite() { deviation.recip() } else { 0.0 };
         column.mapv_inplace(|v| (v - *mean) * *scale);
     }
     let svd = truncated_svd(&x, &SvdOptions { count: COMPONENTS, ..SvdOptions::default() });
@@ -310,7 +334,8 @@ fn between<'a>(features: &'a Features<'_>, from: usize, to: usize) -> Features<'
     }
 }
 
-/// Labels all objects by the nearest mean of the clusters that were made of some of them, `places` of those in rows.
+/// Labels all objects by the nearest mean of the clusters that were made of some of them, `places`
+/// of those in rows.
 fn label_all(
     made: &Partition,
     places: ArrayView2<'_, f64>,
@@ -333,7 +358,8 @@ fn label_all(
         .into_par_iter()
         .map(|c| {
             observer.check()?;
-            let score = map.apply(between(&features, c * CHUNK, n.min((c + 1) * CHUNK)))?.dot(&means.t());
+            let score =
+                map.apply(between(&features, c * CHUNK, n.min((c + 1) * CHUNK)))?.dot(&means.t());
             let nearest = |row: ndarray::ArrayView1<'_, f64>| {
                 let mut best = None;
                 for (h, (x, half)) in row.iter().zip(&half).enumerate() {
@@ -366,8 +392,16 @@ mod tests {
             "means"
         }
 
-        fn fit(&self, x: Features<'_>, k: usize, seed: Seed, _: &dyn Observer) -> Result<Fit<Partition>> {
-            let Features::F64(x) = x else { return Err(Error::invalid("double precision is wanted")) };
+        fn fit(
+            &self,
+            x: Features<'_>,
+            k: usize,
+            seed: Seed,
+            _: &dyn Observer,
+        ) -> Result<Fit<Partition>> {
+            let Features::F64(x) = x else {
+                return Err(Error::invalid("double precision is wanted"));
+            };
             let options = KMeansOptions { seed: seed.0, ..KMeansOptions::new(k) };
             let fit = kmeans::fit(x, None, &options, &mut |_| true);
             Ok(Fit::new(Partition::from_labels(&fit.assignment)?, Report::default()))
@@ -412,7 +446,12 @@ mod tests {
         assert_eq!(read.reading(), Reading::Grown);
         let after = read.partition(&joined, &()).unwrap();
         let score = |p: &Partition| adjusted_rand(p, &truth).unwrap();
-        assert!(score(&before) < 0.6 && score(&after) > 0.85, "{} {}", score(&before), score(&after));
+        assert!(
+            score(&before) < 0.6 && score(&after) > 0.85,
+            "{} {}",
+            score(&before),
+            score(&after)
+        );
         // The same members at any number of threads.
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
         let again = pool.install(|| growth.grow(x.view().into(), 3, &links, &()).unwrap().output);
@@ -464,12 +503,16 @@ mod tests {
         assert_eq!(kind, ErrorKind::ShapeMismatch);
         let mut odd = x.clone();
         odd[[4, 2]] = f64::NAN;
-        assert_eq!(new().grow(odd.view().into(), 3, &links, &()).unwrap_err().kind(), ErrorKind::NonFinite);
+        assert_eq!(
+            new().grow(odd.view().into(), 3, &links, &()).unwrap_err().kind(),
+            ErrorKind::NonFinite
+        );
         // Thousands of clusters are no reason to refuse.
         assert_eq!((new().sample_for(30), new().sample_for(4_000)), (SAMPLE, 12_000));
         // Without links, and with one object, there is still something to make.
         let none = Constraints::new(1).unwrap();
-        let one = new().members(2).grow(x.slice(ndarray::s![..1, ..]).into(), 1, &none, &()).unwrap();
+        let one =
+            new().members(2).grow(x.slice(ndarray::s![..1, ..]).into(), 1, &none, &()).unwrap();
         assert_eq!(one.output.members.len(), 2);
     }
 }

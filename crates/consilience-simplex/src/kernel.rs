@@ -19,7 +19,8 @@ const WIDEST: usize = 12;
 
 /// What a processor can do with tiles. All implementations give the same bits.
 pub(crate) trait Kernel: Copy {
-    /// Votes in 16 bits for the clusters `first..first + R`: each tile counts by the weight beside it.
+    /// Votes in 16 bits for the clusters `first..first + R`: each tile counts by the weight beside
+    /// it.
     fn count_16<'a, const R: usize>(
         self,
         tiles: impl Iterator<Item = (&'a Tile, u16)>,
@@ -40,12 +41,14 @@ pub(crate) trait Kernel: Copy {
     /// Number of objects on which two tiles agree.
     fn agreements(self, a: &Tile, b: &Tile) -> u32;
 
-    /// Counts [`APART`], [`TOGETHER`] or [`ACROSS`] over the pairs of two members, both sides of 64 at a time.
+    /// Counts [`APART`], [`TOGETHER`] or [`ACROSS`] over the pairs of two members, both sides of 64
+    /// at a time.
     fn between<const COUNT: u8>(self, mine: &[[Tile; 2]], other: &[[Tile; 2]]) -> u32;
 }
 
-/// What is counted of two members' labels (a, b) and (c, d) of a pair: `2 + [a = c] + [b = d] - [a = d] - [b = c]`,
-/// the sum of all four, or the last two alone. Never negative.
+/// What is counted of two members' labels (a, b) and (c, d) of a pair:
+/// `2 + [a = c] + [b = d] - [a = d] - [b = c]`, the sum of all four, or the last two alone. Never
+/// negative.
 pub(crate) const APART: u8 = 0;
 pub(crate) const TOGETHER: u8 = 1;
 pub(crate) const ACROSS: u8 = 2;
@@ -172,7 +175,8 @@ impl Kernel for Plain {
     fn translate(self, table: &[u8; 256], rows: usize, labels: &[u8; TILE]) -> [u8; TILE] {
         let mut out = [u8::MAX; TILE];
         if rows <= COMPARED {
-            for (c, &to) in table[..16 * rows].iter().enumerate().filter(|(_, to)| **to != u8::MAX) {
+            for (c, &to) in table[..16 * rows].iter().enumerate().filter(|(_, to)| **to != u8::MAX)
+            {
                 for (o, &l) in out.iter_mut().zip(labels) {
                     *o = if l == c as u8 { to } else { *o };
                 }
@@ -242,7 +246,8 @@ impl Kernel for V4 {
             let labels = f._mm512_cvtepu8_epi32(cast(*labels));
             let weights = weights.map(|w| f._mm512_set1_epi32(w as i32));
             for c in 0..R {
-                let same = f._mm512_cmpeq_epi32_mask(labels, f._mm512_set1_epi32((first + c) as i32));
+                let same =
+                    f._mm512_cmpeq_epi32_mask(labels, f._mm512_set1_epi32((first + c) as i32));
                 for w in 0..W {
                     sums[w][c] = f._mm512_mask_add_epi32(sums[w][c], same, sums[w][c], weights[w]);
                 }
@@ -281,7 +286,12 @@ impl Kernel for V4 {
                 let [a, b, c, d] = [cast(a.0), cast(b.0), cast(c.0), cast(d.0)];
                 if COUNT != ACROSS {
                     for (x, y) in [(a, c), (b, d)] {
-                        sums = bw._mm512_mask_add_epi8(sums, bw._mm512_cmpeq_epi8_mask(x, y), sums, one);
+                        sums = bw._mm512_mask_add_epi8(
+                            sums,
+                            bw._mm512_cmpeq_epi8_mask(x, y),
+                            sums,
+                            one,
+                        );
                     }
                 }
                 for (x, y) in [(a, d), (b, c)] {
@@ -300,7 +310,8 @@ impl Kernel for V4 {
     }
 }
 
-/// The sum of all bytes, by sums of every second one within words: compilers make a long detour of the loop.
+/// The sum of all bytes, by sums of every second one within words: compilers make a long detour of
+/// the loop.
 #[inline(always)]
 fn byte_sum(bytes: &[u8; TILE]) -> u32 {
     const EVEN: u64 = 0x00ff_00ff_00ff_00ff;

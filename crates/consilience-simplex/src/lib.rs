@@ -1,8 +1,8 @@
 //! Clusterings that change: constraints as they come, new objects, new base clusterings.
 //!
-//! An [`Updater`] holds an ensemble, aligned to common clusters, and one weight per member. Batches of
-//! must-links and cannot-links move the weights in milliseconds, whatever the number of objects; objects are
-//! read out when somebody asks for them:
+//! An [`Updater`] holds an ensemble, aligned to common clusters, and one weight per member. Batches
+//! of must-links and cannot-links move the weights in milliseconds, whatever the number of objects;
+//! objects are read out when somebody asks for them:
 //!
 //! ```
 //! use consilience_core::{Ensemble, Link};
@@ -27,11 +27,12 @@
 //! # Ok::<(), consilience_core::Error>(())
 //! ```
 //!
-//! [`Updater::read_out`] is the default way to a clustering: it learns a metric on the ensemble's own embedding
-//! ([`MetricRule`]) and judges it on links that it has not seen.
+//! [`Updater::read_out`] is the default way to a clustering: it learns a metric on the ensemble's
+//! own embedding ([`MetricRule`]) and judges it on links that it has not seen.
 //!
-//! The lower road: [`UpdaterSetup`] chooses reference, start and [`UpdateRule`]; [`ExactUpdate`], [`AdditiveUpdate`] and [`MultiplicativeUpdate`] are
-//! the rules; [`relabelled`] tells what changed between two clusterings.
+//! The lower road: [`UpdaterSetup`] chooses reference, start and [`UpdateRule`]; [`ExactUpdate`],
+//! [`AdditiveUpdate`] and [`MultiplicativeUpdate`] are the rules; [`relabelled`] tells what changed
+//! between two clusterings.
 
 mod align;
 mod embedding;
@@ -57,12 +58,14 @@ mod winners;
 
 pub use align::AlignmentReference;
 pub use embedding::{
-    ConsensusEmbedding, ConsensusMetric, Embedding, Judgement, LinkEvidence, MetricReadOut, MetricReport,
-    MetricRule, Reading,
+    ConsensusEmbedding, ConsensusMetric, Embedding, Judgement, LinkEvidence, MetricReadOut,
+    MetricReport, MetricRule, Reading,
 };
 pub use growth::{GrownMembers, HullGrowth};
 pub use questions::{PairQuestion, Questions, UncertainObject};
 pub use readout::relabelled;
-pub use rules::{AdditiveUpdate, ExactUpdate, MultiplicativeUpdate, PairLoss, UpdateRule, Violations};
+pub use rules::{
+    AdditiveUpdate, ExactUpdate, MultiplicativeUpdate, PairLoss, UpdateRule, Violations,
+};
 pub use setup::{InitialWeights, UpdaterSetup};
 pub use updater::{UpdateReport, Updater};

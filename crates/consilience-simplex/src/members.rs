@@ -8,11 +8,12 @@ use crate::updater::Updater;
 use crate::weights::Weights;
 
 impl Updater {
-    /// Adds objects at the end, in rows: what each member's own rule says of them, as the number of one of its
-    /// clusters ([`Partition::label`]); negative numbers and `None` where it says nothing.
+    /// Adds objects at the end, in rows: what each member's own rule says of them, as the number of
+    /// one of its clusters ([`Partition::label`]); negative numbers and `None` where it says
+    /// nothing.
     ///
-    /// Weights and constraints stay, so that the next read-out labels the new objects as it does the old ones. Members that
-    /// were [grown](Updater::grow) leave, and have no column.
+    /// Weights and constraints stay, so that the next read-out labels the new objects as it does
+    /// the old ones. Members that were [grown](Updater::grow) leave, and have no column.
     /// [`Updater::labels_by_neighbours`] makes such rows where members have no rule of their own.
     ///
     /// ```
@@ -28,9 +29,10 @@ impl Updater {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) unless there is one column per member that was not grown,
-    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) naming row and member of a cluster that does
-    /// not exist; nothing has changed then.
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) unless there is one
+    /// column per member that was not grown,
+    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) naming row and member of
+    /// a cluster that does not exist; nothing has changed then.
     ///
     /// # Complexity
     /// Amortised O(m) per new object.
@@ -45,47 +47,53 @@ impl Updater {
         self.constraints.grow(self.ensemble.n_objects())?;
         self.metric = None;
         if grown.is_empty() {
-            let room =
-                |mirror: &mut Arc<Mirror>| Arc::make_mut(mirror).extend(&self.ensemble, &self.alignment);
-            self.mirror = self.mirror.take().and_then(|mut mirror| room(&mut mirror).then_some(mirror));
+            let room = |mirror: &mut Arc<Mirror>| {
+                Arc::make_mut(mirror).extend(&self.ensemble, &self.alignment)
+            };
+            self.mirror =
+                self.mirror.take().and_then(|mut mirror| room(&mut mirror).then_some(mirror));
         } else {
             self.forget(&grown);
         }
         Ok(())
     }
 
-    /// Rows for [`Updater::append_objects`] from labelled neighbours: each member gives a new object the label
-    /// that most of its neighbours have, the lowest of equals, and -1 where it labels none of them.
+    /// Rows for [`Updater::append_objects`] from labelled neighbours: each member gives a new
+    /// object the label that most of its neighbours have, the lowest of equals, and -1 where it
+    /// labels none of them.
     ///
     /// Finding the neighbours, for instance in the features, is the caller's part.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) naming the new object whose neighbour does not
-    /// exist.
+    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) naming the new object
+    /// whose neighbour does not exist.
     pub fn labels_by_neighbours(&self, neighbours: &[Vec<usize>]) -> Result<Array2<i64>> {
         let n = self.ensemble.n_objects();
         for (i, near) in neighbours.iter().enumerate() {
             if let Some(bad) = near.iter().find(|&&o| o >= n) {
-                return Err(Error::out_of_range(format!("new object {i}: neighbour {bad} of {n} objects")));
+                return Err(Error::out_of_range(format!(
+                    "new object {i}: neighbour {bad} of {n} objects"
+                )));
             }
         }
         let members = &self.ensemble.members()[..self.grown().start];
         let majority = |(i, u): (usize, usize)| {
-            let mut labels: Vec<usize> = neighbours[i].iter().filter_map(|&o| members[u].label(o)).collect();
+            let mut labels: Vec<usize> =
+                neighbours[i].iter().filter_map(|&o| members[u].label(o)).collect();
             labels.sort_unstable();
-            let most = labels
-                .chunk_by(|a, b| a == b)
-                .fold(&[][..], |best: &[usize], now| if now.len() > best.len() { now } else { best });
+            let most = labels.chunk_by(|a, b| a == b).fold(&[][..], |best: &[usize], now| {
+                if now.len() > best.len() { now } else { best }
+            });
             most.first().map_or(-1, |&l| l as i64)
         };
         Ok(Array2::from_shape_fn((neighbours.len(), members.len()), majority))
     }
 
-    /// Lets new members join the hull with a share of the weight between them; the others are scaled to the
-    /// rest, so that with share 0 nothing changes until constraints come.
+    /// Lets new members join the hull with a share of the weight between them; the others are
+    /// scaled to the rest, so that with share 0 nothing changes until constraints come.
     ///
-    /// They are aligned to the hard clustering of the moment, so that what was learned tells the common
-    /// clusters apart. Members that were [grown](Updater::grow) leave.
+    /// They are aligned to the hard clustering of the moment, so that what was learned tells the
+    /// common clusters apart. Members that were [grown](Updater::grow) leave.
     ///
     /// ```
     /// use consilience_core::{Ensemble, Partition};
@@ -101,9 +109,11 @@ impl Updater {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) naming a member of another length,
-    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a share outside `0..=1`,
-    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled); nothing has changed then.
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) naming a member of
+    /// another length,
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a share
+    /// outside `0..=1`, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled); nothing
+    /// has changed then.
     ///
     /// # Complexity
     /// As [`Updater::partition`], and O(n) per new member.
@@ -118,7 +128,10 @@ impl Updater {
         }
         let n = self.ensemble.n_objects();
         if let Some((u, p)) = members.iter().enumerate().find(|(_, p)| p.n_objects() != n) {
-            return Err(Error::shape(format!("new member {u} of {} objects, expected {n}", p.n_objects())));
+            return Err(Error::shape(format!(
+                "new member {u} of {} objects, expected {n}",
+                p.n_objects()
+            )));
         }
         if members.is_empty() {
             return Ok(());
@@ -128,7 +141,9 @@ impl Updater {
         let each = share / members.len() as f64;
         let grown = |weights: &Weights| {
             let old = weights.gamma().into_iter().map(|g| (1.0 - share) * g);
-            Weights::nearest(&old.chain(std::iter::repeat_n(each, members.len())).collect::<Vec<_>>())
+            Weights::nearest(
+                &old.chain(std::iter::repeat_n(each, members.len())).collect::<Vec<_>>(),
+            )
         };
         (self.weights, self.earlier) = (grown(&self.weights), grown(&self.earlier));
         let old: Vec<usize> = self.grown().collect();
@@ -146,12 +161,14 @@ impl Updater {
     }
 
     /// Lets members leave the hull; those behind them move up. The weights of the others are scaled
-    /// to sum to 1, so that none without weight gets any and joining undone is as before; where nobody with
-    /// weight is left all get the same. Gives the members back. Those that were [grown](Updater::grow) leave with them.
+    /// to sum to 1, so that none without weight gets any and joining undone is as before; where
+    /// nobody with weight is left all get the same. Gives the members back. Those that were
+    /// [grown](Updater::grow) leave with them.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for a member that does not exist,
-    /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where none would be left; nothing has changed then.
+    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for a member that does
+    /// not exist, [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where none would be
+    /// left; nothing has changed then.
     pub fn retire_members(&mut self, members: &[usize]) -> Result<Vec<Partition>> {
         members.iter().try_for_each(|&u| self.check_member(u))?;
         if members.is_empty() {
@@ -171,7 +188,8 @@ impl Updater {
 
     /// Takes members, ascending and not all, out of the ensemble alone.
     fn take_members(&mut self, leaving: &[usize]) -> Result<Vec<Partition>> {
-        let mut gone = leaving.iter().rev().map(|&u| self.ensemble.remove(u)).collect::<Result<Vec<_>>>()?;
+        let mut gone =
+            leaving.iter().rev().map(|&u| self.ensemble.remove(u)).collect::<Result<Vec<_>>>()?;
         gone.reverse();
         Ok(gone)
     }

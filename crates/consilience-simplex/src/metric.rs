@@ -5,11 +5,12 @@ use crate::growth::HullGrowth;
 use crate::updater::Updater;
 
 impl Updater {
-    /// The default way to a clustering: under a metric on the ensemble's own embedding that has followed all constraints,
-    /// where links that it has not seen speak for it, and the plain consensus else. See [`MetricRule`].
+    /// The default way to a clustering: under a metric on the ensemble's own embedding that has
+    /// followed all constraints, where links that it has not seen speak for it, and the plain
+    /// consensus else. See [`MetricRule`].
     ///
-    /// The first call opens the metric, as does the first after objects or members came or went; from then on updates
-    /// move it too.
+    /// The first call opens the metric, as does the first after objects or members came or went;
+    /// from then on updates move it too.
     ///
     /// ```
     /// use consilience_core::{Ensemble, Link, Seed};
@@ -34,7 +35,8 @@ impl Updater {
     /// ```
     ///
     /// # Complexity
-    /// Opening: as [`Embedding::fit`](crate::Embedding::fit). Then as [`ConsensusMetric::read_out`].
+    /// Opening: as [`Embedding::fit`](crate::Embedding::fit). Then as
+    /// [`ConsensusMetric::read_out`].
     ///
     /// # Errors
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
@@ -52,7 +54,8 @@ impl Updater {
     /// Changes how the metric follows constraints; it is opened anew at the next read-out.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for parameters out of range.
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for
+    /// parameters out of range.
     pub fn set_metric_rule(&mut self, rule: MetricRule) -> Result<()> {
         rule.check()?;
         self.ensemble.check_clusters(rule.n_clusters())?;
@@ -60,12 +63,14 @@ impl Updater {
         Ok(())
     }
 
-    /// Grows the hull: members made under a metric of the features, learned from all constraints so far, join with a share
-    /// of the weight between them; those grown before leave. The read-out believes them only where they prove themselves
-    /// on constraints that they have not seen. On an error nothing has changed.
+    /// Grows the hull: members made under a metric of the features, learned from all constraints so
+    /// far, join with a share of the weight between them; those grown before leave. The read-out
+    /// believes them only where they prove themselves on constraints that they have not seen. On an
+    /// error nothing has changed.
     ///
-    /// They stay, and the metric on them follows new constraints, until this is called again, or until objects or other
-    /// members come or go: then they leave. [`Updater::to_bytes`] keeps them. Growing before there are constraints is of no use.
+    /// They stay, and the metric on them follows new constraints, until this is called again, or
+    /// until objects or other members come or go: then they leave. [`Updater::to_bytes`] keeps
+    /// them. Growing before there are constraints is of no use.
     ///
     /// ```
     /// use consilience_core::conformance::planted;
@@ -99,7 +104,8 @@ impl Updater {
     ///
     /// # Errors
     /// As [`HullGrowth::grow`] and [`Updater::add_members`];
-    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for features of another number of objects.
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for features of
+    /// another number of objects.
     ///
     /// # Complexity
     /// That of making the members, and of one spectrum for each fold.
@@ -116,15 +122,24 @@ impl Updater {
                 "features of {rows} objects; expected {n}, as in the ensemble"
             )));
         }
-        let grown = growth.grow(features, self.metric_rule.n_clusters(), &self.constraints, observer)?.output;
+        let grown = growth
+            .grow(features, self.metric_rule.n_clusters(), &self.constraints, observer)?
+            .output;
         let mut next = self.clone();
         next.open_metric(observer)?;
-        let Some(mut metric) = next.metric.take() else { return Err(Error::empty("no metric was opened")) };
+        let Some(mut metric) = next.metric.take() else {
+            return Err(Error::empty("no metric was opened"));
+        };
         let old: Vec<usize> = (metric.n_members()..next.ensemble.n_members()).collect();
         next.retire_members(&old)?;
         next.add_members(grown.members, share, observer)?;
-        let report =
-            metric.grow(&next.ensemble, &grown.left_out, grown.features, &next.constraints, observer)?;
+        let report = metric.grow(
+            &next.ensemble,
+            &grown.left_out,
+            grown.features,
+            &next.constraints,
+            observer,
+        )?;
         next.metric = Some(metric);
         *self = next;
         Ok(report)
@@ -138,8 +153,8 @@ impl Updater {
 
     /// Opens the metric, if it is not open, so that the updates to come move it batch by batch.
     ///
-    /// [`read_out`](Updater::read_out) does so anyway; the metric then follows all constraints so far at once, which ends
-    /// where following them batch by batch does but for rounding.
+    /// [`read_out`](Updater::read_out) does so anyway; the metric then follows all constraints so
+    /// far at once, which ends where following them batch by batch does but for rounding.
     ///
     /// # Errors
     /// As [`Updater::read_out`].

@@ -7,17 +7,19 @@ use crate::align::Alignment;
 use crate::kernel::{Kernel, TILE, Tile, Work, dispatch};
 use crate::tiles::{self, Tiles, Translation, WORTH};
 
-/// Bytes of the largest mirror. Beyond it there is none, and single objects are looked up column by column.
+/// Bytes of the largest mirror. Beyond it there is none, and single objects are looked up column by
+/// column.
 const MOST_BYTES: usize = 300_000_000;
 /// Objects of one task: their labels by 300 members stay in the second nearest cache.
 const BLOCK: usize = 8 * TILE;
 /// Objects of one task when only some are asked for.
 const ASKED: usize = 128;
 
-/// Numbers of common clusters, one byte each and [`SILENT`](tiles::SILENT) for none, all members of an object side by side.
+/// Numbers of common clusters, one byte each and [`SILENT`](tiles::SILENT) for none, all members of
+/// an object side by side.
 ///
-/// The columns of an ensemble serve those who read everything. Who wants a few objects misses every cache once
-/// per label there, and here once per 64 members.
+/// The columns of an ensemble serve those who read everything. Who wants a few objects misses every
+/// cache once per label there, and here once per 64 members.
 #[derive(Clone, Debug)]
 pub(crate) struct Mirror {
     members: usize,
@@ -42,7 +44,8 @@ impl Mirror {
             return false;
         }
         let known = self.values.len() / m;
-        let members: Vec<Translation<'_>> = (0..m).map(|u| Translation::of(ensemble, alignment, u)).collect();
+        let members: Vec<Translation<'_>> =
+            (0..m).map(|u| Translation::of(ensemble, alignment, u)).collect();
         self.values.resize(n * m, 0);
         let blocks = self.values[known * m..].par_chunks_mut(BLOCK * m).enumerate();
         blocks.for_each_init(
@@ -72,7 +75,12 @@ impl Mirror {
             for (votes, objects) in votes.chunks_mut(2 * clusters).zip(objects.chunks(2)) {
                 let both = [objects[0], objects[objects.len() - 1]];
                 for (c, sums) in tally.count(both.map(|i| self.row(i)), &weights).enumerate() {
-                    votes.iter_mut().skip(c).step_by(clusters).zip(sums).for_each(|(v, sum)| *v = sum as u32);
+                    votes
+                        .iter_mut()
+                        .skip(c)
+                        .step_by(clusters)
+                        .zip(sums)
+                        .for_each(|(v, sum)| *v = sum as u32);
                 }
             }
         };
@@ -140,7 +148,8 @@ pub(crate) fn transposed(row: impl Fn(usize) -> [u8; TILE]) -> [Tile; TILE] {
     out
 }
 
-/// One step of the transposition of 8 x 8 bytes: the upper ones of a row for the lower ones of the row `STEP` further on.
+/// One step of the transposition of 8 x 8 bytes: the upper ones of a row for the lower ones of the
+/// row `STEP` further on.
 #[inline(always)]
 fn exchange<const STEP: usize>(rows: &mut [[u64; 8]; 8], lower: u64) {
     for a in (0..8).filter(|a| a & STEP == 0) {
@@ -167,7 +176,11 @@ impl Tally {
 
     /// The sums of the members' weights for each cluster.
     #[inline(always)]
-    pub(crate) fn count(&mut self, rows: [&[u8]; 2], weights: &[u64]) -> impl Iterator<Item = [u64; 2]> + '_ {
+    pub(crate) fn count(
+        &mut self,
+        rows: [&[u8]; 2],
+        weights: &[u64],
+    ) -> impl Iterator<Item = [u64; 2]> + '_ {
         let Tally { clusters, sums } = self;
         sums[..*clusters].fill([[0; 8]; 2]);
         // Nobody's sums are never set back.

@@ -20,7 +20,8 @@ pub struct PairQuestion {
     pub j: usize,
     /// `F_i.F_j`, how probable it is by now that they belong together.
     pub together: f64,
-    /// How far the answer would move the weights: the expected length of its gradient within the simplex.
+    /// How far the answer would move the weights: the expected length of its gradient within the
+    /// simplex.
     pub movement: f64,
 }
 
@@ -43,20 +44,20 @@ pub struct Questions {
 }
 
 impl Updater {
-    /// The pairs whose answer would move the weights most, and the objects of least certain label; at most
-    /// `count` of each.
+    /// The pairs whose answer would move the weights most, and the objects of least certain label;
+    /// at most `count` of each.
     ///
-    /// With p the probability that the pair belongs together and g the gradient of its loss by gamma less its mean,
-    /// which is what moves a point of the simplex, a pair is worth
+    /// With p the probability that the pair belongs together and g the gradient of its loss by
+    /// gamma less its mean, which is what moves a point of the simplex, a pair is worth
     ///
     /// ```text
     /// p |g_must| + (1 - p) |g_cannot|.
     /// ```
     ///
-    /// Pairs whose answer follows from the constraints are left out, and so are objects that no member with weight
-    /// labels. As long as there are others no object is asked about twice. Sought among 2,048 random objects and
-    /// 4,096 pairs of them, half of whose first objects are uncertain ones; all objects and pairs where there are
-    /// no more.
+    /// Pairs whose answer follows from the constraints are left out, and so are objects that no
+    /// member with weight labels. As long as there are others no object is asked about twice.
+    /// Sought among 2,048 random objects and 4,096 pairs of them, half of whose first objects are
+    /// uncertain ones; all objects and pairs where there are no more.
     ///
     /// ```
     /// use consilience_core::{Ensemble, Seed};
@@ -98,7 +99,8 @@ impl Updater {
                 PairQuestion { i: i.min(j), j: i.max(j), together, movement }
             })
             .collect();
-        questions.sort_by(|a, b| b.movement.total_cmp(&a.movement).then((a.i, a.j).cmp(&(b.i, b.j))));
+        questions
+            .sort_by(|a, b| b.movement.total_cmp(&a.movement).then((a.i, a.j).cmp(&(b.i, b.j))));
         candidates.truncate(count);
         Ok(Questions { pairs: spread(questions, count), objects: candidates })
     }
@@ -117,16 +119,20 @@ impl Updater {
     }
 
     /// The margin of each object, `None` without evidence.
-    fn margins<'a>(&self, objects: &'a [usize]) -> impl Iterator<Item = (usize, Option<f64>)> + use<'a> {
+    fn margins<'a>(
+        &self,
+        objects: &'a [usize],
+    ) -> impl Iterator<Item = (usize, Option<f64>)> + use<'a> {
         let r = self.n_clusters();
         let votes = self.votes_of(objects);
-        let margin = move |row: &[u32]| {
-            let (best, second) = row
-                .iter()
-                .fold((0, 0), |(best, second), &v| if v > best { (v, best) } else { (best, second.max(v)) });
-            let sum: u64 = row.iter().map(|&v| u64::from(v)).sum();
-            (sum > 0).then(|| f64::from(best - second) / sum as f64)
-        };
+        let margin =
+            move |row: &[u32]| {
+                let (best, second) = row.iter().fold((0, 0), |(best, second), &v| {
+                    if v > best { (v, best) } else { (best, second.max(v)) }
+                });
+                let sum: u64 = row.iter().map(|&v| u64::from(v)).sum();
+                (sum > 0).then(|| f64::from(best - second) / sum as f64)
+            };
         let margins: Vec<Option<f64>> = votes.chunks(r).map(margin).collect();
         objects.iter().copied().zip(margins)
     }
@@ -148,7 +154,8 @@ impl Updater {
         pairs.sort_unstable();
         pairs.dedup();
         let open = |&(a, b): &(usize, usize)| {
-            a != b && self.constraints.relation(candidates[a].object, candidates[b].object).is_none()
+            a != b
+                && self.constraints.relation(candidates[a].object, candidates[b].object).is_none()
         };
         pairs.retain(open);
         pairs

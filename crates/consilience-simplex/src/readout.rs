@@ -2,8 +2,8 @@ use std::ops::Range;
 
 use consilience_core::scores::Contingency;
 use consilience_core::{
-    Ensemble, Error, ErrorKind, Fit, LabelInt, Memberships, MemoryBudget, Observer, Partition, RawLabel,
-    Report, Result, Seed, Status,
+    Ensemble, Error, ErrorKind, Fit, LabelInt, Memberships, MemoryBudget, Observer, Partition,
+    RawLabel, Report, Result, Seed, Status,
 };
 use consilience_graph::{Diffusion, Microclusters};
 use consilience_num::assignment::max_assignment;
@@ -42,14 +42,15 @@ impl Updater {
         }
     }
 
-    /// The hard clustering of all objects: each in the common cluster of its largest membership, the lowest
-    /// of equals; unlabelled where no member with weight labels it.
+    /// The hard clustering of all objects: each in the common cluster of its largest membership,
+    /// the lowest of equals; unlabelled where no member with weight labels it.
     ///
-    /// As every [`Partition`] it numbers clusters by their first object; [`Updater::labels_of`] tells the numbers
-    /// of common clusters, which stay the same from update to update.
+    /// As every [`Partition`] it numbers clusters by their first object; [`Updater::labels_of`]
+    /// tells the numbers of common clusters, which stay the same from update to update.
     ///
     /// # Complexity
-    /// O(n (s + r)) for a support of s members, whose columns alone are read, in parallel; two bytes per object.
+    /// O(n (s + r)) for a support of s members, whose columns alone are read, in parallel; two
+    /// bytes per object.
     pub fn partition(&self) -> Result<Partition> {
         Ok(self.round()?.0)
     }
@@ -65,7 +66,9 @@ impl Updater {
                 if missing == 0 {
                     break;
                 }
-                if let Some(slot) = p.label(i).map(|c| &mut numbers[c]).filter(|slot| slot.is_none()) {
+                if let Some(slot) =
+                    p.label(i).map(|c| &mut numbers[c]).filter(|slot| slot.is_none())
+                {
                     *slot = Some(l.index() as u16);
                     missing -= 1;
                 }
@@ -117,8 +120,8 @@ impl Updater {
     /// [`ErrorKind::OutOfRange`] for an object that does not exist.
     ///
     /// # Complexity
-    /// O(m + r) per object, whose labels lie side by side; beyond 300 MB of labels O(s + r) for a support of s members,
-    /// each a miss of the caches. No other object is touched.
+    /// O(m + r) per object, whose labels lie side by side; beyond 300 MB of labels O(s + r) for a
+    /// support of s members, each a miss of the caches. No other object is touched.
     pub fn labels_of(&self, objects: &[usize]) -> Result<Vec<Option<usize>>> {
         self.check_objects(objects)?;
         let votes = self.votes_of(objects);
@@ -171,7 +174,8 @@ impl Updater {
                 votes.par_chunks_mut(TILE * r).enumerate().for_each(count);
             }
         };
-        let mut all = || votes.par_chunks_mut(ASKED * r).zip(objects.par_chunks(ASKED)).for_each(chunk);
+        let mut all =
+            || votes.par_chunks_mut(ASKED * r).zip(objects.par_chunks(ASKED)).for_each(chunk);
         if support.len() * n < WORTH {
             all();
         } else {
@@ -181,9 +185,9 @@ impl Updater {
         votes
     }
 
-    /// The soft memberships of all objects in the common clusters, `F_i = sum_u gamma_u P_u(i)` over the members
-    /// that label the object; their share of the weight is its evidence. Uniform with evidence 0 where
-    /// there are none.
+    /// The soft memberships of all objects in the common clusters, `F_i = sum_u gamma_u P_u(i)`
+    /// over the members that label the object; their share of the weight is its evidence. Uniform
+    /// with evidence 0 where there are none.
     ///
     /// # Errors
     /// [`ErrorKind::TooLarge`] beyond 8 GiB.
@@ -197,18 +201,22 @@ impl Updater {
         let width = Votes::width(r);
         let mut values = vec![0.0; n * r];
         let mut evidence = vec![0.0; n];
-        values.par_chunks_mut(width * r).zip(evidence.par_chunks_mut(width)).enumerate().for_each_init(
-            || Votes::new(self, &support),
-            |votes, (block, (values, evidence))| {
-                votes.count(block * width, evidence.len());
-                for c in 0..r {
-                    for (row, &v) in values.chunks_mut(r).zip(votes.row(c, evidence.len())) {
-                        row[c] = f64::from(v);
+        values
+            .par_chunks_mut(width * r)
+            .zip(evidence.par_chunks_mut(width))
+            .enumerate()
+            .for_each_init(
+                || Votes::new(self, &support),
+                |votes, (block, (values, evidence))| {
+                    votes.count(block * width, evidence.len());
+                    for c in 0..r {
+                        for (row, &v) in values.chunks_mut(r).zip(votes.row(c, evidence.len())) {
+                            row[c] = f64::from(v);
+                        }
                     }
-                }
-                self.normalise(values, evidence);
-            },
-        );
+                    self.normalise(values, evidence);
+                },
+            );
         memberships(values, evidence, r)
     }
 
@@ -218,8 +226,8 @@ impl Updater {
     /// [`ErrorKind::OutOfRange`] for an object that does not exist, [`ErrorKind::Empty`] for none.
     ///
     /// # Complexity
-    /// O(m + r) per object, whose labels lie side by side; beyond 300 MB of labels O(s + r) for a support of s members,
-    /// each a miss of the caches. No other object is touched.
+    /// O(m + r) per object, whose labels lie side by side; beyond 300 MB of labels O(s + r) for a
+    /// support of s members, each a miss of the caches. No other object is touched.
     pub fn memberships_of(&self, objects: &[usize]) -> Result<Memberships> {
         self.check_objects(objects)?;
         let mut values: Vec<f64> = self.votes_of(objects).into_iter().map(f64::from).collect();
@@ -238,18 +246,24 @@ impl Updater {
         }
     }
 
-    /// The hard clustering by k-means on the rows of F: objects of like memberships stay together even where
-    /// none is large. The papers' other read-out; slower than [`Updater::partition`] and mostly better.
+    /// The hard clustering by k-means on the rows of F: objects of like memberships stay together
+    /// even where none is large. The papers' other read-out; slower than [`Updater::partition`] and
+    /// mostly better.
     ///
-    /// Ten k-means++ starts on at most 200,000 rows drawn evenly; the other rows go to the nearest centre. Fewer
-    /// than r clusters come out where fewer rows differ, and the report says so. The rows are never stored.
+    /// Ten k-means++ starts on at most 200,000 rows drawn evenly; the other rows go to the nearest
+    /// centre. Fewer than r clusters come out where fewer rows differ, and the report says so. The
+    /// rows are never stored.
     ///
     /// # Errors
     /// [`ErrorKind::Cancelled`].
     ///
     /// # Complexity
     /// O(n (s + r^2)) and k-means on 200,000 rows of r numbers.
-    pub fn partition_by_kmeans(&self, seed: Seed, observer: &dyn Observer) -> Result<Fit<Partition>> {
+    pub fn partition_by_kmeans(
+        &self,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Partition>> {
         let r = self.n_clusters();
         let support = self.support();
         let source = Rows { updater: self, support: &support };
@@ -270,19 +284,24 @@ impl Updater {
         Ok(Fit::new(partition, report))
     }
 
-    /// The hard clustering without any alignment: the diffusion consensus ([`Diffusion`]) of the members with
-    /// weight, each counted by it, into k clusters.
+    /// The hard clustering without any alignment: the diffusion consensus ([`Diffusion`]) of the
+    /// members with weight, each counted by it, into k clusters.
     ///
-    /// Use it where members have other numbers of clusters than r: the common labelling loses their finer
-    /// distinctions, the co-association of objects keeps them.
+    /// Use it where members have other numbers of clusters than r: the common labelling loses their
+    /// finer distinctions, the co-association of objects keeps them.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`] for k outside `1..=n`, [`ErrorKind::Cancelled`].
     ///
     /// # Complexity
-    /// O(n s) for the microclusters of a support of s members, then as [`Diffusion`]; a copy of the labels of the
-    /// support unless that is all members.
-    pub fn consensus(&self, clusters: usize, seed: Seed, observer: &dyn Observer) -> Result<Fit<Partition>> {
+    /// O(n s) for the microclusters of a support of s members, then as [`Diffusion`]; a copy of the
+    /// labels of the support unless that is all members.
+    pub fn consensus(
+        &self,
+        clusters: usize,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Partition>> {
         self.ensemble.check_clusters(clusters)?;
         let support = self.support();
         let chosen;
@@ -293,7 +312,8 @@ impl Updater {
             &chosen
         };
         let mut report = Report::default();
-        let microclusters = report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
+        let microclusters =
+            report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
         report.microclusters = Some(microclusters.n_nodes());
         let cluster_of_node = if microclusters.n_nodes() == 0 {
             Vec::new()
@@ -301,8 +321,9 @@ impl Updater {
             let gamma = self.gamma();
             let weights: Vec<f64> = support.iter().map(|&u| gamma[u]).collect();
             let diffusion = Diffusion::new(clusters).seed(seed);
-            let fit =
-                report.stage("partition", || diffusion.cut_weighted(&microclusters, &weights, observer))?;
+            let fit = report.stage("partition", || {
+                diffusion.cut_weighted(&microclusters, &weights, observer)
+            })?;
             report.status = fit.report.status;
             report.notes.extend(fit.report.notes);
             fit.output
@@ -324,8 +345,8 @@ impl Updater {
     }
 }
 
-/// The objects that are in another cluster than before, ascending, after matching the clusters of both so that
-/// as many as possible stay. Objects that came since count where they are labelled.
+/// The objects that are in another cluster than before, ascending, after matching the clusters of
+/// both so that as many as possible stay. Objects that came since count where they are labelled.
 ///
 /// ```
 /// use consilience_core::Partition;
@@ -373,8 +394,8 @@ pub fn relabelled(before: &Partition, after: &Partition) -> Result<Vec<usize>> {
 }
 
 fn memberships(values: Vec<f64>, evidence: Vec<f64>, r: usize) -> Result<Memberships> {
-    let values =
-        Array2::from_shape_vec((evidence.len(), r), values).map_err(|e| Error::shape(e.to_string()))?;
+    let values = Array2::from_shape_vec((evidence.len(), r), values)
+        .map_err(|e| Error::shape(e.to_string()))?;
     Memberships::with_evidence(values, evidence)
 }
 

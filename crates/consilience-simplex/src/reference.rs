@@ -115,8 +115,9 @@ impl Naive {
     /// Many plain projected gradient steps.
     pub(crate) fn solve(&self, steps: usize) -> Array1<f64> {
         let (must, cannot) = weights(&self.links, self.balance);
-        let eta =
-            0.5 / (self.lambda + 4.0 * self.p.len() as f64 * self.links.len() as f64 * must.max(cannot));
+        let eta = 0.5
+            / (self.lambda
+                + 4.0 * self.p.len() as f64 * self.links.len() as f64 * must.max(cannot));
         let mut gamma = self.anchor.clone();
         for _ in 0..steps {
             gamma = gamma.clone() - self.gradient(&gamma) * eta;
@@ -141,8 +142,8 @@ pub(crate) fn additive(
     let mut gamma = before.clone();
     for _ in 0..2000 {
         for u in 0..gamma.len() {
-            gamma[u] =
-                (1.0 - 2.0 * lambda * eta) * gamma[u] + 2.0 * lambda * eta * before[u] - c * eta * e[u];
+            gamma[u] = (1.0 - 2.0 * lambda * eta) * gamma[u] + 2.0 * lambda * eta * before[u]
+                - c * eta * e[u];
         }
         project_simplex(&mut gamma);
     }

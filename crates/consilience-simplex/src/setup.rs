@@ -12,7 +12,8 @@ use crate::weights::Weights;
 
 /// Objects that the weights closest to a clustering are found on.
 const SAMPLE: usize = 4096;
-/// Objects of one part of that problem: fixed, so that its sums have the same bits on any number of threads.
+/// Objects of one part of that problem: fixed, so that its sums have the same bits on any number of
+/// threads.
 const PART: usize = 128;
 /// Relative gap at which that problem is solved, and iterations at most.
 const GAP: f64 = 1e-6;
@@ -27,8 +28,8 @@ pub enum InitialWeights {
     Uniform,
     /// Any weights that are not negative, one per member; they are divided by their sum.
     Given(Vec<f64>),
-    /// The weights whose memberships are closest to a clustering, `min sum_i |F_i - Y_i|^2` over at most 4,096
-    /// evenly spaced objects. Its clusters are matched to the common ones first.
+    /// The weights whose memberships are closest to a clustering, `min sum_i |F_i - Y_i|^2` over at
+    /// most 4,096 evenly spaced objects. Its clusters are matched to the common ones first.
     Closest(Partition),
     /// The same for soft memberships.
     ClosestMemberships(Memberships),
@@ -58,7 +59,8 @@ pub struct UpdaterSetup {
 }
 
 impl UpdaterSetup {
-    /// r common clusters; the reference is the medoid, the weights start at 1/m, the rule is [`UpdateRule::default`].
+    /// r common clusters; the reference is the medoid, the weights start at 1/m, the rule is
+    /// [`UpdateRule::default`].
     pub fn new(clusters: usize) -> Self {
         UpdaterSetup {
             clusters,
@@ -90,16 +92,18 @@ impl UpdaterSetup {
     /// ([`Updater::into_ensemble`] gives it back).
     ///
     /// # Complexity
-    /// O(n m) to align; choosing the medoid costs O(m c) comparisons of 4,096 objects at most, c the number of
-    /// members with r clusters. Memory beside the ensemble: one table of k_u entries per member, and one byte per label
-    /// where those are 300 MB at most.
+    /// O(n m) to align; choosing the medoid costs O(m c) comparisons of 4,096 objects at most, c
+    /// the number of members with r clusters. Memory beside the ensemble: one table of k_u entries
+    /// per member, and one byte per label where those are 300 MB at most.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for r outside `1..=n`, a
-    /// reference of no or more than r clusters, or parameters of the rule out of range;
-    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for a reference, a start or weights
-    /// of another length, [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) for such weights,
-    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond 65,534 common clusters.
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for r outside
+    /// `1..=n`, a reference of no or more than r clusters, or parameters of the rule out of range;
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for a reference, a
+    /// start or weights of another length,
+    /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) for such weights,
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond 65,534 common
+    /// clusters.
     pub fn updater(&self, ensemble: Ensemble) -> Result<Updater> {
         self.updater_observed(ensemble, &())
     }
@@ -107,7 +111,8 @@ impl UpdaterSetup {
     /// As [`UpdaterSetup::updater`], with cancellation.
     ///
     /// # Errors
-    /// As [`UpdaterSetup::updater`], and [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    /// As [`UpdaterSetup::updater`], and
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn updater_observed(&self, ensemble: Ensemble, observer: &dyn Observer) -> Result<Updater> {
         ensemble.check_clusters(self.clusters)?;
         self.rule.check()?;
@@ -147,8 +152,8 @@ impl UpdaterSetup {
     }
 }
 
-/// The weights whose memberships are closest to given ones of `columns` clusters; `row` writes down one object
-/// and says whether anything is known of it.
+/// The weights whose memberships are closest to given ones of `columns` clusters; `row` writes down
+/// one object and says whether anything is known of it.
 fn closest(
     ensemble: &Ensemble,
     alignment: &Alignment,
@@ -169,8 +174,9 @@ fn closest(
     let r = alignment.clusters();
     let labels = Labels::of(ensemble, alignment, &objects);
     let parts = (0..objects.len().div_ceil(PART)).into_par_iter();
-    let rows: Vec<Rows<'_>> =
-        parts.map(|p| Rows::of(&labels, p * PART..labels.n().min((p + 1) * PART), r, &start)).collect();
+    let rows: Vec<Rows<'_>> = parts
+        .map(|p| Rows::of(&labels, p * PART..labels.n().min((p + 1) * PART), r, &start))
+        .collect();
     let gamma = start.gamma();
     // How much each given cluster overlaps with each common one under the plain mean.
     let mut shared = Array2::<f64>::zeros((columns, r));
@@ -184,7 +190,8 @@ fn closest(
     }
     let matched = max_assignment(shared.view());
     let column = |c: usize| {
-        let most = (1..r).fold(0, |best, d| if shared[[c, d]] > shared[[c, best]] { d } else { best });
+        let most =
+            (1..r).fold(0, |best, d| if shared[[c, d]] > shared[[c, best]] { d } else { best });
         matched[c].unwrap_or(most)
     };
     let to: Vec<usize> = (0..columns).map(column).collect();

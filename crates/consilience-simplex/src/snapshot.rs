@@ -1,4 +1,6 @@
-use consilience_core::{Constraints, Ensemble, Error, ErrorKind, LabelSlice, Link, Partition, Result};
+use consilience_core::{
+    Constraints, Ensemble, Error, ErrorKind, LabelSlice, Link, Partition, Result,
+};
 use rayon::prelude::*;
 
 use crate::align::Alignment;
@@ -15,15 +17,15 @@ const HEAD: usize = 20;
 const TAIL: usize = 8;
 
 impl Updater {
-    /// The state in bytes: rule, weights, alignment, constraints and the members that were grown, but not the other
-    /// members, of which only a hash is kept. Write them to a file beside the old one and rename, so that there always
-    /// is a whole one.
+    /// The state in bytes: rule, weights, alignment, constraints and the members that were grown,
+    /// but not the other members, of which only a hash is kept. Write them to a file beside the old
+    /// one and rename, so that there always is a whole one.
     ///
     /// All numbers are little-endian: the same state gives the same bytes everywhere.
     ///
     /// # Complexity
-    /// O(n m) to hash the ensemble, at the speed of memory; a few bytes per member, cluster and constraint, one to four
-    /// per object and grown member.
+    /// O(n m) to hash the ensemble, at the speed of memory; a few bytes per member, cluster and
+    /// constraint, one to four per object and grown member.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer(Vec::new());
         out.bytes(MAGIC);
@@ -64,8 +66,8 @@ impl Updater {
         bytes
     }
 
-    /// The updater that [`Updater::to_bytes`] was called on, over the same ensemble, with or without the members
-    /// that were grown. Continuing gives the same bits as never having stopped.
+    /// The updater that [`Updater::to_bytes`] was called on, over the same ensemble, with or
+    /// without the members that were grown. Continuing gives the same bits as never having stopped.
     ///
     /// ```
     /// use consilience_core::{Ensemble, ErrorKind};
@@ -81,8 +83,9 @@ impl Updater {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`] for bytes that are not what was written, [`ErrorKind::InvalidParameter`] for a version
-    /// that this one does not read or for another ensemble.
+    /// [`ErrorKind::Corrupt`] for bytes that are not what was written,
+    /// [`ErrorKind::InvalidParameter`] for a version that this one does not read or for another
+    /// ensemble.
     ///
     /// # Complexity
     /// As [`Updater::to_bytes`].
@@ -147,10 +150,17 @@ impl Updater {
         }
         let metric_rule = MetricRule::read(&mut input.0)?;
         let length = input.size()?;
-        let stored = input.0.split_off(..length).ok_or_else(|| corrupt("a metric that ends too early"))?;
+        let stored =
+            input.0.split_off(..length).ok_or_else(|| corrupt("a metric that ends too early"))?;
         let metric = match length {
             0 => None,
-            _ => Some(ConsensusMetric::from_bytes(stored, &metric_rule, &ensemble, &constraints, &())?),
+            _ => Some(ConsensusMetric::from_bytes(
+                stored,
+                &metric_rule,
+                &ensemble,
+                &constraints,
+                &(),
+            )?),
         };
         if metric.as_ref().map_or(m, ConsensusMetric::n_members) != given {
             return Err(corrupt(&format!("{grown} grown members that no metric knows")));
@@ -184,7 +194,9 @@ fn checked(bytes: &[u8]) -> Result<&[u8]> {
         return Err(corrupt("its hash differs"));
     }
     if version != VERSION {
-        return Err(Error::invalid(format!("a stored state of version {version}; expected {VERSION}")));
+        return Err(Error::invalid(format!(
+            "a stored state of version {version}; expected {VERSION}"
+        )));
     }
     Ok(payload)
 }
@@ -199,11 +211,13 @@ fn digest(members: &[Partition]) -> u64 {
             LabelSlice::U32(l) => hash(&l.iter().flat_map(|l| l.to_le_bytes()).collect::<Vec<_>>()),
         })
         .collect();
-    of_member.into_iter().fold(members.first().map_or(0, Partition::n_objects) as u64, |h, x| mix(h ^ x))
+    of_member
+        .into_iter()
+        .fold(members.first().map_or(0, Partition::n_objects) as u64, |h, x| mix(h ^ x))
 }
 
-/// Four independent chains of words. Each step is a bijection of the word, so one changed byte always changes
-/// the hash; it protects from accidents, not from forgers.
+/// Four independent chains of words. Each step is a bijection of the word, so one changed byte
+/// always changes the hash; it protects from accidents, not from forgers.
 fn hash(bytes: &[u8]) -> u64 {
     let step = |h: u64, word: [u8; 8]| {
         (h ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
@@ -284,7 +298,8 @@ struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {
     fn take<const N: usize>(&mut self) -> Result<[u8; N]> {
-        let (now, later) = self.0.split_first_chunk::<N>().ok_or_else(|| corrupt("it ends too early"))?;
+        let (now, later) =
+            self.0.split_first_chunk::<N>().ok_or_else(|| corrupt("it ends too early"))?;
         self.0 = later;
         Ok(*now)
     }
@@ -324,7 +339,8 @@ impl Reader<'_> {
         let stored = stored.ok_or_else(|| corrupt("a member that ends too early"))?;
         let missing = u64::from(u32::MAX) >> (32 - 8 * width);
         Partition::from_fn(n, |i| {
-            let label = stored[i * width..][..width].iter().rev().fold(0, |l, &b| l << 8 | u64::from(b));
+            let label =
+                stored[i * width..][..width].iter().rev().fold(0, |l, &b| l << 8 | u64::from(b));
             (label != missing).then_some(label)
         })
     }
@@ -343,7 +359,9 @@ impl Reader<'_> {
                     max_iterations: self.size()?,
                 })
             }
-            1 => UpdateRule::Additive(AdditiveUpdate { balance: self.u8()? != 0, step: self.f64()? }),
+            1 => {
+                UpdateRule::Additive(AdditiveUpdate { balance: self.u8()? != 0, step: self.f64()? })
+            }
             2 => UpdateRule::Multiplicative(MultiplicativeUpdate {
                 balance: self.u8()? != 0,
                 step: self.f64()?,

@@ -5,8 +5,8 @@ use pulp::{Arch, NullaryFnOnce};
 
 use crate::updater::Updater;
 
-/// Members of up to this many clusters are compared with each of them, a vector of objects at a time; of
-/// others each label is looked up.
+/// Members of up to this many clusters are compared with each of them, a vector of objects at a
+/// time; of others each label is looked up.
 const COMPARED: usize = 24;
 /// Sums of a block stay in the nearest cache up to this many.
 const SUMS: usize = 8192;
@@ -48,7 +48,8 @@ impl<'a> Votes<'a> {
         &self.buffer[self.start + (cluster + 1) * self.width..][..n]
     }
 
-    /// The common cluster with most votes, the first of equals; the largest value where there is none.
+    /// The common cluster with most votes, the first of equals; the largest value where there is
+    /// none.
     pub(crate) fn winners<L: LabelInt>(&mut self, out: &mut [L]) {
         let Votes { updater, width, buffer, start, .. } = self;
         let (wide, sums) = buffer[*start..].split_at_mut(*width);
@@ -87,7 +88,13 @@ impl NullaryFnOnce for Count<'_, '_> {
                     compare(sums, width, wide, &labels[first..first + n], table, weight);
                 }
                 labels => {
-                    with_labels!(labels, |l| look_up(sums, width, &l[first..first + n], table, weight))
+                    with_labels!(labels, |l| look_up(
+                        sums,
+                        width,
+                        &l[first..first + n],
+                        table,
+                        weight
+                    ))
                 }
             }
         }
@@ -153,7 +160,8 @@ impl<L: LabelInt> NullaryFnOnce for Winners<'_, L> {
     }
 }
 
-/// Votes on a few objects whose labels lie side by side and are those of the common clusters already; r rows.
+/// Votes on a few objects whose labels lie side by side and are those of the common clusters
+/// already; r rows.
 pub(crate) fn count_aligned<'a>(
     labels: impl Fn(usize) -> &'a [u16],
     weights: &[u32],

@@ -25,7 +25,8 @@ pub(crate) struct Translation<'a> {
     table: &'a [u16],
     silent: u16,
     bytes: [u8; 256],
-    /// Rows of 16 entries that differ from [`SILENT`]; none where the labels are the common ones already.
+    /// Rows of 16 entries that differ from [`SILENT`]; none where the labels are the common ones
+    /// already.
     rows: usize,
 }
 
@@ -67,7 +68,12 @@ pub(crate) struct Tiles {
 impl Tiles {
     /// Room for that many members and tiles each.
     pub(crate) fn new(members: usize, per_member: usize) -> Self {
-        Tiles { members, per_member, gaps: false, values: vec![Tile([SILENT; TILE]); members * per_member] }
+        Tiles {
+            members,
+            per_member,
+            gaps: false,
+            values: vec![Tile([SILENT; TILE]); members * per_member],
+        }
     }
 
     /// The labels of some objects, whose number is a multiple of [`TILE`], by some members.
@@ -105,7 +111,12 @@ impl Tiles {
             dispatch(Turn { mirror, objects: objects.as_chunks().0, first: block * TILE, rows })
         };
         tiles.gaps = if mirror.members() * objects.len() < WORTH {
-            tiles.values.chunks_mut(TILE * per_member).enumerate().map(turn).fold(false, |a, b| a | b)
+            tiles
+                .values
+                .chunks_mut(TILE * per_member)
+                .enumerate()
+                .map(turn)
+                .fold(false, |a, b| a | b)
         } else {
             let blocks = tiles.values.par_chunks_mut(TILE * per_member);
             blocks.enumerate().map(turn).reduce(|| false, |a, b| a | b)
@@ -115,7 +126,8 @@ impl Tiles {
 
     /// Copies the labels of neighbouring objects, at most as many as there is room for.
     pub(crate) fn copy(&mut self, members: &[Translation<'_>], objects: Range<usize>) {
-        for (translation, row) in members.iter().zip(self.values.chunks_mut(self.per_member.max(1))) {
+        for (translation, row) in members.iter().zip(self.values.chunks_mut(self.per_member.max(1)))
+        {
             dispatch(Copy { translation, objects: objects.clone(), row });
         }
     }

@@ -18,9 +18,10 @@ use crate::weights::Weights;
 /// A clustering that follows a stream of must-links and cannot-links at interactive speed.
 ///
 /// The m members of an ensemble, aligned to r common clusters, span a hull of soft clusterings
-/// `F = sum_u gamma_u P_u`, gamma on the simplex. A batch of constraints moves gamma and nothing else, so that an
-/// update costs the same for a thousand objects and for ten million; the objects are read out when somebody
-/// asks. Use a [`ConsensusFunction`](consilience_core::ConsensusFunction) where no constraints come.
+/// `F = sum_u gamma_u P_u`, gamma on the simplex. A batch of constraints moves gamma and nothing
+/// else, so that an update costs the same for a thousand objects and for ten million; the objects
+/// are read out when somebody asks. Use a
+/// [`ConsensusFunction`](consilience_core::ConsensusFunction) where no constraints come.
 ///
 /// ```
 /// use consilience_core::{Ensemble, Link};
@@ -46,17 +47,19 @@ use crate::weights::Weights;
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
-/// Weights are multiples of 2^-31 (before they are divided by their sum), so that memberships are exact sums:
-/// ties stay ties, and no label depends on the order of members or on threads.
+/// Weights are multiples of 2^-31 (before they are divided by their sum), so that memberships are
+/// exact sums: ties stay ties, and no label depends on the order of members or on threads.
 ///
 /// # Complexity
-/// An update costs O(p (m + r)) per pass over the p new constraints, in time and memory; nothing in n. Up to 300 MB of
-/// labels are kept once more, object by object, which makes updates and single objects several times faster; a clone shares them.
+/// An update costs O(p (m + r)) per pass over the p new constraints, in time and memory; nothing in
+/// n. Up to 300 MB of labels are kept once more, object by object, which makes updates and single
+/// objects several times faster; a clone shares them.
 ///
 /// # References
-/// Yi, Zhang, Yang, Liu, Wang 2015, "An Efficient Semi-supervised Clustering Algorithm with Sequential Constraints"
-/// (SCSC), Section 3.2; Yi 2014, "Semi-supervised Clustering by Convex Searching" (CCCS), Chapter 6. Missing labels,
-/// members of any number of clusters, contradictions, new objects and members, questions and snapshots are ours.
+/// Yi, Zhang, Yang, Liu, Wang 2015, "An Efficient Semi-supervised Clustering Algorithm with
+/// Sequential Constraints" (SCSC), Section 3.2; Yi 2014, "Semi-supervised Clustering by Convex
+/// Searching" (CCCS), Chapter 6. Missing labels, members of any number of clusters, contradictions,
+/// new objects and members, questions and snapshots are ours.
 #[doc(alias = "SCSC")]
 #[doc(alias = "CCCS")]
 #[derive(Clone, Debug)]
@@ -86,13 +89,14 @@ pub struct UpdateReport {
     pub iterations: usize,
     /// Constraints of the batch that were not known before; only these have weight.
     pub new_constraints: usize,
-    /// `sum w loss + lambda |gamma - gamma_(t-1)|^2` over the new constraints at the weights before, as in
-    /// [`ExactUpdate`](crate::ExactUpdate); the other rules report the squared loss with lambda the number of constraints.
+    /// `sum w loss + lambda |gamma - gamma_(t-1)|^2` over the new constraints at the weights
+    /// before, as in [`ExactUpdate`](crate::ExactUpdate); the other rules report the squared loss
+    /// with lambda the number of constraints.
     pub objective_before: f64,
     /// The same at the weights now.
     pub objective: f64,
-    /// Certified: the objective is at most this part of itself (or of a thousandth per constraint, where that is
-    /// more) above its minimum. `None` for rules and losses without a certificate.
+    /// Certified: the objective is at most this part of itself (or of a thousandth per constraint,
+    /// where that is more) above its minimum. `None` for rules and losses without a certificate.
     pub gap: Option<f64>,
     /// Members with weight now.
     pub support: Vec<usize>,
@@ -143,14 +147,16 @@ impl Updater {
 
     /// Follows a batch of constraints `(i, j, link)`, all of it or nothing.
     ///
-    /// Constraints that are known already, in this batch or from an earlier one, change nothing, and so does a
-    /// batch without any new one. A constraint that only follows from others still counts: somebody said it.
+    /// Constraints that are known already, in this batch or from an earlier one, change nothing,
+    /// and so does a batch without any new one. A constraint that only follows from others still
+    /// counts: somebody said it.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does not exist,
-    /// [`ErrorKind::Contradiction`](consilience_core::ErrorKind::Contradiction) with the chain for a constraint that
-    /// cannot hold with all others, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the memberships of
-    /// the batch take more than 8 GiB. The updater is then exactly as before.
+    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does
+    /// not exist, [`ErrorKind::Contradiction`](consilience_core::ErrorKind::Contradiction) with the
+    /// chain for a constraint that cannot hold with all others,
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the memberships of the
+    /// batch take more than 8 GiB. The updater is then exactly as before.
     ///
     /// # Complexity
     /// As the [`UpdateRule`]; nothing in n.
@@ -161,8 +167,9 @@ impl Updater {
     /// As [`Updater::update`], with cancellation.
     ///
     /// # Errors
-    /// As [`Updater::update`], and [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled); the updater is
-    /// then exactly as before.
+    /// As [`Updater::update`], and
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled); the updater is then
+    /// exactly as before.
     pub fn update_observed(
         &mut self,
         batch: &[(usize, usize, Link)],
@@ -194,7 +201,12 @@ impl Updater {
     }
 
     /// The weights after the constraints from `known` on.
-    fn follow(&self, known: usize, new: usize, observer: &dyn Observer) -> Result<(Weights, UpdateReport)> {
+    fn follow(
+        &self,
+        known: usize,
+        new: usize,
+        observer: &dyn Observer,
+    ) -> Result<(Weights, UpdateReport)> {
         let soft = "memberships of constrained objects";
         MemoryBudget::default().check_table(soft, new, self.n_clusters(), 64)?;
         if new == 0 {
@@ -213,7 +225,8 @@ impl Updater {
         }
         let follow = || match self.batch(known, self.rule.balanced()) {
             Constrained::Mirrored(pairs, errors) => {
-                let stand = |after: &Weights| pairs.standings([&self.weights, after], self.rule.loss());
+                let stand =
+                    |after: &Weights| pairs.standings([&self.weights, after], self.rule.loss());
                 self.solve(new, &[], || errors, stand, observer)
             }
             Constrained::Whole(pairs) => {
@@ -232,8 +245,15 @@ impl Updater {
                     UpdateRule::Exact(_) => blocks.iter().map(|b| Part::Pairs(b, loss)).collect(),
                     _ => Vec::new(),
                 };
-                let stand = |after: &Weights| [None, Some(after)].map(|w| standing(&blocks, w, loss));
-                self.solve(new, &parts, || mean_errors(&blocks, self.ensemble.n_members()), stand, observer)
+                let stand =
+                    |after: &Weights| [None, Some(after)].map(|w| standing(&blocks, w, loss));
+                self.solve(
+                    new,
+                    &parts,
+                    || mean_errors(&blocks, self.ensemble.n_members()),
+                    stand,
+                    observer,
+                )
             }
         };
         if 2 * new * self.ensemble.n_members() < WORTH {
@@ -308,7 +328,9 @@ impl Updater {
     pub fn violations(&self) -> Violations {
         let (weights, loss) = (&self.weights, PairLoss::Squared);
         match self.batch(0, false) {
-            Constrained::Mirrored(pairs, _) => pairs.standings([weights, weights], loss)[0].violations,
+            Constrained::Mirrored(pairs, _) => {
+                pairs.standings([weights, weights], loss)[0].violations
+            }
             Constrained::Whole(pairs) => pairs.standings([weights, weights], loss)[0].violations,
             Constrained::Gaps(batch) => {
                 standing(&batch.blocks(self.n_clusters(), weights), None, loss).violations
@@ -329,10 +351,10 @@ impl Updater {
     /// Sets the weights, which are divided by their sum; constraints stay.
     ///
     /// # Errors
-    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) unless there is one per member,
-    /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) or
-    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for weights that are not finite,
-    /// negative or all 0; nothing has changed then.
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) unless there is one
+    /// per member, [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) or
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for weights
+    /// that are not finite, negative or all 0; nothing has changed then.
     pub fn set_gamma(&mut self, gamma: &[f64]) -> Result<()> {
         let weights = Weights::given(gamma, self.ensemble.n_members())?;
         self.earlier = weights.clone();
@@ -353,7 +375,8 @@ impl Updater {
     /// Changes the rule for the updates to come.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for parameters out of range.
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for
+    /// parameters out of range.
     pub fn set_rule(&mut self, rule: impl Into<UpdateRule>) -> Result<()> {
         let rule = rule.into();
         rule.check()?;
@@ -379,7 +402,8 @@ impl Updater {
     /// The common cluster of each cluster of a member, `None` where the alignment found it none.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for a member that does not exist.
+    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for a member that does
+    /// not exist.
     pub fn alignment_of(&self, member: usize) -> Result<Vec<Option<usize>>> {
         self.check_member(member)?;
         let table = self.alignment.table(member);

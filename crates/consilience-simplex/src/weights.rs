@@ -3,8 +3,8 @@ use consilience_core::{Error, ErrorKind, Result};
 /// Units that make up weight 1.
 pub(crate) const ONE: f64 = (1u64 << 31) as f64;
 
-/// A point of the simplex, kept on a grid of 2^-31: sums of its entries are exact in any order, so that
-/// memberships do not depend on the order of members or threads, and ties stay ties.
+/// A point of the simplex, kept on a grid of 2^-31: sums of its entries are exact in any order, so
+/// that memberships do not depend on the order of members or threads, and ties stay ties.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Weights {
     units: Vec<u32>,
@@ -17,7 +17,8 @@ impl Weights {
         Self::nearest(&vec![1.0 / members.max(1) as f64; members])
     }
 
-    /// Weights that a user gives: finite, none negative, some positive. They are divided by their sum.
+    /// Weights that a user gives: finite, none negative, some positive. They are divided by their
+    /// sum.
     pub(crate) fn given(weights: &[f64], members: usize) -> Result<Self> {
         if weights.len() != members {
             return Err(Error::shape(format!("{} weights for {members} members", weights.len())));
@@ -41,7 +42,8 @@ impl Weights {
 
     /// The grid point next to a point of the simplex.
     pub(crate) fn nearest(gamma: &[f64]) -> Self {
-        let mut units: Vec<u32> = gamma.iter().map(|g| (g.clamp(0.0, 1.0) * ONE).round() as u32).collect();
+        let mut units: Vec<u32> =
+            gamma.iter().map(|g| (g.clamp(0.0, 1.0) * ONE).round() as u32).collect();
         if units.iter().all(|&u| u == 0) {
             // So many members that the share of each is below the grid.
             units.fill(1);
@@ -85,7 +87,10 @@ mod tests {
         assert_eq!(w.support(), [0, 2]);
         assert_eq!(Weights::given(&[1.0], 2).unwrap_err().kind(), ErrorKind::ShapeMismatch);
         assert_eq!(Weights::given(&[1.0, f64::NAN], 2).unwrap_err().kind(), ErrorKind::NonFinite);
-        assert_eq!(Weights::given(&[1.0, -0.5], 2).unwrap_err().kind(), ErrorKind::InvalidParameter);
+        assert_eq!(
+            Weights::given(&[1.0, -0.5], 2).unwrap_err().kind(),
+            ErrorKind::InvalidParameter
+        );
         assert_eq!(Weights::given(&[0.0, 0.0], 2).unwrap_err().kind(), ErrorKind::InvalidParameter);
     }
 

@@ -24,8 +24,8 @@ struct Narrow {
 }
 
 impl Narrow {
-    /// Multiples of one number are exact. Others lose less than one unit each in the division, so that the largest
-    /// lead that may be none is what all of them lose together.
+    /// Multiples of one number are exact. Others lose less than one unit each in the division, so
+    /// that the largest lead that may be none is what all of them lose together.
     fn of(units: &[u32]) -> Option<Self> {
         let total: u64 = units.iter().map(|&u| u64::from(u)).sum();
         let common = units.iter().fold(0, |a, &b| common_divisor(a, b)).max(1);
@@ -35,7 +35,8 @@ impl Narrow {
         let narrow: Vec<u16> = units.iter().map(|&u| (u64::from(u) / unit) as u16).collect();
         let kept: u64 = narrow.iter().map(|&u| u64::from(u) * unit).sum();
         let slack = (total - kept) / unit;
-        (slack <= MOST_SLACK).then_some(Narrow { units: narrow, slack: (!exact).then_some(slack as u16) })
+        (slack <= MOST_SLACK)
+            .then_some(Narrow { units: narrow, slack: (!exact).then_some(slack as u16) })
     }
 }
 
@@ -46,13 +47,16 @@ fn common_divisor(mut a: u32, mut b: u32) -> u32 {
     a
 }
 
-/// Labels of all objects by the members with weight, of at most [`MOST`](crate::tiles::MOST) common clusters.
+/// Labels of all objects by the members with weight, of at most [`MOST`](crate::tiles::MOST) common
+/// clusters.
 pub(crate) fn winners<L: LabelInt>(updater: &Updater) -> Vec<L> {
     let support = updater.support();
     let units: Vec<u32> = support.iter().map(|&u| updater.weights.units()[u]).collect();
     let narrow = Narrow::of(&units);
-    let members: Vec<Translation<'_>> =
-        support.iter().map(|&u| Translation::of(&updater.ensemble, &updater.alignment, u)).collect();
+    let members: Vec<Translation<'_>> = support
+        .iter()
+        .map(|&u| Translation::of(&updater.ensemble, &updater.alignment, u))
+        .collect();
     let clusters = updater.n_clusters();
     let tiles = (LABELS / TILE / support.len()).clamp(1, TILES);
     let mut labels = vec![L::MISSING; updater.ensemble.n_objects()];
@@ -61,7 +65,13 @@ pub(crate) fn winners<L: LabelInt>(updater: &Updater) -> Vec<L> {
         |copied, (block, out)| {
             let first = block * tiles * TILE;
             copied.copy(&members, first..first + out.len());
-            dispatch(Decide { tiles: copied, units: &units, narrow: narrow.as_ref(), clusters, out });
+            dispatch(Decide {
+                tiles: copied,
+                units: &units,
+                narrow: narrow.as_ref(),
+                clusters,
+                out,
+            });
         },
     );
     labels
@@ -114,7 +124,8 @@ impl<L: LabelInt> Work for Decide<'_, L> {
                     for (tile, &unit) in tiles.column(t).zip(units) {
                         votes[tile.0[i] as usize] += unit;
                     }
-                    let best = (1..clusters).fold(0, |b, c| if votes[c] > votes[b] { c } else { b });
+                    let best =
+                        (1..clusters).fold(0, |b, c| if votes[c] > votes[b] { c } else { b });
                     out[i] = if votes[best] > 0 { L::from_index(best) } else { L::MISSING };
                 }
             }
@@ -124,7 +135,13 @@ impl<L: LabelInt> Work for Decide<'_, L> {
 
 /// Exact votes for a tile.
 #[inline(always)]
-fn count_tile<K: Kernel>(kernel: K, tiles: &Tiles, tile: usize, units: &[u32], votes: &mut [[u32; TILE]]) {
+fn count_tile<K: Kernel>(
+    kernel: K,
+    tiles: &Tiles,
+    tile: usize,
+    units: &[u32],
+    votes: &mut [[u32; TILE]],
+) {
     let clusters = votes.len();
     for part in 0..TILE / PART {
         passes!(clusters, |first, R| {
@@ -161,9 +178,12 @@ impl Work for CountTile<'_, '_> {
     }
 }
 
-/// For each object the cluster with most votes, the first of equals, its votes and those of the next.
+/// For each object the cluster with most votes, the first of equals, its votes and those of the
+/// next.
 #[inline(always)]
-fn lead<T: Copy + Ord + Default + From<u8>>(votes: &[[T; TILE]]) -> ([T; TILE], [T; TILE], [T; TILE]) {
+fn lead<T: Copy + Ord + Default + From<u8>>(
+    votes: &[[T; TILE]],
+) -> ([T; TILE], [T; TILE], [T; TILE]) {
     let (mut label, mut best, mut second) =
         ([T::default(); TILE], [T::default(); TILE], [T::default(); TILE]);
     for (c, votes) in votes.iter().enumerate() {
@@ -186,6 +206,7 @@ fn write<L: LabelInt, T: Copy + Default + PartialEq + Into<u32>>(
     best: &[T; TILE],
 ) {
     for ((out, &label), best) in out.iter_mut().zip(label).zip(best) {
-        *out = if *best == T::default() { L::MISSING } else { L::from_index(label.into() as usize) };
+        *out =
+            if *best == T::default() { L::MISSING } else { L::from_index(label.into() as usize) };
     }
 }

@@ -1,11 +1,12 @@
-//! What an update allocates does not grow with the number of objects. Every allocation of this program is counted, which is
-//! why the test stands alone.
+//! What an update allocates does not grow with the number of objects. Every allocation of this
+//! program is counted, which is why the test stands alone.
 
 use allocation_counter::{AllocationInfo, measure};
 use consilience_core::conformance::planted;
 use consilience_core::{Ensemble, Link, Partition, Seed};
 use consilience_simplex::{
-    AdditiveUpdate, AlignmentReference, ExactUpdate, MultiplicativeUpdate, UpdateRule, Updater, UpdaterSetup,
+    AdditiveUpdate, AlignmentReference, ExactUpdate, MultiplicativeUpdate, UpdateRule, Updater,
+    UpdaterSetup,
 };
 
 type Batch = Vec<(usize, usize, Link)>;
@@ -24,11 +25,13 @@ fn updater(n: usize, missing: f64, rule: UpdateRule) -> (Updater, Partition) {
 fn batch(truth: &Partition, count: usize, seed: u64) -> Batch {
     let mut s = Seed(seed).stream();
     let pairs = std::iter::from_fn(|| Some((s.below(1000), s.below(1000)))).filter(|(i, j)| i != j);
-    let link = |(i, j)| (i, j, if truth.label(i) == truth.label(j) { Link::Must } else { Link::Cannot });
+    let link =
+        |(i, j)| (i, j, if truth.label(i) == truth.label(j) { Link::Must } else { Link::Cannot });
     pairs.map(link).take(count).collect()
 }
 
-/// What each of three updates allocates. One thread does everything, since threads are counted apart.
+/// What each of three updates allocates. One thread does everything, since threads are counted
+/// apart.
 fn allocated(n: usize, missing: f64, rule: UpdateRule, metric: bool) -> Vec<AllocationInfo> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     pool.install(|| {

@@ -10,8 +10,8 @@ const MOST_MEMBERS: usize = 2047;
 /// The consensus CDF: how the co-association is distributed over the pairs of objects.
 ///
 /// An ensemble that is sure of itself puts two objects together nearly always or nearly never: its
-/// curve is a step at 0, flat between, and a step at 1. Everything between is ambiguity. Pairs that no
-/// member labels both are left out.
+/// curve is a step at 0, flat between, and a step at 1. Everything between is ambiguity. Pairs that
+/// no member labels both are left out.
 ///
 /// `CDF(x) = share of the pairs i < j with c_ij / N_ij <= x`.
 ///
@@ -33,8 +33,8 @@ const MOST_MEMBERS: usize = 2047;
 /// ```
 ///
 /// # References
-/// Monti, Tamayo, Mesirov, Golub 2003, "Consensus Clustering"; Senbabaoglu, Michailidis, Li 2014, "Critical
-/// limitations of consensus clustering in class discovery".
+/// Monti, Tamayo, Mesirov, Golub 2003, "Consensus Clustering"; Senbabaoglu, Michailidis, Li 2014,
+/// "Critical limitations of consensus clustering in class discovery".
 #[doc(alias = "PAC")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConsensusCdf {
@@ -46,12 +46,13 @@ impl ConsensusCdf {
     /// The CDF over all pairs of objects.
     ///
     /// # Complexity
-    /// O(n M) for the microclusters, then O(n~^2 M) byte operations in parallel; for very many microclusters take
-    /// a sample of the objects ([`Ensemble::select_objects`]), as [`ClusterNumber`](crate::ClusterNumber) does.
+    /// O(n M) for the microclusters, then O(n~^2 M) byte operations in parallel; for very many
+    /// microclusters take a sample of the objects ([`Ensemble::select_objects`]), as
+    /// [`ClusterNumber`](crate::ClusterNumber) does.
     ///
     /// # Errors
-    /// [`ErrorKind::Empty`] where no two objects are labelled by a member, [`ErrorKind::TooLarge`] from 2,048 members
-    /// on, [`ErrorKind::Cancelled`].
+    /// [`ErrorKind::Empty`] where no two objects are labelled by a member, [`ErrorKind::TooLarge`]
+    /// from 2,048 members on, [`ErrorKind::Cancelled`].
     pub fn of(ensemble: &Ensemble, observer: &dyn Observer) -> Result<Self> {
         let m = ensemble.n_members();
         if m > MOST_MEMBERS {
@@ -71,7 +72,8 @@ impl ConsensusCdf {
             let mut row = scratch.clone();
             for i in rows {
                 row.fill(&nodes, i);
-                let cell = |j: usize| usize::from(row.both[j]) * width + usize::from(row.together[j]);
+                let cell =
+                    |j: usize| usize::from(row.both[j]) * width + usize::from(row.together[j]);
                 for (j, size) in sizes[..i].iter().enumerate() {
                     pairs[cell(j)] += sizes[i] * size;
                 }
@@ -127,15 +129,21 @@ impl ConsensusCdf {
         }
     }
 
-    /// The area under the curve between 0 and 1: 1 - the mean co-association. The papers sum over the steps with
-    /// the value to their right, which is larger by up to a step; this is the integral.
+    /// The area under the curve between 0 and 1: 1 - the mean co-association. The papers sum over
+    /// the steps with the value to their right, which is larger by up to a step; this is the
+    /// integral.
     pub fn area(&self) -> f64 {
         let ends = self.values.iter().skip(1).copied().chain([1.0]);
-        self.values.iter().zip(ends).zip(&self.cumulative).map(|((&from, to), &c)| (to - from) * c).sum()
+        self.values
+            .iter()
+            .zip(ends)
+            .zip(&self.cumulative)
+            .map(|((&from, to), &c)| (to - from) * c)
+            .sum()
     }
 
-    /// The proportion of ambiguous pairs (PAC): those with a co-association above `low` and at most `high`; .1 and
-    /// .9 are usual.
+    /// The proportion of ambiguous pairs (PAC): those with a co-association above `low` and at most
+    /// `high`; .1 and .9 are usual.
     pub fn ambiguous(&self, low: f64, high: f64) -> f64 {
         (self.at(high) - self.at(low)).max(0.0)
     }
@@ -167,15 +175,19 @@ mod tests {
             let mut pairs = Vec::new();
             for i in 0..80 {
                 for j in 0..i {
-                    let both = e.members().iter().filter(|m| m.label(i).is_some() && m.label(j).is_some());
+                    let both =
+                        e.members().iter().filter(|m| m.label(i).is_some() && m.label(j).is_some());
                     let n = both.clone().count();
                     if n > 0 {
-                        pairs.push(both.filter(|m| m.label(i) == m.label(j)).count() as f64 / n as f64);
+                        pairs.push(
+                            both.filter(|m| m.label(i) == m.label(j)).count() as f64 / n as f64,
+                        );
                     }
                 }
             }
             let cdf = ConsensusCdf::of(&e, &()).unwrap();
-            let share = |x: f64| pairs.iter().filter(|&&p| p <= x).count() as f64 / pairs.len() as f64;
+            let share =
+                |x: f64| pairs.iter().filter(|&&p| p <= x).count() as f64 / pairs.len() as f64;
             for x in [-0.1, 0.0, 0.1, 0.25, 1.0 / 3.0, 0.5, 0.9, 1.0, 2.0] {
                 assert!((cdf.at(x) - share(x)).abs() < 1e-15, "{x}");
             }
@@ -183,7 +195,9 @@ mod tests {
             assert!((cdf.area() - (1.0 - mean)).abs() < 1e-12);
             assert!((cdf.ambiguous(0.1, 0.9) - (share(0.9) - share(0.1))).abs() < 1e-15);
             let (x, y) = cdf.staircase();
-            assert!(x.windows(2).all(|w| w[0] <= w[1]) && y.windows(2).all(|w| w[0] <= w[1] + 1e-15));
+            assert!(
+                x.windows(2).all(|w| w[0] <= w[1]) && y.windows(2).all(|w| w[0] <= w[1] + 1e-15)
+            );
             assert_eq!((x.len(), y[y.len() - 1]), (y.len(), 1.0));
         }
     }

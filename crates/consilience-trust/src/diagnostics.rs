@@ -5,7 +5,8 @@ use consilience_vote::weighted_nmi;
 
 use crate::support::Support;
 
-/// Up to this many members every two are compared; beyond, each with as many neighbours in member order.
+/// Up to this many members every two are compared; beyond, each with as many neighbours in member
+/// order.
 const ALL_PAIRS: usize = 64;
 /// Neighbours on each side that a member is compared with where there are very many.
 const NEIGHBOURS: usize = 16;
@@ -18,8 +19,9 @@ const UNLIKE: f64 = 0.1;
 
 /// How far to trust a consensus, from the ensemble alone: no truth is needed.
 ///
-/// For any partition of the same objects, whichever method made it. Read [`Diagnostics::sentences`] first;
-/// the numbers behind them are the fields. None of them is a proof: members that share a mistake confirm it.
+/// For any partition of the same objects, whichever method made it. Read [`Diagnostics::sentences`]
+/// first; the numbers behind them are the fields. None of them is a proof: members that share a
+/// mistake confirm it.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
@@ -43,22 +45,23 @@ const UNLIKE: f64 = 0.1;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Diagnostics {
-    /// Average normalised mutual information (square root normaliser) of the result with the members.
+    /// Average normalised mutual information (square root normaliser) of the result with the
+    /// members.
     pub anmi: f64,
-    /// 1 - the average normalised mutual information among the members: 0 where all are alike. `None` for
-    /// a single member.
+    /// 1 - the average normalised mutual information among the members: 0 where all are alike.
+    /// `None` for a single member.
     pub diversity: Option<f64>,
     /// Every member, in order.
     pub members: Vec<MemberDiagnostics>,
-    /// Per object how clearly it belongs to its cluster, `own / (own + other)`: own is the mean co-association
-    /// with the other objects of its cluster (1 where there are none), other the largest with another
-    /// cluster. 1 is certain, 0.5 torn, below it another cluster is nearer; 0 where the object is unlabelled in
-    /// the result or in all members.
+    /// Per object how clearly it belongs to its cluster, `own / (own + other)`: own is the mean
+    /// co-association with the other objects of its cluster (1 where there are none), other the
+    /// largest with another cluster. 1 is certain, 0.5 torn, below it another cluster is nearer; 0
+    /// where the object is unlabelled in the result or in all members.
     pub confidence: Vec<f64>,
     /// Every cluster of the result, in order.
     pub clusters: Vec<ClusterDiagnostics>,
-    /// Members that agree with the others less than half as much as the median member does, among three
-    /// or more.
+    /// Members that agree with the others less than half as much as the median member does, among
+    /// three or more.
     pub dissenters: Vec<usize>,
     /// What a reader should know, in plain words, the most important first.
     pub sentences: Vec<String>,
@@ -84,11 +87,12 @@ pub struct ClusterDiagnostics {
     pub objects: usize,
     /// Mean co-association of two of its objects, drawn with replacement.
     pub density: f64,
-    /// The other cluster with the largest mean co-association, and that number; `None` where there is no other.
+    /// The other cluster with the largest mean co-association, and that number; `None` where there
+    /// is no other.
     pub nearest: Option<(usize, f64)>,
-    /// Mean over the members of the largest Jaccard index with one of their clusters: above 0.75 stable, below
-    /// 0.5 dissolved, by Hennig's rule of thumb. Members with far more clusters than the result
-    /// lower it. `None` where no member labels any of its objects.
+    /// Mean over the members of the largest Jaccard index with one of their clusters: above 0.75
+    /// stable, below 0.5 dissolved, by Hennig's rule of thumb. Members with far more clusters than
+    /// the result lower it. `None` where no member labels any of its objects.
     pub stability: Option<f64>,
     /// Mean confidence of its objects.
     pub confidence: f64,
@@ -98,19 +102,19 @@ impl Diagnostics {
     /// The diagnostics of a partition.
     ///
     /// # Complexity
-    /// O(n M) for the microclusters, then O(n~ M k) for the objects and clusters, O(C k^2) between clusters (C in
-    /// the ensemble), and O(n~ M min(M, 32)) among the members: with more than 64 of them each is compared
-    /// with the 16 before and after it only.
+    /// O(n M) for the microclusters, then O(n~ M k) for the objects and clusters, O(C k^2) between
+    /// clusters (C in the ensemble), and O(n~ M min(M, 32)) among the members: with more than 64 of
+    /// them each is compared with the 16 before and after it only.
     ///
     /// # Errors
-    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for a partition of another number of
-    /// objects, [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no object is labelled both in
-    /// it and in some member.
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for a partition of
+    /// another number of objects, [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no
+    /// object is labelled both in it and in some member.
     ///
     /// # References
-    /// ANMI: Strehl, Ghosh 2002, Equation 4. Diversity: Fern, Brodley 2003. Stability of clusters: Hennig 2007,
-    /// "Cluster-wise assessment of cluster stability", on the members instead of resamples. The confidence
-    /// is ours, after the silhouette on the co-association.
+    /// ANMI: Strehl, Ghosh 2002, Equation 4. Diversity: Fern, Brodley 2003. Stability of clusters:
+    /// Hennig 2007, "Cluster-wise assessment of cluster stability", on the members instead of
+    /// resamples. The confidence is ours, after the silhouette on the co-association.
     pub fn of(ensemble: &Ensemble, partition: &Partition) -> Result<Self> {
         if partition.n_objects() != ensemble.n_objects() {
             return Err(Error::shape(format!(
@@ -141,8 +145,9 @@ impl Diagnostics {
                 company,
             })
             .collect();
-        let anmi = mean(members.iter().filter_map(|m| m.agreement))
-            .ok_or_else(|| Error::empty("no object is labelled both in the result and in a member"))?;
+        let anmi = mean(members.iter().filter_map(|m| m.agreement)).ok_or_else(|| {
+            Error::empty("no object is labelled both in the result and in a member")
+        })?;
         let of_node = node_confidence(nodes.rows(), &support);
         let confidence: Vec<f64> = nodes
             .grouping()
@@ -163,7 +168,8 @@ impl Diagnostics {
         Ok(diagnostics)
     }
 
-    /// The diagnostics of soft memberships: those of the hard partition, with a sentence on how soft it is.
+    /// The diagnostics of soft memberships: those of the hard partition, with a sentence on how
+    /// soft it is.
     ///
     /// # Errors
     /// As [`Diagnostics::of`].
@@ -177,9 +183,9 @@ impl Diagnostics {
             .zip(memberships.evidence())
             .filter(|(row, e)| **e > 0.0 && row.iter().any(|&v| v > 0.5))
             .count();
-        diagnostics
-            .sentences
-            .push(format!("{clear} of {heard} objects have a cluster with a membership above one half."));
+        diagnostics.sentences.push(format!(
+            "{clear} of {heard} objects have a cluster with a membership above one half."
+        ));
         Ok(diagnostics)
     }
 
@@ -216,7 +222,8 @@ impl Diagnostics {
             _ => {}
         }
         if !self.dissenters.is_empty() {
-            let listed: Vec<String> = self.dissenters.iter().take(10).map(|u| format!("{u}")).collect();
+            let listed: Vec<String> =
+                self.dissenters.iter().take(10).map(|u| format!("{u}")).collect();
             let more = if self.dissenters.len() > 10 { ", ..." } else { "" };
             out.push(format!(
                 "{} of {} members agree with the others less than half as much as is usual: {}{more}.",
@@ -226,7 +233,8 @@ impl Diagnostics {
             ));
         }
         for (c, cluster) in self.clusters.iter().enumerate() {
-            // A cluster is blurred where its objects are about as often together with those of another.
+            // A cluster is blurred where its objects are about as often together with those of
+            // another.
             if let Some((other, near)) = cluster.nearest.filter(|n| n.1 >= 0.8 * cluster.density) {
                 out.push(format!(
                     "Clusters {c} and {other} are hardly apart: two objects of cluster {c} are together in \
@@ -236,7 +244,8 @@ impl Diagnostics {
                 ));
             }
         }
-        let dissolved = self.clusters.iter().filter(|c| c.stability.is_some_and(|s| s < DISSOLVED)).count();
+        let dissolved =
+            self.clusters.iter().filter(|c| c.stability.is_some_and(|s| s < DISSOLVED)).count();
         if dissolved > 0 {
             out.push(format!(
                 "{dissolved} of {} clusters are found by the members only in part (mean Jaccard index below \
@@ -270,7 +279,10 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// Mean NMI of each member with the others, or with those next to it where there are very many.
-fn company(members: &[Partition], nmi: &dyn Fn(&Partition, &Partition) -> Option<f64>) -> Vec<Option<f64>> {
+fn company(
+    members: &[Partition],
+    nmi: &dyn Fn(&Partition, &Partition) -> Option<f64>,
+) -> Vec<Option<f64>> {
     let m = members.len();
     let mut sums = vec![(0.0, 0usize); m];
     let mut compare = |u: usize, v: usize| {
@@ -311,7 +323,8 @@ fn node_confidence(rows: &[Partition], support: &Support) -> Vec<f64> {
             let heard = labels.iter().flatten().count() as f64;
             let Some(own) = result.label(i).filter(|_| heard > 0.0) else { return 0.0 };
             let (together, pairs) = support.company(&labels);
-            // Without the object itself, which is together with itself in every member that labels it.
+            // Without the object itself, which is together with itself in every member that labels
+            // it.
             let others = pairs[own] - heard;
             let mine = if others > 0.0 { (together[own] - heard) / others } else { 1.0 };
             let other = (0..support.k)
@@ -340,13 +353,13 @@ fn clusters(
     let sizes = partition.sizes();
     (0..support.k)
         .map(|c| {
-            let nearest = (0..support.k).filter(|&d| d != c).map(|d| (d, support.between(c, d))).fold(
-                None,
-                |best: Option<(usize, f64)>, next| match best {
+            let nearest = (0..support.k)
+                .filter(|&d| d != c)
+                .map(|d| (d, support.between(c, d)))
+                .fold(None, |best: Option<(usize, f64)>, next| match best {
                     Some(b) if b.1 >= next.1 => Some(b),
                     _ => Some(next),
-                },
-            );
+                });
             ClusterDiagnostics {
                 objects: sizes[c],
                 density: support.density(c),
@@ -392,8 +405,9 @@ mod tests {
             let result = Partition::from_labels(&labels).unwrap();
             let d = Diagnostics::of(e, &result).unwrap();
             assert!((d.anmi - average_nmi(&result, e, Normalizer::Sqrt).unwrap()).abs() < 1e-12);
-            let within =
-                |c: usize| -> Vec<usize> { (0..n).filter(|&i| result.label(i) == Some(c)).collect() };
+            let within = |c: usize| -> Vec<usize> {
+                (0..n).filter(|&i| result.label(i) == Some(c)).collect()
+            };
             for i in 0..n {
                 let Some(own) = result.label(i) else {
                     assert_eq!(d.confidence[i], 0.0);
@@ -414,8 +428,9 @@ mod tests {
                     let (mut t, mut p) = (0.0, 0.0);
                     for &i in &objects {
                         for m in e.members() {
-                            let both =
-                                others.iter().filter(|&&j| m.label(i).is_some() && m.label(j).is_some());
+                            let both = others
+                                .iter()
+                                .filter(|&&j| m.label(i).is_some() && m.label(j).is_some());
                             p += both.clone().count() as f64;
                             t += both.filter(|&&j| m.label(i) == m.label(j)).count() as f64;
                         }
@@ -447,7 +462,12 @@ mod tests {
             }
             for (u, m) in d.members.iter().enumerate() {
                 let with = |v: usize| {
-                    normalized_mutual_information(&e.members()[u], &e.members()[v], Normalizer::Sqrt).unwrap()
+                    normalized_mutual_information(
+                        &e.members()[u],
+                        &e.members()[v],
+                        Normalizer::Sqrt,
+                    )
+                    .unwrap()
                 };
                 let company = (0..6).filter(|&v| v != u).map(with).sum::<f64>() / 5.0;
                 assert!((m.company.unwrap() - company).abs() < 1e-12);
@@ -478,8 +498,13 @@ mod tests {
         assert_eq!(good.dissenters, [2]);
         assert!(good.sentences[0].contains("better than any member"), "{:?}", good.sentences);
         let other: Vec<usize> = (0..90).map(|_| s.below(3)).collect();
-        let bad = Diagnostics::of(&world.ensemble, &Partition::from_labels(&other).unwrap()).unwrap();
-        assert!(bad.sentences[0].contains("no better than its best members"), "{:?}", bad.sentences);
+        let bad =
+            Diagnostics::of(&world.ensemble, &Partition::from_labels(&other).unwrap()).unwrap();
+        assert!(
+            bad.sentences[0].contains("no better than its best members"),
+            "{:?}",
+            bad.sentences
+        );
         assert!(bad.sentences.iter().any(|s| s.contains("hardly apart")), "{:?}", bad.sentences);
         assert!(bad.anmi < good.anmi);
     }
@@ -505,6 +530,10 @@ mod tests {
         assert!(Diagnostics::of(&silent, &Partition::single_cluster(3).unwrap()).is_err());
         assert!(Diagnostics::of(&silent, &nothing).is_err());
         let soft = Diagnostics::of_memberships(&e, &Memberships::from(&e.members()[0])).unwrap();
-        assert!(soft.sentences.last().unwrap().starts_with("2 of 2 objects"), "{:?}", soft.sentences);
+        assert!(
+            soft.sentences.last().unwrap().starts_with("2 of 2 objects"),
+            "{:?}",
+            soft.sentences
+        );
     }
 }

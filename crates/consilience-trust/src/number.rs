@@ -1,5 +1,7 @@
 use consilience_core::{Ensemble, Error, ErrorKind, Observer, Result, Seed};
-use consilience_graph::{ClusterIncidence, EvidenceAccumulation, IncidenceSpectrum, Lwea, Microclusters};
+use consilience_graph::{
+    ClusterIncidence, EvidenceAccumulation, IncidenceSpectrum, Lwea, Microclusters,
+};
 
 use crate::ConsensusCdf;
 
@@ -13,21 +15,22 @@ const GROWTH: f64 = 0.1;
 /// How many clusters? Four criteria side by side, each with what makes it untrustworthy, and a
 /// recommendation.
 ///
-/// Known criteria contradict each other, and each has data on which it fails silently; so all are shown
-/// with their tables. The recommendation is that of the first trustworthy one in the order of
-/// [`NumberTable::criteria`]; two agreeing criteria are worth more than any single number. One cluster
-/// is never recommended: none of the criteria can tell.
+/// Known criteria contradict each other, and each has data on which it fails silently; so all are
+/// shown with their tables. The recommendation is that of the first trustworthy one in the order of
+/// [`NumberTable::criteria`]; two agreeing criteria are worth more than any single number. One
+/// cluster is never recommended: none of the criteria can tell.
 ///
-/// - *eigengap*: the widest gap `lambda_k - lambda_(k+1)` between the squared singular values of the
-///   degree-normalised incidence.
-/// - *PAC*: the least proportion of pairs that are ambiguous when the consensus is repeated: average linkage
-///   (LWEA) of random halves of the members, cut at k; its pairs' distribution is the row's CDF.
+/// - *eigengap*: the widest gap `lambda_k - lambda_(k+1)` between the squared singular values of
+///   the degree-normalised incidence.
+/// - *PAC*: the least proportion of pairs that are ambiguous when the consensus is repeated:
+///   average linkage (LWEA) of random halves of the members, cut at k; its pairs' distribution is
+///   the row's CDF.
 /// - *lifetime*: the widest range of heights over which k clusters persist in the tree of evidence
 ///   accumulation (average linkage).
 /// - *delta area*: the last k at which the area under the CDF still grows by a tenth.
 ///
-/// [`ClusterNumber::choose_grouped`] is the classical form, for an ensemble that holds several members for each
-/// k: the CDFs are then those of the members themselves.
+/// [`ClusterNumber::choose_grouped`] is the classical form, for an ensemble that holds several
+/// members for each k: the CDFs are then those of the members themselves.
 ///
 /// ```
 /// use consilience_core::conformance::planted;
@@ -43,18 +46,18 @@ const GROWTH: f64 = 0.1;
 /// ```
 ///
 /// # Complexity
-/// As one LWEA per resample and k consensus CDFs, on at most 2,000 sampled objects where there are more
-/// microclusters than that: O(n M) beyond.
+/// As one LWEA per resample and k consensus CDFs, on at most 2,000 sampled objects where there are
+/// more microclusters than that: O(n M) beyond.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a largest number below 2,
-/// fewer than 2 resamples or fewer than 2 sampled objects, [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no object is
-/// labelled.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a largest
+/// number below 2, fewer than 2 resamples or fewer than 2 sampled objects,
+/// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no object is labelled.
 ///
 /// # References
-/// Monti et al. 2003 (CDF, delta area); Senbabaoglu et al. 2014 (PAC, and why delta area misleads); Fred, Jain 2005
-/// (lifetime); von Luxburg 2007, Section 8.3 (eigengap). Resampling the members instead of the objects is
-/// ours: it needs no base clusterer.
+/// Monti et al. 2003 (CDF, delta area); Senbabaoglu et al. 2014 (PAC, and why delta area misleads);
+/// Fred, Jain 2005 (lifetime); von Luxburg 2007, Section 8.3 (eigengap). Resampling the members
+/// instead of the objects is ours: it needs no base clusterer.
 #[doc(alias = "choose_k")]
 #[derive(Clone, Copy, Debug)]
 pub struct ClusterNumber {
@@ -119,7 +122,8 @@ impl Default for ClusterNumber {
 }
 
 impl ClusterNumber {
-    /// 20 resamples, 2,000 objects, seed 0; up to the square root of the number of microclusters, at most 30.
+    /// 20 resamples, 2,000 objects, seed 0; up to the square root of the number of microclusters,
+    /// at most 30.
     pub fn new() -> Self {
         ClusterNumber { largest: None, resamples: 20, objects: 2_000, seed: Seed(0) }
     }
@@ -161,7 +165,11 @@ impl ClusterNumber {
     }
 
     /// The ensemble on few enough objects, with its microclusters.
-    fn sampled(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<(Ensemble, Microclusters)> {
+    fn sampled(
+        &self,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> Result<(Ensemble, Microclusters)> {
         let microclusters = Microclusters::observed(ensemble, observer)?;
         if microclusters.n_nodes() == 0 {
             return Err(Error::empty("no object is labelled by any member"));
@@ -170,7 +178,9 @@ impl ClusterNumber {
             return Ok((ensemble.clone(), microclusters));
         }
         let labelled: Vec<usize> = (0..ensemble.n_objects())
-            .filter(|&i| (microclusters.grouping().of_object()[i] as usize) < microclusters.n_nodes())
+            .filter(|&i| {
+                (microclusters.grouping().of_object()[i] as usize) < microclusters.n_nodes()
+            })
             .collect();
         let mut stream = self.seed.derive("number objects", 0).stream();
         let chosen: Vec<usize> =
@@ -203,7 +213,8 @@ impl ClusterNumber {
         let even = vec![1.0; incidence.n_clusters()];
         let values = IncidenceSpectrum::of(&incidence, &even, largest + 1, observer)?.values;
         let value = |k: usize| values.get(k - 1).copied().unwrap_or(0.0);
-        // k clusters live from the merge that makes them (none where k is the number of leaves) to the next.
+        // k clusters live from the merge that makes them (none where k is the number of leaves) to
+        // the next.
         let merges = tree.merges();
         let made = |k: usize| if k < n { merges[n - k - 1].height } else { 0.0 };
         let mut rows = rows(cdfs);
@@ -246,29 +257,37 @@ impl ClusterNumber {
             .collect()
     }
 
-    /// The table of an ensemble that holds at least two members for each of several numbers of clusters, as
-    /// consensus clustering makes it by resampling: row k is about the members with k clusters.
+    /// The table of an ensemble that holds at least two members for each of several numbers of
+    /// clusters, as consensus clustering makes it by resampling: row k is about the members with k
+    /// clusters.
     ///
     /// # Errors
-    /// As [`ClusterNumber`]; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) also where no two members
-    /// have the same number of clusters, at least 2.
+    /// As [`ClusterNumber`]; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) also where no
+    /// two members have the same number of clusters, at least 2.
     ///
     /// # References
     /// Monti et al. 2003, Section 2.
-    pub fn choose_grouped(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<NumberTable> {
+    pub fn choose_grouped(
+        &self,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> Result<NumberTable> {
         self.check()?;
         let (sample, _) = self.sampled(ensemble, observer)?;
         let most = ensemble.members().iter().map(|m| m.n_clusters()).max().unwrap_or(0);
         let mut cdfs = Vec::new();
         for k in 2..=most.min(self.largest.unwrap_or(usize::MAX)) {
-            let of_k: Vec<usize> =
-                (0..ensemble.n_members()).filter(|&u| ensemble.members()[u].n_clusters() == k).collect();
+            let of_k: Vec<usize> = (0..ensemble.n_members())
+                .filter(|&u| ensemble.members()[u].n_clusters() == k)
+                .collect();
             if of_k.len() >= 2 {
                 cdfs.push((k, of_k.len(), ConsensusCdf::of(&sample.select(&of_k)?, observer)?));
             }
         }
         if cdfs.is_empty() {
-            return Err(Error::empty("no two members have the same number of clusters, at least 2"));
+            return Err(Error::empty(
+                "no two members have the same number of clusters, at least 2",
+            ));
         }
         Ok(conclude(rows(cdfs)))
     }
@@ -292,7 +311,16 @@ fn rows(cdfs: Vec<(usize, usize, ConsensusCdf)>) -> Vec<NumberRow> {
             };
             before = Some(area);
             let pac = cdf.ambiguous(AMBIGUOUS.0, AMBIGUOUS.1);
-            NumberRow { clusters, members, cdf, area, delta_area, pac, lifetime: None, eigengap: None }
+            NumberRow {
+                clusters,
+                members,
+                cdf,
+                area,
+                delta_area,
+                pac,
+                lifetime: None,
+                eigengap: None,
+            }
         })
         .collect()
 }
@@ -300,7 +328,8 @@ fn rows(cdfs: Vec<(usize, usize, ConsensusCdf)>) -> Vec<NumberRow> {
 /// What the criteria say of the rows, of which there is at least one.
 fn conclude(rows: Vec<NumberRow>) -> NumberTable {
     let mut criteria = Vec::new();
-    let column = |of: fn(&NumberRow) -> Option<f64>| -> Option<Vec<f64>> { rows.iter().map(of).collect() };
+    let column =
+        |of: fn(&NumberRow) -> Option<f64>| -> Option<Vec<f64>> { rows.iter().map(of).collect() };
     let at = |best: usize| rows[best].clusters;
     if let Some(gaps) = column(|r| r.eigengap) {
         criteria.push(criterion("eigengap", at(largest(&gaps)), &gaps));
@@ -330,7 +359,10 @@ fn conclude(rows: Vec<NumberRow>) -> NumberTable {
     }];
     for c in &criteria {
         if let Some(warning) = &c.warning {
-            notes.push(format!("{} would choose {} and is not to be trusted: {warning}", c.name, c.clusters));
+            notes.push(format!(
+                "{} would choose {} and is not to be trusted: {warning}",
+                c.name, c.clusters
+            ));
         } else if c.clusters != recommended {
             notes.push(format!("{} would choose {}", c.name, c.clusters));
         }
@@ -343,8 +375,8 @@ fn largest(values: &[f64]) -> usize {
     (1..values.len()).fold(0, |b, i| if values[i] > values[b] { i } else { b })
 }
 
-/// A criterion that takes the largest value: where the values only rise or only fall, it merely names an end
-/// of the range.
+/// A criterion that takes the largest value: where the values only rise or only fall, it merely
+/// names an end of the range.
 fn criterion(name: &'static str, clusters: usize, values: &[f64]) -> Criterion {
     let rises = values.windows(2).all(|w| w[1] >= w[0]);
     let falls = values.windows(2).all(|w| w[1] <= w[0]);
@@ -404,10 +436,13 @@ mod tests {
         assert!(criterion("x", 2, &[0.1, 0.1, 0.1]).warning.unwrap().contains("same"));
         assert_eq!(criterion("x", 2, &[0.1, 0.3, 0.2]).warning, None);
         assert_eq!(criterion("x", 2, &[0.1, 0.3]).warning, None);
-        // Noise has no number of clusters: what is said of it comes with a warning, or with disagreement.
+        // Noise has no number of clusters: what is said of it comes with a warning, or with
+        // disagreement.
         let mut s = Seed(1).stream();
         let members = (0..10)
-            .map(|_| Partition::from_labels(&(0..60).map(|_| s.below(4)).collect::<Vec<_>>()).unwrap())
+            .map(|_| {
+                Partition::from_labels(&(0..60).map(|_| s.below(4)).collect::<Vec<_>>()).unwrap()
+            })
             .collect();
         let table = ClusterNumber::new().choose(&Ensemble::new(members).unwrap(), &()).unwrap();
         assert!(table.notes.len() > 1, "{:?}", table.notes);
@@ -423,7 +458,8 @@ mod tests {
             let truth = &world.truth;
             let lump = s.below(3);
             let split = s.below(3);
-            let two = Partition::from_fn(90, |i| truth.label(i).map(|l| u64::from(l == lump))).unwrap();
+            let two =
+                Partition::from_fn(90, |i| truth.label(i).map(|l| u64::from(l == lump))).unwrap();
             let four: Vec<usize> = (0..90)
                 .map(|i| match truth.label(i).unwrap() {
                     l if l == split && s.below(2) == 0 => 3,
@@ -434,7 +470,8 @@ mod tests {
         }
         let e = Ensemble::new(members).unwrap();
         let table = ClusterNumber::new().choose_grouped(&e, &()).unwrap();
-        let shape: Vec<_> = table.rows.iter().map(|r| (r.clusters, r.members, r.lifetime)).collect();
+        let shape: Vec<_> =
+            table.rows.iter().map(|r| (r.clusters, r.members, r.lifetime)).collect();
         assert_eq!(shape, [(2, 6, None), (3, 6, None), (4, 6, None)]);
         assert_eq!(table.recommended, 3, "{:?}", table.notes);
         assert_eq!(table.rows[1].pac, 0.0);

@@ -1,6 +1,7 @@
 use consilience_core::scores::Normalizer;
 use consilience_core::{
-    ConsensusFunction, Ensemble, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed, Status,
+    ConsensusFunction, Ensemble, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed,
+    Status,
 };
 use consilience_graph::{Agglomeration, Cut, Diffusion, Linkage, LocallyWeighted, Microclusters};
 use consilience_vote::weighted_nmi;
@@ -13,17 +14,19 @@ const MARGIN: f64 = 0.02;
 /// Up to this many microclusters the dense similarity of LWEA is worth its time.
 const DENSE: usize = 10_000;
 
-/// The method that the ensemble itself speaks for: [`Diffusion`], or [`Lwea`](consilience_graph::Lwea) where
-/// small clusters would be lost.
+/// The method that the ensemble itself speaks for: [`Diffusion`], or
+/// [`Lwea`](consilience_graph::Lwea) where small clusters would be lost.
 ///
-/// Take it where nothing is known about the data. Both candidates are computed, and the choice is made
-/// by the *mean density* of their clusters: how often two objects of a cluster are together in the members, on
-/// average over the clusters, each counting alike however small it is. Graph cuts make clusters of similar
-/// size, and where the classes are not, they fill them up with objects that do not belong together; average linkage
-/// then has clearly denser clusters. Where it is not denser by 0.02 diffusion is better on average. What was
-/// chosen, by which numbers, stands in the notes of the report. The measurements are in `docs/choosing.md`.
+/// Take it where nothing is known about the data. Both candidates are computed, and the choice is
+/// made by the *mean density* of their clusters: how often two objects of a cluster are together in
+/// the members, on average over the clusters, each counting alike however small it is. Graph cuts
+/// make clusters of similar size, and where the classes are not, they fill them up with objects
+/// that do not belong together; average linkage then has clearly denser clusters. Where it is not
+/// denser by 0.02 diffusion is better on average. What was chosen, by which numbers, stands in the
+/// notes of the report. The measurements are in `docs/choosing.md`.
 ///
-/// Without a number of clusters ([`Recommended::choose_clusters`]) it is taken from [`ClusterNumber`].
+/// Without a number of clusters ([`Recommended::choose_clusters`]) it is taken from
+/// [`ClusterNumber`].
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
@@ -41,11 +44,12 @@ const DENSE: usize = 10_000;
 /// ```
 ///
 /// # Complexity
-/// That of [`Diffusion`], and up to 10,000 microclusters that of [`Lwea`](consilience_graph::Lwea); beyond, diffusion
-/// is taken and the report says so.
+/// That of [`Diffusion`], and up to 10,000 microclusters that of [`Lwea`](consilience_graph::Lwea);
+/// beyond, diffusion is taken and the report says so.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n`.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n`.
 ///
 /// # References
 /// Ours; the candidates are those of Huang, Wang, Lai 2018 and of [`Diffusion`].
@@ -66,7 +70,12 @@ impl Recommended {
 
     /// The recommended consensus; [`ClusterNumber`] chooses the number of clusters too.
     pub fn choose_clusters() -> Self {
-        Recommended { clusters: None, dense_limit: DENSE, budget: MemoryBudget::default(), seed: Seed(0) }
+        Recommended {
+            clusters: None,
+            dense_limit: DENSE,
+            budget: MemoryBudget::default(),
+            seed: Seed(0),
+        }
     }
 
     /// Seed of everything random.
@@ -96,8 +105,9 @@ impl Recommended {
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
         let n = microclusters.n_nodes();
-        let fit = report
-            .stage("diffusion", || Diffusion::new(k.min(n)).seed(self.seed).cut(microclusters, observer))?;
+        let fit = report.stage("diffusion", || {
+            Diffusion::new(k.min(n)).seed(self.seed).cut(microclusters, observer)
+        })?;
         if fit.report.status != Status::Solved {
             report.status = fit.report.status;
         }
@@ -110,9 +120,12 @@ impl Recommended {
             return Ok(diffusion);
         }
         let linked = report.stage("lwea", || {
-            let graph =
-                LocallyWeighted::default().memory_budget(self.budget).between(microclusters, observer)?;
-            Agglomeration::new(Linkage::Average, Cut::Clusters(k)).dendrogram(graph, observer)?.cut(k)
+            let graph = LocallyWeighted::default()
+                .memory_budget(self.budget)
+                .between(microclusters, observer)?;
+            Agglomeration::new(Linkage::Average, Cut::Clusters(k))
+                .dendrogram(graph, observer)?
+                .cut(k)
         })?;
         let weights: Vec<f64> = microclusters.sizes().iter().map(|&s| f64::from(s)).collect();
         let density = |clusters: &[usize]| {
@@ -152,7 +165,8 @@ impl ConsensusFunction for Recommended {
             ensemble.check_clusters(k)?;
         }
         let mut report = Report::default();
-        let microclusters = report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
+        let microclusters =
+            report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
         report.microclusters = Some(microclusters.n_nodes());
         let mut notes = Vec::new();
         let clusters = if microclusters.n_nodes() == 0 {
@@ -186,19 +200,21 @@ mod tests {
     use consilience_core::conformance::planted;
     use consilience_graph::Lwea;
 
-    /// One large class of three dense lumps and two tiny ones, under members that cut the large one at random
-    /// and always keep the tiny ones together.
+    /// One large class of three dense lumps and two tiny ones, under members that cut the large one
+    /// at random and always keep the tiny ones together.
     fn unbalanced(seed: u64) -> (Ensemble, Partition) {
         let mut s = Seed(seed).stream();
         let n = 400;
-        let truth: Vec<usize> = (0..n).map(|i| if i < 380 { 0 } else { 1 + (i - 380) / 10 }).collect();
+        let truth: Vec<usize> =
+            (0..n).map(|i| if i < 380 { 0 } else { 1 + (i - 380) / 10 }).collect();
         let members = (0..10)
             .map(|_| {
                 let pieces = 2 + s.below(6);
                 let width = 1 + 380 / pieces;
                 let shift = s.below(width);
-                let labels: Vec<usize> =
-                    (0..n).map(|i| if i < 380 { (i + shift) / width } else { 100 + truth[i] }).collect();
+                let labels: Vec<usize> = (0..n)
+                    .map(|i| if i < 380 { (i + shift) / width } else { 100 + truth[i] })
+                    .collect();
                 Partition::from_labels(&labels).unwrap()
             })
             .collect();
@@ -209,11 +225,14 @@ mod tests {
     fn the_choice_is_one_of_the_candidates_and_by_the_densities() {
         let mut chosen = Vec::new();
         for seed in 0..6 {
-            let worlds =
-                [planted(Seed(seed), &[40, 35, 30], 10, 0.15, 0.1).unwrap().ensemble, unbalanced(seed).0];
+            let worlds = [
+                planted(Seed(seed), &[40, 35, 30], 10, 0.15, 0.1).unwrap().ensemble,
+                unbalanced(seed).0,
+            ];
             for e in worlds {
                 let fit = Recommended::new(3).fit(&e, &()).unwrap();
-                let (d, l) = (Diffusion::new(3).consensus(&e).unwrap(), Lwea::new(3).consensus(&e).unwrap());
+                let (d, l) =
+                    (Diffusion::new(3).consensus(&e).unwrap(), Lwea::new(3).consensus(&e).unwrap());
                 let note = &fit.report.notes[0];
                 let (expected, name) =
                     if note.starts_with("chosen: lwea") { (l, "lwea") } else { (d, "diffusion") };
@@ -228,9 +247,10 @@ mod tests {
     #[test]
     fn beyond_the_dense_limit_diffusion_is_taken() {
         let e = planted(Seed(1), &[20, 15, 10], 8, 0.2, 0.0).unwrap().ensemble;
-        for method in
-            [Recommended::new(3).dense_limit(0), Recommended::new(3).memory_budget(MemoryBudget::bytes(100))]
-        {
+        for method in [
+            Recommended::new(3).dense_limit(0),
+            Recommended::new(3).memory_budget(MemoryBudget::bytes(100)),
+        ] {
             let fit = method.fit(&e, &()).unwrap();
             assert_eq!(fit.output, Diffusion::new(3).consensus(&e).unwrap());
             assert!(fit.report.notes[0].contains("not tried"));

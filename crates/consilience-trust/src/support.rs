@@ -16,7 +16,12 @@ pub(crate) struct Support {
 
 impl Support {
     /// `members` and `result` over weighted nodes.
-    pub(crate) fn of(members: &[Partition], weights: &[f64], result: &[Option<usize>], k: usize) -> Self {
+    pub(crate) fn of(
+        members: &[Partition],
+        weights: &[f64],
+        result: &[Option<usize>],
+        k: usize,
+    ) -> Self {
         let mut first = vec![0];
         for m in members {
             first.push(first[first.len() - 1] + m.n_clusters());
@@ -44,10 +49,12 @@ impl Support {
         &self.shared[at..at + self.k]
     }
 
-    /// Mean co-association of an object of one cluster with one of another, both drawn with replacement: of
-    /// the pairs that a member labels, the share that it puts together. 0 without any pair.
+    /// Mean co-association of an object of one cluster with one of another, both drawn with
+    /// replacement: of the pairs that a member labels, the share that it puts together. 0 without
+    /// any pair.
     pub(crate) fn between(&self, a: usize, b: usize) -> f64 {
-        let dot = |table: &[f64]| table.chunks_exact(self.k).map(|row| row[a] * row[b]).sum::<f64>();
+        let dot =
+            |table: &[f64]| table.chunks_exact(self.k).map(|row| row[a] * row[b]).sum::<f64>();
         let pairs = dot(&self.labelled);
         if pairs > 0.0 { dot(&self.shared) / pairs } else { 0.0 }
     }
@@ -62,8 +69,8 @@ impl Support {
         (0..self.k).map(|c| self.density(c)).sum::<f64>() / self.k.max(1) as f64
     }
 
-    /// For an object with these labels: pairs that are together, and pairs that are labelled, with the
-    /// objects of each cluster.
+    /// For an object with these labels: pairs that are together, and pairs that are labelled, with
+    /// the objects of each cluster.
     pub(crate) fn company(&self, labels: &[Option<usize>]) -> (Vec<f64>, Vec<f64>) {
         let (mut together, mut pairs) = (vec![0.0; self.k], vec![0.0; self.k]);
         for (u, label) in labels.iter().enumerate() {
@@ -76,8 +83,8 @@ impl Support {
         (together, pairs)
     }
 
-    /// The mean over members of the largest Jaccard index between the cluster and one of theirs, over the objects
-    /// that both label; members that label none of it say nothing.
+    /// The mean over members of the largest Jaccard index between the cluster and one of theirs,
+    /// over the objects that both label; members that label none of it say nothing.
     pub(crate) fn stability(&self, cluster: usize) -> Option<f64> {
         let (mut sum, mut heard) = (0.0, 0usize);
         for u in 0..self.members() {

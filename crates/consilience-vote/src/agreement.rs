@@ -4,12 +4,12 @@ use consilience_core::scores::Normalizer;
 /// Tables up to this many entries are counted in a dense array.
 const DENSE: usize = 1 << 20;
 
-/// Normalised mutual information of two partitions of weighted nodes: that of the objects, where a node
-/// weighs as many objects as it holds. `None` where no node is labelled in both.
+/// Normalised mutual information of two partitions of weighted nodes: that of the objects, where a
+/// node weighs as many objects as it holds. `None` where no node is labelled in both.
 ///
 /// For comparing clusterings of microclusters without expanding them; on objects use
-/// [`normalized_mutual_information`](consilience_core::scores::normalized_mutual_information), whose conventions
-/// this follows: 1 where both are a single cluster, 0 where only one is.
+/// [`normalized_mutual_information`](consilience_core::scores::normalized_mutual_information),
+/// whose conventions this follows: 1 where both are a single cluster, 0 where only one is.
 ///
 /// ```
 /// use consilience_core::{Partition, scores::Normalizer};
@@ -40,10 +40,12 @@ pub fn weighted_nmi(a: &Partition, b: &Partition, weights: &[f64], by: Normalize
     if occupied(&rows) == 1 && occupied(&columns) == 1 {
         return Some(1.0);
     }
-    let entropy =
-        |sums: &[f64]| -> f64 { sums.iter().filter(|&&s| s > 0.0).map(|&s| s / n * (n / s).ln()).sum() };
+    let entropy = |sums: &[f64]| -> f64 {
+        sums.iter().filter(|&&s| s > 0.0).map(|&s| s / n * (n / s).ln()).sum()
+    };
     let (first, second) = (entropy(&rows), entropy(&columns));
-    let mutual: f64 = cells.iter().map(|&(i, j, w)| w / n * (n * w / (rows[i] * columns[j])).ln()).sum();
+    let mutual: f64 =
+        cells.iter().map(|&(i, j, w)| w / n * (n * w / (rows[i] * columns[j])).ln()).sum();
     let mutual = mutual.clamp(0.0, first.min(second));
     let norm = match by {
         Normalizer::Max => first.max(second),
@@ -91,13 +93,18 @@ mod tests {
             };
             let (a, b) = (draw(k), draw(k + 1));
             let sizes: Vec<usize> = (0..nodes).map(|i| 1 + i * 7 % 4).collect();
-            let objects: Vec<usize> = (0..nodes).flat_map(|i| std::iter::repeat_n(i, sizes[i])).collect();
+            let objects: Vec<usize> =
+                (0..nodes).flat_map(|i| std::iter::repeat_n(i, sizes[i])).collect();
             let weights: Vec<f64> = sizes.iter().map(|&s| s as f64).collect();
             for by in [Normalizer::Max, Normalizer::Sqrt, Normalizer::Arithmetic, Normalizer::Min] {
                 let (x, y) = (a.select(&objects).unwrap(), b.select(&objects).unwrap());
-                match (scores::normalized_mutual_information(&x, &y, by), weighted_nmi(&a, &b, &weights, by))
-                {
-                    (Ok(theirs), Some(ours)) => assert!((ours - theirs).abs() < 1e-9, "{ours} {theirs}"),
+                match (
+                    scores::normalized_mutual_information(&x, &y, by),
+                    weighted_nmi(&a, &b, &weights, by),
+                ) {
+                    (Ok(theirs), Some(ours)) => {
+                        assert!((ours - theirs).abs() < 1e-9, "{ours} {theirs}")
+                    }
                     (Err(_), None) => {}
                     other => panic!("{other:?}"),
                 }

@@ -5,12 +5,12 @@ use consilience_graph::Microclusters;
 use consilience_num::assignment::max_assignment;
 use ndarray::{Array2, ArrayView2};
 
-/// The members of an ensemble over its microclusters, in an order that does not depend on the order in
-/// which they came.
+/// The members of an ensemble over its microclusters, in an order that does not depend on the order
+/// in which they came.
 ///
 /// Votes are counted object by object, and objects that all members treat alike vote alike: a
-/// microcluster casts as many votes as it has objects. Members are sorted by their canonical labels, so
-/// that sums over them have the same bits whatever order they were given in.
+/// microcluster casts as many votes as it has objects. Members are sorted by their canonical
+/// labels, so that sums over them have the same bits whatever order they were given in.
 ///
 /// ```
 /// use consilience_core::{Ensemble, Partition};
@@ -63,19 +63,23 @@ impl Ballots {
         &self.grouping
     }
 
-    /// For each cluster of a member the reference cluster that it means, `None` where it is left over:
-    /// the one-to-one matching under which the member agrees with the reference most,
+    /// For each cluster of a member the reference cluster that it means, `None` where it is left
+    /// over: the one-to-one matching under which the member agrees with the reference most,
     /// `sum_i s_i reference[i, match(label_i)]`. The reference is soft, nodes in rows.
     ///
     /// # Complexity
-    /// O(n~ k) for the table and O(s^2 l) for the matching, s and l the smaller and the larger number of
-    /// clusters.
+    /// O(n~ k) for the table and O(s^2 l) for the matching, s and l the smaller and the larger
+    /// number of clusters.
     pub fn align(&self, member: &Partition, reference: ArrayView2<'_, f64>) -> Vec<Option<usize>> {
         max_assignment(self.overlap(member, reference).view())
     }
 
     /// Objects that each cluster of a member shares with each cluster of the soft reference.
-    pub(crate) fn overlap(&self, member: &Partition, reference: ArrayView2<'_, f64>) -> Array2<f64> {
+    pub(crate) fn overlap(
+        &self,
+        member: &Partition,
+        reference: ArrayView2<'_, f64>,
+    ) -> Array2<f64> {
         let mut shared = Array2::zeros((member.n_clusters(), reference.ncols()));
         for ((label, row), &weight) in member.iter().zip(reference.rows()).zip(&self.weights) {
             if let Some(l) = label {
@@ -85,9 +89,13 @@ impl Ballots {
         shared
     }
 
-    /// Memberships of the objects from those of the nodes; silent objects are uniform with evidence 0, others
-    /// have as much evidence as members label them.
-    pub(crate) fn memberships(&self, of_node: ArrayView2<'_, f64>, clusters: usize) -> Result<Memberships> {
+    /// Memberships of the objects from those of the nodes; silent objects are uniform with evidence
+    /// 0, others have as much evidence as members label them.
+    pub(crate) fn memberships(
+        &self,
+        of_node: ArrayView2<'_, f64>,
+        clusters: usize,
+    ) -> Result<Memberships> {
         let voices: Vec<f64> = (0..self.n_nodes())
             .map(|i| self.members.iter().filter(|m| m.label(i).is_some()).count() as f64)
             .collect();
@@ -116,7 +124,8 @@ impl From<&Microclusters> for Ballots {
     }
 }
 
-/// Order of partitions of as many objects: by the first object on which their canonical labels differ.
+/// Order of partitions of as many objects: by the first object on which their canonical labels
+/// differ.
 pub(crate) fn by_labels(a: &Partition, b: &Partition) -> Ordering {
     a.iter().cmp(b.iter())
 }

@@ -1,6 +1,6 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, Memberships, MemoryBudget, Observer, Report, Result, Seed,
-    Status,
+    ConsensusFunction, Ensemble, Error, Fit, Memberships, MemoryBudget, Observer, Report, Result,
+    Seed, Status,
 };
 use ndarray::{Array2, ArrayView2};
 
@@ -8,17 +8,18 @@ use crate::Qmi;
 use crate::ballots::{Ballots, indicator};
 use crate::voting::{ROUNDS, first_reference};
 
-/// Least squares soft consensus: the memberships nearest, on average, to those of the members once the labels
-/// are matched.
+/// Least squares soft consensus: the memberships nearest, on average, to those of the members once
+/// the labels are matched.
 ///
-/// Use it where a probability per object is wanted and the members have about the number of clusters
-/// asked for; its rows are the shares of the votes. For soft results from members of any number of
-/// clusters use `Pcc`.
+/// Use it where a probability per object is wanted and the members have about the number of
+/// clusters asked for; its rows are the shares of the votes. For soft results from members of any
+/// number of clusters use `Pcc`.
 ///
 /// With `P_u` the indicators of member u, minimises over row-stochastic Y and matchings of clusters
-/// `sum_u sum_i [u labels i] s_i |P_u(i) - Y(i)|^2`, a cluster of `P_u` that is left over counting as a column that
-/// Y does not have. In turn each member is matched (Hungarian method) and Y is the mean of the matched
-/// members, what was left over spread evenly: the exact minimum each time, so that the objective never rises.
+/// `sum_u sum_i [u labels i] s_i |P_u(i) - Y(i)|^2`, a cluster of `P_u` that is left over counting
+/// as a column that Y does not have. In turn each member is matched (Hungarian method) and Y is the
+/// mean of the matched members, what was left over spread evenly: the exact minimum each time, so
+/// that the objective never rises.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
@@ -37,16 +38,18 @@ use crate::voting::{ROUNDS, first_reference};
 /// ```
 ///
 /// # Complexity
-/// O(n M) for the microclusters, then O(n~ M k + M k^3) per round; 8 k bytes per object for the result.
+/// O(n M) for the microclusters, then O(n~ M k + M k^3) per round; 8 k bytes per object for the
+/// result.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n`,
-/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n`, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory
+/// budget.
 ///
 /// # References
-/// Dimitriadou, Weingessel, Hornik 2002, "A Combination Scheme for Fuzzy Clustering"; Hornik 2005, "A CLUE for
-/// CLUster Ensembles", Section 2.3 (soft least squares Euclidean consensus). Incomplete members count
-/// only where they label; the start is the medoid, not a random member.
+/// Dimitriadou, Weingessel, Hornik 2002, "A Combination Scheme for Fuzzy Clustering"; Hornik 2005,
+/// "A CLUE for CLUster Ensembles", Section 2.3 (soft least squares Euclidean consensus). Incomplete
+/// members count only where they label; the start is the medoid, not a random member.
 #[doc(alias = "clue")]
 #[doc(alias = "soft_consensus")]
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +63,12 @@ pub struct LeastSquares {
 impl LeastSquares {
     /// Soft consensus of k clusters; at most 100 rounds, seed 0.
     pub fn new(clusters: usize) -> Self {
-        LeastSquares { clusters, start: Qmi::new(clusters), rounds: ROUNDS, budget: MemoryBudget::default() }
+        LeastSquares {
+            clusters,
+            start: Qmi::new(clusters),
+            rounds: ROUNDS,
+            budget: MemoryBudget::default(),
+        }
     }
 
     /// Seed of the start, where no member has k clusters.
@@ -83,7 +91,11 @@ impl LeastSquares {
     }
 
     /// Rounds until the objective stays; every objective on the way, for the tests.
-    fn rounds(&self, ballots: &Ballots, observer: &dyn Observer) -> Result<Fit<(Array2<f64>, Vec<f64>)>> {
+    fn rounds(
+        &self,
+        ballots: &Ballots,
+        observer: &dyn Observer,
+    ) -> Result<Fit<(Array2<f64>, Vec<f64>)>> {
         let k = self.clusters;
         let start = first_reference(&self.start, k, ballots, observer)?;
         let mut y = indicator(&start, k);
@@ -92,7 +104,8 @@ impl LeastSquares {
         for round in 0..self.rounds {
             observer.check()?;
             observer.progress("rounds", round, self.rounds);
-            let matched: Vec<_> = ballots.members().iter().map(|m| ballots.align(m, y.view())).collect();
+            let matched: Vec<_> =
+                ballots.members().iter().map(|m| ballots.align(m, y.view())).collect();
             y = mean(ballots, &matched, k);
             let value = distance(ballots, &matched, y.view());
             report.iterations = round + 1;
@@ -143,8 +156,8 @@ impl ConsensusFunction for LeastSquares {
     }
 }
 
-/// Mean of the matched members over those that label a node; what they left over is spread evenly, the
-/// projection of the mean onto the simplex.
+/// Mean of the matched members over those that label a node; what they left over is spread evenly,
+/// the projection of the mean onto the simplex.
 fn mean(ballots: &Ballots, matched: &[Vec<Option<usize>>], k: usize) -> Array2<f64> {
     let mut y = Array2::zeros((ballots.n_nodes(), k));
     let mut voices = vec![0.0; ballots.n_nodes()];
@@ -251,7 +264,8 @@ mod tests {
         let ballots = Ballots::of(&world.ensemble, &()).unwrap();
         let fit = LeastSquares::new(2).rounds(&ballots, &()).unwrap();
         let y = fit.output.0;
-        let matched: Vec<_> = ballots.members().iter().map(|m| ballots.align(m, y.view())).collect();
+        let matched: Vec<_> =
+            ballots.members().iter().map(|m| ballots.align(m, y.view())).collect();
         let best = distance(&ballots, &matched, y.view());
         for i in 0..y.nrows() {
             for step in [-0.05, 0.05] {

@@ -1,8 +1,8 @@
 //! Consensus by votes on labels, without any graph between objects.
 //!
-//! [`Voting`] makes the labels of all members mean the same and counts; [`LeastSquares`] does so softly,
-//! and [`Qmi`] and [`MixtureModel`] need no common meaning: they cluster the label rows themselves, by
-//! distance and by likelihood.
+//! [`Voting`] makes the labels of all members mean the same and counts; [`LeastSquares`] does so
+//! softly, and [`Qmi`] and [`MixtureModel`] need no common meaning: they cluster the label rows
+//! themselves, by distance and by likelihood.
 //!
 //! ```
 //! use consilience_core::{ConsensusFunction, Ensemble, Partition};
@@ -21,8 +21,9 @@
 //! # Ok::<(), consilience_core::Error>(())
 //! ```
 //!
-//! The lower road: [`Ballots`] are the members over microclusters, in an order of their own so that the
-//! order in which they came leaves no trace, and [`Ballots::align`] matches their clusters to a reference.
+//! The lower road: [`Ballots`] are the members over microclusters, in an order of their own so that
+//! the order in which they came leaves no trace, and [`Ballots::align`] matches their clusters to a
+//! reference.
 
 mod agreement;
 mod ballots;

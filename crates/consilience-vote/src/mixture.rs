@@ -1,6 +1,6 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, Memberships, MemoryBudget, Observer, Partition, Report, Result,
-    Seed, Status,
+    ConsensusFunction, Ensemble, Error, Fit, Memberships, MemoryBudget, Observer, Partition,
+    Report, Result, Seed, Status,
 };
 use consilience_num::reduce::ordered_chunks;
 use ndarray::Array2;
@@ -11,22 +11,23 @@ use crate::{Ballots, Qmi};
 
 /// Nodes per parallel chunk. Fixed, so that the result does not depend on the number of threads.
 const CHUNK: usize = 1 << 12;
-/// How much of the ensemble's own label frequencies is mixed into the first components, so that no label is
-/// impossible before the first step.
+/// How much of the ensemble's own label frequencies is mixed into the first components, so that no
+/// label is impossible before the first step.
 const BLUR: f64 = 0.1;
 /// The number of a label that is not there.
 const NONE: u32 = u32::MAX;
 
-/// The mixture model (MM): expectation maximisation for a mixture of multinomials over the members' labels.
+/// The mixture model (MM): expectation maximisation for a mixture of multinomials over the members'
+/// labels.
 ///
-/// Each consensus cluster draws each member's label from a distribution of its own, independently: soft,
-/// linear, no matching of labels, any numbers of clusters. Use it where memberships with a likelihood behind
-/// them are wanted, on up to millions of objects; graph methods usually score higher, since members are never
-/// independent.
+/// Each consensus cluster draws each member's label from a distribution of its own, independently:
+/// soft, linear, no matching of labels, any numbers of clusters. Use it where memberships with a
+/// likelihood behind them are wanted, on up to millions of objects; graph methods usually score
+/// higher, since members are never independent.
 ///
-/// The log-likelihood `sum_i s_i ln sum_c p_c prod_u q_uc(label_u(i))`, with the product over the members that
-/// label i, never falls from one step to the next; that of the best start is the objective. Starts are
-/// k-means clusterings of the labels ([`Qmi`]), a little blurred.
+/// The log-likelihood `sum_i s_i ln sum_c p_c prod_u q_uc(label_u(i))`, with the product over the
+/// members that label i, never falls from one step to the next; that of the best start is the
+/// objective. Starts are k-means clusterings of the labels ([`Qmi`]), a little blurred.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
@@ -45,17 +46,19 @@ const NONE: u32 = u32::MAX;
 /// ```
 ///
 /// # Complexity
-/// O(n M) for the microclusters, then O(n~ M k) per step; 4 n~ M + 8 n~ k + 8 C k bytes with C clusters in the
-/// ensemble, and those of [`Qmi`] for the starts. Microclusters are exact: they count with their sizes.
+/// O(n M) for the microclusters, then O(n~ M k) per step; 4 n~ M + 8 n~ k + 8 C k bytes with C
+/// clusters in the ensemble, and those of [`Qmi`] for the starts. Microclusters are exact: they
+/// count with their sizes.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n`, no
-/// restarts, no steps or a tolerance below 0, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge)
-/// beyond the memory budget.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n`, no restarts, no steps or a tolerance below 0,
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References
-/// Topchy, Jain, Punch 2004, "A Mixture Model for Clustering Ensembles"; 2005, "Clustering Ensembles: Models
-/// of Consensus and Weak Partitions", Section 3. They start at random; we start from k-means.
+/// Topchy, Jain, Punch 2004, "A Mixture Model for Clustering Ensembles"; 2005, "Clustering
+/// Ensembles: Models of Consensus and Weak Partitions", Section 3. They start at random; we start
+/// from k-means.
 #[doc(alias = "MM")]
 #[doc(alias = "EM")]
 #[doc(alias = "latent_class_analysis")]
@@ -120,7 +123,10 @@ impl MixtureModel {
     fn check(&self, ensemble: &Ensemble) -> Result<()> {
         ensemble.check_clusters(self.clusters)?;
         if self.restarts == 0 || self.restarts > MOST_RESTARTS {
-            return Err(Error::invalid(format!("{} restarts; expected 1..={MOST_RESTARTS}", self.restarts)));
+            return Err(Error::invalid(format!(
+                "{} restarts; expected 1..={MOST_RESTARTS}",
+                self.restarts
+            )));
         }
         if self.steps == 0 {
             return Err(Error::invalid("0 steps; expected at least 1"));
@@ -157,7 +163,8 @@ impl MixtureModel {
                 .seed(self.seed.derive("mixture", restart as u64))
                 .memory_budget(self.budget);
             let first = qmi.of_nodes(&ballots, observer)?.output;
-            let run = expectation_maximisation(&rows, k, &first, self.steps, self.tolerance, observer)?;
+            let run =
+                expectation_maximisation(&rows, k, &first, self.steps, self.tolerance, observer)?;
             let last = |run: &Run| run.likelihoods.last().copied().unwrap_or(f64::NEG_INFINITY);
             if best.as_ref().is_none_or(|b| last(&run) > last(b)) {
                 best = Some(run);
@@ -191,8 +198,8 @@ impl ConsensusFunction for MixtureModel {
     }
 }
 
-/// The [`MixtureModel`] with its probabilities of the components for each object; silent objects are uniform with
-/// evidence 0.
+/// The [`MixtureModel`] with its probabilities of the components for each object; silent objects
+/// are uniform with evidence 0.
 ///
 /// # Errors
 /// As [`MixtureModel`].
@@ -277,7 +284,8 @@ struct Run {
     settled: bool,
 }
 
-/// Components: logarithms of their shares and of their label probabilities (label by label, k each).
+/// Components: logarithms of their shares and of their label probabilities (label by label, k
+/// each).
 struct Components {
     shares: Vec<f64>,
     labels: Vec<f64>,
@@ -348,8 +356,8 @@ fn expect(rows: &LabelRows, k: usize, components: &Components, z: &mut [f64]) ->
     parts.iter().sum()
 }
 
-/// The most likely components of given responsibilities, mixed with a share `blur` of the ensemble's own
-/// label frequencies.
+/// The most likely components of given responsibilities, mixed with a share `blur` of the
+/// ensemble's own label frequencies.
 fn maximise(rows: &LabelRows, k: usize, z: &[f64], blur: f64) -> Components {
     let labels = rows.labels();
     let part = |range: std::ops::Range<usize>| {
@@ -366,10 +374,11 @@ fn maximise(rows: &LabelRows, k: usize, z: &[f64], blur: f64) -> Components {
         }
         mass
     };
-    let mut mass = ordered_chunks(rows.nodes(), CHUNK, part, vec![0.0; k + labels * k], |mut total, part| {
-        total.iter_mut().zip(part).for_each(|(t, p)| *t += p);
-        total
-    });
+    let mut mass =
+        ordered_chunks(rows.nodes(), CHUNK, part, vec![0.0; k + labels * k], |mut total, part| {
+            total.iter_mut().zip(part).for_each(|(t, p)| *t += p);
+            total
+        });
     let mut probabilities = mass.split_off(k);
     let shares = mass;
     let all: f64 = shares.iter().sum();
@@ -403,7 +412,12 @@ mod tests {
     use consilience_graph::Microclusters;
 
     /// EM as the paper writes it: plain probabilities, object by object.
-    fn reference(ensemble: &Ensemble, k: usize, first: &[usize], steps: usize) -> (Vec<Vec<f64>>, Vec<f64>) {
+    fn reference(
+        ensemble: &Ensemble,
+        k: usize,
+        first: &[usize],
+        steps: usize,
+    ) -> (Vec<Vec<f64>>, Vec<f64>) {
         let n = ensemble.n_objects();
         let mut z: Vec<Vec<f64>> =
             (0..n).map(|i| (0..k).map(|c| f64::from(u8::from(first[i] == c))).collect()).collect();
@@ -411,7 +425,9 @@ mod tests {
         for step in 0..steps {
             let blur = if step == 0 { BLUR } else { 0.0 };
             let share: Vec<f64> = (0..k)
-                .map(|c| (1.0 - blur) * z.iter().map(|z| z[c]).sum::<f64>() / n as f64 + blur / k as f64)
+                .map(|c| {
+                    (1.0 - blur) * z.iter().map(|z| z[c]).sum::<f64>() / n as f64 + blur / k as f64
+                })
                 .collect();
             let probability = |c: usize, m: &Partition, l: usize| {
                 let mass = |l: Option<usize>| -> f64 {
@@ -510,7 +526,10 @@ mod tests {
         let e = planted(Seed(0), &[3, 3], 2, 0.0, 0.0).unwrap().ensemble;
         let m = MixtureModel::new(2);
         for bad in [m.restarts(0), m.max_iterations(0), m.tolerance(f64::NAN), m.tolerance(-1.0)] {
-            assert_eq!(bad.fit(&e, &()).unwrap_err().kind(), consilience_core::ErrorKind::InvalidParameter);
+            assert_eq!(
+                bad.fit(&e, &()).unwrap_err().kind(),
+                consilience_core::ErrorKind::InvalidParameter
+            );
         }
     }
 }

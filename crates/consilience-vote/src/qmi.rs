@@ -1,5 +1,6 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed, Status,
+    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Report, Result,
+    Seed, Status,
 };
 use consilience_num::kmeans::{self, KMeansOptions};
 use ndarray::Array2;
@@ -11,13 +12,15 @@ pub(crate) const MOST_RESTARTS: usize = 10_000;
 
 /// The quadratic mutual information consensus (QMI): k-means on the centred one-hot labels.
 ///
-/// The partition that maximises the generalised (quadratic) mutual information with the members is the one
-/// that minimises the inertia of the label rows, each label written as an indicator and each indicator
-/// column centred. Fast, linear in n~, and a good start for other methods; it wants members with about the
-/// number of clusters asked for, and loses to graph methods where they have many more.
+/// The partition that maximises the generalised (quadratic) mutual information with the members is
+/// the one that minimises the inertia of the label rows, each label written as an indicator and
+/// each indicator column centred. Fast, linear in n~, and a good start for other methods; it wants
+/// members with about the number of clusters asked for, and loses to graph methods where they have
+/// many more.
 ///
 /// With `x_i` the centred indicators of node i and `s_i` its objects, k-means minimises
-/// `sum_i s_i |x_i - mean of its cluster|^2`; a member that does not label a node contributes the mean, 0.
+/// `sum_i s_i |x_i - mean of its cluster|^2`; a member that does not label a node contributes the
+/// mean, 0.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
@@ -37,12 +40,13 @@ pub(crate) const MOST_RESTARTS: usize = 10_000;
 /// k-means; 8 n~ C bytes. Microclusters are exact: the inertia is that of the objects.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n` or no
-/// restarts, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n` or no restarts, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond
+/// the memory budget.
 ///
 /// # References
-/// Topchy, Jain, Punch 2005, "Clustering Ensembles: Models of Consensus and Weak Partitions", Section 4.
-/// The mean in place of a missing label is ours.
+/// Topchy, Jain, Punch 2005, "Clustering Ensembles: Models of Consensus and Weak Partitions",
+/// Section 4. The mean in place of a missing label is ours.
 #[doc(alias = "QMI")]
 #[derive(Clone, Copy, Debug)]
 pub struct Qmi {
@@ -80,13 +84,20 @@ impl Qmi {
     pub(crate) fn check(&self, ensemble: &Ensemble) -> Result<()> {
         ensemble.check_clusters(self.clusters)?;
         if self.restarts == 0 || self.restarts > MOST_RESTARTS {
-            return Err(Error::invalid(format!("{} restarts; expected 1..={MOST_RESTARTS}", self.restarts)));
+            return Err(Error::invalid(format!(
+                "{} restarts; expected 1..={MOST_RESTARTS}",
+                self.restarts
+            )));
         }
         Ok(())
     }
 
     /// Cluster of each node, with how k-means ended.
-    pub(crate) fn of_nodes(&self, ballots: &Ballots, observer: &dyn Observer) -> Result<Fit<Vec<usize>>> {
+    pub(crate) fn of_nodes(
+        &self,
+        ballots: &Ballots,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Vec<usize>>> {
         let x = self.indicators(ballots)?;
         let mut options = KMeansOptions::new(self.clusters.min(x.nrows()));
         options.restarts = self.restarts;
@@ -203,8 +214,9 @@ mod tests {
                     moved[i] = c;
                     let moved = Partition::from_labels(&moved).unwrap();
                     if moved.n_clusters() == 3 {
-                        // Lloyd's fixed point is not optimal under single moves to the last digit: a move
-                        // may gain by shifting the means. It never gains more than the means' own shift.
+                        // Lloyd's fixed point is not optimal under single moves to the last digit:
+                        // a move may gain by shifting the means. It never gains more than the
+                        // means' own shift.
                         assert!(inertia(&world.ensemble, &moved) > expected * (1.0 - 0.02));
                     }
                 }

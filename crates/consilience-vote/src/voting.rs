@@ -1,6 +1,7 @@
 use consilience_core::scores::Normalizer;
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed, Status,
+    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Report, Result,
+    Seed, Status,
 };
 use ndarray::{Array2, ArrayView1};
 
@@ -17,11 +18,11 @@ pub(crate) const ROUNDS: usize = 100;
 /// asked for. Where they have many more, most of their distinctions are lost in the matching, and
 /// methods on the co-association or its graphs do better.
 ///
-/// Member u agrees with the reference by `sum_i s_i [map_u(label_u(i)) = reference(i)]`. Its clusters
-/// are mapped one-to-one so that this is largest (Hungarian method); clusters left over, where it has more than
-/// k, go to the reference cluster with which they share most objects, the lower of equals. Among the
-/// labels with most votes an object keeps the one it has, else takes the lowest. The rounds stop when the
-/// total agreement no longer rises.
+/// Member u agrees with the reference by `sum_i s_i [map_u(label_u(i)) = reference(i)]`. Its
+/// clusters are mapped one-to-one so that this is largest (Hungarian method); clusters left over,
+/// where it has more than k, go to the reference cluster with which they share most objects, the
+/// lower of equals. Among the labels with most votes an object keeps the one it has, else takes the
+/// lowest. The rounds stop when the total agreement no longer rises.
 ///
 /// The first reference is the medoid: the member of k clusters with the largest mean NMI with all
 /// members; where none has k clusters, that of [`Qmi`]. Member order leaves no trace in either.
@@ -43,12 +44,13 @@ pub(crate) const ROUNDS: usize = 100;
 /// O(n M) for the microclusters, O(n~ M^2) for the medoid, then O(n~ M k + M k^3) per round.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n`.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n`.
 ///
 /// # References
-/// Dimitriadou, Weingessel, Hornik 2002, "A Combination Scheme for Fuzzy Clustering"; Fischer, Buhmann 2003,
-/// "Bagging for Path-Based Clustering". Theirs align to the members before in order; the medoid and the
-/// repetition make ours independent of it.
+/// Dimitriadou, Weingessel, Hornik 2002, "A Combination Scheme for Fuzzy Clustering"; Fischer,
+/// Buhmann 2003, "Bagging for Path-Based Clustering". Theirs align to the members before in order;
+/// the medoid and the repetition make ours independent of it.
 #[doc(alias = "majority_vote")]
 #[doc(alias = "relabelling")]
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +64,12 @@ pub struct Voting {
 impl Voting {
     /// Voting into k clusters; at most 100 rounds, seed 0.
     pub fn new(clusters: usize) -> Self {
-        Voting { clusters, start: Qmi::new(clusters), rounds: ROUNDS, budget: MemoryBudget::default() }
+        Voting {
+            clusters,
+            start: Qmi::new(clusters),
+            rounds: ROUNDS,
+            budget: MemoryBudget::default(),
+        }
     }
 
     /// Seed of the first reference, where no member has k clusters.
@@ -95,10 +102,14 @@ impl Voting {
             observer.check()?;
             observer.progress("votes", round, self.rounds);
             let votes = count(ballots, &reference, k);
-            let next: Vec<usize> =
-                votes.rows().into_iter().zip(&reference).map(|(row, &now)| winner(row, now)).collect();
-            // Agreement of the aligned members with what they elected: it bounds the next round from below
-            // but for left over clusters, so that it is compared and not trusted.
+            let next: Vec<usize> = votes
+                .rows()
+                .into_iter()
+                .zip(&reference)
+                .map(|(row, &now)| winner(row, now))
+                .collect();
+            // Agreement of the aligned members with what they elected: it bounds the next round
+            // from below but for left over clusters, so that it is compared and not trusted.
             let agreement: f64 = votes
                 .rows()
                 .into_iter()
@@ -123,7 +134,11 @@ impl Voting {
             .members()
             .iter()
             .map(|m| {
-                m.iter().zip(ballots.weights()).filter(|(l, _)| l.is_some()).map(|(_, w)| w).sum::<f64>()
+                m.iter()
+                    .zip(ballots.weights())
+                    .filter(|(l, _)| l.is_some())
+                    .map(|(_, w)| w)
+                    .sum::<f64>()
             })
             .sum();
         report.objective = Some(best / voices);
@@ -158,8 +173,8 @@ impl ConsensusFunction for Voting {
     }
 }
 
-/// The medoid among the members of k clusters, else what QMI makes of k. Members are sorted, so that the
-/// first of equals does not depend on the order they came in.
+/// The medoid among the members of k clusters, else what QMI makes of k. Members are sorted, so
+/// that the first of equals does not depend on the order they came in.
 pub(crate) fn first_reference(
     qmi: &Qmi,
     k: usize,

@@ -13,8 +13,8 @@ const PANEL_BYTES: usize = 1 << 20;
 /// Rows of a product that are transposed together.
 const STRIP: usize = 8;
 
-/// G by Horner's rule, `G_t = P (I + G_(t-1)) P'`: 2 T products with the sparse P, no cancellation, so
-/// that even the smallest entries keep their relative accuracy.
+/// G by Horner's rule, `G_t = P (I + G_(t-1)) P'`: 2 T products with the sparse P, no cancellation,
+/// so that even the smallest entries keep their relative accuracy.
 ///
 /// The result is symmetric up to rounding. O(T nnz n) time, two n x n matrices.
 pub(crate) fn by_products(p: &Csr, length: usize, observer: &dyn Observer) -> Result<Vec<f64>> {
@@ -32,7 +32,13 @@ pub(crate) fn by_products(p: &Csr, length: usize, observer: &dyn Observer) -> Re
 }
 
 /// `out = (P (X + I))'` or `(P X)'`, a panel of columns at a time.
-fn transposed_product(p: &Csr, x: &[f64], plus_identity: bool, out: &mut [f64], observer: &dyn Observer) {
+fn transposed_product(
+    p: &Csr,
+    x: &[f64],
+    plus_identity: bool,
+    out: &mut [f64],
+    observer: &dyn Observer,
+) {
     let n = p.n_rows();
     if n == 0 {
         return;
@@ -72,12 +78,16 @@ fn transposed_product(p: &Csr, x: &[f64], plus_identity: bool, out: &mut [f64], 
 }
 
 /// G in closed form. With `D^-1/2 A D^-1/2 = U diag(l) U'`,
-/// `G = D^-1/2 U [(U' D U) o Q] U' D^-1/2`, `Q_ab = sum over t of (l_a l_b)^t`: a geometric series whose
-/// cost does not depend on T. Entries carry the rounding of the largest, so tiny ones lose digits
-/// that the products keep.
+/// `G = D^-1/2 U [(U' D U) o Q] U' D^-1/2`, `Q_ab = sum over t of (l_a l_b)^t`: a geometric series
+/// whose cost does not depend on T. Entries carry the rounding of the largest, so tiny ones lose
+/// digits that the products keep.
 ///
 /// O(n^3) time, a few n x n matrices.
-pub(crate) fn by_eigenpairs(walk: &Transition, length: usize, observer: &dyn Observer) -> Result<Vec<f64>> {
+pub(crate) fn by_eigenpairs(
+    walk: &Transition,
+    length: usize,
+    observer: &dyn Observer,
+) -> Result<Vec<f64>> {
     let n = walk.n_nodes();
     let linked: Vec<usize> = (0..n).filter(|&i| walk.degree()[i] > 0.0).collect();
     let mut place = vec![usize::MAX; n];
@@ -89,7 +99,8 @@ pub(crate) fn by_eigenpairs(walk: &Transition, length: usize, observer: &dyn Obs
     for (at, &i) in linked.iter().enumerate() {
         let (columns, values) = walk.affinity().row(i);
         for (&j, &a) in columns.iter().zip(values) {
-            s[[at, place[j as usize]]] = a / (walk.degree()[i].sqrt() * walk.degree()[j as usize].sqrt());
+            s[[at, place[j as usize]]] =
+                a / (walk.degree()[i].sqrt() * walk.degree()[j as usize].sqrt());
         }
     }
     observer.check()?;
@@ -136,7 +147,8 @@ pub(crate) fn geometric(x: f64, length: usize) -> f64 {
 }
 
 /// The cosine of the trajectories: `G_ij / sqrt(G_ii G_jj)`. Isolated microclusters are similar to
-/// themselves alone. Reads the upper triangle and writes a matrix that is symmetric to the last bit.
+/// themselves alone. Reads the upper triangle and writes a matrix that is symmetric to the last
+/// bit.
 pub(crate) fn cosine(g: &[f64], n: usize) -> Vec<f64> {
     const TILE: usize = 64;
     let norm: Vec<f64> = (0..n).map(|i| g[i * n + i].sqrt()).collect();

@@ -5,14 +5,15 @@ use consilience_graph::{CountRow, Microclusters};
 use consilience_num::sparse::Csr;
 use rayon::prelude::*;
 
-/// A link costs 16 bytes while rows are gathered and 12 in each of the up to five matrices of a walk.
+/// A link costs 16 bytes while rows are gathered and 12 in each of the up to five matrices of a
+/// walk.
 const BYTES_PER_LINK: usize = 64;
 
 /// The K-elite neighbour graph: only the links that one end counts among its K strongest.
 ///
-/// The threshold of a microcluster is its K-th largest co-association; a link stays where it reaches
-/// the threshold of either end, all ties included. Weak links between microclusters are more often
-/// chance than structure, and walks should not follow them.
+/// The threshold of a microcluster is its K-th largest co-association; a link stays where it
+/// reaches the threshold of either end, all ties included. Weak links between microclusters are
+/// more often chance than structure, and walks should not follow them.
 ///
 /// ```
 /// use consilience_core::{Ensemble, Partition};
@@ -47,8 +48,8 @@ impl EliteNeighbours {
     /// # Errors
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for K = 0,
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled),
-    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where ties keep so many links that
-    /// walking on them would exceed the default memory budget.
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where ties keep so many links
+    /// that walking on them would exceed the default memory budget.
     pub fn of(microclusters: &Microclusters, k: usize, observer: &dyn Observer) -> Result<Self> {
         Self::within(microclusters, k, MemoryBudget::default(), observer)
     }
@@ -65,8 +66,8 @@ impl EliteNeighbours {
         }
         let n = microclusters.n_nodes();
         let complete = microclusters.rows().iter().all(Partition::is_complete);
-        // With few members ties are many: in the worst case every pair stays. The links are counted as
-        // they come, before they fill the memory.
+        // With few members ties are many: in the worst case every pair stays. The links are counted
+        // as they come, before they fill the memory.
         let links = AtomicUsize::new(0);
         let counted = |row: Vec<(u32, f64)>| -> Result<Vec<(u32, f64)>> {
             let seen = links.fetch_add(row.len(), Ordering::Relaxed) + row.len();
@@ -74,15 +75,17 @@ impl EliteNeighbours {
             Ok(row)
         };
         let rows = if complete {
-            let thresholds =
-                each_row(microclusters, observer, |row, i| Ok(threshold_of_counts(&mut row.together, i, k)))?;
+            let thresholds = each_row(microclusters, observer, |row, i| {
+                Ok(threshold_of_counts(&mut row.together, i, k))
+            })?;
             let members = microclusters.n_members() as f64;
             each_row(microclusters, observer, |row, i| {
                 row.together[i] = 0;
                 counted(links_of_counts(&row.together, &thresholds, i, members))
             })?
         } else {
-            let thresholds = each_row(microclusters, observer, |row, i| Ok(threshold_of_ratios(row, i, k)))?;
+            let thresholds =
+                each_row(microclusters, observer, |row, i| Ok(threshold_of_ratios(row, i, k)))?;
             each_row(microclusters, observer, |row, i| {
                 let links = (0..n)
                     .filter(|&j| j != i)
@@ -130,11 +133,15 @@ fn each_row<T: Send>(
 }
 
 /// The K-th largest count of a row, the diagonal apart; 0 where fewer than K are positive. With
-/// equal N everywhere, counts order as ratios do, and comparing small integers is many times faster.
+/// equal N everywhere, counts order as ratios do, and comparing small integers is many times
+/// faster.
 fn threshold_of_counts(counts: &mut [u16], i: usize, k: usize) -> u16 {
     counts[i] = 0;
     let reaching = |t: u16| -> usize {
-        counts.chunks(1 << 15).map(|c| usize::from(c.iter().map(|&c| u16::from(c >= t)).sum::<u16>())).sum()
+        counts
+            .chunks(1 << 15)
+            .map(|c| usize::from(c.iter().map(|&c| u16::from(c >= t)).sum::<u16>()))
+            .sum()
     };
     // The largest t that at least k entries reach.
     let (mut low, mut high) = (0, counts.iter().fold(0, |m, &c| m.max(c)));
@@ -154,7 +161,8 @@ fn links_of_counts(counts: &[u16], thresholds: &[u16], i: usize, members: f64) -
     let own = thresholds[i];
     let mut links = Vec::new();
     let mut stays = [0u8; BLOCK];
-    for (b, (counts, thresholds)) in counts.chunks(BLOCK).zip(thresholds.chunks(BLOCK)).enumerate() {
+    for (b, (counts, thresholds)) in counts.chunks(BLOCK).zip(thresholds.chunks(BLOCK)).enumerate()
+    {
         let mut any = 0;
         for ((s, &c), &t) in stays.iter_mut().zip(counts).zip(thresholds) {
             *s = u8::from(c > 0) & (u8::from(c >= own) | u8::from(c >= t));
@@ -173,8 +181,10 @@ fn links_of_counts(counts: &[u16], thresholds: &[u16], i: usize, members: f64) -
 }
 
 fn threshold_of_ratios(row: &CountRow, i: usize, k: usize) -> f64 {
-    let mut positive: Vec<f64> =
-        (0..row.together.len()).filter(|&j| j != i && row.together[j] > 0).map(|j| row.ratio(j)).collect();
+    let mut positive: Vec<f64> = (0..row.together.len())
+        .filter(|&j| j != i && row.together[j] > 0)
+        .map(|j| row.ratio(j))
+        .collect();
     if positive.len() < k {
         return 0.0;
     }

@@ -1,9 +1,9 @@
 //! Random walks on the graph of microclusters.
 //!
-//! Keep only the strongest links of each microcluster ([`EliteNeighbours`]), let walkers loose on them
-//! ([`Transition`]), call two microclusters similar where their walkers see the same
-//! ([`ProbabilityTrajectories`]), and cut that similarity by linkage ([`Pta`]) or as a bipartite graph
-//! ([`Ptgp`]):
+//! Keep only the strongest links of each microcluster ([`EliteNeighbours`]), let walkers loose on
+//! them ([`Transition`]), call two microclusters similar where their walkers see the same
+//! ([`ProbabilityTrajectories`]), and cut that similarity by linkage ([`Pta`]) or as a bipartite
+//! graph ([`Ptgp`]):
 //!
 //! ```
 //! use consilience_core::{ConsensusFunction, Ensemble, Partition};
@@ -21,8 +21,8 @@
 //! # Ok::<(), consilience_core::Error>(())
 //! ```
 //!
-//! All of it follows Huang, Lai, Wang, "Robust Ensemble Clustering Using Probability Trajectories", IEEE
-//! TKDE 28(5), 2016; each item names its equation and where we differ.
+//! All of it follows Huang, Lai, Wang, "Robust Ensemble Clustering Using Probability Trajectories",
+//! IEEE TKDE 28(5), 2016; each item names its equation and where we differ.
 
 mod dense;
 mod elite;

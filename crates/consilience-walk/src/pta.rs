@@ -1,8 +1,10 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Fit, GraphPartitioner, MemoryBudget, Observer, Partition, Report, Result,
-    SimilarityGraph,
+    ConsensusFunction, Ensemble, Fit, GraphPartitioner, MemoryBudget, Observer, Partition, Report,
+    Result, SimilarityGraph,
 };
-use consilience_graph::{Agglomeration, CountRow, Cut, Dendrogram, LeafWeights, Linkage, Microclusters};
+use consilience_graph::{
+    Agglomeration, CountRow, Cut, Dendrogram, LeafWeights, Linkage, Microclusters,
+};
 
 use rayon::prelude::*;
 
@@ -32,15 +34,16 @@ use crate::ProbabilityTrajectories;
 /// O(n M) for the microclusters, then as [`ProbabilityTrajectories`], then O(n~^2) for the tree.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n`, K = 0 or T
-/// outside 1..=1000, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n`, K = 0 or T outside 1..=1000,
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References
-/// Huang, Lai, Wang 2016, Section 4.4.1. Regions weigh by their number of microclusters, as published.
-/// Complete linkage takes the least similar pair; the text's Eq. 14 shows a sum, a misprint. Beyond the
-/// paper: where elite links fall into more pieces than clusters are wanted, all similarities across
-/// are 0 and the published program joins pieces in order of their number; here those join first that
-/// the members put together most often.
+/// Huang, Lai, Wang 2016, Section 4.4.1. Regions weigh by their number of microclusters, as
+/// published. Complete linkage takes the least similar pair; the text's Eq. 14 shows a sum, a
+/// misprint. Beyond the paper: where elite links fall into more pieces than clusters are wanted,
+/// all similarities across are 0 and the published program joins pieces in order of their number;
+/// here those join first that the members put together most often.
 #[doc(alias = "PTA")]
 #[derive(Clone, Copy, Debug)]
 pub struct Pta {
@@ -49,8 +52,8 @@ pub struct Pta {
     similarity: ProbabilityTrajectories,
 }
 
-/// Weight of the co-association where PTS is 0: far below any similarity that a walk can produce, and
-/// nothing beside 1 in a height.
+/// Weight of the co-association where PTS is 0: far below any similarity that a walk can produce,
+/// and nothing beside 1 in a height.
 const STRANGER: f64 = 1e-100;
 
 impl Pta {
@@ -63,7 +66,8 @@ impl Pta {
         }
     }
 
-    /// PTA with average linkage; the longest lifetime in the dendrogram chooses the number of clusters.
+    /// PTA with average linkage; the longest lifetime in the dendrogram chooses the number of
+    /// clusters.
     pub fn by_lifetime() -> Self {
         Pta { cut: Cut::LongestLifetime, ..Self::new(1) }
     }
@@ -95,7 +99,8 @@ impl Pta {
     /// The whole tree, with the microclusters that are its leaves; heights are 1 - PTS.
     ///
     /// # Errors
-    /// As [`Pta`]; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no object is labelled.
+    /// As [`Pta`]; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no object is
+    /// labelled.
     pub fn dendrogram(
         &self,
         ensemble: &Ensemble,
@@ -109,7 +114,11 @@ impl Pta {
 
     /// PTS, with the strangers (similarity exactly 0) ranked below everybody else by their
     /// co-association: what the walks cannot tell, the members' votes may.
-    fn similarity(&self, microclusters: &Microclusters, observer: &dyn Observer) -> Result<SimilarityGraph> {
+    fn similarity(
+        &self,
+        microclusters: &Microclusters,
+        observer: &dyn Observer,
+    ) -> Result<SimilarityGraph> {
         let graph = self.similarity.between(microclusters, observer)?;
         let n = microclusters.n_nodes();
         let scratch = CountRow::new(microclusters)?;
@@ -146,7 +155,8 @@ impl ConsensusFunction for Pta {
         }
         self.similarity.parameters.check()?;
         let mut report = Report::default();
-        let microclusters = report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
+        let microclusters =
+            report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
         report.microclusters = Some(microclusters.n_nodes());
         let graph = report.stage("similarity", || self.similarity(&microclusters, observer))?;
         let fit = report.stage("partition", || self.cutter().partition(graph, observer))?;

@@ -1,5 +1,6 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed,
+    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Report, Result,
+    Seed,
 };
 use consilience_graph::{Clusters, Microclusters, TransferCut};
 use ndarray::{Array2, ArrayView2};
@@ -14,10 +15,11 @@ const DENSE: usize = 10_000;
 /// Probability trajectory based graph partitioning (PTGP): a bipartite graph of microclusters and
 /// clusters, weighted by the similarity of random walks, and a transfer cut of it.
 ///
-/// As good as [`Pta`](crate::Pta) on average, and the one for very many microclusters: beyond 10,000
-/// the similarity is used only in products, which are sparse, exact and linear in the links; the
-/// one approximation (the norms of long walks) comes with a statistical bound in the report. Fewer than k clusters
-/// come out where the walkers of fewer microclusters see anything different; the report says so.
+/// As good as [`Pta`](crate::Pta) on average, and the one for very many microclusters: beyond
+/// 10,000 the similarity is used only in products, which are sparse, exact and linear in the links;
+/// the one approximation (the norms of long walks) comes with a statistical bound in the report.
+/// Fewer than k clusters come out where the walkers of fewer microclusters see anything different;
+/// the report says so.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition, Seed};
@@ -38,13 +40,13 @@ const DENSE: usize = 10_000;
 /// microclusters; beyond, O(T nnz C) and 8 n~ (C + 32 T) bytes beside the links.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n`, K = 0, T
-/// outside 1..=1000 or no restarts, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the
-/// memory budget.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n`, K = 0, T outside 1..=1000 or no restarts,
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References
-/// Huang, Lai, Wang 2016, Section 4.4.2 and Algorithm 2. Label gaps change nothing here; in the published
-/// program an unused cluster number divides 0 by 0.
+/// Huang, Lai, Wang 2016, Section 4.4.2 and Algorithm 2. Label gaps change nothing here; in the
+/// published program an unused cluster number divides 0 by 0.
 #[doc(alias = "PTGP")]
 #[derive(Clone, Copy, Debug)]
 pub struct Ptgp {
@@ -110,11 +112,12 @@ impl Ptgp {
         self
     }
 
-    /// The bipartite graph that is cut: how similar each microcluster is to the members of each cluster
-    /// of the ensemble, on average.
+    /// The bipartite graph that is cut: how similar each microcluster is to the members of each
+    /// cluster of the ensemble, on average.
     ///
     /// # Errors
-    /// As [`Ptgp`]; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where there is no microcluster.
+    /// As [`Ptgp`]; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where there is no
+    /// microcluster.
     pub fn bipartite(
         &self,
         microclusters: &Microclusters,
@@ -134,7 +137,14 @@ impl Ptgp {
         }
         let length = self.similarity.parameters.resolve(n).1;
         self.similarity.budget.check_table("steps of the walks", n, thin::PANEL * length, 8)?;
-        thin::bipartite(microclusters, &incidence, &self.similarity, self.effort, self.seed, observer)
+        thin::bipartite(
+            microclusters,
+            &incidence,
+            &self.similarity,
+            self.effort,
+            self.seed,
+            observer,
+        )
     }
 
     /// From how many microclusters on the similarity is used in products only; above 10,000 unless
@@ -155,7 +165,8 @@ impl ConsensusFunction for Ptgp {
         self.similarity.parameters.check()?;
         self.cut.check(ensemble.n_objects())?;
         let mut report = Report::default();
-        let microclusters = report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
+        let microclusters =
+            report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
         let n = microclusters.n_nodes();
         report.microclusters = Some(n);
         let clusters = if n == 0 {
@@ -168,7 +179,8 @@ impl ConsensusFunction for Ptgp {
                 Clusters::Fixed(k) if k > n => self.cut.clusters(Clusters::Fixed(n)),
                 _ => self.cut,
             };
-            let fit = report.stage("partition", || cut.partition(graph.weights.view(), observer))?;
+            let fit =
+                report.stage("partition", || cut.partition(graph.weights.view(), observer))?;
             report.status = fit.report.status;
             report.iterations = fit.report.iterations;
             report.objective = fit.report.objective;
@@ -182,13 +194,15 @@ impl ConsensusFunction for Ptgp {
     }
 }
 
-/// The weights that [`Ptgp`] cuts, microclusters in rows and the clusters of all members in columns.
+/// The weights that [`Ptgp`] cuts, microclusters in rows and the clusters of all members in
+/// columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BipartiteGraph {
     /// B = PTS B0 diag(1 / |C|): mean similarity of a microcluster to those in a cluster.
     pub weights: Array2<f64>,
-    /// Relative error of the similarities behind it where they were not computed exactly: four standard
-    /// errors of the sampled norms, at the worst microcluster. A statistical bound, not a proof.
+    /// Relative error of the similarities behind it where they were not computed exactly: four
+    /// standard errors of the sampled norms, at the worst microcluster. A statistical bound, not a
+    /// proof.
     pub error_bound: Option<f64>,
 }
 

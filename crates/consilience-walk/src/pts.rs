@@ -20,8 +20,9 @@ pub enum Road {
     Eigenpairs,
 }
 
-/// Operations of the dense decomposition per n^3, in units of one sparse multiply-add: an estimate from
-/// operation counts (tridiagonalisation runs at the speed of memory, products at that of registers).
+/// Operations of the dense decomposition per n^3, in units of one sparse multiply-add: an estimate
+/// from operation counts (tridiagonalisation runs at the speed of memory, products at that of
+/// registers).
 const EIGEN_COST: f64 = 60.0;
 
 /// Probability-trajectory similarity (PTS) of microclusters.
@@ -54,13 +55,14 @@ const EIGEN_COST: f64 = 60.0;
 /// 16 n~^2 bytes.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for K = 0 or T outside 1..=1000,
-/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for K = 0 or T
+/// outside 1..=1000, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the
+/// memory budget.
 ///
 /// # References
-/// Huang, Lai, Wang 2016, Eq. 10 to 13. Defaults K = T = floor(sqrt(n~) / 2), at least 1; the published
-/// program caps both at 20, the paper does not: we cap. The program writes 1e-20 for the similarity of
-/// isolated microclusters, we write 0.
+/// Huang, Lai, Wang 2016, Eq. 10 to 13. Defaults K = T = floor(sqrt(n~) / 2), at least 1; the
+/// published program caps both at 20, the paper does not: we cap. The program writes 1e-20 for the
+/// similarity of isolated microclusters, we write 0.
 #[doc(alias = "PTS")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProbabilityTrajectories {
@@ -98,7 +100,11 @@ impl ProbabilityTrajectories {
     ///
     /// # Errors
     /// As [`ProbabilityTrajectories`].
-    pub fn between(&self, microclusters: &Microclusters, observer: &dyn Observer) -> Result<SimilarityGraph> {
+    pub fn between(
+        &self,
+        microclusters: &Microclusters,
+        observer: &dyn Observer,
+    ) -> Result<SimilarityGraph> {
         self.parameters.check()?;
         let n = microclusters.n_nodes();
         self.budget.check_square("probability trajectories (PTGP needs no such table)", n, 16)?;
@@ -129,10 +135,15 @@ impl ProbabilityTrajectories {
 }
 
 impl Similarity for ProbabilityTrajectories {
-    fn similarity(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<SimilarityGraph>> {
+    fn similarity(
+        &self,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> Result<Fit<SimilarityGraph>> {
         self.parameters.check()?;
         let mut report = Report::default();
-        let microclusters = report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
+        let microclusters =
+            report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
         report.microclusters = Some(microclusters.n_nodes());
         let graph = report.stage("similarity", || self.between(&microclusters, observer))?;
         Ok(Fit::new(graph, report))

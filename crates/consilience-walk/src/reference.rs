@@ -16,8 +16,9 @@ pub(crate) struct Reference {
 
 impl Reference {
     pub(crate) fn new(ensemble: &Ensemble, k: usize, length: usize) -> Self {
-        let label =
-            |i: usize| -> Vec<Option<usize>> { ensemble.members().iter().map(|p| p.label(i)).collect() };
+        let label = |i: usize| -> Vec<Option<usize>> {
+            ensemble.members().iter().map(|p| p.label(i)).collect()
+        };
         let mut rows: Vec<Vec<Option<usize>>> = Vec::new();
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for i in 0..ensemble.n_objects() {
@@ -37,8 +38,11 @@ impl Reference {
         let mut w = Array2::<f64>::zeros((n, n));
         for i in 0..n {
             for j in 0..n {
-                let both: Vec<_> =
-                    rows[i].iter().zip(&rows[j]).filter(|(a, b)| a.is_some() && b.is_some()).collect();
+                let both: Vec<_> = rows[i]
+                    .iter()
+                    .zip(&rows[j])
+                    .filter(|(a, b)| a.is_some() && b.is_some())
+                    .collect();
                 let together = both.iter().filter(|(a, b)| a == b).count();
                 if i != j && !both.is_empty() {
                     w[[i, j]] = together as f64 / both.len() as f64;

@@ -9,7 +9,14 @@ use crate::thin::{Effort, squared_norms};
 use crate::{EliteNeighbours, ProbabilityTrajectories, Pta, Ptgp, Road, Transition, dense};
 
 /// Members that agree with planted blocks up to noise; `missing` leaves labels out.
-fn planted(seed: u64, n: usize, members: usize, blocks: usize, noise: f64, missing: f64) -> Ensemble {
+fn planted(
+    seed: u64,
+    n: usize,
+    members: usize,
+    blocks: usize,
+    noise: f64,
+    missing: f64,
+) -> Ensemble {
     let mut s = Seed(seed).stream();
     let members = (0..members)
         .map(|_| {

@@ -1,11 +1,11 @@
 //! PTS in products only, for more microclusters than a dense matrix can hold.
 //!
-//! `B = N G N C` with `N = diag(G_ii)^-1/2` and C the scaled incidence needs G only in products with
-//! panels of columns, which are 2 T sparse products each and exact. What is left is the diagonal of G:
-//! the squared norms of the trajectories. The short walks among them are sparse, and exact; the long
-//! ones are nearly low rank: a few eigenpairs of the walk carry most of their norm, random probes
-//! measure what the eigenpairs miss, and the spread of that measurement bounds the error with high
-//! probability.
+//! `B = N G N C` with `N = diag(G_ii)^-1/2` and C the scaled incidence needs G only in products
+//! with panels of columns, which are 2 T sparse products each and exact. What is left is the
+//! diagonal of G: the squared norms of the trajectories. The short walks among them are sparse, and
+//! exact; the long ones are nearly low rank: a few eigenpairs of the walk carry most of their norm,
+//! random probes measure what the eigenpairs miss, and the spread of that measurement bounds the
+//! error with high probability.
 
 use consilience_core::{Error, Observer, Result, Seed};
 use consilience_graph::Microclusters;
@@ -85,7 +85,8 @@ fn products(
     let degree = walk.degree();
     let forward = walk.probabilities();
     let backward = walk.affinity().map(|_, j, a| a / degree[j]);
-    let scale: Vec<f64> = squares.iter().map(|&g| if g > 0.0 { g.sqrt().recip() } else { 0.0 }).collect();
+    let scale: Vec<f64> =
+        squares.iter().map(|&g| if g > 0.0 { g.sqrt().recip() } else { 0.0 }).collect();
     let mut place = vec![0; n];
     for (i, &node) in order.iter().enumerate() {
         place[node as usize] = i;
@@ -111,13 +112,14 @@ fn products(
         z.copy_from_slice(&y[length - 1]);
         for t in (0..length - 1).rev() {
             forward.multiply(&z, &mut w, PANEL);
-            z.par_chunks_mut(1 << 14).zip(w.par_chunks(1 << 14)).zip(y[t].par_chunks(1 << 14)).for_each(
-                |((z, w), y)| {
+            z.par_chunks_mut(1 << 14)
+                .zip(w.par_chunks(1 << 14))
+                .zip(y[t].par_chunks(1 << 14))
+                .for_each(|((z, w), y)| {
                     for ((z, w), y) in z.iter_mut().zip(w).zip(y) {
                         *z = w + y;
                     }
-                },
-            );
+                });
         }
         forward.multiply(&z, &mut w, PANEL);
         let columns = PANEL.min(c - left);
@@ -167,7 +169,8 @@ pub(crate) fn squared_norms(
             *g += (t.captured + t.sum / probes).max(0.0);
             if *g > 0.0 {
                 // Four standard errors of the mean over the probes.
-                let variance = (t.sum_of_squares - t.sum * t.sum / probes).max(0.0) / (probes - 1.0);
+                let variance =
+                    (t.sum_of_squares - t.sum * t.sum / probes).max(0.0) / (probes - 1.0);
                 error_bound = error_bound.max(4.0 * (variance / probes).sqrt() / *g);
             }
         }
@@ -227,8 +230,8 @@ fn step(p: &Csr, from: &mut Vec<(u32, f64)>, reached: &mut [f64], at: &mut Vec<u
     }
 }
 
-/// Of the long walks from one microcluster: the squared norm that the eigenpairs carry, and what the
-/// probes say is to be added, as a sum over them and a sum of squares.
+/// Of the long walks from one microcluster: the squared norm that the eigenpairs carry, and what
+/// the probes say is to be added, as a sum over them and a sum of squares.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tail {
     captured: f64,
@@ -283,7 +286,8 @@ fn long_walks(
     for (mut row, &r) in weighted.rows_mut().into_iter().zip(&root) {
         row *= r;
     }
-    // The approximate row of P^t is D_i^-1/2 U_i L^t U' D^1/2; its squared norms sum to a quadratic form.
+    // The approximate row of P^t is D_i^-1/2 U_i L^t U' D^1/2; its squared norms sum to a quadratic
+    // form.
     let mut core = weighted.t().dot(&weighted);
     for ((a, b), c) in core.indexed_iter_mut() {
         let x = values[a] * values[b];
@@ -301,7 +305,8 @@ fn long_walks(
     for panel in 0..effort.probes / PANEL {
         let mut stream = seed.derive("walk probes", panel as u64).stream();
         let mut x: Vec<f64> = (0..n * PANEL).map(|_| stream.normal()).collect();
-        let probes = ArrayView2::from_shape((n, PANEL), &x).map_err(|e| Error::shape(e.to_string()))?;
+        let probes =
+            ArrayView2::from_shape((n, PANEL), &x).map_err(|e| Error::shape(e.to_string()))?;
         let spectrum = weighted.t().dot(&probes);
         let mut y = vec![0.0; n * PANEL];
         let mut missing = vec![0.0; n * PANEL];

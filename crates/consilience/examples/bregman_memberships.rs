@@ -1,12 +1,12 @@
-//! Room `bregman`: soft memberships whose inner products predict how often two objects are together, in at most
-//! K clusters, and what can be read from them.
+//! Room `bregman`: soft memberships whose inner products predict how often two objects are
+//! together, in at most K clusters, and what can be read from them.
 //!
 //! cargo run --example bregman_memberships
 
 use consilience::ndarray::Array2;
 use consilience::{
-    ConsensusFunction, Ensemble, Generator, KMeans, Pcc, Result, Seed, Solver, centroids, cluster_relations,
-    surviving_clusters,
+    ConsensusFunction, Ensemble, Generator, KMeans, Pcc, Result, Seed, Solver, centroids,
+    cluster_relations, surviving_clusters,
 };
 
 /// Three clouds in the plane; every tenth point lies half way between the first two.
@@ -46,22 +46,38 @@ fn main() -> Result<()> {
 
     let entropy = soft.entropy();
     let mean = |between: bool| {
-        let of: Vec<f64> = (0..150).filter(|i| (i % 10 == 9) == between).map(|i| entropy[i]).collect();
+        let of: Vec<f64> =
+            (0..150).filter(|i| (i % 10 == 9) == between).map(|i| entropy[i]).collect();
         of.iter().sum::<f64>() / of.len() as f64
     };
-    println!("entropy of points in a cloud {:.2} bits, of those between two {:.2}", mean(false), mean(true));
+    println!(
+        "entropy of points in a cloud {:.2} bits, of those between two {:.2}",
+        mean(false),
+        mean(true)
+    );
     assert!(mean(true) > mean(false));
 
-    let (relations, centres) = (cluster_relations(&soft, 0.05)?, centroids(&soft, x.view().into())?);
+    let (relations, centres) =
+        (cluster_relations(&soft, 0.05)?, centroids(&soft, x.view().into())?);
     for &c in &left {
-        let shared: Vec<String> = left.iter().map(|&l| format!("{:.2}", relations[[c, l]])).collect();
-        println!("cluster at ({:.1}, {:.1}) shares {}", centres[[c, 0]], centres[[c, 1]], shared.join(" "));
+        let shared: Vec<String> =
+            left.iter().map(|&l| format!("{:.2}", relations[[c, l]])).collect();
+        println!(
+            "cluster at ({:.1}, {:.1}) shares {}",
+            centres[[c, 0]],
+            centres[[c, 1]],
+            shared.join(" ")
+        );
     }
 
     // The paper's own road ends at the same optimum.
-    let paper =
-        Pcc::new(6).seed(Seed(2)).solver(Solver::LineSearch).max_iterations(1_000_000).fit(&ensemble, &())?;
-    let (a, b) = (fit.report.objective.unwrap_or(f64::NAN), paper.report.objective.unwrap_or(f64::NAN));
+    let paper = Pcc::new(6)
+        .seed(Seed(2))
+        .solver(Solver::LineSearch)
+        .max_iterations(1_000_000)
+        .fit(&ensemble, &())?;
+    let (a, b) =
+        (fit.report.objective.unwrap_or(f64::NAN), paper.report.objective.unwrap_or(f64::NAN));
     println!(
         "objective {a:.4} in {} sweeps, {b:.4} in {} line searches",
         fit.report.iterations, paper.report.iterations

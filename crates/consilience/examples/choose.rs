@@ -1,9 +1,9 @@
 //! Which method for which ensemble: the table of `docs/choosing.md`.
 //!
-//! `cargo run --release --example choose -- POOLS [FEATURES]` reads every pool (`NAME.npz` with `labels` and
-//! `truth`) whose draws stand in `golden_NAME.json`, and, where FEATURES is given, makes ensembles of its own
-//! from the sets in it, as they are and with classes of geometric sizes, and from Gaussians. Without arguments
-//! it shows the choice on two ensembles that it makes up.
+//! `cargo run --release --example choose -- POOLS [FEATURES]` reads every pool (`NAME.npz` with
+//! `labels` and `truth`) whose draws stand in `golden_NAME.json`, and, where FEATURES is given,
+//! makes ensembles of its own from the sets in it, as they are and with classes of geometric sizes,
+//! and from Gaussians. Without arguments it shows the choice on two ensembles that it makes up.
 
 #[path = "../../../tests/reference/mod.rs"]
 mod reference;
@@ -14,8 +14,8 @@ use std::path::Path;
 use consilience::ndarray::{Array1, Array2, Axis};
 use consilience::scores::{Normalizer, normalized_mutual_information};
 use consilience::{
-    ClusterNumber, ConsensusFunction, Diffusion, Ensemble, EvidenceAccumulation, Generator, Hbgf, KMeans,
-    Lwea, Lwgp, Partition, Pta, Ptgp, Qmi, Recommended, Result, Scale, Seed, Stream,
+    ClusterNumber, ConsensusFunction, Diffusion, Ensemble, EvidenceAccumulation, Generator, Hbgf,
+    KMeans, Lwea, Lwgp, Partition, Pta, Ptgp, Qmi, Recommended, Result, Scale, Seed, Stream,
 };
 use ndarray_npy::NpzReader;
 use reference::Pool;
@@ -25,7 +25,10 @@ type Any = Box<dyn std::error::Error>;
 /// Draws per ensemble of our own.
 const DRAWS: u64 = 5;
 
-fn methods(k: usize, seed: Seed) -> Vec<(&'static str, Box<dyn ConsensusFunction<Output = Partition>>)> {
+fn methods(
+    k: usize,
+    seed: Seed,
+) -> Vec<(&'static str, Box<dyn ConsensusFunction<Output = Partition>>)> {
     vec![
         ("pta", Box::new(Pta::new(k))),
         ("ptgp", Box::new(Ptgp::new(k).seed(seed))),
@@ -94,7 +97,8 @@ fn geometric(y: &Partition, ratio: f64, cap: usize, s: &mut Stream) -> Vec<usize
     let first = y.sizes().into_iter().max().unwrap_or(0).min(cap) as f64;
     let mut out = Vec::new();
     for (j, &class) in order.iter().enumerate() {
-        let mut own: Vec<usize> = (0..y.n_objects()).filter(|&i| y.label(i) == Some(class)).collect();
+        let mut own: Vec<usize> =
+            (0..y.n_objects()).filter(|&i| y.label(i) == Some(class)).collect();
         s.shuffle(&mut own);
         own.truncate(((first * ratio.powi(j as i32)) as usize).max(12));
         out.extend(own);
@@ -149,8 +153,11 @@ fn own(folder: &Path) -> std::result::Result<Vec<World>, Any> {
         }
         add(name.clone(), s.sample(y.n_objects(), 3000))?;
     }
-    let unequal: [&[f64]; 3] =
-        [&[0.9, 0.06, 0.03, 0.01], &[0.6, 0.3, 0.05, 0.03, 0.01, 0.01], &[0.57, 0.2, 0.2, 0.01, 0.01, 0.01]];
+    let unequal: [&[f64]; 3] = [
+        &[0.9, 0.06, 0.03, 0.01],
+        &[0.6, 0.3, 0.05, 0.03, 0.01, 0.01],
+        &[0.57, 0.2, 0.2, 0.01, 0.01, 0.01],
+    ];
     for (i, shares) in unequal.iter().enumerate() {
         for apart in [1.2, 2.5] {
             let (x, y) = gaussians(2000, shares, apart, &mut s);
@@ -169,7 +176,8 @@ fn own(folder: &Path) -> std::result::Result<Vec<World>, Any> {
     Ok(out)
 }
 
-/// Mean NMI (max-normalised, true k) of every method by group; and what the numbers of clusters come to.
+/// Mean NMI (max-normalised, true k) of every method by group; and what the numbers of clusters
+/// come to.
 fn table(title: &str, worlds: &[World]) -> Result<()> {
     let mut groups: BTreeMap<&str, (usize, Vec<f64>, usize)> = BTreeMap::new();
     let names: Vec<&str> = methods(1, Seed(0)).iter().map(|m| m.0).collect();
@@ -215,7 +223,9 @@ fn numbers(worlds: &[World]) -> Result<()> {
         let cells: Vec<String> = found
             .criteria
             .iter()
-            .map(|c| format!("{}{}", c.clusters, if c.warning.is_some() { " (warned)" } else { "" }))
+            .map(|c| {
+                format!("{}{}", c.clusters, if c.warning.is_some() { " (warned)" } else { "" })
+            })
             .collect();
         let truth = world.truth.n_clusters();
         println!("| {} | {truth} | {} | {} |", world.group, found.recommended, cells.join(" | "));
@@ -225,7 +235,8 @@ fn numbers(worlds: &[World]) -> Result<()> {
 
 fn demonstration() -> Result<()> {
     let mut s = Seed(1).stream();
-    for (name, shares) in [("equal classes", vec![0.25; 4]), ("unequal classes", vec![0.9, 0.05, 0.03, 0.02])]
+    for (name, shares) in
+        [("equal classes", vec![0.25; 4]), ("unequal classes", vec![0.9, 0.05, 0.03, 0.02])]
     {
         let (x, y) = gaussians(400, &shares, 3.0, &mut s);
         let fit = Recommended::new(4).fit(&members(&x, Seed(2))?, &())?;

@@ -1,5 +1,5 @@
-//! Room `core`: label files become partitions, partitions are scored, and what people say about pairs is kept
-//! free of contradictions.
+//! Room `core`: label files become partitions, partitions are scored, and what people say about
+//! pairs is kept free of contradictions.
 //!
 //! cargo run --example core_partitions
 

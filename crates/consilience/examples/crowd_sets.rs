@@ -1,4 +1,5 @@
-//! Every crowd method on the reference crowds and on planted ones: NMI (arithmetic mean), ARI and seconds.
+//! Every crowd method on the reference crowds and on planted ones: NMI (arithmetic mean), ARI and
+//! seconds.
 //!
 //! `cargo run --release --example crowd_sets [SET ...]`; the sets are looked for in
 //! `../shared/data/crowd` beside the checkout, or in `$CONSILIENCE_CROWDS`.
@@ -50,7 +51,8 @@ fn read(name: &str) -> Result<(Answers, Partition), Box<dyn Error>> {
     let mut column = |name: &str| -> Result<Vec<i32>, Box<dyn Error>> {
         Ok(npz.by_name::<OwnedRepr<i32>, Ix1>(name)?.to_vec())
     };
-    let (worker, task, item, group) = (column("worker")?, column("task")?, column("item")?, column("group")?);
+    let (worker, task, item, group) =
+        (column("worker")?, column("task")?, column("item")?, column("group")?);
     let truth = Partition::from_labels(&column("y")?)?;
     let rows: Vec<Grouped> = (0..worker.len())
         .map(|r| Grouped {
@@ -91,9 +93,9 @@ struct Hard {
     spammers: f64,
 }
 
-/// 200 objects in 6 clusters, 67 workers, tasks of `size` objects, `per_object` pair answers on each: clusters of
-/// unequal sizes, one of leftovers that nobody groups alike, two that half of the workers do not tell apart,
-/// workers who do not look.
+/// 200 objects in 6 clusters, 67 workers, tasks of `size` objects, `per_object` pair answers on
+/// each: clusters of unequal sizes, one of leftovers that nobody groups alike, two that half of the
+/// workers do not tell apart, workers who do not look.
 fn hard(hard: Hard, size: usize, per_object: usize) -> consilience::Result<(Answers, Partition)> {
     const N: usize = 200;
     const K: usize = 6;
@@ -159,7 +161,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         for kind in single {
             for (size, per_object) in [(2, 40), (3, 60), (5, 80)] {
                 let (answers, truth) = hard(kind, size, per_object)?;
-                worlds.push((format!("{kind:?}, tasks of {size}, {per_object} answers"), answers, truth));
+                worlds.push((
+                    format!("{kind:?}, tasks of {size}, {per_object} answers"),
+                    answers,
+                    truth,
+                ));
             }
         }
     }
@@ -203,7 +209,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             continue;
         }
         let blocks = WorkerBlocks::new(k).rates_between_clusters(false);
-        for (name, blocks) in [("by cluster", blocks), ("one rate", blocks.rates_by_cluster(false))] {
+        for (name, blocks) in [("by cluster", blocks), ("one rate", blocks.rates_by_cluster(false))]
+        {
             let plain = CrowdClustering::new(k)
                 .method(CrowdMethod::Block)
                 .blocks(blocks)

@@ -1,5 +1,5 @@
-//! Room `generate`: features to an ensemble. No single run of k-means can follow two rings; an ensemble of
-//! many small clusters, put together again, can.
+//! Room `generate`: features to an ensemble. No single run of k-means can follow two rings; an
+//! ensemble of many small clusters, put together again, can.
 //!
 //! cargo run --example generate_ensemble
 
@@ -23,7 +23,11 @@ fn rings(each: usize) -> (Array2<f64>, Partition) {
 
 fn main() -> Result<()> {
     let (x, truth) = rings(200);
-    let alone = Generator::new(KMeans::new()).members(1).clusters(2..=2).seed(Seed(1)).generate(x.view())?;
+    let alone = Generator::new(KMeans::new())
+        .members(1)
+        .clusters(2..=2)
+        .seed(Seed(1))
+        .generate(x.view())?;
     let single = adjusted_rand(&alone.members()[0], &truth)?;
     println!("k-means into 2:                 adjusted Rand index {single:.3}");
 
@@ -35,7 +39,11 @@ fn main() -> Result<()> {
         .seed(Seed(1))
         .generate(x.view())?;
     let labelled: usize = ensemble.members().iter().map(Partition::n_labelled).sum();
-    println!("{} members, {} clusters, {labelled} labels", ensemble.n_members(), ensemble.n_clusters());
+    println!(
+        "{} members, {} clusters, {labelled} labels",
+        ensemble.n_members(),
+        ensemble.n_clusters()
+    );
 
     let found = EvidenceAccumulation::new(2).linkage(Linkage::Single).consensus(&ensemble)?;
     let together = adjusted_rand(&found, &truth)?;

@@ -1,4 +1,5 @@
-//! Room `graph`: one graph, many ways to cut it, and how sure a walker is of where an object belongs.
+//! Room `graph`: one graph, many ways to cut it, and how sure a walker is of where an object
+//! belongs.
 //!
 //! cargo run --example graph_cuts
 
@@ -7,8 +8,8 @@ use consilience::{
     ConsensusFunction, Cspa, Ensemble, Hgpa, LinkBased, Mcla, Partition, RandomWalker, Result, Seed,
 };
 
-/// 400 stars in four constellations, one of them much larger, as twelve observers draw them: each sees his
-/// own number of groups, gets some stars wrong and misses some.
+/// 400 stars in four constellations, one of them much larger, as twelve observers draw them: each
+/// sees his own number of groups, gets some stars wrong and misses some.
 fn drawn_stars() -> Result<(Partition, Ensemble)> {
     let truth = |star: i64| match star {
         0..220 => 0,
@@ -31,7 +32,10 @@ fn drawn_stars() -> Result<(Partition, Ensemble)> {
         Partition::from_labels(&labels)
     };
     let labels: Vec<i64> = (0..400).map(truth).collect();
-    Ok((Partition::from_labels(&labels)?, Ensemble::new((0..12).map(observer).collect::<Result<_>>()?)?))
+    Ok((
+        Partition::from_labels(&labels)?,
+        Ensemble::new((0..12).map(observer).collect::<Result<_>>()?)?,
+    ))
 }
 
 fn main() -> Result<()> {

@@ -1,11 +1,11 @@
-//! Room `graph`: from an ensemble to microclusters and pair counts, and from those to a tree that says by
-//! itself how many clusters there are.
+//! Room `graph`: from an ensemble to microclusters and pair counts, and from those to a tree that
+//! says by itself how many clusters there are.
 //!
 //! cargo run --example graph_evidence
 
 use consilience::{
-    ConsensusFunction, Ensemble, EvidenceAccumulation, MemoryBudget, Microclusters, PairCounts, Partition,
-    Result, Seed,
+    ConsensusFunction, Ensemble, EvidenceAccumulation, MemoryBudget, Microclusters, PairCounts,
+    Partition, Result, Seed,
 };
 
 /// Ten people sort 300 cards that belong to three piles; each misplaces some and leaves some out.
@@ -39,7 +39,8 @@ fn main() -> Result<()> {
     }
 
     let (_, tree) = EvidenceAccumulation::by_lifetime().dendrogram(&ensemble, &())?;
-    let top: Vec<String> = tree.merges().iter().rev().take(5).map(|m| format!("{:.3}", m.height)).collect();
+    let top: Vec<String> =
+        tree.merges().iter().rev().take(5).map(|m| format!("{:.3}", m.height)).collect();
     println!("last merges, from the top, at {}", top.join(" "));
     let piles = tree.longest_lifetime(1.0);
     let found = EvidenceAccumulation::by_lifetime().consensus(&ensemble)?;

@@ -3,11 +3,12 @@
 //! cargo run --example graph_local_weights
 
 use consilience::{
-    ClusterIncidence, ConsensusFunction, Ensemble, Lwea, Lwgp, Microclusters, Partition, Result, Seed, Weac,
-    ensemble_driven_cluster_index, normalized_crowd_agreement, scores,
+    ClusterIncidence, ConsensusFunction, Ensemble, Lwea, Lwgp, Microclusters, Partition, Result,
+    Seed, Weac, ensemble_driven_cluster_index, normalized_crowd_agreement, scores,
 };
 
-/// Eight members that see one of three groups well and guess among the rest; two that guess everywhere.
+/// Eight members that see one of three groups well and guess among the rest; two that guess
+/// everywhere.
 fn partial_experts() -> Result<(Ensemble, Partition)> {
     let truth = |i: usize| i as u64 / 100;
     let member = |u: u64| {
@@ -43,7 +44,11 @@ fn main() -> Result<()> {
             .clusters_of_member(u)
             .map(|c| format!("{:.3} ({} objects)", eci[c], incidence.objects()[c]))
             .collect();
-        println!("member {u}: agreement {:.2}, its clusters' index {}", ncai[u], clusters.join(", "));
+        println!(
+            "member {u}: agreement {:.2}, its clusters' index {}",
+            ncai[u],
+            clusters.join(", ")
+        );
     }
     assert!(ncai[9] < 0.1);
 

@@ -18,7 +18,10 @@ fn time<F: Float>(name: &str, x: ArrayView2<'_, F>, start: ArrayView2<'_, F>) {
         last = (fit.iterations, fit.inertia);
     }
     seconds.sort_by(f64::total_cmp);
-    println!("consilience {name}: {:.4} s, {} iterations, inertia {:.6}", seconds[4], last.0, last.1);
+    println!(
+        "consilience {name}: {:.4} s, {} iterations, inertia {:.6}",
+        seconds[4], last.0, last.1
+    );
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

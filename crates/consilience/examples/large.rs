@@ -6,7 +6,9 @@
 use std::time::Instant;
 
 use consilience::ndarray::Array2;
-use consilience::{ConsensusFunction, Fit, Generator, KMeans, Microclusters, Partition, Pta, Ptgp, Seed};
+use consilience::{
+    ConsensusFunction, Fit, Generator, KMeans, Microclusters, Partition, Pta, Ptgp, Seed,
+};
 
 #[path = "../../../benches/worlds.rs"]
 mod worlds;
@@ -18,7 +20,8 @@ fn peak() -> Option<u64> {
     Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? / 1024)
 }
 
-/// Seconds of processor time of this process, at the usual 100 ticks a second; 0 where nobody tells.
+/// Seconds of processor time of this process, at the usual 100 ticks a second; 0 where nobody
+/// tells.
 fn busy() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
@@ -28,7 +31,11 @@ fn busy() -> f64 {
 fn report(name: &str, fit: consilience::Result<Fit<Partition>>, start: Instant) {
     match fit {
         Ok(fit) => {
-            println!("{name}: {:.2} s, {} clusters", start.elapsed().as_secs_f64(), fit.output.n_clusters());
+            println!(
+                "{name}: {:.2} s, {} clusters",
+                start.elapsed().as_secs_f64(),
+                fit.output.n_clusters()
+            );
             for (stage, time) in fit.report.stages {
                 println!("  {stage}: {:.2} s", time.as_secs_f64());
             }
@@ -63,7 +70,8 @@ fn main() {
         }
         "members" => {
             let mut s = Seed(4).stream();
-            let x = Array2::from_shape_fn((100_000, 64), |(i, _)| (i % 30) as f64 / 5.0 + s.normal());
+            let x =
+                Array2::from_shape_fn((100_000, 64), |(i, _)| (i % 30) as f64 / 5.0 + s.normal());
             println!("data: {} MiB, peak before: {:?} MiB", (x.len() * 8) >> 20, peak());
             let start = (Instant::now(), busy());
             let e = Generator::new(KMeans::default()).members(50).seed(Seed(1)).generate(x.view());

@@ -1,10 +1,11 @@
-//! How many constraints on random pairs MCCC needs to recover five equal clusters perfectly, as the objects grow in
-//! number (Section 5.4.2 of the thesis): features are U G, with U the memberships and G (5 x 15) Gaussian, and the
-//! same with noise of standard deviation 0.3 added.
+//! How many constraints on random pairs MCCC needs to recover five equal clusters perfectly, as the
+//! objects grow in number (Section 5.4.2 of the thesis): features are U G, with U the memberships
+//! and G (5 x 15) Gaussian, and the same with noise of standard deviation 0.3 added.
 //!
-//! `cargo run --release --example mccc_recovery -- [SEEDS] [LARGEST] [PLOT.svg]` prints the table of
-//! docs/side-information.md and draws its plot: the least number of constraints from which on recovery is perfect
-//! (found by halving, median over seeds), what one more factor e of objects costs, and seconds of one fit at that number.
+//! `cargo run --release --example mccc_recovery -- [SEEDS] [LARGEST] [PLOT.svg]` prints the table
+//! of docs/side-information.md and draws its plot: the least number of constraints from which on
+//! recovery is perfect (found by halving, median over seeds), what one more factor e of objects
+//! costs, and seconds of one fit at that number.
 
 use std::error::Error;
 use std::time::Instant;
@@ -40,7 +41,8 @@ impl World {
     fn constraints(&self, count: usize) -> Constraints {
         let mut out = Constraints::new(self.truth.n_objects()).unwrap();
         for &(i, j) in &self.pairs[..count] {
-            let link = if self.truth.label(i) == self.truth.label(j) { Link::Must } else { Link::Cannot };
+            let link =
+                if self.truth.label(i) == self.truth.label(j) { Link::Must } else { Link::Cannot };
             out.add(i, j, link).unwrap();
         }
         out
@@ -50,8 +52,10 @@ impl World {
     fn recovers(&self, count: usize) -> (bool, f64) {
         let known = self.constraints(count);
         let start = Instant::now();
-        let found =
-            Mccc::new(CLUSTERS).basis(Basis::Singular).fit(self.x.view().into(), &known, &()).unwrap();
+        let found = Mccc::new(CLUSTERS)
+            .basis(Basis::Singular)
+            .fit(self.x.view().into(), &known, &())
+            .unwrap();
         let seconds = start.elapsed().as_secs_f64();
         // Plain spectral clustering, the answer to too few constraints, does not count.
         let completed = found.report.objective.is_some();
@@ -79,8 +83,8 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// What was found for one standard deviation of noise: per number of objects the least number of constraints in each
-/// world, ascending.
+/// What was found for one standard deviation of noise: per number of objects the least number of
+/// constraints in each world, ascending.
 struct Series {
     noise: f64,
     found: Vec<(usize, Vec<usize>)>,
@@ -94,7 +98,8 @@ impl Series {
     /// Constraints that one more factor e of objects costs, by least squares, and the constant.
     fn line(&self) -> (f64, f64) {
         let points: Vec<(f64, f64)> = self.medians().map(|(n, y)| (n.ln(), y)).collect();
-        let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
+        let mean =
+            |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
         let (mx, my) = (mean(|p| p.0), mean(|p| p.1));
         let slope = points.iter().map(|p| (p.0 - mx) * (p.1 - my)).sum::<f64>()
             / points.iter().map(|p| (p.0 - mx) * (p.0 - mx)).sum::<f64>().max(f64::MIN_POSITIVE);
@@ -119,7 +124,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             counts.sort_unstable();
             let seconds = median(found.iter().map(|f| f.1).collect());
             let middle = counts[counts.len() / 2];
-            println!("| {n} | {middle} ({} to {}) | {seconds:.3} |", counts[0], counts[counts.len() - 1]);
+            println!(
+                "| {n} | {middle} ({} to {}) | {seconds:.3} |",
+                counts[0],
+                counts[counts.len() - 1]
+            );
             series.found.push((n, counts));
         }
         println!("\nslope against ln N: {:.2} constraints", series.line().0);
@@ -131,8 +140,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Each world as a pale dot, medians as strong ones, and the fitted lines, over ln N. Worlds that never recovered lie on the
-/// upper edge.
+/// Each world as a pale dot, medians as strong ones, and the fitted lines, over ln N. Worlds that
+/// never recovered lie on the upper edge.
 fn plot(all: &[Series]) -> Result<String, Box<dyn Error>> {
     const FONT: &str = "sans-serif";
     const TOP: f64 = 600.0;
@@ -163,11 +172,14 @@ fn plot(all: &[Series]) -> Result<String, Box<dyn Error>> {
             }
             chart.draw_series(series.medians().map(|at| Circle::new(at, 5, colour.filled())))?;
             let (slope, constant) = series.line();
-            let line = series.found.iter().map(|(n, _)| (*n as f64, slope * (*n as f64).ln() + constant));
+            let line =
+                series.found.iter().map(|(n, _)| (*n as f64, slope * (*n as f64).ln() + constant));
             chart
                 .draw_series(LineSeries::new(line, colour.stroke_width(2)))?
                 .label(format!("noise {}: {slope:.1} constraints per ln N", series.noise))
-                .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], colour.stroke_width(2)));
+                .legend(move |(x, y)| {
+                    PathElement::new(vec![(x, y), (x + 18, y)], colour.stroke_width(2))
+                });
         }
         chart
             .configure_series_labels()

@@ -1,22 +1,23 @@
-//! Side-information clustering (MCCC, RDML) on feature sets with 2,000, 4,000 and 6,000 constraints on random pairs,
-//! as in Table 5.3 of the thesis.
+//! Side-information clustering (MCCC, RDML) on feature sets with 2,000, 4,000 and 6,000 constraints
+//! on random pairs, as in Table 5.3 of the thesis.
 //!
-//! `cargo run --release --example mccc_uci -- FOLDER [SEEDS] [SET,SET] [METHOD,METHOD] [PAIRS,PAIRS]`, where the
-//! folder holds files `NAME.npz` with arrays `x` (n x d) and `y` (classes). Prints the tables of
-//! docs/side-information.md: means of NMI (arithmetic mean as normaliser) and of seconds.
+//! `cargo run --release --example mccc_uci -- FOLDER [SEEDS] [SET,SET] [METHOD,METHOD] [PAIRS,PAIRS]`,
+//! where the folder holds files `NAME.npz` with arrays `x` (n x d) and `y` (classes). Prints the
+//! tables of docs/side-information.md: means of NMI (arithmetic mean as normaliser) and of seconds.
 
 use std::path::Path;
 use std::time::Instant;
 
 use consilience::ndarray::{Array1, Array2, Axis, Ix1, Ix2, OwnedRepr};
 use consilience::{
-    Basis, CompletedClustering, CompletionSolver, Constraints, Fit, Link, LossWeight, Mccc, Partition, Rdml,
-    Result, SampleSimilarity, Seed, scores,
+    Basis, CompletedClustering, CompletionSolver, Constraints, Fit, Link, LossWeight, Mccc,
+    Partition, Rdml, Result, SampleSimilarity, Seed, scores,
 };
 use ndarray_npy::NpzReader;
 
-/// Features and classes. Nominal attributes of mushrooms become one column per value, missing values none; of USPS
-/// only the digits 0 to 4 are taken (classes 9, 0, 1, 2, 3 of the file), or classes 0 to 4 as `usps-first`.
+/// Features and classes. Nominal attributes of mushrooms become one column per value, missing
+/// values none; of USPS only the digits 0 to 4 are taken (classes 9, 0, 1, 2, 3 of the file), or
+/// classes 0 to 4 as `usps-first`.
 fn read(folder: &Path, set: &str) -> Option<(Array2<f64>, Partition)> {
     let file = folder.join(format!("{}.npz", set.split('-').next()?));
     let mut npz = NpzReader::new(std::fs::File::open(file).ok()?).ok()?;
@@ -24,7 +25,8 @@ fn read(folder: &Path, set: &str) -> Option<(Array2<f64>, Partition)> {
         Ok(x) => x.mapv(f64::from),
         Err(_) => npz.by_name::<OwnedRepr<u8>, Ix2>("x").ok()?.mapv(f64::from),
     };
-    let mut y: Vec<i32> = npz.by_name::<OwnedRepr<i32>, Ix1>("y").ok().map(|y: Array1<i32>| y.to_vec())?;
+    let mut y: Vec<i32> =
+        npz.by_name::<OwnedRepr<i32>, Ix1>("y").ok().map(|y: Array1<i32>| y.to_vec())?;
     let taken: Vec<usize> = (0..y.len())
         .filter(|&i| match set {
             "usps" => matches!(y[i], 9 | 0 | 1 | 2 | 3),
@@ -36,7 +38,8 @@ fn read(folder: &Path, set: &str) -> Option<(Array2<f64>, Partition)> {
     if set == "mushrooms" {
         let mut columns = Vec::new();
         for column in x.columns() {
-            let most = column.iter().copied().filter(|v| v.is_finite()).fold(0.0, f64::max) as usize;
+            let most =
+                column.iter().copied().filter(|v| v.is_finite()).fold(0.0, f64::max) as usize;
             for value in 1..=most {
                 if column.iter().any(|&v| v == value as f64) {
                     columns.push(column.mapv(|v| f64::from(u8::from(v == value as f64))));
@@ -82,10 +85,15 @@ fn methods(k: usize) -> Vec<(&'static str, Method)> {
         ("neighbours", mccc(|m| m.basis(Basis::Neighbours))),
         ("standardised", mccc(|m| m.basis(Basis::StandardisedNeighbours))),
         ("free", mccc(|m| m.semidefinite(false))),
-        ("thesis", mccc(|m| m.basis(Basis::Singular).eigenvectors(100).loss_weight(LossWeight::Balanced))),
+        (
+            "thesis",
+            mccc(|m| m.basis(Basis::Singular).eigenvectors(100).loss_weight(LossWeight::Balanced)),
+        ),
         (
             "algorithm1",
-            mccc(|m| m.basis(Basis::Singular).eigenvectors(100).solver(CompletionSolver::Stochastic)),
+            mccc(|m| {
+                m.basis(Basis::Singular).eigenvectors(100).solver(CompletionSolver::Stochastic)
+            }),
         ),
         ("rdml-.001", rdml(0.001)),
         ("rdml", rdml(0.01)),
@@ -95,7 +103,8 @@ fn methods(k: usize) -> Vec<(&'static str, Method)> {
     ]
 }
 
-/// RDML from 300 objects whose similarity is completed without a mistake; how many pairs are known plays no part.
+/// RDML from 300 objects whose similarity is completed without a mistake; how many pairs are known
+/// plays no part.
 fn sample(x: &Array2<f64>, known: &Constraints, seed: Seed) -> Result<Fit<CompletedClustering>> {
     let truth = TRUTH.with(|t| t.borrow().clone()).unwrap();
     let rows = seed.derive("sample", known.len() as u64).stream().sample(x.nrows(), 300);
@@ -123,7 +132,11 @@ fn main() {
     let sets = list(arguments.next(), "mushrooms,segmentation,usps");
     let wanted = list(arguments.next(), "mccc,singular,neighbours,standardised,rdml,rdml-sample");
     let pairs = list(arguments.next(), "2000,4000,6000");
-    println!("| set | constraints | {} |\n|---|---|{}", wanted.join(" | "), "---|".repeat(wanted.len()));
+    println!(
+        "| set | constraints | {} |\n|---|---|{}",
+        wanted.join(" | "),
+        "---|".repeat(wanted.len())
+    );
     for set in &sets {
         let Some((x, truth)) = read(Path::new(&folder), set) else {
             println!("| {set} | not there |");

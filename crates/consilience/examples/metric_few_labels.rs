@@ -4,16 +4,18 @@
 
 use consilience::ndarray::Array2;
 use consilience::{
-    ConstrainedClusterer, Fpc, MetricLearner, Nnc, Partition, Result, RsdDiagonal, Seed, Separation,
-    SideInformation, cluster_under, scores,
+    ConstrainedClusterer, Fpc, MetricLearner, Nnc, Partition, Result, RsdDiagonal, Seed,
+    Separation, SideInformation, cluster_under, scores,
 };
 
-/// Three classes of 100 objects that differ in the first two of twelve features; the rest is noise of the same size.
+/// Three classes of 100 objects that differ in the first two of twelve features; the rest is noise
+/// of the same size.
 fn noisy() -> Result<(Array2<f64>, Partition)> {
     let mut random = Seed(5).stream();
     let centres = [[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]];
     let x = Array2::from_shape_fn((300, 12), |(i, j)| {
-        random.normal() * if j < 2 { 0.5 } else { 3.0 } + if j < 2 { centres[i / 100][j] } else { 0.0 }
+        random.normal() * if j < 2 { 0.5 } else { 3.0 }
+            + if j < 2 { centres[i / 100][j] } else { 0.0 }
     });
     Ok((x, Partition::from_fn(300, |i| Some(i as u64 / 100))?))
 }

@@ -1,5 +1,5 @@
-//! Our side of `docs/peers/metric_learn.py` and `docs/peers/constrained_kmeans.py`, which say how; without
-//! arguments, a small tour of the metric learners.
+//! Our side of `docs/peers/metric_learn.py` and `docs/peers/constrained_kmeans.py`, which say how;
+//! without arguments, a small tour of the metric learners.
 //!
 //! cargo run --example metric_learners
 
@@ -8,8 +8,9 @@ use std::time::Instant;
 use consilience::ndarray::{Array1, Array2};
 use consilience::scores::rand;
 use consilience::{
-    Ccskl, ConstrainedClusterer, Constraints, CopKMeans, Dca, Itml, LinearMap, Link, Lmnn, MetricLearner,
-    Mmc, MpckMeans, Partition, PckMeans, Pmmc, Rca, Seed, SeededKMeans, SideInformation,
+    Ccskl, ConstrainedClusterer, Constraints, CopKMeans, Dca, Itml, LinearMap, Link, Lmnn,
+    MetricLearner, Mmc, MpckMeans, Partition, PckMeans, Pmmc, Rca, Seed, SeededKMeans,
+    SideInformation,
 };
 
 type Failure = Box<dyn std::error::Error>;
@@ -70,7 +71,9 @@ fn learners() -> Vec<(&'static str, Box<dyn MetricLearner>, bool)> {
 
 fn names(folder: &str, ending: &str) -> Result<Vec<String>, Failure> {
     let mut names: Vec<String> = std::fs::read_dir(folder)?
-        .filter_map(|e| e.ok()?.file_name().into_string().ok()?.strip_suffix(ending).map(str::to_owned))
+        .filter_map(|e| {
+            e.ok()?.file_name().into_string().ok()?.strip_suffix(ending).map(str::to_owned)
+        })
         .collect();
     names.sort();
     Ok(names)
@@ -111,15 +114,20 @@ fn metrics(folder: &str) -> Result<(), Failure> {
                             if e == 0 { links[p].0 as i64 } else { links[p].1 as i64 }
                         })
                     };
-                    given = vec![list(side.must_links().collect()), list(side.cannot_links().collect())];
+                    given = vec![
+                        list(side.must_links().collect()),
+                        list(side.cannot_links().collect()),
+                    ];
                 }
                 let begin = Instant::now();
                 let map: LinearMap = learner.fit(x.view().into(), &side, &())?.output;
                 sum[0] += begin.elapsed().as_secs_f64();
                 let z = map.apply(x.view().into())?;
                 sum[1] += ranked(&far(&z, &given[0]), &far(&z, &given[1]));
-                let held: [Array2<i64>; 2] =
-                    [ndarray_npy::read_npy(at("held-must"))?, ndarray_npy::read_npy(at("held-cannot"))?];
+                let held: [Array2<i64>; 2] = [
+                    ndarray_npy::read_npy(at("held-must"))?,
+                    ndarray_npy::read_npy(at("held-cannot"))?,
+                ];
                 sum[2] += ranked(&far(&z, &held[0]), &far(&z, &held[1]));
                 sum[3] += one_nn(&z, &y);
             }
@@ -165,7 +173,8 @@ fn clusterers(folder: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Two classes that differ in one of six features, twelve labels each: with five, a full metric may fit chance.
+/// Two classes that differ in one of six features, twelve labels each: with five, a full metric may
+/// fit chance.
 fn tour() -> Result<(), Failure> {
     let mut noise = Seed(2).stream();
     let truth: Vec<i64> = (0..200).map(|i| i % 2).collect();

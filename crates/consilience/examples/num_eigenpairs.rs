@@ -1,5 +1,5 @@
-//! Room `num`: a graph in twenty pieces has the eigenvalue 1 twenty times, and a truncated eigensolver that misses
-//! copies of it would cut the graph in the wrong places.
+//! Room `num`: a graph in twenty pieces has the eigenvalue 1 twenty times, and a truncated
+//! eigensolver that misses copies of it would cut the graph in the wrong places.
 //!
 //! cargo run --example num_eigenpairs
 
@@ -7,14 +7,16 @@ use consilience::ndarray::{ArrayView2, ArrayViewMut2};
 use consilience::num::eigen::{SymmetricOperator, TruncatedOptions, truncated_eigen};
 use consilience::num::sparse::Csr;
 
-/// The normalised adjacency of rings, each a connected piece of its own; known by its products only.
+/// The normalised adjacency of rings, each a connected piece of its own; known by its products
+/// only.
 struct Rings(Csr);
 
 impl Rings {
     fn new(rings: usize, around: usize) -> Self {
         let row = |i: usize| {
             let (ring, at) = (i / around * around, i % around);
-            let mut ends = [(at + 1) % around, (at + around - 1) % around].map(|a| ((ring + a) as u32, 0.5));
+            let mut ends =
+                [(at + 1) % around, (at + around - 1) % around].map(|a| ((ring + a) as u32, 0.5));
             ends.sort_by_key(|&(j, _)| j);
             ends.to_vec()
         };

@@ -1,7 +1,8 @@
-//! Probabilistic consensus at size, with wall times and peak memory; one core with RAYON_NUM_THREADS=1:
-//! `cargo run --release --example pcc_large -- kdd` (120,000 objects, 100 half-sampled members, 2 million sampled
-//! pairs, K = 3, n K line searches; Newton beside it), `... -- microclusters` (all pairs of 3,000 microclusters,
-//! K = 10) and `... -- million` (a million objects, 20 million pairs).
+//! Probabilistic consensus at size, with wall times and peak memory; one core with
+//! RAYON_NUM_THREADS=1: `cargo run --release --example pcc_large -- kdd` (120,000 objects, 100
+//! half-sampled members, 2 million sampled pairs, K = 3, n K line searches; Newton beside it),
+//! `... -- microclusters` (all pairs of 3,000 microclusters, K = 10) and `... -- million` (a
+//! million objects, 20 million pairs).
 
 use std::time::Instant;
 
@@ -17,14 +18,16 @@ fn peak() -> Option<u64> {
     Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? / 1024)
 }
 
-/// Seconds of processor time of this process, at the usual 100 ticks a second; 0 where nobody tells.
+/// Seconds of processor time of this process, at the usual 100 ticks a second; 0 where nobody
+/// tells.
 fn busy() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     fields.skip(11).take(2).filter_map(|t| t.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
-/// Members that see a share of the objects and cut noisy positions of `classes` groups into 2 to 10 pieces.
+/// Members that see a share of the objects and cut noisy positions of `classes` groups into 2 to 10
+/// pieces.
 fn half_sampled(n: usize, members: usize, classes: usize, share: f64) -> (Partition, Ensemble) {
     let mut random = Seed(1).stream();
     let truth: Vec<usize> = (0..n).map(|_| random.below(classes)).collect();

@@ -1,7 +1,7 @@
 //! PCC beside average linkage on pools of k-means clusterings: the table of docs/pcc.md.
 //!
-//! `cargo run --release --example pcc_pools -- FOLDER`, where the folder holds the reference pools (`NAME.npz`
-//! with `labels` and `truth`, draws in `golden_NAME.json`). Takes minutes.
+//! `cargo run --release --example pcc_pools -- FOLDER`, where the folder holds the reference pools
+//! (`NAME.npz` with `labels` and `truth`, draws in `golden_NAME.json`). Takes minutes.
 
 #[path = "../../../tests/reference/mod.rs"]
 mod reference;
@@ -40,7 +40,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         let cells = |m: [f64; 4]| m.map(|v| format!("{v:.3}")).join(" | ");
         println!("| {name} | 10, mean of {} draws | {} |", pool.draws.len(), cells(mean));
         let all: Vec<usize> = (0..pool.labels.ncols()).collect();
-        println!("| {name} | all {} | {} |", all.len(), cells(compare(&pool, &pool.ensemble(&all))?));
+        println!(
+            "| {name} | all {} | {} |",
+            all.len(),
+            cells(compare(&pool, &pool.ensemble(&all))?)
+        );
     }
     Ok(())
 }

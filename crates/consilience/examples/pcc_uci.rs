@@ -1,13 +1,15 @@
-//! The paper's second ensemble, several algorithms with few clusters each, on feature sets: PCC beside other
-//! consensus functions. `cargo run --release --example pcc_uci -- FOLDER [SEEDS]`, where the folder holds files
-//! `NAME.npz` with arrays `x` (n x d) and `y` (classes). Prints the table of docs/pcc.md.
+//! The paper's second ensemble, several algorithms with few clusters each, on feature sets: PCC
+//! beside other consensus functions. `cargo run --release --example pcc_uci -- FOLDER [SEEDS]`,
+//! where the folder holds files `NAME.npz` with arrays `x` (n x d) and `y` (classes). Prints the
+//! table of docs/pcc.md.
 
 use std::path::Path;
 
 use consilience::ndarray::{Array1, Array2, Ix1, Ix2, OwnedRepr};
 use consilience::{
-    Agglomerative, BaseClusterer, ConsensusFunction, Cspa, Ensemble, EvidenceAccumulation, Hbgf, KMeans,
-    Linkage, Lwea, MixtureModel, Partition, Pcc, Pta, Ptgp, Qmi, Seed, Spectral, SquaredEuclidean, scores,
+    Agglomerative, BaseClusterer, ConsensusFunction, Cspa, Ensemble, EvidenceAccumulation, Hbgf,
+    KMeans, Linkage, Lwea, MixtureModel, Partition, Pcc, Pta, Ptgp, Qmi, Seed, Spectral,
+    SquaredEuclidean, scores,
 };
 use ndarray_npy::NpzReader;
 
@@ -22,8 +24,9 @@ fn read(path: &Path) -> Option<(Array2<f64>, Partition)> {
     for mut column in x.columns_mut() {
         let known: Vec<f64> = column.iter().copied().filter(|v| v.is_finite()).collect();
         let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
-        let spread =
-            (known.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / known.len().max(1) as f64).sqrt();
+        let spread = (known.iter().map(|v| (v - mean).powi(2)).sum::<f64>()
+            / known.len().max(1) as f64)
+            .sqrt();
         let scale = if spread > 0.0 { 1.0 / spread } else { 0.0 };
         column.mapv_inplace(|v| if v.is_finite() { (v - mean) * scale } else { 0.0 });
     }
@@ -71,12 +74,20 @@ fn main() {
         "yeast",
         "segmentation",
     ];
-    let methods =
-        ["PCC-KL", "PCC-l2", "EAC-AL", "EAC-SL", "CSPA", "HBGF", "MM", "QMI", "PTA-AL", "PTGP", "LWEA"];
-    println!("| set | n | k | {} |\n|---|---|---|{}", methods.join(" | "), "---|".repeat(methods.len()));
+    let methods = [
+        "PCC-KL", "PCC-l2", "EAC-AL", "EAC-SL", "CSPA", "HBGF", "MM", "QMI", "PTA-AL", "PTGP",
+        "LWEA",
+    ];
+    println!(
+        "| set | n | k | {} |\n|---|---|---|{}",
+        methods.join(" | "),
+        "---|".repeat(methods.len())
+    );
     let (mut sums, mut wins, mut sets) = ([0.0; 11], [0; 11], 0.0);
     for name in names {
-        let Some((x, truth)) = read(&Path::new(&folder).join(format!("{name}.npz"))) else { continue };
+        let Some((x, truth)) = read(&Path::new(&folder).join(format!("{name}.npz"))) else {
+            continue;
+        };
         let k = truth.n_clusters();
         let mut mean = [0.0; 11];
         for seed in 0..seeds {

@@ -1,7 +1,8 @@
 //! Robust completion at the thesis's sizes: time, iterations, rank and certified gap.
 //!
-//! `cargo run --release --example rmc_speed [N C ...]`. Answers are planted: k clusters, each pair known with
-//! probability 0.13, a share of the known wrong. 1.3 is the default C; beyond, ranks are in the hundreds.
+//! `cargo run --release --example rmc_speed [N C ...]`. Answers are planted: k clusters, each pair
+//! known with probability 0.13, a share of the known wrong. 1.3 is the default C; beyond, ranks are
+//! in the hundreds.
 
 use std::time::Instant;
 

@@ -1,7 +1,7 @@
 //! Updates and read-outs of a large ensemble, with wall times and peak memory:
-//! `cargo run --release --example simplex_large -- 8100000 300 10` (objects, members, clusters) and, for the
-//! weights of a few members only, a fourth number. `-- 1000000 50 10 50 metric` opens the metric besides and times its
-//! read-outs and updates.
+//! `cargo run --release --example simplex_large -- 8100000 300 10` (objects, members, clusters)
+//! and, for the weights of a few members only, a fourth number. `-- 1000000 50 10 50 metric` opens
+//! the metric besides and times its read-outs and updates.
 
 use std::time::Instant;
 
@@ -169,14 +169,17 @@ fn main() -> Result<()> {
     let members = e.members();
     timed("a plain sum of the labels in use", 5, || {
         use consilience::num::reduce::ordered_chunks;
-        let one = |u: usize| with_labels!(members[u].labels(), |l| l.iter().map(|&x| x as u64).sum::<u64>());
+        let one = |u: usize| {
+            with_labels!(members[u].labels(), |l| l.iter().map(|&x| x as u64).sum::<u64>())
+        };
         ordered_chunks(support, 1, |u| u.map(one).sum(), 0u64, |a, b: u64| a + b)
     });
     let weights: Vec<f64> =
         (0..m).map(|u| if u < support { 1.0 + (u % 7) as f64 / 7.0 } else { 0.0 }).collect();
     let start = Instant::now();
-    let setup =
-        UpdaterSetup::new(r).reference(AlignmentReference::Medoid).start(InitialWeights::Given(weights));
+    let setup = UpdaterSetup::new(r)
+        .reference(AlignmentReference::Medoid)
+        .start(InitialWeights::Given(weights));
     let updater = setup.updater(e)?;
     println!("opened in {:.2} s, peak {} MiB", start.elapsed().as_secs_f64(), peak());
     let p = timed("hard labels of all objects", 5, || updater.partition());

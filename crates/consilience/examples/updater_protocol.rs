@@ -1,11 +1,13 @@
-//! The table of docs/updater.md: NMI (arithmetic mean of the entropies) after each of five tiers of 100 random links.
+//! The table of docs/updater.md: NMI (arithmetic mean of the entropies) after each of five tiers of
+//! 100 random links.
 //!
-//! cargo run --release --example updater_protocol -- [--sets letters,usps] [--seeds 0..10] [--members 50]
+//! cargo run --release --example updater_protocol -- [--sets letters,usps] [--seeds 0..10]
+//! [--members 50]
 //!     [--recipe halves|tenths] [--methods plain,metric,grown,itml,pck,mpck] [--evidence]
 //!
-//! A line `run ...` is printed as each (set, seed, method) ends, so that a run may be cut; then for each set the means, and
-//! how far each method was below the plain consensus at worst, on the mean and on a single seed. A set that ends in .npz is a file of
-//! `x` (f32) and `y` (i32).
+//! A line `run ...` is printed as each (set, seed, method) ends, so that a run may be cut; then for
+//! each set the means, and how far each method was below the plain consensus at worst, on the mean
+//! and on a single seed. A set that ends in .npz is a file of `x` (f32) and `y` (i32).
 //!
 //! cargo run --release --example updater_protocol -- --time N,D
 //!
@@ -16,9 +18,10 @@ use std::fs::File;
 
 use consilience::scores::{Normalizer, normalized_mutual_information};
 use consilience::{
-    AdditiveUpdate, ConstrainedClusterer, Constraints, Ensemble, ExactUpdate, Generator, HullGrowth, Itml,
-    KMeans, Link, LinkEvidence, MetricLearner, MetricRule, MpckMeans, MultiplicativeUpdate, Partition,
-    PckMeans, Reading, Result, Seed, SideInformation, UpdateRule, Updater, UpdaterSetup,
+    AdditiveUpdate, ConstrainedClusterer, Constraints, Ensemble, ExactUpdate, Generator,
+    HullGrowth, Itml, KMeans, Link, LinkEvidence, MetricLearner, MetricRule, MpckMeans,
+    MultiplicativeUpdate, Partition, PckMeans, Reading, Result, Seed, SideInformation, UpdateRule,
+    Updater, UpdaterSetup,
 };
 use ndarray::{Array1, Array2, Axis};
 use ndarray_npy::NpzReader;
@@ -42,7 +45,8 @@ const METHODS: [&str; 12] = [
 const ROWS: usize = 4_000;
 const TIERS: usize = 5;
 const LINKS: usize = 100;
-/// Sweeps of ITML over the links: beyond these the clusterings hardly change, and 256 features are slow.
+/// Sweeps of ITML over the links: beyond these the clusterings hardly change, and 256 features are
+/// slow.
 const SWEEPS: usize = 30;
 /// Iterations of the constrained k-means that start again at each tier.
 const ITERATIONS: usize = 20;
@@ -53,8 +57,8 @@ struct Data {
     classes: usize,
 }
 
-/// The set with nominal features as one column per value, others of unequal units standardised, constant ones left
-/// out; at most 4,000 rows by the seed.
+/// The set with nominal features as one column per value, others of unequal units standardised,
+/// constant ones left out; at most 4,000 rows by the seed.
 fn read(set: &str, seed: Seed) -> Option<Data> {
     let path = if set.ends_with(".npz") {
         set.to_owned()
@@ -112,7 +116,8 @@ fn standardised(x: &Array2<f64>) -> Array2<f64> {
     x
 }
 
-/// Base clusterings by the recipe: of random k on random halves of the features, or the papers' k = r on tenths.
+/// Base clusterings by the recipe: of random k on random halves of the features, or the papers' k =
+/// r on tenths.
 fn members(data: &Data, recipe: &str, members: usize, seed: Seed) -> Result<Ensemble> {
     let generator = Generator::new(KMeans::new()).members(members).seed(seed.derive("members", 0));
     let d = data.x.ncols() as f64;
@@ -170,7 +175,8 @@ impl Run<'_> {
                     let new: Vec<_> = links.iter().skip(known).collect();
                     metric.follow(&ensemble, &new, &())?;
                     if method == "grown" {
-                        let growth = HullGrowth::new(KMeans::new()).seed(self.seed.derive("tier", t as u64));
+                        let growth =
+                            HullGrowth::new(KMeans::new()).seed(self.seed.derive("tier", t as u64));
                         let grown = growth.grow(x.into(), k, &links, &())?.output;
                         let mut all = self.ensemble.members().to_vec();
                         all.extend(grown.members);
@@ -182,8 +188,12 @@ impl Run<'_> {
                     if self.evidence {
                         let j = read.judgement();
                         print!("evidence {method} tier {} reads {}:", t + 1, j.reading.name());
-                        for reading in [Reading::Plain, Reading::Joined, Reading::Metric, Reading::Grown] {
-                            let found = metric.read_as(reading, &ensemble, &())?.partition(&ensemble, &())?;
+                        for reading in
+                            [Reading::Plain, Reading::Joined, Reading::Metric, Reading::Grown]
+                        {
+                            let found = metric
+                                .read_as(reading, &ensemble, &())?
+                                .partition(&ensemble, &())?;
                             print!(" {:.4}", self.score(&found)?);
                         }
                         let of = |e: Option<LinkEvidence>| e.map_or(f64::NAN, |e| e.score());
@@ -317,7 +327,8 @@ fn main() -> Result<()> {
                         .map(|t| (at(runs, t) - at(plain, t)) / runs.len() as f64)
                         .fold(f64::INFINITY, f64::min)
                 };
-                let (ours, theirs): (Vec<_>, Vec<_>) = (runs.iter().collect(), plain.iter().collect());
+                let (ours, theirs): (Vec<_>, Vec<_>) =
+                    (runs.iter().collect(), plain.iter().collect());
                 let single = ours.iter().zip(&theirs).map(|(a, b)| below(&[*a], &[*b]));
                 print!(
                     "  over plain at worst {:+.3}, one seed {:+.3}",
@@ -331,7 +342,8 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// What growth costs: seconds for one batch of 500 links among n Gaussian objects of d features in ten classes.
+/// What growth costs: seconds for one batch of 500 links among n Gaussian objects of d features in
+/// ten classes.
 fn time(n: usize, d: usize) -> Result<()> {
     let mut draw = Seed(0).stream();
     let class: Vec<usize> = (0..n).map(|_| draw.below(10)).collect();

@@ -1,6 +1,6 @@
 //! U-SENC from end to end on shapes in the plane, with wall times, NMI and peak memory:
-//! `cargo run --release --example usenc -- 1000000` (objects; 20,000 where none are given), then optionally the
-//! shape (`moons`, `rings` or `smile`) and the number of members.
+//! `cargo run --release --example usenc -- 1000000` (objects; 20,000 where none are given), then
+//! optionally the shape (`moons`, `rings` or `smile`) and the number of members.
 
 use std::f64::consts::PI;
 use std::time::Instant;
@@ -31,7 +31,10 @@ fn shape(name: &str, n: usize) -> Option<(Array2<f32>, Partition)> {
             }
             // A face, two eyes, and a mouth below them.
             (_, 0) => ([3.0 * (2.0 * PI * turn).cos(), 3.0 * (2.0 * PI * turn).sin()], 0.1),
-            (_, 3) => ([1.6 * (PI * (1.15 + 0.7 * turn)).cos(), 1.6 * (PI * (1.15 + 0.7 * turn)).sin()], 0.1),
+            (_, 3) => (
+                [1.6 * (PI * (1.15 + 0.7 * turn)).cos(), 1.6 * (PI * (1.15 + 0.7 * turn)).sin()],
+                0.1,
+            ),
             (_, eye) => ([[-1.1, 1.1][eye - 1], 1.0], 0.25),
         };
         for j in 0..2 {
@@ -48,7 +51,8 @@ fn peak() -> Option<u64> {
     Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? / 1024)
 }
 
-/// Seconds of processor time of this process, at the usual 100 ticks a second; 0 where nobody tells.
+/// Seconds of processor time of this process, at the usual 100 ticks a second; 0 where nobody
+/// tells.
 fn busy() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
@@ -69,7 +73,11 @@ fn main() -> Result<()> {
     let start = (Instant::now(), busy());
     let generator = Generator::new(USpec::new().restarts(1)).members(members).clusters(20..=60);
     let ensemble = generator.seed(Seed(1)).generate(x.view())?;
-    println!("  members: {:.2} s, {:.2} s of processors", start.0.elapsed().as_secs_f64(), busy() - start.1);
+    println!(
+        "  members: {:.2} s, {:.2} s of processors",
+        start.0.elapsed().as_secs_f64(),
+        busy() - start.1
+    );
 
     let start_of_consensus = Instant::now();
     let found = Usenc::new(truth.n_clusters()).fit(&ensemble, &())?;
@@ -83,7 +91,8 @@ fn main() -> Result<()> {
         busy() - start.1,
         peak()
     );
-    let nmi = |p: &Partition| scores::normalized_mutual_information(p, &truth, scores::Normalizer::Max);
+    let nmi =
+        |p: &Partition| scores::normalized_mutual_information(p, &truth, scores::Normalizer::Max);
     println!("  NMI {:.4}, {} clusters", nmi(&found.output)?, found.output.n_clusters());
     let alone = USpec::new().fit(x.view().into(), truth.n_clusters(), Seed(1), &())?;
     println!("  one U-SPEC: NMI {:.4}", nmi(&alone.output)?);

@@ -1,13 +1,14 @@
-//! The quality table of docs/u-senc.md: NMI (larger entropy) of k-means, U-SPEC, U-SENC, and of PTGP and EAC on the
-//! same members, mean of the seeds: `cargo run --release --example uspec_quality -- FOLDER [seeds]`, where the
-//! folder holds the `.npz` files with arrays `x` and `y`.
+//! The quality table of docs/u-senc.md: NMI (larger entropy) of k-means, U-SPEC, U-SENC, and of
+//! PTGP and EAC on the same members, mean of the seeds:
+//! `cargo run --release --example uspec_quality -- FOLDER [seeds]`, where the folder holds the
+//! `.npz` files with arrays `x` and `y`.
 
 use std::path::Path;
 
 use consilience::ndarray::{Array1, Array2, Axis, Ix1, Ix2, OwnedRepr};
 use consilience::{
-    BaseClusterer, ConsensusFunction, Ensemble, EvidenceAccumulation, Generator, KMeans, Partition, Ptgp,
-    Result, Scale, Seed, USpec, Usenc, scores,
+    BaseClusterer, ConsensusFunction, Ensemble, EvidenceAccumulation, Generator, KMeans, Partition,
+    Ptgp, Result, Scale, Seed, USpec, Usenc, scores,
 };
 use ndarray_npy::NpzReader;
 
@@ -45,7 +46,9 @@ fn nmi(p: &Partition, truth: &Partition) -> Result<f64> {
 fn main() -> Result<()> {
     let folder = std::env::args().nth(1).unwrap_or_else(|| "../shared/data/features".into());
     let seeds: u64 = std::env::args().nth(2).and_then(|s| s.parse().ok()).unwrap_or(5);
-    println!("| set | k-means | U-SPEC | U-SENC | PTGP | EAC-AL | members |\n|---|---|---|---|---|---|---|");
+    println!(
+        "| set | k-means | U-SPEC | U-SENC | PTGP | EAC-AL | members |\n|---|---|---|---|---|---|---|"
+    );
     for (name, scale, one_hot) in [
         ("segmentation", Scale::ZScore, false),
         ("mfeat_pix", Scale::None, false),
@@ -53,13 +56,15 @@ fn main() -> Result<()> {
         ("usps", Scale::None, false),
         ("letters", Scale::None, false),
     ] {
-        let Some((x, truth)) = read(&Path::new(&folder).join(format!("{name}.npz")), one_hot) else {
+        let Some((x, truth)) = read(&Path::new(&folder).join(format!("{name}.npz")), one_hot)
+        else {
             println!("| {name} | not there |");
             continue;
         };
         let k = truth.n_clusters();
         let one = |method: Box<dyn BaseClusterer>, seed: u64| -> Result<f64> {
-            let ensemble = Generator::boxed(method).members(1).clusters(k..=k).scale(scale).seed(Seed(seed));
+            let ensemble =
+                Generator::boxed(method).members(1).clusters(k..=k).scale(scale).seed(Seed(seed));
             nmi(&ensemble.generate(x.view())?.members()[0], &truth)
         };
         let mut sums = [0.0; 6];
@@ -70,7 +75,8 @@ fn main() -> Result<()> {
                 .scale(scale)
                 .seed(Seed(100 + seed))
                 .generate(x.view())?;
-            let mean: f64 = ensemble.members().iter().map(|m| nmi(m, &truth)).sum::<Result<f64>>()? / 20.0;
+            let mean: f64 =
+                ensemble.members().iter().map(|m| nmi(m, &truth)).sum::<Result<f64>>()? / 20.0;
             let eac = if x.nrows() <= DENSE {
                 nmi(&EvidenceAccumulation::new(k).consensus(&ensemble)?, &truth)?
             } else {

@@ -1,14 +1,16 @@
-//! Room `walk`: random walks see through single links. Two objects that no member puts together are still
-//! alike where their walkers meet.
+//! Room `walk`: random walks see through single links. Two objects that no member puts together are
+//! still alike where their walkers meet.
 //!
 //! cargo run --example walk_trajectories
 
 use consilience::scores::adjusted_rand;
 use consilience::{
-    ConsensusFunction, Ensemble, Partition, ProbabilityTrajectories, Pta, Ptgp, Result, Seed, Similarity,
+    ConsensusFunction, Ensemble, Partition, ProbabilityTrajectories, Pta, Ptgp, Result, Seed,
+    Similarity,
 };
 
-/// Four groups of 60 objects under members that each cut the groups into random pieces, with mistakes.
+/// Four groups of 60 objects under members that each cut the groups into random pieces, with
+/// mistakes.
 fn fragments() -> Result<(Ensemble, Partition)> {
     let truth = Partition::from_fn(240, |i| Some(i as u64 / 60))?;
     let member = |u: u64| {
@@ -53,7 +55,8 @@ fn main() -> Result<()> {
     let by_cut = Ptgp::new(4).seed(Seed(1)).fit(&ensemble, &())?;
     for (name, fit) in [("PTA", by_linkage), ("PTGP", by_cut)] {
         let ari = adjusted_rand(&fit.output, &truth)?;
-        let stages: Vec<String> = fit.report.stages.iter().map(|(s, t)| format!("{s} {t:.1?}")).collect();
+        let stages: Vec<String> =
+            fit.report.stages.iter().map(|(s, t)| format!("{s} {t:.1?}")).collect();
         println!("{name:5} adjusted Rand index {ari:.3}  ({})", stages.join(", "));
         assert!(ari > 0.9 && ari > best);
     }

@@ -4,8 +4,9 @@ use std::time::Instant;
 
 use consilience::scores::Scores;
 use consilience::{
-    ConstrainedClusterer, Constraints, CopKMeans, Dca, Fpc, Itml, Lmnn, MetricLearner, Mmc, MpckMeans, Nnc,
-    Partition, PckMeans, Rca, RsdDiagonal, RsdFull, Seed, SeededKMeans, SideInformation, cluster_under,
+    ConstrainedClusterer, Constraints, CopKMeans, Dca, Fpc, Itml, Lmnn, MetricLearner, Mmc,
+    MpckMeans, Nnc, Partition, PckMeans, Rca, RsdDiagonal, RsdFull, Seed, SeededKMeans,
+    SideInformation, cluster_under,
 };
 use serde_json::json;
 
@@ -22,7 +23,9 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
     let clusterer = clusterer(&args.method)?;
     let metric = metric(&args.metric)?;
     if args.predict.is_some() != args.predicted.is_some() {
-        return Err(Failure::bad("--predict FEATURES and --predicted LABELS go together; expected both"));
+        return Err(Failure::bad(
+            "--predict FEATURES and --predicted LABELS go together; expected both",
+        ));
     }
     let mut labels_to = args.output.as_deref().map(Target::table).transpose()?;
     let mut predicted_to = args.predicted.as_deref().map(Target::table).transpose()?;
@@ -33,18 +36,27 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
     let n = features.n_objects();
     let (side, classes) = side_information(args, n, terminal)?;
     let clusters = args.clusters.or(classes).ok_or_else(|| {
-        Failure::bad("expected --clusters K: without --labels nothing says how many clusters there are")
+        Failure::bad(
+            "expected --clusters K: without --labels nothing says how many clusters there are",
+        )
     })?;
-    let new = args.predict.as_deref().map(|path| files::read_features(path, terminal)).transpose()?;
+    let new =
+        args.predict.as_deref().map(|path| files::read_features(path, terminal)).transpose()?;
     let truth = read_truth(args.truth.as_deref(), n, terminal)?;
     let read = start.elapsed();
 
     let start = Instant::now();
     let seed = Seed(args.common.seed);
     let fit = match &metric {
-        Some(metric) => {
-            cluster_under(metric.as_ref(), clusterer.as_ref(), features, clusters, &side, seed, terminal)?
-        }
+        Some(metric) => cluster_under(
+            metric.as_ref(),
+            clusterer.as_ref(),
+            features,
+            clusters,
+            &side,
+            seed,
+            terminal,
+        )?,
         None => clusterer.fit(features, clusters, &side, seed, terminal)?,
     };
     let total = start.elapsed();
@@ -112,7 +124,8 @@ fn side_information(
     objects: usize,
     terminal: &Terminal,
 ) -> Outcome<(SideInformation, Option<usize>)> {
-    let labels = args.labels.as_deref().map(|path| files::read_labels(path, terminal)).transpose()?;
+    let labels =
+        args.labels.as_deref().map(|path| files::read_labels(path, terminal)).transpose()?;
     if let (Some(labels), Some(path)) = (&labels, &args.labels)
         && labels.n_objects() != objects
     {
@@ -122,8 +135,11 @@ fn side_information(
             labels.n_objects()
         )));
     }
-    let constraints: Option<Constraints> =
-        args.constraints.as_deref().map(|path| files::read_constraints(path, objects)).transpose()?;
+    let constraints: Option<Constraints> = args
+        .constraints
+        .as_deref()
+        .map(|path| files::read_constraints(path, objects))
+        .transpose()?;
     let classes = labels.as_ref().map(Partition::n_clusters).filter(|&k| k > 0);
     let side = match (labels, constraints) {
         (Some(labels), Some(constraints)) => {

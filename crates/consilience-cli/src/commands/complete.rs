@@ -1,9 +1,12 @@
-//! `consilience complete`: features and pairs known beforehand to one clustering, by matrix completion.
+//! `consilience complete`: features and pairs known beforehand to one clustering, by matrix
+//! completion.
 
 use std::time::Instant;
 
 use consilience::scores::Scores;
-use consilience::{CompletedClustering, Constraints, Features, Fit, Link, Mccc, Observer, Rdml, Seed};
+use consilience::{
+    CompletedClustering, Constraints, Features, Fit, Link, Mccc, Observer, Rdml, Seed,
+};
 use serde_json::json;
 
 use super::{read_truth, violated};
@@ -25,7 +28,9 @@ enum Method {
 pub(crate) fn run(args: &Complete, terminal: &Terminal) -> Outcome<()> {
     let method = method(&args.method)?;
     if args.predict.is_some() != args.predicted.is_some() {
-        return Err(Failure::bad("--predict FEATURES and --predicted LABELS go together; expected both"));
+        return Err(Failure::bad(
+            "--predict FEATURES and --predicted LABELS go together; expected both",
+        ));
     }
     let mut labels_to = args.output.as_deref().map(Target::table).transpose()?;
     let mut predicted_to = args.predicted.as_deref().map(Target::table).transpose()?;
@@ -35,7 +40,8 @@ pub(crate) fn run(args: &Complete, terminal: &Terminal) -> Outcome<()> {
     let features = table.view();
     let n = features.n_objects();
     let constraints = files::read_constraints(&args.constraints, n)?;
-    let new = args.predict.as_deref().map(|path| files::read_features(path, terminal)).transpose()?;
+    let new =
+        args.predict.as_deref().map(|path| files::read_features(path, terminal)).transpose()?;
     let truth = read_truth(args.truth.as_deref(), n, terminal)?;
     let read = start.elapsed();
 
@@ -124,10 +130,14 @@ impl Method {
     ) -> Outcome<Fit<CompletedClustering>> {
         let seed = Seed(args.common.seed);
         Ok(match self {
-            Method::Mccc => Mccc::new(args.clusters).seed(seed).fit(features, constraints, observer)?,
-            Method::Rdml => {
-                Rdml::new(args.clusters).seed(seed).fit_constraints(features, constraints, observer)?
+            Method::Mccc => {
+                Mccc::new(args.clusters).seed(seed).fit(features, constraints, observer)?
             }
+            Method::Rdml => Rdml::new(args.clusters).seed(seed).fit_constraints(
+                features,
+                constraints,
+                observer,
+            )?,
         })
     }
 }

@@ -16,14 +16,17 @@ use crate::methods::{self, Combined, METHODS};
 use crate::output::{self, Lines};
 use crate::terminal::Terminal;
 
-/// Columns that are hardly base clusterings: what a trailing comma or a column of row numbers reads as.
+/// Columns that are hardly base clusterings: what a trailing comma or a column of row numbers reads
+/// as.
 fn suspicious(ensemble: &Ensemble) -> Vec<String> {
     let n = ensemble.n_objects();
     let members = ensemble.members().iter().enumerate();
     members
         .filter_map(|(u, member)| match member.n_clusters() {
             0 => Some(format!("member {u} labels no object: is there a trailing comma?")),
-            k if k == n && n > 2 => Some(format!("member {u} puts every object apart: is it a row number?")),
+            k if k == n && n > 2 => {
+                Some(format!("member {u} puts every object apart: is it a row number?"))
+            }
             _ => None,
         })
         .collect()
@@ -70,7 +73,8 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
             build(Some(table.recommended))?
         }
     };
-    let Combined { partition: consensus, memberships, mut report } = function.run(&ensemble, terminal)?;
+    let Combined { partition: consensus, memberships, mut report } =
+        function.run(&ensemble, terminal)?;
     let total = start.elapsed();
     report.notes.extend(suspicious(&ensemble));
     report.notes.iter().for_each(|note| terminal.note(note));
@@ -116,7 +120,10 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
         return output::print_json(object, &args.common, terminal);
     }
     let mut lines = Lines::default();
-    lines.add("method", name).add("objects", ensemble.n_objects()).add("members", ensemble.n_members());
+    lines
+        .add("method", name)
+        .add("objects", ensemble.n_objects())
+        .add("members", ensemble.n_members());
     if let Some(microclusters) = report.microclusters {
         lines.add("microclusters", microclusters);
     }
@@ -139,7 +146,8 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     lines.print(terminal)
 }
 
-/// How far the result can be trusted; without the confidence of every object, which `--soft` methods write.
+/// How far the result can be trusted; without the confidence of every object, which `--soft`
+/// methods write.
 fn diagnostics_json(trust: &Diagnostics) -> Value {
     let clusters: Vec<Value> = trust
         .clusters

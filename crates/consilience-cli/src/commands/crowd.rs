@@ -28,7 +28,8 @@ const METHODS: [CrowdMethod; 7] = [
 /// Runs the command.
 pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
     let method = method(&args.method)?;
-    let known: &[&str] = if method == CrowdMethod::Rmc { &["shared", "c", "d0", "d1"] } else { &["shared"] };
+    let known: &[&str] =
+        if method == CrowdMethod::Rmc { &["shared", "c", "d0", "d1"] } else { &["shared"] };
     let params = Params::parse(&args.method, known, &args.params)?;
     let shared = params.count("shared")?.unwrap_or(1);
     let mut crowd = CrowdClustering::new(args.clusters).method(method).seed(Seed(args.common.seed));
@@ -54,7 +55,8 @@ pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
         (Some(truth), Some(path)) => Some(checked_truth(truth, path, objects)?),
         _ => None,
     };
-    let answers = table.answers(objects, shared).map_err(|failure| failure.within(args.answers.display()))?;
+    let answers =
+        table.answers(objects, shared).map_err(|failure| failure.within(args.answers.display()))?;
     let read = start.elapsed();
 
     let start = Instant::now();
@@ -105,7 +107,10 @@ pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
     lines
         .add("method", result.method.name())
         .add("objects", objects)
-        .add("answers", format!("{} pairs, {} workers", answers.n_pair_answers(), answers.n_workers()))
+        .add(
+            "answers",
+            format!("{} pairs, {} workers", answers.n_pair_answers(), answers.n_workers()),
+        )
         .add("clusters", result.partition.n_clusters())
         .add("same if together", format!("{:.2}", result.crowd_rates.0))
         .add("same if apart", format!("{:.2}", result.crowd_rates.1))
@@ -123,7 +128,10 @@ pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
     for pair in result.ask_pairs(args.ask) {
         lines.add(
             "ask about",
-            format!("{} and {}, together with probability {:.2}", pair.object, pair.with, pair.together),
+            format!(
+                "{} and {}, together with probability {:.2}",
+                pair.object, pair.with, pair.together
+            ),
         );
     }
     if let Some(scores) = scores {

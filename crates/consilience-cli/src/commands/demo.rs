@@ -55,7 +55,8 @@ pub(crate) fn run(args: &Demo, terminal: &Terminal) -> Outcome<()> {
         .iter()
         .map(|member| Scores::compare(member, &truth))
         .collect::<consilience::Result<Vec<_>>>()?;
-    let mean = |score: fn(&Scores) -> f64| members.iter().map(score).sum::<f64>() / members.len() as f64;
+    let mean =
+        |score: fn(&Scores) -> f64| members.iter().map(score).sum::<f64>() / members.len() as f64;
     lines.push(Line {
         name: "members, mean",
         nmi: mean(|s| s.nmi_max),

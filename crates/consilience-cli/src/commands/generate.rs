@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use consilience::scores::Scores;
 use consilience::{
-    Agglomerative, BaseClusterer, Generator, KMeans, KernelKMeans, MiniBatchKMeans, Rpcl, Scale, Seed,
-    Spectral, USpec,
+    Agglomerative, BaseClusterer, Generator, KMeans, KernelKMeans, MiniBatchKMeans, Rpcl, Scale,
+    Seed, Spectral, USpec,
 };
 use serde_json::json;
 
@@ -118,7 +118,9 @@ pub(super) fn scale(name: &str) -> Outcome<Scale> {
         "none" => Ok(Scale::None),
         "minmax" => Ok(Scale::MinMax),
         "zscore" => Ok(Scale::ZScore),
-        _ => Err(Failure::Bad(format!("--scale {name}: unknown; expected one of none, minmax, zscore"))),
+        _ => Err(Failure::Bad(format!(
+            "--scale {name}: unknown; expected one of none, minmax, zscore"
+        ))),
     }
 }
 
@@ -130,6 +132,8 @@ fn clusters(text: &str) -> Outcome<RangeInclusive<usize>> {
     };
     match (low.trim().parse(), high.trim().parse()) {
         (Ok(low), Ok(high)) if low <= high => Ok(low..=high),
-        _ => Err(Failure::Bad(format!("--clusters {text}: expected a range such as 2..50, or one number"))),
+        _ => Err(Failure::Bad(format!(
+            "--clusters {text}: expected a range such as 2..50, or one number"
+        ))),
     }
 }

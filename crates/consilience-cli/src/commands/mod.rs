@@ -19,7 +19,11 @@ use crate::files;
 use crate::terminal::Terminal;
 
 /// The true labels, if asked for, of as many objects as there are.
-fn read_truth(path: Option<&Path>, objects: usize, terminal: &Terminal) -> Outcome<Option<Partition>> {
+fn read_truth(
+    path: Option<&Path>,
+    objects: usize,
+    terminal: &Terminal,
+) -> Outcome<Option<Partition>> {
     let Some(path) = path else { return Ok(None) };
     checked_truth(files::read_labels(path, terminal)?, path, objects).map(Some)
 }

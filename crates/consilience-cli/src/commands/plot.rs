@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use consilience::{
-    Agglomeration, ClusterNumber, CoAssociation, ConsensusCdf, Cut, Seed, Similarity, cluster_relations,
-    surviving_clusters, vat_order,
+    Agglomeration, ClusterNumber, CoAssociation, ConsensusCdf, Cut, Seed, Similarity,
+    cluster_relations, surviving_clusters, vat_order,
 };
 use ndarray::Axis;
 use serde_json::json;
@@ -85,9 +85,15 @@ fn cdf(args: &Plot, terminal: &Terminal) -> Outcome<String> {
         let number = ClusterNumber::new().up_to(largest).seed(Seed(args.common.seed));
         let table = number.choose(&ensemble, terminal)?;
         table.notes.iter().for_each(|note| terminal.note(note));
-        named.extend(table.rows.iter().map(|row| (format!("k = {}", row.clusters), steps(&row.cdf))));
+        named.extend(
+            table.rows.iter().map(|row| (format!("k = {}", row.clusters), steps(&row.cdf))),
+        );
     }
-    pictures::curves(&named, ("share of members that put a pair together", "share of pairs"), "Consensus CDF")
+    pictures::curves(
+        &named,
+        ("share of members that put a pair together", "share of pairs"),
+        "Consensus CDF",
+    )
 }
 
 fn cluster_graph(args: &Plot, terminal: &Terminal) -> Outcome<String> {
@@ -97,5 +103,10 @@ fn cluster_graph(args: &Plot, terminal: &Terminal) -> Outcome<String> {
     let surviving = surviving_clusters(&soft);
     let masses: Vec<f64> = surviving.iter().map(|&c| masses[c]).collect();
     let relations = relations.select(Axis(0), &surviving).select(Axis(1), &surviving);
-    pictures::cluster_graph(&surviving, &masses, relations.view(), "Clusters and how far they overlap")
+    pictures::cluster_graph(
+        &surviving,
+        &masses,
+        relations.view(),
+        "Clusters and how far they overlap",
+    )
 }

@@ -74,5 +74,8 @@ fn soft(args: &Score, terminal: &Terminal) -> Outcome<()> {
         return output::print_json(object, &args.common, terminal);
     }
     let mut lines = Lines::default();
-    lines.add("objects", result.n_objects()).scores(&[("jensen_shannon", divergence)]).print(terminal)
+    lines
+        .add("objects", result.n_objects())
+        .scores(&[("jensen_shannon", divergence)])
+        .print(terminal)
 }

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use consilience::scores::Scores;
 use consilience::{
-    AdditiveUpdate, Ensemble, ExactUpdate, Fit, HullGrowth, Judgement, KMeans, LinkEvidence, MetricRule,
-    MultiplicativeUpdate, Partition, Questions, Report, Seed, UpdateReport, UpdateRule, Updater,
-    UpdaterSetup, Violations, relabelled,
+    AdditiveUpdate, Ensemble, ExactUpdate, Fit, HullGrowth, Judgement, KMeans, LinkEvidence,
+    MetricRule, MultiplicativeUpdate, Partition, Questions, Report, Seed, UpdateReport, UpdateRule,
+    Updater, UpdaterSetup, Violations, relabelled,
 };
 use serde_json::{Value, json};
 
@@ -49,7 +49,8 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
 
     let start = Instant::now();
     let ensemble = files::read_ensemble(&args.ensemble, terminal)?;
-    let batches = args.constraints.as_deref().map(files::read_batches).transpose()?.unwrap_or_default();
+    let batches =
+        args.constraints.as_deref().map(files::read_batches).transpose()?.unwrap_or_default();
     let truth = read_truth(args.truth.as_deref(), ensemble.n_objects(), terminal)?;
     let features = match &args.features {
         Some(path) => {
@@ -82,7 +83,9 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
     }
     if read_out == ReadOut::Metric {
         if !metric {
-            return Err(Failure::bad("--read-out metric: the rule is another; expected --rule metric"));
+            return Err(Failure::bad(
+                "--read-out metric: the rule is another; expected --rule metric",
+            ));
         }
         if updater.metric().is_none() {
             updater.set_metric_rule(MetricRule::new(updater.n_clusters()).seed(seed))?;
@@ -102,15 +105,22 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
                 failure.within(format!("{place}: batch {name}"))
             }
         })?;
-        done.push(Done { name, constraints: pairs.len(), report, seconds: start.elapsed().as_secs_f64() });
+        done.push(Done {
+            name,
+            constraints: pairs.len(),
+            report,
+            seconds: start.elapsed().as_secs_f64(),
+        });
     }
     let start_growing = Instant::now();
     if let Some(x) = features.filter(|_| !updater.constraints().is_empty()) {
-        // Without a share of the weights: those are of the members that were given, with or without growth.
+        // Without a share of the weights: those are of the members that were given, with or without
+        // growth.
         updater.grow(x.view().into(), &HullGrowth::new(KMeans::new()).seed(seed), 0.0, terminal)?;
     }
     let growing = start_growing.elapsed();
-    let given = updater.metric().map_or(updater.ensemble().n_members(), |metric| metric.n_members());
+    let given =
+        updater.metric().map_or(updater.ensemble().n_members(), |metric| metric.n_members());
     let grown = updater.ensemble().n_members() - given;
     let start_reading = Instant::now();
     let Labels { fit, judgement } = labels(&mut updater, read_out, seed, terminal)?;
@@ -184,7 +194,10 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
     lines
         .add("rule", name)
         .add("objects", updater.ensemble().n_objects())
-        .add("members", format!("{given} and {grown} grown, {} with weight", updater.support().len()))
+        .add(
+            "members",
+            format!("{given} and {grown} grown, {} with weight", updater.support().len()),
+        )
         .add("clusters", partition.n_clusters());
     for d in &done {
         lines.add(
@@ -212,7 +225,10 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
     }
     if let Some(questions) = &questions {
         for pair in &questions.pairs {
-            let asked = format!("{} and {}, together with probability {:.2}", pair.i, pair.j, pair.together);
+            let asked = format!(
+                "{} and {}, together with probability {:.2}",
+                pair.i, pair.j, pair.together
+            );
             lines.add("ask about", asked);
         }
         for object in &questions.objects {
@@ -222,7 +238,9 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
     if let Some(scores) = scores {
         lines.scores(&scores.entries());
     }
-    for (what, path) in [("labels", &args.output), ("memberships", &args.soft), ("state", &args.state)] {
+    for (what, path) in
+        [("labels", &args.output), ("memberships", &args.soft), ("state", &args.state)]
+    {
         if let Some(path) = path {
             lines.add(what, path.display());
         }
@@ -281,10 +299,13 @@ fn open(
         return Ok(setup.updater_observed(ensemble, terminal)?);
     };
     let place = args.state.as_deref().unwrap_or(Path::new("")).display();
-    let mut updater =
-        Updater::from_bytes(&bytes, ensemble).map_err(|error| Failure::from(error).within(&place))?;
+    let mut updater = Updater::from_bytes(&bytes, ensemble)
+        .map_err(|error| Failure::from(error).within(&place))?;
     if let Some(k) = args.clusters.filter(|&k| k != updater.n_clusters()) {
-        return Err(Failure::Bad(format!("--clusters {k}: {place} is of {} clusters", updater.n_clusters())));
+        return Err(Failure::Bad(format!(
+            "--clusters {k}: {place} is of {} clusters",
+            updater.n_clusters()
+        )));
     }
     if let Some(rule) = rule {
         updater.set_rule(rule)?;
@@ -360,7 +381,10 @@ fn questions_json(questions: &Questions) -> Value {
         .iter()
         .map(|p| json!({ "i": p.i, "j": p.j, "together": p.together, "movement": p.movement }))
         .collect();
-    let objects: Vec<Value> =
-        questions.objects.iter().map(|o| json!({ "object": o.object, "margin": o.margin })).collect();
+    let objects: Vec<Value> = questions
+        .objects
+        .iter()
+        .map(|o| json!({ "object": o.object, "margin": o.margin }))
+        .collect();
     json!({ "pairs": pairs, "objects": objects })
 }

@@ -1,5 +1,5 @@
-//! Answers of a crowd: columns `worker,task,item,group`, `worker,task,item,keyword` or `worker,i,j,same`, as CSV with a
-//! header or as arrays of those names in an `.npz`.
+//! Answers of a crowd: columns `worker,task,item,group`, `worker,task,item,keyword` or
+//! `worker,i,j,same`, as CSV with a header or as arrays of those names in an `.npz`.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -46,13 +46,15 @@ impl AnswerTable {
         self.rows.iter().map(highest).max().map_or(0, |most| most.saturating_add(1))
     }
 
-    /// The answers, about so many objects; with keywords two are the same that share `shared` of them.
+    /// The answers, about so many objects; with keywords two are the same that share `shared` of
+    /// them.
     pub(crate) fn answers(&self, objects: usize, shared: usize) -> Outcome<Answers> {
         let rows = self.rows.iter();
         Ok(match self.form {
             Form::Groupings => {
-                let rows: Vec<Grouped> =
-                    rows.map(|&[worker, task, item, group]| Grouped { worker, task, item, group }).collect();
+                let rows: Vec<Grouped> = rows
+                    .map(|&[worker, task, item, group]| Grouped { worker, task, item, group })
+                    .collect();
                 Answers::from_groupings(objects, &rows)?
             }
             Form::Keywords => {
@@ -62,8 +64,9 @@ impl AnswerTable {
                 Answers::from_keywords(objects, &rows, shared)?
             }
             Form::Pairs => {
-                let rows: Vec<PairAnswer> =
-                    rows.map(|&[worker, i, j, same]| PairAnswer { worker, i, j, same: same != 0 }).collect();
+                let rows: Vec<PairAnswer> = rows
+                    .map(|&[worker, i, j, same]| PairAnswer { worker, i, j, same: same != 0 })
+                    .collect();
                 Answers::from_pairs(objects, &rows)?
             }
         })
@@ -80,7 +83,9 @@ pub(crate) fn read_answers(path: &Path, terminal: &Terminal) -> Outcome<AnswerTa
     reading(path, |location| match location.format {
         Format::Csv => from_csv(location.open()?.0),
         Format::Npz => from_npz(path, terminal),
-        _ => Err(Failure::bad("answers have named columns; expected a .csv with a header, or an .npz")),
+        _ => Err(Failure::bad(
+            "answers have named columns; expected a .csv with a header, or an .npz",
+        )),
     })
 }
 
@@ -128,7 +133,8 @@ fn from_csv(file: impl Read) -> Outcome<AnswerTable> {
     let mut rows = vec![[0; 4]; cells.len()];
     let mut names = Vec::new();
     for column in 0..4 {
-        let numbers: Option<Vec<usize>> = cells.iter().map(|row| row[column].parse().ok()).collect();
+        let numbers: Option<Vec<usize>> =
+            cells.iter().map(|row| row[column].parse().ok()).collect();
         let bad = |r: usize, expected: &str| {
             let cell = &cells[r][column];
             let column = &header[at[column]];
@@ -138,7 +144,9 @@ fn from_csv(file: impl Read) -> Outcome<AnswerTable> {
             _ if form == Form::Pairs && column == 3 => cells
                 .iter()
                 .enumerate()
-                .map(|(r, row)| yes(&row[3]).map(usize::from).ok_or_else(|| bad(r, "1 or 0, true or false")))
+                .map(|(r, row)| {
+                    yes(&row[3]).map(usize::from).ok_or_else(|| bad(r, "1 or 0, true or false"))
+                })
                 .collect::<Outcome<_>>()?,
             Some(numbers) => numbers,
             None if names_things(form, column) => {
@@ -152,7 +160,8 @@ fn from_csv(file: impl Read) -> Outcome<AnswerTable> {
                 numbers
             }
             None => {
-                let r = cells.iter().position(|row| row[column].parse::<usize>().is_err()).unwrap_or(0);
+                let r =
+                    cells.iter().position(|row| row[column].parse::<usize>().is_err()).unwrap_or(0);
                 return Err(bad(r, "the number of an object, from 0"));
             }
         };
@@ -190,9 +199,13 @@ fn from_npz(path: &Path, terminal: &Terminal) -> Outcome<AnswerTable> {
     let (form, at) = form(&names)?;
     let mut rows: Vec<[usize; 4]> = Vec::new();
     for (column, name) in at.into_iter().map(|c| &names[c]).enumerate() {
-        let table = npz::read(open()?, Some(name), terminal, |stream| stream.features())?.into_f64();
+        let table =
+            npz::read(open()?, Some(name), terminal, |stream| stream.features())?.into_f64();
         if table.ncols() != 1 {
-            return Err(Failure::bad(format!("array {name:?}: {} columns; expected one", table.ncols())));
+            return Err(Failure::bad(format!(
+                "array {name:?}: {} columns; expected one",
+                table.ncols()
+            )));
         }
         if column == 0 {
             rows = vec![[0; 4]; table.nrows()];
@@ -234,7 +247,8 @@ mod tests {
 
     #[test]
     fn the_three_forms_by_their_names() {
-        let t = csv("task,worker,item,group,more\nt1,ann,0,a,x\nt1,ann,4,b,x\nt1,bob,4,a,x\n").unwrap();
+        let t =
+            csv("task,worker,item,group,more\nt1,ann,0,a,x\nt1,ann,4,b,x\nt1,bob,4,a,x\n").unwrap();
         assert_eq!((t.form, t.objects()), (Form::Groupings, 5));
         assert_eq!(t.rows, [[0, 0, 0, 0], [0, 0, 4, 1], [1, 0, 4, 0]]);
         assert_eq!((t.worker(1), t.worker(9)), ("bob".into(), "9".into()));
@@ -253,7 +267,10 @@ mod tests {
             message("worker,i,j,same\n1,0,x,1\n"),
             "row 0, column j: \"x\"; expected the number of an object, from 0"
         );
-        assert!(message("worker,i,j,same\n1,0,1,2\n").contains("row 0, column same: \"2\"; expected 1 or 0"));
+        assert!(
+            message("worker,i,j,same\n1,0,1,2\n")
+                .contains("row 0, column same: \"2\"; expected 1 or 0")
+        );
         assert!(
             message("worker,task,item,group\na,1,2,\n")
                 .contains("column group: \"\"; expected a number or a name")

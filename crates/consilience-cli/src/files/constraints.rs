@@ -1,5 +1,5 @@
-//! Constraints: CSV rows `i,j,link`, objects counted from 0, link `must` or `cannot`; a fourth column `batch`
-//! may say which come together.
+//! Constraints: CSV rows `i,j,link`, objects counted from 0, link `must` or `cannot`; a fourth
+//! column `batch` may say which come together.
 
 use std::fs::File;
 use std::io::Read;
@@ -13,8 +13,8 @@ use crate::failure::{Failure, Outcome};
 
 const COLUMNS: [&str; 4] = ["i", "j", "link", "batch"];
 
-/// The constraints of a file, all batches together, over so many objects. What contradicts what stands above it
-/// is refused with its line.
+/// The constraints of a file, all batches together, over so many objects. What contradicts what
+/// stands above it is refused with its line.
 pub(crate) fn read_constraints(path: &Path, objects: usize) -> Outcome<Constraints> {
     let read = || {
         let mut constraints = Constraints::new(objects)?;
@@ -42,8 +42,8 @@ struct Row {
 /// A batch of constraints: what it is called, and its pairs.
 pub(crate) type Batch = (String, Vec<(usize, usize, Link)>);
 
-/// The constraints of a file batch by batch, in the order in which the batches first appear; all in one without a
-/// column that tells them apart.
+/// The constraints of a file batch by batch, in the order in which the batches first appear; all in
+/// one without a column that tells them apart.
 pub(crate) fn read_batches(path: &Path) -> Outcome<Vec<Batch>> {
     let read = || {
         let mut batches: Vec<Batch> = Vec::new();
@@ -66,7 +66,8 @@ fn parse(file: impl Read) -> Outcome<Vec<Row>> {
     let mut record = StringRecord::new();
     let mut first = true;
     loop {
-        let more = reader.read_record(&mut record).map_err(|error| Failure::Bad(error.to_string()))?;
+        let more =
+            reader.read_record(&mut record).map_err(|error| Failure::Bad(error.to_string()))?;
         if !more {
             return Ok(out);
         }
@@ -125,7 +126,10 @@ mod tests {
             Err(Failure::Bad(message)) => message,
             other => panic!("{other:?}"),
         };
-        assert_eq!(message("0,1,must\n0,1\n"), "line 2: 2 columns; expected i,j,link or i,j,link,batch");
+        assert_eq!(
+            message("0,1,must\n0,1\n"),
+            "line 2: 2 columns; expected i,j,link or i,j,link,batch"
+        );
         assert!(message("0,-1,must\n").contains("column j: \"-1\""));
         assert!(message("0,1,maybe\n").contains("column link: \"maybe\""));
     }

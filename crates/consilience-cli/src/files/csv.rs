@@ -1,5 +1,5 @@
-//! Comma-separated text. The first row is a header where it holds text; rows and columns are counted
-//! from 0 behind it, lines from 1 as editors do.
+//! Comma-separated text. The first row is a header where it holds text; rows and columns are
+//! counted from 0 behind it, lines from 1 as editors do.
 
 use std::io::{BufRead, BufReader, Read, Write};
 
@@ -37,7 +37,8 @@ pub(super) fn features(file: impl Read, terminal: &Terminal) -> Outcome<Array2<f
         for c in 0..width {
             let text = cells.text(c);
             let number = number(text).ok_or_else(|| {
-                let found = if text.is_empty() { "empty".to_owned() } else { format!("{:?}", lossy(text)) };
+                let found =
+                    if text.is_empty() { "empty".to_owned() } else { format!("{:?}", lossy(text)) };
                 cells.wrong(c, &format!("{found}; expected a number"))
             })?;
             values.push(number);
@@ -47,7 +48,8 @@ pub(super) fn features(file: impl Read, terminal: &Terminal) -> Outcome<Array2<f
     if values.is_empty() {
         return Err(no_rows());
     }
-    Array2::from_shape_vec((values.len() / width, width), values).map_err(|e| Failure::bad(e.to_string()))
+    Array2::from_shape_vec((values.len() / width, width), values)
+        .map_err(|e| Failure::bad(e.to_string()))
 }
 
 fn no_rows() -> Failure {
@@ -110,8 +112,10 @@ impl Cells<'_> {
     }
 
     fn wrong(&self, column: usize, what: &str) -> Failure {
-        let name =
-            self.header.and_then(|h| h.get(column)).map(|name| format!(" ({})", lossy(name.trim_ascii())));
+        let name = self
+            .header
+            .and_then(|h| h.get(column))
+            .map(|name| format!(" ({})", lossy(name.trim_ascii())));
         Failure::Bad(format!(
             "row {} (line {}), column {column}{}: {what}",
             self.row,
@@ -170,8 +174,8 @@ fn rows(
 
 /// Records with the line they begin on.
 ///
-/// The csv crate skips blank lines, but in a table of one column a blank line is an unlabelled object:
-/// such files are read line by line. Blank lines at the end are no objects in either.
+/// The csv crate skips blank lines, but in a table of one column a blank line is an unlabelled
+/// object: such files are read line by line. Blank lines at the end are no objects in either.
 enum Records<R: Read> {
     Lines { reader: BufReader<R>, pending: Option<Vec<u8>>, line: u64, blanks: u64 },
     Csv(csv::Reader<std::io::Chain<std::io::Cursor<Vec<u8>>, BufReader<R>>>, u64),
@@ -206,8 +210,9 @@ impl<R: Read> Records<R> {
     fn next(&mut self, record: &mut ByteRecord) -> Outcome<Option<u64>> {
         match self {
             Records::Csv(reader, skipped) => {
-                let more =
-                    reader.read_byte_record(record).map_err(|error| Failure::bad(error.to_string()))?;
+                let more = reader
+                    .read_byte_record(record)
+                    .map_err(|error| Failure::bad(error.to_string()))?;
                 // The position is where the search began, in front of any blank lines.
                 Ok(more.then(|| record.position().map_or(0, |p| p.line()) + *skipped))
             }
@@ -253,7 +258,11 @@ fn unquoted(text: &[u8]) -> &[u8] {
 }
 
 /// Writes labels below a header, -1 for unlabelled.
-pub(super) fn write_labels(out: &mut dyn Write, labels: &Labelled<'_>, terminal: &Terminal) -> Outcome<()> {
+pub(super) fn write_labels(
+    out: &mut dyn Write,
+    labels: &Labelled<'_>,
+    terminal: &Terminal,
+) -> Outcome<()> {
     writeln!(out, "{}", labels.column_names().join(","))?;
     for row in 0..labels.rows() {
         if row % ROWS_PER_CHECK == 0 {

@@ -1,6 +1,7 @@
 //! Files in and out, by their ending: `.npy`, `.npz`, `.csv`, `.parquet`.
 //!
-//! What is written here is read here. Every error names the file, and row and column where there are any.
+//! What is written here is read here. Every error names the file, and row and column where there
+//! are any.
 
 mod answers;
 mod constraints;
@@ -92,9 +93,13 @@ impl Location {
     fn label_columns(&self, terminal: &Terminal) -> Outcome<LabelColumns> {
         let (file, length) = self.open()?;
         match self.format {
-            Format::Npy => npy::Stream { reader: &mut BufReader::new(file), length, terminal }.labels(),
+            Format::Npy => {
+                npy::Stream { reader: &mut BufReader::new(file), length, terminal }.labels()
+            }
             Format::Npz => {
-                npz::read(BufReader::new(file), self.array.as_deref(), terminal, |stream| stream.labels())
+                npz::read(BufReader::new(file), self.array.as_deref(), terminal, |stream| {
+                    stream.labels()
+                })
             }
             Format::Csv => csv::labels(file, terminal),
             Format::Parquet => parquet::labels(file, terminal),
@@ -104,9 +109,13 @@ impl Location {
     fn feature_table(&self, terminal: &Terminal) -> Outcome<FeatureTable> {
         let (file, length) = self.open()?;
         match self.format {
-            Format::Npy => npy::Stream { reader: &mut BufReader::new(file), length, terminal }.features(),
+            Format::Npy => {
+                npy::Stream { reader: &mut BufReader::new(file), length, terminal }.features()
+            }
             Format::Npz => {
-                npz::read(BufReader::new(file), self.array.as_deref(), terminal, |stream| stream.features())
+                npz::read(BufReader::new(file), self.array.as_deref(), terminal, |stream| {
+                    stream.features()
+                })
             }
             Format::Csv => Ok(FeatureTable::F64(csv::features(file, terminal)?)),
             Format::Parquet => parquet::features(file, terminal),
@@ -225,7 +234,11 @@ fn column_names(prefix: &str, count: usize) -> Vec<String> {
 }
 
 /// Writes clusterings into a target; [`Target::commit`] puts it in its place.
-pub(crate) fn write_labels(target: &mut Target, labels: &Labelled<'_>, terminal: &Terminal) -> Outcome<()> {
+pub(crate) fn write_labels(
+    target: &mut Target,
+    labels: &Labelled<'_>,
+    terminal: &Terminal,
+) -> Outcome<()> {
     let location = Location::parse(target.named())?;
     let mut write = || {
         let mut out = target.writer()?;

@@ -1,4 +1,5 @@
-//! NumPy's `.npy`: read in one pass and a few megabytes of buffer, whatever the element type and order.
+//! NumPy's `.npy`: read in one pass and a few megabytes of buffer, whatever the element type and
+//! order.
 
 use std::io::{Read, Write};
 
@@ -123,7 +124,11 @@ impl Header {
                 reader.read_exact(&mut rest)?;
                 (u32::from_le_bytes([fixed[8], fixed[9], rest[0], rest[1]]), 12)
             }
-            other => return Err(Failure::bad(format!(".npy format version {other}; expected 1, 2 or 3"))),
+            other => {
+                return Err(Failure::bad(format!(
+                    ".npy format version {other}; expected 1, 2 or 3"
+                )));
+            }
         };
         if length > 1 << 20 {
             return Err(Failure::bad(format!("damaged .npy header: {length} bytes long")));
@@ -138,8 +143,9 @@ impl Header {
 
     /// Reads the Python dictionary `{'descr': '<i8', 'fortran_order': False, 'shape': (5, 3), }`.
     fn parse(text: &str) -> Outcome<Self> {
-        let damaged =
-            |what: &str| Failure::bad(format!("damaged .npy header: no {what} in {:?}", text.trim()));
+        let damaged = |what: &str| {
+            Failure::bad(format!("damaged .npy header: no {what} in {:?}", text.trim()))
+        };
         let value = |key: &str| {
             let quoted = [format!("'{key}'"), format!("\"{key}\"")];
             let (_, rest) = quoted.iter().find_map(|q| text.split_once(q.as_str()))?;
@@ -150,7 +156,8 @@ impl Header {
             Some(quote @ ('\'' | '"')) => descr[1..].split(quote).next().unwrap_or_default(),
             _ => return Err(Failure::bad("a structured array; expected a plain table of numbers")),
         };
-        let big_endian = descr.starts_with('>') || (descr.starts_with('=') && cfg!(target_endian = "big"));
+        let big_endian =
+            descr.starts_with('>') || (descr.starts_with('=') && cfg!(target_endian = "big"));
         let fortran = match value("fortran_order") {
             Some(v) if v.starts_with("True") => true,
             Some(v) if v.starts_with("False") => false,
@@ -235,8 +242,9 @@ impl Stream<'_> {
             self.blocks(n * m, T::WIDTH, |bytes| {
                 for cell in bytes.chunks_exact(T::WIDTH) {
                     let (row, column) = (done % n, done / n);
-                    let key =
-                        T::decode(cell, header.big_endian).label().map_err(|what| at(row, column, what))?;
+                    let key = T::decode(cell, header.big_endian)
+                        .label()
+                        .map_err(|what| at(row, column, what))?;
                     labels.0[column].push(key);
                     done += 1;
                 }
@@ -265,7 +273,11 @@ impl Stream<'_> {
         Ok(labels)
     }
 
-    fn table_of<T: NpyCell, F>(&mut self, header: &Header, convert: impl Fn(T) -> F) -> Outcome<Array2<F>>
+    fn table_of<T: NpyCell, F>(
+        &mut self,
+        header: &Header,
+        convert: impl Fn(T) -> F,
+    ) -> Outcome<Array2<F>>
     where
         F: Clone,
     {
@@ -273,12 +285,16 @@ impl Stream<'_> {
         let count = header.rows * header.columns;
         let mut values: Vec<F> = reserve(count)?;
         self.blocks(count, T::WIDTH, |bytes| {
-            values
-                .extend(bytes.chunks_exact(T::WIDTH).map(|cell| convert(T::decode(cell, header.big_endian))));
+            values.extend(
+                bytes
+                    .chunks_exact(T::WIDTH)
+                    .map(|cell| convert(T::decode(cell, header.big_endian))),
+            );
             Ok(())
         })?;
         let shape = (header.rows, header.columns).set_f(header.fortran);
-        let table = Array2::from_shape_vec(shape, values).map_err(|e| Failure::bad(e.to_string()))?;
+        let table =
+            Array2::from_shape_vec(shape, values).map_err(|e| Failure::bad(e.to_string()))?;
         // Row by row whatever the file's order: sums over a row then have the same bits.
         Ok(if header.fortran { table.as_standard_layout().into_owned() } else { table })
     }
@@ -332,7 +348,11 @@ pub(super) fn label_bytes(labels: &Labelled<'_>) -> u64 {
 }
 
 /// Writes labels in the narrowest signed integer, -1 for unlabelled: shape `(n,)` or `(n, M)`.
-pub(super) fn write_labels(out: &mut dyn Write, labels: &Labelled<'_>, terminal: &Terminal) -> Outcome<()> {
+pub(super) fn write_labels(
+    out: &mut dyn Write,
+    labels: &Labelled<'_>,
+    terminal: &Terminal,
+) -> Outcome<()> {
     let width = labels.width();
     let (n, m) = (labels.rows(), labels.columns());
     let shape = if labels.single() { format!("({n},)") } else { format!("({n}, {m})") };
@@ -390,10 +410,15 @@ mod tests {
 
     #[test]
     fn headers_of_every_kind() {
-        let h = Header::parse("{'descr': '<i8', 'fortran_order': False, 'shape': (5, 3), }").unwrap();
+        let h =
+            Header::parse("{'descr': '<i8', 'fortran_order': False, 'shape': (5, 3), }").unwrap();
         assert_eq!((&h.element[..], h.fortran, h.rows, h.columns), ("i8", false, 5, 3));
-        let h = Header::parse("{'shape': (7L,), \"descr\": \">f4\", 'fortran_order': True}").unwrap();
-        assert_eq!((&h.element[..], h.big_endian, h.fortran, h.rows, h.columns), ("f4", true, true, 7, 1));
+        let h =
+            Header::parse("{'shape': (7L,), \"descr\": \">f4\", 'fortran_order': True}").unwrap();
+        assert_eq!(
+            (&h.element[..], h.big_endian, h.fortran, h.rows, h.columns),
+            ("f4", true, true, 7, 1)
+        );
         for bad in [
             "{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (5,), }",
             "{'descr': '<i8', 'fortran_order': False, 'shape': (5, 3, 2), }",

@@ -39,16 +39,21 @@ pub(super) fn read<R: Read + Seek, T>(
         .by_name(&format!("{name}.npy"))
         .map_err(|error| Failure::bad(format!("array {name:?} is damaged: {error}")))?;
     let length = entry.size();
-    read(Stream { reader: &mut entry, length, terminal })
-        .map_err(|failure| if names.len() > 1 { failure.within(format!("array {name:?}")) } else { failure })
+    read(Stream { reader: &mut entry, length, terminal }).map_err(|failure| {
+        if names.len() > 1 { failure.within(format!("array {name:?}")) } else { failure }
+    })
 }
 
 fn open<R: Read + Seek>(file: R) -> Outcome<ZipArchive<R>> {
-    ZipArchive::new(file).map_err(|error| Failure::bad(format!("not a readable .npz archive: {error}")))
+    ZipArchive::new(file)
+        .map_err(|error| Failure::bad(format!("not a readable .npz archive: {error}")))
 }
 
 fn arrays<R: Read + Seek>(archive: &ZipArchive<R>) -> Vec<String> {
-    archive.file_names().filter_map(|name| Some(name.ok()?.strip_suffix(".npy")?.to_owned())).collect()
+    archive
+        .file_names()
+        .filter_map(|name| Some(name.ok()?.strip_suffix(".npy")?.to_owned()))
+        .collect()
 }
 
 /// The names of the arrays.
@@ -67,7 +72,11 @@ pub(super) fn write_labels(
 }
 
 /// Writes a table of float64 as the only array.
-pub(super) fn write_floats(out: impl Write + Seek, array: &str, table: ArrayView2<'_, f64>) -> Outcome<()> {
+pub(super) fn write_floats(
+    out: impl Write + Seek,
+    array: &str,
+    table: ArrayView2<'_, f64>,
+) -> Outcome<()> {
     write(out, array, table.len() as u64 * 8 + 256, |out| npy::write_floats(out, table))
 }
 

@@ -67,7 +67,8 @@ pub(super) fn features(file: File, terminal: &Terminal) -> Outcome<FeatureTable>
 
 /// The reader is written for sound files: some damage that it does not expect makes it panic.
 fn shielded<T>(read: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(Failure::bad("damaged Parquet file")))
+    catch_unwind(AssertUnwindSafe(read))
+        .unwrap_or_else(|_| Err(Failure::bad("damaged Parquet file")))
 }
 
 /// A number of whatever type the column has.
@@ -118,7 +119,11 @@ impl Source {
         Ok(Source { reader, columns, rows })
     }
 
-    fn table<F: Clone>(&self, terminal: &Terminal, convert: impl Fn(f64) -> F) -> Outcome<Array2<F>> {
+    fn table<F: Clone>(
+        &self,
+        terminal: &Terminal,
+        convert: impl Fn(f64) -> F,
+    ) -> Outcome<Array2<F>> {
         let width = self.columns.len();
         let mut values: Vec<F> = reserve(self.rows.saturating_mul(width))?;
         values.resize(self.rows * width, convert(f64::NAN));
@@ -144,7 +149,8 @@ impl Source {
         let mut first = 0;
         for group in 0..self.reader.num_row_groups() {
             let group = self.reader.get_row_group(group)?;
-            let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0).min(self.rows - first);
+            let rows =
+                usize::try_from(group.metadata().num_rows()).unwrap_or(0).min(self.rows - first);
             for (c, column) in self.columns.iter().enumerate() {
                 terminal.check()?;
                 let mut sink = |row: usize, value: Option<Value>| each(first + row, c, value);
@@ -173,7 +179,9 @@ impl Source {
                     _ => return Err(Failure::bad(format!("column {c} holds no numbers"))),
                 };
                 if found != rows {
-                    return Err(Failure::bad(format!("truncated: column {c} has {found} of {rows} rows")));
+                    return Err(Failure::bad(format!(
+                        "truncated: column {c} has {found} of {rows} rows"
+                    )));
                 }
             }
             first += rows;
@@ -247,7 +255,11 @@ fn pump<T: DataType>(
 }
 
 /// Writes labels, one column of integers per member, -1 for unlabelled.
-pub(super) fn write_labels(out: BufWriter<File>, labels: &Labelled<'_>, terminal: &Terminal) -> Outcome<()> {
+pub(super) fn write_labels(
+    out: BufWriter<File>,
+    labels: &Labelled<'_>,
+    terminal: &Terminal,
+) -> Outcome<()> {
     let wide = labels.width() > 4;
     let physical = if wide { Physical::INT64 } else { Physical::INT32 };
     write(out, &labels.column_names(), physical, labels.rows(), terminal, |writer, column, rows| {
@@ -294,12 +306,14 @@ fn write(
             .map(Arc::new)
     };
     let fields = names.iter().map(field).collect::<Result<_, _>>().map_err(wrong)?;
-    let schema = Type::group_type_builder("consilience").with_fields(fields).build().map_err(wrong)?;
+    let schema =
+        Type::group_type_builder("consilience").with_fields(fields).build().map_err(wrong)?;
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_created_by("consilience".to_owned())
         .build();
-    let mut file = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties)).map_err(wrong)?;
+    let mut file =
+        SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties)).map_err(wrong)?;
     for first in (0..n).step_by(ROW_GROUP) {
         let rows = first..n.min(first + ROW_GROUP);
         let mut group = file.next_row_group().map_err(wrong)?;

@@ -150,7 +150,12 @@ impl LabelColumn {
 
     /// Keeps the largest value of the width free for "unlabelled".
     fn widen(&mut self) {
-        fn wider<A: Copy + PartialEq, B>(old: &[A], missing: A, none: B, cast: impl Fn(A) -> B) -> Vec<B>
+        fn wider<A: Copy + PartialEq, B>(
+            old: &[A],
+            missing: A,
+            none: B,
+            cast: impl Fn(A) -> B,
+        ) -> Vec<B>
         where
             B: Copy,
         {
@@ -177,9 +182,15 @@ impl LabelColumn {
 
     fn into_partition(self) -> consilience::Result<Partition> {
         match &self.numbers {
-            Numbers::U8(v) => Partition::from_fn(v.len(), |i| (v[i] != u8::MAX).then_some(u64::from(v[i]))),
-            Numbers::U16(v) => Partition::from_fn(v.len(), |i| (v[i] != u16::MAX).then_some(u64::from(v[i]))),
-            Numbers::U32(v) => Partition::from_fn(v.len(), |i| (v[i] != u32::MAX).then_some(u64::from(v[i]))),
+            Numbers::U8(v) => {
+                Partition::from_fn(v.len(), |i| (v[i] != u8::MAX).then_some(u64::from(v[i])))
+            }
+            Numbers::U16(v) => {
+                Partition::from_fn(v.len(), |i| (v[i] != u16::MAX).then_some(u64::from(v[i])))
+            }
+            Numbers::U32(v) => {
+                Partition::from_fn(v.len(), |i| (v[i] != u32::MAX).then_some(u64::from(v[i])))
+            }
         }
     }
 }
@@ -195,7 +206,8 @@ impl LabelColumns {
 
     /// The columns as base clusterings.
     pub(crate) fn into_ensemble(self) -> Outcome<Ensemble> {
-        let members = self.0.into_par_iter().map(LabelColumn::into_partition).collect::<Result<_, _>>()?;
+        let members =
+            self.0.into_par_iter().map(LabelColumn::into_partition).collect::<Result<_, _>>()?;
         Ok(Ensemble::new(members)?)
     }
 

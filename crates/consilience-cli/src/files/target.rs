@@ -1,4 +1,5 @@
-//! Output files: written beside their place, then renamed into it, so that nobody ever sees half a file.
+//! Output files: written beside their place, then renamed into it, so that nobody ever sees half a
+//! file.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, ErrorKind, Write};
@@ -29,8 +30,8 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// A table. Opens the temporary file; called before the long computation: a place that cannot be
-    /// written is told at once, not an hour later.
+    /// A table. Opens the temporary file; called before the long computation: a place that cannot
+    /// be written is told at once, not an hour later.
     pub(crate) fn table(path: &Path) -> Outcome<Self> {
         let place = Location::parse(path)?.path;
         Self::open(path, place).map_err(|failure| failure.within(path.display()))
@@ -63,7 +64,10 @@ impl Target {
         };
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if !folder.is_dir() {
-            return Err(Failure::bad(format!("there is no folder {} to write to", folder.display())));
+            return Err(Failure::bad(format!(
+                "there is no folder {} to write to",
+                folder.display()
+            )));
         }
         let mut hidden = std::ffi::OsString::from(".");
         hidden.push(name);
@@ -72,7 +76,9 @@ impl Target {
         let created = OpenOptions::new().write(true).create_new(true).open(&temporary);
         let file = created.map_err(|error| match error.kind() {
             // The name holds our process id.
-            ErrorKind::AlreadyExists => Failure::bad("is written twice by this command; expected two files"),
+            ErrorKind::AlreadyExists => {
+                Failure::bad("is written twice by this command; expected two files")
+            }
             _ => Failure::from(error).within("cannot be written"),
         })?;
         UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(temporary.clone());
@@ -108,6 +114,9 @@ impl Drop for Target {
     fn drop(&mut self) {
         // After a commit there is nothing of that name any more.
         let _ = fs::remove_file(&self.temporary);
-        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|path| *path != self.temporary);
+        UNFINISHED
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .retain(|path| *path != self.temporary);
     }
 }

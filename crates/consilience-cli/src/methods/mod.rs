@@ -5,8 +5,8 @@ mod recipes;
 mod table;
 
 use consilience::{
-    ConsensusFunction, Ensemble, LeafWeights, Linkage, Memberships, Observer, Partition, Report, Seed,
-    Similarity,
+    ConsensusFunction, Ensemble, LeafWeights, Linkage, Memberships, Observer, Partition, Report,
+    Seed, Similarity,
 };
 
 use crate::failure::{Failure, Outcome};
@@ -73,7 +73,11 @@ impl Function {
             }
             Function::Soft(function) => {
                 let fit = function.fit(ensemble, observer)?;
-                Combined { partition: fit.output.hard()?, memberships: Some(fit.output), report: fit.report }
+                Combined {
+                    partition: fit.output.hard()?,
+                    memberships: Some(fit.output),
+                    report: fit.report,
+                }
             }
         })
     }
@@ -103,15 +107,19 @@ pub(crate) fn known() -> String {
 
 /// The method of that name.
 pub(crate) fn find(name: &str) -> Outcome<&'static Method> {
-    METHODS
-        .iter()
-        .find(|m| m.name == name)
-        .ok_or_else(|| Failure::Bad(format!("--method {name}: unknown; expected one of {}", known())))
+    METHODS.iter().find(|m| m.name == name).ok_or_else(|| {
+        Failure::Bad(format!("--method {name}: unknown; expected one of {}", known()))
+    })
 }
 
 impl Method {
     /// The library's value; without a number of clusters it chooses one itself, where it can.
-    pub(crate) fn build(&self, clusters: Option<usize>, params: &[String], seed: Seed) -> Outcome<Function> {
+    pub(crate) fn build(
+        &self,
+        clusters: Option<usize>,
+        params: &[String],
+        seed: Seed,
+    ) -> Outcome<Function> {
         (self.make)(&self.ask(clusters, params, seed)?)
     }
 
@@ -128,7 +136,12 @@ impl Method {
         tree(&self.ask(None, params, seed)?)
     }
 
-    fn ask<'a>(&self, clusters: Option<usize>, params: &'a [String], seed: Seed) -> Outcome<Ask<'a>> {
+    fn ask<'a>(
+        &self,
+        clusters: Option<usize>,
+        params: &'a [String],
+        seed: Seed,
+    ) -> Outcome<Ask<'a>> {
         let params = Params::parse(self.name, self.params, params)?;
         Ok(Ask { method: self.name, clusters, seed, params })
     }

@@ -21,7 +21,9 @@ impl<'a> Params<'a> {
                 return Err(Failure::Bad(format!("--param {param}: expected name=value; {takes}")));
             };
             if !known.contains(&name) {
-                return Err(Failure::Bad(format!("--param {param}: unknown parameter {name:?}; {takes}")));
+                return Err(Failure::Bad(format!(
+                    "--param {param}: unknown parameter {name:?}; {takes}"
+                )));
             }
             if pairs.iter().any(|&(other, _)| other == name) {
                 return Err(Failure::Bad(format!("--param {param}: {name} is given twice")));
@@ -42,7 +44,9 @@ impl<'a> Params<'a> {
     }
 
     fn get<T: FromStr>(&self, name: &str, expected: &str) -> Outcome<Option<T>> {
-        let Some(&(_, value)) = self.0.iter().find(|&&(other, _)| other == name) else { return Ok(None) };
+        let Some(&(_, value)) = self.0.iter().find(|&&(other, _)| other == name) else {
+            return Ok(None);
+        };
         match value.parse() {
             Ok(value) => Ok(Some(value)),
             Err(_) => Err(Failure::Bad(format!("--param {name}={value}: expected {expected}"))),

@@ -2,9 +2,9 @@
 
 use consilience::{
     CoAssociation, ConnectedTriples, Cspa, Diffusion, Divergence, EcmcAl, EcpcsHc, EcpcsMc,
-    EvidenceAccumulation, GpMgla, Hbgf, Hgpa, LeafWeights, LeastSquares, LinkBased, Linkage, LocallyWeighted,
-    Lwea, Lwgp, Mcla, MixtureModel, Pcc, Penalty, ProbabilityTrajectories, Pta, Ptgp, Qmi, RandomWalker,
-    Recommended, SimRank, Usenc, Voting, Weac, WeightedCoAssociation,
+    EvidenceAccumulation, GpMgla, Hbgf, Hgpa, LeafWeights, LeastSquares, LinkBased, Linkage,
+    LocallyWeighted, Lwea, Lwgp, Mcla, MixtureModel, Pcc, Penalty, ProbabilityTrajectories, Pta,
+    Ptgp, Qmi, RandomWalker, Recommended, SimRank, Usenc, Voting, Weac, WeightedCoAssociation,
 };
 
 use super::{Ask, Function, Tree};
@@ -30,7 +30,8 @@ pub(super) fn pta(ask: &Ask<'_>, linkage: Linkage) -> Outcome<Function> {
 }
 
 pub(super) fn trajectories(ask: &Ask<'_>, linkage: Linkage) -> Outcome<Tree> {
-    let walks = tuned!(ask, ProbabilityTrajectories::default(), count elite_neighbours, count walk_length);
+    let walks =
+        tuned!(ask, ProbabilityTrajectories::default(), count elite_neighbours, count walk_length);
     Ok(Tree { similarity: Box::new(walks), linkage, weights: LeafWeights::Nodes })
 }
 
@@ -40,12 +41,17 @@ pub(super) fn ptgp(ask: &Ask<'_>) -> Outcome<Function> {
 }
 
 pub(super) fn eac(ask: &Ask<'_>, linkage: Linkage) -> Outcome<Function> {
-    let eac = ask.clusters.map_or_else(EvidenceAccumulation::by_lifetime, EvidenceAccumulation::new);
+    let eac =
+        ask.clusters.map_or_else(EvidenceAccumulation::by_lifetime, EvidenceAccumulation::new);
     Function::hard(eac.linkage(linkage))
 }
 
 pub(super) fn co_association(linkage: Linkage) -> Outcome<Tree> {
-    Ok(Tree { similarity: Box::new(CoAssociation::default()), linkage, weights: LeafWeights::Objects })
+    Ok(Tree {
+        similarity: Box::new(CoAssociation::default()),
+        linkage,
+        weights: LeafWeights::Objects,
+    })
 }
 
 pub(super) fn weac(ask: &Ask<'_>) -> Outcome<Function> {
@@ -96,7 +102,9 @@ pub(super) fn hbgf(ask: &Ask<'_>) -> Outcome<Function> {
 }
 
 pub(super) fn mm(ask: &Ask<'_>) -> Outcome<Function> {
-    Function::soft(tuned!(ask, MixtureModel::new(ask.required()?).seed(ask.seed), count restarts).soft())
+    Function::soft(
+        tuned!(ask, MixtureModel::new(ask.required()?).seed(ask.seed), count restarts).soft(),
+    )
 }
 
 pub(super) fn qmi(ask: &Ask<'_>) -> Outcome<Function> {
@@ -132,7 +140,9 @@ pub(super) fn srw(ask: &Ask<'_>) -> Outcome<Function> {
 }
 
 pub(super) fn lwea(ask: &Ask<'_>) -> Outcome<Function> {
-    Function::hard(tuned!(ask, ask.clusters.map_or_else(Lwea::by_lifetime, Lwea::new), number theta))
+    Function::hard(
+        tuned!(ask, ask.clusters.map_or_else(Lwea::by_lifetime, Lwea::new), number theta),
+    )
 }
 
 pub(super) fn locally_weighted(ask: &Ask<'_>) -> Outcome<Tree> {
@@ -146,7 +156,9 @@ pub(super) fn lwgp(ask: &Ask<'_>) -> Outcome<Function> {
 }
 
 pub(super) fn ecpcs_hc(ask: &Ask<'_>) -> Outcome<Function> {
-    Function::hard(tuned!(ask, ask.clusters.map_or_else(EcpcsHc::by_lifetime, EcpcsHc::new), count steps))
+    Function::hard(
+        tuned!(ask, ask.clusters.map_or_else(EcpcsHc::by_lifetime, EcpcsHc::new), count steps),
+    )
 }
 
 pub(super) fn ecpcs_mc(ask: &Ask<'_>) -> Outcome<Function> {
@@ -164,10 +176,13 @@ pub(super) fn diffusion(ask: &Ask<'_>) -> Outcome<Function> {
 }
 
 pub(super) fn pcc(ask: &Ask<'_>, divergence: impl Divergence + 'static) -> Outcome<Function> {
-    let pcc = ask.clusters.map_or_else(Pcc::by_survival, Pcc::new).divergence(divergence).seed(ask.seed);
+    let pcc =
+        ask.clusters.map_or_else(Pcc::by_survival, Pcc::new).divergence(divergence).seed(ask.seed);
     Function::soft(tuned!(ask, pcc, count restarts, number tolerance, count max_iterations))
 }
 
 pub(super) fn auto(ask: &Ask<'_>) -> Outcome<Function> {
-    Function::hard(ask.clusters.map_or_else(Recommended::choose_clusters, Recommended::new).seed(ask.seed))
+    Function::hard(
+        ask.clusters.map_or_else(Recommended::choose_clusters, Recommended::new).seed(ask.seed),
+    )
 }

@@ -12,8 +12,8 @@ use crate::failure::Outcome;
 /// Relations below this are not drawn.
 const LEAST: f64 = 0.005;
 
-/// `names` and `masses` are the clusters and their objects in all; `relations` how much of cluster i's
-/// membership lies in cluster j as well.
+/// `names` and `masses` are the clusters and their objects in all; `relations` how much of cluster
+/// i's membership lies in cluster j as well.
 pub(crate) fn cluster_graph(
     names: &[usize],
     masses: &[f64],
@@ -27,7 +27,9 @@ pub(crate) fn cluster_graph(
     while circle.len() < k {
         let nearness = |i: usize| circle.last().map_or(masses[i], |&last| tie(last, i));
         let rest = (0..k).filter(|i| !circle.contains(i));
-        let Some(next) = rest.reduce(|a, b| if nearness(b) > nearness(a) { b } else { a }) else { break };
+        let Some(next) = rest.reduce(|a, b| if nearness(b) > nearness(a) { b } else { a }) else {
+            break;
+        };
         circle.push(next);
     }
     let mut place = vec![(0, 0); k];
@@ -48,7 +50,10 @@ pub(crate) fn cluster_graph(
                     continue;
                 }
                 let width = (1.0 + 40.0 * weight).min(20.0) as u32;
-                area.draw(&PathElement::new(vec![place[i], place[j]], INK.mix(0.35).stroke_width(width)))?;
+                area.draw(&PathElement::new(
+                    vec![place[i], place[j]],
+                    INK.mix(0.35).stroke_width(width),
+                ))?;
                 // At a third of the way, so that the numbers of crossing lines stand apart.
                 let middle = ((2 * place[i].0 + place[j].0) / 3, (2 * place[i].1 + place[j].1) / 3);
                 area.draw(&Text::new(format!("{weight:.2}"), middle, label(13)))?;

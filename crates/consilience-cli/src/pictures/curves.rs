@@ -17,13 +17,20 @@ pub(crate) fn curves(
             .x_label_area_size(40)
             .y_label_area_size(50)
             .build_cartesian_2d(0.0..1.0, 0.0..1.0)?;
-        chart.configure_mesh().x_desc(axes.0).y_desc(axes.1).label_style((FONT, 13).into_font()).draw()?;
+        chart
+            .configure_mesh()
+            .x_desc(axes.0)
+            .y_desc(axes.1)
+            .label_style((FONT, 13).into_font())
+            .draw()?;
         for (i, (name, points)) in named.iter().enumerate() {
             let colour = CLUSTERS[i % CLUSTERS.len()];
             chart
                 .draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?
                 .label(name)
-                .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], colour.stroke_width(2)));
+                .legend(move |(x, y)| {
+                    PathElement::new(vec![(x, y), (x + 18, y)], colour.stroke_width(2))
+                });
         }
         if named.len() > 1 {
             chart

@@ -12,8 +12,8 @@ const MOST_LEAVES: usize = 100;
 /// Most leaves that carry their number of objects.
 const MOST_NUMBERED: usize = 40;
 
-/// The last merges of a tree, with the number of objects below each leaf; `sizes` are the objects of the
-/// tree's own leaves.
+/// The last merges of a tree, with the number of objects below each leaf; `sizes` are the objects
+/// of the tree's own leaves.
 pub(crate) fn dendrogram(tree: &Dendrogram, sizes: &[u32], title: &str) -> Outcome<String> {
     let shown = tree.n_leaves().min(MOST_LEAVES);
     let first = tree.n_leaves() - shown;
@@ -25,9 +25,14 @@ pub(crate) fn dendrogram(tree: &Dendrogram, sizes: &[u32], title: &str) -> Outco
         objects.push(merge.nodes.iter().map(|&c| objects[c]).sum());
     }
     let height = |node: usize| {
-        if node < tree.n_leaves() + first { None } else { Some(merges[node - tree.n_leaves()].height) }
+        if node < tree.n_leaves() + first {
+            None
+        } else {
+            Some(merges[node - tree.n_leaves()].height)
+        }
     };
-    // Leaves from left to right: the larger branch first, without recursion, since a tree may be a chain.
+    // Leaves from left to right: the larger branch first, without recursion, since a tree may be a
+    // chain.
     let mut leaves = Vec::with_capacity(shown);
     let mut stack = vec![nodes - 1];
     while let Some(node) = stack.pop() {
@@ -74,7 +79,11 @@ pub(crate) fn dendrogram(tree: &Dendrogram, sizes: &[u32], title: &str) -> Outco
         if leaves.len() <= MOST_NUMBERED {
             for &leaf in &leaves {
                 let style = label(Pos::new(HPos::Center, VPos::Top));
-                area.draw(&Text::new(objects[leaf].to_string(), (at[leaf] as i32, y(low) + 6), style))?;
+                area.draw(&Text::new(
+                    objects[leaf].to_string(),
+                    (at[leaf] as i32, y(low) + 6),
+                    style,
+                ))?;
             }
         }
         let text = format!(

@@ -14,7 +14,11 @@ const MOST_CELLS: usize = 240;
 const STEPS: f64 = 64.0;
 
 /// The similarities of the nodes in the given order, each node as wide as it has objects.
-pub(crate) fn co_association(graph: &SimilarityGraph, order: &[usize], title: &str) -> Outcome<String> {
+pub(crate) fn co_association(
+    graph: &SimilarityGraph,
+    order: &[usize],
+    title: &str,
+) -> Outcome<String> {
     let sizes: Vec<f64> = order.iter().map(|&i| f64::from(graph.grouping().sizes()[i])).collect();
     let cells = shares(&sizes);
     let weights = graph.weights();
@@ -61,14 +65,18 @@ pub(crate) fn memberships(soft: &Memberships, title: &str) -> Outcome<String> {
         paint(area, &table, (width, 560))?;
         let place = Pos::new(HPos::Center, VPos::Top);
         let style = TextStyle::from((FONT, 14).into_font()).color(&INK).pos(place);
-        let text =
-            format!("{} objects by likeliest cluster; {} clusters", soft.n_objects(), soft.n_clusters());
+        let text = format!(
+            "{} objects by likeliest cluster; {} clusters",
+            soft.n_objects(),
+            soft.n_clusters()
+        );
         area.draw(&Text::new(text, (70 + width / 2, 620), style))
     })
 }
 
-/// Cuts items of the given sizes, laid end to end, into equal cells: which items each cell holds, and what
-/// share of the cell each takes. As many cells as items of size 1 would be, up to the most that are drawn.
+/// Cuts items of the given sizes, laid end to end, into equal cells: which items each cell holds,
+/// and what share of the cell each takes. As many cells as items of size 1 would be, up to the most
+/// that are drawn.
 fn shares(sizes: &[f64]) -> Vec<Vec<(usize, f64)>> {
     let total: f64 = sizes.iter().sum();
     let cells = (total.round() as usize).clamp(1, MOST_CELLS);
@@ -142,7 +150,8 @@ mod tests {
             }
             let width = total / cells.len() as f64;
             for (item, &size) in sizes.iter().enumerate() {
-                let drawn: f64 = cells.iter().flatten().filter(|c| c.0 == item).map(|c| c.1 * width).sum();
+                let drawn: f64 =
+                    cells.iter().flatten().filter(|c| c.0 == item).map(|c| c.1 * width).sum();
                 assert!((drawn - size).abs() < 1e-6 * total, "{item}: {drawn} of {size}");
             }
         }

@@ -40,7 +40,11 @@ const CLUSTERS: [RGBColor; 10] = [
 ];
 
 /// A picture of that size under a title.
-fn picture(size: (u32, u32), title: &str, paint: impl FnOnce(&Area<'_>) -> Drawn) -> Outcome<String> {
+fn picture(
+    size: (u32, u32),
+    title: &str,
+    paint: impl FnOnce(&Area<'_>) -> Drawn,
+) -> Outcome<String> {
     let mut text = String::new();
     let drawn = (|| {
         let root = SVGBackend::with_string(&mut text, size).into_drawing_area();

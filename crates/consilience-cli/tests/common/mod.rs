@@ -78,8 +78,8 @@ impl Folder {
         value
     }
 
-    /// Runs what must fail: exit code 2, nothing on standard output, one line on standard error with
-    /// each of the needles, and no file more or less than before.
+    /// Runs what must fail: exit code 2, nothing on standard output, one line on standard error
+    /// with each of the needles, and no file more or less than before.
     pub(crate) fn fails(&self, args: &str, needles: &[&str]) {
         let before = self.names();
         let ran = self.run(args);
@@ -98,7 +98,8 @@ impl Folder {
 /// A `.npy` file of given type and shape around raw bytes.
 pub(crate) fn npy(descr: &str, fortran: bool, shape: &str, bytes: &[u8]) -> Vec<u8> {
     let order = if fortran { "True" } else { "False" };
-    let mut header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
+    let mut header =
+        format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
     while (10 + header.len() + 1) % 64 != 0 {
         header.push(' ');
     }
@@ -113,7 +114,8 @@ pub(crate) fn npy(descr: &str, fortran: bool, shape: &str, bytes: &[u8]) -> Vec<
 /// A `.npz` file of named `.npy` files, stored as `numpy.savez` does.
 pub(crate) fn npz(arrays: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    let stored = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    let stored =
+        zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
     for (name, bytes) in arrays {
         archive.start_file(format!("{name}.npy"), stored).unwrap();
         archive.write_all(bytes).unwrap();
@@ -147,7 +149,8 @@ impl Dice {
     }
 
     pub(crate) fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % n
     }
 }

@@ -32,26 +32,29 @@ const SOFTNESS: f64 = 0.1;
 
 /// Crowdclustering by a block model that knows its workers.
 ///
-/// Use it where people answer differently well: every worker w has an own probability `p_w(c)` of calling
-/// two objects of cluster c the same, and `r_w` for objects apart. It needs no more than a few answers per
-/// object. Where a few workers have grouped everything, a consensus function on their groupings is an
-/// alternative; where clusters are tiny and many, as in entity resolution, it has too little to learn from.
+/// Use it where people answer differently well: every worker w has an own probability `p_w(c)` of
+/// calling two objects of cluster c the same, and `r_w` for objects apart. It needs no more than a
+/// few answers per object. Where a few workers have grouped everything, a consensus function on
+/// their groupings is an alternative; where clusters are tiny and many, as in entity resolution, it
+/// has too little to learn from.
 ///
-/// Objects have soft clusters `Q`, answers become log-odds and both are fitted in turn. With all else fixed
+/// Objects have soft clusters `Q`, answers become log-odds and both are fitted in turn. With all
+/// else fixed
 ///
 /// ```text
 /// Q_ic ~ pi_c exp( sum over answers (w, i, j, a) of  l_w(a, c) Q_jc ),
 /// l_w(1, c) = ln p_w(c) / r_w,   l_w(0, c) = ln (1 - p_w(c)) / (1 - r_w),
 /// ```
 ///
-/// the rates are expected shares of "same" under Q, shrunk to the crowd's by a pseudo-count (20 answers), and
-/// `p_w(c)` is shrunk to the worker's rate moved by the cluster's in log-odds. Clusters that the crowd confuses have a rate
-/// of their own: for an object of c and one of d, `r_w` is moved in log-odds by what the whole crowd says
-/// about such pairs (shrunk by 400 answers), and the sum above runs over the clusters of j.
+/// the rates are expected shares of "same" under Q, shrunk to the crowd's by a pseudo-count (20
+/// answers), and `p_w(c)` is shrunk to the worker's rate moved by the cluster's in log-odds.
+/// Clusters that the crowd confuses have a rate of their own: for an object of c and one of d,
+/// `r_w` is moved in log-odds by what the whole crowd says about such pairs (shrunk by 400
+/// answers), and the sum above runs over the clusters of j.
 ///
-/// The best of several starts by the evidence bound is kept: spectral clusterings of the mean answers, of the
-/// residual `c - mean N` and of Dawid and Skene's posteriors, and perturbations of them. All run for 20
-/// iterations, the best third until they stay.
+/// The best of several starts by the evidence bound is kept: spectral clusterings of the mean
+/// answers, of the residual `c - mean N` and of Dawid and Skene's posteriors, and perturbations of
+/// them. All run for 20 iterations, the best third until they stay.
 ///
 /// ```
 /// use consilience_completion::{Answers, PairAnswer, WorkerBlocks};
@@ -72,19 +75,21 @@ const SOFTNESS: f64 = 0.1;
 /// ```
 ///
 /// # Complexity
-/// A sweep is O(rows k), or O(rows k^2) with rates between clusters, rows being the (worker, task, item) triples and not the pairs they answer: a task of
-/// s items counts s, not s^2. Memory 8 k (tasks + groups) bytes per start in flight, 16 k^2 per worker, and the
-/// pair counts for the spectral starts.
+/// A sweep is O(rows k), or O(rows k^2) with rates between clusters, rows being the (worker, task,
+/// item) triples and not the pairs they answer: a task of s items counts s, not s^2. Memory 8 k
+/// (tasks + groups) bytes per start in flight, 16 k^2 per worker, and the pair counts for the
+/// spectral starts.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n` or bad
-/// options, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget,
-/// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n` or bad options, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond
+/// the memory budget, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
 ///
 /// # References
-/// Ours; the setting is that of Yi 2014, Sect. 3.2 and Gomes, Welinder, Krause, Perona 2011, "Crowdclustering". Rates that
-/// differ by cluster tell a cluster of leftovers, whose objects are not alike, from the others; rates between clusters
-/// keep apart what is often confused. Objects are updated in turn, each step raising the evidence bound, instead of all at once with damping.
+/// Ours; the setting is that of Yi 2014, Sect. 3.2 and Gomes, Welinder, Krause, Perona 2011,
+/// "Crowdclustering". Rates that differ by cluster tell a cluster of leftovers, whose objects are
+/// not alike, from the others; rates between clusters keep apart what is often confused. Objects
+/// are updated in turn, each step raising the evidence bound, instead of all at once with damping.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerBlocks {
     clusters: usize,
@@ -105,11 +110,12 @@ pub struct Blocks {
     pub memberships: Memberships,
     /// Every worker's rates, in the order of [`Answers::workers`].
     pub workers: Vec<WorkerRates>,
-    /// How often the crowd calls two objects of each cluster the same; clusters as in `memberships`.
+    /// How often the crowd calls two objects of each cluster the same; clusters as in
+    /// `memberships`.
     pub cluster_rates: Vec<f64>,
-    /// How often the crowd calls objects of two clusters the same: k x k, symmetric, `cluster_rates` on the
-    /// diagonal; high where the crowd confuses two clusters. Away from the diagonal `apart_rate` where rates
-    /// between clusters are not fitted.
+    /// How often the crowd calls objects of two clusters the same: k x k, symmetric,
+    /// `cluster_rates` on the diagonal; high where the crowd confuses two clusters. Away from the
+    /// diagonal `apart_rate` where rates between clusters are not fitted.
     pub between_rates: Array2<f64>,
     /// How often the crowd calls two objects apart the same.
     pub apart_rate: f64,
@@ -128,8 +134,8 @@ pub(crate) struct Fitted {
 }
 
 impl WorkerBlocks {
-    /// A model of k clusters: 12 starts, pseudo-count 20, rates by cluster and between clusters, tolerance 1e-4, at
-    /// most 300 iterations, seed 0.
+    /// A model of k clusters: 12 starts, pseudo-count 20, rates by cluster and between clusters,
+    /// tolerance 1e-4, at most 300 iterations, seed 0.
     pub fn new(clusters: usize) -> Self {
         WorkerBlocks {
             clusters,
@@ -160,9 +166,9 @@ impl WorkerBlocks {
         self
     }
 
-    /// Whether pairs of clusters differ in how readily their objects are confused. Without it the model merges
-    /// two clusters that the crowd often confuses and splits another instead. Fitted only where the crowd gave at
-    /// least 100 answers for each pair of clusters.
+    /// Whether pairs of clusters differ in how readily their objects are confused. Without it the
+    /// model merges two clusters that the crowd often confuses and splits another instead. Fitted
+    /// only where the crowd gave at least 100 answers for each pair of clusters.
     pub fn rates_between_clusters(mut self, between: bool) -> Self {
         self.shrinkage.between = between;
         self
@@ -218,7 +224,9 @@ impl WorkerBlocks {
                 self.starts, self.max_iterations
             )));
         }
-        for (name, value) in [("pseudo-count", self.shrinkage.pseudo), ("tolerance", self.tolerance)] {
+        for (name, value) in
+            [("pseudo-count", self.shrinkage.pseudo), ("tolerance", self.tolerance)]
+        {
             if !(value > 0.0) || value.is_infinite() {
                 return Err(Error::invalid(format!("{name} {value}; expected a number above 0")));
             }
@@ -228,13 +236,19 @@ impl WorkerBlocks {
 
     /// Whether the fit would stay inside the memory budget.
     pub(crate) fn check_memory(&self, answers: &Answers) -> Result<()> {
-        let rows = (answers.n_tasks() + answers.n_groups()).saturating_mul(rayon::current_num_threads());
+        let rows =
+            (answers.n_tasks() + answers.n_groups()).saturating_mul(rayon::current_num_threads());
         self.budget.check_table("sums over groups", rows, self.clusters, 8)?;
         if self.shrinkage.tells_clusters(answers, self.clusters) {
             let tables = answers.n_workers().saturating_mul(2 * rayon::current_num_threads());
             self.budget.check_table("rates between clusters", tables, self.clusters.pow(2), 8)?;
         }
-        self.budget.check_table("memberships", answers.answered().len(), self.clusters, 8 * self.starts)
+        self.budget.check_table(
+            "memberships",
+            answers.answered().len(),
+            self.clusters,
+            8 * self.starts,
+        )
     }
 
     /// The same options for another number of clusters.
@@ -243,7 +257,8 @@ impl WorkerBlocks {
         self
     }
 
-    /// The same options with the computed starts alone: for fits that are only compared with each other.
+    /// The same options with the computed starts alone: for fits that are only compared with each
+    /// other.
     pub(crate) fn without_perturbations(mut self) -> Self {
         self.starts = self.starts.min(SPECTRAL_STARTS);
         self
@@ -273,11 +288,15 @@ impl WorkerBlocks {
         let [residual, unit] = spectral::residual(answers, counts, k, self.seed, observer)?;
         let latent = dawid_skene::posterior(answers, k, observer)?.matrix();
         let latent = spectral::cluster(&latent, k, self.seed, observer)?;
-        self.best_of(answers, [mean, residual, unit, latent].map(|labels| soft(&labels, k)), observer)
+        self.best_of(
+            answers,
+            [mean, residual, unit, latent].map(|labels| soft(&labels, k)),
+            observer,
+        )
     }
 
-    /// The best of the given starts and their perturbations: all run for a while, those of highest bound go
-    /// on until they stay.
+    /// The best of the given starts and their perturbations: all run for a while, those of highest
+    /// bound go on until they stay.
     fn best_of(
         &self,
         answers: &Answers,
@@ -295,7 +314,8 @@ impl WorkerBlocks {
                 self.fit_from(answers, &occurrences, q, TRIAL, observer)
             })
             .collect::<Result<_>>()?;
-        // Stable, so that of equals the first goes on and no choice depends on the order of arrival.
+        // Stable, so that of equals the first goes on and no choice depends on the order of
+        // arrival.
         tried.sort_by(|a, b| b.bound.total_cmp(&a.bound));
         tried.truncate(self.starts.div_ceil(3));
         let finished: Vec<Fitted> = tried
@@ -309,7 +329,8 @@ impl WorkerBlocks {
                 Ok(Fitted { iterations: trial.iterations + rest.iterations, ..rest })
             })
             .collect::<Result<_>>()?;
-        let best = finished.into_iter().reduce(|best, f| if f.bound > best.bound { f } else { best });
+        let best =
+            finished.into_iter().reduce(|best, f| if f.bound > best.bound { f } else { best });
         best.ok_or_else(|| Error::invalid("0 starts; expected at least 1"))
     }
 
@@ -393,7 +414,9 @@ impl Fitted {
 pub(crate) fn check_clusters(clusters: usize, answers: &Answers) -> Result<()> {
     let n = answers.n_objects();
     if clusters == 0 || clusters > n {
-        return Err(Error::invalid(format!("{clusters} clusters of {n} objects; expected 1..={n}")));
+        return Err(Error::invalid(format!(
+            "{clusters} clusters of {n} objects; expected 1..={n}"
+        )));
     }
     Ok(())
 }
@@ -421,7 +444,8 @@ pub(crate) fn hard(labels: &[u32], k: usize) -> Array2<f64> {
     Array2::from_shape_fn((labels.len(), k), |(i, c)| f64::from(u8::from(labels[i] as usize == c)))
 }
 
-/// Memberships of all objects from those of the answered ones; evidence is the number of pair answers.
+/// Memberships of all objects from those of the answered ones; evidence is the number of pair
+/// answers.
 pub(crate) fn memberships(answers: &Answers, q: ArrayView2<'_, f64>) -> Result<Memberships> {
     let k = q.ncols();
     let mut values = Array2::from_elem((answers.n_objects(), k), 1.0 / k as f64);

@@ -16,11 +16,13 @@ pub(crate) struct Counts {
     pub(crate) same_apart: Vec<f64>,
     /// Answers on pairs apart.
     pub(crate) apart: Vec<f64>,
-    /// The whole crowd's answers on pairs whose objects lie in two given clusters, where these are told apart.
+    /// The whole crowd's answers on pairs whose objects lie in two given clusters, where these are
+    /// told apart.
     pub(crate) between: Option<Between>,
 }
 
-/// Expected answers of the whole crowd by the two clusters that a pair lies in: k x k, symmetric, the diagonal 0.
+/// Expected answers of the whole crowd by the two clusters that a pair lies in: k x k, symmetric,
+/// the diagonal 0.
 #[derive(Clone, Debug)]
 pub(crate) struct Between {
     pub(crate) same: Array2<f64>,
@@ -46,7 +48,8 @@ pub(crate) struct Rates {
 }
 
 impl Rates {
-    /// Probability that worker w calls an object of cluster c and one of another cluster d the same.
+    /// Probability that worker w calls an object of cluster c and one of another cluster d the
+    /// same.
     pub(crate) fn across(&self, w: usize, c: usize, d: usize) -> f64 {
         match &self.shifts {
             Some(shifts) => logistic(logit(self.apart[w]) + shifts[[c, d]]),
@@ -66,13 +69,13 @@ pub(crate) struct Shrinkage {
     pub(crate) between: bool,
 }
 
-/// Answers that the crowd's rate for objects apart counts as in the rate between two clusters. It is larger than the workers'
-/// pseudo-count since a wrong confusion moves whole clusters.
+/// Answers that the crowd's rate for objects apart counts as in the rate between two clusters. It
+/// is larger than the workers' pseudo-count since a wrong confusion moves whole clusters.
 const BETWEEN: f64 = 400.0;
 
 impl Shrinkage {
-    /// Whether rates between clusters are worth fitting: with fewer answers for each pair of clusters than a
-    /// quarter of what they are shrunk by, they would cost k^2 and say nothing.
+    /// Whether rates between clusters are worth fitting: with fewer answers for each pair of
+    /// clusters than a quarter of what they are shrunk by, they would cost k^2 and say nothing.
     pub(crate) fn tells_clusters(&self, answers: &Answers, k: usize) -> bool {
         let pairs = 0.5 * (k * (k - 1)) as f64;
         self.between && k > 1 && answers.n_pair_answers() as f64 >= 0.25 * BETWEEN * pairs
@@ -80,8 +83,13 @@ impl Shrinkage {
 }
 
 impl Counts {
-    /// Expected counts under memberships q of the answered objects, and the sums that the sweep starts from.
-    pub(crate) fn of(answers: &Answers, q: ArrayView2<'_, f64>, shrinkage: Shrinkage) -> (Self, Sums) {
+    /// Expected counts under memberships q of the answered objects, and the sums that the sweep
+    /// starts from.
+    pub(crate) fn of(
+        answers: &Answers,
+        q: ArrayView2<'_, f64>,
+        shrinkage: Shrinkage,
+    ) -> (Self, Sums) {
         let k = q.ncols();
         let workers = answers.n_workers();
         let mut counts = Counts {
@@ -91,8 +99,10 @@ impl Counts {
             apart: vec![0.0; workers],
             between: None,
         };
-        let mut sums =
-            Sums { groups: vec![0.0; answers.n_groups() * k], tasks: vec![0.0; answers.n_tasks() * k] };
+        let mut sums = Sums {
+            groups: vec![0.0; answers.n_groups() * k],
+            tasks: vec![0.0; answers.n_tasks() * k],
+        };
         let mut squares = vec![0.0; k];
         let mut task_squares = vec![0.0; k];
         let own = q.as_standard_layout();
@@ -123,7 +133,8 @@ impl Counts {
                     *square += y;
                 }
                 if items.len() > 1 {
-                    for ((count, &x), &y) in same[of_worker.clone()].iter_mut().zip(&*of_group).zip(&squares)
+                    for ((count, &x), &y) in
+                        same[of_worker.clone()].iter_mut().zip(&*of_group).zip(&squares)
                     {
                         let pairs = (0.5 * (x * x - y)).max(0.0);
                         *count += pairs;
@@ -133,7 +144,8 @@ impl Counts {
                 }
             }
             let mut all = 0.5 * (task.n_items() * (task.n_items() - 1)) as f64;
-            for ((count, &x), &y) in within[of_worker].iter_mut().zip(&*of_task).zip(&task_squares) {
+            for ((count, &x), &y) in within[of_worker].iter_mut().zip(&*of_task).zip(&task_squares)
+            {
                 let pairs = (0.5 * (x * x - y)).max(0.0);
                 *count += pairs;
                 all -= pairs;
@@ -158,8 +170,8 @@ impl Counts {
         (counts, sums)
     }
 
-    /// Counts under certain labels, all clusters together in one column: what the workers' table needs, in
-    /// O(rows) whatever the number of clusters.
+    /// Counts under certain labels, all clusters together in one column: what the workers' table
+    /// needs, in O(rows) whatever the number of clusters.
     pub(crate) fn pooled(answers: &Answers, labels: &[u32]) -> Self {
         let workers = answers.n_workers();
         let mut counts = Counts {
@@ -211,7 +223,10 @@ impl Counts {
     pub(crate) fn of_clusters(&self, pseudo: f64) -> Vec<f64> {
         let (together, _) = self.crowd();
         (0..self.same.ncols())
-            .map(|c| (self.same.column(c).sum() + pseudo * together) / (self.within.column(c).sum() + pseudo))
+            .map(|c| {
+                (self.same.column(c).sum() + pseudo * together)
+                    / (self.within.column(c).sum() + pseudo)
+            })
             .collect()
     }
 
@@ -226,15 +241,16 @@ impl Counts {
             shifts.diag_mut().fill(0.0);
             shifts
         });
-        let mut rates = Rates { within: Array2::zeros((workers, k)), apart: vec![0.0; workers], shifts };
+        let mut rates =
+            Rates { within: Array2::zeros((workers, k)), apart: vec![0.0; workers], shifts };
         for w in 0..workers {
             let [same, within, same_apart, n_apart] = self.of_worker(w);
             rates.apart[w] = (same_apart + pseudo * apart) / (n_apart + pseudo);
             let own = (same + pseudo * together) / (within + pseudo);
             for c in 0..k {
                 rates.within[[w, c]] = if by_cluster {
-                    // Where a worker says little about a cluster: the worker's habit and the cluster's,
-                    // both as shifts in log-odds.
+                    // Where a worker says little about a cluster: the worker's habit and the
+                    // cluster's, both as shifts in log-odds.
                     let expected = logistic(logit(own) + logit(clusters[c]) - logit(together));
                     (self.same[[w, c]] + pseudo * expected) / (self.within[[w, c]] + pseudo)
                 } else {
@@ -254,8 +270,8 @@ impl Counts {
 }
 
 impl Between {
-    /// From the sums over groups and tasks: the pairs {i, j} of a set with sums S count S_c S_d - sum_i q_ic q_id,
-    /// and what is taken off depends only on how many sets an object is in.
+    /// From the sums over groups and tasks: the pairs {i, j} of a set with sums S count S_c S_d -
+    /// sum_i q_ic q_id, and what is taken off depends only on how many sets an object is in.
     fn of(answers: &Answers, q: ArrayView2<'_, f64>, sums: &Sums) -> Self {
         let (n, k) = q.dim();
         let mut between = Between { same: Array2::zeros((k, k)), all: Array2::zeros((k, k)) };
@@ -356,7 +372,8 @@ pub(crate) fn per_task(answers: &Answers, q: ArrayView2<'_, f64>, rates: &Rates)
                     }
                 }
                 None => {
-                    let apart = (choose(task.n_items()) - within.inside.iter().sum::<f64>()).max(0.0);
+                    let apart =
+                        (choose(task.n_items()) - within.inside.iter().sum::<f64>()).max(0.0);
                     let yes = (said_same - same.inside.iter().sum::<f64>()).clamp(0.0, apart);
                     total += bernoulli(yes, apart, rates.apart[w]);
                 }
@@ -375,7 +392,8 @@ struct LogRates {
 impl LogRates {
     fn of(rates: &Rates) -> Self {
         let (workers, k) = rates.within.dim();
-        let mut out = LogRates { same: vec![0.0; workers * k * k], differ: vec![0.0; workers * k * k] };
+        let mut out =
+            LogRates { same: vec![0.0; workers * k * k], differ: vec![0.0; workers * k * k] };
         for w in 0..workers {
             for c in 0..k {
                 for d in 0..c {
@@ -389,8 +407,8 @@ impl LogRates {
     }
 }
 
-/// Expected numbers of pairs of a set of items: inside each cluster and, if wanted, across each two (below the
-/// diagonal of k x k).
+/// Expected numbers of pairs of a set of items: inside each cluster and, if wanted, across each two
+/// (below the diagonal of k x k).
 struct PairSums {
     sums: Vec<f64>,
     squares: Vec<f64>,
@@ -435,14 +453,18 @@ impl PairSums {
 
     /// Turns sums into numbers of pairs.
     fn close(&mut self) {
-        for (inside, (sum, square)) in self.inside.iter_mut().zip(self.sums.iter().zip(&self.squares)) {
+        for (inside, (sum, square)) in
+            self.inside.iter_mut().zip(self.sums.iter().zip(&self.squares))
+        {
             *inside = (0.5 * (sum * sum - square)).max(0.0);
         }
     }
 
     /// Adds the pairs of another set.
     fn absorb(&mut self, other: &PairSums) {
-        for (inside, (sum, square)) in self.inside.iter_mut().zip(other.sums.iter().zip(&other.squares)) {
+        for (inside, (sum, square)) in
+            self.inside.iter_mut().zip(other.sums.iter().zip(&other.squares))
+        {
             *inside += (0.5 * (sum * sum - square)).max(0.0);
         }
         for (a, b) in self.across.iter_mut().zip(&other.across) {

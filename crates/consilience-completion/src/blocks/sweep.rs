@@ -65,8 +65,8 @@ pub(crate) struct Weights {
     /// Of both objects in cluster c: workers x k.
     pub(crate) same: Array2<f64>,
     pub(crate) differ: Array2<f64>,
-    /// Of the objects in clusters c and d, the diagonal being the above: workers x k x k, symmetric. Only
-    /// where the rates tell clusters apart.
+    /// Of the objects in clusters c and d, the diagonal being the above: workers x k x k,
+    /// symmetric. Only where the rates tell clusters apart.
     between: Option<[Vec<f64>; 2]>,
 }
 
@@ -102,8 +102,8 @@ impl Weights {
     }
 }
 
-/// Gives every object the memberships that are best while all others stay, in order; returns the largest
-/// change of a membership. `ln_share` is the logarithm of the clusters' shares.
+/// Gives every object the memberships that are best while all others stay, in order; returns the
+/// largest change of a membership. `ln_share` is the logarithm of the clusters' shares.
 pub(crate) fn sweep(
     q: &mut Array2<f64>,
     sums: &mut Sums,
@@ -128,13 +128,18 @@ pub(crate) fn sweep(
                 }
                 if o.outside {
                     let table = &differ[w * k * k..][..k * k];
-                    add_product(&mut field, table, of_task.iter().zip(of_group).map(|(t, s)| t - s));
+                    add_product(
+                        &mut field,
+                        table,
+                        of_task.iter().zip(of_group).map(|(t, s)| t - s),
+                    );
                 }
             } else {
                 let same = weights.same.row(w);
                 let differ = weights.differ.row(w);
                 for c in 0..k {
-                    field[c] += same[c] * (of_group[c] - own[c]) + differ[c] * (of_task[c] - of_group[c]);
+                    field[c] +=
+                        same[c] * (of_group[c] - own[c]) + differ[c] * (of_task[c] - of_group[c]);
                 }
             }
         }
@@ -155,8 +160,8 @@ pub(crate) fn sweep(
     largest
 }
 
-/// Adds a symmetric k x k table times a vector; memberships are mostly near 0 and 1, and what is near 0 is left
-/// out.
+/// Adds a symmetric k x k table times a vector; memberships are mostly near 0 and 1, and what is
+/// near 0 is left out.
 fn add_product(field: &mut [f64], table: &[f64], x: impl Iterator<Item = f64>) {
     for (row, x) in table.chunks_exact(field.len()).zip(x) {
         if x.abs() > NOTHING {

@@ -97,7 +97,8 @@ fn random_memberships(n: usize, k: usize, seed: u64) -> Array2<f64> {
 fn sums_over_groups_equal_sums_over_pairs() {
     // The last has answers enough for rates between clusters.
     for (seed, size) in [(0, 2), (1, 5), (2, 11)] {
-        let answers = Answers::from_groupings(13, &crowd(3, 12, 5, (4, size), 0.2, 1, seed)).unwrap();
+        let answers =
+            Answers::from_groupings(13, &crowd(3, 12, 5, (4, size), 0.2, 1, seed)).unwrap();
         let n = answers.answered().len();
         let model = WorkerBlocks::new(3).pseudo_count(2.0);
         let q = random_memberships(n, 3, seed);
@@ -161,8 +162,11 @@ fn clusters_that_are_often_confused_stay_apart() {
     let answers = Answers::from_groupings(150, &rows).unwrap();
     let truth = Partition::from_fn(150, |i| Some((i % 5) as u64)).unwrap();
     let score = |between: bool| {
-        let blocks = WorkerBlocks::new(5).rates_between_clusters(between).fit(&answers, &()).unwrap().output;
-        let score = normalized_mutual_information(&truth, &blocks.partition, Normalizer::Arithmetic).unwrap();
+        let blocks =
+            WorkerBlocks::new(5).rates_between_clusters(between).fit(&answers, &()).unwrap().output;
+        let score =
+            normalized_mutual_information(&truth, &blocks.partition, Normalizer::Arithmetic)
+                .unwrap();
         (score, blocks)
     };
     let ((with, blocks), (without, plain)) = (score(true), score(false));
@@ -172,7 +176,11 @@ fn clusters_that_are_often_confused_stay_apart() {
     let q = blocks.memberships.values();
     let of = |i: usize| (0..5).find(|&c| q[[i, c]] > 0.5).unwrap();
     let most = blocks.between_rates[[of(0), of(1)]];
-    assert!((0..5).all(|c| (0..c).all(|d| blocks.between_rates[[c, d]] <= most)), "{}", blocks.between_rates);
+    assert!(
+        (0..5).all(|c| (0..c).all(|d| blocks.between_rates[[c, d]] <= most)),
+        "{}",
+        blocks.between_rates
+    );
     assert!(plain.between_rates.indexed_iter().all(|((c, d), &x)| c == d || x == plain.apart_rate));
 }
 

@@ -41,12 +41,13 @@ pub struct PairAnswer {
 
 /// What a crowd said about which objects belong together.
 ///
-/// Groupings, keywords, direct answers on pairs and incomplete ensembles all become *tasks*: a worker saw
-/// some items and put each into one of the task's groups. Two items of a task are answered "same" where
-/// their groups are equal and "apart" elsewhere; a direct answer is a task of two items.
+/// Groupings, keywords, direct answers on pairs and incomplete ensembles all become *tasks*: a
+/// worker saw some items and put each into one of the task's groups. Two items of a task are
+/// answered "same" where their groups are equal and "apart" elsewhere; a direct answer is a task of
+/// two items.
 ///
-/// The order of the rows, the numbers of tasks and groups and gaps between workers' numbers change nothing,
-/// to the bit.
+/// The order of the rows, the numbers of tasks and groups and gaps between workers' numbers change
+/// nothing, to the bit.
 ///
 /// ```
 /// use consilience_completion::{Answers, Grouped, PairAnswer};
@@ -110,8 +111,8 @@ impl Answers {
     /// Answers from groupings: each row says in which group a worker put an item in a task.
     ///
     /// # Errors
-    /// [`ErrorKind::Empty`] without objects or rows, [`ErrorKind::OutOfRange`] for an item that does not
-    /// exist, [`ErrorKind::Contradiction`] for an item in two groups of one task,
+    /// [`ErrorKind::Empty`] without objects or rows, [`ErrorKind::OutOfRange`] for an item that
+    /// does not exist, [`ErrorKind::Contradiction`] for an item in two groups of one task,
     /// [`ErrorKind::InvalidParameter`] for an item twice in one group, each with the rows.
     pub fn from_groupings(objects: usize, rows: &[Grouped]) -> Result<Self> {
         check_size(objects, rows.len())?;
@@ -153,49 +154,58 @@ impl Answers {
         Ok(Self::gather(objects, workers, tasks))
     }
 
-    /// Answers from pairs that were judged directly. An object compared with itself is no information
-    /// where it was called the same.
+    /// Answers from pairs that were judged directly. An object compared with itself is no
+    /// information where it was called the same.
     ///
     /// # Errors
-    /// [`ErrorKind::Empty`] without objects or rows, [`ErrorKind::OutOfRange`] for an object that does not
-    /// exist, [`ErrorKind::Contradiction`] for an object told apart from itself, each with the row.
+    /// [`ErrorKind::Empty`] without objects or rows, [`ErrorKind::OutOfRange`] for an object that
+    /// does not exist, [`ErrorKind::Contradiction`] for an object told apart from itself, each with
+    /// the row.
     pub fn from_pairs(objects: usize, rows: &[PairAnswer]) -> Result<Self> {
         check_size(objects, rows.len())?;
         for (r, row) in rows.iter().enumerate() {
             check_item(row.i, objects, r)?;
             check_item(row.j, objects, r)?;
             if row.i == row.j && !row.same {
-                let what = format!("row {r}: worker {} tells object {} apart from itself", row.worker, row.i);
+                let what = format!(
+                    "row {r}: worker {} tells object {} apart from itself",
+                    row.worker, row.i
+                );
                 return Err(Error::new(ErrorKind::Contradiction, what));
             }
         }
         let workers = numbers(rows.iter().map(|r| r.worker));
         let pair = |row: &PairAnswer| {
             let (i, j) = (row.i.min(row.j) as u32, row.i.max(row.j) as u32);
-            (place(&workers, row.worker), if row.same { vec![vec![i, j]] } else { vec![vec![i], vec![j]] })
+            (
+                place(&workers, row.worker),
+                if row.same { vec![vec![i, j]] } else { vec![vec![i], vec![j]] },
+            )
         };
         let tasks = rows.iter().filter(|r| r.i != r.j).map(pair).collect();
         Ok(Self::gather(objects, workers, tasks))
     }
 
-    /// Answers from keywords: two objects that a worker described in one task are the same where they
-    /// share at least `shared` keywords, else apart. Give all rows one worker and one task to compare the
-    /// descriptions of all objects with each other, whoever wrote them.
+    /// Answers from keywords: two objects that a worker described in one task are the same where
+    /// they share at least `shared` keywords, else apart. Give all rows one worker and one task to
+    /// compare the descriptions of all objects with each other, whoever wrote them.
     ///
     /// # Errors
-    /// As [`Answers::from_pairs`]; [`ErrorKind::InvalidParameter`] for `shared = 0`, which every pair
-    /// would meet.
+    /// As [`Answers::from_pairs`]; [`ErrorKind::InvalidParameter`] for `shared = 0`, which every
+    /// pair would meet.
     ///
     /// # Complexity
-    /// Agreement by keywords is not transitive, so that every pair of a task is kept: O(s^2) for a task
-    /// of s items.
+    /// Agreement by keywords is not transitive, so that every pair of a task is kept: O(s^2) for a
+    /// task of s items.
     ///
     /// # References
     /// Yi 2014, Sect. 3.3.1 (Tattoo, ImageNet, PASCAL 07: one keyword in common).
     pub fn from_keywords(objects: usize, rows: &[Keyword], shared: usize) -> Result<Self> {
         check_size(objects, rows.len())?;
         if shared == 0 {
-            return Err(Error::invalid("0 shared keywords; expected at least 1, since every pair shares 0"));
+            return Err(Error::invalid(
+                "0 shared keywords; expected at least 1, since every pair shares 0",
+            ));
         }
         for (r, row) in rows.iter().enumerate() {
             check_item(row.item, objects, r)?;
@@ -212,15 +222,18 @@ impl Answers {
                 for b in &items[at + 1..] {
                     let (i, j) = (a[0].item as u32, b[0].item as u32);
                     let same = in_common(a, b) >= shared;
-                    tasks.push((worker, if same { vec![vec![i, j]] } else { vec![vec![i], vec![j]] }));
+                    tasks.push((
+                        worker,
+                        if same { vec![vec![i, j]] } else { vec![vec![i], vec![j]] },
+                    ));
                 }
             }
         }
         Ok(Self::gather(objects, workers, tasks))
     }
 
-    /// An ensemble read as a crowd: each base clustering is a worker who did one task, the objects that
-    /// it labels.
+    /// An ensemble read as a crowd: each base clustering is a worker who did one task, the objects
+    /// that it labels.
     ///
     /// # Errors
     /// None at present; a `Result` so that limits may be added.
@@ -316,10 +329,12 @@ impl Answers {
 
     /// The answers of some tasks alone: about the same objects, from the same workers.
     pub(crate) fn filter(&self, mut keep: impl FnMut(usize, usize) -> bool) -> Self {
-        let tasks = self.tasks().enumerate().filter(|&(t, task)| keep(t, task.worker)).map(|(_, task)| {
-            let original = |group: &[u32]| group.iter().map(|&i| self.answered[i as usize]).collect();
-            (task.worker as u32, task.groups().map(original).collect())
-        });
+        let tasks =
+            self.tasks().enumerate().filter(|&(t, task)| keep(t, task.worker)).map(|(_, task)| {
+                let original =
+                    |group: &[u32]| group.iter().map(|&i| self.answered[i as usize]).collect();
+                (task.worker as u32, task.groups().map(original).collect())
+            });
         Self::gather(self.objects, self.workers.clone(), tasks.collect())
     }
 
@@ -346,7 +361,10 @@ fn check_size(objects: usize, rows: usize) -> Result<()> {
         return Err(Error::empty(format!("{rows} answers about {objects} objects")));
     }
     if objects >= u32::MAX as usize || rows >= u32::MAX as usize {
-        let what = format!("{rows} answers about {objects} objects; at most {} are supported", u32::MAX - 1);
+        let what = format!(
+            "{rows} answers about {objects} objects; at most {} are supported",
+            u32::MAX - 1
+        );
         return Err(Error::new(ErrorKind::TooLarge, what));
     }
     Ok(())
@@ -374,8 +392,10 @@ fn place(numbers: &[usize], number: usize) -> u32 {
 /// Items of equal group together, ascending; groups by their first item.
 fn grouped(mut labelled: Vec<(usize, u32)>) -> Vec<Vec<u32>> {
     labelled.sort_unstable();
-    let mut groups: Vec<Vec<u32>> =
-        labelled.chunk_by(|a, b| a.0 == b.0).map(|group| group.iter().map(|&(_, i)| i).collect()).collect();
+    let mut groups: Vec<Vec<u32>> = labelled
+        .chunk_by(|a, b| a.0 == b.0)
+        .map(|group| group.iter().map(|&(_, i)| i).collect())
+        .collect();
     groups.sort_unstable();
     groups
 }
@@ -403,7 +423,8 @@ mod tests {
 
     #[test]
     fn order_numbers_and_gaps_leave_no_trace() {
-        let rows = [row(0, 0, 0, 0), row(0, 0, 2, 1), row(0, 0, 3, 0), row(1, 1, 0, 4), row(1, 1, 1, 4)];
+        let rows =
+            [row(0, 0, 0, 0), row(0, 0, 2, 1), row(0, 0, 3, 0), row(1, 1, 0, 4), row(1, 1, 1, 4)];
         let plain = Answers::from_groupings(5, &rows).unwrap();
         let mut wild: Vec<Grouped> =
             rows.iter().map(|r| row(r.worker, 99 - r.task * 7, r.item, 1000 - r.group)).collect();
@@ -440,7 +461,8 @@ mod tests {
     #[test]
     fn keywords_agree_by_number() {
         let word = |item, keyword| Keyword { worker: 0, task: 0, item, keyword };
-        let rows = [word(0, 1), word(0, 2), word(1, 2), word(1, 1), word(2, 2), word(2, 2), word(3, 9)];
+        let rows =
+            [word(0, 1), word(0, 2), word(1, 2), word(1, 1), word(2, 2), word(2, 2), word(3, 9)];
         let same = |shared| -> Vec<(usize, usize)> {
             let answers = Answers::from_keywords(4, &rows, shared).unwrap();
             assert_eq!(answers.n_pair_answers(), 6);
@@ -448,7 +470,10 @@ mod tests {
         };
         assert_eq!(same(1), vec![(0, 1), (0, 2), (1, 2)]);
         assert_eq!(same(2), vec![(0, 1)]);
-        assert_eq!(Answers::from_keywords(4, &rows, 0).unwrap_err().kind(), ErrorKind::InvalidParameter);
+        assert_eq!(
+            Answers::from_keywords(4, &rows, 0).unwrap_err().kind(),
+            ErrorKind::InvalidParameter
+        );
     }
 
     #[test]

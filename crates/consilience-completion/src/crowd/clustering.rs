@@ -15,8 +15,8 @@ use crate::{AnswerCounts, Answers, dawid_skene, pairs};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CrowdMethod {
-    /// The block model or the spectral clustering of its log-odds, whichever foretells unseen answers better;
-    /// `Pairs` where the objects were compared less often than there are clusters.
+    /// The block model or the spectral clustering of its log-odds, whichever foretells unseen
+    /// answers better; `Pairs` where the objects were compared less often than there are clusters.
     #[default]
     Auto,
     /// The worker-aware block model, [`WorkerBlocks`].
@@ -27,12 +27,13 @@ pub enum CrowdMethod {
     Rmc,
     /// Eigenvectors of the mean answers, the crowd's mean where nobody answered.
     Spectral,
-    /// Dawid and Skene's model with pairs as independent items, then eigenvectors of the posteriors.
+    /// Dawid and Skene's model with pairs as independent items, then eigenvectors of the
+    /// posteriors.
     DawidSkene,
-    /// Dawid and Skene's log-odds of the answered pairs, whose clusters are merged greedily down to k; a pair that
-    /// nobody answered counts as one of objects drawn from k clusters of like size. For clusters that are many
-    /// and small, as in entity resolution: O(m log m) for m answered pairs, whatever k. The report notes how
-    /// many clusters the answers themselves would leave.
+    /// Dawid and Skene's log-odds of the answered pairs, whose clusters are merged greedily down to
+    /// k; a pair that nobody answered counts as one of objects drawn from k clusters of like size.
+    /// For clusters that are many and small, as in entity resolution: O(m log m) for m answered
+    /// pairs, whatever k. The report notes how many clusters the answers themselves would leave.
     #[doc(alias = "entity resolution")]
     #[doc(alias = "correlation clustering")]
     Pairs,
@@ -55,8 +56,9 @@ impl CrowdMethod {
 
 /// Clusters objects by what a crowd answered about them.
 ///
-/// The front door: any kind of [`Answers`], a number of clusters, and what comes out says which workers to
-/// trust and what to ask next. Leave the method to [`CrowdMethod::Auto`] unless you compare methods.
+/// The front door: any kind of [`Answers`], a number of clusters, and what comes out says which
+/// workers to trust and what to ask next. Leave the method to [`CrowdMethod::Auto`] unless you
+/// compare methods.
 ///
 /// ```
 /// use consilience_completion::{Answers, CrowdClustering, PairAnswer};
@@ -80,18 +82,19 @@ impl CrowdMethod {
 /// ```
 ///
 /// # Complexity
-/// See [`WorkerBlocks`] and [`RobustCompletion`](crate::RobustCompletion); `Auto` fits the block model again for
-/// each of 5 folds, from the computed starts alone.
+/// See [`WorkerBlocks`] and [`RobustCompletion`](crate::RobustCompletion); `Auto` fits the block
+/// model again for each of 5 folds, from the computed starts alone.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n` or bad
-/// options, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget,
-/// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n` or bad options, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond
+/// the memory budget, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
 ///
 /// # References
-/// Yi 2014, Chapter 3 (`Rmc`); Dawid, Skene 1979 (`DawidSkene`), with rates shrunk to the crowd's and the share of
-/// pairs together held near 1 / k, since single answers a pair determine neither; greedy additive edge
-/// contraction (Keuper et al. 2015) is the merging of `Pairs`, the weight of unanswered pairs ours; the others are ours.
+/// Yi 2014, Chapter 3 (`Rmc`); Dawid, Skene 1979 (`DawidSkene`), with rates shrunk to the crowd's
+/// and the share of pairs together held near 1 / k, since single answers a pair determine neither;
+/// greedy additive edge contraction (Keuper et al. 2015) is the merging of `Pairs`, the weight of
+/// unanswered pairs ours; the others are ours.
 #[doc(alias = "crowdclustering")]
 #[derive(Clone, Copy, Debug)]
 pub struct CrowdClustering {
@@ -109,8 +112,8 @@ pub struct CrowdClustering {
 pub struct CrowdResult {
     /// The cluster of each object; unlabelled where nobody compared it.
     pub partition: Partition,
-    /// Probabilities of clusters; certain where the method gives none. Evidence is the number of pair answers
-    /// on the object, and the row uniform where there are none.
+    /// Probabilities of clusters; certain where the method gives none. Evidence is the number of
+    /// pair answers on the object, and the row uniform where there are none.
     pub memberships: Memberships,
     /// The method that was used: never `Auto`.
     pub method: CrowdMethod,
@@ -120,8 +123,8 @@ pub struct CrowdResult {
     pub crowd_rates: (f64, f64),
     /// What else some of the workers may have grouped by, where the answers show it significantly.
     pub second: Option<SecondAnswer>,
-    /// Log-likelihood per unseen pair answer (nats) of what was compared to choose: methods for `Auto`,
-    /// penalty factors c for `Rmc`.
+    /// Log-likelihood per unseen pair answer (nats) of what was compared to choose: methods for
+    /// `Auto`, penalty factors c for `Rmc`.
     pub held_out: Vec<(String, f64)>,
     /// The penalty factor c of `Rmc`.
     pub penalty_factor: Option<f64>,
@@ -138,8 +141,8 @@ impl CrowdResult {
         ask::objects(&self.memberships, count)
     }
 
-    /// The pairs whose answer would tell most, at most `count`: each object in doubt with the surest object of
-    /// its likeliest clusters.
+    /// The pairs whose answer would tell most, at most `count`: each object in doubt with the
+    /// surest object of its likeliest clusters.
     pub fn ask_pairs(&self, count: usize) -> Vec<Question> {
         ask::pairs(&self.memberships, self.crowd_rates, count)
     }
@@ -168,20 +171,22 @@ impl CrowdClustering {
         self
     }
 
-    /// Options of the block model; its number of clusters, seed and memory budget are those given here.
+    /// Options of the block model; its number of clusters, seed and memory budget are those given
+    /// here.
     pub fn blocks(mut self, blocks: WorkerBlocks) -> Self {
         self.blocks = blocks;
         self
     }
 
-    /// `Rmc`: pairs called the same by at least the share `d1` of answers are known to be together, by at most
-    /// `d0` apart.
+    /// `Rmc`: pairs called the same by at least the share `d1` of answers are known to be together,
+    /// by at most `d0` apart.
     pub fn thresholds(mut self, d0: f64, d1: f64) -> Self {
         (self.completion.d0, self.completion.d1) = (d0, d1);
         self
     }
 
-    /// `Rmc`: how the weight C of the errors is found; [`PenaltyChoice::Recovery`] unless said otherwise.
+    /// `Rmc`: how the weight C of the errors is found; [`PenaltyChoice::Recovery`] unless said
+    /// otherwise.
     pub fn penalty(mut self, choice: PenaltyChoice) -> Self {
         self.completion.penalty = choice;
         self
@@ -240,7 +245,9 @@ impl CrowdClustering {
         let workers = workers::table(answers, &tallies, blocks.shrinkage().pseudo);
         // Another criterion is looked for by block models, which need as much as the first.
         let second = if self.second && found.method != CrowdMethod::Pairs {
-            report.stage("second answer", || second::find(answers, q.view(), &workers, &blocks, observer))?
+            report.stage("second answer", || {
+                second::find(answers, q.view(), &workers, &blocks, observer)
+            })?
         } else {
             None
         };
@@ -269,7 +276,9 @@ fn describe(report: &mut Report, result: &CrowdResult, clusters: usize) {
     }
     let spammers: Vec<String> = result.spammers().map(|w| w.worker.to_string()).collect();
     if !spammers.is_empty() {
-        report.notes.push(format!("workers who seem to answer without looking: {}", spammers.join(", ")));
+        report
+            .notes
+            .push(format!("workers who seem to answer without looking: {}", spammers.join(", ")));
     }
     if let Some(second) = &result.second {
         report.notes.push(format!(
@@ -311,12 +320,13 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// The method that is asked for; `Pairs` for `Auto` where the answers cannot carry a block model. An object that
-    /// was compared d times has met its own cluster d / k times in expectation: with less than one such answer
-    /// there is nothing to place it by, but for answers on pairs that were chosen beforehand.
+    /// The method that is asked for; `Pairs` for `Auto` where the answers cannot carry a block
+    /// model. An object that was compared d times has met its own cluster d / k times in
+    /// expectation: with less than one such answer there is nothing to place it by, but for answers
+    /// on pairs that were chosen beforehand.
     fn asked(&self) -> CrowdMethod {
-        let compared =
-            2.0 * self.answers.n_pair_answers() as f64 / self.answers.answered().len().max(1) as f64;
+        let compared = 2.0 * self.answers.n_pair_answers() as f64
+            / self.answers.answered().len().max(1) as f64;
         match self.with.method {
             CrowdMethod::Auto if compared < self.k as f64 => CrowdMethod::Pairs,
             other => other,
@@ -337,10 +347,12 @@ impl Run<'_> {
         match self.asked() {
             CrowdMethod::Auto => self.auto(),
             CrowdMethod::Pairs => {
-                let posterior =
-                    self.report.stage("dawid-skene", || dawid_skene::posterior(answers, k, observer))?;
+                let posterior = self
+                    .report
+                    .stage("dawid-skene", || dawid_skene::posterior(answers, k, observer))?;
                 self.report.iterations = posterior.iterations;
-                let merged = self.report.stage("merging", || pairs::agglomerate(&posterior, k, observer))?;
+                let merged =
+                    self.report.stage("merging", || pairs::agglomerate(&posterior, k, observer))?;
                 if merged.supported > k {
                     self.report.notes.push(format!(
                         "by the answers alone {} clusters would be left; those merged down to {k} are less likely \
@@ -359,18 +371,20 @@ impl Run<'_> {
                 ))
             }
             CrowdMethod::Spectral => {
-                let labels = self
-                    .report
-                    .stage("spectral", || spectral::mean_answers(answers, counts, k, seed, observer))?;
+                let labels = self.report.stage("spectral", || {
+                    spectral::mean_answers(answers, counts, k, seed, observer)
+                })?;
                 Ok(Found::hard(CrowdMethod::Spectral, labels))
             }
             CrowdMethod::DawidSkene => {
-                let posterior =
-                    self.report.stage("dawid-skene", || dawid_skene::posterior(answers, k, observer))?;
+                let posterior = self
+                    .report
+                    .stage("dawid-skene", || dawid_skene::posterior(answers, k, observer))?;
                 self.report.iterations = posterior.iterations;
                 let matrix = posterior.matrix();
-                let labels =
-                    self.report.stage("spectral", || spectral::cluster(&matrix, k, seed, observer))?;
+                let labels = self
+                    .report
+                    .stage("spectral", || spectral::cluster(&matrix, k, seed, observer))?;
                 Ok(Found::hard(CrowdMethod::DawidSkene, labels))
             }
             CrowdMethod::Rmc => {
@@ -381,7 +395,8 @@ impl Run<'_> {
                     seed,
                     budget: self.with.budget,
                 };
-                let fit = self.report.stage("completion", || with.cluster(answers, counts, observer))?;
+                let fit =
+                    self.report.stage("completion", || with.cluster(answers, counts, observer))?;
                 self.report.iterations = fit.report.iterations;
                 self.report.objective = fit.report.objective;
                 self.report.error_bound = fit.report.error_bound;
@@ -397,8 +412,9 @@ impl Run<'_> {
     }
 
     fn fitted(&mut self) -> Result<Fitted> {
-        let fitted =
-            self.report.stage("blocks", || self.blocks.best(self.answers, self.counts, self.observer))?;
+        let fitted = self
+            .report
+            .stage("blocks", || self.blocks.best(self.answers, self.counts, self.observer))?;
         fitted.describe(&mut self.report);
         Ok(fitted)
     }
@@ -422,7 +438,8 @@ impl Run<'_> {
             };
             Ok((score(&part.labels()), score(&odds), unseen.n_pair_answers()))
         };
-        let folds: Vec<(f64, f64, usize)> = (0..FOLDS).into_par_iter().map(of_fold).collect::<Result<_>>()?;
+        let folds: Vec<(f64, f64, usize)> =
+            (0..FOLDS).into_par_iter().map(of_fold).collect::<Result<_>>()?;
         // Added in the order of the folds, whichever was done first.
         let (block_score, odds_score, pairs) = folds
             .into_iter()
@@ -442,7 +459,8 @@ impl Run<'_> {
     }
 }
 
-/// Spectral clustering of the log-odds of every answered pair, by the workers' rates over all clusters.
+/// Spectral clustering of the log-odds of every answered pair, by the workers' rates over all
+/// clusters.
 fn log_odds(
     answers: &Answers,
     fitted: &Fitted,

@@ -4,13 +4,16 @@ use consilience_core::{Error, Fit, MemoryBudget, Observer, Result, Seed};
 
 use crate::blocks::Shrinkage;
 use crate::rmc::{Warm, check_thresholds};
-use crate::{AnswerCounts, Answers, Completion, ObservedPairs, Penalty, RobustCompletion, held_out};
+use crate::{
+    AnswerCounts, Answers, Completion, ObservedPairs, Penalty, RobustCompletion, held_out,
+};
 
 /// Penalty factors c that are tried.
 const GRID: [f64; 5] = [0.7, 1.0, 1.5, 2.0, 3.0];
 /// The factor at which a planted clustering is recovered where the errors are few enough, ...
 const RECOVERING: f64 = 1.3;
-/// ... and the one that did best, or within .03 of it, on every crowd where it is not (docs/crowds.md).
+/// ... and the one that did best, or within .03 of it, on every crowd where it is not
+/// (docs/crowds.md).
 const FACTOR: f64 = 2.0;
 /// Ranks of so many times k pass for a clustering.
 const RANK: usize = 2;
@@ -19,21 +22,23 @@ const FOLDS: usize = 3;
 /// Relative duality gap.
 const TOLERANCE: f64 = 1e-3;
 
-/// How [`CrowdMethod::Rmc`](crate::CrowdMethod::Rmc) finds the weight `C = c / sqrt(n p)` of the errors.
+/// How [`CrowdMethod::Rmc`](crate::CrowdMethod::Rmc) finds the weight `C = c / sqrt(n p)` of the
+/// errors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PenaltyChoice {
-    /// 1.3 where that completion has a rank of at most 2 k, so that next to nothing but a clustering was needed to
-    /// explain the answers, and 2 where it has not.
+    /// 1.3 where that completion has a rank of at most 2 k, so that next to nothing but a
+    /// clustering was needed to explain the answers, and 2 where it has not.
     Recovery,
     /// This factor c.
     Factor(f64),
-    /// The factor of 0.7, 1, 1.5, 2, 3 whose clusters foretell left-out tasks best, among completions with at least
-    /// k eigenvalues above 1: 3 folds, 15 completions. On sparse crowds it may well pick a poor one.
+    /// The factor of 0.7, 1, 1.5, 2, 3 whose clusters foretell left-out tasks best, among
+    /// completions with at least k eigenvalues above 1: 3 folds, 15 completions. On sparse crowds
+    /// it may well pick a poor one.
     HeldOut,
-    /// The factor of the same grid with the smallest `1'A1`, the most balanced, among completions with at
-    /// least k eigenvalues above 1 (Yi 2014, Sect. 3.3.2; the guard is ours). A smaller weight of the errors
-    /// always has the smaller sum, so that this picks the smallest c that is not trivial: kept for
-    /// comparison.
+    /// The factor of the same grid with the smallest `1'A1`, the most balanced, among completions
+    /// with at least k eigenvalues above 1 (Yi 2014, Sect. 3.3.2; the guard is ours). A smaller
+    /// weight of the errors always has the smaller sum, so that this picks the smallest c that is
+    /// not trivial: kept for comparison.
     Balance,
 }
 
@@ -147,7 +152,11 @@ impl Completed {
     }
 
     /// The c whose clusters foretell unseen tasks best.
-    fn foretelling(&self, answers: &Answers, observer: &dyn Observer) -> Result<(f64, Vec<(String, f64)>)> {
+    fn foretelling(
+        &self,
+        answers: &Answers,
+        observer: &dyn Observer,
+    ) -> Result<(f64, Vec<(String, f64)>)> {
         let mut scores = [0.0; GRID.len()];
         let mut trivial = [false; GRID.len()];
         let mut pairs = 0usize;
@@ -164,9 +173,10 @@ impl Completed {
                 let completion = path.next(c, observer)?.output;
                 let labels = self.labels(&seen, &completion, observer)?;
                 trivial[g] |= !self.tells_apart(&completion);
-                scores[g] += held_out::score(&seen, &labels, self.clusters, self.shrinkage, &unseen)
-                    .iter()
-                    .sum::<f64>();
+                scores[g] +=
+                    held_out::score(&seen, &labels, self.clusters, self.shrinkage, &unseen)
+                        .iter()
+                        .sum::<f64>();
             }
         }
         let mut best = GRID.len() - 1;
@@ -176,7 +186,8 @@ impl Completed {
             }
         }
         let share = |s: &f64| if pairs > 0 { s / pairs as f64 } else { 0.0 };
-        let held_out = GRID.iter().zip(&scores).map(|(c, s)| (format!("c = {c}"), share(s))).collect();
+        let held_out =
+            GRID.iter().zip(&scores).map(|(c, s)| (format!("c = {c}"), share(s))).collect();
         Ok((GRID[best], held_out))
     }
 }

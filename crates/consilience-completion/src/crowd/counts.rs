@@ -50,8 +50,12 @@ impl AnswerCounts {
             (pair.0, pair.1) = (pair.1, pair.0);
         }
         said.sort_unstable();
-        let mut out =
-            AnswerCounts { offsets: vec![0], columns: Vec::new(), together: Vec::new(), both: Vec::new() };
+        let mut out = AnswerCounts {
+            offsets: vec![0],
+            columns: Vec::new(),
+            together: Vec::new(),
+            both: Vec::new(),
+        };
         for pair in said.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             while out.offsets.len() <= pair[0].0 as usize {
                 out.offsets.push(out.columns.len());
@@ -82,8 +86,9 @@ impl AnswerCounts {
 
     /// The answered pairs of one object as (other, c, N), others ascending.
     pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
-        (self.offsets[i]..self.offsets[i + 1])
-            .map(|at| (self.columns[at] as usize, self.together[at] as usize, self.both[at] as usize))
+        (self.offsets[i]..self.offsets[i + 1]).map(|at| {
+            (self.columns[at] as usize, self.together[at] as usize, self.both[at] as usize)
+        })
     }
 
     /// (c, N) of a pair; (0, 0) where nobody answered. Panics for an object that does not exist.

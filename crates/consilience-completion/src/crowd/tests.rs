@@ -89,7 +89,10 @@ fn single_answers_do_not_mislead_dawid_and_skene() {
 fn spammers_are_named_and_nobody_else() {
     let answers = Answers::from_groupings(80, &crowd(4, 80, 30, (6, 8), 0.1, 6, 2)).unwrap();
     let found = quick(4, CrowdMethod::Block).fit(&answers, &()).unwrap().output;
-    assert_eq!(found.spammers().map(|w| w.worker).collect::<Vec<_>>(), (24..30).collect::<Vec<_>>());
+    assert_eq!(
+        found.spammers().map(|w| w.worker).collect::<Vec<_>>(),
+        (24..30).collect::<Vec<_>>()
+    );
     assert!(found.second.is_none());
     let asked = found.ask_pairs(5);
     assert!(asked.len() <= 5 && asked.windows(2).all(|w| w[0].information >= w[1].information));
@@ -136,11 +139,14 @@ fn order_of_rows_and_threads_change_no_bit() {
 #[test]
 fn workers_and_objects_in_another_order_are_grouped_alike() {
     let rows = crowd(3, 40, 12, (3, 10), 0.05, 0, 5);
-    let moved: Vec<Grouped> =
-        rows.iter().map(|r| Grouped { worker: 100 - r.worker, item: (r.item * 7 + 3) % 40, ..*r }).collect();
+    let moved: Vec<Grouped> = rows
+        .iter()
+        .map(|r| Grouped { worker: 100 - r.worker, item: (r.item * 7 + 3) % 40, ..*r })
+        .collect();
     for method in ALL {
         let plain = quick(3, method).cluster(&Answers::from_groupings(40, &rows).unwrap()).unwrap();
-        let moved = quick(3, method).cluster(&Answers::from_groupings(40, &moved).unwrap()).unwrap();
+        let moved =
+            quick(3, method).cluster(&Answers::from_groupings(40, &moved).unwrap()).unwrap();
         let back = moved.select(&(0..40).map(|i| (i * 7 + 3) % 40).collect::<Vec<_>>()).unwrap();
         assert_eq!(plain, back, "{method:?}");
     }
@@ -152,11 +158,15 @@ fn strange_crowds_are_answered() {
     let crowds: Vec<(&str, Answers)> = vec![
         (
             "one item",
-            Answers::from_groupings(1, &[Grouped { worker: 0, task: 0, item: 0, group: 0 }]).unwrap(),
+            Answers::from_groupings(1, &[Grouped { worker: 0, task: 0, item: 0, group: 0 }])
+                .unwrap(),
         ),
         ("nothing compared", Answers::from_pairs(3, &[pair(0, 1, 1, true)]).unwrap()),
         ("one pair", Answers::from_pairs(2, &[pair(0, 0, 1, true)]).unwrap()),
-        ("one worker, all the same", Answers::from_groupings(8, &crowd(1, 8, 1, (1, 8), 0.0, 0, 1)).unwrap()),
+        (
+            "one worker, all the same",
+            Answers::from_groupings(8, &crowd(1, 8, 1, (1, 8), 0.0, 0, 1)).unwrap(),
+        ),
         ("all apart", Answers::from_groupings(6, &crowd(6, 6, 2, (1, 6), 0.0, 0, 1)).unwrap()),
         (
             "contradictory",
@@ -177,7 +187,12 @@ fn strange_crowds_are_answered() {
             "disconnected",
             Answers::from_pairs(
                 9,
-                &[pair(0, 0, 1, true), pair(0, 2, 3, true), pair(1, 4, 5, true), pair(1, 6, 7, false)],
+                &[
+                    pair(0, 0, 1, true),
+                    pair(0, 2, 3, true),
+                    pair(1, 4, 5, true),
+                    pair(1, 6, 7, false),
+                ],
             )
             .unwrap(),
         ),
@@ -192,7 +207,10 @@ fn strange_crowds_are_answered() {
                 assert!(p.n_clusters() <= k && fit.output.memberships.n_objects() == n);
                 assert_eq!(fit.report.status == Status::FewerClusters, p.n_clusters() < k);
             }
-            assert_eq!(quick(0, method).fit(answers, &()).unwrap_err().kind(), ErrorKind::InvalidParameter);
+            assert_eq!(
+                quick(0, method).fit(answers, &()).unwrap_err().kind(),
+                ErrorKind::InvalidParameter
+            );
             assert_eq!(
                 quick(n + 1, method).fit(answers, &()).unwrap_err().kind(),
                 ErrorKind::InvalidParameter
@@ -221,9 +239,17 @@ fn limits_and_options_are_checked() {
     assert_eq!(kind(new().memory_budget(MemoryBudget::bytes(64))), ErrorKind::TooLarge);
     assert_eq!(kind(new().thresholds(0.5, 0.5)), ErrorKind::InvalidParameter);
     assert_eq!(kind(new().thresholds(f64::NAN, 0.9)), ErrorKind::InvalidParameter);
-    assert_eq!(kind(new().penalty(PenaltyChoice::Factor(f64::INFINITY))), ErrorKind::InvalidParameter);
+    assert_eq!(
+        kind(new().penalty(PenaltyChoice::Factor(f64::INFINITY))),
+        ErrorKind::InvalidParameter
+    );
     for choice in [PenaltyChoice::Factor(3.0), PenaltyChoice::HeldOut, PenaltyChoice::Balance] {
-        let fit = new().method(CrowdMethod::Rmc).penalty(choice).seed(Seed(3)).fit(&answers, &()).unwrap();
+        let fit = new()
+            .method(CrowdMethod::Rmc)
+            .penalty(choice)
+            .seed(Seed(3))
+            .fit(&answers, &())
+            .unwrap();
         assert!(fit.output.penalty_factor.is_some());
     }
 }

@@ -13,9 +13,10 @@ const EXACT: usize = 20_000;
 
 /// Where the coordinates Z come from in which [`Mccc`](super::Mccc) completes the similarity.
 ///
-/// The method can only find clusters whose membership vectors lie near the span of Z. Singular vectors of the
-/// features hold clusters that a linear function of the features tells apart; eigenvectors of the graph of
-/// nearest neighbours hold clusters that hang together, whatever their shape.
+/// The method can only find clusters whose membership vectors lie near the span of Z. Singular
+/// vectors of the features hold clusters that a linear function of the features tells apart;
+/// eigenvectors of the graph of nearest neighbours hold clusters that hang together, whatever their
+/// shape.
 ///
 /// ```
 /// use consilience_completion::Basis;
@@ -26,16 +27,16 @@ const EXACT: usize = 20_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Basis {
-    /// The one of the three others whose clusters break fewer of the constraints that were held out. With too
-    /// few constraints for that, [`Basis::Neighbours`].
+    /// The one of the three others whose clusters break fewer of the constraints that were held
+    /// out. With too few constraints for that, [`Basis::Neighbours`].
     #[default]
     HeldOut,
-    /// Left singular vectors of the standardised features (each less its mean, over its standard deviation) and a
-    /// constant one.
+    /// Left singular vectors of the standardised features (each less its mean, over its standard
+    /// deviation) and a constant one.
     Singular,
-    /// Leading eigenvectors of the normalised graph that joins every object to its 10 nearest ones, the features
-    /// taken as they are: for pixels, counts, and whatever has one unit. Beyond 20,000 objects the graph goes by way of up
-    /// to 1,000 representatives.
+    /// Leading eigenvectors of the normalised graph that joins every object to its 10 nearest ones,
+    /// the features taken as they are: for pixels, counts, and whatever has one unit. Beyond 20,000
+    /// objects the graph goes by way of up to 1,000 representatives.
     Neighbours,
     /// The same for standardised features, of which each counts as much as the others.
     StandardisedNeighbours,
@@ -119,12 +120,13 @@ impl Coordinates {
         })
     }
 
-    /// With a constant column of the weight of all others together, since the sum of all memberships is
-    /// constant.
+    /// With a constant column of the weight of all others together, since the sum of all
+    /// memberships is constant.
     fn singular(frame: Frame, x: Array2<f64>, k: usize, seed: Seed) -> Self {
         let constant = (x.ncols() as f64).sqrt();
         let rows = with_constant(x, constant);
-        let options = SvdOptions { count: k, seed: seed.derive("singular", 0).0, ..SvdOptions::default() };
+        let options =
+            SvdOptions { count: k, seed: seed.derive("singular", 0).0, ..SvdOptions::default() };
         let mut found = truncated_svd(&rows, &options);
         if found.values.is_empty() {
             // The decomposition failed: the constant column alone.
@@ -154,7 +156,9 @@ impl Extension {
             Extension::Linear { frame, constant, map } => {
                 let rows = with_constant(frame.apply(features), *constant);
                 let mut z = Array2::zeros((rows.nrows(), map.ncols()));
-                if let (Some(map), Some(out)) = (map.as_standard_layout().as_slice(), z.as_slice_mut()) {
+                if let (Some(map), Some(out)) =
+                    (map.as_standard_layout().as_slice(), z.as_slice_mut())
+                {
                     Rows::multiply(&rows, map, out, out.len() / rows.nrows().max(1));
                 }
                 z

@@ -11,7 +11,8 @@ use super::solve::{Rules, Spectrum, least_weight, positive_root, solve};
 
 /// The weights that are tried, in units of the least that gives an M other than 0.
 pub(super) const PATH: [f64; 5] = [3.0, 10.0, 30.0, 100.0, 300.0];
-/// Of these, the ones at which bases and numbers of columns are compared; the rest only for the best of them.
+/// Of these, the ones at which bases and numbers of columns are compared; the rest only for the
+/// best of them.
 const COMPARED: [f64; 2] = [10.0, 30.0];
 /// Parts that the constraints are cut into, each held out once.
 const FOLDS: usize = 3;
@@ -78,9 +79,10 @@ struct Trials<'a> {
     observer: &'a dyn Observer,
 }
 
-/// Fits to all but a part of the constraints and counts which of that part the clusters keep. The best mean share
-/// wins: first among the candidates at two weights, then among all weights for the best of them; of equals the candidate that
-/// comes first, then the lower weight. `None` with fewer than 6 links of either kind.
+/// Fits to all but a part of the constraints and counts which of that part the clusters keep. The
+/// best mean share wins: first among the candidates at two weights, then among all weights for the
+/// best of them; of equals the candidate that comes first, then the lower weight. `None` with fewer
+/// than 6 links of either kind.
 pub(super) fn held_out(
     coordinates: &[Coordinates],
     candidates: &[Candidate],
@@ -98,7 +100,8 @@ pub(super) fn held_out(
     objects.sort_unstable();
     objects.dedup();
     let fold = folds(pairs, seed);
-    let trials = Trials { coordinates, pairs, fold, objects, clusters, semidefinite, seed, observer };
+    let trials =
+        Trials { coordinates, pairs, fold, objects, clusters, semidefinite, seed, observer };
     let mut best = None;
     if candidates.len() > 1 {
         best = trials.compare(candidates, &COMPARED)?;
@@ -133,7 +136,8 @@ impl Trials<'_> {
         let mut best: Option<Choice> = None;
         for (c, &candidate) in candidates.iter().enumerate() {
             for (at, &multiple) in weights.iter().enumerate() {
-                let tally = (0..FOLDS).fold(Tally::default(), |t, f| t.plus(parts[c * FOLDS + f][at]));
+                let tally =
+                    (0..FOLDS).fold(Tally::default(), |t, f| t.plus(parts[c * FOLDS + f][at]));
                 let kept = tally.rate();
                 if best.is_none_or(|b| kept > b.kept) {
                     best = Some(Choice { candidate, multiple, kept });
@@ -147,7 +151,8 @@ impl Trials<'_> {
     fn judge(&self, candidate: Candidate, weights: &[f64], out: u8) -> Result<Vec<Tally>> {
         let z = self.coordinates[candidate.coordinates].z.slice(s![.., ..candidate.k]);
         let links = |held: bool| {
-            let chosen = self.pairs.links().iter().zip(&self.fold).filter(|e| (*e.1 == out) == held);
+            let chosen =
+                self.pairs.links().iter().zip(&self.fold).filter(|e| (*e.1 == out) == held);
             chosen.map(|e| *e.0).collect::<Vec<_>>()
         };
         let held = links(true);

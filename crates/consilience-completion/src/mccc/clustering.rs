@@ -8,8 +8,8 @@ use super::basis::{Basis, Extension};
 use super::pairs::product;
 use crate::rdml::Projection;
 
-/// A clustering from completed similarities, which can also label new objects: from [`Mccc`](crate::Mccc) and
-/// [`Rdml`](crate::Rdml).
+/// A clustering from completed similarities, which can also label new objects: from
+/// [`Mccc`](crate::Mccc) and [`Rdml`](crate::Rdml).
 ///
 /// ```
 /// use consilience_completion::Mccc;
@@ -86,16 +86,18 @@ impl CompletedClustering {
         Ok((own, found))
     }
 
-    /// Rows (N x rank) whose inner products are the completed similarities; k-means on them gave the clusters.
+    /// Rows (N x rank) whose inner products are the completed similarities; k-means on them gave
+    /// the clusters.
     pub fn embedding(&self) -> ArrayView2<'_, f64> {
         self.rows.view()
     }
 
-    /// Completed similarity of two objects of the fit: about 0 where they belong apart, more where together, and the
-    /// nearer to 1 the larger C is (the nuclear norm shortens it).
+    /// Completed similarity of two objects of the fit: about 0 where they belong apart, more where
+    /// together, and the nearer to 1 the larger C is (the nuclear norm shortens it).
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does not exist.
+    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does
+    /// not exist.
     pub fn similarity(&self, i: usize, j: usize) -> Result<f64> {
         for o in [i, j] {
             if o >= self.rows.nrows() {
@@ -125,14 +127,16 @@ impl CompletedClustering {
         self.loss_weight
     }
 
-    /// The cluster of every new object, in the numbering of [`partition`](CompletedClustering::partition): the
-    /// nearest centre in the completed similarity.
+    /// The cluster of every new object, in the numbering of
+    /// [`partition`](CompletedClustering::partition): the nearest centre in the completed
+    /// similarity.
     ///
     /// # Errors
-    /// As [`Features::check`], [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for
-    /// another number of features than at the fit, and
-    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) where the fit had
-    /// coordinates instead of features.
+    /// As [`Features::check`],
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another number
+    /// of features than at the fit, and
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) where the fit
+    /// had coordinates instead of features.
     ///
     /// # Complexity
     /// O(d k) per object for singular vectors and projections, O(N d) for neighbours.
@@ -142,11 +146,16 @@ impl CompletedClustering {
             Map::Coordinates(extension, _) => extension.n_features(),
             Map::Projection(projection) => projection.n_features(),
             Map::None => {
-                return Err(Error::invalid("the fit had coordinates, no features: new objects have none"));
+                return Err(Error::invalid(
+                    "the fit had coordinates, no features: new objects have none",
+                ));
             }
         };
         if features.n_features() != width {
-            return Err(Error::shape(format!("{} features, {width} at the fit", features.n_features())));
+            return Err(Error::shape(format!(
+                "{} features, {width} at the fit",
+                features.n_features()
+            )));
         }
         let rows = match &self.map {
             Map::Coordinates(extension, root) => {

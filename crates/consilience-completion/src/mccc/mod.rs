@@ -15,8 +15,8 @@ mod stochastic;
 mod tests;
 
 use consilience_core::{
-    Constraints, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed,
-    Status,
+    Constraints, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report,
+    Result, Seed, Status,
 };
 use consilience_num::kmeans::KMeansOptions;
 use ndarray::{Array2, ArrayView2, s};
@@ -46,12 +46,13 @@ const PLAIN_MULTIPLE: f64 = 10.0;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum LossWeight {
-    /// The weight whose clusters keep most of the constraints that were held out, in three parts; must-links and
-    /// cannot-links count alike.
+    /// The weight whose clusters keep most of the constraints that were held out, in three parts;
+    /// must-links and cannot-links count alike.
     #[default]
     HeldOut,
-    /// The thesis's rule: the weight with the most balanced clusters, among those whose solution has at least as
-    /// many eigenvectors as there are clusters (the trivial M = 0 is balanced, too).
+    /// The thesis's rule: the weight with the most balanced clusters, among those whose solution
+    /// has at least as many eigenvectors as there are clusters (the trivial M = 0 is balanced,
+    /// too).
     Balanced,
     /// This C, for orthonormal columns of the basis as in the thesis.
     Fixed(f64),
@@ -70,18 +71,18 @@ pub enum CompletionSolver {
     /// Accelerated proximal gradient with restarts: exact, down to the tolerance.
     #[default]
     Accelerated,
-    /// The thesis's Algorithm 1, stochastic subgradient steps on a matrix of rank r: slow to a low accuracy, here
-    /// for comparison. It seldom reaches the tolerance, and the status says so.
+    /// The thesis's Algorithm 1, stochastic subgradient steps on a matrix of rank r: slow to a low
+    /// accuracy, here for comparison. It seldom reaches the tolerance, and the status says so.
     Stochastic,
 }
 
-/// MCCC: clusters from features and a few must-links and cannot-links, by completing the similarity of all pairs
-/// in a basis made from the features.
+/// MCCC: clusters from features and a few must-links and cannot-links, by completing the similarity
+/// of all pairs in a basis made from the features.
 ///
-/// For thousands of constraints on objects whose features say something about the clusters; also the way to
-/// settle which clustering of the data was meant. With a handful of constraints a constrained k-means uses them
-/// better. Where constraints contradict the features altogether no basis holds the clusters, and held-out
-/// constraints (in the notes of the report) tell.
+/// For thousands of constraints on objects whose features say something about the clusters; also
+/// the way to settle which clustering of the data was meant. With a handful of constraints a
+/// constrained k-means uses them better. Where constraints contradict the features altogether no
+/// basis holds the clusters, and held-out constraints (in the notes of the report) tell.
 ///
 /// ```text
 /// Z = k orthonormal columns from the features (N x k)
@@ -111,31 +112,33 @@ pub enum CompletionSolver {
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
-/// Basis, k and C are chosen by held-out constraints unless they are named; that needs 6 links of either kind, and
-/// with fewer it takes neighbours, 25 columns and 10 times the least weight that gives an M other than 0. Without
-/// must-links, or without cannot-links, M says nothing: the clusters are then those of k-means on the leading
-/// columns of the basis, that is plain spectral clustering, and a note says so. Objects in no constraint cost
-/// nothing in the optimisation: only the rows of constrained objects are looked at, and nothing is N x N.
+/// Basis, k and C are chosen by held-out constraints unless they are named; that needs 6 links of
+/// either kind, and with fewer it takes neighbours, 25 columns and 10 times the least weight that
+/// gives an M other than 0. Without must-links, or without cannot-links, M says nothing: the
+/// clusters are then those of k-means on the leading columns of the basis, that is plain spectral
+/// clustering, and a note says so. Objects in no constraint cost nothing in the optimisation: only
+/// the rows of constrained objects are looked at, and nothing is N x N.
 ///
 /// # Complexity
-/// O(m k^2 + p k + k^3) per iteration for p constraints over m objects. The basis: O(N d min(N, d)) for singular
-/// vectors; O(N^2 d) time and O(N (k + 10)) memory for neighbours up to 20,000 objects, beyond O(N d) with a
-/// constant of some thousand.
+/// O(m k^2 + p k + k^3) per iteration for p constraints over m objects. The basis: O(N d min(N, d))
+/// for singular vectors; O(N^2 d) time and O(N (k + 10)) memory for neighbours up to 20,000
+/// objects, beyond O(N d) with a constant of some thousand.
 ///
 /// # Errors
 /// [`ErrorKind::Empty`] and [`ErrorKind::NonFinite`] for bad features;
-/// [`ErrorKind::InvalidParameter`] for clusters outside `1..=N` and for parameters out of their range;
-/// [`ErrorKind::ShapeMismatch`] where the constraints are over another number of objects;
-/// [`ErrorKind::TooLarge`] where the tables exceed 8 GiB; [`ErrorKind::Cancelled`]. Constraints that contradict
-/// each other cannot be stated: [`Constraints::add`] refuses them.
+/// [`ErrorKind::InvalidParameter`] for clusters outside `1..=N` and for parameters out of their
+/// range; [`ErrorKind::ShapeMismatch`] where the constraints are over another number of objects;
+/// [`ErrorKind::TooLarge`] where the tables exceed 8 GiB; [`ErrorKind::Cancelled`]. Constraints
+/// that contradict each other cannot be stated: [`Constraints::add`] refuses them.
 ///
 /// # References
-/// J. Yi, "Crowdclustering", PhD thesis, Michigan State University, 2014, Chapter 5, Eq. 5.8 and Algorithm 1; J. Yi, L. Zhang, R. Jin, Q. Qian, A. K. Jain,
-/// "Semi-supervised clustering by input pattern assisted pairwise similarity matrix completion", ICML 2013. Ours:
-/// M is positive semidefinite, as the similarity of a clustering is (`semidefinite(false)` is the thesis's free
-/// M); k-means sees all positive eigenvectors scaled by the roots of their eigenvalues, where the thesis takes
-/// the first r unscaled; the basis may come from the graph of neighbours; and C is chosen by held-out
-/// constraints, where the thesis looks for balanced clusters.
+/// J. Yi, "Crowdclustering", PhD thesis, Michigan State University, 2014, Chapter 5, Eq. 5.8 and
+/// Algorithm 1; J. Yi, L. Zhang, R. Jin, Q. Qian, A. K. Jain, "Semi-supervised clustering by input
+/// pattern assisted pairwise similarity matrix completion", ICML 2013. Ours: M is positive
+/// semidefinite, as the similarity of a clustering is (`semidefinite(false)` is the thesis's free
+/// M); k-means sees all positive eigenvectors scaled by the roots of their eigenvalues, where the
+/// thesis takes the first r unscaled; the basis may come from the graph of neighbours; and C is
+/// chosen by held-out constraints, where the thesis looks for balanced clusters.
 #[doc(alias = "semi-supervised clustering")]
 #[doc(alias = "input pattern assisted matrix completion")]
 #[derive(Clone, Debug, PartialEq)]
@@ -153,8 +156,8 @@ pub struct Mccc {
 }
 
 impl Mccc {
-    /// At most this many clusters; basis, columns and C by held-out constraints, tolerance 1e-6, at most 500
-    /// iterations, 10 starts of the k-means, seed 0.
+    /// At most this many clusters; basis, columns and C by held-out constraints, tolerance 1e-6, at
+    /// most 500 iterations, 10 starts of the k-means, seed 0.
     pub fn new(clusters: usize) -> Self {
         Mccc {
             clusters,
@@ -176,8 +179,8 @@ impl Mccc {
         self
     }
 
-    /// k, the number of columns of the basis, at most. Left out, held-out constraints choose among 25, 50 and
-    /// (for singular vectors) 100.
+    /// k, the number of columns of the basis, at most. Left out, held-out constraints choose among
+    /// 25, 50 and (for singular vectors) 100.
     pub fn eigenvectors(mut self, eigenvectors: usize) -> Self {
         self.eigenvectors = Some(eigenvectors);
         self
@@ -268,11 +271,13 @@ impl Mccc {
         self.complete(coordinates, &pairs, report, observer, true)
     }
 
-    /// Clusters objects by coordinates of the caller's own (N x k, columns as orthonormal as may be): eigenvectors of
-    /// a graph, singular vectors of sparse rows ([`truncated_svd`](consilience_num::svd::truncated_svd)), a
-    /// spectral embedding of an ensemble. The lower road.
+    /// Clusters objects by coordinates of the caller's own (N x k, columns as orthonormal as may
+    /// be): eigenvectors of a graph, singular vectors of sparse rows
+    /// ([`truncated_svd`](consilience_num::svd::truncated_svd)), a spectral embedding of an
+    /// ensemble. The lower road.
     ///
-    /// All columns are used. The result cannot label new objects, since their coordinates are unknown here.
+    /// All columns are used. The result cannot label new objects, since their coordinates are
+    /// unknown here.
     ///
     /// # Errors
     /// As [`Mccc`] says.
@@ -305,9 +310,12 @@ impl Mccc {
     ) -> Result<Fit<CompletedClustering>> {
         let (candidate, weights) =
             report.stage("choice", || self.choose(&coordinates, pairs, named, observer))?;
-        let Coordinates { basis, z, extension, converged } = coordinates.swap_remove(candidate.coordinates);
+        let Coordinates { basis, z, extension, converged } =
+            coordinates.swap_remove(candidate.coordinates);
         if !converged {
-            report.notes.push(format!("eigenvectors of the basis {} did not converge", basis.name()));
+            report
+                .notes
+                .push(format!("eigenvectors of the basis {} did not converge", basis.name()));
         }
         let z = z.slice_move(s![.., ..candidate.k]).as_standard_layout().into_owned();
         let (must, cannot) = pairs.kinds();
@@ -401,8 +409,12 @@ impl Mccc {
         for (at, own) in coordinates.iter().enumerate() {
             let most = own.z.ncols();
             if named && self.eigenvectors.is_none() {
-                candidates
-                    .extend(COLUMNS.iter().filter(|&&k| k < most).map(|&k| Candidate { coordinates: at, k }));
+                candidates.extend(
+                    COLUMNS
+                        .iter()
+                        .filter(|&&k| k < most)
+                        .map(|&k| Candidate { coordinates: at, k }),
+                );
             }
             candidates.push(Candidate { coordinates: at, k: most });
         }
@@ -417,15 +429,26 @@ impl Mccc {
         {
             return Ok((first, fixed));
         }
-        let choice =
-            held_out(coordinates, &candidates, pairs, self.clusters, self.semidefinite, self.seed, observer)?;
+        let choice = held_out(
+            coordinates,
+            &candidates,
+            pairs,
+            self.clusters,
+            self.semidefinite,
+            self.seed,
+            observer,
+        )?;
         let Some(choice) = choice else {
             return Ok((first, fixed.unwrap_or(Weights::Multiple(PLAIN_MULTIPLE, None))));
         };
         let note = format!(
             "held-out constraints chose basis {}, {} columns and {} times the least weight: {:.1} % of them were \
              kept (must-links and cannot-links counting alike)",
-            if named { coordinates[choice.candidate.coordinates].basis.name() } else { "of the caller" },
+            if named {
+                coordinates[choice.candidate.coordinates].basis.name()
+            } else {
+                "of the caller"
+            },
             choice.candidate.k,
             choice.multiple,
             100.0 * choice.kept
@@ -482,7 +505,8 @@ impl Mccc {
                     ..KMeansOptions::new(self.clusters)
                 };
                 let rows = product(z, root.view()) * (z.nrows() as f64).sqrt();
-                let found = consilience_num::kmeans::fit(rows.view(), None, &options, &mut |_| true);
+                let found =
+                    consilience_num::kmeans::fit(rows.view(), None, &options, &mut |_| true);
                 let labels = found.assignment;
                 let clusters = Partition::from_fn(labels.len(), |i| Some(u64::from(labels[i])))?;
                 clusters.sizes().iter().map(|&s| (s as f64) * (s as f64)).sum()
@@ -494,7 +518,8 @@ impl Mccc {
         let Some((_, solved, multiple)) = best else {
             return Err(Error::invalid("no weight was tried"));
         };
-        let note = format!("the most balanced clusters are those at {multiple} times the least weight");
+        let note =
+            format!("the most balanced clusters are those at {multiple} times the least weight");
         Ok((solved, multiple * least, Some(note)))
     }
 
@@ -524,7 +549,9 @@ impl Mccc {
         }
         for (name, value) in sizes {
             if !(value > 0.0 && value.is_finite()) {
-                return Err(Error::invalid(format!("{name} is {value}; expected a positive number")));
+                return Err(Error::invalid(format!(
+                    "{name} is {value}; expected a positive number"
+                )));
             }
         }
         Ok(())
@@ -542,7 +569,10 @@ enum Weights {
 /// Refuses constraints about another number of objects than there are rows.
 pub(crate) fn check_constraints(constraints: &Constraints, n: usize) -> Result<()> {
     if constraints.n_objects() != n {
-        return Err(Error::shape(format!("constraints over {} objects, {n} rows", constraints.n_objects())));
+        return Err(Error::shape(format!(
+            "constraints over {} objects, {n} rows",
+            constraints.n_objects()
+        )));
     }
     Ok(())
 }

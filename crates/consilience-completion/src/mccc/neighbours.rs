@@ -10,7 +10,8 @@ use rayon::prelude::*;
 
 /// Neighbours of an object; the last sets its scale.
 pub(super) const NEIGHBOURS: usize = 10;
-/// Least scale of an object, as a share of the mean: else duplicates would be cut off from the rest.
+/// Least scale of an object, as a share of the mean: else duplicates would be cut off from the
+/// rest.
 const LEAST_SCALE: f64 = 0.1;
 /// Rows whose distances are computed together.
 const ROWS: usize = 64;
@@ -49,12 +50,18 @@ impl SymmetricOperator for Normalised {
 
 impl Graph {
     /// The `k` leading eigenvectors, and whether they converged.
-    pub(super) fn new(x: Array2<f64>, k: usize, seed: Seed, observer: &dyn Observer) -> Result<(Self, bool)> {
+    pub(super) fn new(
+        x: Array2<f64>,
+        k: usize,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<(Self, bool)> {
         let n = x.nrows();
         let norms: Vec<f64> = x.rows().into_iter().map(|r| r.dot(&r)).collect();
         let count = NEIGHBOURS.min(n - 1);
         let near = nearest(&x, &norms, x.view(), count, true, observer)?;
-        let scale = floored(near.iter().map(|row| row.last().map_or(0.0, |l| l.1.sqrt())).collect());
+        let scale =
+            floored(near.iter().map(|row| row.last().map_or(0.0, |l| l.1.sqrt())).collect());
         let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); n];
         for (i, row) in near.iter().enumerate() {
             for &(j, d) in row {
@@ -131,8 +138,8 @@ fn floored(mut scale: Vec<f64>) -> Vec<f64> {
 /// Neighbours of a row with their squared distances.
 type Near = Vec<(usize, f64)>;
 
-/// For every row of `new` its `count` nearest rows of `x` with squared distances, ascending; of equals the lower
-/// number. `apart` leaves out the row of its own number.
+/// For every row of `new` its `count` nearest rows of `x` with squared distances, ascending; of
+/// equals the lower number. `apart` leaves out the row of its own number.
 fn nearest(
     x: &Array2<f64>,
     norms: &[f64],
@@ -164,8 +171,9 @@ fn nearest(
                     let own = c * ROWS + r;
                     order.clear();
                     order.extend((0..n as u32).filter(|&j| !(apart && j as usize == own)));
-                    let by =
-                        |a: &u32, b: &u32| rough[*a as usize].total_cmp(&rough[*b as usize]).then(a.cmp(b));
+                    let by = |a: &u32, b: &u32| {
+                        rough[*a as usize].total_cmp(&rough[*b as usize]).then(a.cmp(b))
+                    };
                     if count == 0 {
                         return Vec::new();
                     }
@@ -178,7 +186,10 @@ fn nearest(
                         .iter()
                         .map(|&j| {
                             let other = &x[j as usize * d..][..d];
-                            (j as usize, row.iter().zip(other).map(|(a, b)| (a - b) * (a - b)).sum())
+                            (
+                                j as usize,
+                                row.iter().zip(other).map(|(a, b)| (a - b) * (a - b)).sum(),
+                            )
                         })
                         .collect();
                     near.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));

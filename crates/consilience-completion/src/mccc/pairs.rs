@@ -15,8 +15,10 @@ pub(super) struct Pairs {
 impl Pairs {
     /// The constraints as they were said.
     pub(super) fn new(constraints: &Constraints) -> Self {
-        let mut links: Vec<(usize, usize, f64)> =
-            constraints.iter().map(|(i, j, link)| (i, j, f64::from(u8::from(link == Link::Must)))).collect();
+        let mut links: Vec<(usize, usize, f64)> = constraints
+            .iter()
+            .map(|(i, j, link)| (i, j, f64::from(u8::from(link == Link::Must))))
+            .collect();
         links.sort_unstable_by_key(|l| (l.0, l.1));
         Pairs { links }
     }
@@ -126,7 +128,8 @@ fn gram(a: &[f64], b: &[f64], m: usize, ka: usize, kb: usize, out: &mut Array2<f
         return;
     }
     if let Some(out) = out.as_slice_mut() {
-        let (a, b) = (MatRef::from_row_major_slice(a, m, ka), MatRef::from_row_major_slice(b, m, kb));
+        let (a, b) =
+            (MatRef::from_row_major_slice(a, m, ka), MatRef::from_row_major_slice(b, m, kb));
         let out = MatMut::from_row_major_slice_mut(out, ka, kb);
         matmul(out, Accum::Replace, a.transpose(), b, 1.0, Par::Seq);
     }

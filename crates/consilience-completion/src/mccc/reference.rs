@@ -1,17 +1,24 @@
-//! Eq. 5.8 straight from the thesis: the N x N matrix Z M Z' and plain proximal gradient steps, long.
+//! Eq. 5.8 straight from the thesis: the N x N matrix Z M Z' and plain proximal gradient steps,
+//! long.
 
 use consilience_num::eigen::symmetric_eigen;
 use ndarray::Array2;
 
 /// `|M|_* + C/2 |P(Z M Z' - S)|_F^2`, every pair once.
-pub(super) fn objective(z: &Array2<f64>, links: &[(usize, usize, f64)], c: f64, m: &Array2<f64>) -> f64 {
+pub(super) fn objective(
+    z: &Array2<f64>,
+    links: &[(usize, usize, f64)],
+    c: f64,
+    m: &Array2<f64>,
+) -> f64 {
     let similarity = z.dot(m).dot(&z.t());
     let nuclear: f64 = symmetric_eigen(m.view()).unwrap().values.iter().map(|v| v.abs()).sum();
     let loss: f64 = links.iter().map(|&(i, j, s)| (similarity[[i, j]] - s).powi(2)).sum();
     nuclear + 0.5 * c * loss
 }
 
-/// The minimiser, by `steps` plain steps of a length that is safe since `|z_i z_j'| <= |z_i| |z_j|`.
+/// The minimiser, by `steps` plain steps of a length that is safe since
+/// `|z_i z_j'| <= |z_i| |z_j|`.
 pub(super) fn minimise(
     z: &Array2<f64>,
     links: &[(usize, usize, f64)],

@@ -31,8 +31,8 @@ pub(crate) struct Representatives {
 }
 
 impl Representatives {
-    /// The `k` leading left singular vectors (N x k) of the objects' shares, columns over the roots of their
-    /// sums; and whether they converged.
+    /// The `k` leading left singular vectors (N x k) of the objects' shares, columns over the roots
+    /// of their sums; and whether they converged.
     pub(super) fn new(
         x: &Array2<f64>,
         k: usize,
@@ -41,7 +41,8 @@ impl Representatives {
     ) -> Result<(Self, Array2<f64>, bool)> {
         let n = x.nrows();
         let count = REPRESENTATIVES.min(n / DRAWN).max(2 * k).min(n);
-        let drawn = seed.derive("representatives", 0).stream().sample(n, count.saturating_mul(DRAWN));
+        let drawn =
+            seed.derive("representatives", 0).stream().sample(n, count.saturating_mul(DRAWN));
         let options = KMeansOptions {
             max_iterations: ROUNDS,
             seed: seed.derive("representatives", 1).0,
@@ -96,7 +97,8 @@ impl Representatives {
         let shares = self.shares(&self.links(new));
         let width = self.map.ncols();
         let mut z = Array2::zeros((new.nrows(), width));
-        if let (Some(map), Some(out)) = (self.map.as_standard_layout().as_slice(), z.as_slice_mut()) {
+        if let (Some(map), Some(out)) = (self.map.as_standard_layout().as_slice(), z.as_slice_mut())
+        {
             Rows::multiply(&shares, map, out, width);
         }
         z
@@ -119,9 +121,11 @@ impl Representatives {
             self.table.n_rows(),
             links.chunks(self.near.max(1)).map(|links| {
                 let first = links.iter().map(|l| l.1).fold(f64::INFINITY, f64::min);
-                let w: Vec<f64> = links.iter().map(|l| ((first - l.1) / self.width).exp()).collect();
+                let w: Vec<f64> =
+                    links.iter().map(|l| ((first - l.1) / self.width).exp()).collect();
                 let sum: f64 = w.iter().sum();
-                let mut row: Vec<(u32, f64)> = links.iter().zip(&w).map(|(l, w)| (l.0, w / sum)).collect();
+                let mut row: Vec<(u32, f64)> =
+                    links.iter().zip(&w).map(|(l, w)| (l.0, w / sum)).collect();
                 row.sort_unstable_by_key(|e| e.0);
                 row
             }),

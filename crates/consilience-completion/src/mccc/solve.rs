@@ -51,7 +51,9 @@ impl Spectrum {
             return self;
         }
         let mut order: Vec<usize> = (0..self.values.len()).collect();
-        order.sort_by(|&a, &b| self.values[b].abs().total_cmp(&self.values[a].abs()).then(a.cmp(&b)));
+        order.sort_by(|&a, &b| {
+            self.values[b].abs().total_cmp(&self.values[a].abs()).then(a.cmp(&b))
+        });
         order.truncate(rank);
         order.sort_unstable();
         Spectrum {
@@ -76,14 +78,15 @@ pub(super) struct Solved {
     pub status: Status,
 }
 
-/// `1 / |A*(S)|`: at this C and below M = 0 is the solution. Infinite where no pair is a must-link, or all have
-/// rows of 0.
+/// `1 / |A*(S)|`: at this C and below M = 0 is the solution. Infinite where no pair is a must-link,
+/// or all have rows of 0.
 pub(super) fn least_weight(sampling: &Sampling, semidefinite: bool) -> f64 {
     let size = dual_norm(&sampling.adjoint(sampling.target()), semidefinite);
     if size > 0.0 { 1.0 / size } else { f64::INFINITY }
 }
 
-/// The norm that the dual point must keep within 1: largest eigenvalue, of either sign where M is free.
+/// The norm that the dual point must keep within 1: largest eigenvalue, of either sign where M is
+/// free.
 fn dual_norm(g: &Array2<f64>, semidefinite: bool) -> f64 {
     let Some(eigen) = symmetric_eigen(g.view()) else { return f64::INFINITY };
     let (first, last) = (eigen.values.first(), eigen.values.last());
@@ -96,8 +99,9 @@ pub(super) fn shrink(v: &Array2<f64>, by: f64, semidefinite: bool) -> Option<Spe
     let eigen = symmetric_eigen(v.view())?;
     let k = eigen.values.len();
     let low = by.max(ROUNDING * eigen.values.first().map_or(0.0, |f| f.abs()));
-    let kept: Vec<usize> =
-        (0..k).filter(|&l| eigen.values[l] > low || (!semidefinite && -eigen.values[l] > low)).collect();
+    let kept: Vec<usize> = (0..k)
+        .filter(|&l| eigen.values[l] > low || (!semidefinite && -eigen.values[l] > low))
+        .collect();
     let values = kept.iter().map(|&l| eigen.values[l] - by.copysign(eigen.values[l])).collect();
     Some(Spectrum { vectors: eigen.vectors.select(ndarray::Axis(1), &kept), values })
 }
@@ -136,7 +140,8 @@ pub(super) fn solve(
     let mut momentum = 1.0f64;
     let mut bound = f64::NEG_INFINITY;
     let objective = |spectrum: &Spectrum, seen: &[f64]| {
-        spectrum.nuclear() + 0.5 * c * seen.iter().zip(target).map(|(f, s)| (f - s) * (f - s)).sum::<f64>()
+        spectrum.nuclear()
+            + 0.5 * c * seen.iter().zip(target).map(|(f, s)| (f - s) * (f - s)).sum::<f64>()
     };
     let mut best = (objective(&spectrum, &seen), spectrum.clone());
     let mut iterations = 0;
@@ -145,7 +150,8 @@ pub(super) fn solve(
         let next = 0.5 * (1.0 + (1.0 + 4.0 * momentum * momentum).sqrt());
         let beta = (momentum - 1.0) / next;
         let y = &m + &((&m - &before) * beta);
-        let seen_y: Vec<f64> = seen.iter().zip(&seen_before).map(|(a, b)| a + beta * (a - b)).collect();
+        let seen_y: Vec<f64> =
+            seen.iter().zip(&seen_before).map(|(a, b)| a + beta * (a - b)).collect();
         let pull: Vec<f64> = target.iter().zip(&seen_y).map(|(s, f)| c * (s - f)).collect();
         let g = sampling.adjoint(&pull);
         if iterations.is_multiple_of(LOOK) {
@@ -155,7 +161,8 @@ pub(super) fn solve(
             }
         }
         let (found, new, seen_new) = loop {
-            let Some(found) = shrink(&(&y + &(&g / length)), 1.0 / length, rules.semidefinite) else {
+            let Some(found) = shrink(&(&y + &(&g / length)), 1.0 / length, rules.semidefinite)
+            else {
                 // Only where C is so large that numbers overflow: what is there stays.
                 return Ok(finish(sampling, rules, best, bound, iterations));
             };
@@ -186,11 +193,13 @@ pub(super) fn solve(
     Ok(finish(sampling, rules, best, bound, iterations))
 }
 
-/// Objective at M, and how far it may be above the least, as a share of it: the residuals, shortened until their
-/// matrix is within the unit ball of the dual norm, bound the least from below.
+/// Objective at M, and how far it may be above the least, as a share of it: the residuals,
+/// shortened until their matrix is within the unit ball of the dual norm, bound the least from
+/// below.
 pub(super) fn certificate(sampling: &Sampling, rules: &Rules, m: &Spectrum) -> (f64, f64) {
     let seen = sampling.forward(m.vectors.view(), &m.values);
-    let pull: Vec<f64> = sampling.target().iter().zip(&seen).map(|(s, f)| rules.c * (s - f)).collect();
+    let pull: Vec<f64> =
+        sampling.target().iter().zip(&seen).map(|(s, f)| rules.c * (s - f)).collect();
     let objective = m.nuclear() + pull.iter().map(|p| p * p).sum::<f64>() / (2.0 * rules.c);
     let dual = dual_value(&pull, &sampling.adjoint(&pull), sampling.target(), rules);
     (objective, if objective > 0.0 { ((objective - dual) / objective).max(0.0) } else { 0.0 })
@@ -199,7 +208,10 @@ pub(super) fn certificate(sampling: &Sampling, rules: &Rules, m: &Spectrum) -> (
 /// Lower bound on the objective from the weights `pull` of the pairs and their matrix `g`.
 fn dual_value(pull: &[f64], g: &Array2<f64>, target: &[f64], rules: &Rules) -> f64 {
     let short = 1.0 / dual_norm(g, rules.semidefinite).max(1.0);
-    pull.iter().zip(target).map(|(p, s)| short * p * s - short * p * short * p / (2.0 * rules.c)).sum()
+    pull.iter()
+        .zip(target)
+        .map(|(p, s)| short * p * s - short * p * short * p / (2.0 * rules.c))
+        .sum()
 }
 
 fn finish(
@@ -210,7 +222,8 @@ fn finish(
     iterations: usize,
 ) -> Solved {
     let (objective, last) = certificate(sampling, rules, &best.1);
-    let gap = if objective > 0.0 { last.min(((objective - bound) / objective).max(0.0)) } else { 0.0 };
+    let gap =
+        if objective > 0.0 { last.min(((objective - bound) / objective).max(0.0)) } else { 0.0 };
     let status = if gap <= rules.tolerance { Status::Solved } else { Status::MaxIterations };
     Solved { m: best.1, objective, gap, iterations, status }
 }

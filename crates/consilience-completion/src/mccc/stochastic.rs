@@ -9,8 +9,9 @@ use super::solve::{Rules, Solved, Spectrum, certificate, shrink, stretch};
 /// Step lengths fall like `1 / sqrt(1 + t / COOLING)`.
 const COOLING: f64 = 20.0;
 
-/// At step t a probing matrix H (k x r, `E[H H'] = I`) gives the estimate `G H H'` of the gradient G, and
-/// `M <- Pi(M - eta_t G H H')`, where Pi takes the r largest eigenvalues of the symmetric part less eta_t.
+/// At step t a probing matrix H (k x r, `E[H H'] = I`) gives the estimate `G H H'` of the gradient
+/// G, and `M <- Pi(M - eta_t G H H')`, where Pi takes the r largest eigenvalues of the symmetric
+/// part less eta_t.
 pub(super) fn descend(
     sampling: &Sampling,
     rules: &Rules,
@@ -29,7 +30,8 @@ pub(super) fn descend(
     for t in 0..rules.max_iterations {
         observer.check()?;
         let seen = sampling.forward(spectrum.vectors.view(), &spectrum.values);
-        let fall: Vec<f64> = sampling.target().iter().zip(&seen).map(|(s, f)| rules.c * (s - f)).collect();
+        let fall: Vec<f64> =
+            sampling.target().iter().zip(&seen).map(|(s, f)| rules.c * (s - f)).collect();
         let value = spectrum.values.iter().map(|v| v.abs()).sum::<f64>()
             + fall.iter().map(|f| f * f).sum::<f64>() / (2.0 * rules.c);
         if value < best.0 {

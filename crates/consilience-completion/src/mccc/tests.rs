@@ -1,7 +1,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use consilience_core::{
-    Constraints, ErrorKind, Features, Link, Observer, Partition, Seed, Status, scores::adjusted_rand,
+    Constraints, ErrorKind, Features, Link, Observer, Partition, Seed, Status,
+    scores::adjusted_rand,
 };
 use ndarray::{Array2, Axis, array};
 
@@ -64,14 +65,26 @@ fn objective_equals_that_of_a_long_plain_run() {
                 let c = multiple * least;
                 let rules = Rules { c, semidefinite, tolerance: 1e-9, max_iterations: 5000 };
                 let solved = solve(&sampling, &rules, Spectrum::zero(z.ncols()), &()).unwrap();
-                assert_eq!(solved.status, Status::Solved, "seed {seed}, {multiple}, gap {}", solved.gap);
+                assert_eq!(
+                    solved.status,
+                    Status::Solved,
+                    "seed {seed}, {multiple}, gap {}",
+                    solved.gap
+                );
                 let long = reference::minimise(&z, &links, c, semidefinite, 2500);
                 let expected = reference::objective(&z, &links, c, &long);
                 let own = reference::objective(&z, &links, c, &solved.m.matrix());
                 assert!((own - solved.objective).abs() <= 1e-9 * own.max(1e-300), "what is told");
-                assert!(own <= expected * (1.0 + 1e-6), "seed {seed}, {multiple}: {own} above {expected}");
-                // The other way round the plain run may not have come all the way: the bound holds for both.
-                assert!(expected >= own * (1.0 - 1e-8), "seed {seed}: {expected} below the bound of {own}");
+                assert!(
+                    own <= expected * (1.0 + 1e-6),
+                    "seed {seed}, {multiple}: {own} above {expected}"
+                );
+                // The other way round the plain run may not have come all the way: the bound holds
+                // for both.
+                assert!(
+                    expected >= own * (1.0 - 1e-8),
+                    "seed {seed}: {expected} below the bound of {own}"
+                );
                 if (own - expected).abs() <= 1e-6 * expected {
                     compared += 1;
                 }
@@ -93,12 +106,14 @@ fn the_certificate_is_that_of_a_minimum() {
         if !least.is_finite() {
             continue;
         }
-        let rules = Rules { c: 4.0 * least, semidefinite: false, tolerance: 1e-10, max_iterations: 5000 };
+        let rules =
+            Rules { c: 4.0 * least, semidefinite: false, tolerance: 1e-10, max_iterations: 5000 };
         let m = solve(&sampling, &rules, Spectrum::zero(z.ncols()), &()).unwrap().m;
-        // G = C A*(S - A(M)) is a subgradient of the nuclear norm at M: V sign(Lambda) V' on its range, no longer
-        // than 1 beyond.
+        // G = C A*(S - A(M)) is a subgradient of the nuclear norm at M: V sign(Lambda) V' on its
+        // range, no longer than 1 beyond.
         let seen = sampling.forward(m.vectors.view(), &m.values);
-        let pull: Vec<f64> = seen.iter().zip(sampling.target()).map(|(f, s)| rules.c * (s - f)).collect();
+        let pull: Vec<f64> =
+            seen.iter().zip(sampling.target()).map(|(f, s)| rules.c * (s - f)).collect();
         let g = sampling.adjoint(&pull);
         let range = g.dot(&m.vectors);
         for (l, value) in m.values.iter().enumerate() {
@@ -109,7 +124,10 @@ fn the_certificate_is_that_of_a_minimum() {
         assert!(all.iter().all(|v| v.abs() <= 1.0 + 1e-3), "seed {seed}: {all:?}");
         assert!(certificate(&sampling, &rules, &m).1 <= 1e-4);
         // Any other M has a larger gap, and never a negative one.
-        let off = Spectrum { vectors: m.vectors.clone(), values: m.values.iter().map(|v| 1.5 * v).collect() };
+        let off = Spectrum {
+            vectors: m.vectors.clone(),
+            values: m.values.iter().map(|v| 1.5 * v).collect(),
+        };
         assert!(certificate(&sampling, &rules, &off).1 > 1e-3);
     }
 }
@@ -118,10 +136,14 @@ fn the_certificate_is_that_of_a_minimum() {
 fn planted_clusters_are_recovered_in_every_basis() {
     let (x, truth) = blobs(400, 4, 6, 3.0, 1);
     let known = random_pairs(&truth, 400, 2);
-    for basis in [Basis::HeldOut, Basis::Singular, Basis::Neighbours, Basis::StandardisedNeighbours] {
+    for basis in [Basis::HeldOut, Basis::Singular, Basis::Neighbours, Basis::StandardisedNeighbours]
+    {
         for weight in [LossWeight::HeldOut, LossWeight::Balanced] {
-            let found =
-                Mccc::new(4).basis(basis).loss_weight(weight).fit(x.view().into(), &known, &()).unwrap();
+            let found = Mccc::new(4)
+                .basis(basis)
+                .loss_weight(weight)
+                .fit(x.view().into(), &known, &())
+                .unwrap();
             let ari = adjusted_rand(&found.output.partition, &truth).unwrap();
             assert!(ari > 0.97, "{basis:?} {weight:?}: {ari} {:?}", found.report.notes);
             assert_eq!(found.report.status, Status::Solved, "{basis:?} {:?}", found.report);
@@ -162,13 +184,17 @@ fn new_objects_get_the_clusters_of_their_like() {
     for basis in [Basis::Singular, Basis::Neighbours, Basis::StandardisedNeighbours] {
         let found = Mccc::new(3).basis(basis).fit(old.into(), &known, &()).unwrap().output;
         let again = found.assign(old.into()).unwrap();
-        let same = again.iter().enumerate().filter(|&(i, &c)| found.partition.label(i) == Some(c)).count();
+        let same =
+            again.iter().enumerate().filter(|&(i, &c)| found.partition.label(i) == Some(c)).count();
         assert!(same >= 445, "{basis:?}: {same}");
         let predicted = found.predict(new.into()).unwrap();
         let rest = truth.select(&(450..600).collect::<Vec<_>>()).unwrap();
         assert!(adjusted_rand(&predicted, &rest).unwrap() > 0.95, "{basis:?}");
         let narrow = array![[1.0, 2.0]];
-        assert_eq!(found.assign(narrow.view().into()).unwrap_err().kind(), ErrorKind::ShapeMismatch);
+        assert_eq!(
+            found.assign(narrow.view().into()).unwrap_err().kind(),
+            ErrorKind::ShapeMismatch
+        );
         assert_eq!(found.similarity(0, 450).unwrap_err().kind(), ErrorKind::OutOfRange);
     }
 }
@@ -208,7 +234,11 @@ fn permuted_objects_get_the_permuted_clusters() {
     known.iter().for_each(|(i, j, link)| moved.add(place[i], place[j], link).unwrap());
     let (a, b) = (
         Mccc::new(3).fit(x.view().into(), &known, &()).unwrap().output.partition,
-        Mccc::new(3).fit(x.select(Axis(0), &order).view().into(), &moved, &()).unwrap().output.partition,
+        Mccc::new(3)
+            .fit(x.select(Axis(0), &order).view().into(), &moved, &())
+            .unwrap()
+            .output
+            .partition,
     );
     assert_eq!(a.select(&order).unwrap(), b);
 }
@@ -219,10 +249,16 @@ fn both_precisions_and_extreme_units_agree() {
     let known = random_pairs(&truth, 120, 12);
     let plain = Mccc::new(3).fit(x.view().into(), &known, &()).unwrap().output.partition;
     let single = x.mapv(|v| v as f32);
-    assert_eq!(Mccc::new(3).fit(single.view().into(), &known, &()).unwrap().output.partition, plain);
+    assert_eq!(
+        Mccc::new(3).fit(single.view().into(), &known, &()).unwrap().output.partition,
+        plain
+    );
     for factor in [2f64.powi(900), 2f64.powi(-900)] {
         let far = &x * factor;
-        assert_eq!(Mccc::new(3).fit(far.view().into(), &known, &()).unwrap().output.partition, plain);
+        assert_eq!(
+            Mccc::new(3).fit(far.view().into(), &known, &()).unwrap().output.partition,
+            plain
+        );
     }
 }
 
@@ -234,7 +270,10 @@ fn too_few_constraints_are_plain_spectral_clustering() {
         for basis in [Basis::HeldOut, Basis::Singular] {
             let found = Mccc::new(3).basis(basis).fit(x.view().into(), &known, &()).unwrap();
             assert!(found.report.notes.iter().any(|n| n.contains("plain spectral")), "{round}");
-            assert!(adjusted_rand(&found.output.partition, &truth).unwrap() > 0.9, "{round} {basis:?}");
+            assert!(
+                adjusted_rand(&found.output.partition, &truth).unwrap() > 0.9,
+                "{round} {basis:?}"
+            );
         }
         // Of one kind alone.
         known = Constraints::new(150).unwrap();
@@ -254,7 +293,8 @@ fn odd_tables() {
     // One object.
     let one = array![[3.0, f64::MIN_POSITIVE]];
     for basis in [Basis::HeldOut, Basis::Singular, Basis::Neighbours] {
-        let found = Mccc::new(1).basis(basis).fit(one.view().into(), &Constraints::new(1).unwrap(), &());
+        let found =
+            Mccc::new(1).basis(basis).fit(one.view().into(), &Constraints::new(1).unwrap(), &());
         assert_eq!(found.unwrap().output.partition.n_clusters(), 1);
     }
     // Equal objects, constant columns, more clusters than are distinct.
@@ -272,14 +312,18 @@ fn odd_tables() {
     }
     let two = Array2::from_shape_fn((40, 2), |(i, j)| if j == 0 { (i % 2) as f64 } else { 5.0 });
     let found = Mccc::new(3).basis(Basis::Singular).fit(two.view().into(), &known, &()).unwrap();
-    assert_eq!((found.output.partition.n_clusters(), found.report.status), (2, Status::FewerClusters));
+    assert_eq!(
+        (found.output.partition.n_clusters(), found.report.status),
+        (2, Status::FewerClusters)
+    );
 }
 
 #[test]
 fn bad_input_is_told_with_its_place() {
     let (x, truth) = blobs(30, 2, 2, 3.0, 15);
     let known = random_pairs(&truth, 40, 16);
-    let run = |m: Mccc, x: &Array2<f64>| m.fit(x.view().into(), &known, &()).map(|_| ()).unwrap_err();
+    let run =
+        |m: Mccc, x: &Array2<f64>| m.fit(x.view().into(), &known, &()).map(|_| ()).unwrap_err();
     for (m, what) in [
         (Mccc::new(0), "0 clusters of 30"),
         (Mccc::new(31), "31 clusters of 30"),
@@ -305,7 +349,10 @@ fn bad_input_is_told_with_its_place() {
     assert_eq!(error.kind(), ErrorKind::ShapeMismatch);
     // Weights at the ends of the scale.
     for c in [1e-300, 1e300] {
-        let found = Mccc::new(2).loss_weight(LossWeight::Fixed(c)).fit(x.view().into(), &known, &()).unwrap();
+        let found = Mccc::new(2)
+            .loss_weight(LossWeight::Fixed(c))
+            .fit(x.view().into(), &known, &())
+            .unwrap();
         assert!(found.output.embedding().iter().all(|v| v.is_finite()));
     }
 }
@@ -372,7 +419,8 @@ fn many_objects_go_by_way_of_representatives() {
     let found = run(2);
     assert!(adjusted_rand(&found.partition, &truth).unwrap() > 0.99);
     let again = found.assign(x.view().into()).unwrap();
-    let same = again.iter().enumerate().filter(|&(i, &c)| found.partition.label(i) == Some(c)).count();
+    let same =
+        again.iter().enumerate().filter(|&(i, &c)| found.partition.label(i) == Some(c)).count();
     assert!(same > n - 10, "{same}");
     assert_eq!(found.embedding(), run(1).embedding());
 }

@@ -5,7 +5,8 @@ mod regression;
 mod tests;
 
 use consilience_core::{
-    Constraints, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Report, Result, Seed, Status,
+    Constraints, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Report, Result, Seed,
+    Status,
 };
 use consilience_num::kmeans::KMeansOptions;
 use ndarray::ArrayView2;
@@ -37,12 +38,13 @@ pub enum SampleSimilarity<'a> {
     Factors(ArrayView2<'a, f64>),
 }
 
-/// RDML: a linear similarity learned by regression on the completed similarity of a small annotated sample, and
-/// the clusters of all objects under it.
+/// RDML: a linear similarity learned by regression on the completed similarity of a small annotated
+/// sample, and the clusters of all objects under it.
 ///
-/// For crowds that annotated a sample of the objects: complete the sample's similarity first (by robust matrix
-/// completion, say), then let the features carry it to all others. Only what a linear function of the features
-/// tells apart can be carried over. For a few sure pairs from all over the data [`Mccc`](crate::Mccc) is better.
+/// For crowds that annotated a sample of the objects: complete the sample's similarity first (by
+/// robust matrix completion, say), then let the features carry it to all others. Only what a linear
+/// function of the features tells apart can be carried over. For a few sure pairs from all over the
+/// data [`Mccc`](crate::Mccc) is better.
 ///
 /// ```text
 /// M = (X X' + lambda t I)^-1 X A X' (X X' + lambda t I)^-1 = L L',    X: d x n, the sample;  t = trace of X X'
@@ -64,28 +66,29 @@ pub enum SampleSimilarity<'a> {
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
-/// The features are standardised by default (each less its mean over all objects, over its standard deviation). lambda
-/// is a share of their whole variance: too small, and rare combinations of features are trusted; too large, and M no longer
-/// whitens. A may be indefinite: its positive part counts.
+/// The features are standardised by default (each less its mean over all objects, over its standard
+/// deviation). lambda is a share of their whole variance: too small, and rare combinations of
+/// features are trusted; too large, and M no longer whitens. A may be indefinite: its positive part
+/// counts.
 ///
 /// # Complexity
-/// With s = min(n, d): O(n d s + s^3 + N d r) time, O(N d + s^2) memory; for a dense A some tens of products with
-/// n x r blocks beside. Nothing N x N.
+/// With s = min(n, d): O(n d s + s^3 + N d r) time, O(N d + s^2) memory; for a dense A some tens of
+/// products with n x r blocks beside. Nothing N x N.
 ///
 /// # Errors
 /// [`ErrorKind::Empty`] and [`ErrorKind::NonFinite`] for bad features or similarities;
-/// [`ErrorKind::InvalidParameter`] for clusters outside `1..=N`, for parameters out of their range, and for an
-/// object twice in the sample; [`ErrorKind::OutOfRange`] for a sample object that does not exist;
-/// [`ErrorKind::ShapeMismatch`] where the similarity has another order than the sample;
+/// [`ErrorKind::InvalidParameter`] for clusters outside `1..=N`, for parameters out of their range,
+/// and for an object twice in the sample; [`ErrorKind::OutOfRange`] for a sample object that does
+/// not exist; [`ErrorKind::ShapeMismatch`] where the similarity has another order than the sample;
 /// [`ErrorKind::TooLarge`] where the linear system exceeds 8 GiB; [`ErrorKind::Cancelled`].
 ///
 /// # References
-/// J. Yi, "Crowdclustering", PhD thesis, Michigan State University, 2014, Chapter 4, Eq. 4.5; J. Yi, R. Jin, S.
-/// Jain, T. Yang, A. K. Jain, "Semi-crowdsourced clustering: generalizing crowd labeling by robust distance metric
-/// learning", NIPS 2012. The thesis has lambda n in place of our lambda t, for features scaled to norm at most 1,
-/// where both are of one size, and takes lambda = 1; at 0.01 the development sets are clustered better by up to .3 NMI
-/// (docs/side-information.md). Its spectral clustering of X' M X is here k-means on L' x, whose inner products are
-/// that matrix.
+/// J. Yi, "Crowdclustering", PhD thesis, Michigan State University, 2014, Chapter 4, Eq. 4.5; J.
+/// Yi, R. Jin, S. Jain, T. Yang, A. K. Jain, "Semi-crowdsourced clustering: generalizing crowd
+/// labeling by robust distance metric learning", NIPS 2012. The thesis has lambda n in place of our
+/// lambda t, for features scaled to norm at most 1, where both are of one size, and takes lambda =
+/// 1; at 0.01 the development sets are clustered better by up to .3 NMI (docs/side-information.md).
+/// Its spectral clustering of X' M X is here k-means on L' x, whose inner products are that matrix.
 #[doc(alias = "semi-crowdsourced clustering")]
 #[doc(alias = "distance metric learning")]
 #[derive(Clone, Debug, PartialEq)]
@@ -98,7 +101,8 @@ pub struct Rdml {
 }
 
 impl Rdml {
-    /// At most this many clusters; lambda 0.01, standardised features, 10 starts of the k-means, seed 0.
+    /// At most this many clusters; lambda 0.01, standardised features, 10 starts of the k-means,
+    /// seed 0.
     pub fn new(clusters: usize) -> Self {
         Rdml { clusters, smoothing: 0.01, standardise: true, restarts: 10, seed: Seed(0) }
     }
@@ -128,7 +132,8 @@ impl Rdml {
         self
     }
 
-    /// Clusters all rows, from the completed similarity of the rows that `sample` names (in its order).
+    /// Clusters all rows, from the completed similarity of the rows that `sample` names (in its
+    /// order).
     ///
     /// # Errors
     /// As [`Rdml`] says.
@@ -156,23 +161,28 @@ impl Rdml {
         let map = report.stage("metric", || from_factors(&x, sample, &factors, self.smoothing));
         if !converged {
             report.status = Status::MaxIterations;
-            report.notes.push("eigenvectors of the sample's similarity did not converge".to_owned());
+            report
+                .notes
+                .push("eigenvectors of the sample's similarity did not converge".to_owned());
         }
         self.finish(Projection::new(frame, map), x, report, observer)
     }
 
     /// Clusters all rows from must-links and cannot-links.
     ///
-    /// The sample are all objects then, and A is completed by what is expected of pairs drawn at random: a pair
-    /// that nothing is known of counts as the share s of must-links among the constraints, a known one as
-    /// `s + (s_ij - s) N^2 / (2 p)`, p being their number. With constraints on random pairs this A is right in
-    /// the mean, and the regression averages over it; its noise falls with p alone. With constraints on a sample
-    /// of the objects, complete the sample's similarity and call [`Rdml::fit`].
+    /// The sample are all objects then, and A is completed by what is expected of pairs drawn at
+    /// random: a pair that nothing is known of counts as the share s of must-links among the
+    /// constraints, a known one as `s + (s_ij - s) N^2 / (2 p)`, p being their number. With
+    /// constraints on random pairs this A is right in the mean, and the regression averages over
+    /// it; its noise falls with p alone. With constraints on a sample of the objects, complete the
+    /// sample's similarity and call [`Rdml::fit`].
     ///
-    /// Without any of either kind nothing is learned: the clusters are those of plain k-means, and a note says so.
+    /// Without any of either kind nothing is learned: the clusters are those of plain k-means, and
+    /// a note says so.
     ///
     /// # Errors
-    /// As [`Rdml`] says; [`ErrorKind::ShapeMismatch`] where the constraints are over another number of objects.
+    /// As [`Rdml`] says; [`ErrorKind::ShapeMismatch`] where the constraints are over another number
+    /// of objects.
     ///
     /// # Complexity
     /// O(N d^2 + p d^2 + d^3) time, O(N d + d^2) memory.
@@ -189,7 +199,8 @@ impl Rdml {
         MemoryBudget::default().check_table("features", n, d, 24)?;
         let mut report = Report::default();
         let (frame, x) = self.frame(&features);
-        let map = report.stage("metric", || from_constraints(&x, constraints, self.smoothing, self.clusters));
+        let map = report
+            .stage("metric", || from_constraints(&x, constraints, self.smoothing, self.clusters));
         if map.ncols() == 0 {
             report.notes.push(
                 "must-links and cannot-links are both needed for a metric: the clusters are those of plain k-means"
@@ -296,7 +307,9 @@ fn check_similarity(similarity: &SampleSimilarity<'_>, n: usize) -> Result<()> {
     if let Some(((i, j), &v)) = a.indexed_iter().find(|(_, v)| !v.is_finite()) {
         return Err(Error::non_finite("similarity of the sample", i, j, v));
     }
-    if square && let Some(((i, j), &v)) = a.indexed_iter().find(|&((i, j), &v)| i < j && a[[j, i]] != v) {
+    if square
+        && let Some(((i, j), &v)) = a.indexed_iter().find(|&((i, j), &v)| i < j && a[[j, i]] != v)
+    {
         return Err(Error::invalid(format!(
             "similarity {v} at row {i}, column {j}, but {} the other way round; expected a symmetric matrix",
             a[[j, i]]

@@ -74,7 +74,8 @@ fn rows_transposed_times(x: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
     out
 }
 
-/// F with `F F'` the best approximation of A by `rank` positive eigenpairs, and whether they converged.
+/// F with `F F'` the best approximation of A by `rank` positive eigenpairs, and whether they
+/// converged.
 pub(super) fn leading_factors(a: ArrayView2<'_, f64>, rank: usize) -> (Array2<f64>, bool) {
     let own = a.as_standard_layout().into_owned();
     let options = TruncatedOptions { count: rank, tolerance: 1e-9, ..TruncatedOptions::default() };
@@ -93,8 +94,8 @@ pub(super) fn leading_factors(a: ArrayView2<'_, f64>, rank: usize) -> (Array2<f6
     (factors, top.converged)
 }
 
-/// `L = (X X' + lambda t I)^-1 X F` (d x r) for the sample's columns of X, so that `M = L L'` is Eq. 4.5 with
-/// `A = F F'`; t is the trace of `X X'`.
+/// `L = (X X' + lambda t I)^-1 X F` (d x r) for the sample's columns of X, so that `M = L L'` is
+/// Eq. 4.5 with `A = F F'`; t is the trace of `X X'`.
 pub(super) fn from_factors(
     x: &Array2<f64>,
     sample: &[usize],
@@ -123,8 +124,10 @@ pub(super) fn from_constraints(
     rank: usize,
 ) -> Array2<f64> {
     let (n, d) = x.dim();
-    let mut links: Vec<(usize, usize, f64)> =
-        constraints.iter().map(|(i, j, link)| (i, j, f64::from(u8::from(link == Link::Must)))).collect();
+    let mut links: Vec<(usize, usize, f64)> = constraints
+        .iter()
+        .map(|(i, j, link)| (i, j, f64::from(u8::from(link == Link::Must))))
+        .collect();
     links.sort_unstable_by_key(|l| (l.0, l.1));
     let share = links.iter().map(|l| l.2).sum::<f64>() / links.len().max(1) as f64;
     if !(share > 0.0 && share < 1.0) {
@@ -142,7 +145,9 @@ pub(super) fn from_constraints(
         }
         product(x.select(Axis(0), &left).t(), scaled.view())
     };
-    let sum = ordered_chunks(links.len(), PAIRS, outer, Array2::zeros((d, d)), |total, part| total + part);
+    let sum = ordered_chunks(links.len(), PAIRS, outer, Array2::zeros((d, d)), |total, part| {
+        total + part
+    });
     let mut middle = &sum + &sum.t();
     let mean = column_means(x);
     for i in 0..d {
@@ -152,7 +157,8 @@ pub(super) fn from_constraints(
     }
     let covariance = rows_transposed_times(x, x) / n as f64;
     let ridge = smoothing * covariance.diag().sum();
-    // (C + lambda t I)^-1 (X A X' / n^2) (C + lambda t I)^-1, from the left and, transposed, from the right.
+    // (C + lambda t I)^-1 (X A X' / n^2) (C + lambda t I)^-1, from the left and, transposed, from
+    // the right.
     let half = solve(covariance.clone(), ridge, middle);
     let metric = solve(covariance, ridge, half.t().as_standard_layout().into_owned());
     let metric = (&metric + &metric.t()) * 0.5;

@@ -16,7 +16,8 @@ fn blobs(n: usize, clusters: usize, seed: u64) -> (Array2<f64>, Partition) {
     let centres = normal(clusters, 4, seed) * 3.0;
     let noise = normal(n, 6, seed + 1);
     let x = Array2::from_shape_fn((n, 6), |(i, j)| {
-        noise[[i, j]] * if j < 4 { 1.0 } else { 30.0 } + if j < 4 { centres[[i % clusters, j]] } else { 0.0 }
+        noise[[i, j]] * if j < 4 { 1.0 } else { 30.0 }
+            + if j < 4 { centres[[i % clusters, j]] } else { 0.0 }
     });
     (x, Partition::from_fn(n, |i| Some((i % clusters) as u64)).unwrap())
 }
@@ -68,7 +69,10 @@ fn both_sides_of_the_system_are_equation_4_5() {
             let map = from_factors(&x, &sample, &factors, smoothing);
             let own = map.dot(&map.t());
             let size = metric.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-            assert!((&own - &metric).iter().all(|e| e.abs() <= 1e-6 * size), "{n} x {d}, {smoothing}");
+            assert!(
+                (&own - &metric).iter().all(|e| e.abs() <= 1e-6 * size),
+                "{n} x {d}, {smoothing}"
+            );
         }
     }
 }
@@ -90,13 +94,16 @@ fn a_sample_settles_all_objects() {
     let sample: Vec<usize> = Seed(1).stream().sample(600, 80);
     let a = same(&truth, &sample);
     let method = Rdml::new(4);
-    let dense = method.fit(x.view().into(), &sample, SampleSimilarity::Dense(a.view()), &()).unwrap();
+    let dense =
+        method.fit(x.view().into(), &sample, SampleSimilarity::Dense(a.view()), &()).unwrap();
     assert!(adjusted_rand(&dense.output.partition, &truth).unwrap() > 0.95);
     assert_eq!(dense.report.status, Status::Solved);
-    let one_hot =
-        Array2::from_shape_fn((80, 4), |(a, c)| f64::from(u8::from(truth.label(sample[a]) == Some(c))));
-    let factored =
-        method.fit(x.view().into(), &sample, SampleSimilarity::Factors(one_hot.view()), &()).unwrap();
+    let one_hot = Array2::from_shape_fn((80, 4), |(a, c)| {
+        f64::from(u8::from(truth.label(sample[a]) == Some(c)))
+    });
+    let factored = method
+        .fit(x.view().into(), &sample, SampleSimilarity::Factors(one_hot.view()), &())
+        .unwrap();
     assert_eq!(dense.output.partition, factored.output.partition);
     // The wide columns alone would decide a plain k-means.
     let raw = Rdml::new(4).standardise(false).smoothing(1e-3);
@@ -106,7 +113,8 @@ fn a_sample_settles_all_objects() {
     let again = dense.output.assign(x.view().into()).unwrap();
     assert!(again.iter().enumerate().all(|(i, &c)| dense.output.partition.label(i) == Some(c)));
     let single = x.mapv(|v| v as f32);
-    let single = method.fit(single.view().into(), &sample, SampleSimilarity::Dense(a.view()), &()).unwrap();
+    let single =
+        method.fit(single.view().into(), &sample, SampleSimilarity::Dense(a.view()), &()).unwrap();
     assert_eq!(single.output.partition, dense.output.partition);
 }
 
@@ -124,8 +132,9 @@ fn random_pairs_settle_all_objects() {
     }
     let found = Rdml::new(3).fit_constraints(x.view().into(), &known, &()).unwrap();
     assert!(adjusted_rand(&found.output.partition, &truth).unwrap() > 0.95);
-    let nothing =
-        Rdml::new(3).fit_constraints(x.view().into(), &Constraints::new(500).unwrap(), &()).unwrap();
+    let nothing = Rdml::new(3)
+        .fit_constraints(x.view().into(), &Constraints::new(500).unwrap(), &())
+        .unwrap();
     assert!(nothing.report.notes[0].contains("plain k-means"));
     assert_eq!(nothing.output.assign(x.view().into()).unwrap().len(), 500);
 }
@@ -139,7 +148,12 @@ fn bits_do_not_depend_on_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let given = SampleSimilarity::Dense(a.view());
-            Rdml::new(3).fit(x.view().into(), &sample, given, &()).unwrap().output.embedding().to_owned()
+            Rdml::new(3)
+                .fit(x.view().into(), &sample, given, &())
+                .unwrap()
+                .output
+                .embedding()
+                .to_owned()
         })
     };
     let one = run(1);
@@ -149,21 +163,32 @@ fn bits_do_not_depend_on_threads() {
 #[test]
 fn odd_tables() {
     let one = Rdml::new(1)
-        .fit(array![[1.0, 2.0]].view().into(), &[0], SampleSimilarity::Dense(array![[1.0]].view()), &())
+        .fit(
+            array![[1.0, 2.0]].view().into(),
+            &[0],
+            SampleSimilarity::Dense(array![[1.0]].view()),
+            &(),
+        )
         .unwrap();
     assert_eq!(one.output.partition.n_clusters(), 1);
     let equal = Array2::from_elem((20, 2), 3.0);
     let a = Array2::from_elem((4, 4), 1.0);
-    let found =
-        Rdml::new(2).fit(equal.view().into(), &[0, 5, 6, 7], SampleSimilarity::Dense(a.view()), &()).unwrap();
-    assert_eq!((found.output.partition.n_clusters(), found.report.status), (1, Status::FewerClusters));
+    let found = Rdml::new(2)
+        .fit(equal.view().into(), &[0, 5, 6, 7], SampleSimilarity::Dense(a.view()), &())
+        .unwrap();
+    assert_eq!(
+        (found.output.partition.n_clusters(), found.report.status),
+        (1, Status::FewerClusters)
+    );
     for factor in [2f64.powi(900), 2f64.powi(-900)] {
         let (x, truth) = blobs(200, 2, 20);
         let sample: Vec<usize> = (0..60).collect();
         let a = same(&truth, &sample);
         let far = &x * factor;
         let run = |x: &Array2<f64>| {
-            Rdml::new(2).fit(x.view().into(), &sample, SampleSimilarity::Dense(a.view()), &()).unwrap()
+            Rdml::new(2)
+                .fit(x.view().into(), &sample, SampleSimilarity::Dense(a.view()), &())
+                .unwrap()
         };
         assert_eq!(run(&far).output.partition, run(&x).output.partition);
     }

@@ -20,8 +20,8 @@ use crate::spectral;
 /// The weight C of the errors against the rank.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Penalty {
-    /// `C = c / sqrt(n p)`, p being the share of known entries: the same c suits problems of any size. From
-    /// about 1 (many errors are forgiven) to 10 (the known entries are believed).
+    /// `C = c / sqrt(n p)`, p being the share of known entries: the same c suits problems of any
+    /// size. From about 1 (many errors are forgiven) to 10 (the known entries are believed).
     Scaled(f64),
     /// C itself.
     Absolute(f64),
@@ -29,17 +29,18 @@ pub enum Penalty {
 
 /// Completes a symmetric matrix of which some entries are known and some of those are wrong.
 ///
-/// Use it where a few errors stand against a low rank truth; answers whose workers differ are better told
-/// apart by [`WorkerBlocks`](crate::WorkerBlocks). It solves
+/// Use it where a few errors stand against a low rank truth; answers whose workers differ are
+/// better told apart by [`WorkerBlocks`](crate::WorkerBlocks). It solves
 ///
 /// ```text
 /// min |A|_* + C |E|_1   subject to  P(A + E) = P(A~)
 /// ```
 ///
-/// over symmetric A, P being the restriction to the known entries, by an augmented Lagrangian method in
-/// primal-dual form. A is kept as a product of thin factors and E and the multipliers on the known entries
-/// only: nothing in n x n is ever stored. It stops at a certified relative duality gap and never earlier,
-/// since unfinished solutions can be clustered very differently from finished ones.
+/// over symmetric A, P being the restriction to the known entries, by an augmented Lagrangian
+/// method in primal-dual form. A is kept as a product of thin factors and E and the multipliers on
+/// the known entries only: nothing in n x n is ever stored. It stops at a certified relative
+/// duality gap and never earlier, since unfinished solutions can be clustered very differently from
+/// finished ones.
 ///
 /// ```
 /// use consilience_completion::{ObservedPairs, Penalty, RobustCompletion};
@@ -65,8 +66,8 @@ pub enum Penalty {
 /// ```
 ///
 /// # Complexity
-/// An iteration is O((m + n r) r) for m known entries and rank r; some hundred iterations. Memory 60 m + 40 n r
-/// bytes.
+/// An iteration is O((m + n r) r) for m known entries and rank r; some hundred iterations. Memory
+/// 60 m + 40 n r bytes.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for bad options,
@@ -74,8 +75,8 @@ pub enum Penalty {
 /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
 ///
 /// # References
-/// Yi 2014, Eq. 3.5; Lin, Chen, Ma 2010 (augmented Lagrangian, with a growing penalty, which may stop short of the
-/// optimum); the form with fixed products of steps is that of Chambolle, Pock 2011.
+/// Yi 2014, Eq. 3.5; Lin, Chen, Ma 2010 (augmented Lagrangian, with a growing penalty, which may
+/// stop short of the optimum); the form with fixed products of steps is that of Chambolle, Pock 2011.
 #[doc(alias = "RPCA")]
 #[doc(alias = "matrix completion")]
 #[derive(Clone, Copy, Debug)]
@@ -115,7 +116,8 @@ pub struct Completion {
 }
 
 impl RobustCompletion {
-    /// `C = 1.3 / sqrt(n p)`, at which planted clusterings are recovered, relative gap 1e-3, at most 3,000 iterations, seed 0.
+    /// `C = 1.3 / sqrt(n p)`, at which planted clusterings are recovered, relative gap 1e-3, at
+    /// most 3,000 iterations, seed 0.
     pub fn new() -> Self {
         RobustCompletion {
             penalty: Penalty::Scaled(1.3),
@@ -178,7 +180,11 @@ impl RobustCompletion {
     ///
     /// # Errors
     /// As [`RobustCompletion`].
-    pub fn fit(&self, observed: &ObservedPairs, observer: &dyn Observer) -> Result<Fit<Completion>> {
+    pub fn fit(
+        &self,
+        observed: &ObservedPairs,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Completion>> {
         Ok(self.fit_from(observed, None, observer)?.0)
     }
 
@@ -195,7 +201,9 @@ impl RobustCompletion {
         let penalty = match self.penalty {
             Penalty::Absolute(c) => c,
             // Without entries there is nothing to weigh.
-            Penalty::Scaled(c) => c / (observed.weight() * observed.density()).sqrt().max(f64::MIN_POSITIVE),
+            Penalty::Scaled(c) => {
+                c / (observed.weight() * observed.density()).sqrt().max(f64::MIN_POSITIVE)
+            }
         };
         let mut report = Report::default();
         let problem = solver::Problem {
@@ -208,7 +216,8 @@ impl RobustCompletion {
         };
         let found = report.stage("completion", || solver::solve(&problem, observer))?;
         let objective = found.nuclear + found.l1;
-        let gap = if objective > 0.0 { ((objective - found.dual) / objective).max(0.0) } else { 0.0 };
+        let gap =
+            if objective > 0.0 { ((objective - found.dual) / objective).max(0.0) } else { 0.0 };
         report.iterations = found.iterations;
         report.objective = Some(objective);
         report.error_bound = Some(gap);

@@ -2,7 +2,8 @@ use consilience_core::{Error, ErrorKind, Result};
 
 use crate::AnswerCounts;
 
-/// Entries of a symmetric matrix that are known: what [`RobustCompletion`](crate::RobustCompletion) completes.
+/// Entries of a symmetric matrix that are known: what [`RobustCompletion`](crate::RobustCompletion)
+/// completes.
 ///
 /// ```
 /// use consilience_completion::ObservedPairs;
@@ -21,15 +22,19 @@ pub struct ObservedPairs {
 }
 
 impl ObservedPairs {
-    /// Known entries (i, j, value), each pair once and in any order; the mirrored entry is meant as well.
+    /// Known entries (i, j, value), each pair once and in any order; the mirrored entry is meant as
+    /// well.
     ///
     /// # Errors
     /// [`ErrorKind::Empty`] without objects or entries, [`ErrorKind::OutOfRange`],
-    /// [`ErrorKind::NonFinite`] and, for a pair that is given twice, [`ErrorKind::InvalidParameter`], with
-    /// the place.
+    /// [`ErrorKind::NonFinite`] and, for a pair that is given twice,
+    /// [`ErrorKind::InvalidParameter`], with the place.
     pub fn new(objects: usize, entries: &[(usize, usize, f64)]) -> Result<Self> {
         if objects == 0 || entries.is_empty() {
-            return Err(Error::empty(format!("{} known entries of {objects} objects", entries.len())));
+            return Err(Error::empty(format!(
+                "{} known entries of {objects} objects",
+                entries.len()
+            )));
         }
         if objects >= u32::MAX as usize {
             return Err(Error::new(
@@ -40,7 +45,9 @@ impl ObservedPairs {
         let mut both = Vec::with_capacity(2 * entries.len());
         for (at, &(i, j, value)) in entries.iter().enumerate() {
             if i.max(j) >= objects {
-                return Err(Error::out_of_range(format!("entry {at}: pair ({i}, {j}) of {objects} objects")));
+                return Err(Error::out_of_range(format!(
+                    "entry {at}: pair ({i}, {j}) of {objects} objects"
+                )));
             }
             if !value.is_finite() {
                 return Err(Error::non_finite("known entries", i, j, value));
@@ -52,7 +59,10 @@ impl ObservedPairs {
         }
         both.sort_unstable_by_key(|e| (e.0, e.1));
         if let Some(twice) = both.windows(2).find(|w| (w[0].0, w[0].1) == (w[1].0, w[1].1)) {
-            return Err(Error::invalid(format!("pair ({}, {}) is given twice", twice[0].0, twice[0].1)));
+            return Err(Error::invalid(format!(
+                "pair ({}, {}) is given twice",
+                twice[0].0, twice[0].1
+            )));
         }
         let mut out = ObservedPairs {
             offsets: vec![0],
@@ -71,14 +81,16 @@ impl ObservedPairs {
         Ok(out)
     }
 
-    /// The pairs that the crowd agrees on: 1 where at least the share `d1` of the answers says "same", 0
-    /// where at most `d0` does, the others unknown. An object that was answered is the same as itself.
+    /// The pairs that the crowd agrees on: 1 where at least the share `d1` of the answers says
+    /// "same", 0 where at most `d0` does, the others unknown. An object that was answered is the
+    /// same as itself.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`] unless `0 <= d0 < d1 <= 1`.
     ///
     /// # References
-    /// Yi 2014, Eq. 3.2; the set there reads "not in (d0, d1)", so both thresholds themselves count as agreed.
+    /// Yi 2014, Eq. 3.2; the set there reads "not in (d0, d1)", so both thresholds themselves count
+    /// as agreed.
     pub fn reliable(counts: &AnswerCounts, d0: f64, d1: f64) -> Result<Self> {
         check_thresholds(d0, d1)?;
         Self::from_rows(counts.n_objects(), |i, row| {
@@ -86,9 +98,9 @@ impl ObservedPairs {
             if pairs.peek().is_some() {
                 row.push((i as u32, 1.0));
             }
-            row.extend(
-                pairs.filter_map(|(j, c, n)| agreed(c as f64 / n as f64, d0, d1).map(|v| (j as u32, v))),
-            );
+            row.extend(pairs.filter_map(|(j, c, n)| {
+                agreed(c as f64 / n as f64, d0, d1).map(|v| (j as u32, v))
+            }));
         })
     }
 
@@ -97,8 +109,12 @@ impl ObservedPairs {
         objects: usize,
         mut fill: impl FnMut(usize, &mut Vec<(u32, f64)>),
     ) -> Result<Self> {
-        let mut out =
-            ObservedPairs { offsets: vec![0], columns: Vec::new(), values: Vec::new(), sizes: None };
+        let mut out = ObservedPairs {
+            offsets: vec![0],
+            columns: Vec::new(),
+            values: Vec::new(),
+            sizes: None,
+        };
         let mut row = Vec::new();
         for i in 0..objects {
             row.clear();
@@ -130,8 +146,13 @@ impl ObservedPairs {
             }
             Some(sizes) => {
                 let n: f64 = sizes.iter().sum();
-                let known = |(i, s): (usize, &f64)| s * self.row(i).map(|(j, _)| sizes[j]).sum::<f64>();
-                if n > 0.0 { sizes.iter().enumerate().map(known).sum::<f64>() / (n * n) } else { 0.0 }
+                let known =
+                    |(i, s): (usize, &f64)| s * self.row(i).map(|(j, _)| sizes[j]).sum::<f64>();
+                if n > 0.0 {
+                    sizes.iter().enumerate().map(known).sum::<f64>() / (n * n)
+                } else {
+                    0.0
+                }
             }
         }
     }
@@ -151,7 +172,9 @@ impl ObservedPairs {
 /// Refuses thresholds out of order.
 pub(crate) fn check_thresholds(d0: f64, d1: f64) -> Result<()> {
     if !(0.0 <= d0 && d0 < d1 && d1 <= 1.0) {
-        return Err(Error::invalid(format!("thresholds d0 = {d0}, d1 = {d1}; expected 0 <= d0 < d1 <= 1")));
+        return Err(Error::invalid(format!(
+            "thresholds d0 = {d0}, d1 = {d1}; expected 0 <= d0 < d1 <= 1"
+        )));
     }
     Ok(())
 }

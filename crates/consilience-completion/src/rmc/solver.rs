@@ -23,8 +23,8 @@ const LOOK: usize = 5;
 const SETTLE: usize = 20;
 /// Steps move at most so far at a time: an A that is still next to nothing would make them tiny.
 const MOVE: f64 = 4.0;
-/// Product of the steps of A and of Y. The usual bound is 1; every product below 4/3 converges (He, Ma, Xu, Yuan
-/// 2022), and larger ones in fewer iterations.
+/// Product of the steps of A and of Y. The usual bound is 1; every product below 4/3 converges (He,
+/// Ma, Xu, Yuan 2022), and larger ones in fewer iterations.
 const PRODUCT: f64 = 1.3;
 /// Error of the norm that the dual bound is divided by, as a share of the tolerance.
 const NORM: f64 = 0.03;
@@ -50,7 +50,8 @@ pub(crate) struct Warm {
     tau: f64,
 }
 
-/// Where it ended. Values and vectors are of the matrix whose row i is scaled by the root of its size.
+/// Where it ended. Values and vectors are of the matrix whose row i is scaled by the root of its
+/// size.
 pub(super) struct Solution {
     pub(super) values: Vec<f64>,
     pub(super) vectors: Array2<f64>,
@@ -120,7 +121,9 @@ impl<'a> Entries<'a> {
             let mut at = 0;
             for i in rows {
                 let own = &left[i * r..][..r];
-                for &j in &self.observed.columns[self.observed.offsets[i]..self.observed.offsets[i + 1]] {
+                for &j in
+                    &self.observed.columns[self.observed.offsets[i]..self.observed.offsets[i + 1]]
+                {
                     out[at] = dot(own, &right[j as usize * r..][..r]);
                     at += 1;
                 }
@@ -144,15 +147,16 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 /// Solves the problem.
 ///
-/// With E eliminated on the known pairs and free on the others, the augmented Lagrangian method alternates
+/// With E eliminated on the known pairs and free on the others, the augmented Lagrangian method
+/// alternates
 ///
 /// ```text
 /// A <- shrink eigenvalues of  A + tau P(2 Y - Y_before)  by tau,
 /// Y <- clip(Y + (P(A~) - P(A)) / tau, -C, C)
 /// ```
 ///
-/// so that the only matrices are a low rank one and a sparse one. Y, scaled to spectral norm 1, is feasible
-/// for the dual: the gap is a certificate.
+/// so that the only matrices are a low rank one and a sparse one. Y, scaled to spectral norm 1, is
+/// feasible for the dual: the gap is a certificate.
 pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<Solution> {
     let entries = Entries::of(problem.observed, problem.penalty);
     let n = problem.observed.n_objects();
@@ -162,7 +166,9 @@ pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<So
         values: Vec::new(),
         vectors: Array2::zeros((n, 0)),
         nuclear: 0.0,
-        l1: ordered_sum(nnz, CHUNK, |r| r.map(|e| entries.weights[e] * entries.data[e].abs()).sum()),
+        l1: ordered_sum(nnz, CHUNK, |r| {
+            r.map(|e| entries.weights[e] * entries.data[e].abs()).sum()
+        }),
         dual: 0.0,
         iterations: 0,
         converged: false,
@@ -186,7 +192,8 @@ pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<So
     for iteration in 1..=problem.max_iterations {
         observer.check()?;
         let sparse = entries.matrix(|e| tau * (2.0 * y[e] - before[e]));
-        let beyond = subspace.beyond(&LowRankPlusSparse { sparse, vectors: &vectors, values: &values }, tau);
+        let beyond =
+            subspace.beyond(&LowRankPlusSparse { sparse, vectors: &vectors, values: &values }, tau);
         let shrunk: Vec<f64> = beyond.values.iter().map(|v| v.signum() * (v.abs() - tau)).collect();
         (values, vectors) = (shrunk, beyond.vectors);
         entries.low_rank(&vectors, &values, &mut a);
@@ -201,7 +208,8 @@ pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<So
                 r.map(|e| entries.weights[e] * (entries.data[e] - a[e]).abs()).sum()
             });
             let length =
-                spectral_norm(entries.matrix(|e| y[e]), NORM * problem.tolerance, problem.seed).max(1.0);
+                spectral_norm(entries.matrix(|e| y[e]), NORM * problem.tolerance, problem.seed)
+                    .max(1.0);
             let along = ordered_sum(nnz, CHUNK, |r| r.map(|e| entries.data[e] * y[e]).sum());
             best.dual = best.dual.max(along / length);
             best.iterations = iteration;
@@ -216,7 +224,8 @@ pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<So
                 break;
             }
         }
-        // Steps in proportion to what they have to travel; moved ever more rarely, so that they settle.
+        // Steps in proportion to what they have to travel; moved ever more rarely, so that they
+        // settle.
         if iteration == settle {
             settle *= 2;
             let length = |x: f64| x.sqrt();

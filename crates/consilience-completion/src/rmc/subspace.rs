@@ -9,8 +9,8 @@ use super::tall;
 
 /// Fewest vectors beyond those wanted.
 const SPARE: usize = 8;
-/// One more for so many wanted: with too few, a rank in the hundreds is found a few at a time, and the
-/// completion crawls.
+/// One more for so many wanted: with too few, a rank in the hundreds is found a few at a time, and
+/// the completion crawls.
 const WANTED_PER_SPARE: usize = 3;
 /// Below this order the matrix is decomposed whole.
 const SMALL: usize = 64;
@@ -95,9 +95,10 @@ impl Subspace {
         self.least = 0.0;
     }
 
-    /// The basis, filtered: a Chebyshev polynomial of the matrix that is at most 1 where its eigenvalues are
-    /// below the least of the basis and grows steeply beyond. One product where the basis is random, since a
-    /// steep filter would leave nothing of it but the largest eigenvectors.
+    /// The basis, filtered: a Chebyshev polynomial of the matrix that is at most 1 where its
+    /// eigenvalues are below the least of the basis and grows steeply beyond. One product where the
+    /// basis is random, since a steep filter would leave nothing of it but the largest
+    /// eigenvectors.
     fn filtered(&self, matrix: &LowRankPlusSparse<'_>, threshold: f64) -> Array2<f64> {
         let first = matrix.times(&self.basis);
         let ratio = threshold / self.least;
@@ -115,8 +116,8 @@ impl Subspace {
         last
     }
 
-    /// A filter step and a Rayleigh-Ritz projection, widened until the basis holds vectors below the threshold
-    /// as well.
+    /// A filter step and a Rayleigh-Ritz projection, widened until the basis holds vectors below
+    /// the threshold as well.
     pub(crate) fn beyond(&mut self, matrix: &LowRankPlusSparse<'_>, threshold: f64) -> Beyond {
         let n = matrix.dim();
         loop {
@@ -125,7 +126,8 @@ impl Subspace {
             } else {
                 self.basis = orthonormal(self.filtered(matrix, threshold));
                 if self.width() < SPARE {
-                    // A matrix of lower rank, the zero of the first step for one, leaves too little.
+                    // A matrix of lower rank, the zero of the first step for one, leaves too
+                    // little.
                     self.widen(SPARE);
                 }
             }
@@ -136,7 +138,9 @@ impl Subspace {
                 return Beyond { values: Vec::new(), vectors: Array2::zeros((n, 0)) };
             };
             let mut order: Vec<usize> = (0..eigen.values.len()).collect();
-            order.sort_by(|&a, &b| eigen.values[b].abs().total_cmp(&eigen.values[a].abs()).then(a.cmp(&b)));
+            order.sort_by(|&a, &b| {
+                eigen.values[b].abs().total_cmp(&eigen.values[a].abs()).then(a.cmp(&b))
+            });
             let wanted = order.iter().take_while(|&&o| eigen.values[o].abs() > threshold).count();
             let ritz = tall::product(&self.basis, &eigen.vectors.select(Axis(1), &order));
             let full = self.width() >= n;

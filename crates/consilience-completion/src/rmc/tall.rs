@@ -1,4 +1,5 @@
-//! Products of tall matrices with small ones, on chunks of fixed length: equal bits on any number of threads.
+//! Products of tall matrices with small ones, on chunks of fixed length: equal bits on any number
+//! of threads.
 
 use consilience_num::reduce::ordered_chunks;
 use faer::linalg::matmul::matmul;
@@ -61,8 +62,8 @@ pub(super) fn gram(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array2<f64
     })
 }
 
-/// Orthonormal columns of the same span by a Cholesky factor of the Gram matrix; `None` where they are too
-/// far from orthogonal for that to be accurate.
+/// Orthonormal columns of the same span by a Cholesky factor of the Gram matrix; `None` where they
+/// are too far from orthogonal for that to be accurate.
 pub(super) fn by_cholesky(mut columns: Array2<f64>) -> Option<Array2<f64>> {
     let width = columns.ncols();
     let lengths = columns.fold_axis(ndarray::Axis(0), 0.0, |sum, x| sum + x * x).mapv(f64::sqrt);

@@ -19,11 +19,15 @@ fn planted(n: usize, known: f64, wrong: f64, seed: u64) -> Vec<(usize, usize, f6
 
 fn complete(entries: &[(usize, usize, f64)], n: usize, c: f64, tolerance: f64) -> Fit<Completion> {
     let observed = ObservedPairs::new(n, entries).unwrap();
-    RobustCompletion::new().penalty(Penalty::Scaled(c)).tolerance(tolerance).fit(&observed, &()).unwrap()
+    RobustCompletion::new()
+        .penalty(Penalty::Scaled(c))
+        .tolerance(tolerance)
+        .fit(&observed, &())
+        .unwrap()
 }
 
-/// The augmented Lagrangian method as printed, with E, its free part and full decompositions: A, objective. Rows
-/// stand for `sizes` objects.
+/// The augmented Lagrangian method as printed, with E, its free part and full decompositions: A,
+/// objective. Rows stand for `sizes` objects.
 fn reference(
     entries: &[(usize, usize, f64)],
     sizes: &[f64],
@@ -102,7 +106,8 @@ fn weights_and_missing_diagonals_have_the_printed_optimum_at_every_c() {
     for round in 0..4 {
         let n = 20 + stream.below(30);
         // Half of the diagonals are unknown altogether, the others in part.
-        let mut entries = planted(n, 0.2 + 0.5 * stream.uniform(), 0.3 * stream.uniform(), 20 + round);
+        let mut entries =
+            planted(n, 0.2 + 0.5 * stream.uniform(), 0.3 * stream.uniform(), 20 + round);
         entries.retain(|&(i, j, _)| i != j || (round % 2 == 0 && stream.uniform() < 0.5));
         let sizes: Vec<f64> = (0..n).map(|_| [1.0, 1.0, 2.0, 5.0][stream.below(4)]).collect();
         let mut observed = ObservedPairs::new(n, &entries).unwrap();
@@ -114,7 +119,10 @@ fn weights_and_missing_diagonals_have_the_printed_optimum_at_every_c() {
             assert_eq!(fit.report.status, Status::Solved, "round {round}, c = {c}");
             let (_, objective) = reference(&entries, &sizes, fit.output.penalty, 1500);
             let found = fit.output.objective;
-            assert!(found <= objective * (1.0 + 1.1e-4), "round {round}, c = {c}: {found} {objective}");
+            assert!(
+                found <= objective * (1.0 + 1.1e-4),
+                "round {round}, c = {c}: {found} {objective}"
+            );
             assert!(objective >= found * (1.0 - fit.output.gap - 1e-9), "round {round}, c = {c}");
             assert!(found >= last, "the optimum grows with C");
             last = found * (1.0 - 2e-4);
@@ -186,9 +194,18 @@ fn bad_input_is_refused() {
     assert_eq!(kind(&[(0, 1, 1.0), (1, 0, 1.0)]), ErrorKind::InvalidParameter);
     let observed = ObservedPairs::new(3, &[(0, 1, 1.0)]).unwrap();
     let with = |r: RobustCompletion| r.fit(&observed, &()).unwrap_err().kind();
-    assert_eq!(with(RobustCompletion::new().penalty(Penalty::Scaled(f64::NAN))), ErrorKind::InvalidParameter);
-    assert_eq!(with(RobustCompletion::new().penalty(Penalty::Absolute(0.0))), ErrorKind::InvalidParameter);
+    assert_eq!(
+        with(RobustCompletion::new().penalty(Penalty::Scaled(f64::NAN))),
+        ErrorKind::InvalidParameter
+    );
+    assert_eq!(
+        with(RobustCompletion::new().penalty(Penalty::Absolute(0.0))),
+        ErrorKind::InvalidParameter
+    );
     assert_eq!(with(RobustCompletion::new().tolerance(-1.0)), ErrorKind::InvalidParameter);
     assert_eq!(with(RobustCompletion::new().max_iterations(0)), ErrorKind::InvalidParameter);
-    assert_eq!(with(RobustCompletion::new().memory_budget(MemoryBudget::bytes(9))), ErrorKind::TooLarge);
+    assert_eq!(
+        with(RobustCompletion::new().memory_budget(MemoryBudget::bytes(9))),
+        ErrorKind::TooLarge
+    );
 }

@@ -29,10 +29,10 @@ const SEED: Seed = Seed(17);
 
 /// Puts a base clusterer through every law that its profile does not switch off.
 ///
-/// Tried are: empty and non-finite features; `k` outside `1..=n` and above the number of distinct rows; one
-/// object, equal rows, constant features, values at the ends of the range (an answer or an error, no panic);
-/// well separated blobs in single and double precision; row-major, column-major and strided views; equal
-/// bits on 1, 2, 3 and 8 threads; cancellation and progress.
+/// Tried are: empty and non-finite features; `k` outside `1..=n` and above the number of distinct
+/// rows; one object, equal rows, constant features, values at the ends of the range (an answer or
+/// an error, no panic); well separated blobs in single and double precision; row-major,
+/// column-major and strided views; equal bits on 1, 2, 3 and 8 threads; cancellation and progress.
 ///
 /// # Panics
 /// Where a law is broken, with its name and the input.
@@ -42,8 +42,8 @@ pub fn base_clusterer(clusterer: &dyn BaseClusterer, profile: &Profile) {
     }
 }
 
-/// Runs the method in both precisions, checks what every result must obey, and returns that in double
-/// precision.
+/// Runs the method in both precisions, checks what every result must obey, and returns that in
+/// double precision.
 fn run(
     law: &str,
     clusterer: &dyn BaseClusterer,
@@ -70,8 +70,10 @@ fn run_one(
 ) -> Fit<Partition> {
     let n = features.n_objects();
     let precision = if matches!(features, Features::F32(_)) { "f32" } else { "f64" };
-    let input =
-        format!("k = {k}, {n} x {} features in {precision}, {distinct} distinct rows", features.n_features());
+    let input = format!(
+        "k = {k}, {n} x {} features in {precision}, {distinct} distinct rows",
+        features.n_features()
+    );
     let fit = succeed(law, &input, || clusterer.fit(features, k, SEED, &()));
     let out = &fit.output;
     hold(law, out.n_objects() == n, || format!("{} objects out on {input}", out.n_objects()));
@@ -80,7 +82,9 @@ fn run_one(
     if profile.exact_clusters {
         hold(law, found == most, || format!("{found} clusters, expected {most} on {input}"));
     } else if profile.checks_clusters {
-        hold(law, found <= most, || format!("{found} clusters, expected at most {most} on {input}"));
+        hold(law, found <= most, || {
+            format!("{found} clusters, expected at most {most} on {input}")
+        });
     }
     hold(
         law,
@@ -100,13 +104,15 @@ fn distinct(x: ArrayView2<'_, f64>) -> usize {
     rows.len()
 }
 
-/// Three blobs far apart in three dimensions, unequal in size and interleaved. Multiples of 1/64, so that
-/// single precision holds them exactly.
+/// Three blobs far apart in three dimensions, unequal in size and interleaved. Multiples of 1/64,
+/// so that single precision holds them exactly.
 fn blobs(n: usize) -> (Array2<f64>, Partition) {
     let mut s = Seed(18).stream();
     let of = |i: usize| [0, 1, 0, 2, 1, 0][i % 6];
     let centres = [[0.0, 0.0, 0.0], [40.0, 0.0, 10.0], [0.0, 50.0, -20.0]];
-    let x = Array2::from_shape_fn((n, 3), |(i, j)| centres[of(i)][j] + (s.normal() * 64.0).round() / 64.0);
+    let x = Array2::from_shape_fn((n, 3), |(i, j)| {
+        centres[of(i)][j] + (s.normal() * 64.0).round() / 64.0
+    });
     match Partition::from_fn(n, |i| Some(of(i) as u64)) {
         Ok(truth) => (x, truth),
         Err(e) => broken("the suite's own input", e),
@@ -186,7 +192,8 @@ fn too_many_clusters(law: &str, clusterer: &dyn BaseClusterer, profile: &Profile
     }
 }
 
-/// Squares overflow or vanish here: an answer or an error, but no panic and no other number of objects.
+/// Squares overflow or vanish here: an answer or an error, but no panic and no other number of
+/// objects.
 fn extremes(law: &str, clusterer: &dyn BaseClusterer, _: &Profile) {
     let (x, _) = blobs(12);
     for scale in [1e200, 1e-200, f64::MAX / 100.0] {
@@ -221,9 +228,13 @@ fn layout(law: &str, clusterer: &dyn BaseClusterer, _: &Profile) {
     let second = Slice::new(0, None, 2);
     let mut wide = Array2::from_elem((120, 6), f64::NAN);
     wide.slice_each_axis_mut(|_| second).assign(&x);
-    let fit = |x: ArrayView2<'_, f64>| succeed(law, "60 objects", || clusterer.fit(x.into(), 3, SEED, &()));
+    let fit = |x: ArrayView2<'_, f64>| {
+        succeed(law, "60 objects", || clusterer.fit(x.into(), 3, SEED, &()))
+    };
     let plain = fit(x.view()).output;
-    for (name, view) in [("column-major", columns.view()), ("strided", wide.slice_each_axis(|_| second))] {
+    for (name, view) in
+        [("column-major", columns.view()), ("strided", wide.slice_each_axis(|_| second))]
+    {
         hold(law, fit(view).output == plain, || format!("another partition from a {name} view"));
     }
 }

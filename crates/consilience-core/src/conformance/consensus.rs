@@ -40,9 +40,9 @@ pub(super) const LAWS: [Law; 20] = [
 ///
 /// `make` builds the method for a number of clusters; seeded methods fix their seed in it.
 ///
-/// Tried are: every row about labels in our table of bad input; relabelling, permuting and doubling;
-/// unanimous and planted ensembles; equal bits on 1, 2, 3 and 8 threads; cancellation and progress; and all
-/// [`small_worlds`](super::small_worlds) for every number of clusters.
+/// Tried are: every row about labels in our table of bad input; relabelling, permuting and
+/// doubling; unanimous and planted ensembles; equal bits on 1, 2, 3 and 8 threads; cancellation and
+/// progress; and all [`small_worlds`](super::small_worlds) for every number of clusters.
 ///
 /// # Panics
 /// Where a law is broken, with its name and the input.
@@ -69,7 +69,9 @@ pub(super) fn run(
     hold(law, *ensemble == before, || format!("the input changed: {}", input()));
     let out = &fit.output;
     let n = ensemble.n_objects();
-    hold(law, out.n_objects() == n, || format!("{} objects out of {n} on {}", out.n_objects(), input()));
+    hold(law, out.n_objects() == n, || {
+        format!("{} objects out of {n} on {}", out.n_objects(), input())
+    });
     for i in 0..n {
         let (is, should) = (out.label(i).is_some(), heard(ensemble, i));
         hold(law, is == should, || {
@@ -81,7 +83,9 @@ pub(super) fn run(
     if profile.exact_clusters {
         hold(law, found == most, || format!("{found} clusters, expected {most} on {}", input()));
     } else if profile.checks_clusters {
-        hold(law, found <= most, || format!("{found} clusters, expected at most {most} on {}", input()));
+        hold(law, found <= most, || {
+            format!("{found} clusters, expected at most {most} on {}", input())
+        });
     }
     let told = most == k || fit.report.status == Status::FewerClusters;
     hold(law, told || !profile.checks_clusters, || {
@@ -91,10 +95,15 @@ pub(super) fn run(
     fit
 }
 
-/// Clear structure, sizes unequal and no two members alike: nothing has to be decided by ties at k = 4.
+/// Clear structure, sizes unequal and no two members alike: nothing has to be decided by ties at k
+/// = 4.
 fn clear_worlds() -> [Planted; 3] {
     let sizes = [25, 17, 11, 8];
-    [plant(1, &sizes, 15, 0.08, 0.0), plant(2, &sizes, 15, 0.1, 0.0), plant(3, &sizes, 20, 0.05, 0.15)]
+    [
+        plant(1, &sizes, 15, 0.08, 0.0),
+        plant(2, &sizes, 15, 0.1, 0.0),
+        plant(3, &sizes, 20, 0.05, 0.15),
+    ]
 }
 
 /// The suite's own manipulations of its own input cannot fail.
@@ -122,9 +131,13 @@ fn relabelling(law: &str, make: Make<'_>, profile: &Profile) {
         });
         let renamed = sure(law, renamed.collect::<Result<_>>().and_then(Ensemble::new));
         let again = run(law, make, profile, 4, &renamed);
-        hold(law, again.output == plain.output, || format!("another partition on {}", show(&renamed)));
+        hold(law, again.output == plain.output, || {
+            format!("another partition on {}", show(&renamed))
+        });
         let bits = |f: &Fit<Partition>| f.report.objective.map(f64::to_bits);
-        hold(law, bits(&again) == bits(&plain), || format!("another objective on {}", show(&renamed)));
+        hold(law, bits(&again) == bits(&plain), || {
+            format!("another objective on {}", show(&renamed))
+        });
     }
 }
 
@@ -190,7 +203,11 @@ fn unanimous(law: &str, make: Make<'_>, profile: &Profile) {
             let ensemble = sure(law, Ensemble::new(vec![agreed.clone(); members]));
             let out = run(law, make, profile, agreed.n_clusters(), &ensemble).output;
             hold(law, out == agreed, || {
-                format!("{members} members say {:?}, out came {:?}", agreed.to_signed(), out.to_signed())
+                format!(
+                    "{members} members say {:?}, out came {:?}",
+                    agreed.to_signed(),
+                    out.to_signed()
+                )
             });
         }
     }
@@ -218,7 +235,9 @@ fn planted_found(law: &str, make: Make<'_>, profile: &Profile) {
     for world in clear_worlds() {
         let out = run(law, make, profile, 4, &world.ensemble).output;
         let ari = sure(law, scores::adjusted_rand(&out, &world.truth));
-        hold(law, ari >= 0.9, || format!("adjusted Rand index {ari:.3} on {}", show(&world.ensemble)));
+        hold(law, ari >= 0.9, || {
+            format!("adjusted Rand index {ari:.3} on {}", show(&world.ensemble))
+        });
     }
 }
 
@@ -241,7 +260,9 @@ fn same_bits(law: &str, make: Make<'_>, profile: &Profile) {
 fn cancelled(law: &str, make: Make<'_>, _: &Profile) {
     for world in clear_worlds() {
         let method = make(4);
-        cancellation(law, &show(&world.ensemble), &|observer| method.fit(&world.ensemble, observer));
+        cancellation(law, &show(&world.ensemble), &|observer| {
+            method.fit(&world.ensemble, observer)
+        });
     }
 }
 

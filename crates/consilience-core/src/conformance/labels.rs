@@ -104,7 +104,8 @@ pub(super) fn trivial_members(law: &str, make: Make<'_>, profile: &Profile) {
 }
 
 pub(super) fn gaps(law: &str, make: Make<'_>, profile: &Profile) {
-    let compact = members(&[&[0, 0, 1, 1, 2, 2, 2], &[0, 0, 0, 1, 1, 2, 2], &[0, 1, 1, 1, 2, 2, 2]]);
+    let compact =
+        members(&[&[0, 0, 1, 1, 2, 2, 2], &[0, 0, 0, 1, 1, 2, 2], &[0, 1, 1, 1, 2, 2, 2]]);
     let wild = members(&[
         &[7, 7, 0, 0, i64::MAX, i64::MAX, i64::MAX],
         &[1 << 33, 1 << 33, 1 << 33, 5, 5, 9, 9],
@@ -112,6 +113,8 @@ pub(super) fn gaps(law: &str, make: Make<'_>, profile: &Profile) {
     ]);
     for k in 1..=compact.n_objects() {
         let (a, b) = (run(law, make, profile, k, &compact), run(law, make, profile, k, &wild));
-        hold(law, a.output == b.output, || format!("another partition for k = {k} on {}", show(&wild)));
+        hold(law, a.output == b.output, || {
+            format!("another partition for k = {k} on {}", show(&wild))
+        });
     }
 }

@@ -1,11 +1,11 @@
 //! One test suite that every implementation of our traits is put through, ours and yours.
 //!
-//! Call [`consensus_function`], [`similarity`], [`graph_partitioner`] or [`base_clusterer`] in a `#[test]`:
-//! they panic, naming the law and the input, where a law is broken. What a method does not promise is
-//! switched off in its [`Profile`]; everything is on by default.
-//! Call [`consensus_function`], [`soft_consensus_function`], [`similarity`] or [`base_clusterer`] in a `#[test]`: they panic, naming the
-//! law and the input, where a law is broken. What a method does not promise is switched off in its
-//! [`Profile`]; everything is on by default.
+//! Call [`consensus_function`], [`similarity`], [`graph_partitioner`] or [`base_clusterer`] in a
+//! `#[test]`: they panic, naming the law and the input, where a law is broken. What a method does
+//! not promise is switched off in its [`Profile`]; everything is on by default. Call
+//! [`consensus_function`], [`soft_consensus_function`], [`similarity`] or [`base_clusterer`] in a
+//! `#[test]`: they panic, naming the law and the input, where a law is broken. What a method does
+//! not promise is switched off in its [`Profile`]; everything is on by default.
 //!
 //! ```
 //! use consilience_core::conformance::{consensus_function, Profile};
@@ -39,8 +39,9 @@
 //! consensus_function(&|clusters| Box::new(Lump(clusters)), &profile);
 //! ```
 //!
-//! [`small_worlds`] lists every tiny ensemble there is, for comparing a method with a naive reference, and
-//! [`planted`] makes ensembles with known structure. A method with soft results can also go through as [`Hard`].
+//! [`small_worlds`] lists every tiny ensemble there is, for comparing a method with a naive
+//! reference, and [`planted`] makes ensembles with known structure. A method with soft results can
+//! also go through as [`Hard`].
 
 mod base;
 mod consensus;
@@ -80,27 +81,30 @@ pub struct Profile {
     pub object_permutation: bool,
     /// An ensemble of equal members gives that member back.
     pub unanimous: bool,
-    /// Doubling every object doubles every object of the partition: identical objects collapse exactly.
+    /// Doubling every object doubles every object of the partition: identical objects collapse
+    /// exactly.
     pub duplication: bool,
     /// Clear structure under noise is found (adjusted Rand index of at least 0.9).
     pub planted: bool,
-    /// Exactly as many clusters come out as asked for, or as there are distinct labelled objects where those
-    /// are fewer. Otherwise at most as many.
+    /// Exactly as many clusters come out as asked for, or as there are distinct labelled objects
+    /// where those are fewer. Otherwise at most as many.
     pub exact_clusters: bool,
     /// The number of clusters is asked for: refused outside `1..=n`, and answered by
-    /// [`Status::FewerClusters`](crate::Status::FewerClusters) above the number of distinct labelled objects.
+    /// [`Status::FewerClusters`](crate::Status::FewerClusters) above the number of distinct
+    /// labelled objects.
     pub checks_clusters: bool,
     /// Every object is labelled (base clusterers only; off where noise stays unlabelled).
     pub complete: bool,
-    /// Objects in the input that is run at several numbers of threads; more than one chunk of whatever the
-    /// method splits.
+    /// Objects in the input that is run at several numbers of threads; more than one chunk of
+    /// whatever the method splits.
     pub thread_objects: usize,
     /// Objects and members of the small worlds that the method is run on.
     pub small_worlds: (usize, usize),
 }
 
 impl Default for Profile {
-    /// Everything on, 600 objects for threads, and all 41,209 ensembles of 2 members over 5 objects.
+    /// Everything on, 600 objects for threads, and all 41,209 ensembles of 2 members over 5
+    /// objects.
     fn default() -> Self {
         Profile {
             member_permutation: true,
@@ -117,8 +121,8 @@ impl Default for Profile {
     }
 }
 
-/// A soft consensus function as a hard one, each object in the cluster of its largest membership: what lets
-/// it through [`consensus_function`].
+/// A soft consensus function as a hard one, each object in the cluster of its largest membership:
+/// what lets it through [`consensus_function`].
 #[derive(Clone, Debug)]
 pub struct Hard<F>(pub F);
 

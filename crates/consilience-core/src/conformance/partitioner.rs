@@ -4,7 +4,9 @@ use ndarray::Array2;
 
 use super::watch::{cancellation, progress, refuse, succeed, threads};
 use super::{broken, hold};
-use crate::{ErrorKind, Fit, GraphPartitioner, Grouping, Partition, Result, Seed, SimilarityGraph, Status};
+use crate::{
+    ErrorKind, Fit, GraphPartitioner, Grouping, Partition, Result, Seed, SimilarityGraph, Status,
+};
 
 /// Makes the partitioner for a number of clusters.
 pub(super) type Make<'a> = &'a dyn Fn(usize) -> Box<dyn GraphPartitioner>;
@@ -25,13 +27,14 @@ pub(super) type Law = (&'static str, fn(&str, Make<'_>, &PartitionerProfile));
 pub struct PartitionerProfile {
     /// Reordering the nodes reorders the partition, where no ties have to be broken.
     pub node_permutation: bool,
-    /// Groups of nodes with strong links inside and weak ones between are found; they are of equal size.
+    /// Groups of nodes with strong links inside and weak ones between are found; they are of equal
+    /// size.
     pub blocks: bool,
-    /// Exactly as many clusters come out as asked for, or as there are nodes where those are fewer. Otherwise
-    /// at most as many.
+    /// Exactly as many clusters come out as asked for, or as there are nodes where those are fewer.
+    /// Otherwise at most as many.
     pub exact_clusters: bool,
-    /// The number of clusters is asked for: 0 is refused, and more than there are nodes is answered by
-    /// [`Status::FewerClusters`].
+    /// The number of clusters is asked for: 0 is refused, and more than there are nodes is answered
+    /// by [`Status::FewerClusters`].
     pub checks_clusters: bool,
     /// Nodes in the graph that is cut at several numbers of threads.
     pub thread_nodes: usize,
@@ -64,10 +67,10 @@ pub(super) const LAWS: [Law; 8] = [
 
 /// Puts a graph partitioner through every law that its profile does not switch off.
 ///
-/// `make` builds it for a number of clusters; seeded methods fix their seed in it. Tried are: graphs without
-/// nodes, without links, of one node, with the largest and smallest weights; k = 0 and k above the number of
-/// nodes; objects of one node together and objects of none unlabelled; clear blocks, permuted; equal bits on
-/// 1, 2, 3 and 8 threads; cancellation and progress.
+/// `make` builds it for a number of clusters; seeded methods fix their seed in it. Tried are:
+/// graphs without nodes, without links, of one node, with the largest and smallest weights; k = 0
+/// and k above the number of nodes; objects of one node together and objects of none unlabelled;
+/// clear blocks, permuted; equal bits on 1, 2, 3 and 8 threads; cancellation and progress.
 ///
 /// # Panics
 /// Where a law is broken, with its name and the input.
@@ -127,7 +130,11 @@ fn single(law: &str, nodes: usize, weight: impl Fn(usize, usize) -> f64) -> Simi
 
 fn show(graph: &SimilarityGraph, k: usize) -> String {
     let n = graph.grouping().n_nodes();
-    if n > 6 { format!("{n} nodes, k = {k}") } else { format!("k = {k}, weights {}", graph.weights()) }
+    if n > 6 {
+        format!("{n} nodes, k = {k}")
+    } else {
+        format!("k = {k}, weights {}", graph.weights())
+    }
 }
 
 /// A run that must succeed, and what every result must obey.
@@ -212,7 +219,8 @@ fn groups(law: &str, make: Make<'_>, profile: &PartitionerProfile) {
     }
 }
 
-/// Four blocks of 15 nodes, links inside from .6 to 1 and .05 or less between them, none of them equal.
+/// Four blocks of 15 nodes, links inside from .6 to 1 and .05 or less between them, none of them
+/// equal.
 fn weight(i: usize, j: usize) -> f64 {
     let noise = Seed((i * 1000 + j) as u64).stream().uniform();
     match i % 4 == j % 4 {
@@ -228,7 +236,9 @@ fn blocks(law: &str, make: Make<'_>, profile: &PartitionerProfile) {
     }
     let found = run(law, make, profile, 4, &single(law, 60, weight)).output;
     let expected = sure(law, Partition::from_fn(60, |i| Some(i as u64 % 4)));
-    hold(law, found == expected, || format!("{:?} instead of four blocks in turn", found.to_signed()));
+    hold(law, found == expected, || {
+        format!("{:?} instead of four blocks in turn", found.to_signed())
+    });
 }
 
 fn node_permutation(law: &str, make: Make<'_>, profile: &PartitionerProfile) {

@@ -23,10 +23,10 @@ pub(super) const LAWS: [Law; 7] = [
 
 /// Puts a similarity through every law that its profile does not switch off.
 ///
-/// Tried are: symmetric, finite weights of at least 0; nodes that hold all labelled objects, and only
-/// objects with equal labels together; incomplete, silent and trivial members; relabelling (equal bits) and
-/// permuting (weights equal to 1e-9); equal bits on 1, 2, 3 and 8 threads; cancellation and progress; all
-/// [`small_worlds`](super::small_worlds).
+/// Tried are: symmetric, finite weights of at least 0; nodes that hold all labelled objects, and
+/// only objects with equal labels together; incomplete, silent and trivial members; relabelling
+/// (equal bits) and permuting (weights equal to 1e-9); equal bits on 1, 2, 3 and 8 threads;
+/// cancellation and progress; all [`small_worlds`](super::small_worlds).
 ///
 /// # Panics
 /// Where a law is broken, with its name and the input.
@@ -91,7 +91,8 @@ fn graphs(law: &str, similarity: &dyn Similarity, _: &Profile) {
 }
 
 fn planted_ensembles() -> [Ensemble; 2] {
-    [(0.1, 0.0), (0.15, 0.2)].map(|(noise, missing)| plant(5, &[20, 13, 9], 12, noise, missing).ensemble)
+    [(0.1, 0.0), (0.15, 0.2)]
+        .map(|(noise, missing)| plant(5, &[20, 13, 9], 12, noise, missing).ensemble)
 }
 
 /// Similarity of each two objects, -1 where one has no node.
@@ -115,10 +116,13 @@ fn relabelling(law: &str, similarity: &dyn Similarity, _: &Profile) {
         let renamed = ensemble
             .members()
             .iter()
-            .map(|m| Partition::from_fn(m.n_objects(), |i| Some(u64::MAX / 2 - 7 * m.label(i)? as u64)))
+            .map(|m| {
+                Partition::from_fn(m.n_objects(), |i| Some(u64::MAX / 2 - 7 * m.label(i)? as u64))
+            })
             .collect::<Result<_>>()
             .and_then(Ensemble::new);
-        let (plain, again) = (run(law, similarity, &ensemble), run(law, similarity, &sure(law, renamed)));
+        let (plain, again) =
+            (run(law, similarity, &ensemble), run(law, similarity, &sure(law, renamed)));
         hold(law, plain == again, || format!("another graph on {}", show(&ensemble)));
     }
 }

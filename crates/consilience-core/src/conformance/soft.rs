@@ -3,7 +3,9 @@
 use super::watch::{refuse, succeed, threads};
 use super::worlds::{distinct_rows, heard, members, plant, row, show, small_worlds};
 use super::{Hard, Profile, broken, consensus_function, hold};
-use crate::{ConsensusFunction, Ensemble, ErrorKind, Fit, Memberships, Observer, Partition, Result, Status};
+use crate::{
+    ConsensusFunction, Ensemble, ErrorKind, Fit, Memberships, Observer, Partition, Result, Status,
+};
 
 /// A soft consensus function behind a pointer.
 type Soft = Box<dyn ConsensusFunction<Output = Memberships>>;
@@ -28,11 +30,11 @@ pub(super) const LAWS: [Law; 7] = [
 /// Puts a soft consensus function through every law that its profile does not switch off: those of
 /// memberships, and, each object in its largest cluster, all of [`consensus_function`].
 ///
-/// Tried of the memberships are: rows that sum to 1 within 1e-9, at most k columns, evidence 0 and the uniform
-/// row exactly for objects that no member labels; equal rows for objects with equal labels; equal bits when
-/// members are relabelled, and on 1, 2, 3 and 8 threads; certainty (0.99) on unanimous ensembles; reports
-/// without NaN, and with [`Status::FewerClusters`] above the number of distinct objects; all
-/// [`small_worlds`](super::small_worlds).
+/// Tried of the memberships are: rows that sum to 1 within 1e-9, at most k columns, evidence 0 and
+/// the uniform row exactly for objects that no member labels; equal rows for objects with equal
+/// labels; equal bits when members are relabelled, and on 1, 2, 3 and 8 threads; certainty (0.99)
+/// on unanimous ensembles; reports without NaN, and with [`Status::FewerClusters`] above the number
+/// of distinct objects; all [`small_worlds`](super::small_worlds).
 ///
 /// # Panics
 /// Where a law is broken, with its name and the input.
@@ -58,11 +60,19 @@ impl ConsensusFunction for Pointed {
 }
 
 /// Runs the method, which must succeed, and checks what every result must obey.
-fn run(law: &str, make: Make<'_>, profile: &Profile, k: usize, ensemble: &Ensemble) -> Fit<Memberships> {
+fn run(
+    law: &str,
+    make: Make<'_>,
+    profile: &Profile,
+    k: usize,
+    ensemble: &Ensemble,
+) -> Fit<Memberships> {
     let input = || format!("k = {k}, {}", show(ensemble));
     let fit = succeed(law, &input(), || make(k).fit(ensemble, &()));
     let (y, n) = (&fit.output, ensemble.n_objects());
-    hold(law, y.n_objects() == n, || format!("{} rows for {n} objects on {}", y.n_objects(), input()));
+    hold(law, y.n_objects() == n, || {
+        format!("{} rows for {n} objects on {}", y.n_objects(), input())
+    });
     hold(law, !profile.checks_clusters || y.n_clusters() <= k, || {
         format!("{} columns on {}", y.n_clusters(), input())
     });
@@ -82,13 +92,19 @@ fn run(law: &str, make: Make<'_>, profile: &Profile, k: usize, ensemble: &Ensemb
         });
     }
     let report = &fit.report;
-    hold(law, !report.objective.is_some_and(f64::is_nan), || format!("objective NaN on {}", input()));
+    hold(law, !report.objective.is_some_and(f64::is_nan), || {
+        format!("objective NaN on {}", input())
+    });
     hold(law, report.microclusters.is_none_or(|m| m <= n), || {
         format!("{:?} microclusters of {n} objects on {}", report.microclusters, input())
     });
     let told = k <= distinct_rows(ensemble) || report.status == Status::FewerClusters;
     hold(law, told || !profile.checks_clusters, || {
-        format!("more clusters than distinct objects, but status {:?} on {}", report.status, input())
+        format!(
+            "more clusters than distinct objects, but status {:?} on {}",
+            report.status,
+            input()
+        )
     });
     fit
 }
@@ -102,7 +118,8 @@ fn sure<T>(law: &str, result: Result<T>) -> T {
 }
 
 fn planted_ensembles() -> [Ensemble; 2] {
-    [(0.1, 0.0), (0.15, 0.2)].map(|(noise, missing)| plant(11, &[20, 13, 9], 12, noise, missing).ensemble)
+    [(0.1, 0.0), (0.15, 0.2)]
+        .map(|(noise, missing)| plant(11, &[20, 13, 9], 12, noise, missing).ensemble)
 }
 
 /// Bad k is told even where there is nothing to be done.
@@ -114,7 +131,9 @@ fn clusters_first(law: &str, make: Make<'_>, profile: &Profile) {
         let n = ensemble.n_objects();
         for k in [0, n + 1, usize::MAX] {
             let input = format!("k = {k}, {}", show(&ensemble));
-            refuse(law, &input, ErrorKind::InvalidParameter, &[k, n], || make(k).fit(&ensemble, &()));
+            refuse(law, &input, ErrorKind::InvalidParameter, &[k, n], || {
+                make(k).fit(&ensemble, &())
+            });
         }
     }
 }
@@ -166,12 +185,16 @@ fn relabelling(law: &str, make: Make<'_>, profile: &Profile) {
         let renamed = ensemble
             .members()
             .iter()
-            .map(|m| Partition::from_fn(m.n_objects(), |i| Some(u64::MAX / 2 - 7 * m.label(i)? as u64)))
+            .map(|m| {
+                Partition::from_fn(m.n_objects(), |i| Some(u64::MAX / 2 - 7 * m.label(i)? as u64))
+            })
             .collect::<Result<_>>()
             .and_then(Ensemble::new);
         let plain = run(law, make, profile, 3, &ensemble);
         let again = run(law, make, profile, 3, &sure(law, renamed));
-        hold(law, again.output == plain.output, || format!("other memberships on {}", show(&ensemble)));
+        hold(law, again.output == plain.output, || {
+            format!("other memberships on {}", show(&ensemble))
+        });
     }
 }
 
@@ -189,7 +212,8 @@ fn unanimous(law: &str, make: Make<'_>, profile: &Profile) {
         return;
     }
     for clusters in [1, 2, 4] {
-        let agreed = sure(law, Partition::from_fn(24, |i| Some(((i + i * i / 7) % clusters) as u64)));
+        let agreed =
+            sure(law, Partition::from_fn(24, |i| Some(((i + i * i / 7) % clusters) as u64)));
         let ensemble = sure(law, Ensemble::new(vec![agreed.clone(); 3]));
         let y = run(law, make, profile, clusters, &ensemble).output;
         for (i, row) in y.values().rows().into_iter().enumerate() {

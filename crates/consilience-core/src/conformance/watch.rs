@@ -83,7 +83,9 @@ pub(super) fn refuse<T>(
     let said: Vec<usize> =
         e.message().split(|c: char| !c.is_ascii_digit()).filter_map(|w| w.parse().ok()).collect();
     for number in numbers {
-        hold(law, said.contains(number), || format!("message \"{e}\" does not hold {number} on {input}"));
+        hold(law, said.contains(number), || {
+            format!("message \"{e}\" does not hold {number} on {input}")
+        });
     }
 }
 
@@ -130,9 +132,13 @@ pub(super) fn cancellation<T: PartialEq>(law: &str, input: &str, run: Observed<'
                 format!("{:?} ({e}) instead of Cancelled on {input}", e.kind())
             }),
             Ok(fit) => {
-                hold(law, query > 0, || format!("finished although cancelled from the start, on {input}"));
+                hold(law, query > 0, || {
+                    format!("finished although cancelled from the start, on {input}")
+                });
                 hold(law, fit.output == whole.output, || {
-                    format!("cancelled at query {query}, but a different result came back, on {input}")
+                    format!(
+                        "cancelled at query {query}, but a different result came back, on {input}"
+                    )
                 });
             }
         }
@@ -144,7 +150,9 @@ pub(super) fn progress<T: PartialEq>(law: &str, input: &str, run: Observed<'_, T
     let observer = ProgressLaw::default();
     let watched = succeed(law, input, || run(&observer));
     let alone = succeed(law, input, || run(&()));
-    hold(law, watched.output == alone.output, || format!("an observer changes the result on {input}"));
+    hold(law, watched.output == alone.output, || {
+        format!("an observer changes the result on {input}")
+    });
     if let Ok(Some(said)) = observer.0.into_inner() {
         broken(law, format!("{said}, on {input}"));
     }

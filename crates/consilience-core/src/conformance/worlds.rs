@@ -5,12 +5,13 @@ use rustc_hash::FxHashSet;
 use super::broken;
 use crate::{Ensemble, Partition, Result, Seed};
 
-/// Every ensemble of `members` base clusterings over `objects` objects, each object possibly unlabelled in
-/// each.
+/// Every ensemble of `members` base clusterings over `objects` objects, each object possibly
+/// unlabelled in each.
 ///
-/// Meant for comparing a method with a naive reference on everything that can happen: ties, duplicates,
-/// isolated objects, silent members. Each ordered tuple of groupings comes exactly once (labels are
-/// canonical), `B(n + 1)^M` in all, `B` being the Bell numbers: 203^2 = 41,209 for 2 members over 5 objects.
+/// Meant for comparing a method with a naive reference on everything that can happen: ties,
+/// duplicates, isolated objects, silent members. Each ordered tuple of groupings comes exactly once
+/// (labels are canonical), `B(n + 1)^M` in all, `B` being the Bell numbers: 203^2 = 41,209 for 2
+/// members over 5 objects.
 ///
 /// ```
 /// use consilience_core::conformance::small_worlds;
@@ -52,7 +53,8 @@ impl Iterator for SmallWorlds {
 
     fn next(&mut self) -> Option<Ensemble> {
         let chosen = self.next.as_mut()?;
-        let ensemble = Ensemble::new(chosen.iter().map(|&g| self.groupings[g].clone()).collect()).ok();
+        let ensemble =
+            Ensemble::new(chosen.iter().map(|&g| self.groupings[g].clone()).collect()).ok();
         let mut digit = chosen.len();
         loop {
             if digit == 0 {
@@ -79,11 +81,12 @@ pub struct Planted {
     pub ensemble: Ensemble,
 }
 
-/// Noisy copies of a hidden grouping: clusters of the given sizes in a random order of the objects, each
-/// label replaced by a random one with probability `noise` and dropped with probability `missing`.
+/// Noisy copies of a hidden grouping: clusters of the given sizes in a random order of the objects,
+/// each label replaced by a random one with probability `noise` and dropped with probability
+/// `missing`.
 ///
-/// Members have as many clusters as there are sizes, plus up to two. No object is silent in all members, and
-/// where `missing` is moderate every two objects meet in some member.
+/// Members have as many clusters as there are sizes, plus up to two. No object is silent in all
+/// members, and where `missing` is moderate every two objects meet in some member.
 ///
 /// ```
 /// use consilience_core::{conformance::planted, scores, Seed};
@@ -96,7 +99,13 @@ pub struct Planted {
 ///
 /// # Errors
 /// [`ErrorKind::Empty`](crate::ErrorKind::Empty) without objects or members.
-pub fn planted(seed: Seed, sizes: &[usize], members: usize, noise: f64, missing: f64) -> Result<Planted> {
+pub fn planted(
+    seed: Seed,
+    sizes: &[usize],
+    members: usize,
+    noise: f64,
+    missing: f64,
+) -> Result<Planted> {
     let mut truth: Vec<usize> =
         sizes.iter().enumerate().flat_map(|(c, &size)| std::iter::repeat_n(c, size)).collect();
     seed.derive("planted order", 0).stream().shuffle(&mut truth);
@@ -120,7 +129,13 @@ pub fn planted(seed: Seed, sizes: &[usize], members: usize, noise: f64, missing:
 }
 
 /// As [`planted`], where the arguments are known to be good.
-pub(super) fn plant(seed: u64, sizes: &[usize], members: usize, noise: f64, missing: f64) -> Planted {
+pub(super) fn plant(
+    seed: u64,
+    sizes: &[usize],
+    members: usize,
+    noise: f64,
+    missing: f64,
+) -> Planted {
     match planted(Seed(seed), sizes, members, noise, missing) {
         Ok(world) => world,
         Err(e) => broken("the suite's own input", e),
@@ -129,7 +144,12 @@ pub(super) fn plant(seed: u64, sizes: &[usize], members: usize, noise: f64, miss
 
 /// An ensemble from rows of labels per member.
 pub(super) fn members(rows: &[&[i64]]) -> Ensemble {
-    match rows.iter().map(|r| Partition::from_labels(r)).collect::<Result<_>>().and_then(Ensemble::new) {
+    match rows
+        .iter()
+        .map(|r| Partition::from_labels(r))
+        .collect::<Result<_>>()
+        .and_then(Ensemble::new)
+    {
         Ok(ensemble) => ensemble,
         Err(e) => broken("the suite's own input", e),
     }
@@ -145,10 +165,13 @@ pub(super) fn heard(ensemble: &Ensemble, object: usize) -> bool {
     ensemble.members().iter().any(|m| m.label(object).is_some())
 }
 
-/// Number of different label rows, silent ones left out: the most clusters that a method can tell apart.
+/// Number of different label rows, silent ones left out: the most clusters that a method can tell
+/// apart.
 pub(super) fn distinct_rows(ensemble: &Ensemble) -> usize {
-    let rows: FxHashSet<_> =
-        (0..ensemble.n_objects()).filter(|&i| heard(ensemble, i)).map(|i| row(ensemble, i)).collect();
+    let rows: FxHashSet<_> = (0..ensemble.n_objects())
+        .filter(|&i| heard(ensemble, i))
+        .map(|i| row(ensemble, i))
+        .collect();
     rows.len()
 }
 
@@ -158,6 +181,7 @@ pub(super) fn show(ensemble: &Ensemble) -> String {
     if n * m > 120 {
         return format!("an ensemble of {n} objects and {m} members");
     }
-    let members: Vec<String> = ensemble.members().iter().map(|p| format!("{:?}", p.to_signed())).collect();
+    let members: Vec<String> =
+        ensemble.members().iter().map(|p| format!("{:?}", p.to_signed())).collect();
     format!("members {}", members.join(" "))
 }

@@ -3,17 +3,17 @@ use std::collections::BTreeMap;
 use super::{Contingency, information::Information};
 use crate::{Partition, Result};
 
-/// Adjusted mutual information: mutual information corrected for chance, 1 for equal partitions and 0
-/// on average for random ones.
+/// Adjusted mutual information: mutual information corrected for chance, 1 for equal partitions and
+/// 0 on average for random ones.
 ///
-/// Use it where classes are unbalanced or results differ in their number of clusters; with many clusters
-/// per object it is the score to trust. For balanced classes
-/// [`adjusted_rand`](super::adjusted_rand) is as good and quicker. May be slightly negative. Objects
-/// unlabelled in either are left out.
+/// Use it where classes are unbalanced or results differ in their number of clusters; with many
+/// clusters per object it is the score to trust. For balanced classes
+/// [`adjusted_rand`](super::adjusted_rand) is as good and quicker. May be slightly negative.
+/// Objects unlabelled in either are left out.
 ///
-/// `(I(A;B) - E) / ((H(A) + H(B)) / 2 - E)`, the arithmetic normaliser of scikit-learn's default, where `E`
-/// is the expected mutual information over all pairs of partitions with the same cluster sizes. 1 where both
-/// are a single cluster, 0 where only one is.
+/// `(I(A;B) - E) / ((H(A) + H(B)) / 2 - E)`, the arithmetic normaliser of scikit-learn's default,
+/// where `E` is the expected mutual information over all pairs of partitions with the same cluster
+/// sizes. 1 where both are a single cluster, 0 where only one is.
 ///
 /// ```
 /// use consilience_core::{scores, Partition};
@@ -26,19 +26,19 @@ use crate::{Partition, Result};
 /// ```
 ///
 /// # Complexity
-/// O(n + k_a + k_b) time and, for the expectation, O(d_a d_b s): d distinct cluster sizes on
-/// each side (at most sqrt(2 n)) and s about eight standard deviations of an overlap, often few. Memory
+/// O(n + k_a + k_b) time and, for the expectation, O(d_a d_b s): d distinct cluster sizes on each
+/// side (at most sqrt(2 n)) and s about eight standard deviations of an overlap, often few. Memory
 /// as [`Contingency::new`].
 ///
 /// # Errors
 /// As [`Contingency::new`].
 ///
 /// # References
-/// Vinh, Epps & Bailey (2010), Information theoretic measures for clusterings comparison, JMLR 11:2837-2854,
-/// equation 24a for `E`. We walk each hypergeometric distribution outwards from its mode by the ratio of
-/// neighbours, in place of log-factorials, and average `x ln(x/m) - x + m` with `m` the mean overlap, which
-/// has the same expectation as `x ln(x/m)` and no negative terms: nothing cancels, and the accuracy does not
-/// fall with n.
+/// Vinh, Epps & Bailey (2010), Information theoretic measures for clusterings comparison, JMLR
+/// 11:2837-2854, equation 24a for `E`. We walk each hypergeometric distribution outwards from its
+/// mode by the ratio of neighbours, in place of log-factorials, and average `x ln(x/m) - x + m`
+/// with `m` the mean overlap, which has the same expectation as `x ln(x/m)` and no negative terms:
+/// nothing cancels, and the accuracy does not fall with n.
 #[doc(alias = "AMI")]
 pub fn adjusted_mutual_information(a: &Partition, b: &Partition) -> Result<f64> {
     let table = Contingency::new(a, b)?;
@@ -55,7 +55,8 @@ pub(super) fn adjusted(table: &Contingency, information: &Information) -> f64 {
     }
     let n = table.n_objects();
     if [table.occupied_rows(), table.occupied_columns()].contains(&(n as usize)) {
-        // Against single objects the mutual information is H of the other partition, whatever it is.
+        // Against single objects the mutual information is H of the other partition, whatever it
+        // is.
         return 0.0;
     }
     let expected = expected_mutual_information(table.row_sums(), table.column_sums(), n);
@@ -85,8 +86,8 @@ fn multiplicities(sizes: &[u64]) -> BTreeMap<u64, u64> {
     map
 }
 
-/// `E[x ln(x/m) - x + m]` for the overlap `x` of two random sets of `a` and `b` among `n` objects, `m = a b
-/// / n`.
+/// `E[x ln(x/m) - x + m]` for the overlap `x` of two random sets of `a` and `b` among `n` objects,
+/// `m = a b / n`.
 fn expected_excess(a: u64, b: u64, n: u64) -> f64 {
     /// A weight, relative to the mode's, that adds nothing to a double: the distribution is
     /// log-concave, so what lies beyond falls at least as fast.
@@ -144,7 +145,10 @@ mod tests {
         for &a in rows {
             for &b in columns {
                 for x in (a + b).saturating_sub(n).max(1)..=a.min(b) {
-                    let p = ln_factorial(a) + ln_factorial(b) + ln_factorial(n - a) + ln_factorial(n - b)
+                    let p = ln_factorial(a)
+                        + ln_factorial(b)
+                        + ln_factorial(n - a)
+                        + ln_factorial(n - b)
                         - ln_factorial(n)
                         - ln_factorial(x)
                         - ln_factorial(a - x)

@@ -1,6 +1,7 @@
 use crate::{Error, LabelInt, Partition, Result, with_labels};
 
-/// Tables up to this many entries are counted in a dense array: at 4 bytes each they stay in the cache.
+/// Tables up to this many entries are counted in a dense array: at 4 bytes each they stay in the
+/// cache.
 const DENSE: usize = 1 << 20;
 
 /// How many objects each cluster of one partition shares with each cluster of another: the table
@@ -9,9 +10,9 @@ const DENSE: usize = 1 << 20;
 /// Build it once to see the confusion between two clusterings; for a single number call the score
 /// itself, for all of them [`Scores::compare`](super::Scores::compare).
 ///
-/// Entry `(i, j)` is `n_ij = |{o : a(o) = i, b(o) = j}|`, with row sums `a_i` and column sums `b_j`. Objects
-/// unlabelled in either partition are left out, so a row or column may sum to 0. Only entries above 0
-/// are kept, at most one per object.
+/// Entry `(i, j)` is `n_ij = |{o : a(o) = i, b(o) = j}|`, with row sums `a_i` and column sums
+/// `b_j`. Objects unlabelled in either partition are left out, so a row or column may sum to 0.
+/// Only entries above 0 are kept, at most one per object.
 ///
 /// ```
 /// use consilience_core::{scores::Contingency, Partition};
@@ -38,12 +39,12 @@ impl Contingency {
     /// Counts the objects in each pair of clusters.
     ///
     /// # Complexity
-    /// O(n + k_a + k_b + entries above 0) time; at most 4 MiB or four bytes per object besides the result,
-    /// never k_a k_b of them.
+    /// O(n + k_a + k_b + entries above 0) time; at most 4 MiB or four bytes per object besides the
+    /// result, never k_a k_b of them.
     ///
     /// # Errors
-    /// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch) with both lengths where they differ,
-    /// [`ErrorKind::Empty`](crate::ErrorKind::Empty) where no object is labelled in both.
+    /// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch) with both lengths where they
+    /// differ, [`ErrorKind::Empty`](crate::ErrorKind::Empty) where no object is labelled in both.
     pub fn new(a: &Partition, b: &Partition) -> Result<Self> {
         if a.n_objects() != b.n_objects() {
             return Err(Error::shape(format!(
@@ -117,7 +118,12 @@ impl Contingency {
 
 /// One pass over a dense table with one row and one column more than needed, where unlabelled
 /// objects are counted and forgotten: no branch in the loop.
-fn count_dense<A: LabelInt, B: LabelInt>(a: &[A], b: &[B], ka: usize, kb: usize) -> Vec<(u32, u32, u32)> {
+fn count_dense<A: LabelInt, B: LabelInt>(
+    a: &[A],
+    b: &[B],
+    ka: usize,
+    kb: usize,
+) -> Vec<(u32, u32, u32)> {
     let width = kb + 1;
     let mut table = vec![0u32; (ka + 1) * width];
     for (&x, &y) in a.iter().zip(b) {
@@ -135,7 +141,12 @@ fn count_dense<A: LabelInt, B: LabelInt>(a: &[A], b: &[B], ka: usize, kb: usize)
 }
 
 /// Sorts the objects by their first cluster (counting sort), then counts one row at a time.
-fn count_sorted<A: LabelInt, B: LabelInt>(a: &[A], b: &[B], ka: usize, kb: usize) -> Vec<(u32, u32, u32)> {
+fn count_sorted<A: LabelInt, B: LabelInt>(
+    a: &[A],
+    b: &[B],
+    ka: usize,
+    kb: usize,
+) -> Vec<(u32, u32, u32)> {
     let labelled = |&(&x, &y): &(&A, &B)| x != A::MISSING && y != B::MISSING;
     let mut starts = vec![0u32; ka + 1];
     for (x, _) in a.iter().zip(b).filter(labelled) {
@@ -194,7 +205,8 @@ mod tests {
     fn a_million_clusters_on_both_sides_need_no_square() {
         let n = 1_000_000u32;
         let a = Partition::from_fn(n as usize, |i| Some(i as u64)).unwrap();
-        let b = Partition::from_fn(n as usize, |i| Some((i as u64).wrapping_mul(7919) % 999_983)).unwrap();
+        let b = Partition::from_fn(n as usize, |i| Some((i as u64).wrapping_mul(7919) % 999_983))
+            .unwrap();
         let table = Contingency::new(&a, &b).unwrap();
         assert_eq!((table.n_cells(), table.n_objects()), (1_000_000, 1_000_000));
         assert_eq!(table.column_sums().iter().filter(|&&c| c == 2).count(), 17);

@@ -1,7 +1,8 @@
 use super::Contingency;
 use crate::{Ensemble, Error, ErrorKind, Partition, Result};
 
-/// What mutual information is divided by to make it normalised; papers differ, so it is always named.
+/// What mutual information is divided by to make it normalised; papers differ, so it is always
+/// named.
 ///
 /// ```
 /// use consilience_core::scores::{normalized_mutual_information, Normalizer};
@@ -22,7 +23,8 @@ pub enum Normalizer {
     Max,
     /// The geometric mean of the entropies: Strehl & Ghosh.
     Sqrt,
-    /// The arithmetic mean of the entropies: Yi's thesis, and scikit-learn by default. Equals [`v_measure`].
+    /// The arithmetic mean of the entropies: Yi's thesis, and scikit-learn by default. Equals
+    /// [`v_measure`].
     Arithmetic,
     /// The smaller entropy: 1 wherever one partition refines the other.
     Min,
@@ -59,18 +61,23 @@ impl Information {
         let n = table.n_objects();
         let scale = 1.0 / n as f64;
         let entropy = |sums: &[u64]| {
-            let sum: f64 =
-                sums.iter().filter(|&&s| s > 0).map(|&s| s as f64 * (n as f64 / s as f64).ln()).sum();
+            let sum: f64 = sums
+                .iter()
+                .filter(|&&s| s > 0)
+                .map(|&s| s as f64 * (n as f64 / s as f64).ln())
+                .sum();
             sum * scale
         };
         let (first, second) = (entropy(table.row_sums()), entropy(table.column_sums()));
         let (mut mutual, mut variation) = (0.0, 0.0);
         for (i, j, count) in table.cells() {
             let (a, b) = (table.row_sums()[i], table.column_sums()[j]);
-            // Counts are below 2^32, so both products are exact, and independence gives ln(1) = 0 exactly.
+            // Counts are below 2^32, so both products are exact, and independence gives ln(1) = 0
+            // exactly.
             mutual += count as f64 * ((n * count) as f64 / (a * b) as f64).ln();
             // Every term is >= 0: no cancellation, and 0 exactly for equal partitions.
-            variation += count as f64 * ((a as f64 / count as f64).ln() + (b as f64 / count as f64).ln());
+            variation +=
+                count as f64 * ((a as f64 / count as f64).ln() + (b as f64 / count as f64).ln());
         }
         Information {
             first,
@@ -112,9 +119,10 @@ fn information(a: &Partition, b: &Partition) -> Result<Information> {
 
 /// Mutual information in nats: how much knowing one partition tells about the other.
 ///
-/// The raw quantity behind the normalised scores; it grows with the number of clusters, so compare by
-/// [`normalized_mutual_information`] or [`adjusted_mutual_information`](super::adjusted_mutual_information).
-/// Objects unlabelled in either are left out.
+/// The raw quantity behind the normalised scores; it grows with the number of clusters, so compare
+/// by [`normalized_mutual_information`] or
+/// [`adjusted_mutual_information`](super::adjusted_mutual_information). Objects unlabelled in
+/// either are left out.
 ///
 /// `I(A;B) = sum_ij (n_ij / n) ln(n n_ij / (a_i b_j))`, between 0 and the smaller entropy.
 ///
@@ -140,9 +148,9 @@ pub fn mutual_information(a: &Partition, b: &Partition) -> Result<f64> {
 
 /// Normalized mutual information: mutual information over a named normaliser, 0 to 1.
 ///
-/// The score of most papers on consensus clustering; take [`Normalizer::Max`] to compare with the tables of
-/// PTA and its relatives. Not corrected for chance: many clusters are favoured. Objects unlabelled in either
-/// are left out.
+/// The score of most papers on consensus clustering; take [`Normalizer::Max`] to compare with the
+/// tables of PTA and its relatives. Not corrected for chance: many clusters are favoured. Objects
+/// unlabelled in either are left out.
 ///
 /// `I(A;B) / norm(H(A), H(B))`; 1 where both are a single cluster, 0 where only one is.
 ///
@@ -162,8 +170,8 @@ pub fn mutual_information(a: &Partition, b: &Partition) -> Result<f64> {
 /// As [`Contingency::new`].
 ///
 /// # References
-/// Strehl & Ghosh (2002), Cluster ensembles, JMLR 3:583-617, equation 2 (sqrt); Vinh, Epps & Bailey (2010),
-/// JMLR 11:2837-2854, table 2 (all normalisers).
+/// Strehl & Ghosh (2002), Cluster ensembles, JMLR 3:583-617, equation 2 (sqrt); Vinh, Epps & Bailey
+/// (2010), JMLR 11:2837-2854, table 2 (all normalisers).
 #[doc(alias = "NMI")]
 pub fn normalized_mutual_information(a: &Partition, b: &Partition, by: Normalizer) -> Result<f64> {
     Ok(information(a, b)?.normalized(by))
@@ -171,8 +179,8 @@ pub fn normalized_mutual_information(a: &Partition, b: &Partition, by: Normalize
 
 /// Homogeneity: whether each cluster of the result holds objects of a single class.
 ///
-/// Splitting classes costs nothing, so read it with [`completeness`]. Objects unlabelled in either are left
-/// out.
+/// Splitting classes costs nothing, so read it with [`completeness`]. Objects unlabelled in either
+/// are left out.
 ///
 /// `I(result;truth) / H(truth)`; 1 where the truth is a single class.
 ///
@@ -198,7 +206,8 @@ pub fn homogeneity(result: &Partition, truth: &Partition) -> Result<f64> {
 
 /// Completeness: whether all objects of a class lie in the same cluster of the result.
 ///
-/// A single cluster reaches 1, so read it with [`homogeneity`]. Objects unlabelled in either are left out.
+/// A single cluster reaches 1, so read it with [`homogeneity`]. Objects unlabelled in either are
+/// left out.
 ///
 /// `I(result;truth) / H(result)`; 1 where the result is a single cluster.
 ///
@@ -224,8 +233,8 @@ pub fn completeness(result: &Partition, truth: &Partition) -> Result<f64> {
 
 /// V-measure: the harmonic mean of [`homogeneity`] and [`completeness`].
 ///
-/// The same number as [`normalized_mutual_information`] by [`Normalizer::Arithmetic`]. Objects unlabelled in
-/// either are left out.
+/// The same number as [`normalized_mutual_information`] by [`Normalizer::Arithmetic`]. Objects
+/// unlabelled in either are left out.
 ///
 /// `2 h c / (h + c)`; 0 where both are 0.
 ///
@@ -251,9 +260,9 @@ pub fn v_measure(result: &Partition, truth: &Partition) -> Result<f64> {
 
 /// Variation of information in nats: a distance between partitions, 0 only where they are equal.
 ///
-/// A true metric, so fit for medians and for maps of many partitions. Lower is better, at most ln(n). Objects
-/// unlabelled in either are left out; between different pairs the objects counted may then differ,
-/// and the triangle inequality no longer holds.
+/// A true metric, so fit for medians and for maps of many partitions. Lower is better, at most
+/// ln(n). Objects unlabelled in either are left out; between different pairs the objects counted
+/// may then differ, and the triangle inequality no longer holds.
 ///
 /// `H(A|B) + H(B|A)`.
 ///
@@ -281,9 +290,9 @@ pub fn variation_of_information(a: &Partition, b: &Partition) -> Result<f64> {
 
 /// Average normalized mutual information of a partition with the members of an ensemble.
 ///
-/// How well a consensus sums up its ensemble, without any known classes; use it to choose among consensus
-/// functions. Each member is compared over the objects that it labels; members that share no labelled object
-/// with the partition have nothing to say and are left out of the average.
+/// How well a consensus sums up its ensemble, without any known classes; use it to choose among
+/// consensus functions. Each member is compared over the objects that it labels; members that share
+/// no labelled object with the partition have nothing to say and are left out of the average.
 ///
 /// `(1/M) sum_u NMI(P, P_u)`.
 ///

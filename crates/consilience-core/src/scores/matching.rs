@@ -6,9 +6,9 @@ const LARGEST_TABLE: u64 = 1 << 26;
 
 /// Accuracy: the fraction of objects that agree under the best one-to-one matching of clusters.
 ///
-/// Reads like the accuracy of a classifier; an unmatched cluster counts as all wrong, so it punishes too
-/// many clusters harder than [`purity`]. The numbers of clusters may differ. Objects unlabelled in either
-/// are left out.
+/// Reads like the accuracy of a classifier; an unmatched cluster counts as all wrong, so it
+/// punishes too many clusters harder than [`purity`]. The numbers of clusters may differ. Objects
+/// unlabelled in either are left out.
 ///
 /// `(1/n) max_v sum_i n_{i v(i)}` over injections `v`, the criterion H of the papers.
 ///
@@ -21,17 +21,17 @@ const LARGEST_TABLE: u64 = 1 << 26;
 /// ```
 ///
 /// # Complexity
-/// O(n + k_a + k_b) plus, for each group of r and c clusters linked through shared objects, O(min(r, c)^2
-/// max(r, c)) time and O(r c) memory.
+/// O(n + k_a + k_b) plus, for each group of r and c clusters linked through shared objects,
+/// O(min(r, c)^2 max(r, c)) time and O(r c) memory.
 ///
 /// # Errors
-/// As [`Contingency::new`]; [`ErrorKind::TooLarge`] where one such group needs a table of more than 2^26
-/// entries.
+/// As [`Contingency::new`]; [`ErrorKind::TooLarge`] where one such group needs a table of more than
+/// 2^26 entries.
 ///
 /// # References
-/// Meilă & Heckerman (2001), An experimental comparison of model-based clustering methods, Machine Learning
-/// 42:9-29; Lourenço et al. (2015), Machine Learning 98:331-357, section 7 (H). Assignment: Crouse (2016),
-/// IEEE TAES 52:1679-1696.
+/// Meilă & Heckerman (2001), An experimental comparison of model-based clustering methods, Machine
+/// Learning 42:9-29; Lourenço et al. (2015), Machine Learning 98:331-357, section 7 (H).
+/// Assignment: Crouse (2016), IEEE TAES 52:1679-1696.
 #[doc(alias = "H")]
 #[doc(alias = "hungarian")]
 pub fn accuracy(result: &Partition, truth: &Partition) -> Result<f64> {
@@ -40,8 +40,8 @@ pub fn accuracy(result: &Partition, truth: &Partition) -> Result<f64> {
 
 /// Purity: the fraction of objects in the most frequent class of their cluster.
 ///
-/// Simple and widely reported, but single objects reach 1: only compare results with equal numbers of
-/// clusters. Objects unlabelled in either are left out.
+/// Simple and widely reported, but single objects reach 1: only compare results with equal numbers
+/// of clusters. Objects unlabelled in either are left out.
 ///
 /// `(1/n) sum_i max_j n_ij`, with the result's clusters in rows.
 ///
@@ -60,7 +60,8 @@ pub fn accuracy(result: &Partition, truth: &Partition) -> Result<f64> {
 /// As [`Contingency::new`].
 ///
 /// # References
-/// Manning, Raghavan & Schütze (2008), Introduction to information retrieval, section 16.3, equation 16.1.
+/// Manning, Raghavan & Schütze (2008), Introduction to information retrieval, section 16.3,
+/// equation 16.1.
 pub fn purity(result: &Partition, truth: &Partition) -> Result<f64> {
     Ok(pure_fraction(&Contingency::new(result, truth)?))
 }
@@ -147,7 +148,9 @@ pub(super) fn check_table(rows: usize, columns: usize) -> Result<()> {
     if rows as u64 * columns as u64 > LARGEST_TABLE {
         return Err(Error::new(
             ErrorKind::TooLarge,
-            format!("matching {rows} with {columns} clusters needs a table beyond {LARGEST_TABLE} entries"),
+            format!(
+                "matching {rows} with {columns} clusters needs a table beyond {LARGEST_TABLE} entries"
+            ),
         ));
     }
     Ok(())
@@ -189,8 +192,10 @@ mod tests {
         let mut s = Seed(5).stream();
         for round in 0..200 {
             let (n, ka, kb) = (2 + s.below(30), 1 + s.below(6), 1 + s.below(6));
-            let a = Partition::from_labels(&(0..n).map(|_| s.below(ka)).collect::<Vec<_>>()).unwrap();
-            let b = Partition::from_labels(&(0..n).map(|_| s.below(kb)).collect::<Vec<_>>()).unwrap();
+            let a =
+                Partition::from_labels(&(0..n).map(|_| s.below(ka)).collect::<Vec<_>>()).unwrap();
+            let b =
+                Partition::from_labels(&(0..n).map(|_| s.below(kb)).collect::<Vec<_>>()).unwrap();
             let table = Contingency::new(&a, &b).unwrap();
             let mut full = vec![vec![0; b.n_clusters()]; a.n_clusters()];
             for (i, j, count) in table.cells() {

@@ -18,13 +18,15 @@
 //! # Ok::<(), consilience_core::Error>(())
 //! ```
 //!
-//! Which one? [`adjusted_rand`] or [`adjusted_mutual_information`] against known classes, since chance
-//! agreement counts as 0; [`accuracy`] where a person will read it; [`normalized_mutual_information`] to
-//! compare with a paper, by the normaliser of that paper; [`pair_precision`] and [`pair_recall`] where pairs
-//! are the answer; [`average_nmi`] without any truth; [`jensen_shannon`] for soft results.
+//! Which one? [`adjusted_rand`] or [`adjusted_mutual_information`] against known classes, since
+//! chance agreement counts as 0; [`accuracy`] where a person will read it;
+//! [`normalized_mutual_information`] to compare with a paper, by the normaliser of that paper;
+//! [`pair_precision`] and [`pair_recall`] where pairs are the answer; [`average_nmi`] without any
+//! truth; [`jensen_shannon`] for soft results.
 //!
 //! Objects unlabelled in either partition are left out everywhere. No score is ever NaN: degenerate
-//! partitions (a single cluster, single objects) follow scikit-learn's conventions, stated at each function.
+//! partitions (a single cluster, single objects) follow scikit-learn's conventions, stated at each
+//! function.
 
 mod adjusted;
 mod contingency;
@@ -38,19 +40,21 @@ mod tests;
 pub use adjusted::adjusted_mutual_information;
 pub use contingency::Contingency;
 pub use information::{
-    Normalizer, average_nmi, completeness, homogeneity, mutual_information, normalized_mutual_information,
-    v_measure, variation_of_information,
+    Normalizer, average_nmi, completeness, homogeneity, mutual_information,
+    normalized_mutual_information, v_measure, variation_of_information,
 };
 pub use matching::{accuracy, purity};
-pub use pair::{adjusted_rand, fowlkes_mallows, jaccard, pair_f, pair_precision, pair_recall, rand};
+pub use pair::{
+    adjusted_rand, fowlkes_mallows, jaccard, pair_f, pair_precision, pair_recall, rand,
+};
 pub use soft::jensen_shannon;
 
 use crate::{Partition, Result};
 
 /// All scores of one partition against another, from one pass over the labels.
 ///
-/// Use it for tables and reports; a single score is cheaper on its own. The fields follow the functions of
-/// this module.
+/// Use it for tables and reports; a single score is cheaper on its own. The fields follow the
+/// functions of this module.
 ///
 /// ```
 /// use consilience_core::scores::Scores;
@@ -108,8 +112,8 @@ impl Scores {
     /// That of [`adjusted_mutual_information`] plus that of [`accuracy`], the only ones above O(n).
     ///
     /// # Errors
-    /// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch) with both lengths where they differ,
-    /// [`ErrorKind::Empty`](crate::ErrorKind::Empty) where no object is labelled in both,
+    /// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch) with both lengths where they
+    /// differ, [`ErrorKind::Empty`](crate::ErrorKind::Empty) where no object is labelled in both,
     /// [`ErrorKind::TooLarge`](crate::ErrorKind::TooLarge) as [`accuracy`].
     pub fn compare(result: &Partition, truth: &Partition) -> Result<Scores> {
         let table = Contingency::new(result, truth)?;

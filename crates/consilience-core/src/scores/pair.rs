@@ -76,8 +76,8 @@ fn ratio_or_one(part: u64, whole: u64) -> f64 {
 /// Easy to explain, but near 1 for any two partitions with many clusters; compare partitions of
 /// different numbers of clusters by [`adjusted_rand`]. Objects unlabelled in either are left out.
 ///
-/// `(N11 + N00) / (N11 + N10 + N01 + N00)`, with `N11` pairs together in both and `N00` apart in both; 1 for
-/// a single object.
+/// `(N11 + N00) / (N11 + N10 + N01 + N00)`, with `N11` pairs together in both and `N00` apart in
+/// both; 1 for a single object.
 ///
 /// ```
 /// use consilience_core::{scores, Partition};
@@ -99,14 +99,16 @@ pub fn rand(a: &Partition, b: &Partition) -> Result<f64> {
     Ok(PairTable::new(&Contingency::new(a, b)?).rand())
 }
 
-/// Adjusted Rand index: agreement over pairs, 1 for equal partitions and 0 on average for random ones.
+/// Adjusted Rand index: agreement over pairs, 1 for equal partitions and 0 on average for random
+/// ones.
 ///
-/// The usual choice for comparing a consensus with known classes of similar sizes. With very unequal classes
-/// it is ruled by the large ones; see [`adjusted_mutual_information`](super::adjusted_mutual_information).
-/// Negative values (not below -1/2) are worse than chance. Objects unlabelled in either are left out.
+/// The usual choice for comparing a consensus with known classes of similar sizes. With very
+/// unequal classes it is ruled by the large ones; see
+/// [`adjusted_mutual_information`](super::adjusted_mutual_information). Negative values (not below
+/// -1/2) are worse than chance. Objects unlabelled in either are left out.
 ///
-/// `2 (N11 N00 - N10 N01) / ((N11 + N01)(N01 + N00) + (N11 + N10)(N10 + N00))`, evaluated in exact integers
-/// up to the division.
+/// `2 (N11 N00 - N10 N01) / ((N11 + N01)(N01 + N00) + (N11 + N10)(N10 + N00))`, evaluated in exact
+/// integers up to the division.
 ///
 /// ```
 /// use consilience_core::{scores, Partition};
@@ -129,12 +131,14 @@ pub fn adjusted_rand(a: &Partition, b: &Partition) -> Result<f64> {
     Ok(PairTable::new(&Contingency::new(a, b)?).adjusted_rand())
 }
 
-/// Pairwise precision: of the pairs that the result puts together, the fraction that belongs together.
+/// Pairwise precision: of the pairs that the result puts together, the fraction that belongs
+/// together.
 ///
 /// Says how far to trust a must-link read off the result; many small clusters make it high, so read
 /// it with [`pair_recall`]. Objects unlabelled in either are left out.
 ///
-/// `N11 / (N11 + N10)`, with `N10` pairs together in `result` only; 1 where the result joins nothing.
+/// `N11 / (N11 + N10)`, with `N10` pairs together in `result` only; 1 where the result joins
+/// nothing.
 ///
 /// ```
 /// use consilience_core::{scores, Partition};
@@ -158,7 +162,8 @@ pub fn pair_precision(result: &Partition, truth: &Partition) -> Result<f64> {
 
 /// Pairwise recall: of the pairs that belong together, the fraction that the result puts together.
 ///
-/// A single cluster reaches 1, so read it with [`pair_precision`]. Objects unlabelled in either are left out.
+/// A single cluster reaches 1, so read it with [`pair_precision`]. Objects unlabelled in either are
+/// left out.
 ///
 /// `N11 / (N11 + N01)`, with `N01` pairs together in `truth` only; 1 where the truth joins nothing.
 ///
@@ -215,8 +220,8 @@ pub fn pair_f(result: &Partition, truth: &Partition) -> Result<f64> {
 /// Common for comparing cuts of dendrograms; not corrected for chance. Objects unlabelled in either
 /// are left out.
 ///
-/// `N11 / sqrt((N11 + N10)(N11 + N01))`; 0 where no pair is together in both, even for two equal partitions
-/// into single objects, as scikit-learn has it.
+/// `N11 / sqrt((N11 + N10)(N11 + N01))`; 0 where no pair is together in both, even for two equal
+/// partitions into single objects, as scikit-learn has it.
 ///
 /// ```
 /// use consilience_core::{scores, Partition};
@@ -238,10 +243,11 @@ pub fn fowlkes_mallows(a: &Partition, b: &Partition) -> Result<f64> {
     Ok(PairTable::new(&Contingency::new(a, b)?).fowlkes_mallows())
 }
 
-/// Jaccard index over pairs: of the pairs together in either partition, the fraction together in both.
+/// Jaccard index over pairs: of the pairs together in either partition, the fraction together in
+/// both.
 ///
-/// Like [`rand`] without the pairs apart in both, which are most pairs where clusters are many; not corrected
-/// for chance. Objects unlabelled in either are left out.
+/// Like [`rand`] without the pairs apart in both, which are most pairs where clusters are many; not
+/// corrected for chance. Objects unlabelled in either are left out.
 ///
 /// `N11 / (N11 + N10 + N01)`; 1 where neither partition joins anything.
 ///
@@ -260,8 +266,8 @@ pub fn fowlkes_mallows(a: &Partition, b: &Partition) -> Result<f64> {
 /// As [`Contingency::new`].
 ///
 /// # References
-/// Ben-Hur, Elisseeff & Guyon (2002), A stability based method for discovering structure in clustered data,
-/// PSB 7:6-17.
+/// Ben-Hur, Elisseeff & Guyon (2002), A stability based method for discovering structure in
+/// clustered data, PSB 7:6-17.
 pub fn jaccard(a: &Partition, b: &Partition) -> Result<f64> {
     Ok(PairTable::new(&Contingency::new(a, b)?).jaccard())
 }

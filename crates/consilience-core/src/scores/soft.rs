@@ -5,11 +5,13 @@ use super::matching::assign;
 use crate::ErrorKind;
 use crate::{Error, Memberships, Result};
 
-/// Jensen-Shannon divergence in bits between two soft clusterings, under the best matching of clusters.
+/// Jensen-Shannon divergence in bits between two soft clusterings, under the best matching of
+/// clusters.
 ///
-/// The soft counterpart of `1 - accuracy`: 0 for equal memberships up to the order of clusters, at most 1,
-/// and lower is better. Between hard memberships it is exactly the fraction of objects that disagree. The
-/// numbers of clusters may differ (empty ones are added). Objects with evidence 0 in either are left out.
+/// The soft counterpart of `1 - accuracy`: 0 for equal memberships up to the order of clusters, at
+/// most 1, and lower is better. Between hard memberships it is exactly the fraction of objects that
+/// disagree. The numbers of clusters may differ (empty ones are added). Objects with evidence 0 in
+/// either are left out.
 ///
 /// `J(Y, Z) = min_P (1/n) sum_i D_JS(y_i || P z_i)` over permutations `P`, with
 /// `D_JS(u || v) = (KL(u || w) + KL(v || w)) / 2`, `w = (u + v) / 2` and logarithms to base 2.
@@ -27,12 +29,12 @@ use crate::{Error, Memberships, Result};
 /// ```
 ///
 /// # Complexity
-/// O(n k_a k_b + max(k_a, k_b)^3) time, O(max(k_a, k_b)^2) memory: the divergence is a sum over clusters, so
-/// the best matching is an assignment problem.
+/// O(n k_a k_b + max(k_a, k_b)^3) time, O(max(k_a, k_b)^2) memory: the divergence is a sum over
+/// clusters, so the best matching is an assignment problem.
 ///
 /// # Errors
-/// [`ErrorKind::ShapeMismatch`] with both lengths where they differ, [`ErrorKind::Empty`] where no object has
-/// evidence in both, [`ErrorKind::TooLarge`] beyond 8192 clusters.
+/// [`ErrorKind::ShapeMismatch`] with both lengths where they differ, [`ErrorKind::Empty`] where no
+/// object has evidence in both, [`ErrorKind::TooLarge`] beyond 8192 clusters.
 ///
 /// # References
 /// Lourenço et al. (2015), Probabilistic consensus clustering using evidence accumulation, Machine
@@ -73,7 +75,8 @@ pub fn jensen_shannon(a: &Memberships, b: &Memberships) -> Result<f64> {
     Ok((total / known.len() as f64).clamp(0.0, 1.0))
 }
 
-/// What one cluster adds to the divergence of one object: `(u log2(u/w) + v log2(v/w)) / 2`, never negative.
+/// What one cluster adds to the divergence of one object: `(u log2(u/w) + v log2(v/w)) / 2`, never
+/// negative.
 fn share(u: f64, v: f64) -> f64 {
     if u == v {
         return 0.0;
@@ -109,8 +112,9 @@ mod tests {
         permutations(&mut order, 0, &mut |p| {
             let mut sum = 0.0;
             for i in 0..a.n_objects() {
-                let at =
-                    |m: &Memberships, c: usize| if c < m.n_clusters() { m.values()[[i, c]] } else { 0.0 };
+                let at = |m: &Memberships, c: usize| {
+                    if c < m.n_clusters() { m.values()[[i, c]] } else { 0.0 }
+                };
                 let kl = |u: f64, w: f64| if u > 0.0 { u * (u / w).log2() } else { 0.0 };
                 for c in 0..k {
                     let (u, v) = (at(a, c), at(b, p[c]));

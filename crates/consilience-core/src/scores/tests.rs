@@ -52,12 +52,17 @@ fn all_scores_of_a_pair_worked_by_hand() {
     assert!(close(s.vi, ha + hb - 2.0 * mi));
     // Pairs: 1 + 3 together in both of 6 and 7 together, 15 in all, so 6 apart in both.
     assert!(close(s.rand, 10.0 / 15.0) && close(s.pair_precision, 4.0 / 6.0));
-    assert!(close(s.pair_recall, 4.0 / 7.0) && close(s.pair_f, 8.0 / 13.0) && close(s.jaccard, 4.0 / 9.0));
+    assert!(
+        close(s.pair_recall, 4.0 / 7.0)
+            && close(s.pair_f, 8.0 / 13.0)
+            && close(s.jaccard, 4.0 / 9.0)
+    );
     assert!(close(s.fowlkes_mallows, 4.0 / 42f64.sqrt()));
     let expected = 6.0 * 7.0 / 15.0;
     assert!(close(s.ari, (4.0 - expected) / (6.5 - expected)));
     assert!(close(s.accuracy, 5.0 / 6.0) && close(s.purity, 5.0 / 6.0));
-    // Of the 15 ways to choose b's pair, 6 lie inside one cluster of a (this table), 9 are split evenly (0).
+    // Of the 15 ways to choose b's pair, 6 lie inside one cluster of a (this table), 9 are split
+    // evenly (0).
     let emi = 6.0 / 15.0 * mi;
     assert!(close(s.ami, (mi - emi) / ((ha + hb) / 2.0 - emi)));
 }
@@ -83,19 +88,28 @@ fn degenerate_pairs_follow_the_conventions() {
     }
     for other in [&apart, &two] {
         let s = Scores::compare(&single, other).unwrap();
-        assert_eq!((s.nmi_max, s.nmi_sqrt, s.nmi_arithmetic, s.ami, s.ari), (0.0, 0.0, 0.0, 0.0, 0.0));
+        assert_eq!(
+            (s.nmi_max, s.nmi_sqrt, s.nmi_arithmetic, s.ami, s.ari),
+            (0.0, 0.0, 0.0, 0.0, 0.0)
+        );
         assert_eq!((s.homogeneity, s.completeness, s.v_measure), (0.0, 1.0, 0.0));
         assert_eq!(normalized_mutual_information(&single, other, Normalizer::Min).unwrap(), 0.0);
     }
     let s = Scores::compare(&apart, &two).unwrap();
-    assert_eq!((s.ami, s.ari, s.purity, s.pair_precision, s.pair_recall), (0.0, 0.0, 1.0, 1.0, 0.0));
+    assert_eq!(
+        (s.ami, s.ari, s.purity, s.pair_precision, s.pair_recall),
+        (0.0, 0.0, 1.0, 1.0, 0.0)
+    );
 }
 
 #[test]
 fn clusters_seen_only_where_the_other_is_silent_do_not_count() {
     let a = p(&[0, 0, 1, 2, -1]);
     let b = p(&[0, 0, -1, -1, 1]);
-    assert_eq!(Scores::compare(&a, &b).unwrap(), Scores::compare(&p(&[0, 0]), &p(&[0, 0])).unwrap());
+    assert_eq!(
+        Scores::compare(&a, &b).unwrap(),
+        Scores::compare(&p(&[0, 0]), &p(&[0, 0])).unwrap()
+    );
 }
 
 #[test]
@@ -111,14 +125,20 @@ fn properties_on_random_pairs() {
             continue;
         };
         let back = Scores::compare(&p(&b), &p(&a)).unwrap();
-        let renamed: Vec<i64> = a.iter().map(|&l| if l < 0 { l } else { (1 << 40) - 13 * l }).collect();
+        let renamed: Vec<i64> =
+            a.iter().map(|&l| if l < 0 { l } else { (1 << 40) - 13 * l }).collect();
         assert_eq!(Scores::compare(&p(&renamed), &p(&b)).unwrap(), pair, "relabelling");
-        for (((name, x), (_, y)), (single, f)) in pair.entries().into_iter().zip(back.entries()).zip(SINGLE) {
+        for (((name, x), (_, y)), (single, f)) in
+            pair.entries().into_iter().zip(back.entries()).zip(SINGLE)
+        {
             assert_eq!(name, single);
             assert_eq!(f(&p(&a), &p(&b)).unwrap(), x, "{name} alone and in the table");
             let low = if matches!(name, "ami" | "ari") { -1.0 } else { 0.0 };
-            let high =
-                if matches!(name, "vi" | "mutual_information") { (n as f64).ln() + 1e-12 } else { 1.0 };
+            let high = if matches!(name, "vi" | "mutual_information") {
+                (n as f64).ln() + 1e-12
+            } else {
+                1.0
+            };
             assert!((low..=high).contains(&x), "round {round}: {name} = {x}");
             let swapped = match name {
                 "homogeneity" => back.completeness,
@@ -134,7 +154,8 @@ fn properties_on_random_pairs() {
         // Order of objects does not matter beyond rounding.
         let mut order: Vec<usize> = (0..n).collect();
         s.shuffle(&mut order);
-        let moved = Scores::compare(&p(&a).select(&order).unwrap(), &p(&b).select(&order).unwrap()).unwrap();
+        let moved = Scores::compare(&p(&a).select(&order).unwrap(), &p(&b).select(&order).unwrap())
+            .unwrap();
         for ((name, x), (_, y)) in pair.entries().into_iter().zip(moved.entries()) {
             assert!(close(x, y), "{name}: {x} {y}");
         }

@@ -32,9 +32,11 @@ where
 {
     let (n, d) = x.dim();
     let take = |all: usize, fraction: f64| ((all as f64 * fraction).ceil() as usize).clamp(1, all);
-    let (objects, features) = (take(n, generator.object_fraction), take(d, generator.feature_fraction));
+    let (objects, features) =
+        (take(n, generator.object_fraction), take(d, generator.feature_fraction));
     let range = generator.range(n, objects)?;
-    let k = range.start() + seed.derive("clusters", 0).stream().below(range.end() - range.start() + 1);
+    let k =
+        range.start() + seed.derive("clusters", 0).stream().below(range.end() - range.start() + 1);
     let rows = (objects < n).then(|| seed.derive("objects", 0).stream().sample(n, objects));
     let columns = (features < d).then(|| seed.derive("features", 0).stream().sample(d, features));
     let seen = See { x, maps, rows: rows.as_deref(), columns: columns.as_deref() };
@@ -44,7 +46,8 @@ where
         None => None,
     };
     let view = copy.as_ref().map_or(x, |copy| copy.view());
-    let fit = generator.clusterer.fit(view.into(), k, seed.derive("clusterer", 0), &Quiet(observer))?;
+    let fit =
+        generator.clusterer.fit(view.into(), k, seed.derive("clusterer", 0), &Quiet(observer))?;
     let Some(rows) = rows else {
         return Ok(fit);
     };

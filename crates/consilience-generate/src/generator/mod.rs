@@ -7,7 +7,9 @@ mod scale;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use consilience_core::{BaseClusterer, Ensemble, Error, Features, Fit, MemoryBudget, Observer, Result, Seed};
+use consilience_core::{
+    BaseClusterer, Ensemble, Error, Features, Fit, MemoryBudget, Observer, Result, Seed,
+};
 
 use crate::input::at_least_one;
 pub use scale::Scale;
@@ -17,9 +19,9 @@ const MOST_MEMBERS: usize = 1_000_000;
 
 /// Makes a clustering ensemble from features.
 ///
-/// Each member runs the base clusterer with a number of clusters drawn from a range, on a random part of
-/// the features and of the objects, optionally projected at random. Objects that a member does not see are
-/// unlabelled in it.
+/// Each member runs the base clusterer with a number of clusters drawn from a range, on a random
+/// part of the features and of the objects, optionally projected at random. Objects that a member
+/// does not see are unlabelled in it.
 ///
 /// ```
 /// use consilience_core::Seed;
@@ -99,8 +101,8 @@ impl Generator {
         self
     }
 
-    /// Range that each member's number of clusters is drawn from; its end is lowered to the number of
-    /// objects that a member sees.
+    /// Range that each member's number of clusters is drawn from; its end is lowered to the number
+    /// of objects that a member sees.
     pub fn clusters(mut self, clusters: RangeInclusive<usize>) -> Self {
         self.clusters = Some(clusters);
         self
@@ -149,11 +151,12 @@ impl Generator {
     /// # Errors
     /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) and
     /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) for bad features,
-    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for no members or
-    /// more than a million, an empty range of clusters or one beyond the objects, and fractions outside `(0, 1]`;
-    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) for a projection of more than 8 GiB;
-    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled); what the base clusterer says, for
-    /// the first member that fails.
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for no
+    /// members or more than a million, an empty range of clusters or one beyond the objects, and
+    /// fractions outside `(0, 1]`; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge)
+    /// for a projection of more than 8 GiB;
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled); what the base clusterer
+    /// says, for the first member that fails.
     pub fn generate_with<'a>(
         &self,
         features: impl Into<Features<'a>>,
@@ -163,14 +166,22 @@ impl Generator {
         features.check()?;
         at_least_one("members", self.members)?;
         if self.members > MOST_MEMBERS {
-            return Err(Error::invalid(format!("{} members; expected 1..={MOST_MEMBERS}", self.members)));
+            return Err(Error::invalid(format!(
+                "{} members; expected 1..={MOST_MEMBERS}",
+                self.members
+            )));
         }
         self.fraction("feature fraction", self.feature_fraction)?;
         self.fraction("object fraction", self.object_fraction)?;
         if let Some(dimensions) = self.projection {
             at_least_one("projection", dimensions)?;
             let rows = features.n_objects().max(features.n_features());
-            MemoryBudget::default().check_table("projection", rows, dimensions, size_of::<f64>())?;
+            MemoryBudget::default().check_table(
+                "projection",
+                rows,
+                dimensions,
+                size_of::<f64>(),
+            )?;
         }
         run::run(self, features, observer)
     }

@@ -20,7 +20,8 @@ pub(super) fn run(
 ) -> Result<Fit<Ensemble>> {
     observer.check()?;
     let mut report = Report::default();
-    let outcomes = report.stage("members", || with_rows!(features, |x| all(generator, x, observer)));
+    let outcomes =
+        report.stage("members", || with_rows!(features, |x| all(generator, x, observer)));
     let mut members = Vec::with_capacity(generator.members);
     let (mut fewer, mut capped) = (0, 0);
     for outcome in outcomes.into_iter().flatten() {
@@ -43,12 +44,18 @@ pub(super) fn run(
     }
     if fewer > 0 {
         report.status = Status::FewerClusters;
-        report.notes.push(format!("{fewer} of {total} members have fewer clusters than drawn for them"));
+        report
+            .notes
+            .push(format!("{fewer} of {total} members have fewer clusters than drawn for them"));
     }
     Ok(Fit::new(Ensemble::new(members)?, report))
 }
 
-fn all<F: Float>(generator: &Generator, x: ArrayView2<'_, F>, observer: &dyn Observer) -> Vec<Outcome>
+fn all<F: Float>(
+    generator: &Generator,
+    x: ArrayView2<'_, F>,
+    observer: &dyn Observer,
+) -> Vec<Outcome>
 where
     for<'b> Features<'b>: From<ArrayView2<'b, F>>,
 {

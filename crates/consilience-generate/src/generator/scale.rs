@@ -15,7 +15,8 @@ pub enum Scale {
     ZScore,
 }
 
-/// `(x unit - centre) factor` of one feature; the unit is a power of two that keeps squares in range.
+/// `(x unit - centre) factor` of one feature; the unit is a power of two that keeps squares in
+/// range.
 #[derive(Clone, Copy)]
 pub(super) struct Affine {
     unit: f64,
@@ -31,7 +32,8 @@ impl Affine {
 }
 
 impl Scale {
-    /// The features on that scale, n x d, as the members of a [`Generator`](crate::Generator) see them.
+    /// The features on that scale, n x d, as the members of a [`Generator`](crate::Generator) see
+    /// them.
     ///
     /// ```
     /// use consilience_generate::Scale;
@@ -44,8 +46,8 @@ impl Scale {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) or [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite)
-    /// for bad features.
+    /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) or
+    /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) for bad features.
     ///
     /// # Complexity
     /// O(n d) time and memory.
@@ -60,7 +62,9 @@ impl Scale {
     fn table<F: Float>(self, x: ArrayView2<'_, F>) -> Array2<f64> {
         match self.maps(x) {
             None => x.mapv(|v| v.to_f64()),
-            Some(maps) => Array2::from_shape_fn(x.dim(), |(i, j)| maps[j].apply(x[[i, j]].to_f64())),
+            Some(maps) => {
+                Array2::from_shape_fn(x.dim(), |(i, j)| maps[j].apply(x[[i, j]].to_f64()))
+            }
         }
     }
 

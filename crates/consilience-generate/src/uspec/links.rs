@@ -15,7 +15,8 @@ use rayon::prelude::*;
 const CHUNK: usize = 1024;
 /// Objects between two questions to the observer.
 const WINDOW: usize = 256 * CHUNK;
-/// Least weight of an object among the representatives: one so far out that all its links vanish keeps this.
+/// Least weight of an object among the representatives: one so far out that all its links vanish
+/// keeps this.
 const FLOOR: f64 = 1e-6;
 
 /// For every object its nearest representatives, and how it is shared out among them.
@@ -31,8 +32,8 @@ pub(super) struct Links {
 }
 
 impl Links {
-    /// The links of the rows of `x`, each times `unit` as the representatives are. There are at most 2^16 of
-    /// them.
+    /// The links of the rows of `x`, each times `unit` as the representatives are. There are at
+    /// most 2^16 of them.
     pub(super) fn find<F: Float>(
         x: ArrayView2<'_, F>,
         unit: f64,
@@ -49,7 +50,8 @@ impl Links {
             observer.check()?;
             let first = w * WINDOW;
             observer.progress("nearest representatives", first, n);
-            let chunks = index.par_chunks_mut(CHUNK * near).zip(square.par_chunks_mut(CHUNK * near));
+            let chunks =
+                index.par_chunks_mut(CHUNK * near).zip(square.par_chunks_mut(CHUNK * near));
             chunks.enumerate().for_each_init(Vec::new, |found, (c, (index, square))| {
                 let start = first + c * CHUNK;
                 let rows = x.slice(s![start..start + index.len() / near, ..]);
@@ -75,7 +77,8 @@ impl Links {
             let mut share = vec![0.0; near];
             for i in objects {
                 let index = &self.index[i * near..(i + 1) * near];
-                // A link weighs at most 1, so the mass of an object is at most `near`, and no product exceeds 1.
+                // A link weighs at most 1, so the mass of an object is at most `near`, and no
+                // product exceeds 1.
                 let mass = self.shares(i, &mut share);
                 for (a, &i) in index.iter().enumerate() {
                     let weight = share[a] * mass;
@@ -91,8 +94,8 @@ impl Links {
         self.index.len() / self.near
     }
 
-    /// Writes how an object is shared out among its representatives, adding up to 1, and returns its weight
-    /// `D_x`.
+    /// Writes how an object is shared out among its representatives, adding up to 1, and returns
+    /// its weight `D_x`.
     fn shares(&self, object: usize, share: &mut [f64]) -> f64 {
         let squares = &self.square[object * self.near..][..self.near];
         let nearest = f64::from(squares[0]);
@@ -107,7 +110,8 @@ impl Links {
     }
 }
 
-/// Objects by the coordinates of their representatives, in shares, scaled to norm 1; written when needed.
+/// Objects by the coordinates of their representatives, in shares, scaled to norm 1; written when
+/// needed.
 pub(super) struct Embedding<'a> {
     links: &'a Links,
     columns: usize,

@@ -7,7 +7,8 @@ mod reference;
 mod tests;
 
 use consilience_core::{
-    BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed,
+    BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report,
+    Result, Seed,
 };
 use consilience_num::Float;
 use consilience_num::kmeans::fit_source;
@@ -31,12 +32,14 @@ const SAMPLE: usize = 1 << 15;
 /// And so many for each cluster.
 const SAMPLE_PER_CLUSTER: usize = 200;
 
-/// U-SPEC: spectral clustering in time and memory linear in the objects, by way of a few representatives.
+/// U-SPEC: spectral clustering in time and memory linear in the objects, by way of a few
+/// representatives.
 ///
-/// For clusters that hang together without being balls, at sizes from thousands to tens of millions of objects,
-/// and as the member of an ensemble ([`Generator`](crate::Generator)) that follows their shape; with a
-/// transfer cut over the members that is U-SENC. Not for small tables, where [`Spectral`](crate::Spectral)
-/// looks at all similarities and is better, and not where k-means does.
+/// For clusters that hang together without being balls, at sizes from thousands to tens of millions
+/// of objects, and as the member of an ensemble ([`Generator`](crate::Generator)) that follows
+/// their shape; with a transfer cut over the members that is U-SENC. Not for small tables, where
+/// [`Spectral`](crate::Spectral) looks at all similarities and is better, and not where k-means
+/// does.
 ///
 /// ```text
 /// p representatives: k-means centres of 10 p objects drawn at random
@@ -62,8 +65,8 @@ const SAMPLE_PER_CLUSTER: usize = 200;
 /// ```
 ///
 /// # Complexity
-/// O(n (sqrt(p) + K) d + n k (K + k) + p^2 (d + p)) time; 6 K + 4 bytes per object and O(p^2) memory beside the
-/// features.
+/// O(n (sqrt(p) + K) d + n k (K + k) + p^2 (d + p)) time; 6 K + 4 bytes per object and O(p^2)
+/// memory beside the features.
 ///
 /// # Errors
 /// As [`BaseClusterer::fit`]; [`ErrorKind::InvalidParameter`] for a parameter of 0 or a tau
@@ -71,13 +74,14 @@ const SAMPLE_PER_CLUSTER: usize = 200;
 /// [`ErrorKind::TooLarge`] where the table between representatives would exceed 8 GiB.
 ///
 /// # References
-/// D. Huang, C.-D. Wang, J.-S. Wu, J.-H. Lai, C.-K. Kwoh, "Ultra-scalable spectral clustering and ensemble
-/// clustering", IEEE Trans. Knowledge and Data Engineering 32 (2020), Sections 3.1.1 to 3.1.3, with its defaults
-/// p = 1000, K = 5, K' = 10 K. Ours: tau, which is 0 there: where the graph falls
-/// into pieces its leading eigenvectors tell only the pieces apart. p is lowered to a tenth of the objects, since
-/// representatives that share too few make such pieces, and raised to twice the number of clusters; beyond 32,768
-/// objects (200 per cluster) the centres of the last k-means come from an even sample of the rows; an object so far
-/// out that its weights vanish keeps a millionth of a link.
+/// D. Huang, C.-D. Wang, J.-S. Wu, J.-H. Lai, C.-K. Kwoh, "Ultra-scalable spectral clustering and
+/// ensemble clustering", IEEE Trans. Knowledge and Data Engineering 32 (2020), Sections 3.1.1 to
+/// 3.1.3, with its defaults p = 1000, K = 5, K' = 10 K. Ours: tau, which is 0 there: where the
+/// graph falls into pieces its leading eigenvectors tell only the pieces apart. p is lowered to a
+/// tenth of the objects, since representatives that share too few make such pieces, and raised to
+/// twice the number of clusters; beyond 32,768 objects (200 per cluster) the centres of the last
+/// k-means come from an even sample of the rows; an object so far out that its weights vanish keeps
+/// a millionth of a link.
 #[doc(alias = "ultra_scalable_spectral_clustering")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct USpec {
@@ -94,13 +98,14 @@ impl Default for USpec {
 }
 
 impl USpec {
-    /// 1000 representatives, 5 of which describe an object, regularisation 0.01, and 3 starts of the k-means.
+    /// 1000 representatives, 5 of which describe an object, regularisation 0.01, and 3 starts of
+    /// the k-means.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Number of representatives p, at most; lowered to a tenth of the objects (50 or more), raised to twice the
-    /// number of clusters.
+    /// Number of representatives p, at most; lowered to a tenth of the objects (50 or more), raised
+    /// to twice the number of clusters.
     pub fn representatives(mut self, representatives: usize) -> Self {
         self.representatives = representatives;
         self
@@ -112,8 +117,9 @@ impl USpec {
         self
     }
 
-    /// How strongly all representatives are tied together, in parts of their mean row sum: so few links more that
-    /// clusters stay as they are, but pieces of a graph that falls apart are no cuts for free. 0 is the paper's graph.
+    /// How strongly all representatives are tied together, in parts of their mean row sum: so few
+    /// links more that clusters stay as they are, but pieces of a graph that falls apart are no
+    /// cuts for free. 0 is the paper's graph.
     #[doc(alias = "regularization")]
     pub fn tau(mut self, tau: f64) -> Self {
         self.tau = tau;
@@ -145,23 +151,31 @@ impl USpec {
             let groups = (chosen.nrows() as f64).sqrt() as usize;
             let looked_at = self.neighbours.saturating_mul(LOOKED_AT);
             observer.check()?;
-            Ok::<_, Error>(NearRows::new(chosen.view(), groups, looked_at, seed.derive("groups", 0).0))
+            Ok::<_, Error>(NearRows::new(
+                chosen.view(),
+                groups,
+                looked_at,
+                seed.derive("groups", 0).0,
+            ))
         })?;
-        let links = report
-            .stage("nearest representatives", || Links::find(x, unit, &table, self.neighbours, observer))?;
+        let links = report.stage("nearest representatives", || {
+            Links::find(x, unit, &table, self.neighbours, observer)
+        })?;
         drop(table);
         let weights = report.stage("weights", || links.weigh());
         observer.check()?;
-        let side =
-            report.stage("eigenvectors", || small_side(weights.view(), clusters, self.tau)).ok_or_else(
-                || Error::new(ErrorKind::NonFinite, "the graph of representatives has no eigenpairs"),
-            )?;
+        let side = report
+            .stage("eigenvectors", || small_side(weights.view(), clusters, self.tau))
+            .ok_or_else(|| {
+                Error::new(ErrorKind::NonFinite, "the graph of representatives has no eigenpairs")
+            })?;
         drop(weights);
         let options = last_kmeans(clusters, self.restarts, seed.derive("k-means", 0));
         let mut watch = Watch::new(observer, "k-means", options.max_iterations);
         let rows = Embedding::new(&links, &side.coordinates);
-        let found = report
-            .stage("k-means", || fit_source(&rows, &options, sample(clusters), &mut |d| watch.go_on(d)));
+        let found = report.stage("k-means", || {
+            fit_source(&rows, &options, sample(clusters), &mut |d| watch.go_on(d))
+        });
         watch.finish()?;
         tell(&mut report, &found);
         if n > sample(clusters) {
@@ -199,7 +213,10 @@ impl BaseClusterer for USpec {
         at_least_one("neighbours", self.neighbours)?;
         at_least_one("restarts", self.restarts)?;
         if !(self.tau >= 0.0 && self.tau.is_finite()) {
-            return Err(Error::invalid(format!("tau {}; expected a finite number of at least 0", self.tau)));
+            return Err(Error::invalid(format!(
+                "tau {}; expected a finite number of at least 0",
+                self.tau
+            )));
         }
         observer.check()?;
         if let Some(kinds) = with_rows!(features, |x| few_kinds(x, clusters)) {
@@ -210,9 +227,24 @@ impl BaseClusterer for USpec {
         // The sums, their mean, and what the eigenpairs are computed in.
         budget.check_square("weights between representatives", p, 3 * size_of::<f64>())?;
         let near = self.neighbours.min(p);
-        budget.check_table("nearest representatives", n, near, size_of::<u16>() + size_of::<f32>())?;
-        budget.check_table("neighbours of representatives", p, near.saturating_mul(LOOKED_AT).min(p), 32)?;
-        budget.check_table("rows of the k-means", n.min(sample(clusters)), clusters, size_of::<f32>())?;
+        budget.check_table(
+            "nearest representatives",
+            n,
+            near,
+            size_of::<u16>() + size_of::<f32>(),
+        )?;
+        budget.check_table(
+            "neighbours of representatives",
+            p,
+            near.saturating_mul(LOOKED_AT).min(p),
+            32,
+        )?;
+        budget.check_table(
+            "rows of the k-means",
+            n.min(sample(clusters)),
+            clusters,
+            size_of::<f32>(),
+        )?;
         let unit = unit(&features);
         with_rows!(features, |x| self.run(x, unit, clusters, seed, observer))
     }

@@ -1,10 +1,15 @@
-//! The method straight from the paper: all distances, the whole bipartite graph, all its eigenpairs.
+//! The method straight from the paper: all distances, the whole bipartite graph, all its
+//! eigenpairs.
 
 use consilience_num::eigen::symmetric_eigen;
 use ndarray::{Array2, ArrayView2, Axis};
 
 /// Weights between objects and representatives, dense.
-pub(super) fn affinities(x: ArrayView2<'_, f64>, marks: ArrayView2<'_, f64>, near: usize) -> Array2<f64> {
+pub(super) fn affinities(
+    x: ArrayView2<'_, f64>,
+    marks: ArrayView2<'_, f64>,
+    near: usize,
+) -> Array2<f64> {
     let (n, p) = (x.nrows(), marks.nrows());
     let far = Array2::from_shape_fn((n, p), |(i, j)| {
         x.row(i).iter().zip(marks.row(j)).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
@@ -23,9 +28,9 @@ pub(super) fn affinities(x: ArrayView2<'_, f64>, marks: ArrayView2<'_, f64>, nea
     b
 }
 
-/// Inner products of the objects' rows, each scaled to norm 1, from the eigenvectors of the whole graph of n + p
-/// nodes. An eigenvalue of the graph is the root of that of the small side, and the transfer to the objects'
-/// side scales by it.
+/// Inner products of the objects' rows, each scaled to norm 1, from the eigenvectors of the whole
+/// graph of n + p nodes. An eigenvalue of the graph is the root of that of the small side, and the
+/// transfer to the objects' side scales by it.
 pub(super) fn inner_products(b: &Array2<f64>, k: usize) -> Array2<f64> {
     let (n, p) = b.dim();
     let (left, right) = (b.sum_axis(Axis(1)), b.sum_axis(Axis(0)));
@@ -37,8 +42,9 @@ pub(super) fn inner_products(b: &Array2<f64>, k: usize) -> Array2<f64> {
         }
     }
     let eigen = symmetric_eigen(graph.view()).unwrap();
-    let mut rows =
-        Array2::from_shape_fn((n, k), |(i, c)| eigen.values[c] * eigen.vectors[[i, c]] / left[i].sqrt());
+    let mut rows = Array2::from_shape_fn((n, k), |(i, c)| {
+        eigen.values[c] * eigen.vectors[[i, c]] / left[i].sqrt()
+    });
     for mut row in rows.rows_mut() {
         let norm = row.dot(&row).sqrt();
         row /= norm;

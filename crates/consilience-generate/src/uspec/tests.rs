@@ -15,7 +15,11 @@ fn moons(n: usize, noise: f64) -> (Array2<f64>, Partition) {
     let mut x = Array2::zeros((n, 3));
     for i in 0..n {
         let turn = s.uniform() * std::f64::consts::PI;
-        let at = if i % 2 == 0 { [turn.cos(), turn.sin()] } else { [1.0 - turn.cos(), 0.4 - turn.sin()] };
+        let at = if i % 2 == 0 {
+            [turn.cos(), turn.sin()]
+        } else {
+            [1.0 - turn.cos(), 0.4 - turn.sin()]
+        };
         for j in 0..2 {
             x[[i, j]] = at[j] + noise * s.normal();
         }
@@ -51,7 +55,8 @@ fn exact_search_gives_the_embedding_of_the_whole_graph() {
         let mut ours = vec![0.0; n * k];
         embedding.write(0..n, &mut ours);
         let ours = Array2::from_shape_vec((n, k), ours).unwrap().mapv(f64::from);
-        let expected = reference::inner_products(&reference::affinities(x.view(), marks.view(), near), k);
+        let expected =
+            reference::inner_products(&reference::affinities(x.view(), marks.view(), near), k);
         let worst = (&ours.dot(&ours.t()) - &expected).iter().fold(0.0f64, |m, v| m.max(v.abs()));
         assert!(worst < 2e-4, "n {n}, p {p}: {worst}");
     }
@@ -93,7 +98,8 @@ fn same_bits_at_any_number_of_threads_beyond_the_sample() {
 fn members_have_their_own_representatives() {
     let (x, truth) = moons(1200, 0.05);
     let make = || -> Ensemble {
-        let generator = Generator::new(USpec::new().representatives(100)).members(4).clusters(6..=12);
+        let generator =
+            Generator::new(USpec::new().representatives(100)).members(4).clusters(6..=12);
         generator.seed(Seed(3)).generate(x.slice(s![.., ..2])).unwrap()
     };
     let ensemble = make();
@@ -116,8 +122,9 @@ fn pieces_that_hang_loose_are_no_clusters() {
         let score = |tau: f64| {
             let uspec = USpec::new().representatives(300).tau(tau);
             let found = uspec.fit(x.view().into(), 2, Seed(1), &()).unwrap().output;
-            let moon =
-                |p: &Partition| Partition::from_fn(2820, |i| p.label(i + 180).map(|l| l as u64)).unwrap();
+            let moon = |p: &Partition| {
+                Partition::from_fn(2820, |i| p.label(i + 180).map(|l| l as u64)).unwrap()
+            };
             scores::adjusted_rand(&moon(&found), &moon(&truth)).unwrap()
         };
         assert!(score(0.0) < 0.01, "{}", score(0.0));

@@ -10,7 +10,8 @@ use crate::{ClusterIncidence, Microclusters};
 
 /// The similarities of clusters, and how objects take them over.
 pub(super) enum ClusterLinks {
-    /// Between clusters of one member; an object pair has the mean over the members that label both.
+    /// Between clusters of one member; an object pair has the mean over the members that label
+    /// both.
     WithinMembers(Csr),
     /// Between any two clusters; an object pair has the mean over all pairs of its clusters.
     Sparse(Csr),
@@ -23,12 +24,18 @@ fn neighbours(incidence: &ClusterIncidence, observer: &dyn Observer) -> Result<C
     let jaccard = Overlaps::of(incidence, observer)?.jaccard();
     let others = (0..jaccard.n_rows()).map(|p| {
         let (others, weights) = jaccard.row(p);
-        others.iter().copied().zip(weights.iter().copied()).filter(|&(q, _)| q as usize != p).collect()
+        others
+            .iter()
+            .copied()
+            .zip(weights.iter().copied())
+            .filter(|&(q, _)| q as usize != p)
+            .collect()
     });
     Ok(Csr::from_rows(jaccard.n_columns(), others))
 }
 
-/// Rows of an edge-by-edge matrix that are added up sparsely: `fill` calls back with (column, value).
+/// Rows of an edge-by-edge matrix that are added up sparsely: `fill` calls back with (column,
+/// value).
 fn sparse_rows<F>(edges: usize, observer: &dyn Observer, fill: F) -> Result<Vec<Vec<(u32, f64)>>>
 where
     F: Fn(usize, &mut dyn FnMut(u32, f64)) + Sync,
@@ -49,7 +56,8 @@ where
                 });
                 touched.sort_unstable();
                 touched.dedup();
-                let row = touched.iter().map(|&f| (f, std::mem::take(&mut total[f as usize]))).collect();
+                let row =
+                    touched.iter().map(|&f| (f, std::mem::take(&mut total[f as usize]))).collect();
                 touched.clear();
                 Ok(row)
             },
@@ -74,7 +82,8 @@ fn normalised(mut rows: Vec<Vec<(u32, f64)>>, decay: f64) -> Csr {
     Csr::from_rows(rows.len(), rows)
 }
 
-/// WCT: `sum_k min(w_pk, w_qk)` for p and q of one member, over the largest of them, times the decay.
+/// WCT: `sum_k min(w_pk, w_qk)` for p and q of one member, over the largest of them, times the
+/// decay.
 pub(super) fn connected_triples(
     incidence: &ClusterIncidence,
     decay: f64,
@@ -99,8 +108,8 @@ pub(super) fn connected_triples(
     Ok(ClusterLinks::WithinMembers(normalised(rows, decay)))
 }
 
-/// ASRS: `sum_k w_pk w_qk / (n_p n_q)` with n the numbers of linked clusters, over the largest, times the
-/// decay.
+/// ASRS: `sum_k w_pk w_qk / (n_p n_q)` with n the numbers of linked clusters, over the largest,
+/// times the decay.
 pub(super) fn approximate_sim_rank(
     incidence: &ClusterIncidence,
     decay: f64,
@@ -120,11 +129,12 @@ pub(super) fn approximate_sim_rank(
     Ok(ClusterLinks::Sparse(normalised(rows, decay)))
 }
 
-/// SimRank of the clusters after `iterations - 1` rounds, times the decay: what the round that ends with
-/// objects takes.
+/// SimRank of the clusters after `iterations - 1` rounds, times the decay: what the round that ends
+/// with objects takes.
 ///
-/// Object similarities are never stored. With O the overlaps weighted by 1 / (labels of an object), the sum
-/// of `S(x, y)` over x in cluster i and y in cluster j is `decay (O C O)_ij`, corrected where x = y.
+/// Object similarities are never stored. With O the overlaps weighted by 1 / (labels of an object),
+/// the sum of `S(x, y)` over x in cluster i and y in cluster j is `decay (O C O)_ij`, corrected
+/// where x = y.
 pub(super) fn sim_rank(
     incidence: &ClusterIncidence,
     decay: f64,

@@ -36,7 +36,11 @@ impl LinkSimilarity {
 }
 
 impl Similarity for LinkSimilarity {
-    fn similarity(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<SimilarityGraph>> {
+    fn similarity(
+        &self,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> Result<Fit<SimilarityGraph>> {
         match self {
             Self::ConnectedTriples(s) => s.similarity(ensemble, observer),
             Self::SimRank(s) => s.similarity(ensemble, observer),
@@ -45,11 +49,11 @@ impl Similarity for LinkSimilarity {
     }
 }
 
-/// Link-based clustering ensembles (WCT, SRS, ASRS): linkage on a similarity that looks at what clusters have
-/// in common.
+/// Link-based clustering ensembles (WCT, SRS, ASRS): linkage on a similarity that looks at what
+/// clusters have in common.
 ///
-/// Use it where [`EvidenceAccumulation`](crate::EvidenceAccumulation) has too few members to go by, so that
-/// many pairs are never or always together: the links between clusters tell those apart.
+/// Use it where [`EvidenceAccumulation`](crate::EvidenceAccumulation) has too few members to go by,
+/// so that many pairs are never or always together: the links between clusters tell those apart.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
@@ -70,12 +74,13 @@ impl Similarity for LinkSimilarity {
 /// As the similarity, plus O(n~^2) for the tree.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n` or a
-/// decay outside `0..=1`, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory
-/// budget.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n` or a decay outside `0..=1`,
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References
-/// See [`ConnectedTriples`], [`SimRank`] and [`ApproximateSimRank`]. Microclusters count with their sizes.
+/// See [`ConnectedTriples`], [`SimRank`] and [`ApproximateSimRank`]. Microclusters count with their
+/// sizes.
 #[doc(alias = "LCE")]
 #[doc(alias = "LinkCluE")]
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +99,10 @@ impl LinkBased {
     /// Weighted connected triples, average linkage, k clusters.
     #[doc(alias = "WCT-AL")]
     pub fn wct(clusters: usize) -> Self {
-        Self::with(LinkSimilarity::ConnectedTriples(ConnectedTriples::new()), Cut::Clusters(clusters))
+        Self::with(
+            LinkSimilarity::ConnectedTriples(ConnectedTriples::new()),
+            Cut::Clusters(clusters),
+        )
     }
 
     /// SimRank-based similarity, average linkage, k clusters.
@@ -106,7 +114,10 @@ impl LinkBased {
     /// Approximate SimRank-based similarity, average linkage, k clusters.
     #[doc(alias = "ASRS-AL")]
     pub fn asrs(clusters: usize) -> Self {
-        Self::with(LinkSimilarity::ApproximateSimRank(ApproximateSimRank::new()), Cut::Clusters(clusters))
+        Self::with(
+            LinkSimilarity::ApproximateSimRank(ApproximateSimRank::new()),
+            Cut::Clusters(clusters),
+        )
     }
 
     /// The lifetime criterion chooses the number of clusters.

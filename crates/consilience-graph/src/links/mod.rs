@@ -1,5 +1,5 @@
-//! Objects are alike where their clusters are alike, and clusters are alike where they are linked to the same
-//! others.
+//! Objects are alike where their clusters are alike, and clusters are alike where they are linked
+//! to the same others.
 
 mod clusters;
 mod consensus;
@@ -36,22 +36,24 @@ fn similarity(
 ) -> Result<Fit<SimilarityGraph>> {
     observer.check()?;
     let mut report = Report::default();
-    let microclusters = report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
+    let microclusters =
+        report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
     report.microclusters = Some(microclusters.n_nodes());
     // Before any work is done for a table that cannot be stored.
     budget.check_square("similarity of objects by their clusters", microclusters.n_nodes(), 8)?;
     let microclusters = microclusters.sorted_members();
     let incidence = ClusterIncidence::of(&microclusters);
     let links = report.stage("links", || links(&incidence))?;
-    let graph = report.stage("similarity", || links.between(&microclusters, &incidence, budget, observer))?;
+    let graph = report
+        .stage("similarity", || links.between(&microclusters, &incidence, budget, observer))?;
     Ok(Fit::new(graph, report))
 }
 
-/// Similarity by weighted connected triples (WCT, CTS): two objects that a member separates are still alike
-/// where their clusters overlap the same clusters of other members.
+/// Similarity by weighted connected triples (WCT, CTS): two objects that a member separates are
+/// still alike where their clusters overlap the same clusters of other members.
 ///
-/// The refinement of co-association to try first: pairs that are never together, all at 0 there, get an
-/// order.
+/// The refinement of co-association to try first: pairs that are never together, all at 0 there,
+/// get an order.
 ///
 /// Clusters p and q of different members are linked by their Jaccard index `w_pq`; two clusters of
 /// one member share the triple through k by the weaker of its two links:
@@ -77,18 +79,20 @@ fn similarity(
 /// ```
 ///
 /// # Complexity
-/// Between clusters sparse, in proportion to the connected triples; between microclusters O(n~^2 M) and 8
-/// n~^2 bytes. Collapsing is exact: objects of one microcluster have similarity 1.
+/// Between clusters sparse, in proportion to the connected triples; between microclusters O(n~^2 M)
+/// and 8 n~^2 bytes. Collapsing is exact: objects of one microcluster have similarity 1.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a decay outside
-/// `0..=1`, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a decay
+/// outside `0..=1`, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the
+/// memory budget.
 ///
 /// # References
-/// Iam-On, Boongoen, Garrett, Price 2011, "A Link-Based Approach to the Cluster Ensemble Problem", Section 3;
-/// between objects: Iam-On, Boongoen, Garrett 2008, "Refining Pairwise Similarity Matrix for Cluster Ensemble
-/// Problem with Cluster Relations" (CTS). The maximum is taken over pairs of one member, as in their program
-/// LinkCluE: no other pair is used. Jaccard indices count the objects that both members label.
+/// Iam-On, Boongoen, Garrett, Price 2011, "A Link-Based Approach to the Cluster Ensemble Problem",
+/// Section 3; between objects: Iam-On, Boongoen, Garrett 2008, "Refining Pairwise Similarity Matrix
+/// for Cluster Ensemble Problem with Cluster Relations" (CTS). The maximum is taken over pairs of
+/// one member, as in their program LinkCluE: no other pair is used. Jaccard indices count the
+/// objects that both members label.
 #[doc(alias = "WCT")]
 #[doc(alias = "CTS")]
 #[derive(Clone, Copy, Debug)]
@@ -123,19 +127,26 @@ impl ConnectedTriples {
 }
 
 impl Similarity for ConnectedTriples {
-    fn similarity(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<SimilarityGraph>> {
+    fn similarity(
+        &self,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> Result<Fit<SimilarityGraph>> {
         check_decay(self.decay)?;
-        similarity(ensemble, self.budget, observer, |h| clusters::connected_triples(h, self.decay, observer))
+        similarity(ensemble, self.budget, observer, |h| {
+            clusters::connected_triples(h, self.decay, observer)
+        })
     }
 }
 
-/// SimRank-based similarity (SRS): objects are alike where their clusters are alike, and clusters are alike
-/// where their objects are.
+/// SimRank-based similarity (SRS): objects are alike where their clusters are alike, and clusters
+/// are alike where their objects are.
 ///
-/// Looks further than [`ConnectedTriples`], round by round along chains of overlapping clusters, at the price
-/// of a dense matrix between clusters.
+/// Looks further than [`ConnectedTriples`], round by round along chains of overlapping clusters, at
+/// the price of a dense matrix between clusters.
 ///
-/// With C(i) the clusters that hold object i, from `S = I` on both sides and all at once in each round,
+/// With C(i) the clusters that hold object i, from `S = I` on both sides and all at once in each
+/// round,
 ///
 /// ```text
 /// s(i, j) = decay / (|C(i)| |C(j)|) sum over p in C(i), q in C(j) of s(p, q),   s(i, i) = 1
@@ -161,19 +172,19 @@ impl Similarity for ConnectedTriples {
 /// ```
 ///
 /// # Complexity
-/// With C clusters in the ensemble O(R nnz C) for R rounds, nnz being the pairs of overlapping clusters, and
-/// 40 C^2 bytes; between microclusters O(n~^2 M) and 8 n~^2 bytes. Object similarities of the rounds before
-/// the last are never stored.
+/// With C clusters in the ensemble O(R nnz C) for R rounds, nnz being the pairs of overlapping
+/// clusters, and 40 C^2 bytes; between microclusters O(n~^2 M) and 8 n~^2 bytes. Object
+/// similarities of the rounds before the last are never stored.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a decay outside `0..=1`
-/// or rounds outside `1..=1000`, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the
-/// memory budget.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a decay
+/// outside `0..=1` or rounds outside `1..=1000`,
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References
-/// Iam-On, Boongoen, Garrett 2008, Section 3.2, after Jeh, Widom 2002, "SimRank". Their program makes one
-/// round fewer than its R says. Similarities equal those of single objects, but two objects with the same
-/// labels have a SimRank below 1: here they stay together all the same.
+/// Iam-On, Boongoen, Garrett 2008, Section 3.2, after Jeh, Widom 2002, "SimRank". Their program
+/// makes one round fewer than its R says. Similarities equal those of single objects, but two
+/// objects with the same labels have a SimRank below 1: here they stay together all the same.
 #[doc(alias = "SRS")]
 #[derive(Clone, Copy, Debug)]
 pub struct SimRank {
@@ -214,7 +225,11 @@ impl SimRank {
 }
 
 impl Similarity for SimRank {
-    fn similarity(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<SimilarityGraph>> {
+    fn similarity(
+        &self,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> Result<Fit<SimilarityGraph>> {
         check_decay(self.decay)?;
         if self.iterations == 0 || self.iterations > MOST_ITERATIONS {
             return Err(Error::invalid(format!(
@@ -230,11 +245,11 @@ impl Similarity for SimRank {
     }
 }
 
-/// Approximate SimRank-based similarity (ASRS): one round of [`SimRank`] between clusters, by their weighted
-/// common neighbours, without going through the objects.
+/// Approximate SimRank-based similarity (ASRS): one round of [`SimRank`] between clusters, by their
+/// weighted common neighbours, without going through the objects.
 ///
-/// Nearly as cheap as [`ConnectedTriples`], and like [`SimRank`] it compares all clusters of two objects, not
-/// only those of one member.
+/// Nearly as cheap as [`ConnectedTriples`], and like [`SimRank`] it compares all clusters of two
+/// objects, not only those of one member.
 ///
 /// With n_p the clusters of other members that p overlaps,
 ///
@@ -263,9 +278,9 @@ impl Similarity for SimRank {
 /// As [`ConnectedTriples`].
 ///
 /// # References
-/// Iam-On, Garrett 2010, "LinkCluE: A MATLAB Package for Link-Based Cluster Ensembles", Section 2.3. The
-/// program leaves the most similar pair of clusters undecayed; here every pair of different clusters is
-/// decayed, as the text says.
+/// Iam-On, Garrett 2010, "LinkCluE: A MATLAB Package for Link-Based Cluster Ensembles", Section
+/// 2.3. The program leaves the most similar pair of clusters undecayed; here every pair of
+/// different clusters is decayed, as the text says.
 #[doc(alias = "ASRS")]
 #[derive(Clone, Copy, Debug)]
 pub struct ApproximateSimRank {
@@ -299,7 +314,11 @@ impl ApproximateSimRank {
 }
 
 impl Similarity for ApproximateSimRank {
-    fn similarity(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<SimilarityGraph>> {
+    fn similarity(
+        &self,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> Result<Fit<SimilarityGraph>> {
         check_decay(self.decay)?;
         similarity(ensemble, self.budget, observer, |h| {
             clusters::approximate_sim_rank(h, self.decay, observer)

@@ -26,13 +26,22 @@ fn equal(of: &dyn Similarity, expected: &[Vec<f64>], ensemble: &Ensemble) {
 
 #[test]
 fn similarities_equal_the_papers() {
-    let noisy = [(1, 0.0), (2, 0.3), (3, 0.7)]
-        .map(|(seed, missing)| planted(Seed(seed), &[12, 9, 5], 4, 0.25, missing).unwrap().ensemble);
+    let noisy = [(1, 0.0), (2, 0.3), (3, 0.7)].map(|(seed, missing)| {
+        planted(Seed(seed), &[12, 9, 5], 4, 0.25, missing).unwrap().ensemble
+    });
     for ensemble in small_worlds(4, 2).chain(noisy) {
         let triples = reference::connected_triples(&ensemble, 0.9);
         equal(&ConnectedTriples::new(), &triples, &ensemble);
-        equal(&ConnectedTriples::new().decay(0.3), &reference::connected_triples(&ensemble, 0.3), &ensemble);
-        equal(&ApproximateSimRank::new(), &reference::approximate_sim_rank(&ensemble, 0.8), &ensemble);
+        equal(
+            &ConnectedTriples::new().decay(0.3),
+            &reference::connected_triples(&ensemble, 0.3),
+            &ensemble,
+        );
+        equal(
+            &ApproximateSimRank::new(),
+            &reference::approximate_sim_rank(&ensemble, 0.8),
+            &ensemble,
+        );
         for rounds in [1, 2, 5] {
             let expected = reference::sim_rank(&ensemble, 0.8, rounds);
             equal(&SimRank::new().iterations(rounds), &expected, &ensemble);

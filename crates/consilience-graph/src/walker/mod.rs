@@ -6,8 +6,8 @@ mod solve;
 mod tests;
 
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, Grouping, Memberships, MemoryBudget, Observer, Partition,
-    Report, Result, SimilarityGraph, Status,
+    ConsensusFunction, Ensemble, Error, Fit, Grouping, Memberships, MemoryBudget, Observer,
+    Partition, Report, Result, SimilarityGraph, Status,
 };
 use consilience_num::sparse::Csr;
 use ndarray::{Array2, ArrayView2};
@@ -19,22 +19,23 @@ use crate::{CoAssociation, Cut, Microclusters};
 /// Two memberships closer than this are a tie.
 const TIE: f64 = 1e-9;
 
-/// Seeded random walks (SRW): the heart of each cluster is marked, and every other object belongs to the
-/// heart that a random walker from it reaches first.
+/// Seeded random walks (SRW): the heart of each cluster is marked, and every other object belongs
+/// to the heart that a random walker from it reaches first.
 ///
 /// Use it to get honest memberships for what lies between clusters: [`RandomWalker::soft`] gives
 /// the probabilities of arrival. As a hard consensus it refines the borders of
 /// [`EvidenceAccumulation`](crate::EvidenceAccumulation), which makes its seeds.
 ///
-/// 1. Microclusters are linked to their K strongest neighbours by co-association a (an edge stays if it is
-///    strong for either end), with weight `s_i s_j exp(-beta (1 - a_ij))`, s being the numbers of objects.
-/// 2. Average linkage makes k groups. In each, the microclusters that the group supports most (largest mean
-///    co-association with it) are its seeds, until they hold half of its objects.
-/// 3. A walker starts at each other microcluster i and steps along links in proportion to their weights.
-///    The probability `x_ic` that it meets a seed of group c first solves `L_UU x_c = -L_US 1_c`, with L
-///    the Laplacian, U the unmarked and S the marked microclusters.
-/// 4. Each object joins its most probable group; the group of step 2 where probabilities are equal, and
-///    where no seed can be reached.
+/// 1. Microclusters are linked to their K strongest neighbours by co-association a (an edge stays
+///    if it is strong for either end), with weight `s_i s_j exp(-beta (1 - a_ij))`, s being the
+///    numbers of objects.
+/// 2. Average linkage makes k groups. In each, the microclusters that the group supports most
+///    (largest mean co-association with it) are its seeds, until they hold half of its objects.
+/// 3. A walker starts at each other microcluster i and steps along links in proportion to their
+///    weights. The probability `x_ic` that it meets a seed of group c first solves
+///    `L_UU x_c = -L_US 1_c`, with L the Laplacian, U the unmarked and S the marked microclusters.
+/// 4. Each object joins its most probable group; the group of step 2 where probabilities are equal,
+///    and where no seed can be reached.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
@@ -53,19 +54,19 @@ const TIE: f64 = 1e-9;
 /// ```
 ///
 /// # Complexity
-/// O(n~^2 M) for the co-association and O(n~^2) for the tree, 16 n~^2 bytes; the walk is sparse: O(n~ K k)
-/// per iteration of the conjugate gradient method.
+/// O(n~^2 M) for the co-association and O(n~^2) for the tree, 16 n~^2 bytes; the walk is sparse:
+/// O(n~ K k) per iteration of the conjugate gradient method.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n`, no
-/// neighbours, or a beta that is not a number from 0 to 1000;
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n`, no neighbours, or a beta that is not a number from 0 to 1000;
 /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References
-/// Abdala, Wattuya, Jiang 2010, "Ensemble Clustering via Random Walker Consensus Strategy", after Grady 2006,
-/// "Random Walks for Image Segmentation". Their seeds are regions on which members agree wholly, merged until
-/// k remain; with every microcluster such a region, we merge them all and keep the best supported half, so
-/// that no cluster is left without a seed.
+/// Abdala, Wattuya, Jiang 2010, "Ensemble Clustering via Random Walker Consensus Strategy", after
+/// Grady 2006, "Random Walks for Image Segmentation". Their seeds are regions on which members
+/// agree wholly, merged until k remain; with every microcluster such a region, we merge them all
+/// and keep the best supported half, so that no cluster is left without a seed.
 #[doc(alias = "SRW")]
 #[derive(Clone, Copy, Debug)]
 pub struct RandomWalker {
@@ -131,7 +132,8 @@ impl RandomWalker {
     fn walk(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Arrivals>> {
         self.check(ensemble)?;
         let mut report = Report::default();
-        let microclusters = report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
+        let microclusters =
+            report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
         let n = microclusters.n_nodes();
         report.microclusters = Some(n);
         let grouping = microclusters.grouping().clone();
@@ -165,17 +167,18 @@ impl ConsensusFunction for RandomWalker {
 
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         let Fit { output: arrivals, report } = self.walk(ensemble, observer)?;
-        let clusters: Vec<usize> =
-            (0..arrivals.groups.len()).map(|i| likely(arrivals.chance.row(i), arrivals.groups[i])).collect();
+        let clusters: Vec<usize> = (0..arrivals.groups.len())
+            .map(|i| likely(arrivals.chance.row(i), arrivals.groups[i]))
+            .collect();
         Ok(Fit::new(arrivals.grouping.expand(&clusters)?, report))
     }
 }
 
-/// [`RandomWalker`] with soft results: the probability that a walker from an object meets the seeds of each
-/// cluster first.
+/// [`RandomWalker`] with soft results: the probability that a walker from an object meets the seeds
+/// of each cluster first.
 ///
-/// Seeds have probability 1 of their own cluster; the evidence of an object is the number of members that
-/// label it.
+/// Seeds have probability 1 of their own cluster; the evidence of an object is the number of
+/// members that label it.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
@@ -214,7 +217,8 @@ impl ConsensusFunction for SoftRandomWalker {
             Grouping::NONE => 1.0 / k as f64,
             g => arrivals.chance[[g as usize, c]],
         });
-        let labels = |i: usize| ensemble.members().iter().filter(|m| m.label(i).is_some()).count() as f64;
+        let labels =
+            |i: usize| ensemble.members().iter().filter(|m| m.label(i).is_some()).count() as f64;
         Ok(Fit::new(Memberships::with_evidence(values, (0..n).map(labels).collect())?, report))
     }
 }
@@ -241,7 +245,9 @@ fn links(graph: &SimilarityGraph, neighbours: usize, beta: f64) -> Csr {
         .into_par_iter()
         .map(|i| {
             (0..n)
-                .filter(|&j| j != i && a[[i, j]] > 0.0 && a[[i, j]] >= threshold[i].min(threshold[j]))
+                .filter(|&j| {
+                    j != i && a[[i, j]] > 0.0 && a[[i, j]] >= threshold[i].min(threshold[j])
+                })
                 .map(|j| {
                     let size = f64::from(sizes[i]) * f64::from(sizes[j]);
                     (j as u32, size * (-beta * (1.0 - a[[i, j]])).exp())

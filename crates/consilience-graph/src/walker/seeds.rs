@@ -15,8 +15,8 @@ pub(super) struct Seeds {
 }
 
 impl Seeds {
-    /// Groups by average linkage; the best supported nodes of each, those that tie with the last one
-    /// included, until they hold half of its objects.
+    /// Groups by average linkage; the best supported nodes of each, those that tie with the last
+    /// one included, until they hold half of its objects.
     pub(super) fn find(graph: &SimilarityGraph, cut: Cut, observer: &dyn Observer) -> Result<Self> {
         let tree = Agglomeration::new(Linkage::Average, cut).dendrogram(graph.clone(), observer)?;
         let group = match cut {
@@ -33,8 +33,10 @@ impl Seeds {
         let mut marked = vec![false; group.len()];
         for nodes in nodes {
             observer.check()?;
-            let support: Vec<f64> =
-                nodes.iter().map(|&i| nodes.iter().map(|&j| f64::from(sizes[j]) * a[[i, j]]).sum()).collect();
+            let support: Vec<f64> = nodes
+                .iter()
+                .map(|&i| nodes.iter().map(|&j| f64::from(sizes[j]) * a[[i, j]]).sum())
+                .collect();
             let mut order: Vec<usize> = (0..nodes.len()).collect();
             order.sort_by(|&x, &y| support[y].total_cmp(&support[x]));
             let total: u64 = nodes.iter().map(|&i| u64::from(sizes[i])).sum();

@@ -1,4 +1,5 @@
-//! The probabilities of arrival: one sparse symmetric positive definite system with a right side per group.
+//! The probabilities of arrival: one sparse symmetric positive definite system with a right side
+//! per group.
 
 use consilience_core::{Observer, Result};
 use consilience_num::sparse::Csr;
@@ -19,8 +20,8 @@ pub(super) struct Walked {
     pub(super) converged: bool,
 }
 
-/// The probability that a walker from each node meets the seeds of each group first. A node from which no
-/// seed can be reached stays with its group.
+/// The probability that a walker from each node meets the seeds of each group first. A node from
+/// which no seed can be reached stays with its group.
 pub(super) fn arrivals(links: &Csr, seeds: &Seeds, observer: &dyn Observer) -> Result<Walked> {
     let (n, k) = (links.n_rows(), seeds.count);
     let mut chance = Array2::zeros((n, k));
@@ -37,8 +38,8 @@ pub(super) fn arrivals(links: &Csr, seeds: &Seeds, observer: &dyn Observer) -> R
         }
     }
     let degree: Vec<f64> = unmarked.iter().map(|&i| links.row(i).1.iter().sum()).collect();
-    // (I - N) y = b with N = D^-1/2 W D^-1/2 and x = D^-1/2 y: the diagonal is 1, no preconditioner is left
-    // to choose.
+    // (I - N) y = b with N = D^-1/2 W D^-1/2 and x = D^-1/2 y: the diagonal is 1, no preconditioner
+    // is left to choose.
     let mut b = vec![0.0; unmarked.len() * k];
     let rows = unmarked.iter().enumerate().map(|(at, &i)| {
         let (others, weights) = links.row(i);
@@ -122,7 +123,13 @@ fn conjugate_gradients(
         }
         let curvature = dots(&direction, &product);
         let step: Vec<f64> = (0..k)
-            .map(|c| if norms[c] > targets[c] && curvature[c] > 0.0 { norms[c] / curvature[c] } else { 0.0 })
+            .map(|c| {
+                if norms[c] > targets[c] && curvature[c] > 0.0 {
+                    norms[c] / curvature[c]
+                } else {
+                    0.0
+                }
+            })
             .collect();
         for at in 0..y.len() {
             y[at] += step[at % k] * direction[at];

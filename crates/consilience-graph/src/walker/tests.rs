@@ -21,7 +21,8 @@ fn naive(w: &Array2<f64>, group: &[usize], marked: &[bool], k: usize) -> Option<
         }
     }
     for p in 0..n {
-        let pivot = (p..n).max_by(|&a, &b| system[[a, p]].abs().total_cmp(&system[[b, p]].abs()))?;
+        let pivot =
+            (p..n).max_by(|&a, &b| system[[a, p]].abs().total_cmp(&system[[b, p]].abs()))?;
         if system[[pivot, p]].abs() < 1e-14 {
             return None;
         }
@@ -42,8 +43,9 @@ fn naive(w: &Array2<f64>, group: &[usize], marked: &[bool], k: usize) -> Option<
 #[test]
 fn walks_on_microclusters_equal_walks_on_objects() {
     let (mut compared, mut walked) = (0, 0);
-    let noisy = [(1, 0.0), (2, 0.3), (3, 0.0), (4, 0.5)]
-        .map(|(seed, missing)| planted(Seed(seed), &[14, 10, 6], 5, 0.2, missing).unwrap().ensemble);
+    let noisy = [(1, 0.0), (2, 0.3), (3, 0.0), (4, 0.5)].map(|(seed, missing)| {
+        planted(Seed(seed), &[14, 10, 6], 5, 0.2, missing).unwrap().ensemble
+    });
     for ensemble in small_worlds(4, 2).chain(noisy) {
         let walker = RandomWalker::new(2).neighbours(3).beta(3.0);
         let arrivals = walker.walk(&ensemble, &()).unwrap().output;
@@ -99,8 +101,9 @@ fn links_are_mutual_and_few() {
                 assert_eq!(mirrored[at], *w);
             }
             // The K strongest are there.
-            let stronger =
-                |t: f64| (0..a.weights().nrows()).filter(|&j| j != i && a.weights()[[i, j]] > t).count();
+            let stronger = |t: f64| {
+                (0..a.weights().nrows()).filter(|&j| j != i && a.weights()[[i, j]] > t).count()
+            };
             for j in (0..a.weights().nrows()).filter(|&j| j != i && a.weights()[[i, j]] > 0.0) {
                 if stronger(a.weights()[[i, j]]) < k {
                     assert!(others.contains(&(j as u32)));
@@ -123,7 +126,10 @@ fn parameters_are_checked() {
     ];
     for walker in bad {
         assert_eq!(walker.consensus(&ensemble).unwrap_err().kind(), ErrorKind::InvalidParameter);
-        assert_eq!(walker.soft().consensus(&ensemble).unwrap_err().kind(), ErrorKind::InvalidParameter);
+        assert_eq!(
+            walker.soft().consensus(&ensemble).unwrap_err().kind(),
+            ErrorKind::InvalidParameter
+        );
     }
     let small = RandomWalker::new(2).memory_budget(MemoryBudget::bytes(8));
     assert_eq!(small.consensus(&ensemble).unwrap_err().kind(), ErrorKind::TooLarge);

@@ -5,9 +5,10 @@ use consilience_core::{Error, ErrorKind, Result};
 /// A first colouring in which no two neighbours are alike, cheap by greed; colours are `0..k` and
 /// `cost(v, c)` prefers one.
 ///
-/// Nodes with fewer than k neighbours can always be coloured last: they are peeled off until none is left, and
-/// only the core is searched, by saturation (fewest colours left first; Brelaz 1979) with backtracking.
-/// Colours that no node of the core has yet are interchangeable, so that only one of them is tried.
+/// Nodes with fewer than k neighbours can always be coloured last: they are peeled off until none
+/// is left, and only the core is searched, by saturation (fewest colours left first; Brelaz 1979)
+/// with backtracking. Colours that no node of the core has yet are interchangeable, so that only
+/// one of them is tried.
 ///
 /// # Errors
 /// `Contradiction` where no colouring exists, `TooLarge` where `limit` steps have not decided that.
@@ -187,8 +188,9 @@ fn search(
     }
 }
 
-/// Lowers the total cost by swapping two colours along a Kempe chain (all nodes reached from one through nodes
-/// of two colours), which keeps neighbours different; a lone node simply moves. Whether anything changed.
+/// Lowers the total cost by swapping two colours along a Kempe chain (all nodes reached from one
+/// through nodes of two colours), which keeps neighbours different; a lone node simply moves.
+/// Whether anything changed.
 pub(super) fn improve(
     neighbours: &[Vec<usize>],
     k: usize,

@@ -3,7 +3,8 @@ use ndarray::{Array2, Axis, Zip};
 
 use super::colouring::{colour, improve};
 use super::frame::{
-    Frame, NearestCentre, drop_empty, first_centres, inertia, nearest, refill, take_means, tell_clusters,
+    Frame, NearestCentre, drop_empty, first_centres, inertia, nearest, refill, take_means,
+    tell_clusters,
 };
 use super::seeded::check_iterations;
 use crate::input::{Watch, check_clusters, check_side};
@@ -13,8 +14,8 @@ use consilience_core::Error;
 
 /// COP-KMeans: k-means that breaks no link.
 ///
-/// For pairs or labels that are certainly right. Where some may be wrong, [`PckMeans`](crate::PckMeans) puts a
-/// price on each instead.
+/// For pairs or labels that are certainly right. Where some may be wrong,
+/// [`PckMeans`](crate::PckMeans) puts a price on each instead.
 ///
 /// ```text
 /// minimise sum_i |x_i - mu_a(i)|^2    subject to  a(i) = a(j) (must),  a(i) != a(j) (cannot)
@@ -40,24 +41,27 @@ use consilience_core::Error;
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
-/// Objects that must be together move as one. A first assignment is found by colouring the graph of the sets
-/// that are apart, with backtracking; from then on sets move by swaps of two clusters along chains of sets,
-/// which break nothing, so that the method cannot fail later and the objective never rises. New objects go to
-/// the nearest centre: no link speaks of them.
+/// Objects that must be together move as one. A first assignment is found by colouring the graph of
+/// the sets that are apart, with backtracking; from then on sets move by swaps of two clusters
+/// along chains of sets, which break nothing, so that the method cannot fail later and the
+/// objective never rises. New objects go to the nearest centre: no link speaks of them.
 ///
 /// # Complexity
-/// O(iterations (n d k + s k (log k + a))) time for s sets with a others apart each, O(n d + s k) memory, after the
-/// first assignment, whose search is exponential at worst and stops at [`search_limit`](CopKMeans::search_limit).
-/// Sets with fewer than k others apart need no search.
+/// O(iterations (n d k + s k (log k + a))) time for s sets with a others apart each, O(n d + s k)
+/// memory, after the first assignment, whose search is exponential at worst and stops at
+/// [`search_limit`](CopKMeans::search_limit). Sets with fewer than k others apart need no search.
 ///
 /// # Errors
-/// As [`ConstrainedClusterer::fit`]; [`ErrorKind::Contradiction`](consilience_core::ErrorKind::Contradiction)
-/// where it is proven that k clusters are too few for the cannot-links,
-/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the search ends without an answer.
+/// As [`ConstrainedClusterer::fit`];
+/// [`ErrorKind::Contradiction`](consilience_core::ErrorKind::Contradiction) where it is proven that
+/// k clusters are too few for the cannot-links,
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the search ends without an
+/// answer.
 ///
 /// # References
-/// K. Wagstaff, C. Cardie, S. Rogers, S. Schroedl, "Constrained k-means clustering with background knowledge",
-/// 2001, Table 1. There objects are assigned one after the other, and it fails where the order was unlucky.
+/// K. Wagstaff, C. Cardie, S. Rogers, S. Schroedl, "Constrained k-means clustering with background
+/// knowledge", 2001, Table 1. There objects are assigned one after the other, and it fails where
+/// the order was unlucky.
 #[doc(alias = "COP-KMeans")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopKMeans {
@@ -123,7 +127,8 @@ impl ConstrainedClusterer for CopKMeans {
         let mut report = Report::default();
         let (frame, x) = Frame::new(&features);
         let mut centres = first_centres(x.view(), side, clusters, seed);
-        // Duplicates may be apart: cannot-links need the clusters that were asked for, not the distinct rows.
+        // Duplicates may be apart: cannot-links need the clusters that were asked for, not the
+        // distinct rows.
         while centres.nrows() < clusters {
             let row = centres.row(0).to_owned();
             let _ = centres.push_row(row.view());
@@ -137,14 +142,15 @@ impl ConstrainedClusterer for CopKMeans {
         let means: Vec<_> = sets.iter().map(|s| mean_row(x.view(), s)).collect();
         let prices = |centres: &Array2<f64>| {
             Array2::from_shape_fn((sets.len(), k), |(s, h)| {
-                let apart =
-                    Zip::from(&means[s]).and(centres.row(h)).fold(0.0, |d, a, b| d + (a - b) * (a - b));
+                let apart = Zip::from(&means[s])
+                    .and(centres.row(h))
+                    .fold(0.0, |d, a, b| d + (a - b) * (a - b));
                 apart * sets[s].len() as f64
             })
         };
         let mut price = prices(&centres);
-        let mut of_set =
-            report.stage("search", || colour(&neighbours, k, |s, h| price[[s, h]], self.search_limit))?;
+        let mut of_set = report
+            .stage("search", || colour(&neighbours, k, |s, h| price[[s, h]], self.search_limit))?;
         let mut watch = Watch::new(observer, self.name(), self.max_iterations);
         let mut labels: Vec<u32> = Vec::new();
         report.status = Status::MaxIterations;

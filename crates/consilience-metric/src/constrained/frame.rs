@@ -1,5 +1,5 @@
-//! What the constrained clusterers share: the frame that they compute in, first centres, means, and the
-//! assignment of new objects to the nearest centre.
+//! What the constrained clusterers share: the frame that they compute in, first centres, means, and
+//! the assignment of new objects to the nearest centre.
 
 use consilience_core::{Features, Report, Result, Seed, Status};
 use consilience_num::kmeans;
@@ -13,7 +13,8 @@ use crate::{Assign, SideInformation};
 /// Rows whose sums are taken together.
 pub(crate) const CHUNK: usize = 1024;
 
-/// The features multiplied by a power of two and centred, so that squares neither overflow nor vanish.
+/// The features multiplied by a power of two and centred, so that squares neither overflow nor
+/// vanish.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     unit: f64,
@@ -24,7 +25,11 @@ impl Frame {
     pub(crate) fn new(features: &Features<'_>) -> (Self, Array2<f64>) {
         let mut x = table(features);
         let largest = x.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-        let unit = if largest > 0.0 { 2f64.powi(-(largest.log2() as i32).clamp(-1000, 1000)) } else { 1.0 };
+        let unit = if largest > 0.0 {
+            2f64.powi(-(largest.log2() as i32).clamp(-1000, 1000))
+        } else {
+            1.0
+        };
         x.mapv_inplace(|v| v * unit);
         let mean = sums(x.view(), |_| 0, 1).0.row(0).to_owned() / x.nrows() as f64;
         x -= &mean;
@@ -123,16 +128,22 @@ pub(crate) fn inertia(x: ArrayView2<'_, f64>, labels: &[u32], centres: ArrayView
 }
 
 /// Squared distance of row i to centre c.
-pub(crate) fn square(x: ArrayView2<'_, f64>, i: usize, centres: ArrayView2<'_, f64>, c: usize) -> f64 {
+pub(crate) fn square(
+    x: ArrayView2<'_, f64>,
+    i: usize,
+    centres: ArrayView2<'_, f64>,
+    c: usize,
+) -> f64 {
     Zip::from(x.row(i)).and(centres.row(c)).fold(0.0, |s, a, b| s + (a - b) * (a - b))
 }
 
 /// First centres: means of labelled sets, then objects far from all of them.
 ///
-/// Sets of a single object count where all sets are classes; with pairs they only say what an object is not.
-/// Of more sets than centres, the largest comes first and then, time and again, the one whose size times
-/// squared distance to the nearest chosen is largest (Basu, Bilenko and Mooney 2004, weighted farthest-first).
-/// What is missing is drawn as in k-means++. Fewer come out where fewer rows are distinct.
+/// Sets of a single object count where all sets are classes; with pairs they only say what an
+/// object is not. Of more sets than centres, the largest comes first and then, time and again, the
+/// one whose size times squared distance to the nearest chosen is largest (Basu, Bilenko and Mooney
+/// 2004, weighted farthest-first). What is missing is drawn as in k-means++. Fewer come out where
+/// fewer rows are distinct.
 pub(crate) fn first_centres(
     x: ArrayView2<'_, f64>,
     side: &SideInformation,
@@ -153,7 +164,8 @@ pub(crate) fn first_centres(
                 let size = sets[s].len() as f64;
                 if chosen.is_empty() { size } else { size * reach[s] }
             };
-            let best = (0..sets.len()).fold(0, |best, s| if worth(s) > worth(best) { s } else { best });
+            let best =
+                (0..sets.len()).fold(0, |best, s| if worth(s) > worth(best) { s } else { best });
             if !(worth(best) > 0.0) {
                 break;
             }
@@ -181,7 +193,8 @@ fn fill(x: ArrayView2<'_, f64>, mut centres: Array2<f64>, k: usize, seed: Seed) 
         (0..n).for_each(|i| mass[i] = mass[i].min(square(x, i, centres.view(), c)));
     }
     while centres.nrows() < k {
-        let drawn = if centres.nrows() == 0 { Some(stream.below(n)) } else { stream.weighted(&mass) };
+        let drawn =
+            if centres.nrows() == 0 { Some(stream.below(n)) } else { stream.weighted(&mass) };
         let Some(next) = drawn else { break };
         let _ = centres.push_row(x.row(next));
         let c = centres.nrows() - 1;
@@ -190,8 +203,8 @@ fn fill(x: ArrayView2<'_, f64>, mut centres: Array2<f64>, k: usize, seed: Seed) 
     centres
 }
 
-/// Gives every empty cluster the free object that is farthest from its centre, unless that would empty
-/// another; the centres follow at the next means. Whether anything moved.
+/// Gives every empty cluster the free object that is farthest from its centre, unless that would
+/// empty another; the centres follow at the next means. Whether anything moved.
 pub(crate) fn refill(
     x: ArrayView2<'_, f64>,
     labels: &mut [u32],

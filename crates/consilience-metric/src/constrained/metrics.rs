@@ -30,7 +30,11 @@ pub(super) enum Scatter {
 
 impl Scatter {
     pub(super) fn zero(d: usize, full: bool) -> Self {
-        if full { Scatter::Full(Array2::zeros((d, d))) } else { Scatter::Diagonal(Array1::zeros(d)) }
+        if full {
+            Scatter::Full(Array2::zeros((d, d)))
+        } else {
+            Scatter::Diagonal(Array1::zeros(d))
+        }
     }
 
     /// Adds `by` times v v'.
@@ -70,7 +74,8 @@ impl Scatter {
         }
     }
 
-    /// `weight` times the inverse; directions of less than `floor` of the largest spread count as that.
+    /// `weight` times the inverse; directions of less than `floor` of the largest spread count as
+    /// that.
     pub(super) fn inverse(&self, weight: f64, floor: f64) -> Result<Metric> {
         match self {
             Scatter::Diagonal(s) => {
@@ -129,15 +134,22 @@ impl Metric {
     pub(super) fn trace(&self, s: &Array1<f64>) -> f64 {
         match &self.kind {
             Kind::Diagonal(a) => a.dot(s),
-            Kind::Full(l) => {
-                l.rows().into_iter().map(|r| Zip::from(r).and(s).fold(0.0, |t, l, s| t + l * l * s)).sum()
-            }
+            Kind::Full(l) => l
+                .rows()
+                .into_iter()
+                .map(|r| Zip::from(r).and(s).fold(0.0, |t, l, s| t + l * l * s))
+                .sum(),
         }
     }
 }
 
-/// `|x_i - mu_h|^2_(A_h) - log det A_h` for all i and h, n x k; one metric serves all where one is given.
-pub(super) fn costs(x: ArrayView2<'_, f64>, centres: ArrayView2<'_, f64>, metrics: &[Metric]) -> Array2<f64> {
+/// `|x_i - mu_h|^2_(A_h) - log det A_h` for all i and h, n x k; one metric serves all where one is
+/// given.
+pub(super) fn costs(
+    x: ArrayView2<'_, f64>,
+    centres: ArrayView2<'_, f64>,
+    metrics: &[Metric],
+) -> Array2<f64> {
     let k = centres.nrows();
     let values = ordered_chunks(
         x.nrows(),

@@ -1,4 +1,6 @@
-use consilience_core::{Error, Features, Fit, Link, MemoryBudget, Observer, Report, Result, Seed, Status};
+use consilience_core::{
+    Error, Features, Fit, Link, MemoryBudget, Observer, Report, Result, Seed, Status,
+};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
 use super::frame::{Frame, drop_empty, first_centres, refill, take_means, tell_clusters};
@@ -9,12 +11,13 @@ use crate::input::{Watch, check_clusters, check_side};
 use crate::scatter::{differences, stated_pairs};
 use crate::{Assign, Clustering, ConstrainedClusterer, SideInformation};
 
-/// Metric pairwise constrained k-means: k-means that pays for violated links and learns, from links and
-/// clusters alike, which features matter.
+/// Metric pairwise constrained k-means: k-means that pays for violated links and learns, from links
+/// and clusters alike, which features matter.
 ///
-/// For pairs together with many unlabelled objects, where features differ in worth. On few objects or very
-/// many features keep the single diagonal metric, the default; a metric [per cluster](MpckMeans::per_cluster)
-/// or a [full](MpckMeans::full) one needs many objects per cluster.
+/// For pairs together with many unlabelled objects, where features differ in worth. On few objects
+/// or very many features keep the single diagonal metric, the default; a metric [per
+/// cluster](MpckMeans::per_cluster) or a [full](MpckMeans::full) one needs many objects per
+/// cluster.
 ///
 /// ```text
 /// minimise  sum_i ( |x_i - mu_h|^2_(A_h) - log det A_h ),  h = a(i)
@@ -23,8 +26,9 @@ use crate::{Assign, Clustering, ConstrainedClusterer, SideInformation};
 ///         + nu sum_h ( tr(A_h V) - log det A_h )
 /// ```
 ///
-/// D_h is the distance of a farthest pair of objects under A_h, so that a broken must-link costs the more the
-/// farther its objects are, a broken cannot-link the nearer they are. V are the variances of the features.
+/// D_h is the distance of a farthest pair of objects under A_h, so that a broken must-link costs
+/// the more the farther its objects are, a broken cannot-link the nearer they are. V are the
+/// variances of the features.
 ///
 /// ```
 /// use consilience_core::{Constraints, Link, Seed};
@@ -48,23 +52,25 @@ use crate::{Assign, Clustering, ConstrainedClusterer, SideInformation};
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
-/// Links are those stated; of labels, all that follow, up to [`max_pairs`](MpckMeans::max_pairs). The objective never
-/// rises: objects move one by one, or a labelled set as a whole, where that pays, and a metric is taken only
-/// where it lowers the objective. New objects go to the nearest centre under the clusters' metrics.
+/// Links are those stated; of labels, all that follow, up to [`max_pairs`](MpckMeans::max_pairs).
+/// The objective never rises: objects move one by one, or a labelled set as a whole, where that
+/// pays, and a metric is taken only where it lowers the objective. New objects go to the nearest
+/// centre under the clusters' metrics.
 ///
 /// # Complexity
-/// O(iterations (n d k + c d k)) time for c links, d^2 in place of d and O(k d^3) more for full metrics; O(n (d + k) + c
-/// (d + k)) memory.
+/// O(iterations (n d k + c d k)) time for c links, d^2 in place of d and O(k d^3) more for full
+/// metrics; O(n (d + k) + c (d + k)) memory.
 ///
 /// # Errors
 /// As [`ConstrainedClusterer::fit`]; [`weight`](MpckMeans::weight) negative or not finite,
 /// [`prior`](MpckMeans::prior) not positive, `max_iterations` or `max_pairs` of 0.
 ///
 /// # References
-/// M. Bilenko, S. Basu, R. Mooney, "Integrating constraints and metric learning in semi-supervised clustering",
-/// 2004, Eq. 4-7 and Fig. 1. The last line of the objective is ours: it keeps metrics of small clusters
-/// regular, where they add a multiple of the identity without a place in the objective. D_h is sought among
-/// d + 1 pairs (the extremes of every feature, and two far apart), not all n^2.
+/// M. Bilenko, S. Basu, R. Mooney, "Integrating constraints and metric learning in semi-supervised
+/// clustering", 2004, Eq. 4-7 and Fig. 1. The last line of the objective is ours: it keeps metrics
+/// of small clusters regular, where they add a multiple of the identity without a place in the
+/// objective. D_h is sought among d + 1 pairs (the extremes of every feature, and two far apart),
+/// not all n^2.
 #[doc(alias = "MPCKMeans")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MpckMeans {
@@ -90,7 +96,8 @@ impl Default for MpckMeans {
 }
 
 impl MpckMeans {
-    /// One diagonal metric, w = 1, nu = 10, at most 100 iterations, at most 20,000 links of either kind.
+    /// One diagonal metric, w = 1, nu = 10, at most 100 iterations, at most 20,000 links of either
+    /// kind.
     pub fn new() -> Self {
         Self::default()
     }
@@ -186,7 +193,8 @@ impl<'a> State<'a> {
         let mean = variance.sum() / d as f64;
         // A constant feature gets a finite weight, which touches no distance among the objects.
         variance.mapv_inplace(|v| if mean > 0.0 { v.max(1e-6 * mean) } else { 1.0 });
-        let start = Metric::diagonal(Array1::from_elem(d, 1.0 / if mean > 0.0 { mean } else { 1.0 }));
+        let start =
+            Metric::diagonal(Array1::from_elem(d, 1.0 / if mean > 0.0 { mean } else { 1.0 }));
         let count = if method.per_cluster { centres.nrows() } else { 1 };
         let tied = (0..n).filter(|&i| !ties[i].is_empty()).collect();
         let mut state = State {
@@ -334,7 +342,8 @@ impl<'a> State<'a> {
     }
 
     fn objective(&self) -> f64 {
-        let mut sum: f64 = self.labels.iter().enumerate().map(|(i, &h)| self.cost[[i, h as usize]]).sum();
+        let mut sum: f64 =
+            self.labels.iter().enumerate().map(|(i, &h)| self.cost[[i, h as usize]]).sum();
         for (pair, &(i, j, link)) in self.pairs.iter().enumerate() {
             let (g, h) = (self.labels[i] as usize, self.labels[j] as usize);
             match link {
@@ -343,10 +352,15 @@ impl<'a> State<'a> {
                 _ => {}
             }
         }
-        sum + self.metrics.iter().map(|m| self.prior * (m.trace(&self.variance) - m.log_det)).sum::<f64>()
+        sum + self
+            .metrics
+            .iter()
+            .map(|m| self.prior * (m.trace(&self.variance) - m.log_det))
+            .sum::<f64>()
     }
 
-    /// The best metrics for the present clusters; each only where it lowers its part of the objective.
+    /// The best metrics for the present clusters; each only where it lowers its part of the
+    /// objective.
     fn learn(&mut self) -> Result<()> {
         let d = self.x.ncols();
         let around = scatters(self.x, &self.labels, self.centres.view(), self.full);
@@ -373,7 +387,8 @@ impl<'a> State<'a> {
             base.plus_diagonal(&self.variance, self.prior);
             let mut with_links = base.clone();
             let lengths = self.metrics[m].squares(self.far.view());
-            let farthest = (0..lengths.len()).fold(0, |b, p| if lengths[p] > lengths[b] { p } else { b });
+            let farthest =
+                (0..lengths.len()).fold(0, |b, p| if lengths[p] > lengths[b] { p } else { b });
             for &pair in &broken[m] {
                 if lengths[farthest] > self.square[m][pair] {
                     with_links.add(self.far.row(farthest), self.weight);
@@ -404,13 +419,16 @@ impl<'a> State<'a> {
     fn part(&self, metric: &Metric, s: &Scatter, broken: &[usize], objects: f64) -> f64 {
         let linear = metric.inner(s);
         let far = self.farthest_under(metric);
-        let links: f64 =
-            broken.iter().map(|&p| self.weight * (far - metric.square(self.apart.row(p))).max(0.0)).sum();
+        let links: f64 = broken
+            .iter()
+            .map(|&p| self.weight * (far - metric.square(self.apart.row(p))).max(0.0))
+            .sum();
         linear - objects * metric.log_det + links
     }
 }
 
-/// The extremes of every feature, and the object farthest from the mean with the one farthest from that.
+/// The extremes of every feature, and the object farthest from the mean with the one farthest from
+/// that.
 fn far_pairs(x: ArrayView2<'_, f64>) -> Vec<(usize, usize)> {
     let mut out: Vec<(usize, usize)> = x
         .axis_iter(Axis(1))
@@ -445,11 +463,13 @@ impl MpckMeans {
         trace: &mut dyn FnMut(f64),
     ) -> Result<()> {
         report.status = Status::MaxIterations;
-        // Every set begins at its own centre: prices of links mean nothing before the others are placed, and a set
-        // that starts in the wrong cluster is held there by the cannot-links of those that follow.
+        // Every set begins at its own centre: prices of links mean nothing before the others are
+        // placed, and a set that starts in the wrong cluster is held there by the cannot-links of
+        // those that follow.
         for set in state.side.labelled_sets() {
-            let near: Vec<f64> =
-                (0..state.centres.nrows()).map(|h| set.iter().map(|&i| state.cost[[i, h]]).sum()).collect();
+            let near: Vec<f64> = (0..state.centres.nrows())
+                .map(|h| set.iter().map(|&i| state.cost[[i, h]]).sum())
+                .collect();
             let h = cheapest(&near, 0) as u32;
             set.iter().for_each(|&i| state.labels[i] = h);
         }
@@ -563,9 +583,12 @@ mod tests {
         for seed in 0..40 {
             let (x, side, k) = world(seed);
             let (_, x) = Frame::new(&x.view().into());
-            for (per_cluster, full) in [(false, false), (true, false), (false, true), (true, true)] {
-                let method =
-                    MpckMeans::new().per_cluster(per_cluster).full(full).weight(0.3 + (seed % 3) as f64);
+            for (per_cluster, full) in [(false, false), (true, false), (false, true), (true, true)]
+            {
+                let method = MpckMeans::new()
+                    .per_cluster(per_cluster)
+                    .full(full)
+                    .weight(0.3 + (seed % 3) as f64);
                 let centres = first_centres(x.view(), &side, k, Seed(seed));
                 let mut state = State::new(&method, x.view(), &side, centres);
                 let mut seen = Vec::new();
@@ -583,8 +606,8 @@ mod tests {
         }
     }
 
-    /// Four far corners, three labels each: cannot-links between sets that are not placed yet once pushed the first
-    /// one to a foreign corner and held it there.
+    /// Four far corners, three labels each: cannot-links between sets that are not placed yet once
+    /// pushed the first one to a foreign corner and held it there.
     #[test]
     fn sets_start_at_their_own_centres() {
         let mut s = Seed(5).stream();
@@ -594,7 +617,8 @@ mod tests {
         let side = SideInformation::from_labels(&labels).unwrap();
         for (each, full) in [(false, false), (true, false), (false, true), (true, true)] {
             let method = MpckMeans::new().per_cluster(each).full(full);
-            let found = method.fit(x.view().into(), 4, &side, Seed(0), &()).unwrap().output.partition;
+            let found =
+                method.fit(x.view().into(), 4, &side, Seed(0), &()).unwrap().output.partition;
             assert!((0..120).all(|i| found.label(i) == found.label(i % 4)), "{each} {full}");
         }
     }
@@ -608,10 +632,15 @@ mod tests {
         let (_, x) = Frame::new(&x.view().into());
         let side = SideInformation::none(100);
         let method = MpckMeans::new().prior(1e-9);
-        let mut state = State::new(&method, x.view(), &side, first_centres(x.view(), &side, 2, Seed(0)));
-        method.run(&mut state, &mut Report::default(), &mut Watch::new(&(), "", 100), &mut |_| {}).unwrap();
+        let mut state =
+            State::new(&method, x.view(), &side, first_centres(x.view(), &side, 2, Seed(0)));
+        method
+            .run(&mut state, &mut Report::default(), &mut Watch::new(&(), "", 100), &mut |_| {})
+            .unwrap();
         let apart = &x
-            - &ndarray::Array2::from_shape_fn(x.dim(), |(i, j)| state.centres[[state.labels[i] as usize, j]]);
+            - &ndarray::Array2::from_shape_fn(x.dim(), |(i, j)| {
+                state.centres[[state.labels[i] as usize, j]]
+            });
         for j in 0..2 {
             let variance = apart.column(j).dot(&apart.column(j)) / 100.0;
             let mut unit = Array1::zeros(2);

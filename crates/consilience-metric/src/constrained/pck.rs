@@ -13,8 +13,8 @@ use crate::{Clustering, ConstrainedClusterer, SideInformation};
 /// Pairwise constrained k-means: k-means with a price on every violated link.
 ///
 /// For pairs or labels of which some may be wrong: a link is broken where that pays. With a high
-/// [`weight`](PckMeans::weight) it behaves like [`CopKMeans`](crate::CopKMeans) without its guarantee.
-/// [`MpckMeans`](crate::MpckMeans) also learns which features matter.
+/// [`weight`](PckMeans::weight) it behaves like [`CopKMeans`](crate::CopKMeans) without its
+/// guarantee. [`MpckMeans`](crate::MpckMeans) also learns which features matter.
 ///
 /// ```text
 /// minimise  sum_i |x_i - mu_a(i)|^2 / 2  +  w #{must-links broken}  +  w #{cannot-links broken}
@@ -36,20 +36,24 @@ use crate::{Clustering, ConstrainedClusterer, SideInformation};
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
-/// All links count that follow from those stated. Free objects go to the nearest centre, all at once; the
-/// objects of labelled sets, and whole sets, move one after the other while that lowers the objective, which
-/// therefore never rises. First centres are the means of labelled sets, by weighted farthest-first where
-/// there are more than clusters. New objects go to the nearest centre.
+/// All links count that follow from those stated. Free objects go to the nearest centre, all at
+/// once; the objects of labelled sets, and whole sets, move one after the other while that lowers
+/// the objective, which therefore never rises. First centres are the means of labelled sets, by
+/// weighted farthest-first where there are more than clusters. New objects go to the nearest
+/// centre.
 ///
 /// # Complexity
-/// O(iterations (n d k + p k a)) time for p objects in sets that are apart from a others, O(n d) memory.
+/// O(iterations (n d k + p k a)) time for p objects in sets that are apart from a others, O(n d)
+/// memory.
 ///
 /// # Errors
-/// As [`ConstrainedClusterer::fit`]; [`weight`](PckMeans::weight) negative or not finite, `max_iterations` of 0.
+/// As [`ConstrainedClusterer::fit`]; [`weight`](PckMeans::weight) negative or not finite,
+/// `max_iterations` of 0.
 ///
 /// # References
-/// S. Basu, A. Banerjee, R. Mooney, "Active semi-supervision for pairwise constrained clustering", 2004,
-/// Fig. 1. They start missing centres from a perturbed mean of all; here they are drawn as in k-means++.
+/// S. Basu, A. Banerjee, R. Mooney, "Active semi-supervision for pairwise constrained clustering",
+/// 2004, Fig. 1. They start missing centres from a perturbed mean of all; here they are drawn as in
+/// k-means++.
 #[doc(alias = "PCKMeans")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PckMeans {
@@ -72,8 +76,8 @@ impl PckMeans {
         Self::default()
     }
 
-    /// The price w of a violated link, in squared units of the features; where not set, the mean squared
-    /// distance of the objects to their overall mean.
+    /// The price w of a violated link, in squared units of the features; where not set, the mean
+    /// squared distance of the objects to their overall mean.
     pub fn weight(mut self, weight: f64) -> Self {
         self.weight = Some(weight);
         self
@@ -85,7 +89,8 @@ impl PckMeans {
         self
     }
 
-    /// The fit in the frame, where the weight is known; the objective after every step goes to `trace`.
+    /// The fit in the frame, where the weight is known; the objective after every step goes to
+    /// `trace`.
     fn run(
         &self,
         x: ArrayView2<'_, f64>,
@@ -316,17 +321,19 @@ mod tests {
                 let mut watch = Watch::new(&(), "", 100);
                 let labels = PckMeans::new()
                     .weight(weight)
-                    .run(x.view(), &side, &mut centres, &mut report, &mut watch, &mut |o| seen.push(o))
+                    .run(x.view(), &side, &mut centres, &mut report, &mut watch, &mut |o| {
+                        seen.push(o)
+                    })
                     .unwrap();
                 for pair in seen.windows(2) {
                     assert!(pair[1] <= pair[0] * (1.0 + 1e-12) + 1e-300, "seed {seed} {seen:?}");
                 }
                 // Straight from the formula.
                 let mut expected = 0.5 * inertia(x.view(), &labels, centres.view());
-                expected +=
-                    weight * side.must_links().filter(|&(i, j)| labels[i] != labels[j]).count() as f64;
-                expected +=
-                    weight * side.cannot_links().filter(|&(i, j)| labels[i] == labels[j]).count() as f64;
+                expected += weight
+                    * side.must_links().filter(|&(i, j)| labels[i] != labels[j]).count() as f64;
+                expected += weight
+                    * side.cannot_links().filter(|&(i, j)| labels[i] == labels[j]).count() as f64;
                 let found = report.objective.unwrap();
                 assert!(
                     (found - expected).abs() <= 1e-9 * (1.0 + expected),

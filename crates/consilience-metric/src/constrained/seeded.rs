@@ -2,17 +2,19 @@ use consilience_core::{Error, Features, Fit, Observer, Report, Result, Seed, Sta
 use consilience_num::kmeans::{KMeansOptions, from_centres};
 
 use super::frame::{
-    Frame, NearestCentre, drop_empty, first_centres, inertia, nearest, refill, take_means, tell_clusters,
+    Frame, NearestCentre, drop_empty, first_centres, inertia, nearest, refill, take_means,
+    tell_clusters,
 };
 use crate::input::{Watch, check_clusters, check_side};
 use crate::{Clustering, ConstrainedClusterer, SideInformation};
 
-/// k-means that starts from labelled sets: seeded k-means, or constrained k-means, which also holds the
-/// labelled objects in the clusters of their labels.
+/// k-means that starts from labelled sets: seeded k-means, or constrained k-means, which also holds
+/// the labelled objects in the clusters of their labels.
 ///
-/// For labels, as the first method to try: [`new`](SeededKMeans::new) where some labels may be wrong, since
-/// objects may leave the cluster that they started; [`constrained`](SeededKMeans::constrained) where all are
-/// right. For pairs, [`CopKMeans`](crate::CopKMeans) and [`PckMeans`](crate::PckMeans) use cannot-links too.
+/// For labels, as the first method to try: [`new`](SeededKMeans::new) where some labels may be
+/// wrong, since objects may leave the cluster that they started;
+/// [`constrained`](SeededKMeans::constrained) where all are right. For pairs,
+/// [`CopKMeans`](crate::CopKMeans) and [`PckMeans`](crate::PckMeans) use cannot-links too.
 ///
 /// ```text
 /// mu_h = mean of labelled set h;  then k-means:  minimise sum_i |x_i - mu_a(i)|^2
@@ -32,16 +34,16 @@ use crate::{Clustering, ConstrainedClusterer, SideInformation};
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
-/// With fewer sets than clusters the other centres are drawn as in k-means++; of more sets, seeded k-means
-/// takes large ones that are far apart. New objects go to the nearest centre.
+/// With fewer sets than clusters the other centres are drawn as in k-means++; of more sets, seeded
+/// k-means takes large ones that are far apart. New objects go to the nearest centre.
 ///
 /// # Complexity
 /// O(iterations n d k) time, O(n d) memory.
 ///
 /// # Errors
 /// As [`ConstrainedClusterer::fit`]; `max_iterations` of 0; constrained k-means refuses with
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) sets that are not all apart (it
-/// could not know which belong to one cluster), and more sets than clusters.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) sets that are not
+/// all apart (it could not know which belong to one cluster), and more sets than clusters.
 ///
 /// # References
 /// S. Basu, A. Banerjee, R. Mooney, "Semi-supervised clustering by seeding", 2002, Fig. 1 and 2.

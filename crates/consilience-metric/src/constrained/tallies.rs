@@ -1,5 +1,5 @@
-//! How many objects of each labelled set are in each cluster: violated links are counted from that, without
-//! walking over pairs.
+//! How many objects of each labelled set are in each cluster: violated links are counted from that,
+//! without walking over pairs.
 
 use crate::SideInformation;
 

@@ -18,7 +18,8 @@ pub(crate) fn world(seed: u64) -> (Array2<f64>, SideInformation, usize) {
         x.mapv_inplace(f64::round);
     }
     let side = if seed.is_multiple_of(2) {
-        let labels: Vec<i64> = truth.iter().map(|&t| if s.below(3) == 0 { t } else { -1 }).collect();
+        let labels: Vec<i64> =
+            truth.iter().map(|&t| if s.below(3) == 0 { t } else { -1 }).collect();
         SideInformation::from_labels(&labels).unwrap()
     } else {
         let mut c = Constraints::new(n).unwrap();
@@ -54,7 +55,8 @@ fn same_seed_same_bits_at_any_thread_count_and_predictions_agree() {
             }
             let run = || method.fit(x.view().into(), k, &side, Seed(7), &()).unwrap();
             let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(run);
-            let three = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap().install(run);
+            let three =
+                rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap().install(run);
             assert_eq!(one.output.partition, three.output.partition, "{} {seed}", method.name());
             assert_eq!(
                 one.report.objective.map(f64::to_bits),
@@ -64,11 +66,16 @@ fn same_seed_same_bits_at_any_thread_count_and_predictions_agree() {
             );
             let found = one.output.partition.n_clusters();
             assert!(found <= k && found > 0);
-            assert_eq!(found < k, one.report.status == Status::FewerClusters, "{} {seed}", method.name());
+            assert_eq!(
+                found < k,
+                one.report.status == Status::FewerClusters,
+                "{} {seed}",
+                method.name()
+            );
             let new = one.output.assign(x.view().into()).unwrap();
             assert!(new.iter().all(|&l| l < k));
-            // Objects of which nothing is known are where a new object like them would go, but for the
-            // methods whose fit may end at the cap and for repaired clusters.
+            // Objects of which nothing is known are where a new object like them would go, but for
+            // the methods whose fit may end at the cap and for repaired clusters.
             let same = (0..x.nrows())
                 .filter(|&i| side.set_of(i).is_none())
                 .filter(|&i| one.output.partition.label(i) == Some(new[i]))
@@ -88,9 +95,18 @@ fn cop_breaks_no_link_and_constrained_k_means_no_label() {
             methods.push(Box::new(SeededKMeans::constrained()));
         }
         for method in methods {
-            let p = method.fit(x.view().into(), k, &side, Seed(seed), &()).unwrap().output.partition;
-            assert!(side.must_links().all(|(i, j)| p.label(i) == p.label(j)), "{} {seed}", method.name());
-            assert!(side.cannot_links().all(|(i, j)| p.label(i) != p.label(j)), "{} {seed}", method.name());
+            let p =
+                method.fit(x.view().into(), k, &side, Seed(seed), &()).unwrap().output.partition;
+            assert!(
+                side.must_links().all(|(i, j)| p.label(i) == p.label(j)),
+                "{} {seed}",
+                method.name()
+            );
+            assert!(
+                side.cannot_links().all(|(i, j)| p.label(i) != p.label(j)),
+                "{} {seed}",
+                method.name()
+            );
         }
     }
 }

@@ -5,9 +5,9 @@
 //! minimise sum u + bound t   subject to   Z = sum u a a' + t I - sum v b b' psd,  sum v = 1,  u, v, t >= 0
 //! ```
 //!
-//! The second is the dual of the first. Newton steps minimise its objective / mu less the logarithms of det Z and of the
-//! multipliers while mu falls; at the minimum M = mu Z^-1. Every pair enters by one vector, so that the
-//! system has one row per pair, whatever the size of M.
+//! The second is the dual of the first. Newton steps minimise its objective / mu less the
+//! logarithms of det Z and of the multipliers while mu falls; at the minimum M = mu Z^-1. Every
+//! pair enters by one vector, so that the system has one row per pair, whatever the size of M.
 
 use ndarray::{Array1, Array2, ArrayView1};
 
@@ -30,8 +30,8 @@ pub(super) struct Centre {
     pub trace_share: f64,
 }
 
-/// The state, in coordinates `x' = T x` in which the last M is the identity: there Z keeps its digits, where in
-/// fixed coordinates it would become a small difference of large terms.
+/// The state, in coordinates `x' = T x` in which the last M is the identity: there Z keeps its
+/// digits, where in fixed coordinates it would become a small difference of large terms.
 pub(super) struct Barrier {
     /// Must-links first, then cannot-links, in rows.
     vectors: Array2<f64>,
@@ -97,7 +97,8 @@ impl Barrier {
                 let centre = self.centre(&dy, dt)?;
                 // The sum of the cannot-links' multipliers is 1 up to rounding.
                 let total: f64 = self.y.iter().skip(self.musts).sum();
-                let objective: f64 = self.y.iter().take(self.musts).sum::<f64>() + self.bound * self.t;
+                let objective: f64 =
+                    self.y.iter().take(self.musts).sum::<f64>() + self.bound * self.t;
                 let (upper, trace_share) = (objective / total, self.bound * self.t / objective);
                 let (y, t) = (&self.y + &dy, self.t + dt);
                 if self.value(&y, t) <= before {
@@ -130,8 +131,8 @@ impl Barrier {
         None
     }
 
-    /// A root of the metric that the Newton step leads to, `mu (Z^-1 - Z^-1 dZ Z^-1)`: it keeps the constraints of the
-    /// primal, where `mu Z^-1` does so at the exact minimum only.
+    /// A root of the metric that the Newton step leads to, `mu (Z^-1 - Z^-1 dZ Z^-1)`: it keeps the
+    /// constraints of the primal, where `mu Z^-1` does so at the exact minimum only.
     fn centre(&self, dy: &Array1<f64>, dt: f64) -> Option<Array2<f64>> {
         let (root, _) = self.inverse_root(&self.y, self.t)?;
         let w = self.vectors.dot(&root.t());
@@ -156,7 +157,8 @@ impl Barrier {
         let bound = root.dot(&self.identity).dot(&root.t());
         let v = w.dot(&bound);
         let (trace, frobenius) = (bound.diag().sum(), bound.iter().map(|x| x * x).sum::<f64>());
-        // The cannot-links' part along the constraint on their sum, most of the gradient, is left to its multiplier.
+        // The cannot-links' part along the constraint on their sum, most of the gradient, is left
+        // to its multiplier.
         let weight = |i: usize| self.y[i] * self.y[i];
         let weights: f64 = (self.musts..m).map(weight).sum();
         let common = (self.musts..m).map(|i| weight(i) * k[[i, i]]).sum::<f64>() / weights;
@@ -182,7 +184,8 @@ impl Barrier {
                 h[[i, j]] = lower[[j, i]];
             }
         }
-        // The entries grow as 1 / mu^2 beside the 1 of the diagonal, which the factor then loses first.
+        // The entries grow as 1 / mu^2 beside the 1 of the diagonal, which the factor then loses
+        // first.
         let largest = h.diag().iter().fold(0.0f64, |a, b| a.max(*b));
         let factor = [0.0, 1e-15, 1e-13].iter().find_map(|ridge| {
             let mut l = lower.clone();
@@ -201,7 +204,8 @@ impl Barrier {
     }
 }
 
-/// Replaces the lower triangle by its Cholesky factor, the rest by 0; the logarithm of the determinant.
+/// Replaces the lower triangle by its Cholesky factor, the rest by 0; the logarithm of the
+/// determinant.
 fn cholesky(a: &mut Array2<f64>) -> Option<f64> {
     let n = a.nrows();
     let mut log_det = 0.0;

@@ -54,8 +54,14 @@ impl Diagonal {
     }
 }
 
-/// Without any cannot-link the mean over all pairs of objects, which is the trace, takes their place.
-pub(super) fn solve(pairs: &Pairs, bound: f64, max_rounds: usize, watch: &mut Watch<'_>) -> Result<Diagonal> {
+/// Without any cannot-link the mean over all pairs of objects, which is the trace, takes their
+/// place.
+pub(super) fn solve(
+    pairs: &Pairs,
+    bound: f64,
+    max_rounds: usize,
+    watch: &mut Watch<'_>,
+) -> Result<Diagonal> {
     let d = pairs.points.ncols();
     let mean = mean_cannot(pairs);
     let mut lp = Dictionary::new(d + 1);
@@ -85,7 +91,8 @@ pub(super) fn solve(pairs: &Pairs, bound: f64, max_rounds: usize, watch: &mut Wa
         let point = lp.point();
         let (z, s) = (&point[..d], point[d]);
         let lengths = Lengths::under(pairs, z);
-        let longest = lengths.must.iter().copied().fold(z.iter().sum::<f64>() / bound, f64::max).max(1.0);
+        let longest =
+            lengths.must.iter().copied().fold(z.iter().sum::<f64>() / bound, f64::max).max(1.0);
         let shortest = if pairs.cannot.is_empty() {
             z.iter().sum()
         } else {
@@ -112,7 +119,8 @@ pub(super) fn solve(pairs: &Pairs, bound: f64, max_rounds: usize, watch: &mut Wa
             .filter(|o| !known.contains(o))
             .collect();
         if add.is_empty() || outcome == Outcome::Stopped {
-            // What is left is rounding: once more from a fresh dictionary, then it is as good as it gets.
+            // What is left is rounding: once more from a fresh dictionary, then it is as good as it
+            // gets.
             if refreshed && add.is_empty() {
                 break;
             }
@@ -206,15 +214,20 @@ impl Lengths {
 
 /// The most violated pairs; of equals the first.
 fn violated(lengths: &[f64], by: impl Fn(f64) -> f64) -> Vec<u32> {
-    let mut found: Vec<(f64, u32)> =
-        lengths.iter().enumerate().map(|(p, &v)| (by(v), p as u32)).filter(|v| v.0 > VIOLATION).collect();
+    let mut found: Vec<(f64, u32)> = lengths
+        .iter()
+        .enumerate()
+        .map(|(p, &v)| (by(v), p as u32))
+        .filter(|v| v.0 > VIOLATION)
+        .collect();
     found.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     found.truncate(BATCH);
     found.into_iter().map(|f| f.1).collect()
 }
 
-/// A bound on every feasible split from the multipliers of the rows so far: whatever dual constraint they
-/// violate by rounding is repaired by the trace. And whether the bound on the trace has a share in it.
+/// A bound on every feasible split from the multipliers of the rows so far: whatever dual
+/// constraint they violate by rounding is repaired by the trace. And whether the bound on the trace
+/// has a share in it.
 fn certify(lp: &Dictionary, origins: &[Origin], d: usize, bound: f64) -> (f64, bool) {
     let multipliers = lp.multipliers();
     let mut reduced = vec![0.0; d + 1];
@@ -243,7 +256,8 @@ mod tests {
     /// Every vertex of a small programme, by solving all square systems of tight constraints.
     fn by_vertices(pairs: &Pairs, bound: f64) -> f64 {
         let d = pairs.points.ncols();
-        let mut rows: Vec<Row> = (0..pairs.must.len()).map(|p| row(pairs, Origin::Must(p as u32))).collect();
+        let mut rows: Vec<Row> =
+            (0..pairs.must.len()).map(|p| row(pairs, Origin::Must(p as u32))).collect();
         rows.extend((0..pairs.cannot.len()).map(|q| row(pairs, Origin::Cannot(q as u32))));
         rows.push(Row { g: [vec![1.0; d], vec![0.0]].concat(), h: bound });
         for j in 0..=d {
@@ -254,16 +268,19 @@ mod tests {
         let mut best = 0.0;
         let mut chosen: Vec<usize> = (0..=d).collect();
         loop {
-            if let Some(x) = gauss(chosen.iter().map(|&r| (rows[r].g.clone(), rows[r].h)).collect()) {
-                let feasible = rows
-                    .iter()
-                    .all(|r| r.g.iter().zip(&x).map(|(g, x)| g * x).sum::<f64>() <= r.h + 1e-9 * (1.0 + r.h));
+            if let Some(x) = gauss(chosen.iter().map(|&r| (rows[r].g.clone(), rows[r].h)).collect())
+            {
+                let feasible = rows.iter().all(|r| {
+                    r.g.iter().zip(&x).map(|(g, x)| g * x).sum::<f64>() <= r.h + 1e-9 * (1.0 + r.h)
+                });
                 if feasible {
                     best = f64::max(best, x[d]);
                 }
             }
             // The next combination.
-            let Some(at) = (0..=d).rev().find(|&at| chosen[at] < rows.len() - 1 - (d - at)) else { break };
+            let Some(at) = (0..=d).rev().find(|&at| chosen[at] < rows.len() - 1 - (d - at)) else {
+                break;
+            };
             chosen[at] += 1;
             for next in at + 1..=d {
                 chosen[next] = chosen[next - 1] + 1;
@@ -315,14 +332,18 @@ mod tests {
             let pairs = random(&mut s, n, d, seed % 2 == 0);
             let bound = [3.0, 100.0][s.below(2)];
             let found = solve(&pairs, bound, 1000, &mut Watch::new(&(), "", 0)).unwrap();
-            let expected = if pairs.cannot.is_empty() { found.split } else { by_vertices(&pairs, bound) };
-            assert!((found.split - expected).abs() <= 1e-9 * expected, "seed {seed}: {found:?} {expected}");
+            let expected =
+                if pairs.cannot.is_empty() { found.split } else { by_vertices(&pairs, bound) };
+            assert!(
+                (found.split - expected).abs() <= 1e-9 * expected,
+                "seed {seed}: {found:?} {expected}"
+            );
             assert!(found.gap() <= 1e-9);
         }
     }
 
-    /// On larger ones the certificate proves the optimum: primal and dual points are checked here by sums over
-    /// all pairs that share nothing with the solver.
+    /// On larger ones the certificate proves the optimum: primal and dual points are checked here
+    /// by sums over all pairs that share nothing with the solver.
     #[test]
     fn certified_on_larger_and_degenerate_ones() {
         for seed in 0..20 {

@@ -4,8 +4,9 @@
 //! maximise x_last   subject to   g_r . x <= h_r  for the rows so far,   x >= 0
 //! ```
 //!
-//! A dictionary writes basic variables and the objective in terms of the nonbasic ones. It is kept dual
-//! feasible: a row that the current vertex violates is added and pivoted out, which lowers the objective.
+//! A dictionary writes basic variables and the objective in terms of the nonbasic ones. It is kept
+//! dual feasible: a row that the current vertex violates is added and pivoted out, which lowers the
+//! objective.
 
 /// Coefficients and right-hand sides smaller than this are rounding.
 const TINY: f64 = 1e-11;
@@ -25,7 +26,8 @@ pub(super) struct Row {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Optimal,
-    /// Rounding left no pivot, or the cap on pivots was reached: the vertex is close to optimal at best.
+    /// Rounding left no pivot, or the cap on pivots was reached: the vertex is close to optimal at
+    /// best.
     Stopped,
 }
 
@@ -147,15 +149,16 @@ impl Dictionary {
         }
     }
 
-    /// The column whose reduced cost reaches 0 first as line i rises; of several the largest pivot, or the
-    /// first by number.
+    /// The column whose reduced cost reaches 0 first as line i rises; of several the largest pivot,
+    /// or the first by number.
     fn entering(&self, i: usize, by_number: bool) -> Option<usize> {
         let line = self.line(i);
         let ratio = |j: usize| -self.objective[j].min(0.0) / line[j];
         for smallest in [SMALL, TINY] {
             let candidates = || (0..self.width).filter(move |&j| line[j] > smallest);
             let Some(least) = candidates().map(ratio).min_by(f64::total_cmp) else { continue };
-            // A cost within rounding of the least counts as equal, so that the pivot can be a good one.
+            // A cost within rounding of the least counts as equal, so that the pivot can be a good
+            // one.
             let reach = least + TINY * (1.0 + least.abs());
             let ties = candidates().filter(|&j| ratio(j) <= reach);
             return if by_number {
@@ -169,11 +172,12 @@ impl Dictionary {
         None
     }
 
-    /// Computes the dictionary of the same vertex anew from the rows, which sheds the rounding of all pivots so
-    /// far. Originals that find no pivot become nonbasic.
+    /// Computes the dictionary of the same vertex anew from the rows, which sheds the rounding of
+    /// all pivots so far. Originals that find no pivot become nonbasic.
     pub(super) fn refresh(&mut self) {
         let wanted: Vec<usize> = self.basic.iter().copied().filter(|&v| v < self.width).collect();
-        let tight: Vec<usize> = self.nonbasic.iter().copied().filter(|&v| v >= self.width).collect();
+        let tight: Vec<usize> =
+            self.nonbasic.iter().copied().filter(|&v| v >= self.width).collect();
         let pivots = self.pivots;
         let mut fresh = Dictionary::new(self.width);
         for row in std::mem::take(&mut self.rows) {
@@ -214,10 +218,14 @@ impl Dictionary {
         }
         let stride = self.stride();
         let stay: Vec<usize> = (0..self.basic.len())
-            .filter(|&i| self.basic[i] < self.width || number[self.basic[i] - self.width] != usize::MAX)
+            .filter(|&i| {
+                self.basic[i] < self.width || number[self.basic[i] - self.width] != usize::MAX
+            })
             .collect();
-        self.lines = stay.iter().flat_map(|&i| self.lines[i * stride..][..stride].to_vec()).collect();
-        let rename = |v: usize| if v < self.width { v } else { self.width + number[v - self.width] };
+        self.lines =
+            stay.iter().flat_map(|&i| self.lines[i * stride..][..stride].to_vec()).collect();
+        let rename =
+            |v: usize| if v < self.width { v } else { self.width + number[v - self.width] };
         self.basic = stay.iter().map(|&i| rename(self.basic[i])).collect();
         self.nonbasic = self.nonbasic.iter().map(|&v| rename(v)).collect();
         let mut r = 0;

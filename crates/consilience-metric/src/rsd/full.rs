@@ -46,7 +46,8 @@ impl Full {
     }
 }
 
-/// Solves to a relative gap of `tolerance`. At least one cannot-link and one dimension are expected.
+/// Solves to a relative gap of `tolerance`. At least one cannot-link and one dimension are
+/// expected.
 pub(super) fn solve(
     pairs: &Pairs,
     bound: f64,
@@ -97,7 +98,8 @@ pub(super) fn solve(
             if best.gap() <= tolerance {
                 break;
             }
-            // Once the working pairs are solved far more exactly than the others are respected, others are due.
+            // Once the working pairs are solved far more exactly than the others are respected,
+            // others are due.
             let longest = must.order.iter().map(|&p| last.must[p as usize]).fold(1.0, f64::max);
             let shortest =
                 cannot.order.iter().map(|&q| last.cannot[q as usize]).fold(f64::INFINITY, f64::min);
@@ -111,10 +113,12 @@ pub(super) fn solve(
         if best.gap() <= tolerance || best.iterations == max_iterations || missing <= 0.0 {
             return Ok(best);
         }
-        let shortest = cannot.order.iter().map(|&q| last.cannot[q as usize]).fold(f64::INFINITY, f64::min);
+        let shortest =
+            cannot.order.iter().map(|&q| last.cannot[q as usize]).fold(f64::INFINITY, f64::min);
         let longest = must.order.iter().map(|&p| last.must[p as usize]).fold(1.0, f64::max);
-        let longer =
-            extreme(&last.must, usize::MAX, |v| v).into_iter().filter(|&p| last.must[p as usize] > longest);
+        let longer = extreme(&last.must, usize::MAX, |v| v)
+            .into_iter()
+            .filter(|&p| last.must[p as usize] > longest);
         let shorter = extreme(&last.cannot, usize::MAX, |v| -v)
             .into_iter()
             .filter(|&q| last.cannot[q as usize] < shortest);
@@ -175,12 +179,14 @@ mod tests {
 
     fn random(seed: u64, n: usize, r: usize, classes: usize) -> Pairs {
         let mut s = Seed(seed).stream();
-        let points =
-            Array2::from_shape_fn((n, r), |(i, j)| s.normal() + if j == i % classes { 1.5 } else { 0.0 });
+        let points = Array2::from_shape_fn((n, r), |(i, j)| {
+            s.normal() + if j == i % classes { 1.5 } else { 0.0 }
+        });
         let (mut must, mut cannot) = (Vec::new(), Vec::new());
         for a in 0..n {
             for b in 0..a {
-                if a % classes == b % classes { &mut must } else { &mut cannot }.push((b as u32, a as u32));
+                if a % classes == b % classes { &mut must } else { &mut cannot }
+                    .push((b as u32, a as u32));
             }
         }
         Pairs { points, must, cannot, equal: 0 }
@@ -189,7 +195,8 @@ mod tests {
     #[test]
     fn one_dimension_is_worked_by_hand() {
         let points = ndarray::array![[0.0], [2.0], [5.0], [6.0]];
-        let pairs = Pairs { points, must: vec![(0, 1), (2, 3)], cannot: vec![(0, 2), (1, 2)], equal: 0 };
+        let pairs =
+            Pairs { points, must: vec![(0, 1), (2, 3)], cannot: vec![(0, 2), (1, 2)], equal: 0 };
         // M = 1/4 by the must-link of length 2; the shorter cannot-link has length 3.
         let found = solve(&pairs, 100.0, 1e-7, 500, &mut Watch::new(&(), "", 0)).unwrap();
         assert!((found.split - 2.25).abs() < 1e-6, "{found:?}");
@@ -199,7 +206,8 @@ mod tests {
         assert!((found.split - 0.9).abs() < 1e-6 && found.bounded, "{found:?}");
     }
 
-    /// Primal feasibility by its definition; the dual bound is compared with runs that see all pairs at once.
+    /// Primal feasibility by its definition; the dual bound is compared with runs that see all
+    /// pairs at once.
     #[test]
     fn certified_within_a_few_hundred_thousandths() {
         for (seed, n, r, classes, bound) in [
@@ -221,7 +229,12 @@ mod tests {
             let split = pairs.cannot.iter().map(length).fold(f64::INFINITY, f64::min);
             assert!((split / found.split - 1.0).abs() < 1e-9);
             println!("seed {seed}: gap {:e} after {}", found.gap(), found.iterations);
-            assert!(found.gap() <= 3e-5, "seed {seed}: gap {} after {}", found.gap(), found.iterations);
+            assert!(
+                found.gap() <= 3e-5,
+                "seed {seed}: gap {} after {}",
+                found.gap(),
+                found.iterations
+            );
             assert!(symmetric_eigen(m.view()).unwrap().values[r - 1] > -1e-12);
         }
     }

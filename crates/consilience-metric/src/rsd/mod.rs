@@ -25,7 +25,8 @@ const SOLVED_FULL: f64 = 5e-5;
 pub struct RsdMetric {
     /// The metric, scaled so that the farthest must-link has length 1 at most.
     pub map: LinearMap,
-    /// Smallest squared length of a cannot-link: the objective s. Its root is the RSD of the given pairs.
+    /// Smallest squared length of a cannot-link: the objective s. Its root is the RSD of the given
+    /// pairs.
     pub split: f64,
     /// No metric of this kind has a larger s.
     pub upper: f64,
@@ -42,12 +43,13 @@ impl RsdMetric {
     }
 }
 
-/// Weights of the features under which the given pairs have the largest ratio of split to diameter (RSD): a
-/// linear programme.
+/// Weights of the features under which the given pairs have the largest ratio of split to diameter
+/// (RSD): a linear programme.
 ///
-/// For a few labels per class or a few hundred pairs; before [`Nnc`](crate::Nnc), for which it is made, or any other
-/// clusterer. It has no parameter that needs tuning, is exact, and picks few features. Not for thousands of
-/// labels or for wrong ones: one wrong pair decides the optimum, as one outlier does a diameter.
+/// For a few labels per class or a few hundred pairs; before [`Nnc`](crate::Nnc), for which it is
+/// made, or any other clusterer. It has no parameter that needs tuning, is exact, and picks few
+/// features. Not for thousands of labels or for wrong ones: one wrong pair decides the optimum, as
+/// one outlier does a diameter.
 ///
 /// ```text
 /// maximise s   subject to   sum_j z_j (x_j - y_j)^2 <= 1   for must-links (x, y),
@@ -56,10 +58,11 @@ impl RsdMetric {
 ///
 /// Where some features are constant within all classes and separate all of them, s can grow without
 /// bound. The rule: two objects drawn at random may have a mean squared distance of at most
-/// [`bound`](RsdDiagonal::bound), in units of the farthest must-link. It does not depend on the units of the features. Where it is
-/// what limits s, [`RsdMetric::bounded`] and a note in the report say so; else the result is that of the plain programme.
-/// Without must-links the rule alone sets the scale; without cannot-links the mean over all pairs of objects takes the
-/// place of s. Cannot-links between equal objects are left out, and constant features get weight 0.
+/// [`bound`](RsdDiagonal::bound), in units of the farthest must-link. It does not depend on the
+/// units of the features. Where it is what limits s, [`RsdMetric::bounded`] and a note in the
+/// report say so; else the result is that of the plain programme. Without must-links the rule alone
+/// sets the scale; without cannot-links the mean over all pairs of objects takes the place of s.
+/// Cannot-links between equal objects are left out, and constant features get weight 0.
 ///
 /// ```
 /// use consilience_core::{Features, Fit};
@@ -76,17 +79,20 @@ impl RsdMetric {
 /// ```
 ///
 /// # Complexity
-/// O(n d) for the units, then rounds of a dual simplex method on the pairs that matter: O(d) per such pair and pivot, and
-/// O(pairs x features chosen) per round. 1,225 pairs of 240 features took 0.2 s on a busy machine.
+/// O(n d) for the units, then rounds of a dual simplex method on the pairs that matter: O(d) per
+/// such pair and pivot, and O(pairs x features chosen) per round. 1,225 pairs of 240 features took
+/// 0.2 s on a busy machine.
 ///
 /// # Errors
-/// As [`MetricLearner::fit`]; [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a
-/// bound that is not positive; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the pairs exceed the memory
-/// budget.
+/// As [`MetricLearner::fit`];
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a bound that
+/// is not positive; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the pairs
+/// exceed the memory budget.
 ///
 /// # References
-/// J. Yang et al., "A fast clustering algorithm for data with a few labeled instances", 2015, Eqs. 21 to 26. The
-/// distances there are printed with roots; squaring 1 and s gives the linear programme. The bound is ours.
+/// J. Yang et al., "A fast clustering algorithm for data with a few labeled instances", 2015, Eqs.
+/// 21 to 26. The distances there are printed with roots; squaring 1 and s gives the linear
+/// programme. The bound is ours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RsdDiagonal {
     bound: f64,
@@ -177,22 +183,24 @@ impl MetricLearner for RsdDiagonal {
     }
 }
 
-/// The metric, of any orientation, under which the given pairs have the largest ratio of split to diameter (RSD):
-/// a semidefinite programme.
+/// The metric, of any orientation, under which the given pairs have the largest ratio of split to
+/// diameter (RSD): a semidefinite programme.
 ///
-/// As [`RsdDiagonal`], for features that are correlated; take it for tens of features, or for many more where few
-/// objects are labelled, since only the directions in which labelled objects differ count. It fits the given
-/// pairs more closely than a diagonal one and needs more of them to do so on new objects.
+/// As [`RsdDiagonal`], for features that are correlated; take it for tens of features, or for many
+/// more where few objects are labelled, since only the directions in which labelled objects differ
+/// count. It fits the given pairs more closely than a diagonal one and needs more of them to do so
+/// on new objects.
 ///
 /// ```text
 /// maximise s   subject to   (x - y)' M (x - y) <= 1   for must-links,
 ///                           (x - y)' M (x - y) >= s   for cannot-links,   M positive semidefinite
 /// ```
 ///
-/// With more directions than must-links some direction is free of them and s grows without bound; the rule of
-/// [`RsdDiagonal`] bounds it: two random objects have a mean squared distance of at most [`bound`](RsdFull::bound).
-/// The metric does not depend on any linear map applied to the features before. Without cannot-links the principal directions
-/// of the labelled objects take their place.
+/// With more directions than must-links some direction is free of them and s grows without bound;
+/// the rule of [`RsdDiagonal`] bounds it: two random objects have a mean squared distance of at
+/// most [`bound`](RsdFull::bound). The metric does not depend on any linear map applied to the
+/// features before. Without cannot-links the principal directions of the labelled objects take
+/// their place.
 ///
 /// ```
 /// use consilience_metric::{RsdFull, SideInformation};
@@ -209,18 +217,20 @@ impl MetricLearner for RsdDiagonal {
 /// ```
 ///
 /// # Complexity
-/// O(n d^2 + d^3) to whiten; then some 50 Newton steps of O(p^2 (p + r)) for p pairs that matter and r directions, and O(pairs
-/// x r) to find them, in a few rounds. O(d^2 + p^2) memory.
+/// O(n d^2 + d^3) to whiten; then some 50 Newton steps of O(p^2 (p + r)) for p pairs that matter
+/// and r directions, and O(pairs x r) to find them, in a few rounds. O(d^2 + p^2) memory.
 ///
 /// # Errors
-/// As [`MetricLearner::fit`]; [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a
-/// bound or tolerance that is not positive; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where pairs or
-/// covariance exceed the memory budget.
+/// As [`MetricLearner::fit`];
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a bound or
+/// tolerance that is not positive; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge)
+/// where pairs or covariance exceed the memory budget.
 ///
 /// # References
-/// J. Yang et al., "A fast clustering algorithm for data with a few labeled instances", 2015, Eqs. 16 to 20, squared. S.
-/// Benson, Y. Ye, X. Zhang, "Solving large-scale sparse semidefinite programs for combinatorial optimization", 2000
-/// (dual scaling). The bound and the generation of pairs are ours.
+/// J. Yang et al., "A fast clustering algorithm for data with a few labeled instances", 2015, Eqs.
+/// 16 to 20, squared. S. Benson, Y. Ye, X. Zhang, "Solving large-scale sparse semidefinite programs
+/// for combinatorial optimization", 2000 (dual scaling). The bound and the generation of pairs are
+/// ours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RsdFull {
     bound: f64,
@@ -231,7 +241,12 @@ pub struct RsdFull {
 
 impl Default for RsdFull {
     fn default() -> Self {
-        RsdFull { bound: 100.0, tolerance: 1e-6, max_iterations: 2000, budget: MemoryBudget::default() }
+        RsdFull {
+            bound: 100.0,
+            tolerance: 1e-6,
+            max_iterations: 2000,
+            budget: MemoryBudget::default(),
+        }
     }
 }
 
@@ -247,8 +262,8 @@ impl RsdFull {
         self
     }
 
-    /// Relative gap between s and its upper bound at which to stop. Rounding may end it before; the report tells the
-    /// gap that was reached, and counts 5e-5 as solved.
+    /// Relative gap between s and its upper bound at which to stop. Rounding may end it before; the
+    /// report tells the gap that was reached, and counts 5e-5 as solved.
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = tolerance;
         self
@@ -278,7 +293,10 @@ impl RsdFull {
     ) -> Result<Fit<RsdMetric>> {
         check(&features, side, self.bound, self.max_iterations)?;
         if !(self.tolerance > 0.0) {
-            return Err(Error::invalid(format!("tolerance {}; expected a positive number", self.tolerance)));
+            return Err(Error::invalid(format!(
+                "tolerance {}; expected a positive number",
+                self.tolerance
+            )));
         }
         let mut watch = Watch::new(observer, "RSD metric", self.max_iterations);
         watch.step(0)?;
@@ -291,7 +309,8 @@ impl RsdFull {
         if without {
             pairs.stand_in();
         }
-        let found = full::solve(&pairs, self.bound, self.tolerance, self.max_iterations, &mut watch)?;
+        let found =
+            full::solve(&pairs, self.bound, self.tolerance, self.max_iterations, &mut watch)?;
         let metric = RsdMetric {
             map: LinearMap::from_matrix(found.root.dot(&map))?,
             split: found.split,
@@ -303,7 +322,13 @@ impl RsdFull {
             pairs.cannot.clear();
         }
         report.iterations = found.iterations;
-        tell(&mut report, &metric, &pairs, self.bound, found.gap() <= self.tolerance.max(SOLVED_FULL));
+        tell(
+            &mut report,
+            &metric,
+            &pairs,
+            self.bound,
+            found.gap() <= self.tolerance.max(SOLVED_FULL),
+        );
         Ok(Fit::new(metric, report))
     }
 }
@@ -341,7 +366,9 @@ fn nothing_said(pairs: &pairs::Pairs) -> bool {
 }
 
 fn euclidean(d: usize, mut report: Report) -> Result<Fit<RsdMetric>> {
-    report.notes.push("no pair of different objects is given: the metric is the Euclidean one".into());
+    report
+        .notes
+        .push("no pair of different objects is given: the metric is the Euclidean one".into());
     let map = LinearMap::identity(d)?;
     Ok(Fit::new(RsdMetric { map, split: 0.0, upper: 0.0, bounded: false, generated: 0 }, report))
 }
@@ -354,15 +381,19 @@ fn tell(report: &mut Report, metric: &RsdMetric, pairs: &pairs::Pairs, bound: f6
         report.status = Status::MaxIterations;
     }
     if pairs.equal > 0 {
-        report.notes.push(format!("{} cannot-links between equal objects were left out", pairs.equal));
-    }
-    if pairs.must.is_empty() {
         report
             .notes
-            .push("no must-links: the scale of the metric is that of the bound on random pairs".into());
+            .push(format!("{} cannot-links between equal objects were left out", pairs.equal));
+    }
+    if pairs.must.is_empty() {
+        report.notes.push(
+            "no must-links: the scale of the metric is that of the bound on random pairs".into(),
+        );
     }
     if pairs.cannot.is_empty() {
-        report.notes.push("no cannot-links: all pairs of objects, on average, took their place".into());
+        report
+            .notes
+            .push("no cannot-links: all pairs of objects, on average, took their place".into());
     } else if metric.bounded && !pairs.must.is_empty() {
         report.notes.push(format!(
             "the pairs alone would let the ratio grow beyond all bounds or far: two random objects were held to a \

@@ -60,7 +60,8 @@ fn check(side: &SideInformation, budget: MemoryBudget) -> Result<()> {
     budget.check_table("pairs", side.n_must_links().saturating_add(side.n_cannot_links()), 1, 8)
 }
 
-/// Rows of the labelled objects, less the mean of all, scaled by a power of two; and the table it is from.
+/// Rows of the labelled objects, less the mean of all, scaled by a power of two; and the table it
+/// is from.
 struct Centred {
     all: Array2<f64>,
     labelled: Array2<f64>,
@@ -99,7 +100,11 @@ pub(super) struct Scales {
 }
 
 impl Scales {
-    pub(super) fn new(features: Features<'_>, side: &SideInformation, budget: MemoryBudget) -> Result<Self> {
+    pub(super) fn new(
+        features: Features<'_>,
+        side: &SideInformation,
+        budget: MemoryBudget,
+    ) -> Result<Self> {
         check(side, budget)?;
         let centred = Centred::new(features, side);
         let n = centred.all.nrows() as f64;
@@ -113,8 +118,8 @@ impl Scales {
     }
 }
 
-/// Coordinates `y = P x` in which two random objects have covariance of differences I, within the span of the
-/// labelled objects.
+/// Coordinates `y = P x` in which two random objects have covariance of differences I, within the
+/// span of the labelled objects.
 pub(super) struct Whitened {
     pub pairs: Pairs,
     /// r x d.
@@ -122,7 +127,11 @@ pub(super) struct Whitened {
 }
 
 impl Whitened {
-    pub(super) fn new(features: Features<'_>, side: &SideInformation, budget: MemoryBudget) -> Result<Self> {
+    pub(super) fn new(
+        features: Features<'_>,
+        side: &SideInformation,
+        budget: MemoryBudget,
+    ) -> Result<Self> {
         check(side, budget)?;
         let d = features.n_features();
         budget.check_square("covariance", d, 8)?;

@@ -13,32 +13,40 @@ fn points(n: usize, d: usize) -> Array2<f64> {
 }
 
 fn classes(n: usize, k: usize) -> SideInformation {
-    SideInformation::from_labels(&(0..n).map(|i| i % k).map(|c| c as u64).collect::<Vec<_>>()).unwrap()
+    SideInformation::from_labels(&(0..n).map(|i| i % k).map(|c| c as u64).collect::<Vec<_>>())
+        .unwrap()
 }
 
-/// Optima of the same programme by HiGHS 1.x through scipy's `linprog`, with the dual simplex (`highs-ds`) and with the interior
-/// point method (`highs-ipm`), which agree in all digits: variables z / (2 var_j), feasibility tolerances 1e-10.
+/// Optima of the same programme by HiGHS 1.x through scipy's `linprog`, with the dual simplex
+/// (`highs-ds`) and with the interior point method (`highs-ipm`), which agree in all digits:
+/// variables z / (2 var_j), feasibility tolerances 1e-10.
 #[test]
 fn diagonal_equals_two_other_solvers() {
-    for (n, d, k, expected) in
-        [(12, 5, 3, 0.020658168349230652), (20, 8, 4, 0.2598096961977378), (24, 40, 3, 0.6620760028060408)]
-    {
-        let found = RsdDiagonal::new().fit_metric(points(n, d).view().into(), &classes(n, k), &()).unwrap();
+    for (n, d, k, expected) in [
+        (12, 5, 3, 0.020658168349230652),
+        (20, 8, 4, 0.2598096961977378),
+        (24, 40, 3, 0.6620760028060408),
+    ] {
+        let found =
+            RsdDiagonal::new().fit_metric(points(n, d).view().into(), &classes(n, k), &()).unwrap();
         assert!((found.output.split - expected).abs() <= 1e-8, "{n} {d}: {}", found.output.split);
         assert!(found.output.gap() <= 1e-8 && found.report.status == Status::Solved);
         assert!(!found.output.bounded);
     }
 }
 
-/// Optima by clarabel 0.11 (Python), tolerances 1e-10: the upper triangle of M in whitened coordinates and s as variables, a
-/// PSD triangle cone beside the rows.
+/// Optima by clarabel 0.11 (Python), tolerances 1e-10: the upper triangle of M in whitened
+/// coordinates and s as variables, a PSD triangle cone beside the rows.
 #[test]
 fn full_equals_clarabel() {
-    for (n, d, k, bound, expected) in
-        [(12, 5, 3, 100.0, 0.03779196492), (20, 8, 4, 100.0, 0.47426072683), (12, 8, 4, 20.0, 9.754996663)]
-    {
+    for (n, d, k, bound, expected) in [
+        (12, 5, 3, 100.0, 0.03779196492),
+        (20, 8, 4, 100.0, 0.47426072683),
+        (12, 8, 4, 20.0, 9.754996663),
+    ] {
         let learner = RsdFull::new().bound(bound);
-        let found = learner.fit_metric(points(n, d).view().into(), &classes(n, k), &()).unwrap().output;
+        let found =
+            learner.fit_metric(points(n, d).view().into(), &classes(n, k), &()).unwrap().output;
         let error = (found.split - expected).abs() / expected;
         println!("{n} {d}: {} for {expected}, error {error:e}, gap {:e}", found.split, found.gap());
         assert!(error <= 1e-5, "{n} {d}: {} for {expected}", found.split);
@@ -58,8 +66,11 @@ fn learn(x: &Array2<f64>, side: &SideInformation) -> [Fit<RsdMetric>; 2] {
 fn check_map(x: &Array2<f64>, side: &SideInformation, found: &RsdMetric) {
     let length = |(i, j): (usize, usize)| found.map.distance(x.row(i), x.row(j)).unwrap().powi(2);
     assert!(side.must_links().map(length).fold(0.0, f64::max) <= 1.0 + 1e-6);
-    let shortest =
-        side.cannot_links().filter(|&(i, j)| x.row(i) != x.row(j)).map(length).fold(f64::INFINITY, f64::min);
+    let shortest = side
+        .cannot_links()
+        .filter(|&(i, j)| x.row(i) != x.row(j))
+        .map(length)
+        .fold(f64::INFINITY, f64::min);
     if shortest.is_finite() {
         assert!((shortest - found.split).abs() <= 1e-6 * found.split, "{shortest} {}", found.split);
     }
@@ -68,7 +79,8 @@ fn check_map(x: &Array2<f64>, side: &SideInformation, found: &RsdMetric) {
 #[test]
 fn separable_features_are_bounded_and_told() {
     // The first feature is constant within the classes and separates them.
-    let x = array![[0.0, 1.0, 7.0], [0.0, 2.0, 7.0], [1.0, 1.5, 7.0], [1.0, 2.5, 7.0], [0.0, 9.0, 7.0]];
+    let x =
+        array![[0.0, 1.0, 7.0], [0.0, 2.0, 7.0], [1.0, 1.5, 7.0], [1.0, 2.5, 7.0], [0.0, 9.0, 7.0]];
     let side = SideInformation::from_labels(&[0, 0, 1, 1, -1]).unwrap();
     for found in learn(&x, &side) {
         assert!(found.output.bounded && found.output.split > 10.0, "{found:?}");
@@ -76,7 +88,11 @@ fn separable_features_are_bounded_and_told() {
         check_map(&x, &side, &found.output);
         // The constant feature counts for nothing, whatever its value.
         assert_eq!(
-            found.output.map.distance(array![0.0, 0.0, 0.0].view(), array![0.0, 0.0, 9.0].view()).unwrap(),
+            found
+                .output
+                .map
+                .distance(array![0.0, 0.0, 0.0].view(), array![0.0, 0.0, 9.0].view())
+                .unwrap(),
             0.0
         );
     }
@@ -98,7 +114,8 @@ fn units_do_not_matter() {
         );
     }
     for scale in [1e-200, 1e200] {
-        let found = RsdDiagonal::new().fit_metric((&x * scale).view().into(), &side, &()).unwrap().output;
+        let found =
+            RsdDiagonal::new().fit_metric((&x * scale).view().into(), &side, &()).unwrap().output;
         assert!((found.split / one[0].output.split - 1.0).abs() < 1e-6);
     }
 }
@@ -124,7 +141,9 @@ fn one_kind_of_pair_or_none() {
         assert_eq!(found.output.map, LinearMap::identity(4).unwrap());
     }
     // One label per class: no must-links either.
-    for found in learn(&x, &SideInformation::from_labels(&[0, 1, 2, -1, -1, -1, -1, -1, -1, -1]).unwrap()) {
+    for found in
+        learn(&x, &SideInformation::from_labels(&[0, 1, 2, -1, -1, -1, -1, -1, -1, -1]).unwrap())
+    {
         assert!(found.output.split > 0.0);
     }
 }
@@ -177,7 +196,10 @@ fn bad_input_is_refused() {
     assert_eq!(kind(&RsdDiagonal::new().max_rounds(0), &x, &side), ErrorKind::InvalidParameter);
     let small = MemoryBudget::bytes(10);
     assert_eq!(kind(&RsdDiagonal::new().memory_budget(small), &x, &side), ErrorKind::TooLarge);
-    let stopped =
-        RsdDiagonal::new().max_rounds(1).fit_metric(points(24, 40).view().into(), &classes(24, 3), &());
+    let stopped = RsdDiagonal::new().max_rounds(1).fit_metric(
+        points(24, 40).view().into(),
+        &classes(24, 3),
+        &(),
+    );
     assert_eq!(stopped.unwrap().report.status, Status::MaxIterations);
 }

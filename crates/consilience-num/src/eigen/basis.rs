@@ -7,8 +7,8 @@ use rand_core::Rng;
 use super::dense::eigen_descending;
 use super::tall::{self, Columns};
 
-/// Rounds of orthonormalisation before giving up. Two are usual, a few more follow a loss of rank; only NaN or
-/// a product far from symmetric uses them up.
+/// Rounds of orthonormalisation before giving up. Two are usual, a few more follow a loss of rank;
+/// only NaN or a product far from symmetric uses them up.
 const ROUNDS: usize = 8;
 
 /// n x `stride` row-major numbers, of which the first `len` columns are orthonormal.
@@ -40,16 +40,18 @@ impl Basis {
         self.len = s.ncols();
     }
 
-    /// Turns the n x b block `w`, already rid of its large components in the basis, into an orthonormal block
-    /// Q that is also orthogonal to the basis, and returns R with `w = Q R` up to rounding and `drop`.
+    /// Turns the n x b block `w`, already rid of its large components in the basis, into an
+    /// orthonormal block Q that is also orthogonal to the basis, and returns R with `w = Q R` up to
+    /// rounding and `drop`.
     ///
-    /// Directions whose length is at most `drop` are noise: random ones take their place and get a zero row in
-    /// R, so the block never loses rank. `None` if that fails, which needs numbers that are not finite.
+    /// Directions whose length is at most `drop` are noise: random ones take their place and get a
+    /// zero row in R, so the block never loses rank. `None` if that fails, which needs numbers that
+    /// are not finite.
     ///
-    /// One eigendecomposition of the Gram matrix sees singular values only down to 1e-8 of the largest (it
-    /// squares them). So the first rounds rotate the block to its singular directions, measure those directly
-    /// and bring each to length 1; as soon as the Gram matrix is close to the identity, one polar step together
-    /// with one projection is accurate to rounding.
+    /// One eigendecomposition of the Gram matrix sees singular values only down to 1e-8 of the
+    /// largest (it squares them). So the first rounds rotate the block to its singular directions,
+    /// measure those directly and bring each to length 1; as soon as the Gram matrix is close to
+    /// the identity, one polar step together with one projection is accurate to rounding.
     pub(super) fn orthonormalise(
         &self,
         w: &mut [f64],
@@ -62,7 +64,8 @@ impl Basis {
         let basis = self.from(0);
         let mut r = Mat::<f64>::identity(b, b);
         for round in 0..ROUNDS {
-            // Projecting before the lengths are equal would leave the short directions contaminated.
+            // Projecting before the lengths are equal would leave the short directions
+            // contaminated.
             let (v, c, gram) = if round == 0 {
                 let [gram] = tall::gram([Columns::whole(w, b)], Columns::whole(w, b));
                 (nothing, none.clone(), gram)

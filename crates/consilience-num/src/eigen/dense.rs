@@ -27,13 +27,13 @@ pub struct SymmetricEigen {
 
 /// Decomposes a symmetric matrix, `A = V diag(values) V^T` with `V^T V = I`.
 ///
-/// For matrices that fit in memory and of which most eigenpairs are wanted; for a few pairs of a large one use
-/// [`truncated_eigen`](super::truncated_eigen). Only the lower triangle is read. It runs on one thread, so its
-/// bits are the same on any pool.
+/// For matrices that fit in memory and of which most eigenpairs are wanted; for a few pairs of a
+/// large one use [`truncated_eigen`](super::truncated_eigen). Only the lower triangle is read. It
+/// runs on one thread, so its bits are the same on any pool.
 ///
-/// Returns `None` if the matrix is not square, if an entry of it is NaN or infinite, or if faer's iteration
-/// does not converge (never seen on finite input). The signs of the vectors, and the basis of a multiple
-/// eigenvalue's space, are arbitrary but reproducible.
+/// Returns `None` if the matrix is not square, if an entry of it is NaN or infinite, or if faer's
+/// iteration does not converge (never seen on finite input). The signs of the vectors, and the
+/// basis of a multiple eigenvalue's space, are arbitrary but reproducible.
 ///
 /// ```
 /// use consilience_num::eigen::symmetric_eigen;
@@ -61,9 +61,10 @@ pub fn symmetric_eigen(a: ArrayView2<f64>) -> Option<SymmetricEigen> {
     })
 }
 
-/// Factors that bring entries of magnitude up to `largest` to about 1, and back again. They are powers of two,
-/// hence exact, and come as pairs, since the factor for 1e-320 is itself too large for an f64. Squares of
-/// entries beyond 1e154 would overflow inside the decomposition; ordinary sizes are left alone.
+/// Factors that bring entries of magnitude up to `largest` to about 1, and back again. They are
+/// powers of two, hence exact, and come as pairs, since the factor for 1e-320 is itself too large
+/// for an f64. Squares of entries beyond 1e154 would overflow inside the decomposition; ordinary
+/// sizes are left alone.
 pub(super) fn balance(largest: f64) -> ((f64, f64), (f64, f64)) {
     if largest == 0.0 || (1e-100..=1e100).contains(&largest) {
         return ((1.0, 1.0), (1.0, 1.0));
@@ -73,8 +74,8 @@ pub(super) fn balance(largest: f64) -> ((f64, f64), (f64, f64)) {
     ((down, down), (up, up))
 }
 
-/// Eigenvalues in descending order and the matrix of eigenvectors; the lower triangle of `a` is read and must
-/// be finite.
+/// Eigenvalues in descending order and the matrix of eigenvectors; the lower triangle of `a` is
+/// read and must be finite.
 pub(super) fn eigen_descending(a: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)> {
     let n = a.nrows();
     match n {
@@ -82,15 +83,23 @@ pub(super) fn eigen_descending(a: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>
         1 => return Some((vec![a[(0, 0)]], Mat::full(1, 1, 1.0))),
         _ => {}
     }
-    // faer's own choice of threads would let the grouping of sums, and with it the bits, follow the pool.
+    // faer's own choice of threads would let the grouping of sums, and with it the bits, follow the
+    // pool.
     let par = Par::Seq;
     let params = Spec::default();
     let mut vectors = Mat::zeros(n, n);
     let mut values = Diag::<f64>::zeros(n);
     let scratch = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, par, params);
     let mut memory = MemBuffer::new(scratch);
-    self_adjoint_evd(a, values.as_mut(), Some(vectors.as_mut()), par, MemStack::new(&mut memory), params)
-        .ok()?;
+    self_adjoint_evd(
+        a,
+        values.as_mut(),
+        Some(vectors.as_mut()),
+        par,
+        MemStack::new(&mut memory),
+        params,
+    )
+    .ok()?;
     // Ascending from faer; reversing columns is cheaper than decomposing -A.
     let values: Vec<f64> = values.column_vector().iter().rev().copied().collect();
     let vectors = vectors.as_ref().reverse_cols().to_owned();

@@ -19,29 +19,33 @@ const NOISE: f64 = 1e-14;
 /// Tolerances below this cannot be met in double precision.
 const LEAST_TOLERANCE: f64 = 1e-13;
 
-/// Finds the largest eigenvalues of a symmetric operator, and their vectors, from products with blocks.
+/// Finds the largest eigenvalues of a symmetric operator, and their vectors, from products with
+/// blocks.
 ///
-/// For a few eigenpairs of a matrix that is large or not stored. It is slow where the wanted eigenvalues are
-/// not separated from the rest by a gap (`converged` then tells, and the residuals say how far it came), and
-/// gains nothing when more than a third of all eigenpairs are wanted: then, and up to n = 300, the matrix is
-/// assembled and decomposed as in [`symmetric_eigen`](super::symmetric_eigen).
+/// For a few eigenpairs of a matrix that is large or not stored. It is slow where the wanted
+/// eigenvalues are not separated from the rest by a gap (`converged` then tells, and the residuals
+/// say how far it came), and gains nothing when more than a third of all eigenpairs are wanted:
+/// then, and up to n = 300, the matrix is assembled and decomposed as in
+/// [`symmetric_eigen`](super::symmetric_eigen).
 ///
-/// With a block `V_1` of b random orthonormal vectors, b > `count`, it builds an orthonormal basis of the
-/// Krylov space `span(V_1, A V_1, A^2 V_1, ...)`,
+/// With a block `V_1` of b random orthonormal vectors, b > `count`, it builds an orthonormal basis
+/// of the Krylov space `span(V_1, A V_1, A^2 V_1, ...)`,
 ///
 /// ```text
 /// A V = V T + V_next R E^T,    T = V^T A V,
 /// ```
 ///
-/// and takes the eigenpairs `(theta, V s)` of T, whose residuals are `|R s_last|`, `s_last` being the last b
-/// entries of s. When the basis is full it keeps the best of these vectors and goes on from `V_next` (thick
-/// restart). A block that loses rank gets random vectors in place of the lost directions. Since the block is
-/// longer than `count`, the space holds as many independent vectors of each wanted eigenvalue as are asked
-/// for: ten components of a graph give ten eigenvalues 1, where a method with one start vector sees only one.
+/// and takes the eigenpairs `(theta, V s)` of T, whose residuals are `|R s_last|`, `s_last` being
+/// the last b entries of s. When the basis is full it keeps the best of these vectors and goes on
+/// from `V_next` (thick restart). A block that loses rank gets random vectors in place of the lost
+/// directions. Since the block is longer than `count`, the space holds as many independent vectors
+/// of each wanted eigenvalue as are asked for: ten components of a graph give ten eigenvalues 1,
+/// where a method with one start vector sees only one.
 ///
-/// The bits of the result depend on the operator, the options and the instruction set of the processor, not
-/// on the number of threads. The operator must be symmetric; if it is not, `converged` will be false. Entries
-/// of any finite size are handled as long as the products with vectors of norm 1 are finite.
+/// The bits of the result depend on the operator, the options and the instruction set of the
+/// processor, not on the number of threads. The operator must be symmetric; if it is not,
+/// `converged` will be false. Entries of any finite size are handled as long as the products with
+/// vectors of norm 1 are finite.
 ///
 /// ```
 /// use consilience_num::eigen::{truncated_eigen, SymmetricOperator, TruncatedOptions};
@@ -73,18 +77,19 @@ const LEAST_TOLERANCE: f64 = 1e-13;
 /// ```
 ///
 /// # Complexity
-/// With b the length of a block and m the size of the basis (6 b, or 128 where that is more), an iteration
-/// takes one product of A with b vectors, `O(n m b)` time for the orthogonalisation and `O(m^3)` for T. Memory
-/// is `n (m + 3 b)` numbers. Matrices with k well separated clusters take about 10 to 20 iterations for k
-/// pairs.
+/// With b the length of a block and m the size of the basis (6 b, or 128 where that is more), an
+/// iteration takes one product of A with b vectors, `O(n m b)` time for the orthogonalisation and
+/// `O(m^3)` for T. Memory is `n (m + 3 b)` numbers. Matrices with k well separated clusters take
+/// about 10 to 20 iterations for k pairs.
 ///
 /// # References
 /// - G. H. Golub and R. Underwood, *The block Lanczos method for computing eigenvalues*, 1977.
-/// - K. Wu and H. Simon, *Thick-restart Lanczos method for large symmetric eigenvalue problems*, SIAM J. Matrix
-///   Anal. Appl. 22, 2000. Theirs has one start vector; here whole blocks are added, and orthogonalised
-///   against the whole basis.
+/// - K. Wu and H. Simon, *Thick-restart Lanczos method for large symmetric eigenvalue problems*,
+///   SIAM J. Matrix Anal. Appl. 22, 2000. Theirs has one start vector; here whole blocks are added,
+///   and orthogonalised against the whole basis.
 /// - A. Stathopoulos and K. Wu, *A block orthogonalization procedure with constant synchronization
-///   requirements*, SIAM J. Sci. Comput. 23, 2002, for the orthonormalisation through the Gram matrix.
+///   requirements*, SIAM J. Sci. Comput. 23, 2002, for the orthonormalisation through the Gram
+///   matrix.
 pub fn truncated_eigen(op: &dyn SymmetricOperator, options: &TruncatedOptions) -> Truncated {
     let n = op.dim();
     let count = options.count.min(n);
@@ -97,10 +102,11 @@ pub fn truncated_eigen(op: &dyn SymmetricOperator, options: &TruncatedOptions) -
             iterations: 0,
         };
     }
-    // Four guard vectors: the last wanted pair would otherwise converge at the rate of its distance to the
-    // very next eigenvalue, and a random square block is often ill-conditioned.
+    // Four guard vectors: the last wanted pair would otherwise converge at the rate of its distance
+    // to the very next eigenvalue, and a random square block is often ill-conditioned.
     let automatic = count.saturating_add(4);
-    let block = if options.block == 0 { automatic } else { options.block.min(automatic.max(n / 12)) };
+    let block =
+        if options.block == 0 { automatic } else { options.block.min(automatic.max(n / 12)) };
     let plan = Plan::new(n, count, block, options);
     if n <= DENSE
         || count.saturating_mul(3) >= n
@@ -126,14 +132,16 @@ struct Plan {
 
 impl Plan {
     fn new(n: usize, count: usize, block: usize, options: &TruncatedOptions) -> Self {
-        // A block needs room in the complement of a full basis, a further one makes it well-conditioned.
+        // A block needs room in the complement of a full basis, a further one makes it
+        // well-conditioned.
         let room = n.saturating_sub(block.saturating_mul(2));
         let stride = count.max(block).saturating_add(block.saturating_mul(5)).max(128).min(room);
-        // Two thirds of the room go to new blocks, the rest to vectors that shield the wanted pairs; after a
-        // whole number of blocks the basis is exactly full.
+        // Two thirds of the room go to new blocks, the rest to vectors that shield the wanted
+        // pairs; after a whole number of blocks the basis is exactly full.
         let steps = stride.saturating_sub(count) * 2 / 3 / block;
         let keep = stride.saturating_sub(steps.max(2).saturating_mul(block));
-        let tolerance = if options.tolerance > LEAST_TOLERANCE { options.tolerance } else { LEAST_TOLERANCE };
+        let tolerance =
+            if options.tolerance > LEAST_TOLERANCE { options.tolerance } else { LEAST_TOLERANCE };
         Self {
             count,
             block,
@@ -157,7 +165,8 @@ impl Plan {
     }
 }
 
-/// The operator times a power of two, exactly representable, so that squares of its products cannot overflow.
+/// The operator times a power of two, exactly representable, so that squares of its products cannot
+/// overflow.
 struct Balanced<'a> {
     op: &'a dyn SymmetricOperator,
     down: (f64, f64),
@@ -201,8 +210,8 @@ fn iterate(op: &dyn SymmetricOperator, plan: &Plan, seed: u64) -> Truncated {
         return not_finite(n, plan, 0);
     }
     let mut t = Mat::<f64>::zeros(stride, stride);
-    // In exact arithmetic A V_j touches only V_{j-1}, V_j and V_{j+1}; after a restart the whole basis takes
-    // the place of V_{j-1}. The rest is rounding, which the orthonormalisation removes.
+    // In exact arithmetic A V_j touches only V_{j-1}, V_j and V_{j+1}; after a restart the whole
+    // basis takes the place of V_{j-1}. The rest is rounding, which the orthonormalisation removes.
     let mut local = 0;
     let mut norm = 0.0f64;
     let mut iterations = 0;
@@ -222,7 +231,8 @@ fn iterate(op: &dyn SymmetricOperator, plan: &Plan, seed: u64) -> Truncated {
         tall::subtract(&mut work, basis.from(local), h.as_ref());
         for j in 0..b {
             for i in local..m {
-                let mirrored = if i >= old { h[(old + j - local, i - old)] } else { h[(i - local, j)] };
+                let mirrored =
+                    if i >= old { h[(old + j - local, i - old)] } else { h[(i - local, j)] };
                 let value = 0.5 * (h[(i - local, j)] + mirrored);
                 t[(i, old + j)] = value;
                 t[(old + j, i)] = value;
@@ -280,7 +290,8 @@ fn assembled(op: &dyn SymmetricOperator, plan: &Plan) -> Truncated {
         tall::copy_columns(&mut a, n, first, &y, b);
     }
     op.settle(&mut a);
-    let lower = Mat::from_fn(n, n, |i, j| if i >= j { 0.5 * (a[i * n + j] + a[j * n + i]) } else { 0.0 });
+    let lower =
+        Mat::from_fn(n, n, |i, j| if i >= j { 0.5 * (a[i * n + j] + a[j * n + i]) } else { 0.0 });
     drop(a);
     if !lower.is_all_finite() {
         return not_finite(n, plan, 0);
@@ -308,7 +319,8 @@ fn checked(
     iterations: usize,
 ) -> Truncated {
     let (n, b) = (op.op.dim(), values.len());
-    // After hundreds of restarts rounding adds up; this step squares the departure from orthonormality.
+    // After hundreds of restarts rounding adds up; this step squares the departure from
+    // orthonormality.
     let [gram] = tall::gram([Columns::whole(&vectors, b)], Columns::whole(&vectors, b));
     let polish = Mat::from_fn(b, b, |i, j| 0.5 * (if i == j { 3.0 } else { 0.0 } - gram[(i, j)]));
     let nothing = Columns::new(&[], 1, 0, 0);

@@ -1,9 +1,10 @@
-//! Eigenpairs of symmetric matrices: all of them (dense), or a few of the largest (by products only).
+//! Eigenpairs of symmetric matrices: all of them (dense), or a few of the largest (by products
+//! only).
 //!
-//! [`symmetric_eigen`] decomposes a matrix that is stored; [`truncated_eigen`] needs nothing but a product
-//! with a block of vectors, [`SymmetricOperator::apply`], and suits sparse graphs of any size. The truncated
-//! method finds eigenvalues of high multiplicity, so it can be trusted on disconnected graphs, where each
-//! connected component adds one more copy of the same eigenvalue.
+//! [`symmetric_eigen`] decomposes a matrix that is stored; [`truncated_eigen`] needs nothing but a
+//! product with a block of vectors, [`SymmetricOperator::apply`], and suits sparse graphs of any
+//! size. The truncated method finds eigenvalues of high multiplicity, so it can be trusted on
+//! disconnected graphs, where each connected component adds one more copy of the same eigenvalue.
 //!
 //! ```
 //! use consilience_num::eigen::{truncated_eigen, TruncatedOptions};
@@ -67,14 +68,15 @@ pub enum Which {
 pub struct TruncatedOptions {
     /// Number of eigenpairs; more than the dimension is read as the dimension.
     pub count: usize,
-    /// A pair has converged once `|A v - lambda v| <= tolerance * |A|`, where `|A|` is the largest magnitude
-    /// of an eigenvalue seen. Values below `1e-13`, and NaN, are read as `1e-13`.
+    /// A pair has converged once `|A v - lambda v| <= tolerance * |A|`, where `|A|` is the largest
+    /// magnitude of an eigenvalue seen. Values below `1e-13`, and NaN, are read as `1e-13`.
     pub tolerance: f64,
-    /// Limit on the products of the operator with a block; at least as many are made as `count` vectors need.
+    /// Limit on the products of the operator with a block; at least as many are made as `count`
+    /// vectors need.
     pub max_iterations: usize,
-    /// Number of vectors in a block; 0 chooses `count` and a few more. Eigenvalues of multiplicity up to the
-    /// block length are found with certainty, so a block shorter than `count` saves work only where
-    /// eigenvalues are known to be simple.
+    /// Number of vectors in a block; 0 chooses `count` and a few more. Eigenvalues of multiplicity
+    /// up to the block length are found with certainty, so a block shorter than `count` saves work
+    /// only where eigenvalues are known to be simple.
     pub block: usize,
     /// Seed of the random start block.
     pub seed: u64,
@@ -84,7 +86,14 @@ pub struct TruncatedOptions {
 
 impl Default for TruncatedOptions {
     fn default() -> Self {
-        Self { count: 1, tolerance: 1e-9, max_iterations: 300, block: 0, seed: 0, which: Which::Largest }
+        Self {
+            count: 1,
+            tolerance: 1e-9,
+            max_iterations: 300,
+            block: 0,
+            seed: 0,
+            which: Which::Largest,
+        }
     }
 }
 
@@ -100,15 +109,17 @@ impl Default for TruncatedOptions {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Truncated {
-    /// Eigenvalues in descending order (also for [`Which::LargestMagnitude`]); `min(count, n)` of them.
+    /// Eigenvalues in descending order (also for [`Which::LargestMagnitude`]); `min(count, n)` of
+    /// them.
     pub values: Vec<f64>,
     /// Orthonormal eigenvectors as columns, n x `values.len()`.
     pub vectors: Array2<f64>,
     /// `|A v - lambda v|` of each pair, from a product computed for the purpose.
     pub residuals: Vec<f64>,
-    /// Whether every residual is within the tolerance. Where the operator returns a NaN or an infinity this is
-    /// false, the values and residuals are NaN and the vectors zero.
+    /// Whether every residual is within the tolerance. Where the operator returns a NaN or an
+    /// infinity this is false, the values and residuals are NaN and the vectors zero.
     pub converged: bool,
-    /// Products of the operator with a block that the iteration used (0 where the dense solver did the work).
+    /// Products of the operator with a block that the iteration used (0 where the dense solver did
+    /// the work).
     pub iterations: usize,
 }

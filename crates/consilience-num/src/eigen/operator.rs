@@ -35,15 +35,16 @@ pub trait SymmetricOperator: Sync {
     /// The order n of the matrix.
     fn dim(&self) -> usize;
 
-    /// Writes `A x` to `y`; both are n x b, row-major and contiguous, and b varies from call to call.
+    /// Writes `A x` to `y`; both are n x b, row-major and contiguous, and b varies from call to
+    /// call.
     ///
-    /// Every entry of `y` must be written: it holds old numbers. The caller's bits are independent of the
-    /// number of threads only if those of this product are.
+    /// Every entry of `y` must be written: it holds old numbers. The caller's bits are independent
+    /// of the number of threads only if those of this product are.
     fn apply(&self, x: ArrayView2<f64>, y: ArrayViewMut2<f64>);
 }
 
-/// A stored matrix, symmetric; products with one that is not square are NaN. In a product one task owns some rows of the result, so
-/// its bits do not depend on the number of threads.
+/// A stored matrix, symmetric; products with one that is not square are NaN. In a product one task
+/// owns some rows of the result, so its bits do not depend on the number of threads.
 ///
 /// # Complexity
 /// A product with b vectors takes `O(n^2 b)` time.

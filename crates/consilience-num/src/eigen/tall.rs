@@ -1,8 +1,9 @@
-//! Products of tall and skinny row-major matrices: n rows in the tens of thousands or more, columns in the
-//! tens.
+//! Products of tall and skinny row-major matrices: n rows in the tens of thousands or more, columns
+//! in the tens.
 //!
-//! Rows are cut into chunks of a fixed length. A task owns a chunk, so that products with a small matrix need
-//! no sum across tasks, and Gram products add the chunks' parts in order: equal bits at any number of threads.
+//! Rows are cut into chunks of a fixed length. A task owns a chunk, so that products with a small
+//! matrix need no sum across tasks, and Gram products add the chunks' parts in order: equal bits at
+//! any number of threads.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -10,8 +11,8 @@ use rayon::prelude::*;
 
 use crate::reduce::ordered_chunks;
 
-/// Rows of a chunk: long enough for the product kernel, short enough for the chunk of a block of 64 vectors to
-/// stay in the second-level cache between the steps of an update.
+/// Rows of a chunk: long enough for the product kernel, short enough for the chunk of a block of 64
+/// vectors to stay in the second-level cache between the steps of an update.
 const ROWS: usize = 1024;
 
 /// Some adjacent columns of a row-major matrix.
@@ -82,20 +83,28 @@ pub(super) fn subtract(w: &mut [f64], v: Columns<'_>, c: MatRef<'_, f64>) {
 }
 
 /// `W <- (W - V C) Z` in one pass; `w` holds `z.ncols()` columns, `z` is square.
-pub(super) fn subtract_and_rotate(w: &mut [f64], v: Columns<'_>, c: MatRef<'_, f64>, z: MatRef<'_, f64>) {
+pub(super) fn subtract_and_rotate(
+    w: &mut [f64],
+    v: Columns<'_>,
+    c: MatRef<'_, f64>,
+    z: MatRef<'_, f64>,
+) {
     let b = z.ncols();
-    w.par_chunks_mut(ROWS * b).enumerate().for_each_init(Vec::new, |old: &mut Vec<f64>, (chunk, w)| {
-        let rows = w.len() / b;
-        if v.count > 0 {
+    w.par_chunks_mut(ROWS * b).enumerate().for_each_init(
+        Vec::new,
+        |old: &mut Vec<f64>, (chunk, w)| {
+            let rows = w.len() / b;
+            if v.count > 0 {
+                let w = MatMut::from_row_major_slice_mut(w, rows, b);
+                matmul(w, Accum::Add, v.chunk(chunk), c, -1.0, Par::Seq);
+            }
+            old.clear();
+            old.extend_from_slice(w);
+            let old = MatRef::from_row_major_slice(old.as_slice(), rows, b);
             let w = MatMut::from_row_major_slice_mut(w, rows, b);
-            matmul(w, Accum::Add, v.chunk(chunk), c, -1.0, Par::Seq);
-        }
-        old.clear();
-        old.extend_from_slice(w);
-        let old = MatRef::from_row_major_slice(old.as_slice(), rows, b);
-        let w = MatMut::from_row_major_slice_mut(w, rows, b);
-        matmul(w, Accum::Replace, old, z, 1.0, Par::Seq);
-    });
+            matmul(w, Accum::Replace, old, z, 1.0, Par::Seq);
+        },
+    );
 }
 
 /// Replaces the first columns of V by `V[:, ..s.nrows()] S`, in place: rows of V are `stride` long.

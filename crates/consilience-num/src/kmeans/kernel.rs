@@ -1,9 +1,9 @@
-//! Nearest centres of a block of rows: one row per lane, two vectors of rows by up to six centres in
-//! registers.
+//! Nearest centres of a block of rows: one row per lane, two vectors of rows by up to six centres
+//! in registers.
 //!
-//! Each score adds the columns up in order with fused multiply-adds, so its bits do not depend on the
-//! width of the vectors; and where the two best scores are closer than rounding can tell, the row is
-//! decided by differences. The nearest centre is therefore exactly that of the naive loop.
+//! Each score adds the columns up in order with fused multiply-adds, so its bits do not depend on
+//! the width of the vectors; and where the two best scores are closer than rounding can tell, the
+//! row is decided by differences. The nearest centre is therefore exactly that of the naive loop.
 
 use pulp::{Simd, WithSimd};
 
@@ -117,9 +117,16 @@ pub(super) fn nearest_by_differences<F: Float>(
     best
 }
 
-/// Lane by lane the centre of the best score `|c|^2 / 2 - y.c`, and by how much it beats the second.
+/// Lane by lane the centre of the best score `|c|^2 / 2 - y.c`, and by how much it beats the
+/// second.
 #[inline(always)]
-fn nearest<S: Simd, F: Float>(simd: S, panel: &[F], centres: &Centres<F>, index: &mut [u32], gap: &mut [F]) {
+fn nearest<S: Simd, F: Float>(
+    simd: S,
+    panel: &[F],
+    centres: &Centres<F>,
+    index: &mut [u32],
+    gap: &mut [F],
+) {
     let panel = F::vectors::<S>(panel);
     let d = centres.d;
     let mut state = Best::<S, F> {
@@ -186,8 +193,8 @@ fn score<S: Simd, F: Float, const C: usize>(
     }
 }
 
-/// Squared distances of a block of rows to one centre, kept where smaller than before; or, without a
-/// centre to compare with, to the origin.
+/// Squared distances of a block of rows to one centre, kept where smaller than before; or, without
+/// a centre to compare with, to the origin.
 pub(super) struct ClosestBlock<'a, 'r, F> {
     pub rows: &'a Rows<'r, F>,
     pub centre: &'a [F],

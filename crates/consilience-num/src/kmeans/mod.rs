@@ -7,8 +7,9 @@
 //! ```
 //!
 //! [`fit`] starts by itself, [`from_centres`] from given centres, [`assign`] only looks the nearest
-//! centres up, [`fit_source`] takes rows that are never stored. The result has the same bits at any number of threads, and no more than O(n + k d)
-//! memory is allocated: no copy of the rows, no n x k distances.
+//! centres up, [`fit_source`] takes rows that are never stored. The result has the same bits at any
+//! number of threads, and no more than O(n + k d) memory is allocated: no copy of the rows, no n x
+//! k distances.
 //!
 //! ```
 //! use consilience_num::kmeans::{fit, KMeansOptions};
@@ -25,10 +26,10 @@
 //! O(n k d) time per iteration on vector instructions chosen at run time.
 //!
 //! # References
-//! S. Lloyd, "Least squares quantization in PCM", 1982; D. Arthur, S. Vassilvitskii, "k-means++: the
-//! advantages of careful seeding", 2007. Beyond them: a cluster that becomes empty takes the row that
-//! fits worst, and where the fast score cannot tell two centres apart the row is decided by exact
-//! differences, so that the assignment is always that of the naive loop.
+//! S. Lloyd, "Least squares quantization in PCM", 1982; D. Arthur, S. Vassilvitskii, "k-means++:
+//! the advantages of careful seeding", 2007. Beyond them: a cluster that becomes empty takes the
+//! row that fits worst, and where the fast score cannot tell two centres apart the row is decided
+//! by exact differences, so that the assignment is always that of the naive loop.
 
 mod centres;
 mod fit;
@@ -60,8 +61,8 @@ pub struct KMeansOptions {
     pub restarts: usize,
     /// Most iterations per start.
     pub max_iterations: usize,
-    /// Stops where the summed squared movement of the centres is at most this times the mean variance
-    /// of the columns; 0 stops only where no row changes its centre.
+    /// Stops where the summed squared movement of the centres is at most this times the mean
+    /// variance of the columns; 0 stops only where no row changes its centre.
     pub tolerance: f64,
     /// Seed of the starts.
     pub seed: u64,
@@ -72,7 +73,14 @@ pub struct KMeansOptions {
 impl KMeansOptions {
     /// One start, at most 100 iterations, tolerance 0, seed 0, parallel.
     pub fn new(clusters: usize) -> Self {
-        KMeansOptions { clusters, restarts: 1, max_iterations: 100, tolerance: 0.0, seed: 0, parallel: true }
+        KMeansOptions {
+            clusters,
+            restarts: 1,
+            max_iterations: 100,
+            tolerance: 0.0,
+            seed: 0,
+            parallel: true,
+        }
     }
 }
 
@@ -93,25 +101,26 @@ pub struct KMeansFit<F> {
 
 /// k-means from k-means++ starts.
 ///
-/// `weights` are one non-negative number per row, all 1 where `None`. `keep_going` is called with the
-/// number of iterations done before each; once it returns `false` the best start finished so far is
-/// returned, or nothing (no rows assigned, no centres). Nothing is also what comes out for no rows, no
-/// columns, `clusters = 0` or weights of another length. Entries must be finite, which the caller
-/// checks.
+/// `weights` are one non-negative number per row, all 1 where `None`. `keep_going` is called with
+/// the number of iterations done before each; once it returns `false` the best start finished so
+/// far is returned, or nothing (no rows assigned, no centres). Nothing is also what comes out for
+/// no rows, no columns, `clusters = 0` or weights of another length. Entries must be finite, which
+/// the caller checks.
 pub fn fit<F: Float>(
     rows: ArrayView2<'_, F>,
     weights: Option<&[f64]>,
     options: &KMeansOptions,
     keep_going: &mut dyn FnMut(usize) -> bool,
 ) -> KMeansFit<F> {
-    if rows.is_empty() || options.clusters == 0 || weights.is_some_and(|w| w.len() != rows.nrows()) {
+    if rows.is_empty() || options.clusters == 0 || weights.is_some_and(|w| w.len() != rows.nrows())
+    {
         return nothing(rows.ncols());
     }
     fit::restarts(rows, weights, options, keep_going)
 }
 
-/// k-means from given centres; as [`fit`], and nothing comes out where the columns differ in number.
-/// `clusters`, `restarts` and `seed` are not used.
+/// k-means from given centres; as [`fit`], and nothing comes out where the columns differ in
+/// number. `clusters`, `restarts` and `seed` are not used.
 pub fn from_centres<F: Float>(
     rows: ArrayView2<'_, F>,
     weights: Option<&[f64]>,
@@ -119,15 +128,16 @@ pub fn from_centres<F: Float>(
     options: &KMeansOptions,
     keep_going: &mut dyn FnMut(usize) -> bool,
 ) -> KMeansFit<F> {
-    let unequal = weights.is_some_and(|w| w.len() != rows.nrows()) || rows.ncols() != centres.ncols();
+    let unequal =
+        weights.is_some_and(|w| w.len() != rows.nrows()) || rows.ncols() != centres.ncols();
     if rows.is_empty() || centres.is_empty() || unequal {
         return nothing(rows.ncols());
     }
     fit::from_centres(rows, weights, centres, options, keep_going)
 }
 
-/// The nearest centre of each row, ties to the lowest; empty where there are no rows or no centres, or
-/// the columns differ in number.
+/// The nearest centre of each row, ties to the lowest; empty where there are no rows or no centres,
+/// or the columns differ in number.
 ///
 /// ```
 /// use ndarray::array;
@@ -136,7 +146,11 @@ pub fn from_centres<F: Float>(
 /// let near = consilience_num::kmeans::assign(array![[3.0f32], [1.0], [2.0]].view(), centres.view(), false);
 /// assert_eq!(near, vec![1, 0, 0]);
 /// ```
-pub fn assign<F: Float>(rows: ArrayView2<'_, F>, centres: ArrayView2<'_, F>, parallel: bool) -> Vec<u32> {
+pub fn assign<F: Float>(
+    rows: ArrayView2<'_, F>,
+    centres: ArrayView2<'_, F>,
+    parallel: bool,
+) -> Vec<u32> {
     if rows.is_empty() || centres.is_empty() || rows.ncols() != centres.ncols() {
         return Vec::new();
     }

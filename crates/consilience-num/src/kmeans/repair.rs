@@ -6,9 +6,9 @@ use super::rows::Rows;
 use super::step;
 use crate::Float;
 
-/// Fills each empty cluster with the row that fits its own centre worst, together with the rows equal
-/// to it. Clusters stay empty only where every row coincides with its centre: then there are no more
-/// distinct rows. Returns whether anything moved.
+/// Fills each empty cluster with the row that fits its own centre worst, together with the rows
+/// equal to it. Clusters stay empty only where every row coincides with its centre: then there are
+/// no more distinct rows. Returns whether anything moved.
 pub(super) fn fill_empty<F: Float>(
     rows: &Rows<'_, F>,
     weights: Option<&[f64]>,
@@ -28,8 +28,10 @@ pub(super) fn fill_empty<F: Float>(
     for target in empty {
         while let Some(worst) = farthest(&distance) {
             let donor = labels[worst] as usize;
-            let members: Vec<usize> = (0..rows.n).filter(|&i| labels[i] as usize == donor).collect();
-            let (equal, others): (Vec<_>, Vec<_>) = members.into_iter().partition(|&i| rows.same(i, worst));
+            let members: Vec<usize> =
+                (0..rows.n).filter(|&i| labels[i] as usize == donor).collect();
+            let (equal, others): (Vec<_>, Vec<_>) =
+                members.into_iter().partition(|&i| rows.same(i, worst));
             if others.is_empty() {
                 // All rows of the donor are equal: its distance is rounding in the mean.
                 let row = rows.row(worst);

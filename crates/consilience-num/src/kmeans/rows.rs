@@ -12,10 +12,10 @@ pub(super) const MIN_BLOCK: usize = 1536;
 
 /// Rows `y_i = scale x_i - shift`.
 ///
-/// A large common offset costs the score `|c|^2 / 2 - y.c` its digits, so it is taken out; entries near
-/// the ends of the number range would overflow or vanish when squared, so they are scaled. Both are
-/// chosen to be exact on plain data: the shift is a multiple of a power of two near the spread, the
-/// scale is a power of two, and where nothing is needed nothing is done.
+/// A large common offset costs the score `|c|^2 / 2 - y.c` its digits, so it is taken out; entries
+/// near the ends of the number range would overflow or vanish when squared, so they are scaled.
+/// Both are chosen to be exact on plain data: the shift is a multiple of a power of two near the
+/// spread, the scale is a power of two, and where nothing is needed nothing is done.
 pub(super) struct Rows<'a, F> {
     view: ArrayView2<'a, F>,
     flat: Option<&'a [F]>,
@@ -24,7 +24,8 @@ pub(super) struct Rows<'a, F> {
     pub shift: Vec<f64>,
     pub scale: f64,
     identity: bool,
-    /// Rows per block: fixed by n, d and k alone, so that sums are grouped alike at any thread count.
+    /// Rows per block: fixed by n, d and k alone, so that sums are grouped alike at any thread
+    /// count.
     pub block: usize,
     pub parallel: bool,
 }
@@ -208,8 +209,8 @@ impl<'a, F: Float> Rows<'a, F> {
         (sums[0] + sums[1]) + (sums[2] + sums[3])
     }
 
-    /// Copies rows `first..first + count` into `out`, one row per lane: entry (row r, column j) goes to
-    /// `j width + r`. Lanes beyond `count` repeat the last row.
+    /// Copies rows `first..first + count` into `out`, one row per lane: entry (row r, column j)
+    /// goes to `j width + r`. Lanes beyond `count` repeat the last row.
     #[inline(always)]
     pub(super) fn pack(&self, first: usize, count: usize, width: usize, out: &mut [F]) {
         let d = self.d;
@@ -226,7 +227,9 @@ impl<'a, F: Float> Rows<'a, F> {
         if self.identity {
             interleave(row, width, out, |x, _| x);
         } else {
-            interleave(row, width, out, |x, j| F::from_f64(x.to_f64() * self.scale - self.shift[j]));
+            interleave(row, width, out, |x, j| {
+                F::from_f64(x.to_f64() * self.scale - self.shift[j])
+            });
         }
     }
 }

@@ -10,8 +10,8 @@ use super::step;
 use crate::Float;
 
 /// Rows that serve as first centres: the first drawn by weight, each further one with probability
-/// proportional to weight times squared distance to the nearest so far. Stops early where every row of
-/// positive weight coincides with a centre.
+/// proportional to weight times squared distance to the nearest so far. Stops early where every row
+/// of positive weight coincides with a centre.
 pub(super) fn plus_plus<F: Float>(
     rows: &Rows<'_, F>,
     weights: Option<&[f64]>,
@@ -39,7 +39,11 @@ pub(super) fn plus_plus<F: Float>(
 }
 
 /// A row drawn in proportion to its mass; `None` where there is no mass.
-fn draw<F: Float>(rows: &Rows<'_, F>, mass: impl Fn(usize) -> f64, rng: &mut ChaCha8Rng) -> Option<usize> {
+fn draw<F: Float>(
+    rows: &Rows<'_, F>,
+    mass: impl Fn(usize) -> f64,
+    rng: &mut ChaCha8Rng,
+) -> Option<usize> {
     let range = |b: usize| b * rows.block..rows.n.min((b + 1) * rows.block);
     let sums: Vec<f64> = (0..rows.blocks()).map(|b| range(b).map(&mass).sum()).collect();
     let total: f64 = sums.iter().sum();

@@ -23,7 +23,12 @@ pub(super) fn norms<F: Float>(rows: &Rows<'_, F>) -> Vec<f32> {
 }
 
 /// Gives every row its nearest centre.
-pub(super) fn assign<F: Float>(rows: &Rows<'_, F>, centres: &Centres<F>, norms: &[f32], labels: &mut [u32]) {
+pub(super) fn assign<F: Float>(
+    rows: &Rows<'_, F>,
+    centres: &Centres<F>,
+    norms: &[f32],
+    labels: &mut [u32],
+) {
     each_block(rows, labels, |first, labels| {
         Arch::new().dispatch(AssignBlock {
             rows,
@@ -86,7 +91,11 @@ impl Sums {
 }
 
 /// Squared distance of every row to its own centre, in the moved frame.
-pub(super) fn distances<F: Float>(rows: &Rows<'_, F>, centres: &Centres<F>, labels: &[u32]) -> Vec<f64> {
+pub(super) fn distances<F: Float>(
+    rows: &Rows<'_, F>,
+    centres: &Centres<F>,
+    labels: &[u32],
+) -> Vec<f64> {
     let mut out = vec![0.0; rows.n];
     each_block(rows, &mut out, |first, out| {
         for (r, out) in out.iter_mut().enumerate() {

@@ -24,9 +24,9 @@ pub trait RowSource: Sync {
 
 /// k-means on the rows of a source, in memory for `most` rows and one number per row.
 ///
-/// Up to `most` rows this is [`fit`](super::fit) on all. With more, centres come from `most` rows drawn evenly
-/// over the source, and every row goes to the nearest of them; the inertia is then that of the drawn rows, and
-/// a centre may be nobody's nearest.
+/// Up to `most` rows this is [`fit`](super::fit) on all. With more, centres come from `most` rows
+/// drawn evenly over the source, and every row goes to the nearest of them; the inertia is then
+/// that of the drawn rows, and a centre may be nobody's nearest.
 ///
 /// ```
 /// use consilience_num::kmeans::{KMeansOptions, RowSource, fit_source};

@@ -3,7 +3,8 @@ use std::collections::BTreeSet;
 use ndarray::{Array2, ArrayView2, ShapeBuilder, array};
 
 use super::{
-    KMeansFit, KMeansOptions, RowSource, assign, fit, fit_source, from_centres, reference, spread_rows,
+    KMeansFit, KMeansOptions, RowSource, assign, fit, fit_source, from_centres, reference,
+    spread_rows,
 };
 use crate::Float;
 
@@ -15,7 +16,8 @@ fn run<F: Float>(x: ArrayView2<'_, F>, options: &KMeansOptions) -> KMeansFit<F> 
 fn noise(seed: u64) -> impl FnMut() -> f64 {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     move || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 40) as f64 / (1u64 << 24) as f64
     }
 }
@@ -31,8 +33,11 @@ fn sound<F: Float>(x: ArrayView2<'_, F>, k: usize, found: &KMeansFit<F>) {
     assert_eq!(found.assignment.len(), x.nrows());
     assert_eq!(used.len(), count, "an empty cluster");
     assert_eq!(used.last().map(|&m| m as usize + 1), Some(count));
-    let distinct: BTreeSet<Vec<u64>> =
-        x.rows().into_iter().map(|r| r.iter().map(|v| (v.to_f64() + 0.0).to_bits()).collect()).collect();
+    let distinct: BTreeSet<Vec<u64>> = x
+        .rows()
+        .into_iter()
+        .map(|r| r.iter().map(|v| (v.to_f64() + 0.0).to_bits()).collect())
+        .collect();
     assert_eq!(count, k.min(distinct.len()), "{k} clusters of {} distinct rows", distinct.len());
     assert!(found.inertia >= 0.0 && found.centres.iter().all(|c| c.to_f64().is_finite()));
 }
@@ -55,7 +60,11 @@ fn nearest_centres_equal_the_naive_loop() {
             let expected = reference::assign(x.view(), c.view());
             assert_eq!(assign(x.view(), c.view(), false), expected, "seed {seed}, offset {offset}");
             let single = (x.mapv(|v| v as f32), c.mapv(|v| v as f32));
-            assert_eq!(assign(single.0.view(), single.1.view(), true), expected, "f32, seed {seed}");
+            assert_eq!(
+                assign(single.0.view(), single.1.view(), true),
+                expected,
+                "f32, seed {seed}"
+            );
         }
     }
 }
@@ -75,7 +84,10 @@ fn lloyd_equals_the_naive_loop() {
             if let Some((labels, inertia)) = reference::lloyd(x.view(), c, iterations) {
                 compared += 1;
                 assert_eq!(found.assignment, labels, "seed {seed}");
-                assert!((found.inertia - inertia).abs() <= 1e-12 * inertia.max(1e-9), "seed {seed}");
+                assert!(
+                    (found.inertia - inertia).abs() <= 1e-12 * inertia.max(1e-9),
+                    "seed {seed}"
+                );
             }
         }
     }
@@ -87,9 +99,14 @@ fn no_cluster_is_empty() {
     for seed in 0..400 {
         let (x, c) = grid(seed);
         let k = (1 + seed as usize % 45).min(x.nrows());
-        let options = KMeansOptions { max_iterations: seed as usize % 6, seed, ..KMeansOptions::new(k) };
+        let options =
+            KMeansOptions { max_iterations: seed as usize % 6, seed, ..KMeansOptions::new(k) };
         sound(x.view(), k, &run(x.view(), &options));
-        sound(x.view(), c.nrows(), &from_centres(x.view(), None, c.view(), &options, &mut |_| true));
+        sound(
+            x.view(),
+            c.nrows(),
+            &from_centres(x.view(), None, c.view(), &options, &mut |_| true),
+        );
         let thirds = x.mapv(|v| v as f32 / 3.0);
         sound(thirds.view(), k, &run(thirds.view(), &options));
     }
@@ -119,13 +136,18 @@ fn same_bits_at_any_number_of_threads_and_in_any_layout() {
     let x = cloud(10_000, 5, 3);
     let mut columns = Array2::zeros(x.dim().f());
     columns.assign(&x);
-    let options = KMeansOptions { restarts: 2, max_iterations: 12, seed: 9, ..KMeansOptions::new(13) };
+    let options =
+        KMeansOptions { restarts: 2, max_iterations: 12, seed: 9, ..KMeansOptions::new(13) };
     let alone = run(x.view(), &KMeansOptions { parallel: false, ..options });
     sound(x.view(), 13, &alone);
     for threads in [1, 2, 3, 8] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         assert_eq!(pool.install(|| run(x.view(), &options)), alone, "{threads} threads");
-        assert_eq!(pool.install(|| run(columns.view(), &options)), alone, "columns, {threads} threads");
+        assert_eq!(
+            pool.install(|| run(columns.view(), &options)),
+            alone,
+            "columns, {threads} threads"
+        );
     }
 }
 
@@ -145,7 +167,11 @@ fn huge_small_and_far_data() {
         let far = x.mapv(|v| v + offset);
         let found = run(far.view(), &KMeansOptions::new(5));
         assert!((found.inertia / plain.inertia - 1.0).abs() < 1e-4, "{offset}: {}", found.inertia);
-        assert_eq!(found.assignment, reference::assign(far.view(), found.centres.view()), "{offset}");
+        assert_eq!(
+            found.assignment,
+            reference::assign(far.view(), found.centres.view()),
+            "{offset}"
+        );
         let single = far.mapv(|v| v as f32);
         sound(single.view(), 5, &run(single.view(), &KMeansOptions::new(5)));
     }
@@ -235,6 +261,14 @@ fn rows_that_are_not_stored() {
     let serial = KMeansOptions { parallel: false, ..options };
     assert_eq!(fit_source(&source, &serial, 2000, &mut |_| true), some);
     assert!(fit_source(&source, &options, 2000, &mut |_| false).assignment.is_empty());
-    assert!(fit_source(&Stored(Array2::zeros((0, 3))), &options, 9, &mut |_| true).assignment.is_empty());
-    assert!(fit_source(&Stored(Array2::zeros((9, 0))), &options, 5, &mut |_| true).assignment.is_empty());
+    assert!(
+        fit_source(&Stored(Array2::zeros((0, 3))), &options, 9, &mut |_| true)
+            .assignment
+            .is_empty()
+    );
+    assert!(
+        fit_source(&Stored(Array2::zeros((9, 0))), &options, 5, &mut |_| true)
+            .assignment
+            .is_empty()
+    );
 }

@@ -4,8 +4,8 @@ use crate::Float;
 
 /// Rows side by side in a block: one vector of f64 on the widest machines, two on common ones.
 const LANES: usize = 8;
-/// Up to so many columns a list holds its rows' entries column by column; with more, copies of rows in many
-/// lists would outgrow the caches, and one row alone fills the vectors.
+/// Up to so many columns a list holds its rows' entries column by column; with more, copies of rows
+/// in many lists would outgrow the caches, and one row alone fills the vectors.
 const NARROW: usize = 16;
 
 /// Some lists of rows of a table; a row may be in several.
@@ -17,8 +17,8 @@ pub(super) struct Lists<F> {
     items: Vec<u32>,
     /// Where each list begins in `blocks`, in blocks.
     starts: Vec<usize>,
-    /// Narrow tables: blocks of [`LANES`] rows, column by column, filled up with infinity. Wide ones: the
-    /// table, row by row.
+    /// Narrow tables: blocks of [`LANES`] rows, column by column, filled up with infinity. Wide
+    /// ones: the table, row by row.
     blocks: Vec<F>,
 }
 

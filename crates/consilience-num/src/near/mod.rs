@@ -1,8 +1,8 @@
 //! Nearest rows of a table, found from coarse to fine.
 //!
-//! The rows of a small table (a thousand, say) are grouped once, and each remembers its neighbours among the
-//! others. A query looks for the nearest group, for the nearest row in that group, and then only among that
-//! row's neighbours: some `sqrt(p) + candidates` distances instead of p.
+//! The rows of a small table (a thousand, say) are grouped once, and each remembers its neighbours
+//! among the others. A query looks for the nearest group, for the nearest row in that group, and
+//! then only among that row's neighbours: some `sqrt(p) + candidates` distances instead of p.
 //!
 //! ```
 //! use consilience_num::near::NearRows;
@@ -18,11 +18,12 @@
 //! ```
 //!
 //! # Complexity
-//! O(p^2 d) time once and O(p (candidates + d)) memory; a query takes O((groups + p / groups + candidates) d).
+//! O(p^2 d) time once and O(p (candidates + d)) memory; a query takes O((groups + p / groups +
+//! candidates) d).
 //!
 //! # References
-//! D. Huang, C.-D. Wang, J.-S. Wu, J.-H. Lai, C.-K. Kwoh, "Ultra-scalable spectral clustering and ensemble
-//! clustering", 2020, Section 3.1.2 (approximate K-nearest representatives).
+//! D. Huang, C.-D. Wang, J.-S. Wu, J.-H. Lai, C.-K. Kwoh, "Ultra-scalable spectral clustering and
+//! ensemble clustering", 2020, Section 3.1.2 (approximate K-nearest representatives).
 
 mod lists;
 #[cfg(test)]
@@ -39,8 +40,8 @@ use lists::Lists;
 /// Rows whose neighbours one task finds.
 const ROWS: usize = 32;
 
-/// A table of rows, ready to be asked for its rows nearest to others. Distances are Euclidean; of equals the
-/// row with the lower number is nearer.
+/// A table of rows, ready to be asked for its rows nearest to others. Distances are Euclidean; of
+/// equals the row with the lower number is nearer.
 #[derive(Clone, Debug)]
 pub struct NearRows<F> {
     /// Centres of the groups: one list.
@@ -55,8 +56,8 @@ pub struct NearRows<F> {
 }
 
 impl<F: Float> NearRows<F> {
-    /// Groups the rows by k-means into `groups` (at least 1), and finds the `candidates` neighbours of each
-    /// beside itself. With one group and as many candidates as rows every search is exact.
+    /// Groups the rows by k-means into `groups` (at least 1), and finds the `candidates` neighbours
+    /// of each beside itself. With one group and as many candidates as rows every search is exact.
     ///
     /// Entries must be finite, and their squares in range, which the caller sees to.
     pub fn new(table: ArrayView2<'_, F>, groups: usize, candidates: usize, seed: u64) -> Self {
@@ -64,7 +65,8 @@ impl<F: Float> NearRows<F> {
         let table = table.view();
         let (rows, columns) = table.dim();
         let parallel = rayon::current_num_threads() > 1;
-        let options = KMeansOptions { seed, parallel, ..KMeansOptions::new(groups.clamp(1, rows.max(1))) };
+        let options =
+            KMeansOptions { seed, parallel, ..KMeansOptions::new(groups.clamp(1, rows.max(1))) };
         let grouped = kmeans::fit(table, None, &options, &mut |_| true);
         let mut members = vec![Vec::new(); grouped.centres.nrows()];
         for (i, &g) in grouped.assignment.iter().enumerate() {
@@ -115,9 +117,9 @@ impl<F: Float> NearRows<F> {
         self.candidates
     }
 
-    /// For each query, in order, its `count` nearest rows with their squared distances, nearest first; as many
-    /// as [`NearRows::most`] where that is less. `found` is emptied first, and stays empty for queries of
-    /// another number of columns.
+    /// For each query, in order, its `count` nearest rows with their squared distances, nearest
+    /// first; as many as [`NearRows::most`] where that is less. `found` is emptied first, and stays
+    /// empty for queries of another number of columns.
     pub fn search(&self, queries: ArrayView2<'_, F>, count: usize, found: &mut Vec<(u32, F)>) {
         found.clear();
         if queries.ncols() != self.columns || self.rows == 0 {
@@ -131,8 +133,8 @@ impl<F: Float> NearRows<F> {
     }
 }
 
-/// The distances of one row to a list. A closure would not be inlined into the function that has the vector
-/// instructions.
+/// The distances of one row to a list. A closure would not be inlined into the function that has
+/// the vector instructions.
 struct Distances<'a, F> {
     lists: &'a Lists<F>,
     list: usize,
@@ -185,7 +187,8 @@ impl<F: Float> NullaryFnOnce for Search<'_, F> {
                 let mut at = found.len();
                 found.push((item, square));
                 while at > start
-                    && (square < found[at - 1].1 || (square == found[at - 1].1 && item < found[at - 1].0))
+                    && (square < found[at - 1].1
+                        || (square == found[at - 1].1 && item < found[at - 1].0))
                 {
                     found[at] = found[at - 1];
                     at -= 1;

@@ -7,12 +7,14 @@ use crate::Float;
 fn noise(seed: u64) -> impl FnMut() -> f64 {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     move || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 40) as f64 / (1u64 << 24) as f64
     }
 }
 
-/// Entries on a coarse grid, so that duplicates and ties abound and squares are exact in both precisions.
+/// Entries on a coarse grid, so that duplicates and ties abound and squares are exact in both
+/// precisions.
 fn grid(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
     let mut next = noise(seed);
     Array2::from_shape_simple_fn((rows, columns), || (next() * 5.0).floor())
@@ -23,7 +25,10 @@ fn exact<F: Float>(table: ArrayView2<'_, F>, query: ArrayView1<'_, F>) -> Vec<(u
     let mut all: Vec<(u32, F)> = (0..table.nrows())
         .map(|i| {
             let row = table.row(i);
-            (i as u32, query.iter().zip(row).fold(F::default(), |sum, (&a, &b)| a.add_square(b, sum)))
+            (
+                i as u32,
+                query.iter().zip(row).fold(F::default(), |sum, (&a, &b)| a.add_square(b, sum)),
+            )
         })
         .collect();
     all.sort_by(|a, b| a.1.to_f64().total_cmp(&b.1.to_f64()).then(a.0.cmp(&b.0)));

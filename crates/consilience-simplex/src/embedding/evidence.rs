@@ -6,15 +6,16 @@ use consilience_core::Link;
 /// score = phi + (2 AUC - 1)
 /// ```
 ///
-/// Two correlations with "must-link", both 0 for links at random and 1 at best: phi is that of "same cluster", 2 AUC - 1
-/// (Somers' D) that of the order of the distances. phi sees where the clusters are cut, AUC is less coarse where must-links are
-/// few.
+/// Two correlations with "must-link", both 0 for links at random and 1 at best: phi is that of
+/// "same cluster", 2 AUC - 1 (Somers' D) that of the order of the distances. phi sees where the
+/// clusters are cut, AUC is less coarse where must-links are few.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct LinkEvidence {
     /// Correlation of "same cluster" and "must-link", -1 to 1; 0 where either never varies.
     pub phi: f64,
-    /// Chance that a must-link is shorter than a cannot-link, ties half; 1/2 where one kind is missing.
+    /// Chance that a must-link is shorter than a cannot-link, ties half; 1/2 where one kind is
+    /// missing.
     pub auc: f64,
     /// Links that were judged.
     pub links: usize,
@@ -27,7 +28,8 @@ impl LinkEvidence {
     }
 }
 
-/// How one link looks to a read-out: its number, whether its objects share a cluster, their squared distance.
+/// How one link looks to a read-out: its number, whether its objects share a cluster, their squared
+/// distance.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     pub link: usize,
@@ -39,17 +41,20 @@ pub(super) struct Seen {
 /// LinkEvidence, and how much each link moves its score.
 pub(super) struct Weighed {
     pub evidence: LinkEvidence,
-    /// Influence of each of all links on the score; their sum of squares over their number squared is its variance.
+    /// Influence of each of all links on the score; their sum of squares over their number squared
+    /// is its variance.
     influence: Vec<f64>,
-    /// Standard errors of phi and 2 AUC - 1, added, where links have nothing to do with the clustering.
+    /// Standard errors of phi and 2 AUC - 1, added, where links have nothing to do with the
+    /// clustering.
     chance: f64,
 }
 
-/// Links at random have a score of 0; where neither the plain nor a learned clustering is this many standard errors
-/// above it, they have nothing to do with the ensemble and the plain one is read out.
+/// Links at random have a score of 0; where neither the plain nor a learned clustering is this many
+/// standard errors above it, they have nothing to do with the ensemble and the plain one is read
+/// out.
 const CHANCE: f64 = 1.5;
-/// What has grown members has the benefit of the doubt for this many standard errors of the difference: a link is judged
-/// by the few of them that were made without it, from fewer links.
+/// What has grown members has the benefit of the doubt for this many standard errors of the
+/// difference: a link is judged by the few of them that were made without it, from fewer links.
 const DOUBT: f64 = 1.0;
 
 impl Weighed {
@@ -85,7 +90,8 @@ impl Weighed {
     /// Standard error of the difference of two scores over the same links.
     fn error(&self, other: &Self) -> f64 {
         let n = self.influence.len().max(1) as f64;
-        let squares: f64 = self.influence.iter().zip(&other.influence).map(|(a, b)| (a - b) * (a - b)).sum();
+        let squares: f64 =
+            self.influence.iter().zip(&other.influence).map(|(a, b)| (a - b) * (a - b)).sum();
         squares.sqrt() / n
     }
 }
@@ -108,15 +114,19 @@ fn auc(seen: &[Seen], share: f64, influence: &mut [f64]) -> f64 {
         longer -= c;
         wins += m * (longer + 0.5 * c);
         for s in ties {
-            let share =
-                if s.kind == Link::Must { (longer + 0.5 * c) / cannot } else { (shorter + 0.5 * m) / must };
+            let share = if s.kind == Link::Must {
+                (longer + 0.5 * c) / cannot
+            } else {
+                (shorter + 0.5 * m) / must
+            };
             beaten.push((s.link, s.kind, share));
         }
         shorter += m;
     }
     let auc = wins / (must * cannot);
     for (link, kind, beats) in beaten {
-        influence[link] += 2.0 * (beats - auc) / if kind == Link::Must { share } else { 1.0 - share };
+        influence[link] +=
+            2.0 * (beats - auc) / if kind == Link::Must { share } else { 1.0 - share };
     }
     auc
 }
@@ -125,8 +135,8 @@ fn auc(seen: &[Seen], share: f64, influence: &mut [f64]) -> f64 {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reading {
-    /// The plain consensus: k-means on the directions of the first k dimensions under cluster weights, nearly that of
-    /// [`Lwgp`](consilience_graph::Lwgp).
+    /// The plain consensus: k-means on the directions of the first k dimensions under cluster
+    /// weights, nearly that of [`Lwgp`](consilience_graph::Lwgp).
     #[default]
     Plain,
     /// The plain consensus of all members, those grown from the links among them.
@@ -151,9 +161,9 @@ impl Reading {
 
 /// The evidence for each possible reading, and the one it speaks for.
 ///
-/// Joined, metric and grown in turn take the place of the best so far: the metric by a better score, what has grown members
-/// unless it is worse by a standard error. Where a score is not well above chance (0), and neither is that of the plain consensus,
-/// it does not count.
+/// Joined, metric and grown in turn take the place of the best so far: the metric by a better
+/// score, what has grown members unless it is worse by a standard error. Where a score is not well
+/// above chance (0), and neither is that of the plain consensus, it does not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Judgement {
@@ -161,8 +171,8 @@ pub struct Judgement {
     pub reading: Reading,
     /// The plain consensus, which sees no links.
     pub plain: LinkEvidence,
-    /// The plain consensus with grown members, each link judged by members made without it; `None` where
-    /// nothing was grown.
+    /// The plain consensus with grown members, each link judged by members made without it; `None`
+    /// where nothing was grown.
     pub joined: Option<LinkEvidence>,
     /// Standard error of the difference of its score to the plain one.
     pub joined_error: f64,
@@ -177,8 +187,13 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// `grown` has what was seen of the plain consensus with grown members, and of the metric with them.
-    pub(super) fn of(plain: &Weighed, metric: &Weighed, grown: Option<(&Weighed, &Weighed)>) -> Self {
+    /// `grown` has what was seen of the plain consensus with grown members, and of the metric with
+    /// them.
+    pub(super) fn of(
+        plain: &Weighed,
+        metric: &Weighed,
+        grown: Option<(&Weighed, &Weighed)>,
+    ) -> Self {
         let beyond_chance = |e: &Weighed| e.evidence.score() > CHANCE * e.chance;
         let (mut reading, mut best) = (Reading::Plain, plain);
         let mut challenge = |next, learned, doubt| {
@@ -189,7 +204,8 @@ impl Judgement {
             }
             error
         };
-        let joined_error = grown.map_or(0.0, |(joined, _)| challenge(Reading::Joined, joined, DOUBT));
+        let joined_error =
+            grown.map_or(0.0, |(joined, _)| challenge(Reading::Joined, joined, DOUBT));
         let metric_error = challenge(Reading::Metric, metric, 0.0);
         let grown_error = grown.map_or(0.0, |(_, grown)| challenge(Reading::Grown, grown, DOUBT));
         Judgement {
@@ -234,11 +250,15 @@ mod tests {
                 };
             }
         }
-        let count = |same, kind| seen.iter().filter(|s| s.same == same && s.kind == kind).count() as f64;
+        let count =
+            |same, kind| seen.iter().filter(|s| s.same == same && s.kind == kind).count() as f64;
         let (a, b) = (count(true, Link::Must), count(true, Link::Cannot));
         let (c, d) = (count(false, Link::Must), count(false, Link::Cannot));
         let size = ((a + b) * (c + d) * (a + c) * (b + d)).sqrt();
-        (if size > 0.0 { (a * d - b * c) / size } else { 0.0 }, if pairs > 0.0 { wins / pairs } else { 0.5 })
+        (
+            if size > 0.0 { (a * d - b * c) / size } else { 0.0 },
+            if pairs > 0.0 { wins / pairs } else { 0.5 },
+        )
     }
 
     #[test]
@@ -247,7 +267,10 @@ mod tests {
             let seen = drawn(seed, 14);
             let found = Weighed::of(&seen, seen.len()).evidence;
             let (phi, auc) = reference(&seen);
-            assert!((found.phi - phi).abs() < 1e-12 && (found.auc - auc).abs() < 1e-12, "seed {seed}");
+            assert!(
+                (found.phi - phi).abs() < 1e-12 && (found.auc - auc).abs() < 1e-12,
+                "seed {seed}"
+            );
         }
         assert_eq!(Weighed::of(&[], 0).evidence.score(), 0.0);
     }
@@ -262,10 +285,18 @@ mod tests {
             for link in 0..300 {
                 let kind = if s.below(3) == 0 { Link::Must } else { Link::Cannot };
                 let same = s.below(4) == 0 || (kind == Link::Must && s.below(2) == 0);
-                seen.push(Seen { link, same, square: s.uniform() + f64::from(u8::from(same)), kind });
+                seen.push(Seen {
+                    link,
+                    same,
+                    square: s.uniform() + f64::from(u8::from(same)),
+                    kind,
+                });
             }
-            let nothing =
-                Weighed { evidence: LinkEvidence::default(), influence: vec![0.0; 300], chance: 0.0 };
+            let nothing = Weighed {
+                evidence: LinkEvidence::default(),
+                influence: vec![0.0; 300],
+                chance: 0.0,
+            };
             let found = Weighed::of(&seen, 300).error(&nothing);
             let scores: Vec<f64> = (0..300)
                 .map(|out| {
@@ -275,7 +306,8 @@ mod tests {
                 })
                 .collect();
             let mean = scores.iter().sum::<f64>() / 300.0;
-            let jackknife = (299.0 / 300.0 * scores.iter().map(|v| (v - mean).powi(2)).sum::<f64>()).sqrt();
+            let jackknife =
+                (299.0 / 300.0 * scores.iter().map(|v| (v - mean).powi(2)).sum::<f64>()).sqrt();
             assert!((found / jackknife - 1.0).abs() < 0.02, "seed {seed}: {found} {jackknife}");
         }
     }

@@ -5,7 +5,8 @@ use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
 
 use super::place::ConsensusEmbedding;
 
-/// Where objects lie: their places in the embedding, and features of their own beside them if they have any.
+/// Where objects lie: their places in the embedding, and features of their own beside them if they
+/// have any.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ground {
     pub embedding: Arc<ConsensusEmbedding>,
@@ -94,8 +95,8 @@ impl Ground {
     }
 }
 
-/// What the product of an object with every centre is summed from: a row for every placed cluster, of which an object has
-/// the mean over its own, and one for every feature.
+/// What the product of an object with every centre is summed from: a row for every placed cluster,
+/// of which an object has the mean over its own, and one for every feature.
 #[derive(Clone, Debug)]
 pub(super) struct Products {
     pub table: Array2<f64>,

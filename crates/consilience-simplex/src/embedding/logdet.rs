@@ -2,23 +2,23 @@ use consilience_core::{Error, ErrorKind, Observer, Result};
 use consilience_num::eigen::symmetric_eigen;
 use ndarray::Array2;
 
-/// A metric that follows must-links and cannot-links as they come: at every moment the one of least LogDet
-/// divergence from the identity under which the links so far hold, up to their slack.
+/// A metric that follows must-links and cannot-links as they come: at every moment the one of least
+/// LogDet divergence from the identity under which the links so far hold, up to their slack.
 ///
 /// ```text
 /// minimise  tr(M) - log det M  +  gamma (slack)    subject to   v' M v <= near + slack  (must),  >= far - slack  (cannot)
 /// ```
 ///
-/// Every link keeps its dual variable, so that a new batch starts from what was solved before and ends in the metric
-/// of all links together, whatever the batches were (to the tolerance). [`Itml`](consilience_metric::Itml) solves the same
-/// problem at once, from features.
+/// Every link keeps its dual variable, so that a new batch starts from what was solved before and
+/// ends in the metric of all links together, whatever the batches were (to the tolerance).
+/// [`Itml`](consilience_metric::Itml) solves the same problem at once, from features.
 ///
 /// # Complexity
 /// O(q^2) per link and sweep, q^2 + c (q + 2) numbers for c links.
 ///
 /// # References
-/// J. Davis, B. Kulis, P. Jain, S. Sra, I. Dhillon, "Information-theoretic metric learning", 2007, Algorithm 1, whose cyclic
-/// projections are continued here.
+/// J. Davis, B. Kulis, P. Jain, S. Sra, I. Dhillon, "Information-theoretic metric learning", 2007,
+/// Algorithm 1, whose cyclic projections are continued here.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LogDet {
     q: usize,
@@ -47,8 +47,8 @@ impl LogDet {
         LogDet { q, slack, near, far, m, links: Vec::new() }
     }
 
-    /// Takes a link between two places up; [`settle`](LogDet::settle) makes the metric follow. Equal places say nothing:
-    /// `false`.
+    /// Takes a link between two places up; [`settle`](LogDet::settle) makes the metric follow.
+    /// Equal places say nothing: `false`.
     pub(crate) fn add(&mut self, v: Vec<f64>, must: bool) -> bool {
         let square: f64 = v.iter().map(|x| x * x).sum();
         let telling = square > EQUAL * self.far && square.is_finite();
@@ -59,8 +59,8 @@ impl LogDet {
         telling
     }
 
-    /// Sweeps over all links until one changes the duals by at most `tolerance` of their sum: sweeps done, and
-    /// whether that was reached.
+    /// Sweeps over all links until one changes the duals by at most `tolerance` of their sum:
+    /// sweeps done, and whether that was reached.
     pub(crate) fn settle(
         &mut self,
         tolerance: f64,
@@ -121,7 +121,10 @@ impl LogDet {
     pub(crate) fn read(&mut self, bytes: &mut &[u8]) -> Result<()> {
         let links = u64::from_le_bytes(take(bytes)?);
         if links != self.links.len() as u64 {
-            return Err(corrupt(format!("{links} links of a metric that has {}", self.links.len())));
+            return Err(corrupt(format!(
+                "{links} links of a metric that has {}",
+                self.links.len()
+            )));
         }
         for m in &mut self.m {
             *m = finite(bytes)?;

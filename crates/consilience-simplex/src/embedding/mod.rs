@@ -1,8 +1,8 @@
 //! A metric on the ensemble's own embedding, learned from must-links and cannot-links as they come.
 //!
-//! A weight per member can only say whom to believe. The metric says which distinctions matter: [`Embedding`] places
-//! every cluster, and through them every object, in a few dimensions; [`MetricRule`] learns a metric there, judges it
-//! on links that it has not seen, and reads out.
+//! A weight per member can only say whom to believe. The metric says which distinctions matter:
+//! [`Embedding`] places every cluster, and through them every object, in a few dimensions;
+//! [`MetricRule`] learns a metric there, judges it on links that it has not seen, and reads out.
 
 mod evidence;
 mod ground;

@@ -1,13 +1,16 @@
 use consilience_core::{
     Ensemble, Error, Fit, LabelInt, Observer, Partition, Report, Result, Status, with_labels,
 };
-use consilience_graph::{ClusterIncidence, IncidenceSpectrum, Microclusters, ensemble_driven_cluster_index};
+use consilience_graph::{
+    ClusterIncidence, IncidenceSpectrum, Microclusters, ensemble_driven_cluster_index,
+};
 use ndarray::{Array1, Array2, ArrayView2, s};
 use rayon::prelude::*;
 
 use super::ground::Products;
 
-/// Steps of X'X that a spectrum may cost: beyond, the clusters are placed by a sample of the objects.
+/// Steps of X'X that a spectrum may cost: beyond, the clusters are placed by a sample of the
+/// objects.
 const STEPS: usize = 2_000_000_000;
 /// Fewest and most objects of that sample.
 const SAMPLE: (usize, usize) = (4_096, 65_536);
@@ -22,7 +25,8 @@ const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 /// No place: the member has no weight, or the sample met no object of the cluster.
 pub(super) const NOWHERE: u32 = u32::MAX;
 
-/// How to make a [`ConsensusEmbedding`]: its width, the power of the singular values, weights of members.
+/// How to make a [`ConsensusEmbedding`]: its width, the power of the singular values, weights of
+/// members.
 ///
 /// ```
 /// use consilience_core::{Ensemble, Partition};
@@ -47,28 +51,29 @@ pub struct Embedding {
 }
 
 impl Embedding {
-    /// At most q dimensions (the first of a connected ensemble is constant), power 1, members of equal weight.
+    /// At most q dimensions (the first of a connected ensemble is constant), power 1, members of
+    /// equal weight.
     pub fn new(dimensions: usize) -> Self {
         Embedding { dimensions, power: 1.0, weights: Vec::new(), theta: None }
     }
 
-    /// p: the dimensions are `U sigma^p`. With 1, the default, objects lie at the mean of their clusters; 2 and
-    /// more hold on to the coarse structure.
+    /// p: the dimensions are `U sigma^p`. With 1, the default, objects lie at the mean of their
+    /// clusters; 2 and more hold on to the coarse structure.
     pub fn power(mut self, power: f64) -> Self {
         self.power = power;
         self
     }
 
-    /// One weight per member, 0 where it is left out; all 1 where none are given. A member of weight 2 counts
-    /// as two equal members.
+    /// One weight per member, 0 where it is left out; all 1 where none are given. A member of
+    /// weight 2 counts as two equal members.
     pub fn member_weights(mut self, weights: &[f64]) -> Self {
         self.weights = weights.to_vec();
         self
     }
 
-    /// Weighs clusters by their
-    /// [`ensemble_driven_cluster_index`], as LWGP does; all alike where
-    /// theta is not given. Objects then lie in the direction of the weighted mean of their clusters.
+    /// Weighs clusters by their [`ensemble_driven_cluster_index`], as LWGP does; all alike where
+    /// theta is not given. Objects then lie in the direction of the weighted mean of their
+    /// clusters.
     pub fn theta(mut self, theta: f64) -> Self {
         self.theta = Some(theta);
         self
@@ -88,22 +93,30 @@ impl Embedding {
         if let Some((u, w)) =
             self.weights.iter().enumerate().find(|&(_, w)| *w != 0.0 && !WEIGHTS.contains(w))
         {
-            return Err(Error::invalid(format!("weight {w} of member {u}; expected 0, or 1e-100 to 1e100")));
+            return Err(Error::invalid(format!(
+                "weight {w} of member {u}; expected 0, or 1e-100 to 1e100"
+            )));
         }
         Ok(())
     }
 
-    /// The embedding of an ensemble; a note says where the clusters were placed by a sample of the objects.
+    /// The embedding of an ensemble; a note says where the clusters were placed by a sample of the
+    /// objects.
     ///
     /// # Complexity
     /// O(n M) for the microclusters, O(n~ M^2) for the spectrum, over at most 65,536 objects.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for no dimensions, a power
-    /// outside (0, 100], a theta that is not positive and finite or weights out of range, [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch)
-    /// unless there is one per member, [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where all weights are 0,
-    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
-    pub fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<ConsensusEmbedding>> {
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for no
+    /// dimensions, a power outside (0, 100], a theta that is not positive and finite or weights out
+    /// of range, [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) unless
+    /// there is one per member, [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where all
+    /// weights are 0, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    pub fn fit(
+        &self,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> Result<Fit<ConsensusEmbedding>> {
         self.check()?;
         let m = ensemble.n_members();
         let weights = if self.weights.is_empty() { vec![1.0; m] } else { self.weights.clone() };
@@ -124,7 +137,8 @@ impl Embedding {
             let objects: Vec<usize> = (0..limit).map(|t| t * n / limit).collect();
             report.notes.push(format!("clusters are placed by {limit} of {n} objects"));
             let sample = Microclusters::of(&counted.select_objects(&objects)?)?;
-            let at = first_objects(&sample).into_iter().map(|t| objects[t as usize] as u32).collect();
+            let at =
+                first_objects(&sample).into_iter().map(|t| objects[t as usize] as u32).collect();
             (sample, at)
         };
         let mut first = vec![0];
@@ -164,20 +178,21 @@ fn first_objects(nodes: &Microclusters) -> Vec<u32> {
     first
 }
 
-/// A place for every cluster of an ensemble, and through them for every object: the mean of the places of
-/// its clusters.
+/// A place for every cluster of an ensemble, and through them for every object: the mean of the
+/// places of its clusters.
 ///
-/// Objects that share many clusters lie near each other. Where a weight per member only says whom to
-/// believe, a metric on these places ([`MetricRule`](crate::MetricRule)) says which distinctions matter. With
-/// `X = S^1/2 D_r^-1/2 B D_c^-1/2` and its singular triplets as in [`IncidenceSpectrum`], cluster c lies at
+/// Objects that share many clusters lie near each other. Where a weight per member only says whom
+/// to believe, a metric on these places ([`MetricRule`](crate::MetricRule)) says which distinctions
+/// matter. With `X = S^1/2 D_r^-1/2 B D_c^-1/2` and its singular triplets as in
+/// [`IncidenceSpectrum`], cluster c lies at
 ///
 /// ```text
 /// y_c = (n W)^1/2 (w_c |c|)^-1/2 v_c sigma^(p-1)
 /// ```
 ///
-/// (W the sum of the weights), so that the places of the objects are `D_r^-1/2 S^-1/2 U sigma^p` up to a constant. Only
-/// the places of the clusters are kept: new objects are placed by their labels alone, in the same way. An
-/// object that no member labels has no place.
+/// (W the sum of the weights), so that the places of the objects are `D_r^-1/2 S^-1/2 U sigma^p` up
+/// to a constant. Only the places of the clusters are kept: new objects are placed by their labels
+/// alone, in the same way. An object that no member labels has no place.
 ///
 /// [`Embedding`] has the example.
 ///
@@ -185,9 +200,9 @@ fn first_objects(nodes: &Microclusters) -> Vec<u32> {
 /// 8 q bytes per cluster and 12 per microcluster, at most 65,536 of them. A place costs O(M q).
 ///
 /// # References
-/// Ours; the incidence is that of Li, Wu, Chang 2012, "Segmentation Using Superpixels", Section 3.2. Placing an object
-/// at the mean of its clusters divides by the root of its number of labels where they divide by the degree's root
-/// alone: on complete ensembles the two are the same.
+/// Ours; the incidence is that of Li, Wu, Chang 2012, "Segmentation Using Superpixels", Section
+/// 3.2. Placing an object at the mean of its clusters divides by the root of its number of labels
+/// where they divide by the degree's root alone: on complete ensembles the two are the same.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConsensusEmbedding {
     n: usize,
@@ -225,8 +240,8 @@ impl ConsensusEmbedding {
         let q = spectrum.values.iter().take_while(|v| **v > RANK).count();
         self.values = spectrum.values[..q].to_vec();
         self.places = spectrum.vectors.slice(s![.., ..q]).as_standard_layout().into_owned();
-        let total: f64 =
-            incidence.sizes().iter().sum::<f64>() * used.iter().map(|&u| self.weights[u]).sum::<f64>();
+        let total: f64 = incidence.sizes().iter().sum::<f64>()
+            * used.iter().map(|&u| self.weights[u]).sum::<f64>();
         for (((mut row, &w), &size), &own) in
             self.places.rows_mut().into_iter().zip(&weights).zip(incidence.objects()).zip(&own)
         {
@@ -244,7 +259,8 @@ impl ConsensusEmbedding {
                 else {
                     continue;
                 };
-                self.row_of[self.first[u] + ours] = (incidence.clusters_of_member(v).start + theirs) as u32;
+                self.row_of[self.first[u] + ours] =
+                    (incidence.clusters_of_member(v).start + theirs) as u32;
             }
         }
         Ok(spectrum.converged)
@@ -270,7 +286,8 @@ impl ConsensusEmbedding {
         &self.weights
     }
 
-    /// One object of each microcluster, or each object of the sample where there are too many of them.
+    /// One object of each microcluster, or each object of the sample where there are too many of
+    /// them.
     pub fn nodes(&self) -> &[u32] {
         &self.nodes
     }
@@ -300,7 +317,8 @@ impl ConsensusEmbedding {
         Ok(())
     }
 
-    /// The same places for an ensemble whose first members are those placed, of weight 0 after them.
+    /// The same places for an ensemble whose first members are those placed, of weight 0 after
+    /// them.
     pub(super) fn beside(&self, ensemble: &Ensemble, members: usize) -> Result<Self> {
         let mut wide = self.clone();
         wide.weights.truncate(members);
@@ -318,12 +336,16 @@ impl ConsensusEmbedding {
     /// The place of an object, `None` where no member labels it.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does not exist,
-    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another ensemble.
+    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does
+    /// not exist, [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for
+    /// another ensemble.
     pub fn place(&self, ensemble: &Ensemble, object: usize) -> Result<Option<Array1<f64>>> {
         self.check(ensemble)?;
         if object >= ensemble.n_objects() {
-            return Err(Error::out_of_range(format!("object {object} of {}", ensemble.n_objects())));
+            return Err(Error::out_of_range(format!(
+                "object {object} of {}",
+                ensemble.n_objects()
+            )));
         }
         let mut place = vec![0.0; self.n_dimensions()];
         let lies = self.gather(ensemble, self.places.view(), [object].into_iter(), &mut place)[0];
@@ -335,15 +357,22 @@ impl ConsensusEmbedding {
         let q = self.n_dimensions();
         let mut rows = vec![0.0; objects.len() * q];
         if q > 0 {
-            rows.par_chunks_mut(SOME * q).zip(objects.par_chunks(SOME)).for_each(|(rows, objects)| {
-                self.gather(ensemble, self.places.view(), objects.iter().map(|&i| i as usize), rows);
-            });
+            rows.par_chunks_mut(SOME * q).zip(objects.par_chunks(SOME)).for_each(
+                |(rows, objects)| {
+                    self.gather(
+                        ensemble,
+                        self.places.view(),
+                        objects.iter().map(|&i| i as usize),
+                        rows,
+                    );
+                },
+            );
         }
         Array2::from_shape_vec((objects.len(), q), rows).unwrap_or_default()
     }
 
-    /// For each of some objects the weighted mean, over its clusters, of their rows of `table`, 0 where there are none, and
-    /// whether there are any.
+    /// For each of some objects the weighted mean, over its clusters, of their rows of `table`, 0
+    /// where there are none, and whether there are any.
     pub(super) fn gather(
         &self,
         ensemble: &Ensemble,
@@ -362,7 +391,8 @@ impl ConsensusEmbedding {
         total.into_iter().map(|total| total > 0.0).collect()
     }
 
-    /// Adds up the rows of `table` of the objects' clusters times the weights of their members, and these weights.
+    /// Adds up the rows of `table` of the objects' clusters times the weights of their members, and
+    /// these weights.
     fn add_up(
         &self,
         ensemble: &Ensemble,
@@ -371,7 +401,8 @@ impl ConsensusEmbedding {
         sums: &mut [f64],
         total: &mut [f64],
     ) {
-        for ((member, &w), &first) in ensemble.members().iter().zip(&self.weights).zip(&self.first) {
+        for ((member, &w), &first) in ensemble.members().iter().zip(&self.weights).zip(&self.first)
+        {
             if w > 0.0 {
                 let rows = &self.row_of[first..first + member.n_clusters()];
                 add_rows(member, objects.clone(), rows, w, table, sums, total);
@@ -384,8 +415,8 @@ impl ConsensusEmbedding {
         self.places.dot(&map)
     }
 
-    /// For every object the centre of largest product plus `offset`; ties to the lowest, `None` where no member labels
-    /// it.
+    /// For every object the centre of largest product plus `offset`; ties to the lowest, `None`
+    /// where no member labels it.
     pub(super) fn best_column(
         &self,
         ensemble: &Ensemble,

@@ -15,12 +15,14 @@ const SWEEPS: usize = 20;
 /// Microclusters that a fold is judged by, at most.
 const JUDGED: usize = 4_096;
 
-/// A clustering by centres on the embedding, ready to label all objects, or a few asked ones in O(M k) each.
+/// A clustering by centres on the embedding, ready to label all objects, or a few asked ones in O(M
+/// k) each.
 ///
 /// [`ConsensusMetric::read_out`](crate::ConsensusMetric::read_out) makes it and has the example.
 ///
-/// The centre h under a metric `M = L L'` takes an object at x where `x' L c_h - |c_h|^2 / 2` is largest; x is the mean of
-/// the places of its clusters, so that one number per cluster and centre is all that is read.
+/// The centre h under a metric `M = L L'` takes an object at x where `x' L c_h - |c_h|^2 / 2` is
+/// largest; x is the mean of the places of its clusters, so that one number per cluster and centre
+/// is all that is read.
 #[derive(Clone, Debug)]
 pub struct MetricReadOut {
     pub(super) ground: Ground,
@@ -59,7 +61,8 @@ impl Cut<'_> {
         let mut options = KMeansOptions::new(self.clusters);
         options.restarts = self.restarts;
         options.seed = self.seed.derive(purpose, 0).0;
-        let fit = kmeans::fit(rows.view(), Some(sizes), &options, &mut |_| !self.observer.cancelled());
+        let fit =
+            kmeans::fit(rows.view(), Some(sizes), &options, &mut |_| !self.observer.cancelled());
         self.observer.check()?;
         Ok(fit.centres)
     }
@@ -87,11 +90,18 @@ impl MetricReadOut {
         rows.rows_mut().into_iter().for_each(to_unit);
         let mut centres = cut.centres(&rows, &sizes, "plain")?;
         centres.rows_mut().into_iter().for_each(to_unit);
-        // All centres being as long as each other, the largest product with a place is that with its direction.
+        // All centres being as long as each other, the largest product with a place is that with
+        // its direction.
         let offset = vec![0.0; centres.nrows()];
         let spread = variance(&places, &sizes);
         let ground = Ground::new(Arc::clone(embedding));
-        Ok(Self::at(&ground, Array2::eye(embedding.n_dimensions()).view(), &centres, offset, spread))
+        Ok(Self::at(
+            &ground,
+            Array2::eye(embedding.n_dimensions()).view(),
+            &centres,
+            offset,
+            spread,
+        ))
     }
 
     /// k-means on places times `map`.
@@ -126,12 +136,14 @@ impl MetricReadOut {
         }
     }
 
-    /// The products of some objects with every centre, without the offsets, in rows; `None` for objects that lie nowhere.
+    /// The products of some objects with every centre, without the offsets, in rows; `None` for
+    /// objects that lie nowhere.
     fn scores(&self, ensemble: &Ensemble, objects: &[usize]) -> Vec<Option<Vec<f64>>> {
         let k = self.offset.len();
         let mut scores = vec![0.0; objects.len() * k];
         let table = self.products.table.view();
-        let lies = self.ground.embedding.gather(ensemble, table, objects.iter().copied(), &mut scores);
+        let lies =
+            self.ground.embedding.gather(ensemble, table, objects.iter().copied(), &mut scores);
         for (&object, score) in objects.iter().zip(scores.chunks_exact_mut(k.max(1))) {
             self.products.add_features(object, score);
         }
@@ -139,8 +151,8 @@ impl MetricReadOut {
         lies.into_iter().enumerate().map(score).collect()
     }
 
-    /// Gives every set of must-linked objects one centre: the best for all of them together, at the price of
-    /// `spread` for each set apart from it that has the same.
+    /// Gives every set of must-linked objects one centre: the best for all of them together, at the
+    /// price of `spread` for each set apart from it that has the same.
     pub(super) fn place_sets(&mut self, ensemble: &Ensemble, constraints: &Constraints) {
         self.placed.clear();
         let (k, side) = (self.offset.len(), SideInformation::from_constraints(constraints));
@@ -159,13 +171,18 @@ impl MetricReadOut {
                 let scores = self.scores(ensemble, set).into_iter().flatten();
                 scores.fold(None, |sum, score| {
                     let mut sum = sum.unwrap_or_else(|| vec![0.0; k]);
-                    sum.iter_mut().zip(&score).zip(&self.offset).for_each(|((c, s), o)| *c -= 2.0 * (s + o));
+                    sum.iter_mut()
+                        .zip(&score)
+                        .zip(&self.offset)
+                        .for_each(|((c, s), o)| *c -= 2.0 * (s + o));
                     Some(sum)
                 })
             })
             .collect();
-        let lowest = |cost: &[f64]| (1..k).fold(0, |best, h| if cost[h] < cost[best] { h } else { best });
-        let mut at: Vec<Option<usize>> = cost.iter().map(|c| c.as_ref().map(|c| lowest(c))).collect();
+        let lowest =
+            |cost: &[f64]| (1..k).fold(0, |best, h| if cost[h] < cost[best] { h } else { best });
+        let mut at: Vec<Option<usize>> =
+            cost.iter().map(|c| c.as_ref().map(|c| lowest(c))).collect();
         for _ in 0..SWEEPS {
             let mut moved = false;
             for (a, cost) in cost.iter().enumerate() {
@@ -213,8 +230,8 @@ impl MetricReadOut {
     /// O(n M k), in parallel, with the same bits at any number of threads.
     ///
     /// # Errors
-    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another ensemble,
-    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another
+    /// ensemble, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn partition(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Partition> {
         self.ground.embedding.check(ensemble)?;
         if self.offset.is_empty() {
@@ -230,21 +247,26 @@ impl MetricReadOut {
         Partition::from_fn(labels.len(), |i| labels[i].map(u64::from))
     }
 
-    /// The centres of a few objects, `None` where no member labels them: equal numbers are equal clusters of this
-    /// read-out. The numbers of [`partition`](MetricReadOut::partition) are by first object, these by centre.
+    /// The centres of a few objects, `None` where no member labels them: equal numbers are equal
+    /// clusters of this read-out. The numbers of [`partition`](MetricReadOut::partition) are by
+    /// first object, these by centre.
     ///
     /// # Complexity
     /// O(M k) per object.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does not exist,
-    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another ensemble.
+    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does
+    /// not exist, [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for
+    /// another ensemble.
     pub fn labels(&self, ensemble: &Ensemble, objects: &[usize]) -> Result<Vec<Option<usize>>> {
         self.ground.embedding.check(ensemble)?;
         if let Some(i) = objects.iter().find(|&&i| i >= ensemble.n_objects()) {
             return Err(Error::out_of_range(format!("object {i} of {}", ensemble.n_objects())));
         }
-        Ok(objects.par_chunks(SOME).flat_map_iter(|some| self.labels_known(ensemble, some)).collect())
+        Ok(objects
+            .par_chunks(SOME)
+            .flat_map_iter(|some| self.labels_known(ensemble, some))
+            .collect())
     }
 
     /// The centres of objects that exist.
@@ -254,7 +276,9 @@ impl MetricReadOut {
             if let Ok(at) = self.placed.binary_search_by_key(&(object as u32), |p| p.0) {
                 return Some(self.placed[at].1 as usize);
             }
-            score.filter(|score| !score.is_empty()).map(|score| best(&score, 1.0, &self.offset) as usize)
+            score
+                .filter(|score| !score.is_empty())
+                .map(|score| best(&score, 1.0, &self.offset) as usize)
         };
         objects.iter().zip(scores).map(label).collect()
     }

@@ -4,8 +4,9 @@ use consilience_core::Ensemble;
 use consilience_num::eigen::symmetric_eigen;
 use ndarray::{Array1, Array2};
 
-/// Inner products of the places of all objects, all dimensions: with `X X' = U sigma^2 U'` over the objects one by
-/// one, `D_r^-1/2 U sigma^2p U' D_r^-1/2` times what makes the constant direction 1. 0 for unlabelled objects.
+/// Inner products of the places of all objects, all dimensions: with `X X' = U sigma^2 U'` over the
+/// objects one by one, `D_r^-1/2 U sigma^2p U' D_r^-1/2` times what makes the constant direction 1.
+/// 0 for unlabelled objects.
 pub(super) fn inner_products(ensemble: &Ensemble, weights: &[f64], power: f64) -> Array2<f64> {
     let n = ensemble.n_objects();
     let mut columns: Vec<(f64, Vec<usize>)> = Vec::new();
@@ -17,17 +18,14 @@ pub(super) fn inner_products(ensemble: &Ensemble, weights: &[f64], power: f64) -
             );
         }
     }
-    let b =
-        Array2::from_shape_fn(
-            (n, columns.len()),
-            |(i, j)| {
-                if columns[j].1.contains(&i) { columns[j].0 } else { 0.0 }
-            },
-        );
+    let b = Array2::from_shape_fn((n, columns.len()), |(i, j)| {
+        if columns[j].1.contains(&i) { columns[j].0 } else { 0.0 }
+    });
     let rows: Vec<f64> = b.rows().into_iter().map(|r| r.sum()).collect();
     let sums: Vec<f64> = b.columns().into_iter().map(|c| c.sum()).collect();
     let safe = |v: f64| if v > 0.0 { v } else { 1.0 };
-    let x = Array2::from_shape_fn(b.dim(), |(i, j)| b[[i, j]] / (safe(rows[i]) * safe(sums[j])).sqrt());
+    let x =
+        Array2::from_shape_fn(b.dim(), |(i, j)| b[[i, j]] / (safe(rows[i]) * safe(sums[j])).sqrt());
     let eigen = symmetric_eigen(x.dot(&x.t()).view()).unwrap();
     let mut powered = eigen.vectors.clone();
     for (mut column, &value) in powered.columns_mut().into_iter().zip(&eigen.values) {
@@ -36,7 +34,9 @@ pub(super) fn inner_products(ensemble: &Ensemble, weights: &[f64], power: f64) -
     let g = powered.dot(&eigen.vectors.t());
     let labelled = rows.iter().filter(|r| **r > 0.0).count() as f64;
     let total = labelled * weights.iter().sum::<f64>();
-    Array2::from_shape_fn((n, n), |(i, j)| total * g[[i, j]] / (safe(rows[i]) * safe(rows[j])).sqrt())
+    Array2::from_shape_fn((n, n), |(i, j)| {
+        total * g[[i, j]] / (safe(rows[i]) * safe(rows[j])).sqrt()
+    })
 }
 
 /// Davis et al. 2007, Algorithm 1, for links (v, must), from the identity.
@@ -49,7 +49,8 @@ pub(super) fn itml(
 ) -> Array2<f64> {
     let q = links[0].0.len();
     let mut a = Array2::<f64>::eye(q);
-    let mut state: Vec<(f64, f64)> = links.iter().map(|l| (if l.1 { near } else { far }, 0.0)).collect();
+    let mut state: Vec<(f64, f64)> =
+        links.iter().map(|l| (if l.1 { near } else { far }, 0.0)).collect();
     for _ in 0..sweeps {
         for ((v, must), (xi, lambda)) in links.iter().zip(&mut state) {
             let (v, delta) = (Array1::from(v.clone()), if *must { 1.0 } else { -1.0 });

@@ -4,27 +4,30 @@ use super::logdet::{corrupt, take};
 use super::place::Embedding;
 use super::state::ConsensusMetric;
 
-/// Fewest dimensions of the embedding, unless said otherwise: two classes may need many more directions than two.
+/// Fewest dimensions of the embedding, unless said otherwise: two classes may need many more
+/// directions than two.
 const FEWEST: usize = 30;
 /// More than this is a slip of the keyboard.
 const MOST: usize = 10_000;
 
 /// How a metric on the consensus embedding follows links: the default rule of the updater.
 ///
-/// For any stream of must-links and cannot-links; the rules on the weights of members are for parity with the
-/// papers, and where somebody wants the weights. It is read out only where links that it has not seen do not speak
-/// against it; `docs/updater.md` has what that is worth.
+/// For any stream of must-links and cannot-links; the rules on the weights of members are for
+/// parity with the papers, and where somebody wants the weights. It is read out only where links
+/// that it has not seen do not speak against it; `docs/updater.md` has what that is worth.
 ///
-/// Every link between objects at the places x and y asks that `|x - y|_M^2` be small or large, and M is the metric
-/// nearest to the identity that grants it, up to a slack ([`Embedding`] for the places):
+/// Every link between objects at the places x and y asks that `|x - y|_M^2` be small or large, and
+/// M is the metric nearest to the identity that grants it, up to a slack ([`Embedding`] for the
+/// places):
 ///
 /// ```text
 /// minimise  tr(M) - log det M + gamma (slack)    subject to   |x - y|_M^2 <= u + slack  (must),   >= l - slack  (cannot)
 /// ```
 ///
-/// u and l are the 5 % and 95 % quantiles of the squared distances of the objects. Reading out is k-means under M,
-/// each microcluster weighing its objects; then the objects that links speak of are placed as wholes: a set of
-/// must-linked objects where it lies best, at the price of the total variance for each cannot-link that would break.
+/// u and l are the 5 % and 95 % quantiles of the squared distances of the objects. Reading out is
+/// k-means under M, each microcluster weighing its objects; then the objects that links speak of
+/// are placed as wholes: a set of must-linked objects where it lies best, at the price of the total
+/// variance for each cannot-link that would break.
 ///
 /// ```
 /// use consilience_core::{Constraints, Ensemble, Link, Seed};
@@ -47,8 +50,9 @@ const MOST: usize = 10_000;
 /// ```
 ///
 /// # Complexity
-/// Per link O(q^2) per sweep over all links so far, with 1 + folds metrics; nothing in the number of objects before
-/// reading out, which costs k-means over at most 65,536 microclusters and O(n M k) for the labels.
+/// Per link O(q^2) per sweep over all links so far, with 1 + folds metrics; nothing in the number
+/// of objects before reading out, which costs k-means over at most 65,536 microclusters and O(n M
+/// k) for the labels.
 ///
 /// # References
 /// Ours. Metric: Davis et al. 2007, Algorithm 1. Placing sets at a price: Basu, Banerjee, Mooney 2004.
@@ -67,7 +71,8 @@ pub struct MetricRule {
 }
 
 impl MetricRule {
-    /// k clusters, from at least 30 or 2k dimensions, power 1, slack 1, judged in five folds, five starts of k-means.
+    /// k clusters, from at least 30 or 2k dimensions, power 1, slack 1, judged in five folds, five
+    /// starts of k-means.
     pub fn new(clusters: usize) -> Self {
         MetricRule {
             clusters,
@@ -113,14 +118,15 @@ impl MetricRule {
         self
     }
 
-    /// Whether the metric must prove itself on links that it has not seen (the default), or is read out always.
+    /// Whether the metric must prove itself on links that it has not seen (the default), or is read
+    /// out always.
     pub fn guarded(mut self, guarded: bool) -> Self {
         self.guarded = guarded;
         self
     }
 
-    /// A batch is followed until a sweep changes the dual variables by at most this share of their sum, or for this
-    /// many sweeps.
+    /// A batch is followed until a sweep changes the dual variables by at most this share of their
+    /// sum, or for this many sweeps.
     pub fn until(mut self, tolerance: f64, sweeps: usize) -> Self {
         self.tolerance = tolerance;
         self.sweeps = sweeps;
@@ -145,7 +151,10 @@ impl MetricRule {
             return Err(Error::invalid(format!("slack {}; expected more than 0", self.slack)));
         }
         if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
-            return Err(Error::invalid(format!("tolerance {}; expected more than 0", self.tolerance)));
+            return Err(Error::invalid(format!(
+                "tolerance {}; expected more than 0",
+                self.tolerance
+            )));
         }
         if self.folds < 2 || self.folds > MOST {
             return Err(Error::invalid(format!("{} folds; expected 2..={MOST}", self.folds)));
@@ -190,7 +199,8 @@ impl MetricRule {
             whole
         };
         let seed = Seed(u64::from_le_bytes(take(bytes)?));
-        let [power, slack, tolerance] = [take(bytes)?, take(bytes)?, take(bytes)?].map(f64::from_le_bytes);
+        let [power, slack, tolerance] =
+            [take(bytes)?, take(bytes)?, take(bytes)?].map(f64::from_le_bytes);
         let rule = MetricRule {
             clusters,
             dimensions: (dimensions > 0).then_some(dimensions),
@@ -218,8 +228,9 @@ impl MetricRule {
     /// Places the clusters of an ensemble; no link is known yet.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n` or a parameter
-    /// out of range, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+    /// `1..=n` or a parameter out of range,
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn open(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<ConsensusMetric> {
         ensemble.check_clusters(self.clusters)?;
         self.check()?;

@@ -24,9 +24,11 @@ const GROWN_SHARE: f64 = 0.5;
 /// Starts of k-means where a fold is judged.
 const FOLD_STARTS: usize = 2;
 
-/// A metric on the embedding of an ensemble that follows links batch by batch, with what it needs to judge itself.
+/// A metric on the embedding of an ensemble that follows links batch by batch, with what it needs
+/// to judge itself.
 ///
-/// [`MetricRule::open`] makes it. The ensemble is not kept: every call takes it, and refuses another.
+/// [`MetricRule::open`] makes it. The ensemble is not kept: every call takes it, and refuses
+/// another.
 ///
 /// ```
 /// use consilience_core::{Constraints, Ensemble, Link};
@@ -75,7 +77,8 @@ struct Grown {
     joined: Arm,
     /// For each fold the members that have not seen it, and the metric of all links outside it.
     folds: Vec<Arm>,
-    /// What the plain consensus of all members is read from, and that of those that have not seen a fold.
+    /// What the plain consensus of all members is read from, and that of those that have not seen a
+    /// fold.
     plain: Arc<ConsensusEmbedding>,
     plain_folds: Vec<Arc<ConsensusEmbedding>>,
 }
@@ -119,13 +122,19 @@ fn bounds(ground: &Ground, ensemble: &Ensemble) -> (f64, f64) {
     let mut squares = Vec::with_capacity(objects.len() * objects.len().saturating_sub(1) / 2);
     for i in 0..rows.nrows() {
         for j in 0..i {
-            squares.push(rows.row(i).iter().zip(rows.row(j)).map(|(x, y)| (x - y) * (x - y)).sum::<f64>());
+            squares.push(
+                rows.row(i).iter().zip(rows.row(j)).map(|(x, y)| (x - y) * (x - y)).sum::<f64>(),
+            );
         }
     }
     let mean = squares.iter().sum::<f64>() / squares.len().max(1) as f64;
     let mut at = |q: f64| match squares.len() {
         0 => 0.0,
-        count => *squares.select_nth_unstable_by((q * (count - 1) as f64).round() as usize, f64::total_cmp).1,
+        count => {
+            *squares
+                .select_nth_unstable_by((q * (count - 1) as f64).round() as usize, f64::total_cmp)
+                .1
+        }
     };
     // Many equal objects must not ask for distance 0, nor must all of them.
     let near = at(QUANTILES.0).max(1e-3 * mean).max(f64::MIN_POSITIVE);
@@ -133,12 +142,24 @@ fn bounds(ground: &Ground, ensemble: &Ensemble) -> (f64, f64) {
 }
 
 impl ConsensusMetric {
-    pub(super) fn open(rule: MetricRule, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Self> {
+    pub(super) fn open(
+        rule: MetricRule,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         let embedding = rule.embedding(&[]).fit(ensemble, observer)?.output;
         let base = Arm::new(&rule, Ground::new(Arc::new(embedding)), ensemble);
         let folds = vec![base.metric.clone(); rule.folds];
         let plain = Arc::new(plain_embedding(&rule).fit(ensemble, observer)?.output);
-        Ok(ConsensusMetric { rule, members: ensemble.n_members(), links: 0, plain, base, folds, grown: None })
+        Ok(ConsensusMetric {
+            rule,
+            members: ensemble.n_members(),
+            links: 0,
+            plain,
+            base,
+            folds,
+            grown: None,
+        })
     }
 
     /// The rule that it was opened by.
@@ -171,16 +192,17 @@ impl ConsensusMetric {
         link % self.rule.folds
     }
 
-    /// Follows new links `(i, j, link)`: such as [`Constraints`] took, which refuse what contradicts and drop
-    /// duplicates. On an error nothing has changed.
+    /// Follows new links `(i, j, link)`: such as [`Constraints`] took, which refuse what
+    /// contradicts and drop duplicates. On an error nothing has changed.
     ///
     /// # Complexity
-    /// O(q^2) per link so far and sweep, for 1 + folds metrics (twice that with grown members); nothing in n.
+    /// O(q^2) per link so far and sweep, for 1 + folds metrics (twice that with grown members);
+    /// nothing in n.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does not exist,
-    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another ensemble,
-    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does
+    /// not exist, [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for
+    /// another ensemble, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn follow(
         &mut self,
         ensemble: &Ensemble,
@@ -192,7 +214,8 @@ impl ConsensusMetric {
         if let Some(o) = links.iter().flat_map(|l| [l.0, l.1]).find(|&o| o >= n) {
             return Err(Error::out_of_range(format!("object {o} of {n}")));
         }
-        let mut report = MetricReport { status: Status::Solved, sweeps: 0, links: links.len(), telling: 0 };
+        let mut report =
+            MetricReport { status: Status::Solved, sweeps: 0, links: links.len(), telling: 0 };
         if links.is_empty() {
             return Ok(report);
         }
@@ -205,7 +228,8 @@ impl ConsensusMetric {
         Ok(report)
     }
 
-    /// Hands a link to every metric that may see it; whether it says anything about the one of all links.
+    /// Hands a link to every metric that may see it; whether it says anything about the one of all
+    /// links.
     fn take_up(&mut self, ensemble: &Ensemble, (i, j): (usize, usize), link: Link) -> bool {
         let (fold, must) = (self.fold(self.links), link == Link::Must);
         self.links += 1;
@@ -221,9 +245,15 @@ impl ConsensusMetric {
     }
 
     /// Settles every metric, or only those of grown members.
-    fn settle(&mut self, grown_only: bool, report: &mut MetricReport, observer: &dyn Observer) -> Result<()> {
+    fn settle(
+        &mut self,
+        grown_only: bool,
+        report: &mut MetricReport,
+        observer: &dyn Observer,
+    ) -> Result<()> {
         let (tolerance, sweeps) = (self.rule.tolerance, self.rule.sweeps);
-        let grown = self.grown.iter_mut().flat_map(|g| std::iter::once(&mut g.joined).chain(&mut g.folds));
+        let grown =
+            self.grown.iter_mut().flat_map(|g| std::iter::once(&mut g.joined).chain(&mut g.folds));
         let mut metrics: Vec<&mut LogDet> = std::iter::once(&mut self.base.metric)
             .chain(&mut self.folds)
             .filter(|_| !grown_only)
@@ -242,19 +272,21 @@ impl ConsensusMetric {
         Ok(())
     }
 
-    /// Takes members in that were grown from the links so far: `ensemble` has them after the members that the
-    /// metric was opened on, `left_out` says for each which fold of the links it has not seen, and `features` (one row per
-    /// object, perhaps no columns) has what lies beside the places. Members grown before are given up. On an error nothing
-    /// has changed.
+    /// Takes members in that were grown from the links so far: `ensemble` has them after the
+    /// members that the metric was opened on, `left_out` says for each which fold of the links it
+    /// has not seen, and `features` (one row per object, perhaps no columns) has what lies beside
+    /// the places. Members grown before are given up. On an error nothing has changed.
     ///
-    /// [`HullGrowth`](crate::HullGrowth) makes all three. They are read out only where they prove themselves on links
-    /// that they have not seen.
+    /// [`HullGrowth`](crate::HullGrowth) makes all three. They are read out only where they prove
+    /// themselves on links that they have not seen.
     ///
     /// # Errors
-    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another ensemble or number of members,
-    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for a fold that does not exist,
-    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) unless `constraints` are those
-    /// followed, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another
+    /// ensemble or number of members,
+    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for a fold that does not
+    /// exist, [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) unless
+    /// `constraints` are those followed,
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn grow(
         &mut self,
         ensemble: &Ensemble,
@@ -289,7 +321,8 @@ impl ConsensusMetric {
             grown: None,
             ..self.clone()
         };
-        let mut report = MetricReport { status: Status::Solved, sweeps: 0, links: self.links, telling: 0 };
+        let mut report =
+            MetricReport { status: Status::Solved, sweeps: 0, links: self.links, telling: 0 };
         if !left_out.is_empty() {
             let mut grown = Grown::open(&self.rule, m, left_out, features, ensemble, observer)?;
             for (t, (i, j, link)) in constraints.iter().enumerate() {
@@ -314,7 +347,8 @@ impl ConsensusMetric {
         Ok(())
     }
 
-    /// How the plain consensus, the metric and the grown members judge links that they have not seen.
+    /// How the plain consensus, the metric and the grown members judge links that they have not
+    /// seen.
     ///
     /// # Errors
     /// As [`ConsensusMetric::read_out`].
@@ -352,17 +386,19 @@ impl ConsensusMetric {
         observer: &dyn Observer,
     ) -> Result<Judgement> {
         let links: Vec<(usize, usize, Link)> = constraints.iter().collect();
-        let plain = Weighed::of(&seen(plain, None, ensemble, links.iter().enumerate()), links.len());
+        let plain =
+            Weighed::of(&seen(plain, None, ensemble, links.iter().enumerate()), links.len());
         let cut = Cut { quick: true, restarts: FOLD_STARTS, ..self.cut(observer) };
-        let folded = |read: &dyn Fn(usize) -> Result<(MetricReadOut, Option<LogDet>)>| -> Result<Weighed> {
-            let mut all = Vec::with_capacity(links.len());
-            for fold in 0..self.rule.folds.min(links.len()) {
-                let (read, metric) = read(fold)?;
-                let unseen = links.iter().enumerate().skip(fold).step_by(self.rule.folds);
-                all.append(&mut seen(&read, metric.as_ref(), ensemble, unseen));
-            }
-            Ok(Weighed::of(&all, links.len()))
-        };
+        let folded =
+            |read: &dyn Fn(usize) -> Result<(MetricReadOut, Option<LogDet>)>| -> Result<Weighed> {
+                let mut all = Vec::with_capacity(links.len());
+                for fold in 0..self.rule.folds.min(links.len()) {
+                    let (read, metric) = read(fold)?;
+                    let unseen = links.iter().enumerate().skip(fold).step_by(self.rule.folds);
+                    all.append(&mut seen(&read, metric.as_ref(), ensemble, unseen));
+                }
+                Ok(Weighed::of(&all, links.len()))
+            };
         let under = |ground: &Ground, metric: &LogDet| {
             let read = MetricReadOut::of(ground, ensemble, metric.map()?.view(), &cut)?;
             Ok((read, Some(metric.clone())))
@@ -371,23 +407,27 @@ impl ConsensusMetric {
         let grown = match &self.grown {
             None => None,
             Some(g) => Some((
-                folded(&|f| Ok((MetricReadOut::of_directions(&g.plain_folds[f], ensemble, &cut)?, None)))?,
+                folded(&|f| {
+                    Ok((MetricReadOut::of_directions(&g.plain_folds[f], ensemble, &cut)?, None))
+                })?,
                 folded(&|f| under(&g.folds[f].ground, &g.folds[f].metric))?,
             )),
         };
         Ok(Judgement::of(&plain, &metric, grown.as_ref().map(|(joined, grown)| (joined, grown))))
     }
 
-    /// The clustering of best evidence, ready to label objects; `constraints` are those followed. The report notes
-    /// which it is.
+    /// The clustering of best evidence, ready to label objects; `constraints` are those followed.
+    /// The report notes which it is.
     ///
     /// # Complexity
-    /// O(n~ q k) per iteration of k-means over at most 65,536 microclusters, and folds times that over 4,096.
+    /// O(n~ q k) per iteration of k-means over at most 65,536 microclusters, and folds times that
+    /// over 4,096.
     ///
     /// # Errors
-    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another ensemble,
-    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) unless `constraints` are as many as
-    /// were followed, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another
+    /// ensemble, [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter)
+    /// unless `constraints` are as many as were followed,
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn read_out(
         &self,
         ensemble: &Ensemble,
@@ -411,19 +451,21 @@ impl ConsensusMetric {
         };
         read.judgement = judgement;
         read.place_sets(ensemble, constraints);
-        let mut report =
-            Report { microclusters: Some(read.ground.embedding.nodes().len()), ..Report::default() };
+        let mut report = Report {
+            microclusters: Some(read.ground.embedding.nodes().len()),
+            ..Report::default()
+        };
         report.expect_clusters(self.rule.clusters, read.n_clusters());
         report.notes.push(format!("read out: {}", judgement.reading.name()));
         Ok(Fit::new(read, report))
     }
 
-    /// The clustering of one reading, whatever speaks for it, and without placing the linked sets; that without grown
-    /// members where nothing was grown.
+    /// The clustering of one reading, whatever speaks for it, and without placing the linked sets;
+    /// that without grown members where nothing was grown.
     ///
     /// # Errors
-    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another ensemble,
-    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another
+    /// ensemble, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn read_as(
         &self,
         reading: Reading,
@@ -435,15 +477,20 @@ impl ConsensusMetric {
             (Reading::Plain, _) => return self.plain(ensemble, observer),
             (Reading::Joined, None) => return self.plain(ensemble, observer),
             (Reading::Joined, Some(grown)) => {
-                let mut read = MetricReadOut::of_directions(&grown.plain, ensemble, &self.cut(observer))?;
+                let mut read =
+                    MetricReadOut::of_directions(&grown.plain, ensemble, &self.cut(observer))?;
                 read.judgement.reading = reading;
                 return Ok(read);
             }
             (Reading::Grown, Some(grown)) => &grown.joined,
             _ => &self.base,
         };
-        let mut read =
-            MetricReadOut::of(&arm.ground, ensemble, arm.metric.map()?.view(), &self.cut(observer))?;
+        let mut read = MetricReadOut::of(
+            &arm.ground,
+            ensemble,
+            arm.metric.map()?.view(),
+            &self.cut(observer),
+        )?;
         read.judgement.reading = reading;
         Ok(read)
     }
@@ -481,12 +528,12 @@ impl ConsensusMetric {
         out
     }
 
-    /// The state that [`to_bytes`](ConsensusMetric::to_bytes) was called on, over the same rule, ensemble and links:
-    /// continuing gives the same bits as never having stopped.
+    /// The state that [`to_bytes`](ConsensusMetric::to_bytes) was called on, over the same rule,
+    /// ensemble and links: continuing gives the same bits as never having stopped.
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`](consilience_core::ErrorKind::Corrupt) for bytes that do not fit to them, and as
-    /// [`MetricRule::open`].
+    /// [`ErrorKind::Corrupt`](consilience_core::ErrorKind::Corrupt) for bytes that do not fit to
+    /// them, and as [`MetricRule::open`].
     pub fn from_bytes(
         bytes: &[u8],
         rule: &MetricRule,
@@ -514,19 +561,25 @@ impl ConsensusMetric {
         if let Some(f) = left_out.iter().find(|f| **f >= rule.folds) {
             return Err(corrupt(format!("fold {f} of {}", rule.folds)));
         }
-        let features =
-            if grown > 0 { stored_features(&mut rest, ensemble.n_objects())? } else { Array2::zeros((0, 0)) };
+        let features = if grown > 0 {
+            stored_features(&mut rest, ensemble.n_objects())?
+        } else {
+            Array2::zeros((0, 0))
+        };
         let base: Vec<usize> = (0..members).collect();
         let mut state = rule.open(&ensemble.select(&base)?, observer)?;
-        state.base.ground = Ground::new(Arc::new(state.base.ground.embedding.beside(ensemble, members)?));
+        state.base.ground =
+            Ground::new(Arc::new(state.base.ground.embedding.beside(ensemble, members)?));
         state.plain = Arc::new(state.plain.beside(ensemble, members)?);
         if grown > 0 {
-            state.grown = Some(Grown::open(rule, members, &left_out, features, ensemble, observer)?);
+            state.grown =
+                Some(Grown::open(rule, members, &left_out, features, ensemble, observer)?);
         }
         for (i, j, link) in constraints.iter() {
             state.take_up(ensemble, (i, j), link);
         }
-        let arms = state.grown.iter_mut().flat_map(|g| std::iter::once(&mut g.joined).chain(&mut g.folds));
+        let arms =
+            state.grown.iter_mut().flat_map(|g| std::iter::once(&mut g.joined).chain(&mut g.folds));
         for metric in std::iter::once(&mut state.base.metric)
             .chain(&mut state.folds)
             .chain(arms.map(|arm| &mut arm.metric))
@@ -557,7 +610,8 @@ fn stored_features(bytes: &mut &[u8], n: usize) -> Result<Array2<f32>> {
 }
 
 fn number(bytes: &mut &[u8]) -> Result<usize> {
-    usize::try_from(u64::from_le_bytes(take(bytes)?)).map_err(|_| corrupt("a number beyond this machine's"))
+    usize::try_from(u64::from_le_bytes(take(bytes)?))
+        .map_err(|_| corrupt("a number beyond this machine's"))
 }
 
 impl Grown {
@@ -570,8 +624,8 @@ impl Grown {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let features = Arc::new(features);
-        // Grown members have half the weight of the others, however many there are of either, and so have the few
-        // that stand for all that would have been grown without a fold.
+        // Grown members have half the weight of the others, however many there are of either, and
+        // so have the few that stand for all that would have been grown without a fold.
         let weights = |fold: Option<usize>| -> Vec<f64> {
             let counted = |f: usize| fold.is_none_or(|fold| f == fold);
             let count = left_out.iter().filter(|&&f| counted(f)).count();
@@ -584,7 +638,12 @@ impl Grown {
             Ok(Arm::new(rule, Ground::beside(embedding, ensemble, &features), ensemble))
         };
         let plain = |fold| -> Result<Arc<ConsensusEmbedding>> {
-            Ok(Arc::new(plain_embedding(rule).member_weights(&weights(fold)).fit(ensemble, observer)?.output))
+            Ok(Arc::new(
+                plain_embedding(rule)
+                    .member_weights(&weights(fold))
+                    .fit(ensemble, observer)?
+                    .output,
+            ))
         };
         Ok(Grown {
             left_out: left_out.to_vec(),
@@ -597,7 +656,8 @@ impl Grown {
     }
 
     fn add(&mut self, ensemble: &Ensemble, (i, j): (usize, usize), must: bool, fold: usize) {
-        let others = self.folds.iter_mut().enumerate().filter(|&(f, _)| f != fold).map(|(_, arm)| arm);
+        let others =
+            self.folds.iter_mut().enumerate().filter(|&(f, _)| f != fold).map(|(_, arm)| arm);
         for arm in std::iter::once(&mut self.joined).chain(others) {
             if let Some(v) = arm.ground.difference(ensemble, i, j) {
                 arm.metric.add(v, must);
@@ -606,8 +666,8 @@ impl Grown {
     }
 }
 
-/// How links look to a read-out under a metric, distances squared in units of the spread; without one it is
-/// the directions of the places that are compared.
+/// How links look to a read-out under a metric, distances squared in units of the spread; without
+/// one it is the directions of the places that are compared.
 fn seen<'a>(
     read: &MetricReadOut,
     metric: Option<&LogDet>,

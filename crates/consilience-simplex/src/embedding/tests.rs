@@ -60,8 +60,12 @@ fn places_are_those_of_the_definition() {
         let twice: Vec<usize> = (0..38).map(|i| i / 2).collect();
         let ensemble = ensemble.select_objects(&twice).unwrap();
         for weights in [vec![1.0; 4], vec![2.0, 0.0, 0.5, 1.0]] {
-            let embedding =
-                Embedding::new(99).power(power).member_weights(&weights).fit(&ensemble, &()).unwrap().output;
+            let embedding = Embedding::new(99)
+                .power(power)
+                .member_weights(&weights)
+                .fit(&ensemble, &())
+                .unwrap()
+                .output;
             let expected = inner_products(&ensemble, &weights, power);
             let place = |i| embedding.place(&ensemble, i).unwrap();
             for i in 0..38 {
@@ -97,8 +101,9 @@ fn the_metric_is_that_of_the_paper() {
     for seed in 0..20 {
         let mut s = Seed(seed).stream();
         let q = 1 + s.below(11);
-        let links: Vec<(Vec<f64>, bool)> =
-            (0..1 + s.below(30)).map(|_| ((0..q).map(|_| s.normal()).collect(), s.below(2) == 0)).collect();
+        let links: Vec<(Vec<f64>, bool)> = (0..1 + s.below(30))
+            .map(|_| ((0..q).map(|_| s.normal()).collect(), s.below(2) == 0))
+            .collect();
         let mut metric = LogDet::new(q, 0.7, 0.5, 4.0);
         links.iter().for_each(|(v, must)| assert!(metric.add(v.clone(), *must)));
         metric.settle(1e-300, 6, &()).unwrap();
@@ -129,7 +134,8 @@ fn batches_end_where_all_links_at_once_do() {
 fn links_tell_which_of_two_ways_is_meant() {
     for seed in 0..4 {
         let (e, loud, meant) = two_ways(seed, 400);
-        let plain = read(&MetricRule::new(3).open(&e, &()).unwrap(), &e, &Constraints::new(400).unwrap());
+        let plain =
+            read(&MetricRule::new(3).open(&e, &()).unwrap(), &e, &Constraints::new(400).unwrap());
         assert!(adjusted_rand(&plain, &meant).unwrap() < 0.1);
         assert!(adjusted_rand(&plain, &loud).unwrap() > 0.6);
         let told = links(&meant, 200, Seed(seed));
@@ -177,12 +183,15 @@ fn links_at_random_are_not_believed() {
         let reading = metric.read_out(&world.ensemble, &wrong, &()).unwrap().output.reading();
         plainly += usize::from(reading == Reading::Plain);
         // Linked objects go where they were said to go: the others count.
-        let free: Vec<usize> = (0..200).filter(|&i| wrong.iter().all(|(a, b, _)| a != i && b != i)).collect();
+        let free: Vec<usize> =
+            (0..200).filter(|&i| wrong.iter().all(|(a, b, _)| a != i && b != i)).collect();
         let score = |p: Partition| {
             adjusted_rand(&p.select(&free).unwrap(), &world.truth.select(&free).unwrap()).unwrap()
         };
-        let (before, after) =
-            (score(read(&plain, &world.ensemble, &nothing)), score(read(&metric, &world.ensemble, &wrong)));
+        let (before, after) = (
+            score(read(&plain, &world.ensemble, &nothing)),
+            score(read(&metric, &world.ensemble, &wrong)),
+        );
         lost += (before - after) / 8.0;
     }
     assert!(lost < 0.02 && plainly >= 6, "{lost} {plainly}");
@@ -235,10 +244,13 @@ fn members_and_objects_in_another_order() {
 fn linked_sets_stay_together_and_apart() {
     let world = planted(Seed(6), &[50, 40, 30], 6, 0.4, 0.0).unwrap();
     let told = links(&world.truth, 150, Seed(6));
-    let found = read(&followed(&MetricRule::new(3), &world.ensemble, &told), &world.ensemble, &told);
+    let found =
+        read(&followed(&MetricRule::new(3), &world.ensemble, &told), &world.ensemble, &told);
     let broken = |kind| {
         let of_kind = told.iter().filter(|l| l.2 == kind);
-        of_kind.filter(|&(i, j, _)| (found.label(i) == found.label(j)) != (kind == Link::Must)).count()
+        of_kind
+            .filter(|&(i, j, _)| (found.label(i) == found.label(j)) != (kind == Link::Must))
+            .count()
     };
     assert_eq!(broken(Link::Must), 0);
     assert!(broken(Link::Cannot) <= 2, "{}", broken(Link::Cannot));
@@ -271,7 +283,8 @@ fn stored_and_resumed_with_the_same_bits() {
         let resumed = ConsensusMetric::from_bytes(&bytes, &rule, &e, &told, &()).unwrap();
         assert!(resumed == metric, "after batch {t}");
         for end in [0, 7, bytes.len() / 2, bytes.len() - 1] {
-            let cut = ConsensusMetric::from_bytes(&bytes[..end], &rule, &e, &told, &()).unwrap_err();
+            let cut =
+                ConsensusMetric::from_bytes(&bytes[..end], &rule, &e, &told, &()).unwrap_err();
             assert_eq!(cut.kind(), ErrorKind::Corrupt);
         }
         let mut long = bytes.clone();
@@ -306,11 +319,14 @@ fn small_and_odd_worlds() {
     told.add(0, 1, Link::Must).unwrap();
     let metric = followed(&MetricRule::new(2), &silent, &told);
     assert_eq!(read(&metric, &silent, &told).to_signed(), [-1, -1]);
-    let some =
-        Ensemble::from_array(ndarray::array![[0, 0], [0, -1], [1, 1], [1, 1], [-1, -1], [-1, -1]].view())
-            .unwrap();
+    let some = Ensemble::from_array(
+        ndarray::array![[0, 0], [0, -1], [1, 1], [1, 1], [-1, -1], [-1, -1]].view(),
+    )
+    .unwrap();
     let mut told = Constraints::new(6).unwrap();
-    for (i, j, link) in [(0, 4, Link::Must), (4, 5, Link::Cannot), (0, 2, Link::Cannot), (2, 3, Link::Must)] {
+    for (i, j, link) in
+        [(0, 4, Link::Must), (4, 5, Link::Cannot), (0, 2, Link::Cannot), (2, 3, Link::Must)]
+    {
         told.add(i, j, link).unwrap();
     }
     let metric = followed(&MetricRule::new(2), &some, &told);
@@ -388,7 +404,8 @@ fn errors_change_nothing() {
     }
 }
 
-/// Members that none of the first makes: grown ones must be believed, and resumed with the same bits.
+/// Members that none of the first makes: grown ones must be believed, and resumed with the same
+/// bits.
 #[test]
 fn grown_members_join_where_they_know_more() {
     let world = planted(Seed(13), &[60, 50, 40], 10, 0.9, 0.0).unwrap();
@@ -406,14 +423,16 @@ fn grown_members_join_where_they_know_more() {
     assert_eq!(fit.reading(), Reading::Grown);
     let score = adjusted_rand(&fit.partition(&joined, &()).unwrap(), &world.truth).unwrap();
     assert!(score > 0.9, "{score}");
-    let resumed = ConsensusMetric::from_bytes(&metric.to_bytes(), &rule, &joined, &told, &()).unwrap();
+    let resumed =
+        ConsensusMetric::from_bytes(&metric.to_bytes(), &rule, &joined, &told, &()).unwrap();
     assert!(resumed == metric);
     // Grown again from nothing: as before.
     metric.grow(&world.ensemble, &[], Array2::zeros((150, 0)), &told, &()).unwrap();
     assert!(metric == followed(&rule, &world.ensemble, &told));
 }
 
-/// No member knows, but features do: all objects and a few asked ones are labelled by both, stored ones too.
+/// No member knows, but features do: all objects and a few asked ones are labelled by both, stored
+/// ones too.
 #[test]
 fn features_lie_beside_the_places() {
     let world = planted(Seed(14), &[60, 50, 40], 15, 0.8, 0.1).unwrap();
@@ -422,7 +441,8 @@ fn features_lie_beside_the_places() {
     let base = world.ensemble.select(&(0..10).collect::<Vec<_>>()).unwrap();
     let mut draw = Seed(15).stream();
     let own = |i: usize, f| if world.truth.label(i) == Some(f) { 5.0 } else { 0.0 };
-    let features = Array2::from_shape_fn((150, 4), |(i, f)| own(i, f) as f32 + draw.normal() as f32);
+    let features =
+        Array2::from_shape_fn((150, 4), |(i, f)| own(i, f) as f32 + draw.normal() as f32);
     let left_out: Vec<usize> = (0..5).collect();
     let read = |features: Array2<f32>| {
         let mut metric = followed(&rule, &base, &told);
@@ -439,7 +459,8 @@ fn features_lie_beside_the_places() {
     // Their unit does not matter, but for rounding.
     assert_eq!(score(&read(features.mapv(|v| 1024.0 * v)).1), with);
     let bytes = metric.to_bytes();
-    let resumed = |bytes: &[u8]| ConsensusMetric::from_bytes(bytes, &rule, &world.ensemble, &told, &());
+    let resumed =
+        |bytes: &[u8]| ConsensusMetric::from_bytes(bytes, &rule, &world.ensemble, &told, &());
     assert!(resumed(&bytes).unwrap() == metric);
     let first = 8 * (3 + left_out.len());
     for (at, bad) in [(first, u64::MAX.to_le_bytes()), (first + 8, [0xff; 8])] {

@@ -9,15 +9,16 @@ const LONGEST: f64 = 1e6;
 
 /// Weights fall in proportion to the errors of a member, then go back to the simplex.
 ///
-/// Use it where an update must cost next to nothing: one pass over the labels of the pairs. [`ExactUpdate`](crate::ExactUpdate) looks
-/// at the memberships that members form together, this only at each member alone.
+/// Use it where an update must cost next to nothing: one pass over the labels of the pairs.
+/// [`ExactUpdate`](crate::ExactUpdate) looks at the memberships that members form together, this
+/// only at each member alone.
 ///
 /// ```text
 /// gamma_t = Projection(gamma_(t-1) - (step / m) e),    e_u = weighted share of the batch that member u puts wrong
 /// ```
 ///
-/// A member that is silent on an object errs as the others would for it. The safe default, step 1, takes the whole
-/// start weight 1/m from a member that puts every pair wrong.
+/// A member that is silent on an object errs as the others would for it. The safe default, step 1,
+/// takes the whole start weight 1/m from a member that puts every pair wrong.
 ///
 /// ```
 /// use consilience_core::{Ensemble, Link};
@@ -37,8 +38,8 @@ const LONGEST: f64 = 1e6;
 ///
 /// # References
 /// Yi, Zhang, Yang, Liu, Wang 2015, Eq. 11. Its iteration with step eta has its fixed point at
-/// `Projection(gamma_(t-1) - C / (2 lambda) sum e)` whatever eta is, which is computed at once here: of C, lambda and
-/// eta one number remains, `step = C m p / (2 lambda)`.
+/// `Projection(gamma_(t-1) - C / (2 lambda) sum e)` whatever eta is, which is computed at once
+/// here: of C, lambda and eta one number remains, `step = C m p / (2 lambda)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdditiveUpdate {
     pub(crate) step: f64,
@@ -69,7 +70,12 @@ impl AdditiveUpdate {
         check_step(self.step, LONGEST)
     }
 
-    pub(super) fn apply(&self, errors: &[f64], now: &Weights, observer: &dyn Observer) -> Result<Outcome> {
+    pub(super) fn apply(
+        &self,
+        errors: &[f64],
+        now: &Weights,
+        observer: &dyn Observer,
+    ) -> Result<Outcome> {
         observer.check()?;
         let mut gamma = now.gamma();
         let step = self.step / gamma.len() as f64;

@@ -9,14 +9,15 @@ use crate::align::Alignment;
 use crate::tally::count_aligned;
 use crate::weights::Weights;
 
-/// Pairs per block: fixed, so that sums over blocks have the same bits on any number of threads, and small
-/// enough that a block's tables stay in the nearest cache.
+/// Pairs per block: fixed, so that sums over blocks have the same bits on any number of threads,
+/// and small enough that a block's tables stay in the nearest cache.
 pub(super) const PAIRS: usize = 256;
 
 /// Members whose labels one task copies out.
 const MEMBERS: usize = 16;
 
-/// The aligned labels of a few objects, copied out once so that an update never goes back to the columns.
+/// The aligned labels of a few objects, copied out once so that an update never goes back to the
+/// columns.
 pub(crate) struct Labels {
     n: usize,
     /// One row per member.
@@ -58,8 +59,8 @@ pub(crate) struct Rows<'a> {
     first: usize,
     n: usize,
     clusters: usize,
-    /// r x n: the memberships under the weights before the update. A member that does not label an object is
-    /// taken to say this of it.
+    /// r x n: the memberships under the weights before the update. A member that does not label an
+    /// object is taken to say this of it.
     prior: Vec<f64>,
     /// Whether any weight labelled the object before the update.
     known: Vec<bool>,
@@ -68,9 +69,15 @@ pub(crate) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    pub(crate) fn of(labels: &'a Labels, range: Range<usize>, clusters: usize, weights: &Weights) -> Self {
+    pub(crate) fn of(
+        labels: &'a Labels,
+        range: Range<usize>,
+        clusters: usize,
+        weights: &Weights,
+    ) -> Self {
         let (first, n) = (range.start, range.len());
-        let mut rows = Rows { labels, first, n, clusters, prior: Vec::new(), known: Vec::new(), gaps: false };
+        let mut rows =
+            Rows { labels, first, n, clusters, prior: Vec::new(), known: Vec::new(), gaps: false };
         let silent = clusters as u16;
         rows.gaps = (0..weights.units().len()).any(|u| rows.labels_of(u).contains(&silent));
         let before = rows.memberships(weights);
@@ -89,7 +96,11 @@ impl<'a> Rows<'a> {
     }
 
     /// The derivative by gamma of something that depends on one object, from that by its row of F.
-    pub(crate) fn gradient_of<'b>(&'b self, t: usize, by_f: &'b [f64]) -> impl Iterator<Item = f64> + 'b {
+    pub(crate) fn gradient_of<'b>(
+        &'b self,
+        t: usize,
+        by_f: &'b [f64],
+    ) -> impl Iterator<Item = f64> + 'b {
         let silent: f64 =
             by_f.iter().zip(self.prior.iter().skip(t).step_by(self.n)).map(|(g, p)| g * p).sum();
         let labels = self.labels.values.iter().skip(self.first + t).step_by(self.labels.n);
@@ -124,7 +135,9 @@ impl<'a> Rows<'a> {
         }
         let mut values = Vec::with_capacity(r * n);
         for row in votes.chunks(n.max(1)) {
-            let share = |(&v, &h): (&u32, &u64)| if h > 0 { f64::from(v) / h as f64 } else { 1.0 / r as f64 };
+            let share = |(&v, &h): (&u32, &u64)| {
+                if h > 0 { f64::from(v) / h as f64 } else { 1.0 / r as f64 }
+            };
             values.extend(row.iter().zip(&heard).map(share));
         }
         let silent = heard.iter().map(|h| (weights.total() - h) as f64).collect();
@@ -134,7 +147,12 @@ impl<'a> Rows<'a> {
 
     /// What was said before the update.
     fn before(&self) -> Soft {
-        Soft { n: self.n, values: self.prior.clone(), silent: Vec::new(), known: self.known.clone() }
+        Soft {
+            n: self.n,
+            values: self.prior.clone(),
+            silent: Vec::new(),
+            known: self.known.clone(),
+        }
     }
 
     /// F(gamma) as [`Rows::forward`] has it, from the memberships under gamma.
@@ -142,7 +160,9 @@ impl<'a> Rows<'a> {
         let mut f = soft.values.clone();
         if self.gaps {
             for (row, prior) in f.chunks_mut(self.n.max(1)).zip(self.prior.chunks(self.n.max(1))) {
-                for (((f, p), s), &known) in row.iter_mut().zip(prior).zip(&soft.silent).zip(&soft.known) {
+                for (((f, p), s), &known) in
+                    row.iter_mut().zip(prior).zip(&soft.silent).zip(&soft.known)
+                {
                     let s = s / total;
                     *f = if known { *f + s * (p - *f) } else { *p };
                 }
@@ -209,7 +229,8 @@ impl Soft {
     /// The largest membership, the first of equals; `None` without evidence.
     fn label(&self, t: usize) -> Option<usize> {
         let at = |c: usize| self.values[c * self.n + t];
-        let best = || (1..self.values.len() / self.n).fold(0, |b, c| if at(c) > at(b) { c } else { b });
+        let best =
+            || (1..self.values.len() / self.n).fold(0, |b, c| if at(c) > at(b) { c } else { b });
         self.known[t].then(best)
     }
 }
@@ -236,8 +257,8 @@ pub struct Violations {
     pub must: usize,
     /// Cannot-links whose objects are in one cluster.
     pub cannot: usize,
-    /// `sum_must (1 - F_i.F_j) + sum_cannot F_i.F_j`: how many constraints a draw from the memberships
-    /// violates on average.
+    /// `sum_must (1 - F_i.F_j) + sum_cannot F_i.F_j`: how many constraints a draw from the
+    /// memberships violates on average.
     pub expected: f64,
 }
 
@@ -268,18 +289,24 @@ impl Block<'_> {
             (0..pairs).filter(wrong).count()
         };
         match self.link {
-            Link::Must => Violations { must: count(true), cannot: 0, expected: pairs as f64 - together },
+            Link::Must => {
+                Violations { must: count(true), cannot: 0, expected: pairs as f64 - together }
+            }
             Link::Cannot => Violations { must: 0, cannot: count(false), expected: together },
         }
     }
 
-    /// Adds each member's errors to `out`: 1 for a pair that it puts wrong. Where it is silent the others
-    /// speak for it, and the error is their probability to be wrong.
+    /// Adds each member's errors to `out`: 1 for a pair that it puts wrong. Where it is silent the
+    /// others speak for it, and the error is their probability to be wrong.
     pub(crate) fn errors(&self, out: &mut [f64]) {
         let (pairs, n) = (self.pairs(), self.rows.n);
         let silent = self.rows.clusters as u16;
         let row = |l: u16, t: usize, c: usize| {
-            if l == silent { self.rows.prior[c * n + t] } else { f64::from(u8::from(l as usize == c)) }
+            if l == silent {
+                self.rows.prior[c * n + t]
+            } else {
+                f64::from(u8::from(l as usize == c))
+            }
         };
         for (u, out) in out.iter_mut().enumerate() {
             let (a, b) = self.rows.labels_of(u).split_at(pairs);
@@ -288,9 +315,9 @@ impl Block<'_> {
                     (false, false) => f64::from(u8::from(a[t] == b[t])),
                     (true, false) => row(a[t], t, b[t] as usize),
                     (false, true) => row(b[t], pairs + t, a[t] as usize),
-                    (true, true) => {
-                        (0..self.rows.clusters).map(|c| row(a[t], t, c) * row(b[t], pairs + t, c)).sum()
-                    }
+                    (true, true) => (0..self.rows.clusters)
+                        .map(|c| row(a[t], t, c) * row(b[t], pairs + t, c))
+                        .sum(),
                 };
                 (0..pairs).map(pair).sum()
             } else {
@@ -306,13 +333,15 @@ impl Block<'_> {
 
 pub(super) type Constraint = (usize, usize, Link);
 
-/// The pairs of each kind, must-links first, and what one of them weighs. With `balance`, must-links and cannot-links weigh as
-/// much as each other; the weights sum to the number of constraints either way.
+/// The pairs of each kind, must-links first, and what one of them weighs. With `balance`,
+/// must-links and cannot-links weigh as much as each other; the weights sum to the number of
+/// constraints either way.
 pub(super) fn by_kind(
     constraints: impl Iterator<Item = Constraint>,
     balance: bool,
 ) -> [(Link, Vec<Constraint>, f64); 2] {
-    let (must, cannot): (Vec<_>, Vec<_>) = constraints.partition(|&(_, _, link)| link == Link::Must);
+    let (must, cannot): (Vec<_>, Vec<_>) =
+        constraints.partition(|&(_, _, link)| link == Link::Must);
     let half = (must.len() + cannot.len()) as f64 / 2.0;
     let balanced = balance && !must.is_empty() && !cannot.is_empty();
     [(Link::Must, must), (Link::Cannot, cannot)].map(|(link, pairs)| {
@@ -370,7 +399,8 @@ impl Batch {
     }
 }
 
-/// How some weights stand to the constraints of the blocks: what is violated, and the weighted loss.
+/// How some weights stand to the constraints of the blocks: what is violated, and the weighted
+/// loss.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Standing {
     pub(crate) violations: Violations,
@@ -387,14 +417,21 @@ impl Standing {
 }
 
 /// How the weights that the blocks were made with stand, or others.
-pub(crate) fn standing(blocks: &[Block<'_>], weights: Option<&Weights>, loss: PairLoss) -> Standing {
+pub(crate) fn standing(
+    blocks: &[Block<'_>],
+    weights: Option<&Weights>,
+    loss: PairLoss,
+) -> Standing {
     let of_block = |b: &Block<'_>| {
         let soft = weights.map_or_else(|| b.rows.before(), |w| b.rows.memberships(w));
         let f = match weights {
             Some(w) => b.rows.f_of(&soft, w.total() as f64),
             None => b.rows.prior.clone(),
         };
-        Standing { violations: b.violations(&soft), loss: b.weight * loss.value(b.link, &f, b.pairs()) }
+        Standing {
+            violations: b.violations(&soft),
+            loss: b.weight * loss.value(b.link, &f, b.pairs()),
+        }
     };
     let parts: Vec<Standing> = blocks.par_iter().map(of_block).collect();
     let mut sum = Standing::default();

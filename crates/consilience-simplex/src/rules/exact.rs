@@ -4,9 +4,9 @@ use super::PairLoss;
 
 /// The weights that solve the problem of a batch, to a certified gap.
 ///
-/// Use it where the hull of the members is to be searched as the papers mean it, and where the answer should
-/// not depend on step sizes. A weight per member can only re-weigh members, not say which of their
-/// distinctions matter: on ensembles of many classes constraints move it little.
+/// Use it where the hull of the members is to be searched as the papers mean it, and where the
+/// answer should not depend on step sizes. A weight per member can only re-weigh members, not say
+/// which of their distinctions matter: on ensembles of many classes constraints move it little.
 ///
 /// With F(gamma) the memberships, the weights minimise over the simplex
 ///
@@ -14,8 +14,9 @@ use super::PairLoss;
 /// f(gamma) = sum_must w_M loss(F_i, F_j) + sum_cannot w_C loss(F_i, F_j) + lambda |gamma - gamma_(t-1)|^2,
 /// ```
 ///
-/// the [`PairLoss`] of the papers being `|F_i - F_j|^2` and `|F_i + F_j|^2`. A member that does not label an
-/// object is taken to say what the others say of it under `gamma_(t-1)`, which keeps F linear in gamma.
+/// the [`PairLoss`] of the papers being `|F_i - F_j|^2` and `|F_i + F_j|^2`. A member that does not
+/// label an object is taken to say what the others say of it under `gamma_(t-1)`, which keeps F
+/// linear in gamma.
 ///
 /// ```
 /// use consilience_core::{Ensemble, Link};
@@ -32,14 +33,15 @@ use super::PairLoss;
 /// ```
 ///
 /// # Complexity
-/// O(p (m + r)) time per iteration for p constraints and O(p (m + r)) memory: the derivative by member u
-/// needs only the two labels that u gives a pair. No m x m matrix, nothing in n.
+/// O(p (m + r)) time per iteration for p constraints and O(p (m + r)) memory: the derivative by
+/// member u needs only the two labels that u gives a pair. No m x m matrix, nothing in n.
 ///
 /// # References
-/// Yi, Zhang, Yang, Liu, Wang 2015, Eq. 8 to 10; Yi 2014, Eq. 6.9 with lambda the number of constraints. The
-/// papers take single gradient steps of a size to be chosen; here the gradient is accelerated (Nesterov 1983, with
-/// the restarts of O'Donoghue, Candes 2015), its step found by the curvature, and it stops at a gap certified by
-/// the strong convexity of the last term. Missing labels, balance and [`PairLoss::Probability`] are ours.
+/// Yi, Zhang, Yang, Liu, Wang 2015, Eq. 8 to 10; Yi 2014, Eq. 6.9 with lambda the number of
+/// constraints. The papers take single gradient steps of a size to be chosen; here the gradient is
+/// accelerated (Nesterov 1983, with the restarts of O'Donoghue, Candes 2015), its step found by the
+/// curvature, and it stops at a gap certified by the strong convexity of the last term. Missing
+/// labels, balance and [`PairLoss::Probability`] are ours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExactUpdate {
     pub(crate) loss: PairLoss,
@@ -50,9 +52,16 @@ pub struct ExactUpdate {
 }
 
 impl Default for ExactUpdate {
-    /// Squared loss, balanced, lambda the number of constraints, gap 1e-6, at most 1,000 iterations.
+    /// Squared loss, balanced, lambda the number of constraints, gap 1e-6, at most 1,000
+    /// iterations.
     fn default() -> Self {
-        ExactUpdate { loss: PairLoss::Squared, balance: true, lambda: None, gap: 1e-6, max_iterations: 1000 }
+        ExactUpdate {
+            loss: PairLoss::Squared,
+            balance: true,
+            lambda: None,
+            gap: 1e-6,
+            max_iterations: 1000,
+        }
     }
 }
 
@@ -63,22 +72,22 @@ impl ExactUpdate {
         self
     }
 
-    /// Whether the must-links and the cannot-links of a batch weigh as much as each other, so that the rarer
-    /// kind is heard; true unless said otherwise, false as in the papers.
+    /// Whether the must-links and the cannot-links of a batch weigh as much as each other, so that
+    /// the rarer kind is heard; true unless said otherwise, false as in the papers.
     pub fn balance(mut self, balance: bool) -> Self {
         self.balance = balance;
         self
     }
 
-    /// How strongly to hold on to the weights before; the number of new constraints of each batch unless said
-    /// otherwise.
+    /// How strongly to hold on to the weights before; the number of new constraints of each batch
+    /// unless said otherwise.
     pub fn lambda(mut self, lambda: f64) -> Self {
         self.lambda = Some(lambda);
         self
     }
 
-    /// The relative gap to stop at: (objective - lower bound) over the objective, or over a thousandth per
-    /// constraint where that is more. 1e-6 unless said otherwise.
+    /// The relative gap to stop at: (objective - lower bound) over the objective, or over a
+    /// thousandth per constraint where that is more. 1e-6 unless said otherwise.
     pub fn gap(mut self, gap: f64) -> Self {
         self.gap = gap;
         self

@@ -5,12 +5,12 @@ use super::PairLoss;
 use super::pairs::{Kind, Pairs};
 use crate::kernel::{ACROSS, APART, Kernel, TILE, TOGETHER, Work, dispatch};
 
-/// Up to this many members the matrix is worth its p m^2 comparisons of bytes, 64 at a time, since each of the
-/// dozens of gradients then costs m^2 instead of 4 p m.
+/// Up to this many members the matrix is worth its p m^2 comparisons of bytes, 64 at a time, since
+/// each of the dozens of gradients then costs m^2 instead of 4 p m.
 pub(crate) const MEMBERS: usize = 512;
 
-/// The loss of a batch without gaps as `gamma' A gamma` and a constant, since it depends on the labels only by
-/// which of them are equal.
+/// The loss of a batch without gaps as `gamma' A gamma` and a constant, since it depends on the
+/// labels only by which of them are equal.
 pub(crate) struct Gram {
     members: usize,
     matrix: Vec<f64>,
@@ -21,8 +21,12 @@ pub(crate) struct Gram {
 impl Gram {
     pub(crate) fn of(pairs: &Pairs, loss: PairLoss) -> Self {
         let m = pairs.n_members();
-        let mut gram =
-            Gram { members: m, matrix: vec![0.0; m * m], constant: 0.0, convex: loss == PairLoss::Squared };
+        let mut gram = Gram {
+            members: m,
+            matrix: vec![0.0; m * m],
+            constant: 0.0,
+            convex: loss == PairLoss::Squared,
+        };
         for kind in pairs.kinds().iter().filter(|k| k.pairs > 0) {
             gram.add(pairs, kind, loss);
         }

@@ -4,13 +4,14 @@ use consilience_core::Link;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PairLoss {
-    /// The papers': `|F_i - F_j|^2` for a must-link, `|F_i + F_j|^2` for a cannot-link. Convex, so that the
-    /// optimum is global and certified; but both also fall where the rows blur towards uniform.
+    /// The papers': `|F_i - F_j|^2` for a must-link, `|F_i + F_j|^2` for a cannot-link. Convex, so
+    /// that the optimum is global and certified; but both also fall where the rows blur towards
+    /// uniform.
     #[default]
     Squared,
-    /// `1 - F_i.F_j` for a must-link, `F_i.F_j` for a cannot-link: the probability that a draw from the
-    /// memberships violates it. It does not reward blur, and it is not convex: what is found is a stationary
-    /// point.
+    /// `1 - F_i.F_j` for a must-link, `F_i.F_j` for a cannot-link: the probability that a draw from
+    /// the memberships violates it. It does not reward blur, and it is not convex: what is found is
+    /// a stationary point.
     Probability,
 }
 
@@ -24,8 +25,8 @@ impl PairLoss {
         }
     }
 
-    /// The part of [`PairLoss::value`] of second degree: for a difference of two F, what the loss deviates from
-    /// its tangent.
+    /// The part of [`PairLoss::value`] of second degree: for a difference of two F, what the loss
+    /// deviates from its tangent.
     pub(crate) fn quadratic(self, link: Link, f: &[f64], pairs: usize) -> f64 {
         let sign = sign(link);
         f.chunks(2 * pairs)
@@ -33,7 +34,9 @@ impl PairLoss {
                 let (a, b) = row.split_at(pairs);
                 let sides = a.iter().zip(b);
                 match self {
-                    PairLoss::Squared => sides.map(|(a, b)| (a + sign * b) * (a + sign * b)).sum::<f64>(),
+                    PairLoss::Squared => {
+                        sides.map(|(a, b)| (a + sign * b) * (a + sign * b)).sum::<f64>()
+                    }
                     PairLoss::Probability => sides.map(|(a, b)| sign * a * b).sum(),
                 }
             })
@@ -44,7 +47,10 @@ impl PairLoss {
     pub(crate) fn derivatives(self, link: Link, a: &[f64], b: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let mut rows: Vec<f64> = a.iter().zip(b).flat_map(|(&a, &b)| [a, b]).collect();
         self.differentiate(link, &mut rows, 1, 1.0);
-        (rows.iter().step_by(2).copied().collect(), rows.iter().skip(1).step_by(2).copied().collect())
+        (
+            rows.iter().step_by(2).copied().collect(),
+            rows.iter().skip(1).step_by(2).copied().collect(),
+        )
     }
 
     /// Replaces F by the derivative of the weighted sum.

@@ -12,8 +12,8 @@ use crate::weights::Weights;
 /// Pairs that one task counts: few enough for bytes.
 const COUNTED: usize = 128;
 
-/// A batch of constraints whose labels are read where they lie. For rules that need nothing but the errors of each member;
-/// gives the same bits as [`Pairs`](super::pairs::Pairs).
+/// A batch of constraints whose labels are read where they lie. For rules that need nothing but the
+/// errors of each member; gives the same bits as [`Pairs`](super::pairs::Pairs).
 pub(crate) struct MirroredPairs<'a> {
     mirror: &'a Mirror,
     kinds: [(Link, Vec<Constraint>, f64); 2],
@@ -31,8 +31,8 @@ impl<'a> MirroredPairs<'a> {
         MirroredPairs { mirror, kinds: by_kind(constraints, balance), clusters }
     }
 
-    /// Each member's share of errors, weighted: 0 where it puts every pair right, 1 where none. `None` where some member is
-    /// silent on some object.
+    /// Each member's share of errors, weighted: 0 where it puts every pair right, 1 where none.
+    /// `None` where some member is silent on some object.
     pub(crate) fn mean_errors(&self) -> Option<Vec<f64>> {
         let chunks: Vec<(usize, &[Constraint])> = (0..2)
             .flat_map(|kind| self.kinds[kind].1.chunks(COUNTED).map(move |chunk| (kind, chunk)))
@@ -47,7 +47,10 @@ impl<'a> MirroredPairs<'a> {
         };
         let mut agreements = vec![[0u32; 2]; self.mirror.members()];
         for (kind, counts) in parts {
-            agreements.iter_mut().zip(counts?).for_each(|(all, count)| all[kind] += u32::from(count));
+            agreements
+                .iter_mut()
+                .zip(counts?)
+                .for_each(|(all, count)| all[kind] += u32::from(count));
         }
         Some(share_of_errors(self.kinds.each_ref().map(|k| (k.1.len(), k.2)), agreements))
     }
@@ -63,8 +66,11 @@ impl<'a> MirroredPairs<'a> {
         let [before, after] = weights.map(Weights::units);
         let both: Vec<u64> =
             before.iter().zip(after).map(|(&b, &a)| u64::from(a) << 32 | u64::from(b)).collect();
-        let chunks: Vec<Chunk<'_>> =
-            self.kinds.iter().flat_map(|k| k.1.chunks(TILE).map(|chunk| (k.0, chunk, k.2))).collect();
+        let chunks: Vec<Chunk<'_>> = self
+            .kinds
+            .iter()
+            .flat_map(|k| k.1.chunks(TILE).map(|chunk| (k.0, chunk, k.2)))
+            .collect();
         let new = || (Tally::new(self.clusters), vec![[[[0; TILE]; 2]; 2]; self.clusters]);
         let of_chunk = |(tally, votes): &mut (Tally, Votes), chunk: &Chunk<'_>| {
             dispatch(Stand { mirror: self.mirror, chunk, both: &both, weights, loss, tally, votes })
@@ -121,9 +127,12 @@ impl Work for Stand<'_, '_> {
 
     #[inline(always)]
     fn run<K: Kernel>(self, _: K) -> [Standing; 2] {
-        let Stand { mirror, chunk: &(link, pairs, weight), both, weights, loss, tally, votes } = self;
+        let Stand { mirror, chunk: &(link, pairs, weight), both, weights, loss, tally, votes } =
+            self;
         for (t, &(i, j, _)) in pairs.iter().enumerate() {
-            for (votes, sums) in votes.iter_mut().zip(tally.count([mirror.row(i), mirror.row(j)], both)) {
+            for (votes, sums) in
+                votes.iter_mut().zip(tally.count([mirror.row(i), mirror.row(j)], both))
+            {
                 for (side, sum) in sums.into_iter().enumerate() {
                     votes[0][side][t] = sum as u32;
                     votes[1][side][t] = (sum >> 32) as u32;

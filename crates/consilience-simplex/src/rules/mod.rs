@@ -25,9 +25,10 @@ pub use multiplicative::MultiplicativeUpdate;
 
 /// How the weights of the members follow a batch of constraints.
 ///
-/// All rules see only the new constraints and the labels of their objects, so a batch of p constraints costs
-/// O(p (m + r)) per pass whatever n is. [`ExactUpdate`] solves the problem of the papers to a certified gap;
-/// [`AdditiveUpdate`] and [`MultiplicativeUpdate`] are the papers' cheaper relaxations.
+/// All rules see only the new constraints and the labels of their objects, so a batch of p
+/// constraints costs O(p (m + r)) per pass whatever n is. [`ExactUpdate`] solves the problem of the
+/// papers to a certified gap; [`AdditiveUpdate`] and [`MultiplicativeUpdate`] are the papers'
+/// cheaper relaxations.
 ///
 /// ```
 /// use consilience_simplex::{AdditiveUpdate, ExactUpdate, UpdateRule};
@@ -123,8 +124,8 @@ impl UpdateRule {
         }
     }
 
-    /// The weights after a batch. `now` are those before it, `earlier` those before the batch before, `errors` each
-    /// member's share of errors.
+    /// The weights after a batch. `now` are those before it, `earlier` those before the batch
+    /// before, `errors` each member's share of errors.
     pub(crate) fn apply(
         &self,
         problem: &Problem<'_>,
@@ -135,10 +136,16 @@ impl UpdateRule {
     ) -> Result<Outcome> {
         match self {
             UpdateRule::Exact(rule) => {
-                let found = problem.minimise(problem.anchor, rule.gap, rule.max_iterations, observer)?;
+                let found =
+                    problem.minimise(problem.anchor, rule.gap, rule.max_iterations, observer)?;
                 // Only a convex problem has a lower bound.
                 let lower = (rule.loss == PairLoss::Squared).then_some(found.lower);
-                Ok(Outcome { gamma: found.gamma, status: found.status, iterations: found.iterations, lower })
+                Ok(Outcome {
+                    gamma: found.gamma,
+                    status: found.status,
+                    iterations: found.iterations,
+                    lower,
+                })
             }
             UpdateRule::Additive(rule) => rule.apply(&errors(), now, observer),
             UpdateRule::Multiplicative(rule) => rule.apply(&errors(), now, earlier, observer),

@@ -17,8 +17,8 @@ const AGREEING: usize = 150;
 /// Fill up the last tile on either side of pairs: no two of them agree, and nobody votes for them.
 const FILL: [u8; 2] = [254, 255];
 
-/// A batch of constraints by the bytes of the members, must-links first: 64 objects `i` in one tile and their
-/// 64 `j` in the next.
+/// A batch of constraints by the bytes of the members, must-links first: 64 objects `i` in one tile
+/// and their 64 `j` in the next.
 pub(crate) struct Pairs {
     tiles: Tiles,
     kinds: [Kind; 2],
@@ -35,7 +35,8 @@ pub(crate) struct Kind {
 }
 
 impl Pairs {
-    /// Weighted as in [`by_kind`]; for at most [`MOST`] common clusters. `labels` gathers those of some objects by all members.
+    /// Weighted as in [`by_kind`]; for at most [`MOST`] common clusters. `labels` gathers those of
+    /// some objects by all members.
     pub(crate) fn of(
         labels: impl FnOnce(&[u32]) -> Tiles,
         clusters: usize,
@@ -79,7 +80,8 @@ impl Pairs {
         self
     }
 
-    /// The labels as blocks have them: for each block the first objects of its pairs, then the second.
+    /// The labels as blocks have them: for each block the first objects of its pairs, then the
+    /// second.
     pub(super) fn labels(&self) -> Labels {
         let n = 2 * self.kinds.iter().map(|k| k.pairs).sum::<usize>();
         let mut values = Vec::with_capacity(n * self.n_members());
@@ -89,7 +91,8 @@ impl Pairs {
                     let real = PAIRS.min(kind.pairs - block * PAIRS);
                     for side in 0..2 {
                         let labels = sides.iter().flat_map(|s| &s[side].0).take(real);
-                        let wide = |&l: &u8| if l == SILENT { self.clusters as u16 } else { l.into() };
+                        let wide =
+                            |&l: &u8| if l == SILENT { self.clusters as u16 } else { l.into() };
                         values.extend(labels.map(wide));
                     }
                 }
@@ -114,10 +117,11 @@ impl Pairs {
     /// Each member's share of errors, weighted: 0 where it puts every pair right, 1 where none.
     pub(crate) fn mean_errors(&self) -> Vec<f64> {
         let count = |members: Range<usize>| dispatch(Agreements { pairs: self, members });
-        let agreements = ordered_chunks(self.n_members(), AGREEING, count, Vec::new(), |mut all, some| {
-            all.extend(some);
-            all
-        });
+        let agreements =
+            ordered_chunks(self.n_members(), AGREEING, count, Vec::new(), |mut all, some| {
+                all.extend(some);
+                all
+            });
         share_of_errors(self.kinds.each_ref().map(|k| (k.pairs, k.weight)), agreements)
     }
 
@@ -125,7 +129,8 @@ impl Pairs {
     pub(crate) fn standings(&self, weights: [&Weights; 2], loss: PairLoss) -> [Standing; 2] {
         let of_chunk = |chunk: usize| dispatch(Stand { pairs: self, weights, loss, chunk });
         let chunks = 0..self.tiles.per_member() / 2;
-        let parts: Vec<[Standing; 2]> = if self.n_members() * self.tiles.per_member() * TILE < WORTH {
+        let parts: Vec<[Standing; 2]> = if self.n_members() * self.tiles.per_member() * TILE < WORTH
+        {
             chunks.map(of_chunk).collect()
         } else {
             chunks.into_par_iter().map(of_chunk).collect()
@@ -203,11 +208,12 @@ impl Work for Stand<'_> {
     }
 }
 
-/// For each cluster the votes by each of two sets of weights on both objects of at most 64 pairs, side by side.
+/// For each cluster the votes by each of two sets of weights on both objects of at most 64 pairs,
+/// side by side.
 pub(super) type Votes = Vec<[[[u32; TILE]; 2]; 2]>;
 
-/// Each member's share of errors, from the numbers of must-links and cannot-links that it puts together, of so many, at
-/// such a weight each.
+/// Each member's share of errors, from the numbers of must-links and cannot-links that it puts
+/// together, of so many, at such a weight each.
 pub(super) fn share_of_errors(
     kinds: [(usize, f64); 2],
     agreements: impl IntoIterator<Item = [u32; 2]>,

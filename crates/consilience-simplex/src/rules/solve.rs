@@ -1,5 +1,5 @@
-//! Projected gradients on the simplex, accelerated where the problem is convex, with a lower bound that
-//! certifies the gap.
+//! Projected gradients on the simplex, accelerated where the problem is convex, with a lower bound
+//! that certifies the gap.
 
 use consilience_core::{Observer, Result, Status};
 use consilience_num::simplex::project_simplex;
@@ -18,8 +18,8 @@ pub(crate) struct Problem<'a> {
     pub(crate) floor: f64,
 }
 
-/// What a few objects cost. Each has an image of gamma that is linear in gamma, so that steps may be taken
-/// between images.
+/// What a few objects cost. Each has an image of gamma that is linear in gamma, so that steps may
+/// be taken between images.
 pub(crate) enum Part<'a> {
     /// Pairs of one kind; the image is F, r x n.
     Pairs(&'a Block<'a>, PairLoss),
@@ -133,7 +133,8 @@ impl Problem<'_> {
 
     /// `objective(to) - tangent at from`, exactly: everything here is of second degree.
     fn deviation(&self, from: &Point, to: &Point) -> f64 {
-        let difference = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| b - a).collect::<Vec<_>>();
+        let difference =
+            |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| b - a).collect::<Vec<_>>();
         let step = difference(&from.gamma, &to.gamma);
         let parts: Vec<f64> = self
             .parts
@@ -144,8 +145,8 @@ impl Problem<'_> {
         parts.iter().sum::<f64>() + self.lambda * square(step.iter().copied())
     }
 
-    /// The least value over the simplex of the tangent at a point plus `lambda |. - point|^2`: below a convex
-    /// objective everywhere.
+    /// The least value over the simplex of the tangent at a point plus `lambda |. - point|^2`:
+    /// below a convex objective everywhere.
     fn lower(&self, at: &Point, gradient: &[f64]) -> f64 {
         let objective = at.loss + self.pull(&at.gamma);
         if self.lambda > 0.0 {
@@ -164,8 +165,8 @@ impl Problem<'_> {
         ((objective - lower) / objective.max(self.floor)).max(0.0)
     }
 
-    /// From `start` until the relative gap is at most `gap`. Where the problem is not convex, the gap is that
-    /// of the tangent problem: 0 at a stationary point.
+    /// From `start` until the relative gap is at most `gap`. Where the problem is not convex, the
+    /// gap is that of the tangent problem: 0 at a stationary point.
     pub(crate) fn minimise(
         &self,
         start: &[f64],
@@ -191,7 +192,8 @@ impl Problem<'_> {
                 return Ok(Solution { gamma: x.gamma, lower, iterations, status });
             }
             let next = loop {
-                let mut z: Vec<f64> = y.gamma.iter().zip(&gradient).map(|(y, g)| y - g / curvature).collect();
+                let mut z: Vec<f64> =
+                    y.gamma.iter().zip(&gradient).map(|(y, g)| y - g / curvature).collect();
                 project_simplex(&mut z);
                 let next = self.at(z);
                 let moved = square(next.gamma.iter().zip(&y.gamma).map(|(a, b)| a - b));
@@ -218,7 +220,8 @@ impl Problem<'_> {
 
 /// `next + momentum (next - x)`; images are linear and need no second pass over the labels.
 fn extrapolate(x: &Point, next: &Point, momentum: f64) -> Point {
-    let beyond = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| b + momentum * (b - a)).collect();
+    let beyond =
+        |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| b + momentum * (b - a)).collect();
     Point {
         gamma: beyond(&x.gamma, &next.gamma),
         images: x.images.iter().zip(&next.images).map(|(a, b)| beyond(a, b)).collect(),

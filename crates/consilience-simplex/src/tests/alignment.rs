@@ -26,14 +26,14 @@ fn weights_closest_to_a_clustering() {
     let (e, _) = world(2, 80, 6, 0.1);
     // Closest to a mixture of members 0 and 2 are the weights of that mixture.
     let mixed = {
-        let setup =
-            UpdaterSetup::new(3).start(InitialWeights::Given(vec![0.7, 0., 0.3, 0., 0., 0., 0., 0., 0.]));
+        let setup = UpdaterSetup::new(3)
+            .start(InitialWeights::Given(vec![0.7, 0., 0.3, 0., 0., 0., 0., 0., 0.]));
         setup.updater(e.clone()).unwrap().memberships().unwrap()
     };
     let complete = world(2, 80, 6, 0.0).0;
     let soft = {
-        let setup =
-            UpdaterSetup::new(3).start(InitialWeights::Given(vec![0.7, 0., 0.3, 0., 0., 0., 0., 0., 0.]));
+        let setup = UpdaterSetup::new(3)
+            .start(InitialWeights::Given(vec![0.7, 0., 0.3, 0., 0., 0., 0., 0., 0.]));
         setup.updater(complete.clone()).unwrap().memberships().unwrap()
     };
     let setup = UpdaterSetup::new(3).start(InitialWeights::ClosestMemberships(soft));
@@ -44,7 +44,8 @@ fn weights_closest_to_a_clustering() {
     let gamma = setup.updater(e.clone()).unwrap().gamma();
     assert!(gamma[0] > 0.4 && gamma[2] > 0.1, "{gamma:?}");
     let three = complete.members().iter().position(|p| p.n_clusters() == 3).unwrap();
-    let setup = UpdaterSetup::new(3).start(InitialWeights::Closest(complete.members()[three].clone()));
+    let setup =
+        UpdaterSetup::new(3).start(InitialWeights::Closest(complete.members()[three].clone()));
     assert!(setup.updater(complete).unwrap().gamma()[three] > 0.99);
 }
 
@@ -57,7 +58,10 @@ fn bad_starts_are_told() {
     assert_eq!(kind(InitialWeights::Given(vec![0.0, 0.0])), ErrorKind::InvalidParameter);
     let p = Partition::from_labels(&[0, 1]).unwrap();
     assert_eq!(kind(InitialWeights::Closest(p.clone())), ErrorKind::ShapeMismatch);
-    assert_eq!(kind(InitialWeights::ClosestMemberships(Memberships::from(&p))), ErrorKind::ShapeMismatch);
+    assert_eq!(
+        kind(InitialWeights::ClosestMemberships(Memberships::from(&p))),
+        ErrorKind::ShapeMismatch
+    );
     // More clusters than there are common ones, and none at all, are no errors.
     for labels in [[0, 1, 2], [-1, -1, -1]] {
         let start = InitialWeights::Closest(Partition::from_labels(&labels).unwrap());

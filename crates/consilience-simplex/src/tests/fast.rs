@@ -100,7 +100,8 @@ proptest! {
     }
 }
 
-/// Columns of one, two and four bytes, more objects than one task takes, and nearly all of them undecided.
+/// Columns of one, two and four bytes, more objects than one task takes, and nearly all of them
+/// undecided.
 #[test]
 fn wide_columns_and_narrow_decisions_equal_naive_counting() {
     let n = 66_000;
@@ -129,7 +130,8 @@ fn pairs_equal_blocks() {
         let (e, truth) = world(seed, 90, 9, 0.0);
         let mut updater = open(&e, 4);
         updater.set_gamma(&(0..12).map(|u| (u % 4) as f64).collect::<Vec<_>>()).unwrap();
-        let after = Weights::given(&(0..12).map(|u| 1.0 + (u % 5) as f64).collect::<Vec<_>>(), 12).unwrap();
+        let after =
+            Weights::given(&(0..12).map(|u| 1.0 + (u % 5) as f64).collect::<Vec<_>>(), 12).unwrap();
         let (before, r) = (updater.weights.clone(), updater.n_clusters());
         let all = links(&truth, count, seed);
         let musts: Vec<_> = all.iter().copied().filter(|l| l.2 == Link::Must).collect();
@@ -137,15 +139,19 @@ fn pairs_equal_blocks() {
             let mirror = updater.mirror.as_ref().unwrap();
             let members: Vec<usize> = (0..12).collect();
             let labels = |objects: &[u32]| {
-                let tiles = Tiles::gathered(&updater.ensemble, &updater.alignment, &members, objects);
+                let tiles =
+                    Tiles::gathered(&updater.ensemble, &updater.alignment, &members, objects);
                 let turned = Tiles::mirrored(mirror, objects);
-                assert!((0..12).all(|u| tiles.row(u) == turned.row(u)) && tiles.gaps() == turned.gaps());
+                assert!(
+                    (0..12).all(|u| tiles.row(u) == turned.row(u)) && tiles.gaps() == turned.gaps()
+                );
                 tiles
             };
             let pairs = Pairs::of(labels, r, batch.iter().copied(), true);
             assert!(!pairs.gaps());
             let mirrored = MirroredPairs::of(mirror, r, batch.iter().copied(), true);
-            let general = Batch::of(&updater.ensemble, &updater.alignment, batch.iter().copied(), true);
+            let general =
+                Batch::of(&updater.ensemble, &updater.alignment, batch.iter().copied(), true);
             let blocks = general.blocks(r, &before);
             let copied = Batch::of_pairs(&pairs);
             let pairs = pairs.filled();
@@ -154,9 +160,14 @@ fn pairs_equal_blocks() {
             close(&pairs.mean_errors(), &mean_errors(&copied.blocks(r, &before), 12));
             for loss in [PairLoss::Squared, PairLoss::Probability] {
                 let wanted = [None, Some(&after)].map(|w| standing(&blocks, w, loss));
-                let [by_tiles, by_rows] =
-                    [pairs.standings([&before, &after], loss), mirrored.standings([&before, &after], loss)];
-                assert_eq!(by_rows.map(|s| (s.violations, s.loss)), by_tiles.map(|s| (s.violations, s.loss)));
+                let [by_tiles, by_rows] = [
+                    pairs.standings([&before, &after], loss),
+                    mirrored.standings([&before, &after], loss),
+                ];
+                assert_eq!(
+                    by_rows.map(|s| (s.violations, s.loss)),
+                    by_tiles.map(|s| (s.violations, s.loss))
+                );
                 for (a, b) in by_tiles.iter().zip(&wanted) {
                     assert_eq!(
                         (a.violations.must, a.violations.cannot),
@@ -169,8 +180,10 @@ fn pairs_equal_blocks() {
                     let problem = Problem { parts, anchor: &anchor, lambda: 1.0, floor: 0.0 };
                     problem.minimise(&anchor, 0.0, 1, &()).unwrap()
                 };
-                let by_blocks: Vec<Part<'_>> = blocks.iter().map(|b| Part::Pairs(b, loss)).collect();
-                let (a, b) = (minimise(&[Part::Gram(Gram::of(&pairs, loss))]), minimise(&by_blocks));
+                let by_blocks: Vec<Part<'_>> =
+                    blocks.iter().map(|b| Part::Pairs(b, loss)).collect();
+                let (a, b) =
+                    (minimise(&[Part::Gram(Gram::of(&pairs, loss))]), minimise(&by_blocks));
                 close(&a.gamma, &b.gamma);
                 close(&[a.lower], &[b.lower]);
             }
@@ -184,7 +197,9 @@ fn the_mirror_shows_what_members_say() {
     let row = |updater: &Updater, i: usize| -> Vec<u8> {
         let label = |u: usize| updater.ensemble().members()[u].label(i);
         let common = |u: usize| label(u).and_then(|l| updater.alignment_of(u).unwrap()[l]);
-        (0..updater.ensemble().n_members()).map(|u| common(u).map_or(u8::MAX, |c| c as u8)).collect()
+        (0..updater.ensemble().n_members())
+            .map(|u| common(u).map_or(u8::MAX, |c| c as u8))
+            .collect()
     };
     let check = |updater: &Updater| {
         let mirror: &Mirror = updater.mirror.as_ref().unwrap();
@@ -211,7 +226,11 @@ fn the_mirror_shows_what_members_say() {
         check(&updater);
         check(&clone);
         updater
-            .add_members(vec![Partition::from_fn(n + 70, |i| Some(i as u64 % 3)).unwrap()], 0.1, &())
+            .add_members(
+                vec![Partition::from_fn(n + 70, |i| Some(i as u64 % 3)).unwrap()],
+                0.1,
+                &(),
+            )
             .unwrap();
         check(&updater);
         updater.retire_members(&[0]).unwrap();
@@ -269,7 +288,8 @@ impl Work for Everything<'_> {
             let [a, b] = kernel.count_32::<R, 2>(both, 2, first);
             long.extend(a.into_iter().zip(b).map(|(a, b)| [a, b]).take(clusters - first));
         });
-        let table: [u8; 256] = std::array::from_fn(|l| if l < 16 * 3 { (l * 89 % 251) as u8 } else { 255 });
+        let table: [u8; 256] =
+            std::array::from_fn(|l| if l < 16 * 3 { (l * 89 % 251) as u8 } else { 255 });
         let one_row: [u8; 256] = std::array::from_fn(|l| if l < 16 { 15 - l as u8 } else { 255 });
         let translated = tiles
             .iter()
@@ -293,9 +313,11 @@ fn vectors_equal_loops() {
     for clusters in [1usize, 2, 5, 10, 12, 13, 40] {
         let mut label = |k: usize| if s.below(20) == 0 { 255 } else { s.below(k) as u8 };
         // Enough of them that counts do not fit one byte.
-        let tiles: Vec<Tile> =
-            (0..200).map(|t| Tile(std::array::from_fn(|_| label(1 + (t + clusters) % 70)))).collect();
-        let weights: Vec<u32> = (0..200).map(|u| (u * 2_654_435_761u64 % (1 << 24)) as u32).collect();
+        let tiles: Vec<Tile> = (0..200)
+            .map(|t| Tile(std::array::from_fn(|_| label(1 + (t + clusters) % 70))))
+            .collect();
+        let weights: Vec<u32> =
+            (0..200).map(|u| (u * 2_654_435_761u64 % (1 << 24)) as u32).collect();
         let work = || Everything { tiles: &tiles, weights: &weights, clusters };
         let (short, long, translated, counts) = dispatch(work());
         assert_eq!(plainly(work()), (short.clone(), long.clone(), translated, counts.clone()));
@@ -308,7 +330,10 @@ fn vectors_equal_loops() {
                 assert_eq!(u32::from(short[c][i]), votes(i, &|w| w >> 22));
             }
             for i in 0..16 {
-                assert_eq!(long[c].map(|l| l[i]), [votes(32 + i, &|w| w), votes(32 + i, &|w| w / 3)]);
+                assert_eq!(
+                    long[c].map(|l| l[i]),
+                    [votes(32 + i, &|w| w), votes(32 + i, &|w| w / 3)]
+                );
             }
         }
         let (mine, other) = tiles.split_at(100);

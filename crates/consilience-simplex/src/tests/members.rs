@@ -22,7 +22,10 @@ fn appended_objects_are_labelled_like_equal_old_ones() {
     let state = updater.to_bytes();
     let bad = array![[0, 0, 0, 0, 0, 0, 0, 0, 9]];
     assert_eq!(updater.append_objects(bad.view()).unwrap_err().kind(), ErrorKind::OutOfRange);
-    assert_eq!(updater.append_objects(array![[0]].view()).unwrap_err().kind(), ErrorKind::ShapeMismatch);
+    assert_eq!(
+        updater.append_objects(array![[0]].view()).unwrap_err().kind(),
+        ErrorKind::ShapeMismatch
+    );
     assert_eq!(updater.to_bytes(), state);
 }
 
@@ -47,7 +50,8 @@ fn members_join_aligned_and_leave_without_a_trace() {
     let before = (updater.gamma(), updater.partition().unwrap());
     updater.add_members(vec![truth.clone()], 0.0, &()).unwrap();
     assert_eq!((updater.gamma()[9], updater.partition().unwrap()), (0.0, before.1.clone()));
-    // The best member there can be: its three classes are three common clusters, and constraints bring it in.
+    // The best member there can be: its three classes are three common clusters, and constraints
+    // bring it in.
     let mut table = updater.alignment_of(9).unwrap();
     table.sort();
     assert_eq!(table, vec![Some(0), Some(1), Some(2)]);

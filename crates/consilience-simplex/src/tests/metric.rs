@@ -1,6 +1,7 @@
 use consilience_core::conformance::planted;
 use consilience_core::{
-    BaseClusterer, Ensemble, ErrorKind, Features, Fit, Link, Observer, Partition, Report, Result, Seed,
+    BaseClusterer, Ensemble, ErrorKind, Features, Fit, Link, Observer, Partition, Report, Result,
+    Seed,
 };
 use consilience_num::kmeans::{self, KMeansOptions};
 use ndarray::Array2;
@@ -14,10 +15,20 @@ impl BaseClusterer for Means {
         "means"
     }
 
-    fn fit(&self, x: Features<'_>, k: usize, seed: Seed, _: &dyn Observer) -> Result<Fit<Partition>> {
+    fn fit(
+        &self,
+        x: Features<'_>,
+        k: usize,
+        seed: Seed,
+        _: &dyn Observer,
+    ) -> Result<Fit<Partition>> {
         let Features::F64(x) = x else { panic!("double precision is wanted") };
-        let fit =
-            kmeans::fit(x, None, &KMeansOptions { seed: seed.0, ..KMeansOptions::new(k) }, &mut |_| true);
+        let fit = kmeans::fit(
+            x,
+            None,
+            &KMeansOptions { seed: seed.0, ..KMeansOptions::new(k) },
+            &mut |_| true,
+        );
         Ok(Fit::new(Partition::from_labels(&fit.assignment)?, Report::default()))
     }
 }
@@ -26,7 +37,9 @@ fn batch(truth: &Partition, count: usize, seed: u64) -> Vec<(usize, usize, Link)
     let (mut draw, n) = (Seed(seed).stream(), truth.n_objects());
     (0..count)
         .map(|_| (draw.below(n), draw.below(n)))
-        .map(|(i, j)| (i, j, if truth.label(i) == truth.label(j) { Link::Must } else { Link::Cannot }))
+        .map(|(i, j)| {
+            (i, j, if truth.label(i) == truth.label(j) { Link::Must } else { Link::Cannot })
+        })
         .collect()
 }
 
@@ -55,7 +68,10 @@ fn stored_and_resumed_with_metric_and_grown_members() {
             }
         }
         let (a, b) = (on.read_out(&()).unwrap().output, stored.read_out(&()).unwrap().output);
-        assert_eq!(a.partition(on.ensemble(), &()).unwrap(), b.partition(stored.ensemble(), &()).unwrap());
+        assert_eq!(
+            a.partition(on.ensemble(), &()).unwrap(),
+            b.partition(stored.ensemble(), &()).unwrap()
+        );
         assert!(a.judgement() == b.judgement() && a.judgement().grown.is_some());
         assert!(on.to_bytes() == stored.to_bytes(), "tier {tier}");
     }
@@ -73,7 +89,8 @@ fn stored_and_resumed_with_metric_and_grown_members() {
             0 => {
                 // What they would say is not asked for, and an error leaves them.
                 let bytes = changed.to_bytes();
-                let error = changed.append_objects(Array2::from_elem((2, 18), 0).view()).unwrap_err();
+                let error =
+                    changed.append_objects(Array2::from_elem((2, 18), 0).view()).unwrap_err();
                 assert_eq!(error.kind(), ErrorKind::ShapeMismatch);
                 assert!(changed.to_bytes() == bytes);
                 let rows = changed.labels_by_neighbours(&[vec![0, 1], vec![2]]).unwrap();
@@ -93,11 +110,17 @@ fn stored_and_resumed_with_metric_and_grown_members() {
     }
     let few = x.slice(ndarray::s![..100, ..]);
     let before = on.to_bytes();
-    assert_eq!(on.grow(few.into(), &growth, 0.2, &()).unwrap_err().kind(), ErrorKind::ShapeMismatch);
+    assert_eq!(
+        on.grow(few.into(), &growth, 0.2, &()).unwrap_err().kind(),
+        ErrorKind::ShapeMismatch
+    );
     assert!(on.to_bytes() == before);
     let mut short = on.to_bytes();
     short.truncate(short.len() - 20);
-    assert_eq!(Updater::from_bytes(&short, on.ensemble().clone()).unwrap_err().kind(), ErrorKind::Corrupt);
+    assert_eq!(
+        Updater::from_bytes(&short, on.ensemble().clone()).unwrap_err().kind(),
+        ErrorKind::Corrupt
+    );
 }
 
 #[test]

@@ -26,11 +26,18 @@ pub(crate) fn world(seed: u64, n: usize, members: usize, missing: f64) -> (Ensem
                 let known = !gaps || s.uniform() >= missing;
                 let class = world.truth.label(i).unwrap_or(0);
                 known.then(|| {
-                    if s.uniform() < 0.7 { (class * k / 3 + s.below(2)).min(k - 1) } else { s.below(k) }
+                    if s.uniform() < 0.7 {
+                        (class * k / 3 + s.below(2)).min(k - 1)
+                    } else {
+                        s.below(k)
+                    }
                 })
             })
             .collect();
-        world.ensemble.push(Partition::from_fn(n, |i| labels[i].map(|l| l as u64)).unwrap()).unwrap();
+        world
+            .ensemble
+            .push(Partition::from_fn(n, |i| labels[i].map(|l| l as u64)).unwrap())
+            .unwrap();
     }
     (world.ensemble, world.truth)
 }
@@ -53,7 +60,10 @@ pub(crate) fn links(truth: &Partition, count: usize, seed: u64) -> Vec<(usize, u
 }
 
 pub(crate) fn open(ensemble: &Ensemble, clusters: usize) -> Updater {
-    UpdaterSetup::new(clusters).reference(AlignmentReference::Medoid).updater(ensemble.clone()).unwrap()
+    UpdaterSetup::new(clusters)
+        .reference(AlignmentReference::Medoid)
+        .updater(ensemble.clone())
+        .unwrap()
 }
 
 pub(crate) fn on_pool<T: Send>(threads: usize, f: impl FnOnce() -> T + Send) -> T {

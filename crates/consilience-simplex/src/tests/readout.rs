@@ -33,14 +33,17 @@ fn memberships_and_labels_equal_the_naive_ones() {
     }
 }
 
-/// Members of all widths, more clusters than are compared one by one, and more objects than one block.
+/// Members of all widths, more clusters than are compared one by one, and more objects than one
+/// block.
 #[test]
 fn wide_members_and_many_blocks() {
     let n = 3000;
     let e = Ensemble::new(
         [3u64, 10, 24, 25, 254, 300, 2000]
             .iter()
-            .map(|&k| Partition::from_fn(n, |i| (i % 11 != 5).then(|| (i as u64 * 7919 + k) % k)).unwrap())
+            .map(|&k| {
+                Partition::from_fn(n, |i| (i % 11 != 5).then(|| (i as u64 * 7919 + k) % k)).unwrap()
+            })
             .collect(),
     )
     .unwrap();
@@ -60,7 +63,8 @@ fn wide_members_and_many_blocks() {
 
 #[test]
 fn ties_do_not_depend_on_the_order_of_members() {
-    // Three members of equal weight, three answers for object 3: the lowest common cluster wins, whoever says it.
+    // Three members of equal weight, three answers for object 3: the lowest common cluster wins,
+    // whoever says it.
     let table = array![[0, 0, 0], [1, 1, 1], [2, 2, 2], [0, 1, 2], [0, 0, 0], [1, 1, 1], [2, 2, 2]];
     let e = Ensemble::from_array(table.view()).unwrap();
     for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
@@ -88,7 +92,8 @@ fn only_the_support_speaks() {
 
 #[test]
 fn kmeans_and_alignment_free_consensus_find_planted_classes() {
-    let world = consilience_core::conformance::planted(Seed(3), &[60, 50, 40], 15, 0.2, 0.05).unwrap();
+    let world =
+        consilience_core::conformance::planted(Seed(3), &[60, 50, 40], 15, 0.2, 0.05).unwrap();
     let updater = open(&world.ensemble, 3);
     let rounded = updater.partition().unwrap();
     let kmeans = updater.partition_by_kmeans(Seed(0), &()).unwrap();
@@ -98,7 +103,10 @@ fn kmeans_and_alignment_free_consensus_find_planted_classes() {
     }
     assert!(updater.changed_since(&rounded).unwrap().is_empty());
     assert_eq!(updater.consensus(0, Seed(0), &()).unwrap_err().kind(), ErrorKind::InvalidParameter);
-    assert_eq!(updater.consensus(151, Seed(0), &()).unwrap_err().kind(), ErrorKind::InvalidParameter);
+    assert_eq!(
+        updater.consensus(151, Seed(0), &()).unwrap_err().kind(),
+        ErrorKind::InvalidParameter
+    );
     // Equal weights change nothing against the plain diffusion consensus.
     use consilience_core::ConsensusFunction;
     let plain = consilience_graph::Diffusion::new(3).consensus(&world.ensemble).unwrap();

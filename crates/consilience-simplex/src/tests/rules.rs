@@ -25,13 +25,20 @@ fn naive(
 #[test]
 fn exact_equals_the_dense_problem_and_its_gap_is_true() {
     for seed in 0..6 {
-        for (missing, balance, lambda) in [(0.0, true, None), (0.3, false, None), (0.2, true, Some(1.5))] {
+        for (missing, balance, lambda) in
+            [(0.0, true, None), (0.3, false, None), (0.2, true, Some(1.5))]
+        {
             let (e, truth) = world(seed, 60, 6, missing);
             let mut updater = open(&e, 3);
             updater.set_gamma(&(0..9).map(|u| 1.0 + (u % 3) as f64).collect::<Vec<_>>()).unwrap();
             let batch = links(&truth, 40, seed);
-            let reference =
-                naive(&updater, &batch, PairLoss::Squared, balance, lambda.unwrap_or(batch.len() as f64));
+            let reference = naive(
+                &updater,
+                &batch,
+                PairLoss::Squared,
+                balance,
+                lambda.unwrap_or(batch.len() as f64),
+            );
             let best = reference.value(&reference.solve(1500));
             let mut rule = ExactUpdate::default().gap(1e-9).balance(balance);
             if let Some(l) = lambda {
@@ -42,20 +49,27 @@ fn exact_equals_the_dense_problem_and_its_gap_is_true() {
             let report = updater.update(&batch).unwrap();
             let now = Array1::from(updater.gamma());
             assert_eq!(report.status, Status::Solved);
-            assert!((report.objective_before - before).abs() < 1e-9 * before, "{report:?} {before}");
+            assert!(
+                (report.objective_before - before).abs() < 1e-9 * before,
+                "{report:?} {before}"
+            );
             assert!((report.objective - reference.value(&now)).abs() < 1e-9 * report.objective);
             let gap = report.gap.unwrap();
             assert!(gap <= 2e-9, "{gap}");
             // The certificate: nobody gets further below than it says.
-            assert!(report.objective - best <= gap * report.objective + 1e-12, "{} {best}", report.objective);
+            assert!(
+                report.objective - best <= gap * report.objective + 1e-12,
+                "{} {best}",
+                report.objective
+            );
             assert!(report.objective <= best * (1.0 + 1e-8), "{} {best}", report.objective);
             assert!(report.objective < report.objective_before);
         }
     }
 }
 
-/// Both roads to the gradient: one matrix where nobody is silent, else block by block; here of several blocks and
-/// of more pairs than bytes can count at once.
+/// Both roads to the gradient: one matrix where nobody is silent, else block by block; here of
+/// several blocks and of more pairs than bytes can count at once.
 #[test]
 fn long_batches_equal_the_dense_problem() {
     for missing in [0.0, 0.01] {
@@ -91,7 +105,10 @@ fn a_loose_gap_is_true_too() {
             let report = u.update(&batch).unwrap();
             assert!(report.iterations <= cap);
             let stated = report.gap.unwrap();
-            assert!(report.objective - best <= stated * report.objective + 1e-9, "{report:?} {best}");
+            assert!(
+                report.objective - best <= stated * report.objective + 1e-9,
+                "{report:?} {best}"
+            );
         }
         // Without any pull the certificate is the linear one.
         updater.set_rule(ExactUpdate::default().lambda(0.0).gap(1e-4)).unwrap();
@@ -112,11 +129,15 @@ fn probability_loss_descends_to_a_stationary_point() {
         let report = updater.update(&batch).unwrap();
         let now = Array1::from(updater.gamma());
         assert_eq!((report.status, report.gap), (Status::Solved, None));
-        assert!((report.objective - reference.value(&now)).abs() < 1e-9 * report.objective.abs().max(1.0));
+        assert!(
+            (report.objective - reference.value(&now)).abs()
+                < 1e-9 * report.objective.abs().max(1.0)
+        );
         assert!(report.objective <= report.objective_before);
         let g = reference.gradient(&now);
         let least = g.iter().fold(f64::INFINITY, |m, &g| m.min(g));
-        // The tangent with its quadratic term is flat to 1e-9, the tangent alone to its square root.
+        // The tangent with its quadratic term is flat to 1e-9, the tangent alone to its square
+        // root.
         assert!(g.dot(&now) - least < 1e-2, "{} {least}", g.dot(&now));
         // What the expected number of violations is made of.
         let balanced = naive(&updater, &batch, PairLoss::Probability, false, 0.0);
@@ -138,13 +159,19 @@ fn relaxed_rules_equal_their_formulas() {
 
             updater.set_rule(MultiplicativeUpdate::default().step(0.2).balance(balance)).unwrap();
             let (now, earlier) = (updater.gamma(), vec![1.0 / 9.0; 9]);
-            let more: Vec<_> =
-                links(&truth, 60, seed + 100).into_iter().filter(|l| !batch.contains(l)).take(20).collect();
+            let more: Vec<_> = links(&truth, 60, seed + 100)
+                .into_iter()
+                .filter(|l| !batch.contains(l))
+                .take(20)
+                .collect();
             let e = errors(&updater, &more, balance);
             // Eq. 6.12 with lambda = p and eta = step / p.
             let (p, eta) = (more.len() as f64, 0.2 / more.len() as f64);
             let mut expected: Vec<f64> = (0..9)
-                .map(|u| (1.0 - 2.0 * p * eta) * now[u] + 2.0 * p * eta * earlier[u] - eta * now[u] * e[u])
+                .map(|u| {
+                    (1.0 - 2.0 * p * eta) * now[u] + 2.0 * p * eta * earlier[u]
+                        - eta * now[u] * e[u]
+                })
                 .collect();
             consilience_num::simplex::project_simplex(&mut expected);
             updater.update(&more).unwrap();
@@ -162,7 +189,10 @@ fn parameters_out_of_range_are_refused() {
     let e = Ensemble::from_array(ndarray::array![[0, 0], [1, 0]].view()).unwrap();
     let mut updater = open(&e, 2);
     for gap in [-1.0, f64::NAN] {
-        assert_eq!(kind(updater.set_rule(ExactUpdate::default().gap(gap))), ErrorKind::InvalidParameter);
+        assert_eq!(
+            kind(updater.set_rule(ExactUpdate::default().gap(gap))),
+            ErrorKind::InvalidParameter
+        );
     }
     for lambda in [-1.0, f64::NAN, f64::INFINITY] {
         assert_eq!(
@@ -171,7 +201,10 @@ fn parameters_out_of_range_are_refused() {
         );
     }
     for step in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert_eq!(kind(updater.set_rule(AdditiveUpdate::default().step(step))), ErrorKind::InvalidParameter);
+        assert_eq!(
+            kind(updater.set_rule(AdditiveUpdate::default().step(step))),
+            ErrorKind::InvalidParameter
+        );
         let rule = MultiplicativeUpdate::default().step(step);
         assert_eq!(kind(updater.set_rule(rule)), ErrorKind::InvalidParameter);
     }

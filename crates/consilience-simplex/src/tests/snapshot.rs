@@ -31,7 +31,10 @@ fn going_on_gives_the_bits_of_never_having_stopped() {
         }
         assert_eq!(stopped.gamma(), straight.gamma());
         assert_eq!(stopped.partition().unwrap(), straight.partition().unwrap());
-        assert_eq!(stopped.next_questions(5, Seed(0)).unwrap(), straight.next_questions(5, Seed(0)).unwrap());
+        assert_eq!(
+            stopped.next_questions(5, Seed(0)).unwrap(),
+            straight.next_questions(5, Seed(0)).unwrap()
+        );
     }
 }
 
@@ -83,12 +86,17 @@ fn another_ensemble_is_refused() {
 fn wide_labels_are_hashed_too() {
     for k in [300u64, 70_000] {
         let of = |shift: u64| {
-            let p =
-                Partition::from_fn(80_000, |i| Some(if i == 79_999 { shift } else { i as u64 % k })).unwrap();
+            let p = Partition::from_fn(80_000, |i| {
+                Some(if i == 79_999 { shift } else { i as u64 % k })
+            })
+            .unwrap();
             Ensemble::new(vec![p]).unwrap()
         };
         let bytes = open(&of(3), 2).to_bytes();
         assert!(Updater::from_bytes(&bytes, of(3)).is_ok());
-        assert_eq!(Updater::from_bytes(&bytes, of(4)).unwrap_err().kind(), ErrorKind::InvalidParameter);
+        assert_eq!(
+            Updater::from_bytes(&bytes, of(4)).unwrap_err().kind(),
+            ErrorKind::InvalidParameter
+        );
     }
 }

@@ -37,7 +37,10 @@ fn an_error_leaves_the_state_as_it_was() {
         let bad: [(Batch<'_>, ErrorKind); 4] = [
             (&[(5, 6, Link::Must), (7, 40, Link::Must)], ErrorKind::OutOfRange),
             (&[(5, 6, Link::Must), (2, 0, Link::Cannot)], ErrorKind::Contradiction),
-            (&[(2, 5, Link::Must), (4, 5, Link::Cannot), (3, 0, Link::Must)], ErrorKind::Contradiction),
+            (
+                &[(2, 5, Link::Must), (4, 5, Link::Cannot), (3, 0, Link::Must)],
+                ErrorKind::Contradiction,
+            ),
             (&[(5, 5, Link::Cannot)], ErrorKind::Contradiction),
         ];
         for (batch, kind) in bad {
@@ -47,8 +50,9 @@ fn an_error_leaves_the_state_as_it_was() {
         }
         let chain = updater.update(&[(2, 5, Link::Must), (0, 5, Link::Cannot)]).unwrap_err();
         assert_eq!(chain.message(), "cannot-link 0, 5, but must-links say 0 = 1 = 2 = 5");
-        let far =
-            updater.update(&[(2, 7, Link::Cannot), (7, 4, Link::Must), (3, 1, Link::Must)]).unwrap_err();
+        let far = updater
+            .update(&[(2, 7, Link::Cannot), (7, 4, Link::Must), (3, 1, Link::Must)])
+            .unwrap_err();
         assert_eq!(far.message(), "must-link 1, 3, but 1 = 2, cannot-link 2, 7, and 7 = 4 = 3");
         for patience in [0, 1, 2] {
             let batch = links(&truth, 10, 5);
@@ -59,7 +63,8 @@ fn an_error_leaves_the_state_as_it_was() {
                     assert_eq!(error.kind(), ErrorKind::Cancelled);
                     assert_eq!(other.to_bytes(), before);
                     // And it goes on as if nothing had been.
-                    let (a, b) = (other.update(&batch).unwrap(), updater.clone().update(&batch).unwrap());
+                    let (a, b) =
+                        (other.update(&batch).unwrap(), updater.clone().update(&batch).unwrap());
                     assert_eq!(a, b);
                 }
             }
@@ -96,11 +101,19 @@ fn equal_bits_on_any_number_of_threads() {
         let run = || {
             let mut updater = open(&e, 3);
             updater.set_rule(rule.clone()).unwrap();
-            let reports = (0..3).map(|b| updater.update(&links(&truth, 90, b)).unwrap()).collect::<Vec<_>>();
+            let reports =
+                (0..3).map(|b| updater.update(&links(&truth, 90, b)).unwrap()).collect::<Vec<_>>();
             let partition = updater.partition().unwrap();
             let kmeans = updater.partition_by_kmeans(Seed(1), &()).unwrap().output;
             let questions = updater.next_questions(10, Seed(4)).unwrap();
-            (reports, partition, kmeans, questions, updater.to_bytes(), updater.memberships().unwrap())
+            (
+                reports,
+                partition,
+                kmeans,
+                questions,
+                updater.to_bytes(),
+                updater.memberships().unwrap(),
+            )
         };
         let expected = on_pool(1, run);
         for threads in [2, 3, 8] {
@@ -113,7 +126,8 @@ fn equal_bits_on_any_number_of_threads() {
 fn names_of_labels_leave_no_trace() {
     let (e, truth) = world(4, 60, 6, 0.2);
     let renamed = e.members().iter().enumerate().map(|(u, p)| {
-        Partition::from_fn(60, |i| p.label(i).map(|l| 1000 * (u as u64 + 1) - 7 * l as u64)).unwrap()
+        Partition::from_fn(60, |i| p.label(i).map(|l| 1000 * (u as u64 + 1) - 7 * l as u64))
+            .unwrap()
     });
     let renamed = Ensemble::new(renamed.collect()).unwrap();
     for rule in rules() {
@@ -131,7 +145,8 @@ fn names_of_labels_leave_no_trace() {
 fn constraints_that_members_agree_on_are_learned() {
     // Three members group by shape, one by colour, and somebody means colour.
     let (shape, colour) = (|i: usize| i % 2, |i: usize| i / 2 % 2);
-    let labels = ndarray::Array2::from_shape_fn((40, 4), |(i, u)| if u < 3 { shape(i) } else { colour(i) });
+    let labels =
+        ndarray::Array2::from_shape_fn((40, 4), |(i, u)| if u < 3 { shape(i) } else { colour(i) });
     let e = Ensemble::from_array(labels.view()).unwrap();
     let wanted = Partition::from_fn(40, |i| Some(colour(i) as u64)).unwrap();
     for rule in rules() {
@@ -205,7 +220,12 @@ fn questions_are_open_and_worth_asking() {
         q.together * distance(Link::Must) + (1.0 - q.together) * distance(Link::Cannot)
     };
     let least = all.iter().min_by(|a, b| a.movement.total_cmp(&b.movement)).unwrap();
-    assert!(moved(&asked.pairs[0]) > 1.5 * moved(least), "{} {}", moved(&asked.pairs[0]), moved(least));
+    assert!(
+        moved(&asked.pairs[0]) > 1.5 * moved(least),
+        "{} {}",
+        moved(&asked.pairs[0]),
+        moved(least)
+    );
 }
 
 proptest! {

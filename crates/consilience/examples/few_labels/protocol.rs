@@ -1,13 +1,13 @@
-//! The protocol of Yang et al. (2015), Section 5: attributes to [1, 2], five labels per class, 20 runs, Rand index
-//! over all pairs.
+//! The protocol of Yang et al. (2015), Section 5: attributes to [1, 2], five labels per class, 20
+//! runs, Rand index over all pairs.
 
 use std::path::PathBuf;
 
 use consilience::ndarray::{Array1, Array2};
 use consilience::{
-    Ccskl, ConstrainedClusterer, CopKMeans, Fpc, Itml, MetricLearner, Mmc, MpckMeans, Nnc, Partition,
-    PckMeans, Pmmc, Rca, Result, RsdDiagonal, RsdFull, Seed, SeededKMeans, SideInformation, cluster_under,
-    scores,
+    Ccskl, ConstrainedClusterer, CopKMeans, Fpc, Itml, MetricLearner, Mmc, MpckMeans, Nnc,
+    Partition, PckMeans, Pmmc, Rca, Result, RsdDiagonal, RsdFull, Seed, SeededKMeans,
+    SideInformation, cluster_under, scores,
 };
 use ndarray_npy::NpzReader;
 
@@ -116,7 +116,9 @@ impl Data {
         let mut npz = NpzReader::new(file).ok()?;
         let x: Array2<f64> = match npz.by_name::<ndarray::OwnedRepr<f32>, ndarray::Ix2>("x") {
             Ok(x) => x.mapv(f64::from),
-            Err(_) => npz.by_name::<ndarray::OwnedRepr<u8>, ndarray::Ix2>("x").ok()?.mapv(f64::from),
+            Err(_) => {
+                npz.by_name::<ndarray::OwnedRepr<u8>, ndarray::Ix2>("x").ok()?.mapv(f64::from)
+            }
         };
         let y: Array1<i32> = npz.by_name("y").ok()?;
         Some(Data { x: prepare(x), truth: Partition::from_labels(&y.to_vec()).ok()? })
@@ -128,7 +130,9 @@ impl Data {
         for class in 0..self.truth.n_clusters() {
             let objects: Vec<usize> =
                 (0..labels.len()).filter(|&i| self.truth.label(i) == Some(class)).collect();
-            for chosen in seed.derive("class", class as u64).stream().sample(objects.len(), per_class) {
+            for chosen in
+                seed.derive("class", class as u64).stream().sample(objects.len(), per_class)
+            {
                 labels[objects[chosen]] = class as i64;
             }
         }
@@ -152,9 +156,10 @@ impl Data {
 /// More values than this make an attribute of whole numbers a numeric one.
 const MOST_VALUES: f64 = 12.0;
 
-/// Every attribute to [1, 2], a constant one to 1. A missing value counts as one more value of a nominal
-/// attribute, before the others, and becomes the mean of the known values of a numeric one. The paper
-/// does not say; this is the reading of "a nominal attribute with I different values" under which its values come out.
+/// Every attribute to [1, 2], a constant one to 1. A missing value counts as one more value of a
+/// nominal attribute, before the others, and becomes the mean of the known values of a numeric one.
+/// The paper does not say; this is the reading of "a nominal attribute with I different values"
+/// under which its values come out.
 fn prepare(mut x: Array2<f64>) -> Array2<f64> {
     for mut column in x.columns_mut() {
         let known: Vec<f64> = column.iter().copied().filter(|v| !v.is_nan()).collect();

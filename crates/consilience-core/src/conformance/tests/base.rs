@@ -73,7 +73,8 @@ impl BaseClusterer for Toy {
         let mut centre = 0;
         for c in 0..clusters {
             for i in 0..n {
-                let d: f64 = x.row(i).iter().zip(x.row(centre)).map(|(a, b)| (a - b) * (a - b)).sum();
+                let d: f64 =
+                    x.row(i).iter().zip(x.row(centre)).map(|(a, b)| (a - b) * (a - b)).sum();
                 assert!(self.0 != Flaw::PanicsOnOverflow || d.is_finite(), "overflow");
                 if d < distance[i] {
                     (distance[i], label[i]) = (d, c as u64);

@@ -33,7 +33,8 @@ enum Flaw {
     PanicsOnOneWorld,
 }
 
-/// Average linkage on the co-association of distinct rows, as naive as can be; ties go to the first pair.
+/// Average linkage on the co-association of distinct rows, as naive as can be; ties go to the first
+/// pair.
 struct Toy {
     clusters: usize,
     flaw: Flaw,
@@ -107,8 +108,14 @@ impl Toy {
             return Err(Error::empty("stumbled"));
         }
         let clusters: Vec<usize> = members.iter().map(Partition::n_clusters).collect();
-        assert!(self.flaw != Flaw::PanicsOnOneWorld || clusters != [4, 2] || n != 5, "one world too many");
-        assert!(self.flaw != Flaw::DividesByZero || clusters.iter().any(|&c| c > 1) || n == 1, "0/0");
+        assert!(
+            self.flaw != Flaw::PanicsOnOneWorld || clusters != [4, 2] || n != 5,
+            "one world too many"
+        );
+        assert!(
+            self.flaw != Flaw::DividesByZero || clusters.iter().any(|&c| c > 1) || n == 1,
+            "0/0"
+        );
         Ok(())
     }
 
@@ -144,7 +151,8 @@ impl Toy {
                     label[i] = None
                 }
                 Flaw::BelievesTheFirstMember => {
-                    label[i] = ensemble.members()[0].label(i).map(|l| l as u64).or(label[i].map(|_| 99));
+                    label[i] =
+                        ensemble.members()[0].label(i).map(|l| l as u64).or(label[i].map(|_| 99));
                 }
                 _ => {}
             }
@@ -212,17 +220,42 @@ fn every_law_catches_what_breaks_it() {
     let five = Profile { small_worlds: (5, 2), ..profile() };
     let cases: [(&str, Flaw, &str, &Profile); 29] = [
         ("one object", Flaw::RefusesOneObject, "stumbled", &exact),
-        ("k outside 1..=n is refused with both numbers", Flaw::ClampsClusters, "accepted k = 0", &exact),
-        ("k outside 1..=n is refused with both numbers", Flaw::HidesNumbers, "does not hold 0", &exact),
+        (
+            "k outside 1..=n is refused with both numbers",
+            Flaw::ClampsClusters,
+            "accepted k = 0",
+            &exact,
+        ),
+        (
+            "k outside 1..=n is refused with both numbers",
+            Flaw::HidesNumbers,
+            "does not hold 0",
+            &exact,
+        ),
         ("all objects equal", Flaw::DividesByZero, "panicked (0/0)", &exact),
         ("all objects equal", Flaw::TellsNothing, "status Solved", &exact),
         ("k above the number of distinct objects", Flaw::TellsNothing, "status Solved", &exact),
         ("objects unlabelled in some members", Flaw::RefusesGaps, "stumbled", &exact),
         ("objects unlabelled in some members", Flaw::DropsSomeLabelled, "is unlabelled", &exact),
-        ("objects unlabelled everywhere stay unlabelled", Flaw::LabelsTheSilent, "is labelled", &exact),
+        (
+            "objects unlabelled everywhere stay unlabelled",
+            Flaw::LabelsTheSilent,
+            "is labelled",
+            &exact,
+        ),
         ("members that say nothing", Flaw::StumblesOverSilentMembers, "stumbled", &exact),
-        ("disconnected graphs and isolated objects", Flaw::StopsAtSimilarityZero, "expected 1 on", &exact),
-        ("single-cluster and all-singleton members", Flaw::StumblesOverSingletons, "stumbled", &exact),
+        (
+            "disconnected graphs and isolated objects",
+            Flaw::StopsAtSimilarityZero,
+            "expected 1 on",
+            &exact,
+        ),
+        (
+            "single-cluster and all-singleton members",
+            Flaw::StumblesOverSingletons,
+            "stumbled",
+            &exact,
+        ),
         ("label gaps and huge labels", Flaw::ChangesItsMind, "another partition", &loose),
         ("relabelling members", Flaw::ChangesItsMind, "another partition", &loose),
         ("permuting members", Flaw::BelievesTheFirstMember, "another partition", &loose),
@@ -243,7 +276,9 @@ fn every_law_catches_what_breaks_it() {
     ];
     for (name, flaw, says, profile) in cases {
         let Some((_, law)) = LAWS.iter().find(|l| l.0 == name) else { panic!("no law {name}") };
-        must_catch(name, &flaw, says, || law(name, &|clusters| Box::new(Toy { clusters, flaw }), profile));
+        must_catch(name, &flaw, says, || {
+            law(name, &|clusters| Box::new(Toy { clusters, flaw }), profile)
+        });
     }
     for (name, _) in LAWS {
         assert!(cases.iter().any(|c| c.0 == name), "no implementation that breaks \"{name}\"");
@@ -252,8 +287,9 @@ fn every_law_catches_what_breaks_it() {
 
 #[test]
 fn the_whole_suite_stops_at_a_broken_law_and_switches_are_heard() {
-    let flawed =
-        |flaw| move |clusters| Box::new(Toy { clusters, flaw }) as Box<dyn ConsensusFunction<Output = _>>;
+    let flawed = |flaw| {
+        move |clusters| Box::new(Toy { clusters, flaw }) as Box<dyn ConsensusFunction<Output = _>>
+    };
     must_catch("doubling every object", &Flaw::GoesByPositionIfMany, "doubled", || {
         consensus_function(&flawed(Flaw::GoesByPositionIfMany), &profile());
     });

@@ -20,8 +20,8 @@ enum Flaw {
     Boasts,
 }
 
-/// Connected components of links above a half, the smallest ones joined until there are k, the largest
-/// divided until there are.
+/// Connected components of links above a half, the smallest ones joined until there are k, the
+/// largest divided until there are.
 struct Toy(usize, Flaw);
 
 static CALLS: AtomicUsize = AtomicUsize::new(0);
@@ -75,7 +75,8 @@ impl GraphPartitioner for Toy {
             out = Partition::from_fn(out.n_objects(), |i| Some(out.label(i).unwrap_or(0) as u64))?;
         }
         if flaw == Flaw::DividesNodes {
-            out = Partition::from_fn(out.n_objects(), |i| out.label(i).map(|_| i as u64 % k as u64))?;
+            out =
+                Partition::from_fn(out.n_objects(), |i| out.label(i).map(|_| i as u64 % k as u64))?;
         }
         let mut report = Report::default();
         if flaw != Flaw::HidesFewer {

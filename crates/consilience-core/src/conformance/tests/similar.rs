@@ -28,7 +28,11 @@ struct Toy(Flaw);
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 
 impl Similarity for Toy {
-    fn similarity(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<SimilarityGraph>> {
+    fn similarity(
+        &self,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> Result<Fit<SimilarityGraph>> {
         if self.0 != Flaw::IgnoresTheObserver {
             observer.check()?;
         }

@@ -25,8 +25,8 @@ enum Flaw {
     RefusesOneWorld,
 }
 
-/// Leaders by position in the row of labels: the first k distinct rows found are the clusters, and each object
-/// belongs to them by how many labels it shares, sharpened.
+/// Leaders by position in the row of labels: the first k distinct rows found are the clusters, and
+/// each object belongs to them by how many labels it shares, sharpened.
 struct Toy {
     clusters: usize,
     flaw: Flaw,
@@ -137,7 +137,9 @@ fn every_law_catches_what_breaks_it() {
     ];
     for (name, flaw, says) in cases {
         let Some((_, law)) = LAWS.iter().find(|l| l.0 == name) else { panic!("no law {name}") };
-        must_catch(name, &flaw, says, || law(name, &|clusters| Box::new(Toy { clusters, flaw }), &profile()));
+        must_catch(name, &flaw, says, || {
+            law(name, &|clusters| Box::new(Toy { clusters, flaw }), &profile())
+        });
     }
     for (name, _) in LAWS {
         assert!(cases.iter().any(|c| c.0 == name), "no implementation that breaks \"{name}\"");

@@ -45,9 +45,15 @@ impl Sparse {
         Self((0..rings * length).map(row).collect())
     }
 
-    /// `D^(-1/2) W D^(-1/2)` of a random graph with clusters of equal size, `degree` neighbours a node, a
-    /// share `outside` of the edges going anywhere.
-    pub(super) fn clustered(n: usize, clusters: usize, degree: usize, outside: f64, seed: u64) -> Self {
+    /// `D^(-1/2) W D^(-1/2)` of a random graph with clusters of equal size, `degree` neighbours a
+    /// node, a share `outside` of the edges going anywhere.
+    pub(super) fn clustered(
+        n: usize,
+        clusters: usize,
+        degree: usize,
+        outside: f64,
+        seed: u64,
+    ) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let size = n / clusters;
         let mut rows = vec![Vec::with_capacity(2 * degree); n];
@@ -96,8 +102,13 @@ pub(super) fn options(count: usize) -> TruncatedOptions {
     TruncatedOptions { count, seed: 3, max_iterations: 1000, ..Default::default() }
 }
 
-/// Orthonormal vectors, true residuals, descending values, honest status. Returns the largest residual.
-pub(super) fn check(op: &dyn SymmetricOperator, options: &TruncatedOptions, top: &Truncated) -> f64 {
+/// Orthonormal vectors, true residuals, descending values, honest status. Returns the largest
+/// residual.
+pub(super) fn check(
+    op: &dyn SymmetricOperator,
+    options: &TruncatedOptions,
+    top: &Truncated,
+) -> f64 {
     let n = op.dim();
     let count = options.count.min(n);
     assert_eq!((top.values.len(), top.residuals.len()), (count, count));
@@ -118,14 +129,22 @@ pub(super) fn check(op: &dyn SymmetricOperator, options: &TruncatedOptions, top:
             .sum::<f64>()
             .sqrt();
         let r = r * norm;
-        assert!((r - top.residuals[j]).abs() <= 1e-13 * norm, "{r} reported as {}", top.residuals[j]);
+        assert!(
+            (r - top.residuals[j]).abs() <= 1e-13 * norm,
+            "{r} reported as {}",
+            top.residuals[j]
+        );
         worst = worst.max(r);
     }
     worst
 }
 
 /// Finds the pairs, checks them, and compares the values with the expected ones.
-pub(super) fn expect_values(op: &dyn SymmetricOperator, options: &TruncatedOptions, expected: &[f64]) {
+pub(super) fn expect_values(
+    op: &dyn SymmetricOperator,
+    options: &TruncatedOptions,
+    expected: &[f64],
+) {
     let top = truncated_eigen(op, options);
     check(op, options, &top);
     assert!(top.converged, "{} iterations, residuals {:?}", top.iterations, top.residuals);

@@ -46,8 +46,9 @@ fn equal_diagonal_blocks() {
 fn ten_disjoint_rings() {
     for length in [3, 31, 80] {
         let a = Sparse::rings(10, length);
-        let mut all: Vec<f64> =
-            (0..10 * length).map(|i| (2.0 * PI * (i % length) as f64 / length as f64).cos()).collect();
+        let mut all: Vec<f64> = (0..10 * length)
+            .map(|i| (2.0 * PI * (i % length) as f64 / length as f64).cos())
+            .collect();
         all.sort_by(|x, y| y.total_cmp(x));
         assert_eq!(all.iter().filter(|v| **v > 1.0 - 1e-9).count(), 10);
         for count in [1, 10, 25] {
@@ -62,7 +63,9 @@ fn many_components_of_unequal_size() {
     let mut rows = Vec::new();
     for &size in &sizes {
         let first = rows.len();
-        rows.extend((0..size).map(|_| (first..first + size).map(|j| (j, 1.0 / size as f64)).collect()));
+        rows.extend(
+            (0..size).map(|_| (first..first + size).map(|j| (j, 1.0 / size as f64)).collect()),
+        );
     }
     let mut expected = vec![1.0; 60];
     expected.extend([0.0; 5]);
@@ -86,7 +89,11 @@ fn multiplicities_beside_simple_values() {
 fn a_block_shorter_than_the_count() {
     let ramp: Vec<f64> = (0..2000).map(|i| (-f64::from(i) / 7.0).exp()).collect();
     for block in [1, 2, 7, 500, usize::MAX] {
-        expect_values(&Sparse::diagonal(&ramp), &TruncatedOptions { block, ..options(20) }, &ramp[..20]);
+        expect_values(
+            &Sparse::diagonal(&ramp),
+            &TruncatedOptions { block, ..options(20) },
+            &ramp[..20],
+        );
     }
 }
 
@@ -94,7 +101,8 @@ fn a_block_shorter_than_the_count() {
 fn counts_up_to_all() {
     // Multiplicities 1, 2, 3, ... from the top.
     for n in [300, 301, 350, 700] {
-        let values: Vec<f64> = (0..n).map(|i| 1.0 / (1.0 + ((2 * i) as f64).sqrt().floor())).collect();
+        let values: Vec<f64> =
+            (0..n).map(|i| 1.0 / (1.0 + ((2 * i) as f64).sqrt().floor())).collect();
         for count in [1, 2, n / 12, n / 8, n / 6, n / 4, n / 3, n / 2, n - 1, n] {
             expect_values(&Sparse::diagonal(&values), &options(count), &values[..count]);
         }
@@ -135,7 +143,9 @@ fn not_a_number_comes_back_at_once() {
             values[n / 2] = bad;
             let top = truncated_eigen(&Sparse::diagonal(&values), &options(5));
             assert!(!top.converged && top.iterations <= 2);
-            assert!(top.values.iter().all(|v| v.is_nan()) && top.residuals.iter().all(|v| v.is_nan()));
+            assert!(
+                top.values.iter().all(|v| v.is_nan()) && top.residuals.iter().all(|v| v.is_nan())
+            );
             assert_eq!(top.vectors, Array2::zeros((n, 5.min(n))));
         }
     }

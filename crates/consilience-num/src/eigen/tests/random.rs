@@ -16,7 +16,8 @@ fn dense_solver_reconstructs() {
             let eigen = symmetric_eigen(a.view()).unwrap();
             assert!(eigen.values.windows(2).all(|w| w[0] >= w[1]));
             let v = &eigen.vectors;
-            let off = (v.t().dot(v) - Array2::<f64>::eye(n)).iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+            let off =
+                (v.t().dot(v) - Array2::<f64>::eye(n)).iter().fold(0.0, |m: f64, x| m.max(x.abs()));
             assert!(off < 1e-12, "orthonormality {off}");
             let norm = eigen.values.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
             for j in 0..n {
@@ -80,7 +81,8 @@ fn same_bits_on_any_pool() {
         pool.install(|| {
             [&a as &dyn SymmetricOperator, &dense].map(|op| {
                 let top = truncated_eigen(op, &options(8));
-                let bits: Vec<u64> = top.vectors.iter().chain(&top.values).map(|x| x.to_bits()).collect();
+                let bits: Vec<u64> =
+                    top.vectors.iter().chain(&top.values).map(|x| x.to_bits()).collect();
                 (top.iterations, bits)
             })
         })
