@@ -6,7 +6,7 @@ use consilience::{
     AdditiveUpdate, AlignmentReference, Ensemble, ExactUpdate, Link, MultiplicativeUpdate,
     Partition, Seed, UpdateRule, Updater, UpdaterSetup,
 };
-use consilience_core::conformance::planted;
+use consilience_conformance::planted;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 
 fn constraints(truth: &Partition, count: usize) -> Vec<(usize, usize, Link)> {

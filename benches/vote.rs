@@ -7,7 +7,7 @@ use consilience::{
     ConsensusFunction, Diagnostics, Diffusion, Ensemble, LeastSquares, MixtureModel, Partition,
     Qmi, Recommended, Seed, Voting,
 };
-use consilience_core::conformance::planted;
+use consilience_conformance::planted;
 use criterion::{Criterion, criterion_group, criterion_main};
 
 /// Noisy copies of ten clusters.

@@ -4,7 +4,7 @@ use consilience::{
     CoAssociation, ConsensusFunction, EvidenceAccumulation, Linkage, Partition,
     ProbabilityTrajectories, Pta, Ptgp, Road, Seed, Similarity,
 };
-use consilience_core::conformance::{Profile, consensus_function, similarity};
+use consilience_conformance::{Profile, consensus_function, similarity};
 
 /// Runs on one thread. A hundred thousand tiny runs would else spend their time waking workers; the
 /// law about threads makes its own pools.

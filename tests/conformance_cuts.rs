@@ -6,7 +6,7 @@ use consilience::{
     Hgpa, LinkBased, Linkage, Mcla, Partition, RandomWalker, Seed, SimRank, Similarity,
     SpectralCut,
 };
-use consilience_core::conformance::{
+use consilience_conformance::{
     Hard, PartitionerProfile, Profile, consensus_function, graph_partitioner, similarity,
 };
 

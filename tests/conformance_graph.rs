@@ -4,7 +4,7 @@ use consilience::{
     ConsensusFunction, EcpcsHc, EcpcsMc, EnhancedCoAssociation, GpMgla, Hbgf, Linkage,
     LocallyWeighted, Lwea, Lwgp, Partition, Seed, Similarity, Usenc, Weac, WeightedCoAssociation,
 };
-use consilience_core::conformance::{Profile, consensus_function, similarity};
+use consilience_conformance::{Profile, consensus_function, similarity};
 
 /// Runs on one thread, as in `conformance.rs`.
 fn alone(laws: impl FnOnce() + Send) {

@@ -4,7 +4,7 @@ use consilience::{
     ConsensusFunction, Diffusion, LeastSquares, MixtureModel, Partition, Qmi, Recommended, Seed,
     Voting,
 };
-use consilience_core::conformance::{Hard, Profile, consensus_function};
+use consilience_conformance::{Hard, Profile, consensus_function};
 
 /// Runs on one thread, as in `conformance.rs`.
 fn alone(laws: impl FnOnce() + Send) {

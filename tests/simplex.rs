@@ -9,7 +9,7 @@ use consilience::{
     AdditiveUpdate, AlignmentReference, ConsensusFunction, Diffusion, Ensemble, ExactUpdate, Link,
     Partition, Seed, UpdateRule, Updater, UpdaterSetup,
 };
-use consilience_core::conformance::planted;
+use consilience_conformance::planted;
 use reference::pools;
 
 /// Random constraints as a clustering has them.

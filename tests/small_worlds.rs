@@ -13,7 +13,7 @@ use consilience::{
     EvidenceAccumulation, Grouping, Linkage, MemoryBudget, Microclusters, PairCounts,
     ProbabilityTrajectories, Pta, Ptgp, Road, Seed, Similarity, SparsePairCounts, Transition,
 };
-use consilience_core::conformance::small_worlds;
+use consilience_conformance::small_worlds;
 use ndarray::Array2;
 
 /// The differences that rounding may make; true differences at this size are far larger.

@@ -254,7 +254,8 @@ impl Pcc {
             )));
         }
         self.check()?;
-        let mut report = Report { microclusters: Some(n), ..Report::default() };
+        let mut report = Report::default();
+        report.microclusters = Some(n);
         let solution = self.run(evidence, None, observer, &mut report)?;
         Ok(Fit::new(solution, report))
     }
@@ -360,6 +361,10 @@ impl Pcc {
 impl ConsensusFunction for Pcc {
     type Output = Memberships;
 
+    fn name(&self) -> &str {
+        "pcc"
+    }
+
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Memberships>> {
         if self.by_survival {
             let clusters = self.bound(ensemble);
@@ -423,7 +428,7 @@ impl ConsensusFunction for Pcc {
             Microclusters::observed(ensemble, observer)?.n_nodes()
         };
         if distinct < k {
-            report.expect_clusters(k, distinct);
+            report.expect_clusters(k, distinct, "the ensemble distinguishes no more objects");
         }
         Ok(Fit::new(output, report))
     }

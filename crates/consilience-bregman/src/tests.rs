@@ -1,4 +1,4 @@
-use consilience_core::conformance::{Profile, planted, soft_consensus_function};
+use consilience_conformance::{Profile, planted, soft_consensus_function};
 use consilience_core::{
     ConsensusFunction, Ensemble, ErrorKind, Memberships, MemoryBudget, Partition, Seed, Status,
     scores,

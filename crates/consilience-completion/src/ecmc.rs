@@ -185,6 +185,10 @@ impl EcmcAl {
 impl ConsensusFunction for EcmcAl {
     type Output = Partition;
 
+    fn name(&self) -> &str {
+        "ecmc-al"
+    }
+
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         ensemble.check_clusters(self.clusters)?;
         self.completion.check()?;
@@ -198,7 +202,7 @@ impl ConsensusFunction for EcmcAl {
         let n = microclusters.n_nodes();
         report.microclusters = Some(n);
         if n == 0 {
-            report.expect_clusters(self.clusters, 0);
+            report.expect_clusters(self.clusters, 0, "the ensemble distinguishes no more objects");
             return Ok(Fit::new(microclusters.grouping().expand(&[])?, report));
         }
         // The agreed pairs with their multipliers, and the matrix for the tree.
@@ -214,11 +218,15 @@ impl ConsensusFunction for EcmcAl {
         let similarity = cosines(&completed);
         let graph = SimilarityGraph::new(microclusters.grouping().clone(), similarity)?;
         let cut = Agglomeration::new(self.linkage, Cut::Clusters(self.clusters));
-        let partition = report.stage("partition", || cut.partition(graph, observer))?.output;
+        let partition = report.stage("partition", || cut.fit(graph, observer))?.output;
         if status != Status::Solved {
             report.status = status;
         }
-        report.expect_clusters(self.clusters, partition.n_clusters());
+        report.expect_clusters(
+            self.clusters,
+            partition.n_clusters(),
+            "the ensemble distinguishes no more objects",
+        );
         Ok(Fit::new(partition, report))
     }
 }
@@ -248,7 +256,7 @@ fn cosines(completed: &Completion) -> Array2<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use consilience_core::conformance::{Profile, consensus_function};
+    use consilience_conformance::{Profile, consensus_function};
 
     /// Members that split every class in three at random: no pair is together in most of them.
     #[test]

@@ -14,6 +14,46 @@ pub enum Link {
     Cannot,
 }
 
+/// Two objects and what is said about them: one must-link or cannot-link.
+///
+/// ```
+/// use consilience_core::{Constraints, Link, Pair};
+///
+/// let said = [Pair::must_link(0, 1), Pair::cannot_link(1, 2)];
+/// assert_eq!(said[1].link, Link::Cannot);
+/// let mut constraints = Constraints::new(3)?;
+/// assert_eq!(constraints.extend(&said)?, 2);
+/// assert_eq!(constraints.iter().collect::<Vec<_>>(), said);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+#[doc(alias = "pairwise constraint")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Pair {
+    /// One object.
+    pub i: usize,
+    /// The other.
+    pub j: usize,
+    /// Together or apart.
+    pub link: Link,
+}
+
+impl Pair {
+    /// Two objects and a link.
+    pub fn new(i: usize, j: usize, link: Link) -> Self {
+        Pair { i, j, link }
+    }
+
+    /// Two objects that belong together.
+    pub fn must_link(i: usize, j: usize) -> Self {
+        Pair { i, j, link: Link::Must }
+    }
+
+    /// Two objects that belong apart.
+    pub fn cannot_link(i: usize, j: usize) -> Self {
+        Pair { i, j, link: Link::Cannot }
+    }
+}
+
 /// Objects of a chain that an error names.
 const LONGEST_CHAIN: usize = 40;
 
@@ -59,12 +99,12 @@ pub struct Constraints {
 #[derive(Clone, Copy, Debug)]
 struct Others {
     count: u32,
-    /// First entry, [`NOBODY`] where there is none.
+    /// First entry, [`END`] where there is none.
     first: u32,
 }
 
 /// The end of a list.
-const NOBODY: u32 = u32::MAX;
+const END: u32 = u32::MAX;
 
 /// Two numbers as one key, whatever their order.
 fn key(a: u32, b: u32) -> u64 {
@@ -159,12 +199,12 @@ impl Constraints {
     /// Adds a batch, all of it or nothing, and returns how many of its constraints are new.
     ///
     /// ```
-    /// use consilience_core::{Constraints, Link};
+    /// use consilience_core::{Constraints, Pair};
     ///
     /// let mut c = Constraints::new(4)?;
-    /// assert_eq!(c.extend(&[(0, 1, Link::Must), (1, 0, Link::Must)])?, 1);
+    /// assert_eq!(c.extend(&[Pair::must_link(0, 1), Pair::must_link(1, 0)])?, 1);
     /// // The second constraint cannot hold, so the first is not taken either.
-    /// assert!(c.extend(&[(1, 2, Link::Must), (0, 2, Link::Cannot)]).is_err());
+    /// assert!(c.extend(&[Pair::must_link(1, 2), Pair::cannot_link(0, 2)]).is_err());
     /// assert_eq!(c.relation(0, 2), None);
     /// # Ok::<(), consilience_core::Error>(())
     /// ```
@@ -175,7 +215,7 @@ impl Constraints {
     ///
     /// # Complexity
     /// As [`Constraints::add`]; O(all constraints) where the batch is refused.
-    pub fn extend(&mut self, batch: &[(usize, usize, Link)]) -> Result<usize> {
+    pub fn extend(&mut self, batch: &[Pair]) -> Result<usize> {
         let before = self.len();
         self.links.reserve(batch.len());
         self.known.reserve(batch.len());
@@ -184,7 +224,7 @@ impl Constraints {
         self.others.reserve(2 * batch.len());
         self.apart.reserve(batch.len());
         self.entries.reserve(2 * batch.len());
-        for &(i, j, link) in batch {
+        for &Pair { i, j, link } in batch {
             if let Err(error) = self.add(i, j, link) {
                 self.truncate(before);
                 return Err(error);
@@ -257,14 +297,14 @@ impl Constraints {
     }
 
     /// The constraints in the order they came, the smaller object first.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, usize, Link)> + '_ {
-        self.links.iter().map(|&(i, j, l)| (i as usize, j as usize, l))
+    pub fn iter(&self) -> impl Iterator<Item = Pair> + '_ {
+        self.iter_from(0)
     }
 
     /// The constraints after the first `known`, in the order they came.
-    pub fn iter_from(&self, known: usize) -> impl Iterator<Item = (usize, usize, Link)> + '_ {
+    pub fn iter_from(&self, known: usize) -> impl Iterator<Item = Pair> + '_ {
         let new = self.links.get(known..).unwrap_or_default();
-        new.iter().map(|&(i, j, l)| (i as usize, j as usize, l))
+        new.iter().map(|&(i, j, link)| Pair::new(i as usize, j as usize, link))
     }
 
     /// The root of an object's group, without shortening the way there; `None` where no constraint
@@ -282,7 +322,7 @@ impl Constraints {
         let number = *self.numbers.entry(object).or_insert(next);
         if number == next {
             self.parent.push(next);
-            self.others.push(Others { count: 0, first: NOBODY });
+            self.others.push(Others { count: 0, first: END });
         }
         number
     }
@@ -317,8 +357,8 @@ impl Constraints {
         let (keep, gone) = if count(a) >= count(b) { (a, b) } else { (b, a) };
         self.parent[gone as usize] = keep;
         let mut at =
-            std::mem::replace(&mut self.others[gone as usize], Others { count: 0, first: NOBODY });
-        while at.first != NOBODY {
+            std::mem::replace(&mut self.others[gone as usize], Others { count: 0, first: END });
+        while at.first != END {
             let (other, next) = self.entries[at.first as usize];
             at.first = next;
             // Lists keep the old names of groups, so that one may come up twice.
@@ -413,10 +453,11 @@ mod tests {
     #[test]
     fn a_refused_batch_leaves_no_trace() {
         let mut c = Constraints::new(8).unwrap();
-        c.extend(&[(0, 1, Link::Must), (2, 3, Link::Must), (1, 3, Link::Cannot)]).unwrap();
+        c.extend(&[Pair::must_link(0, 1), Pair::must_link(2, 3), Pair::cannot_link(1, 3)]).unwrap();
         let before: Vec<_> = c.iter().collect();
-        let e =
-            c.extend(&[(4, 5, Link::Must), (3, 4, Link::Must), (5, 0, Link::Must)]).unwrap_err();
+        let e = c
+            .extend(&[Pair::must_link(4, 5), Pair::must_link(3, 4), Pair::must_link(5, 0)])
+            .unwrap_err();
         assert_eq!(e.message(), "must-link 0, 5, but 0 = 1, cannot-link 1, 3, and 3 = 4 = 5");
         assert_eq!(c.iter().collect::<Vec<_>>(), before);
         for (i, j, relation) in [
@@ -430,19 +471,19 @@ mod tests {
             assert_eq!(c.relation(i, j), relation, "{i} {j}");
         }
         // What was refused can still be said.
-        assert_eq!(c.extend(&[(4, 5, Link::Cannot), (1, 0, Link::Must)]).unwrap(), 1);
-        assert_eq!(c.extend(&[(0, 9, Link::Must)]).unwrap_err().kind(), ErrorKind::OutOfRange);
+        assert_eq!(c.extend(&[Pair::cannot_link(4, 5), Pair::must_link(1, 0)]).unwrap(), 1);
+        assert_eq!(c.extend(&[Pair::must_link(0, 9)]).unwrap_err().kind(), ErrorKind::OutOfRange);
         c.grow(10).unwrap();
-        c.extend(&[(0, 9, Link::Must)]).unwrap();
+        c.extend(&[Pair::must_link(0, 9)]).unwrap();
         assert_eq!(c.relation(9, 3), Some(Link::Cannot));
     }
 
     /// Groups by must-links, grown until nothing changes, and what is apart from what: by
     /// everything accepted so far.
-    fn naive_relations(n: usize, links: &[(usize, usize, Link)]) -> Vec<Vec<Option<Link>>> {
+    fn naive_relations(n: usize, links: &[Pair]) -> Vec<Vec<Option<Link>>> {
         let mut group: Vec<usize> = (0..n).collect();
         for _ in 0..n {
-            for &(i, j, link) in links {
+            for &Pair { i, j, link } in links {
                 if link == Link::Must {
                     let least = group[i].min(group[j]);
                     (group[i], group[j]) = (least, least);
@@ -453,7 +494,7 @@ mod tests {
             let between = |i: usize, j: usize| {
                 (group[i], group[j]) == (a, b) || (group[i], group[j]) == (b, a)
             };
-            links.iter().any(|&(i, j, link)| link == Link::Cannot && between(i, j))
+            links.iter().any(|&Pair { i, j, link }| link == Link::Cannot && between(i, j))
         };
         let relation = |i: usize, j: usize| match group[i] == group[j] {
             true => Some(Link::Must),
@@ -468,18 +509,18 @@ mod tests {
             let mut s = crate::Seed(seed).stream();
             let n = 4 + s.below(14);
             let mut c = Constraints::new(n).unwrap();
-            let mut accepted: Vec<(usize, usize, Link)> = Vec::new();
+            let mut accepted: Vec<Pair> = Vec::new();
             for _ in 0..12 {
                 let batch: Vec<_> = (0..1 + s.below(4))
                     .map(|_| {
                         let link = if s.below(2) == 0 { Link::Must } else { Link::Cannot };
-                        (s.below(n), s.below(n), link)
+                        Pair::new(s.below(n), s.below(n), link)
                     })
                     .collect();
                 let mut next = accepted.clone();
-                let holds = batch.iter().all(|&(i, j, link)| {
+                let holds = batch.iter().all(|&Pair { i, j, link }| {
                     let said = naive_relations(n, &next)[i][j];
-                    let pair = (i.min(j), i.max(j), link);
+                    let pair = Pair::new(i.min(j), i.max(j), link);
                     if i != j && !next.contains(&pair) {
                         next.push(pair);
                     }

@@ -22,38 +22,47 @@
 //! # Ok::<(), consilience_core::Error>(())
 //! ```
 //!
-//! The lower road, for those who write a method of their own: [`BaseClusterer`], [`Similarity`] and
-//! [`GraphPartitioner`] are the other places to plug in, [`Observer`] carries progress out and
+//! Building blocks for a method of your own: [`NodeConsensus`], [`BaseClusterer`],
+//! [`Similarity`] and [`GraphPartitioner`] are the places to plug in, [`Observer`] carries progress out and
 //! cancellation in, [`Seed`] is the only source of randomness, and the feature `conformance` puts
 //! an implementation through every law that ours obey.
 
-#[cfg(feature = "conformance")]
-pub mod conformance;
+mod clusters;
 mod constraints;
+mod dendrogram;
 mod ensemble;
 mod error;
-mod fit;
-mod graph;
 mod labels;
 mod linkage;
 mod memberships;
 mod memory;
+mod microclusters;
 mod observer;
 mod partition;
+mod report;
 pub mod scores;
 mod seed;
+mod side_information;
+mod similarity_graph;
 mod traits;
 
-pub use constraints::{Constraints, Link};
+pub use clusters::Clusters;
+pub use constraints::{Constraints, Link, Pair};
+pub use dendrogram::{Dendrogram, Merge};
 pub use ensemble::Ensemble;
 pub use error::{Error, ErrorKind, Result};
-pub use fit::{Fit, Report, Status};
-pub use graph::{Grouping, SimilarityGraph, check_symmetric};
 pub use labels::{LabelInt, LabelSlice, RawLabel};
 pub use linkage::Linkage;
 pub use memberships::Memberships;
 pub use memory::MemoryBudget;
+pub use microclusters::Microclusters;
 pub use observer::Observer;
 pub use partition::Partition;
+pub use report::{Fit, Report, Status};
 pub use seed::{Seed, Stream};
-pub use traits::{BaseClusterer, ConsensusFunction, Features, GraphPartitioner, Similarity};
+pub use side_information::SideInformation;
+pub use similarity_graph::{Grouping, SimilarityGraph, check_symmetric};
+pub use traits::{
+    Assign, BaseClusterer, Clustering, ConsensusFunction, ConstrainedClusterer, FeatureMap,
+    Features, GraphPartitioner, Hierarchy, NodeConsensus, NodeMemberships, NodeOutput, Similarity,
+};

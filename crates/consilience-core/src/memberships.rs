@@ -1,4 +1,4 @@
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 
 #[cfg(any(doc, test))]
 use crate::ErrorKind;
@@ -11,12 +11,20 @@ const SUM_TOLERANCE: f64 = 1e-6;
 ///
 /// An object without any evidence has the uniform row and evidence 0.
 ///
+/// Columns are numbered as a [`Partition`] numbers its clusters: by the first object that belongs
+/// to them most, and after those the columns that no object belongs to most, in the order given.
+/// So column j is label j of [`hard`](Memberships::hard), and row j of any table per cluster made
+/// from the memberships. [`numbered`](Memberships::numbered) also tells which given column each one
+/// was.
+///
 /// ```
 /// use consilience_core::Memberships;
 /// use ndarray::array;
 ///
-/// let soft = Memberships::new(array![[0.9, 0.1], [0.2, 0.8]])?;
+/// // The first object belongs to the second column, which is cluster 0 therefore.
+/// let soft = Memberships::new(array![[0.1, 0.9], [0.8, 0.2]])?;
 /// assert_eq!(soft.hard()?.to_signed(), vec![0, 1]);
+/// assert_eq!(soft.values(), array![[0.9, 0.1], [0.2, 0.8]]);
 /// assert!(soft.entropy()[0] < soft.entropy()[1]);
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
@@ -43,7 +51,26 @@ impl Memberships {
     ///
     /// # Errors
     /// As [`Memberships::new`]; also where `evidence` has another length or a negative entry.
-    pub fn with_evidence(mut values: Array2<f64>, evidence: Vec<f64>) -> Result<Self> {
+    pub fn with_evidence(values: Array2<f64>, evidence: Vec<f64>) -> Result<Self> {
+        Ok(Self::numbered(values, evidence)?.0)
+    }
+
+    /// As [`Memberships::with_evidence`], and for each column the number of the given column that it
+    /// was: what else there is per column is put in the same order by it.
+    ///
+    /// ```
+    /// use consilience_core::Memberships;
+    /// use ndarray::array;
+    ///
+    /// let (soft, given) = Memberships::numbered(array![[0.1, 0.9], [0.8, 0.2]], vec![1.0; 2])?;
+    /// assert_eq!(given, [1, 0]);
+    /// assert_eq!(soft.values().column(0), array![0.9, 0.2]);
+    /// # Ok::<(), consilience_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Memberships::with_evidence`].
+    pub fn numbered(mut values: Array2<f64>, evidence: Vec<f64>) -> Result<(Self, Vec<usize>)> {
         let (n, k) = values.dim();
         if n == 0 || k == 0 {
             return Err(Error::empty(format!("memberships of {n} objects in {k} clusters")));
@@ -76,13 +103,11 @@ impl Memberships {
             }
             row /= sum;
         }
-        Ok(Memberships { values, evidence })
-    }
-
-    /// Memberships that nobody looked at, for tests of those who look.
-    #[cfg(all(test, feature = "conformance"))]
-    pub(crate) fn unchecked(values: Array2<f64>, evidence: Vec<f64>) -> Self {
-        Memberships { values, evidence }
+        let given = by_first_object(values.view(), &evidence);
+        if given.iter().enumerate().any(|(new, &old)| new != old) {
+            values = values.select(Axis(1), &given);
+        }
+        Ok((Memberships { values, evidence }, given))
     }
 
     /// The n x k matrix.
@@ -106,7 +131,7 @@ impl Memberships {
     }
 
     /// Each object in the cluster of its largest membership (the first of equals); unlabelled where
-    /// its evidence is 0.
+    /// its evidence is 0. Label j is column j.
     ///
     /// # Errors
     /// [`ErrorKind::TooLarge`] from 2^32 - 1 objects on.
@@ -115,9 +140,7 @@ impl Memberships {
             if self.evidence[i] == 0.0 {
                 return None;
             }
-            let row = self.values.row(i);
-            let best = (1..row.len()).fold(0, |b, c| if row[c] > row[b] { c } else { b });
-            Some(best as u64)
+            Some(largest(self.values.row(i)) as u64)
         })
     }
 
@@ -129,6 +152,31 @@ impl Memberships {
             .map(|row| row.iter().filter(|&&v| v > 0.0).fold(0.0, |sum, &v| sum - v * v.log2()))
             .collect()
     }
+}
+
+/// The column of the largest entry, the first of equals.
+fn largest(row: ArrayView1<'_, f64>) -> usize {
+    (1..row.len()).fold(0, |best, c| if row[c] > row[best] { c } else { best })
+}
+
+/// The columns in the order of the first objects that belong to them most.
+fn by_first_object(values: ArrayView2<'_, f64>, evidence: &[f64]) -> Vec<usize> {
+    let k = values.ncols();
+    let (mut order, mut taken) = (Vec::with_capacity(k), vec![false; k]);
+    for (row, _) in values.rows().into_iter().zip(evidence).filter(|&(_, &e)| e > 0.0) {
+        if order.len() == k {
+            break;
+        }
+        let best = largest(row);
+        // Of equals, one that has a number already comes first in the new order.
+        let named = || (0..k).any(|c| taken[c] && row[c] == row[best]);
+        if !taken[best] && !named() {
+            taken[best] = true;
+            order.push(best);
+        }
+    }
+    order.extend((0..k).filter(|&c| !taken[c]));
+    order
 }
 
 impl From<&Partition> for Memberships {
@@ -166,6 +214,34 @@ mod tests {
         assert_eq!(e.kind(), ErrorKind::InvalidParameter);
         let e = Memberships::new(Array2::zeros((0, 2))).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::Empty);
+    }
+
+    #[test]
+    fn column_j_is_label_j() {
+        for seed in 0..300 {
+            let mut s = crate::Seed(seed).stream();
+            let (n, k) = (1 + s.below(9), 1 + s.below(5));
+            // Few values, so that rows have ties.
+            let raw = Array2::from_shape_fn((n, k), |_| (1 + s.below(3)) as f64);
+            let values = &raw / &raw.sum_axis(Axis(1)).insert_axis(Axis(1));
+            let evidence: Vec<f64> = (0..n).map(|_| s.below(4) as f64).collect();
+            let (soft, given) = Memberships::numbered(values.clone(), evidence.clone()).unwrap();
+            let hard = soft.hard().unwrap();
+            for i in 0..n {
+                assert_eq!(hard.label(i).is_some(), evidence[i] > 0.0);
+                let Some(label) = hard.label(i) else { continue };
+                assert_eq!(label, largest(soft.values().row(i)), "{values} {evidence:?}");
+            }
+            let mut all = given.clone();
+            all.sort_unstable();
+            assert_eq!(all, (0..k).collect::<Vec<_>>());
+            for (new, &old) in given.iter().enumerate() {
+                assert!((&soft.values().column(new) - &values.column(old)).sum().abs() < 1e-12);
+            }
+            // Once numbered, always numbered.
+            let again = Memberships::numbered(soft.values().to_owned(), evidence).unwrap().1;
+            assert_eq!(again, (0..k).collect::<Vec<_>>());
+        }
     }
 
     #[test]

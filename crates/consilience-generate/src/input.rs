@@ -116,7 +116,11 @@ pub(crate) fn finish(
     mut report: Report,
 ) -> Result<Fit<Partition>> {
     let partition = partition(labels)?;
-    report.expect_clusters(clusters, partition.n_clusters());
+    report.expect_clusters(
+        clusters,
+        partition.n_clusters(),
+        "the features distinguish no more objects",
+    );
     Ok(Fit::new(partition, report))
 }
 

@@ -126,7 +126,11 @@ impl KMeans {
             let centres = found.centres.select(Axis(0), &from).mapv(f64::from);
             let mut report = Report::default();
             tell(&mut report, &found);
-            report.expect_clusters(clusters, partition.n_clusters());
+            report.expect_clusters(
+                clusters,
+                partition.n_clusters(),
+                "the features distinguish no more objects",
+            );
             Ok(Fit::new(KMeansClusters { partition, centres, inertia: found.inertia }, report))
         })
     }

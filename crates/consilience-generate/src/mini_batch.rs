@@ -106,11 +106,9 @@ impl MiniBatchKMeans {
         watch.finish()?;
         let options = KMeansOptions { max_iterations: 0, parallel, ..KMeansOptions::new(clusters) };
         let found = from_centres(x, None, centres.view(), &options, &mut |_| true);
-        let report = Report {
-            iterations: self.batches,
-            objective: Some(found.inertia),
-            ..Report::default()
-        };
+        let mut report = Report::default();
+        report.iterations = self.batches;
+        report.objective = Some(found.inertia);
         finish(&found.assignment, clusters, report)
     }
 }

@@ -141,9 +141,10 @@ impl BaseClusterer for Rpcl {
         }
         watch.finish()?;
         let labels = assign(x.view(), units.view(), rayon::current_num_threads() > 1);
-        let mut report = Report { iterations: total, ..Report::default() };
+        let mut report = Report::default();
+        report.iterations = total;
         // Fewer clusters than asked for are what the method is for, fewer distinct rows are not.
-        report.expect_clusters(clusters, k);
+        report.expect_clusters(clusters, k, "the features distinguish no more objects");
         Ok(Fit::new(partition(&labels)?, report))
     }
 }

@@ -93,7 +93,7 @@ impl Agglomeration {
 }
 
 impl GraphPartitioner for Agglomeration {
-    fn partition(&self, graph: SimilarityGraph, observer: &dyn Observer) -> Result<Fit<Partition>> {
+    fn fit(&self, graph: SimilarityGraph, observer: &dyn Observer) -> Result<Fit<Partition>> {
         let grouping = graph.grouping().clone();
         let mut report = Report::default();
         observer.check()?;
@@ -109,7 +109,11 @@ impl GraphPartitioner for Agglomeration {
         };
         let partition = grouping.expand(&clusters)?;
         if let Cut::Clusters(k) = self.cut {
-            report.expect_clusters(k, partition.n_clusters());
+            report.expect_clusters(
+                k,
+                partition.n_clusters(),
+                "the ensemble distinguishes no more objects",
+            );
         }
         Ok(Fit::new(partition, report))
     }

@@ -127,7 +127,7 @@ pub(crate) fn average_linkage(
         }
     }
     observer.progress("partition", n - 1, n - 1);
-    Ok(Dendrogram::from_slots(n, merges).map_heights(|h| 1.0 + h))
+    Ok(Dendrogram::from_merges(n, merges)?.map_heights(|h| 1.0 + h))
 }
 
 /// The clusters in an order that the order of the members leaves no trace in, so that sums over

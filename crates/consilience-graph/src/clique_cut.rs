@@ -64,7 +64,7 @@ impl Division {
         observer: &dyn Observer,
     ) -> Result<Fit<Partition>> {
         match self.method {
-            CutMethod::Spectral => self.spectral.partition(graph, observer),
+            CutMethod::Spectral => self.spectral.fit(graph, observer),
             #[cfg(feature = "metis")]
             CutMethod::Metis => {
                 let clusters = self.fixed()?.unwrap_or(1);
@@ -163,7 +163,11 @@ fn spectral(
     };
     let partition = grouping.expand(&clusters)?;
     if let Clusters::Fixed(k) = cut.clusters {
-        report.expect_clusters(k, partition.n_clusters());
+        report.expect_clusters(
+            k,
+            partition.n_clusters(),
+            "the ensemble distinguishes no more objects",
+        );
     }
     Ok(Fit::new(partition, report))
 }
@@ -171,7 +175,7 @@ fn spectral(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use consilience_core::conformance::{planted, small_worlds};
+    use consilience_conformance::{planted, small_worlds};
     use consilience_core::{Ensemble, Seed, scores};
 
     /// The weights of CSPA and of HGPA.

@@ -4,7 +4,7 @@ use consilience_core::{
 };
 
 use crate::overlap::{Overlaps, sorted_sum};
-use crate::weighted::{average_tree, co_association, collapsed, is_complete, on_microclusters};
+use crate::weighted::{average_tree, co_association, collapsed, is_complete};
 use crate::{Agglomeration, ClusterIncidence, Cut, Dendrogram, Linkage, Microclusters};
 
 /// The published default of beta.
@@ -164,13 +164,21 @@ impl WeightedCoAssociation {
 }
 
 impl Similarity for WeightedCoAssociation {
-    fn similarity(
+    fn name(&self) -> &str {
+        "weac"
+    }
+
+    fn check(&self) -> Result<()> {
+        check_beta(self.beta)
+    }
+
+    fn between(
         &self,
-        ensemble: &Ensemble,
+        nodes: &Microclusters,
+        _report: &mut Report,
         observer: &dyn Observer,
-    ) -> Result<Fit<SimilarityGraph>> {
-        check_beta(self.beta)?;
-        on_microclusters(ensemble, observer, |microclusters| self.between(microclusters, observer))
+    ) -> Result<SimilarityGraph> {
+        self.between(nodes, observer)
     }
 }
 
@@ -283,6 +291,10 @@ impl Weac {
 
 impl ConsensusFunction for Weac {
     type Output = Partition;
+
+    fn name(&self) -> &str {
+        "weac"
+    }
 
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         if let Some(k) = self.clusters {

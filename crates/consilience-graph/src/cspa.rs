@@ -101,7 +101,7 @@ pub struct Hgpa(Division);
 /// The setters and the run that [`Cspa`] and [`Hgpa`] share; `$weight` is that of a cluster of so
 /// many objects.
 macro_rules! clique_method {
-    ($name:ident, $weight:expr) => {
+    ($name:ident, $short:expr, $weight:expr) => {
         impl $name {
             #[doc = concat!("`", stringify!($name), "` into k clusters.")]
             pub fn new(clusters: usize) -> Self {
@@ -141,6 +141,10 @@ macro_rules! clique_method {
         impl ConsensusFunction for $name {
             type Output = Partition;
 
+            fn name(&self) -> &str {
+                $short
+            }
+
             fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
                 fit(&self.0, $weight, ensemble, observer)
             }
@@ -148,8 +152,8 @@ macro_rules! clique_method {
     };
 }
 
-clique_method!(Cspa, |_| 1.0);
-clique_method!(Hgpa, |objects: f64| 1.0 / (objects - 1.0).max(1.0));
+clique_method!(Cspa, "cspa", |_| 1.0);
+clique_method!(Hgpa, "hgpa", |objects: f64| 1.0 / (objects - 1.0).max(1.0));
 
 fn fit(
     division: &Division,

@@ -302,6 +302,10 @@ fn spread(rows: ArrayView2<'_, f64>, weights: &[f64], k: usize, stream: &mut Str
 impl ConsensusFunction for Diffusion {
     type Output = Partition;
 
+    fn name(&self) -> &str {
+        "diffusion"
+    }
+
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         let asked = asked(ensemble, self.clusters)?;
         self.check()?;
@@ -315,7 +319,7 @@ impl ConsensusFunction for Diffusion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use consilience_core::conformance::planted;
+    use consilience_conformance::planted;
     use consilience_num::eigen::symmetric_eigen;
 
     /// Inner products of the places of two objects, straight from the definition on the dense

@@ -7,7 +7,7 @@ use consilience_core::{
 use ndarray::Array2;
 use rayon::prelude::*;
 
-use crate::weighted::{average_tree, is_complete, on_microclusters};
+use crate::weighted::{average_tree, is_complete};
 use crate::{Agglomeration, CountRow, Cut, Dendrogram, Linkage, Microclusters};
 
 /// The co-association of microclusters: `a_ij = c_ij / N_ij`, 0 where no member labels both.
@@ -80,12 +80,21 @@ impl CoAssociation {
 }
 
 impl Similarity for CoAssociation {
-    fn similarity(
+    fn name(&self) -> &str {
+        "eac"
+    }
+
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn between(
         &self,
-        ensemble: &Ensemble,
+        nodes: &Microclusters,
+        _report: &mut Report,
         observer: &dyn Observer,
-    ) -> Result<Fit<SimilarityGraph>> {
-        on_microclusters(ensemble, observer, |microclusters| self.between(microclusters, observer))
+    ) -> Result<SimilarityGraph> {
+        self.between(nodes, observer)
     }
 }
 
@@ -214,6 +223,10 @@ impl EvidenceAccumulation {
 impl ConsensusFunction for EvidenceAccumulation {
     type Output = Partition;
 
+    fn name(&self) -> &str {
+        "eac"
+    }
+
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         let asked = match self.cut {
             Cut::Clusters(k) => {
@@ -242,7 +255,11 @@ impl ConsensusFunction for EvidenceAccumulation {
         };
         let partition = microclusters.grouping().expand(&clusters)?;
         if let Some(k) = asked {
-            report.expect_clusters(k, partition.n_clusters());
+            report.expect_clusters(
+                k,
+                partition.n_clusters(),
+                "the ensemble distinguishes no more objects",
+            );
         }
         Ok(Fit::new(partition, report))
     }

@@ -1,6 +1,6 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, LabelInt, MemoryBudget, Observer, Partition, Result,
-    Seed, Similarity, SimilarityGraph, with_labels,
+    ConsensusFunction, Ensemble, Error, Fit, LabelInt, MemoryBudget, Observer, Partition, Report,
+    Result, Seed, Similarity, SimilarityGraph, with_labels,
 };
 use consilience_num::kmeans::{self, KMeansOptions};
 use ndarray::{Array2, Axis};
@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::propagation::{STEPS, check_steps, propagated_cluster_similarity};
 use crate::spectrum::leading_dense;
 use crate::transfer_cut::{eigengap, most_by_gap, numbered, unit_rows};
-use crate::weighted::{adopt, asked, collapsed, on_grid, on_microclusters};
+use crate::weighted::{adopt, asked, collapsed, on_grid};
 use crate::{
     Agglomeration, ClusterIncidence, Clusters, CountRow, Cut, Dendrogram, Linkage, Microclusters,
     TransferCut,
@@ -129,13 +129,21 @@ impl EnhancedCoAssociation {
 }
 
 impl Similarity for EnhancedCoAssociation {
-    fn similarity(
+    fn name(&self) -> &str {
+        "ecpcs"
+    }
+
+    fn check(&self) -> Result<()> {
+        check_steps(self.steps)
+    }
+
+    fn between(
         &self,
-        ensemble: &Ensemble,
+        nodes: &Microclusters,
+        _report: &mut Report,
         observer: &dyn Observer,
-    ) -> Result<Fit<SimilarityGraph>> {
-        check_steps(self.steps)?;
-        on_microclusters(ensemble, observer, |microclusters| self.between(microclusters, observer))
+    ) -> Result<SimilarityGraph> {
+        self.between(nodes, observer)
     }
 }
 
@@ -226,6 +234,10 @@ fn tree(graph: SimilarityGraph, observer: &dyn Observer) -> Result<Dendrogram> {
 
 impl ConsensusFunction for EcpcsHc {
     type Output = Partition;
+
+    fn name(&self) -> &str {
+        "ecpcs-hc"
+    }
 
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         if let Some(k) = self.clusters {
@@ -402,6 +414,10 @@ fn vote(incidence: &ClusterIncidence, meta: &[usize]) -> Vec<usize> {
 
 impl ConsensusFunction for EcpcsMc {
     type Output = Partition;
+
+    fn name(&self) -> &str {
+        "ecpcs-mc"
+    }
 
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         let k = asked(ensemble, self.clusters)?;

@@ -272,6 +272,10 @@ fn farthest_first(rows: ArrayView2<'_, f64>, k: usize) -> Vec<usize> {
 impl ConsensusFunction for GpMgla {
     type Output = Partition;
 
+    fn name(&self) -> &str {
+        "gp-mgla"
+    }
+
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         let k = asked(ensemble, self.clusters)?;
         self.check()?;

@@ -78,6 +78,10 @@ impl Hbgf {
 impl ConsensusFunction for Hbgf {
     type Output = Partition;
 
+    fn name(&self) -> &str {
+        "hbgf"
+    }
+
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         cut_incidence(ensemble, self.clusters, self.cut, observer, |incidence| {
             Ok(vec![1.0; incidence.n_clusters()])

@@ -36,7 +36,6 @@ mod clique_cut;
 mod counts;
 mod crowd;
 mod cspa;
-mod dendrogram;
 mod diffusion;
 mod eac;
 mod ecpcs;
@@ -49,7 +48,6 @@ mod local;
 mod mcla;
 #[cfg(feature = "metis")]
 mod metis_cut;
-mod microclusters;
 mod overlap;
 mod propagation;
 #[cfg(test)]
@@ -64,11 +62,10 @@ mod weighted;
 
 pub use agglomeration::{Agglomeration, Cut, LeafWeights};
 pub use clique_cut::CutMethod;
-pub use consilience_core::Linkage;
+pub use consilience_core::{Dendrogram, Linkage, Merge, Microclusters};
 pub use counts::{CountRow, PairCounts, SparsePairCounts};
 pub use crowd::{Weac, WeightedCoAssociation, normalized_crowd_agreement};
 pub use cspa::{Cspa, Hgpa};
-pub use dendrogram::{Dendrogram, Merge};
 pub use diffusion::Diffusion;
 pub use eac::{CoAssociation, EvidenceAccumulation};
 pub use ecpcs::{EcpcsHc, EcpcsMc, EnhancedCoAssociation};
@@ -81,7 +78,6 @@ pub use local::{LocallyWeighted, Lwea, Lwgp, ensemble_driven_cluster_index};
 pub use mcla::Mcla;
 #[cfg(feature = "metis")]
 pub use metis_cut::MetisCut;
-pub use microclusters::Microclusters;
 pub use propagation::propagated_cluster_similarity;
 pub use spectral_cut::SpectralCut;
 pub use spectrum::IncidenceSpectrum;

@@ -133,7 +133,7 @@ pub(crate) fn linkage_checked(
             })?
         }
     };
-    let tree = Dendrogram::from_slots(n, merges);
+    let tree = Dendrogram::from_merges(n, merges)?;
     let tree = if method == Linkage::Ward { tree.map_heights(|h| h.max(0.0).sqrt()) } else { tree };
     Ok(if unit == 1.0 { tree } else { tree.map_heights(|h| h / unit) })
 }

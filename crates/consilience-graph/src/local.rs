@@ -4,9 +4,7 @@ use consilience_core::{
 };
 
 use crate::overlap::Overlaps;
-use crate::weighted::{
-    average_tree, co_association, collapsed, cut_incidence, is_complete, on_microclusters,
-};
+use crate::weighted::{average_tree, co_association, collapsed, cut_incidence, is_complete};
 use crate::{
     Agglomeration, ClusterIncidence, Clusters, Cut, Dendrogram, Linkage, Microclusters, TransferCut,
 };
@@ -148,13 +146,21 @@ impl LocallyWeighted {
 }
 
 impl Similarity for LocallyWeighted {
-    fn similarity(
+    fn name(&self) -> &str {
+        "lwea"
+    }
+
+    fn check(&self) -> Result<()> {
+        check_theta(self.theta)
+    }
+
+    fn between(
         &self,
-        ensemble: &Ensemble,
+        nodes: &Microclusters,
+        _report: &mut Report,
         observer: &dyn Observer,
-    ) -> Result<Fit<SimilarityGraph>> {
-        check_theta(self.theta)?;
-        on_microclusters(ensemble, observer, |microclusters| self.between(microclusters, observer))
+    ) -> Result<SimilarityGraph> {
+        self.between(nodes, observer)
     }
 }
 
@@ -276,6 +282,10 @@ fn longest_lived(tree: &Dendrogram) -> usize {
 impl ConsensusFunction for Lwea {
     type Output = Partition;
 
+    fn name(&self) -> &str {
+        "lwea"
+    }
+
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         if let Some(k) = self.clusters {
             ensemble.check_clusters(k)?;
@@ -363,6 +373,10 @@ impl Lwgp {
 
 impl ConsensusFunction for Lwgp {
     type Output = Partition;
+
+    fn name(&self) -> &str {
+        "lwgp"
+    }
 
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         crate::weighted::asked(ensemble, self.clusters)?;

@@ -117,6 +117,10 @@ impl Mcla {
 impl ConsensusFunction for Mcla {
     type Output = Partition;
 
+    fn name(&self) -> &str {
+        "mcla"
+    }
+
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         if let Clusters::Fixed(k) = self.0.spectral.clusters {
             ensemble.check_clusters(k)?;
@@ -140,7 +144,11 @@ impl ConsensusFunction for Mcla {
         };
         let partition = microclusters.grouping().expand(&clusters)?;
         if let Clusters::Fixed(k) = self.0.spectral.clusters {
-            report.expect_clusters(k, partition.n_clusters());
+            report.expect_clusters(
+                k,
+                partition.n_clusters(),
+                "the ensemble distinguishes no more objects",
+            );
         }
         Ok(Fit::new(partition, report))
     }

@@ -118,7 +118,7 @@ impl MetisCut {
 }
 
 impl GraphPartitioner for MetisCut {
-    fn partition(&self, graph: SimilarityGraph, observer: &dyn Observer) -> Result<Fit<Partition>> {
+    fn fit(&self, graph: SimilarityGraph, observer: &dyn Observer) -> Result<Fit<Partition>> {
         self.check()?;
         observer.check()?;
         let (grouping, weights) = graph.into_parts();
@@ -136,7 +136,11 @@ impl GraphPartitioner for MetisCut {
             self.parts(&links, &sizes)?.into_iter().map(|p| p as usize).collect()
         };
         let partition = grouping.expand(&clusters)?;
-        report.expect_clusters(self.clusters, partition.n_clusters());
+        report.expect_clusters(
+            self.clusters,
+            partition.n_clusters(),
+            "the ensemble distinguishes no more objects",
+        );
         Ok(Fit::new(partition, report))
     }
 }

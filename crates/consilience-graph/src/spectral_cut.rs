@@ -161,7 +161,7 @@ impl SpectralCut {
 }
 
 impl GraphPartitioner for SpectralCut {
-    fn partition(&self, graph: SimilarityGraph, observer: &dyn Observer) -> Result<Fit<Partition>> {
+    fn fit(&self, graph: SimilarityGraph, observer: &dyn Observer) -> Result<Fit<Partition>> {
         self.check()?;
         observer.check()?;
         let (grouping, mut w) = graph.into_parts();
@@ -185,7 +185,11 @@ impl GraphPartitioner for SpectralCut {
         };
         let partition = grouping.expand(&clusters)?;
         if let Clusters::Fixed(k) = self.clusters {
-            report.expect_clusters(k, partition.n_clusters());
+            report.expect_clusters(
+                k,
+                partition.n_clusters(),
+                "the ensemble distinguishes no more objects",
+            );
         }
         Ok(Fit::new(partition, report))
     }
@@ -304,7 +308,7 @@ mod tests {
         let huge = graph(6, |i, j| if i % 2 == j % 2 { f64::MAX } else { 1.0 });
         assert_eq!(cut.partition(huge, &()).unwrap().output.to_signed(), vec![0, 1, 0, 1, 0, 1]);
         let one = cut.partition(graph(1, |_, _| 1.0), &()).unwrap();
-        assert_eq!((one.output.n_clusters(), one.report.status), (1, Status::FewerClusters));
+        assert_eq!((one.output.n_clusters(), one.report.clusters_missing.is_some()), (1, true));
         let nobody = SimilarityGraph::new(
             Grouping::new(vec![Grouping::NONE], 0).unwrap(),
             Array2::zeros((0, 0)),

@@ -259,12 +259,10 @@ pub(crate) fn unit_rows(rows: &mut Array2<f64>) {
 
 /// The clusters that k-means found, numbered by the first row as everywhere, with its report.
 pub(crate) fn numbered(fit: KMeansFit<f64>) -> Result<Fit<Vec<usize>>> {
-    let report = Report {
-        status: if fit.converged { Status::Solved } else { Status::MaxIterations },
-        iterations: fit.iterations,
-        objective: Some(fit.inertia),
-        ..Report::default()
-    };
+    let mut report = Report::default();
+    report.status = if fit.converged { Status::Solved } else { Status::MaxIterations };
+    report.iterations = fit.iterations;
+    report.objective = Some(fit.inertia);
     let clusters = Partition::from_labels(&fit.assignment)?;
     Ok(Fit::new(clusters.iter().flatten().collect(), report))
 }

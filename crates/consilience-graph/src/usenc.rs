@@ -163,13 +163,21 @@ impl Usenc {
         if !found.converged {
             report.status = Status::MaxIterations;
         }
-        report.expect_clusters(self.clusters, partition.n_clusters());
+        report.expect_clusters(
+            self.clusters,
+            partition.n_clusters(),
+            "the ensemble distinguishes no more objects",
+        );
         Ok(Fit::new(partition, report))
     }
 }
 
 impl ConsensusFunction for Usenc {
     type Output = Partition;
+
+    fn name(&self) -> &str {
+        "usenc"
+    }
 
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         ensemble.check_clusters(self.clusters)?;
@@ -271,7 +279,7 @@ impl RowSource for Embedding<'_> {
 mod tests {
     use super::*;
     use crate::TransferCut;
-    use consilience_core::conformance::{Profile, consensus_function};
+    use consilience_conformance::{Profile, consensus_function};
     use consilience_core::{ErrorKind, scores};
 
     /// Members that split a line of objects into runs at random places near planted ones, some

@@ -75,7 +75,7 @@ pub fn vat_order(graph: &SimilarityGraph, observer: &dyn Observer) -> Result<Vec
 mod tests {
     use super::*;
     use crate::CoAssociation;
-    use consilience_core::conformance::{planted, small_worlds};
+    use consilience_conformance::{planted, small_worlds};
     use consilience_core::{Seed, Similarity};
 
     #[test]

@@ -104,20 +104,6 @@ pub(crate) fn average_tree(
     report.stage("partition", || average_linkage(&incidence, &clusters, total, observer))
 }
 
-/// A similarity between microclusters, with the times of both steps.
-pub(crate) fn on_microclusters(
-    ensemble: &Ensemble,
-    observer: &dyn Observer,
-    between: impl FnOnce(&Microclusters) -> Result<SimilarityGraph>,
-) -> Result<Fit<SimilarityGraph>> {
-    let mut report = Report::default();
-    let microclusters =
-        report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
-    report.microclusters = Some(microclusters.n_nodes());
-    let graph = report.stage("similarity", || between(&microclusters))?;
-    Ok(Fit::new(graph, report))
-}
-
 /// A consensus by way of microclusters: k is checked first, objects without any label stay so, and
 /// the report tells the clusters that are missing. `work` gets at least one microcluster.
 pub(crate) fn collapsed(
@@ -138,7 +124,11 @@ pub(crate) fn collapsed(
     };
     let partition = microclusters.grouping().expand(&clusters)?;
     if let Some(k) = asked {
-        report.expect_clusters(k, partition.n_clusters());
+        report.expect_clusters(
+            k,
+            partition.n_clusters(),
+            "the ensemble distinguishes no more objects",
+        );
     }
     Ok(Fit::new(partition, report))
 }

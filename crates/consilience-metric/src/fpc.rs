@@ -91,7 +91,11 @@ impl Fpc {
             sets.grow(clusters, Some(first), &mut watch)?;
             let mut report = Report::default();
             let radius = sets.radius();
-            report.expect_clusters(clusters, sets.len());
+            report.expect_clusters(
+                clusters,
+                sets.len(),
+                "the features distinguish no more objects",
+            );
             report.objective = Some(radius);
             Ok(Fit::new(sets.finish()?, report))
         })
@@ -140,7 +144,7 @@ impl ConstrainedClusterer for Fpc {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use consilience_core::conformance::{Profile, base_clusterer};
+    use consilience_conformance::{Profile, base_clusterer};
     use consilience_core::{ErrorKind, Status};
     use ndarray::{Array2, array};
 
@@ -185,7 +189,7 @@ mod tests {
             let expected = Partition::from_labels(&reference(&x, k, first)).unwrap();
             assert_eq!(found.output.partition, expected, "seed {seed}");
             let fewer = expected.n_clusters() < k;
-            assert_eq!(found.report.status == Status::FewerClusters, fewer);
+            assert_eq!(found.report.clusters_missing.is_some(), fewer);
             // What it was fitted on is predicted alike, also in single precision.
             let narrow = x.mapv(|v| v as f32);
             let labels = found.output.assign(narrow.view().into()).unwrap();

@@ -42,10 +42,10 @@ mod rows;
 mod rsd;
 mod scatter;
 mod separation;
-mod side;
 mod standard;
 
 pub use ccskl::Ccskl;
+pub use consilience_core::SideInformation;
 pub use constrained::{CopKMeans, MpckMeans, PckMeans, SeededKMeans};
 pub use dca::Dca;
 pub use fpc::Fpc;
@@ -60,4 +60,3 @@ pub use pmmc::Pmmc;
 pub use rca::Rca;
 pub use rsd::{RsdDiagonal, RsdFull, RsdMetric};
 pub use separation::Separation;
-pub use side::SideInformation;

@@ -117,7 +117,11 @@ impl ConstrainedClusterer for Nnc {
             sets.start(known_sets);
             let first = seed.derive("fpc", 0).stream().below(features.n_objects());
             sets.grow(clusters, Some(first), &mut watch)?;
-            report.expect_clusters(clusters, sets.len());
+            report.expect_clusters(
+                clusters,
+                sets.len(),
+                "the features distinguish no more objects",
+            );
             report.objective = Some(sets.radius());
             Ok(Fit::new(sets.finish()?, report))
         })

@@ -16,7 +16,7 @@ pub(crate) fn stated_pairs(side: &SideInformation, limit: usize) -> (Pairs, Pair
         Some(stated) => {
             let of = |kind: Link| {
                 let pairs: Pairs =
-                    stated.iter().filter(|s| s.2 == kind).map(|&(i, j, _)| (i, j)).collect();
+                    stated.iter().filter(|p| p.link == kind).map(|p| (p.i, p.j)).collect();
                 let count = pairs.len();
                 thinned(pairs.into_iter(), count, limit)
             };

@@ -4,7 +4,8 @@ use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use consilience_core::{
-    BaseClusterer, Constraints, Error, Features, Fit, Observer, Partition, Report, Result, Seed,
+    BaseClusterer, Constraints, Error, Features, Fit, Observer, Pair, Partition, Report, Result,
+    Seed,
 };
 use consilience_metric::{Itml, LinearMap, MetricLearner, SideInformation};
 use consilience_num::svd::{SvdOptions, truncated_svd};
@@ -236,7 +237,7 @@ impl HullGrowth {
     ) -> Result<Fit<Vec<Partition>>> {
         let n = features.n_objects();
         let mut links = Constraints::new(n)?;
-        for (t, (i, j, link)) in constraints.iter().enumerate() {
+        for (t, Pair { i, j, link }) in constraints.iter().enumerate() {
             if t % self.folds != fold {
                 links.add(i, j, link)?;
             }
@@ -272,7 +273,11 @@ impl HullGrowth {
                 self.members,
             );
         }
-        Ok(Fit::new(members, Report { notes: learned.report.notes, ..Report::default() }))
+        Ok(Fit::new(members, {
+            let mut report = Report::default();
+            report.notes = learned.report.notes;
+            report
+        }))
     }
 }
 

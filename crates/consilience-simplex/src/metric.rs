@@ -1,4 +1,4 @@
-use consilience_core::{Error, Features, Fit, Link, Observer, Result};
+use consilience_core::{Error, Features, Fit, Link, Observer, Pair, Result};
 
 use crate::embedding::{ConsensusMetric, MetricReadOut, MetricReport, MetricRule};
 use crate::growth::HullGrowth;
@@ -73,7 +73,7 @@ impl Updater {
     /// them. Growing before there are constraints is of no use.
     ///
     /// ```
-    /// use consilience_core::conformance::planted;
+    /// use consilience_conformance::planted;
     /// # use consilience_core::{BaseClusterer, Features, Fit, Observer, Partition};
     /// use consilience_core::{Link, Result, Seed};
     /// use consilience_simplex::{HullGrowth, Updater};
@@ -161,7 +161,7 @@ impl Updater {
     pub fn open_metric(&mut self, observer: &dyn Observer) -> Result<()> {
         if self.metric.is_none() {
             let mut metric = self.metric_rule.open(&self.ensemble, observer)?;
-            let links: Vec<(usize, usize, Link)> = self.constraints.iter().collect();
+            let links: Vec<Pair> = self.constraints.iter().collect();
             metric.follow(&self.ensemble, &links, observer)?;
             self.metric = Some(metric);
         }

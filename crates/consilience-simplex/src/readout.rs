@@ -275,12 +275,17 @@ impl Updater {
         let partition = Partition::from_fn(known.len(), |i| {
             (known[i] != u16::MISSING).then(|| u64::from(found.assignment[i]))
         })?;
-        let mut report = Report { iterations: found.iterations, ..Report::default() };
+        let mut report = Report::default();
+        report.iterations = found.iterations;
         report.objective = Some(found.inertia);
         if !found.converged {
             report.status = Status::MaxIterations;
         }
-        report.expect_clusters(r, partition.n_clusters());
+        report.expect_clusters(
+            r,
+            partition.n_clusters(),
+            "the ensemble distinguishes no more objects",
+        );
         Ok(Fit::new(partition, report))
     }
 
@@ -329,7 +334,11 @@ impl Updater {
             fit.output
         };
         let partition = microclusters.grouping().expand(&cluster_of_node)?;
-        report.expect_clusters(clusters, partition.n_clusters());
+        report.expect_clusters(
+            clusters,
+            partition.n_clusters(),
+            "the ensemble distinguishes no more objects",
+        );
         Ok(Fit::new(partition, report))
     }
 

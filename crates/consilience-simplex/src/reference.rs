@@ -1,6 +1,7 @@
 //! The papers' formulas on dense matrices, for tests.
 
 use consilience_core::Link;
+use consilience_core::Pair;
 use consilience_num::simplex::project_simplex;
 use ndarray::{Array1, Array2};
 
@@ -47,8 +48,8 @@ pub(crate) fn memberships(updater: &Updater) -> (Array2<f64>, Vec<f64>) {
 }
 
 /// Weights of must-links and cannot-links.
-pub(crate) fn weights(links: &[(usize, usize, Link)], balance: bool) -> (f64, f64) {
-    let must = links.iter().filter(|l| l.2 == Link::Must).count();
+pub(crate) fn weights(links: &[Pair], balance: bool) -> (f64, f64) {
+    let must = links.iter().filter(|l| l.link == Link::Must).count();
     let cannot = links.len() - must;
     if !balance || must == 0 || cannot == 0 {
         return (1.0, 1.0);
@@ -60,7 +61,7 @@ pub(crate) fn weights(links: &[(usize, usize, Link)], balance: bool) -> (f64, f6
 /// 000 Eq. 8 and its gradient by Eq. 9, with the m x r matrices U and V of each pair.
 pub(crate) struct Naive {
     pub(crate) p: Vec<Array2<f64>>,
-    pub(crate) links: Vec<(usize, usize, Link)>,
+    pub(crate) links: Vec<Pair>,
     pub(crate) balance: bool,
     pub(crate) anchor: Array1<f64>,
     pub(crate) lambda: f64,
@@ -80,7 +81,7 @@ impl Naive {
 
     pub(crate) fn value(&self, gamma: &Array1<f64>) -> f64 {
         let pull = self.lambda * (gamma - &self.anchor).mapv(|d| d * d).sum();
-        let pair = |&(i, j, link): &(usize, usize, Link)| {
+        let pair = |&Pair { i, j, link }: &Pair| {
             let (a, b) = (gamma.dot(&self.rows(i)), gamma.dot(&self.rows(j)));
             self.weight(link)
                 * match (self.loss, link) {
@@ -95,7 +96,7 @@ impl Naive {
 
     pub(crate) fn gradient(&self, gamma: &Array1<f64>) -> Array1<f64> {
         let mut g = (gamma - &self.anchor) * (2.0 * self.lambda);
-        for &(i, j, link) in &self.links {
+        for &Pair { i, j, link } in &self.links {
             let (a, b) = (self.rows(i), self.rows(j));
             let w = self.weight(link);
             match self.loss {
@@ -128,12 +129,7 @@ impl Naive {
 }
 
 /// 000 Eq. 11, iterated to its fixed point with a small step.
-pub(crate) fn additive(
-    updater: &Updater,
-    links: &[(usize, usize, Link)],
-    step: f64,
-    balance: bool,
-) -> Vec<f64> {
+pub(crate) fn additive(updater: &Updater, links: &[Pair], step: f64, balance: bool) -> Vec<f64> {
     let (before, e) = (updater.gamma(), errors(updater, links, balance));
     let (m, p) = (before.len() as f64, links.len() as f64);
     let lambda = p;
@@ -151,10 +147,10 @@ pub(crate) fn additive(
 }
 
 /// Weighted sums of e^(ij): 1 for each pair that a member puts wrong.
-pub(crate) fn errors(updater: &Updater, links: &[(usize, usize, Link)], balance: bool) -> Vec<f64> {
+pub(crate) fn errors(updater: &Updater, links: &[Pair], balance: bool) -> Vec<f64> {
     let (must, cannot) = weights(links, balance);
     let error = |p: &Array2<f64>| {
-        let pair = |&(i, j, link): &(usize, usize, Link)| {
+        let pair = |&Pair { i, j, link }: &Pair| {
             let together = p.row(i).dot(&p.row(j));
             if link == Link::Must { must * (1.0 - together) } else { cannot * together }
         };

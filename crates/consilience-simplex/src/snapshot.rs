@@ -1,5 +1,5 @@
 use consilience_core::{
-    Constraints, Ensemble, Error, ErrorKind, LabelSlice, Link, Partition, Result,
+    Constraints, Ensemble, Error, ErrorKind, LabelSlice, Link, Pair, Partition, Result,
 };
 use rayon::prelude::*;
 
@@ -49,7 +49,7 @@ impl Updater {
             table.iter().for_each(|c| out.bytes(&c.to_le_bytes()));
         }
         out.u64(self.constraints.len() as u64);
-        for (i, j, link) in self.constraints.iter() {
+        for Pair { i, j, link } in self.constraints.iter() {
             out.u32(i as u32);
             out.u32(j as u32);
             out.bytes(&[u8::from(link == Link::Must)]);

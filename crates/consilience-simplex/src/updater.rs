@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use consilience_core::{Constraints, Ensemble, Link, MemoryBudget, Observer, Result, Status};
+use consilience_core::{Constraints, Ensemble, Link, MemoryBudget, Observer, Pair, Result, Status};
 
 use crate::align::Alignment;
 use crate::embedding::{ConsensusMetric, MetricRule};
@@ -37,11 +37,11 @@ use crate::weights::Weights;
 /// ].view())?;
 /// let mut updater = Updater::new(ensemble, 2)?;
 /// assert_eq!(updater.partition()?.to_signed(), vec![0, 0, 1, 1]);
-/// let report = updater.update(&[(0, 2, Link::Must), (0, 1, Link::Cannot)])?;
+/// let report = updater.update(&[Pair::must_link(0, 2), Pair::cannot_link(0, 1)])?;
 /// assert_eq!((report.before.total(), report.after.total()), (2, 0));
 /// assert_eq!(updater.partition()?.to_signed(), vec![0, 1, 0, 1]);
 /// // What contradicts the constraints so far is refused with the chain, and nothing has changed.
-/// let error = updater.update(&[(2, 3, Link::Must), (0, 3, Link::Cannot)]).unwrap_err();
+/// let error = updater.update(&[Pair::must_link(2, 3), Pair::cannot_link(0, 3)]).unwrap_err();
 /// assert!(error.message().contains("0 = 2 = 3"));
 /// assert_eq!(updater.constraints().len(), 2);
 /// # Ok::<(), consilience_core::Error>(())
@@ -160,7 +160,7 @@ impl Updater {
     ///
     /// # Complexity
     /// As the [`UpdateRule`]; nothing in n.
-    pub fn update(&mut self, batch: &[(usize, usize, Link)]) -> Result<UpdateReport> {
+    pub fn update(&mut self, batch: &[Pair]) -> Result<UpdateReport> {
         self.update_observed(batch, &())
     }
 
@@ -172,7 +172,7 @@ impl Updater {
     /// exactly as before.
     pub fn update_observed(
         &mut self,
-        batch: &[(usize, usize, Link)],
+        batch: &[Pair],
         observer: &dyn Observer,
     ) -> Result<UpdateReport> {
         observer.check()?;

@@ -2,14 +2,14 @@
 //! program is counted, which is why the test stands alone.
 
 use allocation_counter::{AllocationInfo, measure};
-use consilience_core::conformance::planted;
-use consilience_core::{Ensemble, Link, Partition, Seed};
+use consilience_conformance::planted;
+use consilience_core::{Ensemble, Link, Pair, Partition, Seed};
 use consilience_simplex::{
     AdditiveUpdate, AlignmentReference, ExactUpdate, MultiplicativeUpdate, UpdateRule, Updater,
     UpdaterSetup,
 };
 
-type Batch = Vec<(usize, usize, Link)>;
+type Batch = Vec<Pair>;
 
 /// 1,000 objects and copies of them, under 40 members of which some have gaps if asked for.
 fn updater(n: usize, missing: f64, rule: UpdateRule) -> (Updater, Partition) {

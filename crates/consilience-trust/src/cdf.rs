@@ -164,7 +164,7 @@ impl ConsensusCdf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use consilience_core::conformance::planted;
+    use consilience_conformance::planted;
     use consilience_core::{Partition, Seed};
 
     #[test]

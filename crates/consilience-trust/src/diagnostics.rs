@@ -374,8 +374,8 @@ fn clusters(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use consilience_conformance::planted;
     use consilience_core::Seed;
-    use consilience_core::conformance::planted;
     use consilience_core::scores::{average_nmi, normalized_mutual_information};
 
     /// Mean co-association of one object with a set of others, pair by pair.

@@ -33,7 +33,7 @@ const GROWTH: f64 = 0.1;
 /// members for each k: the CDFs are then those of the members themselves.
 ///
 /// ```
-/// use consilience_core::conformance::planted;
+/// use consilience_conformance::planted;
 /// use consilience_core::Seed;
 /// use consilience_trust::ClusterNumber;
 ///
@@ -392,8 +392,8 @@ fn criterion(name: &'static str, clusters: usize, values: &[f64]) -> Criterion {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use consilience_conformance::planted;
     use consilience_core::Partition;
-    use consilience_core::conformance::planted;
 
     #[test]
     fn planted_clusters_are_found_by_all() {

@@ -160,6 +160,10 @@ impl Recommended {
 impl ConsensusFunction for Recommended {
     type Output = Partition;
 
+    fn name(&self) -> &str {
+        "auto"
+    }
+
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         if let Some(k) = self.clusters {
             ensemble.check_clusters(k)?;
@@ -188,7 +192,11 @@ impl ConsensusFunction for Recommended {
         report.notes.append(&mut notes);
         let partition = microclusters.grouping().expand(&clusters)?;
         if let Some(k) = self.clusters {
-            report.expect_clusters(k, partition.n_clusters());
+            report.expect_clusters(
+                k,
+                partition.n_clusters(),
+                "the ensemble distinguishes no more objects",
+            );
         }
         Ok(Fit::new(partition, report))
     }
@@ -197,7 +205,7 @@ impl ConsensusFunction for Recommended {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use consilience_core::conformance::planted;
+    use consilience_conformance::planted;
     use consilience_graph::Lwea;
 
     /// One large class of three dense lumps and two tiny ones, under members that cut the large one

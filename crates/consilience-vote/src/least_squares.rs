@@ -100,7 +100,8 @@ impl LeastSquares {
         let start = first_reference(&self.start, k, ballots, observer)?;
         let mut y = indicator(&start, k);
         let mut path: Vec<f64> = Vec::new();
-        let mut report = Report { status: Status::MaxIterations, ..Report::default() };
+        let mut report = Report::default();
+        report.status = Status::MaxIterations;
         for round in 0..self.rounds {
             observer.check()?;
             observer.progress("rounds", round, self.rounds);
@@ -123,6 +124,10 @@ impl LeastSquares {
 
 impl ConsensusFunction for LeastSquares {
     type Output = Memberships;
+
+    fn name(&self) -> &str {
+        "least-squares"
+    }
 
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Memberships>> {
         self.start.check(ensemble)?;
@@ -151,7 +156,7 @@ impl ConsensusFunction for LeastSquares {
             }
             used.iter().filter(|&&u| u).count()
         };
-        report.expect_clusters(k, found);
+        report.expect_clusters(k, found, "the ensemble distinguishes no more objects");
         Ok(Fit::new(ballots.memberships(y.view(), k)?, report))
     }
 }
@@ -199,8 +204,8 @@ fn distance(ballots: &Ballots, matched: &[Vec<Option<usize>>], y: ArrayView2<'_,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use consilience_conformance::planted;
     use consilience_core::Partition;
-    use consilience_core::conformance::planted;
 
     /// The objective straight from its definition, over objects, for the best matchings of all.
     fn objective(ensemble: &Ensemble, y: ArrayView2<'_, f64>) -> f64 {

@@ -186,6 +186,10 @@ impl MixtureModel {
 impl ConsensusFunction for MixtureModel {
     type Output = Partition;
 
+    fn name(&self) -> &str {
+        "mm"
+    }
+
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         self.check(ensemble)?;
         let mut report = Report::default();
@@ -193,7 +197,11 @@ impl ConsensusFunction for MixtureModel {
         let clusters: Vec<usize> =
             nodes.iter().flat_map(|z| z.rows()).map(|row| largest(&row.to_vec())).collect();
         let partition = ballots.grouping().expand(&clusters)?;
-        report.expect_clusters(self.clusters, partition.n_clusters());
+        report.expect_clusters(
+            self.clusters,
+            partition.n_clusters(),
+            "the ensemble distinguishes no more objects",
+        );
         Ok(Fit::new(partition, report))
     }
 }
@@ -209,13 +217,21 @@ pub struct SoftMixtureModel(MixtureModel);
 impl ConsensusFunction for SoftMixtureModel {
     type Output = Memberships;
 
+    fn name(&self) -> &str {
+        "mm"
+    }
+
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Memberships>> {
         let SoftMixtureModel(mixture) = self;
         mixture.check(ensemble)?;
         mixture.budget.check_table("memberships", ensemble.n_objects(), mixture.clusters, 8)?;
         let mut report = Report::default();
         let (ballots, nodes) = mixture.nodes(ensemble, &mut report, observer)?;
-        report.expect_clusters(mixture.clusters, nodes.as_ref().map_or(0, hard_clusters));
+        report.expect_clusters(
+            mixture.clusters,
+            nodes.as_ref().map_or(0, hard_clusters),
+            "the ensemble distinguishes no more objects",
+        );
         let nodes = nodes.unwrap_or_else(|| Array2::zeros((0, mixture.clusters)));
         Ok(Fit::new(ballots.memberships(nodes.view(), mixture.clusters)?, report))
     }
@@ -408,7 +424,7 @@ fn maximise(rows: &LabelRows, k: usize, z: &[f64], blur: f64) -> Components {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use consilience_core::conformance::planted;
+    use consilience_conformance::planted;
     use consilience_graph::Microclusters;
 
     /// EM as the paper writes it: plain probabilities, object by object.

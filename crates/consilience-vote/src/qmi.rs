@@ -107,12 +107,10 @@ impl Qmi {
             !observer.cancelled()
         });
         observer.check()?;
-        let report = Report {
-            status: if fit.converged { Status::Solved } else { Status::MaxIterations },
-            iterations: fit.iterations,
-            objective: Some(fit.inertia),
-            ..Report::default()
-        };
+        let mut report = Report::default();
+        report.status = if fit.converged { Status::Solved } else { Status::MaxIterations };
+        report.iterations = fit.iterations;
+        report.objective = Some(fit.inertia);
         Ok(Fit::new(fit.assignment.into_iter().map(|c| c as usize).collect(), report))
     }
 
@@ -147,6 +145,10 @@ impl Qmi {
 impl ConsensusFunction for Qmi {
     type Output = Partition;
 
+    fn name(&self) -> &str {
+        "qmi"
+    }
+
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         self.check(ensemble)?;
         let mut report = Report::default();
@@ -163,7 +165,11 @@ impl ConsensusFunction for Qmi {
             fit.output
         };
         let partition = ballots.grouping().expand(&clusters)?;
-        report.expect_clusters(self.clusters, partition.n_clusters());
+        report.expect_clusters(
+            self.clusters,
+            partition.n_clusters(),
+            "the ensemble distinguishes no more objects",
+        );
         Ok(Fit::new(partition, report))
     }
 }
@@ -171,7 +177,7 @@ impl ConsensusFunction for Qmi {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use consilience_core::conformance::planted;
+    use consilience_conformance::planted;
 
     /// The inertia of a partition of the objects, straight from the definition.
     fn inertia(ensemble: &Ensemble, clusters: &Partition) -> f64 {

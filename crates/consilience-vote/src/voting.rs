@@ -95,7 +95,8 @@ impl Voting {
     fn elect(&self, ballots: &Ballots, observer: &dyn Observer) -> Result<Fit<Vec<usize>>> {
         let (nodes, k) = (ballots.n_nodes(), self.clusters);
         self.budget.check_table("votes", nodes, k, 16)?;
-        let mut report = Report { status: Status::MaxIterations, ..Report::default() };
+        let mut report = Report::default();
+        report.status = Status::MaxIterations;
         let mut reference = first_reference(&self.start, k, ballots, observer)?;
         let mut best = f64::NEG_INFINITY;
         for round in 0..self.rounds {
@@ -149,6 +150,10 @@ impl Voting {
 impl ConsensusFunction for Voting {
     type Output = Partition;
 
+    fn name(&self) -> &str {
+        "voting"
+    }
+
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         self.start.check(ensemble)?;
         if self.rounds == 0 {
@@ -168,7 +173,11 @@ impl ConsensusFunction for Voting {
             fit.output
         };
         let partition = ballots.grouping().expand(&clusters)?;
-        report.expect_clusters(self.clusters, partition.n_clusters());
+        report.expect_clusters(
+            self.clusters,
+            partition.n_clusters(),
+            "the ensemble distinguishes no more objects",
+        );
         Ok(Fit::new(partition, report))
     }
 }

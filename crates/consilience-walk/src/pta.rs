@@ -149,6 +149,10 @@ impl Pta {
 impl ConsensusFunction for Pta {
     type Output = Partition;
 
+    fn name(&self) -> &str {
+        "pta"
+    }
+
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         if let Cut::Clusters(k) = self.cut {
             ensemble.check_clusters(k)?;
@@ -159,7 +163,7 @@ impl ConsensusFunction for Pta {
             report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
         report.microclusters = Some(microclusters.n_nodes());
         let graph = report.stage("similarity", || self.similarity(&microclusters, observer))?;
-        let fit = report.stage("partition", || self.cutter().partition(graph, observer))?;
+        let fit = report.stage("partition", || self.cutter().fit(graph, observer))?;
         report.status = fit.report.status;
         report.notes.extend(fit.report.notes);
         Ok(Fit::new(fit.output, report))

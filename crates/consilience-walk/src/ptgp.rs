@@ -158,6 +158,10 @@ impl Ptgp {
 impl ConsensusFunction for Ptgp {
     type Output = Partition;
 
+    fn name(&self) -> &str {
+        "ptgp"
+    }
+
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         if let Clusters::Fixed(k) = self.clusters {
             ensemble.check_clusters(k)?;
@@ -188,7 +192,11 @@ impl ConsensusFunction for Ptgp {
         };
         let partition = microclusters.grouping().expand(&clusters)?;
         if let Clusters::Fixed(k) = self.clusters {
-            report.expect_clusters(k, partition.n_clusters());
+            report.expect_clusters(
+                k,
+                partition.n_clusters(),
+                "the ensemble distinguishes no more objects",
+            );
         }
         Ok(Fit::new(partition, report))
     }

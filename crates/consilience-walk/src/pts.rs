@@ -1,5 +1,5 @@
 use consilience_core::{
-    Ensemble, Error, Fit, MemoryBudget, Observer, Report, Result, Similarity, SimilarityGraph,
+    Error, MemoryBudget, Observer, Report, Result, Similarity, SimilarityGraph,
 };
 use consilience_graph::Microclusters;
 use ndarray::Array2;
@@ -135,17 +135,20 @@ impl ProbabilityTrajectories {
 }
 
 impl Similarity for ProbabilityTrajectories {
-    fn similarity(
+    fn name(&self) -> &str {
+        "pta"
+    }
+
+    fn check(&self) -> Result<()> {
+        self.parameters.check()
+    }
+
+    fn between(
         &self,
-        ensemble: &Ensemble,
+        nodes: &Microclusters,
+        _report: &mut Report,
         observer: &dyn Observer,
-    ) -> Result<Fit<SimilarityGraph>> {
-        self.parameters.check()?;
-        let mut report = Report::default();
-        let microclusters =
-            report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
-        report.microclusters = Some(microclusters.n_nodes());
-        let graph = report.stage("similarity", || self.between(&microclusters, observer))?;
-        Ok(Fit::new(graph, report))
+    ) -> Result<SimilarityGraph> {
+        self.between(nodes, observer)
     }
 }

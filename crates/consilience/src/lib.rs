@@ -54,7 +54,7 @@ pub use consilience_walk::{
 };
 
 #[cfg(feature = "conformance")]
-pub use consilience_core::conformance;
+pub use consilience_conformance as conformance;
 /// Numerical kernels without clustering words.
 pub use consilience_num as num;
 pub use ndarray;

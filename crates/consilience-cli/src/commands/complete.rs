@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Complete, terminal: &Terminal) -> Outcome<()> {
     }
 
     let scores = truth.map(|truth| Scores::compare(partition, &truth)).transpose()?;
-    let must = constraints.iter().filter(|c| c.2 == Link::Must).count();
+    let must = constraints.iter().filter(|p| p.link == Link::Must).count();
     let (split, joined) = violated(&constraints, partition);
     let violated = split + joined;
     if args.common.json {

@@ -46,7 +46,7 @@ fn checked_truth(truth: Partition, path: &Path, objects: usize) -> Outcome<Parti
 /// How many must-links and cannot-links a clustering violates.
 fn violated(constraints: &Constraints, partition: &Partition) -> (usize, usize) {
     let together = |i, j| partition.label(i).is_some() && partition.label(i) == partition.label(j);
-    constraints.iter().fold((0, 0), |(must, cannot), (i, j, link)| match link {
+    constraints.iter().fold((0, 0), |(must, cannot), Pair { i, j, link }| match link {
         Link::Must => (must + usize::from(!together(i, j)), cannot),
         Link::Cannot => (must, cannot + usize::from(together(i, j))),
     })

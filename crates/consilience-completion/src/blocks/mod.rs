@@ -425,7 +425,7 @@ pub(crate) fn check_clusters(clusters: usize, answers: &Answers) -> Result<()> {
 pub(crate) fn expect_clusters(report: &mut Report, asked: usize, partition: &Partition) {
     let found = partition.n_clusters();
     if found < asked {
-        report.status = Status::FewerClusters;
+        report.clusters_missing = Some(asked - found);
         report.notes.push(format!(
             "{found} clusters instead of the {asked} asked for: the answers tell no more objects apart"
         ));

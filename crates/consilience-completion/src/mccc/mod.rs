@@ -388,7 +388,11 @@ impl Mccc {
         found.basis = named.then_some(basis);
         found.eigenvectors = z.ncols();
         found.loss_weight = c;
-        report.expect_clusters(self.clusters, found.partition.n_clusters());
+        report.expect_clusters(
+            self.clusters,
+            found.partition.n_clusters(),
+            "the features distinguish no more objects",
+        );
         Ok(Fit::new(found, report))
     }
 

@@ -17,7 +17,7 @@ impl Pairs {
     pub(super) fn new(constraints: &Constraints) -> Self {
         let mut links: Vec<(usize, usize, f64)> = constraints
             .iter()
-            .map(|(i, j, link)| (i, j, f64::from(u8::from(link == Link::Must))))
+            .map(|p| (p.i, p.j, f64::from(u8::from(p.link == Link::Must))))
             .collect();
         links.sort_unstable_by_key(|l| (l.0, l.1));
         Pairs { links }

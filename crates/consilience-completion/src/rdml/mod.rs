@@ -241,7 +241,11 @@ impl Rdml {
         if !told.converged {
             report.status = Status::MaxIterations;
         }
-        report.expect_clusters(self.clusters, found.partition.n_clusters());
+        report.expect_clusters(
+            self.clusters,
+            found.partition.n_clusters(),
+            "the features distinguish no more objects",
+        );
         Ok(Fit::new(found, report))
     }
 

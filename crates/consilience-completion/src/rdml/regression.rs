@@ -124,10 +124,8 @@ pub(super) fn from_constraints(
     rank: usize,
 ) -> Array2<f64> {
     let (n, d) = x.dim();
-    let mut links: Vec<(usize, usize, f64)> = constraints
-        .iter()
-        .map(|(i, j, link)| (i, j, f64::from(u8::from(link == Link::Must))))
-        .collect();
+    let mut links: Vec<(usize, usize, f64)> =
+        constraints.iter().map(|p| (p.i, p.j, f64::from(u8::from(p.link == Link::Must)))).collect();
     links.sort_unstable_by_key(|l| (l.0, l.1));
     let share = links.iter().map(|l| l.2).sum::<f64>() / links.len().max(1) as f64;
     if !(share > 0.0 && share < 1.0) {

@@ -27,10 +27,10 @@ pub(super) fn run(
     for outcome in outcomes.into_iter().flatten() {
         let fit = outcome?;
         match fit.report.status {
-            Status::FewerClusters => fewer += 1,
             Status::MaxIterations => capped += 1,
             _ => {}
         }
+        fewer += usize::from(fit.report.clusters_missing.is_some());
         members.push(fit.output);
     }
     if members.len() < generator.members {
@@ -43,7 +43,7 @@ pub(super) fn run(
         report.notes.push(format!("{capped} of {total} members stopped at the cap on iterations"));
     }
     if fewer > 0 {
-        report.status = Status::FewerClusters;
+        report.clusters_missing = Some(fewer);
         report
             .notes
             .push(format!("{fewer} of {total} members have fewer clusters than drawn for them"));

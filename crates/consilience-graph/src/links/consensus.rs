@@ -1,6 +1,6 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Fit, GraphPartitioner, MemoryBudget, Observer, Partition, Result,
-    Similarity, SimilarityGraph,
+    ConsensusFunction, Ensemble, Fit, GraphPartitioner, MemoryBudget, Microclusters, Observer,
+    Partition, Report, Result, Similarity, SimilarityGraph,
 };
 
 use super::{ApproximateSimRank, ConnectedTriples, SimRank};
@@ -35,17 +35,32 @@ impl LinkSimilarity {
     }
 }
 
-impl Similarity for LinkSimilarity {
-    fn similarity(
-        &self,
-        ensemble: &Ensemble,
-        observer: &dyn Observer,
-    ) -> Result<Fit<SimilarityGraph>> {
+impl LinkSimilarity {
+    fn get(&self) -> &dyn Similarity {
         match self {
-            Self::ConnectedTriples(s) => s.similarity(ensemble, observer),
-            Self::SimRank(s) => s.similarity(ensemble, observer),
-            Self::ApproximateSimRank(s) => s.similarity(ensemble, observer),
+            Self::ConnectedTriples(s) => s,
+            Self::SimRank(s) => s,
+            Self::ApproximateSimRank(s) => s,
         }
+    }
+}
+
+impl Similarity for LinkSimilarity {
+    fn name(&self) -> &str {
+        self.get().name()
+    }
+
+    fn check(&self) -> Result<()> {
+        self.get().check()
+    }
+
+    fn between(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<SimilarityGraph> {
+        self.get().between(nodes, report, observer)
     }
 }
 
@@ -148,15 +163,23 @@ impl LinkBased {
 impl ConsensusFunction for LinkBased {
     type Output = Partition;
 
+    fn name(&self) -> &str {
+        "links"
+    }
+
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         if let Cut::Clusters(k) = self.cut {
             ensemble.check_clusters(k)?;
         }
-        let Fit { output: graph, mut report } = self.similarity.similarity(ensemble, observer)?;
+        let Fit { output: graph, mut report } = self.similarity.fit(ensemble, observer)?;
         let cutter = Agglomeration::new(self.linkage, self.cut);
-        let fit = report.stage("partition", || cutter.partition(graph, observer))?;
+        let fit = report.stage("partition", || cutter.fit(graph, observer))?;
         if let Cut::Clusters(k) = self.cut {
-            report.expect_clusters(k, fit.output.n_clusters());
+            report.expect_clusters(
+                k,
+                fit.output.n_clusters(),
+                "the ensemble distinguishes no more objects",
+            );
         }
         Ok(Fit::new(fit.output, report))
     }

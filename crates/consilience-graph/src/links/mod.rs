@@ -11,7 +11,7 @@ mod tests;
 pub use consensus::{LinkBased, LinkSimilarity};
 
 use consilience_core::{
-    Ensemble, Error, Fit, MemoryBudget, Observer, Report, Result, Similarity, SimilarityGraph,
+    Error, MemoryBudget, Observer, Report, Result, Similarity, SimilarityGraph,
 };
 
 use self::clusters::ClusterLinks;
@@ -29,24 +29,19 @@ fn check_decay(decay: f64) -> Result<()> {
 
 /// The similarity of an ensemble from links between its clusters.
 fn similarity(
-    ensemble: &Ensemble,
+    nodes: &Microclusters,
     budget: MemoryBudget,
+    report: &mut Report,
     observer: &dyn Observer,
     links: impl FnOnce(&ClusterIncidence) -> Result<ClusterLinks>,
-) -> Result<Fit<SimilarityGraph>> {
+) -> Result<SimilarityGraph> {
     observer.check()?;
-    let mut report = Report::default();
-    let microclusters =
-        report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
-    report.microclusters = Some(microclusters.n_nodes());
     // Before any work is done for a table that cannot be stored.
-    budget.check_square("similarity of objects by their clusters", microclusters.n_nodes(), 8)?;
-    let microclusters = microclusters.sorted_members();
-    let incidence = ClusterIncidence::of(&microclusters);
+    budget.check_square("similarity of objects by their clusters", nodes.n_nodes(), 8)?;
+    let nodes = nodes.clone().sorted_members();
+    let incidence = ClusterIncidence::of(&nodes);
     let links = report.stage("links", || links(&incidence))?;
-    let graph = report
-        .stage("similarity", || links.between(&microclusters, &incidence, budget, observer))?;
-    Ok(Fit::new(graph, report))
+    links.between(&nodes, &incidence, budget, observer)
 }
 
 /// Similarity by weighted connected triples (WCT, CTS): two objects that a member separates are
@@ -127,13 +122,21 @@ impl ConnectedTriples {
 }
 
 impl Similarity for ConnectedTriples {
-    fn similarity(
+    fn name(&self) -> &str {
+        "wct"
+    }
+
+    fn check(&self) -> Result<()> {
+        check_decay(self.decay)
+    }
+
+    fn between(
         &self,
-        ensemble: &Ensemble,
+        nodes: &Microclusters,
+        report: &mut Report,
         observer: &dyn Observer,
-    ) -> Result<Fit<SimilarityGraph>> {
-        check_decay(self.decay)?;
-        similarity(ensemble, self.budget, observer, |h| {
+    ) -> Result<SimilarityGraph> {
+        similarity(nodes, self.budget, report, observer, |h| {
             clusters::connected_triples(h, self.decay, observer)
         })
     }
@@ -225,11 +228,11 @@ impl SimRank {
 }
 
 impl Similarity for SimRank {
-    fn similarity(
-        &self,
-        ensemble: &Ensemble,
-        observer: &dyn Observer,
-    ) -> Result<Fit<SimilarityGraph>> {
+    fn name(&self) -> &str {
+        "srs"
+    }
+
+    fn check(&self) -> Result<()> {
         check_decay(self.decay)?;
         if self.iterations == 0 || self.iterations > MOST_ITERATIONS {
             return Err(Error::invalid(format!(
@@ -237,11 +240,19 @@ impl Similarity for SimRank {
                 self.iterations
             )));
         }
-        let mut fit = similarity(ensemble, self.budget, observer, |h| {
+        Ok(())
+    }
+
+    fn between(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<SimilarityGraph> {
+        report.iterations = self.iterations;
+        similarity(nodes, self.budget, report, observer, |h| {
             clusters::sim_rank(h, self.decay, self.iterations, self.budget, observer)
-        })?;
-        fit.report.iterations = self.iterations;
-        Ok(fit)
+        })
     }
 }
 
@@ -314,13 +325,21 @@ impl ApproximateSimRank {
 }
 
 impl Similarity for ApproximateSimRank {
-    fn similarity(
+    fn name(&self) -> &str {
+        "asrs"
+    }
+
+    fn check(&self) -> Result<()> {
+        check_decay(self.decay)
+    }
+
+    fn between(
         &self,
-        ensemble: &Ensemble,
+        nodes: &Microclusters,
+        report: &mut Report,
         observer: &dyn Observer,
-    ) -> Result<Fit<SimilarityGraph>> {
-        check_decay(self.decay)?;
-        similarity(ensemble, self.budget, observer, |h| {
+    ) -> Result<SimilarityGraph> {
+        similarity(nodes, self.budget, report, observer, |h| {
             clusters::approximate_sim_rank(h, self.decay, observer)
         })
     }

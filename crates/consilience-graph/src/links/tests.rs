@@ -1,4 +1,4 @@
-use consilience_core::conformance::{planted, small_worlds};
+use consilience_conformance::{planted, small_worlds};
 use consilience_core::{
     ConsensusFunction, Ensemble, ErrorKind, Grouping, MemoryBudget, Partition, Seed, Similarity,
 };

@@ -140,7 +140,7 @@ impl RandomWalker {
         if n == 0 {
             observer.check()?;
             if let Cut::Clusters(k) = self.cut {
-                report.expect_clusters(k, 0);
+                report.expect_clusters(k, 0, "the ensemble distinguishes no more objects");
             }
             let nobody = Arrivals { grouping, groups: Vec::new(), chance: Array2::zeros((0, 1)) };
             return Ok(Fit::new(nobody, report));
@@ -156,7 +156,7 @@ impl RandomWalker {
             report.status = Status::MaxIterations;
         }
         if let Cut::Clusters(k) = self.cut {
-            report.expect_clusters(k, seeds.count);
+            report.expect_clusters(k, seeds.count, "the ensemble distinguishes no more objects");
         }
         Ok(Fit::new(Arrivals { grouping, groups: seeds.group, chance: walked.chance }, report))
     }
@@ -164,6 +164,10 @@ impl RandomWalker {
 
 impl ConsensusFunction for RandomWalker {
     type Output = Partition;
+
+    fn name(&self) -> &str {
+        "srw"
+    }
 
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         let Fit { output: arrivals, report } = self.walk(ensemble, observer)?;
@@ -207,6 +211,10 @@ pub struct SoftRandomWalker(RandomWalker);
 
 impl ConsensusFunction for SoftRandomWalker {
     type Output = Memberships;
+
+    fn name(&self) -> &str {
+        "srw"
+    }
 
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Memberships>> {
         let Fit { output: arrivals, report } = self.0.walk(ensemble, observer)?;

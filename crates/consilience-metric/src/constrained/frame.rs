@@ -1,7 +1,7 @@
 //! What the constrained clusterers share: the frame that they compute in, first centres, means, and
 //! the assignment of new objects to the nearest centre.
 
-use consilience_core::{Features, Report, Result, Seed, Status};
+use consilience_core::{Features, Report, Result, Seed};
 use consilience_num::kmeans;
 use consilience_num::reduce::ordered_chunks;
 use ndarray::{Array1, Array2, ArrayView2, Axis, Zip};
@@ -259,7 +259,7 @@ pub(crate) fn drop_empty(labels: &mut [u32], centres: &mut Array2<f64>) -> Vec<u
 /// Says so where fewer clusters came out than were asked for.
 pub(crate) fn tell_clusters(report: &mut Report, asked: usize, found: usize) {
     if found < asked {
-        report.status = Status::FewerClusters;
+        report.clusters_missing = Some(asked - found);
         report.notes.push(format!(
             "{found} clusters instead of the {asked} asked for: no more objects are distinct, or free to move"
         ));

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use consilience_core::{
-    Constraints, Ensemble, Error, Fit, Link, Observer, Partition, Report, Result, Status,
+    Constraints, Ensemble, Error, Fit, Link, Observer, Pair, Partition, Report, Result, Status,
 };
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -206,12 +206,12 @@ impl ConsensusMetric {
     pub fn follow(
         &mut self,
         ensemble: &Ensemble,
-        links: &[(usize, usize, Link)],
+        links: &[Pair],
         observer: &dyn Observer,
     ) -> Result<MetricReport> {
         self.base.ground.embedding.check(ensemble)?;
         let n = ensemble.n_objects();
-        if let Some(o) = links.iter().flat_map(|l| [l.0, l.1]).find(|&o| o >= n) {
+        if let Some(o) = links.iter().flat_map(|l| [l.i, l.j]).find(|&o| o >= n) {
             return Err(Error::out_of_range(format!("object {o} of {n}")));
         }
         let mut report =
@@ -220,7 +220,7 @@ impl ConsensusMetric {
             return Ok(report);
         }
         let mut next = self.clone();
-        for &(i, j, link) in links {
+        for &Pair { i, j, link } in links {
             report.telling += usize::from(next.take_up(ensemble, (i, j), link));
         }
         next.settle(false, &mut report, observer)?;
@@ -325,7 +325,7 @@ impl ConsensusMetric {
             MetricReport { status: Status::Solved, sweeps: 0, links: self.links, telling: 0 };
         if !left_out.is_empty() {
             let mut grown = Grown::open(&self.rule, m, left_out, features, ensemble, observer)?;
-            for (t, (i, j, link)) in constraints.iter().enumerate() {
+            for (t, Pair { i, j, link }) in constraints.iter().enumerate() {
                 grown.add(ensemble, (i, j), link == Link::Must, self.fold(t));
             }
             next.grown = Some(grown);
@@ -385,7 +385,7 @@ impl ConsensusMetric {
         constraints: &Constraints,
         observer: &dyn Observer,
     ) -> Result<Judgement> {
-        let links: Vec<(usize, usize, Link)> = constraints.iter().collect();
+        let links: Vec<Pair> = constraints.iter().collect();
         let plain =
             Weighed::of(&seen(plain, None, ensemble, links.iter().enumerate()), links.len());
         let cut = Cut { quick: true, restarts: FOLD_STARTS, ..self.cut(observer) };
@@ -451,11 +451,13 @@ impl ConsensusMetric {
         };
         read.judgement = judgement;
         read.place_sets(ensemble, constraints);
-        let mut report = Report {
-            microclusters: Some(read.ground.embedding.nodes().len()),
-            ..Report::default()
-        };
-        report.expect_clusters(self.rule.clusters, read.n_clusters());
+        let mut report = Report::default();
+        report.microclusters = Some(read.ground.embedding.nodes().len());
+        report.expect_clusters(
+            self.rule.clusters,
+            read.n_clusters(),
+            "the ensemble distinguishes no more objects",
+        );
         report.notes.push(format!("read out: {}", judgement.reading.name()));
         Ok(Fit::new(read, report))
     }
@@ -575,7 +577,7 @@ impl ConsensusMetric {
             state.grown =
                 Some(Grown::open(rule, members, &left_out, features, ensemble, observer)?);
         }
-        for (i, j, link) in constraints.iter() {
+        for Pair { i, j, link } in constraints.iter() {
             state.take_up(ensemble, (i, j), link);
         }
         let arms =
@@ -672,11 +674,11 @@ fn seen<'a>(
     read: &MetricReadOut,
     metric: Option<&LogDet>,
     ensemble: &Ensemble,
-    links: impl Iterator<Item = (usize, &'a (usize, usize, Link))>,
+    links: impl Iterator<Item = (usize, &'a Pair)>,
 ) -> Vec<Seen> {
     let unit = if read.spread > 0.0 { read.spread } else { 1.0 };
     links
-        .filter_map(|(link, &(i, j, kind))| {
+        .filter_map(|(link, &Pair { i, j, link: kind })| {
             let (a, b) = (read.label(ensemble, i)?, read.label(ensemble, j)?);
             let square = match metric {
                 Some(metric) => metric.square(&read.ground.difference(ensemble, i, j)?) / unit,

@@ -1,13 +1,13 @@
-use consilience_core::conformance::{Planted, planted};
+use consilience_conformance::{Planted, planted};
 use consilience_core::scores::adjusted_rand;
-use consilience_core::{Constraints, Ensemble, ErrorKind, Link, Observer, Partition, Seed};
+use consilience_core::{Constraints, Ensemble, ErrorKind, Link, Observer, Pair, Partition, Seed};
 use ndarray::Array2;
 
 use super::logdet::LogDet;
 use super::reference::{inner_products, itml};
 use super::{ConsensusMetric, Embedding, MetricRule, Reading};
 
-type Stream = Vec<(usize, usize, Link)>;
+type Stream = Vec<Pair>;
 
 /// Random links that hold in `truth`; objects that it does not label are left alone.
 fn links(truth: &Partition, count: usize, seed: Seed) -> Constraints {
@@ -158,7 +158,7 @@ fn more_links_do_not_make_it_worse() {
         let mut told = Constraints::new(300).unwrap();
         for (mean, tier) in mean.iter_mut().zip([0, 50, 150, all.len()]) {
             let new: Stream = all.iter().take(tier).skip(told.len()).collect();
-            new.iter().for_each(|&(i, j, l)| told.add(i, j, l).unwrap());
+            new.iter().for_each(|&Pair { i, j, link: l }| told.add(i, j, l).unwrap());
             metric.follow(&e, &new, &()).unwrap();
             *mean += adjusted_rand(&read(&metric, &e, &told), &meant).unwrap() / 6.0;
         }
@@ -183,8 +183,9 @@ fn links_at_random_are_not_believed() {
         let reading = metric.read_out(&world.ensemble, &wrong, &()).unwrap().output.reading();
         plainly += usize::from(reading == Reading::Plain);
         // Linked objects go where they were said to go: the others count.
-        let free: Vec<usize> =
-            (0..200).filter(|&i| wrong.iter().all(|(a, b, _)| a != i && b != i)).collect();
+        let free: Vec<usize> = (0..200)
+            .filter(|&i| wrong.iter().all(|Pair { i: a, j: b, .. }| a != i && b != i))
+            .collect();
         let score = |p: Partition| {
             adjusted_rand(&p.select(&free).unwrap(), &world.truth.select(&free).unwrap()).unwrap()
         };
@@ -234,7 +235,7 @@ fn members_and_objects_in_another_order() {
     let mut place = vec![0; 240];
     order.iter().enumerate().for_each(|(new, &old)| place[old] = new);
     let mut renumbered = Constraints::new(240).unwrap();
-    told.iter().for_each(|(i, j, l)| renumbered.add(place[i], place[j], l).unwrap());
+    told.iter().for_each(|Pair { i, j, link: l }| renumbered.add(place[i], place[j], l).unwrap());
     let again = read(&followed(&rule, &moved, &renumbered), &moved, &renumbered);
     // Other objects set the bounds and start k-means.
     assert!(adjusted_rand(&again, &found.select(&order).unwrap()).unwrap() > 0.95);
@@ -247,9 +248,9 @@ fn linked_sets_stay_together_and_apart() {
     let found =
         read(&followed(&MetricRule::new(3), &world.ensemble, &told), &world.ensemble, &told);
     let broken = |kind| {
-        let of_kind = told.iter().filter(|l| l.2 == kind);
+        let of_kind = told.iter().filter(|l| l.link == kind);
         of_kind
-            .filter(|&(i, j, _)| (found.label(i) == found.label(j)) != (kind == Link::Must))
+            .filter(|&Pair { i, j, .. }| (found.label(i) == found.label(j)) != (kind == Link::Must))
             .count()
     };
     assert_eq!(broken(Link::Must), 0);
@@ -277,7 +278,7 @@ fn stored_and_resumed_with_the_same_bits() {
     let mut metric = rule.open(&e, &()).unwrap();
     let mut told = Constraints::new(200).unwrap();
     for (t, batch) in listed(&all).chunks(40).enumerate() {
-        batch.iter().for_each(|&(i, j, l)| told.add(i, j, l).unwrap());
+        batch.iter().for_each(|&Pair { i, j, link: l }| told.add(i, j, l).unwrap());
         metric.follow(&e, batch, &()).unwrap();
         let bytes = metric.to_bytes();
         let resumed = ConsensusMetric::from_bytes(&bytes, &rule, &e, &told, &()).unwrap();
@@ -324,9 +325,12 @@ fn small_and_odd_worlds() {
     )
     .unwrap();
     let mut told = Constraints::new(6).unwrap();
-    for (i, j, link) in
-        [(0, 4, Link::Must), (4, 5, Link::Cannot), (0, 2, Link::Cannot), (2, 3, Link::Must)]
-    {
+    for (i, j, link) in [
+        Pair::must_link(0, 4),
+        Pair::cannot_link(4, 5),
+        Pair::cannot_link(0, 2),
+        Pair::must_link(2, 3),
+    ] {
         told.add(i, j, link).unwrap();
     }
     let metric = followed(&MetricRule::new(2), &some, &told);
@@ -367,12 +371,15 @@ fn errors_change_nothing() {
     assert!(metric == before);
     let kind = |r: consilience_core::Result<super::MetricReport>| r.unwrap_err().kind();
     assert_eq!(
-        kind(metric.follow(e, &[(0, 1, Link::Must), (0, 18, Link::Must)], &())),
+        kind(metric.follow(e, &[Pair::must_link(0, 1), Pair::must_link(0, 18)], &())),
         ErrorKind::OutOfRange
     );
-    assert_eq!(kind(metric.follow(e, &[(0, 1, Link::Must)], &Stopped)), ErrorKind::Cancelled);
+    assert_eq!(kind(metric.follow(e, &[Pair::must_link(0, 1)], &Stopped)), ErrorKind::Cancelled);
     let other = e.select(&[0, 1]).unwrap();
-    assert_eq!(kind(metric.follow(&other, &[(0, 1, Link::Must)], &())), ErrorKind::ShapeMismatch);
+    assert_eq!(
+        kind(metric.follow(&other, &[Pair::must_link(0, 1)], &())),
+        ErrorKind::ShapeMismatch
+    );
     let plain = || Array2::zeros((18, 0));
     assert_eq!(kind(metric.grow(e, &[0], plain(), &told, &())), ErrorKind::ShapeMismatch);
     let wide = e.select(&[0, 1, 2, 3, 0]).unwrap();

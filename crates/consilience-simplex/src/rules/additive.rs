@@ -27,7 +27,7 @@ const LONGEST: f64 = 1e6;
 ///
 /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 0], [1, 1]].view())?;
 /// let mut updater = UpdaterSetup::new(2).rule(AdditiveUpdate::default().step(0.5)).updater(ensemble)?;
-/// updater.update(&[(0, 1, Link::Must), (0, 2, Link::Cannot)])?;
+/// updater.update(&[Pair::must_link(0, 1), Pair::cannot_link(0, 2)])?;
 /// // Member 0 puts both right, member 1 both wrong: 1/4 of weight moves, half of that by the projection.
 /// assert!((updater.gamma()[0] - 0.625).abs() < 1e-9);
 /// # Ok::<(), consilience_core::Error>(())

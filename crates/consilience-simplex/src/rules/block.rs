@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use consilience_core::{Ensemble, Link};
+use consilience_core::{Ensemble, Link, Pair};
 use rayon::prelude::*;
 
 use super::PairLoss;
@@ -331,7 +331,7 @@ impl Block<'_> {
     }
 }
 
-pub(super) type Constraint = (usize, usize, Link);
+pub(super) type Constraint = Pair;
 
 /// The pairs of each kind, must-links first, and what one of them weighs. With `balance`,
 /// must-links and cannot-links weigh as much as each other; the weights sum to the number of
@@ -340,8 +340,7 @@ pub(super) fn by_kind(
     constraints: impl Iterator<Item = Constraint>,
     balance: bool,
 ) -> [(Link, Vec<Constraint>, f64); 2] {
-    let (must, cannot): (Vec<_>, Vec<_>) =
-        constraints.partition(|&(_, _, link)| link == Link::Must);
+    let (must, cannot): (Vec<_>, Vec<_>) = constraints.partition(|pair| pair.link == Link::Must);
     let half = (must.len() + cannot.len()) as f64 / 2.0;
     let balanced = balance && !must.is_empty() && !cannot.is_empty();
     [(Link::Must, must), (Link::Cannot, cannot)].map(|(link, pairs)| {
@@ -362,15 +361,15 @@ impl Batch {
     pub(crate) fn of(
         ensemble: &Ensemble,
         alignment: &Alignment,
-        constraints: impl Iterator<Item = (usize, usize, Link)>,
+        constraints: impl Iterator<Item = Pair>,
         balance: bool,
     ) -> Self {
         let (mut objects, mut chunks) = (Vec::new(), Vec::new());
         for (link, pairs, weight) in by_kind(constraints, balance) {
             for chunk in pairs.chunks(PAIRS) {
                 chunks.push((objects.len(), chunk.len(), link, weight));
-                objects.extend(chunk.iter().map(|p| p.0 as u32));
-                objects.extend(chunk.iter().map(|p| p.1 as u32));
+                objects.extend(chunk.iter().map(|p| p.i as u32));
+                objects.extend(chunk.iter().map(|p| p.j as u32));
             }
         }
         Batch { labels: Labels::of(ensemble, alignment, &objects), chunks }

@@ -25,7 +25,7 @@ use super::PairLoss;
 ///
 /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 0], [1, 1]].view())?;
 /// let mut updater = UpdaterSetup::new(2).rule(ExactUpdate::default().gap(1e-9)).updater(ensemble)?;
-/// let report = updater.update(&[(0, 1, Link::Must), (0, 2, Link::Cannot)])?;
+/// let report = updater.update(&[Pair::must_link(0, 1), Pair::cannot_link(0, 2)])?;
 /// assert!(report.gap.is_some_and(|gap| gap <= 1e-9));
 /// // With b the weight of member 1: 2 b^2 + 2 + 2 b^2 + 4 (b - 1/2)^2 is least at b = 1/4.
 /// assert!((updater.gamma()[1] - 0.25).abs() < 1e-4);

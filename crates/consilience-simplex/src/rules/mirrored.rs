@@ -1,4 +1,5 @@
 use consilience_core::Link;
+use consilience_core::Pair;
 use rayon::prelude::*;
 
 use super::PairLoss;
@@ -101,7 +102,7 @@ impl Work for Agreements<'_> {
         let Agreements { mirror, pairs } = self;
         let mut counts = vec![0; mirror.members()];
         let mut silent = 0;
-        for &(i, j, _) in pairs {
+        for &Pair { i, j, .. } in pairs {
             for ((count, &a), &b) in counts.iter_mut().zip(mirror.row(i)).zip(mirror.row(j)) {
                 *count += u8::from(a == b);
                 silent |= u8::from(a.max(b) == SILENT);
@@ -129,7 +130,7 @@ impl Work for Stand<'_, '_> {
     fn run<K: Kernel>(self, _: K) -> [Standing; 2] {
         let Stand { mirror, chunk: &(link, pairs, weight), both, weights, loss, tally, votes } =
             self;
-        for (t, &(i, j, _)) in pairs.iter().enumerate() {
+        for (t, &Pair { i, j, .. }) in pairs.iter().enumerate() {
             for (votes, sums) in
                 votes.iter_mut().zip(tally.count([mirror.row(i), mirror.row(j)], both))
             {

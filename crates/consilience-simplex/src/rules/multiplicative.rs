@@ -23,7 +23,7 @@ use crate::weights::Weights;
 ///
 /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 0], [1, 1]].view())?;
 /// let mut updater = UpdaterSetup::new(2).rule(MultiplicativeUpdate::default()).updater(ensemble)?;
-/// updater.update(&[(0, 1, Link::Must), (0, 2, Link::Cannot)])?;
+/// updater.update(&[Pair::must_link(0, 1), Pair::cannot_link(0, 2)])?;
 /// // Member 1 puts both wrong and shrinks by a quarter of 1/2; the projection gives half of that back to each.
 /// assert!((updater.gamma()[1] - 0.4375).abs() < 1e-9);
 /// # Ok::<(), consilience_core::Error>(())

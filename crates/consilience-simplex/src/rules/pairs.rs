@@ -48,10 +48,10 @@ impl Pairs {
             let first = objects.len() / TILE;
             for chunk in pairs.chunks(TILE) {
                 // Filled up with objects whose columns are read anyway.
-                objects.extend(chunk.iter().map(|p| p.0 as u32));
-                objects.resize(objects.len().next_multiple_of(TILE), chunk[0].0 as u32);
-                objects.extend(chunk.iter().map(|p| p.1 as u32));
-                objects.resize(objects.len().next_multiple_of(TILE), chunk[0].1 as u32);
+                objects.extend(chunk.iter().map(|p| p.i as u32));
+                objects.resize(objects.len().next_multiple_of(TILE), chunk[0].i as u32);
+                objects.extend(chunk.iter().map(|p| p.j as u32));
+                objects.resize(objects.len().next_multiple_of(TILE), chunk[0].j as u32);
             }
             Kind { link, pairs: pairs.len(), weight, tiles: first..objects.len() / TILE }
         });

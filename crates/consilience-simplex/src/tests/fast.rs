@@ -134,7 +134,7 @@ fn pairs_equal_blocks() {
             Weights::given(&(0..12).map(|u| 1.0 + (u % 5) as f64).collect::<Vec<_>>(), 12).unwrap();
         let (before, r) = (updater.weights.clone(), updater.n_clusters());
         let all = links(&truth, count, seed);
-        let musts: Vec<_> = all.iter().copied().filter(|l| l.2 == Link::Must).collect();
+        let musts: Vec<_> = all.iter().copied().filter(|l| l.link == Link::Must).collect();
         for batch in [all, musts].into_iter().filter(|b| !b.is_empty()) {
             let mirror = updater.mirror.as_ref().unwrap();
             let members: Vec<usize> = (0..12).collect();

@@ -17,8 +17,11 @@ fn appended_objects_are_labelled_like_equal_old_ones() {
     assert_eq!(updater.labels_of(&[40, 41]).unwrap(), before);
     assert_eq!(updater.partition().unwrap().n_objects(), 42);
     // Constraints may speak of them now.
-    updater.update(&[(40, 41, Link::Cannot)]).unwrap();
-    assert_eq!(updater.update(&[(0, 42, Link::Must)]).unwrap_err().kind(), ErrorKind::OutOfRange);
+    updater.update(&[Pair::cannot_link(40, 41)]).unwrap();
+    assert_eq!(
+        updater.update(&[Pair::must_link(0, 42)]).unwrap_err().kind(),
+        ErrorKind::OutOfRange
+    );
     let state = updater.to_bytes();
     let bad = array![[0, 0, 0, 0, 0, 0, 0, 0, 9]];
     assert_eq!(updater.append_objects(bad.view()).unwrap_err().kind(), ErrorKind::OutOfRange);

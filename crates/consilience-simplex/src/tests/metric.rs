@@ -1,7 +1,7 @@
-use consilience_core::conformance::planted;
+use consilience_conformance::planted;
 use consilience_core::{
-    BaseClusterer, Ensemble, ErrorKind, Features, Fit, Link, Observer, Partition, Report, Result,
-    Seed,
+    BaseClusterer, Ensemble, ErrorKind, Features, Fit, Link, Observer, Pair, Partition, Report,
+    Result, Seed,
 };
 use consilience_num::kmeans::{self, KMeansOptions};
 use ndarray::Array2;
@@ -33,7 +33,7 @@ impl BaseClusterer for Means {
     }
 }
 
-fn batch(truth: &Partition, count: usize, seed: u64) -> Vec<(usize, usize, Link)> {
+fn batch(truth: &Partition, count: usize, seed: u64) -> Vec<Pair> {
     let (mut draw, n) = (Seed(seed).stream(), truth.n_objects());
     (0..count)
         .map(|_| (draw.below(n), draw.below(n)))
@@ -132,10 +132,13 @@ fn objects_and_members_come_and_go() {
     assert_eq!(updater.metric().unwrap().n_links(), updater.constraints().len());
     let bytes = updater.to_bytes();
     // A batch that contradicts leaves the metric as it was; so does a repeated one.
-    let (i, j, link) = updater.constraints().iter().next().unwrap();
+    let Pair { i, j, link } = updater.constraints().iter().next().unwrap();
     let other = if link == Link::Must { Link::Cannot } else { Link::Must };
-    assert_eq!(updater.update(&[(i, j, other)]).unwrap_err().kind(), ErrorKind::Contradiction);
-    updater.update(&[(i, j, link)]).unwrap();
+    assert_eq!(
+        updater.update(&[Pair::new(i, j, other)]).unwrap_err().kind(),
+        ErrorKind::Contradiction
+    );
+    updater.update(&[Pair::new(i, j, link)]).unwrap();
     assert!(updater.to_bytes() == bytes);
     updater.append_objects(Array2::from_elem((2, 6), 0).view()).unwrap();
     let read = updater.read_out(&()).unwrap().output;

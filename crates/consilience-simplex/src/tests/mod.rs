@@ -9,8 +9,8 @@ mod rules;
 mod snapshot;
 mod updates;
 
-use consilience_core::conformance::planted;
-use consilience_core::{Ensemble, Link, Partition, Seed};
+use consilience_conformance::planted;
+use consilience_core::{Ensemble, Link, Pair, Partition, Seed};
 
 use crate::{AlignmentReference, Updater, UpdaterSetup};
 
@@ -43,7 +43,7 @@ pub(crate) fn world(seed: u64, n: usize, members: usize, missing: f64) -> (Ensem
 }
 
 /// Random constraints as the classes have them.
-pub(crate) fn links(truth: &Partition, count: usize, seed: u64) -> Vec<(usize, usize, Link)> {
+pub(crate) fn links(truth: &Partition, count: usize, seed: u64) -> Vec<Pair> {
     let mut s = Seed(seed).derive("links", 0).stream();
     let n = truth.n_objects();
     let mut links = Vec::new();

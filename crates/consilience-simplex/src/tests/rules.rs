@@ -1,17 +1,11 @@
-use consilience_core::{Ensemble, ErrorKind, Link, Status};
+use consilience_core::{Ensemble, ErrorKind, Pair, Status};
 use ndarray::Array1;
 
 use super::{links, open, world};
 use crate::reference::{Naive, additive, dense, errors};
 use crate::{AdditiveUpdate, ExactUpdate, MultiplicativeUpdate, PairLoss, Updater};
 
-fn naive(
-    updater: &Updater,
-    links: &[(usize, usize, Link)],
-    loss: PairLoss,
-    balance: bool,
-    lambda: f64,
-) -> Naive {
+fn naive(updater: &Updater, links: &[Pair], loss: PairLoss, balance: bool, lambda: f64) -> Naive {
     Naive {
         p: dense(updater),
         links: links.to_vec(),

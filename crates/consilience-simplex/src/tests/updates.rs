@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use consilience_core::{Ensemble, ErrorKind, Link, Observer, Partition, Seed};
+use consilience_core::{Ensemble, ErrorKind, Link, Observer, Pair, Partition, Seed};
 use ndarray::array;
 use proptest::prelude::*;
 
@@ -31,27 +31,29 @@ fn an_error_leaves_the_state_as_it_was() {
     for rule in rules() {
         let mut updater = open(&e, 3);
         updater.set_rule(rule).unwrap();
-        updater.update(&[(0, 1, Link::Must), (1, 2, Link::Must), (3, 4, Link::Must)]).unwrap();
+        updater
+            .update(&[Pair::must_link(0, 1), Pair::must_link(1, 2), Pair::must_link(3, 4)])
+            .unwrap();
         let before = updater.to_bytes();
-        type Batch<'a> = &'a [(usize, usize, Link)];
+        type Batch<'a> = &'a [Pair];
         let bad: [(Batch<'_>, ErrorKind); 4] = [
-            (&[(5, 6, Link::Must), (7, 40, Link::Must)], ErrorKind::OutOfRange),
-            (&[(5, 6, Link::Must), (2, 0, Link::Cannot)], ErrorKind::Contradiction),
+            (&[Pair::must_link(5, 6), Pair::must_link(7, 40)], ErrorKind::OutOfRange),
+            (&[Pair::must_link(5, 6), Pair::cannot_link(2, 0)], ErrorKind::Contradiction),
             (
-                &[(2, 5, Link::Must), (4, 5, Link::Cannot), (3, 0, Link::Must)],
+                &[Pair::must_link(2, 5), Pair::cannot_link(4, 5), Pair::must_link(3, 0)],
                 ErrorKind::Contradiction,
             ),
-            (&[(5, 5, Link::Cannot)], ErrorKind::Contradiction),
+            (&[Pair::cannot_link(5, 5)], ErrorKind::Contradiction),
         ];
         for (batch, kind) in bad {
             let error = updater.update(batch).unwrap_err();
             assert_eq!(error.kind(), kind, "{error}");
             assert_eq!(updater.to_bytes(), before, "{error}");
         }
-        let chain = updater.update(&[(2, 5, Link::Must), (0, 5, Link::Cannot)]).unwrap_err();
+        let chain = updater.update(&[Pair::must_link(2, 5), Pair::cannot_link(0, 5)]).unwrap_err();
         assert_eq!(chain.message(), "cannot-link 0, 5, but must-links say 0 = 1 = 2 = 5");
         let far = updater
-            .update(&[(2, 7, Link::Cannot), (7, 4, Link::Must), (3, 1, Link::Must)])
+            .update(&[Pair::cannot_link(2, 7), Pair::must_link(7, 4), Pair::must_link(3, 1)])
             .unwrap_err();
         assert_eq!(far.message(), "must-link 1, 3, but 1 = 2, cannot-link 2, 7, and 7 = 4 = 3");
         for patience in [0, 1, 2] {
@@ -81,9 +83,9 @@ fn duplicates_change_nothing() {
         once.set_rule(rule).unwrap();
         let mut often = once.clone();
         let report = once.update(&batch).unwrap();
-        let mut repeated: Vec<_> = batch.iter().map(|&(i, j, l)| (j, i, l)).collect();
+        let mut repeated: Vec<_> = batch.iter().map(|&Pair { i, j, link: l }| (j, i, l)).collect();
         repeated.extend(&batch);
-        repeated.push((3, 3, Link::Must));
+        repeated.push(Pair::must_link(3, 3));
         assert_eq!(often.update(&repeated).unwrap(), report);
         assert_eq!(often.to_bytes(), once.to_bytes());
         let again = often.update(&repeated).unwrap();
@@ -171,7 +173,7 @@ fn constraints_that_members_agree_on_are_learned() {
 fn tiny_and_empty_worlds() {
     let one = Ensemble::from_array(array![[0, -1]].view()).unwrap();
     let mut updater = Updater::new(one, 1).unwrap();
-    assert_eq!(updater.update(&[(0, 0, Link::Must)]).unwrap().new_constraints, 0);
+    assert_eq!(updater.update(&[Pair::must_link(0, 0)]).unwrap().new_constraints, 0);
     assert_eq!(updater.partition().unwrap().to_signed(), vec![0]);
     assert!(updater.next_questions(3, Seed(0)).unwrap().pairs.is_empty());
 
@@ -179,7 +181,7 @@ fn tiny_and_empty_worlds() {
     let mut updater = Updater::new(silent, 2).unwrap();
     for rule in rules() {
         updater.set_rule(rule).unwrap();
-        let report = updater.update(&[(0, 1, Link::Must), (1, 2, Link::Cannot)]).unwrap();
+        let report = updater.update(&[Pair::must_link(0, 1), Pair::cannot_link(1, 2)]).unwrap();
         assert_eq!(report.after.total(), 0);
         assert!(updater.gamma().iter().all(|g| g.is_finite()));
     }

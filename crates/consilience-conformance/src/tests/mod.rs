@@ -8,8 +8,8 @@ mod soft;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::*;
-use crate::Seed;
+use crate::*;
+use consilience_core::Seed;
 
 /// What a law says against an implementation; `None` where it holds.
 fn verdict(law: impl FnOnce()) -> Option<String> {
@@ -55,8 +55,14 @@ fn planted_ensembles_are_what_they_claim() {
     let sparse = planted(Seed(2), &sizes, 5, 0.1, 0.9).unwrap();
     assert!((0..61).all(|i| worlds::heard(&sparse.ensemble, i)));
     assert!(!sparse.ensemble.is_complete());
-    assert_eq!(planted(Seed(2), &[], 5, 0.1, 0.9).unwrap_err().kind(), crate::ErrorKind::Empty);
-    assert_eq!(planted(Seed(2), &[3], 0, 0.1, 0.9).unwrap_err().kind(), crate::ErrorKind::Empty);
+    assert_eq!(
+        planted(Seed(2), &[], 5, 0.1, 0.9).unwrap_err().kind(),
+        consilience_core::ErrorKind::Empty
+    );
+    assert_eq!(
+        planted(Seed(2), &[3], 0, 0.1, 0.9).unwrap_err().kind(),
+        consilience_core::ErrorKind::Empty
+    );
 }
 
 #[test]
@@ -64,8 +70,15 @@ fn soft_methods_go_through_as_hard_ones() {
     struct Half;
     impl ConsensusFunction for Half {
         type Output = Memberships;
+
+        fn name(&self) -> &str {
+            "half"
+        }
         fn fit(&self, ensemble: &Ensemble, _: &dyn Observer) -> Result<Fit<Memberships>> {
-            Ok(Fit::new(Memberships::from(&ensemble.members()[0]), crate::Report::default()))
+            Ok(Fit::new(
+                Memberships::from(&ensemble.members()[0]),
+                consilience_core::Report::default(),
+            ))
         }
     }
     let ensemble = worlds::members(&[&[0, 1, -1, 1]]);

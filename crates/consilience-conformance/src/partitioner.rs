@@ -2,10 +2,10 @@
 
 use ndarray::Array2;
 
-use super::watch::{cancellation, progress, refuse, succeed, threads};
-use super::{broken, hold};
-use crate::{
-    ErrorKind, Fit, GraphPartitioner, Grouping, Partition, Result, Seed, SimilarityGraph, Status,
+use crate::watch::{cancellation, progress, refuse, succeed, threads};
+use crate::{broken, hold};
+use consilience_core::{
+    ErrorKind, Fit, GraphPartitioner, Grouping, Partition, Result, Seed, SimilarityGraph,
 };
 
 /// Makes the partitioner for a number of clusters.
@@ -17,7 +17,7 @@ pub(super) type Law = (&'static str, fn(&str, Make<'_>, &PartitionerProfile));
 /// What a partitioner promises; switch off what does not hold for it, and say why where you do.
 ///
 /// ```
-/// use consilience_core::conformance::PartitionerProfile;
+/// use consilience_conformance::PartitionerProfile;
 ///
 /// // A method with random choices that depend on the order of the nodes.
 /// let profile = PartitionerProfile { node_permutation: false, ..PartitionerProfile::default() };
@@ -34,7 +34,7 @@ pub struct PartitionerProfile {
     /// Otherwise at most as many.
     pub exact_clusters: bool,
     /// The number of clusters is asked for: 0 is refused, and more than there are nodes is answered
-    /// by [`Status::FewerClusters`].
+    /// by [`Report::clusters_missing`](consilience_core::Report::clusters_missing).
     pub checks_clusters: bool,
     /// Nodes in the graph that is cut at several numbers of threads.
     pub thread_nodes: usize,
@@ -76,7 +76,7 @@ pub(super) const LAWS: [Law; 8] = [
 /// Where a law is broken, with its name and the input.
 ///
 /// ```
-/// use consilience_core::conformance::{graph_partitioner, PartitionerProfile};
+/// use consilience_conformance::{graph_partitioner, PartitionerProfile};
 /// use consilience_core::{
 ///     Error, Fit, GraphPartitioner, Observer, Partition, Report, Result, SimilarityGraph,
 /// };
@@ -84,14 +84,14 @@ pub(super) const LAWS: [Law; 8] = [
 /// /// Puts all nodes into one cluster.
 /// struct Lump(usize);
 /// impl GraphPartitioner for Lump {
-///     fn partition(&self, graph: SimilarityGraph, observer: &dyn Observer) -> Result<Fit<Partition>> {
+///     fn fit(&self, graph: SimilarityGraph, observer: &dyn Observer) -> Result<Fit<Partition>> {
 ///         observer.check()?;
 ///         if self.0 == 0 {
 ///             return Err(Error::invalid("0 clusters; expected at least 1"));
 ///         }
 ///         let lump = graph.grouping().expand(&vec![0; graph.grouping().n_nodes()])?;
 ///         let mut report = Report::default();
-///         report.expect_clusters(self.0, lump.n_clusters());
+///         report.expect_clusters(self.0, lump.n_clusters(), "the ensemble distinguishes no more objects");
 ///         Ok(Fit::new(lump, report))
 ///     }
 /// }
@@ -146,7 +146,7 @@ fn run(
     graph: &SimilarityGraph,
 ) -> Fit<Partition> {
     let input = show(graph, k);
-    let fit = succeed(law, &input, || make(k).partition(graph.clone(), &()));
+    let fit = succeed(law, &input, || make(k).fit(graph.clone(), &()));
     let of_object = graph.grouping().of_object();
     hold(law, fit.output.n_objects() == of_object.len(), || {
         format!("{} objects of {} on {input}", fit.output.n_objects(), of_object.len())
@@ -167,7 +167,7 @@ fn run(
         hold(law, if profile.exact_clusters { found == most } else { found <= most }, || {
             format!("{found} clusters instead of {most} on {input}")
         });
-        hold(law, (found < k) == (fit.report.status == Status::FewerClusters), || {
+        hold(law, (found < k) == (fit.report.clusters_missing.is_some()), || {
             format!("status {:?} with {found} clusters on {input}", fit.report.status)
         });
     }
@@ -199,7 +199,7 @@ fn no_clusters(law: &str, make: Make<'_>, profile: &PartitionerProfile) {
     if profile.checks_clusters {
         let two = single(law, 2, |_, _| 1.0);
         refuse(law, "two nodes, k = 0", ErrorKind::InvalidParameter, &[0], || {
-            make(0).partition(two.clone(), &())
+            make(0).fit(two.clone(), &())
         });
     }
 }
@@ -262,11 +262,11 @@ fn same_bits(law: &str, make: Make<'_>, profile: &PartitionerProfile) {
         weight(i, j) + 0.5 * Seed((i + 7 * j) as u64).stream().uniform()
     });
     let method = make(5);
-    threads(law, &show(&graph, 5), &|observer| method.partition(graph.clone(), observer));
+    threads(law, &show(&graph, 5), &|observer| method.fit(graph.clone(), observer));
 }
 
 fn observed(law: &str, make: Make<'_>, _: &PartitionerProfile) {
     let (graph, method) = (single(law, 60, weight), make(4));
-    cancellation(law, &show(&graph, 4), &|observer| method.partition(graph.clone(), observer));
-    progress(law, &show(&graph, 4), &|observer| method.partition(graph.clone(), observer));
+    cancellation(law, &show(&graph, 4), &|observer| method.fit(graph.clone(), observer));
+    progress(law, &show(&graph, 4), &|observer| method.fit(graph.clone(), observer));
 }

@@ -1,4 +1,4 @@
-use consilience_core::{Ensemble, Grouping, LabelInt, Observer, Partition, Result, with_labels};
+use crate::{Ensemble, Grouping, LabelInt, Observer, Partition, Result, with_labels};
 use rayon::prelude::*;
 
 /// Objects per parallel chunk. Fixed, so that the result does not depend on the number of threads.
@@ -15,8 +15,7 @@ const WINDOW: usize = 16;
 /// Microclusters are numbered by their first object. Objects that no member labels belong to none.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Grouping, Partition};
-/// use consilience_graph::Microclusters;
+/// use consilience_core::{Ensemble, Grouping, Microclusters, Partition};
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 0, -1])?,
@@ -54,7 +53,7 @@ impl Microclusters {
     /// As [`Microclusters::of`], with progress and cancellation.
     ///
     /// # Errors
-    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled).
     pub fn observed(ensemble: &Ensemble, observer: &dyn Observer) -> Result<Self> {
         let n = ensemble.n_objects();
         let layout = KeyLayout::new(ensemble);
@@ -139,9 +138,20 @@ impl Microclusters {
 
     /// The same with the members sorted by what they say, so that sums over members do not depend
     /// on their order, not even in the last bit; equal members are interchangeable.
-    pub(crate) fn sorted_members(mut self) -> Self {
+    pub fn sorted_members(mut self) -> Self {
         self.rows.sort_by(|a, b| a.iter().cmp(b.iter()));
         self
+    }
+
+    /// Whether every member labels every microcluster.
+    pub fn is_complete(&self) -> bool {
+        self.rows.iter().all(Partition::is_complete)
+    }
+
+    /// How many members label each microcluster: the evidence behind it.
+    pub fn evidence(&self) -> Vec<f64> {
+        let labelled = |g| self.rows.iter().filter(|m| m.label(g).is_some()).count() as f64;
+        (0..self.n_nodes()).map(labelled).collect()
     }
 
     /// Number of microclusters; 0 where no object is labelled at all.
@@ -317,7 +327,7 @@ impl KeyTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use consilience_core::Seed;
+    use crate::Seed;
     use std::collections::HashMap;
 
     /// Straight from Definition 1: rows as keys of an ordinary map.

@@ -1,14 +1,12 @@
 //! One test suite that every implementation of our traits is put through, ours and yours.
 //!
-//! Call [`consensus_function`], [`similarity`], [`graph_partitioner`] or [`base_clusterer`] in a
-//! `#[test]`: they panic, naming the law and the input, where a law is broken. What a method does
-//! not promise is switched off in its [`Profile`]; everything is on by default. Call
-//! [`consensus_function`], [`soft_consensus_function`], [`similarity`] or [`base_clusterer`] in a
-//! `#[test]`: they panic, naming the law and the input, where a law is broken. What a method does
-//! not promise is switched off in its [`Profile`]; everything is on by default.
+//! Call [`consensus_function`], [`soft_consensus_function`], [`similarity`],
+//! [`graph_partitioner`] or [`base_clusterer`] in a `#[test]`: they panic, naming the law and the
+//! input, where a law is broken. What a method does not promise is switched off in its
+//! [`Profile`]; everything is on by default.
 //!
 //! ```
-//! use consilience_core::conformance::{consensus_function, Profile};
+//! use consilience_conformance::{consensus_function, Profile};
 //! use consilience_core::{
 //!     ConsensusFunction, Ensemble, Fit, Observer, Partition, Report, Result,
 //! };
@@ -17,13 +15,17 @@
 //! struct Lump(usize);
 //! impl ConsensusFunction for Lump {
 //!     type Output = Partition;
+//!
+//!     fn name(&self) -> &str {
+//!         "lump"
+//!     }
 //!     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
 //!         ensemble.check_clusters(self.0)?;
 //!         observer.check()?;
 //!         let labelled = |i| ensemble.members().iter().any(|m| m.label(i).is_some());
 //!         let lump = Partition::from_fn(ensemble.n_objects(), |i| labelled(i).then_some(0))?;
 //!         let mut report = Report::default();
-//!         report.expect_clusters(self.0, lump.n_clusters());
+//!         report.expect_clusters(self.0, lump.n_clusters(), "the ensemble distinguishes no more objects");
 //!         Ok(Fit::new(lump, report))
 //!     }
 //! }
@@ -62,12 +64,14 @@ pub use similar::similarity;
 pub use soft::soft_consensus_function;
 pub use worlds::{Planted, SmallWorlds, planted, small_worlds};
 
-use crate::{ConsensusFunction, Ensemble, Fit, Memberships, Observer, Partition, Result};
+use consilience_core::{
+    ConsensusFunction, Ensemble, Fit, Memberships, Observer, Partition, Result,
+};
 
 /// What a method promises; switch off what does not hold for it, and say why where you do.
 ///
 /// ```
-/// use consilience_core::conformance::Profile;
+/// use consilience_conformance::Profile;
 ///
 /// // A seeded method whose borderline objects may flip when its input is reordered.
 /// let profile = Profile { member_permutation: false, object_permutation: false, ..Profile::default() };
@@ -90,7 +94,7 @@ pub struct Profile {
     /// where those are fewer. Otherwise at most as many.
     pub exact_clusters: bool,
     /// The number of clusters is asked for: refused outside `1..=n`, and answered by
-    /// [`Status::FewerClusters`](crate::Status::FewerClusters) above the number of distinct
+    /// [`Report::clusters_missing`](consilience_core::Report::clusters_missing) above the number of distinct
     /// labelled objects.
     pub checks_clusters: bool,
     /// Every object is labelled (base clusterers only; off where noise stays unlabelled).
@@ -128,6 +132,10 @@ pub struct Hard<F>(pub F);
 
 impl<F: ConsensusFunction<Output = Memberships>> ConsensusFunction for Hard<F> {
     type Output = Partition;
+
+    fn name(&self) -> &str {
+        self.0.name()
+    }
 
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         let soft = self.0.fit(ensemble, observer)?;

@@ -1,10 +1,10 @@
 //! Laws of consensus functions.
 
-use super::labels;
-use super::watch::{cancellation, progress, succeed, threads};
-use super::worlds::{Planted, distinct_rows, heard, plant, show, small_worlds};
-use super::{Profile, broken, hold};
-use crate::{ConsensusFunction, Ensemble, Fit, Partition, Result, Seed, Status, scores};
+use crate::labels;
+use crate::watch::{cancellation, progress, succeed, threads};
+use crate::worlds::{Planted, distinct_rows, heard, plant, show, small_worlds};
+use crate::{Profile, broken, hold};
+use consilience_core::{ConsensusFunction, Ensemble, Fit, Partition, Result, Seed, scores};
 
 /// Makes the method for a number of clusters.
 pub(super) type Make<'a> = &'a dyn Fn(usize) -> Box<dyn ConsensusFunction<Output = Partition>>;
@@ -87,9 +87,13 @@ pub(super) fn run(
             format!("{found} clusters, expected at most {most} on {}", input())
         });
     }
-    let told = most == k || fit.report.status == Status::FewerClusters;
+    let told = most == k || fit.report.clusters_missing.is_some();
     hold(law, told || !profile.checks_clusters, || {
-        format!("{found} clusters, but status {:?} on {}", fit.report.status, input())
+        format!(
+            "{found} clusters, but clusters missing {:?} on {}",
+            fit.report.clusters_missing,
+            input()
+        )
     });
     hold(law, out.sizes().iter().all(|&s| s > 0), || format!("an empty cluster on {}", input()));
     fit

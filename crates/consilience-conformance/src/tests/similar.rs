@@ -2,10 +2,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ndarray::Array2;
 
-use super::super::similar::{LAWS, similarity};
-use super::super::worlds::{heard, row};
 use super::*;
-use crate::{Error, Grouping, Report, Similarity, SimilarityGraph};
+use crate::similar::{LAWS, similarity};
+use crate::worlds::{heard, row};
+use consilience_core::{Error, Grouping, Microclusters, Report, Similarity, SimilarityGraph};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Flaw {
@@ -28,11 +28,20 @@ struct Toy(Flaw);
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 
 impl Similarity for Toy {
-    fn similarity(
+    fn name(&self) -> &str {
+        "toy"
+    }
+
+    fn between(
         &self,
-        ensemble: &Ensemble,
-        observer: &dyn Observer,
-    ) -> Result<Fit<SimilarityGraph>> {
+        _: &Microclusters,
+        _: &mut Report,
+        _: &dyn Observer,
+    ) -> Result<SimilarityGraph> {
+        Err(Error::empty("the toy looks at ensembles"))
+    }
+
+    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<SimilarityGraph>> {
         if self.0 != Flaw::IgnoresTheObserver {
             observer.check()?;
         }

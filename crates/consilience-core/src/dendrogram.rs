@@ -1,7 +1,8 @@
-use consilience_core::{Error, Result};
+use crate::{Error, Result};
 
 /// One merge of a [`Dendrogram`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Merge {
     /// The merged nodes, the smaller first: leaves are `0..n`, merge t makes node `n + t`.
     pub nodes: [usize; 2],
@@ -14,11 +15,9 @@ pub struct Merge {
 /// The tree of an agglomerative clustering: n leaves and n - 1 merges from low to high.
 ///
 /// ```
-/// use consilience_graph::{linkage, Linkage};
-/// use ndarray::array;
+/// use consilience_core::Dendrogram;
 ///
-/// let d = array![[0.0, 0.1, 0.9], [0.1, 0.0, 0.7], [0.9, 0.7, 0.0]];
-/// let tree = linkage(d, &[1.0; 3], Linkage::Average, &())?;
+/// let tree = Dendrogram::from_merges(3, vec![(0, 1, 0.1), (1, 2, 0.8)])?;
 /// assert_eq!(tree.cut(2)?, vec![0, 0, 1]);
 /// assert_eq!(tree.cut_at(0.05), vec![0, 1, 2]);
 /// assert_eq!(tree.longest_lifetime(1.0), 2);
@@ -31,10 +30,34 @@ pub struct Dendrogram {
 }
 
 impl Dendrogram {
-    /// The tree of merges `(slot, slot, height)` found in any order, where a slot stands for the
-    /// cluster that holds that leaf. Merges of equal height stay in the order found.
-    pub(crate) fn from_slots(leaves: usize, mut found: Vec<(usize, usize, f64)>) -> Self {
-        debug_assert_eq!(found.len() + 1, leaves);
+    /// The tree of `leaves - 1` merges `(i, j, height)` in any order, where a leaf stands for the
+    /// cluster that holds it. Merges of equal height stay in the order given.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Empty`](crate::ErrorKind::Empty) without leaves,
+    /// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch) for another number of merges,
+    /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) for a leaf that does not exist,
+    /// [`ErrorKind::NonFinite`](crate::ErrorKind::NonFinite) for a height, and
+    /// [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter) for a merge of two leaves
+    /// that are together already.
+    ///
+    /// # Complexity
+    /// O(n log n).
+    pub fn from_merges(leaves: usize, mut found: Vec<(usize, usize, f64)>) -> Result<Self> {
+        if leaves == 0 {
+            return Err(Error::empty("a dendrogram without leaves"));
+        }
+        if found.len() + 1 != leaves {
+            return Err(Error::shape(format!("{} merges of {leaves} leaves", found.len())));
+        }
+        for (t, &(a, b, height)) in found.iter().enumerate() {
+            if a.max(b) >= leaves {
+                return Err(Error::out_of_range(format!("leaf {} of {leaves}", a.max(b))));
+            }
+            if !height.is_finite() {
+                return Err(Error::non_finite("heights of merges", t, 2, height));
+            }
+        }
         found.sort_by(|a, b| a.2.total_cmp(&b.2));
         // Union-find over leaves, each root knowing its node and the leaves below.
         let mut parent: Vec<usize> = (0..leaves).collect();
@@ -51,15 +74,21 @@ impl Dendrogram {
             .into_iter()
             .enumerate()
             .map(|(t, (a, b, height))| {
+                let (first, second) = (a, b);
                 let (a, b) = (root(&mut parent, a), root(&mut parent, b));
+                if a == b {
+                    return Err(Error::invalid(format!(
+                        "a merge of leaves {first} and {second}, which are together already"
+                    )));
+                }
                 let nodes = [node[a].min(node[b]), node[a].max(node[b])];
                 parent[b] = a;
                 node[a] = leaves + t;
                 below[a] += below[b];
-                Merge { nodes, height, leaves: below[a] }
+                Ok(Merge { nodes, height, leaves: below[a] })
             })
-            .collect();
-        Dendrogram { leaves, merges }
+            .collect::<Result<_>>()?;
+        Ok(Dendrogram { leaves, merges })
     }
 
     /// Number of leaves.
@@ -73,7 +102,7 @@ impl Dendrogram {
     }
 
     /// The same tree with every height passed through a function that keeps their order.
-    pub(crate) fn map_heights(mut self, f: impl Fn(f64) -> f64) -> Self {
+    pub fn map_heights(mut self, f: impl Fn(f64) -> f64) -> Self {
         for m in &mut self.merges {
             m.height = f(m.height);
         }
@@ -84,7 +113,7 @@ impl Dendrogram {
     /// clusters as leaves where `k` is larger. Clusters are numbered by their first leaf.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for `k = 0`.
+    /// [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter) for `k = 0`.
     ///
     /// # Complexity
     /// O(n).
@@ -159,7 +188,8 @@ mod tests {
     use super::*;
 
     fn tree() -> Dendrogram {
-        Dendrogram::from_slots(5, vec![(3, 4, 0.4), (0, 2, 0.1), (0, 1, 0.9), (0, 3, 0.5)])
+        Dendrogram::from_merges(5, vec![(3, 4, 0.4), (0, 2, 0.1), (0, 1, 0.9), (0, 3, 0.5)])
+            .unwrap()
     }
 
     #[test]
@@ -187,7 +217,7 @@ mod tests {
         // Clusters live: 5 for .1, 4 for .3, 3 for .1, 2 for .4, 1 for .1.
         assert_eq!(tree().longest_lifetime(1.0), 2);
         assert_eq!(tree().longest_lifetime(1.5), 1);
-        assert_eq!(Dendrogram::from_slots(1, vec![]).longest_lifetime(1.0), 1);
-        assert_eq!(Dendrogram::from_slots(1, vec![]).cut(1).unwrap(), vec![0]);
+        assert_eq!(Dendrogram::from_merges(1, vec![]).unwrap().longest_lifetime(1.0), 1);
+        assert_eq!(Dendrogram::from_merges(1, vec![]).unwrap().cut(1).unwrap(), vec![0]);
     }
 }

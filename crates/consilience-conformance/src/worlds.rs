@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashSet;
 
-use super::broken;
-use crate::{Ensemble, Partition, Result, Seed};
+use crate::broken;
+use consilience_core::{Ensemble, Partition, Result, Seed};
 
 /// Every ensemble of `members` base clusterings over `objects` objects, each object possibly
 /// unlabelled in each.
@@ -14,7 +14,7 @@ use crate::{Ensemble, Partition, Result, Seed};
 /// members over 5 objects.
 ///
 /// ```
-/// use consilience_core::conformance::small_worlds;
+/// use consilience_conformance::small_worlds;
 ///
 /// assert_eq!(small_worlds(5, 2).count(), 41_209);
 /// assert!(small_worlds(3, 1).any(|e| e.n_clusters() == 0));
@@ -98,7 +98,7 @@ pub struct Planted {
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::Empty`](crate::ErrorKind::Empty) without objects or members.
+/// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) without objects or members.
 pub fn planted(
     seed: Seed,
     sizes: &[usize],

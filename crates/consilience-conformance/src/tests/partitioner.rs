@@ -1,8 +1,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::super::partitioner::{LAWS, graph_partitioner};
 use super::*;
-use crate::{Error, Fit, GraphPartitioner, Report, SimilarityGraph};
+use crate::partitioner::{LAWS, graph_partitioner};
+use consilience_core::{Error, Fit, GraphPartitioner, Report, SimilarityGraph};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Flaw {
@@ -27,7 +27,7 @@ struct Toy(usize, Flaw);
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 
 impl GraphPartitioner for Toy {
-    fn partition(&self, graph: SimilarityGraph, observer: &dyn Observer) -> Result<Fit<Partition>> {
+    fn fit(&self, graph: SimilarityGraph, observer: &dyn Observer) -> Result<Fit<Partition>> {
         let Toy(k, flaw) = *self;
         if flaw != Flaw::IgnoresTheObserver {
             observer.check()?;
@@ -80,7 +80,11 @@ impl GraphPartitioner for Toy {
         }
         let mut report = Report::default();
         if flaw != Flaw::HidesFewer {
-            report.expect_clusters(k, out.n_clusters());
+            report.expect_clusters(
+                k,
+                out.n_clusters(),
+                "the ensemble distinguishes no more objects",
+            );
         }
         Ok(Fit::new(out, report))
     }

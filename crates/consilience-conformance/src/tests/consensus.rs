@@ -1,9 +1,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::super::consensus::{LAWS, consensus_function};
-use super::super::worlds::{heard, row};
 use super::*;
-use crate::{Error, Report};
+use crate::consensus::{LAWS, consensus_function};
+use crate::worlds::{heard, row};
+use consilience_core::{Error, Report};
 
 /// One way of being wrong.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,6 +46,10 @@ static CALLS: AtomicUsize = AtomicUsize::new(0);
 impl ConsensusFunction for Toy {
     type Output = Partition;
 
+    fn name(&self) -> &str {
+        "toy"
+    }
+
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         let n = ensemble.n_objects();
         let mut k = self.clusters;
@@ -86,7 +90,11 @@ impl ConsensusFunction for Toy {
         self.spoil(ensemble, observer, k, &mut label, &mut report);
         let output = Partition::from_fn(n, |i| label[i])?;
         if self.flaw != Flaw::TellsNothing {
-            report.expect_clusters(k, output.n_clusters());
+            report.expect_clusters(
+                k,
+                output.n_clusters(),
+                "the ensemble distinguishes no more objects",
+            );
         }
         Ok(Fit::new(output, report))
     }

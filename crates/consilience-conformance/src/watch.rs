@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::ThreadPoolBuilder;
 
-use super::{broken, hold};
-use crate::{ErrorKind, Fit, Observer, Report, Result};
+use crate::{broken, hold};
+use consilience_core::{ErrorKind, Fit, Observer, Report, Result};
 
 /// Numbers of threads at which the bits must be those of the first run, on one thread.
 const THREADS: [usize; 4] = [1, 2, 3, 8];

@@ -1,10 +1,10 @@
 //! Laws of soft consensus functions.
 
-use super::watch::{refuse, succeed, threads};
-use super::worlds::{distinct_rows, heard, members, plant, row, show, small_worlds};
-use super::{Hard, Profile, broken, consensus_function, hold};
-use crate::{
-    ConsensusFunction, Ensemble, ErrorKind, Fit, Memberships, Observer, Partition, Result, Status,
+use crate::watch::{refuse, succeed, threads};
+use crate::worlds::{distinct_rows, heard, members, plant, row, show, small_worlds};
+use crate::{Hard, Profile, broken, consensus_function, hold};
+use consilience_core::{
+    ConsensusFunction, Ensemble, ErrorKind, Fit, Memberships, Observer, Partition, Result,
 };
 
 /// A soft consensus function behind a pointer.
@@ -33,7 +33,7 @@ pub(super) const LAWS: [Law; 7] = [
 /// Tried of the memberships are: rows that sum to 1 within 1e-9, at most k columns, evidence 0 and
 /// the uniform row exactly for objects that no member labels; equal rows for objects with equal
 /// labels; equal bits when members are relabelled, and on 1, 2, 3 and 8 threads; certainty (0.99)
-/// on unanimous ensembles; reports without NaN, and with [`Status::FewerClusters`] above the number
+/// on unanimous ensembles; reports without NaN, and with [`Report::clusters_missing`](consilience_core::Report::clusters_missing) above the number
 /// of distinct objects; all [`small_worlds`](super::small_worlds).
 ///
 /// # Panics
@@ -53,6 +53,10 @@ struct Pointed(Soft);
 
 impl ConsensusFunction for Pointed {
     type Output = Memberships;
+
+    fn name(&self) -> &str {
+        self.0.name()
+    }
 
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Memberships>> {
         self.0.fit(ensemble, observer)
@@ -98,11 +102,11 @@ fn run(
     hold(law, report.microclusters.is_none_or(|m| m <= n), || {
         format!("{:?} microclusters of {n} objects on {}", report.microclusters, input())
     });
-    let told = k <= distinct_rows(ensemble) || report.status == Status::FewerClusters;
+    let told = k <= distinct_rows(ensemble) || report.clusters_missing.is_some();
     hold(law, told || !profile.checks_clusters, || {
         format!(
-            "more clusters than distinct objects, but status {:?} on {}",
-            report.status,
+            "more clusters than distinct objects, but clusters missing {:?} on {}",
+            report.clusters_missing,
             input()
         )
     });

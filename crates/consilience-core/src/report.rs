@@ -9,8 +9,6 @@ pub enum Status {
     Solved,
     /// Stopped at the cap on iterations.
     MaxIterations,
-    /// Fewer clusters than asked for, since there are fewer distinct objects.
-    FewerClusters,
 }
 
 impl Status {
@@ -19,24 +17,26 @@ impl Status {
         match self {
             Status::Solved => "solved",
             Status::MaxIterations => "max-iterations",
-            Status::FewerClusters => "fewer-clusters",
         }
     }
 }
 
 /// What a method did on its way to a result.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Report {
     /// How it ended.
     pub status: Status,
+    /// How many clusters fewer than asked for came out, where the objects do not allow more.
+    pub clusters_missing: Option<usize>,
     /// Iterations of its main loop; 0 for direct methods.
     pub iterations: usize,
     /// Value of its objective, where it has one.
     pub objective: Option<f64>,
     /// Microclusters that it worked on, where it uses them.
     pub microclusters: Option<usize>,
-    /// Bound on the relative error of an approximate road, where one was taken; the method says
-    /// whether it is certain or statistical.
+    /// Bound on the relative error of an approximation, where one was made; the method says whether
+    /// it is certain or statistical.
     pub error_bound: Option<f64>,
     /// Wall time of each stage, in order.
     pub stages: Vec<(&'static str, Duration)>,
@@ -48,6 +48,7 @@ impl Default for Report {
     fn default() -> Self {
         Report {
             status: Status::Solved,
+            clusters_missing: None,
             iterations: 0,
             objective: None,
             microclusters: None,
@@ -67,14 +68,28 @@ impl Report {
         out
     }
 
-    /// Says so where fewer clusters came out than were asked for.
-    pub fn expect_clusters(&mut self, asked: usize, found: usize) {
+    /// Writes down where fewer clusters came out than were asked for, and why.
+    pub fn expect_clusters(&mut self, asked: usize, found: usize, why: &str) {
         if found < asked {
-            self.status = Status::FewerClusters;
-            self.notes.push(format!(
-                "{found} clusters instead of the {asked} asked for: the ensemble tells no more objects apart"
-            ));
+            self.clusters_missing = Some(asked - found);
+            self.notes.push(format!("{found} clusters instead of the {asked} asked for: {why}"));
         }
+    }
+
+    /// Takes over how an inner step ended: its status where it did not converge, its iterations,
+    /// objective and error bound where it has them, its stages and notes.
+    pub fn adopt(&mut self, inner: Report) {
+        if inner.status != Status::Solved {
+            self.status = inner.status;
+        }
+        if inner.iterations > 0 {
+            self.iterations = inner.iterations;
+        }
+        self.clusters_missing = inner.clusters_missing.or(self.clusters_missing);
+        self.objective = inner.objective.or(self.objective);
+        self.error_bound = inner.error_bound.or(self.error_bound);
+        self.stages.extend(inner.stages);
+        self.notes.extend(inner.notes);
     }
 }
 

@@ -2,17 +2,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ndarray::Array2;
 
-use super::super::soft::{LAWS, soft_consensus_function};
-use super::super::worlds::{heard, row};
 use super::*;
-use crate::{Error, Report};
+use crate::soft::{LAWS, soft_consensus_function};
+use crate::worlds::{heard, row};
+use consilience_core::{Error, Report};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Flaw {
     None,
     ClampsClusters,
     LooksAtTheSilentFirst,
-    ForgetsToNormalise,
     TrustsTheSilent,
     PointsTheSilentSomewhere,
     ObjectiveNaN,
@@ -36,6 +35,10 @@ static CALLS: AtomicUsize = AtomicUsize::new(0);
 
 impl ConsensusFunction for Toy {
     type Output = Memberships;
+
+    fn name(&self) -> &str {
+        "toy"
+    }
 
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Memberships>> {
         let (n, flaw) = (ensemble.n_objects(), self.flaw);
@@ -81,21 +84,18 @@ impl ConsensusFunction for Toy {
             } else if flaw == Flaw::GoesByPosition {
                 r[0] += 1e-3 * (i + 1) as f64;
             }
-            let sum = r.sum() * if flaw == Flaw::ForgetsToNormalise { 1.0 + 5e-7 } else { 1.0 };
+            let sum = r.sum();
             r /= sum;
         }
-        let mut report = Report { objective: Some(0.0), ..Report::default() };
+        let mut report = Report::default();
+        report.objective = Some(0.0);
         if flaw == Flaw::ObjectiveNaN {
             report.objective = Some(f64::NAN);
         }
         if flaw != Flaw::TellsNothing && k > distinct {
-            report.status = crate::Status::FewerClusters;
+            report.clusters_missing = Some(1);
         }
-        let output = if flaw == Flaw::ForgetsToNormalise {
-            Memberships::unchecked(y, evidence)
-        } else {
-            Memberships::with_evidence(y, evidence)?
-        };
+        let output = Memberships::with_evidence(y, evidence)?;
         Ok(Fit::new(output, report))
     }
 }
@@ -123,7 +123,6 @@ fn every_law_catches_what_breaks_it() {
     let cases = [
         (LAWS[0].0, Flaw::ClampsClusters, "accepted k = 0"),
         (LAWS[0].0, Flaw::LooksAtTheSilentFirst, "accepted k = 0"),
-        ("rows are distributions", Flaw::ForgetsToNormalise, "sum"),
         ("rows are distributions", Flaw::TrustsTheSilent, "evidence 1 of the silent"),
         ("rows are distributions", Flaw::PointsTheSilentSomewhere, "not uniform"),
         ("rows are distributions", Flaw::ObjectiveNaN, "objective NaN"),

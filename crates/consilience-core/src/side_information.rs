@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use consilience_core::{Constraints, Error, ErrorKind, Link, Partition, RawLabel, Result};
+use crate::{Constraints, Error, ErrorKind, Link, Pair, Partition, RawLabel, Result};
 
 /// Pairs of classes that labels and constraints together may keep apart before it is refused.
 const MOST_PAIRS_OF_CLASSES: usize = 50_000_000;
@@ -15,8 +15,7 @@ const MOST_PAIRS_OF_CLASSES: usize = 50_000_000;
 /// for each object that occurs in cannot-links only.
 ///
 /// ```
-/// use consilience_core::{Constraints, Link};
-/// use consilience_metric::SideInformation;
+/// use consilience_core::{Constraints, Link, SideInformation};
 ///
 /// let labels = SideInformation::from_labels(&[0, 0, -1, 1, -1])?;
 /// assert_eq!(labels.labelled_sets(), [vec![0, 1], vec![3]]);
@@ -45,7 +44,7 @@ pub struct SideInformation {
     /// (object, set) in ascending order of objects.
     members: Vec<(usize, usize)>,
     apart: Apart,
-    stated: Option<Vec<(usize, usize, Link)>>,
+    stated: Option<Vec<Pair>>,
 }
 
 #[derive(Clone, Debug)]
@@ -95,16 +94,12 @@ impl SideInformation {
 
     /// The sets that the constraints unite; `known` objects are in one even where no constraint
     /// names them.
-    fn close(
-        constraints: &Constraints,
-        known: &[usize],
-        stated: Option<Vec<(usize, usize, Link)>>,
-    ) -> Self {
+    fn close(constraints: &Constraints, known: &[usize], stated: Option<Vec<Pair>>) -> Self {
         let mut groups = Groups::default();
         for &i in known {
             groups.root(i);
         }
-        for (i, j, link) in constraints.iter() {
+        for Pair { i, j, link } in constraints.iter() {
             let (a, b) = (groups.root(i), groups.root(j));
             if link == Link::Must {
                 groups.unite(a, b);
@@ -113,8 +108,8 @@ impl SideInformation {
         let (sets, number) = groups.collect();
         let mut apart: Vec<(usize, usize)> = constraints
             .iter()
-            .filter(|&(_, _, link)| link == Link::Cannot)
-            .map(|(i, j, _)| {
+            .filter(|pair| pair.link == Link::Cannot)
+            .map(|Pair { i, j, .. }| {
                 let (a, b) = (number[&i], number[&j]);
                 (a.min(b), a.max(b))
             })
@@ -163,19 +158,14 @@ impl SideInformation {
                 all.add(a, b, Link::Cannot)?;
             }
         }
-        for (i, j, link) in constraints.iter() {
+        for Pair { i, j, link } in constraints.iter() {
             all.add(i, j, link)?;
         }
         // Stated is then every pair, as with labels alone.
         Ok(Self::close(&all, &first, None))
     }
 
-    fn new(
-        objects: usize,
-        sets: Vec<Vec<usize>>,
-        apart: Apart,
-        stated: Option<Vec<(usize, usize, Link)>>,
-    ) -> Self {
+    fn new(objects: usize, sets: Vec<Vec<usize>>, apart: Apart, stated: Option<Vec<Pair>>) -> Self {
         let mut members: Vec<(usize, usize)> =
             sets.iter().enumerate().flat_map(|(s, set)| set.iter().map(move |&i| (i, s))).collect();
         members.sort_unstable();
@@ -270,7 +260,7 @@ impl SideInformation {
     }
 
     /// The pairs as they were said, without what follows from them; `None` where labels were said.
-    pub fn stated(&self) -> Option<&[(usize, usize, Link)]> {
+    pub fn stated(&self) -> Option<&[Pair]> {
         self.stated.as_deref()
     }
 }
@@ -347,7 +337,7 @@ mod tests {
     #[test]
     fn closure_equals_what_constraints_imply() {
         for seed in 0..200 {
-            let mut s = consilience_core::Seed(seed).stream();
+            let mut s = crate::Seed(seed).stream();
             let mut c = Constraints::new(12).unwrap();
             for _ in 0..s.below(16) {
                 let link = if s.below(2) == 0 { Link::Must } else { Link::Cannot };

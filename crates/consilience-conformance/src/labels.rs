@@ -1,10 +1,10 @@
 //! The rows about labels in the table of bad input, for consensus functions.
 
-use super::consensus::{Make, run};
-use super::watch::refuse;
-use super::worlds::{distinct_rows, members, show};
-use super::{Profile, hold};
-use crate::{Ensemble, ErrorKind};
+use crate::consensus::{Make, run};
+use crate::watch::refuse;
+use crate::worlds::{distinct_rows, members, show};
+use crate::{Profile, hold};
+use consilience_core::{Ensemble, ErrorKind};
 
 /// Every number of clusters that is allowed.
 fn run_all(law: &str, make: Make<'_>, profile: &Profile, ensemble: &Ensemble) {

@@ -2,10 +2,10 @@
 
 use ndarray::Array2;
 
-use super::watch::{cancellation, progress, succeed, threads};
-use super::worlds::{heard, members, plant, row, show, small_worlds};
-use super::{Profile, broken, hold};
-use crate::{Ensemble, Grouping, Partition, Result, Seed, Similarity, SimilarityGraph};
+use crate::watch::{cancellation, progress, succeed, threads};
+use crate::worlds::{heard, members, plant, row, show, small_worlds};
+use crate::{Profile, broken, hold};
+use consilience_core::{Ensemble, Grouping, Partition, Result, Seed, Similarity, SimilarityGraph};
 
 /// One law: its name, and what panics where it is broken.
 pub(super) type Law = (&'static str, fn(&str, &dyn Similarity, &Profile));
@@ -39,7 +39,7 @@ pub fn similarity(similarity: &dyn Similarity, profile: &Profile) {
 /// Runs the similarity, which must succeed, and checks what every graph must obey.
 fn run(law: &str, similarity: &dyn Similarity, ensemble: &Ensemble) -> SimilarityGraph {
     let before = ensemble.clone();
-    let graph = succeed(law, &show(ensemble), || similarity.similarity(ensemble, &())).output;
+    let graph = succeed(law, &show(ensemble), || similarity.fit(ensemble, &())).output;
     hold(law, *ensemble == before, || format!("the input changed: {}", show(ensemble)));
     let (grouping, weights) = (graph.grouping(), graph.weights());
     let (n, nodes) = (ensemble.n_objects(), grouping.n_nodes());
@@ -167,14 +167,14 @@ fn same_bits(law: &str, similarity: &dyn Similarity, profile: &Profile) {
     let n = profile.thread_objects.max(15);
     for missing in [0.0, 0.2] {
         let ensemble = plant(8, &[n / 2, n / 3, n - n / 2 - n / 3], 10, 0.2, missing).ensemble;
-        threads(law, &show(&ensemble), &|observer| similarity.similarity(&ensemble, observer));
+        threads(law, &show(&ensemble), &|observer| similarity.fit(&ensemble, observer));
     }
 }
 
 fn observed(law: &str, similarity: &dyn Similarity, _: &Profile) {
     for ensemble in planted_ensembles() {
-        cancellation(law, &show(&ensemble), &|observer| similarity.similarity(&ensemble, observer));
-        progress(law, &show(&ensemble), &|observer| similarity.similarity(&ensemble, observer));
+        cancellation(law, &show(&ensemble), &|observer| similarity.fit(&ensemble, observer));
+        progress(law, &show(&ensemble), &|observer| similarity.fit(&ensemble, observer));
     }
 }
 

@@ -1,6 +1,6 @@
-use super::super::base::{LAWS, base_clusterer};
 use super::*;
-use crate::{BaseClusterer, Error, Features, Report};
+use crate::base::{LAWS, base_clusterer};
+use consilience_core::{BaseClusterer, Error, Features, Report};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Flaw {
@@ -104,7 +104,11 @@ impl BaseClusterer for Toy {
         })?;
         let mut report = Report::default();
         if self.0 != Flaw::TellsNothing {
-            report.expect_clusters(clusters, out.n_clusters());
+            report.expect_clusters(
+                clusters,
+                out.n_clusters(),
+                "the ensemble distinguishes no more objects",
+            );
         }
         Ok(Fit::new(out, report))
     }

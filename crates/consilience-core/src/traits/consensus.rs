@@ -1,0 +1,278 @@
+use ndarray::Array2;
+
+use crate::{
+    Clusters, Dendrogram, Ensemble, Fit, Grouping, Memberships, Microclusters, Observer, Partition,
+    Report, Result,
+};
+
+/// An ensemble to one clustering: hard ([`Partition`]) or soft ([`Memberships`]).
+///
+/// A method that works on microclusters implements [`NodeConsensus`] instead and gets this trait
+/// with it.
+pub trait ConsensusFunction: Send + Sync {
+    /// What comes out.
+    type Output;
+
+    /// A short name, for instance `pta-al`.
+    fn name(&self) -> &str;
+
+    /// The consensus, with a report of how it came about; progress goes to the observer, which may
+    /// also cancel.
+    ///
+    /// # Errors
+    /// As the method says; [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) where the observer
+    /// asked for it.
+    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Self::Output>>;
+
+    /// The consensus alone.
+    ///
+    /// # Errors
+    /// As [`ConsensusFunction::fit`].
+    fn consensus(&self, ensemble: &Ensemble) -> Result<Self::Output> {
+        Ok(self.fit(ensemble, &())?.output)
+    }
+}
+
+/// A consensus function over microclusters: the part that each method writes itself.
+///
+/// Objects that no member distinguishes are one node. The blanket implementation of
+/// [`ConsensusFunction`] does the rest in one place: it checks the number of clusters, finds the
+/// microclusters, leaves objects without any label unlabelled, gives every object what its node
+/// got, and fills the report.
+///
+/// ```
+/// use consilience_core::{
+///     Clusters, ConsensusFunction, Ensemble, Microclusters, NodeConsensus, Observer, Partition,
+///     Report, Result,
+/// };
+///
+/// /// Each object as the first member that labels it has it.
+/// struct FirstMember;
+///
+/// impl NodeConsensus for FirstMember {
+///     type Output = Partition;
+///
+///     fn name(&self) -> &str {
+///         "first-member"
+///     }
+///
+///     fn clusters(&self) -> Clusters {
+///         Clusters::Auto
+///     }
+///
+///     fn solve(
+///         &self,
+///         nodes: &Microclusters,
+///         _: &mut Report,
+///         _: &dyn Observer,
+///     ) -> Result<Vec<usize>> {
+///         let first = |i: usize| nodes.rows().iter().find_map(|m| m.label(i));
+///         Ok((0..nodes.n_nodes()).map(|i| first(i).unwrap_or(0)).collect())
+///     }
+/// }
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 1, 1, -1])?,
+///     Partition::from_labels(&[0, 1, 1, 1, -1])?,
+/// ])?;
+/// assert_eq!(FirstMember.consensus(&ensemble)?.to_signed(), [0, 0, 1, 1, -1]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+pub trait NodeConsensus: Send + Sync {
+    /// What comes out for the objects: [`Partition`] or [`Memberships`].
+    type Output: NodeOutput;
+
+    /// A short name, for instance `lwea`.
+    fn name(&self) -> &str;
+
+    /// How many clusters are asked for.
+    fn clusters(&self) -> Clusters;
+
+    /// Refuses bad parameters, before any work. The number of clusters is checked already.
+    ///
+    /// # Errors
+    /// As the method says.
+    fn check(&self, ensemble: &Ensemble) -> Result<()> {
+        let _ = ensemble;
+        Ok(())
+    }
+
+    /// The nodes to work on; [`Microclusters`] unless a method wants others.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled).
+    fn nodes(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Microclusters> {
+        Microclusters::observed(ensemble, observer)
+    }
+
+    /// What the nodes get. There is at least one. Times of stages, status, iterations, objective and
+    /// notes are written to the report.
+    ///
+    /// # Errors
+    /// As the method says.
+    fn solve(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<<Self::Output as NodeOutput>::Nodes>;
+}
+
+impl<T: NodeConsensus> ConsensusFunction for T {
+    type Output = T::Output;
+
+    fn name(&self) -> &str {
+        NodeConsensus::name(self)
+    }
+
+    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<T::Output>> {
+        let asked = self.clusters().fixed();
+        if let Some(k) = asked {
+            ensemble.check_clusters(k)?;
+        }
+        self.check(ensemble)?;
+        let mut report = Report::default();
+        let nodes = report.stage("microclusters", || self.nodes(ensemble, observer))?;
+        report.microclusters = Some(nodes.n_nodes());
+        let found = if nodes.n_nodes() == 0 {
+            observer.check()?;
+            None
+        } else {
+            Some(self.solve(&nodes, &mut report, observer)?)
+        };
+        let output = T::Output::expand(&nodes, found, asked)?;
+        if let Some(k) = asked {
+            report.expect_clusters(
+                k,
+                output.n_found()?,
+                "the ensemble distinguishes no more objects",
+            );
+        }
+        Ok(Fit::new(output, report))
+    }
+}
+
+/// A clustering of the objects that follows from one of the nodes: [`Partition`] or
+/// [`Memberships`].
+pub trait NodeOutput: Sized {
+    /// What [`NodeConsensus::solve`] finds.
+    type Nodes;
+
+    /// The clustering of the objects; `None` where there is no node, since no object is labelled.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch) where `found` is not about as
+    /// many nodes.
+    fn expand(
+        nodes: &Microclusters,
+        found: Option<Self::Nodes>,
+        asked: Option<usize>,
+    ) -> Result<Self>;
+
+    /// Number of clusters that hold an object, or may.
+    ///
+    /// # Errors
+    /// As [`Memberships::hard`].
+    fn n_found(&self) -> Result<usize>;
+}
+
+impl NodeOutput for Partition {
+    /// A cluster for each node, in any numbering.
+    type Nodes = Vec<usize>;
+
+    fn expand(
+        nodes: &Microclusters,
+        found: Option<Vec<usize>>,
+        _asked: Option<usize>,
+    ) -> Result<Self> {
+        nodes.grouping().expand(&found.unwrap_or_default())
+    }
+
+    fn n_found(&self) -> Result<usize> {
+        Ok(self.n_clusters())
+    }
+}
+
+/// Probabilities of nodes: what a soft [`NodeConsensus`] finds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeMemberships {
+    /// A row for each node, a column for each cluster.
+    pub values: Array2<f64>,
+    /// How much evidence each node has; as many as members label it where `None`.
+    pub evidence: Option<Vec<f64>>,
+}
+
+impl From<Array2<f64>> for NodeMemberships {
+    fn from(values: Array2<f64>) -> Self {
+        NodeMemberships { values, evidence: None }
+    }
+}
+
+impl NodeOutput for Memberships {
+    type Nodes = NodeMemberships;
+
+    fn expand(
+        nodes: &Microclusters,
+        found: Option<NodeMemberships>,
+        asked: Option<usize>,
+    ) -> Result<Self> {
+        let n = nodes.grouping().n_objects();
+        let Some(NodeMemberships { values: of_node, evidence }) = found else {
+            let k = asked.unwrap_or(1);
+            return Memberships::with_evidence(
+                Array2::from_elem((n, k), 1.0 / k as f64),
+                vec![0.0; n],
+            );
+        };
+        if of_node.nrows() != nodes.n_nodes() {
+            return Err(crate::Error::shape(format!(
+                "memberships of {} nodes, there are {}",
+                of_node.nrows(),
+                nodes.n_nodes()
+            )));
+        }
+        let known = evidence.unwrap_or_else(|| nodes.evidence());
+        let k = of_node.ncols();
+        let mut values = Array2::from_elem((n, k), 1.0 / k as f64);
+        let mut evidence = vec![0.0; n];
+        for (i, &node) in nodes.grouping().of_object().iter().enumerate() {
+            if node != Grouping::NONE && known[node as usize] > 0.0 {
+                values.row_mut(i).assign(&of_node.row(node as usize));
+                evidence[i] = known[node as usize];
+            }
+        }
+        Memberships::with_evidence(values, evidence)
+    }
+
+    fn n_found(&self) -> Result<usize> {
+        Ok(self.hard()?.n_clusters())
+    }
+}
+
+/// A method that grows a tree over the microclusters: the tree that its consensus is cut from.
+pub trait Hierarchy: Send + Sync {
+    /// The tree over given nodes, of which there is at least one; heights are dissimilarities.
+    ///
+    /// # Errors
+    /// As the method says; [`ErrorKind::Empty`](crate::ErrorKind::Empty) without nodes.
+    fn tree(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Dendrogram>;
+
+    /// The tree of an ensemble, with the microclusters that are its leaves.
+    ///
+    /// # Errors
+    /// As [`Hierarchy::tree`].
+    fn dendrogram(
+        &self,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> Result<(Microclusters, Dendrogram)> {
+        let nodes = Microclusters::observed(ensemble, observer)?;
+        let tree = self.tree(&nodes, &mut Report::default(), observer)?;
+        Ok((nodes, tree))
+    }
+}

@@ -1,0 +1,202 @@
+use std::fmt;
+use std::sync::Arc;
+
+use ndarray::Array2;
+
+use crate::{Error, ErrorKind, Features, Fit, Observer, Partition, Result, SideInformation};
+
+/// Features and a few labels or pairs to a clustering that can label new objects.
+///
+/// The number of clusters and the seed are settings of the method.
+pub trait ConstrainedClusterer: Send + Sync {
+    /// The name that the program uses, for instance `nnc`.
+    fn name(&self) -> &'static str;
+
+    /// Clusters the rows, with a report; progress goes to the observer, which may also cancel.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Empty`] and [`ErrorKind::NonFinite`] for bad features,
+    /// [`ErrorKind::InvalidParameter`] for a number of clusters outside `1..=n`,
+    /// [`ErrorKind::ShapeMismatch`] where the side information is about another number of objects,
+    /// [`ErrorKind::Cancelled`].
+    fn fit(
+        &self,
+        features: Features<'_>,
+        side: &SideInformation,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Clustering>>;
+
+    /// The clustering alone.
+    ///
+    /// # Errors
+    /// As [`ConstrainedClusterer::fit`].
+    fn cluster(&self, features: Features<'_>, side: &SideInformation) -> Result<Clustering> {
+        Ok(self.fit(features, side, &())?.output)
+    }
+}
+
+/// Features to other features: what may come before an [`Assign`].
+pub trait FeatureMap: Send + Sync + fmt::Debug {
+    /// Number of features that it takes.
+    fn n_features(&self) -> usize;
+
+    /// Number of features that it gives.
+    fn n_outputs(&self) -> usize;
+
+    /// The mapped rows.
+    ///
+    /// # Errors
+    /// As [`Features::check`], and [`ErrorKind::ShapeMismatch`] for another number of features.
+    fn apply(&self, features: Features<'_>) -> Result<Array2<f64>>;
+}
+
+/// How a clusterer assigns objects that it has not seen: what [`Clustering`] predicts with.
+pub trait Assign: Send + Sync + fmt::Debug {
+    /// Number of features at the fit.
+    fn n_features(&self) -> usize;
+
+    /// The cluster of every row, in the numbering of the labels given to [`Clustering::new`]. The
+    /// features are checked: finite, and as many as [`Assign::n_features`].
+    ///
+    /// # Errors
+    /// As the method says.
+    fn assign(&self, features: Features<'_>) -> Result<Vec<usize>>;
+}
+
+/// A clustering that can also label new objects.
+///
+/// ```
+/// use consilience_core::{Assign, Clustering, Features, Result};
+/// use ndarray::array;
+///
+/// /// Cluster 1 where the only feature is above a limit, else 0.
+/// #[derive(Debug)]
+/// struct Above(f64);
+///
+/// impl Assign for Above {
+///     fn n_features(&self) -> usize {
+///         1
+///     }
+///
+///     fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
+///         let Features::F64(x) = features else { return Ok(vec![0; features.n_objects()]) };
+///         Ok(x.column(0).iter().map(|&v| usize::from(v > self.0)).collect())
+///     }
+/// }
+///
+/// let x = array![[9.0], [8.0], [0.0], [1.0]];
+/// let found = Clustering::new(&[1, 1, 0, 0], 2, Above(4.5))?;
+/// assert_eq!(found.partition.to_signed(), [0, 0, 1, 1]);
+/// let new = array![[3.0], [7.0]];
+/// // In the numbering of the clustering, and as a partition of the new objects alone.
+/// assert_eq!(found.assign(new.view().into())?, [1, 0]);
+/// assert_eq!(found.predict(new.view().into())?.to_signed(), [0, 1]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Clustering {
+    /// The clustering of the objects at the fit.
+    pub partition: Partition,
+    /// Number in the partition of each cluster of the assigner; those without an object come last.
+    number: Vec<usize>,
+    assigner: Arc<dyn Assign>,
+}
+
+impl Clustering {
+    /// A clustering from labels `0..clusters` and what assigns new objects to the same clusters.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Empty`] without labels, [`ErrorKind::OutOfRange`] for a label beyond
+    /// `clusters`.
+    pub fn new(labels: &[u32], clusters: usize, assigner: impl Assign + 'static) -> Result<Self> {
+        if let Some((i, &l)) = labels.iter().enumerate().find(|&(_, &l)| l as usize >= clusters) {
+            return Err(Error::out_of_range(format!(
+                "cluster {l} of object {i}; there are {clusters}"
+            )));
+        }
+        let partition = Partition::from_labels(labels)?;
+        let mut number = vec![usize::MAX; clusters];
+        for (i, &l) in labels.iter().enumerate() {
+            if let Some(c) = partition.label(i) {
+                number[l as usize] = c;
+            }
+        }
+        let empty = number.iter_mut().filter(|n| **n == usize::MAX);
+        for (next, n) in (partition.n_clusters()..).zip(empty) {
+            *n = next;
+        }
+        Ok(Clustering { partition, number, assigner: Arc::new(assigner) })
+    }
+
+    /// The cluster of every new object, in the numbering of [`partition`](Clustering::partition).
+    ///
+    /// # Errors
+    /// As [`Features::check`], and [`ErrorKind::ShapeMismatch`] for another number of features than
+    /// at the fit.
+    pub fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
+        features.check()?;
+        if features.n_features() != self.assigner.n_features() {
+            return Err(Error::shape(format!(
+                "{} features, {} at the fit",
+                features.n_features(),
+                self.assigner.n_features()
+            )));
+        }
+        let mut labels = self.assigner.assign(features)?;
+        for label in &mut labels {
+            *label = *self.number.get(*label).ok_or_else(|| {
+                Error::new(
+                    ErrorKind::OutOfRange,
+                    format!("cluster {label} of {}", self.number.len()),
+                )
+            })?;
+        }
+        Ok(labels)
+    }
+
+    /// The new objects as a partition of their own. Its clusters are numbered by the new objects;
+    /// [`assign`](Clustering::assign) keeps the numbers of the fit.
+    ///
+    /// # Errors
+    /// As [`Clustering::assign`].
+    pub fn predict(&self, features: Features<'_>) -> Result<Partition> {
+        let labels = self.assign(features)?;
+        Partition::from_fn(labels.len(), |i| Some(labels[i] as u64))
+    }
+
+    /// The same clustering for features before `map`: what was learned behind the map then takes
+    /// features as they were before it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ShapeMismatch`] where the map does not give as many features as the clustering
+    /// takes.
+    pub fn behind(self, map: impl FeatureMap + 'static) -> Result<Self> {
+        if map.n_outputs() != self.assigner.n_features() {
+            return Err(Error::shape(format!(
+                "a map to {} features before a clustering of {}",
+                map.n_outputs(),
+                self.assigner.n_features()
+            )));
+        }
+        Ok(Clustering { assigner: Arc::new(Behind { map, then: self.assigner }), ..self })
+    }
+}
+
+#[derive(Debug)]
+struct Behind<M> {
+    map: M,
+    then: Arc<dyn Assign>,
+}
+
+impl<M: FeatureMap> Assign for Behind<M> {
+    fn n_features(&self) -> usize {
+        self.map.n_features()
+    }
+
+    fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
+        let mapped = self.map.apply(features)?;
+        let mapped = Features::from(mapped.view());
+        mapped.check()?;
+        self.then.assign(mapped)
+    }
+}
