@@ -1,7 +1,7 @@
 use consilience_core::scores::Normalizer;
+use consilience_core::scores::weighted_nmi;
 use consilience_core::{Ensemble, Error, Grouping, Memberships, Partition, Result};
 use consilience_graph::Microclusters;
-use consilience_vote::weighted_nmi;
 
 use crate::support::Support;
 

@@ -1,10 +1,10 @@
 use consilience_core::scores::Normalizer;
+use consilience_core::scores::weighted_nmi;
 use consilience_core::{
     ConsensusFunction, Ensemble, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed,
     Status,
 };
 use consilience_graph::{Agglomeration, Cut, Diffusion, Linkage, LocallyWeighted, Microclusters};
-use consilience_vote::weighted_nmi;
 
 use crate::ClusterNumber;
 use crate::support::Support;

@@ -1,8 +1,8 @@
 //! Consensus by votes on labels, without any graph between objects.
 //!
-//! [`Voting`] makes the labels of all members mean the same and counts; [`LeastSquares`] does so
-//! softly, and [`Qmi`] and [`MixtureModel`] need no common meaning: they cluster the label rows
-//! themselves, by distance and by likelihood.
+//! [`Voting`] matches the labels of all members and counts; [`LeastSquares`] does so softly. [`Qmi`]
+//! and [`MixtureModel`] need no matching: they cluster the label rows themselves, by distance and by
+//! likelihood.
 //!
 //! ```
 //! use consilience_core::{ConsensusFunction, Ensemble, Partition};
@@ -21,20 +21,24 @@
 //! # Ok::<(), consilience_core::Error>(())
 //! ```
 //!
-//! The lower road: [`Ballots`] are the members over microclusters, in an order of their own so that
-//! the order in which they came leaves no trace, and [`Ballots::align`] matches their clusters to a
-//! reference.
+//! Building blocks: [`Ballots`] are the members over microclusters, sorted so that no result depends
+//! on the order in which they came, and [`Ballots::align`] matches their clusters to a reference.
 
-mod agreement;
 mod ballots;
 mod least_squares;
 mod mixture;
 mod qmi;
 mod voting;
 
-pub use agreement::weighted_nmi;
 pub use ballots::Ballots;
 pub use least_squares::LeastSquares;
 pub use mixture::{MixtureModel, SoftMixtureModel};
 pub use qmi::Qmi;
 pub use voting::Voting;
+
+use consilience_core::{Clusters, Result};
+
+/// The number of clusters, which is all that these methods take.
+fn number(clusters: Clusters, method: &str) -> Result<usize> {
+    clusters.fixed().ok_or_else(|| clusters.refuse(method, "a number"))
+}
