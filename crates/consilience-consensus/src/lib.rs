@@ -1,0 +1,3 @@
+//! Consensus functions: from an ensemble to one clustering.
+
+mod votes;
