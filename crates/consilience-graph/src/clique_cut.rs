@@ -150,7 +150,7 @@ impl CliqueCut {
         }
         let dense = expand(&incidence, &weights, self.budget)?;
         let found = self.fit(SimilarityGraph::new(nodes.grouping().clone(), dense)?, observer)?;
-        report.adopt(found.report);
+        report.status = found.report.status;
         Ok(of_nodes(nodes.grouping(), &found.output))
     }
 }

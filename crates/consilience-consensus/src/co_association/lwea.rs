@@ -1,3 +1,15 @@
+use consilience_core::{
+    Clusters, Dendrogram, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
+    SimilarityGraph,
+};
+use consilience_graph::{
+    ClusterIncidence, EvidenceWeights, Lifespan, Linked, check_entropy_scale,
+    ensemble_driven_cluster_index, linked_method,
+};
+
+/// The published default of theta.
+pub(crate) const ENTROPY_SCALE: f64 = 0.4;
+
 /// The locally weighted co-association: how reliable the clusters are that two objects share,
 /// `a_ij = 1/N_ij sum of ECI_c over the clusters c that hold both`, 0 where no member labels both.
 ///
@@ -5,14 +17,14 @@
 ///
 /// ```
 /// use consilience_core::{Ensemble, Partition, Similarity};
-/// use consilience_graph::LocallyWeighted;
+/// use consilience_consensus::LocallyWeighted;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 1])?,
 ///     Partition::from_labels(&[0, 0, 1, 2])?,
 /// ])?;
-/// let graph = LocallyWeighted::default().similarity(&ensemble, &())?.output;
-/// assert_eq!(graph.weights()[[0, 0]], 1.0); // objects 0 and 1: no member parts them
+/// let graph = LocallyWeighted::default().similarity(&ensemble)?;
+/// assert_eq!(graph.weights()[[0, 0]], 1.0); // objects 0 and 1: no member separates them
 /// assert!((graph.weights()[[1, 2]] - 0.5 * (-0.5f64 / 0.4).exp()).abs() < 1e-12);
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
@@ -22,7 +34,7 @@
 /// n~^2 bytes.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a theta that
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for an entropy scale that
 /// is not positive and finite, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge)
 /// beyond the memory budget.
 ///
@@ -31,46 +43,38 @@
 #[doc(alias = "LWCA")]
 #[derive(Clone, Copy, Debug)]
 pub struct LocallyWeighted {
-    theta: f64,
+    entropy_scale: f64,
     budget: MemoryBudget,
 }
 
 impl Default for LocallyWeighted {
-    /// Theta 0.4.
     fn default() -> Self {
-        LocallyWeighted { theta: THETA, budget: MemoryBudget::default() }
+        LocallyWeighted { entropy_scale: ENTROPY_SCALE, budget: MemoryBudget::default() }
     }
 }
 
 impl LocallyWeighted {
-    /// How fast reliability falls with entropy; 0.4 unless said otherwise, 0.2 to 1 are published
-    /// as good.
-    pub fn theta(mut self, theta: f64) -> Self {
-        self.theta = theta;
+    /// How slowly reliability falls with the entropy of a cluster. Default 0.4; above 0. The paper
+    /// finds 0.2 to 1 good.
+    #[doc(alias = "theta")]
+    pub fn entropy_scale(mut self, scale: f64) -> Self {
+        self.entropy_scale = scale;
         self
     }
 
-    /// How large the matrix may become.
+    /// How large the matrix may become. Default 8 GiB.
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self
     }
 
-    /// The locally weighted co-association of given microclusters.
-    ///
-    /// # Errors
-    /// As [`LocallyWeighted`].
-    pub fn between(
+    fn weights(
         &self,
-        microclusters: &Microclusters,
+        incidence: &ClusterIncidence,
         observer: &dyn Observer,
-    ) -> Result<SimilarityGraph> {
-        check_theta(self.theta)?;
-        self.budget.check_square("weighted co-association", microclusters.n_nodes(), 8)?;
-        let incidence = ClusterIncidence::of(microclusters);
-        let eci = ensemble_driven_cluster_index(&incidence, self.theta, observer)?;
-        let members = vec![1.0; incidence.n_members()];
-        co_association(microclusters, &incidence, eci, members, self.budget, observer)
+    ) -> Result<EvidenceWeights> {
+        let clusters = ensemble_driven_cluster_index(incidence, self.entropy_scale, observer)?;
+        Ok(EvidenceWeights { clusters, ..EvidenceWeights::equal(incidence) })
     }
 }
 
@@ -80,7 +84,7 @@ impl Similarity for LocallyWeighted {
     }
 
     fn check(&self) -> Result<()> {
-        check_theta(self.theta)
+        check_entropy_scale(self.entropy_scale)
     }
 
     fn between(
@@ -89,7 +93,22 @@ impl Similarity for LocallyWeighted {
         _report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<SimilarityGraph> {
-        self.between(nodes, observer)
+        self.check()?;
+        self.budget.check_square("weighted co-association", nodes.n_nodes(), 8)?;
+        let incidence = ClusterIncidence::of(nodes);
+        let weights = self.weights(&incidence, observer)?;
+        weights.co_association(nodes, &incidence, self.budget, observer)
+    }
+
+    fn average_tree(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Option<Dendrogram>> {
+        EvidenceWeights::average_tree(nodes, report, observer, |incidence| {
+            self.weights(incidence, observer)
+        })
     }
 }
 
@@ -98,11 +117,11 @@ impl Similarity for LocallyWeighted {
 ///
 /// Often the best of the evidence accumulation family, and deterministic. Complete ensembles need
 /// no matrix; where labels are missing it is dense over microclusters, and beyond some 30,000 of
-/// them [`Lwgp`] is the one.
+/// them use [`Lwgp`](crate::Lwgp).
 ///
 /// ```
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_graph::Lwea;
+/// use consilience_core::{Clusters, ConsensusFunction, Ensemble, Partition};
+/// use consilience_consensus::Lwea;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
@@ -111,7 +130,7 @@ impl Similarity for LocallyWeighted {
 /// ])?;
 /// let consensus = Lwea::new(3).consensus(&ensemble)?;
 /// assert_eq!(consensus.to_signed(), vec![0, 0, 0, 1, 1, 2, 2]);
-/// assert_eq!(Lwea::by_lifetime().consensus(&ensemble)?, consensus);
+/// assert_eq!(Lwea::new(Clusters::Lifetime).consensus(&ensemble)?, consensus);
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
@@ -121,197 +140,33 @@ impl Similarity for LocallyWeighted {
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
-/// `1..=n` or a theta that is not positive and finite,
+/// `1..=n` or an entropy scale that is not positive and finite,
 /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where labels are missing and the
 /// matrix is beyond the memory budget.
 ///
 /// # References
-/// Huang, Wang, Lai 2018, Section III-D. Average linkage of the objects, which on microclusters is
+/// Huang, Wang, Lai 2018, Section III-D. Average linkage of the objects by default, which on microclusters is
 /// exact with their sizes as weights: nothing is as similar to an object as those in its own
 /// microcluster.
 #[doc(alias = "LWEA")]
-#[derive(Clone, Copy, Debug)]
-pub struct Lwea {
-    clusters: Option<usize>,
-    similarity: LocallyWeighted,
-}
+#[derive(Clone, Debug)]
+pub struct Lwea(Linked<LocallyWeighted>);
 
 impl Lwea {
-    /// LWEA into k clusters.
-    pub fn new(clusters: usize) -> Self {
-        Lwea { clusters: Some(clusters), similarity: LocallyWeighted::default() }
+    /// LWEA with average linkage; [`Clusters::Auto`] is the longest lifetime in the dendrogram.
+    /// Even the nearest microclusters are seldom very similar, so lifetimes count from the first
+    /// merge.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        let linked = Linked::new(LocallyWeighted::default(), clusters);
+        Lwea(linked.lifespan(Lifespan::FromFirstMerge))
     }
 
-    /// LWEA; the longest lifetime in the dendrogram chooses the number of clusters. Even the
-    /// nearest microclusters are seldom very similar, so lifetimes count from the first merge.
-    pub fn by_lifetime() -> Self {
-        Lwea { clusters: None, similarity: LocallyWeighted::default() }
-    }
-
-    /// As [`LocallyWeighted::theta`].
-    pub fn theta(mut self, theta: f64) -> Self {
-        self.similarity = self.similarity.theta(theta);
-        self
-    }
-
-    /// How large the similarity matrix may become.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.similarity = self.similarity.memory_budget(budget);
-        self
-    }
-
-    /// The whole tree, with the microclusters that are its leaves; heights are 1 - similarity.
-    ///
-    /// # Errors
-    /// As [`Lwea`]; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no object is
-    /// labelled.
-    pub fn dendrogram(
-        &self,
-        ensemble: &Ensemble,
-        observer: &dyn Observer,
-    ) -> Result<(Microclusters, Dendrogram)> {
-        check_theta(self.similarity.theta)?;
-        let microclusters = Microclusters::observed(ensemble, observer)?;
-        let tree = self.tree(&microclusters, &mut Report::default(), observer)?;
-        Ok((microclusters, tree))
-    }
-
-    fn tree(
-        &self,
-        microclusters: &Microclusters,
-        report: &mut Report,
-        observer: &dyn Observer,
-    ) -> Result<Dendrogram> {
-        if is_complete(microclusters) {
-            return average_tree(microclusters, report, observer, |incidence| {
-                let eci =
-                    ensemble_driven_cluster_index(incidence, self.similarity.theta, observer)?;
-                Ok((eci, vec![1.0; incidence.n_members()]))
-            });
-        }
-        let graph =
-            report.stage("similarity", || self.similarity.between(microclusters, observer))?;
-        let cutter = Agglomeration::new(Linkage::Average, Cut::Clusters(1));
-        report.stage("partition", || cutter.dendrogram(graph, observer))
-    }
-}
-
-/// The number of clusters of the longest lifetime, counted from the first merge; all leaves where
-/// none are linked.
-fn longest_lived(tree: &Dendrogram) -> usize {
-    match tree.merges().first() {
-        Some(first) if first.height < 1.0 => {
-            let start = first.height;
-            tree.clone().map_heights(|h| h - start).longest_lifetime(1.0 - start)
-        }
-        _ => tree.n_leaves(),
-    }
-}
-
-impl ConsensusFunction for Lwea {
-    type Output = Partition;
-
-    fn name(&self) -> &str {
-        "lwea"
-    }
-
-    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
-        if let Some(k) = self.clusters {
-            ensemble.check_clusters(k)?;
-        }
-        check_theta(self.similarity.theta)?;
-        collapsed(ensemble, self.clusters, observer, |microclusters, report| {
-            let tree = self.tree(microclusters, report, observer)?;
-            tree.cut(self.clusters.unwrap_or_else(|| longest_lived(&tree)))
-        })
-    }
-}
-
-/// Locally weighted graph partitioning (LWGP): objects and clusters are the nodes of one graph, a
-/// link weighs as much as its cluster is reliable, and a transfer cut partitions both.
-///
-/// Linear in the objects and about as good as [`Lwea`]; the one for large ensembles. Fewer than
-/// k clusters come out where the graph tells fewer microclusters apart; the report says so.
-///
-/// ```
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_graph::Lwgp;
-///
-/// let ensemble = Ensemble::new(vec![
-///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
-///     Partition::from_labels(&[0, 0, 1, 1, 1, 2, 2])?,
-///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
-/// ])?;
-/// let consensus = Lwgp::new(3).consensus(&ensemble)?;
-/// assert_eq!(consensus.to_signed(), vec![0, 0, 0, 1, 1, 2, 2]);
-/// # Ok::<(), consilience_core::Error>(())
-/// ```
-///
-/// # Complexity
-/// O(n M) for the microclusters, then as [`IncidenceSpectrum`](crate::IncidenceSpectrum) and O(n~
-/// k^2) per iteration of k-means; no memory of order n^2.
-///
-/// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
-/// `1..=n`, a theta that is not positive and finite, or no restarts.
-///
-/// # References
-/// Huang, Wang, Lai 2018, Section III-E. Microclusters weigh as many objects as they hold.
-#[doc(alias = "LWGP")]
-#[derive(Clone, Copy, Debug)]
-pub struct Lwgp {
-    clusters: Clusters,
-    theta: f64,
-    cut: TransferCut,
-}
-
-impl Lwgp {
-    /// LWGP into k clusters.
-    pub fn new(clusters: usize) -> Self {
-        Self::with(Clusters::Fixed(clusters))
-    }
-
-    /// LWGP; the widest gap between eigenvalues chooses the number of clusters.
-    pub fn by_eigengap() -> Self {
-        Self::with(Clusters::Eigengap)
-    }
-
-    fn with(clusters: Clusters) -> Self {
-        Lwgp { clusters, theta: THETA, cut: TransferCut::with(clusters) }
-    }
-
-    /// As [`LocallyWeighted::theta`].
-    pub fn theta(mut self, theta: f64) -> Self {
-        self.theta = theta;
-        self
-    }
-
-    /// k-means starts on the embedding, of which the one of least inertia is kept; 3 unless said
-    /// otherwise.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.cut = self.cut.restarts(restarts);
-        self
-    }
-
-    /// Seed of the k-means starts.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.cut = self.cut.seed(seed);
+    /// As [`LocallyWeighted::entropy_scale`]. Default 0.4; above 0.
+    #[doc(alias = "theta")]
+    pub fn entropy_scale(mut self, scale: f64) -> Self {
+        self.0 = self.0.map_similarity(|s| s.entropy_scale(scale));
         self
     }
 }
 
-impl ConsensusFunction for Lwgp {
-    type Output = Partition;
-
-    fn name(&self) -> &str {
-        "lwgp"
-    }
-
-    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
-        crate::weighted::asked(ensemble, self.clusters)?;
-        check_theta(self.theta)?;
-        cut_incidence(ensemble, self.clusters, self.cut, observer, |incidence| {
-            ensemble_driven_cluster_index(incidence, self.theta, observer)
-        })
-    }
-}
+linked_method!(Lwea, "lwea");

@@ -1,16 +1,38 @@
+use consilience_core::{
+    Clusters, Dendrogram, Error, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
+    SimilarityGraph,
+};
+use consilience_graph::{
+    ClusterIncidence, EvidenceWeights, Linked, linked_method, normalized_crowd_agreement,
+};
+
+/// The published default of the exponent.
+pub(crate) const EXPONENT: f64 = 2.0;
+/// Far beyond this every member but the best counts for nothing.
+const LARGEST_EXPONENT: f64 = 1000.0;
+
+pub(crate) fn check_exponent(exponent: f64) -> Result<()> {
+    if !(0.0..=LARGEST_EXPONENT).contains(&exponent) {
+        return Err(Error::invalid(format!(
+            "agreement exponent {exponent}; expected 0..={LARGEST_EXPONENT}"
+        )));
+    }
+    Ok(())
+}
+
 /// The co-association weighted by crowd agreement: of the members that label both objects, the
-/// share that puts them together, each member counted with weight `NCAI^beta`. The diagonal is 1.
+/// share that puts them together, each member counted with weight `NCAI^exponent`. The diagonal is 1.
 ///
 /// ```
 /// use consilience_core::{Ensemble, Partition, Similarity};
-/// use consilience_graph::WeightedCoAssociation;
+/// use consilience_consensus::WeightedCoAssociation;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 1])?,
 ///     Partition::from_labels(&[0, 0, 1, 1])?,
 ///     Partition::from_labels(&[0, 1, 0, 1])?, // independent of the others: no weight
 /// ])?;
-/// let graph = WeightedCoAssociation::default().similarity(&ensemble, &())?.output;
+/// let graph = WeightedCoAssociation::default().similarity(&ensemble)?;
 /// assert_eq!(graph.weights()[[0, 1]], 1.0);
 /// assert_eq!(graph.weights()[[0, 2]], 0.0);
 /// # Ok::<(), consilience_core::Error>(())
@@ -21,70 +43,47 @@
 /// n~^2 bytes.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a beta
-/// outside 0..=1000, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for an
+/// exponent outside 0..=1000, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the
 /// memory budget.
 ///
 /// # References
-/// Huang, Lai, Wang 2015, Section 3.2. Over members that label both where labels are missing.
+/// Huang, Lai, Wang 2015, Section 3.2 (the exponent is their beta). Over members that label both where labels are missing.
 #[derive(Clone, Copy, Debug)]
 pub struct WeightedCoAssociation {
-    beta: f64,
+    exponent: f64,
     budget: MemoryBudget,
 }
 
 impl Default for WeightedCoAssociation {
-    /// Beta 2.
     fn default() -> Self {
-        WeightedCoAssociation { beta: BETA, budget: MemoryBudget::default() }
+        WeightedCoAssociation { exponent: EXPONENT, budget: MemoryBudget::default() }
     }
 }
 
 impl WeightedCoAssociation {
-    /// How much agreement counts; 2 unless said otherwise, 0 for equal weights.
-    pub fn beta(mut self, beta: f64) -> Self {
-        self.beta = beta;
+    /// How much agreement counts: the power that it is raised to. Default 2; 0 (equal weights) to
+    /// 1000.
+    #[doc(alias = "beta")]
+    pub fn agreement_exponent(mut self, exponent: f64) -> Self {
+        self.exponent = exponent;
         self
     }
 
-    /// How large the matrix may become.
+    /// How large the matrix may become. Default 8 GiB.
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self
     }
 
-    /// What each cluster and each member weighs.
     fn weights(
         &self,
         incidence: &ClusterIncidence,
         observer: &dyn Observer,
-    ) -> Result<(Vec<f64>, Vec<f64>)> {
-        let ncai = normalized_crowd_agreement(incidence, observer)?;
-        let members: Vec<f64> = ncai.into_iter().map(|c| c.powf(self.beta)).collect();
-        let clusters = incidence.member_of_cluster().into_iter().map(|u| members[u]).collect();
-        Ok((clusters, members))
-    }
-
-    /// The weighted co-association of given microclusters.
-    ///
-    /// # Errors
-    /// As [`WeightedCoAssociation`].
-    pub fn between(
-        &self,
-        microclusters: &Microclusters,
-        observer: &dyn Observer,
-    ) -> Result<SimilarityGraph> {
-        check_beta(self.beta)?;
-        let n = microclusters.n_nodes();
-        self.budget.check_square("weighted co-association", n, 8)?;
-        let incidence = ClusterIncidence::of(microclusters);
-        let (clusters, members) = self.weights(&incidence, observer)?;
-        let graph =
-            co_association(microclusters, &incidence, clusters, members, self.budget, observer)?;
-        let (grouping, mut s) = graph.into_parts();
-        // Microclusters that only members without weight label.
-        s.diag_mut().fill(1.0);
-        SimilarityGraph::new(grouping, s)
+    ) -> Result<EvidenceWeights> {
+        let agreement = normalized_crowd_agreement(incidence, observer)?;
+        let members = agreement.into_iter().map(|c| c.powf(self.exponent)).collect();
+        Ok(EvidenceWeights::of_members(members, incidence))
     }
 }
 
@@ -94,7 +93,7 @@ impl Similarity for WeightedCoAssociation {
     }
 
     fn check(&self) -> Result<()> {
-        check_beta(self.beta)
+        check_exponent(self.exponent)
     }
 
     fn between(
@@ -103,7 +102,26 @@ impl Similarity for WeightedCoAssociation {
         _report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<SimilarityGraph> {
-        self.between(nodes, observer)
+        self.check()?;
+        self.budget.check_square("weighted co-association", nodes.n_nodes(), 8)?;
+        let incidence = ClusterIncidence::of(nodes);
+        let weights = self.weights(&incidence, observer)?;
+        let graph = weights.co_association(nodes, &incidence, self.budget, observer)?;
+        let (grouping, mut s) = graph.into_parts();
+        // Microclusters that only members without weight label.
+        s.diag_mut().fill(1.0);
+        SimilarityGraph::new(grouping, s)
+    }
+
+    fn average_tree(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Option<Dendrogram>> {
+        EvidenceWeights::average_tree(nodes, report, observer, |incidence| {
+            self.weights(incidence, observer)
+        })
     }
 }
 
@@ -115,14 +133,14 @@ impl Similarity for WeightedCoAssociation {
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_graph::{Linkage, Weac};
+/// use consilience_consensus::Weac;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
 ///     Partition::from_labels(&[0, 0, 1, 1, 1, 2, 2])?,
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
 /// ])?;
-/// let consensus = Weac::new(3).linkage(Linkage::Average).consensus(&ensemble)?;
+/// let consensus = Weac::new(3).consensus(&ensemble)?;
 /// assert_eq!(consensus.to_signed(), vec![0, 0, 0, 1, 1, 2, 2]);
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
@@ -133,102 +151,27 @@ impl Similarity for WeightedCoAssociation {
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
-/// `1..=n` or a beta outside 0..=1000,
+/// `1..=n` or an exponent outside 0..=1000,
 /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References
 /// Huang, Lai, Wang 2015, Section 3.2.
 #[doc(alias = "WEAC")]
-#[derive(Clone, Copy, Debug)]
-pub struct Weac {
-    clusters: Option<usize>,
-    linkage: Linkage,
-    similarity: WeightedCoAssociation,
-}
+#[derive(Clone, Debug)]
+pub struct Weac(Linked<WeightedCoAssociation>);
 
 impl Weac {
-    /// WEAC with average linkage into k clusters.
-    pub fn new(clusters: usize) -> Self {
-        Weac {
-            clusters: Some(clusters),
-            linkage: Linkage::Average,
-            similarity: WeightedCoAssociation::default(),
-        }
+    /// WEAC with average linkage; [`Clusters::Auto`] is the longest lifetime in the dendrogram.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        Weac(Linked::new(WeightedCoAssociation::default(), clusters))
     }
 
-    /// WEAC with average linkage; the longest lifetime in the dendrogram chooses the number of
-    /// clusters.
-    pub fn by_lifetime() -> Self {
-        Weac { clusters: None, ..Self::new(1) }
-    }
-
-    /// The linkage; average unless said otherwise.
-    pub fn linkage(mut self, linkage: Linkage) -> Self {
-        self.linkage = linkage;
+    /// As [`WeightedCoAssociation::agreement_exponent`]. Default 2; 0 to 1000.
+    #[doc(alias = "beta")]
+    pub fn agreement_exponent(mut self, exponent: f64) -> Self {
+        self.0 = self.0.map_similarity(|s| s.agreement_exponent(exponent));
         self
-    }
-
-    /// As [`WeightedCoAssociation::beta`].
-    pub fn beta(mut self, beta: f64) -> Self {
-        self.similarity = self.similarity.beta(beta);
-        self
-    }
-
-    /// How large the similarity matrix may become.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.similarity = self.similarity.memory_budget(budget);
-        self
-    }
-
-    /// The whole tree, with the microclusters that are its leaves; heights are 1 - similarity.
-    ///
-    /// # Errors
-    /// As [`Weac`]; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no object is
-    /// labelled.
-    pub fn dendrogram(
-        &self,
-        ensemble: &Ensemble,
-        observer: &dyn Observer,
-    ) -> Result<(Microclusters, Dendrogram)> {
-        check_beta(self.similarity.beta)?;
-        let microclusters = Microclusters::observed(ensemble, observer)?;
-        let tree = self.tree(&microclusters, &mut Report::default(), observer)?;
-        Ok((microclusters, tree))
-    }
-
-    fn tree(
-        &self,
-        microclusters: &Microclusters,
-        report: &mut Report,
-        observer: &dyn Observer,
-    ) -> Result<Dendrogram> {
-        if self.linkage == Linkage::Average && is_complete(microclusters) {
-            return average_tree(microclusters, report, observer, |incidence| {
-                self.similarity.weights(incidence, observer)
-            });
-        }
-        let graph =
-            report.stage("similarity", || self.similarity.between(microclusters, observer))?;
-        let cutter = Agglomeration::new(self.linkage, Cut::Clusters(1));
-        report.stage("partition", || cutter.dendrogram(graph, observer))
     }
 }
 
-impl ConsensusFunction for Weac {
-    type Output = Partition;
-
-    fn name(&self) -> &str {
-        "weac"
-    }
-
-    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
-        if let Some(k) = self.clusters {
-            ensemble.check_clusters(k)?;
-        }
-        check_beta(self.similarity.beta)?;
-        collapsed(ensemble, self.clusters, observer, |microclusters, report| {
-            let tree = self.tree(microclusters, report, observer)?;
-            tree.cut(self.clusters.unwrap_or_else(|| tree.longest_lifetime(1.0)))
-        })
-    }
-}
+linked_method!(Weac, "weac");
