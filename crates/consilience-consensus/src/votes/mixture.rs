@@ -7,8 +7,8 @@ use consilience_num::reduce::ordered_chunks;
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 
-use crate::qmi::MOST_RESTARTS;
-use crate::{Ballots, Qmi, number};
+use super::qmi::MOST_RESTARTS;
+use super::{Ballots, Qmi, number};
 
 /// Nodes per parallel chunk. Fixed, so that the result does not depend on the number of threads.
 const CHUNK: usize = 1 << 12;
@@ -30,7 +30,7 @@ const BLUR: f64 = 0.1;
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_vote::MixtureModel;
+/// use consilience_consensus::MixtureModel;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
@@ -213,7 +213,7 @@ impl NodeConsensus for MixtureModel {
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_vote::MixtureModel;
+/// use consilience_consensus::MixtureModel;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, -1])?,

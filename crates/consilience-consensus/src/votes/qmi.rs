@@ -5,7 +5,7 @@ use consilience_core::{
 use consilience_num::kmeans::{self, KMeansOptions};
 use ndarray::Array2;
 
-use crate::{Ballots, number};
+use super::{Ballots, number};
 
 /// More restarts than this are refused as a mistake.
 pub(crate) const MOST_RESTARTS: usize = 10_000;
@@ -24,7 +24,7 @@ pub(crate) const MOST_RESTARTS: usize = 10_000;
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_vote::Qmi;
+/// use consilience_consensus::Qmi;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,

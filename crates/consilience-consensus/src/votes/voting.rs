@@ -6,8 +6,8 @@ use consilience_core::{
 use consilience_num::assignment::max_assignment;
 use ndarray::{Array2, ArrayView1};
 
-use crate::ballots::{Ballots, indicator};
-use crate::{Qmi, number};
+use super::ballots::{Ballots, indicator};
+use super::{Qmi, number};
 
 /// Default of the rounds of alignment and counting at most.
 pub(crate) const ROUNDS: usize = 100;
@@ -30,7 +30,7 @@ pub(crate) const ROUNDS: usize = 100;
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_vote::Voting;
+/// use consilience_consensus::Voting;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 1, 2, 2])?,

@@ -4,9 +4,9 @@ use consilience_core::{
 };
 use ndarray::{Array2, ArrayView2};
 
-use crate::ballots::{Ballots, indicator};
-use crate::voting::{ROUNDS, first_reference};
-use crate::{Qmi, number};
+use super::ballots::{Ballots, indicator};
+use super::voting::{ROUNDS, first_reference};
+use super::{Qmi, number};
 
 /// Least squares soft consensus: the memberships nearest, on average, to those of the members once
 /// the labels are matched.
@@ -23,7 +23,7 @@ use crate::{Qmi, number};
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_vote::LeastSquares;
+/// use consilience_consensus::LeastSquares;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 1])?,

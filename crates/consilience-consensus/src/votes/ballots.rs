@@ -11,7 +11,7 @@ use ndarray::{Array2, ArrayView2};
 ///
 /// ```
 /// use consilience_core::{Ensemble, Partition};
-/// use consilience_vote::Ballots;
+/// use consilience_consensus::Ballots;
 ///
 /// let a = Partition::from_labels(&[0, 0, 1, 1])?;
 /// let b = Partition::from_labels(&[0, 0, 0, 1])?;
