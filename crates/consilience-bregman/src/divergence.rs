@@ -304,9 +304,8 @@ pub fn check_divergence(divergence: &dyn Divergence) -> Result<()> {
             let room = 1e-6 * (1.0 + slope.abs().max(after.abs()));
             if !(slope - room <= secant && secant <= after + room) {
                 return fail(format!(
-                    "derivative {slope}, {after} at v = {next}, and {secant} between them: not convex in its \
-                     second \
-                     argument, or no derivative of the value"
+                    "derivative {slope}, {after} at v = {next}, and {secant} between them: not \
+                     convex in its second argument, or no derivative of the value"
                 ));
             }
         }
