@@ -186,7 +186,8 @@ mod tests {
             let sum = row.sum();
             row /= sum;
         }
-        let m = cluster_relations(&Memberships::new(y.clone()).unwrap(), 0.0).unwrap();
+        let soft = Memberships::new(y).unwrap();
+        let (m, y) = (cluster_relations(&soft, 0.0).unwrap(), soft.values());
         for i in 0..4 {
             for j in 0..4 {
                 let expected = y.column(i).dot(&y.column(j)) / y.column(i).sum();
