@@ -1,26 +1,25 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Result,
+    Clusters, Ensemble, Error, Fit, MemoryBudget, Microclusters, NodeConsensus, Observer,
+    Partition, Report, Result,
+};
+use consilience_graph::{
+    ClusterIncidence, ClusterOverlaps, SpectralCount, leading_eigenpairs, numbered, unit_rows,
 };
 use consilience_num::kmeans::{self, KMeansOptions};
 use consilience_num::sparse::Csr;
 use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
 
-use crate::crowd::{BETA, check_beta, crowd_agreement};
-use crate::overlap::Overlaps;
-use crate::spectrum::leading_dense;
-use crate::transfer_cut::{eigengap, most_by_gap, numbered, unit_rows};
-use crate::weighted::{adopt, asked, at_most, collapsed};
-use crate::{ClusterIncidence, Clusters, Microclusters};
+use crate::co_association::{EXPONENT, check_exponent};
 
-/// The published default of alpha.
-const ALPHA: f64 = 0.5;
-/// Alpha beyond these leaves only one kind of link.
-const ALPHAS: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
+/// The published default of alpha, the weight of links from objects.
+const OBJECT_LINKS: f64 = 0.5;
+/// Weights beyond these leave only one kind of link.
+const OBJECT_LINK_WEIGHTS: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
 /// A member of no agreement keeps so much weight: an object that it alone labels has links still.
 const LEAST: f64 = 1e-100;
 /// k-means settles long before.
-const ITERATIONS: usize = 1000;
+const MAX_ITERATIONS: usize = 1000;
 
 /// Graph partitioning with multi-granularity link analysis (GP-MGLA): a transfer cut of a graph
 /// with links from objects to clusters, weighted by crowd agreement, and among clusters, by common
@@ -43,7 +42,7 @@ const ITERATIONS: usize = 1000;
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_graph::GpMgla;
+/// use consilience_consensus::GpMgla;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
@@ -61,7 +60,7 @@ const ITERATIONS: usize = 1000;
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
-/// `1..=n`, alpha outside 1e-6..=1e6 or beta outside 0..=1000,
+/// `1..=n`, alpha outside 1e-6..=1e6 or an exponent outside 0..=1000,
 /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the links among clusters
 /// exceed the memory budget.
 ///
@@ -73,51 +72,42 @@ const ITERATIONS: usize = 1000;
 #[derive(Clone, Copy, Debug)]
 pub struct GpMgla {
     clusters: Clusters,
-    alpha: f64,
-    beta: f64,
+    object_links: f64,
+    exponent: f64,
     budget: MemoryBudget,
 }
 
 impl GpMgla {
-    /// GP-MGLA into k clusters.
-    pub fn new(clusters: usize) -> Self {
-        Self::with(Clusters::Fixed(clusters))
+    /// GP-MGLA; [`Clusters::Auto`] is the widest gap between eigenvalues.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        GpMgla {
+            clusters: clusters.into(),
+            object_links: OBJECT_LINKS,
+            exponent: EXPONENT,
+            budget: MemoryBudget::default(),
+        }
     }
 
-    /// GP-MGLA; the widest gap between eigenvalues chooses the number of clusters.
-    pub fn by_eigengap() -> Self {
-        Self::with(Clusters::Eigengap)
-    }
-
-    fn with(clusters: Clusters) -> Self {
-        GpMgla { clusters, alpha: ALPHA, beta: BETA, budget: MemoryBudget::default() }
-    }
-
-    /// How much a link from object to cluster counts beside one among clusters; 0.5 unless said
-    /// otherwise.
-    pub fn alpha(mut self, alpha: f64) -> Self {
-        self.alpha = alpha;
+    /// How much a link from object to cluster counts beside one among clusters. Default 0.5; 1e-6
+    /// to 1e6.
+    #[doc(alias = "alpha")]
+    pub fn object_link_weight(mut self, weight: f64) -> Self {
+        self.object_links = weight;
         self
     }
 
-    /// How much crowd agreement counts; 2 unless said otherwise, 0 for equal weights.
-    pub fn beta(mut self, beta: f64) -> Self {
-        self.beta = beta;
+    /// How much crowd agreement counts: the power that it is raised to. Default 2; 0 (equal
+    /// weights) to 1000.
+    #[doc(alias = "beta")]
+    pub fn agreement_exponent(mut self, exponent: f64) -> Self {
+        self.exponent = exponent;
         self
     }
 
-    /// How large the links among clusters may become.
+    /// How large the links among clusters may become. Default 8 GiB.
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self
-    }
-
-    fn check(&self) -> Result<()> {
-        check_beta(self.beta)?;
-        if !ALPHAS.contains(&self.alpha) {
-            return Err(Error::invalid(format!("alpha {}; expected 1e-6 to 1e6", self.alpha)));
-        }
-        Ok(())
     }
 
     /// The normalised small matrix D_y^-1/2 W_y D_y^-1/2 and what takes its eigenvectors to the
@@ -128,10 +118,11 @@ impl GpMgla {
         observer: &dyn Observer,
     ) -> Result<(Array2<f64>, Vec<f64>)> {
         self.budget.check_square("links among clusters", incidence.n_clusters(), 40)?;
-        let overlaps = Overlaps::of(incidence, observer)?;
-        let members: Vec<f64> = crowd_agreement(&overlaps, incidence.n_members())
+        let overlaps = ClusterOverlaps::of(incidence, observer)?;
+        let members: Vec<f64> = overlaps
+            .crowd_agreement()
             .into_iter()
-            .map(|c| c.powf(self.beta).max(LEAST))
+            .map(|c| c.powf(self.exponent).max(LEAST))
             .collect();
         let w: Vec<f64> = incidence.member_of_cluster().into_iter().map(|u| members[u]).collect();
         let links = connected_triples(&overlaps.jaccard(), &w, observer)?;
@@ -139,7 +130,7 @@ impl GpMgla {
         let shares: Vec<f64> = (0..incidence.n_rows())
             .map(|i| {
                 let degree: f64 = incidence.clusters_of(i).iter().map(|&c| w[c as usize]).sum();
-                incidence.sizes()[i] * self.alpha / degree
+                incidence.sizes()[i] * self.object_links / degree
             })
             .collect();
         let objects = incidence.overlaps(&shares, observer)?;
@@ -165,25 +156,13 @@ impl GpMgla {
         Ok((small, projection))
     }
 
-    fn cut(
-        &self,
-        microclusters: &Microclusters,
-        clusters: Clusters,
-        observer: &dyn Observer,
-    ) -> Result<Fit<Vec<usize>>> {
-        let incidence = ClusterIncidence::of(microclusters);
-        let n = incidence.n_rows();
+    fn cut(&self, nodes: &Microclusters, observer: &dyn Observer) -> Result<Fit<Vec<usize>>> {
+        let incidence = ClusterIncidence::of(nodes);
         let (small, projection) = self.small(&incidence, observer)?;
-        let wanted = match clusters {
-            Clusters::Fixed(k) => k,
-            Clusters::Eigengap => most_by_gap(n) + 1,
-        };
-        let (values, vectors) = leading_dense(&small, wanted.min(small.ncols()))?;
+        let count = SpectralCount::new(self.clusters, incidence.n_rows())?;
+        let (values, vectors) = leading_eigenpairs(&small, count.eigenpairs().min(small.ncols()))?;
         observer.check()?;
-        let k = match clusters {
-            Clusters::Fixed(k) => k,
-            Clusters::Eigengap => eigengap(&values, most_by_gap(n)).min(n),
-        };
+        let k = count.clusters(&values);
         let mut embedding = vectors.slice(ndarray::s![.., ..k.min(values.len())]).to_owned();
         for (mut row, p) in embedding.rows_mut().into_iter().zip(&projection) {
             row *= *p;
@@ -193,14 +172,10 @@ impl GpMgla {
         let starts = farthest_first(embedding.view(), k);
         let centres = embedding.select(Axis(0), &starts);
         let options =
-            KMeansOptions { max_iterations: ITERATIONS, ..KMeansOptions::new(starts.len()) };
-        let fit = kmeans::from_centres(
-            embedding.view(),
-            Some(incidence.sizes()),
-            centres.view(),
-            &options,
-            &mut |_| !observer.cancelled(),
-        );
+            KMeansOptions { max_iterations: MAX_ITERATIONS, ..KMeansOptions::new(starts.len()) };
+        let going = &mut |_| !observer.cancelled();
+        let sizes = Some(incidence.sizes());
+        let fit = kmeans::from_centres(embedding.view(), sizes, centres.view(), &options, going);
         observer.check()?;
         numbered(fit)
     }
@@ -269,28 +244,45 @@ fn farthest_first(rows: ArrayView2<'_, f64>, k: usize) -> Vec<usize> {
     taken
 }
 
-impl ConsensusFunction for GpMgla {
+impl NodeConsensus for GpMgla {
     type Output = Partition;
 
     fn name(&self) -> &str {
         "gp-mgla"
     }
 
-    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
-        let k = asked(ensemble, self.clusters)?;
-        self.check()?;
-        collapsed(ensemble, k, observer, |microclusters, report| {
-            let clusters = at_most(self.clusters, microclusters.n_nodes());
-            let fit = report.stage("partition", || self.cut(microclusters, clusters, observer))?;
-            Ok(adopt(report, fit))
-        })
+    fn clusters(&self) -> Clusters {
+        self.clusters
+    }
+
+    fn check(&self, _ensemble: &Ensemble) -> Result<()> {
+        SpectralCount::check(self.clusters)?;
+        check_exponent(self.exponent)?;
+        if !OBJECT_LINK_WEIGHTS.contains(&self.object_links) {
+            return Err(Error::invalid(format!(
+                "weight {} of links from objects; expected 1e-6 to 1e6",
+                self.object_links
+            )));
+        }
+        Ok(())
+    }
+
+    fn solve(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Vec<usize>> {
+        let found = report.stage("partition", || self.cut(nodes, observer))?;
+        report.adopt(found.report);
+        Ok(found.output)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use consilience_core::Seed;
+    use consilience_core::{ConsensusFunction, Seed};
 
     #[test]
     fn triples_equal_the_sum_over_all_clusters() {
@@ -303,7 +295,7 @@ mod tests {
             .collect();
         let e = Ensemble::new(members).unwrap();
         let incidence = ClusterIncidence::of(&Microclusters::of(&e).unwrap());
-        let jaccard = Overlaps::of(&incidence, &()).unwrap().jaccard();
+        let jaccard = ClusterOverlaps::of(&incidence, &()).unwrap().jaccard();
         let c = incidence.n_clusters();
         let w: Vec<f64> = (0..c).map(|i| 0.1 + (i % 7) as f64).collect();
         let mut dense = Array2::zeros((c, c));
@@ -337,10 +329,10 @@ mod tests {
     fn parameters_are_checked() {
         let e = Ensemble::new(vec![Partition::from_labels(&[0, 1]).unwrap()]).unwrap();
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(GpMgla::new(1).alpha(bad).consensus(&e).is_err(), "{bad}");
+            assert!(GpMgla::new(1).object_link_weight(bad).consensus(&e).is_err(), "{bad}");
         }
         for bad in [-1.0, f64::NAN, 1e9] {
-            assert!(GpMgla::new(1).beta(bad).consensus(&e).is_err(), "{bad}");
+            assert!(GpMgla::new(1).agreement_exponent(bad).consensus(&e).is_err(), "{bad}");
         }
         assert!(GpMgla::new(1).memory_budget(MemoryBudget::bytes(10)).consensus(&e).is_err());
     }

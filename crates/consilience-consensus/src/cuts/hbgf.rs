@@ -1,7 +1,9 @@
-use consilience_core::{ConsensusFunction, Ensemble, Fit, Observer, Partition, Result, Seed};
+use consilience_core::{
+    Clusters, Ensemble, Microclusters, NodeConsensus, Observer, Partition, Report, Result, Seed,
+};
+use consilience_graph::TransferCut;
 
-use crate::weighted::cut_incidence;
-use crate::{Clusters, TransferCut};
+use super::incidence_cut::cut_incidence;
 
 /// Links of equal weight leave k-means several optima close together: more starts pay.
 const RESTARTS: usize = 10;
@@ -11,11 +13,11 @@ const RESTARTS: usize = 10;
 ///
 /// Linear in the objects, so it is the plain choice for very large ensembles; where member clusters
 /// are of unequal reliability, [`Lwgp`](crate::Lwgp) weighs them. Fewer than k clusters come out
-/// where the graph tells fewer microclusters apart; the report says so.
+/// where the graph distinguishes fewer microclusters; the report says so.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_graph::Hbgf;
+/// use consilience_consensus::Hbgf;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
@@ -28,7 +30,7 @@ const RESTARTS: usize = 10;
 /// ```
 ///
 /// # Complexity
-/// O(n M) for the microclusters, then as [`IncidenceSpectrum`](crate::IncidenceSpectrum) and O(n~
+/// O(n M) for the microclusters, then as [`IncidenceSpectrum`](consilience_graph::IncidenceSpectrum) and O(n~
 /// k^2) per iteration of k-means; no memory of order n^2.
 ///
 /// # Errors
@@ -47,43 +49,48 @@ pub struct Hbgf {
 }
 
 impl Hbgf {
-    /// HBGF into k clusters.
-    pub fn new(clusters: usize) -> Self {
-        Self::with(Clusters::Fixed(clusters))
+    /// HBGF; [`Clusters::Auto`] is the widest gap between eigenvalues.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        let clusters = clusters.into();
+        Hbgf { clusters, cut: TransferCut::new(clusters).restarts(RESTARTS) }
     }
 
-    /// HBGF; the widest gap between eigenvalues chooses the number of clusters.
-    pub fn by_eigengap() -> Self {
-        Self::with(Clusters::Eigengap)
-    }
-
-    fn with(clusters: Clusters) -> Self {
-        Hbgf { clusters, cut: TransferCut::with(clusters).restarts(RESTARTS) }
-    }
-
-    /// k-means starts on the embedding, of which the one of least inertia is kept; 10 unless said
-    /// otherwise.
+    /// k-means starts on the embedding, of which the one of least inertia is kept. Default 10; 1 to
+    /// 10,000.
     pub fn restarts(mut self, restarts: usize) -> Self {
         self.cut = self.cut.restarts(restarts);
         self
     }
 
-    /// Seed of the k-means starts.
+    /// Seed of the k-means starts. Default `Seed(0)`.
     pub fn seed(mut self, seed: Seed) -> Self {
         self.cut = self.cut.seed(seed);
         self
     }
 }
 
-impl ConsensusFunction for Hbgf {
+impl NodeConsensus for Hbgf {
     type Output = Partition;
 
     fn name(&self) -> &str {
         "hbgf"
     }
 
-    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
-        cut_incidence(ensemble, self.clusters, self.cut, observer, |incidence| {
+    fn clusters(&self) -> Clusters {
+        self.clusters
+    }
+
+    fn check(&self, ensemble: &Ensemble) -> Result<()> {
+        self.cut.check(ensemble.n_objects())
+    }
+
+    fn solve(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Vec<usize>> {
+        cut_incidence(self.cut, self.clusters, nodes, report, observer, |incidence| {
             Ok(vec![1.0; incidence.n_clusters()])
         })
     }

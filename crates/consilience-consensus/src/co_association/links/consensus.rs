@@ -1,13 +1,13 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Fit, GraphPartitioner, MemoryBudget, Microclusters, Observer,
-    Partition, Report, Result, Similarity, SimilarityGraph,
+    Clusters, MemoryBudget, Microclusters, Observer, Report, Result, Similarity, SimilarityGraph,
 };
+use consilience_graph::{Linked, linked_method};
 
 use super::{ApproximateSimRank, ConnectedTriples, SimRank};
-use crate::{Agglomeration, Cut, Linkage};
 
 /// How [`LinkBased`] compares objects.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum LinkSimilarity {
     /// Weighted connected triples.
     ConnectedTriples(ConnectedTriples),
@@ -33,9 +33,7 @@ impl LinkSimilarity {
             Self::ApproximateSimRank(s) => Self::ApproximateSimRank(s.decay(decay)),
         }
     }
-}
 
-impl LinkSimilarity {
     fn get(&self) -> &dyn Similarity {
         match self {
             Self::ConnectedTriples(s) => s,
@@ -72,14 +70,14 @@ impl Similarity for LinkSimilarity {
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_graph::{LinkBased, Linkage};
+/// use consilience_consensus::LinkBased;
 ///
 /// // Four piles, of which the second member sees two: piles 0 and 1 belong together more than any others.
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 1, 2, 2, 3, 3])?,
 ///     Partition::from_labels(&[0, 0, 0, 0, 1, 1, 1, 2])?,
 /// ])?;
-/// let found = LinkBased::wct(2).linkage(Linkage::Average).consensus(&ensemble)?;
+/// let found = LinkBased::wct(2).consensus(&ensemble)?;
 /// assert_eq!(found.to_signed(), vec![0, 0, 0, 0, 1, 1, 1, 1]);
 /// assert_eq!(LinkBased::srs(2).consensus(&ensemble)?, found);
 /// # Ok::<(), consilience_core::Error>(())
@@ -98,89 +96,39 @@ impl Similarity for LinkSimilarity {
 /// sizes.
 #[doc(alias = "LCE")]
 #[doc(alias = "LinkCluE")]
-#[derive(Clone, Copy, Debug)]
-pub struct LinkBased {
-    cut: Cut,
-    linkage: Linkage,
-    similarity: LinkSimilarity,
-}
+#[derive(Clone, Debug)]
+pub struct LinkBased(Linked<LinkSimilarity>);
 
 impl LinkBased {
-    /// Average linkage on any of the similarities, with the tree cut where asked.
-    pub fn with(similarity: LinkSimilarity, cut: Cut) -> Self {
-        LinkBased { cut, linkage: Linkage::Average, similarity }
+    /// Average linkage on any of the similarities; [`Clusters::Auto`] is the longest lifetime in the
+    /// dendrogram.
+    pub fn new(similarity: LinkSimilarity, clusters: impl Into<Clusters>) -> Self {
+        LinkBased(Linked::new(similarity, clusters))
     }
 
-    /// Weighted connected triples, average linkage, k clusters.
+    /// Weighted connected triples.
     #[doc(alias = "WCT-AL")]
-    pub fn wct(clusters: usize) -> Self {
-        Self::with(
-            LinkSimilarity::ConnectedTriples(ConnectedTriples::new()),
-            Cut::Clusters(clusters),
-        )
+    pub fn wct(clusters: impl Into<Clusters>) -> Self {
+        Self::new(LinkSimilarity::ConnectedTriples(ConnectedTriples::new()), clusters)
     }
 
-    /// SimRank-based similarity, average linkage, k clusters.
+    /// SimRank-based similarity.
     #[doc(alias = "SRS-AL")]
-    pub fn srs(clusters: usize) -> Self {
-        Self::with(LinkSimilarity::SimRank(SimRank::new()), Cut::Clusters(clusters))
+    pub fn srs(clusters: impl Into<Clusters>) -> Self {
+        Self::new(LinkSimilarity::SimRank(SimRank::new()), clusters)
     }
 
-    /// Approximate SimRank-based similarity, average linkage, k clusters.
+    /// Approximate SimRank-based similarity.
     #[doc(alias = "ASRS-AL")]
-    pub fn asrs(clusters: usize) -> Self {
-        Self::with(
-            LinkSimilarity::ApproximateSimRank(ApproximateSimRank::new()),
-            Cut::Clusters(clusters),
-        )
+    pub fn asrs(clusters: impl Into<Clusters>) -> Self {
+        Self::new(LinkSimilarity::ApproximateSimRank(ApproximateSimRank::new()), clusters)
     }
 
-    /// The lifetime criterion chooses the number of clusters.
-    pub fn by_lifetime(mut self) -> Self {
-        self.cut = Cut::LongestLifetime;
-        self
-    }
-
-    /// The linkage; average unless said otherwise.
-    pub fn linkage(mut self, linkage: Linkage) -> Self {
-        self.linkage = linkage;
-        self
-    }
-
-    /// The decay of the similarity.
+    /// The decay of the similarity. Default 0.9 for connected triples, else 0.8; 0 to 1.
     pub fn decay(mut self, decay: f64) -> Self {
-        self.similarity = self.similarity.decay(decay);
-        self
-    }
-
-    /// How much memory each matrix may take.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.similarity = self.similarity.memory_budget(budget);
+        self.0 = self.0.map_similarity(|s| s.decay(decay));
         self
     }
 }
 
-impl ConsensusFunction for LinkBased {
-    type Output = Partition;
-
-    fn name(&self) -> &str {
-        "links"
-    }
-
-    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
-        if let Cut::Clusters(k) = self.cut {
-            ensemble.check_clusters(k)?;
-        }
-        let Fit { output: graph, mut report } = self.similarity.fit(ensemble, observer)?;
-        let cutter = Agglomeration::new(self.linkage, self.cut);
-        let fit = report.stage("partition", || cutter.fit(graph, observer))?;
-        if let Cut::Clusters(k) = self.cut {
-            report.expect_clusters(
-                k,
-                fit.output.n_clusters(),
-                "the ensemble distinguishes no more objects",
-            );
-        }
-        Ok(Fit::new(fit.output, report))
-    }
-}
+linked_method!(LinkBased, "links");

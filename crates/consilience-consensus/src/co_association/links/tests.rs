@@ -7,7 +7,7 @@ use super::{ApproximateSimRank, ConnectedTriples, LinkBased, SimRank, reference}
 
 /// Every two objects of different microclusters.
 fn equal(of: &dyn Similarity, expected: &[Vec<f64>], ensemble: &Ensemble) {
-    let graph = of.similarity(ensemble, &()).unwrap().output;
+    let graph = of.similarity(ensemble).unwrap();
     let node = graph.grouping().of_object();
     for i in 0..node.len() {
         for j in 0..node.len() {
@@ -59,7 +59,7 @@ fn parameters_are_checked() {
         }
     }
     for rounds in [0, 1001] {
-        let error = SimRank::new().iterations(rounds).similarity(&e, &()).unwrap_err();
+        let error = SimRank::new().iterations(rounds).similarity(&e).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidParameter);
     }
     for method in [LinkBased::wct(2), LinkBased::srs(2), LinkBased::asrs(2)] {

@@ -11,14 +11,14 @@ mod tests;
 pub use consensus::{LinkBased, LinkSimilarity};
 
 use consilience_core::{
-    Error, MemoryBudget, Observer, Report, Result, Similarity, SimilarityGraph,
+    Error, MemoryBudget, Microclusters, Observer, Report, Result, Similarity, SimilarityGraph,
 };
+use consilience_graph::ClusterIncidence;
 
 use self::clusters::ClusterLinks;
-use crate::{ClusterIncidence, Microclusters};
 
-/// More rounds than this are a slip of the keyboard: SimRank has converged long before.
-const MOST_ITERATIONS: usize = 1000;
+/// SimRank has converged long before.
+const MAX_ITERATIONS: usize = 1000;
 
 fn check_decay(decay: f64) -> Result<()> {
     if !(0.0..=1.0).contains(&decay) {
@@ -60,13 +60,13 @@ fn similarity(
 ///
 /// ```
 /// use consilience_core::{Ensemble, Partition, Similarity};
-/// use consilience_graph::ConnectedTriples;
+/// use consilience_consensus::ConnectedTriples;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 1, 2, 2])?,
 ///     Partition::from_labels(&[0, 0, 0, 0, 1, 1])?,
 /// ])?;
-/// let graph = ConnectedTriples::new().similarity(&ensemble, &())?.output;
+/// let graph = ConnectedTriples::new().similarity(&ensemble)?;
 /// // Nodes: objects 0, 1; objects 2, 3; objects 4, 5. The first two are apart once, but in twin clusters.
 /// assert_eq!(graph.weights()[[0, 1]], 0.95);
 /// assert_eq!(graph.weights()[[0, 2]], 0.0);
@@ -108,13 +108,13 @@ impl ConnectedTriples {
         ConnectedTriples { decay: 0.9, budget: MemoryBudget::default() }
     }
 
-    /// The largest similarity that two different clusters may have.
+    /// The largest similarity that two different clusters may have. Default 0.9; 0 to 1.
     pub fn decay(mut self, decay: f64) -> Self {
         self.decay = decay;
         self
     }
 
-    /// How much memory the similarity of objects may take.
+    /// How much memory the similarity of objects may take. Default 8 GiB.
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self
@@ -158,18 +158,18 @@ impl Similarity for ConnectedTriples {
 ///
 /// ```
 /// use consilience_core::{Ensemble, Partition, Similarity};
-/// use consilience_graph::SimRank;
+/// use consilience_consensus::SimRank;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1])?,
 ///     Partition::from_labels(&[0, 1, 1])?,
 /// ])?;
 /// // After one round: decay times one common cluster of two times two.
-/// let graph = SimRank::new().iterations(1).similarity(&ensemble, &())?.output;
+/// let graph = SimRank::new().iterations(1).similarity(&ensemble)?;
 /// assert_eq!(graph.weights()[[0, 1]], 0.8 / 4.0);
 /// assert_eq!(graph.weights()[[0, 2]], 0.0);
 /// // Later rounds see that objects 0 and 2 have a common neighbour.
-/// let graph = SimRank::new().similarity(&ensemble, &())?.output;
+/// let graph = SimRank::new().similarity(&ensemble)?;
 /// assert!(graph.weights()[[0, 2]] > 0.05);
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
@@ -208,19 +208,19 @@ impl SimRank {
         SimRank { decay: 0.8, iterations: 5, budget: MemoryBudget::default() }
     }
 
-    /// What one step of a chain is worth.
+    /// How much of a similarity one step of a chain passes on. Default 0.8; 0 to 1.
     pub fn decay(mut self, decay: f64) -> Self {
         self.decay = decay;
         self
     }
 
-    /// R, the number of rounds.
+    /// R, the number of rounds. Default 5; 1 to 1000.
     pub fn iterations(mut self, iterations: usize) -> Self {
         self.iterations = iterations;
         self
     }
 
-    /// How much memory each matrix may take.
+    /// How much memory each matrix may take. Default 8 GiB.
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self
@@ -234,9 +234,9 @@ impl Similarity for SimRank {
 
     fn check(&self) -> Result<()> {
         check_decay(self.decay)?;
-        if self.iterations == 0 || self.iterations > MOST_ITERATIONS {
+        if self.iterations == 0 || self.iterations > MAX_ITERATIONS {
             return Err(Error::invalid(format!(
-                "{} rounds of SimRank; expected 1..={MOST_ITERATIONS}",
+                "{} rounds of SimRank; expected 1..={MAX_ITERATIONS}",
                 self.iterations
             )));
         }
@@ -271,13 +271,13 @@ impl Similarity for SimRank {
 ///
 /// ```
 /// use consilience_core::{Ensemble, Partition, Similarity};
-/// use consilience_graph::ApproximateSimRank;
+/// use consilience_consensus::ApproximateSimRank;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1])?,
 ///     Partition::from_labels(&[0, 1, 1])?,
 /// ])?;
-/// let graph = ApproximateSimRank::new().similarity(&ensemble, &())?.output;
+/// let graph = ApproximateSimRank::new().similarity(&ensemble)?;
 /// assert!(graph.weights()[[0, 1]] > graph.weights()[[0, 2]] && graph.weights()[[0, 2]] > 0.0);
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
@@ -311,13 +311,13 @@ impl ApproximateSimRank {
         ApproximateSimRank { decay: 0.8, budget: MemoryBudget::default() }
     }
 
-    /// The largest similarity that two different clusters may have.
+    /// The largest similarity that two different clusters may have. Default 0.8; 0 to 1.
     pub fn decay(mut self, decay: f64) -> Self {
         self.decay = decay;
         self
     }
 
-    /// How much memory the similarity of objects may take.
+    /// How much memory the similarity of objects may take. Default 8 GiB.
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self

@@ -2,14 +2,15 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, ErrorKind, Fit, LabelInt, Observer, Partition, Report,
-    Result, Seed, Status, with_labels,
+    Clusters, ConsensusFunction, Ensemble, Error, ErrorKind, Fit, LabelInt, Microclusters,
+    Observer, Partition, Report, Result, Seed, Status, with_labels,
 };
+use consilience_graph::check_restarts;
 use consilience_num::kmeans::{KMeansOptions, RowSource, fit_source};
 use consilience_num::transfer::{link_sums, small_side};
 use ndarray::Array2;
 
-use crate::{Hbgf, Microclusters};
+use crate::Hbgf;
 
 /// The consensus of U-SENC: a transfer cut of the graph between objects and the clusters of all
 /// members.
@@ -28,14 +29,14 @@ use crate::{Hbgf, Microclusters};
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_graph::Usenc;
+/// use consilience_consensus::USenc;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
 ///     Partition::from_labels(&[0, 0, 1, 1, 1, 2, 2])?,
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
 /// ])?;
-/// let consensus = Usenc::new(3).consensus(&ensemble)?;
+/// let consensus = USenc::new(3).consensus(&ensemble)?;
 /// assert_eq!(consensus.to_signed(), vec![0, 0, 0, 1, 1, 2, 2]);
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
@@ -55,8 +56,8 @@ use crate::{Hbgf, Microclusters};
 /// all they stay unlabelled.
 #[doc(alias = "U-SENC")]
 #[derive(Clone, Copy, Debug)]
-pub struct Usenc {
-    clusters: usize,
+pub struct USenc {
+    clusters: Clusters,
     restarts: usize,
     seed: Seed,
 }
@@ -73,25 +74,30 @@ const TABLE: usize = 8192;
 /// Cluster of an unlabelled object.
 const NONE: u32 = u32::MAX;
 
-impl Usenc {
-    /// U-SENC's consensus into k clusters; 3 restarts, seed 0.
-    pub fn new(clusters: usize) -> Self {
-        Usenc { clusters, restarts: 3, seed: Seed(0) }
+impl USenc {
+    /// U-SENC into a fixed number of clusters.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        USenc { clusters: clusters.into(), restarts: 3, seed: Seed(0) }
     }
 
-    /// k-means starts, of which the one of least inertia is kept.
+    /// k-means starts, of which the one of least inertia is kept. Default 3; 1 to 10,000.
     pub fn restarts(mut self, restarts: usize) -> Self {
         self.restarts = restarts;
         self
     }
 
-    /// Seed of the k-means starts.
+    /// Seed of the k-means starts. Default `Seed(0)`.
     pub fn seed(mut self, seed: Seed) -> Self {
         self.seed = seed;
         self
     }
 
-    /// Whether one pass over the objects is the cheaper road.
+    /// The number of clusters, which must be fixed.
+    fn fixed(&self) -> Result<usize> {
+        self.clusters.fixed().ok_or_else(|| self.clusters.refuse("U-SENC", "a number"))
+    }
+
+    /// Whether one pass over the objects costs less.
     fn streams(ensemble: &Ensemble) -> Result<bool> {
         let n = ensemble.n_objects();
         if n <= FEW || ensemble.n_clusters() > TABLE {
@@ -104,6 +110,7 @@ impl Usenc {
     }
 
     fn streamed(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
+        let k = self.fixed()?;
         let mut report = Report::default();
         let labels = Labels::new(ensemble);
         let members = ensemble.n_members();
@@ -135,21 +142,19 @@ impl Usenc {
         if stop() {
             return Err(Error::cancelled());
         }
-        let side = report
-            .stage("eigenvectors", || small_side(weights.view(), self.clusters, 0.0))
-            .ok_or_else(|| {
-                Error::new(ErrorKind::NonFinite, "the graph of clusters has no eigenpairs")
-            })?;
+        let side = report.stage("eigenvectors", || small_side(weights.view(), k, 0.0)).ok_or_else(
+            || Error::new(ErrorKind::NonFinite, "the graph of clusters has no eigenpairs"),
+        )?;
         drop(weights);
         let options = KMeansOptions {
             restarts: self.restarts,
             seed: self.seed.derive("usenc", 0).0,
             tolerance: 1e-6,
             parallel: rayon::current_num_threads() > 1,
-            ..KMeansOptions::new(self.clusters)
+            ..KMeansOptions::new(k)
         };
         let rows = Embedding::new(labels, &side.coordinates);
-        let most = SAMPLE.max(self.clusters.saturating_mul(SAMPLE_PER_CLUSTER));
+        let most = SAMPLE.max(k.saturating_mul(SAMPLE_PER_CLUSTER));
         let found = report.stage("k-means", || fit_source(&rows, &options, most, &mut |_| !stop()));
         if stop() {
             return Err(Error::cancelled());
@@ -164,7 +169,7 @@ impl Usenc {
             report.status = Status::MaxIterations;
         }
         report.expect_clusters(
-            self.clusters,
+            k,
             partition.n_clusters(),
             "the ensemble distinguishes no more objects",
         );
@@ -172,7 +177,7 @@ impl Usenc {
     }
 }
 
-impl ConsensusFunction for Usenc {
+impl ConsensusFunction for USenc {
     type Output = Partition;
 
     fn name(&self) -> &str {
@@ -180,15 +185,14 @@ impl ConsensusFunction for Usenc {
     }
 
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
-        ensemble.check_clusters(self.clusters)?;
-        if self.restarts == 0 {
-            return Err(Error::invalid("0 restarts; expected at least 1"));
-        }
+        ensemble.check_clusters(self.fixed()?)?;
+        check_restarts(self.restarts)?;
         observer.check()?;
         if Self::streams(ensemble)? {
             self.streamed(ensemble, observer)
         } else {
-            Hbgf::new(self.clusters).restarts(self.restarts).seed(self.seed).fit(ensemble, observer)
+            let same = Hbgf::new(self.clusters).restarts(self.restarts).seed(self.seed);
+            same.fit(ensemble, observer)
         }
     }
 }
@@ -278,9 +282,9 @@ impl RowSource for Embedding<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::TransferCut;
     use consilience_conformance::{Profile, consensus_function};
     use consilience_core::{ErrorKind, scores};
+    use consilience_graph::TransferCut;
 
     /// Members that split a line of objects into runs at random places near planted ones, some
     /// labels missing.
@@ -316,7 +320,7 @@ mod tests {
             }
             first += member.n_clusters();
         }
-        let found = TransferCut::new(k).restarts(10).partition(b.view(), &()).unwrap().output;
+        let found = TransferCut::new(k).restarts(10).partition(b.view()).unwrap();
         Partition::from_fn(found.len(), |i| Some(found[i] as u64)).unwrap()
     }
 
@@ -324,7 +328,7 @@ mod tests {
     fn one_pass_equals_the_cut_of_the_dense_graph() {
         for missing in [0.0, 0.2] {
             let (ensemble, truth) = runs(600, 9, missing);
-            let found = Usenc::new(3).restarts(10).streamed(&ensemble, &()).unwrap().output;
+            let found = USenc::new(3).restarts(10).streamed(&ensemble, &()).unwrap().output;
             let expected = reference(&ensemble, 3);
             let ari = scores::adjusted_rand(&found, &expected).unwrap();
             assert!(ari > 0.999, "{ari}");
@@ -332,16 +336,20 @@ mod tests {
         }
     }
 
-    struct Streamed(Usenc);
+    struct Streamed(USenc);
 
     impl ConsensusFunction for Streamed {
         type Output = Partition;
 
+        fn name(&self) -> &str {
+            "streamed"
+        }
+
         fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
-            ensemble.check_clusters(self.0.clusters)?;
+            ensemble.check_clusters(self.0.fixed()?)?;
             observer.check()?;
             if ensemble.n_clusters() == 0 {
-                // Nobody is labelled anywhere; such ensembles do not come this way.
+                // No object is labelled; such ensembles do not come this way.
                 return Hbgf::new(self.0.clusters).fit(ensemble, observer);
             }
             self.0.streamed(ensemble, observer)
@@ -349,24 +357,24 @@ mod tests {
     }
 
     #[test]
-    fn the_streamed_road_obeys_the_laws() {
-        // It is meant for huge ensembles: of a few objects it may tell fewer apart than there are.
+    fn the_streamed_solver_obeys_the_laws() {
+        // It is meant for huge ensembles: of a few objects it may distinguish fewer than there are.
         let profile = Profile { exact_clusters: false, small_worlds: (4, 2), ..Profile::default() };
         let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        alone.install(|| consensus_function(&|k| Box::new(Streamed(Usenc::new(k))), &profile));
+        alone.install(|| consensus_function(&|k| Box::new(Streamed(USenc::new(k))), &profile));
     }
 
     #[test]
-    fn the_road_follows_from_the_ensemble() {
+    fn the_solver_follows_from_the_ensemble() {
         let (many, truth) = runs(140_000, 20, 0.3);
-        assert!(Usenc::streams(&many).unwrap());
-        let found = Usenc::new(3).consensus(&many).unwrap();
+        assert!(USenc::streams(&many).unwrap());
+        let found = USenc::new(3).consensus(&many).unwrap();
         assert!(scores::adjusted_rand(&found, &truth).unwrap() > 0.95);
-        assert!(!Usenc::streams(&runs(140_000, 5, 0.0).0).unwrap());
-        assert!(!Usenc::streams(&runs(1000, 20, 0.3).0).unwrap());
+        assert!(!USenc::streams(&runs(140_000, 5, 0.0).0).unwrap());
+        assert!(!USenc::streams(&runs(1000, 20, 0.3).0).unwrap());
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| Usenc::new(5).consensus(&many).unwrap())
+            pool.install(|| USenc::new(5).consensus(&many).unwrap())
         };
         assert!(run(1) == run(3));
     }
@@ -374,7 +382,12 @@ mod tests {
     #[test]
     fn bad_parameters_are_named() {
         let (ensemble, _) = runs(30, 2, 0.0);
-        for method in [Usenc::new(0), Usenc::new(31), Usenc::new(2).restarts(0)] {
+        for method in [
+            USenc::new(0),
+            USenc::new(31),
+            USenc::new(2).restarts(0),
+            USenc::new(Clusters::Lifetime),
+        ] {
             assert_eq!(
                 method.consensus(&ensemble).unwrap_err().kind(),
                 ErrorKind::InvalidParameter

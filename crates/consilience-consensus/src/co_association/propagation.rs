@@ -1,20 +1,18 @@
 use consilience_core::{Error, MemoryBudget, Observer, Result};
+use consilience_graph::{ClusterIncidence, ClusterOverlaps};
 use ndarray::{Array2, s};
 use rayon::prelude::*;
-
-use crate::ClusterIncidence;
-use crate::overlap::Overlaps;
 
 /// The published default of t.
 pub(crate) const STEPS: usize = 20;
 /// Walks have long mixed by then.
-const LONGEST: usize = 1000;
+const MAX_STEPS: usize = 1000;
 /// Rows of a product that one task computes.
 const ROWS: usize = 64;
 
 pub(crate) fn check_steps(steps: usize) -> Result<()> {
-    if steps == 0 || steps > LONGEST {
-        return Err(Error::invalid(format!("{steps} steps; expected 1..={LONGEST}")));
+    if steps == 0 || steps > MAX_STEPS {
+        return Err(Error::invalid(format!("{steps} steps; expected 1..={MAX_STEPS}")));
     }
     Ok(())
 }
@@ -27,8 +25,9 @@ pub(crate) fn check_steps(steps: usize) -> Result<()> {
 /// cluster that shares no object with any other is like none. The diagonal is 1.
 ///
 /// ```
-/// use consilience_core::{Ensemble, MemoryBudget, Partition};
-/// use consilience_graph::{ClusterIncidence, Microclusters, propagated_cluster_similarity};
+/// use consilience_core::{Ensemble, MemoryBudget, Microclusters, Partition};
+/// use consilience_consensus::propagated_cluster_similarity;
+/// use consilience_graph::ClusterIncidence;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 1])?,
@@ -64,10 +63,10 @@ pub fn propagated_cluster_similarity(
     check_steps(steps)?;
     let c = incidence.n_clusters();
     budget.check_square("similarity of clusters", c, 40)?;
-    let jaccard = Overlaps::of(incidence, observer)?.jaccard();
-    let heard =
+    let jaccard = ClusterOverlaps::of(incidence, observer)?.jaccard();
+    let labelling =
         (0..incidence.n_members()).filter(|&u| !incidence.clusters_of_member(u).is_empty()).count();
-    let stay = heard <= 2;
+    let stay = labelling <= 2;
     let mut p = Array2::zeros((c, c));
     for i in 0..c {
         let (others, values) = jaccard.row(i);

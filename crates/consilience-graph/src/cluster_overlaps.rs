@@ -5,42 +5,65 @@ use crate::ClusterIncidence;
 
 /// How many objects each two clusters of an ensemble share: what cluster entropies, agreement among
 /// members and Jaccard coefficients are made of.
-pub(crate) struct Overlaps {
+///
+/// ```
+/// use consilience_core::{Ensemble, Microclusters, Partition};
+/// use consilience_graph::{ClusterIncidence, ClusterOverlaps};
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 1, 1])?,
+///     Partition::from_labels(&[0, 0, 0, 1])?,
+/// ])?;
+/// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?);
+/// let overlaps = ClusterOverlaps::of(&incidence, &())?;
+/// // The first cluster shares two objects with the third, of three in either.
+/// let jaccard = overlaps.jaccard();
+/// assert_eq!(jaccard.row(0), (&[0, 2][..], &[1.0, 2.0 / 3.0][..]));
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(n~ M^2), memory in proportion to the pairs of clusters that share objects.
+pub struct ClusterOverlaps {
     /// Common objects of two clusters.
     counts: Csr,
     member: Vec<usize>,
     members: usize,
     /// Objects of a cluster that a member labels: `cluster * members + member`.
-    heard: Vec<f64>,
+    labelled: Vec<f64>,
 }
 
-impl Overlaps {
-    pub(crate) fn of(incidence: &ClusterIncidence, observer: &dyn Observer) -> Result<Self> {
+impl ClusterOverlaps {
+    /// The overlaps of all clusters.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    pub fn of(incidence: &ClusterIncidence, observer: &dyn Observer) -> Result<Self> {
         let counts = incidence.overlaps(incidence.sizes(), observer)?;
         let (member, members) = (incidence.member_of_cluster(), incidence.n_members());
-        let mut heard = vec![0.0; member.len() * members];
+        let mut labelled = vec![0.0; member.len() * members];
         for c in 0..member.len() {
             let (others, shared) = counts.row(c);
             for (&d, x) in others.iter().zip(shared) {
-                heard[c * members + member[d as usize]] += x;
+                labelled[c * members + member[d as usize]] += x;
             }
         }
-        Ok(Overlaps { counts, member, members, heard })
+        Ok(ClusterOverlaps { counts, member, members, labelled })
     }
 
     /// Mean over the members that label some object of a cluster of the entropy (bits) of their
     /// labels in it.
-    pub(crate) fn uncertainty(&self) -> Vec<f64> {
+    pub fn uncertainty(&self) -> Vec<f64> {
         (0..self.member.len())
             .map(|c| {
-                let heard = &self.heard[c * self.members..(c + 1) * self.members];
+                let labelled = &self.labelled[c * self.members..(c + 1) * self.members];
                 let mut entropy = vec![0.0; self.members];
                 let (others, shared) = self.counts.row(c);
                 for (&d, &x) in others.iter().zip(shared) {
                     let u = self.member[d as usize];
-                    entropy[u] += x / heard[u] * (heard[u] / x).log2();
+                    entropy[u] += x / labelled[u] * (labelled[u] / x).log2();
                 }
-                let counted = heard.iter().filter(|&&h| h > 0.0).count();
+                let counted = labelled.iter().filter(|&&h| h > 0.0).count();
                 sorted_sum(entropy) / counted as f64
             })
             .collect()
@@ -48,7 +71,7 @@ impl Overlaps {
 
     /// Normalised mutual information of each two members (by the larger entropy, over the objects
     /// that both label), `None` where there are no such objects; row by row.
-    pub(crate) fn mutual_information(&self) -> Vec<Option<f64>> {
+    pub fn mutual_information(&self) -> Vec<Option<f64>> {
         let m = self.members;
         let square = || vec![0.0; m * m];
         // Of members u and v: common objects, and of u's clusters among them the entropy and their
@@ -57,12 +80,12 @@ impl Overlaps {
             (square(), square(), square(), square());
         for (c, &u) in self.member.iter().enumerate() {
             for v in 0..m {
-                both[u * m + v] += self.heard[c * m + v];
+                both[u * m + v] += self.labelled[c * m + v];
             }
         }
         for (c, &u) in self.member.iter().enumerate() {
             for v in 0..m {
-                let (x, n) = (self.heard[c * m + v], both[u * m + v]);
+                let (x, n) = (self.labelled[c * m + v], both[u * m + v]);
                 if x > 0.0 {
                     entropy[u * m + v] += x / n * (n / x).ln();
                     parts[u * m + v] += 1.0;
@@ -72,7 +95,7 @@ impl Overlaps {
             for (&d, &x) in others.iter().zip(shared) {
                 let v = self.member[d as usize];
                 let (n, a, b) =
-                    (both[u * m + v], self.heard[c * m + v], self.heard[d as usize * m + u]);
+                    (both[u * m + v], self.labelled[c * m + v], self.labelled[d as usize * m + u]);
                 mutual[u * m + v] += x / n * (n * x / (a * b)).ln();
             }
         }
@@ -90,18 +113,38 @@ impl Overlaps {
             .collect()
     }
 
+    /// How far each member agrees with the others; see
+    /// [`normalized_crowd_agreement`](crate::normalized_crowd_agreement).
+    pub fn crowd_agreement(&self) -> Vec<f64> {
+        let (nmi, members) = (self.mutual_information(), self.members);
+        let agreement: Vec<f64> = (0..members)
+            .map(|u| {
+                let others: Vec<f64> =
+                    (0..members).filter(|&v| v != u).filter_map(|v| nmi[u * members + v]).collect();
+                let count = others.len();
+                if count == 0 { 0.0 } else { sorted_sum(others) / count as f64 }
+            })
+            .collect();
+        let best = agreement.iter().fold(0.0f64, |m, &c| m.max(c));
+        if best > 0.0 {
+            agreement.into_iter().map(|c| c / best).collect()
+        } else {
+            vec![1.0; members]
+        }
+    }
+
     /// Jaccard coefficient of each two clusters that share objects, among the objects that both
     /// their members label; 1 on the diagonal.
-    pub(crate) fn jaccard(&self) -> Csr {
+    pub fn jaccard(&self) -> Csr {
         self.counts.map(|c, d, x| {
             let (u, v) = (self.member[c], self.member[d]);
-            x / (self.heard[c * self.members + v] + self.heard[d * self.members + u] - x)
+            x / (self.labelled[c * self.members + v] + self.labelled[d * self.members + u] - x)
         })
     }
 }
 
 /// A sum whose bits do not depend on the order of its terms.
-pub(crate) fn sorted_sum(mut terms: Vec<f64>) -> f64 {
+fn sorted_sum(mut terms: Vec<f64>) -> f64 {
     terms.sort_unstable_by(f64::total_cmp);
     terms.iter().sum()
 }
@@ -128,7 +171,8 @@ mod tests {
                 .collect();
             let e = Ensemble::new(members.clone()).unwrap();
             let overlaps =
-                Overlaps::of(&ClusterIncidence::of(&Microclusters::of(&e).unwrap()), &()).unwrap();
+                ClusterOverlaps::of(&ClusterIncidence::of(&Microclusters::of(&e).unwrap()), &())
+                    .unwrap();
             let nmi = overlaps.mutual_information();
             for u in 0..6 {
                 for v in 0..6 {

@@ -3,14 +3,15 @@
 
 use consilience_core::scores::{Normalizer, normalized_mutual_information};
 use consilience_core::{
-    ConsensusFunction, Ensemble, MemoryBudget, Partition, Seed, Similarity, SimilarityGraph,
+    ConsensusFunction, Ensemble, Linkage, MemoryBudget, Microclusters, Partition, Report, Seed,
+    Similarity, SimilarityGraph,
 };
+use consilience_graph::{ClusterIncidence, IncidenceSpectrum, TransferCut, linkage};
 use ndarray::{Array2, ArrayView2};
 use proptest::prelude::*;
 
 use crate::{
-    ClusterIncidence, EnhancedCoAssociation, Hbgf, IncidenceSpectrum, Linkage, LocallyWeighted,
-    Lwea, Microclusters, TransferCut, WeightedCoAssociation, linkage,
+    EnhancedCoAssociation, Hbgf, LocallyWeighted, Lwea, WeightedCoAssociation,
     propagated_cluster_similarity,
 };
 
@@ -41,13 +42,13 @@ fn inside(e: &Ensemble, u: usize, c: usize) -> Vec<usize> {
 /// ECI of cluster c of member u.
 fn eci(e: &Ensemble, u: usize, c: usize, theta: f64) -> f64 {
     let objects = inside(e, u, c);
-    let (mut sum, mut heard) = (0.0, 0.0);
+    let (mut sum, mut labelling) = (0.0, 0.0);
     for v in e.members() {
         let labels: Vec<usize> = objects.iter().filter_map(|&i| v.label(i)).collect();
         if labels.is_empty() {
             continue;
         }
-        heard += 1.0;
+        labelling += 1.0;
         for l in 0..v.n_clusters() {
             let p = labels.iter().filter(|&&x| x == l).count() as f64 / labels.len() as f64;
             if p > 0.0 {
@@ -55,7 +56,7 @@ fn eci(e: &Ensemble, u: usize, c: usize, theta: f64) -> f64 {
             }
         }
     }
-    (-sum / heard / theta).exp()
+    (-sum / labelling / theta).exp()
 }
 
 /// Average over the members that label i and j, of `value(member, label of i, label of j)`
@@ -100,7 +101,7 @@ fn propagated(e: &Ensemble, steps: usize) -> (Vec<(usize, usize)>, Array2<f64>) 
         .enumerate()
         .flat_map(|(u, p)| (0..p.n_clusters()).map(move |c| (u, c)))
         .collect();
-    let heard = e.members().iter().filter(|p| p.n_clusters() > 0).count();
+    let labelling = e.members().iter().filter(|p| p.n_clusters() > 0).count();
     let c = clusters.len();
     let jaccard = |a: (usize, usize), b: (usize, usize)| {
         let seen = |i: &usize| {
@@ -113,7 +114,7 @@ fn propagated(e: &Ensemble, steps: usize) -> (Vec<(usize, usize)>, Array2<f64>) 
         if common == 0 { 0.0 } else { common as f64 / union as f64 }
     };
     let mut p = Array2::from_shape_fn((c, c), |(i, j)| {
-        if i == j && heard > 2 { 0.0 } else { jaccard(clusters[i], clusters[j]) }
+        if i == j && labelling > 2 { 0.0 } else { jaccard(clusters[i], clusters[j]) }
     });
     for mut row in p.rows_mut() {
         let sum = row.sum();
@@ -162,7 +163,7 @@ proptest! {
     #[test]
     fn locally_weighted(seed in 0u64..10_000, n in 1usize..16, m in 1usize..5, k in 1usize..4, gaps: bool) {
         let e = world(seed, n, m, k, if gaps { 0.3 } else { 0.0 });
-        let graph = LocallyWeighted::default().theta(0.7).similarity(&e, &()).unwrap().output;
+        let graph = LocallyWeighted::default().entropy_scale(0.7).similarity(&e).unwrap();
         compare(&graph, false, |i, j| {
             average(&e, &vec![1.0; m], i, j, |u, a, b| if a == b { eci(&e, u, a, 0.7) } else { 0.0 })
         });
@@ -172,7 +173,7 @@ proptest! {
     fn crowd_weighted(seed in 0u64..10_000, n in 1usize..16, m in 1usize..5, k in 1usize..4, gaps: bool) {
         let e = world(seed, n, m, k, if gaps { 0.3 } else { 0.0 });
         let w: Vec<f64> = ncai(&e).iter().map(|c| c.powf(1.5)).collect();
-        let graph = WeightedCoAssociation::default().beta(1.5).similarity(&e, &()).unwrap().output;
+        let graph = WeightedCoAssociation::default().agreement_exponent(1.5).similarity(&e).unwrap();
         // Weights of rounding size only: nothing to compare.
         prop_assume!(w.iter().all(|&w| w == 0.0 || w > 1e-6));
         compare(&graph, true, |i, j| average(&e, &w, i, j, |_, a, b| f64::from(a == b)));
@@ -182,7 +183,7 @@ proptest! {
     fn enhanced(seed in 0u64..10_000, n in 1usize..16, m in 1usize..5, k in 1usize..4, gaps: bool, steps in 1usize..9) {
         let e = world(seed, n, m, k, if gaps { 0.3 } else { 0.0 });
         let (clusters, s) = propagated(&e, steps);
-        let graph = EnhancedCoAssociation::default().steps(steps).similarity(&e, &()).unwrap().output;
+        let graph = EnhancedCoAssociation::default().steps(steps).similarity(&e).unwrap();
         let at = |u, c| clusters.iter().position(|&x| x == (u, c)).unwrap();
         compare(&graph, false, |i, j| {
             average(&e, &vec![1.0; m], i, j, |u, a, b| s[[at(u, a), at(u, b)]])
@@ -254,8 +255,7 @@ fn hbgf_on_objects_is_hbgf_on_microclusters() {
         let all = Microclusters::each_object(&e).unwrap();
         let incidence = ClusterIncidence::of(&all);
         let weights = vec![1.0; incidence.n_clusters()];
-        let cut =
-            TransferCut::new(3).restarts(5).partition_incidence(&incidence, &weights, &()).unwrap();
+        let cut = TransferCut::new(3).restarts(5).fit_incidence(&incidence, &weights, &()).unwrap();
         let of_objects = all.grouping().expand(&cut.output).unwrap();
         let collapsed = Hbgf::new(3).restarts(5).fit(&e, &()).unwrap();
         assert_eq!(collapsed.output, of_objects);
@@ -265,7 +265,7 @@ fn hbgf_on_objects_is_hbgf_on_microclusters() {
         let b = Array2::from_shape_fn((90, incidence.n_clusters()), |(i, c)| {
             f64::from(incidence.clusters_of(i).contains(&(c as u32)))
         });
-        let dense = TransferCut::new(3).restarts(5).partition(b.view(), &()).unwrap().output;
+        let dense = TransferCut::new(3).restarts(5).partition(b.view()).unwrap();
         assert_eq!(all.grouping().expand(&dense).unwrap(), of_objects);
     }
 }
@@ -275,7 +275,7 @@ fn lwea_on_objects_is_lwea_on_microclusters() {
     for seed in 0..5 {
         let e = planted(seed);
         let m = Microclusters::each_object(&e).unwrap();
-        let s = LocallyWeighted::default().between(&m, &()).unwrap();
+        let s = LocallyWeighted::default().between(&m, &mut Report::default(), &()).unwrap();
         let d = s.weights().mapv(|s| 1.0 - s);
         let tree = linkage(d, &[1.0; 90], Linkage::Average, &()).unwrap();
         for k in 1..8 {

@@ -1,12 +1,10 @@
 //! Similarity of clusters by what they are linked to, and of objects by their clusters.
 
-use consilience_core::{Error, MemoryBudget, Observer, Result, SimilarityGraph};
+use consilience_core::{Error, MemoryBudget, Microclusters, Observer, Result, SimilarityGraph};
+use consilience_graph::{ClusterIncidence, ClusterOverlaps};
 use consilience_num::sparse::Csr;
 use ndarray::Array2;
 use rayon::prelude::*;
-
-use crate::overlap::Overlaps;
-use crate::{ClusterIncidence, Microclusters};
 
 /// The similarities of clusters, and how objects take them over.
 pub(super) enum ClusterLinks {
@@ -21,7 +19,7 @@ pub(super) enum ClusterLinks {
 
 /// Jaccard links to the clusters of other members.
 fn neighbours(incidence: &ClusterIncidence, observer: &dyn Observer) -> Result<Csr> {
-    let jaccard = Overlaps::of(incidence, observer)?.jaccard();
+    let jaccard = ClusterOverlaps::of(incidence, observer)?.jaccard();
     let others = (0..jaccard.n_rows()).map(|p| {
         let (others, weights) = jaccard.row(p);
         others

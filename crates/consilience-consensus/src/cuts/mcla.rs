@@ -1,12 +1,11 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Fit, Grouping, MemoryBudget, Observer, Partition, Report, Result,
-    Seed, SimilarityGraph,
+    Clusters, Ensemble, Fit, GraphPartitioner, Grouping, Microclusters, NodeConsensus, Observer,
+    Partition, Report, Result, SimilarityGraph,
 };
+use consilience_graph::{CliqueCut, ClusterIncidence, ClusterOverlaps};
 use ndarray::Array2;
 
-use crate::clique_cut::Division;
-use crate::overlap::Overlaps;
-use crate::{ClusterIncidence, Clusters, CutMethod, Microclusters};
+use super::clique_method::clique_settings;
 
 /// Meta-clustering (MCLA): clusters of all members are clustered themselves, and each object joins
 /// the meta-cluster that it is most associated with.
@@ -28,7 +27,7 @@ use crate::{ClusterIncidence, Clusters, CutMethod, Microclusters};
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_graph::Mcla;
+/// use consilience_consensus::Mcla;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
@@ -55,43 +54,11 @@ use crate::{ClusterIncidence, Clusters, CutMethod, Microclusters};
 #[doc(alias = "MCLA")]
 #[doc(alias = "meta-clustering algorithm")]
 #[derive(Clone, Copy, Debug)]
-pub struct Mcla(Division);
+pub struct Mcla(CliqueCut);
+
+clique_settings!(Mcla);
 
 impl Mcla {
-    /// MCLA into k clusters.
-    pub fn new(clusters: usize) -> Self {
-        Mcla(Division::new(Clusters::Fixed(clusters)))
-    }
-
-    /// MCLA; the widest gap between eigenvalues chooses the number of meta-clusters.
-    pub fn by_eigengap() -> Self {
-        Mcla(Division::new(Clusters::Eigengap))
-    }
-
-    /// What divides the graph of clusters; the spectral cut unless said otherwise.
-    pub fn cut_method(mut self, method: CutMethod) -> Self {
-        self.0.method = method;
-        self
-    }
-
-    /// k-means starts of the spectral cut; 10 unless said otherwise.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.0.spectral = self.0.spectral.restarts(restarts);
-        self
-    }
-
-    /// Seed of the cut.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.0.spectral = self.0.spectral.seed(seed);
-        self
-    }
-
-    /// How much memory the matrices may take.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.0.budget = budget;
-        self
-    }
-
     /// The meta-cluster of each cluster of the ensemble.
     fn meta(
         &self,
@@ -99,9 +66,9 @@ impl Mcla {
         observer: &dyn Observer,
     ) -> Result<Fit<Vec<usize>>> {
         let clusters = incidence.n_clusters();
-        self.0.budget.check_square("links between clusters", clusters, 32)?;
+        self.0.budget().check_square("links between clusters", clusters, 32)?;
         let mut links = Array2::zeros((clusters, clusters));
-        let jaccard = Overlaps::of(incidence, observer)?.jaccard();
+        let jaccard = ClusterOverlaps::of(incidence, observer)?.jaccard();
         for e in 0..clusters {
             let (others, values) = jaccard.row(e);
             others.iter().zip(values).for_each(|(&f, &w)| links[[e, f as usize]] = w);
@@ -109,48 +76,44 @@ impl Mcla {
         observer.check()?;
         let each: Vec<u32> = (0..clusters as u32).collect();
         let graph = SimilarityGraph::new(Grouping::new(each, clusters)?, links)?;
-        let fit = self.0.of_graph(graph, observer)?;
+        let fit = self.0.fit(graph, observer)?;
         Ok(Fit::new(fit.output.iter().flatten().collect(), fit.report))
     }
 }
 
-impl ConsensusFunction for Mcla {
+impl NodeConsensus for Mcla {
     type Output = Partition;
 
     fn name(&self) -> &str {
         "mcla"
     }
 
-    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
-        if let Clusters::Fixed(k) = self.0.spectral.clusters {
-            ensemble.check_clusters(k)?;
-        }
-        self.0.check()?;
-        let mut report = Report::default();
-        let microclusters =
-            report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
-        report.microclusters = Some(microclusters.n_nodes());
-        observer.check()?;
-        let microclusters = microclusters.sorted_members();
-        let incidence = ClusterIncidence::of(&microclusters);
-        let clusters = if incidence.n_rows() == 0 {
-            Vec::new()
-        } else {
-            let meta = report.stage("meta-clusters", || self.meta(&incidence, observer))?;
-            report.status = meta.report.status;
-            report.iterations = meta.report.iterations;
-            report.objective = meta.report.objective;
-            report.stage("partition", || associate(&incidence, &meta.output))
-        };
-        let partition = microclusters.grouping().expand(&clusters)?;
-        if let Clusters::Fixed(k) = self.0.spectral.clusters {
-            report.expect_clusters(
-                k,
-                partition.n_clusters(),
-                "the ensemble distinguishes no more objects",
-            );
-        }
-        Ok(Fit::new(partition, report))
+    fn clusters(&self) -> Clusters {
+        self.0.clusters()
+    }
+
+    fn check(&self, _ensemble: &Ensemble) -> Result<()> {
+        self.0.check()
+    }
+
+    fn nodes(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Microclusters> {
+        Ok(Microclusters::observed(ensemble, observer)?.sorted_members())
+    }
+
+    fn solve(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Vec<usize>> {
+        let incidence = ClusterIncidence::of(nodes);
+        let Fit { output: meta, report: mut found } =
+            report.stage("meta-clusters", || self.meta(&incidence, observer))?;
+        // Clusters are counted once, where the objects have theirs.
+        found.notes.clear();
+        found.clusters_missing = None;
+        report.adopt(found);
+        Ok(report.stage("partition", || associate(&incidence, &meta)))
     }
 }
 
