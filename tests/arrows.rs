@@ -33,10 +33,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
     ("consilience-metric", &["consilience-core", "consilience-num"]),
     ("consilience-walk", &["consilience-graph", "consilience-core", "consilience-num"]),
     ("consilience-completion", &["consilience-graph", "consilience-core", "consilience-num"]),
-    (
-        "consilience-crowd",
-        &["consilience-completion", "consilience-core", "consilience-num"],
-    ),
+    ("consilience-crowd", &["consilience-completion", "consilience-core", "consilience-num"]),
     ("consilience", &["*"]),
     ("consilience-cli", &["consilience"]),
 ];
@@ -262,7 +259,9 @@ fn ndarray_and_sprs_are_the_only_foreign_crates_in_public() {
         let foreign: Vec<String> = package
             .dependencies
             .iter()
-            .filter(|(name, kind)| kind == "normal" && !PUBLIC.contains(&name.as_str()) && !own(name))
+            .filter(|(name, kind)| {
+                kind == "normal" && !PUBLIC.contains(&name.as_str()) && !own(name)
+            })
             .map(|(name, _)| name.replace('-', "_"))
             .collect();
         let mut files = Vec::new();

@@ -186,10 +186,10 @@ pub(crate) fn cluster_rows(
             !stopped
         })
     });
-    observer.check()?;
-    if found.assignment.len() != rows.nrows() {
+    if stopped {
         return Err(Error::cancelled());
     }
+    observer.check()?;
     if !found.converged {
         report.status = Status::MaxIterations;
     }

@@ -132,7 +132,8 @@ fn gain(
         for (rival, gains) in [first, all.view()].into_iter().zip(&mut gains) {
             let rival_seen = carry(answers, rival, &seen);
             let shrinkage = model.shrinkage();
-            let rates = Rates::of(&ExpectedCounts::of(&seen, rival_seen.view(), shrinkage).0, shrinkage);
+            let rates =
+                Rates::of(&ExpectedCounts::of(&seen, rival_seen.view(), shrinkage).0, shrinkage);
             let theirs = per_task(&unseen, carry(answers, rival, &unseen).view(), &rates);
             gains.extend(second.iter().zip(theirs).map(|(a, b)| a - b));
         }
@@ -154,7 +155,8 @@ fn explained_better(
     model: &BlockModel,
 ) -> Vec<bool> {
     let total = |q: ArrayView2<'_, f64>| {
-        let rates = Rates::of(&ExpectedCounts::of(answers, q, model.shrinkage()).0, model.shrinkage());
+        let rates =
+            Rates::of(&ExpectedCounts::of(answers, q, model.shrinkage()).0, model.shrinkage());
         let mut of_worker = vec![0.0; answers.n_workers()];
         for (task, l) in answers.tasks().zip(per_task(answers, q, &rates)) {
             of_worker[task.worker] += l;

@@ -1,7 +1,4 @@
-use consilience_core::{
-    Fit, MemoryBudget, Observer, Partition, Report, Result, Seed,
-};
-use consilience_num::eigen::Shifted;
+use consilience_core::{Fit, MemoryBudget, Observer, Partition, Report, Result, Seed};
 use ndarray::Array2;
 use rayon::prelude::*;
 
@@ -227,9 +224,7 @@ fn describe(report: &mut Report, result: &CrowdResult, clusters: usize) {
     }
     let spammers: Vec<String> = result.spammers().map(|w| w.worker.to_string()).collect();
     if !spammers.is_empty() {
-        report
-            .notes
-            .push(format!("workers who seem to answer at random: {}", spammers.join(", ")));
+        report.notes.push(format!("workers who seem to answer at random: {}", spammers.join(", ")));
     }
     if let Some(alternative) = &result.alternative {
         report.notes.push(format!(
@@ -310,9 +305,8 @@ impl Task<'_> {
     }
 
     fn posterior(&self, report: &mut Report) -> Result<dawid_skene::Posterior> {
-        let posterior = report.stage("dawid-skene", || {
-            dawid_skene::posterior(self.answers, self.k, self.observer)
-        })?;
+        let posterior = report
+            .stage("dawid-skene", || dawid_skene::posterior(self.answers, self.k, self.observer))?;
         report.iterations = posterior.iterations;
         Ok(posterior)
     }
@@ -339,9 +333,8 @@ impl Task<'_> {
             seed: self.model.own_seed(),
             budget: self.model.budget(),
         };
-        let mut fit = report.stage("completion", || {
-            clusterer.cluster(self.answers, self.counts, self.observer)
-        })?;
+        let mut fit = report
+            .stage("completion", || clusterer.cluster(self.answers, self.counts, self.observer))?;
         // Its stages are part of the one here.
         fit.report.stages.clear();
         report.adopt(fit.report);
@@ -356,10 +349,8 @@ impl Task<'_> {
     fn auto(&self, report: &mut Report) -> Result<Found> {
         let fitted = self.fitted(report)?;
         let fold = held_out::folds(self.answers, FOLDS, self.model.own_seed());
-        let folds: Vec<FoldScore> = (0..FOLDS)
-            .into_par_iter()
-            .map(|f| self.score_fold(&fold, f))
-            .collect::<Result<_>>()?;
+        let folds: Vec<FoldScore> =
+            (0..FOLDS).into_par_iter().map(|f| self.score_fold(&fold, f)).collect::<Result<_>>()?;
         // Added in the order of the folds, whichever was done first.
         let total = folds.into_iter().fold(FoldScore::default(), FoldScore::plus);
         let per_answer =
@@ -406,7 +397,7 @@ impl Task<'_> {
             let (p, r) = (rates[w].same_together, rates[w].same_apart);
             if same { (p / r).ln() } else { ((1.0 - p) / (1.0 - r)).ln() }
         });
-        spectral::cluster(&Shifted::from(sparse), self.k, self.model.own_seed(), self.observer)
+        spectral::cluster(&sparse, self.k, self.model.own_seed(), self.observer)
     }
 }
 

@@ -60,9 +60,8 @@ pub(crate) fn pairs(memberships: &Memberships, rates: CrowdRates, count: usize) 
             }
         }
     }
-    questions.sort_by(|a, b| {
-        b.information.total_cmp(&a.information).then((a.i, a.j).cmp(&(b.i, b.j)))
-    });
+    questions
+        .sort_by(|a, b| b.information.total_cmp(&a.information).then((a.i, a.j).cmp(&(b.i, b.j))));
     let mut seen = std::collections::HashSet::new();
     questions.retain(|x| seen.insert((x.i.min(x.j), x.i.max(x.j))));
     questions.truncate(count);

@@ -116,7 +116,7 @@ pub(crate) fn residual(
         return Ok([(0..n as u32).collect(), (0..n as u32).collect()]);
     }
     observer.check()?;
-    let mut rows = embedding(&Shifted::from(sparse), k, seed);
+    let mut rows = embedding(&sparse, k, seed);
     let plain = round(rows.view(), k, seed, observer)?;
     unit_rows(&mut rows);
     Ok([plain, round(rows.view(), k, seed, observer)?])
@@ -136,8 +136,10 @@ fn over_answered(
         place[i as usize] = at as u32;
     }
     let rows = objects.iter().enumerate().map(|(at, &i)| {
-        let mut row: Vec<(u32, f64)> =
-            counts.row(i as usize).map(|(j, count)| (place[j], f(count.same as f64, count.answers as f64))).collect();
+        let mut row: Vec<(u32, f64)> = counts
+            .row(i as usize)
+            .map(|(j, count)| (place[j], f(count.same as f64, count.answers as f64)))
+            .collect();
         if diagonal != 0.0 {
             let before = row.partition_point(|&(j, _)| (j as usize) < at);
             row.insert(before, (at as u32, diagonal));

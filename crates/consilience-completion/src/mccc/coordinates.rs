@@ -29,19 +29,9 @@ pub(super) struct Coordinates {
 /// From new features to coordinates.
 #[derive(Clone, Debug)]
 pub(super) enum Extension {
-    Linear {
-        frame: Frame,
-        constant: f64,
-        map: Array2<f64>,
-    },
-    Graph {
-        frame: Frame,
-        graph: Box<Graph>,
-    },
-    Representatives {
-        frame: Frame,
-        own: Box<Representatives>,
-    },
+    Linear { frame: Frame, constant: f64, map: Array2<f64> },
+    Graph { frame: Frame, graph: Box<Graph> },
+    Representatives { frame: Frame, own: Box<Representatives> },
 }
 
 impl Coordinates {

@@ -103,7 +103,9 @@ impl Mccc {
         let (weight, note) = match weights {
             Weights::Multiple(multiple, note) => (multiple * least, note),
             // For orthonormal columns, of which these are a multiple.
-            Weights::Fixed(c) => (c / ((z.nrows() as f64).sqrt() * (z.nrows() as f64).sqrt()), None),
+            Weights::Fixed(c) => {
+                (c / ((z.nrows() as f64).sqrt() * (z.nrows() as f64).sqrt()), None)
+            }
             Weights::Balanced => return self.balanced(sampling, z, least, observer),
         };
         Ok(Minimum { solved: self.minimise(sampling, weight, observer)?, weight, note })
@@ -140,11 +142,8 @@ impl Mccc {
         {
             return Ok((first, fixed));
         }
-        let judge = Judge {
-            clusters: self.clusters,
-            semidefinite: self.semidefinite,
-            seed: self.seed,
-        };
+        let judge =
+            Judge { clusters: self.clusters, semidefinite: self.semidefinite, seed: self.seed };
         let choice = held_out(coordinates, &candidates, pairs, judge, observer)?;
         let Some(choice) = choice else {
             return Ok((first, fixed.unwrap_or(Weights::Multiple(PLAIN_MULTIPLE, None))));

@@ -27,7 +27,8 @@ impl Sampling {
         objects.sort_unstable();
         objects.dedup();
         let place = |i: usize| objects.binary_search(&i).unwrap_or(0) as u32;
-        let ends: Vec<(u32, u32)> = pairs.links().iter().map(|l| (place(l.0), place(l.1))).collect();
+        let ends: Vec<(u32, u32)> =
+            pairs.links().iter().map(|l| (place(l.0), place(l.1))).collect();
         let mut offsets = vec![0usize; objects.len() + 1];
         for &(a, b) in &ends {
             offsets[a as usize + 1] += 1;

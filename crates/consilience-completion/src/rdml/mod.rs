@@ -208,8 +208,7 @@ impl Rdml {
         let pairs = KnownPairs::new(side, self.budget)?;
         let mut report = Report::default();
         let (frame, x) = self.frame(&features);
-        let map =
-            report.stage("metric", || from_pairs(&x, &pairs, self.smoothing, self.clusters));
+        let map = report.stage("metric", || from_pairs(&x, &pairs, self.smoothing, self.clusters));
         let projection = match map {
             Some(map) => Projection::new(frame, map),
             None => {
