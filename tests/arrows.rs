@@ -9,7 +9,7 @@ use serde_json::Value;
 /// Every room and the rooms that it may call. `*` is every other room but the program.
 const ARROWS: [(&str, &[&str]); 13] = [
     ("consilience-core", &[]),
-    ("consilience-num", &[]),
+    ("consilience-num", &["consilience-core"]),
     ("consilience-generate", &["consilience-core", "consilience-num"]),
     ("consilience-graph", &["consilience-core", "consilience-num"]),
     ("consilience-consensus", &["consilience-graph", "consilience-core", "consilience-num"]),
@@ -37,6 +37,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("consilience-metric", &["consilience-core", "consilience-num"]),
     ("consilience-walk", &["consilience-graph", "consilience-core", "consilience-num"]),
     ("consilience-completion", &["consilience-graph", "consilience-core", "consilience-num"]),
+    ("consilience-crowd", &["consilience-completion", "consilience-core", "consilience-num"]),
     ("consilience", &["*"]),
     ("consilience-cli", &["consilience"]),
 ];

@@ -1,8 +1,12 @@
-use super::*;
-use crate::Grouped;
+use consilience_core::Status;
 use consilience_core::scores::{Normalizer, normalized_mutual_information};
-use rates::Rates;
-use sweep::sweep;
+
+use super::fitting::ln_share;
+use super::sweep::{Occurrences, Weights, sweep};
+use super::*;
+use crate::GroupAnswer;
+use crate::expected_counts::ExpectedCounts;
+use crate::rates::{Rates, per_task};
 
 /// A crowd that sorts random tasks of `size` objects; the last `blind` workers do not look.
 pub(crate) fn crowd(
@@ -13,7 +17,7 @@ pub(crate) fn crowd(
     wrong: f64,
     blind: usize,
     seed: u64,
-) -> Vec<Grouped> {
+) -> Vec<GroupAnswer> {
     let mut stream = Seed(seed).stream();
     let mut rows = Vec::new();
     for worker in 0..workers {
@@ -21,7 +25,7 @@ pub(crate) fn crowd(
             for item in stream.sample(n, size) {
                 let lost = worker + blind >= workers || stream.uniform() < wrong;
                 let group = if lost { stream.below(clusters) } else { item % clusters };
-                rows.push(Grouped { worker, task, item, group });
+                rows.push(GroupAnswer { worker, task, item, group });
             }
         }
     }
@@ -100,10 +104,10 @@ fn sums_over_groups_equal_sums_over_pairs() {
         let answers =
             Answers::from_groupings(13, &crowd(3, 12, 5, (4, size), 0.2, 1, seed)).unwrap();
         let n = answers.answered().len();
-        let model = WorkerBlocks::new(3).pseudo_count(2.0);
+        let model = BlockModel::new(3).pseudo_count(2.0);
         let q = random_memberships(n, 3, seed);
-        let (counts, mut sums) = Counts::of(&answers, q.view(), model.shrinkage);
-        let rates = counts.rates(model.shrinkage);
+        let (counts, mut sums) = ExpectedCounts::of(&answers, q.view(), model.shrinkage);
+        let rates = Rates::of(&counts, model.shrinkage);
         assert_eq!(rates.shifts.is_some(), size == 11);
         let naive = Naive { answers: &answers, q: q.clone() };
         let (fast, slow): (f64, f64) =
@@ -128,7 +132,7 @@ fn sums_over_groups_equal_sums_over_pairs() {
 fn answers_between_clusters_are_counted() {
     let answers = Answers::from_groupings(13, &crowd(3, 12, 5, (4, 11), 0.2, 1, 2)).unwrap();
     let q = random_memberships(answers.answered().len(), 3, 2);
-    let (counts, _) = Counts::of(&answers, q.view(), WorkerBlocks::new(3).shrinkage);
+    let (counts, _) = ExpectedCounts::of(&answers, q.view(), BlockModel::new(3).shrinkage);
     let between = counts.between.unwrap();
     let naive = Naive { answers: &answers, q: q.clone() };
     for c in 0..3 {
@@ -163,7 +167,7 @@ fn clusters_that_are_often_confused_stay_apart() {
     let truth = Partition::from_fn(150, |i| Some((i % 5) as u64)).unwrap();
     let score = |between: bool| {
         let blocks =
-            WorkerBlocks::new(5).rates_between_clusters(between).fit(&answers, &()).unwrap().output;
+            BlockModel::new(5).rates_between_clusters(between).fit(&answers, &()).unwrap().output;
         let score =
             normalized_mutual_information(&truth, &blocks.partition, Normalizer::Arithmetic)
                 .unwrap();
@@ -188,7 +192,7 @@ fn clusters_that_are_often_confused_stay_apart() {
 fn a_sweep_never_lowers_the_bound_at_its_rates() {
     let answers = Answers::from_groupings(40, &crowd(4, 40, 12, (3, 6), 0.3, 2, 5)).unwrap();
     let mut q = random_memberships(answers.answered().len(), 4, 9);
-    let shrinkage = WorkerBlocks::new(4).shrinkage;
+    let shrinkage = BlockModel::new(4).shrinkage;
     let occurrences = Occurrences::of(&answers);
     let at = |q: &Array2<f64>, rates: &Rates, share: &[f64]| {
         let own: f64 = q
@@ -200,8 +204,8 @@ fn a_sweep_never_lowers_the_bound_at_its_rates() {
         per_task(&answers, q.view(), rates).iter().sum::<f64>() + own
     };
     for _ in 0..30 {
-        let (counts, mut sums) = Counts::of(&answers, q.view(), shrinkage);
-        let (rates, share) = (counts.rates(shrinkage), ln_share(q.view()));
+        let (counts, mut sums) = ExpectedCounts::of(&answers, q.view(), shrinkage);
+        let (rates, share) = (Rates::of(&counts, shrinkage), ln_share(q.view()));
         let before = at(&q, &rates, &share);
         sweep(&mut q, &mut sums, &occurrences, &Weights::of(&rates), &share);
         let after = at(&q, &rates, &share);
@@ -212,14 +216,14 @@ fn a_sweep_never_lowers_the_bound_at_its_rates() {
 #[test]
 fn bad_options_are_refused() {
     let answers = Answers::from_groupings(6, &crowd(2, 6, 3, (2, 4), 0.0, 0, 1)).unwrap();
-    let kind = |model: WorkerBlocks| model.fit(&answers, &()).unwrap_err().kind();
+    let kind = |model: BlockModel| model.fit(&answers, &()).unwrap_err().kind();
     use consilience_core::ErrorKind::{InvalidParameter, TooLarge};
-    assert_eq!(kind(WorkerBlocks::new(0)), InvalidParameter);
-    assert_eq!(kind(WorkerBlocks::new(7)), InvalidParameter);
-    assert_eq!(kind(WorkerBlocks::new(2).pseudo_count(f64::NAN)), InvalidParameter);
-    assert_eq!(kind(WorkerBlocks::new(2).tolerance(0.0)), InvalidParameter);
-    assert_eq!(kind(WorkerBlocks::new(2).starts(0)), InvalidParameter);
-    assert_eq!(kind(WorkerBlocks::new(2).memory_budget(MemoryBudget::bytes(10))), TooLarge);
-    let once = WorkerBlocks::new(2).max_iterations(1).fit(&answers, &()).unwrap();
+    assert_eq!(kind(BlockModel::new(0)), InvalidParameter);
+    assert_eq!(kind(BlockModel::new(7)), InvalidParameter);
+    assert_eq!(kind(BlockModel::new(2).pseudo_count(f64::NAN)), InvalidParameter);
+    assert_eq!(kind(BlockModel::new(2).tolerance(0.0)), InvalidParameter);
+    assert_eq!(kind(BlockModel::new(2).restarts(0)), InvalidParameter);
+    assert_eq!(kind(BlockModel::new(2).memory_budget(MemoryBudget::bytes(10))), TooLarge);
+    let once = BlockModel::new(2).max_iterations(1).fit(&answers, &()).unwrap();
     assert_eq!((once.report.status, once.report.iterations), (Status::MaxIterations, 1));
 }

@@ -4,88 +4,34 @@ use consilience_core::{Features, Observer, Result, Seed};
 use consilience_num::svd::{Rows, SvdOptions, truncated_svd};
 use ndarray::{Array2, Axis, concatenate};
 
-use super::frame::Frame;
 use super::neighbours::Graph;
 use super::representatives::Representatives;
+use crate::basis::Basis;
+use crate::frame::Frame;
 
 /// Up to so many objects neighbours are found among all; beyond, by way of representatives.
 const EXACT: usize = 20_000;
 
-/// Where the coordinates Z come from in which [`Mccc`](super::Mccc) completes the similarity.
-///
-/// The method can only find clusters whose membership vectors lie near the span of Z. Singular
-/// vectors of the features hold clusters that a linear function of the features tells apart;
-/// eigenvectors of the graph of nearest neighbours hold clusters that hang together, whatever their
-/// shape.
-///
-/// ```
-/// use consilience_completion::Basis;
-///
-/// assert_eq!(Basis::default(), Basis::HeldOut);
-/// assert_eq!(Basis::Neighbours.name(), "neighbours");
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Basis {
-    /// The one of the three others whose clusters break fewer of the constraints that were held
-    /// out. With too few constraints for that, [`Basis::Neighbours`].
-    #[default]
-    HeldOut,
-    /// Left singular vectors of the standardised features (each less its mean, over its standard
-    /// deviation) and a constant one.
-    Singular,
-    /// Leading eigenvectors of the normalised graph that joins every object to its 10 nearest ones,
-    /// the features taken as they are: for pixels, counts, and whatever has one unit. Beyond 20,000
-    /// objects the graph goes by way of up to 1,000 representatives.
-    Neighbours,
-    /// The same for standardised features, of which each counts as much as the others.
-    StandardisedNeighbours,
+/// Most columns of a basis that are of use.
+pub(super) fn most_columns(basis: Basis) -> usize {
+    if basis == Basis::Singular { 100 } else { 50 }
 }
 
-impl Basis {
-    /// The name that the program prints.
-    pub fn name(self) -> &'static str {
-        match self {
-            Basis::HeldOut => "held-out",
-            Basis::Singular => "singular",
-            Basis::Neighbours => "neighbours",
-            Basis::StandardisedNeighbours => "standardised-neighbours",
-        }
-    }
-
-    /// Most columns that are of use.
-    pub(super) fn most(self) -> usize {
-        if self == Basis::Singular { 100 } else { 50 }
-    }
-}
-
-/// N orthonormal columns, and how new objects get theirs.
+/// N orthonormal columns.
 #[derive(Clone, Debug)]
 pub(super) struct Coordinates {
-    pub basis: Basis,
+    /// Where they come from; `None` for the caller's own, of which all columns are used.
+    pub basis: Option<Basis>,
     pub z: Array2<f64>,
-    pub extension: Extension,
     pub converged: bool,
 }
 
 /// From new features to coordinates.
 #[derive(Clone, Debug)]
-pub(crate) enum Extension {
-    Linear {
-        frame: Frame,
-        constant: f64,
-        map: Array2<f64>,
-    },
-    Graph {
-        frame: Frame,
-        graph: Box<Graph>,
-    },
-    Representatives {
-        frame: Frame,
-        own: Box<Representatives>,
-    },
-    /// Coordinates of the caller's own.
-    None,
+pub(super) enum Extension {
+    Linear { frame: Frame, constant: f64, map: Array2<f64> },
+    Graph { frame: Frame, graph: Box<Graph> },
+    Representatives { frame: Frame, own: Box<Representatives> },
 }
 
 impl Coordinates {
@@ -95,10 +41,10 @@ impl Coordinates {
         k: usize,
         seed: Seed,
         observer: &dyn Observer,
-    ) -> Result<Self> {
+    ) -> Result<(Self, Extension)> {
         let (frame, x) = match basis {
             Basis::Neighbours => Frame::raw(features),
-            _ => Frame::standardised(features),
+            _ => Frame::standardized(features),
         };
         observer.check()?;
         if basis == Basis::Singular {
@@ -109,20 +55,16 @@ impl Coordinates {
             let (graph, converged) = Graph::new(x, k, seed, observer)?;
             let z = graph.coordinates().to_owned();
             let extension = Extension::Graph { frame, graph: Box::new(graph) };
-            return Ok(Coordinates { basis, z, extension, converged });
+            return Ok((Coordinates { basis: Some(basis), z, converged }, extension));
         }
         let (own, z, converged) = Representatives::new(&x, k, seed, observer)?;
-        Ok(Coordinates {
-            basis,
-            z,
-            extension: Extension::Representatives { frame, own: Box::new(own) },
-            converged,
-        })
+        let extension = Extension::Representatives { frame, own: Box::new(own) };
+        Ok((Coordinates { basis: Some(basis), z, converged }, extension))
     }
 
     /// With a constant column of the weight of all others together, since the sum of all
     /// memberships is constant.
-    fn singular(frame: Frame, x: Array2<f64>, k: usize, seed: Seed) -> Self {
+    fn singular(frame: Frame, x: Array2<f64>, k: usize, seed: Seed) -> (Self, Extension) {
         let constant = (x.ncols() as f64).sqrt();
         let rows = with_constant(x, constant);
         let options =
@@ -136,7 +78,8 @@ impl Coordinates {
             found.map[[d - 1, 0]] = 1.0 / (constant * (n as f64).sqrt());
         }
         let extension = Extension::Linear { frame, constant, map: found.map };
-        Coordinates { basis: Basis::Singular, z: found.left, extension, converged: found.converged }
+        let (z, converged) = (found.left, found.converged);
+        (Coordinates { basis: Some(Basis::Singular), z, converged }, extension)
     }
 }
 
@@ -146,7 +89,6 @@ impl Extension {
             Extension::Linear { frame, .. }
             | Extension::Graph { frame, .. }
             | Extension::Representatives { frame, .. } => frame.n_features(),
-            Extension::None => 0,
         }
     }
 
@@ -165,7 +107,6 @@ impl Extension {
             }
             Extension::Graph { frame, graph } => graph.extend(&frame.apply(features))?,
             Extension::Representatives { frame, own } => own.extend(&frame.apply(features)),
-            Extension::None => Array2::zeros((features.n_objects(), 0)),
         })
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct Frame {
 
 impl Frame {
     /// Every column less its mean and over its standard deviation; constant columns become 0.
-    pub(crate) fn standardised(features: &Features<'_>) -> (Self, Array2<f64>) {
+    pub(crate) fn standardized(features: &Features<'_>) -> (Self, Array2<f64>) {
         let mut x = table(features);
         let n = x.nrows() as f64;
         let mut largest = vec![0.0f64; x.ncols()];

@@ -1,10 +1,12 @@
-//! How well a clustering foretells answers that it has not seen.
+//! How well a clustering predicts answers that it has not seen.
 
 use consilience_core::Seed;
 use ndarray::{Array2, ArrayView2};
 
-use crate::Answers;
-use crate::blocks::{Counts, Shrinkage, hard};
+use crate::answers::Answers;
+use crate::expected_counts::{ExpectedCounts, Shrinkage};
+use crate::memberships::hard;
+use crate::rates::{Rates, per_task};
 
 /// The fold of each task.
 pub(crate) fn folds(answers: &Answers, folds: usize, seed: Seed) -> Vec<usize> {
@@ -23,9 +25,9 @@ pub(crate) fn score(
     unseen: &Answers,
 ) -> Vec<f64> {
     let q = hard(labels, k);
-    let rates = Counts::of(seen, q.view(), shrinkage).0.rates(shrinkage);
+    let rates = Rates::of(&ExpectedCounts::of(seen, q.view(), shrinkage).0, shrinkage);
     let carried = carry(seen, q.view(), unseen);
-    crate::blocks::per_task(unseen, carried.view(), &rates)
+    per_task(unseen, carried.view(), &rates)
 }
 
 /// Memberships of the answered objects of `from` for those of `to`; uniform where there are none.

@@ -1,20 +1,36 @@
+use consilience_completion::{ObservedPairs, Thresholds};
 use consilience_core::{Error, ErrorKind, MemoryBudget, Result};
 
-use crate::Answers;
+use crate::answers::Answers;
+
+/// How often a pair was called the same, and how often it was answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct PairCount {
+    /// Answers "same", c.
+    pub same: usize,
+    /// All answers, N.
+    pub answers: usize,
+}
 
 /// How often each answered pair was called the same (c) and answered at all (N), over all workers.
 ///
 /// Sparse: pairs that nobody answered are not stored. Rows and columns are all objects.
 ///
 /// ```
-/// use consilience_completion::{Answers, AnswerCounts, PairAnswer};
+/// use consilience_crowd::{Answers, AnswerCounts, PairAnswer};
 /// use consilience_core::MemoryBudget;
 ///
 /// let said = |worker, i, j, same| PairAnswer { worker, i, j, same };
 /// let answers = Answers::from_pairs(4, &[said(0, 0, 1, true), said(1, 1, 0, false), said(1, 1, 2, false)])?;
 /// let counts = AnswerCounts::of(&answers, MemoryBudget::default())?;
-/// assert_eq!((counts.get(1, 0), counts.get(2, 1), counts.get(0, 3)), ((1, 2), (0, 1), (0, 0)));
+/// let pair = counts.get(1, 0);
+/// assert_eq!((pair.same, pair.answers), (1, 2));
+/// assert_eq!(counts.get(0, 3).answers, 0);
 /// assert_eq!(counts.n_pairs(), 2);
+/// // Nobody contradicts the second pair.
+/// let reliable = counts.reliable_pairs(0.0, 0.9)?;
+/// assert_eq!(reliable.row(2).collect::<Vec<_>>(), [(1, 0.0), (2, 1.0)]);
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
@@ -84,23 +100,44 @@ impl AnswerCounts {
         if n < 2.0 { 0.0 } else { self.columns.len() as f64 / (n * (n - 1.0)) }
     }
 
-    /// The answered pairs of one object as (other, c, N), others ascending.
-    pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
-        (self.offsets[i]..self.offsets[i + 1]).map(|at| {
-            (self.columns[at] as usize, self.together[at] as usize, self.both[at] as usize)
-        })
+    /// The other objects that one object was compared with, ascending, and the answers on each pair.
+    pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, PairCount)> + '_ {
+        (self.offsets[i]..self.offsets[i + 1]).map(|at| (self.columns[at] as usize, self.at(at)))
     }
 
-    /// (c, N) of a pair; (0, 0) where nobody answered. Panics for an object that does not exist.
-    pub fn get(&self, i: usize, j: usize) -> (usize, usize) {
+    fn at(&self, at: usize) -> PairCount {
+        PairCount { same: self.together[at] as usize, answers: self.both[at] as usize }
+    }
+
+    /// The answers on a pair; none where nobody answered. Panics for an object that does not exist,
+    /// as indexing does.
+    pub fn get(&self, i: usize, j: usize) -> PairCount {
         let range = self.offsets[i]..self.offsets[i + 1];
         match self.columns[range.clone()].binary_search(&(j as u32)) {
-            Ok(at) => {
-                let at = range.start + at;
-                (self.together[at] as usize, self.both[at] as usize)
-            }
-            Err(_) => (0, 0),
+            Ok(at) => self.at(range.start + at),
+            Err(_) => PairCount::default(),
         }
+    }
+
+    /// The pairs that the crowd agrees on: 1 where at least the share `together` of the answers says
+    /// "same", 0 where at most `apart` does, the others unknown. An object that was answered is the
+    /// same as itself.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`] unless `0 <= apart < together <= 1`.
+    ///
+    /// # References
+    /// Yi 2014, Eq. 3.2; the set there reads "not in (d0, d1)", so both thresholds themselves count
+    /// as agreed.
+    #[doc(alias = "d0")]
+    #[doc(alias = "d1")]
+    pub fn reliable_pairs(&self, apart: f64, together: f64) -> Result<ObservedPairs> {
+        let thresholds = Thresholds::new(apart, together)?;
+        let shares = (0..self.n_objects()).flat_map(|i| {
+            let later = self.row(i).filter(move |&(j, _)| j > i);
+            later.map(move |(j, count)| (i, j, count.same as f64 / count.answers as f64))
+        });
+        ObservedPairs::from_shares(self.n_objects(), shares, thresholds)
     }
 
     /// Share of "same" among all answers; 0 where there are none.

@@ -1,45 +1,23 @@
 //! Leading eigenvectors of matrices over the answered objects, and k-means on them.
 
 use consilience_core::{Observer, Result, Seed};
-use consilience_num::eigen::{SymmetricOperator, TruncatedOptions, truncated_eigen};
+use consilience_num::eigen::{Shifted, SymmetricOperator, TruncatedOptions, truncated_eigen};
 use consilience_num::kmeans::{self, KMeansOptions};
 use consilience_num::sparse::Csr;
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
-use crate::{AnswerCounts, Answers};
+use crate::answer_counts::AnswerCounts;
+use crate::answers::Answers;
 
 const RESTARTS: usize = 10;
 /// The eigenvectors are only clustered: no more digits are needed.
 const TOLERANCE: f64 = 1e-6;
 
-/// A sparse matrix plus a constant in every entry.
-pub(crate) struct Shifted {
-    pub(crate) sparse: Csr,
-    pub(crate) constant: f64,
-}
-
-impl SymmetricOperator for Shifted {
-    fn dim(&self) -> usize {
-        self.sparse.n_rows()
-    }
-
-    fn apply(&self, x: ArrayView2<f64>, mut y: ArrayViewMut2<f64>) {
-        let width = x.ncols();
-        if let (Some(x), Some(y)) = (x.as_slice(), y.as_slice_mut()) {
-            self.sparse.multiply(x, y, width);
-        }
-        if self.constant != 0.0 {
-            let sums = x.sum_axis(Axis(0)) * self.constant;
-            y += &sums;
-        }
-    }
-}
-
 /// Rows of the k leading eigenvectors, each times its eigenvalue (0 where that is negative).
 ///
 /// Scaling by the eigenvalue keeps weak eigenvectors, which carry the noise, from weighing as much
 /// as the strong ones.
-pub(crate) fn embedding(matrix: &dyn SymmetricOperator, k: usize, seed: Seed) -> Array2<f64> {
+fn embedding(matrix: &dyn SymmetricOperator, k: usize, seed: Seed) -> Array2<f64> {
     let seed = seed.derive("crowd eigenvectors", 0).0;
     let options = TruncatedOptions { count: k, tolerance: TOLERANCE, seed, ..Default::default() };
     let top = truncated_eigen(&Operator(matrix), &options);
@@ -101,7 +79,7 @@ pub(crate) fn cluster(
 }
 
 /// Every row scaled to norm 1.
-pub(crate) fn unit_rows(rows: &mut Array2<f64>) {
+fn unit_rows(rows: &mut Array2<f64>) {
     for mut row in rows.rows_mut() {
         let norm = row.dot(&row).sqrt();
         if norm > 0.0 {
@@ -120,7 +98,7 @@ pub(crate) fn mean_answers(
 ) -> Result<Vec<u32>> {
     let mean = counts.mean();
     let sparse = over_answered(answers, counts, 1.0 - mean, |c, n| c / n - mean);
-    cluster(&Shifted { sparse, constant: mean }, k, seed, observer)
+    cluster(&Shifted::new(sparse, mean), k, seed, observer)
 }
 
 /// c - mean N, whose zeros need no filling: by eigenvectors, and by their rows scaled to norm 1.
@@ -138,7 +116,7 @@ pub(crate) fn residual(
         return Ok([(0..n as u32).collect(), (0..n as u32).collect()]);
     }
     observer.check()?;
-    let mut rows = embedding(&Shifted { sparse, constant: 0.0 }, k, seed);
+    let mut rows = embedding(&sparse, k, seed);
     let plain = round(rows.view(), k, seed, observer)?;
     unit_rows(&mut rows);
     Ok([plain, round(rows.view(), k, seed, observer)?])
@@ -158,8 +136,10 @@ fn over_answered(
         place[i as usize] = at as u32;
     }
     let rows = objects.iter().enumerate().map(|(at, &i)| {
-        let mut row: Vec<(u32, f64)> =
-            counts.row(i as usize).map(|(j, c, n)| (place[j], f(c as f64, n as f64))).collect();
+        let mut row: Vec<(u32, f64)> = counts
+            .row(i as usize)
+            .map(|(j, count)| (place[j], f(count.same as f64, count.answers as f64)))
+            .collect();
         if diagonal != 0.0 {
             let before = row.partition_point(|&(j, _)| (j as usize) < at);
             row.insert(before, (at as u32, diagonal));

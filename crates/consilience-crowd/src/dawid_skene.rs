@@ -4,11 +4,11 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use consilience_core::{Observer, Result};
+use consilience_num::eigen::Shifted;
 use consilience_num::sparse::Csr;
 
-use crate::Answers;
-use crate::blocks::{logistic, logit};
-use crate::spectral::Shifted;
+use crate::answers::Answers;
+use crate::likelihood::{logistic, logit};
 
 const MAX_ITERATIONS: usize = 200;
 const TOLERANCE: f64 = 1e-6;
@@ -19,7 +19,7 @@ const POOL_TOLERANCE: f64 = 1e-9;
 const PSEUDO: f64 = 20.0;
 /// Pairs that the share 1 / k counts as.
 const SHARE: f64 = 500.0;
-/// Answers from which on a pair tells the share of pairs together from the rates.
+/// Answers from which on a pair distinguishes the share of pairs together from the rates.
 const ENOUGH: usize = 3;
 
 /// One answer on a pair: places in the answered objects, the worker's place, whether "same".
@@ -130,7 +130,7 @@ impl Posterior {
         for row in &mut rows {
             row.sort_unstable_by_key(|e| e.0);
         }
-        Shifted { sparse: Csr::from_rows(self.n, rows), constant: mean }
+        Shifted::new(Csr::from_rows(self.n, rows), mean)
     }
 }
 

@@ -1,12 +1,12 @@
 //! Crowdclustering by robust completion, with C from the answers.
 
+use consilience_completion::{Completion, ObservedPairs, Penalty, RobustCompletion, Thresholds};
 use consilience_core::{Error, Fit, MemoryBudget, Observer, Result, Seed};
 
-use crate::blocks::Shrinkage;
-use crate::rmc::{Warm, check_thresholds};
-use crate::{
-    AnswerCounts, Answers, Completion, ObservedPairs, Penalty, RobustCompletion, held_out,
-};
+use crate::answer_counts::AnswerCounts;
+use crate::answers::Answers;
+use crate::expected_counts::Shrinkage;
+use crate::{held_out, spectral};
 
 /// Penalty factors c that are tried.
 const GRID: [f64; 5] = [0.7, 1.0, 1.5, 2.0, 3.0];
@@ -24,14 +24,22 @@ const TOLERANCE: f64 = 1e-3;
 
 /// How [`CrowdMethod::Rmc`](crate::CrowdMethod::Rmc) finds the weight `C = c / sqrt(n p)` of the
 /// errors.
+///
+/// ```
+/// use consilience_crowd::{CrowdClustering, CrowdMethod, PenaltyChoice};
+///
+/// let crowd = CrowdClustering::new(3).method(CrowdMethod::Rmc);
+/// let _believing = crowd.penalty(PenaltyChoice::Factor(3.0));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum PenaltyChoice {
     /// 1.3 where that completion has a rank of at most 2 k, so that next to nothing but a
     /// clustering was needed to explain the answers, and 2 where it has not.
     Recovery,
     /// This factor c.
     Factor(f64),
-    /// The factor of 0.7, 1, 1.5, 2, 3 whose clusters foretell left-out tasks best, among
+    /// The factor of 0.7, 1, 1.5, 2, 3 whose clusters predict left-out tasks best, among
     /// completions with at least k eigenvalues above 1: 3 folds, 15 completions. On sparse crowds
     /// it may well pick a poor one.
     HeldOut,
@@ -45,20 +53,20 @@ pub enum PenaltyChoice {
 /// What is completed and how C is found.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CompletionChoice {
-    pub(crate) d0: f64,
-    pub(crate) d1: f64,
+    pub(crate) apart: f64,
+    pub(crate) together: f64,
     pub(crate) penalty: PenaltyChoice,
 }
 
 impl Default for CompletionChoice {
     fn default() -> Self {
-        CompletionChoice { d0: 0.0, d1: 0.9, penalty: PenaltyChoice::Recovery }
+        CompletionChoice { apart: 0.0, together: 0.9, penalty: PenaltyChoice::Recovery }
     }
 }
 
 impl CompletionChoice {
     pub(crate) fn check(&self) -> Result<()> {
-        check_thresholds(self.d0, self.d1)?;
+        Thresholds::new(self.apart, self.together)?;
         match self.penalty {
             PenaltyChoice::Factor(c) if !(c > 0.0) || c.is_infinite() => {
                 Err(Error::invalid(format!("penalty factor {c}; expected a number above 0")))
@@ -69,7 +77,7 @@ impl CompletionChoice {
 }
 
 /// Completion and k-means on its leading eigenvectors.
-pub(crate) struct Completed {
+pub(crate) struct CompletionClusterer {
     pub(crate) choice: CompletionChoice,
     pub(crate) clusters: usize,
     pub(crate) shrinkage: Shrinkage,
@@ -84,27 +92,28 @@ pub(crate) struct CompletedLabels {
     pub(crate) held_out: Vec<(String, f64)>,
 }
 
-impl Completed {
+impl CompletionClusterer {
     pub(crate) fn cluster(
         &self,
         answers: &Answers,
         counts: &AnswerCounts,
         observer: &dyn Observer,
     ) -> Result<Fit<CompletedLabels>> {
-        let mut path = Path::new(self, counts)?;
+        let mut path = self.path(counts)?;
         let mut held_out = Vec::new();
         let mut factor = match self.choice.penalty {
             PenaltyChoice::Recovery => RECOVERING,
             PenaltyChoice::Factor(c) => c,
             PenaltyChoice::Balance => self.balanced(counts, observer)?,
             PenaltyChoice::HeldOut => {
-                let chosen = self.foretelling(answers, observer)?;
+                let chosen = self.predicting(answers, observer)?;
                 held_out = chosen.1;
                 chosen.0
             }
         };
         let mut fit = path.next(factor, observer)?;
-        let recovered = fit.output.rank() <= RANK * self.clusters && self.tells_apart(&fit.output);
+        let low_rank = fit.output.rank() <= RANK * self.clusters;
+        let recovered = low_rank && self.distinguishes(&fit.output);
         if self.choice.penalty == PenaltyChoice::Recovery && !recovered {
             factor = FACTOR;
             fit = path.next(factor, observer)?;
@@ -115,44 +124,54 @@ impl Completed {
         Ok(Fit::new(CompletedLabels { labels, factor, held_out }, report))
     }
 
-    /// Whether A can tell k groups apart: A = 0 and solutions of lower rank are trivial.
-    fn tells_apart(&self, completion: &Completion) -> bool {
+    /// Whether A can distinguish k groups: A = 0 and solutions of lower rank are trivial.
+    fn distinguishes(&self, completion: &Completion) -> bool {
         completion.values.iter().filter(|&&v| v > 1.0).count() >= self.clusters
     }
 
-    fn completion(&self, factor: f64) -> RobustCompletion {
-        RobustCompletion::new()
-            .penalty(Penalty::Scaled(factor))
-            .tolerance(TOLERANCE)
-            .seed(self.seed)
-            .memory_budget(self.budget)
+    /// Completions of the pairs that the crowd agrees on.
+    fn path(&self, counts: &AnswerCounts) -> Result<Path> {
+        Ok(Path {
+            observed: counts.reliable_pairs(self.choice.apart, self.choice.together)?,
+            completion: RobustCompletion::new()
+                .tolerance(TOLERANCE)
+                .seed(self.seed)
+                .memory_budget(self.budget),
+            last: None,
+        })
     }
 
+    /// k-means on the leading eigenvectors; one cluster where A is 0.
     fn labels(
         &self,
         answers: &Answers,
         completion: &Completion,
         observer: &dyn Observer,
     ) -> Result<Vec<u32>> {
-        let all = completion.labels(self.clusters, self.seed, observer)?;
+        let rows = completion.embedding(self.clusters);
+        let all = if rows.ncols() == 0 {
+            vec![0; rows.nrows()]
+        } else {
+            spectral::round(rows.view(), self.clusters, self.seed, observer)?
+        };
         Ok(answers.answered().iter().map(|&i| all[i as usize]).collect())
     }
 
-    /// The thesis's rule: the smallest `1'A1`, among completions that tell k groups apart.
+    /// The thesis's rule: the smallest `1'A1`, among completions that distinguish k groups.
     fn balanced(&self, counts: &AnswerCounts, observer: &dyn Observer) -> Result<f64> {
         let mut best = (f64::INFINITY, GRID[GRID.len() - 1]);
-        let mut path = Path::new(self, counts)?;
+        let mut path = self.path(counts)?;
         for c in GRID {
             let completion = path.next(c, observer)?.output;
-            if self.tells_apart(&completion) && completion.total() < best.0 {
+            if self.distinguishes(&completion) && completion.total() < best.0 {
                 best = (completion.total(), c);
             }
         }
         Ok(best.1)
     }
 
-    /// The c whose clusters foretell unseen tasks best.
-    fn foretelling(
+    /// The c whose clusters predict unseen tasks best.
+    fn predicting(
         &self,
         answers: &Answers,
         observer: &dyn Observer,
@@ -167,12 +186,12 @@ impl Completed {
             if seen.n_tasks() == 0 || unseen.n_tasks() == 0 {
                 continue;
             }
-            let mut path = Path::new(self, &AnswerCounts::of(&seen, self.budget)?)?;
+            let mut path = self.path(&AnswerCounts::of(&seen, self.budget)?)?;
             pairs += unseen.n_pair_answers();
             for (g, c) in GRID.into_iter().enumerate() {
                 let completion = path.next(c, observer)?.output;
                 let labels = self.labels(&seen, &completion, observer)?;
-                trivial[g] |= !self.tells_apart(&completion);
+                trivial[g] |= !self.distinguishes(&completion);
                 scores[g] +=
                     held_out::score(&seen, &labels, self.clusters, self.shrinkage, &unseen)
                         .iter()
@@ -193,22 +212,20 @@ impl Completed {
 }
 
 /// Completions of the same answers at one c after the other, each from where the last one ended.
-struct Path<'a> {
-    with: &'a Completed,
+struct Path {
     observed: ObservedPairs,
-    warm: Option<Warm>,
+    completion: RobustCompletion,
+    last: Option<Completion>,
 }
 
-impl<'a> Path<'a> {
-    fn new(with: &'a Completed, counts: &AnswerCounts) -> Result<Self> {
-        let observed = ObservedPairs::reliable(counts, with.choice.d0, with.choice.d1)?;
-        Ok(Path { with, observed, warm: None })
-    }
-
+impl Path {
     fn next(&mut self, c: f64, observer: &dyn Observer) -> Result<Fit<Completion>> {
-        let completion = self.with.completion(c);
-        let (fit, warm) = completion.fit_from(&self.observed, self.warm.as_ref(), observer)?;
-        self.warm = warm;
+        let completion = self.completion.penalty(Penalty::Scaled(c));
+        let fit = match &self.last {
+            Some(last) => completion.fit_from(&self.observed, last, observer)?,
+            None => completion.fit(&self.observed, observer)?,
+        };
+        self.last = Some(fit.output.clone());
         Ok(fit)
     }
 }

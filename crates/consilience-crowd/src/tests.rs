@@ -1,8 +1,10 @@
 use consilience_core::scores::{Normalizer, normalized_mutual_information};
-use consilience_core::{ErrorKind, MemoryBudget, Observer, Partition, Seed, Status};
+use consilience_core::{ErrorKind, MemoryBudget, Observer, Partition, Seed};
 
-use super::*;
-use crate::{WorkerBlocks, blocks::crowd};
+use crate::block_model::crowd;
+use crate::{
+    Answers, BlockModel, CrowdClustering, CrowdMethod, GroupAnswer, PairAnswer, PenaltyChoice,
+};
 
 const ALL: [CrowdMethod; 7] = [
     CrowdMethod::Auto,
@@ -23,7 +25,7 @@ fn nmi(a: &Partition, b: &Partition) -> f64 {
 }
 
 fn quick(k: usize, method: CrowdMethod) -> CrowdClustering {
-    CrowdClustering::new(k).method(method).blocks(WorkerBlocks::new(k).starts(4))
+    CrowdClustering::new(k).method(method).block_model(BlockModel::new(k).restarts(4))
 }
 
 #[test]
@@ -71,7 +73,7 @@ fn many_small_clusters_go_by_pairs() {
     assert_eq!((fit.output.method, fit.output.partition.n_clusters()), (CrowdMethod::Pairs, 150));
     let score = nmi(&fit.output.partition, &twins);
     assert!(score > 0.98, "{score}");
-    assert!(fit.output.crowd_rates.0 > 0.8 && fit.output.crowd_rates.1 < 0.2);
+    assert!(fit.output.crowd_rates.same_together > 0.8 && fit.output.crowd_rates.same_apart < 0.2);
 }
 
 #[test]
@@ -93,7 +95,7 @@ fn spammers_are_named_and_nobody_else() {
         found.spammers().map(|w| w.worker).collect::<Vec<_>>(),
         (24..30).collect::<Vec<_>>()
     );
-    assert!(found.second.is_none());
+    assert!(found.alternative.is_none());
     let asked = found.ask_pairs(5);
     assert!(asked.len() <= 5 && asked.windows(2).all(|w| w[0].information >= w[1].information));
 }
@@ -108,7 +110,7 @@ fn a_second_criterion_is_found_where_there_is_one() {
     let answers = Answers::from_groupings(60, &rows).unwrap();
     let found = quick(3, CrowdMethod::Block).fit(&answers, &()).unwrap().output;
     assert!(nmi(&found.partition, &truth(60, 3)) > 0.95);
-    let second = found.second.unwrap();
+    let second = found.alternative.unwrap();
     assert_eq!(second.workers, (30..42).collect::<Vec<_>>());
     let other = Partition::from_fn(60, |i| Some((i / 20) as u64)).unwrap();
     assert!(nmi(&second.partition, &other) > 0.9 && second.significance > 4.0);
@@ -139,9 +141,9 @@ fn order_of_rows_and_threads_change_no_bit() {
 #[test]
 fn workers_and_objects_in_another_order_are_grouped_alike() {
     let rows = crowd(3, 40, 12, (3, 10), 0.05, 0, 5);
-    let moved: Vec<Grouped> = rows
+    let moved: Vec<GroupAnswer> = rows
         .iter()
-        .map(|r| Grouped { worker: 100 - r.worker, item: (r.item * 7 + 3) % 40, ..*r })
+        .map(|r| GroupAnswer { worker: 100 - r.worker, item: (r.item * 7 + 3) % 40, ..*r })
         .collect();
     for method in ALL {
         let plain = quick(3, method).cluster(&Answers::from_groupings(40, &rows).unwrap()).unwrap();
@@ -158,7 +160,7 @@ fn strange_crowds_are_answered() {
     let crowds: Vec<(&str, Answers)> = vec![
         (
             "one item",
-            Answers::from_groupings(1, &[Grouped { worker: 0, task: 0, item: 0, group: 0 }])
+            Answers::from_groupings(1, &[GroupAnswer { worker: 0, task: 0, item: 0, group: 0 }])
                 .unwrap(),
         ),
         ("nothing compared", Answers::from_pairs(3, &[pair(0, 1, 1, true)]).unwrap()),
@@ -223,7 +225,7 @@ fn strange_crowds_are_answered() {
 fn duplicates_stay_together() {
     // Objects i and i + 20 are answered alike by everybody.
     let mut rows = crowd(2, 20, 8, (3, 8), 0.0, 0, 6);
-    rows.extend(rows.clone().into_iter().map(|r| Grouped { item: r.item + 20, ..r }));
+    rows.extend(rows.clone().into_iter().map(|r| GroupAnswer { item: r.item + 20, ..r }));
     let answers = Answers::from_groupings(40, &rows).unwrap();
     for method in ALL {
         let p = quick(2, method).cluster(&answers).unwrap();

@@ -2,8 +2,9 @@
 
 use ndarray::Array2;
 
-use super::rates::{Rates, Sums};
-use crate::Answers;
+use crate::answers::Answers;
+use crate::expected_counts::{NEGLIGIBLE, Sums};
+use crate::rates::Rates;
 
 /// Where each object occurs: task, group and worker.
 #[derive(Clone, Debug)]
@@ -18,7 +19,7 @@ pub(crate) struct Occurrence {
     task: u32,
     group: u32,
     worker: u32,
-    /// Whether others stand in its group, and whether others of the task stand outside.
+    /// Whether its group has other items, and whether the task has items outside the group.
     company: bool,
     outside: bool,
 }
@@ -66,7 +67,7 @@ pub(crate) struct Weights {
     pub(crate) same: Array2<f64>,
     pub(crate) differ: Array2<f64>,
     /// Of the objects in clusters c and d, the diagonal being the above: workers x k x k,
-    /// symmetric. Only where the rates tell clusters apart.
+    /// symmetric. Only where the rates distinguish pairs of clusters.
     between: Option<[Vec<f64>; 2]>,
 }
 
@@ -164,16 +165,13 @@ pub(crate) fn sweep(
 /// near 0 is left out.
 fn add_product(field: &mut [f64], table: &[f64], x: impl Iterator<Item = f64>) {
     for (row, x) in table.chunks_exact(field.len()).zip(x) {
-        if x.abs() > NOTHING {
+        if x.abs() > NEGLIGIBLE {
             for (f, t) in field.iter_mut().zip(row) {
                 *f += x * t;
             }
         }
     }
 }
-
-/// Memberships this small change a field by far less than any tolerance.
-pub(crate) const NOTHING: f64 = 1e-9;
 
 /// exp and scaling to sum 1, in place.
 fn softmax(x: &mut [f64]) {

@@ -1,5 +1,7 @@
-use crate::Answers;
-use crate::blocks::{Counts, bernoulli};
+use crate::answers::Answers;
+use crate::crowd_rates::CrowdRates;
+use crate::expected_counts::ExpectedCounts;
+use crate::likelihood::bernoulli;
 
 /// Evidence, in nats, from which on a worker is named a spammer.
 const NAMED: f64 = 3.0;
@@ -9,15 +11,15 @@ const CHANCE: f64 = 1.92;
 /// How one worker answers, given a clustering.
 ///
 /// ```
-/// use consilience_completion::{Answers, CrowdClustering, Grouped};
+/// use consilience_crowd::{Answers, CrowdClustering, GroupAnswer};
 ///
 /// // Six workers group ten objects by parity, the seventh at random.
 /// let random = [0, 1, 1, 0, 0, 1, 1, 0, 0, 1];
-/// let rows: Vec<Grouped> = (0..70)
+/// let rows: Vec<GroupAnswer> = (0..70)
 ///     .map(|r| (r / 10, r % 10))
 ///     .map(|(worker, item)| {
 ///         let group = if worker < 6 { item % 2 } else { random[item] };
-///         Grouped { worker, task: 0, item, group }
+///         GroupAnswer { worker, task: 0, item, group }
 ///     })
 ///     .collect();
 /// let result = CrowdClustering::new(2).fit(&Answers::from_groupings(10, &rows)?, &())?.output;
@@ -25,7 +27,10 @@ const CHANCE: f64 = 1.92;
 /// assert!(result.workers[0].evidence > 0.0);
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
+#[doc(alias = "worker quality")]
+#[doc(alias = "annotator")]
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct WorkerRates {
     /// The worker's own number.
     pub worker: usize,
@@ -35,12 +40,11 @@ pub struct WorkerRates {
     pub same_together: f64,
     /// Probability of calling two objects apart the same, shrunk to the crowd's.
     pub same_apart: f64,
-    /// Log-likelihood ratio (nats) of answering as the crowd does against answering without
-    /// looking, at the worker's own share of "same". A task of s items counts as s - 1 answers,
-    /// since its pairs hang together.
+    /// Log-likelihood ratio (nats) of answering as the crowd does against answering at random, at the worker's own share of "same". A task of s items counts as s - 1 answers,
+    /// since its pairs depend on each other.
     pub evidence: f64,
     /// Log-likelihood ratio (nats) of the worker's own two rates against one rate for all pairs:
-    /// how much the answers tell at all, turned round or not.
+    /// how much the answers say at all, the right way round or not.
     pub own_information: f64,
 }
 
@@ -51,7 +55,7 @@ impl WorkerRates {
         self.same_together - self.same_apart
     }
 
-    /// Whether the worker seems to answer without looking: evidence below -3 and no more own
+    /// Whether the worker seems to answer at random: evidence below -3 and no more own
     /// information than chance gives.
     pub fn is_spammer(&self) -> bool {
         self.evidence < -NAMED && self.own_information < CHANCE
@@ -59,8 +63,8 @@ impl WorkerRates {
 }
 
 /// Every worker's rates under the expected counts.
-pub(crate) fn table(answers: &Answers, counts: &Counts, pseudo: f64) -> Vec<WorkerRates> {
-    let (together, apart) = counts.crowd();
+pub(crate) fn table(answers: &Answers, counts: &ExpectedCounts, pseudo: f64) -> Vec<WorkerRates> {
+    let CrowdRates { same_together: together, same_apart: apart } = counts.crowd();
     let mut pairs = vec![0usize; answers.n_workers()];
     let mut independent = vec![0usize; answers.n_workers()];
     for task in answers.tasks() {

@@ -1,42 +1,11 @@
-//! The constrained pairs, and the products of the k x k problem with them.
+//! The products of the k x k problem with the constrained pairs.
 
-use consilience_core::{Constraints, Link};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use ndarray::{Array2, ArrayView2, Axis};
 
-/// The pairs that are known, in a fixed order whatever the order in which they were said.
-#[derive(Clone, Debug)]
-pub(super) struct Pairs {
-    /// The smaller object, the larger, and what their similarity must be.
-    links: Vec<(usize, usize, f64)>,
-}
-
-impl Pairs {
-    /// The constraints as they were said.
-    pub(super) fn new(constraints: &Constraints) -> Self {
-        let mut links: Vec<(usize, usize, f64)> = constraints
-            .iter()
-            .map(|p| (p.i, p.j, f64::from(u8::from(p.link == Link::Must))))
-            .collect();
-        links.sort_unstable_by_key(|l| (l.0, l.1));
-        Pairs { links }
-    }
-
-    pub(super) fn from_links(links: Vec<(usize, usize, f64)>) -> Self {
-        Pairs { links }
-    }
-
-    pub(super) fn links(&self) -> &[(usize, usize, f64)] {
-        &self.links
-    }
-
-    /// Numbers of must-links and of cannot-links.
-    pub(super) fn kinds(&self) -> (usize, usize) {
-        let must = self.links.iter().filter(|l| l.2 == 1.0).count();
-        (must, self.links.len() - must)
-    }
-}
+use crate::known_pairs::KnownPairs;
+use crate::product::product;
 
 /// The linear map `M -> (z_i' M z_j)` over the pairs, on the rows of the constrained objects only.
 pub(super) struct Sampling {
@@ -53,12 +22,13 @@ pub(super) struct Sampling {
 
 impl Sampling {
     /// Rows of `z` (N x k) for the objects that occur, times `scale`.
-    pub(super) fn new(z: ArrayView2<'_, f64>, scale: f64, pairs: &Pairs) -> Self {
-        let mut objects: Vec<usize> = pairs.links.iter().flat_map(|l| [l.0, l.1]).collect();
+    pub(super) fn new(z: ArrayView2<'_, f64>, scale: f64, pairs: &KnownPairs) -> Self {
+        let mut objects: Vec<usize> = pairs.links().iter().flat_map(|l| [l.0, l.1]).collect();
         objects.sort_unstable();
         objects.dedup();
         let place = |i: usize| objects.binary_search(&i).unwrap_or(0) as u32;
-        let ends: Vec<(u32, u32)> = pairs.links.iter().map(|l| (place(l.0), place(l.1))).collect();
+        let ends: Vec<(u32, u32)> =
+            pairs.links().iter().map(|l| (place(l.0), place(l.1))).collect();
         let mut offsets = vec![0usize; objects.len() + 1];
         for &(a, b) in &ends {
             offsets[a as usize + 1] += 1;
@@ -76,7 +46,7 @@ impl Sampling {
             }
         }
         let rows = (z.select(Axis(0), &objects) * scale).as_standard_layout().to_owned();
-        let target = pairs.links.iter().map(|l| l.2).collect();
+        let target = pairs.links().iter().map(|l| l.2).collect();
         Sampling { rows, ends, offsets, incident, target }
     }
 
@@ -133,18 +103,4 @@ fn gram(a: &[f64], b: &[f64], m: usize, ka: usize, kb: usize, out: &mut Array2<f
         let out = MatMut::from_row_major_slice_mut(out, ka, kb);
         matmul(out, Accum::Replace, a.transpose(), b, 1.0, Par::Seq);
     }
-}
-
-/// `A B` on one thread, so that its bits never depend on the pool.
-pub(crate) fn product(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array2<f64> {
-    let ((m, k), r) = (a.dim(), b.ncols());
-    let mut out = Array2::zeros((m, r));
-    let (a, b) = (a.as_standard_layout(), b.as_standard_layout());
-    if let (Some(a), Some(b), Some(out), true) =
-        (a.as_slice(), b.as_slice(), out.as_slice_mut(), m > 0 && k > 0 && r > 0)
-    {
-        let (a, b) = (MatRef::from_row_major_slice(a, m, k), MatRef::from_row_major_slice(b, k, r));
-        matmul(MatMut::from_row_major_slice_mut(out, m, r), Accum::Replace, a, b, 1.0, Par::Seq);
-    }
-    out
 }

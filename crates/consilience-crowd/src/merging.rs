@@ -7,8 +7,8 @@ use consilience_core::{Observer, Result};
 
 use crate::dawid_skene::Posterior;
 
-/// Merges between looks at the observer.
-const PATIENCE: usize = 256;
+/// Merges between two checks of the observer.
+const CHECKED_EVERY: usize = 256;
 
 /// What the merging came to.
 pub(crate) struct Agglomerated {
@@ -30,10 +30,10 @@ pub(crate) fn agglomerate(
     observer: &dyn Observer,
 ) -> Result<Agglomerated> {
     let n = posterior.n;
-    let mut clusters = Clusters::new(posterior, ((k.max(2) - 1) as f64).ln());
+    let mut clusters = Merging::new(posterior, ((k.max(2) - 1) as f64).ln());
     let mut supported = None;
     for left in (k.max(1) + 1..=n).rev() {
-        if (n - left).is_multiple_of(PATIENCE) {
+        if (n - left).is_multiple_of(CHECKED_EVERY) {
             observer.check()?;
         }
         let Some((score, a, b)) = clusters.best() else { break };
@@ -77,7 +77,7 @@ impl PartialEq for Offer {
 
 impl Eq for Offer {}
 
-struct Clusters {
+struct Merging {
     /// Of each live cluster: summed log-odds of the answered pairs with others, and their number.
     neighbours: Vec<BTreeMap<u32, (f64, f64)>>,
     parent: Vec<u32>,
@@ -89,10 +89,10 @@ struct Clusters {
     unanswered: f64,
 }
 
-impl Clusters {
+impl Merging {
     fn new(posterior: &Posterior, unanswered: f64) -> Self {
         let n = posterior.n;
-        let mut out = Clusters {
+        let mut out = Merging {
             neighbours: vec![BTreeMap::new(); n],
             parent: (0..n as u32).collect(),
             size: vec![1; n],
@@ -133,12 +133,12 @@ impl Clusters {
         };
         let mut smallest = self.by_size.iter();
         let (&(s, a), &(t, b)) = (smallest.next()?, smallest.next()?);
-        let silent = -self.unanswered * f64::from(s) * f64::from(t);
+        let unanswered = -self.unanswered * f64::from(s) * f64::from(t);
         match answered {
-            Some(best) if best.0 >= silent || self.neighbours[a as usize].contains_key(&b) => {
+            Some(best) if best.0 >= unanswered || self.neighbours[a as usize].contains_key(&b) => {
                 Some(best)
             }
-            _ => Some((silent, a.min(b), a.max(b))),
+            _ => Some((unanswered, a.min(b), a.max(b))),
         }
     }
 

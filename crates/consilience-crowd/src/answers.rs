@@ -2,7 +2,7 @@ use consilience_core::{Ensemble, Error, ErrorKind, Result};
 
 /// In one task a worker put an item into a group: one row of [`Answers::from_groupings`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Grouped {
+pub struct GroupAnswer {
     /// Who answered; any number.
     pub worker: usize,
     /// The task; the same task may be done by several workers.
@@ -15,7 +15,7 @@ pub struct Grouped {
 
 /// In one task a worker described an item by a keyword: one row of [`Answers::from_keywords`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Keyword {
+pub struct KeywordAnswer {
     /// Who answered; any number.
     pub worker: usize,
     /// The task; objects are compared where the same worker described both in one task.
@@ -50,9 +50,9 @@ pub struct PairAnswer {
 /// nothing, to the bit.
 ///
 /// ```
-/// use consilience_completion::{Answers, Grouped, PairAnswer};
+/// use consilience_crowd::{Answers, GroupAnswer, PairAnswer};
 ///
-/// let row = |worker, item, group| Grouped { worker, task: 0, item, group };
+/// let row = |worker, item, group| GroupAnswer { worker, task: 0, item, group };
 /// let answers = Answers::from_groupings(4, &[row(7, 0, 1), row(7, 1, 1), row(7, 2, 5), row(9, 1, 0)])?;
 /// assert_eq!((answers.n_objects(), answers.n_workers(), answers.n_pair_answers()), (4, 2, 3));
 /// let said: Vec<_> = answers.pairs().map(|p| (p.i, p.j, p.same)).collect();
@@ -114,7 +114,7 @@ impl Answers {
     /// [`ErrorKind::Empty`] without objects or rows, [`ErrorKind::OutOfRange`] for an item that
     /// does not exist, [`ErrorKind::Contradiction`] for an item in two groups of one task,
     /// [`ErrorKind::InvalidParameter`] for an item twice in one group, each with the rows.
-    pub fn from_groupings(objects: usize, rows: &[Grouped]) -> Result<Self> {
+    pub fn from_groupings(objects: usize, rows: &[GroupAnswer]) -> Result<Self> {
         check_size(objects, rows.len())?;
         for (r, row) in rows.iter().enumerate() {
             check_item(row.item, objects, r)?;
@@ -200,7 +200,7 @@ impl Answers {
     ///
     /// # References
     /// Yi 2014, Sect. 3.3.1 (Tattoo, ImageNet, PASCAL 07: one keyword in common).
-    pub fn from_keywords(objects: usize, rows: &[Keyword], shared: usize) -> Result<Self> {
+    pub fn from_keywords(objects: usize, rows: &[KeywordAnswer], shared: usize) -> Result<Self> {
         check_size(objects, rows.len())?;
         if shared == 0 {
             return Err(Error::invalid(
@@ -217,7 +217,7 @@ impl Answers {
         let mut tasks: Vec<Loose> = Vec::new();
         for task in rows.chunk_by(|a, b| (a.worker, a.task) == (b.worker, b.task)) {
             let worker = place(&workers, task[0].worker);
-            let items: Vec<&[Keyword]> = task.chunk_by(|a, b| a.item == b.item).collect();
+            let items: Vec<&[KeywordAnswer]> = task.chunk_by(|a, b| a.item == b.item).collect();
             for (at, a) in items.iter().enumerate() {
                 for b in &items[at + 1..] {
                     let (i, j) = (a[0].item as u32, b[0].item as u32);
@@ -401,7 +401,7 @@ fn grouped(mut labelled: Vec<(usize, u32)>) -> Vec<Vec<u32>> {
 }
 
 /// Keywords that two ascending lists share.
-fn in_common(a: &[Keyword], b: &[Keyword]) -> usize {
+fn in_common(a: &[KeywordAnswer], b: &[KeywordAnswer]) -> usize {
     let (mut at, mut common) = (0, 0);
     for x in a {
         while at < b.len() && b[at].keyword < x.keyword {
@@ -417,8 +417,8 @@ mod tests {
     use super::*;
     use consilience_core::Partition;
 
-    fn row(worker: usize, task: usize, item: usize, group: usize) -> Grouped {
-        Grouped { worker, task, item, group }
+    fn row(worker: usize, task: usize, item: usize, group: usize) -> GroupAnswer {
+        GroupAnswer { worker, task, item, group }
     }
 
     #[test]
@@ -426,7 +426,7 @@ mod tests {
         let rows =
             [row(0, 0, 0, 0), row(0, 0, 2, 1), row(0, 0, 3, 0), row(1, 1, 0, 4), row(1, 1, 1, 4)];
         let plain = Answers::from_groupings(5, &rows).unwrap();
-        let mut wild: Vec<Grouped> =
+        let mut wild: Vec<GroupAnswer> =
             rows.iter().map(|r| row(r.worker, 99 - r.task * 7, r.item, 1000 - r.group)).collect();
         wild.reverse();
         assert_eq!(Answers::from_groupings(5, &wild).unwrap(), plain);
@@ -436,7 +436,7 @@ mod tests {
 
     #[test]
     fn bad_rows_are_named() {
-        let kind = |rows: &[Grouped]| {
+        let kind = |rows: &[GroupAnswer]| {
             let e = Answers::from_groupings(3, rows).unwrap_err();
             (e.kind(), e.message().to_string())
         };
@@ -460,7 +460,7 @@ mod tests {
 
     #[test]
     fn keywords_agree_by_number() {
-        let word = |item, keyword| Keyword { worker: 0, task: 0, item, keyword };
+        let word = |item, keyword| KeywordAnswer { worker: 0, task: 0, item, keyword };
         let rows =
             [word(0, 1), word(0, 2), word(1, 2), word(1, 1), word(2, 2), word(2, 2), word(3, 9)];
         let same = |shared| -> Vec<(usize, usize)> {
