@@ -11,7 +11,8 @@ use consilience::num::eigen::symmetric_eigen;
 use consilience::{
     CoAssociation, ConsensusFunction, Dendrogram, EliteNeighbours, Ensemble, ErrorKind,
     EvidenceAccumulation, Grouping, Hierarchy, Linkage, MemoryBudget, Microclusters, PairCounts,
-    ProbabilityTrajectories, Pta, Ptgp, PtsSolver, Seed, Similarity, SparsePairCounts, Transition,
+    ProbabilityTrajectories, Pta, Ptgp, PtsSolver, Report, Seed, Similarity, SparsePairCounts,
+    Transition,
 };
 use consilience_conformance::small_worlds;
 use ndarray::Array2;
@@ -91,7 +92,7 @@ fn counts_and_co_association() {
             let node = m.grouping().of_object();
             let dense = PairCounts::of(&m, MemoryBudget::default(), &()).unwrap();
             let sparse = SparsePairCounts::of(&m, &()).unwrap();
-            let graph = CoAssociation::default().between(&m, &()).unwrap();
+            let graph = CoAssociation::default().between(&m, &mut Report::default(), &()).unwrap();
             for i in 0..rows.len() {
                 assert_eq!(node[i] == Grouping::NONE, silent(&rows[i]));
                 for j in (0..rows.len()).filter(|&j| !silent(&rows[i]) && !silent(&rows[j])) {
