@@ -3,6 +3,7 @@
 //! problem.
 
 pub mod assignment;
+mod dot;
 pub mod eigen;
 mod float;
 pub mod kmeans;
@@ -14,4 +15,5 @@ pub mod svd;
 pub mod tally;
 pub mod transfer;
 
+pub use dot::dot;
 pub use float::Float;

@@ -1,13 +1,14 @@
 use std::ops::Range;
 
+use consilience_core::Microclusters;
 use consilience_core::scores::Contingency;
 use consilience_core::{
     Ensemble, Error, ErrorKind, Fit, LabelInt, Memberships, MemoryBudget, Observer, Partition,
     RawLabel, Report, Result, Seed, Status,
 };
-use consilience_graph::{Diffusion, Microclusters};
 use consilience_num::assignment::max_assignment;
 use consilience_num::kmeans::{KMeansOptions, RowSource, fit_source};
+use consilience_walk::Diffusion;
 use ndarray::Array2;
 use rayon::prelude::*;
 
@@ -58,7 +59,7 @@ impl Updater {
     /// The rounded clustering, and the common cluster of each of its clusters.
     pub(crate) fn round(&self) -> Result<(Partition, Vec<u16>)> {
         fn numbered<L: LabelInt + RawLabel>(labels: &[L]) -> Result<(Partition, Vec<u16>)> {
-            let key = |i: usize| labels[i].key().filter(|_| labels[i] != L::MISSING);
+            let key = |i: usize| labels[i].key().filter(|_| !labels[i].is_missing());
             let p = Partition::from_fn(labels.len(), key)?;
             let mut numbers = vec![None; p.n_clusters()];
             let mut missing = numbers.len();
@@ -327,7 +328,7 @@ impl Updater {
             let weights: Vec<f64> = support.iter().map(|&u| gamma[u]).collect();
             let diffusion = Diffusion::new(clusters).seed(seed);
             let fit = report.stage("partition", || {
-                diffusion.cut_weighted(&microclusters, &weights, observer)
+                diffusion.solve_weighted(&microclusters, &weights, observer)
             })?;
             report.status = fit.report.status;
             report.notes.extend(fit.report.notes);
