@@ -2,7 +2,7 @@ use consilience_core::{
     ConsensusFunction, Ensemble, Fit, GraphPartitioner, MemoryBudget, Observer, Partition, Report,
     Result, Seed, SimilarityGraph, Status,
 };
-use consilience_graph::{Agglomeration, CountRow, Cut, Linkage, Microclusters};
+use consilience_graph::{Agglomeration, CountRow, Linkage, Microclusters};
 use ndarray::{Array1, Array2};
 use rayon::prelude::*;
 
@@ -127,7 +127,7 @@ impl EcmcAl {
                 |(mut row, mut bins), i| {
                     if i % 64 != 0 || !observer.cancelled() {
                         row.fill(microclusters, i);
-                        for j in (0..n).filter(|&j| j != i && row.both[j] > 0) {
+                        for j in (0..n).filter(|&j| j != i && row.both()[j] > 0) {
                             bins[(row.ratio(j) * BINS as f64 + 1e-9) as usize] +=
                                 sizes[i] * sizes[j];
                         }
@@ -168,7 +168,7 @@ impl EcmcAl {
                     row.fill(microclusters, i);
                     let known = |j: usize| {
                         let share = if j == i { 1.0 } else { row.ratio(j) };
-                        let counted = j == i || row.both[j] > 0;
+                        let counted = j == i || row.both()[j] > 0;
                         agreed(share, d0, d1).filter(|_| counted).map(|v| (j as u32, v))
                     };
                     Ok((0..n).filter_map(known).collect())
@@ -217,7 +217,7 @@ impl ConsensusFunction for EcmcAl {
         observer.check()?;
         let similarity = cosines(&completed);
         let graph = SimilarityGraph::new(microclusters.grouping().clone(), similarity)?;
-        let cut = Agglomeration::new(self.linkage, Cut::Clusters(self.clusters));
+        let cut = Agglomeration::new(self.linkage, self.clusters);
         let partition = report.stage("partition", || cut.fit(graph, observer))?.output;
         if status != Status::Solved {
             report.status = status;

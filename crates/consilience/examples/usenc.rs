@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use consilience::ndarray::Array2;
 use consilience::{
-    BaseClusterer, ConsensusFunction, Generator, Partition, Result, Seed, USpec, Usenc, scores,
+    BaseClusterer, ConsensusFunction, Generator, Partition, Result, Seed, USenc, USpec, scores,
 };
 
 /// Points of a shape and the part of it that each belongs to.
@@ -80,7 +80,7 @@ fn main() -> Result<()> {
     );
 
     let start_of_consensus = Instant::now();
-    let found = Usenc::new(truth.n_clusters()).fit(&ensemble, &())?;
+    let found = USenc::new(truth.n_clusters()).fit(&ensemble, &())?;
     println!("  consensus: {:.2} s", start_of_consensus.elapsed().as_secs_f64());
     for (stage, time) in &found.report.stages {
         println!("    {stage}: {:.2} s", time.as_secs_f64());

@@ -8,7 +8,7 @@ use std::path::Path;
 use consilience::ndarray::{Array1, Array2, Axis, Ix1, Ix2, OwnedRepr};
 use consilience::{
     BaseClusterer, ConsensusFunction, Ensemble, EvidenceAccumulation, Generator, KMeans, Partition,
-    Ptgp, Result, Scale, Seed, USpec, Usenc, scores,
+    Ptgp, Result, Scale, Seed, USenc, USpec, scores,
 };
 use ndarray_npy::NpzReader;
 
@@ -85,7 +85,7 @@ fn main() -> Result<()> {
             let values = [
                 one(Box::new(KMeans::new().restarts(10)), seed)?,
                 one(Box::new(USpec::new()), seed)?,
-                nmi(&Usenc::new(k).seed(Seed(seed)).consensus(&ensemble)?, &truth)?,
+                nmi(&USenc::new(k).seed(Seed(seed)).consensus(&ensemble)?, &truth)?,
                 nmi(&Ptgp::new(k).consensus(&ensemble)?, &truth)?,
                 eac,
                 mean,
