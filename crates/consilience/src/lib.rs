@@ -34,9 +34,10 @@ pub use consilience_generate::{
 #[cfg(feature = "metis")]
 pub use consilience_graph::MetisCut;
 pub use consilience_graph::{
-    Agglomeration, ClusterIncidence, CoAssociation, CountRow, CutMethod, IncidenceSpectrum,
-    LeafWeights, Lifespan, Linked, PairCounts, Partitioned, SparsePairCounts, SpectralCut,
-    TransferCut, ensemble_driven_cluster_index, linkage, normalized_crowd_agreement, vat_order,
+    Agglomeration, CliqueCut, ClusterIncidence, ClusterOverlaps, CoAssociation, CountRow,
+    CutMethod, EvidenceWeights, IncidenceSpectrum, LeafWeights, Lifespan, Linked, PairCounts,
+    Partitioned, SparsePairCounts, SpectralCut, TransferCut, ensemble_driven_cluster_index,
+    linkage, linked_method, normalized_crowd_agreement, similarity_from_sprs, vat_order,
 };
 pub use consilience_metric::{
     Assign, Ccskl, Clustering, ConstrainedClusterer, CopKMeans, Dca, Fpc, Itml, LinearMap, Lmnn,

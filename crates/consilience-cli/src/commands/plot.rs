@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use consilience::{
-    Agglomeration, ClusterNumber, CoAssociation, ConsensusCdf, Cut, Seed, Similarity,
+    Agglomeration, ClusterNumber, Clusters, CoAssociation, ConsensusCdf, Seed, Similarity,
     cluster_relations, surviving_clusters, vat_order,
 };
 use ndarray::Axis;
@@ -64,7 +64,7 @@ fn dendrogram(args: &Plot, terminal: &Terminal) -> Outcome<String> {
     if sizes.is_empty() {
         return Err(Failure::Bad(format!("{}: no object is labelled", args.input.display())));
     }
-    let tree = Agglomeration::new(grown.linkage, Cut::LongestLifetime)
+    let tree = Agglomeration::new(grown.linkage, Clusters::Lifetime)
         .weights(grown.weights)
         .dendrogram(graph, terminal)?;
     pictures::dendrogram(&tree, &sizes, &format!("Dendrogram, {}", args.method))

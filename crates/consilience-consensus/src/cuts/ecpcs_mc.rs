@@ -1,6 +1,6 @@
 use consilience_core::{
     Clusters, Ensemble, Fit, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition,
-    Report, Result, Seed,
+    Report, Result, Seed, Status,
 };
 use consilience_graph::{
     ClusterIncidence, SpectralCount, check_restarts, cluster_directions, leading_eigenpairs,
@@ -108,16 +108,20 @@ impl EcpcsMc {
         alike *= &scale;
         alike *= &scale.view().insert_axis(Axis(1));
         let count = SpectralCount::new(self.clusters, c)?;
-        let (values, vectors) = leading_eigenpairs(&alike, count.eigenpairs().min(c))?;
+        let found = leading_eigenpairs(&alike, count.eigenpairs().min(c))?;
         observer.check()?;
-        let k = count.clusters(&values);
-        let rows = vectors.slice(ndarray::s![.., ..k]).to_owned();
+        let k = count.clusters(&found.values);
+        let rows = found.vectors.slice(ndarray::s![.., ..k]).to_owned();
         let options = KMeansOptions {
             restarts: self.restarts,
             seed: self.seed.derive("meta-clusters", 0).0,
             ..KMeansOptions::new(k)
         };
-        cluster_directions(rows, None, &options, observer)
+        let mut fit = cluster_directions(rows, None, &options, observer)?;
+        if !found.converged {
+            fit.report.status = Status::MaxIterations;
+        }
+        Ok(fit)
     }
 }
 

@@ -65,8 +65,8 @@ impl Similarity for LinkSimilarity {
 /// Link-based clustering ensembles (WCT, SRS, ASRS): linkage on a similarity that looks at what
 /// clusters have in common.
 ///
-/// Use it where [`EvidenceAccumulation`](crate::EvidenceAccumulation) has too few members to go by,
-/// so that many pairs are never or always together: the links between clusters tell those apart.
+/// Use it where [`EvidenceAccumulation`](crate::EvidenceAccumulation) has too few members,
+/// so that many pairs are never or always together: the links between clusters distinguish those.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
