@@ -80,10 +80,11 @@ fn cdf(args: &Plot, terminal: &Terminal) -> Outcome<String> {
         let (x, y) = cdf.staircase();
         x.into_iter().zip(y).collect::<Vec<_>>()
     };
-    let mut named = vec![("members".to_owned(), steps(&ConsensusCdf::of(&ensemble, terminal)?))];
+    let mut named =
+        vec![("members".to_owned(), steps(&ConsensusCdf::of_observed(&ensemble, terminal)?))];
     if let Some(largest) = args.up_to {
         let number = ClusterNumber::new().up_to(largest).seed(Seed(args.common.seed));
-        let table = number.choose(&ensemble, terminal)?;
+        let table = number.fit(&ensemble, terminal)?.output;
         table.notes.iter().for_each(|note| terminal.note(note));
         named.extend(
             table.rows.iter().map(|row| (format!("k = {}", row.clusters), steps(&row.cdf))),
