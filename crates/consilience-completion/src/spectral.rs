@@ -41,7 +41,7 @@ impl SymmetricOperator for Shifted {
 /// as the strong ones.
 pub(crate) fn embedding(matrix: &dyn SymmetricOperator, k: usize, seed: Seed) -> Array2<f64> {
     let seed = seed.derive("crowd eigenvectors", 0).0;
-    let options = TruncatedOptions { count: k, tolerance: TOLERANCE, seed, ..Default::default() };
+    let options = TruncatedOptions::new(k).tolerance(TOLERANCE).seed(seed);
     let top = truncated_eigen(&Operator(matrix), &options);
     let mut rows = top.vectors;
     for (mut column, &value) in rows.columns_mut().into_iter().zip(&top.values) {
@@ -75,11 +75,7 @@ pub(crate) fn round(
     if k <= 1 || rows.is_empty() {
         return Ok(vec![0; n]);
     }
-    let options = KMeansOptions {
-        restarts: RESTARTS,
-        seed: seed.derive("crowd k-means", 0).0,
-        ..KMeansOptions::new(k)
-    };
+    let options = KMeansOptions::new(k).restarts(RESTARTS).seed(seed.derive("crowd k-means", 0));
     let found = kmeans::fit(rows, None, &options, &mut |_| !observer.cancelled());
     observer.check()?;
     Ok(found.assignment)

@@ -103,14 +103,12 @@ impl KMeans {
                 self.tolerance
             )));
         }
-        let options = KMeansOptions {
-            clusters,
-            restarts: self.restarts,
-            max_iterations: self.max_iterations,
-            tolerance: self.tolerance,
-            seed: seed.0,
-            parallel: rayon::current_num_threads() > 1,
-        };
+        let options = KMeansOptions::new(clusters)
+            .restarts(self.restarts)
+            .max_iterations(self.max_iterations)
+            .tolerance(self.tolerance)
+            .seed(seed)
+            .parallel(rayon::current_num_threads() > 1);
         let mut watch = Watch::new(observer, "k-means", self.max_iterations);
         with_rows!(features, |x| {
             let found = fit(x, None, &options, &mut |done| watch.go_on(done));

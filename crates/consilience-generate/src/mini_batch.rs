@@ -104,7 +104,7 @@ impl MiniBatchKMeans {
             centres = exact.mapv(F::from_f64);
         }
         watch.finish()?;
-        let options = KMeansOptions { max_iterations: 0, parallel, ..KMeansOptions::new(clusters) };
+        let options = KMeansOptions::new(clusters).max_iterations(0).parallel(parallel);
         let found = from_centres(x, None, centres.view(), &options, &mut |_| true);
         let mut report = Report::default();
         report.iterations = self.batches;

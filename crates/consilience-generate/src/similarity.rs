@@ -75,12 +75,10 @@ pub(crate) fn landmarks<F: Float>(
 ) -> Array2<F> {
     let drawn =
         seed.derive("landmarks", 0).stream().sample(x.nrows(), count.saturating_mul(CANDIDATES));
-    let options = KMeansOptions {
-        max_iterations: ROUNDS,
-        seed: seed.0,
-        parallel: rayon::current_num_threads() > 1,
-        ..KMeansOptions::new(count)
-    };
+    let options = KMeansOptions::new(count)
+        .max_iterations(ROUNDS)
+        .seed(seed)
+        .parallel(rayon::current_num_threads() > 1);
     fit(x.select(Axis(0), &drawn).view(), None, &options, keep_going).centres
 }
 

@@ -376,11 +376,9 @@ impl EcpcsMc {
         };
         let mut rows = vectors.slice(ndarray::s![.., ..k]).to_owned();
         unit_rows(&mut rows);
-        let options = KMeansOptions {
-            restarts: self.restarts,
-            seed: self.seed.derive("meta-clusters", 0).0,
-            ..KMeansOptions::new(k)
-        };
+        let options = KMeansOptions::new(k)
+            .restarts(self.restarts)
+            .seed(self.seed.derive("meta-clusters", 0));
         let fit = kmeans::fit(rows.view(), None, &options, &mut |_| !observer.cancelled());
         observer.check()?;
         numbered(fit)

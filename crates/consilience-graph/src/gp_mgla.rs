@@ -192,8 +192,7 @@ impl GpMgla {
         unit_rows(&mut embedding);
         let starts = farthest_first(embedding.view(), k);
         let centres = embedding.select(Axis(0), &starts);
-        let options =
-            KMeansOptions { max_iterations: ITERATIONS, ..KMeansOptions::new(starts.len()) };
+        let options = KMeansOptions::new(starts.len()).max_iterations(ITERATIONS);
         let fit = kmeans::from_centres(
             embedding.view(),
             Some(incidence.sizes()),

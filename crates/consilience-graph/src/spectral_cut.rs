@@ -199,8 +199,7 @@ impl GraphPartitioner for SpectralCut {
 fn leading(a: &Array2<f64>, count: usize) -> Result<(Vec<f64>, Array2<f64>, bool)> {
     let n = a.nrows();
     if n > DENSE && 5 * count < n {
-        let top =
-            truncated_eigen(a, &TruncatedOptions { count, tolerance: 1e-8, ..Default::default() });
+        let top = truncated_eigen(a, &TruncatedOptions::new(count).tolerance(1e-8));
         return Ok((top.values, top.vectors, top.converged));
     }
     let all = symmetric_eigen(a.view())

@@ -235,8 +235,7 @@ impl TransferCut {
         let small = x.t().dot(x);
         // A handful of leading pairs of a large matrix needs no full decomposition.
         if x.ncols() > DENSE && 5 * wanted < x.ncols() {
-            let top =
-                truncated_eigen(&small, &TruncatedOptions { count: wanted, ..Default::default() });
+            let top = truncated_eigen(&small, &TruncatedOptions::new(wanted));
             if top.converged {
                 return Ok((top.values, top.vectors));
             }

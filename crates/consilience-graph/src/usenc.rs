@@ -141,13 +141,11 @@ impl Usenc {
                 Error::new(ErrorKind::NonFinite, "the graph of clusters has no eigenpairs")
             })?;
         drop(weights);
-        let options = KMeansOptions {
-            restarts: self.restarts,
-            seed: self.seed.derive("usenc", 0).0,
-            tolerance: 1e-6,
-            parallel: rayon::current_num_threads() > 1,
-            ..KMeansOptions::new(self.clusters)
-        };
+        let options = KMeansOptions::new(self.clusters)
+            .restarts(self.restarts)
+            .seed(self.seed.derive("usenc", 0))
+            .tolerance(1e-6)
+            .parallel(rayon::current_num_threads() > 1);
         let rows = Embedding::new(labels, &side.coordinates);
         let most = SAMPLE.max(self.clusters.saturating_mul(SAMPLE_PER_CLUSTER));
         let found = report.stage("k-means", || fit_source(&rows, &options, most, &mut |_| !stop()));

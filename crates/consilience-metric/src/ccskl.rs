@@ -145,8 +145,7 @@ impl ConstrainedClusterer for Ccskl {
         let mut watch = Watch::new(observer, "ccskl", self.restarts + 2);
         let graph = report.stage("neighbours", || Graph::new(x, self.neighbours));
         watch.step(0)?;
-        let options =
-            TruncatedOptions { count, tolerance: 1e-6, seed: seed.0, ..Default::default() };
+        let options = TruncatedOptions::new(count).tolerance(1e-6).seed(seed);
         let top = report.stage("eigenvectors", || truncated_eigen(&graph, &options));
         watch.step(1)?;
         let kept = top.values.iter().take_while(|&&v| v > LEAST).count();
@@ -164,12 +163,10 @@ impl ConstrainedClusterer for Ccskl {
         };
         let rows = map.embed(map.phi.view());
 
-        let options = KMeansOptions {
-            restarts: self.restarts,
-            seed: seed.0,
-            parallel: rayon::current_num_threads() > 1,
-            ..KMeansOptions::new(clusters)
-        };
+        let options = KMeansOptions::new(clusters)
+            .restarts(self.restarts)
+            .seed(seed)
+            .parallel(rayon::current_num_threads() > 1);
         let mut labels = vec![0u32; n];
         let mut centres = Array2::zeros((1, rows.ncols()));
         if used > 0 {

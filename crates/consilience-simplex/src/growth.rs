@@ -301,7 +301,7 @@ fn principal_components(features: Features<'_>, sample: usize) -> Result<Array2<
             if deviation > 0.0 && deviation.recip().is_finite() { deviation.recip() } else { 0.0 };
         column.mapv_inplace(|v| (v - *mean) * *scale);
     }
-    let svd = truncated_svd(&x, &SvdOptions { count: COMPONENTS, ..SvdOptions::default() });
+    let svd = truncated_svd(&x, &SvdOptions::new(COMPONENTS));
     let mut map = svd.map;
     map.columns_mut().into_iter().zip(&svd.values).for_each(|(mut column, &value)| column *= value);
     for (mut row, &scale) in map.rows_mut().into_iter().zip(&scales) {
@@ -407,7 +407,7 @@ mod tests {
             let Features::F64(x) = x else {
                 return Err(Error::invalid("double precision is wanted"));
             };
-            let options = KMeansOptions { seed: seed.0, ..KMeansOptions::new(k) };
+            let options = KMeansOptions::new(k).seed(seed);
             let fit = kmeans::fit(x, None, &options, &mut |_| true);
             Ok(Fit::new(Partition::from_labels(&fit.assignment)?, Report::default()))
         }

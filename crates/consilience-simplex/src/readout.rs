@@ -268,7 +268,7 @@ impl Updater {
         let support = self.support();
         let source = Rows { updater: self, support: &support };
         let seed = seed.derive("simplex k-means", 0).0;
-        let options = KMeansOptions { restarts: KMEANS_RESTARTS, seed, ..KMeansOptions::new(r) };
+        let options = KMeansOptions::new(r).restarts(KMEANS_RESTARTS).seed(seed);
         let found = fit_source(&source, &options, KMEANS_ROWS, &mut |_| !observer.cancelled());
         observer.check()?;
         let known = self.winners::<u16>();

@@ -190,13 +190,11 @@ impl Trials<'_> {
         if root.ncols() == 0 {
             return vec![0; rows.nrows()];
         }
-        let options = KMeansOptions {
-            restarts: RESTARTS,
-            seed: self.seed.derive("k-means", 1).0,
-            tolerance: 1e-4,
-            parallel: false,
-            ..KMeansOptions::new(self.clusters)
-        };
+        let options = KMeansOptions::new(self.clusters)
+            .restarts(RESTARTS)
+            .seed(self.seed.derive("k-means", 1))
+            .tolerance(1e-4)
+            .parallel(false);
         fit(product(rows, root.view()).view(), None, &options, &mut |_| true).assignment
     }
 }

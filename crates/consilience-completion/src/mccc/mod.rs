@@ -366,13 +366,11 @@ impl Mccc {
         root *= scale;
         let rows = product(z.view(), root.view());
         let map = if named { Map::Coordinates(Box::new(extension), root) } else { Map::None };
-        let options = KMeansOptions {
-            restarts: self.restarts,
-            seed: self.seed.derive("k-means", 0).0,
-            tolerance: 1e-6,
-            parallel: rayon::current_num_threads() > 1,
-            ..KMeansOptions::new(self.clusters)
-        };
+        let options = KMeansOptions::new(self.clusters)
+            .restarts(self.restarts)
+            .seed(self.seed.derive("k-means", 0))
+            .tolerance(1e-6)
+            .parallel(rayon::current_num_threads() > 1);
         let (mut found, told) = report.stage("k-means", || {
             let mut stopped = false;
             CompletedClustering::new(rows, &options, map, &mut |done| {
@@ -502,12 +500,10 @@ impl Mccc {
             let unbalance = if trivial {
                 f64::INFINITY
             } else {
-                let options = KMeansOptions {
-                    restarts: self.restarts.min(3),
-                    seed: self.seed.derive("k-means", 2).0,
-                    parallel: rayon::current_num_threads() > 1,
-                    ..KMeansOptions::new(self.clusters)
-                };
+                let options = KMeansOptions::new(self.clusters)
+                    .restarts(self.restarts.min(3))
+                    .seed(self.seed.derive("k-means", 2))
+                    .parallel(rayon::current_num_threads() > 1);
                 let rows = product(z, root.view()) * (z.nrows() as f64).sqrt();
                 let found =
                     consilience_num::kmeans::fit(rows.view(), None, &options, &mut |_| true);

@@ -81,13 +81,10 @@ impl Graph {
         };
         let matrix = Csr::from_rows(n, rows).map(|i, j, w| w * over(i, j));
         observer.check()?;
-        let options = TruncatedOptions {
-            count: k,
-            tolerance: TOLERANCE,
-            max_iterations: 60,
-            seed: seed.derive("eigenvectors", 0).0,
-            ..Default::default()
-        };
+        let options = TruncatedOptions::new(k)
+            .tolerance(TOLERANCE)
+            .max_iterations(60)
+            .seed(seed.derive("eigenvectors", 0));
         let top = truncated_eigen(&Normalised(matrix), &options);
         let kept = top.values.iter().take_while(|&&v| v > LEAST).count();
         let mut z = top.vectors.slice(s![.., ..kept]).as_standard_layout().into_owned();

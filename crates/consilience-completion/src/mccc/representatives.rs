@@ -43,12 +43,10 @@ impl Representatives {
         let count = REPRESENTATIVES.min(n / DRAWN).max(2 * k).min(n);
         let drawn =
             seed.derive("representatives", 0).stream().sample(n, count.saturating_mul(DRAWN));
-        let options = KMeansOptions {
-            max_iterations: ROUNDS,
-            seed: seed.derive("representatives", 1).0,
-            parallel: rayon::current_num_threads() > 1,
-            ..KMeansOptions::new(count)
-        };
+        let options = KMeansOptions::new(count)
+            .max_iterations(ROUNDS)
+            .seed(seed.derive("representatives", 1))
+            .parallel(rayon::current_num_threads() > 1);
         let mut stopped = false;
         let marks = fit(x.select(Axis(0), &drawn).view(), None, &options, &mut |_| {
             stopped = stopped || observer.cancelled();
@@ -78,12 +76,10 @@ impl Representatives {
         let shares = shares.map(|_, j, v| v * over(j));
         let found = truncated_svd(
             &shares,
-            &SvdOptions {
-                count: k,
-                tolerance: 1e-7,
-                max_iterations: 60,
-                seed: seed.derive("eigenvectors", 0).0,
-            },
+            &SvdOptions::new(k)
+                .tolerance(1e-7)
+                .max_iterations(60)
+                .seed(seed.derive("eigenvectors", 0)),
         );
         own.map = found.map;
         for (j, mut row) in own.map.rows_mut().into_iter().enumerate() {

@@ -220,13 +220,11 @@ impl Rdml {
     ) -> Result<Fit<CompletedClustering>> {
         observer.check()?;
         let rows = projection.project(x);
-        let options = KMeansOptions {
-            restarts: self.restarts,
-            seed: self.seed.derive("k-means", 0).0,
-            tolerance: 1e-6,
-            parallel: rayon::current_num_threads() > 1,
-            ..KMeansOptions::new(self.clusters)
-        };
+        let options = KMeansOptions::new(self.clusters)
+            .restarts(self.restarts)
+            .seed(self.seed.derive("k-means", 0))
+            .tolerance(1e-6)
+            .parallel(rayon::current_num_threads() > 1);
         let (found, told) = report.stage("k-means", || {
             let mut stopped = false;
             CompletedClustering::new(rows, &options, Map::Projection(projection), &mut |done| {

@@ -136,11 +136,9 @@ impl ConstrainedClusterer for SeededKMeans {
                 take_means(x.view(), &labels, &mut centres);
             }
         } else {
-            let options = KMeansOptions {
-                max_iterations: self.max_iterations,
-                parallel: rayon::current_num_threads() > 1,
-                ..KMeansOptions::new(centres.nrows())
-            };
+            let options = KMeansOptions::new(centres.nrows())
+                .max_iterations(self.max_iterations)
+                .parallel(rayon::current_num_threads() > 1);
             let mut stopped = Ok(());
             let found = from_centres(x.view(), None, centres.view(), &options, &mut |done| {
                 stopped = watch.step(done);

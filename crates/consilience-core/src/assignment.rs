@@ -22,7 +22,7 @@ const LARGEST_SAFE: f64 = 1e150;
 /// Where a weight is NaN or infinite every entry of the result is `None`.
 ///
 /// ```
-/// use consilience_num::assignment::max_assignment;
+/// use consilience_core::assignment::max_assignment;
 /// use ndarray::array;
 ///
 /// // Taking the largest entry first (5) would give 5 + 0; the best is 4 + 4.
@@ -48,20 +48,28 @@ pub fn max_assignment(weights: ArrayView2<f64>) -> Vec<Option<usize>> {
     // The solver minimises: hence the sign.
     let scale = if largest > LARGEST_SAFE { 2f64.powi(-600) } else { 1.0 };
     let costs: Vec<f64> = weights.iter().map(|w| -w * scale).collect();
-    if let Ok((row, column)) = lsap::solve(rows, columns, &costs, false) {
-        for (i, j) in row.into_iter().zip(column) {
-            assigned[i] = Some(j);
-        }
+    for (i, j) in cheapest(rows, columns, &costs).into_iter().flatten() {
+        assigned[i] = Some(j);
     }
     assigned
+}
+
+/// The `min(rows, columns)` pairs of rows and columns, one to one, of least total cost, by rows;
+/// `None` where a cost is not finite.
+pub(crate) fn cheapest(
+    rows: usize,
+    columns: usize,
+    costs: &Vec<f64>,
+) -> Option<impl Iterator<Item = (usize, usize)>> {
+    let (row, column) = lsap::solve(rows, columns, costs, false).ok()?;
+    Some(row.into_iter().zip(column))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Seed;
     use ndarray::Array2;
-    use rand_chacha::ChaCha8Rng;
-    use rand_core::{Rng, SeedableRng};
 
     /// Largest weight of `pairs` more pairs, from row `row` on, over all possibilities.
     fn brute_force(w: &Array2<f64>, row: usize, used: &mut Vec<bool>, pairs: usize) -> f64 {
@@ -99,14 +107,14 @@ mod tests {
 
     #[test]
     fn as_good_as_all_possibilities() {
-        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let mut stream = Seed(1).stream();
         for rows in 1..=6 {
             for columns in 1..=6 {
                 for case in 0..12 {
                     // Small integers: many ties, exact sums.
                     let range = [3, 20, 1000][case % 3];
                     let w = Array2::from_shape_simple_fn((rows, columns), || {
-                        (rng.next_u64() % range) as f64 - (range / 3) as f64
+                        stream.below(range) as f64 - (range / 3) as f64
                     });
                     let best = brute_force(&w, 0, &mut vec![false; columns], rows.min(columns));
                     assert_eq!(weight(&w, &max_assignment(w.view())), best, "{w}");
