@@ -40,7 +40,7 @@ impl SymmetricOperator for Shifted {
 /// Scaling by the eigenvalue keeps weak eigenvectors, which carry the noise, from weighing as much
 /// as the strong ones.
 pub(crate) fn embedding(matrix: &dyn SymmetricOperator, k: usize, seed: Seed) -> Array2<f64> {
-    let seed = seed.derive("crowd eigenvectors", 0).0;
+    let seed = seed.derive("crowd eigenvectors", 0);
     let options = TruncatedOptions::new(k).tolerance(TOLERANCE).seed(seed);
     let top = truncated_eigen(&Operator(matrix), &options);
     let mut rows = top.vectors;
@@ -76,9 +76,7 @@ pub(crate) fn round(
         return Ok(vec![0; n]);
     }
     let options = KMeansOptions::new(k).restarts(RESTARTS).seed(seed.derive("crowd k-means", 0));
-    let found = kmeans::fit(rows, None, &options, &mut |_| !observer.cancelled());
-    observer.check()?;
-    Ok(found.assignment)
+    Ok(kmeans::fit(rows, None, &options, observer)?.assignment)
 }
 
 /// Eigenvectors and k-means of a matrix.

@@ -379,8 +379,7 @@ impl EcpcsMc {
         let options = KMeansOptions::new(k)
             .restarts(self.restarts)
             .seed(self.seed.derive("meta-clusters", 0));
-        let fit = kmeans::fit(rows.view(), None, &options, &mut |_| !observer.cancelled());
-        observer.check()?;
+        let fit = kmeans::fit(rows.view(), None, &options, observer)?;
         numbered(fit)
     }
 }

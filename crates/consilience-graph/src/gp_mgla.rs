@@ -198,9 +198,8 @@ impl GpMgla {
             Some(incidence.sizes()),
             centres.view(),
             &options,
-            &mut |_| !observer.cancelled(),
-        );
-        observer.check()?;
+            observer,
+        )?;
         numbered(fit)
     }
 }

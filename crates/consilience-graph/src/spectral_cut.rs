@@ -145,11 +145,9 @@ impl SpectralCut {
         let used = k.min(rows.ncols());
         rows = rows.slice(ndarray::s![.., ..used]).to_owned();
         unit_rows(&mut rows);
-        let mut options = KMeansOptions::new(k);
-        options.restarts = self.restarts;
-        options.seed = self.seed.derive("spectral cut", 0).0;
-        let fit = kmeans::fit(rows.view(), Some(sizes), &options, &mut |_| !observer.cancelled());
-        observer.check()?;
+        let options =
+            KMeansOptions::new(k).restarts(self.restarts).seed(self.seed.derive("spectral cut", 0));
+        let fit = kmeans::fit(rows.view(), Some(sizes), &options, observer)?;
         let Fit { output, report: found } = numbered(fit)?;
         if found.status != Status::Solved {
             report.status = found.status;

@@ -217,11 +217,9 @@ impl TransferCut {
         observer: &dyn Observer,
     ) -> Result<Fit<Vec<usize>>> {
         unit_rows(&mut embedding);
-        let mut options = KMeansOptions::new(k);
-        options.restarts = self.restarts;
-        options.seed = self.seed.derive("transfer cut", 0).0;
-        let fit = kmeans::fit(embedding.view(), weights, &options, &mut |_| !observer.cancelled());
-        observer.check()?;
+        let options =
+            KMeansOptions::new(k).restarts(self.restarts).seed(self.seed.derive("transfer cut", 0));
+        let fit = kmeans::fit(embedding.view(), weights, &options, observer)?;
         numbered(fit)
     }
 

@@ -148,10 +148,7 @@ impl Usenc {
             .parallel(rayon::current_num_threads() > 1);
         let rows = Embedding::new(labels, &side.coordinates);
         let most = SAMPLE.max(self.clusters.saturating_mul(SAMPLE_PER_CLUSTER));
-        let found = report.stage("k-means", || fit_source(&rows, &options, most, &mut |_| !stop()));
-        if stop() {
-            return Err(Error::cancelled());
-        }
+        let found = report.stage("k-means", || fit_source(&rows, &options, most, observer))?;
         let labelled = |i: usize| ensemble.members().iter().any(|p| p.label(i).is_some());
         let complete = ensemble.members().iter().any(Partition::is_complete);
         let partition = Partition::from_fn(found.assignment.len(), |i| {

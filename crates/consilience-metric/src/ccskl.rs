@@ -170,14 +170,10 @@ impl ConstrainedClusterer for Ccskl {
         let mut labels = vec![0u32; n];
         let mut centres = Array2::zeros((1, rows.ncols()));
         if used > 0 {
-            let mut stopped = Ok(());
-            let mut found = fit(rows.view(), None, &options, &mut |_| {
-                stopped = watch.step(2);
-                stopped.is_ok()
-            });
-            stopped?;
+            watch.step(2)?;
+            let mut found = fit(rows.view(), None, &options, observer)?;
             let start = first_centres(rows.view(), side, clusters, seed);
-            let seeded = from_centres(rows.view(), None, start.view(), &options, &mut |_| true);
+            let seeded = from_centres(rows.view(), None, start.view(), &options, &())?;
             if seeded.inertia < found.inertia {
                 found = seeded;
             }

@@ -408,7 +408,7 @@ mod tests {
                 return Err(Error::invalid("double precision is wanted"));
             };
             let options = KMeansOptions::new(k).seed(seed);
-            let fit = kmeans::fit(x, None, &options, &mut |_| true);
+            let fit = kmeans::fit(x, None, &options, &())?;
             Ok(Fit::new(Partition::from_labels(&fit.assignment)?, Report::default()))
         }
     }

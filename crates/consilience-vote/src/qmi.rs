@@ -99,14 +99,10 @@ impl Qmi {
         observer: &dyn Observer,
     ) -> Result<Fit<Vec<usize>>> {
         let x = self.indicators(ballots)?;
-        let mut options = KMeansOptions::new(self.clusters.min(x.nrows()));
-        options.restarts = self.restarts;
-        options.seed = self.seed.derive("qmi", 0).0;
-        let fit = kmeans::fit(x.view(), Some(ballots.weights()), &options, &mut |done| {
-            observer.progress("k-means", done, options.max_iterations);
-            !observer.cancelled()
-        });
-        observer.check()?;
+        let options = KMeansOptions::new(self.clusters.min(x.nrows()))
+            .restarts(self.restarts)
+            .seed(self.seed.derive("qmi", 0));
+        let fit = kmeans::fit(x.view(), Some(ballots.weights()), &options, observer)?;
         let mut report = Report::default();
         report.status = if fit.converged { Status::Solved } else { Status::MaxIterations };
         report.iterations = fit.iterations;

@@ -1,6 +1,6 @@
 //! What comes out: a clustering that can label new objects.
 
-use consilience_core::{Error, Features, Partition, Result};
+use consilience_core::{Error, Features, Observer, Partition, Result};
 use consilience_num::kmeans::{KMeansFit, KMeansOptions, assign, fit};
 use ndarray::{Array2, ArrayView2, s};
 
@@ -60,12 +60,9 @@ impl CompletedClustering {
         rows: Array2<f64>,
         options: &KMeansOptions,
         map: Map,
-        keep_going: &mut dyn FnMut(usize) -> bool,
+        observer: &dyn Observer,
     ) -> Result<(Self, KMeansFit<f64>)> {
-        let mut found = fit(rows.view(), None, options, keep_going);
-        if found.assignment.len() != rows.nrows() {
-            return Err(Error::cancelled());
-        }
+        let mut found = fit(rows.view(), None, options, observer)?;
         let labels = std::mem::take(&mut found.assignment);
         let partition = Partition::from_fn(labels.len(), |i| Some(u64::from(labels[i])))?;
         let mut number = vec![0; found.centres.nrows()];

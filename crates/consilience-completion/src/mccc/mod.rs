@@ -371,14 +371,8 @@ impl Mccc {
             .seed(self.seed.derive("k-means", 0))
             .tolerance(1e-6)
             .parallel(rayon::current_num_threads() > 1);
-        let (mut found, told) = report.stage("k-means", || {
-            let mut stopped = false;
-            CompletedClustering::new(rows, &options, map, &mut |done| {
-                stopped = stopped || observer.cancelled();
-                observer.progress("k-means", done, options.max_iterations);
-                !stopped
-            })
-        })?;
+        let (mut found, told) =
+            report.stage("k-means", || CompletedClustering::new(rows, &options, map, observer))?;
         if !told.converged {
             report.status = Status::MaxIterations;
         }
@@ -505,8 +499,7 @@ impl Mccc {
                     .seed(self.seed.derive("k-means", 2))
                     .parallel(rayon::current_num_threads() > 1);
                 let rows = product(z, root.view()) * (z.nrows() as f64).sqrt();
-                let found =
-                    consilience_num::kmeans::fit(rows.view(), None, &options, &mut |_| true);
+                let found = consilience_num::kmeans::fit(rows.view(), None, &options, &())?;
                 let labels = found.assignment;
                 let clusters = Partition::from_fn(labels.len(), |i| Some(u64::from(labels[i])))?;
                 clusters.sizes().iter().map(|&s| (s as f64) * (s as f64)).sum()

@@ -226,12 +226,7 @@ impl Rdml {
             .tolerance(1e-6)
             .parallel(rayon::current_num_threads() > 1);
         let (found, told) = report.stage("k-means", || {
-            let mut stopped = false;
-            CompletedClustering::new(rows, &options, Map::Projection(projection), &mut |done| {
-                stopped = stopped || observer.cancelled();
-                observer.progress("k-means", done, options.max_iterations);
-                !stopped
-            })
+            CompletedClustering::new(rows, &options, Map::Projection(projection), observer)
         })?;
         observer.check()?;
         report.iterations = told.iterations;

@@ -139,12 +139,7 @@ impl ConstrainedClusterer for SeededKMeans {
             let options = KMeansOptions::new(centres.nrows())
                 .max_iterations(self.max_iterations)
                 .parallel(rayon::current_num_threads() > 1);
-            let mut stopped = Ok(());
-            let found = from_centres(x.view(), None, centres.view(), &options, &mut |done| {
-                stopped = watch.step(done);
-                stopped.is_ok()
-            });
-            stopped?;
+            let found = from_centres(x.view(), None, centres.view(), &options, observer)?;
             report.iterations = found.iterations;
             report.status = if found.converged { Status::Solved } else { Status::MaxIterations };
             labels = found.assignment;

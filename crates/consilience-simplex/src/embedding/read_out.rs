@@ -58,13 +58,10 @@ impl Cut<'_> {
     }
 
     fn centres(&self, rows: &Array2<f64>, sizes: &[f64], purpose: &str) -> Result<Array2<f64>> {
-        let mut options = KMeansOptions::new(self.clusters);
-        options.restarts = self.restarts;
-        options.seed = self.seed.derive(purpose, 0).0;
-        let fit =
-            kmeans::fit(rows.view(), Some(sizes), &options, &mut |_| !self.observer.cancelled());
-        self.observer.check()?;
-        Ok(fit.centres)
+        let options = KMeansOptions::new(self.clusters)
+            .restarts(self.restarts)
+            .seed(self.seed.derive(purpose, 0));
+        Ok(kmeans::fit(rows.view(), Some(sizes), &options, self.observer)?.centres)
     }
 }
 
