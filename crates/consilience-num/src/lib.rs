@@ -6,6 +6,7 @@ mod dot;
 pub mod eigen;
 mod float;
 pub mod kmeans;
+pub mod logdet;
 pub mod near;
 pub mod reduce;
 pub mod simplex;

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use consilience_core::{Observer, Result, Seed};
-use consilience_num::eigen::{TruncatedOptions, Which, truncated_eigen};
+use consilience_num::eigen::{Shifted, TruncatedOptions, Which, truncated_eigen};
 use consilience_num::reduce::ordered_sum;
 use consilience_num::sparse::Csr;
 use ndarray::Array2;
@@ -11,7 +11,6 @@ use rayon::prelude::*;
 
 use super::ObservedPairs;
 use super::subspace::{LowRankPlusSparse, Subspace};
-use crate::spectral::Shifted;
 
 /// Entries that one task adds up.
 const CHUNK: usize = 1 << 14;
@@ -43,7 +42,7 @@ pub(super) struct Problem<'a> {
 
 /// The last iterate, to start the next completion from.
 #[derive(Clone, Debug)]
-pub(crate) struct Warm {
+pub(super) struct Warm {
     values: Vec<f64>,
     vectors: Array2<f64>,
     y: Vec<f64>,
@@ -247,7 +246,7 @@ fn spectral_norm(sparse: Csr, tolerance: f64, seed: Seed) -> f64 {
         .block(4)
         .seed(seed.derive("completion norm", 0))
         .which(Which::LargestMagnitude);
-    let top = truncated_eigen(&Shifted { sparse, constant: 0.0 }, &options);
+    let top = truncated_eigen(&Shifted::from(sparse), &options);
     match (top.values.first(), top.residuals.first()) {
         (Some(v), Some(r)) => v.abs() + r,
         _ => 0.0,

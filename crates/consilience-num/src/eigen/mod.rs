@@ -25,6 +25,7 @@ mod basis;
 mod dense;
 mod lanczos;
 mod operator;
+mod shifted;
 mod tall;
 #[cfg(test)]
 mod tests;
@@ -32,6 +33,7 @@ mod tests;
 pub use dense::{SymmetricEigen, symmetric_eigen};
 pub use lanczos::truncated_eigen;
 pub use operator::SymmetricOperator;
+pub use shifted::Shifted;
 
 use consilience_core::Seed;
 use ndarray::Array2;

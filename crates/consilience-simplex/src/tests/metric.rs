@@ -23,7 +23,7 @@ impl BaseClusterer for Means {
         _: &dyn Observer,
     ) -> Result<Fit<Partition>> {
         let Features::F64(x) = x else { panic!("double precision is wanted") };
-        let fit = kmeans::fit(x, None, &KMeansOptions::new(k).seed(seed), &mut |_| true);
+        let fit = kmeans::fit(x, None, &KMeansOptions::new(k).seed(seed), &())?;
         Ok(Fit::new(Partition::from_labels(&fit.assignment)?, Report::default()))
     }
 }

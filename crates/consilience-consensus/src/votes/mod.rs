@@ -1,0 +1,1 @@
+//! Labels brought into agreement, then a vote.
