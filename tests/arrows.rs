@@ -7,20 +7,18 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Every room and the rooms that it may call. `*` is every other room but the program.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("consilience-core", &[]),
     ("consilience-num", &["consilience-core"]),
     ("consilience-generate", &["consilience-core", "consilience-num"]),
     ("consilience-graph", &["consilience-core", "consilience-num"]),
     ("consilience-consensus", &["consilience-graph", "consilience-core", "consilience-num"]),
     ("consilience-bregman", &["consilience-graph", "consilience-core", "consilience-num"]),
-    ("consilience-vote", &["consilience-graph", "consilience-core", "consilience-num"]),
     (
         "consilience-trust",
         &[
             "consilience-consensus",
             "consilience-walk",
-            "consilience-vote",
             "consilience-graph",
             "consilience-core",
             "consilience-num",
@@ -28,7 +26,13 @@ const ARROWS: [(&str, &[&str]); 14] = [
     ),
     (
         "consilience-simplex",
-        &["consilience-graph", "consilience-metric", "consilience-core", "consilience-num"],
+        &[
+            "consilience-walk",
+            "consilience-graph",
+            "consilience-metric",
+            "consilience-core",
+            "consilience-num",
+        ],
     ),
     ("consilience-metric", &["consilience-core", "consilience-num"]),
     ("consilience-walk", &["consilience-graph", "consilience-core", "consilience-num"]),

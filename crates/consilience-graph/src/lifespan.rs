@@ -19,6 +19,34 @@ pub enum Lifespan {
 }
 
 impl Lifespan {
+    /// The number of clusters that a criterion chooses in a tree.
+    ///
+    /// ```
+    /// use consilience_core::{Clusters, Linkage};
+    /// use consilience_graph::{Lifespan, linkage};
+    /// use ndarray::array;
+    ///
+    /// let distances = array![[0.0, 0.1, 0.9], [0.1, 0.0, 0.9], [0.9, 0.9, 0.0]];
+    /// let tree = linkage(distances, &[1.0; 3], Linkage::Average, &())?;
+    /// assert_eq!(Lifespan::Whole.clusters(Clusters::Lifetime, &tree)?, 2);
+    /// assert_eq!(Lifespan::Whole.clusters(Clusters::Height(0.05), &tree)?, 3);
+    /// # Ok::<(), consilience_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Lifespan::check`].
+    pub fn clusters(self, clusters: Clusters, tree: &Dendrogram) -> Result<usize> {
+        chosen(clusters, self, tree)
+    }
+
+    /// Refuses what chooses no number of clusters in a tree.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter).
+    pub fn check(clusters: Clusters) -> Result<()> {
+        check_tree_cut(clusters)
+    }
+
     /// The number of clusters of the longest lifetime.
     fn longest(self, tree: &Dendrogram) -> usize {
         let height = |merge: Option<&Merge>| merge.map_or(1.0, |m| m.height);

@@ -5,8 +5,8 @@ use consilience_core::{
     ConsensusFunction, Ensemble, Error, ErrorKind, LabelInt, LabelSlice, MemoryBudget, Observer,
     Partition, Result, with_labels,
 };
-use consilience_graph::Diffusion;
 use consilience_num::assignment::max_assignment;
+use consilience_walk::Diffusion;
 use ndarray::Array2;
 use rayon::prelude::*;
 

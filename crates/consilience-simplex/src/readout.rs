@@ -1,13 +1,14 @@
 use std::ops::Range;
 
+use consilience_core::Microclusters;
 use consilience_core::scores::Contingency;
 use consilience_core::{
     Ensemble, Error, ErrorKind, Fit, LabelInt, Memberships, MemoryBudget, Observer, Partition,
     RawLabel, Report, Result, Seed, Status,
 };
-use consilience_graph::{Diffusion, Microclusters};
 use consilience_num::assignment::max_assignment;
 use consilience_num::kmeans::{KMeansOptions, RowSource, fit_source};
+use consilience_walk::Diffusion;
 use ndarray::Array2;
 use rayon::prelude::*;
 
@@ -326,7 +327,7 @@ impl Updater {
             let weights: Vec<f64> = support.iter().map(|&u| gamma[u]).collect();
             let diffusion = Diffusion::new(clusters).seed(seed);
             let fit = report.stage("partition", || {
-                diffusion.cut_weighted(&microclusters, &weights, observer)
+                diffusion.solve_weighted(&microclusters, &weights, observer)
             })?;
             report.status = fit.report.status;
             report.notes.extend(fit.report.notes);

@@ -7,15 +7,14 @@
 //! random probes measure what the eigenpairs miss, and the spread of that measurement bounds the
 //! error with high probability.
 
-use consilience_core::{Error, Observer, Result, Seed};
-use consilience_graph::Microclusters;
+use consilience_core::{Error, Microclusters, Observer, Result, Seed};
+use consilience_graph::ClusterIncidence;
 use consilience_num::eigen::{SymmetricOperator, TruncatedOptions, Which, truncated_eigen};
 use consilience_num::sparse::Csr;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use rayon::prelude::*;
 
 use crate::dense::geometric;
-use crate::ptgp::Incidence;
 use crate::{BipartiteGraph, EliteNeighbours, ProbabilityTrajectories, Transition};
 
 /// Columns of a panel: four cache lines per row, read for each link.
@@ -41,7 +40,7 @@ impl Default for Effort {
 /// The bipartite weights of PTGP.
 pub(crate) fn bipartite(
     microclusters: &Microclusters,
-    incidence: &Incidence,
+    incidence: &ClusterIncidence,
     similarity: &ProbabilityTrajectories,
     effort: Effort,
     seed: Seed,
@@ -77,11 +76,13 @@ fn products(
     walk: &Transition,
     length: usize,
     squares: &[f64],
-    incidence: &Incidence,
+    incidence: &ClusterIncidence,
     order: &[u32],
     observer: &dyn Observer,
 ) -> Result<Array2<f64>> {
-    let (n, c) = (walk.n_nodes(), incidence.clusters());
+    let (n, c) = (walk.n_nodes(), incidence.n_clusters());
+    // Microclusters in each cluster.
+    let sizes: Vec<f64> = (0..c).map(|j| incidence.rows_of(j).len() as f64).collect();
     let degree = walk.degree();
     let forward = walk.probabilities();
     let backward = walk.affinity().map(|_, j, a| a / degree[j]);
@@ -99,7 +100,8 @@ fn products(
         observer.check()?;
         z.fill(0.0);
         for i in 0..n {
-            for cluster in incidence.of(order[i] as usize) {
+            for &cluster in incidence.clusters_of(order[i] as usize) {
+                let cluster = cluster as usize;
                 if (left..left + PANEL).contains(&cluster) {
                     z[i * PANEL + cluster - left] = scale[i];
                 }
@@ -126,15 +128,15 @@ fn products(
         b.par_chunks_mut(c).enumerate().for_each(|(node, b)| {
             let i = place[node];
             for p in 0..columns {
-                b[left + p] = w[i * PANEL + p] * scale[i] / incidence.sizes()[left + p];
+                b[left + p] = w[i * PANEL + p] * scale[i] / sizes[left + p];
             }
         });
         observer.progress("similarity", left + columns, c);
     }
     for i in (0..n).filter(|&i| squares[i] == 0.0) {
         let node = order[i] as usize;
-        for cluster in incidence.of(node) {
-            b[node * c + cluster] = incidence.sizes()[cluster].recip();
+        for &cluster in incidence.clusters_of(node) {
+            b[node * c + cluster as usize] = (sizes[cluster as usize]).recip();
         }
     }
     Array2::from_shape_vec((n, c), b).map_err(|e| Error::shape(e.to_string()))

@@ -108,7 +108,7 @@ fn kmeans_and_alignment_free_consensus_find_planted_classes() {
     );
     // Equal weights change nothing against the plain diffusion consensus.
     use consilience_core::ConsensusFunction;
-    let plain = consilience_graph::Diffusion::new(3).consensus(&world.ensemble).unwrap();
+    let plain = consilience_walk::Diffusion::new(3).consensus(&world.ensemble).unwrap();
     assert_eq!(consensus.output, plain);
 }
 

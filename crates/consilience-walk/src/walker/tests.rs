@@ -1,5 +1,5 @@
 use consilience_conformance::{planted, small_worlds};
-use consilience_core::{ErrorKind, Grouping, Seed};
+use consilience_core::{ConsensusFunction, ErrorKind, Grouping, Seed};
 use ndarray::Array2;
 
 use super::*;
@@ -47,16 +47,16 @@ fn walks_on_microclusters_equal_walks_on_objects() {
         planted(Seed(seed), &[14, 10, 6], 5, 0.2, missing).unwrap().ensemble
     });
     for ensemble in small_worlds(4, 2).chain(noisy) {
-        let walker = RandomWalker::new(2).neighbours(3).beta(3.0);
-        let arrivals = walker.walk(&ensemble, &()).unwrap().output;
-        let node = arrivals.grouping.of_object();
-        if arrivals.groups.is_empty() || node.contains(&Grouping::NONE) {
+        let walker = RandomWalker::new(2).neighbours(3).link_preference(3.0);
+        let m = Microclusters::of(&ensemble).unwrap();
+        let node = m.grouping().of_object();
+        if node.contains(&Grouping::NONE) {
             continue;
         }
+        let arrivals = walker.walk(&m, &mut Report::default(), &()).unwrap();
         // The graph of all objects: equal ones are linked by a = 1, others by the links of their
         // microclusters.
-        let m = Microclusters::of(&ensemble).unwrap();
-        let a = CoAssociation::default().between(&m, &()).unwrap();
+        let a = CoAssociation::default().between(&m, &mut Report::default(), &()).unwrap();
         let kept = links(&a, 3, 3.0);
         let n = node.len();
         let w = Array2::from_shape_fn((n, n), |(i, j)| {
@@ -71,7 +71,7 @@ fn walks_on_microclusters_equal_walks_on_objects() {
                 0.0
             }
         });
-        let seeds = Seeds::find(&a, Cut::Clusters(2), &()).unwrap();
+        let seeds = Seeds::find(&a, Clusters::Fixed(2), &()).unwrap();
         let group: Vec<usize> = node.iter().map(|&g| seeds.group[g as usize]).collect();
         let marked: Vec<bool> = node.iter().map(|&g| seeds.marked[g as usize]).collect();
         walked += usize::from(marked.contains(&false));
@@ -90,7 +90,7 @@ fn walks_on_microclusters_equal_walks_on_objects() {
 #[test]
 fn links_are_mutual_and_few() {
     let ensemble = planted(Seed(5), &[30, 20], 8, 0.3, 0.0).unwrap().ensemble;
-    let a = CoAssociation::default().between(&Microclusters::of(&ensemble).unwrap(), &()).unwrap();
+    let a = CoAssociation::default().similarity(&ensemble).unwrap();
     for k in [1, 3, 1000] {
         let kept = links(&a, k, 10.0);
         for i in 0..kept.n_rows() {
@@ -120,9 +120,9 @@ fn parameters_are_checked() {
         RandomWalker::new(0),
         RandomWalker::new(9),
         RandomWalker::new(2).neighbours(0),
-        RandomWalker::new(2).beta(f64::NAN),
-        RandomWalker::new(2).beta(-1.0),
-        RandomWalker::new(2).beta(f64::INFINITY),
+        RandomWalker::new(2).link_preference(f64::NAN),
+        RandomWalker::new(2).link_preference(-1.0),
+        RandomWalker::new(2).link_preference(f64::INFINITY),
     ];
     for walker in bad {
         assert_eq!(walker.consensus(&ensemble).unwrap_err().kind(), ErrorKind::InvalidParameter);
@@ -139,8 +139,8 @@ fn parameters_are_checked() {
 fn weak_links_do_not_break_the_walk() {
     // exp(-1000 (1 - a)) is 0 for all but equal rows.
     let ensemble = planted(Seed(6), &[12, 9, 5], 6, 0.3, 0.2).unwrap().ensemble;
-    let found = RandomWalker::new(3).beta(1000.0).consensus(&ensemble).unwrap();
+    let found = RandomWalker::new(3).link_preference(1000.0).consensus(&ensemble).unwrap();
     assert_eq!(found.n_clusters(), 3);
-    let soft = RandomWalker::new(3).beta(1000.0).soft().consensus(&ensemble).unwrap();
+    let soft = RandomWalker::new(3).link_preference(1000.0).soft().consensus(&ensemble).unwrap();
     assert_eq!(soft.hard().unwrap().n_labelled(), 26);
 }

@@ -1,19 +1,19 @@
-use consilience_core::Partition;
-use consilience_core::scores::Normalizer;
+use super::Normalizer;
+use crate::Partition;
 
 /// Tables up to this many entries are counted in a dense array.
 const DENSE: usize = 1 << 20;
 
-/// Normalised mutual information of two partitions of weighted nodes: that of the objects, where a
+/// Normalized mutual information of two partitions of weighted nodes: that of the objects, where a
 /// node weighs as many objects as it holds. `None` where no node is labelled in both.
 ///
 /// For comparing clusterings of microclusters without expanding them; on objects use
-/// [`normalized_mutual_information`](consilience_core::scores::normalized_mutual_information),
-/// whose conventions this follows: 1 where both are a single cluster, 0 where only one is.
+/// [`normalized_mutual_information`](super::normalized_mutual_information), whose conventions this
+/// follows: 1 where both are a single cluster, 0 where only one is.
 ///
 /// ```
-/// use consilience_core::{Partition, scores::Normalizer};
-/// use consilience_vote::weighted_nmi;
+/// use consilience_core::Partition;
+/// use consilience_core::scores::{Normalizer, weighted_nmi};
 ///
 /// let a = Partition::from_labels(&[0, 1, 1])?;
 /// let b = Partition::from_labels(&[0, 0, 1])?;
@@ -81,7 +81,7 @@ fn cells(a: &Partition, b: &Partition, weights: &[f64]) -> Vec<(usize, usize, f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use consilience_core::{Seed, scores};
+    use crate::{Seed, scores};
 
     #[test]
     fn equals_the_score_of_the_objects() {

@@ -1,10 +1,9 @@
 //! Where the walks end.
 
-use consilience_core::{Linkage, Observer, Result, SimilarityGraph};
+use consilience_core::{Clusters, Linkage, Observer, Result, SimilarityGraph};
+use consilience_graph::{Agglomeration, Lifespan};
 
-use crate::{Agglomeration, Cut};
-
-/// Groups of the nodes, and which nodes are at the heart of theirs.
+/// Groups of the nodes, and which nodes are at the core of theirs.
 pub(super) struct Seeds {
     /// Number of groups, none without a seed.
     pub(super) count: usize,
@@ -17,13 +16,14 @@ pub(super) struct Seeds {
 impl Seeds {
     /// Groups by average linkage; the best supported nodes of each, those that tie with the last
     /// one included, until they hold half of its objects.
-    pub(super) fn find(graph: &SimilarityGraph, cut: Cut, observer: &dyn Observer) -> Result<Self> {
-        let tree = Agglomeration::new(Linkage::Average, cut).dendrogram(graph.clone(), observer)?;
-        let group = match cut {
-            Cut::Clusters(k) => tree.cut(k)?,
-            Cut::Height(h) => tree.cut_at(h),
-            Cut::LongestLifetime => tree.cut(tree.longest_lifetime(1.0))?,
-        };
+    pub(super) fn find(
+        graph: &SimilarityGraph,
+        clusters: Clusters,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let linkage = Agglomeration::new(Linkage::Average, clusters);
+        let tree = linkage.dendrogram(graph.clone(), observer)?;
+        let group = tree.cut(Lifespan::Whole.clusters(clusters, &tree)?)?;
         let count = group.iter().max().map_or(0, |g| g + 1);
         let mut nodes: Vec<Vec<usize>> = vec![Vec::new(); count];
         for (i, &g) in group.iter().enumerate() {

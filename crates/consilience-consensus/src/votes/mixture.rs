@@ -1,21 +1,20 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, Memberships, MemoryBudget, Observer, Partition,
-    Report, Result, Seed, Status,
+    Clusters, Ensemble, Error, Memberships, MemoryBudget, Microclusters, NodeConsensus,
+    NodeMemberships, Observer, Partition, Report, Result, Seed, Status,
 };
+use consilience_graph::ClusterIncidence;
 use consilience_num::reduce::ordered_chunks;
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 
-use crate::qmi::MOST_RESTARTS;
-use crate::{Ballots, Qmi};
+use super::qmi::MOST_RESTARTS;
+use super::{Ballots, Qmi, number};
 
 /// Nodes per parallel chunk. Fixed, so that the result does not depend on the number of threads.
 const CHUNK: usize = 1 << 12;
 /// How much of the ensemble's own label frequencies is mixed into the first components, so that no
 /// label is impossible before the first step.
 const BLUR: f64 = 0.1;
-/// The number of a label that is not there.
-const NONE: u32 = u32::MAX;
 
 /// The mixture model (MM): expectation maximisation for a mixture of multinomials over the members'
 /// labels.
@@ -31,7 +30,7 @@ const NONE: u32 = u32::MAX;
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_vote::MixtureModel;
+/// use consilience_consensus::MixtureModel;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
@@ -46,13 +45,13 @@ const NONE: u32 = u32::MAX;
 /// ```
 ///
 /// # Complexity
-/// O(n M) for the microclusters, then O(n~ M k) per step; 4 n~ M + 8 n~ k + 8 C k bytes with C
+/// O(n M) for the microclusters, then O(n~ M k) per step; 8 n~ M + 8 n~ k + 8 C k bytes with C
 /// clusters in the ensemble, and those of [`Qmi`] for the starts. Microclusters are exact: they
 /// count with their sizes.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
-/// `1..=n`, no restarts, no steps or a tolerance below 0,
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for anything but a
+/// number of clusters in `1..=n`, no restarts, no iterations or a tolerance below 0;
 /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References
@@ -64,52 +63,53 @@ const NONE: u32 = u32::MAX;
 #[doc(alias = "latent_class_analysis")]
 #[derive(Clone, Copy, Debug)]
 pub struct MixtureModel {
-    clusters: usize,
+    clusters: Clusters,
     restarts: usize,
-    steps: usize,
+    max_iterations: usize,
     tolerance: f64,
     seed: Seed,
     budget: MemoryBudget,
 }
 
 impl MixtureModel {
-    /// A mixture of k components; 5 restarts of at most 300 steps, tolerance 1e-8, seed 0.
-    pub fn new(clusters: usize) -> Self {
+    /// A mixture of so many components; a number is expected.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
         MixtureModel {
-            clusters,
+            clusters: clusters.into(),
             restarts: 5,
-            steps: 300,
+            max_iterations: 300,
             tolerance: 1e-8,
             seed: Seed(0),
             budget: MemoryBudget::default(),
         }
     }
 
-    /// Starts, of which the one of largest likelihood is kept.
+    /// Starts, of which the one of largest likelihood is kept. Default 5; 1 to 10,000.
     pub fn restarts(mut self, restarts: usize) -> Self {
         self.restarts = restarts;
         self
     }
 
-    /// Steps per start at most.
+    /// Steps per start at most. Default 300; at least 1.
     pub fn max_iterations(mut self, steps: usize) -> Self {
-        self.steps = steps;
+        self.max_iterations = steps;
         self
     }
 
-    /// Stops where a step raises the log-likelihood by at most this share of itself.
+    /// A start ends where a step raises the log-likelihood by at most this share of it. Default
+    /// 1e-8; at least 0.
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = tolerance;
         self
     }
 
-    /// Seed of the starts.
+    /// Seed of the starts. Default 0.
     pub fn seed(mut self, seed: Seed) -> Self {
         self.seed = seed;
         self
     }
 
-    /// How much memory the tables may take.
+    /// How much memory the tables may take. Default 8 GiB.
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self
@@ -120,184 +120,161 @@ impl MixtureModel {
         SoftMixtureModel(self)
     }
 
-    fn check(&self, ensemble: &Ensemble) -> Result<()> {
-        ensemble.check_clusters(self.clusters)?;
+    fn check(&self) -> Result<usize> {
+        let k = number(self.clusters, "the mixture model")?;
         if self.restarts == 0 || self.restarts > MOST_RESTARTS {
             return Err(Error::invalid(format!(
                 "{} restarts; expected 1..={MOST_RESTARTS}",
                 self.restarts
             )));
         }
-        if self.steps == 0 {
-            return Err(Error::invalid("0 steps; expected at least 1"));
+        if self.max_iterations == 0 {
+            return Err(Error::invalid("max_iterations 0; expected at least 1"));
         }
         if !(self.tolerance >= 0.0) {
             return Err(Error::invalid(format!("tolerance {}; expected >= 0", self.tolerance)));
         }
-        Ok(())
+        Ok(k)
     }
 
-    /// Probabilities of the components for each node, `None` where no object is labelled.
-    fn nodes(
+    /// Probabilities of the components for each node.
+    fn probabilities(
         &self,
-        ensemble: &Ensemble,
+        nodes: &Microclusters,
         report: &mut Report,
         observer: &dyn Observer,
-    ) -> Result<(Ballots, Option<Array2<f64>>)> {
-        let ballots = report.stage("microclusters", || Ballots::of(ensemble, observer))?;
-        let n = ballots.n_nodes();
-        report.microclusters = Some(n);
-        if n == 0 {
-            observer.check()?;
-            return Ok((ballots, None));
-        }
-        let k = self.clusters;
+    ) -> Result<Array2<f64>> {
+        let (n, k) = (nodes.n_nodes(), self.check()?);
         self.budget.check_table("responsibilities", n, k, 16)?;
-        let rows = LabelRows::new(&ballots);
-        self.budget.check_table("mixture components", rows.labels(), k, 16)?;
-        let start = std::time::Instant::now();
-        let mut best: Option<Run> = None;
+        let ballots = Ballots::from(nodes);
+        let labels = ClusterIncidence::of(ballots.nodes());
+        self.budget.check_table("mixture components", labels.n_clusters(), k, 16)?;
+        let run = report.stage("mixture", || self.best_run(&ballots, &labels, k, observer))?;
+        report.status = if run.settled { Status::Solved } else { Status::MaxIterations };
+        report.iterations = run.likelihoods.len();
+        report.objective = run.likelihoods.last().copied();
+        Array2::from_shape_vec((n, k), run.responsibilities)
+            .map_err(|e| Error::shape(e.to_string()))
+    }
+
+    /// The run of largest likelihood.
+    fn best_run(
+        &self,
+        ballots: &Ballots,
+        labels: &ClusterIncidence,
+        k: usize,
+        observer: &dyn Observer,
+    ) -> Result<Run> {
+        let mut best = Run::default();
         for restart in 0..self.restarts {
             let qmi = Qmi::new(k)
                 .restarts(1)
                 .seed(self.seed.derive("mixture", restart as u64))
                 .memory_budget(self.budget);
-            let first = qmi.of_nodes(&ballots, observer)?.output;
-            let run =
-                expectation_maximisation(&rows, k, &first, self.steps, self.tolerance, observer)?;
-            let last = |run: &Run| run.likelihoods.last().copied().unwrap_or(f64::NEG_INFINITY);
-            if best.as_ref().is_none_or(|b| last(&run) > last(b)) {
-                best = Some(run);
+            let first = qmi.of_nodes(ballots, &mut Report::default(), observer)?;
+            let most = self.max_iterations;
+            let run = expectation_maximization(labels, k, &first, most, self.tolerance, observer)?;
+            if run.likelihood() > best.likelihood() || restart == 0 {
+                best = run;
             }
         }
-        report.stages.push(("mixture", start.elapsed()));
-        Ok((
-            ballots,
-            best.map(|run| {
-                report.status = if run.settled { Status::Solved } else { Status::MaxIterations };
-                report.iterations = run.likelihoods.len();
-                report.objective = run.likelihoods.last().copied();
-                Array2::from_shape_vec((n, k), run.responsibilities).unwrap_or_default()
-            }),
-        ))
+        Ok(best)
     }
 }
 
-impl ConsensusFunction for MixtureModel {
+impl NodeConsensus for MixtureModel {
     type Output = Partition;
 
     fn name(&self) -> &str {
         "mm"
     }
 
-    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
-        self.check(ensemble)?;
-        let mut report = Report::default();
-        let (ballots, nodes) = self.nodes(ensemble, &mut report, observer)?;
-        let clusters: Vec<usize> =
-            nodes.iter().flat_map(|z| z.rows()).map(|row| largest(&row.to_vec())).collect();
-        let partition = ballots.grouping().expand(&clusters)?;
-        report.expect_clusters(
-            self.clusters,
-            partition.n_clusters(),
-            "the ensemble distinguishes no more objects",
-        );
-        Ok(Fit::new(partition, report))
+    fn clusters(&self) -> Clusters {
+        self.clusters
+    }
+
+    fn check(&self, _: &Ensemble) -> Result<()> {
+        self.check().map(drop)
+    }
+
+    fn solve(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Vec<usize>> {
+        let probabilities = self.probabilities(nodes, report, observer)?;
+        Ok(probabilities.rows().into_iter().map(largest).collect())
     }
 }
 
-/// The [`MixtureModel`] with its probabilities of the components for each object; silent objects
+/// The [`MixtureModel`] with its probabilities of the components for each object; unlabelled objects
 /// are uniform with evidence 0.
+///
+/// ```
+/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
+/// use consilience_consensus::MixtureModel;
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 0, 1, 1, -1])?,
+///     Partition::from_labels(&[1, 1, 1, 0, 0, -1])?,
+/// ])?;
+/// let soft = MixtureModel::new(2).soft().consensus(&ensemble)?;
+/// assert_eq!(soft.evidence(), [2.0, 2.0, 2.0, 2.0, 2.0, 0.0]);
+/// assert_eq!(soft.values()[[5, 0]], 0.5);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
 ///
 /// # Errors
 /// As [`MixtureModel`].
 #[derive(Clone, Copy, Debug)]
 pub struct SoftMixtureModel(MixtureModel);
 
-impl ConsensusFunction for SoftMixtureModel {
+impl NodeConsensus for SoftMixtureModel {
     type Output = Memberships;
 
     fn name(&self) -> &str {
         "mm"
     }
 
-    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Memberships>> {
-        let SoftMixtureModel(mixture) = self;
-        mixture.check(ensemble)?;
-        mixture.budget.check_table("memberships", ensemble.n_objects(), mixture.clusters, 8)?;
-        let mut report = Report::default();
-        let (ballots, nodes) = mixture.nodes(ensemble, &mut report, observer)?;
-        report.expect_clusters(
-            mixture.clusters,
-            nodes.as_ref().map_or(0, hard_clusters),
-            "the ensemble distinguishes no more objects",
-        );
-        let nodes = nodes.unwrap_or_else(|| Array2::zeros((0, mixture.clusters)));
-        Ok(Fit::new(ballots.memberships(nodes.view(), mixture.clusters)?, report))
+    fn clusters(&self) -> Clusters {
+        self.0.clusters
+    }
+
+    fn check(&self, ensemble: &Ensemble) -> Result<()> {
+        let k = self.0.check()?;
+        self.0.budget.check_table("memberships", ensemble.n_objects(), k, 8)
+    }
+
+    fn solve(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<NodeMemberships> {
+        Ok(self.0.probabilities(nodes, report, observer)?.into())
     }
 }
 
 /// The first largest entry.
-fn largest(row: &[f64]) -> usize {
+fn largest(row: ArrayView1<'_, f64>) -> usize {
     (1..row.len()).fold(0, |b, c| if row[c] > row[b] { c } else { b })
 }
 
-/// Components that are the most probable of some node.
-fn hard_clusters(z: &Array2<f64>) -> usize {
-    let mut used = vec![false; z.ncols()];
-    for row in z.rows() {
-        used[largest(&row.to_vec())] = true;
-    }
-    used.iter().filter(|&&u| u).count()
-}
-
-/// The labels of all nodes row by row, numbered through over the members.
-struct LabelRows {
-    /// One label per member and node, [`NONE`] where the member is silent.
-    labels: Vec<u32>,
-    members: usize,
-    /// First label of each member, and the number of all labels at the end.
-    first: Vec<usize>,
-    weights: Vec<f64>,
-}
-
-impl LabelRows {
-    fn new(ballots: &Ballots) -> Self {
-        let members = ballots.members().len();
-        let mut labels = vec![NONE; ballots.n_nodes() * members];
-        let mut first = vec![0];
-        for (u, member) in ballots.members().iter().enumerate() {
-            for (i, label) in member.iter().enumerate() {
-                if let Some(l) = label {
-                    labels[i * members + u] = (first[u] + l) as u32;
-                }
-            }
-            first.push(first[u] + member.n_clusters());
-        }
-        LabelRows { labels, members, first, weights: ballots.weights().to_vec() }
-    }
-
-    fn nodes(&self) -> usize {
-        self.weights.len()
-    }
-
-    fn labels(&self) -> usize {
-        self.first[self.members]
-    }
-
-    fn of(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
-        let row = &self.labels[node * self.members..(node + 1) * self.members];
-        row.iter().filter(|&&l| l != NONE).map(|&l| l as usize)
-    }
-}
-
 /// One start from beginning to end.
+#[derive(Default)]
 struct Run {
     /// Probability of each component for each node, row by row.
     responsibilities: Vec<f64>,
     /// Log-likelihood of the components behind each expectation step, in order.
     likelihoods: Vec<f64>,
     settled: bool,
+}
+
+impl Run {
+    fn likelihood(&self) -> f64 {
+        self.likelihoods.last().copied().unwrap_or(f64::NEG_INFINITY)
+    }
 }
 
 /// Components: logarithms of their shares and of their label probabilities (label by label, k
@@ -307,24 +284,24 @@ struct Components {
     labels: Vec<f64>,
 }
 
-fn expectation_maximisation(
-    rows: &LabelRows,
+fn expectation_maximization(
+    labels: &ClusterIncidence,
     k: usize,
     first: &[usize],
     steps: usize,
     tolerance: f64,
     observer: &dyn Observer,
 ) -> Result<Run> {
-    let mut z = vec![0.0; rows.nodes() * k];
+    let mut z = vec![0.0; labels.n_rows() * k];
     for (row, &c) in z.chunks_exact_mut(k).zip(first) {
         row[c] = 1.0;
     }
-    let mut components = maximise(rows, k, &z, BLUR);
+    let mut components = maximize(labels, k, &z, BLUR);
     let mut run = Run { responsibilities: Vec::new(), likelihoods: Vec::new(), settled: false };
     for step in 0..steps {
         observer.check()?;
         observer.progress("mixture", step, steps);
-        let value = expect(rows, k, &components, &mut z);
+        let value = expect(labels, k, &components, &mut z);
         let before = run.likelihoods.last().copied();
         run.likelihoods.push(value);
         if before.is_some_and(|b| !(value - b > tolerance * value.abs())) {
@@ -332,7 +309,7 @@ fn expectation_maximisation(
             break;
         }
         if step + 1 < steps {
-            components = maximise(rows, k, &z, 0.0);
+            components = maximize(labels, k, &z, 0.0);
         }
     }
     run.responsibilities = z;
@@ -340,7 +317,7 @@ fn expectation_maximisation(
 }
 
 /// Fills in the responsibilities and returns the log-likelihood.
-fn expect(rows: &LabelRows, k: usize, components: &Components, z: &mut [f64]) -> f64 {
+fn expect(labels: &ClusterIncidence, k: usize, components: &Components, z: &mut [f64]) -> f64 {
     let parts: Vec<f64> = z
         .par_chunks_mut(CHUNK * k)
         .enumerate()
@@ -349,7 +326,8 @@ fn expect(rows: &LabelRows, k: usize, components: &Components, z: &mut [f64]) ->
             for (r, row) in z.chunks_exact_mut(k).enumerate() {
                 let node = chunk * CHUNK + r;
                 row.copy_from_slice(&components.shares);
-                for l in rows.of(node) {
+                for &l in labels.clusters_of(node) {
+                    let l = l as usize;
                     for (out, q) in row.iter_mut().zip(&components.labels[l * k..(l + 1) * k]) {
                         *out += q;
                     }
@@ -364,7 +342,7 @@ fn expect(rows: &LabelRows, k: usize, components: &Components, z: &mut [f64]) ->
                 for v in row.iter_mut() {
                     *v /= sum;
                 }
-                total += rows.weights[node] * (top + sum.ln());
+                total += labels.sizes()[node] * (top + sum.ln());
             }
             total
         })
@@ -374,42 +352,44 @@ fn expect(rows: &LabelRows, k: usize, components: &Components, z: &mut [f64]) ->
 
 /// The most likely components of given responsibilities, mixed with a share `blur` of the
 /// ensemble's own label frequencies.
-fn maximise(rows: &LabelRows, k: usize, z: &[f64], blur: f64) -> Components {
-    let labels = rows.labels();
+fn maximize(labels: &ClusterIncidence, k: usize, z: &[f64], blur: f64) -> Components {
+    let c = labels.n_clusters();
     let part = |range: std::ops::Range<usize>| {
-        let mut mass = vec![0.0; k + labels * k];
+        let mut mass = vec![0.0; k + c * k];
         for i in range {
-            let weight = rows.weights[i];
+            let weight = labels.sizes()[i];
             let z = &z[i * k..(i + 1) * k];
             let (shares, of_label) = mass.split_at_mut(k);
             let add = |out: &mut [f64]| out.iter_mut().zip(z).for_each(|(o, z)| *o += weight * z);
             add(shares);
-            for l in rows.of(i) {
+            for &l in labels.clusters_of(i) {
+                let l = l as usize;
                 add(&mut of_label[l * k..(l + 1) * k]);
             }
         }
         mass
     };
     let mut mass =
-        ordered_chunks(rows.nodes(), CHUNK, part, vec![0.0; k + labels * k], |mut total, part| {
+        ordered_chunks(labels.n_rows(), CHUNK, part, vec![0.0; k + c * k], |mut total, part| {
             total.iter_mut().zip(part).for_each(|(t, p)| *t += p);
             total
         });
     let mut probabilities = mass.split_off(k);
     let shares = mass;
     let all: f64 = shares.iter().sum();
-    for u in 0..rows.members {
-        let block = &mut probabilities[rows.first[u] * k..rows.first[u + 1] * k];
-        let mut voices = vec![0.0; k];
+    for u in 0..labels.n_members() {
+        let of_member = labels.clusters_of_member(u);
+        let block = &mut probabilities[of_member.start * k..of_member.end * k];
+        let mut labelled = vec![0.0; k];
         for row in block.chunks_exact(k) {
-            voices.iter_mut().zip(row).for_each(|(t, v)| *t += v);
+            labelled.iter_mut().zip(row).for_each(|(t, v)| *t += v);
         }
-        let heard: f64 = voices.iter().sum();
+        let all: f64 = labelled.iter().sum();
         for row in block.chunks_exact_mut(k) {
-            let overall = row.iter().sum::<f64>() / heard;
-            for (v, &voices) in row.iter_mut().zip(&voices) {
-                // A component of which the member says nothing draws as the ensemble does.
-                let own = if voices > 0.0 { *v / voices } else { overall };
+            let overall = row.iter().sum::<f64>() / all;
+            for (v, &labelled) in row.iter_mut().zip(&labelled) {
+                // A component of which the member labels nothing draws as the ensemble does.
+                let own = if labelled > 0.0 { *v / labelled } else { overall };
                 *v = ((1.0 - blur) * own + blur * overall).ln();
             }
         }
@@ -425,7 +405,7 @@ fn maximise(rows: &LabelRows, k: usize, z: &[f64], blur: f64) -> Components {
 mod tests {
     use super::*;
     use consilience_conformance::planted;
-    use consilience_graph::Microclusters;
+    use consilience_core::ConsensusFunction;
 
     /// EM as the paper writes it: plain probabilities, object by object.
     fn reference(
@@ -488,13 +468,13 @@ mod tests {
             let twice: Vec<usize> = (0..56).map(|i| i / 2).collect();
             let e = world.ensemble.select_objects(&twice).unwrap();
             let micro = Microclusters::of(&e).unwrap();
-            let rows = LabelRows::new(&Ballots::from(&micro));
+            let rows = ClusterIncidence::of(&micro.clone().sorted_members());
             let mut stream = Seed(seed).stream();
             let first: Vec<usize> = (0..micro.n_nodes()).map(|_| stream.below(3)).collect();
             let of_object: Vec<usize> =
                 micro.grouping().of_object().iter().map(|&g| first[g as usize]).collect();
             let steps = 25;
-            let run = expectation_maximisation(&rows, 3, &first, steps, 0.0, &()).unwrap();
+            let run = expectation_maximization(&rows, 3, &first, steps, 0.0, &()).unwrap();
             let steps = run.likelihoods.len();
             let (z, likelihoods) = reference(&e, 3, &of_object, steps);
             for (a, b) in run.likelihoods.iter().zip(&likelihoods) {

@@ -1,40 +1,36 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, Observer, Partition, Report, Result, Seed, Status,
-    Stream,
+    Clusters, Ensemble, Error, Fit, Microclusters, NodeConsensus, Observer, Partition, Report,
+    Result, Seed, Status, Stream,
+};
+use consilience_graph::{
+    ClusterIncidence, IncidenceSpectrum, SpectralCount, check_entropy_scale, check_restarts,
+    ensemble_driven_cluster_index, numbered, unit_rows,
 };
 use consilience_num::kmeans::{self, KMeansFit, KMeansOptions};
 use ndarray::{Array2, ArrayView2, Axis, s};
 
-use crate::transfer_cut::{eigengap, most_by_gap, numbered, unit_rows};
-use crate::weighted::{adopt, asked, collapsed};
-use crate::{
-    ClusterIncidence, Clusters, IncidenceSpectrum, Microclusters, ensemble_driven_cluster_index,
-};
-
 /// Longer walks than this leave nothing but connected components.
 const LONGEST: usize = 1000;
-/// Wider embeddings than this, in multiples of k, are a slip of the keyboard.
+/// Wider embeddings than this, in multiples of k, are refused as a mistake.
 const WIDEST: usize = 1000;
-/// More starts than this are a slip of the keyboard.
-const MOST_RESTARTS: usize = 10_000;
 
-/// Entropy-weighted diffusion consensus: objects walk to their clusters and back, reliable clusters
-/// first; those who meet the same company after some steps belong together.
+/// Entropy-weighted diffusion consensus: objects walk to their clusters and back, preferring reliable
+/// clusters; those that reach the same objects after some steps belong together.
 ///
 /// Linear in the ensemble, and on ensembles of k-means members the best single method we measured
 /// on average (`docs/choosing.md`). Where the classes are of very unequal size
-/// [`Lwea`](crate::Lwea) keeps the small ones better; `Recommended` chooses between the two by the
-/// ensemble. Fewer than k clusters come out where the walk tells fewer microclusters apart; the
+/// `Lwea` keeps the small ones better; `Recommended` chooses between the two by the
+/// ensemble. Fewer than k clusters come out where the walk distinguishes fewer microclusters; the
 /// report says so.
 ///
-/// With B the incidence of microclusters and clusters, its columns weighted by `exp(-H_c / theta)`
+/// With B the incidence of microclusters and clusters, its columns weighted by `exp(-H_c / scale)`
 /// ([`ensemble_driven_cluster_index`]), and `X = S^1/2 D_r^-1/2 B D_c^-1/2` as in
 /// [`IncidenceSpectrum`], the rows of `S^-1/2 U sigma^t` for the first `q k` singular triplets are
 /// scaled to norm 1 and clustered by k-means, each weighing its objects.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_graph::Diffusion;
+/// use consilience_walk::Diffusion;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
@@ -52,8 +48,8 @@ const MOST_RESTARTS: usize = 10_000;
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
-/// `1..=n`, a theta that is not positive and finite, a walk or width outside `1..=1000`, or no
-/// restarts.
+/// `1..=n` or a criterion that is not about eigenvalues, an entropy scale that is not positive and
+/// finite, a walk or width outside `1..=1000`, or no restarts.
 ///
 /// # References
 /// Ours. The weights are those of Huang, Wang, Lai 2018 (LWGP), which is nearly this with q = 1 and
@@ -62,125 +58,135 @@ const MOST_RESTARTS: usize = 10_000;
 #[derive(Clone, Copy, Debug)]
 pub struct Diffusion {
     clusters: Clusters,
-    theta: f64,
+    entropy_scale: f64,
     steps: usize,
     width: usize,
     restarts: usize,
     seed: Seed,
 }
 
+/// Where the microclusters are: unit rows, and into how many clusters they are to be cut.
+struct Places {
+    rows: Array2<f64>,
+    clusters: usize,
+}
+
 impl Diffusion {
-    /// Diffusion consensus into k clusters.
-    pub fn new(clusters: usize) -> Self {
-        Self::with(Clusters::Fixed(clusters))
+    /// Diffusion consensus. Where the number of clusters is not given, the widest gap between the
+    /// singular values of the incidence, without weights, chooses it.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        Diffusion {
+            clusters: clusters.into(),
+            entropy_scale: 0.3,
+            steps: 12,
+            width: 2,
+            restarts: 10,
+            seed: Seed(0),
+        }
     }
 
-    /// Diffusion consensus; the widest gap between the singular values of the incidence, here
-    /// without weights, chooses the number of clusters.
-    pub fn by_eigengap() -> Self {
-        Self::with(Clusters::Eigengap)
-    }
-
-    fn with(clusters: Clusters) -> Self {
-        Diffusion { clusters, theta: 0.3, steps: 12, width: 2, restarts: 10, seed: Seed(0) }
-    }
-
-    /// How fast the weight of a cluster falls with its entropy; 0.3 unless said otherwise, 0.2 to
-    /// 0.4 are good.
-    pub fn theta(mut self, theta: f64) -> Self {
-        self.theta = theta;
+    /// How fast the weight of a cluster falls with its entropy: slower where this is larger. Default
+    /// 0.3; above 0 (0.2 to 0.4 are good).
+    #[doc(alias = "theta")]
+    pub fn entropy_scale(mut self, scale: f64) -> Self {
+        self.entropy_scale = scale;
         self
     }
 
-    /// t, the power of the singular values; 12 unless said otherwise, 8 to 16 are good.
+    /// t, the power of the singular values. Default 12; 1 to 1000 (8 to 16 are good).
+    #[doc(alias = "t")]
     pub fn steps(mut self, steps: usize) -> Self {
         self.steps = steps;
         self
     }
 
-    /// q: the embedding has q k dimensions; 2 unless said otherwise.
+    /// q: the embedding has q k dimensions. Default 2; 1 to 1000.
     pub fn width(mut self, width: usize) -> Self {
         self.width = width;
         self
     }
 
-    /// k-means starts on the embedding, of which the one of least inertia is kept; 10 unless said
-    /// otherwise.
+    /// k-means starts on the embedding, of which the one of least inertia is kept. Default 10; 1 to
+    /// 10,000.
     pub fn restarts(mut self, restarts: usize) -> Self {
         self.restarts = restarts;
         self
     }
 
-    /// Seed of the k-means starts.
+    /// Seed of the k-means starts. Default 0.
     pub fn seed(mut self, seed: Seed) -> Self {
         self.seed = seed;
         self
     }
 
     /// Refuses parameters out of range.
-    fn check(&self) -> Result<()> {
-        for (what, value, most) in [
-            ("steps", self.steps, LONGEST),
-            ("times k dimensions", self.width, WIDEST),
-            ("restarts", self.restarts, MOST_RESTARTS),
-        ] {
+    fn check_parameters(&self) -> Result<()> {
+        for (what, value, most) in
+            [("steps", self.steps, LONGEST), ("times k dimensions", self.width, WIDEST)]
+        {
             if value == 0 || value > most {
                 return Err(Error::invalid(format!("{value} {what}; expected 1..={most}")));
             }
         }
-        if !(self.theta > 0.0) || self.theta.is_infinite() {
-            return Err(Error::invalid(format!(
-                "theta {}; expected a positive number",
-                self.theta
-            )));
-        }
-        Ok(())
+        check_restarts(self.restarts)?;
+        SpectralCount::check(self.clusters)?;
+        check_entropy_scale(self.entropy_scale)
     }
 
-    /// The places of the microclusters: unit rows, q k columns at most, and k. Objects of one
-    /// microcluster share their place.
+    /// The places of the microclusters: unit rows, q k columns at most. Objects of one microcluster
+    /// share their place.
     ///
     /// # Errors
     /// As [`Diffusion`]; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no object
     /// is labelled.
-    pub fn embedding(
-        &self,
-        microclusters: &Microclusters,
-        observer: &dyn Observer,
-    ) -> Result<Fit<(Array2<f64>, usize)>> {
-        self.check()?;
-        self.place(&ClusterIncidence::of(microclusters), None, observer)
+    pub fn embedding(&self, nodes: &Microclusters) -> Result<Array2<f64>> {
+        self.embedding_observed(nodes, &())
     }
 
-    /// The cluster of each microcluster; k is taken as the number of microclusters where it is
-    /// larger.
+    /// As [`Diffusion::embedding`], with cancellation.
     ///
     /// # Errors
-    /// As [`Diffusion::embedding`].
-    pub fn cut(
+    /// As [`Diffusion::embedding`];
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    pub fn embedding_observed(
         &self,
-        microclusters: &Microclusters,
+        nodes: &Microclusters,
         observer: &dyn Observer,
-    ) -> Result<Fit<Vec<usize>>> {
-        let placed = self.embedding(microclusters, observer)?;
-        self.cut_places(placed, microclusters, observer)
+    ) -> Result<Array2<f64>> {
+        self.check_parameters()?;
+        let incidence = ClusterIncidence::of(nodes);
+        Ok(self.places(&incidence, None, &mut Report::default(), observer)?.rows)
     }
 
-    /// As [`Diffusion::cut`], with a positive weight for each member, by which those of its
-    /// clusters are multiplied: equal weights change nothing.
+    /// The cluster of each microcluster, as [`NodeConsensus::solve`] finds it, with a positive weight
+    /// for each member, by which those of its clusters are multiplied: equal weights change nothing.
+    ///
+    /// ```
+    /// use consilience_core::{Ensemble, Microclusters, Partition};
+    /// use consilience_walk::Diffusion;
+    ///
+    /// let ensemble = Ensemble::new(vec![
+    ///     Partition::from_labels(&[0, 0, 1, 1])?,
+    ///     Partition::from_labels(&[0, 1, 1, 0])?,
+    /// ])?;
+    /// let nodes = Microclusters::of(&ensemble)?;
+    /// let found = Diffusion::new(2).solve_weighted(&nodes, &[1.0, 1e-6], &())?.output;
+    /// assert_eq!(found, [0, 0, 1, 1]);
+    /// # Ok::<(), consilience_core::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Diffusion::embedding`];
     /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for weights of
     /// another number.
-    pub fn cut_weighted(
+    pub fn solve_weighted(
         &self,
-        microclusters: &Microclusters,
+        nodes: &Microclusters,
         member_weights: &[f64],
         observer: &dyn Observer,
     ) -> Result<Fit<Vec<usize>>> {
-        self.check()?;
-        let incidence = ClusterIncidence::of(microclusters);
+        self.check_parameters()?;
+        let incidence = ClusterIncidence::of(nodes);
         if member_weights.len() != incidence.n_members() {
             return Err(Error::shape(format!(
                 "{} weights for {} members",
@@ -188,81 +194,111 @@ impl Diffusion {
                 incidence.n_members()
             )));
         }
-        let factors: Vec<f64> =
-            incidence.member_of_cluster().into_iter().map(|u| member_weights[u]).collect();
-        let placed = self.place(&incidence, Some(&factors), observer)?;
-        self.cut_places(placed, microclusters, observer)
+        let members = incidence.member_of_cluster();
+        let factors: Vec<f64> = members.into_iter().map(|u| member_weights[u]).collect();
+        let mut report = Report::default();
+        let places = self.places(&incidence, Some(&factors), &mut report, observer)?;
+        let clusters = self.cut(&places, incidence.sizes(), &mut report, observer)?;
+        Ok(Fit::new(clusters, report))
     }
 
-    fn cut_places(
+    /// The best of several k-means clusterings of the places.
+    fn cut(
         &self,
-        placed: Fit<(Array2<f64>, usize)>,
-        microclusters: &Microclusters,
+        places: &Places,
+        sizes: &[f64],
+        report: &mut Report,
         observer: &dyn Observer,
-    ) -> Result<Fit<Vec<usize>>> {
-        let mut report = Report::default();
-        let (rows, k) = adopt(&mut report, placed);
-        let sizes: Vec<f64> = microclusters.sizes().iter().map(|&s| f64::from(s)).collect();
+    ) -> Result<Vec<usize>> {
+        let (rows, k) = (places.rows.view(), places.clusters);
         let options = KMeansOptions::new(k);
         let mut best: Option<KMeansFit<f64>> = None;
         for restart in 0..self.restarts {
             let mut stream = self.seed.derive("diffusion", restart as u64).stream();
-            let centres = rows.select(Axis(0), &spread(rows.view(), &sizes, k, &mut stream));
-            let fit = kmeans::from_centres(
-                rows.view(),
-                Some(&sizes),
-                centres.view(),
-                &options,
-                observer,
-            )?;
+            let centres = rows.select(Axis(0), &spread(rows, sizes, k, &mut stream));
+            let fit = kmeans::from_centres(rows, Some(sizes), centres.view(), &options, observer)?;
             if best.as_ref().is_none_or(|b| fit.inertia < b.inertia) {
                 best = Some(fit);
             }
         }
-        let Some(best) = best else {
-            return Err(Error::invalid("0 restarts; expected at least 1"));
-        };
-        let clusters = adopt(&mut report, numbered(best)?);
-        Ok(Fit::new(clusters, report))
+        let best = best.ok_or_else(|| Error::invalid("0 restarts; expected at least 1"))?;
+        let found = numbered(best)?;
+        report.adopt(found.report);
+        Ok(found.output)
     }
 
-    fn place(
+    /// The number of clusters of so many microclusters.
+    fn n_clusters(&self, incidence: &ClusterIncidence, observer: &dyn Observer) -> Result<usize> {
+        let count = SpectralCount::new(self.clusters, incidence.n_rows())?;
+        if self.clusters.fixed().is_some() {
+            return Ok(count.clusters(&[]));
+        }
+        // Without weights: a member's cluster of one or two objects is never split, so that its
+        // weight is large and it would count as a cluster of its own.
+        let even = vec![1.0; incidence.n_clusters()];
+        let plain = IncidenceSpectrum::of(incidence, &even, count.eigenpairs(), observer)?;
+        Ok(count.clusters(&plain.values))
+    }
+
+    fn places(
         &self,
         incidence: &ClusterIncidence,
         factors: Option<&[f64]>,
+        report: &mut Report,
         observer: &dyn Observer,
-    ) -> Result<Fit<(Array2<f64>, usize)>> {
-        let n = incidence.n_rows();
-        let k = match self.clusters {
-            Clusters::Fixed(k) => k,
-            Clusters::Eigengap => {
-                // Without weights: a member's cluster of one or two objects is never split, so that
-                // its weight is large and it would count as a cluster of its own.
-                let even = vec![1.0; incidence.n_clusters()];
-                let plain = IncidenceSpectrum::of(incidence, &even, most_by_gap(n) + 1, observer)?;
-                eigengap(&plain.values, most_by_gap(n))
-            }
-        }
-        .min(n);
-        let mut weights = ensemble_driven_cluster_index(incidence, self.theta, observer)?;
+    ) -> Result<Places> {
+        let clusters = self.n_clusters(incidence, observer)?;
+        let dimensions = clusters.saturating_mul(self.width);
+        let mut weights = ensemble_driven_cluster_index(incidence, self.entropy_scale, observer)?;
         for (weight, factor) in weights.iter_mut().zip(factors.into_iter().flatten()) {
             *weight *= factor;
         }
-        let spectrum =
-            IncidenceSpectrum::of(incidence, &weights, k.saturating_mul(self.width), observer)?;
-        let mut rows = spectrum.rows(incidence, k.saturating_mul(self.width))?;
-        // The rows carry sigma already, and the values are sigma^2.
+        let spectrum = IncidenceSpectrum::of(incidence, &weights, dimensions, observer)?;
+        let mut rows = spectrum.rows(incidence, dimensions)?;
+        // The rows have sigma as a factor already, and the values are sigma^2.
         for (j, value) in spectrum.values.iter().take(rows.ncols()).enumerate() {
             let scale = value.max(0.0).powf(0.5 * (self.steps as f64 - 1.0));
             rows.slice_mut(s![.., j]).mapv_inplace(|v| v * scale);
         }
         unit_rows(&mut rows);
-        let mut report = Report::default();
         if !spectrum.converged {
             report.status = Status::MaxIterations;
             report.notes.push("the eigenvectors of the clusters are less exact than wanted".into());
         }
-        Ok(Fit::new((rows, k), report))
+        Ok(Places { rows, clusters })
+    }
+}
+
+impl NodeConsensus for Diffusion {
+    type Output = Partition;
+
+    fn name(&self) -> &str {
+        "diffusion"
+    }
+
+    fn clusters(&self) -> Clusters {
+        self.clusters
+    }
+
+    fn check(&self, _: &Ensemble) -> Result<()> {
+        self.check_parameters()
+    }
+
+    fn solve(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Vec<usize>> {
+        self.check_parameters()?;
+        let mut inner = Report::default();
+        let clusters = report.stage("partition", || {
+            let incidence = ClusterIncidence::of(nodes);
+            let places = self.places(&incidence, None, &mut inner, observer)?;
+            self.cut(&places, incidence.sizes(), &mut inner, observer)
+        })?;
+        report.adopt(inner);
+        Ok(clusters)
     }
 }
 
@@ -302,27 +338,11 @@ fn spread(rows: ArrayView2<'_, f64>, weights: &[f64], k: usize, stream: &mut Str
     chosen
 }
 
-impl ConsensusFunction for Diffusion {
-    type Output = Partition;
-
-    fn name(&self) -> &str {
-        "diffusion"
-    }
-
-    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
-        let asked = asked(ensemble, self.clusters)?;
-        self.check()?;
-        collapsed(ensemble, asked, observer, |microclusters, report| {
-            let fit = report.stage("partition", || self.cut(microclusters, observer))?;
-            Ok(adopt(report, fit))
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use consilience_conformance::planted;
+    use consilience_core::ConsensusFunction;
     use consilience_num::eigen::symmetric_eigen;
 
     /// Inner products of the places of two objects, straight from the definition on the dense
@@ -337,11 +357,11 @@ mod tests {
             }
         }
         let entropy = |objects: &[usize]| {
-            let (mut sum, mut heard) = (0.0, 0.0);
+            let (mut sum, mut labelling) = (0.0, 0.0);
             for m in ensemble.members() {
                 let labels: Vec<usize> = objects.iter().filter_map(|&i| m.label(i)).collect();
                 if !labels.is_empty() {
-                    heard += 1.0;
+                    labelling += 1.0;
                 }
                 for c in 0..m.n_clusters() {
                     let p = labels.iter().filter(|&&l| l == c).count() as f64
@@ -351,7 +371,7 @@ mod tests {
                     }
                 }
             }
-            sum / heard
+            sum / labelling
         };
         let mut x = Array2::zeros((n, columns.len()));
         for (j, objects) in columns.iter().enumerate() {
@@ -380,8 +400,8 @@ mod tests {
             let twice: Vec<usize> = (0..50).map(|i| i / 2).collect();
             let e = world.ensemble.select_objects(&twice).unwrap();
             let m = Microclusters::of(&e).unwrap();
-            let method = Diffusion::new(3).theta(theta).steps(t).width(100);
-            let places = method.embedding(&m, &()).unwrap().output.0;
+            let method = Diffusion::new(3).entropy_scale(theta).steps(t).width(100);
+            let places = method.embedding(&m).unwrap();
             let inner = places.dot(&places.t());
             let expected = reference(&e, theta, t);
             for i in 0..50 {
@@ -397,16 +417,24 @@ mod tests {
     #[test]
     fn the_gap_finds_planted_clusters() {
         let world = planted(Seed(4), &[40, 30, 20], 12, 0.1, 0.0).unwrap();
-        assert_eq!(Diffusion::by_eigengap().consensus(&world.ensemble).unwrap(), world.truth);
+        assert_eq!(
+            Diffusion::new(Clusters::Eigengap).consensus(&world.ensemble).unwrap(),
+            world.truth
+        );
     }
 
     #[test]
     fn bad_parameters_are_refused() {
         let e = planted(Seed(0), &[3, 3], 2, 0.0, 0.0).unwrap().ensemble;
         let d = Diffusion::new(2);
-        for bad in
-            [d.theta(0.0), d.theta(f64::NAN), d.steps(0), d.steps(1001), d.width(0), d.restarts(0)]
-        {
+        for bad in [
+            d.entropy_scale(0.0),
+            d.entropy_scale(f64::NAN),
+            d.steps(0),
+            d.steps(1001),
+            d.width(0),
+            d.restarts(0),
+        ] {
             let e = bad.fit(&e, &()).unwrap_err();
             assert_eq!(e.kind(), consilience_core::ErrorKind::InvalidParameter);
         }

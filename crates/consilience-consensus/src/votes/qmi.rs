@@ -1,22 +1,22 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Report, Result,
-    Seed, Status,
+    Clusters, Ensemble, Error, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition,
+    Report, Result, Seed, Status,
 };
 use consilience_num::kmeans::{self, KMeansOptions};
 use ndarray::Array2;
 
-use crate::Ballots;
+use super::{Ballots, number};
 
-/// More starts than this are a slip of the keyboard.
+/// More restarts than this are refused as a mistake.
 pub(crate) const MOST_RESTARTS: usize = 10_000;
 
 /// The quadratic mutual information consensus (QMI): k-means on the centred one-hot labels.
 ///
 /// The partition that maximises the generalised (quadratic) mutual information with the members is
 /// the one that minimises the inertia of the label rows, each label written as an indicator and
-/// each indicator column centred. Fast, linear in n~, and a good start for other methods; it wants
-/// members with about the number of clusters asked for, and loses to graph methods where they have
-/// many more.
+/// each indicator column centred. Fast, linear in n~, and a good start for other methods. Use it where
+/// the members have about the number of clusters asked for; where they have many more, methods on
+/// graphs do better.
 ///
 /// With `x_i` the centred indicators of node i and `s_i` its objects, k-means minimises
 /// `sum_i s_i |x_i - mean of its cluster|^2`; a member that does not label a node contributes the
@@ -24,7 +24,7 @@ pub(crate) const MOST_RESTARTS: usize = 10_000;
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_vote::Qmi;
+/// use consilience_consensus::Qmi;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
@@ -40,9 +40,9 @@ pub(crate) const MOST_RESTARTS: usize = 10_000;
 /// k-means; 8 n~ C bytes. Microclusters are exact: the inertia is that of the objects.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
-/// `1..=n` or no restarts, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond
-/// the memory budget.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for anything but a
+/// number of clusters in `1..=n`, or no restarts;
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References
 /// Topchy, Jain, Punch 2005, "Clustering Ensembles: Models of Consensus and Weak Partitions",
@@ -50,39 +50,44 @@ pub(crate) const MOST_RESTARTS: usize = 10_000;
 #[doc(alias = "QMI")]
 #[derive(Clone, Copy, Debug)]
 pub struct Qmi {
-    clusters: usize,
+    clusters: Clusters,
     restarts: usize,
     seed: Seed,
     budget: MemoryBudget,
 }
 
 impl Qmi {
-    /// QMI into k clusters; 10 restarts, seed 0.
-    pub fn new(clusters: usize) -> Self {
-        Qmi { clusters, restarts: 10, seed: Seed(0), budget: MemoryBudget::default() }
+    /// QMI into so many clusters; a number is expected.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        Qmi {
+            clusters: clusters.into(),
+            restarts: 10,
+            seed: Seed(0),
+            budget: MemoryBudget::default(),
+        }
     }
 
-    /// k-means starts, of which the one of least inertia is kept.
+    /// k-means starts, of which the one of least inertia is kept. Default 10; 1 to 10,000.
     pub fn restarts(mut self, restarts: usize) -> Self {
         self.restarts = restarts;
         self
     }
 
-    /// Seed of the starts.
+    /// Seed of the starts. Default 0.
     pub fn seed(mut self, seed: Seed) -> Self {
         self.seed = seed;
         self
     }
 
-    /// How much memory the indicators may take.
+    /// How much memory the indicators may take. Default 8 GiB.
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self
     }
 
     /// Refuses parameters out of range.
-    pub(crate) fn check(&self, ensemble: &Ensemble) -> Result<()> {
-        ensemble.check_clusters(self.clusters)?;
+    pub(crate) fn check(&self) -> Result<()> {
+        number(self.clusters, "QMI")?;
         if self.restarts == 0 || self.restarts > MOST_RESTARTS {
             return Err(Error::invalid(format!(
                 "{} restarts; expected 1..={MOST_RESTARTS}",
@@ -92,25 +97,25 @@ impl Qmi {
         Ok(())
     }
 
-    /// Cluster of each node, with how k-means ended.
+    /// Cluster of each node; how k-means ended goes to the report.
     pub(crate) fn of_nodes(
         &self,
         ballots: &Ballots,
+        report: &mut Report,
         observer: &dyn Observer,
-    ) -> Result<Fit<Vec<usize>>> {
+    ) -> Result<Vec<usize>> {
         let x = self.indicators(ballots)?;
-        let options = KMeansOptions::new(self.clusters.min(x.nrows()))
+        let options = KMeansOptions::new(number(self.clusters, "QMI")?.min(x.nrows()))
             .restarts(self.restarts)
-            .seed(self.seed.derive("qmi", 0));
+            .seed(self.seed.derive(\"qmi\", 0));
         let fit = kmeans::fit(x.view(), Some(ballots.weights()), &options, observer)?;
-        let mut report = Report::default();
         report.status = if fit.converged { Status::Solved } else { Status::MaxIterations };
         report.iterations = fit.iterations;
         report.objective = Some(fit.inertia);
-        Ok(Fit::new(fit.assignment.into_iter().map(|c| c as usize).collect(), report))
+        Ok(fit.assignment.into_iter().map(|c| c as usize).collect())
     }
 
-    /// The centred indicators of the nodes; 0, the mean, where a member is silent.
+    /// The centred indicators of the nodes; 0, the mean, where a member has no label.
     fn indicators(&self, ballots: &Ballots) -> Result<Array2<f64>> {
         let columns: usize = ballots.members().iter().map(Partition::n_clusters).sum();
         self.budget.check_table("label indicators", ballots.n_nodes(), columns, 8)?;
@@ -138,35 +143,33 @@ impl Qmi {
     }
 }
 
-impl ConsensusFunction for Qmi {
+impl NodeConsensus for Qmi {
     type Output = Partition;
 
     fn name(&self) -> &str {
         "qmi"
     }
 
-    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
-        self.check(ensemble)?;
-        let mut report = Report::default();
-        let ballots = report.stage("microclusters", || Ballots::of(ensemble, observer))?;
-        report.microclusters = Some(ballots.n_nodes());
-        let clusters = if ballots.n_nodes() == 0 {
-            observer.check()?;
-            Vec::new()
-        } else {
-            let fit = report.stage("partition", || self.of_nodes(&ballots, observer))?;
-            report.status = fit.report.status;
-            report.iterations = fit.report.iterations;
-            report.objective = fit.report.objective;
-            fit.output
-        };
-        let partition = ballots.grouping().expand(&clusters)?;
-        report.expect_clusters(
-            self.clusters,
-            partition.n_clusters(),
-            "the ensemble distinguishes no more objects",
-        );
-        Ok(Fit::new(partition, report))
+    fn clusters(&self) -> Clusters {
+        self.clusters
+    }
+
+    fn check(&self, _: &Ensemble) -> Result<()> {
+        self.check()
+    }
+
+    fn solve(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Vec<usize>> {
+        let mut inner = Report::default();
+        let ballots = Ballots::from(nodes);
+        let clusters =
+            report.stage("partition", || self.of_nodes(&ballots, &mut inner, observer))?;
+        report.adopt(inner);
+        Ok(clusters)
     }
 }
 
@@ -174,6 +177,7 @@ impl ConsensusFunction for Qmi {
 mod tests {
     use super::*;
     use consilience_conformance::planted;
+    use consilience_core::ConsensusFunction;
 
     /// The inertia of a partition of the objects, straight from the definition.
     fn inertia(ensemble: &Ensemble, clusters: &Partition) -> f64 {

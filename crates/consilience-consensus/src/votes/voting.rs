@@ -1,14 +1,15 @@
-use consilience_core::scores::Normalizer;
+use consilience_core::scores::{Normalizer, weighted_nmi};
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Report, Result,
-    Seed, Status,
+    Clusters, Ensemble, Error, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition,
+    Report, Result, Seed, Status,
 };
+use consilience_num::assignment::max_assignment;
 use ndarray::{Array2, ArrayView1};
 
-use crate::ballots::{Ballots, indicator};
-use crate::{Qmi, weighted_nmi};
+use super::ballots::{Ballots, indicator};
+use super::{Qmi, number};
 
-/// Rounds of alignment and counting at most, unless said otherwise.
+/// Default of the rounds of alignment and counting at most.
 pub(crate) const ROUNDS: usize = 100;
 
 /// Label voting: the members' labels are matched to a reference, then each object goes where most
@@ -25,11 +26,11 @@ pub(crate) const ROUNDS: usize = 100;
 /// lowest. The rounds stop when the total agreement no longer rises.
 ///
 /// The first reference is the medoid: the member of k clusters with the largest mean NMI with all
-/// members; where none has k clusters, that of [`Qmi`]. Member order leaves no trace in either.
+/// members; where none has k clusters, that of [`Qmi`]. Neither depends on the order of the members.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_vote::Voting;
+/// use consilience_consensus::Voting;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 1, 2, 2])?,
@@ -44,8 +45,9 @@ pub(crate) const ROUNDS: usize = 100;
 /// O(n M) for the microclusters, O(n~ M^2) for the medoid, then O(n~ M k + M k^3) per round.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
-/// `1..=n`.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for anything but a
+/// number of clusters in `1..=n`, or no iterations;
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References
 /// Dimitriadou, Weingessel, Hornik 2002, "A Combination Scheme for Fuzzy Clustering"; Fischer,
@@ -55,69 +57,65 @@ pub(crate) const ROUNDS: usize = 100;
 #[doc(alias = "relabelling")]
 #[derive(Clone, Copy, Debug)]
 pub struct Voting {
-    clusters: usize,
+    clusters: Clusters,
     start: Qmi,
-    rounds: usize,
+    max_iterations: usize,
     budget: MemoryBudget,
 }
 
 impl Voting {
-    /// Voting into k clusters; at most 100 rounds, seed 0.
-    pub fn new(clusters: usize) -> Self {
+    /// Voting into so many clusters; a number is expected.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        let clusters = clusters.into();
         Voting {
             clusters,
             start: Qmi::new(clusters),
-            rounds: ROUNDS,
+            max_iterations: ROUNDS,
             budget: MemoryBudget::default(),
         }
     }
 
-    /// Seed of the first reference, where no member has k clusters.
+    /// Seed of the first reference, where no member has k clusters. Default 0.
     pub fn seed(mut self, seed: Seed) -> Self {
         self.start = self.start.seed(seed);
         self
     }
 
-    /// Rounds of alignment and counting at most.
-    pub fn max_rounds(mut self, rounds: usize) -> Self {
-        self.rounds = rounds;
+    /// Rounds of alignment and counting at most. Default 100; at least 1.
+    pub fn max_iterations(mut self, rounds: usize) -> Self {
+        self.max_iterations = rounds;
         self
     }
 
-    /// How much memory the votes may take.
+    /// How much memory the votes may take. Default 8 GiB.
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self.start = self.start.memory_budget(budget);
         self
     }
 
-    /// The final reference over the nodes; objective is the agreement per vote.
-    fn elect(&self, ballots: &Ballots, observer: &dyn Observer) -> Result<Fit<Vec<usize>>> {
-        let (nodes, k) = (ballots.n_nodes(), self.clusters);
-        self.budget.check_table("votes", nodes, k, 16)?;
-        let mut report = Report::default();
-        report.status = Status::MaxIterations;
+    /// The final reference over the nodes; the objective is the agreement per vote.
+    fn rounds(
+        &self,
+        ballots: &Ballots,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Vec<usize>> {
+        let k = number(self.clusters, "voting")?;
+        self.budget.check_table("votes", ballots.n_nodes(), k, 16)?;
         let mut reference = first_reference(&self.start, k, ballots, observer)?;
+        report.status = Status::MaxIterations;
         let mut best = f64::NEG_INFINITY;
-        for round in 0..self.rounds {
+        for round in 0..self.max_iterations {
             observer.check()?;
-            observer.progress("votes", round, self.rounds);
+            observer.progress("votes", round, self.max_iterations);
             let votes = count(ballots, &reference, k);
-            let next: Vec<usize> = votes
-                .rows()
-                .into_iter()
-                .zip(&reference)
-                .map(|(row, &now)| winner(row, now))
-                .collect();
-            // Agreement of the aligned members with what they elected: it bounds the next round
-            // from below but for left over clusters, so that it is compared and not trusted.
-            let agreement: f64 = votes
-                .rows()
-                .into_iter()
-                .zip(&next)
-                .zip(ballots.weights())
-                .map(|((row, &c), weight)| weight * row[c])
-                .sum();
+            let rows = votes.rows().into_iter().zip(&reference);
+            let next: Vec<usize> = rows.map(|(row, &now)| winner(row, now)).collect();
+            // Agreement of the aligned members with the reference that they made: it bounds the
+            // next round from below except for clusters left over, so it is compared.
+            let rows = votes.rows().into_iter().zip(&next).zip(ballots.weights());
+            let agreement: f64 = rows.map(|((row, &c), weight)| weight * row[c]).sum();
             report.iterations = round + 1;
             if !(agreement > best) {
                 report.status = Status::Solved;
@@ -131,55 +129,51 @@ impl Voting {
                 break;
             }
         }
-        let voices: f64 = ballots
-            .members()
-            .iter()
-            .map(|m| {
-                m.iter()
-                    .zip(ballots.weights())
-                    .filter(|(l, _)| l.is_some())
-                    .map(|(_, w)| w)
-                    .sum::<f64>()
-            })
-            .sum();
-        report.objective = Some(best / voices);
-        Ok(Fit::new(reference, report))
+        report.objective = Some(best / all_votes(ballots));
+        Ok(reference)
     }
 }
 
-impl ConsensusFunction for Voting {
+impl NodeConsensus for Voting {
     type Output = Partition;
 
     fn name(&self) -> &str {
         "voting"
     }
 
-    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
-        self.start.check(ensemble)?;
-        if self.rounds == 0 {
-            return Err(Error::invalid("0 rounds of voting; expected at least 1"));
-        }
-        let mut report = Report::default();
-        let ballots = report.stage("microclusters", || Ballots::of(ensemble, observer))?;
-        report.microclusters = Some(ballots.n_nodes());
-        let clusters = if ballots.n_nodes() == 0 {
-            observer.check()?;
-            Vec::new()
-        } else {
-            let fit = report.stage("votes", || self.elect(&ballots, observer))?;
-            report.status = fit.report.status;
-            report.iterations = fit.report.iterations;
-            report.objective = fit.report.objective;
-            fit.output
-        };
-        let partition = ballots.grouping().expand(&clusters)?;
-        report.expect_clusters(
-            self.clusters,
-            partition.n_clusters(),
-            "the ensemble distinguishes no more objects",
-        );
-        Ok(Fit::new(partition, report))
+    fn clusters(&self) -> Clusters {
+        self.clusters
     }
+
+    fn check(&self, _: &Ensemble) -> Result<()> {
+        number(self.clusters, "voting")?;
+        self.start.check()?;
+        if self.max_iterations == 0 {
+            return Err(Error::invalid("max_iterations 0; expected at least 1"));
+        }
+        Ok(())
+    }
+
+    fn solve(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Vec<usize>> {
+        let mut inner = Report::default();
+        let ballots = Ballots::from(nodes);
+        let clusters = report.stage("votes", || self.rounds(&ballots, &mut inner, observer))?;
+        report.adopt(inner);
+        Ok(clusters)
+    }
+}
+
+/// Objects that the members label, in all.
+fn all_votes(ballots: &Ballots) -> f64 {
+    let of_member = |m: &Partition| -> f64 {
+        m.iter().zip(ballots.weights()).filter(|(l, _)| l.is_some()).map(|(_, w)| w).sum()
+    };
+    ballots.members().iter().map(of_member).sum()
 }
 
 /// The medoid among the members of k clusters, else what QMI makes of k. Members are sorted, so
@@ -193,7 +187,7 @@ pub(crate) fn first_reference(
     let whole = |m: &&Partition| m.n_clusters() == k && m.is_complete();
     let candidates: Vec<&Partition> = ballots.members().iter().filter(whole).collect();
     if candidates.is_empty() {
-        return Ok(qmi.of_nodes(ballots, observer)?.output);
+        return qmi.of_nodes(ballots, &mut Report::default(), observer);
     }
     let mut best: Option<(&Partition, f64)> = None;
     for member in candidates {
@@ -213,14 +207,13 @@ fn count(ballots: &Ballots, reference: &[usize], k: usize) -> Array2<f64> {
     let mut votes = Array2::zeros((ballots.n_nodes(), k));
     for member in ballots.members() {
         let shared = ballots.overlap(member, soft.view());
-        let mut means = consilience_num::assignment::max_assignment(shared.view());
-        for (mean, row) in means.iter_mut().zip(shared.rows()) {
-            if mean.is_none() {
-                *mean = Some((1..k).fold(0, |b, c| if row[c] > row[b] { c } else { b }));
-            }
+        let mut matched = max_assignment(shared.view());
+        for (cluster, row) in matched.iter_mut().zip(shared.rows()) {
+            cluster
+                .get_or_insert_with(|| (1..k).fold(0, |b, c| if row[c] > row[b] { c } else { b }));
         }
         for (i, label) in member.iter().enumerate() {
-            if let Some(c) = label.and_then(|l| means[l]) {
+            if let Some(c) = label.and_then(|l| matched[l]) {
                 votes[[i, c]] += 1.0;
             }
         }
@@ -236,6 +229,7 @@ fn winner(votes: ArrayView1<'_, f64>, now: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use consilience_core::ConsensusFunction;
     use ndarray::array;
 
     #[test]
@@ -247,7 +241,7 @@ mod tests {
 
     #[test]
     fn members_with_more_clusters_vote_with_all_of_them() {
-        // Member 1 splits the first half in two: both halves mean cluster 0.
+        // Member 1 splits the first half in two: both halves count for cluster 0.
         let e = Ensemble::from_array(
             array![[0, 0, 0], [0, 0, 0], [0, 1, 0], [1, 2, 1], [1, 2, 1], [1, 2, 0]].view(),
         )
@@ -259,8 +253,8 @@ mod tests {
     }
 
     #[test]
-    fn no_rounds_are_refused() {
+    fn no_iterations_are_refused() {
         let e = Ensemble::from_array(array![[0], [1]].view()).unwrap();
-        assert!(Voting::new(2).max_rounds(0).fit(&e, &()).is_err());
+        assert!(Voting::new(2).max_iterations(0).fit(&e, &()).is_err());
     }
 }

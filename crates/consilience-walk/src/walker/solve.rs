@@ -10,7 +10,7 @@ use super::seeds::Seeds;
 /// Residual, relative to the right side, at which a system is solved.
 const TOLERANCE: f64 = 1e-12;
 /// Iterations of the conjugate gradient method at most.
-const MOST_ITERATIONS: usize = 2000;
+const MAX_ITERATIONS: usize = 2000;
 
 /// What the walks ended in.
 pub(super) struct Walked {
@@ -78,7 +78,7 @@ fn reachable(links: &Csr, seeds: &Seeds) -> Vec<bool> {
     while let Some(i) = next.pop() {
         let (others, weights) = links.row(i);
         for (&j, &w) in others.iter().zip(weights) {
-            // A link too weak to be told from 0 carries nobody.
+            // A link as good as 0 is not walked.
             if w > f64::MIN_POSITIVE && !reached[j as usize] {
                 reached[j as usize] = true;
                 next.push(j as usize);
@@ -112,7 +112,7 @@ fn conjugate_gradients(
     let targets: Vec<f64> = norms.iter().map(|n| n * TOLERANCE * TOLERANCE).collect();
     let mut iterations = 0;
     while norms.iter().zip(&targets).any(|(n, t)| n > t) {
-        if iterations == MOST_ITERATIONS {
+        if iterations == MAX_ITERATIONS {
             return Ok((y, iterations, false));
         }
         observer.check()?;

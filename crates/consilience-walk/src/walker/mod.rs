@@ -6,28 +6,28 @@ mod solve;
 mod tests;
 
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, Grouping, Memberships, MemoryBudget, Observer,
-    Partition, Report, Result, SimilarityGraph, Status,
+    Clusters, Ensemble, Error, Memberships, MemoryBudget, Microclusters, NodeConsensus,
+    NodeMemberships, Observer, Partition, Report, Result, Similarity, SimilarityGraph, Status,
 };
+use consilience_graph::{CoAssociation, Lifespan};
 use consilience_num::sparse::Csr;
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView1, ArrayView2};
 use rayon::prelude::*;
 
 use self::seeds::Seeds;
-use crate::{CoAssociation, Cut, Microclusters};
 
 /// Two memberships closer than this are a tie.
 const TIE: f64 = 1e-9;
 
-/// Seeded random walks (SRW): the heart of each cluster is marked, and every other object belongs
-/// to the heart that a random walker from it reaches first.
+/// Seeded random walks (SRW): the core of each cluster is marked, and every other object belongs to
+/// the core that a random walker from it reaches first.
 ///
-/// Use it to get honest memberships for what lies between clusters: [`RandomWalker::soft`] gives
-/// the probabilities of arrival. As a hard consensus it refines the borders of
-/// [`EvidenceAccumulation`](crate::EvidenceAccumulation), which makes its seeds.
+/// Use it for memberships of objects between clusters: [`RandomWalker::soft`] gives the
+/// probabilities of arrival. As a hard consensus it refines the borders of
+/// `EvidenceAccumulation`, which makes its seeds.
 ///
 /// 1. Microclusters are linked to their K strongest neighbours by co-association a (an edge stays
-///    if it is strong for either end), with weight `s_i s_j exp(-beta (1 - a_ij))`, s being the
+///    if it is strong for either end), with weight `s_i s_j exp(-preference (1 - a_ij))`, s being the
 ///    numbers of objects.
 /// 2. Average linkage makes k groups. In each, the microclusters that the group supports most
 ///    (largest mean co-association with it) are its seeds, until they hold half of its objects.
@@ -39,7 +39,7 @@ const TIE: f64 = 1e-9;
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_graph::RandomWalker;
+/// use consilience_walk::RandomWalker;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 0, 1, 1, 1, 1])?,
@@ -59,7 +59,8 @@ const TIE: f64 = 1e-9;
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
-/// `1..=n`, no neighbours, or a beta that is not a number from 0 to 1000;
+/// `1..=n` or a criterion that no tree has, no neighbours, or a link preference that is not a number
+/// from 0 to 1000;
 /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References
@@ -70,41 +71,40 @@ const TIE: f64 = 1e-9;
 #[doc(alias = "SRW")]
 #[derive(Clone, Copy, Debug)]
 pub struct RandomWalker {
-    cut: Cut,
+    clusters: Clusters,
     neighbours: usize,
-    beta: f64,
+    link_preference: f64,
     budget: MemoryBudget,
 }
 
 impl RandomWalker {
-    /// Seeded random walks into k clusters, with 10 neighbours and beta 10.
-    pub fn new(clusters: usize) -> Self {
+    /// Seeded random walks; the longest lifetime in the tree of step 2 chooses the number of clusters
+    /// where it is not given.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
         RandomWalker {
-            cut: Cut::Clusters(clusters),
+            clusters: clusters.into(),
             neighbours: 10,
-            beta: 10.0,
+            link_preference: 10.0,
             budget: MemoryBudget::default(),
         }
     }
 
-    /// Seeded random walks; the lifetime criterion chooses the number of clusters.
-    pub fn by_lifetime() -> Self {
-        RandomWalker { cut: Cut::LongestLifetime, ..Self::new(1) }
-    }
-
     /// K, the strongest links of a microcluster that stay; all that are as strong as the K-th do.
+    /// Default 10; at least 1.
+    #[doc(alias = "K")]
     pub fn neighbours(mut self, neighbours: usize) -> Self {
         self.neighbours = neighbours;
         self
     }
 
-    /// How much a walker prefers strong links: 0 not at all.
-    pub fn beta(mut self, beta: f64) -> Self {
-        self.beta = beta;
+    /// How much a walker prefers strong links: 0 not at all. Default 10; 0 to 1000.
+    #[doc(alias = "beta")]
+    pub fn link_preference(mut self, preference: f64) -> Self {
+        self.link_preference = preference;
         self
     }
 
-    /// How much memory the matrices may take.
+    /// How much memory the matrices may take. Default 8 GiB.
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self
@@ -115,66 +115,68 @@ impl RandomWalker {
         SoftRandomWalker(self)
     }
 
-    fn check(&self, ensemble: &Ensemble) -> Result<()> {
-        if let Cut::Clusters(k) = self.cut {
-            ensemble.check_clusters(k)?;
-        }
+    fn check_parameters(&self) -> Result<()> {
+        Lifespan::check(self.clusters)?;
         if self.neighbours == 0 {
             return Err(Error::invalid("0 neighbours; expected at least 1"));
         }
-        if !(0.0..=1000.0).contains(&self.beta) {
-            return Err(Error::invalid(format!("beta {}; expected 0..=1000", self.beta)));
+        if !(0.0..=1000.0).contains(&self.link_preference) {
+            return Err(Error::invalid(format!(
+                "link preference {}; expected 0..=1000",
+                self.link_preference
+            )));
         }
         Ok(())
     }
 
     /// The probabilities of arrival of each microcluster, and the group that each began in.
-    fn walk(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Arrivals>> {
-        self.check(ensemble)?;
-        let mut report = Report::default();
-        let microclusters =
-            report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
-        let n = microclusters.n_nodes();
-        report.microclusters = Some(n);
-        let grouping = microclusters.grouping().clone();
-        if n == 0 {
-            observer.check()?;
-            if let Cut::Clusters(k) = self.cut {
-                report.expect_clusters(k, 0, "the ensemble distinguishes no more objects");
-            }
-            let nobody = Arrivals { grouping, groups: Vec::new(), chance: Array2::zeros((0, 1)) };
-            return Ok(Fit::new(nobody, report));
-        }
-        self.budget.check_square("co-association and its tree", n, 16)?;
+    fn walk(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Arrivals> {
+        self.check_parameters()?;
+        self.budget.check_square("co-association and its tree", nodes.n_nodes(), 16)?;
         let similarity = CoAssociation::default().memory_budget(self.budget);
-        let graph = report.stage("similarity", || similarity.between(&microclusters, observer))?;
-        let seeds = report.stage("seeds", || Seeds::find(&graph, self.cut, observer))?;
-        let links = links(&graph, self.neighbours, self.beta);
+        let mut inner = Report::default();
+        let graph =
+            report.stage("similarity", || similarity.between(nodes, &mut inner, observer))?;
+        report.adopt(inner);
+        let seeds = report.stage("seeds", || Seeds::find(&graph, self.clusters, observer))?;
+        let links = links(&graph, self.neighbours, self.link_preference);
         let walked = report.stage("walk", || solve::arrivals(&links, &seeds, observer))?;
         report.iterations = walked.iterations;
         if !walked.converged {
             report.status = Status::MaxIterations;
         }
-        if let Cut::Clusters(k) = self.cut {
-            report.expect_clusters(k, seeds.count, "the ensemble distinguishes no more objects");
-        }
-        Ok(Fit::new(Arrivals { grouping, groups: seeds.group, chance: walked.chance }, report))
+        Ok(Arrivals { groups: seeds.group, chance: walked.chance })
     }
 }
 
-impl ConsensusFunction for RandomWalker {
+impl NodeConsensus for RandomWalker {
     type Output = Partition;
 
     fn name(&self) -> &str {
         "srw"
     }
 
-    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
-        let Fit { output: arrivals, report } = self.walk(ensemble, observer)?;
-        let clusters: Vec<usize> = (0..arrivals.groups.len())
-            .map(|i| likely(arrivals.chance.row(i), arrivals.groups[i]))
-            .collect();
-        Ok(Fit::new(arrivals.grouping.expand(&clusters)?, report))
+    fn clusters(&self) -> Clusters {
+        self.clusters
+    }
+
+    fn check(&self, _: &Ensemble) -> Result<()> {
+        self.check_parameters()
+    }
+
+    fn solve(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Vec<usize>> {
+        let Arrivals { groups, chance } = self.walk(nodes, report, observer)?;
+        Ok(chance.rows().into_iter().zip(groups).map(|(row, own)| likely(row, own)).collect())
     }
 }
 
@@ -186,7 +188,7 @@ impl ConsensusFunction for RandomWalker {
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_graph::RandomWalker;
+/// use consilience_walk::RandomWalker;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 1, -1])?,
@@ -209,43 +211,50 @@ impl ConsensusFunction for RandomWalker {
 #[derive(Clone, Copy, Debug)]
 pub struct SoftRandomWalker(RandomWalker);
 
-impl ConsensusFunction for SoftRandomWalker {
+impl NodeConsensus for SoftRandomWalker {
     type Output = Memberships;
 
     fn name(&self) -> &str {
         "srw"
     }
 
-    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Memberships>> {
-        let Fit { output: arrivals, report } = self.0.walk(ensemble, observer)?;
-        let (n, k) = (ensemble.n_objects(), arrivals.chance.ncols().max(1));
-        self.0.budget.check_table("memberships", n, k, 8)?;
-        let node = arrivals.grouping.of_object();
-        let values = Array2::from_shape_fn((n, k), |(i, c)| match node[i] {
-            Grouping::NONE => 1.0 / k as f64,
-            g => arrivals.chance[[g as usize, c]],
-        });
-        let labels =
-            |i: usize| ensemble.members().iter().filter(|m| m.label(i).is_some()).count() as f64;
-        Ok(Fit::new(Memberships::with_evidence(values, (0..n).map(labels).collect())?, report))
+    fn clusters(&self) -> Clusters {
+        self.0.clusters
+    }
+
+    fn check(&self, ensemble: &Ensemble) -> Result<()> {
+        self.0.check_parameters()?;
+        let k = self.0.clusters.fixed().unwrap_or(1);
+        self.0.budget.check_table("memberships", ensemble.n_objects(), k, 8)
+    }
+
+    fn solve(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<NodeMemberships> {
+        let chance = self.0.walk(nodes, report, observer)?.chance;
+        let objects = nodes.grouping().n_objects();
+        self.0.budget.check_table("memberships", objects, chance.ncols(), 8)?;
+        Ok(chance.into())
     }
 }
 
 struct Arrivals {
-    grouping: Grouping,
     groups: Vec<usize>,
     /// Microclusters x groups.
     chance: Array2<f64>,
 }
 
 /// The most probable group; the one it began in where that is as probable.
-fn likely(chance: ndarray::ArrayView1<'_, f64>, own: usize) -> usize {
+fn likely(chance: ArrayView1<'_, f64>, own: usize) -> usize {
     let best = (0..chance.len()).fold(own, |b, c| if chance[c] > chance[b] { c } else { b });
     if chance[own] >= chance[best] - TIE { own } else { best }
 }
 
 /// The links that stay, weighted.
-fn links(graph: &SimilarityGraph, neighbours: usize, beta: f64) -> Csr {
+fn links(graph: &SimilarityGraph, neighbours: usize, preference: f64) -> Csr {
     let (a, sizes) = (graph.weights(), graph.grouping().sizes());
     let n = a.nrows();
     let threshold: Vec<f64> = (0..n).into_par_iter().map(|i| weakest(a, i, neighbours)).collect();
@@ -258,7 +267,7 @@ fn links(graph: &SimilarityGraph, neighbours: usize, beta: f64) -> Csr {
                 })
                 .map(|j| {
                     let size = f64::from(sizes[i]) * f64::from(sizes[j]);
-                    (j as u32, size * (-beta * (1.0 - a[[i, j]])).exp())
+                    (j as u32, size * (-preference * (1.0 - a[[i, j]])).exp())
                 })
                 .collect()
         })

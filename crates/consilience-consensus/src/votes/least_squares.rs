@@ -1,12 +1,12 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, Memberships, MemoryBudget, Observer, Report, Result,
-    Seed, Status,
+    Clusters, Ensemble, Error, Memberships, MemoryBudget, Microclusters, NodeConsensus,
+    NodeMemberships, Observer, Report, Result, Seed, Status,
 };
 use ndarray::{Array2, ArrayView2};
 
-use crate::Qmi;
-use crate::ballots::{Ballots, indicator};
-use crate::voting::{ROUNDS, first_reference};
+use super::ballots::{Ballots, indicator};
+use super::voting::{ROUNDS, first_reference};
+use super::{Qmi, number};
 
 /// Least squares soft consensus: the memberships nearest, on average, to those of the members once
 /// the labels are matched.
@@ -23,7 +23,7 @@ use crate::voting::{ROUNDS, first_reference};
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_vote::LeastSquares;
+/// use consilience_consensus::LeastSquares;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 1])?,
@@ -42,9 +42,9 @@ use crate::voting::{ROUNDS, first_reference};
 /// result.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
-/// `1..=n`, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory
-/// budget.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for anything but a
+/// number of clusters in `1..=n`, or no iterations;
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References
 /// Dimitriadou, Weingessel, Hornik 2002, "A Combination Scheme for Fuzzy Clustering"; Hornik 2005,
@@ -54,57 +54,59 @@ use crate::voting::{ROUNDS, first_reference};
 #[doc(alias = "soft_consensus")]
 #[derive(Clone, Copy, Debug)]
 pub struct LeastSquares {
-    clusters: usize,
+    clusters: Clusters,
     start: Qmi,
-    rounds: usize,
+    max_iterations: usize,
     budget: MemoryBudget,
 }
 
 impl LeastSquares {
-    /// Soft consensus of k clusters; at most 100 rounds, seed 0.
-    pub fn new(clusters: usize) -> Self {
+    /// Soft consensus of so many clusters; a number is expected.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        let clusters = clusters.into();
         LeastSquares {
             clusters,
             start: Qmi::new(clusters),
-            rounds: ROUNDS,
+            max_iterations: ROUNDS,
             budget: MemoryBudget::default(),
         }
     }
 
-    /// Seed of the start, where no member has k clusters.
+    /// Seed of the start, where no member has k clusters. Default 0.
     pub fn seed(mut self, seed: Seed) -> Self {
         self.start = self.start.seed(seed);
         self
     }
 
-    /// Rounds of matching and averaging at most.
-    pub fn max_rounds(mut self, rounds: usize) -> Self {
-        self.rounds = rounds;
+    /// Rounds of matching and averaging at most. Default 100; at least 1.
+    pub fn max_iterations(mut self, rounds: usize) -> Self {
+        self.max_iterations = rounds;
         self
     }
 
-    /// How much memory the memberships may take.
+    /// How much memory the memberships may take. Default 8 GiB.
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self.start = self.start.memory_budget(budget);
         self
     }
 
-    /// Rounds until the objective stays; every objective on the way, for the tests.
+    /// Rounds until the objective stays: the memberships of the nodes, and the objective after each
+    /// round, for the tests.
     fn rounds(
         &self,
         ballots: &Ballots,
+        report: &mut Report,
         observer: &dyn Observer,
-    ) -> Result<Fit<(Array2<f64>, Vec<f64>)>> {
-        let k = self.clusters;
+    ) -> Result<(Array2<f64>, Vec<f64>)> {
+        let k = number(self.clusters, "least squares consensus")?;
         let start = first_reference(&self.start, k, ballots, observer)?;
         let mut y = indicator(&start, k);
         let mut path: Vec<f64> = Vec::new();
-        let mut report = Report::default();
         report.status = Status::MaxIterations;
-        for round in 0..self.rounds {
+        for round in 0..self.max_iterations {
             observer.check()?;
-            observer.progress("rounds", round, self.rounds);
+            observer.progress("rounds", round, self.max_iterations);
             let matched: Vec<_> =
                 ballots.members().iter().map(|m| ballots.align(m, y.view())).collect();
             y = mean(ballots, &matched, k);
@@ -118,46 +120,41 @@ impl LeastSquares {
             }
         }
         report.objective = path.last().copied();
-        Ok(Fit::new((y, path), report))
+        Ok((y, path))
     }
 }
 
-impl ConsensusFunction for LeastSquares {
+impl NodeConsensus for LeastSquares {
     type Output = Memberships;
 
     fn name(&self) -> &str {
         "least-squares"
     }
 
-    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Memberships>> {
-        self.start.check(ensemble)?;
-        if self.rounds == 0 {
-            return Err(Error::invalid("0 rounds of averaging; expected at least 1"));
+    fn clusters(&self) -> Clusters {
+        self.clusters
+    }
+
+    fn check(&self, ensemble: &Ensemble) -> Result<()> {
+        let k = number(self.clusters, "least squares consensus")?;
+        self.start.check()?;
+        if self.max_iterations == 0 {
+            return Err(Error::invalid("max_iterations 0; expected at least 1"));
         }
-        self.budget.check_table("memberships", ensemble.n_objects(), self.clusters, 8)?;
-        let mut report = Report::default();
-        let ballots = report.stage("microclusters", || Ballots::of(ensemble, observer))?;
-        report.microclusters = Some(ballots.n_nodes());
-        let k = self.clusters;
-        let y = if ballots.n_nodes() == 0 {
-            observer.check()?;
-            Array2::zeros((0, k))
-        } else {
-            let fit = report.stage("rounds", || self.rounds(&ballots, observer))?;
-            report.status = fit.report.status;
-            report.iterations = fit.report.iterations;
-            report.objective = fit.report.objective;
-            fit.output.0
-        };
-        let found = {
-            let mut used = vec![false; k];
-            for row in y.rows() {
-                used[(1..k).fold(0, |b, c| if row[c] > row[b] { c } else { b })] = true;
-            }
-            used.iter().filter(|&&u| u).count()
-        };
-        report.expect_clusters(k, found, "the ensemble distinguishes no more objects");
-        Ok(Fit::new(ballots.memberships(y.view(), k)?, report))
+        self.budget.check_table("memberships", ensemble.n_objects(), k, 8)
+    }
+
+    fn solve(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<NodeMemberships> {
+        let mut inner = Report::default();
+        let ballots = Ballots::from(nodes);
+        let (y, _) = report.stage("rounds", || self.rounds(&ballots, &mut inner, observer))?;
+        report.adopt(inner);
+        Ok(y.into())
     }
 }
 
@@ -165,19 +162,19 @@ impl ConsensusFunction for LeastSquares {
 /// the projection of the mean onto the simplex.
 fn mean(ballots: &Ballots, matched: &[Vec<Option<usize>>], k: usize) -> Array2<f64> {
     let mut y = Array2::zeros((ballots.n_nodes(), k));
-    let mut voices = vec![0.0; ballots.n_nodes()];
+    let mut labelled = vec![0.0; ballots.n_nodes()];
     for (member, matched) in ballots.members().iter().zip(matched) {
         for (i, label) in member.iter().enumerate() {
             if let Some(l) = label {
-                voices[i] += 1.0;
+                labelled[i] += 1.0;
                 if let Some(c) = matched[l] {
                     y[[i, c]] += 1.0;
                 }
             }
         }
     }
-    for (mut row, voices) in y.rows_mut().into_iter().zip(voices) {
-        row /= voices;
+    for (mut row, members) in y.rows_mut().into_iter().zip(labelled) {
+        row /= members;
         let spread = (1.0 - row.sum()) / k as f64;
         row += spread;
     }
@@ -205,7 +202,7 @@ fn distance(ballots: &Ballots, matched: &[Vec<Option<usize>>], y: ArrayView2<'_,
 mod tests {
     use super::*;
     use consilience_conformance::planted;
-    use consilience_core::Partition;
+    use consilience_core::{ConsensusFunction, Partition};
 
     /// The objective straight from its definition, over objects, for the best matchings of all.
     fn objective(ensemble: &Ensemble, y: ArrayView2<'_, f64>) -> f64 {
@@ -252,8 +249,8 @@ mod tests {
             let world = planted(Seed(seed), &[20, 12, 7], 5, 0.3, missing).unwrap();
             for k in 2..=4 {
                 let method = LeastSquares::new(k).seed(Seed(seed));
-                let ballots = Ballots::of(&world.ensemble, &()).unwrap();
-                let path = method.rounds(&ballots, &()).unwrap().output.1;
+                let ballots = Ballots::of(&world.ensemble).unwrap();
+                let path = method.rounds(&ballots, &mut Report::default(), &()).unwrap().1;
                 assert!(path.windows(2).all(|w| w[1] <= w[0] + 1e-12), "{path:?}");
                 let fit = method.fit(&world.ensemble, &()).unwrap();
                 let expected = objective(&world.ensemble, fit.output.values());
@@ -266,9 +263,8 @@ mod tests {
     #[test]
     fn each_row_is_the_nearest_stochastic_one() {
         let world = planted(Seed(5), &[9, 6], 4, 0.3, 0.2).unwrap();
-        let ballots = Ballots::of(&world.ensemble, &()).unwrap();
-        let fit = LeastSquares::new(2).rounds(&ballots, &()).unwrap();
-        let y = fit.output.0;
+        let ballots = Ballots::of(&world.ensemble).unwrap();
+        let (y, _) = LeastSquares::new(2).rounds(&ballots, &mut Report::default(), &()).unwrap();
         let matched: Vec<_> =
             ballots.members().iter().map(|m| ballots.align(m, y.view())).collect();
         let best = distance(&ballots, &matched, y.view());
@@ -285,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn silent_objects_are_uniform_without_evidence() {
+    fn unlabelled_objects_are_uniform_without_evidence() {
         let e = Ensemble::new(vec![Partition::from_labels(&[0, 0, 1, -1]).unwrap()]).unwrap();
         let soft = LeastSquares::new(2).consensus(&e).unwrap();
         assert_eq!(soft.values().row(3).to_vec(), vec![0.5, 0.5]);

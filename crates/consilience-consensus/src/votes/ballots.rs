@@ -1,7 +1,4 @@
-use std::cmp::Ordering;
-
-use consilience_core::{Ensemble, Grouping, Memberships, Observer, Partition, Result};
-use consilience_graph::Microclusters;
+use consilience_core::{Ensemble, Grouping, Microclusters, Observer, Partition, Result};
 use consilience_num::assignment::max_assignment;
 use ndarray::{Array2, ArrayView2};
 
@@ -14,12 +11,12 @@ use ndarray::{Array2, ArrayView2};
 ///
 /// ```
 /// use consilience_core::{Ensemble, Partition};
-/// use consilience_vote::Ballots;
+/// use consilience_consensus::Ballots;
 ///
 /// let a = Partition::from_labels(&[0, 0, 1, 1])?;
 /// let b = Partition::from_labels(&[0, 0, 0, 1])?;
-/// let one = Ballots::of(&Ensemble::new(vec![a.clone(), b.clone()])?, &())?;
-/// let other = Ballots::of(&Ensemble::new(vec![b, a])?, &())?;
+/// let one = Ballots::of(&Ensemble::new(vec![a.clone(), b.clone()])?)?;
+/// let other = Ballots::of(&Ensemble::new(vec![b, a])?)?;
 /// assert_eq!(one, other);
 /// assert_eq!((one.n_nodes(), one.weights()), (3, &[2.0, 1.0, 1.0][..]));
 /// # Ok::<(), consilience_core::Error>(())
@@ -29,23 +26,36 @@ use ndarray::{Array2, ArrayView2};
 /// O(n M) for the microclusters, O(n~ M log M) at worst for the order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ballots {
-    grouping: Grouping,
+    /// With the members sorted.
+    nodes: Microclusters,
     weights: Vec<f64>,
-    members: Vec<Partition>,
 }
 
 impl Ballots {
     /// The ballots of an ensemble.
     ///
     /// # Errors
+    /// None but those of an ensemble that cannot exist.
+    pub fn of(ensemble: &Ensemble) -> Result<Self> {
+        Self::of_observed(ensemble, &())
+    }
+
+    /// As [`Ballots::of`], with progress and cancellation.
+    ///
+    /// # Errors
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
-    pub fn of(ensemble: &Ensemble, observer: &dyn Observer) -> Result<Self> {
+    pub fn of_observed(ensemble: &Ensemble, observer: &dyn Observer) -> Result<Self> {
         Ok(Self::from(&Microclusters::observed(ensemble, observer)?))
     }
 
     /// Nodes that vote: microclusters.
     pub fn n_nodes(&self) -> usize {
         self.weights.len()
+    }
+
+    /// The nodes, with the members sorted.
+    pub(crate) fn nodes(&self) -> &Microclusters {
+        &self.nodes
     }
 
     /// Objects of each node.
@@ -55,16 +65,16 @@ impl Ballots {
 
     /// The members over the nodes, sorted; none where no object is labelled.
     pub fn members(&self) -> &[Partition] {
-        &self.members
+        self.nodes.rows()
     }
 
     /// Which node each object belongs to.
     pub fn grouping(&self) -> &Grouping {
-        &self.grouping
+        self.nodes.grouping()
     }
 
-    /// For each cluster of a member the reference cluster that it means, `None` where it is left
-    /// over: the one-to-one matching under which the member agrees with the reference most,
+    /// For each cluster of a member the reference cluster that it corresponds to, `None` where it is
+    /// left over: the one-to-one matching under which the member agrees with the reference most,
     /// `sum_i s_i reference[i, match(label_i)]`. The reference is soft, nodes in rows.
     ///
     /// # Complexity
@@ -88,46 +98,13 @@ impl Ballots {
         }
         shared
     }
-
-    /// Memberships of the objects from those of the nodes; silent objects are uniform with evidence
-    /// 0, others have as much evidence as members label them.
-    pub(crate) fn memberships(
-        &self,
-        of_node: ArrayView2<'_, f64>,
-        clusters: usize,
-    ) -> Result<Memberships> {
-        let voices: Vec<f64> = (0..self.n_nodes())
-            .map(|i| self.members.iter().filter(|m| m.label(i).is_some()).count() as f64)
-            .collect();
-        let n = self.grouping.n_objects();
-        let mut values = Array2::from_elem((n, clusters), 1.0 / clusters as f64);
-        let mut evidence = vec![0.0; n];
-        for (i, &node) in self.grouping.of_object().iter().enumerate() {
-            if node != Grouping::NONE {
-                values.row_mut(i).assign(&of_node.row(node as usize));
-                evidence[i] = voices[node as usize];
-            }
-        }
-        Memberships::with_evidence(values, evidence)
-    }
 }
 
 impl From<&Microclusters> for Ballots {
     fn from(microclusters: &Microclusters) -> Self {
-        let mut members = microclusters.rows().to_vec();
-        members.sort_by(by_labels);
-        Ballots {
-            grouping: microclusters.grouping().clone(),
-            weights: microclusters.sizes().iter().map(|&s| f64::from(s)).collect(),
-            members,
-        }
+        let weights = microclusters.sizes().iter().map(|&s| f64::from(s)).collect();
+        Ballots { nodes: microclusters.clone().sorted_members(), weights }
     }
-}
-
-/// Order of partitions of as many objects: by the first object on which their canonical labels
-/// differ.
-pub(crate) fn by_labels(a: &Partition, b: &Partition) -> Ordering {
-    a.iter().cmp(b.iter())
 }
 
 /// A hard clustering of the nodes as rows of zeros and a one.
@@ -145,16 +122,13 @@ mod tests {
     use ndarray::array;
 
     #[test]
-    fn left_over_clusters_are_told() {
+    fn a_cluster_without_a_counterpart_is_left_over() {
         let e = Ensemble::from_array(array![[0, 0], [0, 0], [1, 0], [2, 1]].view()).unwrap();
-        let ballots = Ballots::of(&e, &()).unwrap();
+        let ballots = Ballots::of(&e).unwrap();
         let reference = array![[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]];
         let fine = ballots.members().iter().find(|m| m.n_clusters() == 3).unwrap();
         let matched = ballots.align(fine, reference.view());
         assert_eq!(matched.iter().filter(|m| m.is_none()).count(), 1);
         assert_eq!(matched[0], Some(0));
-        let soft = ballots.memberships(reference.view(), 2).unwrap();
-        assert_eq!(soft.evidence(), [2.0; 4]);
-        assert_eq!(soft.hard().unwrap().to_signed(), vec![0, 0, 1, 1]);
     }
 }
