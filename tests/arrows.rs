@@ -9,7 +9,7 @@ use serde_json::Value;
 /// Every room and the rooms that it may call. `*` is every other room but the program.
 const ARROWS: [(&str, &[&str]); 13] = [
     ("consilience-core", &[]),
-    ("consilience-num", &[]),
+    ("consilience-num", &["consilience-core"]),
     ("consilience-generate", &["consilience-core", "consilience-num"]),
     ("consilience-graph", &["consilience-core", "consilience-num"]),
     ("consilience-bregman", &["consilience-graph", "consilience-core", "consilience-num"]),

@@ -26,7 +26,7 @@ fn counts_links_and_trajectories() {
             let default = (((m.n_nodes() as f64).sqrt() / 2.0) as u64).clamp(1, 20);
             assert_eq!(Some(default), draw["K"].as_u64(), "{at}");
             assert_eq!(Some(default), draw["T"].as_u64(), "{at}");
-            let graph = ProbabilityTrajectories::default().similarity(&e, &()).unwrap().output;
+            let graph = ProbabilityTrajectories::default().similarity(&e).unwrap();
             let sum: f64 = graph.weights().iter().sum();
             let expected = number(&draw["pts"]["sum"]);
             // The reference is printed to eight decimals.
@@ -56,7 +56,7 @@ fn details_of_the_first_draw() {
         let weights: f64 = elite.weights().row_sums().iter().sum::<f64>() / 2.0;
         assert!((weights / number(&detail["keng_weight_sum"]) - 1.0).abs() < 1e-10);
 
-        let graph = ProbabilityTrajectories::default().similarity(&e, &()).unwrap().output;
+        let graph = ProbabilityTrajectories::default().similarity(&e).unwrap();
         let s = graph.weights();
         let objects: Vec<usize> = integers(&detail["object_index"]).collect();
         for (a, &i) in objects.iter().enumerate() {

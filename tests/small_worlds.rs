@@ -355,7 +355,7 @@ fn elite_neighbours_transitions_and_trajectories() {
                 (longer.road(Road::Products), 1e-14),
                 (longer.road(Road::Eigenpairs), 1e-12),
             ] {
-                let graph = pts.similarity(e, &()).unwrap().output;
+                let graph = pts.similarity(e).unwrap();
                 for ((i, j), s) in graph.weights().indexed_iter() {
                     let should = naive.pts[i][j];
                     assert!((s - should).abs() < tolerance, "{s} instead of {should} on {rows:?}");

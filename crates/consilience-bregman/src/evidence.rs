@@ -476,7 +476,7 @@ fn transposed<L: Copy + Send + Sync>(
             with_labels!(member.labels(), |labels| {
                 let labels = &labels[chunk * CHUNK..];
                 for (row, &l) in out.chunks_mut(m).zip(labels) {
-                    if l != LabelInt::MISSING {
+                    if !l.is_missing() {
                         row[u] = narrow(l.index());
                     }
                 }

@@ -78,7 +78,7 @@ fn count(out: &mut [u16], narrow: &mut [u8], rows: &[Partition], i: usize, equal
 }
 
 fn add<L: LabelInt>(counts: &mut [u8], labels: &[L], label: L, equal: bool) {
-    if label == L::MISSING {
+    if label.is_missing() {
         return;
     }
     tally(counts, labels, if equal { label } else { L::MISSING }, equal);

@@ -107,7 +107,7 @@ impl EnhancedCoAssociation {
                     let table = table.as_slice().map_or(&[][..], |t| &t[block]);
                     with_labels!(microclusters.rows()[member].labels(), |labels| {
                         for (o, &l) in out.iter_mut().zip(labels) {
-                            if l != LabelInt::MISSING {
+                            if !l.is_missing() {
                                 *o += table[l.index()];
                             }
                         }

@@ -222,7 +222,7 @@ impl<'a> Labels<'a> {
         for (u, (member, &first)) in self.ensemble.members().iter().zip(&self.first).enumerate() {
             with_labels!(member.labels(), |labels| {
                 for (row, &l) in out.chunks_exact_mut(members).zip(&labels[objects.clone()]) {
-                    row[u] = if l == LabelInt::MISSING { NONE } else { first + l.index() as u32 };
+                    row[u] = if l.is_missing() { NONE } else { first + l.index() as u32 };
                 }
             });
         }

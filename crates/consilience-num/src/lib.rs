@@ -3,9 +3,11 @@
 //! problem.
 
 pub mod assignment;
+mod dot;
 pub mod eigen;
 mod float;
 pub mod kmeans;
+pub mod logdet;
 pub mod near;
 pub mod reduce;
 pub mod simplex;
@@ -14,4 +16,5 @@ pub mod svd;
 pub mod tally;
 pub mod transfer;
 
+pub use dot::dot;
 pub use float::Float;

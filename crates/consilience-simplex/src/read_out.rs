@@ -49,7 +49,7 @@ impl WeightUpdater {
     /// The rounded clustering, and the common cluster of each of its clusters.
     pub(crate) fn round(&self) -> Result<(Partition, Vec<u16>)> {
         fn numbered<L: LabelInt + RawLabel>(labels: &[L]) -> Result<(Partition, Vec<u16>)> {
-            let key = |i: usize| labels[i].key().filter(|_| labels[i] != L::MISSING);
+            let key = |i: usize| labels[i].key().filter(|_| !labels[i].is_missing());
             let p = Partition::from_fn(labels.len(), key)?;
             let mut numbers = vec![None; p.n_clusters()];
             let mut missing = numbers.len();

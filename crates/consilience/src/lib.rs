@@ -13,7 +13,7 @@ pub use consilience_completion::{
 pub use consilience_core::{
     BaseClusterer, ConsensusFunction, Constraints, Ensemble, Error, ErrorKind, Features, Fit,
     GraphPartitioner, Grouping, LabelInt, LabelSlice, Link, Linkage, Memberships, MemoryBudget,
-    Observer, Partition, RawLabel, Report, Result, Seed, Similarity, SimilarityGraph, Status,
+    Observer, Pair, Partition, RawLabel, Report, Result, Seed, Similarity, SimilarityGraph, Status,
     Stream, check_symmetric, scores, with_labels,
 };
 pub use consilience_generate::{

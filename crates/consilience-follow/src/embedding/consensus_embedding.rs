@@ -462,7 +462,7 @@ fn add_rows(
     with_labels!(member.labels(), |labels| {
         for ((object, sums), total) in objects.zip(sums.chunks_exact_mut(q.max(1))).zip(total) {
             let l = labels[object];
-            if l == LabelInt::MISSING || rows[l.index()] == NOWHERE {
+            if l.is_missing() || rows[l.index()] == NOWHERE {
                 continue;
             }
             let at = rows[l.index()] as usize * q;

@@ -26,6 +26,7 @@
 //! ensemble clustering", 2020, Section 3.1.2 (approximate K-nearest representatives).
 
 mod lists;
+mod self_tuned;
 #[cfg(test)]
 mod tests;
 
@@ -36,6 +37,7 @@ use rayon::prelude::*;
 use crate::Float;
 use crate::kmeans::{self, KMeansOptions};
 use lists::Lists;
+pub use self_tuned::{SelfTuned, SelfTunedGraph};
 
 /// Rows whose neighbours one task finds.
 const ROWS: usize = 32;
