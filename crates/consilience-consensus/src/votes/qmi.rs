@@ -107,7 +107,7 @@ impl Qmi {
         let x = self.indicators(ballots)?;
         let options = KMeansOptions::new(number(self.clusters, "QMI")?.min(x.nrows()))
             .restarts(self.restarts)
-            .seed(self.seed.derive(\"qmi\", 0));
+            .seed(self.seed.derive("qmi", 0));
         let fit = kmeans::fit(x.view(), Some(ballots.weights()), &options, observer)?;
         report.status = if fit.converged { Status::Solved } else { Status::MaxIterations };
         report.iterations = fit.iterations;

@@ -1,13 +1,15 @@
-use consilience_core::{Constraints, Ensemble, Error, Memberships, Observer, Partition, Result};
+use consilience_core::{
+    Constraints, Ensemble, Error, Memberships, MemoryBudget, Observer, Partition, Result,
+};
 use consilience_num::assignment::max_assignment;
 use ndarray::Array2;
 use rayon::prelude::*;
 
-use crate::align::{Alignment, AlignmentReference, evenly};
+use crate::alignment::{Alignment, AlignmentReference, evenly};
 use crate::rules::UpdateRule;
 use crate::rules::block::{Labels, Rows};
 use crate::rules::solve::{Part, Problem};
-use crate::updater::Updater;
+use crate::weight_updater::{Budgets, WeightUpdater};
 use crate::weights::Weights;
 
 /// Objects that the weights closest to a clustering are found on.
@@ -19,7 +21,7 @@ const PART: usize = 128;
 const GAP: f64 = 1e-6;
 const ITERATIONS: usize = 500;
 
-/// Where the weights of an [`Updater`] start.
+/// Where the weights of a [`WeightUpdater`] start.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum InitialWeights {
@@ -35,66 +37,94 @@ pub enum InitialWeights {
     ClosestMemberships(Memberships),
 }
 
-/// How to open an [`Updater`]: number of clusters, reference, start and rule.
+/// How to open a [`WeightUpdater`]: number of clusters, reference, start and rule.
 ///
 /// ```
 /// use consilience_core::Ensemble;
-/// use consilience_simplex::{AdditiveUpdate, UpdaterSetup, InitialWeights};
+/// use consilience_simplex::{AdditiveUpdate, WeightUpdaterSetup, InitialWeights};
 /// use ndarray::array;
 ///
 /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 1]].view())?;
-/// let updater = UpdaterSetup::new(2)
+/// let updater = WeightUpdaterSetup::new(2)
 ///     .start(InitialWeights::Given(vec![3.0, 1.0]))
 ///     .rule(AdditiveUpdate::default())
 ///     .updater(ensemble)?;
-/// assert_eq!(updater.gamma(), vec![0.75, 0.25]);
+/// assert_eq!(updater.weights(), vec![0.75, 0.25]);
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct UpdaterSetup {
+pub struct WeightUpdaterSetup {
     clusters: usize,
     reference: AlignmentReference,
     start: InitialWeights,
     rule: UpdateRule,
+    budgets: Budgets,
 }
 
-impl UpdaterSetup {
+impl WeightUpdater {
+    /// An updater over r common clusters with every default; [`WeightUpdaterSetup`] has the
+    /// options.
+    ///
+    /// # Errors
+    /// As [`WeightUpdaterSetup::updater`].
+    pub fn new(ensemble: Ensemble, clusters: usize) -> Result<Self> {
+        WeightUpdaterSetup::new(clusters).updater(ensemble)
+    }
+}
+
+impl WeightUpdaterSetup {
     /// r common clusters; the reference is the medoid, the weights start at 1/m, the rule is
     /// [`UpdateRule::default`].
     pub fn new(clusters: usize) -> Self {
-        UpdaterSetup {
+        WeightUpdaterSetup {
             clusters,
             reference: AlignmentReference::default(),
             start: InitialWeights::default(),
             rule: UpdateRule::default(),
+            budgets: Budgets::default(),
         }
     }
 
-    /// What the members are aligned to.
+    /// What the members are aligned to. Default [`AlignmentReference::Medoid`].
     pub fn reference(mut self, reference: AlignmentReference) -> Self {
         self.reference = reference;
         self
     }
 
-    /// Where the weights start.
+    /// Where the weights start. Default [`InitialWeights::Uniform`], 1/m each.
     pub fn start(mut self, start: InitialWeights) -> Self {
         self.start = start;
         self
     }
 
-    /// How the weights follow constraints.
+    /// How the weights follow links. Default [`ExactUpdate`](crate::ExactUpdate).
     pub fn rule(mut self, rule: impl Into<UpdateRule>) -> Self {
         self.rule = rule.into();
         self
     }
 
+    /// How much memory an update or a read-out may allocate. Default 8 GiB.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budgets.work = budget;
+        self
+    }
+
+    /// How much memory the second copy of the labels may take, one byte per label, object by
+    /// object. With it updates and single objects are several times faster; beyond the budget there
+    /// is none. Default 300 MB; 0 for never.
+    #[doc(alias = "mirror")]
+    pub fn label_copy(mut self, budget: MemoryBudget) -> Self {
+        self.budgets.mirror = budget;
+        self
+    }
+
     /// Aligns the members and opens the updater, which takes the ensemble over without copying it
-    /// ([`Updater::into_ensemble`] gives it back).
+    /// ([`WeightUpdater::into_ensemble`] gives it back).
     ///
     /// # Complexity
     /// O(n m) to align; choosing the medoid costs O(m c) comparisons of 4,096 objects at most, c
     /// the number of members with r clusters. Memory beside the ensemble: one table of k_u entries
-    /// per member, and one byte per label where those are 300 MB at most.
+    /// per member, and one byte per label where the budget for these allows it.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for r outside
@@ -104,16 +134,20 @@ impl UpdaterSetup {
     /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) for such weights,
     /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond 65,534 common
     /// clusters.
-    pub fn updater(&self, ensemble: Ensemble) -> Result<Updater> {
+    pub fn updater(&self, ensemble: Ensemble) -> Result<WeightUpdater> {
         self.updater_observed(ensemble, &())
     }
 
-    /// As [`UpdaterSetup::updater`], with cancellation.
+    /// As [`WeightUpdaterSetup::updater`], with cancellation.
     ///
     /// # Errors
-    /// As [`UpdaterSetup::updater`], and
+    /// As [`WeightUpdaterSetup::updater`], and
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
-    pub fn updater_observed(&self, ensemble: Ensemble, observer: &dyn Observer) -> Result<Updater> {
+    pub fn updater_observed(
+        &self,
+        ensemble: Ensemble,
+        observer: &dyn Observer,
+    ) -> Result<WeightUpdater> {
         ensemble.check_clusters(self.clusters)?;
         self.rule.check()?;
         let m = ensemble.n_members();
@@ -148,7 +182,14 @@ impl UpdaterSetup {
             _ => weights,
         };
         let constraints = Constraints::new(ensemble.n_objects())?;
-        Ok(Updater::open(ensemble, alignment, weights, constraints, self.rule.clone()))
+        Ok(WeightUpdater::open(
+            ensemble,
+            alignment,
+            weights,
+            constraints,
+            self.rule.clone(),
+            self.budgets,
+        ))
     }
 }
 

@@ -4,7 +4,7 @@ use ndarray::{Array2, array};
 
 use super::{links, open, world};
 use crate::reference::memberships;
-use crate::{Updater, relabelled};
+use crate::{WeightUpdater, relabelled};
 
 #[test]
 fn memberships_and_labels_equal_the_naive_ones() {
@@ -49,7 +49,7 @@ fn wide_members_and_many_blocks() {
     .unwrap();
     for clusters in [1, 3, 10, 300] {
         let mut updater = open(&e, clusters);
-        updater.set_gamma(&[0.3, 0.0, 1.7, 1.1, 0.2, 0.9, 0.4]).unwrap();
+        updater.set_weights(&[0.3, 0.0, 1.7, 1.1, 0.2, 0.9, 0.4]).unwrap();
         let all: Vec<usize> = (0..n).collect();
         let labels = updater.labels_of(&all).unwrap();
         let p = updater.partition().unwrap();
@@ -68,54 +68,42 @@ fn ties_do_not_depend_on_the_order_of_members() {
     let table = array![[0, 0, 0], [1, 1, 1], [2, 2, 2], [0, 1, 2], [0, 0, 0], [1, 1, 1], [2, 2, 2]];
     let e = Ensemble::from_array(table.view()).unwrap();
     for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
-        let mut updater = Updater::new(e.select(&order).unwrap(), 3).unwrap();
+        let mut updater = WeightUpdater::new(e.select(&order).unwrap(), 3).unwrap();
         assert_eq!(updater.partition().unwrap().to_signed()[3], 0);
-        updater.set_gamma(&[0.1, 0.1, 0.1]).unwrap();
+        updater.set_weights(&[0.1, 0.1, 0.1]).unwrap();
         assert_eq!(updater.partition().unwrap().to_signed()[3], 0);
     }
 }
 
 #[test]
-fn only_the_support_speaks() {
+fn only_members_with_weight_count() {
     let (e, _) = world(7, 60, 4, 0.0);
     let mut updater = open(&e, 3);
-    updater.set_gamma(&[0.0, 2.0, 0.0, 1.0, 0.0, 0.0, 0.0]).unwrap();
+    updater.set_weights(&[0.0, 2.0, 0.0, 1.0, 0.0, 0.0, 0.0]).unwrap();
     assert_eq!(updater.support(), [1, 3]);
     let all: Vec<usize> = (0..60).collect();
     for (i, label) in updater.labels_of(&all).unwrap().into_iter().enumerate() {
         let said = |u: usize| updater.alignment_of(u).unwrap()[e.members()[u].label(i).unwrap()];
         assert_eq!(label, said(1));
     }
-    let consensus = updater.consensus(3, Seed(0), &()).unwrap();
-    assert_eq!(consensus.output.n_objects(), 60);
 }
 
 #[test]
-fn kmeans_and_alignment_free_consensus_find_planted_classes() {
+fn partition_and_kmeans_find_planted_classes() {
     let world = consilience_conformance::planted(Seed(3), &[60, 50, 40], 15, 0.2, 0.05).unwrap();
     let updater = open(&world.ensemble, 3);
     let rounded = updater.partition().unwrap();
     let kmeans = updater.partition_by_kmeans(Seed(0), &()).unwrap();
-    let consensus = updater.consensus(3, Seed(0), &()).unwrap();
-    for p in [&rounded, &kmeans.output, &consensus.output] {
+    for p in [&rounded, &kmeans.output] {
         assert!(adjusted_rand(p, &world.truth).unwrap() > 0.9);
     }
     assert!(updater.changed_since(&rounded).unwrap().is_empty());
-    assert_eq!(updater.consensus(0, Seed(0), &()).unwrap_err().kind(), ErrorKind::InvalidParameter);
-    assert_eq!(
-        updater.consensus(151, Seed(0), &()).unwrap_err().kind(),
-        ErrorKind::InvalidParameter
-    );
-    // Equal weights change nothing against the plain diffusion consensus.
-    use consilience_core::ConsensusFunction;
-    let plain = consilience_walk::Diffusion::new(3).consensus(&world.ensemble).unwrap();
-    assert_eq!(consensus.output, plain);
 }
 
 #[test]
-fn k_means_leaves_silent_objects_unlabelled_and_tells_of_few_clusters() {
+fn k_means_leaves_unlabelled_objects_and_reports_few_clusters() {
     let e = Ensemble::from_array(array![[0, 0], [-1, -1], [0, 0], [1, 1]].view()).unwrap();
-    let fit = Updater::new(e, 3).unwrap().partition_by_kmeans(Seed(0), &()).unwrap();
+    let fit = WeightUpdater::new(e, 3).unwrap().partition_by_kmeans(Seed(0), &()).unwrap();
     assert_eq!(fit.output.to_signed(), vec![0, -1, 0, 1]);
     assert!(fit.report.clusters_missing.is_some());
 }
@@ -134,7 +122,7 @@ fn changes_are_found_whatever_the_clusters_are_called() {
 #[test]
 fn asked_objects_are_checked() {
     let e = Ensemble::from_array(Array2::<i32>::zeros((3, 1)).view()).unwrap();
-    let updater = Updater::new(e, 1).unwrap();
+    let updater = WeightUpdater::new(e, 1).unwrap();
     assert_eq!(updater.labels_of(&[3]).unwrap_err().kind(), ErrorKind::OutOfRange);
     assert_eq!(updater.memberships_of(&[9]).unwrap_err().kind(), ErrorKind::OutOfRange);
     assert_eq!(updater.memberships_of(&[]).unwrap_err().kind(), ErrorKind::Empty);

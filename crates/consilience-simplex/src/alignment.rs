@@ -2,18 +2,17 @@ use std::cmp::Ordering;
 
 use consilience_core::scores::{Contingency, Normalizer, normalized_mutual_information};
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, ErrorKind, LabelInt, LabelSlice, MemoryBudget, Observer,
-    Partition, Result, with_labels,
+    Ensemble, Error, ErrorKind, LabelInt, LabelSlice, MemoryBudget, Observer, Partition, Result,
+    with_labels,
 };
 use consilience_num::assignment::max_assignment;
-use consilience_walk::Diffusion;
 use ndarray::Array2;
 use rayon::prelude::*;
 
-/// Objects that the medoid, and a reference made from all members, is chosen on.
+/// Objects that the medoid is chosen on.
 const SAMPLE: usize = 4096;
-/// Largest number of common clusters: one value of two bytes is kept for silence.
-const MOST: usize = u16::MAX as usize - 1;
+/// Largest number of common clusters: one value of two bytes is kept for "none of them".
+const MAX_CLUSTERS: usize = u16::MAX as usize - 1;
 
 /// The clustering whose clusters all members are aligned to.
 ///
@@ -24,8 +23,9 @@ const MOST: usize = u16::MAX as usize - 1;
 #[non_exhaustive]
 pub enum AlignmentReference {
     /// Of the members with exactly r clusters the one with the largest mean NMI with all members,
-    /// on at most 4,096 evenly spaced objects; where no member has r clusters, the diffusion
-    /// consensus of those objects ([`Diffusion`]).
+    /// on at most 4,096 evenly spaced objects. Where no member has r clusters, one of those with
+    /// the most clusters below r; the updater of `consilience-follow` takes the diffusion consensus
+    /// of these objects instead.
     #[default]
     Medoid,
     /// A clustering of all objects into at most r clusters, for instance a consensus; objects may
@@ -38,7 +38,7 @@ pub enum AlignmentReference {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Alignment {
     clusters: usize,
-    /// One entry per cluster of the member and a last one for "unlabelled"; [`Alignment::silent`]
+    /// One entry per cluster of the member and a last one for "unlabelled"; [`Alignment::unlabelled`]
     /// where the cluster is none of the common ones.
     tables: Vec<Vec<u16>>,
 }
@@ -51,35 +51,27 @@ impl Alignment {
         observer: &dyn Observer,
     ) -> Result<Self> {
         ensemble.check_clusters(clusters)?;
-        if clusters > MOST {
+        if clusters > MAX_CLUSTERS {
             return Err(Error::new(
                 ErrorKind::TooLarge,
-                format!("{clusters} common clusters; at most {MOST} are supported"),
+                format!("{clusters} common clusters; at most {MAX_CLUSTERS} are supported"),
             ));
         }
-        let made;
         let reference = match reference {
             AlignmentReference::Given(p) => {
                 check_reference(p, ensemble.n_objects(), clusters)?;
                 p
             }
             AlignmentReference::Medoid => {
-                let sample = evenly(ensemble.n_objects(), SAMPLE);
-                let few = ensemble.select_objects(&sample)?;
-                match medoid(ensemble, &few, clusters, observer)? {
-                    Some(u) => &ensemble.members()[u],
-                    None => {
-                        let consensus =
-                            Diffusion::new(clusters.min(sample.len())).fit(&few, observer)?.output;
-                        let mut labels = vec![None; ensemble.n_objects()];
-                        sample
-                            .iter()
-                            .zip(consensus.iter())
-                            .for_each(|(&i, l)| labels[i] = l.map(|l| l as u32));
-                        made = Partition::from_labels(&labels)?;
-                        &made
-                    }
-                }
+                let most = ensemble.members().iter().map(Partition::n_clusters);
+                let Some(most) = most.filter(|&k| k <= clusters).max() else {
+                    return Err(Error::invalid(format!(
+                        "no member of at most {clusters} clusters to align to; expected a given \
+                         reference"
+                    )));
+                };
+                let few = ensemble.select_objects(&evenly(ensemble.n_objects(), SAMPLE))?;
+                &ensemble.members()[medoid(ensemble, &few, most, observer)?]
             }
         };
         let mut alignment = Alignment { clusters, tables: Vec::new() };
@@ -131,8 +123,8 @@ impl Alignment {
         self.clusters
     }
 
-    /// The entry of a cluster that says nothing about the common ones: r.
-    pub(crate) fn silent(&self) -> u16 {
+    /// The entry of a cluster that matches none of the common ones, and of unlabelled objects: r.
+    pub(crate) fn unlabelled(&self) -> u16 {
         self.clusters as u16
     }
 
@@ -154,7 +146,7 @@ impl Alignment {
         let labels = ensemble.members()[member].labels();
         if let LabelSlice::U8(labels) = labels {
             // Every byte has an entry, so that only the object is checked.
-            let mut all = [self.silent(); 256];
+            let mut all = [self.unlabelled(); 256];
             all[..last].copy_from_slice(&table[..last]);
             for (o, &i) in out.iter_mut().zip(objects) {
                 *o = all[labels[i as usize] as usize];
@@ -195,14 +187,14 @@ pub(crate) fn check_reference(p: &Partition, objects: usize, clusters: usize) ->
     Ok(())
 }
 
-/// The member with r clusters that agrees most with all. Neither the order of the members nor the
+/// Of the members with so many clusters, of which there are some, the one that agrees most with all. Neither the order of the members nor the
 /// rounding of sums decides: equal agreement is decided by the labels.
 fn medoid(
     ensemble: &Ensemble,
     sample: &Ensemble,
     clusters: usize,
     observer: &dyn Observer,
-) -> Result<Option<usize>> {
+) -> Result<usize> {
     let members = sample.members();
     let candidates: Vec<usize> =
         (0..members.len()).filter(|&u| ensemble.members()[u].n_clusters() == clusters).collect();
@@ -226,7 +218,7 @@ fn medoid(
     };
     let best =
         (0..candidates.len()).reduce(|a, b| if better(b, a) == Ordering::Greater { b } else { a });
-    Ok(best.map(|b| candidates[b]))
+    Ok(best.map_or(0, |b| candidates[b]))
 }
 
 fn by_labels(a: &Partition, b: &Partition) -> Ordering {
@@ -235,7 +227,7 @@ fn by_labels(a: &Partition, b: &Partition) -> Ordering {
 
 /// The common cluster of each cluster of a member: one to one so that the two agree on most
 /// objects; clusters left over go where most of their objects are, the lowest of equals; clusters
-/// that share no object with the reference say nothing.
+/// that share no object with the reference match none.
 fn table(member: &Partition, reference: &Partition, numbers: &[u16], clusters: usize) -> Vec<u16> {
     let k = member.n_clusters();
     let mut shared = Array2::<f64>::zeros((k, clusters));
@@ -300,18 +292,19 @@ mod tests {
     fn the_medoid_does_not_depend_on_the_order_of_members() {
         let table = array![[0, 0, 1, 0], [0, 0, 1, 1], [1, 0, 0, 0], [1, 1, 0, 1], [1, 1, 0, 0]];
         let e = Ensemble::from_array(table.view()).unwrap();
-        let a = medoid(&e, &e, 2, &()).unwrap().unwrap();
+        let a = medoid(&e, &e, 2, &()).unwrap();
         assert!(a == 0 || a == 2);
         let reversed = e.select(&[3, 2, 1, 0]).unwrap();
-        let b = medoid(&reversed, &reversed, 2, &()).unwrap().unwrap();
+        let b = medoid(&reversed, &reversed, 2, &()).unwrap();
         assert_eq!(e.members()[a], reversed.members()[b]);
-        assert_eq!(medoid(&e, &e, 3, &()).unwrap(), None);
-        // Without a candidate the reference is made from all of them.
+        // Without a member of three clusters it is one of two.
         assert_eq!(aligned(&e, 3, &AlignmentReference::Medoid).clusters(), 3);
+        let error = Alignment::of(&e, 1, &AlignmentReference::Medoid, &()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidParameter);
     }
 
     #[test]
-    fn members_without_labels_are_silent() {
+    fn members_without_labels_have_no_common_cluster() {
         let e = Ensemble::from_array(array![[-1, 0], [-1, 1], [-1, 1]].view()).unwrap();
         let a = aligned(&e, 2, &AlignmentReference::Medoid);
         assert_eq!(a.table(0), [2]);
@@ -320,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_references_are_told() {
+    fn bad_references_are_refused() {
         let e = Ensemble::from_array(array![[0], [1], [2]].view()).unwrap();
         let of = |labels: &[i32]| {
             let p = Partition::from_labels(labels).unwrap();

@@ -1,40 +1,30 @@
 use std::ops::Range;
 
-use consilience_core::Microclusters;
-use consilience_core::scores::Contingency;
 use consilience_core::{
-    Ensemble, Error, ErrorKind, Fit, LabelInt, Memberships, MemoryBudget, Observer, Partition,
-    RawLabel, Report, Result, Seed, Status,
+    Error, Fit, LabelInt, Memberships, Observer, Partition, RawLabel, Report, Result, Seed, Status,
 };
-use consilience_num::assignment::max_assignment;
 use consilience_num::kmeans::{KMeansOptions, RowSource, fit_source};
-use consilience_walk::Diffusion;
 use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::kernel::{TILE, dispatch};
+use crate::parallel::{PARALLEL_FROM, in_pool};
+use crate::relabelled::relabelled;
 use crate::tally::Votes;
-use crate::tiles::{self, Tiles, WORTH};
-use crate::updater::Updater;
+use crate::tiles::{self, Tiles};
+use crate::weight_updater::WeightUpdater;
+use crate::weighted_members::WeightedMembers;
 use crate::winners::{self, CountTile};
 
 /// Blocks of one parallel task.
 const BLOCKS: usize = 16;
-/// Objects asked for whose labels are copied out at a time.
-const ASKED: usize = 4096;
-/// Rows that the centres of k-means are found on; the others go to the nearest.
+/// Objects whose labels are copied out at a time.
+const OBJECTS_PER_TASK: usize = 4096;
+/// Rows that the centres of k-means are found on at most; the others go to the nearest centre.
 const KMEANS_ROWS: usize = 200_000;
 const KMEANS_RESTARTS: usize = 10;
 
-impl Updater {
-    pub(crate) fn check_member(&self, member: usize) -> Result<()> {
-        let m = self.ensemble.n_members();
-        if member >= m {
-            return Err(Error::out_of_range(format!("member {member} of {m}")));
-        }
-        Ok(())
-    }
-
+impl WeightUpdater {
     fn check_objects(&self, objects: &[usize]) -> Result<()> {
         let n = self.ensemble.n_objects();
         match objects.iter().find(|&&i| i >= n) {
@@ -43,11 +33,11 @@ impl Updater {
         }
     }
 
-    /// The hard clustering of all objects: each in the common cluster of its largest membership,
+    /// The clustering by the weights: each object in the common cluster of its largest membership,
     /// the lowest of equals; unlabelled where no member with weight labels it.
     ///
-    /// As every [`Partition`] it numbers clusters by their first object; [`Updater::labels_of`]
-    /// tells the numbers of common clusters, which stay the same from update to update.
+    /// As every [`Partition`] it numbers clusters by their first object; [`WeightUpdater::labels_of`]
+    /// gives the numbers of common clusters, which stay the same from update to update.
     ///
     /// # Complexity
     /// O(n (s + r)) for a support of s members, whose columns alone are read, in parallel; two
@@ -84,14 +74,14 @@ impl Updater {
     }
 
     fn winners<L: LabelInt>(&self) -> Vec<L> {
-        if self.n_clusters() <= tiles::MOST {
-            return winners::winners(self);
+        if self.n_clusters() <= tiles::MAX_CLUSTERS {
+            return winners::winners(self.weighted());
         }
         let support = self.support();
         let width = Votes::width(self.n_clusters());
         let mut labels = vec![L::MISSING; self.ensemble.n_objects()];
         labels.par_chunks_mut(BLOCKS * width).enumerate().for_each_init(
-            || Votes::new(self, &support),
+            || Votes::new(self.weighted(), &support),
             |votes, (chunk, out)| {
                 for (b, out) in out.chunks_mut(width).enumerate() {
                     votes.count((chunk * BLOCKS + b) * width, out.len());
@@ -106,11 +96,11 @@ impl Updater {
     ///
     /// ```
     /// use consilience_core::Ensemble;
-    /// use consilience_simplex::Updater;
+    /// use consilience_simplex::WeightUpdater;
     /// use ndarray::array;
     ///
     /// let ensemble = Ensemble::from_array(array![[0, 1], [0, 1], [1, 0], [-1, -1]].view())?;
-    /// let updater = Updater::new(ensemble, 2)?;
+    /// let updater = WeightUpdater::new(ensemble, 2)?;
     /// let labels = updater.labels_of(&[2, 1, 3])?;
     /// assert_ne!(labels[0], labels[1]);
     /// assert_eq!(labels[2], None);
@@ -118,10 +108,10 @@ impl Updater {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfRange`] for an object that does not exist.
+    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does not exist.
     ///
     /// # Complexity
-    /// O(m + r) per object, whose labels lie side by side; beyond 300 MB of labels O(s + r) for a
+    /// O(m + r) per object, whose labels lie side by side; without the second copy of the labels O(s + r) for a
     /// support of s members, each a miss of the caches. No other object is touched.
     pub fn labels_of(&self, objects: &[usize]) -> Result<Vec<Option<usize>>> {
         self.check_objects(objects)?;
@@ -140,7 +130,7 @@ impl Updater {
             return mirror.votes(objects, r, self.weights.units());
         }
         let objects: Vec<u32> = objects.iter().map(|&i| i as u32).collect();
-        if r <= tiles::MOST {
+        if r <= tiles::MAX_CLUSTERS {
             return self.votes_by_tiles(&support, objects);
         }
         let mut votes = vec![0u32; objects.len() * r];
@@ -169,19 +159,22 @@ impl Updater {
             let count = |(tile, rows): (usize, &mut [u32])| {
                 dispatch(CountTile { tiles: &tiles, tile, units: &units, clusters: r, rows })
             };
-            if support.len() * n < WORTH {
+            if support.len() * n < PARALLEL_FROM {
                 votes.chunks_mut(TILE * r).enumerate().for_each(count);
             } else {
                 votes.par_chunks_mut(TILE * r).enumerate().for_each(count);
             }
         };
-        let mut all =
-            || votes.par_chunks_mut(ASKED * r).zip(objects.par_chunks(ASKED)).for_each(chunk);
-        if support.len() * n < WORTH {
+        let mut all = || {
+            votes
+                .par_chunks_mut(OBJECTS_PER_TASK * r)
+                .zip(objects.par_chunks(OBJECTS_PER_TASK))
+                .for_each(chunk)
+        };
+        if support.len() * n < PARALLEL_FROM {
             all();
         } else {
-            // To the other threads once, and not for every step.
-            rayon::join(all, || ());
+            in_pool(all);
         }
         votes
     }
@@ -191,13 +184,13 @@ impl Updater {
     /// with evidence 0 where there are none.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] beyond 8 GiB.
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
     ///
     /// # Complexity
     /// O(n (s + r)) for a support of s members, in parallel; 8 n r bytes.
     pub fn memberships(&self) -> Result<Memberships> {
         let (n, r) = (self.ensemble.n_objects(), self.n_clusters());
-        MemoryBudget::default().check_table("memberships", n, r + 1, 8)?;
+        self.budgets.work.check_table("memberships", n, r + 1, 8)?;
         let support = self.support();
         let width = Votes::width(r);
         let mut values = vec![0.0; n * r];
@@ -207,7 +200,7 @@ impl Updater {
             .zip(evidence.par_chunks_mut(width))
             .enumerate()
             .for_each_init(
-                || Votes::new(self, &support),
+                || Votes::new(self.weighted(), &support),
                 |votes, (block, (values, evidence))| {
                     votes.count(block * width, evidence.len());
                     for c in 0..r {
@@ -221,13 +214,13 @@ impl Updater {
         memberships(values, evidence, r)
     }
 
-    /// The soft memberships of a few objects; see [`Updater::memberships`].
+    /// The soft memberships of a few objects; see [`WeightUpdater::memberships`].
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfRange`] for an object that does not exist, [`ErrorKind::Empty`] for none.
+    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does not exist, [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) for none.
     ///
     /// # Complexity
-    /// O(m + r) per object, whose labels lie side by side; beyond 300 MB of labels O(s + r) for a
+    /// O(m + r) per object, whose labels lie side by side; without the second copy of the labels O(s + r) for a
     /// support of s members, each a miss of the caches. No other object is touched.
     pub fn memberships_of(&self, objects: &[usize]) -> Result<Memberships> {
         self.check_objects(objects)?;
@@ -247,16 +240,16 @@ impl Updater {
         }
     }
 
-    /// The hard clustering by k-means on the rows of F: objects of like memberships stay together
-    /// even where none is large. The papers' other read-out; slower than [`Updater::partition`] and
-    /// mostly better.
+    /// The clustering by k-means on the rows of F: objects of similar memberships stay together even
+    /// where none is large. The papers' other read-out; slower than [`WeightUpdater::partition`]
+    /// and mostly better.
     ///
     /// Ten k-means++ starts on at most 200,000 rows drawn evenly; the other rows go to the nearest
     /// centre. Fewer than r clusters come out where fewer rows differ, and the report says so. The
     /// rows are never stored.
     ///
     /// # Errors
-    /// [`ErrorKind::Cancelled`].
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     ///
     /// # Complexity
     /// O(n (s + r^2)) and k-means on 200,000 rows of r numbers.
@@ -267,7 +260,7 @@ impl Updater {
     ) -> Result<Fit<Partition>> {
         let r = self.n_clusters();
         let support = self.support();
-        let source = Rows { updater: self, support: &support };
+        let source = Rows { members: self.weighted(), support: &support };
         let seed = seed.derive("simplex k-means", 0);
         let options = KMeansOptions::new(r).restarts(KMEANS_RESTARTS).seed(seed);
         let found = fit_source(&source, &options, KMEANS_ROWS, observer)?;
@@ -289,117 +282,16 @@ impl Updater {
         Ok(Fit::new(partition, report))
     }
 
-    /// The hard clustering without any alignment: the diffusion consensus ([`Diffusion`]) of the
-    /// members with weight, each counted by it, into k clusters.
-    ///
-    /// Use it where members have other numbers of clusters than r: the common labelling loses their
-    /// finer distinctions, the co-association of objects keeps them.
-    ///
-    /// # Errors
-    /// [`ErrorKind::InvalidParameter`] for k outside `1..=n`, [`ErrorKind::Cancelled`].
-    ///
-    /// # Complexity
-    /// O(n s) for the microclusters of a support of s members, then as [`Diffusion`]; a copy of the
-    /// labels of the support unless that is all members.
-    pub fn consensus(
-        &self,
-        clusters: usize,
-        seed: Seed,
-        observer: &dyn Observer,
-    ) -> Result<Fit<Partition>> {
-        self.ensemble.check_clusters(clusters)?;
-        let support = self.support();
-        let chosen;
-        let ensemble: &Ensemble = if support.len() == self.ensemble.n_members() {
-            &self.ensemble
-        } else {
-            chosen = self.ensemble.select(&support)?;
-            &chosen
-        };
-        let mut report = Report::default();
-        let microclusters =
-            report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
-        report.microclusters = Some(microclusters.n_nodes());
-        let cluster_of_node = if microclusters.n_nodes() == 0 {
-            Vec::new()
-        } else {
-            let gamma = self.gamma();
-            let weights: Vec<f64> = support.iter().map(|&u| gamma[u]).collect();
-            let diffusion = Diffusion::new(clusters).seed(seed);
-            let fit = report.stage("partition", || {
-                diffusion.solve_weighted(&microclusters, &weights, observer)
-            })?;
-            report.status = fit.report.status;
-            report.notes.extend(fit.report.notes);
-            fit.output
-        };
-        let partition = microclusters.grouping().expand(&cluster_of_node)?;
-        report.expect_clusters(
-            clusters,
-            partition.n_clusters(),
-            "the ensemble distinguishes no more objects",
-        );
-        Ok(Fit::new(partition, report))
-    }
-
     /// The objects whose label is another than in an earlier read-out; see [`relabelled`].
     ///
     /// # Errors
-    /// [`ErrorKind::ShapeMismatch`] for a clustering of more objects than there are now.
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for a clustering of more objects than there are now.
     ///
     /// # Complexity
-    /// As [`Updater::partition`].
+    /// As [`WeightUpdater::partition`].
     pub fn changed_since(&self, before: &Partition) -> Result<Vec<usize>> {
         relabelled(before, &self.partition()?)
     }
-}
-
-/// The objects that are in another cluster than before, ascending, after matching the clusters of
-/// both so that as many as possible stay. Objects that came since count where they are labelled.
-///
-/// ```
-/// use consilience_core::Partition;
-/// use consilience_simplex::relabelled;
-///
-/// let before = Partition::from_labels(&[0, 0, 1, 1, 1])?;
-/// let after = Partition::from_labels(&[0, 1, 1, 1, 1, -1, 1])?;
-/// assert_eq!(relabelled(&before, &after)?, vec![1, 6]);
-/// # Ok::<(), consilience_core::Error>(())
-/// ```
-///
-/// # Errors
-/// [`ErrorKind::ShapeMismatch`] where `before` has more objects than `after`.
-///
-/// # Complexity
-/// O(n + k^3).
-pub fn relabelled(before: &Partition, after: &Partition) -> Result<Vec<usize>> {
-    let (old, new) = (before.n_objects(), after.n_objects());
-    if old > new {
-        return Err(Error::shape(format!("{old} objects before, {new} after")));
-    }
-    let (a, b) = (before.n_clusters(), after.n_clusters());
-    MemoryBudget::default().check_table("overlaps of clusters", a, b, 24)?;
-    let mut shared = Array2::<f64>::zeros((a, b));
-    let common;
-    let start = if old == new {
-        after
-    } else {
-        common = Partition::from_fn(old, |i| after.label(i).map(|l| l as u64))?;
-        &common
-    };
-    match Contingency::new(before, start) {
-        // The clusters of the first objects have the same numbers as those of all.
-        Ok(cells) => cells.cells().for_each(|(i, j, count)| shared[[i, j]] = count as f64),
-        Err(e) if e.kind() == ErrorKind::Empty => {}
-        Err(e) => return Err(e),
-    }
-    let matched = max_assignment(shared.view());
-    let was = |i: usize| if i < old { before.label(i) } else { None };
-    let changed = |&i: &usize| match (was(i), after.label(i)) {
-        (None, now) => now.is_some(),
-        (Some(was), now) => now.is_none() || matched[was] != now,
-    };
-    Ok((0..new).filter(changed).collect())
 }
 
 fn memberships(values: Vec<f64>, evidence: Vec<f64>, r: usize) -> Result<Memberships> {
@@ -410,23 +302,23 @@ fn memberships(values: Vec<f64>, evidence: Vec<f64>, r: usize) -> Result<Members
 
 /// The rows of F, written down when k-means asks for them.
 struct Rows<'a> {
-    updater: &'a Updater,
+    members: WeightedMembers<'a>,
     support: &'a [usize],
 }
 
 impl RowSource for Rows<'_> {
     fn n_rows(&self) -> usize {
-        self.updater.ensemble.n_objects()
+        self.members.ensemble.n_objects()
     }
 
     fn n_columns(&self) -> usize {
-        self.updater.n_clusters()
+        self.members.n_clusters()
     }
 
     fn write(&self, rows: Range<usize>, out: &mut [f32]) {
-        let r = self.updater.n_clusters();
+        let r = self.members.n_clusters();
         let width = Votes::width(r);
-        let mut votes = Votes::new(self.updater, self.support);
+        let mut votes = Votes::new(self.members, self.support);
         for (first, out) in rows.step_by(width).zip(out.chunks_mut(width * r)) {
             let n = out.len() / r;
             votes.count(first, n);
