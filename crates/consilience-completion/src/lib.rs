@@ -41,7 +41,7 @@ mod rmc;
 
 pub use basis::Basis;
 pub use completed::{CompletedClustering, CompletedPartition, CompletedSimilarity};
-pub use ecmc::EcmcAl;
+pub use ecmc::{CompletedCoAssociation, EcmcAl};
 pub use mccc::{CompletionSolver, LossWeight, Mccc};
 pub use rdml::{Rdml, SampleSimilarity};
 pub use rmc::{Completion, ObservedPairs, Penalty, RobustCompletion, Thresholds};

@@ -1,5 +1,4 @@
 use consilience_core::{Fit, MemoryBudget, Observer, Partition, Report, Result, Seed};
-use consilience_num::eigen::Shifted;
 use ndarray::Array2;
 use rayon::prelude::*;
 
@@ -398,7 +397,7 @@ impl Task<'_> {
             let (p, r) = (rates[w].same_together, rates[w].same_apart);
             if same { (p / r).ln() } else { ((1.0 - p) / (1.0 - r)).ln() }
         });
-        spectral::cluster(&Shifted::from(sparse), self.k, self.model.own_seed(), self.observer)
+        spectral::cluster(&sparse, self.k, self.model.own_seed(), self.observer)
     }
 }
 

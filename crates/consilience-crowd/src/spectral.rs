@@ -110,7 +110,7 @@ pub(crate) fn residual(
         return Ok([(0..n as u32).collect(), (0..n as u32).collect()]);
     }
     observer.check()?;
-    let mut rows = embedding(&Shifted::from(sparse), k, seed);
+    let mut rows = embedding(&sparse, k, seed);
     let plain = round(rows.view(), k, seed, observer)?;
     unit_rows(&mut rows);
     Ok([plain, round(rows.view(), k, seed, observer)?])

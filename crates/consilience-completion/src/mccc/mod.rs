@@ -319,12 +319,10 @@ impl Mccc {
         let rows = product(completed.z.view(), completed.root.view());
         let found =
             cluster_rows(rows.view(), self.clusters, self.restarts, self.seed, report, observer)?;
-        let similarity = CompletedSimilarity {
-            basis: completed.basis,
-            eigenvectors: Some(completed.z.ncols()),
-            loss_weight: completed.loss_weight,
-            ..CompletedSimilarity::new(rows)
-        };
+        let mut similarity = CompletedSimilarity::new(rows);
+        similarity.basis = completed.basis;
+        similarity.eigenvectors = Some(completed.z.ncols());
+        similarity.loss_weight = completed.loss_weight;
         Ok((similarity, found))
     }
 

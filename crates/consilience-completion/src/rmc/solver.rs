@@ -3,7 +3,8 @@
 use std::cell::Cell;
 
 use consilience_core::{Observer, Result, Seed};
-use consilience_num::eigen::{Shifted, TruncatedOptions, Which, truncated_eigen};
+use consilience_num::dot;
+use consilience_num::eigen::{TruncatedOptions, Which, truncated_eigen};
 use consilience_num::reduce::ordered_sum;
 use consilience_num::sparse::Csr;
 use ndarray::Array2;
@@ -131,19 +132,6 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// Four sums side by side, which the compiler keeps in one register.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 4];
-    let (a4, b4) = (a.chunks_exact(4), b.chunks_exact(4));
-    let rest: f64 = a4.remainder().iter().zip(b4.remainder()).map(|(x, y)| x * y).sum();
-    for (x, y) in a4.zip(b4) {
-        for l in 0..4 {
-            sums[l] += x[l] * y[l];
-        }
-    }
-    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
-}
-
 /// Solves the problem.
 ///
 /// With E eliminated on the known pairs and free on the others, the augmented Lagrangian method
@@ -246,7 +234,7 @@ fn spectral_norm(sparse: Csr, tolerance: f64, seed: Seed) -> f64 {
         .block(4)
         .seed(seed.derive("completion norm", 0))
         .which(Which::LargestMagnitude);
-    let top = truncated_eigen(&Shifted::from(sparse), &options);
+    let top = truncated_eigen(&sparse, &options);
     match (top.values.first(), top.residuals.first()) {
         (Some(v), Some(r)) => v.abs() + r,
         _ => 0.0,

@@ -27,23 +27,13 @@ impl Shifted {
     }
 }
 
-impl From<Csr> for Shifted {
-    /// The matrix as it is.
-    fn from(sparse: Csr) -> Self {
-        Shifted::new(sparse, 0.0)
-    }
-}
-
 impl SymmetricOperator for Shifted {
     fn dim(&self) -> usize {
         self.sparse.n_rows()
     }
 
     fn apply(&self, x: ArrayView2<'_, f64>, mut y: ArrayViewMut2<'_, f64>) {
-        let width = x.ncols();
-        if let (Some(x), Some(y)) = (x.as_slice(), y.as_slice_mut()) {
-            self.sparse.multiply(x, y, width);
-        }
+        self.sparse.apply(x, y.view_mut());
         if self.constant != 0.0 {
             let sums = x.sum_axis(Axis(0)) * self.constant;
             y += &sums;
