@@ -23,7 +23,8 @@ const CHUNK: usize = 1024;
 /// ```
 /// use consilience_bregman::{PairEvidence, Pcc};
 ///
-/// // Four objects; (i, j, c, N): how often i and j were put together, of how many times they were seen.
+/// // Four objects; (i, j, c, N): how often i and j were put together, of how many times they were
+/// // seen.
 /// let answers = [(0, 1, 9, 10), (2, 3, 8, 8), (0, 2, 0, 5), (1, 3, 1, 9), (1, 2, 0, 7)];
 /// let evidence = PairEvidence::from_pairs(4, answers)?;
 /// let y = Pcc::new(2).solution(&evidence)?.memberships.values().to_owned();

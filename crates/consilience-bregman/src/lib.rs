@@ -24,9 +24,9 @@
 //! # Ok::<(), consilience_core::Error>(())
 //! ```
 //!
-//! Building blocks: [`PairEvidence`] holds the counts that everything is fitted to, from an ensemble or
-//! from anywhere else, and [`Pcc::solution`] works on it; a [`Divergence`] of your own is another cost;
-//! [`Solver`] is how the optimum is found.
+//! Building blocks: [`PairEvidence`] holds the counts that everything is fitted to, from an
+//! ensemble or from anywhere else, and [`Pcc::solution`] works on it; a [`Divergence`] of your own
+//! is another cost; [`Solver`] is how the optimum is found.
 
 mod divergence;
 mod evidence;

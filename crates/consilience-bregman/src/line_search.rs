@@ -178,8 +178,8 @@ struct Exchange<'a> {
     new: &'a [f64],
 }
 
-/// What the search knows of each object, side by side, so that a step reads each partner at one place
-/// in memory: its memberships, its gradient (per object of the microcluster), the inverse
+/// What the search knows of each object, side by side, so that a step reads each partner at one
+/// place in memory: its memberships, its gradient (per object of the microcluster), the inverse
 /// weight of its pairs, and a bound on its priority, which is what the queue holds.
 ///
 /// The bound stays when the priority falls, and the queue is left alone. What comes to its top with
@@ -318,7 +318,7 @@ impl<const K: usize> Nodes<K> {
     }
 }
 
-/// The step from one cluster to another that minimises the objective of object i, at most what it
+/// The step from one cluster to another that minimizes the objective of object i, at most what it
 /// has of the first; `row` holds its pairs with their predictions.
 ///
 /// Pairs inside a microcluster are not convex along the line. They enter with `v = y'y` replaced by

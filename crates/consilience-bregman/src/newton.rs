@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use crate::kernel;
 use crate::point::{Point, Problem, Row, inner, steepest};
-use crate::quadratic::minimise;
+use crate::quadratic::minimize;
 
 /// Most halvings of a step.
 const HALVINGS: usize = 40;
@@ -192,7 +192,7 @@ impl Newton<'_> {
         let inside = Inside { weight: problem.evidence.inside(i), norm: inner(y, y) };
         self.model(point, y, inside, scratch);
         let Scratch { row, clusters, hessian, direction, residual } = scratch;
-        if !minimise(&row.gradient, hessian, clusters, y, out, residual) {
+        if !minimize(&row.gradient, hessian, clusters, y, out, residual) {
             return stay;
         }
         direction.clear();
@@ -206,7 +206,7 @@ impl Newton<'_> {
                 *o = y + step * d;
             }
         }
-        normalise(out);
+        normalize(out);
         let size = f64::from(problem.evidence.sizes()[i]);
         Move { gap, bound: size * change, moved: true }
     }
@@ -290,7 +290,7 @@ struct Inside {
 }
 
 /// Keeps rounding from adding up over many steps.
-fn normalise(y: &mut [f64]) {
+fn normalize(y: &mut [f64]) {
     let sum: f64 = y.iter().map(|v| v.max(0.0)).sum();
     y.iter_mut().for_each(|v| *v = v.max(0.0) / sum);
 }

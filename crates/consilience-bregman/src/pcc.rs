@@ -41,8 +41,8 @@ pub enum Pairs {
     },
 }
 
-/// How the optimum is found. Both solvers lower the same objective in every step and stop by the same
-/// gap.
+/// How the optimum is found. Both solvers lower the same objective in every step and stop by the
+/// same gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Solver {
@@ -74,12 +74,12 @@ pub struct Solution {
 ///
 /// For soft results, for overlapping clusters, for incomplete ensembles (N_ij are its weights), and
 /// where only an upper bound of the number of clusters is known: clusters that do not lower the
-/// objective lose their objects. Best on ensembles whose members have few clusters each; where many members
-/// split every class into many pieces, `EvidenceAccumulation` and `Pta` find the classes better
-/// (docs/pcc.md has the numbers).
+/// objective lose their objects. Best on ensembles whose members have few clusters each; where many
+/// members split every class into many pieces, `EvidenceAccumulation` and `Pta` find the classes
+/// better (docs/pcc.md has the numbers).
 ///
 /// ```text
-/// minimise f(Y) = sum_{i<j} N_ij d(c_ij / N_ij, y_i'y_j)   over distributions y_i on K clusters
+/// minimize f(Y) = sum_{i<j} N_ij d(c_ij / N_ij, y_i'y_j)   over distributions y_i on K clusters
 /// ```
 ///
 /// With the Kullback-Leibler divergence, the default, that is maximum likelihood under binomial
@@ -112,8 +112,9 @@ pub struct Solution {
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for K outside
-/// `1..=n` or a criterion other than survival, a tolerance that is not above 0, no restarts or iterations, a share outside `(0, 1]`, a
-/// start with more clusters than K, and a divergence that is not convex in its second argument;
+/// `1..=n` or a criterion other than survival, a tolerance that is not above 0, no restarts or
+/// iterations, a share outside `(0, 1]`, a start with more clusters than K, and a divergence that
+/// is not convex in its second argument;
 /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for a start of another
 /// number of objects; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the
 /// memory budget; [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
@@ -121,8 +122,8 @@ pub struct Solution {
 /// # References
 /// Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo, Pelillo 2015, "Probabilistic consensus
 /// clustering using evidence accumulation", Eq. 1-9 and Algorithm 1 ([`Solver::LineSearch`]). Ours:
-/// the Newton solver, the exact treatment of microclusters, and stopping by a relative gap instead of
-/// an absolute one.
+/// the Newton solver, the exact treatment of microclusters, and stopping by a relative gap instead
+/// of an absolute one.
 #[doc(alias = "PCC")]
 #[doc(alias = "PPC")]
 #[derive(Clone, Debug)]
@@ -143,9 +144,9 @@ pub struct Pcc {
 impl Pcc {
     /// PCC into at most so many clusters, by the Kullback-Leibler divergence.
     ///
-    /// [`Clusters::Survival`], which is also what [`Clusters::Auto`] means, takes as many as survive
-    /// of 20, or of as many as the largest member has where those are fewer. Where members split the
-    /// classes into many pieces all of these survive: then the number is better given.
+    /// [`Clusters::Survival`], which is also what [`Clusters::Auto`] means, takes as many as
+    /// survive of 20, or of as many as the largest member has where those are fewer. Where members
+    /// split the classes into many pieces all of these survive: then the number is better given.
     pub fn new(clusters: impl Into<Clusters>) -> Self {
         Pcc {
             clusters: clusters.into(),
@@ -180,8 +181,8 @@ impl Pcc {
         self
     }
 
-    /// Perturbed starts, of which the one of least objective after a trial is followed to the end; a
-    /// given start is the only one. Default 4; at least 1.
+    /// Perturbed starts, of which the one of least objective after a trial is followed to the end;
+    /// a given start is the only one. Default 4; at least 1.
     pub fn restarts(mut self, restarts: usize) -> Self {
         self.restarts = restarts;
         self
@@ -305,7 +306,8 @@ impl Pcc {
         PairEvidence::sampled_observed(microclusters, share.min(1.0), seed, self.budget, observer)
     }
 
-    /// Notes for the user: which objects the sample of pairs left out, and how many clusters are left.
+    /// Notes for the user: which objects the sample of pairs left out, and how many clusters are
+    /// left.
     fn remark(
         &self,
         nodes: &Microclusters,
@@ -441,7 +443,8 @@ impl Run<'_> {
         Ok(Solved { values: point.into_array(), objective, gap })
     }
 
-    /// The start whose trial run ends lowest: where that ended, or where it began for the line search.
+    /// The start whose trial run ends lowest: where that ended, or where it began for the line
+    /// search.
     fn best_start(&self) -> Result<Point> {
         let pcc = self.pcc;
         let tries = if pcc.start == Start::Perturbed { pcc.restarts } else { 1 };

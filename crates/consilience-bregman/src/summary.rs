@@ -44,10 +44,10 @@ pub(crate) fn largest_columns(values: ArrayView2<'_, f64>, evidence: &[f64]) -> 
 /// ```
 ///
 /// the expected number of common objects over the expected size of cluster i. Entries of Y below
-/// `threshold` are dropped first (the largest of a row always stays) and the rows rescaled to sum 1,
-/// so that only clear overlaps are left. Row i sums to 1 with its diagonal; it is 0 for a cluster
-/// without objects. Not symmetric: a small cluster inside a large one shares
-/// more of itself. Objects without evidence are left out.
+/// `threshold` are dropped first (the largest of a row always stays) and the rows rescaled to sum
+/// 1, so that only clear overlaps are left. Row i sums to 1 with its diagonal; it is 0 for a
+/// cluster without objects. Not symmetric: a small cluster inside a large one shares more of
+/// itself. Objects without evidence are left out.
 ///
 /// ```
 /// use consilience_bregman::cluster_relations;
@@ -111,9 +111,9 @@ pub fn cluster_relations(memberships: &Memberships, threshold: f64) -> Result<Ar
 /// The centre of each cluster, K x d: the mean of the objects' features, weighted by their
 /// memberships.
 ///
-/// `x_k = sum_i y_ki x_i / sum_i y_ki`. Row j is the centre of column j of the memberships, which is
-/// label j of [`Memberships::hard`]. A cluster without objects gets the mean of all objects. Objects
-/// without evidence are left out where any has some.
+/// `x_k = sum_i y_ki x_i / sum_i y_ki`. Row j is the centre of column j of the memberships, which
+/// is label j of [`Memberships::hard`]. A cluster without objects gets the mean of all objects.
+/// Objects without evidence are left out where any has some.
 ///
 /// ```
 /// use consilience_bregman::centroids;

@@ -18,8 +18,8 @@ const UNLIKE: f64 = 0.1;
 /// How far to trust a consensus, from the ensemble alone: no truth is needed.
 ///
 /// For any partition of the same objects, whichever method made it. Read [`Diagnostics::sentences`]
-/// first; the numbers behind them are the fields. None of them is a proof: where all members make the
-/// same mistake, they agree with it.
+/// first; the numbers behind them are the fields. None of them is a proof: where all members make
+/// the same mistake, they agree with it.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
@@ -44,18 +44,18 @@ const UNLIKE: f64 = 0.1;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Diagnostics {
-    /// Average normalised mutual information (square root normaliser) of the result with the
+    /// Average normalized mutual information (square root normalizer) of the result with the
     /// members.
     pub anmi: f64,
-    /// 1 - the average normalised mutual information among the members: 0 where all are alike.
+    /// 1 - the average normalized mutual information among the members: 0 where all are alike.
     /// `None` for a single member.
     pub diversity: Option<f64>,
     /// Every member, in order.
     pub members: Vec<MemberDiagnostics>,
     /// Per object how clearly it belongs to its cluster, `own / (own + other)`: own is the mean
     /// co-association with the other objects of its cluster (1 where there are none), other the
-    /// largest with another cluster. 1 is certain, 0.5 undecided, below it another cluster is nearer; 0
-    /// where the object is unlabelled in the result or in all members.
+    /// largest with another cluster. 1 is certain, 0.5 undecided, below it another cluster is
+    /// nearer; 0 where the object is unlabelled in the result or in all members.
     pub confidence: Vec<f64>,
     /// Every cluster of the result, in order.
     pub clusters: Vec<ClusterDiagnostics>,
@@ -72,7 +72,7 @@ pub struct Diagnostics {
 pub struct MemberDiagnostics {
     /// Its number of clusters.
     pub clusters: usize,
-    /// Normalised mutual information with the result; `None` where no object is labelled in both.
+    /// Normalized mutual information with the result; `None` where no object is labelled in both.
     pub agreement: Option<f64>,
     /// The average with the other members; `None` where there are none to compare with.
     pub agreement_with_others: Option<f64>,
@@ -479,8 +479,8 @@ mod tests {
                     )
                     .unwrap()
                 };
-                let company = (0..6).filter(|&v| v != u).map(with).sum::<f64>() / 5.0;
-                assert!((m.agreement_with_others.unwrap() - company).abs() < 1e-12);
+                let expected = (0..6).filter(|&v| v != u).map(with).sum::<f64>() / 5.0;
+                assert!((m.agreement_with_others.unwrap() - expected).abs() < 1e-12);
             }
         }
     }
@@ -536,9 +536,9 @@ mod tests {
         let nothing = Partition::from_labels(&[-1, -1, -1]).unwrap();
         assert!(Diagnostics::of(&e, &nothing).is_err());
         assert!(Diagnostics::of(&e, &Partition::from_labels(&[0]).unwrap()).is_err());
-        let silent = Ensemble::new(vec![nothing.clone()]).unwrap();
-        assert!(Diagnostics::of(&silent, &Partition::single_cluster(3).unwrap()).is_err());
-        assert!(Diagnostics::of(&silent, &nothing).is_err());
+        let unlabelled = Ensemble::new(vec![nothing.clone()]).unwrap();
+        assert!(Diagnostics::of(&unlabelled, &Partition::single_cluster(3).unwrap()).is_err());
+        assert!(Diagnostics::of(&unlabelled, &nothing).is_err());
         let soft = Diagnostics::of_memberships(&e, &Memberships::from(&e.members()[0])).unwrap();
         assert!(
             soft.sentences.last().unwrap().starts_with("2 of 2 objects"),

@@ -14,8 +14,8 @@ const AMBIGUOUS: (f64, f64) = (0.1, 0.9);
 /// An area that grows by less than this share has stopped growing.
 const GROWTH: f64 = 0.1;
 
-/// How many clusters? Four criteria side by side, each with a warning where it cannot be trusted, and
-/// a recommendation.
+/// How many clusters? Four criteria side by side, each with a warning where it cannot be trusted,
+/// and a recommendation.
 ///
 /// Known criteria contradict each other, and each has data on which it fails without a sign; so all
 /// are shown with their tables. The recommendation is that of the first criterion without a warning
@@ -23,7 +23,7 @@ const GROWTH: f64 = 0.1;
 /// single one. One cluster is never recommended where objects differ: no criterion can compare it.
 ///
 /// - *eigengap*: the widest gap `lambda_k - lambda_(k+1)` between the squared singular values of
-///   the degree-normalised incidence.
+///   the degree-normalized incidence.
 /// - *PAC*: the least proportion of pairs that are ambiguous when the consensus is repeated:
 ///   average linkage (LWEA) of random halves of the members, cut at k; its pairs' distribution is
 ///   the row's CDF.

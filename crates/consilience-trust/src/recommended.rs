@@ -14,15 +14,16 @@ const MARGIN: f64 = 0.02;
 /// Default of the most microclusters for a dense similarity.
 const DENSE: usize = 10_000;
 
-/// The method that fits the ensemble: [`Diffusion`], or [`Lwea`] where small clusters would be lost.
+/// The method that fits the ensemble: [`Diffusion`], or [`Lwea`] where small clusters would be
+/// lost.
 ///
 /// Take it where nothing is known about the data. Both candidates are computed, and the choice is
 /// made by the *mean density* of their clusters: how often two objects of a cluster are together in
 /// the members, on average over the clusters, each counting alike however small it is. Graph cuts
 /// make clusters of similar size, and where the classes are not, they fill them up with objects
 /// that do not belong together; average linkage then has clearly denser clusters. Where it is not
-/// denser by 0.02 diffusion is better on average. The notes of the report say what was chosen and by
-/// which numbers. The measurements are in `docs/choosing.md`.
+/// denser by 0.02 diffusion is better on average. The notes of the report say what was chosen and
+/// by which numbers. The measurements are in `docs/choosing.md`.
 ///
 /// Where the number of clusters is not given ([`Clusters::Auto`]) it is that of [`ClusterNumber`].
 ///
@@ -42,9 +43,9 @@ const DENSE: usize = 10_000;
 /// ```
 ///
 /// # Complexity
-/// That of [`Diffusion`] and of [`Lwea`], which needs no matrix for complete ensembles. Where labels
-/// are missing, beyond 10,000 microclusters or the memory budget, diffusion is taken and the report
-/// says so.
+/// That of [`Diffusion`] and of [`Lwea`], which needs no matrix for complete ensembles. Where
+/// labels are missing, beyond 10,000 microclusters or the memory budget, diffusion is taken and the
+/// report says so.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
@@ -79,15 +80,15 @@ impl Recommended {
         self
     }
 
-    /// Up to how many microclusters a dense similarity is tried, which only an ensemble with missing
-    /// labels needs. Default 10,000; any number.
+    /// Up to how many microclusters a dense similarity is tried, which only an ensemble with
+    /// missing labels needs. Default 10,000; any number.
     pub fn dense_limit(mut self, nodes: usize) -> Self {
         self.dense_limit = nodes;
         self
     }
 
-    /// How much memory a dense similarity may take; where it does not fit, it is not tried. Default 8
-    /// GiB.
+    /// How much memory a dense similarity may take; where it does not fit, it is not tried. Default
+    /// 8 GiB.
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self

@@ -1,7 +1,7 @@
 use ndarray::Array2;
 
-/// The weights that [`Ptgp`](crate::Ptgp) cuts, microclusters in rows and the clusters of all members
-/// in columns.
+/// The weights that [`Ptgp`](crate::Ptgp) cuts, microclusters in rows and the clusters of all
+/// members in columns.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BipartiteGraph {

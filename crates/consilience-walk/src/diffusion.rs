@@ -14,8 +14,8 @@ const LONGEST: usize = 1000;
 /// Wider embeddings than this, in multiples of k, are refused as a mistake.
 const WIDEST: usize = 1000;
 
-/// Entropy-weighted diffusion consensus: objects walk to their clusters and back, preferring reliable
-/// clusters; those that reach the same objects after some steps belong together.
+/// Entropy-weighted diffusion consensus: objects walk to their clusters and back, preferring
+/// reliable clusters; those that reach the same objects after some steps belong together.
 ///
 /// Linear in the ensemble, and on ensembles of k-means members the best single method we measured
 /// on average (`docs/choosing.md`). Where the classes are of very unequal size
@@ -85,8 +85,8 @@ impl Diffusion {
         }
     }
 
-    /// How fast the weight of a cluster falls with its entropy: slower where this is larger. Default
-    /// 0.3; above 0 (0.2 to 0.4 are good).
+    /// How fast the weight of a cluster falls with its entropy: slower where this is larger.
+    /// Default 0.3; above 0 (0.2 to 0.4 are good).
     #[doc(alias = "theta")]
     pub fn entropy_scale(mut self, scale: f64) -> Self {
         self.entropy_scale = scale;
@@ -158,8 +158,9 @@ impl Diffusion {
         Ok(self.places(&incidence, None, &mut Report::default(), observer)?.rows)
     }
 
-    /// The cluster of each microcluster, as [`NodeConsensus::solve`] finds it, with a positive weight
-    /// for each member, by which those of its clusters are multiplied: equal weights change nothing.
+    /// The cluster of each microcluster, as [`NodeConsensus::solve`] finds it, with a positive
+    /// weight for each member, by which those of its clusters are multiplied: equal weights change
+    /// nothing.
     ///
     /// ```
     /// use consilience_core::{Ensemble, Microclusters, Partition};
@@ -347,7 +348,7 @@ mod tests {
 
     /// Inner products of the places of two objects, straight from the definition on the dense
     /// objects x clusters matrix: `X X'` to the power t, since `U sigma^2t U' = (X X')^t`,
-    /// normalised. All dimensions.
+    /// normalized. All dimensions.
     fn reference(ensemble: &Ensemble, theta: f64, t: usize) -> Array2<f64> {
         let n = ensemble.n_objects();
         let mut columns: Vec<Vec<usize>> = Vec::new();

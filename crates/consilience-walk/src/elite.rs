@@ -55,7 +55,8 @@ impl EliteNeighbours {
     /// As [`EliteNeighbours::of`], with progress and cancellation.
     ///
     /// # Errors
-    /// As [`EliteNeighbours::of`]; [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    /// As [`EliteNeighbours::of`];
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn of_observed(
         microclusters: &Microclusters,
         k: usize,

@@ -25,8 +25,8 @@
 //! TKDE 28(5), 2016; each item names its equation and where we differ.
 //!
 //! [`Diffusion`] walks between microclusters and the clusters that hold them, for ensembles of any
-//! size; [`RandomWalker`] walks to the cores of clusters that are found first, and gives memberships
-//! too.
+//! size; [`RandomWalker`] walks to the cores of clusters that are found first, and gives
+//! memberships too.
 
 mod bipartite;
 mod dense;

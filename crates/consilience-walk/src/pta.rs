@@ -8,8 +8,8 @@ use crate::{ProbabilityTrajectories, PtsSolver};
 
 /// Probability trajectory accumulation (PTA): linkage on the similarity of random walks.
 ///
-/// A good first choice: deterministic, no parameter needs tuning, and the tree ([`Hierarchy`]) can be
-/// cut anywhere.
+/// A good first choice: deterministic, no parameter needs tuning, and the tree ([`Hierarchy`]) can
+/// be cut anywhere.
 ///
 /// [`Hierarchy`]: consilience_core::Hierarchy
 ///
@@ -67,8 +67,8 @@ impl Pta {
         self.with(|pts| pts.elite_neighbours(k))
     }
 
-    /// T, the steps of a walk. Default `floor(sqrt(n~) / 2)` for n~ microclusters, from 1 to 20; 1 to
-    /// 1000.
+    /// T, the steps of a walk. Default `floor(sqrt(n~) / 2)` for n~ microclusters, from 1 to 20; 1
+    /// to 1000.
     #[doc(alias = "T")]
     pub fn walk_length(self, t: usize) -> Self {
         self.with(|pts| pts.walk_length(t))
@@ -90,8 +90,8 @@ linked_method!(Pta, "pta");
 /// and nothing beside 1 in a height.
 const UNCONNECTED: f64 = 1e-100;
 
-/// PTS, with the pairs that no walk connects (similarity exactly 0) ranked below all others by their
-/// co-association: linkage has to join them in some order.
+/// PTS, with the pairs that no walk connects (similarity exactly 0) ranked below all others by
+/// their co-association: linkage has to join them in some order.
 #[derive(Clone, Copy, Debug, Default)]
 struct RankedTrajectories(ProbabilityTrajectories);
 

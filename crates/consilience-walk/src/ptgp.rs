@@ -18,7 +18,8 @@ const DENSE: usize = 10_000;
 /// As good as [`Pta`](crate::Pta) on average, and the one for very many microclusters: beyond
 /// 10,000 the similarity is used only in products, which are sparse, exact and linear in the links;
 /// the one approximation (the norms of long walks) comes with a statistical bound in the report.
-/// Fewer than k clusters come out where the walks distinguish fewer microclusters; the report says so.
+/// Fewer than k clusters come out where the walks distinguish fewer microclusters; the report says
+/// so.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition, Seed};
@@ -58,7 +59,8 @@ pub struct Ptgp {
 }
 
 impl Ptgp {
-    /// PTGP; the widest gap between eigenvalues chooses the number of clusters where it is not given.
+    /// PTGP; the widest gap between eigenvalues chooses the number of clusters where it is not
+    /// given.
     pub fn new(clusters: impl Into<Clusters>) -> Self {
         let clusters = clusters.into();
         Ptgp {
@@ -79,8 +81,8 @@ impl Ptgp {
         self
     }
 
-    /// T, the steps of a walk. Default `floor(sqrt(n~) / 2)` for n~ microclusters, from 1 to 20; 1 to
-    /// 1000.
+    /// T, the steps of a walk. Default `floor(sqrt(n~) / 2)` for n~ microclusters, from 1 to 20; 1
+    /// to 1000.
     #[doc(alias = "T")]
     pub fn walk_length(mut self, t: usize) -> Self {
         self.similarity = self.similarity.walk_length(t);
@@ -100,7 +102,8 @@ impl Ptgp {
         self
     }
 
-    /// Seed of the k-means starts, and of the norms of long walks beyond the dense limit. Default 0.
+    /// Seed of the k-means starts, and of the norms of long walks beyond the dense limit. Default
+    /// 0.
     pub fn seed(mut self, seed: Seed) -> Self {
         self.seed = seed;
         self.cut = self.cut.seed(seed);
@@ -113,8 +116,8 @@ impl Ptgp {
         self
     }
 
-    /// Up to how many microclusters the similarity is a dense matrix; beyond, it is used in products
-    /// only. Default 10,000; any number.
+    /// Up to how many microclusters the similarity is a dense matrix; beyond, it is used in
+    /// products only. Default 10,000; any number.
     pub fn dense_limit(mut self, nodes: usize) -> Self {
         self.dense_limit = nodes;
         self

@@ -80,8 +80,8 @@ impl ProbabilityTrajectories {
         self
     }
 
-    /// T, the steps of a walk. Default `floor(sqrt(n~) / 2)` for n~ microclusters, from 1 to 20; 1 to
-    /// 1000.
+    /// T, the steps of a walk. Default `floor(sqrt(n~) / 2)` for n~ microclusters, from 1 to 20; 1
+    /// to 1000.
     #[doc(alias = "T")]
     pub fn walk_length(mut self, t: usize) -> Self {
         self.parameters.walk_length = Some(t);

@@ -73,8 +73,8 @@ impl Ballots {
         self.nodes.grouping()
     }
 
-    /// For each cluster of a member the reference cluster that it corresponds to, `None` where it is
-    /// left over: the one-to-one matching under which the member agrees with the reference most,
+    /// For each cluster of a member the reference cluster that it corresponds to, `None` where it
+    /// is left over: the one-to-one matching under which the member agrees with the reference most,
     /// `sum_i s_i reference[i, match(label_i)]`. The reference is soft, nodes in rows.
     ///
     /// # Complexity

@@ -15,7 +15,7 @@ use super::{Qmi, number};
 /// clusters asked for; its rows are the shares of the votes. For soft results from members of any
 /// number of clusters use `Pcc`.
 ///
-/// With `P_u` the indicators of member u, minimises over row-stochastic Y and matchings of clusters
+/// With `P_u` the indicators of member u, minimizes over row-stochastic Y and matchings of clusters
 /// `sum_u sum_i [u labels i] s_i |P_u(i) - Y(i)|^2`, a cluster of `P_u` that is left over counting
 /// as a column that Y does not have. In turn each member is matched (Hungarian method) and Y is the
 /// mean of the matched members, what was left over spread evenly: the exact minimum each time, so
@@ -42,8 +42,8 @@ use super::{Qmi, number};
 /// result.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for anything but a
-/// number of clusters in `1..=n`, or no iterations;
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for anything but
+/// a number of clusters in `1..=n`, or no iterations;
 /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References

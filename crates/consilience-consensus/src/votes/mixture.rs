@@ -2,12 +2,11 @@ use consilience_core::{
     Clusters, Ensemble, Error, Memberships, MemoryBudget, Microclusters, NodeConsensus,
     NodeMemberships, Observer, Partition, Report, Result, Seed, Status,
 };
-use consilience_graph::ClusterIncidence;
+use consilience_graph::{ClusterIncidence, check_restarts};
 use consilience_num::reduce::ordered_chunks;
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 
-use super::qmi::MOST_RESTARTS;
 use super::{Ballots, Qmi, number};
 
 /// Nodes per parallel chunk. Fixed, so that the result does not depend on the number of threads.
@@ -16,7 +15,7 @@ const CHUNK: usize = 1 << 12;
 /// label is impossible before the first step.
 const BLUR: f64 = 0.1;
 
-/// The mixture model (MM): expectation maximisation for a mixture of multinomials over the members'
+/// The mixture model (MM): expectation maximization for a mixture of multinomials over the members'
 /// labels.
 ///
 /// Each consensus cluster draws each member's label from a distribution of its own, independently:
@@ -50,8 +49,8 @@ const BLUR: f64 = 0.1;
 /// count with their sizes.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for anything but a
-/// number of clusters in `1..=n`, no restarts, no iterations or a tolerance below 0;
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for anything but
+/// a number of clusters in `1..=n`, no restarts, no iterations or a tolerance below 0;
 /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References
@@ -122,12 +121,7 @@ impl MixtureModel {
 
     fn check(&self) -> Result<usize> {
         let k = number(self.clusters, "the mixture model")?;
-        if self.restarts == 0 || self.restarts > MOST_RESTARTS {
-            return Err(Error::invalid(format!(
-                "{} restarts; expected 1..={MOST_RESTARTS}",
-                self.restarts
-            )));
-        }
+        check_restarts(self.restarts)?;
         if self.max_iterations == 0 {
             return Err(Error::invalid("max_iterations 0; expected at least 1"));
         }
@@ -208,8 +202,8 @@ impl NodeConsensus for MixtureModel {
     }
 }
 
-/// The [`MixtureModel`] with its probabilities of the components for each object; unlabelled objects
-/// are uniform with evidence 0.
+/// The [`MixtureModel`] with its probabilities of the components for each object; unlabelled
+/// objects are uniform with evidence 0.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};

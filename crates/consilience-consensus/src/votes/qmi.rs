@@ -1,24 +1,22 @@
 use consilience_core::{
-    Clusters, Ensemble, Error, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition,
-    Report, Result, Seed, Status,
+    Clusters, Ensemble, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition, Report,
+    Result, Seed, Status,
 };
+use consilience_graph::check_restarts;
 use consilience_num::kmeans::{self, KMeansOptions};
 use ndarray::Array2;
 
 use super::{Ballots, number};
 
-/// More restarts than this are refused as a mistake.
-pub(crate) const MOST_RESTARTS: usize = 10_000;
-
 /// The quadratic mutual information consensus (QMI): k-means on the centred one-hot labels.
 ///
-/// The partition that maximises the generalised (quadratic) mutual information with the members is
-/// the one that minimises the inertia of the label rows, each label written as an indicator and
-/// each indicator column centred. Fast, linear in n~, and a good start for other methods. Use it where
-/// the members have about the number of clusters asked for; where they have many more, methods on
-/// graphs do better.
+/// The partition that maximizes the generalized (quadratic) mutual information with the members is
+/// the one that minimizes the inertia of the label rows, each label written as an indicator and
+/// each indicator column centred. Fast, linear in n~, and a good start for other methods. Use it
+/// where the members have about the number of clusters asked for; where they have many more,
+/// methods on graphs do better.
 ///
-/// With `x_i` the centred indicators of node i and `s_i` its objects, k-means minimises
+/// With `x_i` the centred indicators of node i and `s_i` its objects, k-means minimizes
 /// `sum_i s_i |x_i - mean of its cluster|^2`; a member that does not label a node contributes the
 /// mean, 0.
 ///
@@ -40,8 +38,8 @@ pub(crate) const MOST_RESTARTS: usize = 10_000;
 /// k-means; 8 n~ C bytes. Microclusters are exact: the inertia is that of the objects.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for anything but a
-/// number of clusters in `1..=n`, or no restarts;
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for anything but
+/// a number of clusters in `1..=n`, or no restarts;
 /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References
@@ -88,13 +86,7 @@ impl Qmi {
     /// Refuses parameters out of range.
     pub(crate) fn check(&self) -> Result<()> {
         number(self.clusters, "QMI")?;
-        if self.restarts == 0 || self.restarts > MOST_RESTARTS {
-            return Err(Error::invalid(format!(
-                "{} restarts; expected 1..={MOST_RESTARTS}",
-                self.restarts
-            )));
-        }
-        Ok(())
+        check_restarts(self.restarts)
     }
 
     /// Cluster of each node; how k-means ended goes to the report.

@@ -26,7 +26,8 @@ pub(crate) const ROUNDS: usize = 100;
 /// lowest. The rounds stop when the total agreement no longer rises.
 ///
 /// The first reference is the medoid: the member of k clusters with the largest mean NMI with all
-/// members; where none has k clusters, that of [`Qmi`]. Neither depends on the order of the members.
+/// members; where none has k clusters, that of [`Qmi`]. Neither depends on the order of the
+/// members.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
@@ -45,8 +46,8 @@ pub(crate) const ROUNDS: usize = 100;
 /// O(n M) for the microclusters, O(n~ M^2) for the medoid, then O(n~ M k + M k^3) per round.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for anything but a
-/// number of clusters in `1..=n`, or no iterations;
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for anything but
+/// a number of clusters in `1..=n`, or no iterations;
 /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References

@@ -27,8 +27,8 @@ const TIE: f64 = 1e-9;
 /// `EvidenceAccumulation`, which makes its seeds.
 ///
 /// 1. Microclusters are linked to their K strongest neighbours by co-association a (an edge stays
-///    if it is strong for either end), with weight `s_i s_j exp(-preference (1 - a_ij))`, s being the
-///    numbers of objects.
+///    if it is strong for either end), with weight `s_i s_j exp(-preference (1 - a_ij))`, s being
+///    the numbers of objects.
 /// 2. Average linkage makes k groups. In each, the microclusters that the group supports most
 ///    (largest mean co-association with it) are its seeds, until they hold half of its objects.
 /// 3. A walker starts at each other microcluster i and steps along links in proportion to their
@@ -59,9 +59,9 @@ const TIE: f64 = 1e-9;
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
-/// `1..=n` or a criterion that no tree has, no neighbours, or a link preference that is not a number
-/// from 0 to 1000;
-/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
+/// `1..=n` or a criterion that no tree has, no neighbours, or a link preference that is not a
+/// number from 0 to 1000; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the
+/// memory budget.
 ///
 /// # References
 /// Abdala, Wattuya, Jiang 2010, "Ensemble Clustering via Random Walker Consensus Strategy", after
@@ -78,8 +78,8 @@ pub struct RandomWalker {
 }
 
 impl RandomWalker {
-    /// Seeded random walks; the longest lifetime in the tree of step 2 chooses the number of clusters
-    /// where it is not given.
+    /// Seeded random walks; the longest lifetime in the tree of step 2 chooses the number of
+    /// clusters where it is not given.
     pub fn new(clusters: impl Into<Clusters>) -> Self {
         RandomWalker {
             clusters: clusters.into(),
