@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Every room and the rooms that it may call. `*` is every other room but the program.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("consilience-core", &[]),
     ("consilience-num", &["consilience-core"]),
     ("consilience-generate", &["consilience-core", "consilience-num"]),
@@ -35,6 +35,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
         ],
     ),
     ("consilience-metric", &["consilience-core", "consilience-num"]),
+    ("consilience-constrained", &["consilience-metric", "consilience-core", "consilience-num"]),
     ("consilience-walk", &["consilience-graph", "consilience-core", "consilience-num"]),
     ("consilience-completion", &["consilience-graph", "consilience-core", "consilience-num"]),
     ("consilience-crowd", &["consilience-completion", "consilience-core", "consilience-num"]),

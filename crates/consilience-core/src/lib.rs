@@ -28,6 +28,7 @@
 //! an implementation through every law that ours obey.
 
 pub mod assignment;
+mod checks;
 mod clusters;
 mod constraints;
 mod dendrogram;
@@ -46,7 +47,9 @@ mod seed;
 mod side_information;
 mod similarity_graph;
 mod traits;
+mod watch;
 
+pub use checks::at_least_one;
 pub use clusters::Clusters;
 pub use constraints::{Constraints, Link, Pair};
 pub use dendrogram::{Dendrogram, Merge};
@@ -67,3 +70,4 @@ pub use traits::{
     Assign, BaseClusterer, Clustering, ConsensusFunction, ConstrainedClusterer, FeatureMap,
     Features, GraphPartitioner, Hierarchy, NodeConsensus, NodeMemberships, NodeOutput, Similarity,
 };
+pub use watch::Watch;

@@ -9,6 +9,7 @@ pub mod kmeans;
 pub mod logdet;
 pub mod near;
 pub mod reduce;
+pub mod rows;
 pub mod simplex;
 pub mod sparse;
 pub mod svd;

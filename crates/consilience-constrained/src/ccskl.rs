@@ -1,17 +1,14 @@
 use consilience_core::{
-    Error, Features, Fit, MemoryBudget, Observer, Report, Result, Seed, Status,
+    Assign, Clustering, Clusters, ConstrainedClusterer, Features, Fit, MemoryBudget, Observer,
+    Report, Result, Seed, SideInformation, Status, Watch, at_least_one,
 };
 use consilience_num::eigen::{SymmetricOperator, TruncatedOptions, truncated_eigen};
-use consilience_num::kmeans::{KMeansOptions, fit, from_centres};
-use consilience_num::sparse::Csr;
+use consilience_num::kmeans::{KMeansFit, KMeansOptions, fit, from_centres};
+use consilience_num::near::{SelfTuned, SelfTunedGraph};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
-use rayon::prelude::*;
 
-use crate::constrained::frame::{Frame, drop_empty, first_centres, nearest, tell_clusters};
-use crate::input::{Watch, check_clusters, check_side};
-use crate::mmc::check_loop;
-use crate::scatter::stated_pairs;
-use crate::{Assign, Clustering, ConstrainedClusterer, SideInformation};
+use crate::frame::{Frame, drop_empty, first_centres, nearest};
+use crate::number::{FEWER, checked_number};
 
 /// Soft constrained spectral clustering: learns how much every eigenvector of a neighbourhood graph
 /// counts, so that the spectral kernel agrees with the links.
@@ -28,8 +25,8 @@ use crate::{Assign, Clustering, ConstrainedClusterer, SideInformation};
 /// ```
 ///
 /// ```
-/// use consilience_core::Seed;
-/// use consilience_metric::{Ccskl, ConstrainedClusterer, SideInformation};
+/// use consilience_core::{ConstrainedClusterer, Seed, SideInformation};
+/// use consilience_constrained::Ccskl;
 /// use ndarray::Array2;
 ///
 /// // A ring of 60 objects around another; two labels each.
@@ -40,7 +37,7 @@ use crate::{Assign, Clustering, ConstrainedClusterer, SideInformation};
 /// let mut labels = vec![-1; 120];
 /// (labels[0], labels[30], labels[60], labels[90]) = (0, 0, 1, 1);
 /// let side = SideInformation::from_labels(&labels)?;
-/// let found = Ccskl::new().fit(x.view().into(), 2, &side, Seed(0), &())?.output;
+/// let found = Ccskl::new(2).cluster(x.view().into(), &side)?;
 /// assert_eq!(found.partition.sizes(), [60, 60]);
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
@@ -64,17 +61,14 @@ use crate::{Assign, Clustering, ConstrainedClusterer, SideInformation};
 /// constant c stands for the trivial eigenvector, without its place in the order; k-means does not
 /// see it. The quadratic programme is solved by coordinate descent in the differences of the beta.
 #[doc(alias = "spectral kernel learning")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ccskl {
+    clusters: Clusters,
     neighbours: usize,
     eigenvectors: usize,
     restarts: usize,
-}
-
-impl Default for Ccskl {
-    fn default() -> Self {
-        Ccskl { neighbours: 20, eigenvectors: 20, restarts: 10 }
-    }
+    budget: MemoryBudget,
+    seed: Seed,
 }
 
 /// The neighbour whose distance is an object's scale.
@@ -83,33 +77,76 @@ const SCALE: usize = 7;
 const MOST_PAIRS: usize = 100_000;
 /// Least scale of an object, as a share of the mean.
 const LEAST_SCALE: f64 = 0.3;
-/// Rows whose distances are computed together.
-const ROWS: usize = 128;
 /// Eigenvalues below this cannot be divided by.
 const LEAST: f64 = 1e-6;
 
 impl Ccskl {
-    /// 20 neighbours, 20 eigenvectors, 10 starts of the k-means.
-    pub fn new() -> Self {
-        Self::default()
+    /// Into so many clusters; [`Clusters::Auto`] for as many as the labels have classes.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        Ccskl {
+            clusters: clusters.into(),
+            neighbours: 20,
+            eigenvectors: 20,
+            restarts: 10,
+            budget: MemoryBudget::default(),
+            seed: Seed(0),
+        }
     }
 
-    /// Neighbours of every object in the graph.
+    /// Neighbours of every object in the graph. Default 20; at least 1.
     pub fn neighbours(mut self, neighbours: usize) -> Self {
         self.neighbours = neighbours;
         self
     }
 
-    /// m; raised to the number of clusters.
+    /// Eigenvectors m of the graph; raised to the number of clusters. Default 20; at least 1.
     pub fn eigenvectors(mut self, eigenvectors: usize) -> Self {
         self.eigenvectors = eigenvectors;
         self
     }
 
-    /// Starts of the k-means on the eigenvectors; one more begins from the labelled sets.
+    /// Runs of the k-means on the eigenvectors; one more begins from the labelled sets. Default 10;
+    /// at least 1.
     pub fn restarts(mut self, restarts: usize) -> Self {
         self.restarts = restarts;
         self
+    }
+
+    /// How much memory eigenvectors and neighbours may take. Default 8 GiB.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// Default `Seed(0)`.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    fn check(&self) -> Result<()> {
+        at_least_one("neighbours", self.neighbours)?;
+        at_least_one("eigenvectors", self.eigenvectors)?;
+        at_least_one("restarts", self.restarts)
+    }
+
+    /// The best of some random starts and of one from the labelled sets.
+    fn kmeans(
+        &self,
+        rows: ArrayView2<'_, f64>,
+        clusters: usize,
+        side: &SideInformation,
+        watch: &mut Watch<'_>,
+    ) -> Result<KMeansFit<f64>> {
+        let options = KMeansOptions::new(clusters)
+            .restarts(self.restarts)
+            .seed(self.seed)
+            .parallel(rayon::current_num_threads() > 1);
+        watch.step(2)?;
+        let found = fit(rows, None, &options, watch.observer())?;
+        let start = first_centres(rows, side, clusters, self.seed);
+        let seeded = from_centres(rows, None, start.view(), &options, &())?;
+        Ok(if seeded.inertia < found.inertia { seeded } else { found })
     }
 }
 
@@ -121,62 +158,43 @@ impl ConstrainedClusterer for Ccskl {
     fn fit(
         &self,
         features: Features<'_>,
-        clusters: usize,
         side: &SideInformation,
-        seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<Clustering>> {
-        check_clusters(&features, clusters)?;
-        check_side(&features, side)?;
-        for (name, value) in [("neighbours", self.neighbours), ("eigenvectors", self.eigenvectors)]
-        {
-            if value == 0 {
-                return Err(Error::invalid(format!("{name} is 0; expected at least 1")));
-            }
-        }
-        check_loop(1.0, self.restarts, 1)?;
+        let clusters = checked_number(self.name(), self.clusters, &features, side)?;
+        self.check()?;
         observer.check()?;
         let mut report = Report::default();
         let (frame, x) = Frame::new(&features);
         let n = x.nrows();
         let count = self.eigenvectors.max(clusters).min(n);
-        MemoryBudget::default().check_table("eigenvectors", n, count, 8 * 6)?;
-        MemoryBudget::default().check_table("neighbours", n, self.neighbours.min(n), 32)?;
+        self.budget.check_table("eigenvectors", n, count, 8 * 6)?;
+        self.budget.check_table("neighbours", n, self.neighbours.min(n), 32)?;
         let mut watch = Watch::new(observer, "ccskl", self.restarts + 2);
-        let graph = report.stage("neighbours", || Graph::new(x, self.neighbours));
+        let neighbours = SelfTuned::new(self.neighbours)
+            .rank(SCALE)
+            .least_scale(LEAST_SCALE)
+            .with_itself(true)
+            .one_sided(0.5);
+        let graph = report.stage("neighbours", || neighbours.graph(x, observer))?;
         watch.step(0)?;
-        let options = TruncatedOptions::new(count).tolerance(1e-6).seed(seed);
-        let top = report.stage("eigenvectors", || truncated_eigen(&graph, &options));
+        let options = TruncatedOptions::new(count).tolerance(1e-6).seed(self.seed);
+        let top =
+            report.stage("eigenvectors", || truncated_eigen(&Deflated::new(&graph), &options));
         watch.step(1)?;
         let kept = top.values.iter().take_while(|&&v| v > LEAST).count();
         let root = (n as f64).sqrt();
         let phi = top.vectors.slice(s![.., ..kept]).mapv(|v| v * root);
         let beta = weights(phi.view(), side);
         let used = beta.iter().take_while(|&&b| b > 0.0).count();
-        let mut map = Embedding {
-            frame,
-            graph,
-            phi,
-            values: top.values[..kept].to_vec(),
-            beta,
-            centres: Array2::zeros((0, 0)),
-        };
+        let values = top.values[..kept].to_vec();
+        let mut map = Embedding { frame, graph, phi, values, beta, centres: Array2::zeros((0, 0)) };
         let rows = map.embed(map.phi.view());
 
-        let options = KMeansOptions::new(clusters)
-            .restarts(self.restarts)
-            .seed(seed)
-            .parallel(rayon::current_num_threads() > 1);
         let mut labels = vec![0u32; n];
         let mut centres = Array2::zeros((1, rows.ncols()));
         if used > 0 {
-            watch.step(2)?;
-            let mut found = fit(rows.view(), None, &options, observer)?;
-            let start = first_centres(rows.view(), side, clusters, seed);
-            let seeded = from_centres(rows.view(), None, start.view(), &options, &())?;
-            if seeded.inertia < found.inertia {
-                found = seeded;
-            }
+            let found = self.kmeans(rows.view(), clusters, side, &mut watch)?;
             if !(found.converged && top.converged) {
                 report.status = Status::MaxIterations;
             }
@@ -186,8 +204,9 @@ impl ConstrainedClusterer for Ccskl {
         }
         drop_empty(&mut labels, &mut centres);
         let k = centres.nrows();
-        tell_clusters(&mut report, clusters, k);
+        report.expect_clusters(clusters, k, FEWER);
         map.centres = centres;
+        map.graph.forget_matrix();
         Ok(Fit::new(Clustering::new(&labels, k, map)?, report))
     }
 }
@@ -195,7 +214,7 @@ impl ConstrainedClusterer for Ccskl {
 /// The beta: least squares under order, `beta_l = sum_(q >= l) gamma_q` with gamma at least 0.
 fn weights(phi: ArrayView2<'_, f64>, side: &SideInformation) -> Vec<f64> {
     let m = phi.ncols();
-    let (must, cannot) = stated_pairs(side, MOST_PAIRS);
+    let (must, cannot) = side.links_up_to(MOST_PAIRS);
     // One more column for a constant, as the trivial eigenvector would give: k-means does not see
     // it.
     let mut gram = Array2::<f64>::zeros((m + 1, m + 1));
@@ -255,71 +274,28 @@ fn weights(phi: ArrayView2<'_, f64>, side: &SideInformation) -> Vec<f64> {
     beta
 }
 
-/// Normalised neighbourhood graph without its trivial eigenvector.
-#[derive(Debug)]
-struct Graph {
-    x: Array2<f64>,
-    neighbours: usize,
-    scale: Vec<f64>,
-    degree: Vec<f64>,
-    matrix: Csr,
+/// The normalized graph without its trivial eigenvector, which is constant before normalization.
+struct Deflated<'a> {
+    graph: &'a SelfTunedGraph,
     trivial: Vec<f64>,
 }
 
-impl Graph {
-    fn new(x: Array2<f64>, neighbours: usize) -> Self {
-        let n = x.nrows();
-        let count = neighbours.saturating_add(1).min(n);
-        let near = nearest_rows(x.view(), x.view(), count);
-        let far: Vec<f64> = near.iter().map(|row| row[SCALE.min(row.len() - 1)].1.sqrt()).collect();
-        let scale = floored(far);
-        let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); n];
-        for (i, row) in near.iter().enumerate() {
-            for &(j, d) in row {
-                let w = 0.5 * (-d / (scale[i] * scale[j])).exp();
-                rows[i].push((j as u32, w));
-                rows[j].push((i as u32, w));
-            }
-        }
-        let mut degree = vec![0.0; n];
-        for (i, row) in rows.iter_mut().enumerate() {
-            row.sort_by_key(|e| e.0);
-            row.dedup_by(|b, a| {
-                let same = a.0 == b.0;
-                if same {
-                    a.1 += b.1;
-                }
-                same
-            });
-            degree[i] = row.iter().map(|e| e.1).sum();
-        }
-        let matrix = Csr::from_rows(n, rows).map(|i, j, w| w / (degree[i] * degree[j]).sqrt());
-        let total: f64 = degree.iter().sum();
-        let trivial = degree.iter().map(|d| (d / total).sqrt()).collect();
-        Graph { x, neighbours: count, scale, degree, matrix, trivial }
+impl<'a> Deflated<'a> {
+    fn new(graph: &'a SelfTunedGraph) -> Self {
+        let total: f64 = graph.degrees().iter().sum();
+        let trivial = graph.degrees().iter().map(|d| (d / total).sqrt()).collect();
+        Deflated { graph, trivial }
     }
 }
 
-/// Scales, none below a share of their mean: objects among their duplicates would else be cut off.
-fn floored(mut scale: Vec<f64>) -> Vec<f64> {
-    let mean = scale.iter().sum::<f64>() / scale.len().max(1) as f64;
-    let least = if mean > 0.0 { LEAST_SCALE * mean } else { 1.0 };
-    scale.iter_mut().for_each(|s| *s = s.max(least));
-    scale
-}
-
-impl SymmetricOperator for Graph {
+impl SymmetricOperator for Deflated<'_> {
     fn dim(&self) -> usize {
         self.trivial.len()
     }
 
     fn apply(&self, x: ArrayView2<'_, f64>, mut y: ArrayViewMut2<'_, f64>) {
-        let width = x.ncols();
-        match (x.as_slice(), y.as_slice_mut()) {
-            (Some(x), Some(y)) => self.matrix.multiply(x, y, width),
-            _ => y.fill(f64::NAN),
-        }
-        let mut along = vec![0.0; width];
+        self.graph.matrix().apply(x, y.view_mut());
+        let mut along = vec![0.0; x.ncols()];
         for (row, t) in x.rows().into_iter().zip(&self.trivial) {
             along.iter_mut().zip(row).for_each(|(a, v)| *a += t * v);
         }
@@ -329,52 +305,11 @@ impl SymmetricOperator for Graph {
     }
 }
 
-/// The nearest rows of `x` to every row of `new` with squared distances, ascending.
-fn nearest_rows(
-    new: ArrayView2<'_, f64>,
-    x: ArrayView2<'_, f64>,
-    count: usize,
-) -> Vec<Vec<(usize, f64)>> {
-    let norms: Vec<f64> = x.rows().into_iter().map(|r| r.dot(&r)).collect();
-    let chunks: Vec<usize> = (0..new.nrows()).step_by(ROWS).collect();
-    let parts: Vec<Vec<Vec<(usize, f64)>>> = chunks
-        .into_par_iter()
-        .map(|first| {
-            let part = new.slice(s![first..new.nrows().min(first + ROWS), ..]);
-            let products = part.dot(&x.t());
-            part.rows()
-                .into_iter()
-                .zip(products.rows())
-                .map(|(row, products)| {
-                    let rough: Vec<f64> =
-                        norms.iter().zip(products).map(|(n, p)| n - 2.0 * p).collect();
-                    let mut order: Vec<usize> = (0..rough.len()).collect();
-                    let by = |&a: &usize, &b: &usize| rough[a].total_cmp(&rough[b]).then(a.cmp(&b));
-                    if count < order.len() {
-                        order.select_nth_unstable_by(count - 1, by);
-                        order.truncate(count);
-                    }
-                    let mut near: Vec<(usize, f64)> = order
-                        .into_iter()
-                        .map(|j| {
-                            let apart = &row - &x.row(j);
-                            (j, apart.dot(&apart))
-                        })
-                        .collect();
-                    near.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
-                    near
-                })
-                .collect()
-        })
-        .collect();
-    parts.into_iter().flatten().collect()
-}
-
 /// The learned embedding, also of new objects.
 #[derive(Debug)]
 struct Embedding {
     frame: Frame,
-    graph: Graph,
+    graph: SelfTunedGraph,
     phi: Array2<f64>,
     values: Vec<f64>,
     beta: Vec<f64>,
@@ -399,22 +334,7 @@ impl Assign for Embedding {
 
     fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
         let x = self.frame.apply(&features);
-        let graph = &self.graph;
-        let near = nearest_rows(x.view(), graph.x.view(), graph.neighbours);
-        let scale =
-            floored(near.iter().map(|row| row[SCALE.min(row.len() - 1)].1.sqrt()).collect());
-        let mut phi = Array2::<f64>::zeros((x.nrows(), self.phi.ncols()));
-        for ((row, &scale), mut out) in near.iter().zip(&scale).zip(phi.rows_mut()) {
-            // Relative to the nearest, so that far objects have a neighbour too.
-            let first = row[0].1 / (scale * graph.scale[row[0].0]);
-            let w: Vec<f64> =
-                row.iter().map(|&(j, d)| (first - d / (scale * graph.scale[j])).exp()).collect();
-            let degree: f64 = w.iter().sum();
-            for (&(j, _), w) in row.iter().zip(&w) {
-                out.scaled_add(w / (degree * graph.degree[j]).sqrt(), &self.phi.row(j));
-            }
-            out.iter_mut().zip(&self.values).for_each(|(o, v)| *o /= v);
-        }
+        let phi = self.graph.extend(x.view(), self.phi.view(), &self.values, &())?;
         let rows = self.embed(phi.view());
         Ok(nearest(rows.view(), self.centres.view()).into_iter().map(|l| l as usize).collect())
     }

@@ -1,15 +1,15 @@
 //! Metrics with their volume, as MPCK-Means fits them: one of the clusters' or one for all.
 
-use consilience_core::Result;
+use consilience_core::{Error, Result};
+use consilience_num::eigen::{SymmetricEigen, symmetric_eigen};
 use consilience_num::reduce::ordered_chunks;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Zip};
 
-use super::frame::CHUNK;
-use crate::scatter::eigenpairs;
+use crate::frame::CHUNK;
 
 /// A positive definite A with its logarithmic determinant.
 #[derive(Clone, Debug)]
-pub(super) struct Metric {
+pub(crate) struct Metric {
     kind: Kind,
     pub log_det: f64,
 }
@@ -23,13 +23,13 @@ enum Kind {
 
 /// A sum of outer products v v', or of its diagonal alone.
 #[derive(Clone, Debug)]
-pub(super) enum Scatter {
+pub(crate) enum Scatter {
     Diagonal(Array1<f64>),
     Full(Array2<f64>),
 }
 
 impl Scatter {
-    pub(super) fn zero(d: usize, full: bool) -> Self {
+    pub(crate) fn zero(d: usize, full: bool) -> Self {
         if full {
             Scatter::Full(Array2::zeros((d, d)))
         } else {
@@ -38,7 +38,7 @@ impl Scatter {
     }
 
     /// Adds `by` times v v'.
-    pub(super) fn add(&mut self, v: ArrayView1<'_, f64>, by: f64) {
+    pub(crate) fn add(&mut self, v: ArrayView1<'_, f64>, by: f64) {
         match self {
             Scatter::Diagonal(s) => Zip::from(s).and(v).for_each(|s, v| *s += by * v * v),
             Scatter::Full(s) => {
@@ -58,7 +58,7 @@ impl Scatter {
     }
 
     /// Adds `by` times another.
-    pub(super) fn plus(&mut self, other: &Scatter, by: f64) {
+    pub(crate) fn plus(&mut self, other: &Scatter, by: f64) {
         match (self, other) {
             (Scatter::Diagonal(a), Scatter::Diagonal(b)) => a.scaled_add(by, b),
             (Scatter::Full(a), Scatter::Full(b)) => a.scaled_add(by, b),
@@ -67,7 +67,7 @@ impl Scatter {
     }
 
     /// Adds numbers to the diagonal.
-    pub(super) fn plus_diagonal(&mut self, values: &Array1<f64>, by: f64) {
+    pub(crate) fn plus_diagonal(&mut self, values: &Array1<f64>, by: f64) {
         match self {
             Scatter::Diagonal(s) => s.scaled_add(by, values),
             Scatter::Full(s) => Zip::from(s.diag_mut()).and(values).for_each(|s, v| *s += by * v),
@@ -76,7 +76,7 @@ impl Scatter {
 
     /// `weight` times the inverse; directions of less than `floor` of the largest spread count as
     /// that.
-    pub(super) fn inverse(&self, weight: f64, floor: f64) -> Result<Metric> {
+    pub(crate) fn inverse(&self, weight: f64, floor: f64) -> Result<Metric> {
         match self {
             Scatter::Diagonal(s) => {
                 let least = floor * s.iter().fold(0.0f64, |m, v| m.max(*v));
@@ -100,12 +100,12 @@ impl Scatter {
 }
 
 impl Metric {
-    pub(super) fn diagonal(a: Array1<f64>) -> Self {
+    pub(crate) fn diagonal(a: Array1<f64>) -> Self {
         Metric { log_det: a.iter().map(|a| a.ln()).sum(), kind: Kind::Diagonal(a) }
     }
 
     /// v' A v.
-    pub(super) fn square(&self, v: ArrayView1<'_, f64>) -> f64 {
+    pub(crate) fn square(&self, v: ArrayView1<'_, f64>) -> f64 {
         match &self.kind {
             Kind::Diagonal(a) => Zip::from(a).and(v).fold(0.0, |s, a, v| s + a * v * v),
             Kind::Full(l) => l.rows().into_iter().map(|row| row.dot(&v).powi(2)).sum(),
@@ -113,7 +113,7 @@ impl Metric {
     }
 
     /// v' A v of every row.
-    pub(super) fn squares(&self, rows: ArrayView2<'_, f64>) -> Vec<f64> {
+    pub(crate) fn squares(&self, rows: ArrayView2<'_, f64>) -> Vec<f64> {
         match &self.kind {
             Kind::Diagonal(_) => rows.rows().into_iter().map(|r| self.square(r)).collect(),
             Kind::Full(l) => rows.dot(&l.t()).rows().into_iter().map(|r| r.dot(&r)).collect(),
@@ -121,7 +121,7 @@ impl Metric {
     }
 
     /// tr(A S).
-    pub(super) fn inner(&self, s: &Scatter) -> f64 {
+    pub(crate) fn inner(&self, s: &Scatter) -> f64 {
         match (&self.kind, s) {
             (Kind::Diagonal(a), Scatter::Diagonal(s)) => a.dot(s),
             (Kind::Diagonal(a), Scatter::Full(s)) => a.dot(&s.diag()),
@@ -131,7 +131,7 @@ impl Metric {
     }
 
     /// tr(A S) for S diagonal.
-    pub(super) fn trace(&self, s: &Array1<f64>) -> f64 {
+    pub(crate) fn trace(&self, s: &Array1<f64>) -> f64 {
         match &self.kind {
             Kind::Diagonal(a) => a.dot(s),
             Kind::Full(l) => l
@@ -145,7 +145,7 @@ impl Metric {
 
 /// `|x_i - mu_h|^2_(A_h) - log det A_h` for all i and h, n x k; one metric serves all where one is
 /// given.
-pub(super) fn costs(
+pub(crate) fn costs(
     x: ArrayView2<'_, f64>,
     centres: ArrayView2<'_, f64>,
     metrics: &[Metric],
@@ -176,7 +176,7 @@ pub(super) fn costs(
 }
 
 /// Scatter of the rows of every cluster around its centre.
-pub(super) fn scatters(
+pub(crate) fn scatters(
     x: ArrayView2<'_, f64>,
     labels: &[u32],
     centres: ArrayView2<'_, f64>,
@@ -197,4 +197,10 @@ pub(super) fn scatters(
             sum
         })
         .collect()
+}
+
+/// Eigenpairs, or the error that there are none.
+pub(crate) fn eigenpairs(s: ArrayView2<'_, f64>) -> Result<SymmetricEigen> {
+    symmetric_eigen(s)
+        .ok_or_else(|| Error::invalid("a scatter matrix of the features has no eigenpairs"))
 }

@@ -1,12 +1,9 @@
 //! More sets of objects that belong together than clusters: which of them to unite.
 
-use consilience_core::{MemoryBudget, Result};
+use consilience_core::{MemoryBudget, Result, SideInformation, Watch};
 use consilience_num::Float;
+use consilience_num::rows::{Rows, squared};
 use ndarray::Array2;
-
-use crate::SideInformation;
-use crate::input::Watch;
-use crate::rows::{Rows, squared};
 
 pub(crate) struct Merged {
     /// The united sets, by first object.

@@ -12,7 +12,7 @@ use consilience_core::{Error, ErrorKind, Result};
 ///
 /// # Errors
 /// `Contradiction` where no colouring exists, `TooLarge` where `limit` steps have not decided that.
-pub(super) fn colour(
+pub(crate) fn colour(
     neighbours: &[Vec<usize>],
     k: usize,
     cost: impl Fn(usize, usize) -> f64,
@@ -191,7 +191,7 @@ fn search(
 /// Lowers the total cost by swapping two colours along a Kempe chain (all nodes reached from one
 /// through nodes of two colours), which keeps neighbours different; a lone node simply moves.
 /// Whether anything changed.
-pub(super) fn improve(
+pub(crate) fn improve(
     neighbours: &[Vec<usize>],
     k: usize,
     cost: impl Fn(usize, usize) -> f64,

@@ -1,14 +1,15 @@
 use consilience_core::{
-    Error, Features, Fit, Link, MemoryBudget, Observer, Report, Result, Seed, Status,
+    Assign, Clustering, Clusters, ConstrainedClusterer, Error, Features, Fit, Link, MemoryBudget,
+    Observer, Pair, Report, Result, Seed, SideInformation, Status, Watch, at_least_one,
 };
+use consilience_num::reduce::ordered_chunks;
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, Zip, s};
 
-use crate::constrained::frame::{CHUNK, Frame, drop_empty, tell_clusters};
-use crate::constrained::{PckMeans, cheapest, check_iterations};
-use crate::input::{Watch, check_clusters, check_side};
-use crate::scatter::{eigenpairs, stated_pairs};
-use crate::{Assign, Clustering, ConstrainedClusterer, SideInformation};
-use consilience_num::reduce::ordered_chunks;
+use crate::PckMeans;
+use crate::frame::{CHUNK, Frame, drop_empty};
+use crate::metrics::eigenpairs;
+use crate::number::{FEWER, checked_number};
+use crate::prices::{cheapest, linked_pairs};
 
 /// Pairwise constrained maximum margin clustering: linear cluster scores such that objects lie far
 /// from every boundary and linked objects clearly on the right side.
@@ -24,8 +25,8 @@ use consilience_num::reduce::ordered_chunks;
 /// ```
 ///
 /// ```
-/// use consilience_core::{Constraints, Link, Seed};
-/// use consilience_metric::{ConstrainedClusterer, Pmmc, SideInformation};
+/// use consilience_core::{ConstrainedClusterer, Constraints, Link, Seed, SideInformation};
+/// use consilience_constrained::Pmmc;
 /// use ndarray::array;
 ///
 /// let x = array![[0.0, 1.0], [0.5, -1.0], [0.2, 0.0], [4.0, 1.0], [4.5, 0.0], [4.1, -1.0]];
@@ -33,7 +34,7 @@ use consilience_num::reduce::ordered_chunks;
 /// pairs.add(0, 1, Link::Must)?;
 /// pairs.add(1, 4, Link::Cannot)?;
 /// let side = SideInformation::from_constraints(&pairs);
-/// let found = Pmmc::new().fit(x.view().into(), 2, &side, Seed(0), &())?.output;
+/// let found = Pmmc::new(2).cluster(x.view().into(), &side)?;
 /// assert_eq!(found.partition.to_signed(), [0, 0, 0, 1, 1, 1]);
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
@@ -58,46 +59,73 @@ use consilience_num::reduce::ordered_chunks;
 #[doc(alias = "maximum margin clustering")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pmmc {
+    clusters: Clusters,
     decay: f64,
-    links: f64,
+    link_weight: f64,
     balance: f64,
     max_iterations: usize,
     max_pairs: usize,
-}
-
-impl Default for Pmmc {
-    fn default() -> Self {
-        Pmmc { decay: 0.01, links: 1.0, balance: 0.5, max_iterations: 200, max_pairs: 20_000 }
-    }
+    budget: MemoryBudget,
+    seed: Seed,
 }
 
 impl Pmmc {
-    /// lambda 0.01, c 1, balance 0.5, at most 200 iterations, at most 20,000 links of either kind.
-    pub fn new() -> Self {
-        Self::default()
+    /// Into so many clusters; [`Clusters::Auto`] for as many as the labels have classes.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        Pmmc {
+            clusters: clusters.into(),
+            decay: 0.01,
+            link_weight: 1.0,
+            balance: 0.5,
+            max_iterations: 200,
+            max_pairs: 20_000,
+            budget: MemoryBudget::default(),
+            seed: Seed(0),
+        }
     }
 
-    /// lambda: how strongly scores are kept small, features in the unit of their mean deviation.
-    pub fn decay(mut self, lambda: f64) -> Self {
-        self.decay = lambda;
+    /// How strongly scores are kept small, features in the unit of their mean deviation. Default
+    /// 0.01; at least 0.
+    #[doc(alias = "lambda")]
+    pub fn decay(mut self, decay: f64) -> Self {
+        self.decay = decay;
         self
     }
 
-    /// c: what links count beside objects.
-    pub fn link_weight(mut self, c: f64) -> Self {
-        self.links = c;
+    /// What all links together count beside all objects. Default 1; at least 0.
+    pub fn link_weight(mut self, weight: f64) -> Self {
+        self.link_weight = weight;
         self
     }
 
-    /// The largest difference between two offsets.
+    /// The largest difference between two offsets. Default 0.5; at least 0.
     pub fn balance(mut self, balance: f64) -> Self {
         self.balance = balance;
         self
     }
 
-    /// Most iterations.
+    /// Most iterations. Default 200; at least 1.
     pub fn max_iterations(mut self, max_iterations: usize) -> Self {
         self.max_iterations = max_iterations;
+        self
+    }
+
+    /// Most links of either kind; of more, as many are taken at even distances. Default 20,000; at
+    /// least 1.
+    pub fn max_pairs(mut self, max_pairs: usize) -> Self {
+        self.max_pairs = max_pairs;
+        self
+    }
+
+    /// How much memory the scores may take. Default 8 GiB.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// Default `Seed(0)`.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
         self
     }
 }
@@ -140,12 +168,7 @@ fn joint(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> (usize, (usize, usiz
 
 impl Pmmc {
     /// Objective and gradient; x has a last column of ones.
-    fn slope(
-        &self,
-        x: ArrayView2<'_, f64>,
-        links: &[(usize, usize, Link)],
-        w: &Array2<f64>,
-    ) -> Slope {
+    fn slope(&self, x: ArrayView2<'_, f64>, links: &[Pair], w: &Array2<f64>) -> Slope {
         let (n, k) = (x.nrows(), w.nrows());
         let scores = x.dot(&w.t());
         let mut pull = Array2::<f64>::zeros((n, k));
@@ -158,8 +181,8 @@ impl Pmmc {
             pull[p] -= 2.0 * by * short;
             pull[q] += 2.0 * by * short;
         }
-        let by = self.links / links.len().max(1) as f64;
-        for &(i, j, link) in links {
+        let by = self.link_weight / links.len().max(1) as f64;
+        for &Pair { i, j, link } in links {
             let (a, b) = (scores.row(i), scores.row(j));
             let (same, apart) = joint(a, b);
             let same = (same, same);
@@ -185,10 +208,72 @@ impl Pmmc {
         offsets.mapv_inplace(|b| (b - mean).clamp(-0.5 * self.balance, 0.5 * self.balance));
     }
 
+    /// Goes downhill from w; the objective there.
+    fn descend(
+        &self,
+        x: ArrayView2<'_, f64>,
+        links: &[Pair],
+        w: &mut Array2<f64>,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<f64> {
+        let mut here = self.slope(x, links, w);
+        let mut watch = Watch::new(observer, "pmmc", self.max_iterations);
+        let mut rate = 1.0;
+        report.status = Status::MaxIterations;
+        for iteration in 0..self.max_iterations {
+            watch.step(iteration)?;
+            report.iterations = iteration + 1;
+            let Some((candidate, there)) = self.downhill(x, links, w, &here, &mut rate) else {
+                report.status = Status::Solved;
+                break;
+            };
+            // Barzilai and Borwein: the step that the last change of the gradient suggests.
+            let (moved, turned) = (&candidate - &*w, &there.gradient - &here.gradient);
+            let product = Zip::from(&moved).and(&turned).fold(0.0, |s, a, b| s + a * b);
+            let gain = here.value - there.value;
+            if product > 0.0 {
+                rate = (moved.iter().map(|v| v * v).sum::<f64>() / product).clamp(1e-6, 1e6);
+            } else {
+                rate *= 2.0;
+            }
+            (*w, here) = (candidate, there);
+            if gain <= 1e-7 * here.value {
+                report.status = Status::Solved;
+                break;
+            }
+        }
+        Ok(here.value)
+    }
+
+    /// The first of ever smaller steps that goes downhill.
+    fn downhill(
+        &self,
+        x: ArrayView2<'_, f64>,
+        links: &[Pair],
+        w: &Array2<f64>,
+        here: &Slope,
+        rate: &mut f64,
+    ) -> Option<(Array2<f64>, Slope)> {
+        loop {
+            let mut candidate = w - &(&here.gradient * *rate);
+            self.hold(&mut candidate);
+            let there = self.slope(x, links, &candidate);
+            if there.value < here.value {
+                return Some((candidate, there));
+            }
+            *rate *= 0.5;
+            if *rate < 1e-10 {
+                return None;
+            }
+        }
+    }
+
     fn check(&self) -> Result<()> {
-        check_iterations(self.max_iterations)?;
+        at_least_one("max_iterations", self.max_iterations)?;
+        at_least_one("max_pairs", self.max_pairs)?;
         for (name, value) in
-            [("decay", self.decay), ("link_weight", self.links), ("balance", self.balance)]
+            [("decay", self.decay), ("link_weight", self.link_weight), ("balance", self.balance)]
         {
             if !(value >= 0.0 && value.is_finite()) {
                 return Err(Error::invalid(format!("{name} {value}; expected at least 0")));
@@ -215,76 +300,32 @@ impl ConstrainedClusterer for Pmmc {
     fn fit(
         &self,
         features: Features<'_>,
-        clusters: usize,
         side: &SideInformation,
-        seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<Clustering>> {
-        check_clusters(&features, clusters)?;
-        check_side(&features, side)?;
+        let clusters = checked_number(self.name(), self.clusters, &features, side)?;
         self.check()?;
-        MemoryBudget::default().check_table("scores", features.n_objects(), clusters, 16)?;
-        let start = PckMeans::new().fit(features, clusters, side, seed, observer)?;
+        self.budget.check_table("scores", features.n_objects(), clusters, 16)?;
+        let start = PckMeans::new(clusters).seed(self.seed).fit(features, side, observer)?;
         let mut report = Report::default();
         let k = start.output.partition.n_clusters();
         if k == 1 {
-            tell_clusters(&mut report, clusters, 1);
+            report.expect_clusters(clusters, 1, FEWER);
             return Ok(Fit::new(start.output, report));
         }
         let (frame, x) = Frame::new(&features);
         let deviation = (x.iter().map(|v| v * v).sum::<f64>() / x.len() as f64).sqrt();
         let deviation = if deviation > 0.0 { deviation } else { 1.0 };
         let x = widened(&x, deviation);
-        let (must, cannot) = stated_pairs(side, self.max_pairs);
-        let mut links: Vec<(usize, usize, Link)> =
-            must.into_iter().map(|(i, j)| (i, j, Link::Must)).collect();
-        links.extend(cannot.into_iter().map(|(i, j)| (i, j, Link::Cannot)));
-
+        let links = linked_pairs(side, self.max_pairs);
         let mut w = regression(x.view(), &start.output, k)?;
         self.hold(&mut w);
-        let mut here = self.slope(x.view(), &links, &w);
-        let mut watch = Watch::new(observer, "pmmc", self.max_iterations);
-        let mut rate = 1.0;
-        report.status = Status::MaxIterations;
-        for iteration in 0..self.max_iterations {
-            watch.step(iteration)?;
-            report.iterations = iteration + 1;
-            let next = loop {
-                let mut candidate = &w - &(&here.gradient * rate);
-                self.hold(&mut candidate);
-                let there = self.slope(x.view(), &links, &candidate);
-                if there.value < here.value {
-                    break Some((candidate, there));
-                }
-                rate *= 0.5;
-                if rate < 1e-10 {
-                    break None;
-                }
-            };
-            let Some((candidate, there)) = next else {
-                report.status = Status::Solved;
-                break;
-            };
-            // Barzilai and Borwein: the step that the last change of the gradient suggests.
-            let (moved, turned) = (&candidate - &w, &there.gradient - &here.gradient);
-            let product = Zip::from(&moved).and(&turned).fold(0.0, |s, a, b| s + a * b);
-            let gain = here.value - there.value;
-            if product > 0.0 {
-                rate = (moved.iter().map(|v| v * v).sum::<f64>() / product).clamp(1e-6, 1e6);
-            } else {
-                rate *= 2.0;
-            }
-            (w, here) = (candidate, there);
-            if gain <= 1e-7 * here.value {
-                report.status = Status::Solved;
-                break;
-            }
-        }
-        report.objective = Some(here.value);
+        let value = self.descend(x.view(), &links, &mut w, &mut report, observer)?;
+        report.objective = Some(value);
         let mut labels = highest(x.view(), w.view());
         // Scores serve as centres here: those of clusters without an object are left out.
         drop_empty(&mut labels, &mut w);
-        tell_clusters(&mut report, clusters, w.nrows());
+        report.expect_clusters(clusters, w.nrows(), FEWER);
         let k = w.nrows();
         Ok(Fit::new(Clustering::new(&labels, k, Scores { frame, deviation, w })?, report))
     }

@@ -1,18 +1,18 @@
 use consilience_core::{
-    BaseClusterer, Error, Features, Fit, Observer, Partition, Report, Result, Seed,
+    BaseClusterer, Clustering, Clusters, ConstrainedClusterer, Error, Features, Fit, Observer,
+    Partition, Report, Result, Seed, SideInformation, Watch, with_rows,
 };
+use consilience_num::rows::{Rows, Scaled};
 
-use crate::input::{Watch, check_clusters, check_side, with_rows};
-use crate::nnc::Sets;
-use crate::rows::{Rows, Scaled};
-use crate::{Clustering, ConstrainedClusterer, SideInformation};
+use crate::number::{FEWER, checked_number};
+use crate::sets::Sets;
 
 /// Farthest-point clustering (FPC): each further centre is the object farthest from all centres so
 /// far.
 ///
 /// For compact clusters that are clearly apart, at any number of objects: k passes over the
 /// features. Where some partition has every pair within a cluster nearer than every pair across
-/// (RSD > 1, see [`Separation`](crate::Separation)), this finds it, and it is the best for the
+/// (RSD > 1, see [`Separation`](consilience_metric::Separation)), this finds it, and it is the best for the
 /// ratio, for the split and for the diameter at once; the diameter is never more than twice the
 /// best. Not for data with outliers, which become clusters, nor for overlapping clusters.
 ///
@@ -25,14 +25,15 @@ use crate::{Clustering, ConstrainedClusterer, SideInformation};
 ///
 /// ```
 /// use consilience_core::Seed;
-/// use consilience_metric::{Fpc, Separation};
+/// use consilience_constrained::Fpc;
+/// use consilience_metric::Separation;
 /// use ndarray::array;
 ///
 /// let x = array![[0.0, 0.0], [0.0, 1.0], [9.0, 9.0], [9.0, 8.0], [0.0, 9.0]];
-/// let found = Fpc::new().fit_clustering(x.view().into(), 3, Seed(1), &())?.output;
+/// let found = Fpc::new(3).seed(Seed(1)).fit_clustering(x.view(), &())?.output;
 /// assert_eq!(found.partition.to_signed(), [0, 0, 1, 1, 2]);
-/// assert_eq!(found.assign(array![[1.0, 8.0]].view().into())?, [2]);
-/// assert!(Separation::of(x.view().into(), &found.partition, &())?.certifies_optimum());
+/// assert_eq!(found.assign(array![[1.0, 8.0]].view())?, [2]);
+/// assert!(Separation::of(x.view(), &found.partition)?.certifies_optimum());
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
@@ -50,35 +51,54 @@ use crate::{Clustering, ConstrainedClusterer, SideInformation};
 #[doc(alias = "Gonzalez")]
 #[doc(alias = "farthest-first traversal")]
 #[doc(alias = "k-center")]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fpc {
+    clusters: Clusters,
     first: Option<usize>,
+    seed: Seed,
 }
 
 impl Fpc {
-    /// With a random first centre.
-    pub fn new() -> Self {
-        Self::default()
+    /// Into so many clusters, from a random first centre; [`Clusters::Auto`] for as many as the
+    /// labels have classes. As a [`BaseClusterer`] it takes the number and the seed that it is
+    /// given there.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        Fpc { clusters: clusters.into(), first: None, seed: Seed(0) }
     }
 
-    /// The object that is the first centre.
+    /// The object that is the first centre. Default: one drawn at random.
     pub fn first(mut self, object: usize) -> Self {
         self.first = Some(object);
         self
     }
 
-    /// The clustering, which can label new objects: each goes to its nearest centre.
+    /// Default `Seed(0)`.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The clustering without side information.
     ///
     /// # Errors
     /// As [`BaseClusterer::fit`].
-    pub fn fit_clustering(
+    pub fn fit_clustering<'a>(
+        &self,
+        features: impl Into<Features<'a>>,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Clustering>> {
+        let features = features.into();
+        let none = SideInformation::none(features.n_objects());
+        ConstrainedClusterer::fit(self, features, &none, observer)
+    }
+
+    fn clustering(
         &self,
         features: Features<'_>,
         clusters: usize,
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<Clustering>> {
-        check_clusters(&features, clusters)?;
         let n = features.n_objects();
         if let Some(first) = self.first.filter(|&f| f >= n) {
             return Err(Error::out_of_range(format!("first object {first} of {n}")));
@@ -91,11 +111,7 @@ impl Fpc {
             sets.grow(clusters, Some(first), &mut watch)?;
             let mut report = Report::default();
             let radius = sets.radius();
-            report.expect_clusters(
-                clusters,
-                sets.len(),
-                "the features distinguish no more objects",
-            );
+            report.expect_clusters(clusters, sets.len(), FEWER);
             report.objective = Some(radius);
             Ok(Fit::new(sets.finish()?, report))
         })
@@ -114,7 +130,8 @@ impl BaseClusterer for Fpc {
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<Partition>> {
-        let found = self.fit_clustering(features, clusters, seed, observer)?;
+        features.check_clusters(clusters)?;
+        let found = self.clustering(features, clusters, seed, observer)?;
         Ok(Fit::new(found.output.partition, found.report))
     }
 }
@@ -127,13 +144,11 @@ impl ConstrainedClusterer for Fpc {
     fn fit(
         &self,
         features: Features<'_>,
-        clusters: usize,
         side: &SideInformation,
-        seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<Clustering>> {
-        check_side(&features, side)?;
-        let mut found = self.fit_clustering(features, clusters, seed, observer)?;
+        let k = checked_number("fpc", self.clusters, &features, side)?;
+        let mut found = self.clustering(features, k, self.seed, observer)?;
         if !side.is_empty() {
             found.report.notes.push("FPC uses no labels and no pairs; NNC does".into());
         }
@@ -145,7 +160,7 @@ impl ConstrainedClusterer for Fpc {
 mod tests {
     use super::*;
     use consilience_conformance::{Profile, base_clusterer};
-    use consilience_core::{ErrorKind, Status};
+    use consilience_core::ErrorKind;
     use ndarray::{Array2, array};
 
     /// Straight from Algorithm 1: every distance computed anew.
@@ -185,14 +200,14 @@ mod tests {
             let x = Array2::from_shape_simple_fn((n, d), || s.below(4) as f64);
             let (k, first) = (1 + s.below(n), s.below(n));
             let found =
-                Fpc::new().first(first).fit_clustering(x.view().into(), k, Seed(0), &()).unwrap();
+                Fpc::new(k).first(first).seed(Seed(0)).fit_clustering(x.view(), &()).unwrap();
             let expected = Partition::from_labels(&reference(&x, k, first)).unwrap();
             assert_eq!(found.output.partition, expected, "seed {seed}");
             let fewer = expected.n_clusters() < k;
             assert_eq!(found.report.clusters_missing.is_some(), fewer);
             // What it was fitted on is predicted alike, also in single precision.
             let narrow = x.mapv(|v| v as f32);
-            let labels = found.output.assign(narrow.view().into()).unwrap();
+            let labels = found.output.assign(narrow.view()).unwrap();
             assert_eq!(
                 Partition::from_labels(&labels.iter().map(|&l| l as u64).collect::<Vec<_>>())
                     .unwrap(),
@@ -203,27 +218,26 @@ mod tests {
 
     #[test]
     fn obeys_the_laws_of_base_clusterers() {
-        base_clusterer(&Fpc::new(), &Profile::default());
+        base_clusterer(&Fpc::new(1), &Profile::default());
     }
 
     #[test]
     fn extreme_entries_are_scaled() {
         for scale in [1e-300, 1e300] {
             let x = array![[0.0], [1.0], [7.0], [8.0]] * scale;
-            let found = Fpc::new().fit_clustering(x.view().into(), 2, Seed(3), &()).unwrap().output;
+            let found = Fpc::new(2).seed(Seed(3)).fit_clustering(x.view(), &()).unwrap().output;
             assert_eq!(found.partition.to_signed(), [0, 0, 1, 1]);
-            assert_eq!(found.assign((array![[6.0]] * scale).view().into()).unwrap(), [1]);
+            assert_eq!(found.assign((array![[6.0]] * scale).view()).unwrap(), [1]);
         }
         let x = array![[0.0f32], [1e38], [-1e38]];
-        let found = Fpc::new().first(0).fit_clustering(x.view().into(), 3, Seed(0), &()).unwrap();
+        let found = Fpc::new(3).first(0).seed(Seed(0)).fit_clustering(x.view(), &()).unwrap();
         assert_eq!(found.output.partition.n_clusters(), 3);
     }
 
     #[test]
     fn a_first_object_that_does_not_exist_is_refused() {
         let x = array![[0.0], [1.0]];
-        let error =
-            Fpc::new().first(2).fit_clustering(x.view().into(), 1, Seed(0), &()).unwrap_err();
+        let error = Fpc::new(1).first(2).seed(Seed(0)).fit_clustering(x.view(), &()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::OutOfRange);
     }
 }

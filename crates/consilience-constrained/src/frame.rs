@@ -1,14 +1,11 @@
 //! What the constrained clusterers share: the frame that they compute in, first centres, means, and
 //! the assignment of new objects to the nearest centre.
 
-use consilience_core::{Features, Report, Result, Seed};
+use consilience_core::{Assign, Features, Result, Seed, SideInformation};
 use consilience_num::kmeans;
 use consilience_num::reduce::ordered_chunks;
+use consilience_num::rows::mean_row;
 use ndarray::{Array1, Array2, ArrayView2, Axis, Zip};
-
-use crate::input::table;
-use crate::scatter::mean_row;
-use crate::{Assign, SideInformation};
 
 /// Rows whose sums are taken together.
 pub(crate) const CHUNK: usize = 1024;
@@ -23,7 +20,7 @@ pub(crate) struct Frame {
 
 impl Frame {
     pub(crate) fn new(features: &Features<'_>) -> (Self, Array2<f64>) {
-        let mut x = table(features);
+        let mut x = features.to_f64();
         let largest = x.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         let unit = if largest > 0.0 {
             2f64.powi(-(largest.log2() as i32).clamp(-1000, 1000))
@@ -37,7 +34,7 @@ impl Frame {
     }
 
     pub(crate) fn apply(&self, features: &Features<'_>) -> Array2<f64> {
-        let mut x = table(features);
+        let mut x = features.to_f64();
         x.mapv_inplace(|v| v * self.unit);
         x -= &self.mean;
         x
@@ -160,13 +157,13 @@ pub(crate) fn first_centres(
     } else {
         let mut reach = vec![f64::INFINITY; sets.len()];
         while chosen.len() < k {
-            let worth = |s: usize| {
+            let gain = |s: usize| {
                 let size = sets[s].len() as f64;
                 if chosen.is_empty() { size } else { size * reach[s] }
             };
             let best =
-                (0..sets.len()).fold(0, |best, s| if worth(s) > worth(best) { s } else { best });
-            if !(worth(best) > 0.0) {
+                (0..sets.len()).fold(0, |best, s| if gain(s) > gain(best) { s } else { best });
+            if !(gain(best) > 0.0) {
                 break;
             }
             chosen.push(best);
@@ -254,14 +251,4 @@ pub(crate) fn drop_empty(labels: &mut [u32], centres: &mut Array2<f64>) -> Vec<u
         *centres = centres.select(Axis(0), &kept);
     }
     kept
-}
-
-/// Says so where fewer clusters came out than were asked for.
-pub(crate) fn tell_clusters(report: &mut Report, asked: usize, found: usize) {
-    if found < asked {
-        report.clusters_missing = Some(asked - found);
-        report.notes.push(format!(
-            "{found} clusters instead of the {asked} asked for: no more objects are distinct, or free to move"
-        ));
-    }
 }

@@ -1,20 +1,20 @@
 use consilience_core::{
-    Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Report, Result, Seed,
+    Clustering, Clusters, ConstrainedClusterer, Error, Features, Fit, MemoryBudget, Observer,
+    Report, Result, Seed, SideInformation, Watch, with_rows,
 };
-use consilience_num::Float;
+use consilience_num::rows::{Rows, Scaled};
 
-use crate::input::{Watch, check_clusters, check_side, with_rows};
 use crate::merge::merge_sets;
-use crate::rows::{PointSets, Rows, Scaled, bring_nearer, farthest};
-use crate::{Assign, Clustering, ConstrainedClusterer, SideInformation};
+use crate::number::{FEWER, checked_number};
+use crate::sets::Sets;
 
 /// Nearest-neighbour clustering from a few labels (NNC): an unlabelled object joins the labelled
 /// set whose farthest member is nearest.
 ///
 /// The fastest way from a few labels per class to a clustering, and a robust one: one pass over the
 /// features, no iteration, nothing to tune. Where some partition that respects the labels has RSD >
-/// 1 (see [`Separation`](crate::Separation)), this finds it. Under a learned metric
-/// ([`RsdDiagonal`](crate::RsdDiagonal)) it is usually better. Not for hundreds of labels per
+/// 1 (see [`Separation`](consilience_metric::Separation)), this finds it. Under a learned metric
+/// ([`RsdDiagonal`](consilience_metric::RsdDiagonal)) it is usually better. Not for hundreds of labels per
 /// class, where a classifier does more with them.
 ///
 /// ```text
@@ -27,13 +27,13 @@ use crate::{Assign, Clustering, ConstrainedClusterer, SideInformation};
 /// united, by complete linkage; labels of more classes than clusters are refused.
 ///
 /// ```
-/// use consilience_core::Seed;
-/// use consilience_metric::{ConstrainedClusterer, Nnc, SideInformation};
+/// use consilience_core::{ConstrainedClusterer, Seed, SideInformation};
+/// use consilience_constrained::Nnc;
 /// use ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [2.2], [3.0], [9.0]];
 /// let side = SideInformation::from_labels(&[0, -1, -1, 1, 1])?;
-/// let found = Nnc::new().fit(x.view().into(), 2, &side, Seed(0), &())?.output;
+/// let found = Nnc::new(2).cluster(x.view().into(), &side)?;
 /// // 2.2 is next to 3, but far from the other object of that class.
 /// assert_eq!(found.partition.to_signed(), [0, 0, 0, 1, 1]);
 /// # Ok::<(), consilience_core::Error>(())
@@ -51,21 +51,28 @@ use crate::{Assign, Clustering, ConstrainedClusterer, SideInformation};
 /// J. Yang et al., "A fast clustering algorithm for data with a few labeled instances", 2015,
 /// Algorithm 2, Theorems 9 and 10. The paper has all sets or none; pairs, missing and surplus sets
 /// are ours. Ties go to the set of the first object.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nnc {
+    clusters: Clusters,
     budget: MemoryBudget,
+    seed: Seed,
 }
 
 impl Nnc {
-    /// With the default memory budget, which matters only where thousands of sets have to be
-    /// united.
-    pub fn new() -> Self {
-        Self::default()
+    /// Into so many clusters; [`Clusters::Auto`] for as many as the labels have classes.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        Nnc { clusters: clusters.into(), budget: MemoryBudget::default(), seed: Seed(0) }
     }
 
-    /// How much memory uniting sets may take.
+    /// How much memory uniting sets may take, which matters only for thousands of them. Default 8 GiB.
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
+        self
+    }
+
+    /// Default `Seed(0)`.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
         self
     }
 }
@@ -78,13 +85,10 @@ impl ConstrainedClusterer for Nnc {
     fn fit(
         &self,
         features: Features<'_>,
-        clusters: usize,
         side: &SideInformation,
-        seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<Clustering>> {
-        check_clusters(&features, clusters)?;
-        check_side(&features, side)?;
+        let clusters = checked_number(self.name(), self.clusters, &features, side)?;
         let known = side.labelled_sets().len();
         if known > clusters && side.are_classes() {
             return Err(Error::invalid(format!(
@@ -106,7 +110,8 @@ impl ConstrainedClusterer for Nnc {
                 ));
                 if merged.violated > 0 {
                     report.notes.push(format!(
-                        "{} cannot-links are not respected: no way was found to unite the sets without that",
+                        "{} cannot-links are not respected: no way was found to unite the sets \
+                         without that",
                         merged.violated
                     ));
                 }
@@ -115,129 +120,19 @@ impl ConstrainedClusterer for Nnc {
             }
             let mut sets = Sets::new(rows, scaled.scale);
             sets.start(known_sets);
-            let first = seed.derive("fpc", 0).stream().below(features.n_objects());
+            let first = self.seed.derive("fpc", 0).stream().below(features.n_objects());
             sets.grow(clusters, Some(first), &mut watch)?;
-            report.expect_clusters(
-                clusters,
-                sets.len(),
-                "the features distinguish no more objects",
-            );
+            report.expect_clusters(clusters, sets.len(), FEWER);
             report.objective = Some(sets.radius());
             Ok(Fit::new(sets.finish()?, report))
         })
     }
 }
 
-/// Sets of points that the rows join, and the growth by farthest points.
-pub(crate) struct Sets<'a, F> {
-    rows: Rows<'a, F>,
-    points: PointSets,
-    scale: f64,
-    /// Squared distance to the farthest member of the nearest set.
-    closest: Vec<f64>,
-    labels: Vec<u32>,
-}
-
-impl<'a, F: Float> Sets<'a, F> {
-    pub(crate) fn new(rows: Rows<'a, F>, scale: f64) -> Self {
-        let n = rows.n();
-        let points = PointSets::new(rows.d());
-        Sets { rows, points, scale, closest: vec![f64::INFINITY; n], labels: vec![0; n] }
-    }
-
-    /// Begins with labelled sets; their objects stay with them whatever is nearer.
-    pub(crate) fn start(&mut self, sets: &[Vec<usize>]) {
-        if sets.is_empty() {
-            return;
-        }
-        for set in sets {
-            self.points.push(set.iter().map(|&i| self.rows.row(i)));
-        }
-        self.points.nearest(&self.rows, &mut self.closest, &mut self.labels);
-        for (s, set) in sets.iter().enumerate() {
-            for &i in set {
-                self.closest[i] = 0.0;
-                self.labels[i] = s as u32;
-            }
-        }
-    }
-
-    /// Adds the farthest object as a set of its own until there are `clusters`, or until no object
-    /// is away from all sets. `first` starts where there is no set yet.
-    pub(crate) fn grow(
-        &mut self,
-        clusters: usize,
-        first: Option<usize>,
-        watch: &mut Watch<'_>,
-    ) -> Result<()> {
-        let mut next = if self.len() == 0 { first } else { self.away(farthest(&self.closest)) };
-        watch.step(self.len())?;
-        while self.len() < clusters {
-            let Some(object) = next else { break };
-            let centre = self.rows.row(object);
-            let cluster = self.len() as u32;
-            let far =
-                bring_nearer(&self.rows, &centre, cluster, &mut self.closest, &mut self.labels);
-            self.points.push([centre]);
-            next = self.away(far);
-            watch.step(self.len())?;
-        }
-        Ok(())
-    }
-
-    fn away(&self, far: Option<(usize, f64)>) -> Option<usize> {
-        far.filter(|f| f.1 > 0.0).map(|f| f.0)
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.points.len()
-    }
-
-    /// Largest distance of an unlabelled object to the farthest member of its set.
-    pub(crate) fn radius(&self) -> f64 {
-        farthest(&self.closest).map_or(0.0, |f| f.1).sqrt() / self.scale
-    }
-
-    pub(crate) fn finish(self) -> Result<Clustering> {
-        let clusters = self.points.len();
-        Clustering::new(
-            &self.labels,
-            clusters,
-            FarthestMember { points: self.points, scale: self.scale },
-        )
-    }
-}
-
-/// New objects join the set whose farthest member is nearest.
-#[derive(Debug)]
-struct FarthestMember {
-    points: PointSets,
-    scale: f64,
-}
-
-impl Assign for FarthestMember {
-    fn n_features(&self) -> usize {
-        self.points.d()
-    }
-
-    fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
-        let n = features.n_objects();
-        if n >= u32::MAX as usize {
-            return Err(Error::new(ErrorKind::TooLarge, format!("{n} objects")));
-        }
-        let scaled = Scaled::like(features, self.scale);
-        let (mut closest, mut labels) = (vec![0.0; n], vec![0; n]);
-        with_rows!(scaled.features(), |x| {
-            self.points.nearest(&Rows::new(x), &mut closest, &mut labels);
-        });
-        Ok(labels.into_iter().map(|l| l as usize).collect())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use consilience_core::{Constraints, Link, Partition};
+    use consilience_core::{Constraints, ErrorKind, Link, Partition};
     use ndarray::{Array2, array};
 
     fn distance(x: &Array2<f64>, i: usize, j: usize) -> f64 {
@@ -270,14 +165,14 @@ mod tests {
             if k == 0 {
                 continue;
             }
-            let found = Nnc::new().fit(x.view().into(), k, &side, Seed(0), &()).unwrap();
+            let found = Nnc::new(k).fit(x.view().into(), &side, &()).unwrap();
             let expected = Partition::from_labels(&reference(&x, side.labelled_sets())).unwrap();
             assert_eq!(found.output.partition, expected, "seed {seed}");
             let narrow = x.mapv(|v| v as f32);
-            let again = Nnc::new().fit(narrow.view().into(), k, &side, Seed(0), &()).unwrap();
+            let again = Nnc::new(k).fit(narrow.view().into(), &side, &()).unwrap();
             assert_eq!(again.output.partition, expected);
             // Labelled objects keep their label; the others are predicted as they were clustered.
-            let predicted = found.output.assign(x.view().into()).unwrap();
+            let predicted = found.output.assign(x.view()).unwrap();
             for i in 0..n {
                 assert!(side.set_of(i).is_some() || Some(predicted[i]) == expected.label(i));
             }
@@ -288,15 +183,12 @@ mod tests {
     fn missing_classes_start_at_the_farthest_object() {
         let x = array![[0.0], [1.0], [10.0], [11.0], [5.0]];
         let side = SideInformation::from_labels(&[0, 0, -1, -1, -1]).unwrap();
-        let found = Nnc::new().fit(x.view().into(), 3, &side, Seed(0), &()).unwrap().output;
+        let found = Nnc::new(3).fit(x.view().into(), &side, &()).unwrap().output;
         assert_eq!(found.partition.to_signed(), [0, 0, 1, 1, 2]);
         let none = SideInformation::none(5);
         for seed in 0..5 {
-            let nnc = Nnc::new().fit(x.view().into(), 3, &none, Seed(seed), &()).unwrap().output;
-            let fpc = crate::Fpc::new()
-                .fit_clustering(x.view().into(), 3, Seed(seed), &())
-                .unwrap()
-                .output;
+            let nnc = Nnc::new(3).seed(Seed(seed)).fit(x.view().into(), &none, &()).unwrap().output;
+            let fpc = crate::Fpc::new(3).seed(Seed(seed)).cluster(x.view().into(), &none).unwrap();
             assert_eq!(nnc.partition, fpc.partition);
         }
     }
@@ -305,13 +197,13 @@ mod tests {
     fn surplus_classes_are_refused_and_surplus_sets_united() {
         let x = array![[0.0], [1.0], [10.0], [11.0], [5.0]];
         let side = SideInformation::from_labels(&[0, 1, 2, -1, -1]).unwrap();
-        let error = Nnc::new().fit(x.view().into(), 2, &side, Seed(0), &()).unwrap_err();
+        let error = Nnc::new(2).fit(x.view().into(), &side, &()).unwrap_err();
         assert_eq!(error.message(), "labels of 3 classes, 2 clusters asked for");
         let mut pairs = Constraints::new(5).unwrap();
         pairs.add(0, 2, Link::Cannot).unwrap();
         pairs.add(1, 3, Link::Cannot).unwrap();
         let side = SideInformation::from_constraints(&pairs);
-        let found = Nnc::new().fit(x.view().into(), 2, &side, Seed(0), &()).unwrap();
+        let found = Nnc::new(2).fit(x.view().into(), &side, &()).unwrap();
         assert_eq!(found.output.partition.to_signed(), [0, 0, 1, 1, 0]);
         assert!(
             found.report.notes.iter().any(|n| n.starts_with("4 sets")),
@@ -324,26 +216,20 @@ mod tests {
     fn bad_input_is_refused() {
         let x = array![[0.0], [1.0]];
         let kind = |x: &Array2<f64>, k, n| {
-            Nnc::new()
-                .fit(x.view().into(), k, &SideInformation::none(n), Seed(0), &())
-                .unwrap_err()
-                .kind()
+            Nnc::new(k).cluster(x.view().into(), &SideInformation::none(n)).unwrap_err().kind()
         };
         assert_eq!(kind(&x, 0, 2), ErrorKind::InvalidParameter);
         assert_eq!(kind(&x, 3, 2), ErrorKind::InvalidParameter);
         assert_eq!(kind(&x, 1, 3), ErrorKind::ShapeMismatch);
         assert_eq!(kind(&array![[f64::NAN]], 1, 1), ErrorKind::NonFinite);
         assert_eq!(kind(&Array2::zeros((0, 2)), 1, 0), ErrorKind::Empty);
-        let found = Nnc::new()
-            .fit(x.view().into(), 1, &SideInformation::none(2), Seed(0), &())
-            .unwrap()
-            .output;
+        let found = Nnc::new(1).cluster(x.view().into(), &SideInformation::none(2)).unwrap();
         assert_eq!(
-            found.assign(array![[0.0, 1.0]].view().into()).unwrap_err().kind(),
+            found.assign(array![[0.0, 1.0]].view()).unwrap_err().kind(),
             ErrorKind::ShapeMismatch
         );
         assert_eq!(
-            found.assign(array![[f64::INFINITY]].view().into()).unwrap_err().kind(),
+            found.assign(array![[f64::INFINITY]].view()).unwrap_err().kind(),
             ErrorKind::NonFinite
         );
     }

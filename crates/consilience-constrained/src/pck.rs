@@ -1,14 +1,15 @@
-use consilience_core::{Error, Features, Fit, Observer, Report, Result, Seed, Status};
+use consilience_core::{
+    Clustering, Clusters, ConstrainedClusterer, Features, Fit, Observer, Report, Result, Seed,
+    SideInformation, Status, Watch, at_least_one,
+};
 use ndarray::{Array2, ArrayView2};
 
-use super::frame::{
+use crate::frame::{
     Frame, NearestCentre, drop_empty, first_centres, inertia, nearest, refill, square, take_means,
-    tell_clusters,
 };
-use super::seeded::check_iterations;
-use super::tallies::Tallies;
-use crate::input::{Watch, check_clusters, check_side};
-use crate::{Clustering, ConstrainedClusterer, SideInformation};
+use crate::number::{FEWER, checked_number};
+use crate::prices::{SWEEPS, cheapest, check_weight, pays};
+use crate::tallies::Tallies;
 
 /// Pairwise constrained k-means: k-means with a price on every violated link.
 ///
@@ -21,8 +22,8 @@ use crate::{Clustering, ConstrainedClusterer, SideInformation};
 /// ```
 ///
 /// ```
-/// use consilience_core::{Constraints, Link, Seed};
-/// use consilience_metric::{ConstrainedClusterer, PckMeans, SideInformation};
+/// use consilience_core::{ConstrainedClusterer, Constraints, Link, Seed, SideInformation};
+/// use consilience_constrained::PckMeans;
 /// use ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [2.0], [9.0], [10.0], [11.0]];
@@ -30,7 +31,7 @@ use crate::{Clustering, ConstrainedClusterer, SideInformation};
 /// pairs.add(0, 1, Link::Must)?;
 /// pairs.add(2, 4, Link::Cannot)?;
 /// let side = SideInformation::from_constraints(&pairs);
-/// let fit = PckMeans::new().fit(x.view().into(), 2, &side, Seed(0), &())?;
+/// let fit = PckMeans::new(2).fit(x.view().into(), &side, &())?;
 /// assert_eq!(fit.output.partition.to_signed(), [0, 0, 0, 1, 1, 1]);
 /// assert_eq!(fit.report.objective, Some(2.0));
 /// # Ok::<(), consilience_core::Error>(())
@@ -57,35 +58,34 @@ use crate::{Clustering, ConstrainedClusterer, SideInformation};
 #[doc(alias = "PCKMeans")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PckMeans {
+    clusters: Clusters,
     weight: Option<f64>,
     max_iterations: usize,
+    seed: Seed,
 }
-
-impl Default for PckMeans {
-    fn default() -> Self {
-        PckMeans { weight: None, max_iterations: 100 }
-    }
-}
-
-/// Sweeps over the labelled objects between two updates of the centres.
-pub(super) const SWEEPS: usize = 20;
 
 impl PckMeans {
-    /// Weight from the data, at most 100 iterations.
-    pub fn new() -> Self {
-        Self::default()
+    /// Into so many clusters; [`Clusters::Auto`] for as many as the labels have classes.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        PckMeans { clusters: clusters.into(), weight: None, max_iterations: 100, seed: Seed(0) }
     }
 
-    /// The price w of a violated link, in squared units of the features; where not set, the mean
-    /// squared distance of the objects to their overall mean.
+    /// The price w of a violated link, in squared units of the features. Default: the mean squared
+    /// distance of the objects to their overall mean; at least 0.
     pub fn weight(mut self, weight: f64) -> Self {
         self.weight = Some(weight);
         self
     }
 
-    /// Most iterations.
+    /// Most iterations. Default 100; at least 1.
     pub fn max_iterations(mut self, max_iterations: usize) -> Self {
         self.max_iterations = max_iterations;
+        self
+    }
+
+    /// Default `Seed(0)`.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
         self
     }
 
@@ -244,24 +244,6 @@ impl<'a> Placed<'a> {
     }
 }
 
-/// The least cost, `favourite` among equals, then the lowest.
-pub(crate) fn cheapest(costs: &[f64], favourite: usize) -> usize {
-    (0..costs.len()).fold(favourite, |best, h| if costs[h] < costs[best] { h } else { best })
-}
-
-/// Whether a move lowers the cost by more than rounding.
-pub(super) fn pays(new: f64, old: f64) -> bool {
-    new < old - 1e-12 * old.abs()
-}
-
-/// Refuses weights that are no price.
-pub(super) fn check_weight(weight: f64) -> Result<()> {
-    if !(weight >= 0.0 && weight.is_finite()) {
-        return Err(Error::invalid(format!("weight {weight}; expected at least 0")));
-    }
-    Ok(())
-}
-
 impl ConstrainedClusterer for PckMeans {
     fn name(&self) -> &'static str {
         "pck-means"
@@ -270,14 +252,11 @@ impl ConstrainedClusterer for PckMeans {
     fn fit(
         &self,
         features: Features<'_>,
-        clusters: usize,
         side: &SideInformation,
-        seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<Clustering>> {
-        check_clusters(&features, clusters)?;
-        check_side(&features, side)?;
-        check_iterations(self.max_iterations)?;
+        let clusters = checked_number(self.name(), self.clusters, &features, side)?;
+        at_least_one("max_iterations", self.max_iterations)?;
         check_weight(self.weight.unwrap_or(0.0))?;
         observer.check()?;
         let mut report = Report::default();
@@ -286,7 +265,7 @@ impl ConstrainedClusterer for PckMeans {
             Some(w) => frame.square_in(w),
             None => x.iter().map(|v| v * v).sum::<f64>() / x.nrows() as f64,
         };
-        let mut centres = first_centres(x.view(), side, clusters, seed);
+        let mut centres = first_centres(x.view(), side, clusters, self.seed);
         let mut watch = Watch::new(observer, self.name(), self.max_iterations);
         let mut labels = PckMeans { weight: Some(weight), ..*self }.run(
             x.view(),
@@ -298,7 +277,7 @@ impl ConstrainedClusterer for PckMeans {
         )?;
         drop_empty(&mut labels, &mut centres);
         report.objective = report.objective.map(|o| frame.square_out(o));
-        tell_clusters(&mut report, clusters, centres.nrows());
+        report.expect_clusters(clusters, centres.nrows(), FEWER);
         let k = centres.nrows();
         Ok(Fit::new(Clustering::new(&labels, k, NearestCentre { frame, centres })?, report))
     }
@@ -307,7 +286,7 @@ impl ConstrainedClusterer for PckMeans {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::constrained::tests::world;
+    use crate::tests::world;
 
     #[test]
     fn the_objective_never_rises_and_is_what_it_says() {
@@ -319,7 +298,7 @@ mod tests {
                 let mut seen = Vec::new();
                 let mut report = Report::default();
                 let mut watch = Watch::new(&(), "", 100);
-                let labels = PckMeans::new()
+                let labels = PckMeans::new(k)
                     .weight(weight)
                     .run(x.view(), &side, &mut centres, &mut report, &mut watch, &mut |o| {
                         seen.push(o)

@@ -1,20 +1,19 @@
 use consilience_core::{
-    Error, Features, Fit, Link, MemoryBudget, Observer, Report, Result, Seed, Status,
+    Assign, Clustering, Clusters, ConstrainedClusterer, Error, Features, Fit, Link, MemoryBudget,
+    Observer, Pair, Report, Result, Seed, SideInformation, Status, Watch, at_least_one,
 };
+use consilience_num::rows::differences;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
-use super::frame::{Frame, drop_empty, first_centres, refill, take_means, tell_clusters};
-use super::metrics::{Metric, Scatter, costs, scatters};
-use super::pck::{SWEEPS, cheapest, check_weight, pays};
-use super::seeded::check_iterations;
-use crate::input::{Watch, check_clusters, check_side};
-use crate::scatter::{differences, stated_pairs};
-use crate::{Assign, Clustering, ConstrainedClusterer, SideInformation};
+use crate::frame::{Frame, drop_empty, first_centres, refill, take_means};
+use crate::metrics::{Metric, Scatter, costs, scatters};
+use crate::number::{FEWER, checked_number};
+use crate::prices::{SWEEPS, cheapest, check_weight, linked_pairs, pays};
 
 /// Metric pairwise constrained k-means: k-means that pays for violated links and learns, from links
 /// and clusters alike, which features matter.
 ///
-/// For pairs together with many unlabelled objects, where features differ in worth. On few objects
+/// For pairs together with many unlabelled objects, where some features matter more than others. On few objects
 /// or very many features keep the single diagonal metric, the default; a metric [per
 /// cluster](MpckMeans::per_cluster) or a [full](MpckMeans::full) one needs many objects per
 /// cluster.
@@ -23,7 +22,7 @@ use crate::{Assign, Clustering, ConstrainedClusterer, SideInformation};
 /// minimise  sum_i ( |x_i - mu_h|^2_(A_h) - log det A_h ),  h = a(i)
 ///         + w sum_(i,j must, broken)   ( |x_i - x_j|^2_(A_a(i)) + |x_i - x_j|^2_(A_a(j)) ) / 2
 ///         + w sum_(i,j cannot, broken) [ D_h^2 - |x_i - x_j|^2_(A_h) ]_+
-///         + nu sum_h ( tr(A_h V) - log det A_h )
+///         + prior sum_h ( tr(A_h V) - log det A_h )
 /// ```
 ///
 /// D_h is the distance of a farthest pair of objects under A_h, so that a broken must-link costs
@@ -31,8 +30,8 @@ use crate::{Assign, Clustering, ConstrainedClusterer, SideInformation};
 /// variances of the features.
 ///
 /// ```
-/// use consilience_core::{Constraints, Link, Seed};
-/// use consilience_metric::{ConstrainedClusterer, MpckMeans, SideInformation};
+/// use consilience_core::{ConstrainedClusterer, Constraints, Link, Seed, SideInformation};
+/// use consilience_constrained::MpckMeans;
 /// use ndarray::Array2;
 ///
 /// // Clusters differ in the first feature, the second is wide noise.
@@ -47,7 +46,7 @@ use crate::{Assign, Clustering, ConstrainedClusterer, SideInformation};
 ///     pairs.add(i + 30, i + 40, Link::Must)?;
 /// }
 /// let side = SideInformation::from_constraints(&pairs);
-/// let found = MpckMeans::new().fit(x.view().into(), 2, &side, Seed(0), &())?.output;
+/// let found = MpckMeans::new(2).cluster(x.view().into(), &side)?;
 /// assert_eq!(found.partition.sizes(), [30, 30]);
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
@@ -74,74 +73,103 @@ use crate::{Assign, Clustering, ConstrainedClusterer, SideInformation};
 #[doc(alias = "MPCKMeans")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MpckMeans {
+    clusters: Clusters,
     per_cluster: bool,
     full: bool,
     weight: f64,
     prior: f64,
     max_iterations: usize,
     max_pairs: usize,
+    budget: MemoryBudget,
+    seed: Seed,
 }
 
-impl Default for MpckMeans {
-    fn default() -> Self {
+impl MpckMeans {
+    /// Into so many clusters; [`Clusters::Auto`] for as many as the labels have classes.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
         MpckMeans {
+            clusters: clusters.into(),
             per_cluster: false,
             full: false,
             weight: 1.0,
             prior: 10.0,
             max_iterations: 100,
             max_pairs: 20_000,
+            budget: MemoryBudget::default(),
+            seed: Seed(0),
         }
     }
-}
 
-impl MpckMeans {
-    /// One diagonal metric, w = 1, nu = 10, at most 100 iterations, at most 20,000 links of either
-    /// kind.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Whether every cluster has a metric of its own.
+    /// Whether every cluster has a metric of its own. Default no: one for all.
     pub fn per_cluster(mut self, each: bool) -> Self {
         self.per_cluster = each;
         self
     }
 
-    /// Whether metrics are full matrices instead of one weight per feature.
+    /// Whether metrics are full matrices. Default no: one weight per feature.
     pub fn full(mut self, full: bool) -> Self {
         self.full = full;
         self
     }
 
-    /// The price w of a violated link, relative to its squared length.
+    /// The price w of a violated link, relative to its squared length. Default 1; at least 0.
     pub fn weight(mut self, weight: f64) -> Self {
         self.weight = weight;
         self
     }
 
-    /// nu: as how many objects the plain variances count in every metric.
+    /// How many objects the variances of all features count as in every metric. Default 10; above
+    /// 0.
+    #[doc(alias = "nu")]
     pub fn prior(mut self, objects: f64) -> Self {
         self.prior = objects;
         self
     }
 
-    /// Most iterations.
+    /// Most iterations. Default 100; at least 1.
     pub fn max_iterations(mut self, max_iterations: usize) -> Self {
         self.max_iterations = max_iterations;
         self
     }
 
-    /// Most links of either kind; of more, as many are taken at even distances.
+    /// Most links of either kind; of more, as many are taken at even distances. Default 20,000; at
+    /// least 1.
     pub fn max_pairs(mut self, max_pairs: usize) -> Self {
         self.max_pairs = max_pairs;
         self
+    }
+
+    /// How much memory the costs of objects in clusters, and full metrics, may take. Default 8 GiB.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// Default `Seed(0)`.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    fn check(&self, n: usize, d: usize, clusters: usize) -> Result<()> {
+        at_least_one("max_iterations", self.max_iterations)?;
+        check_weight(self.weight)?;
+        if !(self.prior > 0.0 && self.prior.is_finite()) {
+            return Err(Error::invalid(format!("prior {}; expected more than 0", self.prior)));
+        }
+        at_least_one("max_pairs", self.max_pairs)?;
+        self.budget.check_table("costs of objects in clusters", n, clusters, 8)?;
+        if self.full {
+            let metrics = if self.per_cluster { clusters } else { 1 };
+            self.budget.check_table("full metrics", d * d, metrics, 16)?;
+        }
+        Ok(())
     }
 }
 
 /// One link of an object.
 #[derive(Clone, Copy)]
-struct Tie {
+struct LinkOf {
     other: usize,
     pair: usize,
     link: Link,
@@ -151,10 +179,10 @@ struct Tie {
 struct State<'a> {
     x: ArrayView2<'a, f64>,
     side: &'a SideInformation,
-    pairs: Vec<(usize, usize, Link)>,
+    pairs: Vec<Pair>,
     /// `x_i - x_j` of every pair.
     apart: Array2<f64>,
-    ties: Vec<Vec<Tie>>,
+    ties: Vec<Vec<LinkOf>>,
     tied: Vec<usize>,
     /// Differences of pairs that may be the farthest.
     far: Array2<f64>,
@@ -179,16 +207,13 @@ impl<'a> State<'a> {
         centres: Array2<f64>,
     ) -> Self {
         let (n, d) = x.dim();
-        let (must, cannot) = stated_pairs(side, method.max_pairs);
-        let mut pairs: Vec<(usize, usize, Link)> =
-            must.into_iter().map(|(i, j)| (i, j, Link::Must)).collect();
-        pairs.extend(cannot.into_iter().map(|(i, j)| (i, j, Link::Cannot)));
+        let pairs = linked_pairs(side, method.max_pairs);
         let mut ties = vec![Vec::new(); n];
-        for (pair, &(i, j, link)) in pairs.iter().enumerate() {
-            ties[i].push(Tie { other: j, pair, link });
-            ties[j].push(Tie { other: i, pair, link });
+        for (pair, &Pair { i, j, link }) in pairs.iter().enumerate() {
+            ties[i].push(LinkOf { other: j, pair, link });
+            ties[j].push(LinkOf { other: i, pair, link });
         }
-        let ends: Vec<(usize, usize)> = pairs.iter().map(|p| (p.0, p.1)).collect();
+        let ends: Vec<(usize, usize)> = pairs.iter().map(|p| (p.i, p.j)).collect();
         let mut variance = x.map_axis(Axis(0), |c| c.dot(&c) / n as f64);
         let mean = variance.sum() / d as f64;
         // A constant feature gets a finite weight, which touches no distance among the objects.
@@ -216,7 +241,7 @@ impl<'a> State<'a> {
             farthest: Vec::new(),
             centres,
         };
-        state.look();
+        state.update();
         state
     }
 
@@ -225,7 +250,7 @@ impl<'a> State<'a> {
     }
 
     /// Costs of all objects in all clusters, lengths of all pairs.
-    fn look(&mut self) {
+    fn update(&mut self) {
         self.cost = costs(self.x, self.centres.view(), &self.metrics);
         self.square = self.metrics.iter().map(|m| m.squares(self.apart.view())).collect();
         self.farthest = self.metrics.iter().map(|m| self.farthest_under(m)).collect();
@@ -333,10 +358,10 @@ impl<'a> State<'a> {
         let old = (self.labels.clone(), self.centres.clone(), self.objective());
         let ties = &self.ties;
         if refill(self.x, &mut self.labels, &mut self.centres, |i| ties[i].is_empty()) {
-            self.look();
+            self.update();
             if !(self.objective() < old.2) {
                 (self.labels, self.centres) = (old.0, old.1);
-                self.look();
+                self.update();
             }
         }
     }
@@ -344,7 +369,7 @@ impl<'a> State<'a> {
     fn objective(&self) -> f64 {
         let mut sum: f64 =
             self.labels.iter().enumerate().map(|(i, &h)| self.cost[[i, h as usize]]).sum();
-        for (pair, &(i, j, link)) in self.pairs.iter().enumerate() {
+        for (pair, &Pair { i, j, link }) in self.pairs.iter().enumerate() {
             let (g, h) = (self.labels[i] as usize, self.labels[j] as usize);
             match link {
                 Link::Must if g != h => sum += self.split(pair, g, h),
@@ -371,7 +396,7 @@ impl<'a> State<'a> {
         }
         self.labels.iter().for_each(|&l| size[self.metric(l as usize)] += 1.0);
         let mut broken: Vec<Vec<usize>> = vec![Vec::new(); size.len()];
-        for (pair, &(i, j, link)) in self.pairs.iter().enumerate() {
+        for (pair, &Pair { i, j, link }) in self.pairs.iter().enumerate() {
             let (g, h) = (self.labels[i] as usize, self.labels[j] as usize);
             match link {
                 Link::Must if g != h => {
@@ -411,7 +436,7 @@ impl<'a> State<'a> {
                 self.metrics[m] = metric;
             }
         }
-        self.look();
+        self.update();
         Ok(())
     }
 
@@ -510,35 +535,15 @@ impl ConstrainedClusterer for MpckMeans {
     fn fit(
         &self,
         features: Features<'_>,
-        clusters: usize,
         side: &SideInformation,
-        seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<Clustering>> {
-        check_clusters(&features, clusters)?;
-        check_side(&features, side)?;
-        check_iterations(self.max_iterations)?;
-        check_weight(self.weight)?;
-        if !(self.prior > 0.0 && self.prior.is_finite()) {
-            return Err(Error::invalid(format!("prior {}; expected more than 0", self.prior)));
-        }
-        if self.max_pairs == 0 {
-            return Err(Error::invalid("max_pairs is 0; expected at least 1"));
-        }
-        let (n, d) = (features.n_objects(), features.n_features());
-        MemoryBudget::default().check_table("costs of objects in clusters", n, clusters, 8)?;
-        if self.full {
-            MemoryBudget::default().check_table(
-                "full metrics",
-                d * d,
-                if self.per_cluster { clusters } else { 1 },
-                16,
-            )?;
-        }
+        let clusters = checked_number(self.name(), self.clusters, &features, side)?;
+        self.check(features.n_objects(), features.n_features(), clusters)?;
         observer.check()?;
         let mut report = Report::default();
         let (frame, x) = Frame::new(&features);
-        let centres = first_centres(x.view(), side, clusters, seed);
+        let centres = first_centres(x.view(), side, clusters, self.seed);
         let mut state = State::new(self, x.view(), side, centres);
         let mut watch = Watch::new(observer, self.name(), self.max_iterations);
         self.run(&mut state, &mut report, &mut watch, &mut |_| {})?;
@@ -547,7 +552,7 @@ impl ConstrainedClusterer for MpckMeans {
         if metrics.len() > 1 {
             metrics = kept.iter().map(|&h| metrics[h].clone()).collect();
         }
-        tell_clusters(&mut report, clusters, centres.nrows());
+        report.expect_clusters(clusters, centres.nrows(), FEWER);
         let k = centres.nrows();
         Ok(Fit::new(Clustering::new(&labels, k, NearestUnder { frame, centres, metrics })?, report))
     }
@@ -576,7 +581,7 @@ impl Assign for NearestUnder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::constrained::tests::world;
+    use crate::tests::world;
 
     #[test]
     fn the_objective_never_rises() {
@@ -585,7 +590,7 @@ mod tests {
             let (_, x) = Frame::new(&x.view().into());
             for (per_cluster, full) in [(false, false), (true, false), (false, true), (true, true)]
             {
-                let method = MpckMeans::new()
+                let method = MpckMeans::new(k)
                     .per_cluster(per_cluster)
                     .full(full)
                     .weight(0.3 + (seed % 3) as f64);
@@ -616,9 +621,8 @@ mod tests {
         let labels: Vec<i64> = (0..120).map(|i| if i < 12 { i % 4 } else { -1 }).collect();
         let side = SideInformation::from_labels(&labels).unwrap();
         for (each, full) in [(false, false), (true, false), (false, true), (true, true)] {
-            let method = MpckMeans::new().per_cluster(each).full(full);
-            let found =
-                method.fit(x.view().into(), 4, &side, Seed(0), &()).unwrap().output.partition;
+            let method = MpckMeans::new(4).per_cluster(each).full(full);
+            let found = method.cluster(x.view().into(), &side).unwrap().partition;
             assert!((0..120).all(|i| found.label(i) == found.label(i % 4)), "{each} {full}");
         }
     }
@@ -631,7 +635,7 @@ mod tests {
         });
         let (_, x) = Frame::new(&x.view().into());
         let side = SideInformation::none(100);
-        let method = MpckMeans::new().prior(1e-9);
+        let method = MpckMeans::new(2).prior(1e-9);
         let mut state =
             State::new(&method, x.view(), &side, first_centres(x.view(), &side, 2, Seed(0)));
         method

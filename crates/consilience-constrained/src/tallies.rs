@@ -1,10 +1,10 @@
 //! How many objects of each labelled set are in each cluster: violated links are counted from that,
 //! without walking over pairs.
 
-use crate::SideInformation;
+use consilience_core::SideInformation;
 
 /// Counts of the objects of set s in cluster h.
-pub(super) struct Tallies<'a> {
+pub(crate) struct Tallies<'a> {
     sets: &'a [Vec<usize>],
     k: usize,
     count: Vec<f64>,
@@ -16,7 +16,7 @@ pub(super) struct Tallies<'a> {
 
 impl<'a> Tallies<'a> {
     /// Nothing is assigned yet.
-    pub(super) fn new(side: &'a SideInformation, k: usize) -> Self {
+    pub(crate) fn new(side: &'a SideInformation, k: usize) -> Self {
         let sets = side.labelled_sets();
         let classes = side.are_classes();
         let mut apart = vec![Vec::new(); sets.len()];
@@ -30,18 +30,18 @@ impl<'a> Tallies<'a> {
     }
 
     /// Adds `by` (1 or -1) objects of set s in cluster h.
-    pub(super) fn add(&mut self, s: usize, h: usize, by: f64) {
+    pub(crate) fn add(&mut self, s: usize, h: usize, by: f64) {
         self.count[s * self.k + h] += by;
         self.total[h] += by;
     }
 
     /// Objects of set s in cluster h.
-    pub(super) fn of(&self, s: usize, h: usize) -> f64 {
+    pub(crate) fn of(&self, s: usize, h: usize) -> f64 {
         self.count[s * self.k + h]
     }
 
     /// Objects in cluster h that are apart from set s.
-    pub(super) fn apart(&self, s: usize, h: usize) -> f64 {
+    pub(crate) fn apart(&self, s: usize, h: usize) -> f64 {
         if self.classes {
             self.total[h] - self.of(s, h)
         } else {
@@ -50,13 +50,13 @@ impl<'a> Tallies<'a> {
     }
 
     /// Violated must-links within set s.
-    pub(super) fn split(&self, s: usize) -> f64 {
+    pub(crate) fn split(&self, s: usize) -> f64 {
         let pairs = |c: f64| c * (c - 1.0) / 2.0;
         pairs(self.sets[s].len() as f64) - (0..self.k).map(|h| pairs(self.of(s, h))).sum::<f64>()
     }
 
     /// Violated must-links and cannot-links of a full assignment.
-    pub(super) fn violated(&self) -> (f64, f64) {
+    pub(crate) fn violated(&self) -> (f64, f64) {
         let mut out = (0.0, 0.0);
         for s in 0..self.sets.len() {
             out.0 += self.split(s);
