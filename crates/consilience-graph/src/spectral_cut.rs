@@ -118,9 +118,8 @@ impl SpectralCut {
         }
         let used = k.min(rows.ncols());
         rows = rows.slice(ndarray::s![.., ..used]).to_owned();
-        let mut options = KMeansOptions::new(k);
-        options.restarts = self.restarts;
-        options.seed = self.seed.derive("spectral cut", 0).0;
+        let options =
+            KMeansOptions::new(k).restarts(self.restarts).seed(self.seed.derive("spectral cut", 0));
         let Fit { output, report: found } =
             cluster_directions(rows, Some(sizes), &options, observer)?;
         report.adopt(found);
@@ -167,8 +166,7 @@ impl GraphPartitioner for SpectralCut {
 fn leading(a: &Array2<f64>, count: usize) -> Result<(Vec<f64>, Array2<f64>, bool)> {
     let n = a.nrows();
     if n > DENSE && 5 * count < n {
-        let top =
-            truncated_eigen(a, &TruncatedOptions { count, tolerance: 1e-8, ..Default::default() });
+        let top = truncated_eigen(a, &TruncatedOptions::new(count).tolerance(1e-8));
         return Ok((top.values, top.vectors, top.converged));
     }
     let all = symmetric_eigen(a.view())

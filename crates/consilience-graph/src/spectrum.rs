@@ -201,7 +201,7 @@ impl SymmetricOperator for Factored<'_> {
 pub fn leading_eigenpairs(a: &Array2<f64>, count: usize) -> Result<(Vec<f64>, Array2<f64>)> {
     let n = a.nrows();
     if n > DENSE && 5 * count < n {
-        let top = truncated_eigen(a, &TruncatedOptions { count, ..Default::default() });
+        let top = truncated_eigen(a, &TruncatedOptions::new(count));
         if top.converged {
             return Ok((top.values, top.vectors));
         }
@@ -225,7 +225,7 @@ pub(crate) fn leading(
         || Result::Ok(incidence.overlaps(shares, observer)?.map(|i, j, v| v * scale[i] * scale[j]));
     let mut stored = None;
     if c > DENSE && 5 * count < c {
-        let options = TruncatedOptions { count, ..Default::default() };
+        let options = TruncatedOptions::new(count);
         let top = if full_overlaps(incidence) {
             truncated_eigen(&Factored { incidence, shares, scale }, &options)
         } else {

@@ -204,9 +204,8 @@ impl TransferCut {
         k: usize,
         observer: &dyn Observer,
     ) -> Result<Fit<Vec<usize>>> {
-        let mut options = KMeansOptions::new(k);
-        options.restarts = self.restarts;
-        options.seed = self.seed.derive("transfer cut", 0).0;
+        let options =
+            KMeansOptions::new(k).restarts(self.restarts).seed(self.seed.derive("transfer cut", 0));
         cluster_directions(embedding, weights, &options, observer)
     }
 }
@@ -216,7 +215,7 @@ fn eigenpairs(x: &Array2<f64>, count: usize) -> Result<(Vec<f64>, Array2<f64>)> 
     let small = x.t().dot(x);
     // A handful of leading pairs of a large matrix needs no full decomposition.
     if x.ncols() > DENSE && 5 * count < x.ncols() {
-        let top = truncated_eigen(&small, &TruncatedOptions { count, ..Default::default() });
+        let top = truncated_eigen(&small, &TruncatedOptions::new(count));
         if top.converged {
             return Ok((top.values, top.vectors));
         }

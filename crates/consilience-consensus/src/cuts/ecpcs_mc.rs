@@ -112,11 +112,9 @@ impl EcpcsMc {
         observer.check()?;
         let k = count.clusters(&values);
         let rows = vectors.slice(ndarray::s![.., ..k]).to_owned();
-        let options = KMeansOptions {
-            restarts: self.restarts,
-            seed: self.seed.derive("meta-clusters", 0).0,
-            ..KMeansOptions::new(k)
-        };
+        let options = KMeansOptions::new(k)
+            .restarts(self.restarts)
+            .seed(self.seed.derive("meta-clusters", 0));
         cluster_directions(rows, None, &options, observer)
     }
 }
