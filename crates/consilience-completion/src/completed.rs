@@ -171,25 +171,12 @@ pub(crate) fn cluster_rows(
     report: &mut Report,
     observer: &dyn Observer,
 ) -> Result<KMeansFit<f64>> {
-    let options = KMeansOptions {
-        restarts,
-        seed: seed.derive("k-means", 0).0,
-        tolerance: 1e-6,
-        parallel: rayon::current_num_threads() > 1,
-        ..KMeansOptions::new(clusters)
-    };
-    let mut stopped = false;
-    let found = report.stage("k-means", || {
-        fit(rows, None, &options, &mut |done| {
-            stopped = stopped || observer.cancelled();
-            observer.progress("k-means", done, options.max_iterations);
-            !stopped
-        })
-    });
-    if stopped {
-        return Err(Error::cancelled());
-    }
-    observer.check()?;
+    let options = KMeansOptions::new(clusters)
+        .restarts(restarts)
+        .seed(seed.derive("k-means", 0))
+        .tolerance(1e-6)
+        .parallel(rayon::current_num_threads() > 1);
+    let found = report.stage("k-means", || fit(rows, None, &options, observer))?;
     if !found.converged {
         report.status = Status::MaxIterations;
     }

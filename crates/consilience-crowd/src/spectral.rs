@@ -18,8 +18,8 @@ const TOLERANCE: f64 = 1e-6;
 /// Scaling by the eigenvalue keeps weak eigenvectors, which carry the noise, from weighing as much
 /// as the strong ones.
 fn embedding(matrix: &dyn SymmetricOperator, k: usize, seed: Seed) -> Array2<f64> {
-    let seed = seed.derive("crowd eigenvectors", 0).0;
-    let options = TruncatedOptions { count: k, tolerance: TOLERANCE, seed, ..Default::default() };
+    let seed = seed.derive("crowd eigenvectors", 0);
+    let options = TruncatedOptions::new(k).tolerance(TOLERANCE).seed(seed);
     let top = truncated_eigen(&Operator(matrix), &options);
     let mut rows = top.vectors;
     for (mut column, &value) in rows.columns_mut().into_iter().zip(&top.values) {
@@ -53,14 +53,8 @@ pub(crate) fn round(
     if k <= 1 || rows.is_empty() {
         return Ok(vec![0; n]);
     }
-    let options = KMeansOptions {
-        restarts: RESTARTS,
-        seed: seed.derive("crowd k-means", 0).0,
-        ..KMeansOptions::new(k)
-    };
-    let found = kmeans::fit(rows, None, &options, &mut |_| !observer.cancelled());
-    observer.check()?;
-    Ok(found.assignment)
+    let options = KMeansOptions::new(k).restarts(RESTARTS).seed(seed.derive("crowd k-means", 0));
+    Ok(kmeans::fit(rows, None, &options, observer)?.assignment)
 }
 
 /// Eigenvectors and k-means of a matrix.

@@ -177,7 +177,7 @@ impl Trials<'_> {
             if rules.c.is_finite() {
                 spectrum = solve(&sampling, &rules, spectrum, self.observer)?.m;
             }
-            let labels = self.clusters_of(rows.view(), &spectrum);
+            let labels = self.clusters_of(rows.view(), &spectrum)?;
             let label = |i: usize| self.objects.binary_search(&i).ok().map(|at| labels[at]);
             let mut tally = Tally::default();
             for &(i, j, target) in &held {
@@ -190,18 +190,16 @@ impl Trials<'_> {
         Ok(tallies)
     }
 
-    fn clusters_of(&self, rows: ArrayView2<'_, f64>, m: &Spectrum) -> Vec<u32> {
+    fn clusters_of(&self, rows: ArrayView2<'_, f64>, m: &Spectrum) -> Result<Vec<u32>> {
         let root = positive_root(m);
         if root.ncols() == 0 {
-            return vec![0; rows.nrows()];
+            return Ok(vec![0; rows.nrows()]);
         }
-        let options = KMeansOptions {
-            restarts: RESTARTS,
-            seed: self.judge.seed.derive("k-means", 1).0,
-            tolerance: 1e-4,
-            parallel: false,
-            ..KMeansOptions::new(self.judge.clusters)
-        };
-        fit(product(rows, root.view()).view(), None, &options, &mut |_| true).assignment
+        let options = KMeansOptions::new(self.judge.clusters)
+            .restarts(RESTARTS)
+            .seed(self.judge.seed.derive("k-means", 1))
+            .tolerance(1e-4)
+            .parallel(false);
+        Ok(fit(product(rows, root.view()).view(), None, &options, &())?.assignment)
     }
 }

@@ -67,8 +67,7 @@ impl Coordinates {
     fn singular(frame: Frame, x: Array2<f64>, k: usize, seed: Seed) -> (Self, Extension) {
         let constant = (x.ncols() as f64).sqrt();
         let rows = with_constant(x, constant);
-        let options =
-            SvdOptions { count: k, seed: seed.derive("singular", 0).0, ..SvdOptions::default() };
+        let options = SvdOptions::new(k).seed(seed.derive("singular", 0));
         let mut found = truncated_svd(&rows, &options);
         if found.values.is_empty() {
             // The decomposition failed: the constant column alone.

@@ -218,13 +218,11 @@ impl Mccc {
 
     /// Sum of the squared sizes of the clusters of an embedding.
     fn squared_sizes(&self, rows: Array2<f64>) -> Result<f64> {
-        let options = KMeansOptions {
-            restarts: self.restarts.min(3),
-            seed: self.seed.derive("k-means", 2).0,
-            parallel: rayon::current_num_threads() > 1,
-            ..KMeansOptions::new(self.clusters)
-        };
-        let labels = fit(rows.view(), None, &options, &mut |_| true).assignment;
+        let options = KMeansOptions::new(self.clusters)
+            .restarts(self.restarts.min(3))
+            .seed(self.seed.derive("k-means", 2))
+            .parallel(rayon::current_num_threads() > 1);
+        let labels = fit(rows.view(), None, &options, &())?.assignment;
         let clusters = Partition::from_fn(labels.len(), |i| Some(u64::from(labels[i])))?;
         Ok(clusters.sizes().iter().map(|&s| (s as f64) * (s as f64)).sum())
     }

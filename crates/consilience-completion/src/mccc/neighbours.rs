@@ -32,13 +32,10 @@ impl Graph {
         let n = x.nrows();
         let mut graph = SelfTuned::new(NEIGHBOURS).graph(x, observer)?;
         observer.check()?;
-        let options = TruncatedOptions {
-            count: k,
-            tolerance: TOLERANCE,
-            max_iterations: 60,
-            seed: seed.derive("eigenvectors", 0).0,
-            ..Default::default()
-        };
+        let options = TruncatedOptions::new(k)
+            .tolerance(TOLERANCE)
+            .max_iterations(60)
+            .seed(seed.derive("eigenvectors", 0));
         let top = truncated_eigen(graph.matrix(), &options);
         graph.forget_matrix();
         let kept = top.values.iter().take_while(|&&v| v > LEAST).count();

@@ -437,10 +437,7 @@ fn cancelled_at_any_question() {
 fn own_coordinates() {
     let (x, truth) = blobs(200, 4, 6, 3.0, 19);
     let known = random_pairs(&truth, 200, 20);
-    let top = consilience_num::svd::truncated_svd(
-        &x,
-        &consilience_num::svd::SvdOptions { count: 7, ..Default::default() },
-    );
+    let top = consilience_num::svd::truncated_svd(&x, &consilience_num::svd::SvdOptions::new(7));
     let found = Mccc::new(4).fit_coordinates(top.left.view(), &side(&known), &()).unwrap();
     assert!(adjusted_rand(&found.output.partition, &truth).unwrap() > 0.97);
     let similarity = found.output.similarity;

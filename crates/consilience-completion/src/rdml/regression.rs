@@ -85,7 +85,7 @@ fn rows_transposed_times(x: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
 /// converged.
 pub(super) fn leading_factors(a: ArrayView2<'_, f64>, rank: usize) -> (Array2<f64>, bool) {
     let own = a.as_standard_layout().into_owned();
-    let options = TruncatedOptions { count: rank, tolerance: 1e-9, ..TruncatedOptions::default() };
+    let options = TruncatedOptions::new(rank).tolerance(1e-9);
     let top = truncated_eigen(&own, &options);
     // No eigenvalue is larger than the Frobenius norm.
     let floor = RANK * own.iter().map(|v| v * v).sum::<f64>().sqrt();

@@ -229,14 +229,11 @@ pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<So
 
 /// Largest magnitude of an eigenvalue, from above by the residual.
 fn spectral_norm(sparse: Csr, tolerance: f64, seed: Seed) -> f64 {
-    let options = TruncatedOptions {
-        count: 1,
-        tolerance,
-        block: 4,
-        seed: seed.derive("completion norm", 0).0,
-        which: Which::LargestMagnitude,
-        ..Default::default()
-    };
+    let options = TruncatedOptions::new(1)
+        .tolerance(tolerance)
+        .block(4)
+        .seed(seed.derive("completion norm", 0))
+        .which(Which::LargestMagnitude);
     let top = truncated_eigen(&sparse, &options);
     match (top.values.first(), top.residuals.first()) {
         (Some(v), Some(r)) => v.abs() + r,

@@ -11,7 +11,7 @@ use crate::sparse::Csr;
 ///
 /// // Zeros but for the constant 2: the eigenvalue 2 n.
 /// let matrix = Shifted::new(Csr::from_rows(4, vec![Vec::new(); 4]), 2.0);
-/// let top = truncated_eigen(&matrix, &TruncatedOptions { count: 1, ..Default::default() });
+/// let top = truncated_eigen(&matrix, &TruncatedOptions::new(1));
 /// assert!((top.values[0] - 8.0).abs() < 1e-9);
 /// ```
 #[derive(Clone, Debug)]
