@@ -125,9 +125,7 @@ pub fn cluster_directions(
     observer: &dyn Observer,
 ) -> Result<Fit<Vec<usize>>> {
     unit_rows(&mut rows);
-    let fit = kmeans::fit(rows.view(), weights, options, &mut |_| !observer.cancelled());
-    observer.check()?;
-    numbered(fit)
+    numbered(kmeans::fit(rows.view(), weights, options, observer)?)
 }
 
 /// The clusters that k-means found, numbered by the first row, with a report.

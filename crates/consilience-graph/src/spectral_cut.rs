@@ -113,9 +113,8 @@ impl SpectralCut {
         }
         let used = k.min(rows.ncols());
         rows = rows.slice(ndarray::s![.., ..used]).to_owned();
-        let mut options = KMeansOptions::new(k);
-        options.restarts = self.restarts;
-        options.seed = self.seed.derive("spectral cut", 0).0;
+        let options =
+            KMeansOptions::new(k).restarts(self.restarts).seed(self.seed.derive("spectral cut", 0));
         let Fit { output, report: found } =
             cluster_directions(rows, Some(sizes), &options, observer)?;
         report.adopt(found);

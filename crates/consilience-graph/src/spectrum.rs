@@ -216,7 +216,7 @@ pub struct Eigenpairs {
 pub fn leading_eigenpairs(a: &Array2<f64>, count: usize) -> Result<Eigenpairs> {
     let n = a.nrows();
     if n > DENSE && 5 * count < n {
-        let top = truncated_eigen(a, &TruncatedOptions { count, ..Default::default() });
+        let top = truncated_eigen(a, &TruncatedOptions::new(count));
         if usable(top.converged, n, &top.values) {
             let (values, vectors, converged) = (top.values, top.vectors, top.converged);
             return Ok(Eigenpairs { values, vectors, converged });
@@ -247,7 +247,7 @@ pub(crate) fn leading(
         || Result::Ok(incidence.overlaps(shares, observer)?.map(|i, j, v| v * scale[i] * scale[j]));
     let mut stored = None;
     if c > DENSE && 5 * count < c {
-        let options = TruncatedOptions { count, ..Default::default() };
+        let options = TruncatedOptions::new(count);
         let top = if full_overlaps(incidence) {
             truncated_eigen(&Factored { incidence, shares, scale }, &options)
         } else {

@@ -202,9 +202,8 @@ impl TransferCut {
         k: usize,
         observer: &dyn Observer,
     ) -> Result<Fit<Vec<usize>>> {
-        let mut options = KMeansOptions::new(k);
-        options.restarts = self.restarts;
-        options.seed = self.seed.derive("transfer cut", 0).0;
+        let options =
+            KMeansOptions::new(k).restarts(self.restarts).seed(self.seed.derive("transfer cut", 0));
         cluster_directions(embedding, weights, &options, observer)
     }
 }

@@ -217,9 +217,7 @@ impl Diffusion {
         for restart in 0..self.restarts {
             let mut stream = self.seed.derive("diffusion", restart as u64).stream();
             let centres = rows.select(Axis(0), &spread(rows, sizes, k, &mut stream));
-            let going = &mut |_| !observer.cancelled();
-            let fit = kmeans::from_centres(rows, Some(sizes), centres.view(), &options, going);
-            observer.check()?;
+            let fit = kmeans::from_centres(rows, Some(sizes), centres.view(), &options, observer)?;
             if best.as_ref().is_none_or(|b| fit.inertia < b.inertia) {
                 best = Some(fit);
             }

@@ -327,14 +327,11 @@ impl LeadingPairs {
             root.iter().map(|&r| if r > 0.0 { r.recip() } else { 0.0 }).collect();
         observer.check()?;
         // Pairs that did not converge only leave more for the probes to measure.
-        let options = TruncatedOptions {
-            count: rank.min(walk.n_nodes()),
-            tolerance: 1e-4,
-            max_iterations: 40,
-            seed: seed.derive("walk eigenpairs", 0).0,
-            which: Which::LargestMagnitude,
-            ..Default::default()
-        };
+        let options = TruncatedOptions::new(rank.min(walk.n_nodes()))
+            .tolerance(1e-4)
+            .max_iterations(40)
+            .seed(seed.derive("walk eigenpairs", 0))
+            .which(Which::LargestMagnitude);
         let symmetric = Symmetric(walk.affinity().map(|i, j, a| a * inverse[i] * inverse[j]));
         let eigen = truncated_eigen(&symmetric, &options);
         observer.check()?;

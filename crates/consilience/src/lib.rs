@@ -5,10 +5,9 @@ pub use consilience_bregman::{
     SquaredEuclidean, Start, centroids, check_divergence, cluster_relations, surviving_clusters,
 };
 pub use consilience_completion::{
-    AnswerCounts, Answers, Basis, Blocks, CompletedClustering, Completion, CompletionSolver,
-    CrowdClustering, CrowdMethod, CrowdResult, EcmcAl, Grouped, Keyword, LossWeight, Mccc,
-    ObservedPairs, PairAnswer, Penalty, PenaltyChoice, Question, Rdml, RobustCompletion,
-    SampleSimilarity, SecondAnswer, WorkerBlocks, WorkerRates,
+    Basis, CompletedClustering, CompletedCoAssociation, CompletedPartition, CompletedSimilarity,
+    Completion, CompletionSolver, EcmcAl, LossWeight, Mccc, ObservedPairs, Penalty, Rdml,
+    RobustCompletion, SampleSimilarity, Thresholds,
 };
 pub use consilience_consensus::{
     ApproximateSimRank, Ballots, ConnectedTriples, Cspa, EcpcsHc, EcpcsMc, EnhancedCoAssociation,
@@ -22,6 +21,11 @@ pub use consilience_core::{
     Linkage, Memberships, MemoryBudget, Merge, Microclusters, NodeConsensus, NodeMemberships,
     Observer, Pair, Partition, RawLabel, Report, Result, Seed, Similarity, SimilarityGraph, Status,
     Stream, check_symmetric, scores, with_labels,
+};
+pub use consilience_crowd::{
+    AlternativeClustering, AnswerCounts, Answers, BlockModel, BlockModelResult, CrowdClustering,
+    CrowdMethod, CrowdRates, CrowdResult, GroupAnswer, KeywordAnswer, PairAnswer, PairCount,
+    PenaltyChoice, Question, WorkerRates,
 };
 pub use consilience_generate::{
     Agglomerative, Generator, KMeans, KMeansClusters, KernelKMeans, MiniBatchKMeans, Rpcl, Scale,

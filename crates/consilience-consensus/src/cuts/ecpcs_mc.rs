@@ -113,11 +113,9 @@ impl EcpcsMc {
         observer.check()?;
         let k = count.clusters(&found.values);
         let rows = found.vectors.slice(ndarray::s![.., ..k]).to_owned();
-        let options = KMeansOptions {
-            restarts: self.restarts,
-            seed: self.seed.derive("meta-clusters", 0).0,
-            ..KMeansOptions::new(k)
-        };
+        let options = KMeansOptions::new(k)
+            .restarts(self.restarts)
+            .seed(self.seed.derive("meta-clusters", 0));
         let mut fit = cluster_directions(rows, None, &options, observer)?;
         if !found.converged {
             fit.report.status = Status::MaxIterations;

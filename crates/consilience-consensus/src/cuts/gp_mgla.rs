@@ -172,12 +172,10 @@ impl GpMgla {
         unit_rows(&mut embedding);
         let starts = farthest_first(embedding.view(), k);
         let centres = embedding.select(Axis(0), &starts);
-        let options =
-            KMeansOptions { max_iterations: MAX_ITERATIONS, ..KMeansOptions::new(starts.len()) };
-        let going = &mut |_| !observer.cancelled();
+        let options = KMeansOptions::new(starts.len()).max_iterations(MAX_ITERATIONS);
         let sizes = Some(incidence.sizes());
-        let fit = kmeans::from_centres(embedding.view(), sizes, centres.view(), &options, going);
-        observer.check()?;
+        let fit =
+            kmeans::from_centres(embedding.view(), sizes, centres.view(), &options, observer)?;
         let mut fit = numbered(fit)?;
         if !found.converged {
             fit.report.status = Status::MaxIterations;

@@ -146,19 +146,14 @@ impl USenc {
             || Error::new(ErrorKind::NonFinite, "the graph of clusters has no eigenpairs"),
         )?;
         drop(weights);
-        let options = KMeansOptions {
-            restarts: self.restarts,
-            seed: self.seed.derive("usenc", 0).0,
-            tolerance: 1e-6,
-            parallel: rayon::current_num_threads() > 1,
-            ..KMeansOptions::new(k)
-        };
+        let options = KMeansOptions::new(k)
+            .restarts(self.restarts)
+            .seed(self.seed.derive("usenc", 0))
+            .tolerance(1e-6)
+            .parallel(rayon::current_num_threads() > 1);
         let rows = Embedding::new(labels, &side.coordinates);
         let most = SAMPLE.max(k.saturating_mul(SAMPLE_PER_CLUSTER));
-        let found = report.stage("k-means", || fit_source(&rows, &options, most, &mut |_| !stop()));
-        if stop() {
-            return Err(Error::cancelled());
-        }
+        let found = report.stage("k-means", || fit_source(&rows, &options, most, observer))?;
         let labelled = |i: usize| ensemble.members().iter().any(|p| p.label(i).is_some());
         let complete = ensemble.members().iter().any(Partition::is_complete);
         let partition = Partition::from_fn(found.assignment.len(), |i| {

@@ -97,14 +97,10 @@ impl Qmi {
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
         let x = self.indicators(ballots)?;
-        let mut options = KMeansOptions::new(number(self.clusters, "QMI")?.min(x.nrows()));
-        options.restarts = self.restarts;
-        options.seed = self.seed.derive("qmi", 0).0;
-        let fit = kmeans::fit(x.view(), Some(ballots.weights()), &options, &mut |done| {
-            observer.progress("k-means", done, options.max_iterations);
-            !observer.cancelled()
-        });
-        observer.check()?;
+        let options = KMeansOptions::new(number(self.clusters, "QMI")?.min(x.nrows()))
+            .restarts(self.restarts)
+            .seed(self.seed.derive("qmi", 0));
+        let fit = kmeans::fit(x.view(), Some(ballots.weights()), &options, observer)?;
         report.status = if fit.converged { Status::Solved } else { Status::MaxIterations };
         report.iterations = fit.iterations;
         report.objective = Some(fit.inertia);
