@@ -70,8 +70,8 @@ struct Nodes<'a> {
 /// With h_A(c) the objects of node A in cluster c, the mean similarity of two nodes is sum_c w_c
 /// h_A(c) h_B(c) / (|A| |B| total), so a node is known by its row of h, which adds up in a merge.
 /// The nearest neighbour comes from the lists of the clusters, shortest first, until no member that
-/// is left could make a node the nearest that is on none of the lists read; what is left over is computed in
-/// full, so no pruning shows in the tree.
+/// is left could make a node the nearest that is on none of the lists read; what is left over is
+/// computed in full, so no pruning shows in the tree.
 ///
 /// Time is in proportion to the entries read, O(n~ M) memory.
 pub(crate) fn average_linkage(
@@ -390,7 +390,9 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn the_tree_of_the_matrix(seed in 0u64..10_000, objects in 1usize..120, members in 1usize..20, most in 1usize..12) {
+        fn the_tree_of_the_matrix(
+            seed in 0u64..10_000, objects in 1usize..120, members in 1usize..20, most in 1usize..12,
+        ) {
             let m = Microclusters::of(&ensemble(seed, objects, members, most)).unwrap();
             let incidence = ClusterIncidence::of(&m);
             let weights = weights(seed, &incidence);
@@ -404,7 +406,9 @@ mod tests {
         }
 
         #[test]
-        fn every_merge_joins_a_nearest_pair(seed in 0u64..10_000, objects in 1usize..40, members in 1usize..9, most in 1usize..6) {
+        fn every_merge_joins_a_nearest_pair(
+            seed in 0u64..10_000, objects in 1usize..40, members in 1usize..9, most in 1usize..6,
+        ) {
             let m = Microclusters::of(&ensemble(seed, objects, members, most)).unwrap();
             let incidence = ClusterIncidence::of(&m);
             let sizes = incidence.sizes();
@@ -421,7 +425,8 @@ mod tests {
             let tree = |e: &Ensemble| {
                 let incidence = ClusterIncidence::of(&Microclusters::of(e).unwrap());
                 // Weights that follow the clusters.
-                let weights: Vec<f64> = incidence.objects().iter().map(|o| 1.0 / (1.0 + o.sqrt())).collect();
+                let weight = |o: &f64| 1.0 / (1.0 + o.sqrt());
+                let weights: Vec<f64> = incidence.objects().iter().map(weight).collect();
                 average_linkage(&incidence, &weights, 6.0, &()).unwrap()
             };
             prop_assert_eq!(tree(&e), tree(&turned));

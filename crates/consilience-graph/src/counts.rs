@@ -298,8 +298,8 @@ impl SparsePairCounts {
         self.columns.len() / 2
     }
 
-    /// The co-association `a = c / N` of the linked pairs as a matrix of the crate `sprs`, compressed
-    /// by rows: both halves and no diagonal.
+    /// The co-association `a = c / N` of the linked pairs as a matrix of the crate `sprs`,
+    /// compressed by rows: both halves and no diagonal.
     ///
     /// ```
     /// use consilience_core::{Ensemble, Microclusters, Partition};

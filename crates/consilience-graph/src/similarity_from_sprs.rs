@@ -33,8 +33,8 @@ use sprs::CsMatView;
 /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) unless there is one row
 /// and one column for each node, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge)
 /// beyond the budget, [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) or
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) with row and column
-/// for an entry that is no similarity or that differs from its mirror image.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) with row and
+/// column for an entry that is no similarity or that differs from its mirror image.
 pub fn similarity_from_sprs(
     grouping: Grouping,
     matrix: CsMatView<'_, f64>,

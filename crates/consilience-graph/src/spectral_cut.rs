@@ -67,7 +67,7 @@ impl SpectralCut {
         SpectralCut { clusters: clusters.into(), restarts: 10, seed: Seed(0) }
     }
 
-    /// How many clusters to make; the number given to [`SpectralCut::new`] is the default.
+    /// How many clusters to make. Default the number given to [`SpectralCut::new`].
     pub fn clusters(mut self, clusters: impl Into<Clusters>) -> Self {
         self.clusters = clusters.into();
         self

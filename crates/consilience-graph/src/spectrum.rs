@@ -211,8 +211,8 @@ pub struct Eigenpairs {
 /// O(n^3) where all are computed, else about 20 products of O(n^2 count).
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a matrix whose
-/// products overflow.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a matrix
+/// whose products overflow.
 pub fn leading_eigenpairs(a: &Array2<f64>, count: usize) -> Result<Eigenpairs> {
     let n = a.nrows();
     if n > DENSE && 5 * count < n {

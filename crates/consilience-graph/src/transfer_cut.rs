@@ -47,7 +47,7 @@ impl TransferCut {
         TransferCut { clusters: clusters.into(), restarts: 3, seed: Seed(0) }
     }
 
-    /// How many clusters to make; the number given to [`TransferCut::new`] is the default.
+    /// How many clusters to make. Default the number given to [`TransferCut::new`].
     pub fn clusters(mut self, clusters: impl Into<Clusters>) -> Self {
         self.clusters = clusters.into();
         self

@@ -36,7 +36,8 @@ use crate::co_association::{STEPS, check_steps, propagated_cluster_similarity};
 /// ```
 ///
 /// # Complexity
-/// O(n M) for the microclusters, then as [`propagated_cluster_similarity`](crate::propagated_cluster_similarity) with O(C^3) for the cut;
+/// O(n M) for the microclusters, then as
+/// [`propagated_cluster_similarity`](crate::propagated_cluster_similarity) with O(C^3) for the cut;
 /// no memory of order n^2.
 ///
 /// # Errors
