@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Every room and the rooms that it may call. `*` is every other room but the program.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("consilience-core", &[]),
     ("consilience-num", &["consilience-core"]),
     ("consilience-generate", &["consilience-core", "consilience-num"]),
@@ -24,9 +24,16 @@ const ARROWS: [(&str, &[&str]); 13] = [
             "consilience-num",
         ],
     ),
+    ("consilience-simplex", &["consilience-core", "consilience-num"]),
     (
-        "consilience-simplex",
-        &["consilience-graph", "consilience-metric", "consilience-core", "consilience-num"],
+        "consilience-follow",
+        &[
+            "consilience-simplex",
+            "consilience-metric",
+            "consilience-graph",
+            "consilience-core",
+            "consilience-num",
+        ],
     ),
     ("consilience-metric", &["consilience-core", "consilience-num"]),
     ("consilience-walk", &["consilience-graph", "consilience-core", "consilience-num"]),

@@ -16,6 +16,10 @@ pub use consilience_core::{
     Observer, Pair, Partition, RawLabel, Report, Result, Seed, Similarity, SimilarityGraph, Status,
     Stream, check_symmetric, scores, with_labels,
 };
+pub use consilience_follow::{
+    ConsensusEmbedding, ConsensusMetric, CrossValidation, Embedding, GrownMembers, LinkEvidence,
+    MemberGrowth, MetricReadOut, MetricReport, MetricRule, ReadOutMethod, Updater, UpdaterSetup,
+};
 pub use consilience_generate::{
     Agglomerative, Generator, KMeans, KMeansClusters, KernelKMeans, MiniBatchKMeans, Rpcl, Scale,
     Spectral, USpec,
@@ -37,10 +41,9 @@ pub use consilience_metric::{
     SeededKMeans, Separation, SideInformation, cluster_under,
 };
 pub use consilience_simplex::{
-    AdditiveUpdate, AlignmentReference, ConsensusEmbedding, ConsensusMetric, Embedding,
-    ExactUpdate, GrownMembers, HullGrowth, InitialWeights, Judgement, LinkEvidence, MetricReadOut,
-    MetricReport, MetricRule, MultiplicativeUpdate, PairLoss, PairQuestion, Questions, Reading,
-    UncertainObject, UpdateReport, UpdateRule, Updater, UpdaterSetup, Violations, relabelled,
+    AdditiveUpdate, AlignmentReference, ExactUpdate, InitialWeights, MultiplicativeUpdate,
+    PairLoss, PairQuestion, Questions, UncertainObject, UpdateReport, UpdateRule, Violations,
+    WeightUpdater, WeightUpdaterSetup, relabelled,
 };
 pub use consilience_trust::{
     ClusterDiagnostics, ClusterNumber, ConsensusCdf, Criterion, Diagnostics, MemberDiagnostics,
