@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Every room and the rooms that it may call. `*` is every other room but the program.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 16] = [
     ("consilience-core", &[]),
     ("consilience-num", &["consilience-core"]),
     ("consilience-generate", &["consilience-core", "consilience-num"]),
@@ -24,12 +24,14 @@ const ARROWS: [(&str, &[&str]); 14] = [
             "consilience-num",
         ],
     ),
+    ("consilience-simplex", &["consilience-core", "consilience-num"]),
     (
-        "consilience-simplex",
+        "consilience-follow",
         &[
+            "consilience-simplex",
+            "consilience-metric",
             "consilience-walk",
             "consilience-graph",
-            "consilience-metric",
             "consilience-core",
             "consilience-num",
         ],

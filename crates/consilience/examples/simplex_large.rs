@@ -8,8 +8,9 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use consilience::{
-    AdditiveUpdate, AlignmentReference, Ensemble, ExactUpdate, InitialWeights, LabelSlice, Link,
-    MultiplicativeUpdate, Partition, Result, Seed, UpdateRule, Updater, UpdaterSetup, with_labels,
+    AdditiveUpdate, AlignmentReference, Ensemble, ExactUpdate, InitialWeights, LabelSlice,
+    MultiplicativeUpdate, Pair, Partition, Result, Seed, UpdateRule, Updater, UpdaterSetup,
+    with_labels,
 };
 
 /// Peak resident memory of this process in MiB, where the system tells.
@@ -60,19 +61,20 @@ fn timed<T>(what: &str, times: usize, mut run: impl FnMut() -> T) -> T {
     last
 }
 
-fn constraints(n: usize, r: usize, count: usize, seed: u64) -> Vec<(usize, usize, Link)> {
+fn constraints(n: usize, r: usize, count: usize, seed: u64) -> Vec<Pair> {
     let mut s = Seed(seed).stream();
     let mut all = Vec::new();
     while all.len() < count {
         let (i, j) = (s.below(n), s.below(n));
         if i != j {
-            all.push((i, j, if class(i, r) == class(j, r) { Link::Must } else { Link::Cannot }));
+            let same = class(i, r) == class(j, r);
+            all.push(if same { Pair::must_link(i, j) } else { Pair::cannot_link(i, j) });
         }
     }
     all
 }
 
-fn updates(updater: &Updater, batch: &[(usize, usize, Link)]) -> Result<()> {
+fn updates(updater: &Updater, batch: &[Pair]) -> Result<()> {
     for (name, rule) in rules() {
         let mut fresh = updater.clone();
         fresh.set_rule(rule)?;
@@ -182,7 +184,7 @@ fn main() -> Result<()> {
         .start(InitialWeights::Given(weights));
     let updater = setup.updater(e)?;
     println!("opened in {:.2} s, peak {} MiB", start.elapsed().as_secs_f64(), peak());
-    let p = timed("hard labels of all objects", 5, || updater.partition());
+    let p = timed("hard labels of all objects", 5, || updater.by_weights().partition());
     println!("  {} clusters, peak {} MiB", p?.n_clusters(), peak());
     let mut s = Seed(1).stream();
     // Others every time: nobody asks twice for the same.
@@ -194,11 +196,12 @@ fn main() -> Result<()> {
     });
     let _ = timed("hard labels of 1,000 other objects", 21, || {
         asked = (0..1000).map(|_| s.below(n)).collect();
-        updater.labels_of(&asked)
+        updater.by_weights().labels_of(&asked)
     });
     let asked: Vec<usize> = (0..1000).map(|_| s.below(n)).collect();
-    let _ = timed("hard labels of 1,000 objects", 21, || updater.labels_of(&asked));
-    let _ = timed("memberships of 1,000 objects", 21, || updater.memberships_of(&asked));
+    let _ = timed("hard labels of 1,000 objects", 21, || updater.by_weights().labels_of(&asked));
+    let _ =
+        timed("memberships of 1,000 objects", 21, || updater.by_weights().memberships_of(&asked));
     let _ = timed("next 20 questions", 5, || updater.next_questions(20, Seed(0)));
     let bytes = timed("snapshot to bytes", 3, || updater.to_bytes());
     println!("  {} bytes", bytes.len());

@@ -18,10 +18,10 @@ use std::fs::File;
 
 use consilience::scores::{Normalizer, normalized_mutual_information};
 use consilience::{
-    AdditiveUpdate, ConstrainedClusterer, Constraints, Ensemble, ExactUpdate, Generator,
-    HullGrowth, Itml, KMeans, Link, LinkEvidence, MetricLearner, MetricRule, MpckMeans,
-    MultiplicativeUpdate, Partition, PckMeans, Reading, Result, Seed, SideInformation, UpdateRule,
-    Updater, UpdaterSetup,
+    AdditiveUpdate, ConstrainedClusterer, Constraints, Ensemble, ExactUpdate, Generator, Itml,
+    KMeans, LinkEvidence, MemberGrowth, MetricLearner, MetricRule, MpckMeans, MultiplicativeUpdate,
+    Pair, Partition, PckMeans, ReadOutMethod, Result, Seed, SideInformation, UpdateRule, Updater,
+    UpdaterSetup,
 };
 use ndarray::{Array1, Array2, Axis};
 use ndarray_npy::NpzReader;
@@ -133,7 +133,7 @@ fn members(data: &Data, recipe: &str, members: usize, seed: Seed) -> Result<Ense
 struct Run<'a> {
     data: &'a Data,
     ensemble: &'a Ensemble,
-    tiers: &'a [Vec<(usize, usize, Link)>],
+    tiers: &'a [Vec<Pair>],
     seed: Seed,
     /// Whether to print what each tier's choice was made by.
     evidence: bool,
@@ -165,18 +165,19 @@ impl Run<'_> {
                 scores = vec![self.score(&found)?; TIERS + 1];
             }
             "metric" | "unguarded" | "grown" => {
-                let rule = MetricRule::new(k).seed(self.seed).guarded(method != "unguarded");
+                let rule =
+                    MetricRule::new(k).seed(self.seed).cross_validated(method != "unguarded");
                 let mut metric = rule.open(self.ensemble, &())?;
                 scores.push(self.score(&metric.partition(self.ensemble, &links, &())?.output)?);
                 let mut ensemble = self.ensemble.clone();
                 for (t, tier) in self.tiers.iter().enumerate() {
                     let known = links.len();
-                    tier.iter().try_for_each(|&(i, j, link)| links.add(i, j, link))?;
+                    tier.iter().try_for_each(|p| links.add(p.i, p.j, p.link))?;
                     let new: Vec<_> = links.iter().skip(known).collect();
                     metric.follow(&ensemble, &new, &())?;
                     if method == "grown" {
-                        let growth =
-                            HullGrowth::new(KMeans::new()).seed(self.seed.derive("tier", t as u64));
+                        let growth = MemberGrowth::new(KMeans::new())
+                            .seed(self.seed.derive("tier", t as u64));
                         let grown = growth.grow(x.into(), k, &links, &())?.output;
                         let mut all = self.ensemble.members().to_vec();
                         all.extend(grown.members);
@@ -186,13 +187,16 @@ impl Run<'_> {
                     let read = metric.read_out(&ensemble, &links, &())?.output;
                     scores.push(self.score(&read.partition(&ensemble, &())?)?);
                     if self.evidence {
-                        let j = read.judgement();
-                        print!("evidence {method} tier {} reads {}:", t + 1, j.reading.name());
-                        for reading in
-                            [Reading::Plain, Reading::Joined, Reading::Metric, Reading::Grown]
-                        {
+                        let j = read.cross_validation();
+                        print!("evidence {method} tier {} reads {}:", t + 1, j.chosen.name());
+                        for method in [
+                            ReadOutMethod::Plain,
+                            ReadOutMethod::PlainGrown,
+                            ReadOutMethod::Metric,
+                            ReadOutMethod::MetricGrown,
+                        ] {
                             let found = metric
-                                .read_as(reading, &ensemble, &())?
+                                .read_out_by(method, &ensemble, &())?
                                 .partition(&ensemble, &())?;
                             print!(" {:.4}", self.score(&found)?);
                         }
@@ -200,12 +204,12 @@ impl Run<'_> {
                         println!(
                             " scores {:.3} {:.3} +-{:.3} {:.3} +-{:.3} {:.3} +-{:.3}",
                             j.plain.score(),
-                            of(j.joined),
-                            j.joined_error,
+                            of(j.plain_grown),
+                            j.plain_grown_error,
                             j.metric.score(),
                             j.metric_error,
-                            of(j.grown),
-                            j.grown_error
+                            of(j.metric_grown),
+                            j.metric_grown_error
                         );
                     }
                 }
@@ -217,16 +221,20 @@ impl Run<'_> {
                     _ => MultiplicativeUpdate::default().into(),
                 };
                 let mut updater = UpdaterSetup::new(k).rule(rule).updater(self.ensemble.clone())?;
-                scores.push(self.score(&updater.partition_by_kmeans(self.seed, &())?.output)?);
+                scores.push(
+                    self.score(&updater.by_weights().partition_by_kmeans(self.seed, &())?.output)?,
+                );
                 for tier in self.tiers {
                     updater.update(tier)?;
-                    scores.push(self.score(&updater.partition_by_kmeans(self.seed, &())?.output)?);
+                    scores.push(self.score(
+                        &updater.by_weights().partition_by_kmeans(self.seed, &())?.output,
+                    )?);
                 }
             }
             _ => {
                 scores.push(f64::NAN);
                 for tier in self.tiers {
-                    tier.iter().try_for_each(|&(i, j, link)| links.add(i, j, link))?;
+                    tier.iter().try_for_each(|p| links.add(p.i, p.j, p.link))?;
                     scores.push(self.score(&self.on_features(method, &links)?)?);
                 }
             }
@@ -291,13 +299,13 @@ fn main() -> Result<()> {
             let Some(data) = read(set, seed) else { break };
             let ensemble = members(&data, &recipe, count, seed)?;
             let mut draw = seed.derive("links", 0).stream();
-            let tiers: Vec<Vec<(usize, usize, Link)>> = (0..TIERS)
+            let tiers: Vec<Vec<Pair>> = (0..TIERS)
                 .map(|_| {
                     (0..LINKS)
                         .map(|_| {
                             let (i, j) = (draw.below(data.x.nrows()), draw.below(data.x.nrows()));
                             let same = data.truth.label(i) == data.truth.label(j);
-                            (i, j, if same { Link::Must } else { Link::Cannot })
+                            if same { Pair::must_link(i, j) } else { Pair::cannot_link(i, j) }
                         })
                         .collect()
                 })
@@ -356,7 +364,10 @@ fn time(n: usize, d: usize) -> Result<()> {
     let mut updater = Updater::new(Ensemble::from_array(labels.view())?, 10)?;
     let links: Vec<_> = (0..TIERS * LINKS)
         .map(|_| (draw.below(n), draw.below(n)))
-        .map(|(i, j)| (i, j, if class[i] == class[j] { Link::Must } else { Link::Cannot }))
+        .map(|(i, j)| match class[i] == class[j] {
+            true => Pair::must_link(i, j),
+            false => Pair::cannot_link(i, j),
+        })
         .collect();
     let mut started = std::time::Instant::now();
     let mut lap = |what: &str| {
@@ -366,7 +377,7 @@ fn time(n: usize, d: usize) -> Result<()> {
     updater.update(&links)?;
     updater.open_metric(&())?;
     lap("open");
-    let growth = HullGrowth::new(KMeans::new());
+    let growth = MemberGrowth::new(KMeans::new());
     growth.grow(x.view().into(), 10, updater.constraints(), &())?;
     lap("members");
     updater.grow(x.view().into(), &growth, 0.0, &())?;

@@ -15,17 +15,25 @@ pub use consilience_consensus::{
     LocallyWeighted, Lwea, Lwgp, Mcla, MixtureModel, Qmi, SimRank, SoftMixtureModel, USenc, Voting,
     Weac, WeightedCoAssociation, propagated_cluster_similarity,
 };
+pub use consilience_constrained::{
+    Ccskl, CopKMeans, Fpc, MpckMeans, Nnc, PckMeans, Pmmc, SeededKMeans, UnderMetric,
+};
 pub use consilience_core::{
-    BaseClusterer, Clusters, ConsensusFunction, Constraints, Dendrogram, Ensemble, Error,
-    ErrorKind, Features, Fit, GraphPartitioner, Grouping, Hierarchy, LabelInt, LabelSlice, Link,
-    Linkage, Memberships, MemoryBudget, Merge, Microclusters, NodeConsensus, NodeMemberships,
-    Observer, Pair, Partition, RawLabel, Report, Result, Seed, Similarity, SimilarityGraph, Status,
-    Stream, check_symmetric, scores, with_labels,
+    Assign, BaseClusterer, Clustering, Clusters, ConsensusFunction, ConstrainedClusterer,
+    Constraints, Dendrogram, Ensemble, Error, ErrorKind, Features, Fit, GraphPartitioner, Grouping,
+    Hierarchy, LabelInt, LabelSlice, Link, Linkage, Memberships, MemoryBudget, Merge,
+    Microclusters, NodeConsensus, NodeMemberships, Observer, Pair, Partition, RawLabel, Report,
+    Result, Seed, SideInformation, Similarity, SimilarityGraph, Status, Stream, check_symmetric,
+    scores, with_labels,
 };
 pub use consilience_crowd::{
     AlternativeClustering, AnswerCounts, Answers, BlockModel, BlockModelResult, CrowdClustering,
     CrowdMethod, CrowdRates, CrowdResult, GroupAnswer, KeywordAnswer, PairAnswer, PairCount,
     PenaltyChoice, Question, WorkerRates,
+};
+pub use consilience_follow::{
+    ConsensusEmbedding, ConsensusMetric, CrossValidation, Embedding, GrownMembers, LinkEvidence,
+    MemberGrowth, MetricReadOut, MetricReport, MetricRule, ReadOutMethod, Updater, UpdaterSetup,
 };
 pub use consilience_generate::{
     Agglomerative, Generator, KMeans, KMeansClusters, KernelKMeans, MiniBatchKMeans, Rpcl, Scale,
@@ -40,15 +48,13 @@ pub use consilience_graph::{
     linkage, linked_method, normalized_crowd_agreement, similarity_from_sprs, vat_order,
 };
 pub use consilience_metric::{
-    Assign, Ccskl, Clustering, ConstrainedClusterer, CopKMeans, Dca, Fpc, Itml, LinearMap, Lmnn,
-    MetricLearner, Mmc, MpckMeans, Nnc, PckMeans, Pmmc, Rca, RsdDiagonal, RsdFull, RsdMetric,
-    SeededKMeans, Separation, SideInformation, cluster_under,
+    Dca, Itml, LinearMap, Lmnn, MetricLearner, Mmc, Rca, RsdDiagonal, RsdFull, RsdMetric,
+    Separation,
 };
 pub use consilience_simplex::{
-    AdditiveUpdate, AlignmentReference, ConsensusEmbedding, ConsensusMetric, Embedding,
-    ExactUpdate, GrownMembers, HullGrowth, InitialWeights, Judgement, LinkEvidence, MetricReadOut,
-    MetricReport, MetricRule, MultiplicativeUpdate, PairLoss, PairQuestion, Questions, Reading,
-    UncertainObject, UpdateReport, UpdateRule, Updater, UpdaterSetup, Violations, relabelled,
+    AdditiveUpdate, AlignmentReference, ExactUpdate, InitialWeights, MultiplicativeUpdate,
+    PairLoss, PairQuestion, Questions, UncertainObject, UpdateReport, UpdateRule, Violations,
+    WeightUpdater, WeightUpdaterSetup, relabelled,
 };
 pub use consilience_trust::{
     ClusterDiagnostics, ClusterNumber, ConsensusCdf, Criterion, Diagnostics, MemberDiagnostics,

@@ -1,13 +1,13 @@
-//! The embedding and the metric straight from their definitions, on dense matrices.
+//! The embedding straight from its definition, on dense matrices.
 
 use consilience_core::Ensemble;
 use consilience_num::eigen::symmetric_eigen;
-use ndarray::{Array1, Array2};
+use ndarray::Array2;
 
-/// Inner products of the places of all objects, all dimensions: with `X X' = U sigma^2 U'` over the
+/// Inner products of the positions of all objects, all dimensions: with `X X' = U sigma^2 U'` over the
 /// objects one by one, `D_r^-1/2 U sigma^2p U' D_r^-1/2` times what makes the constant direction 1.
 /// 0 for unlabelled objects.
-pub(super) fn inner_products(ensemble: &Ensemble, weights: &[f64], power: f64) -> Array2<f64> {
+pub(crate) fn inner_products(ensemble: &Ensemble, weights: &[f64], power: f64) -> Array2<f64> {
     let n = ensemble.n_objects();
     let mut columns: Vec<(f64, Vec<usize>)> = Vec::new();
     for (m, &w) in ensemble.members().iter().zip(weights) {
@@ -37,31 +37,4 @@ pub(super) fn inner_products(ensemble: &Ensemble, weights: &[f64], power: f64) -
     Array2::from_shape_fn((n, n), |(i, j)| {
         total * g[[i, j]] / (safe(rows[i]) * safe(rows[j])).sqrt()
     })
-}
-
-/// Davis et al. 2007, Algorithm 1, for links (v, must), from the identity.
-pub(super) fn itml(
-    links: &[(Vec<f64>, bool)],
-    near: f64,
-    far: f64,
-    gamma: f64,
-    sweeps: usize,
-) -> Array2<f64> {
-    let q = links[0].0.len();
-    let mut a = Array2::<f64>::eye(q);
-    let mut state: Vec<(f64, f64)> =
-        links.iter().map(|l| (if l.1 { near } else { far }, 0.0)).collect();
-    for _ in 0..sweeps {
-        for ((v, must), (xi, lambda)) in links.iter().zip(&mut state) {
-            let (v, delta) = (Array1::from(v.clone()), if *must { 1.0 } else { -1.0 });
-            let av = a.dot(&v);
-            let p = v.dot(&av);
-            let alpha = lambda.min(delta * gamma / (gamma + 1.0) * (1.0 / p - 1.0 / *xi));
-            let beta = delta * alpha / (1.0 - delta * alpha * p);
-            *xi = gamma * *xi / (gamma + delta * alpha * *xi);
-            *lambda -= alpha;
-            a = a + Array2::from_shape_fn((q, q), |(i, j)| beta * av[i] * av[j]);
-        }
-    }
-    a
 }

@@ -1,48 +1,48 @@
 use std::sync::Arc;
 
+use consilience_core::SideInformation;
 use consilience_core::{Constraints, Ensemble, Error, Observer, Partition, Result, Seed};
-use consilience_metric::SideInformation;
 use consilience_num::kmeans::{self, KMeansOptions};
 use ndarray::{Array2, ArrayView2, ArrayViewMut1};
 use rayon::prelude::*;
 
-use super::evidence::{Judgement, Reading};
-use super::ground::{Ground, Products, variance};
-use super::place::{ConsensusEmbedding, SOME, best};
+use crate::consensus_embedding::{ConsensusEmbedding, OBJECTS_PER_TASK};
+use crate::coordinates::{Coordinates, variance};
+use crate::cross_validation::{CrossValidation, ReadOutMethod};
+use crate::products::{Products, best};
 
-/// Sweeps over the linked sets.
+/// Sweeps over the linked groups at most.
 const SWEEPS: usize = 20;
-/// Microclusters that a fold is judged by, at most.
-const JUDGED: usize = 4_096;
+/// Microclusters that centres are found on for a fold, at most.
+const FOLD_NODES: usize = 4_096;
 
-/// A clustering by centres on the embedding, ready to label all objects, or a few asked ones in O(M
-/// k) each.
+/// A clustering by centres on the embedding: it labels all objects, or a few in O(M k) each.
 ///
 /// [`ConsensusMetric::read_out`](crate::ConsensusMetric::read_out) makes it and has the example.
 ///
 /// The centre h under a metric `M = L L'` takes an object at x where `x' L c_h - |c_h|^2 / 2` is
-/// largest; x is the mean of the places of its clusters, so that one number per cluster and centre
-/// is all that is read.
+/// largest; x is the mean of the positions of its clusters, so that one number per cluster and
+/// centre is enough.
 #[derive(Clone, Debug)]
 pub struct MetricReadOut {
-    pub(super) ground: Ground,
+    pub(crate) coordinates: Coordinates,
     products: Products,
     offset: Vec<f64>,
     /// Total variance of the objects under the metric.
-    pub(super) spread: f64,
-    /// Objects that links speak of, ascending, with the centre that they were given.
-    placed: Vec<(u32, u32)>,
-    pub(super) judgement: Judgement,
+    pub(crate) spread: f64,
+    /// Linked objects, ascending, with the centre of their group.
+    assigned: Vec<(u32, u32)>,
+    pub(crate) cross_validation: CrossValidation,
 }
 
-/// What k-means needs to know.
-pub(super) struct Cut<'a> {
-    pub clusters: usize,
-    pub restarts: usize,
-    pub seed: Seed,
+/// How k-means is run.
+pub(crate) struct Cut<'a> {
+    pub(crate) clusters: usize,
+    pub(crate) restarts: usize,
+    pub(crate) seed: Seed,
     /// Whether a sample of the microclusters is enough.
-    pub quick: bool,
-    pub observer: &'a dyn Observer,
+    pub(crate) quick: bool,
+    pub(crate) observer: &'a dyn Observer,
 }
 
 impl Cut<'_> {
@@ -50,11 +50,14 @@ impl Cut<'_> {
     fn some(&self, embedding: &ConsensusEmbedding) -> (Vec<u32>, Vec<f64>) {
         let (nodes, sizes) = (embedding.nodes(), embedding.sizes());
         let n = nodes.len();
-        if !self.quick || n <= JUDGED {
+        if !self.quick || n <= FOLD_NODES {
             return (nodes.to_vec(), sizes.to_vec());
         }
-        let at = |t: usize| t * n / JUDGED;
-        ((0..JUDGED).map(|t| nodes[at(t)]).collect(), (0..JUDGED).map(|t| sizes[at(t)]).collect())
+        let at = |t: usize| t * n / FOLD_NODES;
+        (
+            (0..FOLD_NODES).map(|t| nodes[at(t)]).collect(),
+            (0..FOLD_NODES).map(|t| sizes[at(t)]).collect(),
+        )
     }
 
     fn centres(&self, rows: &Array2<f64>, sizes: &[f64], purpose: &str) -> Result<Array2<f64>> {
@@ -74,26 +77,26 @@ fn to_unit(mut row: ArrayViewMut1<'_, f64>) {
 }
 
 impl MetricReadOut {
-    /// k-means on the directions of the places, without a metric.
-    pub(super) fn of_directions(
+    /// k-means on the directions of the positions, without a metric.
+    pub(crate) fn of_directions(
         embedding: &Arc<ConsensusEmbedding>,
         ensemble: &Ensemble,
         cut: &Cut<'_>,
     ) -> Result<Self> {
         cut.observer.check()?;
         let (nodes, sizes) = cut.some(embedding);
-        let places = embedding.rows(ensemble, &nodes);
-        let mut rows = places.clone();
+        let positions = embedding.rows(ensemble, &nodes);
+        let mut rows = positions.clone();
         rows.rows_mut().into_iter().for_each(to_unit);
         let mut centres = cut.centres(&rows, &sizes, "plain")?;
         centres.rows_mut().into_iter().for_each(to_unit);
-        // All centres being as long as each other, the largest product with a place is that with
+        // All centres being as long as each other, the largest product with a position is that with
         // its direction.
         let offset = vec![0.0; centres.nrows()];
-        let spread = variance(&places, &sizes);
-        let ground = Ground::new(Arc::clone(embedding));
+        let spread = variance(&positions, &sizes);
+        let coordinates = Coordinates::new(Arc::clone(embedding));
         Ok(Self::at(
-            &ground,
+            &coordinates,
             Array2::eye(embedding.n_dimensions()).view(),
             &centres,
             offset,
@@ -101,57 +104,48 @@ impl MetricReadOut {
         ))
     }
 
-    /// k-means on places times `map`.
-    pub(super) fn of(
-        ground: &Ground,
+    /// k-means on coordinates times `map`.
+    pub(crate) fn of(
+        coordinates: &Coordinates,
         ensemble: &Ensemble,
         map: ArrayView2<'_, f64>,
         cut: &Cut<'_>,
     ) -> Result<Self> {
         cut.observer.check()?;
-        let (nodes, sizes) = cut.some(&ground.embedding);
-        let rows = ground.rows(ensemble, &nodes).dot(&map);
+        let (nodes, sizes) = cut.some(&coordinates.embedding);
+        let rows = coordinates.rows(ensemble, &nodes).dot(&map);
         let centres = cut.centres(&rows, &sizes, "metric")?;
         let offset = centres.rows().into_iter().map(|c| -0.5 * c.dot(&c)).collect();
-        Ok(Self::at(ground, map, &centres, offset, variance(&rows, &sizes)))
+        Ok(Self::at(coordinates, map, &centres, offset, variance(&rows, &sizes)))
     }
 
     fn at(
-        ground: &Ground,
+        coordinates: &Coordinates,
         map: ArrayView2<'_, f64>,
         centres: &Array2<f64>,
         offset: Vec<f64>,
         spread: f64,
     ) -> Self {
         MetricReadOut {
-            products: ground.products(map, centres),
-            ground: ground.clone(),
+            products: coordinates.products(map, centres),
+            coordinates: coordinates.clone(),
             offset,
             spread,
-            placed: Vec::new(),
-            judgement: Judgement::default(),
+            assigned: Vec::new(),
+            cross_validation: CrossValidation::default(),
         }
     }
 
     /// The products of some objects with every centre, without the offsets, in rows; `None` for
-    /// objects that lie nowhere.
+    /// objects that no member labels.
     fn scores(&self, ensemble: &Ensemble, objects: &[usize]) -> Vec<Option<Vec<f64>>> {
-        let k = self.offset.len();
-        let mut scores = vec![0.0; objects.len() * k];
-        let table = self.products.table.view();
-        let lies =
-            self.ground.embedding.gather(ensemble, table, objects.iter().copied(), &mut scores);
-        for (&object, score) in objects.iter().zip(scores.chunks_exact_mut(k.max(1))) {
-            self.products.add_features(object, score);
-        }
-        let score = |(t, lies): (usize, bool)| lies.then(|| scores[t * k..][..k].to_vec());
-        lies.into_iter().enumerate().map(score).collect()
+        self.products.scores(&self.coordinates.embedding, ensemble, objects, self.offset.len())
     }
 
-    /// Gives every set of must-linked objects one centre: the best for all of them together, at the
-    /// price of `spread` for each set apart from it that has the same.
-    pub(super) fn place_sets(&mut self, ensemble: &Ensemble, constraints: &Constraints) {
-        self.placed.clear();
+    /// Gives every group of must-linked objects one centre: the best for all of them together, where
+    /// `spread` is added for each cannot-linked group that has the same centre.
+    pub(crate) fn assign_groups(&mut self, ensemble: &Ensemble, constraints: &Constraints) {
+        self.assigned.clear();
         let (k, side) = (self.offset.len(), SideInformation::from_constraints(constraints));
         if k == 0 {
             return;
@@ -196,7 +190,7 @@ impl MetricReadOut {
                 break;
             }
         }
-        self.placed = side
+        self.assigned = side
             .labelled_objects()
             .iter()
             .filter_map(|&(i, set)| {
@@ -206,19 +200,21 @@ impl MetricReadOut {
             .collect();
     }
 
-    /// Centres that there are: at most k, fewer where fewer objects are told apart.
+    /// Number of centres: k, or fewer where the ensemble distinguishes fewer objects.
     pub fn n_clusters(&self) -> usize {
         self.offset.len()
     }
 
     /// Which clustering this is: the plain consensus, or one under a learned metric.
-    pub fn reading(&self) -> Reading {
-        self.judgement.reading
+    #[doc(alias = "reading")]
+    pub fn method(&self) -> ReadOutMethod {
+        self.cross_validation.chosen
     }
 
-    /// The evidence that it was chosen by.
-    pub fn judgement(&self) -> &Judgement {
-        &self.judgement
+    /// The cross-validation that it was chosen by.
+    #[doc(alias = "judgement")]
+    pub fn cross_validation(&self) -> &CrossValidation {
+        &self.cross_validation
     }
 
     /// All objects; those that no member labels are unlabelled.
@@ -230,13 +226,13 @@ impl MetricReadOut {
     /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another
     /// ensemble, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn partition(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Partition> {
-        self.ground.embedding.check(ensemble)?;
+        self.coordinates.embedding.check(ensemble)?;
         if self.offset.is_empty() {
             return Partition::from_fn(ensemble.n_objects(), |_| None);
         }
-        let mut labels =
-            self.ground.embedding.best_column(ensemble, &self.products, &self.offset, observer)?;
-        for &(i, h) in &self.placed {
+        let embedding = &self.coordinates.embedding;
+        let mut labels = self.products.best_centres(embedding, ensemble, &self.offset, observer)?;
+        for &(i, h) in &self.assigned {
             if let Some(label) = labels.get_mut(i as usize) {
                 *label = Some(h);
             }
@@ -256,12 +252,12 @@ impl MetricReadOut {
     /// not exist, [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for
     /// another ensemble.
     pub fn labels(&self, ensemble: &Ensemble, objects: &[usize]) -> Result<Vec<Option<usize>>> {
-        self.ground.embedding.check(ensemble)?;
+        self.coordinates.embedding.check(ensemble)?;
         if let Some(i) = objects.iter().find(|&&i| i >= ensemble.n_objects()) {
             return Err(Error::out_of_range(format!("object {i} of {}", ensemble.n_objects())));
         }
         Ok(objects
-            .par_chunks(SOME)
+            .par_chunks(OBJECTS_PER_TASK)
             .flat_map_iter(|some| self.labels_known(ensemble, some))
             .collect())
     }
@@ -270,8 +266,8 @@ impl MetricReadOut {
     fn labels_known(&self, ensemble: &Ensemble, objects: &[usize]) -> Vec<Option<usize>> {
         let scores = self.scores(ensemble, objects);
         let label = |(&object, score): (&usize, Option<Vec<f64>>)| {
-            if let Ok(at) = self.placed.binary_search_by_key(&(object as u32), |p| p.0) {
-                return Some(self.placed[at].1 as usize);
+            if let Ok(at) = self.assigned.binary_search_by_key(&(object as u32), |p| p.0) {
+                return Some(self.assigned[at].1 as usize);
             }
             score
                 .filter(|score| !score.is_empty())
@@ -281,7 +277,7 @@ impl MetricReadOut {
     }
 
     /// The centre of an object that exists.
-    pub(super) fn label(&self, ensemble: &Ensemble, object: usize) -> Option<usize> {
+    pub(crate) fn label(&self, ensemble: &Ensemble, object: usize) -> Option<usize> {
         self.labels_known(ensemble, &[object])[0]
     }
 }
