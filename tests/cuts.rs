@@ -2,7 +2,7 @@
 //! values of other tools on the same draws.
 //!
 //! The pools are not part of the project: without them the tests say so and pass
-//! (`tests/reference/mod.rs`). `cargo test -p consilience --release --test cuts -- --nocapture`
+//! (`tests/reference/mod.rs`). `cargo test -p consilience-tests --release --test cuts -- --nocapture`
 //! prints the tables of `docs/graph-cuts.md`; with `--features metis` those of METIS as well.
 
 mod reference;

@@ -1,4 +1,4 @@
-#![doc = include_str!("../../../README.md")]
+#![doc = include_str!("../README.md")]
 
 pub use consilience_bregman::{
     Divergence, KullbackLeibler, Line, PairEvidence, Pairs, Pcc, Solution, Solver,
