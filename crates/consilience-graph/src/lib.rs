@@ -30,6 +30,8 @@
 //! [`Cspa`], [`Hgpa`] and [`Mcla`] those of the ensemble; [`LinkBased`] and [`RandomWalker`] look
 //! beyond direct links.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod agglomeration;
 mod average;
 mod clique_cut;

@@ -211,7 +211,8 @@ fn table(title: &str, worlds: &[World]) -> Result<()> {
 /// What the criteria choose, with the first draw of each group.
 fn numbers(worlds: &[World]) -> Result<()> {
     println!(
-        "\nNumber of clusters (first draw of each)\n\n| | truth | recommended | eigengap | pac | lifetime | delta-area |"
+        "\nNumber of clusters (first draw of each)\n\n\
+         | | truth | recommended | eigengap | pac | lifetime | delta-area |"
     );
     println!("|---|---|---|---|---|---|---|");
     let mut seen = Vec::new();

@@ -190,7 +190,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                 .second_answer(method == CrowdMethod::Auto)
                 .fit(&answers, &())?;
             println!(
-                "  {:12} {:.3}  ARI {:.3}  F1 {:.3}  {:6.2} s  {} ({}) {:?} {:?} {} workers named, second answer {}",
+                "  {:12} {:.3}  ARI {:.3}  F1 {:.3}  {:6.2} s  \
+                 {} ({}) {:?} {:?} {} workers named, second answer {}",
                 method.name(),
                 nmi(&fit.output.partition)?,
                 adjusted_rand(&truth, &fit.output.partition)?,

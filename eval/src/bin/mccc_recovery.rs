@@ -114,7 +114,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut all = Vec::new();
     for noise in [0.0, 0.3] {
         println!(
-            "\nnoise {noise}\n\n| N | constraints, median of {seeds} (least to most) | seconds |\n|---|---|---|"
+            "\nnoise {noise}\n\n\
+             | N | constraints, median of {seeds} (least to most) | seconds |\n|---|---|---|"
         );
         let mut series = Series { noise, found: Vec::new() };
         for n in [5_000, 10_000, 20_000, 50_000, 100_000].into_iter().filter(|&n| n <= largest) {

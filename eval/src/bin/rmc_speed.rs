@@ -33,7 +33,8 @@ fn main() -> consilience::Result<()> {
             let start = Instant::now();
             let fit = RobustCompletion::new().penalty(Penalty::Scaled(c)).fit(&observed, &())?;
             println!(
-                "n = {n}, {clusters} clusters, {:.0} % wrong, c = {c}: {:.2} s, {} iterations, rank {}, gap {:.1e}, {}",
+                "n = {n}, {clusters} clusters, {:.0} % wrong, c = {c}: {:.2} s, \
+                 {} iterations, rank {}, gap {:.1e}, {}",
                 100.0 * wrong,
                 start.elapsed().as_secs_f64(),
                 fit.report.iterations,

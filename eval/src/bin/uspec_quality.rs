@@ -50,7 +50,8 @@ fn main() -> Result<()> {
     let folder = shared_data::folder("features");
     let seeds: u64 = std::env::args().nth(1).and_then(|s| s.parse().ok()).unwrap_or(5);
     println!(
-        "| set | k-means | U-SPEC | U-SENC | PTGP | EAC-AL | members |\n|---|---|---|---|---|---|---|"
+        "| set | k-means | U-SPEC | U-SENC | PTGP | EAC-AL | members |\n\
+         |---|---|---|---|---|---|---|"
     );
     for (name, scale, one_hot) in [
         ("segmentation", Scale::ZScore, false),
