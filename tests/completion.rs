@@ -2,7 +2,7 @@
 //! project: without them the tests say so and pass.
 
 use consilience::ndarray::{Array1, Array2, Axis, Ix1, Ix2, OwnedRepr, stack};
-use consilience::{Constraints, Link, Mccc, Partition, Seed, Status, scores};
+use consilience::{Constraints, Link, Mccc, Partition, Seed, SideInformation, Status, scores};
 use ndarray_npy::NpzReader;
 
 #[path = "reference/shared_data.rs"]
@@ -35,12 +35,12 @@ fn constraints(truth: &Partition, pairs: usize) -> Constraints {
 }
 
 fn nmi(x: &Array2<f64>, truth: &Partition, pairs: usize) -> f64 {
-    let known = constraints(truth, pairs);
-    let found = Mccc::new(truth.n_clusters()).fit(x.view().into(), &known, &()).unwrap();
+    let known = SideInformation::from_constraints(&constraints(truth, pairs));
+    let found = Mccc::new(truth.n_clusters()).fit_completed(x.view(), &known, &()).unwrap();
     println!("{pairs} pairs: {:?}", found.report.notes);
     assert_eq!(found.report.status, Status::Solved);
     scores::normalized_mutual_information(
-        &found.output.partition,
+        &found.output.clustering.partition,
         truth,
         scores::Normalizer::Arithmetic,
     )

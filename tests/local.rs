@@ -81,7 +81,7 @@ fn details_of_the_first_draw() {
             expected.sort_by(f64::total_cmp);
             assert_eq!(eci.len(), expected.len());
             assert!(eci.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12), "{}", pool.name);
-            let graph = LocallyWeighted::default().similarity(&e, &()).unwrap().output;
+            let graph = LocallyWeighted::default().similarity(&e).unwrap();
             let objects: Vec<usize> = integers(&detail["object_index"]).collect();
             for (a, &i) in objects.iter().enumerate() {
                 for (b, &j) in objects.iter().enumerate().filter(|&(b, _)| b != a) {

@@ -1,13 +1,11 @@
 //! Laws of consensus functions.
 
 use crate::labels;
-use crate::watch::{cancellation, progress, succeed, threads};
-use crate::worlds::{Planted, distinct_rows, heard, plant, show, small_worlds};
+use crate::run::{Make, run};
+use crate::watch::{cancellation, progress, threads};
+use crate::worlds::{Planted, plant, show, small_worlds};
 use crate::{Profile, broken, hold};
 use consilience_core::{ConsensusFunction, Ensemble, Fit, Partition, Result, Seed, scores};
-
-/// Makes the method for a number of clusters.
-pub(super) type Make<'a> = &'a dyn Fn(usize) -> Box<dyn ConsensusFunction<Output = Partition>>;
 
 /// One law: its name, and what panics where it is broken.
 pub(super) type Law = (&'static str, fn(&str, Make<'_>, &Profile));
@@ -53,50 +51,6 @@ pub fn consensus_function(
     for (name, law) in LAWS {
         law(name, make, profile);
     }
-}
-
-/// Runs the method, which must succeed, and checks what every result must obey.
-pub(super) fn run(
-    law: &str,
-    make: Make<'_>,
-    profile: &Profile,
-    k: usize,
-    ensemble: &Ensemble,
-) -> Fit<Partition> {
-    let input = || format!("k = {k}, {}", show(ensemble));
-    let before = ensemble.clone();
-    let fit = succeed(law, &input(), || make(k).fit(ensemble, &()));
-    hold(law, *ensemble == before, || format!("the input changed: {}", input()));
-    let out = &fit.output;
-    let n = ensemble.n_objects();
-    hold(law, out.n_objects() == n, || {
-        format!("{} objects out of {n} on {}", out.n_objects(), input())
-    });
-    for i in 0..n {
-        let (is, should) = (out.label(i).is_some(), heard(ensemble, i));
-        hold(law, is == should, || {
-            let word = |labelled| if labelled { "labelled" } else { "unlabelled" };
-            format!("object {i} is {}, expected {} on {}", word(is), word(should), input())
-        });
-    }
-    let (found, most) = (out.n_clusters(), k.min(distinct_rows(ensemble)));
-    if profile.exact_clusters {
-        hold(law, found == most, || format!("{found} clusters, expected {most} on {}", input()));
-    } else if profile.checks_clusters {
-        hold(law, found <= most, || {
-            format!("{found} clusters, expected at most {most} on {}", input())
-        });
-    }
-    let told = most == k || fit.report.clusters_missing.is_some();
-    hold(law, told || !profile.checks_clusters, || {
-        format!(
-            "{found} clusters, but clusters missing {:?} on {}",
-            fit.report.clusters_missing,
-            input()
-        )
-    });
-    hold(law, out.sizes().iter().all(|&s| s > 0), || format!("an empty cluster on {}", input()));
-    fit
 }
 
 /// Clear structure, sizes unequal and no two members alike: nothing has to be decided by ties at k

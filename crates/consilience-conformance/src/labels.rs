@@ -1,6 +1,6 @@
 //! The rows about labels in the table of bad input, for consensus functions.
 
-use crate::consensus::{Make, run};
+use crate::run::{Make, run};
 use crate::watch::refuse;
 use crate::worlds::{distinct_rows, members, show};
 use crate::{Profile, hold};

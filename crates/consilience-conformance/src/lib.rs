@@ -49,6 +49,7 @@ mod base;
 mod consensus;
 mod labels;
 mod partitioner;
+mod run;
 mod similar;
 mod soft;
 mod watch;

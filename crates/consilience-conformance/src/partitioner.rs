@@ -168,7 +168,7 @@ fn run(
             format!("{found} clusters instead of {most} on {input}")
         });
         hold(law, (found < k) == (fit.report.clusters_missing.is_some()), || {
-            format!("status {:?} with {found} clusters on {input}", fit.report.status)
+            format!("clusters missing None with {found} clusters on {input}")
         });
     }
     fit

@@ -7,6 +7,11 @@ pub trait LabelInt:
 {
     /// The reserved value of an unlabelled object.
     const MISSING: Self;
+    /// Whether the object is unlabelled.
+    #[inline(always)]
+    fn is_missing(self) -> bool {
+        self == Self::MISSING
+    }
     /// The label as an index; meaningless for [`LabelInt::MISSING`].
     fn index(self) -> usize;
     /// The narrow form of an index that is known to fit.
@@ -101,7 +106,7 @@ impl<'a> LabelSlice<'a> {
 
 #[inline(always)]
 fn decode<L: LabelInt>(label: L) -> Option<usize> {
-    if label == L::MISSING { None } else { Some(label.index()) }
+    if label.is_missing() { None } else { Some(label.index()) }
 }
 
 /// Owned labels; see [`LabelSlice`].

@@ -167,7 +167,7 @@ impl Partition {
         let mut sizes = vec![0usize; self.clusters];
         with_labels!(self.labels(), |labels| {
             for &l in labels {
-                if l != LabelInt::MISSING {
+                if !l.is_missing() {
                     sizes[l.index()] += 1;
                 }
             }

@@ -98,7 +98,7 @@ impl ClusterIncidence {
         for (member, &first) in microclusters.rows().iter().zip(&members) {
             with_labels!(member.labels(), |labels| {
                 for (next, &l) in next.iter_mut().zip(labels) {
-                    if l != LabelInt::MISSING {
+                    if !l.is_missing() {
                         rows.entries[*next] = (first + l.index()) as u32;
                         *next += 1;
                     }

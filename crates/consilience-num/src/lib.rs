@@ -2,16 +2,20 @@
 //! sparse products, ordered parallel reductions, projection onto the simplex, the assignment
 //! problem.
 
-pub mod assignment;
+mod dot;
 pub mod eigen;
 mod float;
 pub mod kmeans;
+pub mod logdet;
 pub mod near;
 pub mod reduce;
+pub mod rows;
 pub mod simplex;
 pub mod sparse;
 pub mod svd;
 pub mod tally;
 pub mod transfer;
 
+pub use consilience_core::assignment;
+pub use dot::dot;
 pub use float::Float;

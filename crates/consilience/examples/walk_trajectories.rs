@@ -34,7 +34,7 @@ fn main() -> Result<()> {
     println!("best of {} members:  adjusted Rand index {best:.3}", members.len());
 
     // Objects that no member puts together, and what their walkers say.
-    let graph = ProbabilityTrajectories::default().similarity(&ensemble, &())?.output;
+    let graph = ProbabilityTrajectories::default().similarity(&ensemble)?;
     let s = graph.weights();
     let node = graph.grouping().of_object();
     // Summed similarity and number of pairs, between groups and within them.

@@ -12,7 +12,7 @@ pub(crate) mod update;
 
 use std::path::Path;
 
-use consilience::{Constraints, Ensemble, Link, Partition};
+use consilience::{Constraints, Ensemble, Link, Pair, Partition};
 
 use crate::failure::{Failure, Outcome};
 use crate::files;

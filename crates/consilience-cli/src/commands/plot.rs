@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Plot, terminal: &Terminal) -> Outcome<()> {
 
 fn co_association(args: &Plot, terminal: &Terminal) -> Outcome<String> {
     let ensemble = read_members(&args.input, &args.columns, terminal)?;
-    let graph = CoAssociation::default().similarity(&ensemble, terminal)?.output;
+    let graph = CoAssociation::default().fit(&ensemble, terminal)?.output;
     if graph.grouping().n_nodes() == 0 {
         return Err(Failure::Bad(format!("{}: no object is labelled", args.input.display())));
     }
@@ -59,7 +59,7 @@ fn co_association(args: &Plot, terminal: &Terminal) -> Outcome<String> {
 fn dendrogram(args: &Plot, terminal: &Terminal) -> Outcome<String> {
     let grown = methods::find(&args.method)?.tree(&args.params, Seed(args.common.seed))?;
     let ensemble = read_members(&args.input, &args.columns, terminal)?;
-    let graph = grown.similarity.similarity(&ensemble, terminal)?.output;
+    let graph = grown.similarity.fit(&ensemble, terminal)?.output;
     let sizes = graph.grouping().sizes().to_vec();
     if sizes.is_empty() {
         return Err(Failure::Bad(format!("{}: no object is labelled", args.input.display())));

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use consilience::{Constraints, Link};
+use consilience::{Constraints, Link, Pair};
 use csv::{ReaderBuilder, StringRecord};
 use rustc_hash::FxHashMap;
 
@@ -40,7 +40,7 @@ struct Row {
 }
 
 /// A batch of constraints: what it is called, and its pairs.
-pub(crate) type Batch = (String, Vec<(usize, usize, Link)>);
+pub(crate) type Batch = (String, Vec<Pair>);
 
 /// The constraints of a file batch by batch, in the order in which the batches first appear; all in
 /// one without a column that tells them apart.
@@ -53,7 +53,7 @@ pub(crate) fn read_batches(path: &Path) -> Outcome<Vec<Batch>> {
                 batches.push((name.clone(), Vec::new()));
                 batches.len() - 1
             });
-            batches[at].1.push((row.i, row.j, row.link));
+            batches[at].1.push(Pair { i: row.i, j: row.j, link: row.link });
         }
         Ok(batches)
     };

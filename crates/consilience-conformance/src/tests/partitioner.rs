@@ -102,7 +102,7 @@ fn every_law_catches_what_breaks_it() {
         ("graphs without nodes or links, and extreme weights", Flaw::RefusesLinkless, "no links"),
         ("graphs without nodes or links, and extreme weights", Flaw::LabelsTheSilent, "has label"),
         ("k = 0 is refused", Flaw::TakesNoClusters, "accepted"),
-        ("k above the number of nodes", Flaw::HidesFewer, "status Solved"),
+        ("k above the number of nodes", Flaw::HidesFewer, "clusters missing None"),
         ("objects follow their nodes", Flaw::DividesNodes, "is divided"),
         ("objects follow their nodes", Flaw::LabelsTheSilent, "has label"),
         ("blocks are found", Flaw::IgnoresLinks, "instead of four blocks"),

@@ -126,7 +126,7 @@ fn every_law_catches_what_breaks_it() {
         ("rows are distributions", Flaw::TrustsTheSilent, "evidence 1 of the silent"),
         ("rows are distributions", Flaw::PointsTheSilentSomewhere, "not uniform"),
         ("rows are distributions", Flaw::ObjectiveNaN, "objective NaN"),
-        ("rows are distributions", Flaw::TellsNothing, "status Solved"),
+        ("rows are distributions", Flaw::TellsNothing, "clusters missing None"),
         ("alike objects have equal rows", Flaw::GoesByPosition, "rows"),
         ("relabelling members changes no bit", Flaw::ChangesItsMind, "other memberships"),
         (LAWS[4].0, Flaw::CountsThreads, "with 3 threads"),

@@ -147,7 +147,7 @@ fn count_sorted<A: LabelInt, B: LabelInt>(
     ka: usize,
     kb: usize,
 ) -> Vec<(u32, u32, u32)> {
-    let labelled = |&(&x, &y): &(&A, &B)| x != A::MISSING && y != B::MISSING;
+    let labelled = |&(&x, &y): &(&A, &B)| !x.is_missing() && !y.is_missing();
     let mut starts = vec![0u32; ka + 1];
     for (x, _) in a.iter().zip(b).filter(labelled) {
         starts[x.index() + 1] += 1;

@@ -5,6 +5,8 @@ use faer::{Accum, MatMut, MatRef, Par};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use rayon::prelude::*;
 
+use crate::sparse::Csr;
+
 /// Rows of the product that one task computes.
 const ROWS: usize = 256;
 
@@ -28,7 +30,7 @@ const ROWS: usize = 256;
 ///     }
 /// }
 ///
-/// let top = truncated_eigen(&Ramp(1000), &TruncatedOptions { count: 2, ..Default::default() });
+/// let top = truncated_eigen(&Ramp(1000), &TruncatedOptions::new(2));
 /// assert!((top.values[0] - 999.0).abs() < 1e-9 && (top.values[1] - 998.0).abs() < 1e-9);
 /// ```
 pub trait SymmetricOperator: Sync {
@@ -73,6 +75,23 @@ impl SymmetricOperator for Array2<f64> {
             });
         } else {
             y.assign(&self.dot(&x));
+        }
+    }
+}
+
+/// A sparse matrix, symmetric; products with one that is not square are NaN.
+impl SymmetricOperator for Csr {
+    fn dim(&self) -> usize {
+        self.n_rows()
+    }
+
+    fn apply(&self, x: ArrayView2<f64>, mut y: ArrayViewMut2<f64>) {
+        let square = self.n_rows() == self.n_columns();
+        match (x.as_slice(), y.as_slice_mut()) {
+            (Some(x), Some(out)) if square => {
+                self.multiply(x, out, x.len() / self.n_rows().max(1));
+            }
+            _ => y.fill(f64::NAN),
         }
     }
 }
