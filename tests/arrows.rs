@@ -108,6 +108,7 @@ fn a_wrong_arrow_would_be_seen() {
         manifest: Default::default(),
     };
     let house = [
+        package("consilience-num", "consilience-core", "normal"),
         package("consilience-core", "consilience-num", "dev"),
         package("consilience-core", "consilience-core", "dev"),
         package("consilience-generate", "consilience-graph", "normal"),
