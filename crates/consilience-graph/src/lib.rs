@@ -31,6 +31,8 @@
 //! [`Dendrogram`] over any dissimilarities, [`TransferCut`] the cut of a bipartite graph and
 //! [`IncidenceSpectrum`] its eigenvectors.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod agglomeration;
 mod average;
 mod clique_cut;
