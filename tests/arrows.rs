@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Every room and the rooms that it may call. `*` is every other room but the program.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("consilience-core", &[]),
     ("consilience-num", &[]),
     ("consilience-generate", &["consilience-core", "consilience-num"]),
@@ -28,6 +28,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
         "consilience-simplex",
         &["consilience-graph", "consilience-metric", "consilience-core", "consilience-num"],
     ),
+    ("consilience-io", &["consilience-core"]),
     ("consilience-metric", &["consilience-core", "consilience-num"]),
     ("consilience-walk", &["consilience-graph", "consilience-core", "consilience-num"]),
     ("consilience-completion", &["consilience-graph", "consilience-core", "consilience-num"]),

@@ -13,7 +13,7 @@ pub use consilience_completion::{
 pub use consilience_core::{
     BaseClusterer, ConsensusFunction, Constraints, Ensemble, Error, ErrorKind, Features, Fit,
     GraphPartitioner, Grouping, LabelInt, LabelSlice, Link, Linkage, Memberships, MemoryBudget,
-    Observer, Partition, RawLabel, Report, Result, Seed, Similarity, SimilarityGraph, Status,
+    Observer, Pair, Partition, RawLabel, Report, Result, Seed, Similarity, SimilarityGraph, Status,
     Stream, check_symmetric, scores, with_labels,
 };
 pub use consilience_generate::{
@@ -55,6 +55,8 @@ pub use consilience_walk::{
 
 #[cfg(feature = "conformance")]
 pub use consilience_conformance as conformance;
+#[cfg(feature = "io")]
+pub use consilience_io as io;
 /// Numerical kernels without clustering words.
 pub use consilience_num as num;
 pub use ndarray;
