@@ -74,7 +74,8 @@ pub(crate) struct Demo {
 /// Arguments of `generate`.
 #[derive(Args)]
 #[command(
-    after_help = "Example: consilience generate features.npy -o pool.npz --members 30 --clusters 10..30 --feature-fraction 0.5"
+    after_help = "Example: consilience generate features.npy -o pool.npz --members 30 --clusters \
+         10..30 --feature-fraction 0.5"
 )]
 pub(crate) struct Generate {
     /// Features: n rows, d columns of numbers
@@ -119,9 +120,8 @@ pub(crate) struct Generate {
 
 /// Arguments of `consensus`.
 #[derive(Args)]
-#[command(
-    after_help = "Example: consilience consensus pool.csv\n         consilience consensus pool.npz --method pta-al --clusters 10 -o labels.csv --truth truth.csv"
-)]
+#[command(after_help = "Example: consilience consensus pool.csv\n         consilience consensus \
+         pool.npz --method pta-al --clusters 10 -o labels.csv --truth truth.csv")]
 pub(crate) struct Consensus {
     /// The ensemble: n rows, one column of labels per base clustering
     #[arg(required_unless_present = "list")]
@@ -130,7 +130,7 @@ pub(crate) struct Consensus {
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) method: String,
     /// Number of clusters, or auto: as many as several criteria agree on [default: as many as the
-    /// method itself finds, and auto for methods that need to be told]
+    /// method itself finds, and auto for methods that find none]
     #[arg(long, value_name = "K")]
     pub(crate) clusters: Option<Count>,
     /// Use only these base clusterings, for instance 3,17,20
@@ -198,7 +198,8 @@ pub(crate) struct Labelling {
 /// Arguments of `cluster`.
 #[derive(Args)]
 #[command(
-    after_help = "Example: consilience cluster features.csv --method pck-means --constraints pairs.csv --clusters 3 -o labels.csv"
+    after_help = "Example: consilience cluster features.csv --method pck-means --constraints \
+         pairs.csv --clusters 3 -o labels.csv"
 )]
 pub(crate) struct Cluster {
     /// Features: n rows, d columns of numbers
@@ -274,7 +275,8 @@ pub(crate) struct Crowd {
 /// Arguments of `complete`.
 #[derive(Args)]
 #[command(
-    after_help = "Example: consilience complete features.npy --constraints pairs.csv --clusters 5 -o labels.csv"
+    after_help = "Example: consilience complete features.npy --constraints pairs.csv --clusters \
+         5 -o labels.csv"
 )]
 pub(crate) struct Complete {
     /// Features: n rows, d columns of numbers
@@ -303,7 +305,8 @@ pub(crate) struct Complete {
 /// Arguments of `update`.
 #[derive(Args)]
 #[command(
-    after_help = "Example: consilience update pool.npz --clusters 10 --constraints pairs.csv --state pool.state -o labels.csv"
+    after_help = "Example: consilience update pool.npz --clusters 10 --constraints pairs.csv \
+         --state pool.state -o labels.csv"
 )]
 pub(crate) struct Update {
     /// The ensemble: n rows, one column of labels per base clustering

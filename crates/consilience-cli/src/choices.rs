@@ -32,11 +32,19 @@ impl<T, A> Choice<T, A> {
     pub(crate) fn build(&self, ask: &A, given: &[String]) -> Outcome<T> {
         (self.make)(ask, &Params::parse(self.name, self.params, given)?)
     }
+
+    /// The parameters that it takes, as a sentence.
+    pub(crate) fn takes(&self) -> String {
+        takes(self.name, self.params)
+    }
 }
 
 /// A row of a table of choices: how the value starts, and the setter of each parameter.
 macro_rules! choice {
-    ($name:literal, $wrap:expr, $start:expr $(, $param:ident: $kind:expr => $setter:expr)* $(,)?) => {
+    (
+        $name:literal, $wrap:expr, $start:expr
+        $(, $param:ident: $kind:expr => $setter:expr)* $(,)?
+    ) => {
         $crate::choices::Choice {
             name: $name,
             params: &[$(stringify!($param)),*],
@@ -62,11 +70,7 @@ pub(crate) struct Params<'a>(Vec<(&'a str, &'a str)>);
 impl<'a> Params<'a> {
     /// Takes the pairs apart; `known` are the names that the method takes.
     pub(crate) fn parse(method: &str, known: &[&str], given: &'a [String]) -> Outcome<Self> {
-        let takes = if known.is_empty() {
-            format!("{method} takes no parameters")
-        } else {
-            format!("{method} takes {}", known.join(", "))
-        };
+        let takes = takes(method, known);
         let mut pairs: Vec<(&str, &str)> = Vec::new();
         for param in given {
             let Some((name, value)) = param.split_once('=') else {
@@ -114,6 +118,13 @@ impl<'a> Params<'a> {
                 Err(refuse(name, text, &format!("one of {}", known.join(", "))))
             }
         }
+    }
+}
+
+fn takes(method: &str, params: &[&str]) -> String {
+    match params {
+        [] => format!("{method} takes no parameters"),
+        names => format!("{method} takes {}", names.join(", ")),
     }
 }
 

@@ -1,5 +1,4 @@
-//! What a command found, said once and printed as lines for people or as one JSON object for
-//! programs.
+//! What a command found: one value, printed as lines for people or as one JSON object for programs.
 
 use std::fmt::Display;
 use std::io::{ErrorKind, Write};
@@ -112,7 +111,7 @@ impl Summary {
     }
 }
 
-/// Prints one JSON object, with what every command tells added to it.
+/// Prints one JSON object, with the keys that every command has.
 fn print_json(mut object: Map<String, Value>, common: &Common, terminal: &Terminal) -> Outcome<()> {
     object.insert("seed".into(), json!(common.seed));
     object.insert("threads".into(), json!(rayon::current_num_threads()));
@@ -131,7 +130,7 @@ pub(crate) fn print(text: &str) -> Outcome<()> {
     }
 }
 
-/// Most memory this process has had, where the system tells.
+/// Most memory this process has had, where the system says.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -188,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn clusters_that_are_missing_are_told_once_there_are_any() {
+    fn missing_clusters_appear_where_there_are_any() {
         let mut report = Report::default();
         let keys = |report: &Report| {
             let mut summary = Summary::new();

@@ -86,13 +86,14 @@ impl AnswerTable {
 /// array per column. The columns are known by their names, in any order; others are ignored.
 ///
 /// # Errors
-/// [`ErrorKind::Io`](consilience_core::ErrorKind::Io) and [`ErrorKind::Format`](consilience_core::ErrorKind::Format),
+/// [`ErrorKind::Io`](consilience_core::ErrorKind::Io) and
+/// [`ErrorKind::Format`](consilience_core::ErrorKind::Format),
 /// with file, row and column.
 pub fn read_answers(path: impl AsRef<Path>) -> Result<AnswerTable> {
     read_answers_observed(path, &())
 }
 
-/// [`read_answers`], told to an observer, who may cancel it.
+/// [`read_answers`] with an observer, who may cancel it.
 ///
 /// # Errors
 /// As [`read_answers`], and [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).

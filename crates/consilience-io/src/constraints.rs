@@ -26,10 +26,11 @@ const COLUMNS: [&str; 4] = ["i", "j", "link", "batch"];
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::Io`](consilience_core::ErrorKind::Io), [`ErrorKind::Format`](consilience_core::ErrorKind::Format),
-/// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does not exist,
-/// [`ErrorKind::Contradiction`](consilience_core::ErrorKind::Contradiction) for a row that contradicts
-/// those above it. The message names file and line.
+/// [`ErrorKind::Io`](consilience_core::ErrorKind::Io),
+/// [`ErrorKind::Format`](consilience_core::ErrorKind::Format),
+/// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does not
+/// exist, [`ErrorKind::Contradiction`](consilience_core::ErrorKind::Contradiction) for a row that
+/// contradicts those above it. The message names file and line.
 pub fn read_constraints(path: impl AsRef<Path>, objects: usize) -> Result<Constraints> {
     let path = path.as_ref();
     let read = || {
@@ -69,7 +70,8 @@ pub struct Batch {
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::Io`](consilience_core::ErrorKind::Io) and [`ErrorKind::Format`](consilience_core::ErrorKind::Format),
+/// [`ErrorKind::Io`](consilience_core::ErrorKind::Io) and
+/// [`ErrorKind::Format`](consilience_core::ErrorKind::Format),
 /// with file and line. Whether the objects exist and the pairs agree is seen where they are used.
 pub fn read_batches(path: impl AsRef<Path>) -> Result<Vec<Batch>> {
     let path = path.as_ref();

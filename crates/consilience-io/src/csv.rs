@@ -97,7 +97,8 @@ fn label(text: &[u8]) -> std::result::Result<Option<u64>, String> {
     match number(text) {
         Some(float) => float.label(),
         None => Err(format!(
-            "{:?} is no label; expected a whole number, or a negative one or nothing for unlabelled",
+            "{:?} is no label; expected a whole number, or a negative one or nothing for \
+            unlabelled",
             lossy(text)
         )),
     }
@@ -154,7 +155,8 @@ fn rows(
         && record.iter().enumerate().all(|(c, cell)| cell == c.to_string().as_bytes())
     {
         notes.push(
-            "the first row of the CSV file is 0,1,2,... and was read as data; a header must hold text"
+            "the first row of the CSV file is 0,1,2,... and was read as data; a header must hold \
+            text"
                 .to_owned(),
         );
     }

@@ -18,7 +18,7 @@ use crate::{npy, npz};
 
 /// A table in a file or in memory, to be read as labels or as features.
 ///
-/// [`read_labels`](crate::read_labels) and its like are shorter; here progress is told to an
+/// [`read_labels`](crate::read_labels) and its like are shorter; here progress goes to an
 /// [`Observer`], notes about the file come with the report, and bytes in memory can be read.
 ///
 /// ```
@@ -33,9 +33,9 @@ use crate::{npy, npz};
 /// ```
 ///
 /// # Errors
-/// Every reader answers [`ErrorKind::Io`](consilience_core::ErrorKind::Io) for a file that cannot be
-/// opened or read, [`ErrorKind::Format`](consilience_core::ErrorKind::Format) for contents that are
-/// not as expected, and [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled). The
+/// Every reader answers [`ErrorKind::Io`](consilience_core::ErrorKind::Io) for a file that cannot
+/// be opened or read, [`ErrorKind::Format`](consilience_core::ErrorKind::Format) for contents that
+/// are not as expected, and [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled). The
 /// message names the file, and row and column where there are any.
 #[derive(Clone, Debug)]
 pub struct Input<'a> {
@@ -101,7 +101,7 @@ impl<'a> Input<'a> {
         self.reading(|notes| self.label_columns(observer, notes)?.into_ensemble())
     }
 
-    /// An ensemble, and the labels that its members give to further objects, which stand in another
+    /// An ensemble, and the labels that its members give to further objects, which are in another
     /// table: one row for each in the numbers of the ensemble's clusters, -1 for unlabelled.
     ///
     /// ```

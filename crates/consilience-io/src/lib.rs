@@ -36,11 +36,13 @@
 //! | what | rows | columns |
 //! |---|---|---|
 //! | features | one per object | numbers |
-//! | ensemble | one per object | one per base clustering: whole numbers; negative, empty or null is unlabelled |
+//! | ensemble | one per object | one per base clustering: whole numbers |
 //! | labels | one per object | one |
 //! | memberships | one per object | one probability per cluster |
-//! | constraints (CSV) | one per pair | `i,j,link` with link `must` or `cannot`, and perhaps `batch` |
-//! | answers (CSV, npz) | one per answer | `worker,task,item,group`, `worker,task,item,keyword` or `worker,i,j,same` |
+//! | constraints (CSV) | one per pair | `i,j,link` or `i,j,link,batch` |
+//! | answers (CSV, npz) | one per answer | those of an [`AnswerForm`] |
+//!
+//! Negative, empty and null labels are unlabelled; a link is `must` or `cannot`.
 //!
 //! Building blocks: [`Input`] reads with an observer and from memory, [`OutputFile`] is a file that
 //! appears only when it is complete. The features `csv`, `npy` and `parquet`, all on by default,

@@ -93,7 +93,8 @@ macro_rules! with_element {
                 $call
             }
             other => Err(malformed(format!(
-                "elements of type {other:?}; expected bool, int8..int64, uint8..uint64, float32 or float64"
+                "elements of type {other:?}; expected bool, int8..int64, uint8..uint64, float32 \
+                or float64"
             ))),
         }
     };
@@ -195,7 +196,8 @@ impl Header {
         if promised != found {
             let what = if found < promised { "truncated" } else { "damaged" };
             return Err(malformed(format!(
-                "{what}: the header promises {} x {} values of {width} bytes, {promised} bytes in all, and {found} follow",
+                "{what}: the header promises {} x {} values of {width} bytes, {promised} bytes \
+                in all, and {found} follow",
                 self.rows, self.columns
             )));
         }
@@ -227,7 +229,8 @@ impl Stream<'_> {
         if header.element == "f4" {
             return Ok(FeatureTable::F32(self.table_of::<f32, f32>(&header, |x| x)?));
         }
-        with_element!(header, T => Ok(FeatureTable::F64(self.table_of::<T, f64>(&header, T::float)?)))
+        let table = with_element!(header, T => self.table_of::<T, f64>(&header, T::float))?;
+        Ok(FeatureTable::F64(table))
     }
 
     fn labels_of<T: NpyCell>(&mut self, header: &Header) -> Result<LabelColumns> {

@@ -30,7 +30,8 @@ pub fn remove_unfinished() {
 /// A file that appears only when it is complete: it is written beside its place and renamed by
 /// [`OutputFile::commit`]. Dropped without that it leaves nothing, and what was there before stays.
 ///
-/// Open it before a long computation: a place that cannot be written is told at once.
+/// Open it before a long computation: the error for a place that cannot be written comes
+/// at once.
 /// [`write_labels`](crate::write_labels) and its like are shorter.
 ///
 /// ```

@@ -74,10 +74,16 @@ impl<'a> Method<'a> {
             // A name that both have is the method's; metric.NAME is the metric's in any case.
             if let Some(own) = param.strip_prefix("metric.") {
                 metric_params.push(own.to_owned());
-            } else if metric.params.contains(&name) && !method.params.contains(&name) {
+            } else if method.params.contains(&name) {
+                params.push(param.clone());
+            } else if metric.params.contains(&name) {
                 metric_params.push(param.clone());
             } else {
-                params.push(param.clone());
+                return Err(Failure::Bad(format!(
+                    "--param {param}: unknown parameter {name:?}; {}, {}",
+                    method.takes(),
+                    metric.takes()
+                )));
             }
         }
         let parsed = Method { args, params, metric_params };

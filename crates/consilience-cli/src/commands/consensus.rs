@@ -179,7 +179,7 @@ fn diagnostics(trust: &Diagnostics, summary: &mut Summary) {
         .iter()
         .map(|m| json!({ "clusters": m.clusters, "agreement": m.agreement, "company": m.company }))
         .collect();
-    let told = json!({
+    let object = json!({
         "anmi": trust.anmi,
         "diversity": trust.diversity,
         "confidence": mean(&trust.confidence),
@@ -188,7 +188,7 @@ fn diagnostics(trust: &Diagnostics, summary: &mut Summary) {
         "members": members,
         "sentences": trust.sentences,
     });
-    summary.data("diagnostics", told);
+    summary.data("diagnostics", object);
     diagnostics_lines(trust, summary);
 }
 

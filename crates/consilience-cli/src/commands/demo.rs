@@ -115,7 +115,8 @@ fn text(objects: usize, lines: &[Line]) -> String {
     let mut text = format!(
         "{objects} handwritten digits of 8 x 8 pixels (UCI), ten classes. {MEMBERS} k-means \
          clusterings, each on a random\n\
-         half of the pixels and with {CLUSTERS} to {} clusters, combined into {CLUSTERS} clusters:\n\n\
+         half of the pixels and with {CLUSTERS} to {} clusters, combined into {CLUSTERS} \
+         clusters:\n\n\
          {:16}{:>8}{:>8}{:>10}{:>10}\n",
         3 * CLUSTERS,
         "",
@@ -139,9 +140,11 @@ fn text(objects: usize, lines: &[Line]) -> String {
 }
 
 const NEXT: &str = "
-NMI is normalised by the larger entropy. The same on your own data, from .npy, .npz, .csv or .parquet:
+NMI is normalised by the larger entropy. The same on your own data, from .npy, .npz, .csv or \
+         .parquet:
 
-  consilience generate features.csv -o pool.npz --members 30 --clusters 10..30 --feature-fraction 0.5
+  consilience generate features.csv -o pool.npz --members 30 --clusters 10..30 \
+         --feature-fraction 0.5
   consilience consensus pool.npz --method pta-al --clusters 10 -o labels.csv --truth truth.csv
   consilience score labels.csv truth.csv
   consilience consensus --list

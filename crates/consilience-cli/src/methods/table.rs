@@ -274,7 +274,7 @@ pub(super) static METHODS: &[Method] = &[
     },
     Method {
         name: "auto",
-        about: "the method that the evidence in the ensemble speaks for",
+        about: "the method that the evidence in the ensemble supports",
         paper: OURS,
         params: &[],
         make: auto,

@@ -1,7 +1,7 @@
 //! `consilience update`: a consensus that follows constraints, batch by batch.
 
+mod findings;
 mod follow;
-mod told;
 
 use std::path::Path;
 use std::time::Instant;
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
         outputs.bytes("--state", updater.to_bytes())?;
     }
     let mut summary = Summary::new();
-    told::followed(&followed, &mut summary);
+    findings::followed(&followed, &mut summary);
     let (must, cannot) = violated(updater.constraints(), partition);
     summary
         .data("violated", json!({ "must": must, "cannot": cannot }))
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
         summary.line("changed", format!("{} objects", changed.len())).data("changed", changed);
     }
     if let Some(questions) = &questions {
-        told::questions(questions, &mut summary);
+        findings::questions(questions, &mut summary);
     }
     if let Some(truth) = truth {
         summary.scores(&Scores::compare(partition, &truth)?.entries());
