@@ -114,7 +114,7 @@ fn other_forms_and_formats() {
 fn parameters_of_the_methods() {
     let folder = folder();
     let crowd = "crowd answers.csv --clusters 4 --truth truth.csv";
-    let rmc = folder.json(&format!("{crowd} --method rmc --param penalty=held-out"));
+    let rmc = folder.json(&format!("{crowd} --method rmc --param penalty=recovery"));
     assert!(is_number(&rmc["penalty_factor"]));
     let factor = folder.json(&format!("{crowd} --method rmc --param c=1.5 --param d1=0.8"));
     assert_eq!(factor["penalty_factor"], 1.5);
