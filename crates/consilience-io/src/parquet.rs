@@ -6,69 +6,34 @@ use std::io::{BufWriter, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use consilience::Observer;
+use consilience_core::{Error, Observer, Result};
 use ndarray::{Array2, ArrayView2};
 use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnDescriptor, Type};
 
-use super::table::{Cell, FeatureTable, LabelColumns, at, reserve};
-use super::{Labelled, column_names};
-use crate::failure::{Failure, Outcome};
-use crate::terminal::Terminal;
+use crate::fault::{malformed, system};
+use crate::features::FeatureTable;
+use crate::labelled::{Labelled, column_names};
+use crate::table::{Cell, LabelColumns, at, reserve};
 
 /// Values read at a time.
 const BATCH: usize = 1 << 16;
 /// Rows written per row group.
 const ROW_GROUP: usize = 1 << 20;
 
-impl From<ParquetError> for Failure {
-    fn from(error: ParquetError) -> Self {
-        Failure::Bad(format!("not a readable Parquet file: {error}"))
-    }
-}
-
-/// Label columns.
-pub(super) fn labels(file: File, terminal: &Terminal) -> Outcome<LabelColumns> {
-    shielded(|| {
-        let source = Source::open(file)?;
-        let mut labels = LabelColumns::new(source.columns.len());
-        source.read(terminal, |row, column, value| {
-            let key = match value {
-                Some(Value::Int(x)) => x.label(),
-                Some(Value::Unsigned(x)) => x.label(),
-                Some(Value::Float(x)) => x.label(),
-                None => Ok(None),
-            };
-            labels.0[column].push(key.map_err(|what| at(row, column, what))?);
-            Ok(())
-        })?;
-        Ok(labels)
-    })
-}
-
-/// Features; single precision where every column is.
-pub(super) fn features(file: File, terminal: &Terminal) -> Outcome<FeatureTable> {
-    shielded(|| {
-        let source = Source::open(file)?;
-        if source.columns.iter().all(|c| c.physical == Physical::FLOAT) {
-            // Exact: these doubles came from floats.
-            Ok(FeatureTable::F32(source.table(terminal, |x| x as f32)?))
-        } else {
-            Ok(FeatureTable::F64(source.table(terminal, |x| x)?))
-        }
-    })
+fn unreadable(error: ParquetError) -> Error {
+    malformed(format!("not a readable Parquet file: {error}"))
 }
 
 /// The reader is written for sound files: some damage that it does not expect makes it panic.
-fn shielded<T>(read: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
-    catch_unwind(AssertUnwindSafe(read))
-        .unwrap_or_else(|_| Err(Failure::bad("damaged Parquet file")))
+pub(crate) fn shielded<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(malformed("damaged Parquet file")))
 }
 
 /// A number of whatever type the column has.
@@ -87,15 +52,17 @@ struct Column {
     nullable: i16,
 }
 
-struct Source {
-    reader: SerializedFileReader<File>,
+/// An open file.
+pub(crate) struct Source {
+    reader: Box<dyn FileReader>,
     columns: Vec<Column>,
     rows: usize,
 }
 
 impl Source {
-    fn open(file: File) -> Outcome<Self> {
-        let reader = SerializedFileReader::new(file)?;
+    /// Reads the end of the file, where its columns are described.
+    pub(crate) fn open(file: impl ChunkReader + 'static) -> Result<Self> {
+        let reader = SerializedFileReader::new(file).map_err(unreadable)?;
         let metadata = reader.metadata().file_metadata();
         let rows = usize::try_from(metadata.num_rows()).unwrap_or(0);
         let mut columns = Vec::new();
@@ -111,23 +78,49 @@ impl Source {
             }
         }
         if rows == 0 || columns.is_empty() {
-            return Err(Failure::bad(format!(
+            return Err(malformed(format!(
                 "a table of {rows} rows and {} columns; expected at least one of each",
                 columns.len()
             )));
         }
-        Ok(Source { reader, columns, rows })
+        Ok(Source { reader: Box::new(reader), columns, rows })
+    }
+
+    /// Label columns.
+    pub(crate) fn labels(&self, observer: &dyn Observer) -> Result<LabelColumns> {
+        let mut labels = LabelColumns::new(self.columns.len());
+        self.read(observer, |row, column, value| {
+            let key = match value {
+                Some(Value::Int(x)) => x.label(),
+                Some(Value::Unsigned(x)) => x.label(),
+                Some(Value::Float(x)) => x.label(),
+                None => Ok(None),
+            };
+            labels.0[column].push(key.map_err(|what| at(row, column, what))?);
+            Ok(())
+        })?;
+        Ok(labels)
+    }
+
+    /// Features; single precision where every column is.
+    pub(crate) fn features(&self, observer: &dyn Observer) -> Result<FeatureTable> {
+        if self.columns.iter().all(|c| c.physical == Physical::FLOAT) {
+            // Exact: these doubles came from floats.
+            Ok(FeatureTable::F32(self.table(observer, |x| x as f32)?))
+        } else {
+            Ok(FeatureTable::F64(self.table(observer, |x| x)?))
+        }
     }
 
     fn table<F: Clone>(
         &self,
-        terminal: &Terminal,
+        observer: &dyn Observer,
         convert: impl Fn(f64) -> F,
-    ) -> Outcome<Array2<F>> {
+    ) -> Result<Array2<F>> {
         let width = self.columns.len();
         let mut values: Vec<F> = reserve(self.rows.saturating_mul(width))?;
         values.resize(self.rows * width, convert(f64::NAN));
-        self.read(terminal, |row, column, value| {
+        self.read(observer, |row, column, value| {
             let number = match value {
                 Some(Value::Int(x)) => x as f64,
                 Some(Value::Unsigned(x)) => x as f64,
@@ -137,67 +130,74 @@ impl Source {
             values[row * width + column] = convert(number);
             Ok(())
         })?;
-        Array2::from_shape_vec((self.rows, width), values).map_err(|e| Failure::bad(e.to_string()))
+        Array2::from_shape_vec((self.rows, width), values).map_err(|e| malformed(e.to_string()))
     }
 
     /// Hands out every value with its row and column: within a row group, column by column.
     fn read(
         &self,
-        terminal: &Terminal,
-        mut each: impl FnMut(usize, usize, Option<Value>) -> Outcome<()>,
-    ) -> Outcome<()> {
+        observer: &dyn Observer,
+        mut each: impl FnMut(usize, usize, Option<Value>) -> Result<()>,
+    ) -> Result<()> {
         let mut first = 0;
         for group in 0..self.reader.num_row_groups() {
-            let group = self.reader.get_row_group(group)?;
+            let group = self.reader.get_row_group(group).map_err(unreadable)?;
             let rows =
                 usize::try_from(group.metadata().num_rows()).unwrap_or(0).min(self.rows - first);
             for (c, column) in self.columns.iter().enumerate() {
-                terminal.check()?;
-                let mut sink = |row: usize, value: Option<Value>| each(first + row, c, value);
-                let found = match group.get_column_reader(column.index)? {
-                    ColumnReader::BoolColumnReader(r) => {
-                        pump(r, column, rows, |&x| Value::Int(i64::from(x)), &mut sink)?
-                    }
-                    ColumnReader::Int32ColumnReader(r) if column.unsigned => {
-                        pump(r, column, rows, |&x| Value::Unsigned(u64::from(x as u32)), &mut sink)?
-                    }
-                    ColumnReader::Int32ColumnReader(r) => {
-                        pump(r, column, rows, |&x| Value::Int(i64::from(x)), &mut sink)?
-                    }
-                    ColumnReader::Int64ColumnReader(r) if column.unsigned => {
-                        pump(r, column, rows, |&x| Value::Unsigned(x as u64), &mut sink)?
-                    }
-                    ColumnReader::Int64ColumnReader(r) => {
-                        pump(r, column, rows, |&x| Value::Int(x), &mut sink)?
-                    }
-                    ColumnReader::FloatColumnReader(r) => {
-                        pump(r, column, rows, |&x| Value::Float(f64::from(x)), &mut sink)?
-                    }
-                    ColumnReader::DoubleColumnReader(r) => {
-                        pump(r, column, rows, |&x| Value::Float(x), &mut sink)?
-                    }
-                    _ => return Err(Failure::bad(format!("column {c} holds no numbers"))),
-                };
+                observer.check()?;
+                let values = group.get_column_reader(column.index).map_err(unreadable)?;
+                let found = column
+                    .read(values, rows, &mut |row, value| each(first + row, c, value))?
+                    .ok_or_else(|| malformed(format!("column {c} holds no numbers")))?;
                 if found != rows {
-                    return Err(Failure::bad(format!(
+                    return Err(malformed(format!(
                         "truncated: column {c} has {found} of {rows} rows"
                     )));
                 }
             }
             first += rows;
-            terminal.progress("reading", first, self.rows);
+            observer.progress("reading", first, self.rows);
         }
         if first != self.rows {
-            return Err(Failure::bad(format!("truncated: {first} of {} rows", self.rows)));
+            return Err(malformed(format!("truncated: {first} of {} rows", self.rows)));
         }
         Ok(())
     }
 }
 
+impl Column {
+    /// Hands out the values of one row group and says how many rows it had; `None` where they are
+    /// no numbers.
+    fn read(
+        &self,
+        values: ColumnReader,
+        rows: usize,
+        sink: &mut dyn FnMut(usize, Option<Value>) -> Result<()>,
+    ) -> Result<Option<usize>> {
+        use ColumnReader as R;
+        let found = match values {
+            R::BoolColumnReader(r) => pump(r, self, rows, |&x| Value::Int(i64::from(x)), sink)?,
+            R::Int32ColumnReader(r) if self.unsigned => {
+                pump(r, self, rows, |&x| Value::Unsigned(u64::from(x as u32)), sink)?
+            }
+            R::Int32ColumnReader(r) => pump(r, self, rows, |&x| Value::Int(i64::from(x)), sink)?,
+            R::Int64ColumnReader(r) if self.unsigned => {
+                pump(r, self, rows, |&x| Value::Unsigned(x as u64), sink)?
+            }
+            R::Int64ColumnReader(r) => pump(r, self, rows, |&x| Value::Int(x), sink)?,
+            R::FloatColumnReader(r) => pump(r, self, rows, |&x| Value::Float(f64::from(x)), sink)?,
+            R::DoubleColumnReader(r) => pump(r, self, rows, |&x| Value::Float(x), sink)?,
+            _ => return Ok(None),
+        };
+        Ok(Some(found))
+    }
+}
+
 /// Refuses columns of anything but plain numbers.
-fn is_unsigned(column: &ColumnDescriptor) -> Outcome<bool> {
+fn is_unsigned(column: &ColumnDescriptor) -> Result<bool> {
     let refuse = |what: &str| {
-        Err(Failure::Bad(format!(
+        Err(malformed(format!(
             "column {:?} holds {what}; expected whole numbers or floats",
             column.name()
         )))
@@ -230,16 +230,17 @@ fn pump<T: DataType>(
     column: &Column,
     rows: usize,
     value: impl Fn(&T::T) -> Value,
-    sink: &mut dyn FnMut(usize, Option<Value>) -> Outcome<()>,
-) -> Outcome<usize> {
+    sink: &mut dyn FnMut(usize, Option<Value>) -> Result<()>,
+) -> Result<usize> {
     let mut values = Vec::new();
     let mut levels = Vec::new();
     let mut row = 0;
     while row < rows {
         values.clear();
         levels.clear();
-        let (records, _, _) =
-            reader.read_records(BATCH.min(rows - row), Some(&mut levels), None, &mut values)?;
+        let (records, _, _) = reader
+            .read_records(BATCH.min(rows - row), Some(&mut levels), None, &mut values)
+            .map_err(unreadable)?;
         if records == 0 {
             break;
         }
@@ -255,14 +256,14 @@ fn pump<T: DataType>(
 }
 
 /// Writes labels, one column of integers per member, -1 for unlabelled.
-pub(super) fn write_labels(
+pub(crate) fn write_labels(
     out: BufWriter<File>,
     labels: &Labelled<'_>,
-    terminal: &Terminal,
-) -> Outcome<()> {
+    observer: &dyn Observer,
+) -> Result<()> {
     let wide = labels.width() > 4;
     let physical = if wide { Physical::INT64 } else { Physical::INT32 };
-    write(out, &labels.column_names(), physical, labels.rows(), terminal, |writer, column, rows| {
+    write(out, &labels.column_names(), physical, labels.rows(), observer, |writer, column, rows| {
         if wide {
             let values: Vec<i64> = rows.map(|i| labels.signed(i, column)).collect();
             writer.typed::<Int64Type>().write_batch(&values, None, None)
@@ -274,13 +275,13 @@ pub(super) fn write_labels(
 }
 
 /// Writes a table of float64.
-pub(super) fn write_floats(
+pub(crate) fn write_floats(
     out: BufWriter<File>,
     table: ArrayView2<'_, f64>,
-    terminal: &Terminal,
-) -> Outcome<()> {
+    observer: &dyn Observer,
+) -> Result<()> {
     let names = column_names("c", table.ncols());
-    write(out, &names, Physical::DOUBLE, table.nrows(), terminal, |writer, column, rows| {
+    write(out, &names, Physical::DOUBLE, table.nrows(), observer, |writer, column, rows| {
         let values: Vec<f64> = rows.map(|i| table[[i, column]]).collect();
         writer.typed::<DoubleType>().write_batch(&values, None, None)
     })
@@ -291,21 +292,21 @@ fn write(
     names: &[String],
     physical: Physical,
     n: usize,
-    terminal: &Terminal,
+    observer: &dyn Observer,
     mut column: impl FnMut(
         &mut parquet::file::writer::SerializedColumnWriter<'_>,
         usize,
         std::ops::Range<usize>,
-    ) -> Result<usize, ParquetError>,
-) -> Outcome<()> {
-    let wrong = |error: ParquetError| Failure::bad(error.to_string());
+    ) -> std::result::Result<usize, ParquetError>,
+) -> Result<()> {
+    let wrong = |error: ParquetError| malformed(error.to_string());
     let field = |name: &String| {
         Type::primitive_type_builder(name, physical)
             .with_repetition(Repetition::REQUIRED)
             .build()
             .map(Arc::new)
     };
-    let fields = names.iter().map(field).collect::<Result<_, _>>().map_err(wrong)?;
+    let fields = names.iter().map(field).collect::<std::result::Result<_, _>>().map_err(wrong)?;
     let schema =
         Type::group_type_builder("consilience").with_fields(fields).build().map_err(wrong)?;
     let properties = WriterProperties::builder()
@@ -319,15 +320,15 @@ fn write(
         let mut group = file.next_row_group().map_err(wrong)?;
         let mut index = 0;
         while let Some(mut writer) = group.next_column().map_err(wrong)? {
-            terminal.check()?;
+            observer.check()?;
             column(&mut writer, index, rows.clone()).map_err(wrong)?;
             writer.close().map_err(wrong)?;
             index += 1;
         }
         group.close().map_err(wrong)?;
-        terminal.progress("writing", rows.end, n);
+        observer.progress("writing", rows.end, n);
     }
     let mut out = file.into_inner().map_err(wrong)?;
-    out.flush()?;
+    out.flush().map_err(system)?;
     Ok(())
 }

@@ -1,17 +1,16 @@
-//! Tables on their way from a file to the library: label columns that narrow themselves while they
-//! are read, and feature tables in the precision they came in.
+//! Label columns that narrow themselves while they are read.
 
-use consilience::{Ensemble, Features, Partition};
+use consilience_core::{Ensemble, Error, Partition, Result};
 use ndarray::Array2;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::failure::{Failure, Outcome};
+use crate::fault::malformed;
 
 /// One number of a file.
 pub(crate) trait Cell: Copy + Send + Sync {
     /// The number as a raw label, `None` for unlabelled.
-    fn label(self) -> Result<Option<u64>, String>;
+    fn label(self) -> std::result::Result<Option<u64>, String>;
     /// The number as a feature.
     fn float(self) -> f64;
 }
@@ -19,7 +18,7 @@ pub(crate) trait Cell: Copy + Send + Sync {
 macro_rules! integer_cells {
     ($($t:ty),*) => {$(impl Cell for $t {
         #[inline(always)]
-        fn label(self) -> Result<Option<u64>, String> {
+        fn label(self) -> std::result::Result<Option<u64>, String> {
             Ok(u64::try_from(self).ok())
         }
         #[inline(always)]
@@ -31,7 +30,7 @@ macro_rules! integer_cells {
 integer_cells!(i8, i16, i32, i64, u8, u16, u32, u64);
 
 impl Cell for bool {
-    fn label(self) -> Result<Option<u64>, String> {
+    fn label(self) -> std::result::Result<Option<u64>, String> {
         Ok(Some(u64::from(self)))
     }
     fn float(self) -> f64 {
@@ -41,7 +40,7 @@ impl Cell for bool {
 
 impl Cell for f64 {
     /// Labels often travel as floats, with NaN for unlabelled, because their table had gaps.
-    fn label(self) -> Result<Option<u64>, String> {
+    fn label(self) -> std::result::Result<Option<u64>, String> {
         if self.is_nan() {
             return Ok(None);
         }
@@ -59,7 +58,7 @@ impl Cell for f64 {
 }
 
 impl Cell for f32 {
-    fn label(self) -> Result<Option<u64>, String> {
+    fn label(self) -> std::result::Result<Option<u64>, String> {
         f64::from(self).label()
     }
     fn float(self) -> f64 {
@@ -68,15 +67,15 @@ impl Cell for f32 {
 }
 
 /// Says where in a file something is wrong; rows and columns are counted from 0, as in the library.
-pub(crate) fn at(row: usize, column: usize, what: impl std::fmt::Display) -> Failure {
-    Failure::Bad(format!("row {row}, column {column}: {what}"))
+pub(crate) fn at(row: usize, column: usize, what: impl std::fmt::Display) -> Error {
+    malformed(format!("row {row}, column {column}: {what}"))
 }
 
 /// Room for `len` values, or an error where a damaged header asks for more than there is.
-pub(crate) fn reserve<T>(len: usize) -> Outcome<Vec<T>> {
+pub(crate) fn reserve<T>(len: usize) -> Result<Vec<T>> {
     let mut room = Vec::new();
     room.try_reserve_exact(len).map_err(|_| {
-        Failure::bad(format!("{len} values of {} bytes do not fit in memory", size_of::<T>()))
+        malformed(format!("{len} values of {} bytes do not fit in memory", size_of::<T>()))
     })?;
     Ok(room)
 }
@@ -91,6 +90,8 @@ pub(crate) struct LabelColumn {
     numbers: Numbers,
     table: Vec<u32>,
     map: FxHashMap<u64, u32>,
+    /// The raw label of each number.
+    keys: Vec<u64>,
     clusters: u32,
 }
 
@@ -106,6 +107,7 @@ impl LabelColumn {
             numbers: Numbers::U8(Vec::new()),
             table: Vec::new(),
             map: FxHashMap::default(),
+            keys: Vec::new(),
             clusters: 0,
         }
     }
@@ -143,6 +145,7 @@ impl LabelColumn {
         if number == fresh {
             // Saturates where the library refuses the number of objects anyway.
             self.clusters = fresh.saturating_add(1);
+            self.keys.push(key);
             self.widen();
         }
         number
@@ -180,7 +183,22 @@ impl LabelColumn {
         }
     }
 
-    fn into_partition(self) -> consilience::Result<Partition> {
+    /// The number of an object's label, `None` for unlabelled.
+    fn get(&self, row: usize) -> Option<usize> {
+        match &self.numbers {
+            Numbers::U8(v) => (v[row] != u8::MAX).then_some(usize::from(v[row])),
+            Numbers::U16(v) => (v[row] != u16::MAX).then_some(usize::from(v[row])),
+            Numbers::U32(v) => (v[row] != u32::MAX).then_some(v[row] as usize),
+        }
+    }
+
+    /// The number of a raw label, if the column has it.
+    fn known(&self, key: u64) -> Option<u32> {
+        let of_table = self.table.get(key as usize).copied().filter(|&number| number != UNSEEN);
+        if key < TABLE { of_table } else { self.map.get(&key).copied() }
+    }
+
+    fn into_partition(self) -> Result<Partition> {
         match &self.numbers {
             Numbers::U8(v) => {
                 Partition::from_fn(v.len(), |i| (v[i] != u8::MAX).then_some(u64::from(v[i])))
@@ -205,46 +223,44 @@ impl LabelColumns {
     }
 
     /// The columns as base clusterings.
-    pub(crate) fn into_ensemble(self) -> Outcome<Ensemble> {
+    pub(crate) fn into_ensemble(self) -> Result<Ensemble> {
         let members =
-            self.0.into_par_iter().map(LabelColumn::into_partition).collect::<Result<_, _>>()?;
-        Ok(Ensemble::new(members)?)
+            self.0.into_par_iter().map(LabelColumn::into_partition).collect::<Result<_>>()?;
+        Ensemble::new(members)
+    }
+
+    /// The labels of other objects in the numbers of these columns, -1 for unlabelled.
+    pub(crate) fn translate(&self, other: &LabelColumns) -> Result<Array2<i64>> {
+        let (members, columns) = (self.0.len(), other.0.len());
+        if members != columns {
+            return Err(malformed(format!(
+                "{columns} columns; expected {members}, one per member of the ensemble"
+            )));
+        }
+        let rows = other.0.first().map_or(0, LabelColumn::len);
+        let mut out = Array2::from_elem((rows, columns), -1);
+        for (c, (own, other)) in self.0.iter().zip(&other.0).enumerate() {
+            for row in 0..rows {
+                let Some(number) = other.get(row) else { continue };
+                let key = other.keys[number];
+                let known = own.known(key).ok_or_else(|| {
+                    let what = format!("label {key}; expected one that member {c} has already");
+                    at(row, c, what)
+                })?;
+                out[[row, c]] = i64::from(known);
+            }
+        }
+        Ok(out)
     }
 
     /// The only column as a clustering.
-    pub(crate) fn into_partition(self) -> Outcome<Partition> {
+    pub(crate) fn into_partition(self) -> Result<Partition> {
         let (columns, rows) = (self.0.len(), self.0.first().map_or(0, LabelColumn::len));
         match self.0.into_iter().next() {
-            Some(only) if columns == 1 => Ok(only.into_partition()?),
-            _ => Err(Failure::bad(format!(
+            Some(only) if columns == 1 => only.into_partition(),
+            _ => Err(malformed(format!(
                 "a table of {rows} rows and {columns} columns; expected one column of labels"
             ))),
-        }
-    }
-}
-
-/// Features of n objects, as a file holds them.
-pub(crate) enum FeatureTable {
-    /// Single precision stays single.
-    F32(Array2<f32>),
-    /// Doubles, and whatever whole numbers there were.
-    F64(Array2<f64>),
-}
-
-impl FeatureTable {
-    /// The form that the library takes.
-    pub(crate) fn view(&self) -> Features<'_> {
-        match self {
-            FeatureTable::F32(x) => Features::from(x.view()),
-            FeatureTable::F64(x) => Features::from(x.view()),
-        }
-    }
-
-    /// The table in double precision.
-    pub(crate) fn into_f64(self) -> Array2<f64> {
-        match self {
-            FeatureTable::F32(x) => x.mapv(f64::from),
-            FeatureTable::F64(x) => x,
         }
     }
 }

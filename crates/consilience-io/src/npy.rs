@@ -6,11 +6,12 @@ use std::io::{Read, Write};
 use ndarray::{Array2, ArrayView2, ShapeBuilder};
 use rayon::prelude::*;
 
-use super::Labelled;
-use super::table::{Cell, FeatureTable, LabelColumn, LabelColumns, at, reserve};
-use crate::failure::{Failure, Outcome};
-use crate::terminal::Terminal;
-use consilience::Observer;
+use consilience_core::{Error, Observer, Result};
+
+use crate::fault::{malformed, system};
+use crate::features::FeatureTable;
+use crate::labelled::Labelled;
+use crate::table::{Cell, LabelColumn, LabelColumns, at, reserve};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 /// Bytes read at a time.
@@ -91,8 +92,9 @@ macro_rules! with_element {
                 type $t = f64;
                 $call
             }
-            other => Err(Failure::bad(format!(
-                "elements of type {other:?}; expected bool, int8..int64, uint8..uint64, float32 or float64"
+            other => Err(malformed(format!(
+                "elements of type {other:?}; expected bool, int8..int64, uint8..uint64, float32 \
+                or float64"
             ))),
         }
     };
@@ -111,7 +113,7 @@ struct Header {
 }
 
 impl Header {
-    fn read(reader: &mut dyn Read) -> Outcome<Self> {
+    fn read(reader: &mut dyn Read) -> Result<Self> {
         let mut fixed = [0u8; 10];
         reader.read_exact(&mut fixed).map_err(|_| not_npy())?;
         if &fixed[..6] != MAGIC {
@@ -121,20 +123,18 @@ impl Header {
             1 => (u32::from(u16::from_le_bytes([fixed[8], fixed[9]])), 10),
             2 | 3 => {
                 let mut rest = [0u8; 2];
-                reader.read_exact(&mut rest)?;
+                reader.read_exact(&mut rest).map_err(system)?;
                 (u32::from_le_bytes([fixed[8], fixed[9], rest[0], rest[1]]), 12)
             }
             other => {
-                return Err(Failure::bad(format!(
-                    ".npy format version {other}; expected 1, 2 or 3"
-                )));
+                return Err(malformed(format!(".npy format version {other}; expected 1, 2 or 3")));
             }
         };
         if length > 1 << 20 {
-            return Err(Failure::bad(format!("damaged .npy header: {length} bytes long")));
+            return Err(malformed(format!("damaged .npy header: {length} bytes long")));
         }
         let mut text = vec![0u8; length as usize];
-        reader.read_exact(&mut text)?;
+        reader.read_exact(&mut text).map_err(system)?;
         let text = String::from_utf8_lossy(&text);
         let mut header = Self::parse(&text)?;
         header.bytes = bytes + u64::from(length);
@@ -142,10 +142,9 @@ impl Header {
     }
 
     /// Reads the Python dictionary `{'descr': '<i8', 'fortran_order': False, 'shape': (5, 3), }`.
-    fn parse(text: &str) -> Outcome<Self> {
-        let damaged = |what: &str| {
-            Failure::bad(format!("damaged .npy header: no {what} in {:?}", text.trim()))
-        };
+    fn parse(text: &str) -> Result<Self> {
+        let damaged =
+            |what: &str| malformed(format!("damaged .npy header: no {what} in {:?}", text.trim()));
         let value = |key: &str| {
             let quoted = [format!("'{key}'"), format!("\"{key}\"")];
             let (_, rest) = quoted.iter().find_map(|q| text.split_once(q.as_str()))?;
@@ -154,7 +153,7 @@ impl Header {
         let descr = value("descr").ok_or_else(|| damaged("descr"))?;
         let descr = match descr.chars().next() {
             Some(quote @ ('\'' | '"')) => descr[1..].split(quote).next().unwrap_or_default(),
-            _ => return Err(Failure::bad("a structured array; expected a plain table of numbers")),
+            _ => return Err(malformed("a structured array; expected a plain table of numbers")),
         };
         let big_endian =
             descr.starts_with('>') || (descr.starts_with('=') && cfg!(target_endian = "big"));
@@ -171,18 +170,18 @@ impl Header {
             .map(|s| s.trim().trim_end_matches('L'))
             .filter(|s| !s.is_empty())
             .map(|s| s.parse().map_err(|_| damaged("readable shape")))
-            .collect::<Outcome<_>>()?;
+            .collect::<Result<_>>()?;
         let (rows, columns) = match sizes[..] {
             [rows] => (rows, 1),
             [rows, columns] => (rows, columns),
             _ => {
-                return Err(Failure::bad(format!(
+                return Err(malformed(format!(
                     "an array of shape ({shape}); expected a table of two dimensions"
                 )));
             }
         };
         if rows == 0 || columns == 0 {
-            return Err(Failure::bad(format!(
+            return Err(malformed(format!(
                 "a table of {rows} rows and {columns} columns; expected at least one of each"
             )));
         }
@@ -191,13 +190,14 @@ impl Header {
     }
 
     /// Refuses a header that promises other than `length` bytes, before anything is allocated.
-    fn check_length(&self, width: usize, length: u64) -> Outcome<()> {
+    fn check_length(&self, width: usize, length: u64) -> Result<()> {
         let promised = self.rows as u128 * self.columns as u128 * width as u128;
         let found = u128::from(length.saturating_sub(self.bytes));
         if promised != found {
             let what = if found < promised { "truncated" } else { "damaged" };
-            return Err(Failure::bad(format!(
-                "{what}: the header promises {} x {} values of {width} bytes, {promised} bytes in all, and {found} follow",
+            return Err(malformed(format!(
+                "{what}: the header promises {} x {} values of {width} bytes, {promised} bytes \
+                in all, and {found} follow",
                 self.rows, self.columns
             )));
         }
@@ -205,34 +205,35 @@ impl Header {
     }
 }
 
-fn not_npy() -> Failure {
-    Failure::bad("not a .npy array: it does not begin with \\x93NUMPY")
+fn not_npy() -> Error {
+    malformed("not a .npy array: it does not begin with \\x93NUMPY")
 }
 
 /// A stream that starts with the header, and its length in bytes where it ends.
-pub(super) struct Stream<'a> {
-    pub(super) reader: &'a mut dyn Read,
-    pub(super) length: u64,
-    pub(super) terminal: &'a Terminal,
+pub(crate) struct Stream<'a> {
+    pub(crate) reader: &'a mut dyn Read,
+    pub(crate) length: u64,
+    pub(crate) observer: &'a dyn Observer,
 }
 
 impl Stream<'_> {
     /// Label columns.
-    pub(super) fn labels(mut self) -> Outcome<LabelColumns> {
+    pub(crate) fn labels(mut self) -> Result<LabelColumns> {
         let header = Header::read(self.reader)?;
         with_element!(header, T => self.labels_of::<T>(&header))
     }
 
     /// Features; float32 stays float32.
-    pub(super) fn features(mut self) -> Outcome<FeatureTable> {
+    pub(crate) fn features(mut self) -> Result<FeatureTable> {
         let header = Header::read(self.reader)?;
         if header.element == "f4" {
             return Ok(FeatureTable::F32(self.table_of::<f32, f32>(&header, |x| x)?));
         }
-        with_element!(header, T => Ok(FeatureTable::F64(self.table_of::<T, f64>(&header, T::float)?)))
+        let table = with_element!(header, T => self.table_of::<T, f64>(&header, T::float))?;
+        Ok(FeatureTable::F64(table))
     }
 
-    fn labels_of<T: NpyCell>(&mut self, header: &Header) -> Outcome<LabelColumns> {
+    fn labels_of<T: NpyCell>(&mut self, header: &Header) -> Result<LabelColumns> {
         header.check_length(T::WIDTH, self.length)?;
         let mut labels = LabelColumns::new(header.columns);
         let (n, m) = (header.rows, header.columns);
@@ -277,7 +278,7 @@ impl Stream<'_> {
         &mut self,
         header: &Header,
         convert: impl Fn(T) -> F,
-    ) -> Outcome<Array2<F>>
+    ) -> Result<Array2<F>>
     where
         F: Clone,
     {
@@ -293,8 +294,7 @@ impl Stream<'_> {
             Ok(())
         })?;
         let shape = (header.rows, header.columns).set_f(header.fortran);
-        let table =
-            Array2::from_shape_vec(shape, values).map_err(|e| Failure::bad(e.to_string()))?;
+        let table = Array2::from_shape_vec(shape, values).map_err(|e| malformed(e.to_string()))?;
         // Row by row whatever the file's order: sums over a row then have the same bits.
         Ok(if header.fortran { table.as_standard_layout().into_owned() } else { table })
     }
@@ -305,25 +305,25 @@ impl Stream<'_> {
         &mut self,
         count: usize,
         width: usize,
-        mut each: impl FnMut(&[u8]) -> Outcome<()>,
-    ) -> Outcome<()> {
+        mut each: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
         let per_block = (BLOCK / width).clamp(1, count);
         let mut buffer: Vec<u8> = reserve(per_block * width)?;
         buffer.resize(per_block * width, 0);
         let mut done = 0;
         while done < count {
-            self.terminal.check()?;
+            self.observer.check()?;
             let items = per_block.min(count - done);
             let bytes = &mut buffer[..items * width];
-            self.reader.read_exact(bytes)?;
+            self.reader.read_exact(bytes).map_err(system)?;
             each(bytes)?;
             done += items;
-            self.terminal.progress("reading", done, count);
+            self.observer.progress("reading", done, count);
         }
         // The last read of a zip entry is the one that verifies its checksum.
-        match self.reader.read(&mut [0])? {
+        match self.reader.read(&mut [0]).map_err(system)? {
             0 => Ok(()),
-            _ => Err(Failure::bad("damaged: more bytes than its header promises")),
+            _ => Err(malformed("damaged: more bytes than its header promises")),
         }
     }
 }
@@ -334,7 +334,7 @@ fn push_column<T: NpyCell>(
     column: usize,
     columns: usize,
     big: bool,
-) -> Result<(), (usize, String)> {
+) -> std::result::Result<(), (usize, String)> {
     for (row, cells) in bytes.chunks_exact(T::WIDTH * columns).enumerate() {
         let cell = T::decode(&cells[column * T::WIDTH..], big);
         labels.push(cell.label().map_err(|what| (row, what))?);
@@ -343,26 +343,26 @@ fn push_column<T: NpyCell>(
 }
 
 /// Bytes that [`write_labels`] will write at most, for formats that must know beforehand.
-pub(super) fn label_bytes(labels: &Labelled<'_>) -> u64 {
+pub(crate) fn label_bytes(labels: &Labelled<'_>) -> u64 {
     (labels.columns() * labels.rows()) as u64 * labels.width() as u64 + 256
 }
 
 /// Writes labels in the narrowest signed integer, -1 for unlabelled: shape `(n,)` or `(n, M)`.
-pub(super) fn write_labels(
+pub(crate) fn write_labels(
     out: &mut dyn Write,
     labels: &Labelled<'_>,
-    terminal: &Terminal,
-) -> Outcome<()> {
+    observer: &dyn Observer,
+) -> Result<()> {
     let width = labels.width();
     let (n, m) = (labels.rows(), labels.columns());
     let shape = if labels.single() { format!("({n},)") } else { format!("({n}, {m})") };
     let order = if width == 1 { '|' } else { '<' };
-    out.write_all(&header_bytes(&format!("{order}i{width}"), &shape))?;
+    out.write_all(&header_bytes(&format!("{order}i{width}"), &shape)).map_err(system)?;
     let per_block = (BLOCK / (m * width)).clamp(1, n);
     let mut buffer = vec![0u8; per_block * m * width];
     let mut first = 0;
     while first < n {
-        terminal.check()?;
+        observer.check()?;
         let rows = per_block.min(n - first);
         let bytes = &mut buffer[..rows * m * width];
         for column in 0..m {
@@ -372,19 +372,20 @@ pub(super) fn write_labels(
                 cells[column * width..][..width].copy_from_slice(&label.to_le_bytes()[..width]);
             }
         }
-        out.write_all(bytes)?;
+        out.write_all(bytes).map_err(system)?;
         first += rows;
-        terminal.progress("writing", first, n);
+        observer.progress("writing", first, n);
     }
     Ok(())
 }
 
 /// Writes a table of float64.
-pub(super) fn write_floats(out: &mut dyn Write, table: ArrayView2<'_, f64>) -> Outcome<()> {
-    out.write_all(&header_bytes("<f8", &format!("({}, {})", table.nrows(), table.ncols())))?;
+pub(crate) fn write_floats(out: &mut dyn Write, table: ArrayView2<'_, f64>) -> Result<()> {
+    out.write_all(&header_bytes("<f8", &format!("({}, {})", table.nrows(), table.ncols())))
+        .map_err(system)?;
     for row in table.rows() {
         for value in row {
-            out.write_all(&value.to_le_bytes())?;
+            out.write_all(&value.to_le_bytes()).map_err(system)?;
         }
     }
     Ok(())

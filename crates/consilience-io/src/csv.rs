@@ -6,18 +6,23 @@ use std::io::{BufRead, BufReader, Read, Write};
 use csv::{ByteRecord, ReaderBuilder};
 use ndarray::{Array2, ArrayView2};
 
-use super::table::{Cell, LabelColumns};
-use super::{Labelled, column_names};
-use crate::failure::{Failure, Outcome};
-use crate::terminal::Terminal;
+use consilience_core::{Error, ErrorKind, Observer, Result};
+
+use crate::fault::{malformed, system};
+use crate::labelled::{Labelled, column_names};
+use crate::table::{Cell, LabelColumns};
 
 /// How often a long file looks whether the user wants to stop.
 const ROWS_PER_CHECK: usize = 1 << 14;
 
 /// Label columns: negative, empty or NaN is unlabelled.
-pub(super) fn labels(file: impl Read, terminal: &Terminal) -> Outcome<LabelColumns> {
+pub(crate) fn labels(
+    file: impl Read,
+    observer: &dyn Observer,
+    notes: &mut Vec<String>,
+) -> Result<LabelColumns> {
     let mut columns: Option<LabelColumns> = None;
-    rows(file, terminal, |cells| {
+    rows(file, observer, notes, |cells| {
         let columns = columns.get_or_insert_with(|| LabelColumns::new(cells.len()));
         for c in 0..cells.len() {
             let key = label(cells.text(c)).map_err(|what| cells.wrong(c, &what))?;
@@ -29,10 +34,14 @@ pub(super) fn labels(file: impl Read, terminal: &Terminal) -> Outcome<LabelColum
 }
 
 /// Features in double precision; every cell holds a number.
-pub(super) fn features(file: impl Read, terminal: &Terminal) -> Outcome<Array2<f64>> {
+pub(crate) fn features(
+    file: impl Read,
+    observer: &dyn Observer,
+    notes: &mut Vec<String>,
+) -> Result<Array2<f64>> {
     let mut values = Vec::new();
     let mut width = 0;
-    rows(file, terminal, |cells| {
+    rows(file, observer, notes, |cells| {
         width = cells.len();
         for c in 0..width {
             let text = cells.text(c);
@@ -49,11 +58,11 @@ pub(super) fn features(file: impl Read, terminal: &Terminal) -> Outcome<Array2<f
         return Err(no_rows());
     }
     Array2::from_shape_vec((values.len() / width, width), values)
-        .map_err(|e| Failure::bad(e.to_string()))
+        .map_err(|e| malformed(e.to_string()))
 }
 
-fn no_rows() -> Failure {
-    Failure::bad("no rows below the header; expected at least one")
+fn no_rows() -> Error {
+    malformed("no rows below the header; expected at least one")
 }
 
 fn lossy(text: &[u8]) -> String {
@@ -69,7 +78,7 @@ fn number(text: &[u8]) -> Option<f64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-fn label(text: &[u8]) -> Result<Option<u64>, String> {
+fn label(text: &[u8]) -> std::result::Result<Option<u64>, String> {
     if text.is_empty() {
         return Ok(None);
     }
@@ -88,7 +97,8 @@ fn label(text: &[u8]) -> Result<Option<u64>, String> {
     match number(text) {
         Some(float) => float.label(),
         None => Err(format!(
-            "{:?} is no label; expected a whole number, or a negative one or nothing for unlabelled",
+            "{:?} is no label; expected a whole number, or a negative one or nothing for \
+            unlabelled",
             lossy(text)
         )),
     }
@@ -111,12 +121,12 @@ impl Cells<'_> {
         self.record[column].trim_ascii()
     }
 
-    fn wrong(&self, column: usize, what: &str) -> Failure {
+    fn wrong(&self, column: usize, what: &str) -> Error {
         let name = self
             .header
             .and_then(|h| h.get(column))
             .map(|name| format!(" ({})", lossy(name.trim_ascii())));
-        Failure::Bad(format!(
+        malformed(format!(
             "row {} (line {}), column {column}{}: {what}",
             self.row,
             self.line,
@@ -128,13 +138,14 @@ impl Cells<'_> {
 /// Hands out the rows below the header, all of one length.
 fn rows(
     file: impl Read,
-    terminal: &Terminal,
-    mut each: impl FnMut(&Cells<'_>) -> Outcome<()>,
-) -> Outcome<()> {
+    observer: &dyn Observer,
+    notes: &mut Vec<String>,
+    mut each: impl FnMut(&Cells<'_>) -> Result<()>,
+) -> Result<()> {
     let mut records = Records::open(file)?;
     let mut record = ByteRecord::new();
     let Some(mut line) = records.next(&mut record)? else {
-        return Err(Failure::bad("no rows; expected at least one"));
+        return Err(malformed("no rows; expected at least one"));
     };
     let width = record.len();
     let is_text = |cell: &[u8]| !cell.is_empty() && number(cell).is_none();
@@ -143,8 +154,11 @@ fn rows(
         && width > 2
         && record.iter().enumerate().all(|(c, cell)| cell == c.to_string().as_bytes())
     {
-        terminal
-            .note("the first row of the CSV file is 0,1,2,... and was read as data; a header must hold text");
+        notes.push(
+            "the first row of the CSV file is 0,1,2,... and was read as data; a header must hold \
+            text"
+                .to_owned(),
+        );
     }
     if header.is_some() {
         match records.next(&mut record)? {
@@ -155,7 +169,7 @@ fn rows(
     let mut row = 0;
     loop {
         if record.len() != width {
-            return Err(Failure::bad(format!(
+            return Err(malformed(format!(
                 "row {row} (line {line}) has {} columns, expected {width} as in the first row",
                 record.len()
             )));
@@ -163,7 +177,7 @@ fn rows(
         each(&Cells { record: &record, header: header.as_ref(), row, line })?;
         row += 1;
         if row % ROWS_PER_CHECK == 0 {
-            terminal.check()?;
+            observer.check()?;
         }
         match records.next(&mut record)? {
             Some(next) => line = next,
@@ -182,14 +196,14 @@ enum Records<R: Read> {
 }
 
 impl<R: Read> Records<R> {
-    fn open(file: R) -> Outcome<Self> {
+    fn open(file: R) -> Result<Self> {
         let mut reader = BufReader::with_capacity(1 << 18, file);
         let mut first = Vec::new();
         let mut line = 0;
         while first.trim_ascii().is_empty() {
             first.clear();
             line += 1;
-            if reader.read_until(b'\n', &mut first)? == 0 {
+            if reader.read_until(b'\n', &mut first).map_err(system)? == 0 {
                 break;
             }
             if let Some(rest) = first.strip_prefix(b"\xef\xbb\xbf") {
@@ -207,12 +221,10 @@ impl<R: Read> Records<R> {
     }
 
     /// The line of the next record, `None` at the end.
-    fn next(&mut self, record: &mut ByteRecord) -> Outcome<Option<u64>> {
+    fn next(&mut self, record: &mut ByteRecord) -> Result<Option<u64>> {
         match self {
             Records::Csv(reader, skipped) => {
-                let more = reader
-                    .read_byte_record(record)
-                    .map_err(|error| Failure::bad(error.to_string()))?;
+                let more = reader.read_byte_record(record).map_err(trouble)?;
                 // The position is where the search began, in front of any blank lines.
                 Ok(more.then(|| record.position().map_or(0, |p| p.line()) + *skipped))
             }
@@ -229,7 +241,7 @@ impl<R: Read> Records<R> {
                     loop {
                         text.clear();
                         *line += 1;
-                        if reader.read_until(b'\n', &mut text)? == 0 {
+                        if reader.read_until(b'\n', &mut text).map_err(system)? == 0 {
                             return Ok(None);
                         }
                         if !text.trim_ascii().is_empty() {
@@ -253,39 +265,45 @@ impl<R: Read> Records<R> {
     }
 }
 
+/// What the csv crate found: a failing read, or text that it cannot take.
+pub(crate) fn trouble(error: csv::Error) -> Error {
+    let kind = if error.is_io_error() { ErrorKind::Io } else { ErrorKind::Format };
+    Error::new(kind, error.to_string())
+}
+
 fn unquoted(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\"").and_then(|t| t.strip_suffix(b"\"")).unwrap_or(text)
 }
 
 /// Writes labels below a header, -1 for unlabelled.
-pub(super) fn write_labels(
+pub(crate) fn write_labels(
     out: &mut dyn Write,
     labels: &Labelled<'_>,
-    terminal: &Terminal,
-) -> Outcome<()> {
-    writeln!(out, "{}", labels.column_names().join(","))?;
+    observer: &dyn Observer,
+) -> Result<()> {
+    writeln!(out, "{}", labels.column_names().join(",")).map_err(system)?;
     for row in 0..labels.rows() {
         if row % ROWS_PER_CHECK == 0 {
-            terminal.check()?;
+            observer.check()?;
         }
         for c in 0..labels.columns() {
             let comma = if c == 0 { "" } else { "," };
-            write!(out, "{comma}{}", labels.signed(row, c))?;
+            write!(out, "{comma}{}", labels.signed(row, c)).map_err(system)?;
         }
-        writeln!(out)?;
+        writeln!(out).map_err(system)?;
     }
     Ok(())
 }
 
 /// Writes a table of floats below a header, with as many digits as bring back the same bits.
-pub(super) fn write_floats(out: &mut dyn Write, table: ArrayView2<'_, f64>) -> Outcome<()> {
-    writeln!(out, "{}", column_names("c", table.ncols()).join(","))?;
+pub(crate) fn write_floats(out: &mut dyn Write, table: ArrayView2<'_, f64>) -> Result<()> {
+    writeln!(out, "{}", column_names("c", table.ncols()).join(",")).map_err(system)?;
     for row in table.rows() {
         for (c, value) in row.iter().enumerate() {
             let comma = if c == 0 { "" } else { "," };
-            write!(out, "{comma}{value}")?;
+            write!(out, "{comma}{value}").map_err(system)?;
         }
-        writeln!(out)?;
+        writeln!(out).map_err(system)?;
     }
     Ok(())
 }
@@ -295,8 +313,7 @@ mod tests {
     use super::*;
 
     fn partition(text: &str) -> Vec<i64> {
-        let terminal = Terminal::new(true, false);
-        labels(text.as_bytes(), &terminal).unwrap().into_partition().unwrap().to_signed()
+        labels(text.as_bytes(), &(), &mut Vec::new()).unwrap().into_partition().unwrap().to_signed()
     }
 
     #[test]
@@ -308,10 +325,9 @@ mod tests {
 
     #[test]
     fn lines_are_counted_as_editors_do() {
-        let terminal = Terminal::new(true, false);
-        let wrong = |text: &str| match labels(text.as_bytes(), &terminal) {
-            Err(Failure::Bad(message)) => message,
-            _ => panic!("expected an error"),
+        let wrong = |text: &str| match labels(text.as_bytes(), &(), &mut Vec::new()) {
+            Err(error) => error.message().to_owned(),
+            Ok(_) => panic!("expected an error"),
         };
         assert!(wrong("label\n5\n\n\nx\n").starts_with("row 3 (line 5), column 0 (label): \"x\""));
         assert!(wrong("a,b\n1,2\n1,y\n").starts_with("row 1 (line 3), column 1 (b): \"y\""));
