@@ -4,8 +4,8 @@
 //! cargo run --example graph_evidence
 
 use consilience::{
-    Clusters, ConsensusFunction, Ensemble, EvidenceAccumulation, MemoryBudget, Microclusters,
-    PairCounts, Partition, Result, Seed,
+    Clusters, ConsensusFunction, Ensemble, EvidenceAccumulation, Hierarchy, MemoryBudget,
+    Microclusters, PairCounts, Partition, Result, Seed,
 };
 
 /// Ten people sort 300 cards that belong to three piles; each misplaces some and leaves some out.
