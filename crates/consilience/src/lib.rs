@@ -1,4 +1,5 @@
-#![doc = include_str!("../../../README.md")]
+#![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub use consilience_bregman::{
     Divergence, KullbackLeibler, Line, PairEvidence, Pairs, Pcc, Solution, Solver,
@@ -15,17 +16,25 @@ pub use consilience_consensus::{
     LocallyWeighted, Lwea, Lwgp, Mcla, MixtureModel, Qmi, SimRank, SoftMixtureModel, USenc, Voting,
     Weac, WeightedCoAssociation, propagated_cluster_similarity,
 };
+pub use consilience_constrained::{
+    Ccskl, CopKMeans, Fpc, MpckMeans, Nnc, PckMeans, Pmmc, SeededKMeans, UnderMetric,
+};
 pub use consilience_core::{
-    BaseClusterer, Clusters, ConsensusFunction, Constraints, Dendrogram, Ensemble, Error,
-    ErrorKind, Features, Fit, GraphPartitioner, Grouping, Hierarchy, LabelInt, LabelSlice, Link,
-    Linkage, Memberships, MemoryBudget, Merge, Microclusters, NodeConsensus, NodeMemberships,
-    Observer, Pair, Partition, RawLabel, Report, Result, Seed, Similarity, SimilarityGraph, Status,
-    Stream, check_symmetric, scores, with_labels,
+    Assign, BaseClusterer, Clustering, Clusters, ConsensusFunction, ConstrainedClusterer,
+    Constraints, Dendrogram, Ensemble, Error, ErrorKind, Features, Fit, GraphPartitioner, Grouping,
+    Hierarchy, LabelInt, LabelSlice, Link, Linkage, Memberships, MemoryBudget, Merge,
+    Microclusters, NodeConsensus, NodeMemberships, Observer, Pair, Partition, RawLabel, Report,
+    Result, Seed, SideInformation, Similarity, SimilarityGraph, Status, Stream, check_symmetric,
+    scores, with_labels,
 };
 pub use consilience_crowd::{
     AlternativeClustering, AnswerCounts, Answers, BlockModel, BlockModelResult, CrowdClustering,
     CrowdMethod, CrowdRates, CrowdResult, GroupAnswer, KeywordAnswer, PairAnswer, PairCount,
     PenaltyChoice, Question, WorkerRates,
+};
+pub use consilience_follow::{
+    ConsensusEmbedding, ConsensusMetric, CrossValidation, Embedding, GrownMembers, LinkEvidence,
+    MemberGrowth, MetricReadOut, MetricReport, MetricRule, ReadOutMethod, Updater, UpdaterSetup,
 };
 pub use consilience_generate::{
     Agglomerative, Generator, KMeans, KMeansClusters, KernelKMeans, MiniBatchKMeans, Rpcl, Scale,
@@ -34,20 +43,19 @@ pub use consilience_generate::{
 #[cfg(feature = "metis")]
 pub use consilience_graph::MetisCut;
 pub use consilience_graph::{
-    Agglomeration, ClusterIncidence, CoAssociation, CountRow, CutMethod, IncidenceSpectrum,
-    LeafWeights, Lifespan, Linked, PairCounts, Partitioned, SparsePairCounts, SpectralCut,
-    TransferCut, ensemble_driven_cluster_index, linkage, normalized_crowd_agreement, vat_order,
+    Agglomeration, CliqueCut, ClusterIncidence, ClusterOverlaps, CoAssociation, CountRow,
+    CutMethod, EvidenceWeights, IncidenceSpectrum, LeafWeights, Lifespan, Linked, PairCounts,
+    Partitioned, SparsePairCounts, SpectralCut, TransferCut, ensemble_driven_cluster_index,
+    linkage, linked_method, normalized_crowd_agreement, similarity_from_sprs, vat_order,
 };
 pub use consilience_metric::{
-    Assign, Ccskl, Clustering, ConstrainedClusterer, CopKMeans, Dca, Fpc, Itml, LinearMap, Lmnn,
-    MetricLearner, Mmc, MpckMeans, Nnc, PckMeans, Pmmc, Rca, RsdDiagonal, RsdFull, RsdMetric,
-    SeededKMeans, Separation, SideInformation, cluster_under,
+    Dca, Itml, LinearMap, Lmnn, MetricLearner, Mmc, Rca, RsdDiagonal, RsdFull, RsdMetric,
+    Separation,
 };
 pub use consilience_simplex::{
-    AdditiveUpdate, AlignmentReference, ConsensusEmbedding, ConsensusMetric, Embedding,
-    ExactUpdate, GrownMembers, HullGrowth, InitialWeights, Judgement, LinkEvidence, MetricReadOut,
-    MetricReport, MetricRule, MultiplicativeUpdate, PairLoss, PairQuestion, Questions, Reading,
-    UncertainObject, UpdateReport, UpdateRule, Updater, UpdaterSetup, Violations, relabelled,
+    AdditiveUpdate, AlignmentReference, ExactUpdate, InitialWeights, MultiplicativeUpdate,
+    PairLoss, PairQuestion, Questions, UncertainObject, UpdateReport, UpdateRule, Violations,
+    WeightUpdater, WeightUpdaterSetup, relabelled,
 };
 pub use consilience_trust::{
     ClusterDiagnostics, ClusterNumber, ConsensusCdf, Criterion, Diagnostics, MemberDiagnostics,

@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     let function = match ready {
         Some(function) => function,
         None => {
-            let table = ClusterNumber::new().seed(seed).choose(&ensemble, terminal)?;
+            let table = ClusterNumber::new().seed(seed).fit(&ensemble, terminal)?.output;
             table.notes.iter().for_each(|note| terminal.note(note));
             build(Some(table.recommended))?
         }
@@ -166,7 +166,7 @@ fn diagnostics_json(trust: &Diagnostics) -> Value {
     let members: Vec<Value> = trust
         .members
         .iter()
-        .map(|m| json!({ "clusters": m.clusters, "agreement": m.agreement, "company": m.company }))
+        .map(|m| json!({ "clusters": m.clusters, "agreement": m.agreement, "company": m.agreement_with_others }))
         .collect();
     json!({
         "anmi": trust.anmi,

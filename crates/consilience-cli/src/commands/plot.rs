@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use consilience::{
-    Agglomeration, ClusterNumber, CoAssociation, ConsensusCdf, Cut, Seed, Similarity,
+    Agglomeration, ClusterNumber, Clusters, CoAssociation, ConsensusCdf, Seed, Similarity,
     cluster_relations, surviving_clusters, vat_order,
 };
 use ndarray::Axis;
@@ -64,7 +64,7 @@ fn dendrogram(args: &Plot, terminal: &Terminal) -> Outcome<String> {
     if sizes.is_empty() {
         return Err(Failure::Bad(format!("{}: no object is labelled", args.input.display())));
     }
-    let tree = Agglomeration::new(grown.linkage, Cut::LongestLifetime)
+    let tree = Agglomeration::new(grown.linkage, Clusters::Lifetime)
         .weights(grown.weights)
         .dendrogram(graph, terminal)?;
     pictures::dendrogram(&tree, &sizes, &format!("Dendrogram, {}", args.method))
@@ -80,10 +80,11 @@ fn cdf(args: &Plot, terminal: &Terminal) -> Outcome<String> {
         let (x, y) = cdf.staircase();
         x.into_iter().zip(y).collect::<Vec<_>>()
     };
-    let mut named = vec![("members".to_owned(), steps(&ConsensusCdf::of(&ensemble, terminal)?))];
+    let mut named =
+        vec![("members".to_owned(), steps(&ConsensusCdf::of_observed(&ensemble, terminal)?))];
     if let Some(largest) = args.up_to {
         let number = ClusterNumber::new().up_to(largest).seed(Seed(args.common.seed));
-        let table = number.choose(&ensemble, terminal)?;
+        let table = number.fit(&ensemble, terminal)?.output;
         table.notes.iter().for_each(|note| terminal.note(note));
         named.extend(
             table.rows.iter().map(|row| (format!("k = {}", row.clusters), steps(&row.cdf))),

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use consilience::scores::Scores;
 use consilience::{
-    AdditiveUpdate, Ensemble, ExactUpdate, Fit, HullGrowth, Judgement, KMeans, LinkEvidence,
-    MetricRule, MultiplicativeUpdate, Partition, Questions, Report, Seed, UpdateReport, UpdateRule,
-    Updater, UpdaterSetup, Violations, relabelled,
+    AdditiveUpdate, CrossValidation, Ensemble, ExactUpdate, Fit, KMeans, LinkEvidence,
+    MemberGrowth, MetricRule, MultiplicativeUpdate, Partition, Questions, Report, Seed,
+    UpdateReport, UpdateRule, Updater, UpdaterSetup, Violations, relabelled,
 };
 use serde_json::{Value, json};
 
@@ -116,14 +116,19 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
     if let Some(x) = features.filter(|_| !updater.constraints().is_empty()) {
         // Without a share of the weights: those are of the members that were given, with or without
         // growth.
-        updater.grow(x.view().into(), &HullGrowth::new(KMeans::new()).seed(seed), 0.0, terminal)?;
+        updater.grow(
+            x.view().into(),
+            &MemberGrowth::new(KMeans::new()).seed(seed),
+            0.0,
+            terminal,
+        )?;
     }
     let growing = start_growing.elapsed();
     let given =
         updater.metric().map_or(updater.ensemble().n_members(), |metric| metric.n_members());
     let grown = updater.ensemble().n_members() - given;
     let start_reading = Instant::now();
-    let Labels { fit, judgement } = labels(&mut updater, read_out, seed, terminal)?;
+    let Labels { fit, validation } = labels(&mut updater, read_out, seed, terminal)?;
     let (partition, report) = (fit.output, fit.report);
     report.notes.iter().for_each(|note| terminal.note(note));
     let reading_out = start_reading.elapsed();
@@ -135,7 +140,7 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
         files::write_labels(target, &Labelled::One(&partition), terminal)?;
     }
     if let Some(target) = &mut soft_to {
-        files::write_floats(target, updater.memberships()?.values(), terminal)?;
+        files::write_floats(target, updater.by_weights().memberships()?.values(), terminal)?;
     }
     if let Some(target) = &mut state_to {
         target.write(updater.to_bytes())?;
@@ -146,11 +151,15 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
 
     let scores = truth.map(|truth| Scores::compare(&partition, &truth)).transpose()?;
     let (must, cannot) = violated(updater.constraints(), &partition);
-    let name = if metric { "metric" } else { updater.rule().name() };
+    let name = if metric { "metric" } else { updater.by_weights().rule().name() };
     if args.common.json {
-        let gamma = updater.gamma();
-        let support: Vec<Value> =
-            updater.support().iter().map(|&u| json!({ "member": u, "weight": gamma[u] })).collect();
+        let gamma = updater.by_weights().weights();
+        let support: Vec<Value> = updater
+            .by_weights()
+            .support()
+            .iter()
+            .map(|&u| json!({ "member": u, "weight": gamma[u] }))
+            .collect();
         let mut object = json!({
             "method": name,
             "n": updater.ensemble().n_objects(),
@@ -165,7 +174,7 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
             "constraints": updater.constraints().len(),
             "support": support,
             "violated": { "must": must, "cannot": cannot },
-            "violated_by_weights": violations_json(&updater.violations()),
+            "violated_by_weights": violations_json(&updater.by_weights().violations()),
             "seconds": {
                 "read": read.as_secs_f64(),
                 "align": aligned.as_secs_f64(),
@@ -175,9 +184,9 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
                 "total": total.as_secs_f64(),
             },
         });
-        if let Some(judgement) = &judgement {
-            object["reading"] = json!(judgement.reading.name());
-            object["evidence"] = evidence_json(judgement);
+        if let Some(validation) = &validation {
+            object["reading"] = json!(validation.chosen.name());
+            object["evidence"] = evidence_json(validation);
         }
         if let Some(changed) = changed {
             object["changed"] = json!(changed);
@@ -196,7 +205,10 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
         .add("objects", updater.ensemble().n_objects())
         .add(
             "members",
-            format!("{given} and {grown} grown, {} with weight", updater.support().len()),
+            format!(
+                "{given} and {grown} grown, {} with weight",
+                updater.by_weights().support().len()
+            ),
         )
         .add("clusters", partition.n_clusters());
     for d in &done {
@@ -212,8 +224,8 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
             ),
         );
     }
-    if let Some(judgement) = &judgement {
-        lines.add("read out", judgement.reading.name());
+    if let Some(validation) = &validation {
+        lines.add("read out", validation.chosen.name());
     }
     lines
         .add("constraints", updater.constraints().len())
@@ -248,13 +260,13 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
     lines.print(terminal)
 }
 
-/// A clustering, and under the metric what spoke for it.
+/// A clustering, and under the metric the cross-validation that chose it.
 struct Labels {
     fit: Fit<Partition>,
-    judgement: Option<Judgement>,
+    validation: Option<CrossValidation>,
 }
 
-/// The clustering that the updater stands for now.
+/// The present clustering.
 fn labels(updater: &mut Updater, how: ReadOut, seed: Seed, terminal: &Terminal) -> Outcome<Labels> {
     let fit = match how {
         ReadOut::Metric => {
@@ -262,14 +274,14 @@ fn labels(updater: &mut Updater, how: ReadOut, seed: Seed, terminal: &Terminal) 
             let partition = read.output.partition(updater.ensemble(), terminal)?;
             return Ok(Labels {
                 fit: Fit::new(partition, read.report),
-                judgement: Some(*read.output.judgement()),
+                validation: Some(*read.output.cross_validation()),
             });
         }
         ReadOut::Consensus => updater.consensus(updater.n_clusters(), seed, terminal)?,
-        ReadOut::KMeans => updater.partition_by_kmeans(seed, terminal)?,
-        ReadOut::Rounding => Fit::new(updater.partition()?, Report::default()),
+        ReadOut::KMeans => updater.by_weights().partition_by_kmeans(seed, terminal)?,
+        ReadOut::Rounding => Fit::new(updater.by_weights().partition()?, Report::default()),
     };
-    Ok(Labels { fit, judgement: None })
+    Ok(Labels { fit, validation: None })
 }
 
 /// The stored state, if there is one yet.
@@ -360,14 +372,14 @@ fn batch_json(d: &Done) -> Value {
     })
 }
 
-/// What each possible reading was judged by: links that it has not seen.
-fn evidence_json(judgement: &Judgement) -> Value {
+/// The cross-validation of each possible read-out.
+fn evidence_json(validation: &CrossValidation) -> Value {
     let of = |e: &LinkEvidence| json!({ "phi": e.phi, "auc": e.auc, "links": e.links });
     json!({
-        "plain": of(&judgement.plain),
-        "joined": judgement.joined.as_ref().map(of),
-        "metric": of(&judgement.metric),
-        "grown": judgement.grown.as_ref().map(of),
+        "plain": of(&validation.plain),
+        "joined": validation.plain_grown.as_ref().map(of),
+        "metric": of(&validation.metric),
+        "grown": validation.metric_grown.as_ref().map(of),
     })
 }
 
