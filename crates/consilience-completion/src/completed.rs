@@ -18,7 +18,7 @@ use crate::basis::Basis;
 /// use ndarray::Array2;
 ///
 /// // Sixty objects in two groups, twelve of them labelled.
-/// let x = Array2::from_shape_fn((60, 2), |(i, j)| if j == 0 { (i / 2) as f64 } else { (i % 2) as f64 });
+/// let x = Array2::from_shape_fn((60, 2), |(i, j)| [i / 2, i % 2][j] as f64);
 /// let labels: Vec<i64> = (0..60).map(|i| if i < 12 { i % 2 } else { -1 }).collect();
 /// let side = SideInformation::from_labels(&labels)?;
 /// let similarity = Rdml::new(2).fit_completed(x.view(), &side, &())?.output.similarity;
@@ -45,7 +45,7 @@ pub struct CompletedSimilarity {
 /// use ndarray::Array2;
 ///
 /// // Sixty objects on a line in two groups, which the second column distinguishes.
-/// let x = Array2::from_shape_fn((60, 2), |(i, j)| if j == 0 { (i / 2) as f64 } else { (i % 2) as f64 });
+/// let x = Array2::from_shape_fn((60, 2), |(i, j)| [i / 2, i % 2][j] as f64);
 /// let mut constraints = Constraints::new(60)?;
 /// for i in 0..40 {
 ///     constraints.extend(&[Pair::must_link(i, i + 2), Pair::cannot_link(i, i + 5)])?;
@@ -69,8 +69,8 @@ pub struct CompletedClustering {
 }
 
 /// Clusters of completed similarities in coordinates of the caller's own, from
-/// [`Mccc::fit_coordinates`](crate::Mccc::fit_coordinates). It cannot label new objects, since their
-/// coordinates are unknown.
+/// [`Mccc::fit_coordinates`](crate::Mccc::fit_coordinates). It cannot label new objects, since
+/// their coordinates are unknown.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CompletedPartition {

@@ -18,8 +18,8 @@ const HIGHEST: usize = 60;
 ///
 /// Use it where base clusterings are noisy but agree on many pairs; where most pairs are in dispute
 /// little is known and evidence accumulation is the safer choice. The number of clusters may be
-/// given, or chosen by the longest lifetime in the tree ([`Clusters::Auto`], [`Clusters::Lifetime`])
-/// or by a dissimilarity ([`Clusters::Height`]).
+/// given, or chosen by the longest lifetime in the tree ([`Clusters::Auto`],
+/// [`Clusters::Lifetime`]) or by a dissimilarity ([`Clusters::Height`]).
 ///
 /// The similarity is that of [`CompletedCoAssociation`].
 ///
@@ -95,8 +95,8 @@ linked_method!(EcmcAl, "ecmc-al");
 ///
 /// A pair that at least the share `together` of the members puts together is known to be together,
 /// at most `apart` apart, and the rest is completed as in [`RobustCompletion`]. Microclusters enter
-/// with their sizes: entry (i, j) scaled by `sqrt(s_i s_j)` has the nuclear norm of the matrix of all
-/// objects, so that the collapsed optimum is the expanded one.
+/// with their sizes: entry (i, j) scaled by `sqrt(s_i s_j)` has the nuclear norm of the matrix of
+/// all objects, so that the collapsed optimum is the expanded one.
 ///
 /// ```
 /// use consilience_completion::CompletedCoAssociation;
@@ -141,9 +141,9 @@ impl CompletedCoAssociation {
     }
 
     /// Shares of members from which on a pair is known: at most `apart` apart, at least `together`
-    /// together. Default: `together` is 0.6 or, where that leaves fewer than half of the pairs known
-    /// that the expected clusters would hold if they were equal, so low that they are; `apart` is a
-    /// sixth of that. `0 <= apart < together <= 1`.
+    /// together. Default: `together` is 0.6 or, where that leaves fewer than half of the pairs
+    /// known that the expected clusters would hold if they were equal, so low that they are;
+    /// `apart` is a sixth of that. `0 <= apart < together <= 1`.
     ///
     /// Stricter ones leave too few pairs known where members err (on planted ensembles with one
     /// label in five wrong, 0.7 finds nothing and 0.6 everything), and where members split the

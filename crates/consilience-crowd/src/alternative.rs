@@ -110,7 +110,7 @@ fn fit(answers: &Answers, model: &BlockModel, observer: &dyn Observer) -> Result
     best(model, answers, &counts, observer)
 }
 
-/// What the alternative, learnt from one half of the tasks, gains on the other half over the
+/// What the alternative, learned from one half of the tasks, gains on the other half over the
 /// better of its rivals; both ways.
 fn gain(
     answers: &Answers,

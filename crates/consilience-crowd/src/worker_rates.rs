@@ -40,8 +40,9 @@ pub struct WorkerRates {
     pub same_together: f64,
     /// Probability of calling two objects apart the same, shrunk to the crowd's.
     pub same_apart: f64,
-    /// Log-likelihood ratio (nats) of answering as the crowd does against answering at random, at the worker's own share of "same". A task of s items counts as s - 1 answers,
-    /// since its pairs depend on each other.
+    /// Log-likelihood ratio (nats) of answering as the crowd does against answering at random, at
+    /// the worker's own share of "same". A task of s items counts as s - 1 answers, since its pairs
+    /// depend on each other.
     pub evidence: f64,
     /// Log-likelihood ratio (nats) of the worker's own two rates against one rate for all pairs:
     /// how much the answers say at all, the right way round or not.

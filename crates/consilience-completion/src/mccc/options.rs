@@ -13,9 +13,9 @@ pub enum LossWeight {
     /// must-links and cannot-links count alike.
     #[default]
     HeldOut,
-    /// The rule of the thesis: the weight with the most balanced clusters, among those whose solution
-    /// has at least as many eigenvectors as there are clusters (the trivial M = 0 is balanced,
-    /// too).
+    /// The rule of the thesis: the weight with the most balanced clusters, among those whose
+    /// solution has at least as many eigenvectors as there are clusters (the trivial M = 0 is
+    /// balanced, too).
     Balanced,
     /// This C, for orthonormal columns of the basis as in the thesis.
     Fixed(f64),

@@ -35,8 +35,8 @@ pub enum Penalty {
 
 /// Completes a symmetric matrix of which some entries are known and some of those are wrong.
 ///
-/// Use it where the truth has a low rank and few entries are wrong. For the answers of a crowd whose
-/// workers differ a model of the workers does better. It solves
+/// Use it where the truth has a low rank and few entries are wrong. For the answers of a crowd
+/// whose workers differ a model of the workers does better. It solves
 ///
 /// ```text
 /// min |A|_* + C |E|_1   subject to  P(A + E) = P(A~)
@@ -82,7 +82,8 @@ pub enum Penalty {
 ///
 /// # References
 /// Yi 2014, Eq. 3.5; Lin, Chen, Ma 2010 (augmented Lagrangian, with a growing penalty, which may
-/// stop short of the optimum); the form with fixed products of steps is that of Chambolle, Pock 2011.
+/// stop short of the optimum); the form with fixed products of steps is that of Chambolle, Pock
+/// 2011.
 #[doc(alias = "RMC")]
 #[doc(alias = "RPCA")]
 #[doc(alias = "matrix completion")]
@@ -205,7 +206,8 @@ impl RobustCompletion {
     }
 
     /// Completes the matrix, starting from where the completion of the same entries at another
-    /// penalty ended: fewer iterations, the same optimum. A completion of other entries is no start.
+    /// penalty ended: fewer iterations, the same optimum. A completion of other entries is no
+    /// start.
     ///
     /// ```
     /// use consilience_completion::{ObservedPairs, Penalty, RobustCompletion};
@@ -309,8 +311,8 @@ impl Completion {
         self.vectors.columns().into_iter().zip(&self.values).map(|(u, v)| v * u.sum().powi(2)).sum()
     }
 
-    /// An embedding of the objects in which to cluster them (n x at most k): the eigenvectors of the
-    /// k largest eigenvalues above 0, times these.
+    /// An embedding of the objects in which to cluster them (n x at most k): the eigenvectors of
+    /// the k largest eigenvalues above 0, times these.
     pub fn embedding(&self, k: usize) -> Array2<f64> {
         let mut order: Vec<usize> = (0..self.rank()).filter(|&c| self.values[c] > 0.0).collect();
         order.sort_by(|&a, &b| self.values[b].total_cmp(&self.values[a]).then(a.cmp(&b)));

@@ -18,7 +18,7 @@ pub struct ObservedPairs {
     pub(crate) offsets: Vec<usize>,
     pub(crate) columns: Vec<u32>,
     pub(crate) values: Vec<f64>,
-    /// Objects that each row stands for; `None` for one each.
+    /// Objects that each row represents; `None` for one each.
     pub(crate) sizes: Option<Vec<f64>>,
 }
 
@@ -179,7 +179,7 @@ impl ObservedPairs {
         self.columns[range.clone()].iter().zip(&self.values[range]).map(|(&j, &v)| (j as usize, v))
     }
 
-    /// Number of objects that the rows stand for.
+    /// Number of objects that the rows represent.
     pub(crate) fn weight(&self) -> f64 {
         self.sizes.as_ref().map_or(self.n_objects() as f64, |s| s.iter().sum())
     }

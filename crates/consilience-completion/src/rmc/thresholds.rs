@@ -1,7 +1,7 @@
 use consilience_core::{Error, Result};
 
-/// The shares from which on a pair counts as known: of the answers, or of the base clusterings, that
-/// put its objects together.
+/// The shares from which on a pair counts as known: of the answers, or of the base clusterings,
+/// that put its objects together.
 ///
 /// ```
 /// use consilience_completion::Thresholds;
