@@ -29,10 +29,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
         &["consilience-graph", "consilience-metric", "consilience-core", "consilience-num"],
     ),
     ("consilience-metric", &["consilience-core", "consilience-num"]),
-    (
-        "consilience-constrained",
-        &["consilience-metric", "consilience-core", "consilience-num"],
-    ),
+    ("consilience-constrained", &["consilience-metric", "consilience-core", "consilience-num"]),
     ("consilience-walk", &["consilience-graph", "consilience-core", "consilience-num"]),
     ("consilience-completion", &["consilience-graph", "consilience-core", "consilience-num"]),
     ("consilience", &["*"]),

@@ -111,7 +111,7 @@ fn rpcl_finds_the_number_of_clusters() {
 #[test]
 fn centres_and_numbers_of_kmeans_fit_the_partition() {
     let (x, _) = blobs(500, 3, 4, 2);
-    let found = KMeans::new().tolerance(0.0).fit_centres(x.view().into(), 4, Seed(5), &()).unwrap();
+    let found = KMeans::new().tolerance(0.0).fit_centres(x.view(), 4, Seed(5), &()).unwrap();
     let clusters = found.output;
     let mut inertia = 0.0;
     let mut means = Array2::<f64>::zeros((4, 3));

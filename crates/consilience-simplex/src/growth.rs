@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use consilience_core::{
     BaseClusterer, Constraints, Error, Features, Fit, Observer, Pair, Partition, Report, Result,
-    Seed,
+    Seed, SideInformation,
 };
-use consilience_metric::{Itml, LinearMap, MetricLearner, SideInformation};
+use consilience_metric::{Itml, LinearMap, MetricLearner};
 use consilience_num::svd::{SvdOptions, truncated_svd};
 use ndarray::{Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
@@ -326,8 +326,8 @@ fn principal_components(features: Features<'_>, sample: usize) -> Result<Array2<
 /// Some rows under a map.
 fn apply_to(map: &LinearMap, features: Features<'_>, rows: &[usize]) -> Result<Array2<f64>> {
     match features {
-        Features::F32(x) => map.apply(x.select(Axis(0), rows).view().into()),
-        Features::F64(x) => map.apply(x.select(Axis(0), rows).view().into()),
+        Features::F32(x) => map.apply(x.select(Axis(0), rows).view()),
+        Features::F64(x) => map.apply(x.select(Axis(0), rows).view()),
     }
 }
 

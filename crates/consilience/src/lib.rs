@@ -10,11 +10,15 @@ pub use consilience_completion::{
     ObservedPairs, PairAnswer, Penalty, PenaltyChoice, Question, Rdml, RobustCompletion,
     SampleSimilarity, SecondAnswer, WorkerBlocks, WorkerRates,
 };
+pub use consilience_constrained::{
+    Ccskl, CopKMeans, Fpc, MpckMeans, Nnc, PckMeans, Pmmc, SeededKMeans, UnderMetric,
+};
 pub use consilience_core::{
-    BaseClusterer, ConsensusFunction, Constraints, Ensemble, Error, ErrorKind, Features, Fit,
-    GraphPartitioner, Grouping, LabelInt, LabelSlice, Link, Linkage, Memberships, MemoryBudget,
-    Observer, Pair, Partition, RawLabel, Report, Result, Seed, Similarity, SimilarityGraph, Status,
-    Stream, check_symmetric, scores, with_labels,
+    Assign, BaseClusterer, Clustering, ConsensusFunction, ConstrainedClusterer, Constraints,
+    Ensemble, Error, ErrorKind, FeatureMap, Features, Fit, GraphPartitioner, Grouping, LabelInt,
+    LabelSlice, Link, Linkage, Memberships, MemoryBudget, Observer, Pair, Partition, RawLabel,
+    Report, Result, Seed, SideInformation, Similarity, SimilarityGraph, Status, Stream, Watch,
+    at_least_one, check_symmetric, scores, with_labels,
 };
 pub use consilience_generate::{
     Agglomerative, Generator, KMeans, KMeansClusters, KernelKMeans, MiniBatchKMeans, Rpcl, Scale,
@@ -32,9 +36,8 @@ pub use consilience_graph::{
     normalized_crowd_agreement, propagated_cluster_similarity, vat_order,
 };
 pub use consilience_metric::{
-    Assign, Ccskl, Clustering, ConstrainedClusterer, CopKMeans, Dca, Fpc, Itml, LinearMap, Lmnn,
-    MetricLearner, Mmc, MpckMeans, Nnc, PckMeans, Pmmc, Rca, RsdDiagonal, RsdFull, RsdMetric,
-    SeededKMeans, Separation, SideInformation, cluster_under,
+    Dca, Itml, LinearMap, Lmnn, MetricLearner, Mmc, Rca, RsdDiagonal, RsdFull, RsdMetric,
+    Separation,
 };
 pub use consilience_simplex::{
     AdditiveUpdate, AlignmentReference, ConsensusEmbedding, ConsensusMetric, Embedding,

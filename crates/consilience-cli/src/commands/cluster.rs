@@ -6,7 +6,7 @@ use consilience::scores::Scores;
 use consilience::{
     ConstrainedClusterer, Constraints, CopKMeans, Dca, Fpc, Itml, Lmnn, MetricLearner, Mmc,
     MpckMeans, Nnc, Partition, PckMeans, Rca, RsdDiagonal, RsdFull, Seed, SeededKMeans,
-    SideInformation, cluster_under,
+    SideInformation, UnderMetric,
 };
 use serde_json::json;
 
@@ -20,7 +20,7 @@ use crate::terminal::Terminal;
 
 /// Runs the command.
 pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
-    let clusterer = clusterer(&args.method)?;
+    clusterer(&args.method, 1, Seed(0))?;
     let metric = metric(&args.metric)?;
     if args.predict.is_some() != args.predicted.is_some() {
         return Err(Failure::bad(
@@ -46,18 +46,10 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
     let read = start.elapsed();
 
     let start = Instant::now();
-    let seed = Seed(args.common.seed);
-    let fit = match &metric {
-        Some(metric) => cluster_under(
-            metric.as_ref(),
-            clusterer.as_ref(),
-            features,
-            clusters,
-            &side,
-            seed,
-            terminal,
-        )?,
-        None => clusterer.fit(features, clusters, &side, seed, terminal)?,
+    let clusterer = clusterer(&args.method, clusters, Seed(args.common.seed))?;
+    let fit = match metric {
+        Some(metric) => UnderMetric::new(metric, clusterer).fit(features, &side, terminal)?,
+        None => clusterer.fit(features, &side, terminal)?,
     };
     let total = start.elapsed();
     let (clustering, report) = (fit.output, fit.report);
@@ -159,14 +151,14 @@ fn violated(side: &SideInformation, partition: &Partition) -> usize {
     split + side.cannot_links().filter(|&(i, j)| together(i, j)).count()
 }
 
-fn clusterer(name: &str) -> Outcome<Box<dyn ConstrainedClusterer>> {
+fn clusterer(name: &str, k: usize, seed: Seed) -> Outcome<Box<dyn ConstrainedClusterer>> {
     Ok(match name {
-        "fpc" => Box::new(Fpc::new()),
-        "nnc" => Box::new(Nnc::new()),
-        "kmeans" => Box::new(SeededKMeans::new()),
-        "cop-kmeans" => Box::new(CopKMeans::new()),
-        "pck-means" => Box::new(PckMeans::new()),
-        "mpck-means" => Box::new(MpckMeans::new()),
+        "fpc" => Box::new(Fpc::new(k).seed(seed)),
+        "nnc" => Box::new(Nnc::new(k).seed(seed)),
+        "kmeans" => Box::new(SeededKMeans::new(k).seed(seed)),
+        "cop-kmeans" => Box::new(CopKMeans::new(k).seed(seed)),
+        "pck-means" => Box::new(PckMeans::new(k).seed(seed)),
+        "mpck-means" => Box::new(MpckMeans::new(k).seed(seed)),
         _ => {
             return Err(Failure::Bad(format!(
                 "--method {name}: unknown; expected one of fpc, nnc, kmeans, cop-kmeans, pck-means, mpck-means"

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Demo, terminal: &Terminal) -> Outcome<()> {
         .clusters(CLUSTERS..=3 * CLUSTERS)
         .feature_fraction(0.5)
         .seed(seed);
-    let ensemble = generator.generate_with(features, terminal)?.output;
+    let ensemble = generator.fit(features, terminal)?.output;
     let generated = start.elapsed();
 
     let mut lines = Vec::new();

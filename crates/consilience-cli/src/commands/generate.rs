@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
     let read = start.elapsed();
 
     let start = Instant::now();
-    let fit = generator.generate_with(features, terminal)?;
+    let fit = generator.fit(features, terminal)?;
     let total = start.elapsed();
     let (ensemble, report) = (fit.output, fit.report);
     report.notes.iter().for_each(|note| terminal.note(note));

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
+use consilience_core::SideInformation;
 use consilience_core::{Constraints, Ensemble, Error, Observer, Partition, Result, Seed};
-use consilience_metric::SideInformation;
 use consilience_num::kmeans::{self, KMeansOptions};
 use ndarray::{Array2, ArrayView2, ArrayViewMut1};
 use rayon::prelude::*;
