@@ -138,20 +138,14 @@ impl Ccskl {
         side: &SideInformation,
         watch: &mut Watch<'_>,
     ) -> Result<KMeansFit<f64>> {
-        let options = KMeansOptions {
-            restarts: self.restarts,
-            seed: self.seed.0,
-            parallel: rayon::current_num_threads() > 1,
-            ..KMeansOptions::new(clusters)
-        };
-        let mut stopped = Ok(());
-        let found = fit(rows, None, &options, &mut |_| {
-            stopped = watch.step(2);
-            stopped.is_ok()
-        });
-        stopped?;
+        let options = KMeansOptions::new(clusters)
+            .restarts(self.restarts)
+            .seed(self.seed)
+            .parallel(rayon::current_num_threads() > 1);
+        watch.step(2)?;
+        let found = fit(rows, None, &options, watch.observer())?;
         let start = first_centres(rows, side, clusters, self.seed);
-        let seeded = from_centres(rows, None, start.view(), &options, &mut |_| true);
+        let seeded = from_centres(rows, None, start.view(), &options, &())?;
         Ok(if seeded.inertia < found.inertia { seeded } else { found })
     }
 }
@@ -184,8 +178,7 @@ impl ConstrainedClusterer for Ccskl {
             .one_sided(0.5);
         let graph = report.stage("neighbours", || neighbours.graph(x, observer))?;
         watch.step(0)?;
-        let options =
-            TruncatedOptions { count, tolerance: 1e-6, seed: self.seed.0, ..Default::default() };
+        let options = TruncatedOptions::new(count).tolerance(1e-6).seed(self.seed);
         let top =
             report.stage("eigenvectors", || truncated_eigen(&Deflated::new(&graph), &options));
         watch.step(1)?;

@@ -118,17 +118,10 @@ impl SeededKMeans {
         report: &mut Report,
         watch: &mut Watch<'_>,
     ) -> Result<Vec<u32>> {
-        let options = KMeansOptions {
-            max_iterations: self.max_iterations,
-            parallel: rayon::current_num_threads() > 1,
-            ..KMeansOptions::new(centres.nrows())
-        };
-        let mut stopped = Ok(());
-        let found = from_centres(x, None, centres.view(), &options, &mut |done| {
-            stopped = watch.step(done);
-            stopped.is_ok()
-        });
-        stopped?;
+        let options = KMeansOptions::new(centres.nrows())
+            .max_iterations(self.max_iterations)
+            .parallel(rayon::current_num_threads() > 1);
+        let found = from_centres(x, None, centres.view(), &options, watch.observer())?;
         report.iterations = found.iterations;
         report.status = if found.converged { Status::Solved } else { Status::MaxIterations };
         *centres = found.centres;

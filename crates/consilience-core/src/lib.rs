@@ -27,6 +27,7 @@
 //! cancellation in, [`Seed`] is the only source of randomness, and the feature `conformance` puts
 //! an implementation through every law that ours obey.
 
+pub mod assignment;
 mod checks;
 mod clusters;
 mod constraints;

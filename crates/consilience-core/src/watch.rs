@@ -33,6 +33,11 @@ impl<'a> Watch<'a> {
         Watch { observer, stage, total, stopped: false }
     }
 
+    /// The observer, for a step that watches by itself.
+    pub fn observer(&self) -> &'a dyn Observer {
+        self.observer
+    }
+
     /// Reports progress.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 use consilience_core::{
     BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report,
-    Result, Seed, Watch, at_least_one,
+    Result, Seed, at_least_one,
 };
 use consilience_num::kmeans::fit;
 
@@ -124,11 +124,8 @@ impl BaseClusterer for KernelKMeans {
             Error::new(ErrorKind::NonFinite, "the kernel of the landmarks has no eigenpairs")
         })?;
         let options = last_kmeans(clusters, self.restarts, seed);
-        let mut watch = Watch::new(observer, "k-means", options.max_iterations);
-        let found = report.stage("k-means", || {
-            fit(mapped.view(), Some(&distinct.weights), &options, &mut |done| watch.go_on(done))
-        });
-        watch.finish()?;
+        let found = report
+            .stage("k-means", || fit(mapped.view(), Some(&distinct.weights), &options, observer))?;
         tell(&mut report, &found);
         finish(&distinct.spread(&found.assignment), clusters, report)
     }

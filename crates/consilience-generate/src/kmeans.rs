@@ -1,6 +1,6 @@
 use consilience_core::{
-    BaseClusterer, Error, Features, Fit, Observer, Partition, Report, Result, Seed, Watch,
-    at_least_one, with_rows,
+    BaseClusterer, Error, Features, Fit, Observer, Partition, Report, Result, Seed, at_least_one,
+    with_rows,
 };
 use consilience_num::kmeans::{KMeansOptions, fit};
 use ndarray::{Array2, Axis};
@@ -106,18 +106,14 @@ impl KMeans {
                 self.tolerance
             )));
         }
-        let options = KMeansOptions {
-            clusters,
-            restarts: self.restarts,
-            max_iterations: self.max_iterations,
-            tolerance: self.tolerance,
-            seed: seed.0,
-            parallel: rayon::current_num_threads() > 1,
-        };
-        let mut watch = Watch::new(observer, "k-means", self.max_iterations);
+        let options = KMeansOptions::new(clusters)
+            .restarts(self.restarts)
+            .max_iterations(self.max_iterations)
+            .tolerance(self.tolerance)
+            .seed(seed)
+            .parallel(rayon::current_num_threads() > 1);
         with_rows!(features, |x| {
-            let found = fit(x, None, &options, &mut |done| watch.go_on(done));
-            watch.finish()?;
+            let found = fit(x, None, &options, observer)?;
             let partition = partition(&found.assignment)?;
             // The partition numbers clusters by first object, the kernel by start.
             let mut from = vec![0; partition.n_clusters()];

@@ -1,6 +1,6 @@
 use consilience_core::{
     BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report,
-    Result, Seed, Watch, at_least_one,
+    Result, Seed, at_least_one,
 };
 use consilience_num::eigen::symmetric_eigen;
 use consilience_num::kmeans::fit;
@@ -132,18 +132,16 @@ impl Spectral {
         weights: &[f64],
         clusters: usize,
         seed: Seed,
+        observer: &dyn Observer,
     ) -> Result<Array2<f64>> {
         let embedded = if x.nrows() <= DENSE {
             self.dense(x, weights, clusters)
         } else {
-            let landmarks = self.landmark_count(x.nrows(), clusters);
-            self.budget.check_square(
-                "similarities of the landmarks",
-                landmarks,
-                size_of::<f64>(),
-            )?;
+            let count = self.landmark_count(x.nrows(), clusters);
+            self.budget.check_square("similarities of the landmarks", count, size_of::<f64>())?;
             self.budget.check_table("eigenvectors", x.nrows(), clusters, size_of::<f64>())?;
-            self.by_landmarks(x, weights, clusters, seed)
+            let marks = landmarks(x, count, seed, observer)?;
+            self.by_landmarks(x, weights, clusters, &marks)
         };
         let mut rows = embedded.ok_or_else(|| {
             Error::new(ErrorKind::NonFinite, "the similarity matrix has no eigenpairs")
@@ -167,11 +165,9 @@ impl Spectral {
         x: ArrayView2<'_, f64>,
         weights: &[f64],
         k: usize,
-        seed: Seed,
+        marks: &Array2<f64>,
     ) -> Option<Array2<f64>> {
         let m = x.nrows();
-        let count = self.landmark_count(m, k);
-        let marks = landmarks(x, count, seed, &mut |_| true);
         let (p, near) = (marks.nrows(), NEAR.min(marks.nrows()));
         let mut z = nearest_marks(x, marks.view(), near);
         let scale = z.chunks(near).map(|row| row[near - 1].1.sqrt()).sum::<f64>() / m as f64;
@@ -231,13 +227,11 @@ impl BaseClusterer for Spectral {
             return finish(&distinct.kind, clusters, report);
         }
         let (x, weights) = (distinct.rows.view(), &distinct.weights);
-        let rows = report.stage("eigenvectors", || self.embed(x, weights, clusters, seed))?;
+        let rows =
+            report.stage("eigenvectors", || self.embed(x, weights, clusters, seed, observer))?;
         let options = last_kmeans(clusters, self.restarts, seed);
-        let mut watch = Watch::new(observer, "k-means", options.max_iterations);
-        let found = report.stage("k-means", || {
-            fit(rows.view(), Some(weights), &options, &mut |done| watch.go_on(done))
-        });
-        watch.finish()?;
+        let found =
+            report.stage("k-means", || fit(rows.view(), Some(weights), &options, observer))?;
         tell(&mut report, &found);
         finish(&distinct.spread(&found.assignment), clusters, report)
     }

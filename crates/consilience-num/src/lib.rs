@@ -2,7 +2,6 @@
 //! sparse products, ordered parallel reductions, projection onto the simplex, the assignment
 //! problem.
 
-pub mod assignment;
 mod dot;
 pub mod eigen;
 mod float;
@@ -17,5 +16,6 @@ pub mod svd;
 pub mod tally;
 pub mod transfer;
 
+pub use consilience_core::assignment;
 pub use dot::dot;
 pub use float::Float;

@@ -1,12 +1,12 @@
-//! Clusterings that change: constraints as they come, new objects, new base clusterings.
+//! Weights of the members of an ensemble that follow must-links and cannot-links as they come.
 //!
-//! An [`Updater`] holds an ensemble, aligned to common clusters, and one weight per member. Batches
-//! of must-links and cannot-links move the weights in milliseconds, whatever the number of objects;
-//! objects are read out when somebody asks for them:
+//! A [`WeightUpdater`] holds an ensemble, aligned to common clusters, and one weight per member.
+//! Batches of links move the weights in milliseconds, whatever the number of objects; objects get
+//! their labels when somebody asks for them:
 //!
 //! ```
-//! use consilience_core::{Ensemble, Link};
-//! use consilience_simplex::Updater;
+//! use consilience_core::{Ensemble, Pair};
+//! use consilience_simplex::WeightUpdater;
 //! use ndarray::array;
 //!
 //! let ensemble = Ensemble::from_array(array![
@@ -15,57 +15,52 @@
 //!     [1, 1, 0],
 //!     [1, 1, 1],
 //! ].view())?;
-//! let mut updater = Updater::new(ensemble, 2)?;
+//! let mut updater = WeightUpdater::new(ensemble, 2)?;
 //! let question = updater.next_questions(1, Default::default())?.pairs[0];
-//! let report = updater.update(&[(question.i, question.j, Link::Must)])?;
+//! let report = updater.update(&[Pair::must_link(question.i, question.j)])?;
 //! assert_eq!(report.new_constraints, 1);
+//! let clustering = updater.partition()?;
 //!
 //! // Stored and resumed elsewhere, over the same ensemble.
 //! let bytes = updater.to_bytes();
-//! let resumed = Updater::from_bytes(&bytes, updater.ensemble().clone())?;
-//! assert_eq!(resumed.gamma(), updater.gamma());
+//! let resumed = WeightUpdater::from_bytes(&bytes, updater.ensemble().clone())?;
+//! assert_eq!(resumed.partition()?, clustering);
 //! # Ok::<(), consilience_core::Error>(())
 //! ```
 //!
-//! [`Updater::read_out`] is the default way to a clustering: it learns a metric on the ensemble's
-//! own embedding ([`MetricRule`]) and judges it on links that it has not seen.
-//!
-//! The lower road: [`UpdaterSetup`] chooses reference, start and [`UpdateRule`]; [`ExactUpdate`],
-//! [`AdditiveUpdate`] and [`MultiplicativeUpdate`] are the rules; [`relabelled`] tells what changed
-//! between two clusterings.
+//! [`WeightUpdaterSetup`] chooses reference, start and [`UpdateRule`]; [`ExactUpdate`],
+//! [`AdditiveUpdate`] and [`MultiplicativeUpdate`] are the rules; [`relabelled`] finds what changed
+//! between two clusterings. Building block: [`stored`] has the parts of a stored state.
 
-mod align;
-mod embedding;
-mod growth;
+mod alignment;
 mod kernel;
 mod members;
-mod metric;
 mod mirror;
+mod parallel;
 mod questions;
-mod readout;
+mod read_out;
 #[cfg(test)]
 mod reference;
+mod relabelled;
 mod rules;
-mod setup;
 mod snapshot;
+pub mod stored;
 mod tally;
 #[cfg(test)]
 mod tests;
 mod tiles;
-mod updater;
+mod transpose;
+mod weight_setup;
+mod weight_updater;
+mod weighted_members;
 mod weights;
 mod winners;
 
-pub use align::AlignmentReference;
-pub use embedding::{
-    ConsensusEmbedding, ConsensusMetric, Embedding, Judgement, LinkEvidence, MetricReadOut,
-    MetricReport, MetricRule, Reading,
-};
-pub use growth::{GrownMembers, HullGrowth};
+pub use alignment::AlignmentReference;
 pub use questions::{PairQuestion, Questions, UncertainObject};
-pub use readout::relabelled;
+pub use relabelled::relabelled;
 pub use rules::{
     AdditiveUpdate, ExactUpdate, MultiplicativeUpdate, PairLoss, UpdateRule, Violations,
 };
-pub use setup::{InitialWeights, UpdaterSetup};
-pub use updater::{UpdateReport, Updater};
+pub use weight_setup::{InitialWeights, WeightUpdaterSetup};
+pub use weight_updater::{UpdateReport, WeightUpdater};

@@ -4,25 +4,24 @@ use consilience_core::{Error, Observer, Partition, RawLabel, Result};
 use ndarray::{Array2, ArrayView2};
 
 use crate::mirror::Mirror;
-use crate::updater::Updater;
+use crate::weight_updater::WeightUpdater;
 use crate::weights::Weights;
 
-impl Updater {
+impl WeightUpdater {
     /// Adds objects at the end, in rows: what each member's own rule says of them, as the number of
     /// one of its clusters ([`Partition::label`]); negative numbers and `None` where it says
     /// nothing.
     ///
     /// Weights and constraints stay, so that the next read-out labels the new objects as it does
-    /// the old ones. Members that were [grown](Updater::grow) leave, and have no column.
-    /// [`Updater::labels_by_neighbours`] makes such rows where members have no rule of their own.
+    /// the old ones. [`WeightUpdater::labels_by_neighbours`] makes such rows where members have no rule of their own.
     ///
     /// ```
     /// use consilience_core::Ensemble;
-    /// use consilience_simplex::Updater;
+    /// use consilience_simplex::WeightUpdater;
     /// use ndarray::array;
     ///
     /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 0], [1, 1]].view())?;
-    /// let mut updater = Updater::new(ensemble, 2)?;
+    /// let mut updater = WeightUpdater::new(ensemble, 2)?;
     /// updater.append_objects(array![[1, -1]].view())?;
     /// assert_eq!(updater.partition()?.to_signed(), vec![0, 0, 1, 1]);
     /// # Ok::<(), consilience_core::Error>(())
@@ -30,35 +29,48 @@ impl Updater {
     ///
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) unless there is one
-    /// column per member that was not grown,
+    /// column per member,
     /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) naming row and member of
     /// a cluster that does not exist; nothing has changed then.
     ///
     /// # Complexity
     /// Amortised O(m) per new object.
     pub fn append_objects<L: RawLabel>(&mut self, rows: ArrayView2<'_, L>) -> Result<()> {
-        let grown: Vec<usize> = self.grown().collect();
-        // They leave first, since nobody knows what they would say of the new ones.
-        let left = self.take_members(&grown)?;
+        self.append_objects_to_first(self.ensemble.n_members(), rows)
+    }
+
+    /// As [`WeightUpdater::append_objects`] where only the first `members` have a rule for new
+    /// objects: those behind them leave, and have no column.
+    ///
+    /// # Errors
+    /// As [`WeightUpdater::append_objects`] and [`WeightUpdater::retire_members`]; nothing has
+    /// changed then.
+    pub fn append_objects_to_first<L: RawLabel>(
+        &mut self,
+        members: usize,
+        rows: ArrayView2<'_, L>,
+    ) -> Result<()> {
+        let leaving = self.leaving(&(members..self.ensemble.n_members()).collect::<Vec<_>>())?;
+        // They leave the ensemble first, so that it checks the columns of the others.
+        let left = self.take_members(&leaving)?;
         if let Err(error) = self.ensemble.append(rows) {
             left.into_iter().try_for_each(|member| self.ensemble.push(member))?;
             return Err(error);
         }
         self.constraints.grow(self.ensemble.n_objects())?;
-        self.metric = None;
-        if grown.is_empty() {
+        if leaving.is_empty() {
             let room = |mirror: &mut Arc<Mirror>| {
                 Arc::make_mut(mirror).extend(&self.ensemble, &self.alignment)
             };
             self.mirror =
                 self.mirror.take().and_then(|mut mirror| room(&mut mirror).then_some(mirror));
         } else {
-            self.forget(&grown);
+            self.forget(&leaving);
         }
         Ok(())
     }
 
-    /// Rows for [`Updater::append_objects`] from labelled neighbours: each member gives a new
+    /// Rows for [`WeightUpdater::append_objects`] from labelled neighbours: each member gives a new
     /// object the label that most of its neighbours have, the lowest of equals, and -1 where it
     /// labels none of them.
     ///
@@ -76,7 +88,7 @@ impl Updater {
                 )));
             }
         }
-        let members = &self.ensemble.members()[..self.grown().start];
+        let members = self.ensemble.members();
         let majority = |(i, u): (usize, usize)| {
             let mut labels: Vec<usize> =
                 neighbours[i].iter().filter_map(|&o| members[u].label(o)).collect();
@@ -89,21 +101,20 @@ impl Updater {
         Ok(Array2::from_shape_fn((neighbours.len(), members.len()), majority))
     }
 
-    /// Lets new members join the hull with a share of the weight between them; the others are
+    /// Lets new members join with a share of the weight between them; the others are
     /// scaled to the rest, so that with share 0 nothing changes until constraints come.
     ///
-    /// They are aligned to the hard clustering of the moment, so that what was learned tells the
-    /// common clusters apart. Members that were [grown](Updater::grow) leave.
+    /// They are aligned to the present clustering by the weights.
     ///
     /// ```
     /// use consilience_core::{Ensemble, Partition};
-    /// use consilience_simplex::Updater;
+    /// use consilience_simplex::WeightUpdater;
     /// use ndarray::array;
     ///
     /// let ensemble = Ensemble::from_array(array![[0], [0], [1], [1]].view())?;
-    /// let mut updater = Updater::new(ensemble, 2)?;
+    /// let mut updater = WeightUpdater::new(ensemble, 2)?;
     /// updater.add_members(vec![Partition::from_labels(&[4, 2, 2, 2])?], 0.25, &())?;
-    /// assert_eq!(updater.gamma(), vec![0.75, 0.25]);
+    /// assert_eq!(updater.weights(), vec![0.75, 0.25]);
     /// assert_eq!(updater.alignment_of(1)?, vec![Some(0), Some(1)]);
     /// # Ok::<(), consilience_core::Error>(())
     /// ```
@@ -116,7 +127,7 @@ impl Updater {
     /// has changed then.
     ///
     /// # Complexity
-    /// As [`Updater::partition`], and O(n) per new member.
+    /// As [`WeightUpdater::partition`], and O(n) per new member.
     pub fn add_members(
         &mut self,
         members: Vec<Partition>,
@@ -139,51 +150,50 @@ impl Updater {
         let (reference, numbers) = self.round()?;
         let tables = self.alignment.match_members(&members, &reference, &numbers, observer)?;
         let each = share / members.len() as f64;
-        let grown = |weights: &Weights| {
+        let joined = |weights: &Weights| {
             let old = weights.gamma().into_iter().map(|g| (1.0 - share) * g);
             Weights::nearest(
                 &old.chain(std::iter::repeat_n(each, members.len())).collect::<Vec<_>>(),
             )
         };
-        (self.weights, self.earlier) = (grown(&self.weights), grown(&self.earlier));
-        let old: Vec<usize> = self.grown().collect();
-        self.metric = None;
+        (self.weights, self.earlier) = (joined(&self.weights), joined(&self.earlier));
         for (member, table) in members.into_iter().zip(tables) {
             self.ensemble.push(member)?;
             self.alignment.push(table);
         }
-        if old.is_empty() {
-            self.reflect();
-        } else {
-            self.retire_members(&old)?;
-        }
+        self.reflect();
         Ok(())
     }
 
-    /// Lets members leave the hull; those behind them move up. The weights of the others are scaled
+    /// Lets members leave; those behind them move up. The weights of the others are scaled
     /// to sum to 1, so that none without weight gets any and joining undone is as before; where
-    /// nobody with weight is left all get the same. Gives the members back. Those that were
-    /// [grown](Updater::grow) leave with them.
+    /// none with weight is left all get the same. Gives the members back, in
+    /// ascending order.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for a member that does
     /// not exist, [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where none would be
     /// left; nothing has changed then.
     pub fn retire_members(&mut self, members: &[usize]) -> Result<Vec<Partition>> {
-        members.iter().try_for_each(|&u| self.check_member(u))?;
-        if members.is_empty() {
+        let leaving = self.leaving(members)?;
+        if leaving.is_empty() {
             return Ok(Vec::new());
-        }
-        let mut leaving: Vec<usize> = members.iter().copied().chain(self.grown()).collect();
-        leaving.sort_unstable();
-        leaving.dedup();
-        if leaving.len() == self.ensemble.n_members() {
-            return Err(Error::empty("a hull without its last member"));
         }
         let gone = self.take_members(&leaving)?;
         self.forget(&leaving);
-        let given_back = gone.into_iter().zip(&leaving).filter(|(_, u)| members.contains(u));
-        Ok(given_back.map(|(member, _)| member).collect())
+        Ok(gone)
+    }
+
+    /// Members that shall leave, ascending, each once, and not all.
+    fn leaving(&self, members: &[usize]) -> Result<Vec<usize>> {
+        members.iter().try_for_each(|&u| self.check_member(u))?;
+        let mut leaving = members.to_vec();
+        leaving.sort_unstable();
+        leaving.dedup();
+        if leaving.len() == self.ensemble.n_members() {
+            return Err(Error::empty("an ensemble without its last member"));
+        }
+        Ok(leaving)
     }
 
     /// Takes members, ascending and not all, out of the ensemble alone.
@@ -203,7 +213,6 @@ impl Updater {
             Weights::given(&rest, rest.len()).unwrap_or_else(|_| Weights::uniform(rest.len()))
         };
         (self.weights, self.earlier) = (shrunk(&self.weights), shrunk(&self.earlier));
-        self.metric = None;
         leaving.iter().rev().for_each(|&u| self.alignment.remove(u));
         self.reflect();
     }

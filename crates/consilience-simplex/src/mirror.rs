@@ -1,27 +1,28 @@
 //! The labels once more, object by object.
 
-use consilience_core::Ensemble;
+use consilience_core::{Ensemble, MemoryBudget};
 use rayon::prelude::*;
 
-use crate::align::Alignment;
+use crate::alignment::Alignment;
 use crate::kernel::{Kernel, TILE, Tile, Work, dispatch};
-use crate::tiles::{self, Tiles, Translation, WORTH};
+use crate::parallel::PARALLEL_FROM;
+use crate::tiles::{self, Tiles, Translation, UNLABELLED, has_unlabelled};
+use crate::transpose::transposed;
 
-/// Bytes of the largest mirror. Beyond it there is none, and single objects are looked up column by
-/// column.
-const MOST_BYTES: usize = 300_000_000;
 /// Objects of one task: their labels by 300 members stay in the second nearest cache.
 const BLOCK: usize = 8 * TILE;
 /// Objects of one task when only some are asked for.
-const ASKED: usize = 128;
+const OBJECTS_PER_TASK: usize = 128;
 
-/// Numbers of common clusters, one byte each and [`SILENT`](tiles::SILENT) for none, all members of
-/// an object side by side.
+/// Numbers of common clusters, one byte each and [`UNLABELLED`] for none, all members of an object
+/// side by side.
 ///
-/// The columns of an ensemble serve those who read everything. Who wants a few objects misses every
-/// cache once per label there, and here once per 64 members.
+/// The columns of an ensemble are good for reading all objects. For a few objects they cost one
+/// cache miss per label, these rows one per 64 members.
 #[derive(Clone, Debug)]
 pub(crate) struct Mirror {
+    /// Where it would be larger there is none.
+    budget: MemoryBudget,
     members: usize,
     values: Vec<u8>,
 }
@@ -31,16 +32,21 @@ impl Mirror {
     ///
     /// # Complexity
     /// O(n m), in parallel.
-    pub(crate) fn of(ensemble: &Ensemble, alignment: &Alignment) -> Option<Self> {
+    pub(crate) fn of(
+        ensemble: &Ensemble,
+        alignment: &Alignment,
+        budget: MemoryBudget,
+    ) -> Option<Self> {
         let members = ensemble.n_members();
-        let mut mirror = Mirror { members, values: Vec::new() };
+        let mut mirror = Mirror { budget, members, values: Vec::new() };
         mirror.extend(ensemble, alignment).then_some(mirror)
     }
 
     /// Takes objects in that came since; says whether there is room for them.
     pub(crate) fn extend(&mut self, ensemble: &Ensemble, alignment: &Alignment) -> bool {
         let (n, m) = (ensemble.n_objects(), self.members);
-        if n.saturating_mul(m) > MOST_BYTES || alignment.clusters() > tiles::MOST {
+        let fits = self.budget.check_table("labels object by object", n, m, 1).is_ok();
+        if !fits || alignment.clusters() > tiles::MAX_CLUSTERS {
             return false;
         }
         let known = self.values.len() / m;
@@ -85,13 +91,37 @@ impl Mirror {
             }
         };
         let new = || Tally::new(clusters);
-        if objects.len() * self.members < WORTH {
+        if objects.len() * self.members < PARALLEL_FROM {
             count(&mut new(), (&mut votes, objects));
         } else {
-            let chunks = votes.par_chunks_mut(ASKED * clusters).zip(objects.par_chunks(ASKED));
+            let chunks = votes
+                .par_chunks_mut(OBJECTS_PER_TASK * clusters)
+                .zip(objects.par_chunks(OBJECTS_PER_TASK));
             chunks.for_each_init(new, count);
         }
         votes
+    }
+
+    /// The labels of some objects, whose number is a multiple of [`TILE`], by all members.
+    pub(crate) fn tiles(&self, objects: &[u32]) -> Tiles {
+        let mut tiles = Tiles::new(self.members, objects.len() / TILE);
+        let per_member = tiles.per_member().max(1);
+        let turn = |(block, rows): (usize, &mut [Tile])| {
+            dispatch(Turn {
+                mirror: self,
+                objects: objects.as_chunks().0,
+                first: block * TILE,
+                rows,
+            })
+        };
+        let (values, gaps) = tiles.parts_mut();
+        *gaps = if self.members * objects.len() < PARALLEL_FROM {
+            values.chunks_mut(TILE * per_member).enumerate().map(turn).fold(false, |a, b| a | b)
+        } else {
+            let blocks = values.par_chunks_mut(TILE * per_member);
+            blocks.enumerate().map(turn).reduce(|| false, |a, b| a | b)
+        };
+        tiles
     }
 
     pub(crate) fn members(&self) -> usize {
@@ -116,7 +146,7 @@ impl Work for Reflect<'_, '_> {
         let m = copied.members();
         for first in (0..m).step_by(TILE) {
             let member = |u: usize| {
-                if first + u < m { copied.row(first + u)[tile].0 } else { [tiles::SILENT; TILE] }
+                if first + u < m { copied.row(first + u)[tile].0 } else { [UNLABELLED; TILE] }
             };
             for (row, labels) in rows.chunks_mut(m).zip(&transposed(member)) {
                 let row = &mut row[first..m.min(first + TILE)];
@@ -126,39 +156,39 @@ impl Work for Reflect<'_, '_> {
     }
 }
 
-/// 64 rows of 64 bytes as columns.
-#[inline(always)]
-pub(crate) fn transposed(row: impl Fn(usize) -> [u8; TILE]) -> [Tile; TILE] {
-    let mut out = [Tile([0; TILE]); TILE];
-    for group in 0..TILE / 8 {
-        // Eight rows in words of eight bytes: each word of the eight goes with its like.
-        let mut words: [[u64; 8]; 8] = std::array::from_fn(|r| {
-            let row = row(8 * group + r);
-            std::array::from_fn(|w| u64::from_le_bytes(row.as_chunks().0[w]))
-        });
-        exchange::<1>(&mut words, 0x00ff_00ff_00ff_00ff);
-        exchange::<2>(&mut words, 0x0000_ffff_0000_ffff);
-        exchange::<4>(&mut words, 0x0000_0000_ffff_ffff);
-        for (i, words) in words.iter().enumerate() {
-            for (w, word) in words.iter().enumerate() {
-                out[8 * w + i].0.as_chunks_mut().0[group] = word.to_le_bytes();
-            }
-        }
-    }
-    out
+/// From labels object by object to those of 64 members at most.
+struct Turn<'a, 't> {
+    mirror: &'a Mirror,
+    objects: &'a [[u32; TILE]],
+    first: usize,
+    /// The tiles of one member after the other.
+    rows: &'t mut [Tile],
 }
 
-/// One step of the transposition of 8 x 8 bytes: the upper ones of a row for the lower ones of the
-/// row `STEP` further on.
-#[inline(always)]
-fn exchange<const STEP: usize>(rows: &mut [[u64; 8]; 8], lower: u64) {
-    for a in (0..8).filter(|a| a & STEP == 0) {
-        for w in 0..8 {
-            let (x, y) = (rows[a][w], rows[a + STEP][w]);
-            let differ = (x >> (8 * STEP) ^ y) & lower;
-            rows[a][w] = x ^ differ << (8 * STEP);
-            rows[a + STEP][w] = y ^ differ;
+impl Work for Turn<'_, '_> {
+    /// Whether there are gaps.
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<K: Kernel>(self, _: K) -> bool {
+        let Turn { mirror, objects, first, rows } = self;
+        let per_member = objects.len();
+        let mut gaps = false;
+        for (t, objects) in objects.iter().enumerate() {
+            let object = |i: usize| {
+                let labels = &mirror.row(objects[i] as usize)[first..];
+                labels.first_chunk().copied().unwrap_or_else(|| {
+                    let mut last = [UNLABELLED; TILE];
+                    last[..labels.len()].copy_from_slice(labels);
+                    last
+                })
+            };
+            for (row, tile) in rows.chunks_mut(per_member).zip(&transposed(object)) {
+                row[t] = *tile;
+                gaps |= has_unlabelled(tile);
+            }
         }
+        gaps
     }
 }
 
@@ -183,7 +213,7 @@ impl Tally {
     ) -> impl Iterator<Item = [u64; 2]> + '_ {
         let Tally { clusters, sums } = self;
         sums[..*clusters].fill([[0; 8]; 2]);
-        // Nobody's sums are never set back.
+        // The sums of unlabelled objects are not read and never set back.
         let mut add = |side: usize, label: u8, at: usize, weight: u64| {
             let sum = &mut sums[usize::from(label)][side][at];
             *sum = sum.wrapping_add(weight);

@@ -1,10 +1,10 @@
 use consilience_core::{Link, Result, Seed};
 use rayon::prelude::*;
 
-use crate::align::evenly;
+use crate::alignment::evenly;
 use crate::rules::PairLoss;
 use crate::rules::block::{Labels, Rows};
-use crate::updater::Updater;
+use crate::weight_updater::WeightUpdater;
 
 /// Objects that questions are sought among.
 const OBJECTS: usize = 2048;
@@ -13,6 +13,7 @@ const PAIRS: usize = 4096;
 
 /// A pair of objects worth asking about.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct PairQuestion {
     /// The first object.
     pub i: usize,
@@ -27,6 +28,7 @@ pub struct PairQuestion {
 
 /// An object whose label is uncertain.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct UncertainObject {
     /// The object.
     pub object: usize,
@@ -34,8 +36,9 @@ pub struct UncertainObject {
     pub margin: f64,
 }
 
-/// What to ask next; see [`Updater::next_questions`].
+/// What to ask next; see [`WeightUpdater::next_questions`].
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Questions {
     /// Pairs, the most instructive first.
     pub pairs: Vec<PairQuestion>,
@@ -43,7 +46,7 @@ pub struct Questions {
     pub objects: Vec<UncertainObject>,
 }
 
-impl Updater {
+impl WeightUpdater {
     /// The pairs whose answer would move the weights most, and the objects of least certain label;
     /// at most `count` of each.
     ///
@@ -61,12 +64,12 @@ impl Updater {
     ///
     /// ```
     /// use consilience_core::{Ensemble, Seed};
-    /// use consilience_simplex::Updater;
+    /// use consilience_simplex::WeightUpdater;
     /// use ndarray::array;
     ///
     /// // Both members agree on the first two objects: asking about them would teach nothing.
     /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 0], [1, 0], [1, 1]].view())?;
-    /// let questions = Updater::new(ensemble, 2)?.next_questions(1, Seed(0))?;
+    /// let questions = WeightUpdater::new(ensemble, 2)?.next_questions(1, Seed(0))?;
     /// assert_eq!(questions.objects[0].object, 2);
     /// assert_eq!((questions.pairs[0].i, questions.pairs[0].j), (0, 2));
     /// # Ok::<(), consilience_core::Error>(())

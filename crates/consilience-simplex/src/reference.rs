@@ -5,10 +5,10 @@ use consilience_core::Pair;
 use consilience_num::simplex::project_simplex;
 use ndarray::{Array1, Array2};
 
-use crate::{PairLoss, Updater};
+use crate::{PairLoss, WeightUpdater};
 
 /// P_k for each member, n x r; a member that is silent on an object says what the others say of it.
-pub(crate) fn dense(updater: &Updater) -> Vec<Array2<f64>> {
+pub(crate) fn dense(updater: &WeightUpdater) -> Vec<Array2<f64>> {
     let (n, r) = (updater.ensemble().n_objects(), updater.n_clusters());
     let f = memberships(updater).0;
     let members = updater.ensemble().members().iter().enumerate();
@@ -28,10 +28,10 @@ pub(crate) fn dense(updater: &Updater) -> Vec<Array2<f64>> {
 }
 
 /// F, each object over the members that label it, and their share of the weight.
-pub(crate) fn memberships(updater: &Updater) -> (Array2<f64>, Vec<f64>) {
+pub(crate) fn memberships(updater: &WeightUpdater) -> (Array2<f64>, Vec<f64>) {
     let (n, r) = (updater.ensemble().n_objects(), updater.n_clusters());
     let mut f = Array2::zeros((n, r));
-    let gamma = updater.gamma();
+    let gamma = updater.weights();
     for (u, member) in updater.ensemble().members().iter().enumerate() {
         let table = updater.alignment_of(u).unwrap();
         for i in 0..n {
@@ -129,8 +129,13 @@ impl Naive {
 }
 
 /// 000 Eq. 11, iterated to its fixed point with a small step.
-pub(crate) fn additive(updater: &Updater, links: &[Pair], step: f64, balance: bool) -> Vec<f64> {
-    let (before, e) = (updater.gamma(), errors(updater, links, balance));
+pub(crate) fn additive(
+    updater: &WeightUpdater,
+    links: &[Pair],
+    step: f64,
+    balance: bool,
+) -> Vec<f64> {
+    let (before, e) = (updater.weights(), errors(updater, links, balance));
     let (m, p) = (before.len() as f64, links.len() as f64);
     let lambda = p;
     let c = 2.0 * step * lambda / (m * p);
@@ -147,7 +152,7 @@ pub(crate) fn additive(updater: &Updater, links: &[Pair], step: f64, balance: bo
 }
 
 /// Weighted sums of e^(ij): 1 for each pair that a member puts wrong.
-pub(crate) fn errors(updater: &Updater, links: &[Pair], balance: bool) -> Vec<f64> {
+pub(crate) fn errors(updater: &WeightUpdater, links: &[Pair], balance: bool) -> Vec<f64> {
     let (must, cannot) = weights(links, balance);
     let error = |p: &Array2<f64>| {
         let pair = |&Pair { i, j, link }: &Pair| {

@@ -3,7 +3,7 @@
 use consilience_core::{LabelInt, LabelSlice, with_labels};
 use pulp::{Arch, NullaryFnOnce};
 
-use crate::updater::Updater;
+use crate::weighted_members::WeightedMembers;
 
 /// Members of up to this many clusters are compared with each of them, a vector of objects at a
 /// time; of others each label is looked up.
@@ -11,9 +11,10 @@ const COMPARED: usize = 24;
 /// Sums of a block stay in the nearest cache up to this many.
 const SUMS: usize = 8192;
 
-/// Votes for the objects `first..first + n`: r + 1 rows of which the last is nobody's.
+/// Votes for the objects `first..first + n`: r + 1 rows of which the last
+/// counts the members that do not label the object.
 pub(crate) struct Votes<'a> {
-    updater: &'a Updater,
+    members: WeightedMembers<'a>,
     support: &'a [usize],
     width: usize,
     /// r + 1 rows of votes and one of labels, widened, or of the votes of the winners.
@@ -28,19 +29,27 @@ impl<'a> Votes<'a> {
         (SUMS / (clusters + 1)).clamp(64, 1024) & !63
     }
 
-    pub(crate) fn new(updater: &'a Updater, support: &'a [usize]) -> Self {
-        let r = updater.n_clusters();
+    pub(crate) fn new(members: WeightedMembers<'a>, support: &'a [usize]) -> Self {
+        let r = members.n_clusters();
         let width = Self::width(r);
         let buffer = vec![0u32; (r + 2) * width + 16];
         let start = buffer.as_ptr().align_offset(64).min(16);
-        Votes { updater, support, width, buffer, start }
+        Votes { members, support, width, buffer, start }
     }
 
     /// Counts the votes for at most [`Votes::width`] objects.
     pub(crate) fn count(&mut self, first: usize, n: usize) {
-        let Votes { updater, support, width, buffer, start } = self;
+        let Votes { members, support, width, buffer, start } = self;
         let (wide, sums) = buffer[*start..].split_at_mut(*width);
-        Arch::new().dispatch(Count { updater, support, width: *width, sums, wide, first, n });
+        Arch::new().dispatch(Count {
+            members: *members,
+            support,
+            width: *width,
+            sums,
+            wide,
+            first,
+            n,
+        });
     }
 
     /// Votes for one common cluster, in units of weight.
@@ -51,12 +60,12 @@ impl<'a> Votes<'a> {
     /// The common cluster with most votes, the first of equals; the largest value where there is
     /// none.
     pub(crate) fn winners<L: LabelInt>(&mut self, out: &mut [L]) {
-        let Votes { updater, width, buffer, start, .. } = self;
+        let Votes { members, width, buffer, start, .. } = self;
         let (wide, sums) = buffer[*start..].split_at_mut(*width);
         Arch::new().dispatch(Winners {
             sums,
             width: *width,
-            clusters: updater.n_clusters(),
+            clusters: members.n_clusters(),
             best: wide,
             out,
         });
@@ -64,7 +73,7 @@ impl<'a> Votes<'a> {
 }
 
 struct Count<'a, 'u> {
-    updater: &'u Updater,
+    members: WeightedMembers<'u>,
     support: &'u [usize],
     width: usize,
     sums: &'a mut [u32],
@@ -78,12 +87,12 @@ impl NullaryFnOnce for Count<'_, '_> {
 
     #[inline(always)]
     fn call(self) {
-        let Count { updater, support, width, sums, wide, first, n } = self;
+        let Count { members, support, width, sums, wide, first, n } = self;
         sums.fill(0);
         for &u in support {
-            let table = updater.alignment.table(u);
-            let weight = updater.weights.units()[u];
-            match updater.ensemble.members()[u].labels() {
+            let table = members.alignment.table(u);
+            let weight = members.weights.units()[u];
+            match members.ensemble.members()[u].labels() {
                 LabelSlice::U8(labels) if table.len() <= COMPARED + 1 => {
                     compare(sums, width, wide, &labels[first..first + n], table, weight);
                 }

@@ -5,27 +5,25 @@ use std::ops::Range;
 use consilience_core::{Ensemble, LabelInt, LabelSlice, with_labels};
 use rayon::prelude::*;
 
-use crate::align::Alignment;
+use crate::alignment::Alignment;
 use crate::kernel::{Kernel, TILE, Tile, Work, dispatch};
-use crate::mirror::{Mirror, transposed};
+use crate::parallel::PARALLEL_FROM;
 
 /// The byte of an object that a member says nothing about.
-pub(crate) const SILENT: u8 = u8::MAX;
+pub(crate) const UNLABELLED: u8 = u8::MAX;
 /// With more common clusters there is none.
-pub(crate) const MOST: usize = SILENT as usize;
+pub(crate) const MAX_CLUSTERS: usize = UNLABELLED as usize;
 
 /// Members whose labels one task copies out.
 const MEMBERS: usize = 16;
-/// Fewer labels than this are not worth waking another thread.
-pub(crate) const WORTH: usize = 1 << 16;
 
 /// From the labels of a member to bytes.
 pub(crate) struct Translation<'a> {
     labels: LabelSlice<'a>,
     table: &'a [u16],
-    silent: u16,
+    unlabelled: u16,
     bytes: [u8; 256],
-    /// Rows of 16 entries that differ from [`SILENT`]; none where the labels are the common ones
+    /// Rows of 16 entries that differ from [`UNLABELLED`]; none where the labels are the common ones
     /// already.
     rows: usize,
 }
@@ -33,34 +31,34 @@ pub(crate) struct Translation<'a> {
 impl<'a> Translation<'a> {
     pub(crate) fn of(ensemble: &'a Ensemble, alignment: &'a Alignment, member: usize) -> Self {
         let table = alignment.table(member);
-        let silent = alignment.silent();
+        let unlabelled = alignment.unlabelled();
         let own = &table[..table.len() - 1];
-        let mut bytes = [SILENT; 256];
+        let mut bytes = [UNLABELLED; 256];
         for (b, &c) in bytes.iter_mut().zip(own) {
-            *b = byte(c, silent);
+            *b = byte(c, unlabelled);
         }
-        let same = own.iter().enumerate().all(|(l, &c)| l == usize::from(c) && c != silent);
+        let same = own.iter().enumerate().all(|(l, &c)| l == usize::from(c) && c != unlabelled);
         let rows = if same { 0 } else { own.len().div_ceil(16).min(16) };
-        Translation { labels: ensemble.members()[member].labels(), table, silent, bytes, rows }
+        Translation { labels: ensemble.members()[member].labels(), table, unlabelled, bytes, rows }
     }
 
     #[inline(always)]
     fn look_up<L: LabelInt>(&self, label: L) -> u8 {
         // "Unlabelled" is the largest value of its type.
-        byte(self.table[label.index().min(self.table.len() - 1)], self.silent)
+        byte(self.table[label.index().min(self.table.len() - 1)], self.unlabelled)
     }
 }
 
 #[inline(always)]
-fn byte(cluster: u16, silent: u16) -> u8 {
-    if cluster == silent { SILENT } else { cluster as u8 }
+fn byte(cluster: u16, unlabelled: u16) -> u8 {
+    if cluster == unlabelled { UNLABELLED } else { cluster as u8 }
 }
 
 /// Labels of some objects, a row of tiles for each of some members.
 pub(crate) struct Tiles {
     members: usize,
     per_member: usize,
-    /// Whether some member is silent on some object that was gathered.
+    /// Whether some member does not label some object that was gathered.
     gaps: bool,
     values: Vec<Tile>,
 }
@@ -72,7 +70,7 @@ impl Tiles {
             members,
             per_member,
             gaps: false,
-            values: vec![Tile([SILENT; TILE]); members * per_member],
+            values: vec![Tile([UNLABELLED; TILE]); members * per_member],
         }
     }
 
@@ -94,32 +92,11 @@ impl Tiles {
             }
             gaps
         };
-        tiles.gaps = if members.len() * objects.len() < WORTH {
+        tiles.gaps = if members.len() * objects.len() < PARALLEL_FROM {
             gather((members, &mut tiles.values))
         } else {
             let rows = tiles.values.par_chunks_mut(MEMBERS * per_member);
             members.par_chunks(MEMBERS).zip(rows).map(gather).reduce(|| false, |a, b| a | b)
-        };
-        tiles
-    }
-
-    /// The labels of some objects, whose number is a multiple of [`TILE`], by all members.
-    pub(crate) fn mirrored(mirror: &Mirror, objects: &[u32]) -> Self {
-        let mut tiles = Self::new(mirror.members(), objects.len() / TILE);
-        let per_member = tiles.per_member.max(1);
-        let turn = |(block, rows): (usize, &mut [Tile])| {
-            dispatch(Turn { mirror, objects: objects.as_chunks().0, first: block * TILE, rows })
-        };
-        tiles.gaps = if mirror.members() * objects.len() < WORTH {
-            tiles
-                .values
-                .chunks_mut(TILE * per_member)
-                .enumerate()
-                .map(turn)
-                .fold(false, |a, b| a | b)
-        } else {
-            let blocks = tiles.values.par_chunks_mut(TILE * per_member);
-            blocks.enumerate().map(turn).reduce(|| false, |a, b| a | b)
         };
         tiles
     }
@@ -147,6 +124,11 @@ impl Tiles {
         self.values.chunks_exact(self.per_member.max(1)).map(move |row| &row[tile])
     }
 
+    /// The tiles of all members, one member after the other, and whether there are gaps in them.
+    pub(crate) fn parts_mut(&mut self) -> (&mut [Tile], &mut bool) {
+        (&mut self.values, &mut self.gaps)
+    }
+
     pub(crate) fn members(&self) -> usize {
         self.members
     }
@@ -156,16 +138,16 @@ impl Tiles {
         self.per_member
     }
 
-    /// Whether some member is silent on some object that was gathered.
+    /// Whether some member does not label some object that was gathered.
     pub(crate) fn gaps(&self) -> bool {
         self.gaps
     }
 }
 
-/// Whether there is a [`SILENT`] label.
+/// Whether there is an [`UNLABELLED`] byte.
 #[inline(always)]
-fn silent(tile: &Tile) -> bool {
-    tile.0.iter().fold(0, |any, &l| any | u8::from(l == SILENT)) > 0
+pub(crate) fn has_unlabelled(tile: &Tile) -> bool {
+    tile.0.iter().fold(0, |any, &l| any | u8::from(l == UNLABELLED)) > 0
 }
 
 struct Gather<'a, 't> {
@@ -190,7 +172,7 @@ impl Work for Gather<'_, '_> {
                 if translation.rows > 0 {
                     tile.0 = kernel.translate(&translation.bytes, translation.rows, &tile.0);
                 }
-                gaps |= silent(tile);
+                gaps |= has_unlabelled(tile);
             }
             return gaps;
         }
@@ -199,45 +181,9 @@ impl Work for Gather<'_, '_> {
                 for (o, &i) in tile.0.iter_mut().zip(objects) {
                     *o = translation.look_up(labels[i as usize]);
                 }
-                gaps |= silent(tile);
+                gaps |= has_unlabelled(tile);
             }
         });
-        gaps
-    }
-}
-
-/// From labels object by object to those of 64 members at most.
-struct Turn<'a, 't> {
-    mirror: &'a Mirror,
-    objects: &'a [[u32; TILE]],
-    first: usize,
-    /// The tiles of one member after the other.
-    rows: &'t mut [Tile],
-}
-
-impl Work for Turn<'_, '_> {
-    /// Whether there are gaps.
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<K: Kernel>(self, _: K) -> bool {
-        let Turn { mirror, objects, first, rows } = self;
-        let per_member = objects.len();
-        let mut gaps = false;
-        for (t, objects) in objects.iter().enumerate() {
-            let object = |i: usize| {
-                let labels = &mirror.row(objects[i] as usize)[first..];
-                labels.first_chunk().copied().unwrap_or_else(|| {
-                    let mut last = [SILENT; TILE];
-                    last[..labels.len()].copy_from_slice(labels);
-                    last
-                })
-            };
-            for (row, tile) in rows.chunks_mut(per_member).zip(&transposed(object)) {
-                row[t] = *tile;
-                gaps |= silent(tile);
-            }
-        }
         gaps
     }
 }
@@ -256,7 +202,7 @@ impl Work for Copy<'_, '_> {
         let Copy { translation, objects, row } = self;
         if let LabelSlice::U8(labels) = translation.labels {
             let (tiles, rest) = labels[objects].as_chunks::<TILE>();
-            let mut last = [SILENT; TILE];
+            let mut last = [UNLABELLED; TILE];
             last[..rest.len()].copy_from_slice(rest);
             let last = if rest.is_empty() { &[][..] } else { std::slice::from_ref(&last) };
             for (to, labels) in row.iter_mut().zip(tiles.iter().chain(last)) {

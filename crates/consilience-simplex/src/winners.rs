@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use crate::kernel::{Kernel, PART, TILE, Work, dispatch, passes};
 use crate::tiles::{Tiles, Translation};
-use crate::updater::Updater;
+use crate::weighted_members::WeightedMembers;
 
 /// Labels that one task copies out: they stay in the second nearest cache.
 const LABELS: usize = 3 << 17;
@@ -47,19 +47,17 @@ fn common_divisor(mut a: u32, mut b: u32) -> u32 {
     a
 }
 
-/// Labels of all objects by the members with weight, of at most [`MOST`](crate::tiles::MOST) common
+/// Labels of all objects by the members with weight, of at most [`MAX_CLUSTERS`](crate::tiles::MAX_CLUSTERS) common
 /// clusters.
-pub(crate) fn winners<L: LabelInt>(updater: &Updater) -> Vec<L> {
-    let support = updater.support();
-    let units: Vec<u32> = support.iter().map(|&u| updater.weights.units()[u]).collect();
+pub(crate) fn winners<L: LabelInt>(of: WeightedMembers<'_>) -> Vec<L> {
+    let support = of.weights.support();
+    let units: Vec<u32> = support.iter().map(|&u| of.weights.units()[u]).collect();
     let narrow = Narrow::of(&units);
-    let members: Vec<Translation<'_>> = support
-        .iter()
-        .map(|&u| Translation::of(&updater.ensemble, &updater.alignment, u))
-        .collect();
-    let clusters = updater.n_clusters();
+    let members: Vec<Translation<'_>> =
+        support.iter().map(|&u| Translation::of(of.ensemble, of.alignment, u)).collect();
+    let clusters = of.n_clusters();
     let tiles = (LABELS / TILE / support.len()).clamp(1, TILES);
-    let mut labels = vec![L::MISSING; updater.ensemble.n_objects()];
+    let mut labels = vec![L::MISSING; of.ensemble.n_objects()];
     labels.par_chunks_mut(tiles * TILE).enumerate().for_each_init(
         || Tiles::new(members.len(), tiles),
         |copied, (block, out)| {

@@ -5,20 +5,31 @@ pub use consilience_bregman::{
     SquaredEuclidean, Start, centroids, check_divergence, cluster_relations, surviving_clusters,
 };
 pub use consilience_completion::{
-    AnswerCounts, Answers, Basis, Blocks, CompletedClustering, Completion, CompletionSolver,
-    CrowdClustering, CrowdMethod, CrowdResult, EcmcAl, Grouped, Keyword, LossWeight, Mccc,
-    ObservedPairs, PairAnswer, Penalty, PenaltyChoice, Question, Rdml, RobustCompletion,
-    SampleSimilarity, SecondAnswer, WorkerBlocks, WorkerRates,
+    Basis, CompletedClustering, CompletedCoAssociation, CompletedPartition, CompletedSimilarity,
+    Completion, CompletionSolver, EcmcAl, LossWeight, Mccc, ObservedPairs, Penalty, Rdml,
+    RobustCompletion, SampleSimilarity, Thresholds,
+};
+pub use consilience_consensus::{
+    ApproximateSimRank, Ballots, ConnectedTriples, Cspa, EcpcsHc, EcpcsMc, EnhancedCoAssociation,
+    EvidenceAccumulation, GpMgla, Hbgf, Hgpa, LeastSquares, LinkBased, LinkSimilarity,
+    LocallyWeighted, Lwea, Lwgp, Mcla, MixtureModel, Qmi, SimRank, SoftMixtureModel, USenc, Voting,
+    Weac, WeightedCoAssociation, propagated_cluster_similarity,
 };
 pub use consilience_constrained::{
     Ccskl, CopKMeans, Fpc, MpckMeans, Nnc, PckMeans, Pmmc, SeededKMeans, UnderMetric,
 };
 pub use consilience_core::{
-    Assign, BaseClusterer, Clustering, ConsensusFunction, ConstrainedClusterer, Constraints,
-    Ensemble, Error, ErrorKind, FeatureMap, Features, Fit, GraphPartitioner, Grouping, LabelInt,
-    LabelSlice, Link, Linkage, Memberships, MemoryBudget, Observer, Pair, Partition, RawLabel,
-    Report, Result, Seed, SideInformation, Similarity, SimilarityGraph, Status, Stream, Watch,
-    at_least_one, check_symmetric, scores, with_labels,
+    Assign, BaseClusterer, Clustering, Clusters, ConsensusFunction, ConstrainedClusterer,
+    Constraints, Dendrogram, Ensemble, Error, ErrorKind, FeatureMap, Features, Fit,
+    GraphPartitioner, Grouping, Hierarchy, LabelInt, LabelSlice, Link, Linkage, Memberships,
+    MemoryBudget, Merge, Microclusters, NodeConsensus, NodeMemberships, Observer, Pair, Partition,
+    RawLabel, Report, Result, Seed, SideInformation, Similarity, SimilarityGraph, Status, Stream,
+    Watch, at_least_one, check_symmetric, scores, with_labels,
+};
+pub use consilience_crowd::{
+    AlternativeClustering, AnswerCounts, Answers, BlockModel, BlockModelResult, CrowdClustering,
+    CrowdMethod, CrowdRates, CrowdResult, GroupAnswer, KeywordAnswer, PairAnswer, PairCount,
+    PenaltyChoice, Question, WorkerRates,
 };
 pub use consilience_generate::{
     Agglomerative, Generator, KMeans, KMeansClusters, KernelKMeans, MiniBatchKMeans, Rpcl, Scale,
@@ -27,13 +38,9 @@ pub use consilience_generate::{
 #[cfg(feature = "metis")]
 pub use consilience_graph::MetisCut;
 pub use consilience_graph::{
-    Agglomeration, ApproximateSimRank, ClusterIncidence, Clusters, CoAssociation, ConnectedTriples,
-    CountRow, Cspa, Cut, CutMethod, Dendrogram, Diffusion, EcpcsHc, EcpcsMc, EnhancedCoAssociation,
-    EvidenceAccumulation, GpMgla, Hbgf, Hgpa, IncidenceSpectrum, LeafWeights, LinkBased,
-    LinkSimilarity, LocallyWeighted, Lwea, Lwgp, Mcla, Merge, Microclusters, PairCounts,
-    RandomWalker, SimRank, SoftRandomWalker, SparsePairCounts, SpectralCut, TransferCut, Usenc,
-    Weac, WeightedCoAssociation, ensemble_driven_cluster_index, linkage,
-    normalized_crowd_agreement, propagated_cluster_similarity, vat_order,
+    Agglomeration, ClusterIncidence, CoAssociation, CountRow, CutMethod, IncidenceSpectrum,
+    LeafWeights, Lifespan, Linked, PairCounts, Partitioned, SparsePairCounts, SpectralCut,
+    TransferCut, ensemble_driven_cluster_index, linkage, normalized_crowd_agreement, vat_order,
 };
 pub use consilience_metric::{
     Dca, Itml, LinearMap, Lmnn, MetricLearner, Mmc, Rca, RsdDiagonal, RsdFull, RsdMetric,
@@ -49,11 +56,11 @@ pub use consilience_trust::{
     ClusterDiagnostics, ClusterNumber, ConsensusCdf, Criterion, Diagnostics, MemberDiagnostics,
     NumberRow, NumberTable, Recommended,
 };
-pub use consilience_vote::{
-    Ballots, LeastSquares, MixtureModel, Qmi, SoftMixtureModel, Voting, weighted_nmi,
-};
+
+pub use consilience_core::scores::weighted_nmi;
 pub use consilience_walk::{
-    BipartiteGraph, EliteNeighbours, ProbabilityTrajectories, Pta, Ptgp, Road, Transition,
+    BipartiteGraph, Diffusion, EliteNeighbours, ProbabilityTrajectories, Pta, Ptgp, PtsSolver,
+    RandomWalker, SoftRandomWalker, Transition,
 };
 
 #[cfg(feature = "conformance")]

@@ -1,7 +1,7 @@
 use consilience_core::{Observer, Result, Status};
 use consilience_num::simplex::project_simplex;
 
-use super::{Outcome, check_step};
+use super::outcome::{Outcome, check_step};
 use crate::weights::Weights;
 
 /// Longer steps leave nothing but the best member.
@@ -21,15 +21,15 @@ const LONGEST: f64 = 1e6;
 /// takes the whole start weight 1/m from a member that puts every pair wrong.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Link};
-/// use consilience_simplex::{AdditiveUpdate, UpdaterSetup};
+/// use consilience_core::{Ensemble, Pair};
+/// use consilience_simplex::{AdditiveUpdate, WeightUpdaterSetup};
 /// use ndarray::array;
 ///
 /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 0], [1, 1]].view())?;
-/// let mut updater = UpdaterSetup::new(2).rule(AdditiveUpdate::default().step(0.5)).updater(ensemble)?;
+/// let mut updater = WeightUpdaterSetup::new(2).rule(AdditiveUpdate::default().step(0.5)).updater(ensemble)?;
 /// updater.update(&[Pair::must_link(0, 1), Pair::cannot_link(0, 2)])?;
 /// // Member 0 puts both right, member 1 both wrong: 1/4 of weight moves, half of that by the projection.
-/// assert!((updater.gamma()[0] - 0.625).abs() < 1e-9);
+/// assert!((updater.weights()[0] - 0.625).abs() < 1e-9);
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
@@ -60,7 +60,7 @@ impl AdditiveUpdate {
         self
     }
 
-    /// As [`ExactUpdate::balance`](super::ExactUpdate::balance).
+    /// As [`ExactUpdate::balance`](crate::ExactUpdate::balance).
     pub fn balance(mut self, balance: bool) -> Self {
         self.balance = balance;
         self

@@ -3,9 +3,10 @@ use std::ops::Range;
 use consilience_core::{Ensemble, Link, Pair};
 use rayon::prelude::*;
 
-use super::PairLoss;
-use super::pairs::Pairs;
-use crate::align::Alignment;
+use super::by_kind::by_kind;
+use super::loss::PairLoss;
+use super::violations::{Evaluation, Violations};
+use crate::alignment::Alignment;
 use crate::tally::count_aligned;
 use crate::weights::Weights;
 
@@ -52,7 +53,7 @@ impl Labels {
     }
 }
 
-/// Some of these objects, with what the others say where a member is silent.
+/// Some of these objects, with what the others say where a member is unlabelled.
 #[derive(Clone)]
 pub(crate) struct Rows<'a> {
     labels: &'a Labels,
@@ -78,8 +79,8 @@ impl<'a> Rows<'a> {
         let (first, n) = (range.start, range.len());
         let mut rows =
             Rows { labels, first, n, clusters, prior: Vec::new(), known: Vec::new(), gaps: false };
-        let silent = clusters as u16;
-        rows.gaps = (0..weights.units().len()).any(|u| rows.labels_of(u).contains(&silent));
+        let unlabelled = clusters as u16;
+        rows.gaps = (0..weights.units().len()).any(|u| rows.labels_of(u).contains(&unlabelled));
         let before = rows.memberships(weights);
         (rows.prior, rows.known) = (before.values, before.known);
         rows
@@ -101,17 +102,18 @@ impl<'a> Rows<'a> {
         t: usize,
         by_f: &'b [f64],
     ) -> impl Iterator<Item = f64> + 'b {
-        let silent: f64 =
+        let unlabelled: f64 =
             by_f.iter().zip(self.prior.iter().skip(t).step_by(self.n)).map(|(g, p)| g * p).sum();
         let labels = self.labels.values.iter().skip(self.first + t).step_by(self.labels.n);
-        labels.map(move |&l| by_f.get(l as usize).copied().unwrap_or(silent))
+        labels.map(move |&l| by_f.get(l as usize).copied().unwrap_or(unlabelled))
     }
 
     pub(crate) fn labels_of(&self, member: usize) -> &'a [u16] {
         &self.labels.of_member(member)[self.first..self.first + self.n]
     }
 
-    /// Adds up weights by cluster, r + 1 rows of which the last is of the silent members.
+    /// Adds up weights by cluster, r + 1 rows of which the last is of the members that do
+    /// not label the object.
     fn tally(&self, weights: impl Iterator<Item = f64>) -> Vec<f64> {
         let mut sums = vec![0.0; (self.clusters + 1) * self.n];
         for (u, weight) in weights.enumerate() {
@@ -129,20 +131,20 @@ impl<'a> Rows<'a> {
         // In units: sums of whole numbers are exact.
         let (r, n) = (self.clusters, self.n);
         let votes = count_aligned(|u| self.labels_of(u), weights.units(), r, n);
-        let mut heard = vec![0u64; n];
+        let mut labelled = vec![0u64; n];
         for row in votes.chunks(n.max(1)) {
-            heard.iter_mut().zip(row).for_each(|(h, &v)| *h += u64::from(v));
+            labelled.iter_mut().zip(row).for_each(|(h, &v)| *h += u64::from(v));
         }
         let mut values = Vec::with_capacity(r * n);
         for row in votes.chunks(n.max(1)) {
             let share = |(&v, &h): (&u32, &u64)| {
                 if h > 0 { f64::from(v) / h as f64 } else { 1.0 / r as f64 }
             };
-            values.extend(row.iter().zip(&heard).map(share));
+            values.extend(row.iter().zip(&labelled).map(share));
         }
-        let silent = heard.iter().map(|h| (weights.total() - h) as f64).collect();
-        let known = heard.iter().map(|&h| h > 0).collect();
-        Soft { n: self.n, values, silent, known }
+        let unlabelled = labelled.iter().map(|h| (weights.total() - h) as f64).collect();
+        let known = labelled.iter().map(|&h| h > 0).collect();
+        Soft { n: self.n, values, unlabelled, known }
     }
 
     /// What was said before the update.
@@ -150,7 +152,7 @@ impl<'a> Rows<'a> {
         Soft {
             n: self.n,
             values: self.prior.clone(),
-            silent: Vec::new(),
+            unlabelled: Vec::new(),
             known: self.known.clone(),
         }
     }
@@ -161,7 +163,7 @@ impl<'a> Rows<'a> {
         if self.gaps {
             for (row, prior) in f.chunks_mut(self.n.max(1)).zip(self.prior.chunks(self.n.max(1))) {
                 for (((f, p), s), &known) in
-                    row.iter_mut().zip(prior).zip(&soft.silent).zip(&soft.known)
+                    row.iter_mut().zip(prior).zip(&soft.unlabelled).zip(&soft.known)
                 {
                     let s = s / total;
                     *f = if known { *f + s * (p - *f) } else { *p };
@@ -174,10 +176,10 @@ impl<'a> Rows<'a> {
     /// F(gamma), r x n: linear in gamma, and the memberships themselves at the weights before.
     pub(crate) fn forward(&self, gamma: &[f64]) -> Vec<f64> {
         let mut f = self.tally(gamma.iter().copied());
-        let silent = f.split_off(self.clusters * self.n);
+        let unlabelled = f.split_off(self.clusters * self.n);
         if self.gaps {
             for (row, prior) in f.chunks_mut(self.n.max(1)).zip(self.prior.chunks(self.n.max(1))) {
-                for ((f, p), s) in row.iter_mut().zip(prior).zip(&silent) {
+                for ((f, p), s) in row.iter_mut().zip(prior).zip(&unlabelled) {
                     *f += s * p;
                 }
             }
@@ -187,12 +189,12 @@ impl<'a> Rows<'a> {
 
     /// Adds the derivative by gamma to `out`, from that by F.
     pub(crate) fn backward(&self, mut by_f: Vec<f64>, out: &mut [f64]) {
-        // What a silent member adds: one more row.
+        // What a member without a label adds: one more row.
         by_f.resize((self.clusters + 1) * self.n, 0.0);
         if self.gaps {
-            let (by_f, silent) = by_f.split_at_mut(self.clusters * self.n);
+            let (by_f, unlabelled) = by_f.split_at_mut(self.clusters * self.n);
             for (row, prior) in by_f.chunks(self.n).zip(self.prior.chunks(self.n)) {
-                for ((g, p), s) in row.iter().zip(prior).zip(silent.iter_mut()) {
+                for ((g, p), s) in row.iter().zip(prior).zip(unlabelled.iter_mut()) {
                     *s += g * p;
                 }
             }
@@ -220,7 +222,7 @@ struct Soft {
     n: usize,
     values: Vec<f64>,
     /// Units that do not label the object.
-    silent: Vec<f64>,
+    unlabelled: Vec<f64>,
     /// Whether any weight labels the object.
     known: Vec<bool>,
 }
@@ -241,32 +243,6 @@ pub(crate) struct Block<'a> {
     pub(crate) rows: Rows<'a>,
     pub(crate) link: Link,
     pub(crate) weight: f64,
-}
-
-/// How far a clustering is from some constraints.
-///
-/// ```
-/// use consilience_simplex::Violations;
-///
-/// let v = Violations { must: 1, cannot: 2, expected: 3.4 };
-/// assert_eq!(v.total(), 3);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Violations {
-    /// Must-links whose objects are in different clusters.
-    pub must: usize,
-    /// Cannot-links whose objects are in one cluster.
-    pub cannot: usize,
-    /// `sum_must (1 - F_i.F_j) + sum_cannot F_i.F_j`: how many constraints a draw from the
-    /// memberships violates on average.
-    pub expected: f64,
-}
-
-impl Violations {
-    /// Violated constraints of both kinds.
-    pub fn total(&self) -> usize {
-        self.must + self.cannot
-    }
 }
 
 impl Block<'_> {
@@ -296,13 +272,14 @@ impl Block<'_> {
         }
     }
 
-    /// Adds each member's errors to `out`: 1 for a pair that it puts wrong. Where it is silent the
-    /// others speak for it, and the error is their probability to be wrong.
+    /// Adds each member's errors to `out`: 1 for a pair that it puts wrong. Where it labels
+    /// no object, the memberships before stand in for it: the error is their probability to be
+    /// wrong.
     pub(crate) fn errors(&self, out: &mut [f64]) {
         let (pairs, n) = (self.pairs(), self.rows.n);
-        let silent = self.rows.clusters as u16;
+        let unlabelled = self.rows.clusters as u16;
         let row = |l: u16, t: usize, c: usize| {
-            if l == silent {
+            if l == unlabelled {
                 self.rows.prior[c * n + t]
             } else {
                 f64::from(u8::from(l as usize == c))
@@ -311,7 +288,7 @@ impl Block<'_> {
         for (u, out) in out.iter_mut().enumerate() {
             let (a, b) = self.rows.labels_of(u).split_at(pairs);
             let together = if self.rows.gaps {
-                let pair = |t: usize| match (a[t] == silent, b[t] == silent) {
+                let pair = |t: usize| match (a[t] == unlabelled, b[t] == unlabelled) {
                     (false, false) => f64::from(u8::from(a[t] == b[t])),
                     (true, false) => row(a[t], t, b[t] as usize),
                     (false, true) => row(b[t], pairs + t, a[t] as usize),
@@ -329,24 +306,6 @@ impl Block<'_> {
             };
         }
     }
-}
-
-pub(super) type Constraint = Pair;
-
-/// The pairs of each kind, must-links first, and what one of them weighs. With `balance`,
-/// must-links and cannot-links weigh as much as each other; the weights sum to the number of
-/// constraints either way.
-pub(super) fn by_kind(
-    constraints: impl Iterator<Item = Constraint>,
-    balance: bool,
-) -> [(Link, Vec<Constraint>, f64); 2] {
-    let (must, cannot): (Vec<_>, Vec<_>) = constraints.partition(|pair| pair.link == Link::Must);
-    let half = (must.len() + cannot.len()) as f64 / 2.0;
-    let balanced = balance && !must.is_empty() && !cannot.is_empty();
-    [(Link::Must, must), (Link::Cannot, cannot)].map(|(link, pairs)| {
-        let weight = if balanced { half / pairs.len() as f64 } else { 1.0 };
-        (link, pairs, weight)
-    })
 }
 
 /// A batch of constraints, must-links first, in chunks of one kind.
@@ -375,20 +334,13 @@ impl Batch {
         Batch { labels: Labels::of(ensemble, alignment, &objects), chunks }
     }
 
-    /// The same from labels that are copied out already.
-    pub(crate) fn of_pairs(pairs: &Pairs) -> Self {
-        let (mut chunks, mut first) = (Vec::new(), 0);
-        for kind in pairs.kinds() {
-            for at in (0..kind.pairs).step_by(PAIRS) {
-                let count = PAIRS.min(kind.pairs - at);
-                chunks.push((first, count, kind.link, kind.weight));
-                first += 2 * count;
-            }
-        }
-        Batch { labels: pairs.labels(), chunks }
+    /// The same from labels that are copied out already: where a chunk begins among them, its pairs,
+    /// kind and weight.
+    pub(super) fn known(labels: Labels, chunks: Vec<(usize, usize, Link, f64)>) -> Self {
+        Batch { labels, chunks }
     }
 
-    /// The blocks, and how they stand under the weights before the update.
+    /// The blocks, with the memberships under the weights before the update.
     pub(crate) fn blocks(&self, clusters: usize, weights: &Weights) -> Vec<Block<'_>> {
         let block = |&(first, pairs, link, weight): &(usize, usize, Link, f64)| {
             let rows = Rows::of(&self.labels, first..first + 2 * pairs, clusters, weights);
@@ -398,42 +350,43 @@ impl Batch {
     }
 }
 
-/// How some weights stand to the constraints of the blocks: what is violated, and the weighted
-/// loss.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Standing {
-    pub(crate) violations: Violations,
-    pub(crate) loss: f64,
-}
-
-impl Standing {
-    pub(super) fn add(&mut self, other: Standing) {
-        self.violations.must += other.violations.must;
-        self.violations.cannot += other.violations.cannot;
-        self.violations.expected += other.violations.expected;
-        self.loss += other.loss;
-    }
-}
-
-/// How the weights that the blocks were made with stand, or others.
-pub(crate) fn standing(
+/// Evaluates the weights that the blocks were made with, or others.
+pub(crate) fn evaluate(
     blocks: &[Block<'_>],
     weights: Option<&Weights>,
     loss: PairLoss,
-) -> Standing {
+) -> Evaluation {
     let of_block = |b: &Block<'_>| {
         let soft = weights.map_or_else(|| b.rows.before(), |w| b.rows.memberships(w));
         let f = match weights {
             Some(w) => b.rows.f_of(&soft, w.total() as f64),
             None => b.rows.prior.clone(),
         };
-        Standing {
+        Evaluation {
             violations: b.violations(&soft),
             loss: b.weight * loss.value(b.link, &f, b.pairs()),
         }
     };
-    let parts: Vec<Standing> = blocks.par_iter().map(of_block).collect();
-    let mut sum = Standing::default();
+    let parts: Vec<Evaluation> = blocks.par_iter().map(of_block).collect();
+    let mut sum = Evaluation::default();
     parts.into_iter().for_each(|part| sum.add(part));
     sum
+}
+
+/// Each member's share of errors, weighted: 0 where it puts every pair right, 1 where none.
+pub(crate) fn mean_errors(blocks: &[Block<'_>], members: usize) -> Vec<f64> {
+    let parts: Vec<Vec<f64>> = blocks
+        .par_iter()
+        .map(|b| {
+            let mut errors = vec![0.0; members];
+            b.errors(&mut errors);
+            errors
+        })
+        .collect();
+    let mut mean = vec![0.0; members];
+    let total: f64 = blocks.iter().map(|b| b.weight * b.pairs() as f64).sum();
+    for (part, block) in parts.iter().zip(blocks) {
+        mean.iter_mut().zip(part).for_each(|(m, e)| *m += block.weight * e / total);
+    }
+    mean
 }

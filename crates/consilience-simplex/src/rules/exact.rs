@@ -1,6 +1,6 @@
 use consilience_core::{Error, Result};
 
-use super::PairLoss;
+use super::loss::PairLoss;
 
 /// The weights that solve the problem of a batch, to a certified gap.
 ///
@@ -19,16 +19,16 @@ use super::PairLoss;
 /// linear in gamma.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Link};
-/// use consilience_simplex::{ExactUpdate, UpdaterSetup};
+/// use consilience_core::{Ensemble, Pair};
+/// use consilience_simplex::{ExactUpdate, WeightUpdaterSetup};
 /// use ndarray::array;
 ///
 /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 0], [1, 1]].view())?;
-/// let mut updater = UpdaterSetup::new(2).rule(ExactUpdate::default().gap(1e-9)).updater(ensemble)?;
+/// let mut updater = WeightUpdaterSetup::new(2).rule(ExactUpdate::default().gap(1e-9)).updater(ensemble)?;
 /// let report = updater.update(&[Pair::must_link(0, 1), Pair::cannot_link(0, 2)])?;
 /// assert!(report.gap.is_some_and(|gap| gap <= 1e-9));
 /// // With b the weight of member 1: 2 b^2 + 2 + 2 b^2 + 4 (b - 1/2)^2 is least at b = 1/4.
-/// assert!((updater.gamma()[1] - 0.25).abs() < 1e-4);
+/// assert!((updater.weights()[1] - 0.25).abs() < 1e-4);
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
@@ -73,7 +73,7 @@ impl ExactUpdate {
     }
 
     /// Whether the must-links and the cannot-links of a batch weigh as much as each other, so that
-    /// the rarer kind is heard; true unless said otherwise, false as in the papers.
+    /// the rarer kind is labelled; true unless said otherwise, false as in the papers.
     pub fn balance(mut self, balance: bool) -> Self {
         self.balance = balance;
         self

@@ -1,7 +1,7 @@
 use consilience_core::Link;
 use rayon::prelude::*;
 
-use super::PairLoss;
+use super::loss::PairLoss;
 use super::pairs::{Kind, Pairs};
 use crate::kernel::{ACROSS, APART, Kernel, TILE, TOGETHER, Work, dispatch};
 

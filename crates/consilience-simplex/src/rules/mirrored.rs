@@ -1,13 +1,14 @@
-use consilience_core::Link;
-use consilience_core::Pair;
+use consilience_core::{Link, Pair};
 use rayon::prelude::*;
 
-use super::PairLoss;
-use super::block::{Constraint, Standing, by_kind};
-use super::pairs::{Votes, add_up, share_of_errors, stand};
+use super::by_kind::by_kind;
+use super::loss::PairLoss;
+use super::pairs::{Votes, add_up, evaluate_votes, share_of_errors};
+use super::violations::Evaluation;
 use crate::kernel::{Kernel, TILE, Work, dispatch};
 use crate::mirror::{Mirror, Tally};
-use crate::tiles::{SILENT, WORTH};
+use crate::parallel::PARALLEL_FROM;
+use crate::tiles::UNLABELLED;
 use crate::weights::Weights;
 
 /// Pairs that one task counts: few enough for bytes.
@@ -17,7 +18,7 @@ const COUNTED: usize = 128;
 /// errors of each member; gives the same bits as [`Pairs`](super::pairs::Pairs).
 pub(crate) struct MirroredPairs<'a> {
     mirror: &'a Mirror,
-    kinds: [(Link, Vec<Constraint>, f64); 2],
+    kinds: [(Link, Vec<Pair>, f64); 2],
     clusters: usize,
 }
 
@@ -26,19 +27,19 @@ impl<'a> MirroredPairs<'a> {
     pub(crate) fn of(
         mirror: &'a Mirror,
         clusters: usize,
-        constraints: impl Iterator<Item = Constraint>,
+        constraints: impl Iterator<Item = Pair>,
         balance: bool,
     ) -> Self {
         MirroredPairs { mirror, kinds: by_kind(constraints, balance), clusters }
     }
 
     /// Each member's share of errors, weighted: 0 where it puts every pair right, 1 where none.
-    /// `None` where some member is silent on some object.
+    /// `None` where some member does not label some object.
     pub(crate) fn mean_errors(&self) -> Option<Vec<f64>> {
-        let chunks: Vec<(usize, &[Constraint])> = (0..2)
+        let chunks: Vec<(usize, &[Pair])> = (0..2)
             .flat_map(|kind| self.kinds[kind].1.chunks(COUNTED).map(move |chunk| (kind, chunk)))
             .collect();
-        let count = |&(kind, pairs): &(usize, &[Constraint])| {
+        let count = |&(kind, pairs): &(usize, &[Pair])| {
             (kind, dispatch(Agreements { mirror: self.mirror, pairs }))
         };
         let parts: Vec<(usize, Option<Vec<u8>>)> = if self.few() {
@@ -58,11 +59,12 @@ impl<'a> MirroredPairs<'a> {
 
     /// Whether another thread is not worth waking.
     fn few(&self) -> bool {
-        2 * self.mirror.members() * self.kinds.iter().map(|k| k.1.len()).sum::<usize>() < WORTH
+        2 * self.mirror.members() * self.kinds.iter().map(|k| k.1.len()).sum::<usize>()
+            < PARALLEL_FROM
     }
 
-    /// How two sets of weights stand to the constraints.
-    pub(crate) fn standings(&self, weights: [&Weights; 2], loss: PairLoss) -> [Standing; 2] {
+    /// Evaluates two sets of weights on the constraints.
+    pub(crate) fn evaluations(&self, weights: [&Weights; 2], loss: PairLoss) -> [Evaluation; 2] {
         // Sums of both in one word: neither is larger than 32 bits.
         let [before, after] = weights.map(Weights::units);
         let both: Vec<u64> =
@@ -74,7 +76,15 @@ impl<'a> MirroredPairs<'a> {
             .collect();
         let new = || (Tally::new(self.clusters), vec![[[[0; TILE]; 2]; 2]; self.clusters]);
         let of_chunk = |(tally, votes): &mut (Tally, Votes), chunk: &Chunk<'_>| {
-            dispatch(Stand { mirror: self.mirror, chunk, both: &both, weights, loss, tally, votes })
+            dispatch(Evaluate {
+                mirror: self.mirror,
+                chunk,
+                both: &both,
+                weights,
+                loss,
+                tally,
+                votes,
+            })
         };
         add_up(if self.few() {
             let mut work = new();
@@ -86,12 +96,12 @@ impl<'a> MirroredPairs<'a> {
 }
 
 /// At most 64 pairs of one kind, and what one of them weighs.
-type Chunk<'a> = (Link, &'a [Constraint], f64);
+type Chunk<'a> = (Link, &'a [Pair], f64);
 
-/// How many of at most [`COUNTED`] pairs each member puts together; `None` where one is silent.
+/// How many of at most [`COUNTED`] pairs each member puts together; `None` where one is unlabelled.
 struct Agreements<'a> {
     mirror: &'a Mirror,
-    pairs: &'a [Constraint],
+    pairs: &'a [Pair],
 }
 
 impl Work for Agreements<'_> {
@@ -101,18 +111,18 @@ impl Work for Agreements<'_> {
     fn run<K: Kernel>(self, _: K) -> Option<Vec<u8>> {
         let Agreements { mirror, pairs } = self;
         let mut counts = vec![0; mirror.members()];
-        let mut silent = 0;
+        let mut unlabelled = 0;
         for &Pair { i, j, .. } in pairs {
             for ((count, &a), &b) in counts.iter_mut().zip(mirror.row(i)).zip(mirror.row(j)) {
                 *count += u8::from(a == b);
-                silent |= u8::from(a.max(b) == SILENT);
+                unlabelled |= u8::from(a.max(b) == UNLABELLED);
             }
         }
-        (silent == 0).then_some(counts)
+        (unlabelled == 0).then_some(counts)
     }
 }
 
-struct Stand<'a, 'w> {
+struct Evaluate<'a, 'w> {
     mirror: &'a Mirror,
     chunk: &'a Chunk<'a>,
     /// Units of both weights in one word.
@@ -123,12 +133,12 @@ struct Stand<'a, 'w> {
     votes: &'w mut Votes,
 }
 
-impl Work for Stand<'_, '_> {
-    type Output = [Standing; 2];
+impl Work for Evaluate<'_, '_> {
+    type Output = [Evaluation; 2];
 
     #[inline(always)]
-    fn run<K: Kernel>(self, _: K) -> [Standing; 2] {
-        let Stand { mirror, chunk: &(link, pairs, weight), both, weights, loss, tally, votes } =
+    fn run<K: Kernel>(self, _: K) -> [Evaluation; 2] {
+        let Evaluate { mirror, chunk: &(link, pairs, weight), both, weights, loss, tally, votes } =
             self;
         for (t, &Pair { i, j, .. }) in pairs.iter().enumerate() {
             for (votes, sums) in
@@ -142,6 +152,6 @@ impl Work for Stand<'_, '_> {
         }
         // What the last chunk of a kind leaves of the one before.
         votes.iter_mut().flatten().flatten().for_each(|votes| votes[pairs.len()..].fill(0));
-        stand(votes, weights, link, pairs.len(), weight, loss)
+        evaluate_votes(votes, weights, link, pairs.len(), weight, loss)
     }
 }

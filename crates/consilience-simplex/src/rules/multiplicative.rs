@@ -1,13 +1,13 @@
 use consilience_core::{Observer, Result, Status};
 use consilience_num::simplex::project_simplex;
 
-use super::{Outcome, check_step};
+use super::outcome::{Outcome, check_step};
 use crate::weights::Weights;
 
 /// Weights shrink by the errors of a member, held back by the weights of one batch before.
 ///
 /// There is no constant to choose, and weights never jump; it is slower to forget a bad member than
-/// [`AdditiveUpdate`](super::AdditiveUpdate).
+/// [`AdditiveUpdate`](crate::AdditiveUpdate).
 ///
 /// ```text
 /// gamma_t = Projection((1 - 2 step) gamma_(t-1) + 2 step gamma_(t-2) - step e o gamma_(t-1)),
@@ -17,20 +17,20 @@ use crate::weights::Weights;
 /// For step <= 1/3 nothing in the brackets is negative; the safe default is 1/4.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Link};
-/// use consilience_simplex::{MultiplicativeUpdate, UpdaterSetup};
+/// use consilience_core::{Ensemble, Pair};
+/// use consilience_simplex::{MultiplicativeUpdate, WeightUpdaterSetup};
 /// use ndarray::array;
 ///
 /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 0], [1, 1]].view())?;
-/// let mut updater = UpdaterSetup::new(2).rule(MultiplicativeUpdate::default()).updater(ensemble)?;
+/// let mut updater = WeightUpdaterSetup::new(2).rule(MultiplicativeUpdate::default()).updater(ensemble)?;
 /// updater.update(&[Pair::must_link(0, 1), Pair::cannot_link(0, 2)])?;
 /// // Member 1 puts both wrong and shrinks by a quarter of 1/2; the projection gives half of that back to each.
-/// assert!((updater.gamma()[1] - 0.4375).abs() < 1e-9);
+/// assert!((updater.weights()[1] - 0.4375).abs() < 1e-9);
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
 /// # Complexity
-/// As [`AdditiveUpdate`](super::AdditiveUpdate).
+/// As [`AdditiveUpdate`](crate::AdditiveUpdate).
 ///
 /// # References
 /// Yi 2014, Eq. 6.12 with `lambda = p` and `eta = step / p`; `gamma_(-1) = gamma_0`.
@@ -54,7 +54,7 @@ impl MultiplicativeUpdate {
         self
     }
 
-    /// As [`ExactUpdate::balance`](super::ExactUpdate::balance).
+    /// As [`ExactUpdate::balance`](crate::ExactUpdate::balance).
     pub fn balance(mut self, balance: bool) -> Self {
         self.balance = balance;
         self

@@ -1,20 +1,23 @@
 use std::ops::Range;
 
-use consilience_core::Link;
+use consilience_core::{Link, Pair};
 use consilience_num::reduce::ordered_chunks;
 use rayon::prelude::*;
 
-use super::PairLoss;
-use super::block::{Constraint, Labels, PAIRS, Standing, Violations, by_kind};
+use super::block::{Batch, Labels, PAIRS};
+use super::by_kind::by_kind;
+use super::loss::PairLoss;
+use super::violations::{Evaluation, Violations};
 use crate::kernel::{Kernel, PART, TILE, Work, dispatch, passes};
-use crate::tiles::{SILENT, Tiles, WORTH};
+use crate::parallel::PARALLEL_FROM;
+use crate::tiles::{Tiles, UNLABELLED};
 use crate::weights::Weights;
 
-/// With more common clusters two bytes are left for nobody.
-pub(crate) const MOST: usize = FILL[0] as usize;
+/// With more common clusters no two bytes are left that no cluster has.
+pub(crate) const MAX_CLUSTERS: usize = FILL[0] as usize;
 /// Members whose errors one task counts.
 const AGREEING: usize = 150;
-/// Fill up the last tile on either side of pairs: no two of them agree, and nobody votes for them.
+/// Fill up the last tile on either side of pairs: no two of them agree, and no cluster has them.
 const FILL: [u8; 2] = [254, 255];
 
 /// A batch of constraints by the bytes of the members, must-links first: 64 objects `i` in one tile
@@ -35,12 +38,12 @@ pub(crate) struct Kind {
 }
 
 impl Pairs {
-    /// Weighted as in [`by_kind`]; for at most [`MOST`] common clusters. `labels` gathers those of
+    /// Weighted as in [`by_kind`]; for at most [`MAX_CLUSTERS`] common clusters. `labels` gathers those of
     /// some objects by all members.
     pub(crate) fn of(
         labels: impl FnOnce(&[u32]) -> Tiles,
         clusters: usize,
-        constraints: impl Iterator<Item = Constraint>,
+        constraints: impl Iterator<Item = Pair>,
         balance: bool,
     ) -> Self {
         let mut objects: Vec<u32> = Vec::new();
@@ -58,7 +61,7 @@ impl Pairs {
         Pairs { tiles: labels(&objects), kinds, clusters }
     }
 
-    /// Whether some member is silent on some object.
+    /// Whether some member does not label some object.
     pub(crate) fn gaps(&self) -> bool {
         self.tiles.gaps()
     }
@@ -80,9 +83,22 @@ impl Pairs {
         self
     }
 
+    /// The same as a batch of blocks, from the labels that are copied out already.
+    pub(crate) fn batch(&self) -> Batch {
+        let (mut chunks, mut first) = (Vec::new(), 0);
+        for kind in &self.kinds {
+            for at in (0..kind.pairs).step_by(PAIRS) {
+                let count = PAIRS.min(kind.pairs - at);
+                chunks.push((first, count, kind.link, kind.weight));
+                first += 2 * count;
+            }
+        }
+        Batch::known(self.labels(), chunks)
+    }
+
     /// The labels as blocks have them: for each block the first objects of its pairs, then the
     /// second.
-    pub(super) fn labels(&self) -> Labels {
+    fn labels(&self) -> Labels {
         let n = 2 * self.kinds.iter().map(|k| k.pairs).sum::<usize>();
         let mut values = Vec::with_capacity(n * self.n_members());
         for u in 0..self.n_members() {
@@ -92,7 +108,7 @@ impl Pairs {
                     for side in 0..2 {
                         let labels = sides.iter().flat_map(|s| &s[side].0).take(real);
                         let wide =
-                            |&l: &u8| if l == SILENT { self.clusters as u16 } else { l.into() };
+                            |&l: &u8| if l == UNLABELLED { self.clusters as u16 } else { l.into() };
                         values.extend(labels.map(wide));
                     }
                 }
@@ -125,16 +141,16 @@ impl Pairs {
         share_of_errors(self.kinds.each_ref().map(|k| (k.pairs, k.weight)), agreements)
     }
 
-    /// How two sets of weights stand to the constraints.
-    pub(crate) fn standings(&self, weights: [&Weights; 2], loss: PairLoss) -> [Standing; 2] {
-        let of_chunk = |chunk: usize| dispatch(Stand { pairs: self, weights, loss, chunk });
+    /// Evaluates two sets of weights on the constraints.
+    pub(crate) fn evaluations(&self, weights: [&Weights; 2], loss: PairLoss) -> [Evaluation; 2] {
+        let of_chunk = |chunk: usize| dispatch(Evaluate { pairs: self, weights, loss, chunk });
         let chunks = 0..self.tiles.per_member() / 2;
-        let parts: Vec<[Standing; 2]> = if self.n_members() * self.tiles.per_member() * TILE < WORTH
-        {
-            chunks.map(of_chunk).collect()
-        } else {
-            chunks.into_par_iter().map(of_chunk).collect()
-        };
+        let parts: Vec<[Evaluation; 2]> =
+            if self.n_members() * self.tiles.per_member() * TILE < PARALLEL_FROM {
+                chunks.map(of_chunk).collect()
+            } else {
+                chunks.into_par_iter().map(of_chunk).collect()
+            };
         add_up(parts)
     }
 
@@ -171,20 +187,20 @@ impl Work for Agreements<'_> {
     }
 }
 
-/// How two sets of weights stand to at most 64 pairs of one kind.
-struct Stand<'a> {
+/// Evaluates two sets of weights on at most 64 pairs of one kind.
+struct Evaluate<'a> {
     pairs: &'a Pairs,
     weights: [&'a Weights; 2],
     loss: PairLoss,
     chunk: usize,
 }
 
-impl Work for Stand<'_> {
-    type Output = [Standing; 2];
+impl Work for Evaluate<'_> {
+    type Output = [Evaluation; 2];
 
     #[inline(always)]
-    fn run<K: Kernel>(self, kernel: K) -> [Standing; 2] {
-        let Stand { pairs, weights, loss, chunk } = self;
+    fn run<K: Kernel>(self, kernel: K) -> [Evaluation; 2] {
+        let Evaluate { pairs, weights, loss, chunk } = self;
         let [before, after] = weights.map(Weights::units);
         let r = pairs.clusters;
         let mut votes: Votes = vec![[[[0; TILE]; 2]; 2]; r];
@@ -204,7 +220,7 @@ impl Work for Stand<'_> {
             }
         }
         let (kind, real) = pairs.chunk(chunk);
-        stand(&votes, weights, kind.link, real, kind.weight, loss)
+        evaluate_votes(&votes, weights, kind.link, real, kind.weight, loss)
     }
 }
 
@@ -226,35 +242,35 @@ pub(super) fn share_of_errors(
     agreements.into_iter().map(error).collect()
 }
 
-/// How both sets of weights stand to all pairs, from how they stand to some.
-pub(super) fn add_up(parts: Vec<[Standing; 2]>) -> [Standing; 2] {
-    let mut sums = [Standing::default(); 2];
+/// The evaluations on all pairs, from those on some.
+pub(super) fn add_up(parts: Vec<[Evaluation; 2]>) -> [Evaluation; 2] {
+    let mut sums = [Evaluation::default(); 2];
     for part in parts {
         sums.iter_mut().zip(part).for_each(|(sum, part)| sum.add(part));
     }
     sums
 }
 
-/// How both sets of weights stand to `real` pairs of one kind; the votes on others are 0.
+/// Evaluates both sets of weights on `real` pairs of one kind; the votes on others are 0.
 #[inline(always)]
-pub(super) fn stand(
+pub(super) fn evaluate_votes(
     votes: &Votes,
     weights: [&Weights; 2],
     link: Link,
     real: usize,
     weight: f64,
     loss: PairLoss,
-) -> [Standing; 2] {
+) -> [Evaluation; 2] {
     std::array::from_fn(|w| {
         let total = weights[w].total() as f64;
-        let (violations, loss) = stand_by(votes.iter().map(|v| &v[w]), link, real, total, loss);
-        Standing { violations, loss: weight * loss }
+        let (violations, loss) = evaluate_by(votes.iter().map(|v| &v[w]), link, real, total, loss);
+        Evaluation { violations, loss: weight * loss }
     })
 }
 
 /// What is violated, and the loss, from the votes by one set of weights.
 #[inline(always)]
-fn stand_by<'a>(
+fn evaluate_by<'a>(
     votes: impl Iterator<Item = &'a [[u32; TILE]; 2]>,
     link: Link,
     real: usize,

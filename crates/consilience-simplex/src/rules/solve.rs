@@ -5,9 +5,9 @@ use consilience_core::{Observer, Result, Status};
 use consilience_num::simplex::project_simplex;
 use rayon::prelude::*;
 
-use super::PairLoss;
 use super::block::{Block, Rows};
 use super::gram::Gram;
+use super::loss::PairLoss;
 
 /// `sum_blocks weight loss(F(gamma)) + lambda |gamma - anchor|^2` over the simplex.
 pub(crate) struct Problem<'a> {

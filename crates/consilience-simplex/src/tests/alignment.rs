@@ -2,12 +2,12 @@ use consilience_core::{Ensemble, ErrorKind, Memberships, Partition};
 use ndarray::array;
 
 use super::world;
-use crate::{AlignmentReference, InitialWeights, UpdaterSetup};
+use crate::{AlignmentReference, InitialWeights, WeightUpdaterSetup};
 
 #[test]
 fn a_given_reference_names_the_clusters() {
     let (e, truth) = world(1, 60, 6, 0.0);
-    let setup = UpdaterSetup::new(3).reference(AlignmentReference::Given(truth.clone()));
+    let setup = WeightUpdaterSetup::new(3).reference(AlignmentReference::Given(truth.clone()));
     let updater = setup.updater(e.clone()).unwrap();
     let right = (0..60).filter(|&i| updater.labels_of(&[i]).unwrap()[0] == truth.label(i)).count();
     assert!(right > 50, "{right}");
@@ -26,33 +26,34 @@ fn weights_closest_to_a_clustering() {
     let (e, _) = world(2, 80, 6, 0.1);
     // Closest to a mixture of members 0 and 2 are the weights of that mixture.
     let mixed = {
-        let setup = UpdaterSetup::new(3)
+        let setup = WeightUpdaterSetup::new(3)
             .start(InitialWeights::Given(vec![0.7, 0., 0.3, 0., 0., 0., 0., 0., 0.]));
         setup.updater(e.clone()).unwrap().memberships().unwrap()
     };
     let complete = world(2, 80, 6, 0.0).0;
     let soft = {
-        let setup = UpdaterSetup::new(3)
+        let setup = WeightUpdaterSetup::new(3)
             .start(InitialWeights::Given(vec![0.7, 0., 0.3, 0., 0., 0., 0., 0., 0.]));
         setup.updater(complete.clone()).unwrap().memberships().unwrap()
     };
-    let setup = UpdaterSetup::new(3).start(InitialWeights::ClosestMemberships(soft));
-    let gamma = setup.updater(complete.clone()).unwrap().gamma();
+    let setup = WeightUpdaterSetup::new(3).start(InitialWeights::ClosestMemberships(soft));
+    let gamma = setup.updater(complete.clone()).unwrap().weights();
     assert!((gamma[0] - 0.7).abs() < 1e-3 && (gamma[2] - 0.3).abs() < 1e-3, "{gamma:?}");
     // With gaps nearly so.
-    let setup = UpdaterSetup::new(3).start(InitialWeights::ClosestMemberships(mixed));
-    let gamma = setup.updater(e.clone()).unwrap().gamma();
+    let setup = WeightUpdaterSetup::new(3).start(InitialWeights::ClosestMemberships(mixed));
+    let gamma = setup.updater(e.clone()).unwrap().weights();
     assert!(gamma[0] > 0.4 && gamma[2] > 0.1, "{gamma:?}");
     let three = complete.members().iter().position(|p| p.n_clusters() == 3).unwrap();
-    let setup =
-        UpdaterSetup::new(3).start(InitialWeights::Closest(complete.members()[three].clone()));
-    assert!(setup.updater(complete).unwrap().gamma()[three] > 0.99);
+    let setup = WeightUpdaterSetup::new(3)
+        .start(InitialWeights::Closest(complete.members()[three].clone()));
+    assert!(setup.updater(complete).unwrap().weights()[three] > 0.99);
 }
 
 #[test]
 fn bad_starts_are_told() {
     let e = Ensemble::from_array(array![[0, 1], [1, 1], [1, 0]].view()).unwrap();
-    let kind = |start| UpdaterSetup::new(2).start(start).updater(e.clone()).unwrap_err().kind();
+    let kind =
+        |start| WeightUpdaterSetup::new(2).start(start).updater(e.clone()).unwrap_err().kind();
     assert_eq!(kind(InitialWeights::Given(vec![1.0])), ErrorKind::ShapeMismatch);
     assert_eq!(kind(InitialWeights::Given(vec![1.0, f64::NAN])), ErrorKind::NonFinite);
     assert_eq!(kind(InitialWeights::Given(vec![0.0, 0.0])), ErrorKind::InvalidParameter);
@@ -65,7 +66,7 @@ fn bad_starts_are_told() {
     // More clusters than there are common ones, and none at all, are no errors.
     for labels in [[0, 1, 2], [-1, -1, -1]] {
         let start = InitialWeights::Closest(Partition::from_labels(&labels).unwrap());
-        assert!(UpdaterSetup::new(2).start(start).updater(e.clone()).is_ok());
+        assert!(WeightUpdaterSetup::new(2).start(start).updater(e.clone()).is_ok());
     }
 }
 
@@ -78,7 +79,7 @@ fn permuted_members_get_permuted_weights() {
     let mut b = super::open(&e.select(&order).unwrap(), 3);
     a.update(&batch).unwrap();
     b.update(&batch).unwrap();
-    let (x, y) = (a.gamma(), b.gamma());
+    let (x, y) = (a.weights(), b.weights());
     assert!(order.iter().zip(&y).all(|(&u, g)| (x[u] - g).abs() < 1e-5), "{x:?} {y:?}");
     assert_eq!(a.partition().unwrap(), b.partition().unwrap());
 }

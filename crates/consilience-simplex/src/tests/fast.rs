@@ -7,18 +7,19 @@ use proptest::prelude::*;
 use super::{links, on_pool, open, world};
 use crate::kernel::{ACROSS, APART, Kernel, TILE, TOGETHER, Tile, Work, dispatch, passes, plainly};
 use crate::mirror::Mirror;
-use crate::rules::block::{Batch, standing};
+use crate::rules::block::{Batch, evaluate, mean_errors};
 use crate::rules::gram::Gram;
-use crate::rules::mean_errors;
 use crate::rules::mirrored::MirroredPairs;
 use crate::rules::pairs::Pairs;
 use crate::rules::solve::{Part, Problem};
 use crate::tiles::Tiles;
 use crate::weights::Weights;
-use crate::{AdditiveUpdate, ExactUpdate, MultiplicativeUpdate, PairLoss, UpdateRule, Updater};
+use crate::{
+    AdditiveUpdate, ExactUpdate, MultiplicativeUpdate, PairLoss, UpdateRule, WeightUpdater,
+};
 
 /// Votes of each object in units of weight, straight from the tables.
-fn naive_votes(updater: &Updater) -> Vec<Vec<u64>> {
+fn naive_votes(updater: &WeightUpdater) -> Vec<Vec<u64>> {
     let n = updater.ensemble().n_objects();
     let mut votes = vec![vec![0; updater.n_clusters()]; n];
     for (u, member) in updater.ensemble().members().iter().enumerate() {
@@ -37,7 +38,7 @@ fn naive_winner(votes: &[u64]) -> Option<usize> {
     (most > 0).then(|| votes.iter().position(|&v| v == most).unwrap())
 }
 
-fn assert_equals_naive(updater: &Updater) {
+fn assert_equals_naive(updater: &WeightUpdater) {
     let n = updater.ensemble().n_objects();
     let naive = naive_votes(updater);
     let winners: Vec<Option<usize>> = naive.iter().map(|votes| naive_winner(votes)).collect();
@@ -59,8 +60,8 @@ fn assert_equals_naive(updater: &Updater) {
 }
 
 /// The same as if the ensemble were too large for one.
-fn without_mirror(updater: &Updater) -> Updater {
-    Updater { mirror: None, ..updater.clone() }
+fn without_mirror(updater: &WeightUpdater) -> WeightUpdater {
+    WeightUpdater { mirror: None, ..updater.clone() }
 }
 
 proptest! {
@@ -129,7 +130,7 @@ fn pairs_equal_blocks() {
     for (seed, count) in [(0, 1), (1, 63), (2, 64), (3, 130), (4, 700)] {
         let (e, truth) = world(seed, 90, 9, 0.0);
         let mut updater = open(&e, 4);
-        updater.set_gamma(&(0..12).map(|u| (u % 4) as f64).collect::<Vec<_>>()).unwrap();
+        updater.set_weights(&(0..12).map(|u| (u % 4) as f64).collect::<Vec<_>>()).unwrap();
         let after =
             Weights::given(&(0..12).map(|u| 1.0 + (u % 5) as f64).collect::<Vec<_>>(), 12).unwrap();
         let (before, r) = (updater.weights.clone(), updater.n_clusters());
@@ -141,7 +142,7 @@ fn pairs_equal_blocks() {
             let labels = |objects: &[u32]| {
                 let tiles =
                     Tiles::gathered(&updater.ensemble, &updater.alignment, &members, objects);
-                let turned = Tiles::mirrored(mirror, objects);
+                let turned = mirror.tiles(objects);
                 assert!(
                     (0..12).all(|u| tiles.row(u) == turned.row(u)) && tiles.gaps() == turned.gaps()
                 );
@@ -153,16 +154,16 @@ fn pairs_equal_blocks() {
             let general =
                 Batch::of(&updater.ensemble, &updater.alignment, batch.iter().copied(), true);
             let blocks = general.blocks(r, &before);
-            let copied = Batch::of_pairs(&pairs);
+            let copied = pairs.batch();
             let pairs = pairs.filled();
             close(&pairs.mean_errors(), &mean_errors(&blocks, 12));
             assert_eq!(mirrored.mean_errors().unwrap(), pairs.mean_errors());
             close(&pairs.mean_errors(), &mean_errors(&copied.blocks(r, &before), 12));
             for loss in [PairLoss::Squared, PairLoss::Probability] {
-                let wanted = [None, Some(&after)].map(|w| standing(&blocks, w, loss));
+                let wanted = [None, Some(&after)].map(|w| evaluate(&blocks, w, loss));
                 let [by_tiles, by_rows] = [
-                    pairs.standings([&before, &after], loss),
-                    mirrored.standings([&before, &after], loss),
+                    pairs.evaluations([&before, &after], loss),
+                    mirrored.evaluations([&before, &after], loss),
                 ];
                 assert_eq!(
                     by_rows.map(|s| (s.violations, s.loss)),
@@ -194,14 +195,14 @@ fn pairs_equal_blocks() {
 /// More members than one tile has, objects that come in pieces, members that come and go, and gaps.
 #[test]
 fn the_mirror_shows_what_members_say() {
-    let row = |updater: &Updater, i: usize| -> Vec<u8> {
+    let row = |updater: &WeightUpdater, i: usize| -> Vec<u8> {
         let label = |u: usize| updater.ensemble().members()[u].label(i);
         let common = |u: usize| label(u).and_then(|l| updater.alignment_of(u).unwrap()[l]);
         (0..updater.ensemble().n_members())
             .map(|u| common(u).map_or(u8::MAX, |c| c as u8))
             .collect()
     };
-    let check = |updater: &Updater| {
+    let check = |updater: &WeightUpdater| {
         let mirror: &Mirror = updater.mirror.as_ref().unwrap();
         for i in 0..updater.ensemble().n_objects() {
             assert_eq!(mirror.row(i), row(updater, i), "{i}");
@@ -235,7 +236,7 @@ fn the_mirror_shows_what_members_say() {
         check(&updater);
         updater.retire_members(&[0]).unwrap();
         check(&updater);
-        check(&Updater::from_bytes(&updater.to_bytes(), updater.ensemble().clone()).unwrap());
+        check(&WeightUpdater::from_bytes(&updater.to_bytes(), updater.ensemble().clone()).unwrap());
     }
 }
 
@@ -255,7 +256,7 @@ fn updates_with_and_without_a_mirror_are_equal() {
             for (batch, count) in [3, 1000, 130].into_iter().enumerate() {
                 let batch = links(&truth, count, batch as u64);
                 assert_eq!(with.update(&batch).unwrap(), without.update(&batch).unwrap());
-                assert_eq!(with.gamma(), without.gamma());
+                assert_eq!(with.weights(), without.weights());
             }
             assert_eq!(with.violations(), without.violations());
         }

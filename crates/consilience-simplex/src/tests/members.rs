@@ -1,8 +1,8 @@
-use consilience_core::{Ensemble, ErrorKind, Link, Partition};
+use consilience_core::{Ensemble, ErrorKind, Pair, Partition};
 use ndarray::array;
 
 use super::{links, open, world};
-use crate::Updater;
+use crate::WeightUpdater;
 
 #[test]
 fn appended_objects_are_labelled_like_equal_old_ones() {
@@ -35,7 +35,7 @@ fn appended_objects_are_labelled_like_equal_old_ones() {
 #[test]
 fn neighbours_vote_member_by_member() {
     let e = Ensemble::from_array(array![[0, 0], [1, 0], [1, -1], [2, -1]].view()).unwrap();
-    let updater = Updater::new(e, 2).unwrap();
+    let updater = WeightUpdater::new(e, 2).unwrap();
     let rows = updater.labels_by_neighbours(&[vec![0, 1, 2], vec![2, 3], vec![]]).unwrap();
     assert_eq!(rows, array![[1, 0], [1, -1], [-1, -1]]);
     let error = updater.labels_by_neighbours(&[vec![0], vec![4]]).unwrap_err();
@@ -50,9 +50,9 @@ fn members_join_aligned_and_leave_without_a_trace() {
     let (e, truth) = world(2, 60, 6, 0.1);
     let mut updater = open(&e, 3);
     updater.update(&links(&truth, 30, 1)).unwrap();
-    let before = (updater.gamma(), updater.partition().unwrap());
+    let before = (updater.weights(), updater.partition().unwrap());
     updater.add_members(vec![truth.clone()], 0.0, &()).unwrap();
-    assert_eq!((updater.gamma()[9], updater.partition().unwrap()), (0.0, before.1.clone()));
+    assert_eq!((updater.weights()[9], updater.partition().unwrap()), (0.0, before.1.clone()));
     // The best member there can be: its three classes are three common clusters, and constraints
     // bring it in.
     let mut table = updater.alignment_of(9).unwrap();
@@ -60,14 +60,14 @@ fn members_join_aligned_and_leave_without_a_trace() {
     assert_eq!(table, vec![Some(0), Some(1), Some(2)]);
     let gone = updater.retire_members(&[9]).unwrap();
     assert_eq!(gone, vec![truth.clone()]);
-    assert_eq!((updater.gamma(), updater.partition().unwrap()), before);
+    assert_eq!((updater.weights(), updater.partition().unwrap()), before);
     updater.add_members(gone, 0.2, &()).unwrap();
-    assert!((updater.gamma()[9] - 0.2).abs() < 1e-9);
+    assert!((updater.weights()[9] - 0.2).abs() < 1e-9);
     updater.update(&links(&truth, 60, 7)).unwrap();
-    assert!(updater.gamma()[9] > 0.2);
+    assert!(updater.weights()[9] > 0.2);
     updater.retire_members(&[8, 0, 8]).unwrap();
     assert_eq!(updater.ensemble().n_members(), 8);
-    assert!((updater.gamma().iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    assert!((updater.weights().iter().sum::<f64>() - 1.0).abs() < 1e-12);
 }
 
 #[test]
@@ -91,9 +91,9 @@ fn bad_members_change_nothing() {
     updater.add_members(Vec::new(), 0.5, &()).unwrap();
     assert_eq!(updater.to_bytes(), before);
     // Where nobody with weight is left all get the same.
-    updater.set_gamma(&[0.0, 1.0, 0.0, 0.0, 0.0, 0.0]).unwrap();
+    updater.set_weights(&[0.0, 1.0, 0.0, 0.0, 0.0, 0.0]).unwrap();
     updater.retire_members(&[1]).unwrap();
-    assert!(updater.gamma().iter().all(|g| (g - 0.2).abs() < 1e-12));
+    assert!(updater.weights().iter().all(|g| (g - 0.2).abs() < 1e-12));
     updater.add_members(vec![truth], 1.0, &()).unwrap();
     assert_eq!(updater.support(), [5]);
 }

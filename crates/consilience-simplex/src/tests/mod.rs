@@ -3,8 +3,7 @@
 mod alignment;
 mod fast;
 mod members;
-mod metric;
-mod readout;
+mod read_out;
 mod rules;
 mod snapshot;
 mod updates;
@@ -12,7 +11,7 @@ mod updates;
 use consilience_conformance::planted;
 use consilience_core::{Ensemble, Link, Pair, Partition, Seed};
 
-use crate::{AlignmentReference, Updater, UpdaterSetup};
+use crate::{AlignmentReference, WeightUpdater, WeightUpdaterSetup};
 
 /// A planted ensemble with members of other numbers of clusters and gaps, and its classes.
 pub(crate) fn world(seed: u64, n: usize, members: usize, missing: f64) -> (Ensemble, Partition) {
@@ -50,17 +49,17 @@ pub(crate) fn links(truth: &Partition, count: usize, seed: u64) -> Vec<Pair> {
     while links.len() < count {
         let (i, j) = (s.below(n), s.below(n));
         let pair = (i.min(j), i.max(j));
-        if i == j || links.iter().any(|&(a, b, _)| (a, b) == pair) {
+        if i == j || links.iter().any(|l: &Pair| (l.i, l.j) == pair) {
             continue;
         }
         let link = if truth.label(i) == truth.label(j) { Link::Must } else { Link::Cannot };
-        links.push((pair.0, pair.1, link));
+        links.push(Pair::new(pair.0, pair.1, link));
     }
     links
 }
 
-pub(crate) fn open(ensemble: &Ensemble, clusters: usize) -> Updater {
-    UpdaterSetup::new(clusters)
+pub(crate) fn open(ensemble: &Ensemble, clusters: usize) -> WeightUpdater {
+    WeightUpdaterSetup::new(clusters)
         .reference(AlignmentReference::Medoid)
         .updater(ensemble.clone())
         .unwrap()

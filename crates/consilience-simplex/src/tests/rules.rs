@@ -3,14 +3,20 @@ use ndarray::Array1;
 
 use super::{links, open, world};
 use crate::reference::{Naive, additive, dense, errors};
-use crate::{AdditiveUpdate, ExactUpdate, MultiplicativeUpdate, PairLoss, Updater};
+use crate::{AdditiveUpdate, ExactUpdate, MultiplicativeUpdate, PairLoss, WeightUpdater};
 
-fn naive(updater: &Updater, links: &[Pair], loss: PairLoss, balance: bool, lambda: f64) -> Naive {
+fn naive(
+    updater: &WeightUpdater,
+    links: &[Pair],
+    loss: PairLoss,
+    balance: bool,
+    lambda: f64,
+) -> Naive {
     Naive {
         p: dense(updater),
         links: links.to_vec(),
         balance,
-        anchor: Array1::from(updater.gamma()),
+        anchor: Array1::from(updater.weights()),
         lambda,
         loss,
     }
@@ -24,7 +30,7 @@ fn exact_equals_the_dense_problem_and_its_gap_is_true() {
         {
             let (e, truth) = world(seed, 60, 6, missing);
             let mut updater = open(&e, 3);
-            updater.set_gamma(&(0..9).map(|u| 1.0 + (u % 3) as f64).collect::<Vec<_>>()).unwrap();
+            updater.set_weights(&(0..9).map(|u| 1.0 + (u % 3) as f64).collect::<Vec<_>>()).unwrap();
             let batch = links(&truth, 40, seed);
             let reference = naive(
                 &updater,
@@ -39,9 +45,9 @@ fn exact_equals_the_dense_problem_and_its_gap_is_true() {
                 rule = rule.lambda(l);
             }
             updater.set_rule(rule).unwrap();
-            let before = reference.value(&Array1::from(updater.gamma()));
+            let before = reference.value(&Array1::from(updater.weights()));
             let report = updater.update(&batch).unwrap();
-            let now = Array1::from(updater.gamma());
+            let now = Array1::from(updater.weights());
             assert_eq!(report.status, Status::Solved);
             assert!(
                 (report.objective_before - before).abs() < 1e-9 * before,
@@ -72,13 +78,13 @@ fn long_batches_equal_the_dense_problem() {
         let batch = links(&truth, 5000, 8);
         let reference = naive(&updater, &batch, PairLoss::Squared, true, 5000.0);
         updater.set_rule(ExactUpdate::default().gap(1e-7)).unwrap();
-        let before = reference.value(&Array1::from(updater.gamma()));
+        let before = reference.value(&Array1::from(updater.weights()));
         let report = updater.update(&batch).unwrap();
-        let now = reference.value(&Array1::from(updater.gamma()));
+        let now = reference.value(&Array1::from(updater.weights()));
         assert!((report.objective_before / before - 1.0).abs() < 1e-9);
         assert!((report.objective / now - 1.0).abs() < 1e-9);
         // At the optimum the gradient is level on the support and no lower elsewhere.
-        let at = Array1::from(updater.gamma());
+        let at = Array1::from(updater.weights());
         let g = reference.gradient(&at);
         let least = g.iter().fold(f64::INFINITY, |m, &g| m.min(g));
         assert!(g.dot(&at) - least < 1e-3 * now, "{} {least} {now}", g.dot(&at));
@@ -121,7 +127,7 @@ fn probability_loss_descends_to_a_stationary_point() {
         let rule = ExactUpdate::default().loss(PairLoss::Probability).lambda(3.0).gap(1e-9);
         updater.set_rule(rule).unwrap();
         let report = updater.update(&batch).unwrap();
-        let now = Array1::from(updater.gamma());
+        let now = Array1::from(updater.weights());
         assert_eq!((report.status, report.gap), (Status::Solved, None));
         assert!(
             (report.objective - reference.value(&now)).abs()
@@ -149,10 +155,10 @@ fn relaxed_rules_equal_their_formulas() {
             updater.set_rule(AdditiveUpdate::default().step(0.7).balance(balance)).unwrap();
             let expected = additive(&updater, &batch, 0.7, balance);
             updater.update(&batch).unwrap();
-            close(&updater.gamma(), &expected);
+            close(&updater.weights(), &expected);
 
             updater.set_rule(MultiplicativeUpdate::default().step(0.2).balance(balance)).unwrap();
-            let (now, earlier) = (updater.gamma(), vec![1.0 / 9.0; 9]);
+            let (now, earlier) = (updater.weights(), vec![1.0 / 9.0; 9]);
             let more: Vec<_> = links(&truth, 60, seed + 100)
                 .into_iter()
                 .filter(|l| !batch.contains(l))
@@ -169,7 +175,7 @@ fn relaxed_rules_equal_their_formulas() {
                 .collect();
             consilience_num::simplex::project_simplex(&mut expected);
             updater.update(&more).unwrap();
-            close(&updater.gamma(), &expected);
+            close(&updater.weights(), &expected);
         }
     }
 }

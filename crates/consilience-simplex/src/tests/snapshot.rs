@@ -1,7 +1,9 @@
 use consilience_core::{Ensemble, ErrorKind, Partition, Seed};
 
 use super::{links, open, world};
-use crate::{AdditiveUpdate, ExactUpdate, MultiplicativeUpdate, PairLoss, UpdateRule, Updater};
+use crate::{
+    AdditiveUpdate, ExactUpdate, MultiplicativeUpdate, PairLoss, UpdateRule, WeightUpdater,
+};
 
 fn rules() -> [UpdateRule; 4] {
     [
@@ -23,13 +25,13 @@ fn going_on_gives_the_bits_of_never_having_stopped() {
             let batch = links(&truth, 15, batch);
             let report = straight.update(&batch).unwrap();
             let bytes = stopped.to_bytes();
-            stopped = Updater::from_bytes(&bytes, stopped.into_ensemble()).unwrap();
+            stopped = WeightUpdater::from_bytes(&bytes, stopped.into_ensemble()).unwrap();
             assert_eq!(stopped.rule(), &rule);
             assert_eq!(stopped.to_bytes(), bytes);
             assert_eq!(stopped.update(&batch).unwrap(), report);
             assert_eq!(stopped.to_bytes(), straight.to_bytes());
         }
-        assert_eq!(stopped.gamma(), straight.gamma());
+        assert_eq!(stopped.weights(), straight.weights());
         assert_eq!(stopped.partition().unwrap(), straight.partition().unwrap());
         assert_eq!(
             stopped.next_questions(5, Seed(0)).unwrap(),
@@ -48,16 +50,16 @@ fn every_flipped_or_missing_byte_is_found() {
         for flip in [1u8, 0x80, 0xff] {
             let mut bad = bytes.clone();
             bad[at] ^= flip;
-            let error = Updater::from_bytes(&bad, e.clone()).unwrap_err();
+            let error = WeightUpdater::from_bytes(&bad, e.clone()).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Corrupt, "byte {at}: {error}");
         }
     }
     for length in 0..bytes.len() {
-        let error = Updater::from_bytes(&bytes[..length], e.clone()).unwrap_err();
+        let error = WeightUpdater::from_bytes(&bytes[..length], e.clone()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{length} bytes: {error}");
     }
     let longer = [&bytes[..], &[0]].concat();
-    assert_eq!(Updater::from_bytes(&longer, e).unwrap_err().kind(), ErrorKind::Corrupt);
+    assert_eq!(WeightUpdater::from_bytes(&longer, e).unwrap_err().kind(), ErrorKind::Corrupt);
 }
 
 #[test]
@@ -76,10 +78,10 @@ fn another_ensemble_is_refused() {
         e.select_objects(&[0, 1, 2]).unwrap(),
     ];
     for other in others {
-        let error = Updater::from_bytes(&bytes, other).unwrap_err();
+        let error = WeightUpdater::from_bytes(&bytes, other).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidParameter, "{error}");
     }
-    assert!(Updater::from_bytes(&bytes, e).is_ok());
+    assert!(WeightUpdater::from_bytes(&bytes, e).is_ok());
 }
 
 #[test]
@@ -93,9 +95,9 @@ fn wide_labels_are_hashed_too() {
             Ensemble::new(vec![p]).unwrap()
         };
         let bytes = open(&of(3), 2).to_bytes();
-        assert!(Updater::from_bytes(&bytes, of(3)).is_ok());
+        assert!(WeightUpdater::from_bytes(&bytes, of(3)).is_ok());
         assert_eq!(
-            Updater::from_bytes(&bytes, of(4)).unwrap_err().kind(),
+            WeightUpdater::from_bytes(&bytes, of(4)).unwrap_err().kind(),
             ErrorKind::InvalidParameter
         );
     }

@@ -5,7 +5,9 @@ use ndarray::array;
 use proptest::prelude::*;
 
 use super::{links, on_pool, open, world};
-use crate::{AdditiveUpdate, ExactUpdate, MultiplicativeUpdate, PairLoss, UpdateRule, Updater};
+use crate::{
+    AdditiveUpdate, ExactUpdate, MultiplicativeUpdate, PairLoss, UpdateRule, WeightUpdater,
+};
 
 fn rules() -> Vec<UpdateRule> {
     vec![
@@ -83,7 +85,8 @@ fn duplicates_change_nothing() {
         once.set_rule(rule).unwrap();
         let mut often = once.clone();
         let report = once.update(&batch).unwrap();
-        let mut repeated: Vec<_> = batch.iter().map(|&Pair { i, j, link: l }| (j, i, l)).collect();
+        let mut repeated: Vec<_> =
+            batch.iter().map(|&Pair { i, j, link, .. }| Pair::new(j, i, link)).collect();
         repeated.extend(&batch);
         repeated.push(Pair::must_link(3, 3));
         assert_eq!(often.update(&repeated).unwrap(), report);
@@ -154,14 +157,14 @@ fn constraints_that_members_agree_on_are_learned() {
     for rule in rules() {
         let mut updater = open(&e, 2);
         updater.set_rule(rule.clone()).unwrap();
-        let mut best = updater.gamma()[3];
+        let mut best = updater.weights()[3];
         for seed in 0..30 {
             let fresh: Vec<_> = links(&wanted, 20, seed);
             updater.update(&fresh).unwrap();
             // The multiplicative rule leans back towards the weights of one batch before.
             let leans = matches!(rule, UpdateRule::Multiplicative(_));
-            assert!(leans || updater.gamma()[3] > best - 1e-9, "{rule:?}");
-            best = updater.gamma()[3];
+            assert!(leans || updater.weights()[3] > best - 1e-9, "{rule:?}");
+            best = updater.weights()[3];
         }
         assert!(best > 0.5, "{rule:?} {best}");
         assert_eq!(updater.partition().unwrap(), wanted, "{rule:?}");
@@ -172,18 +175,18 @@ fn constraints_that_members_agree_on_are_learned() {
 #[test]
 fn tiny_and_empty_worlds() {
     let one = Ensemble::from_array(array![[0, -1]].view()).unwrap();
-    let mut updater = Updater::new(one, 1).unwrap();
+    let mut updater = WeightUpdater::new(one, 1).unwrap();
     assert_eq!(updater.update(&[Pair::must_link(0, 0)]).unwrap().new_constraints, 0);
     assert_eq!(updater.partition().unwrap().to_signed(), vec![0]);
     assert!(updater.next_questions(3, Seed(0)).unwrap().pairs.is_empty());
 
     let silent = Ensemble::from_array(array![[-1, -1], [-1, -1], [0, -1]].view()).unwrap();
-    let mut updater = Updater::new(silent, 2).unwrap();
+    let mut updater = WeightUpdater::new(silent, 2).unwrap();
     for rule in rules() {
         updater.set_rule(rule).unwrap();
         let report = updater.update(&[Pair::must_link(0, 1), Pair::cannot_link(1, 2)]).unwrap();
         assert_eq!(report.after.total(), 0);
-        assert!(updater.gamma().iter().all(|g| g.is_finite()));
+        assert!(updater.weights().iter().all(|g| g.is_finite()));
     }
     assert_eq!(updater.partition().unwrap().to_signed(), vec![-1, -1, 0]);
     let soft = updater.memberships().unwrap();
@@ -191,8 +194,8 @@ fn tiny_and_empty_worlds() {
     assert_eq!(soft.values().row(0).to_vec(), vec![0.5, 0.5]);
 
     let e = Ensemble::from_array(array![[0], [1]].view()).unwrap();
-    assert_eq!(Updater::new(e.clone(), 0).unwrap_err().kind(), ErrorKind::InvalidParameter);
-    assert_eq!(Updater::new(e, 3).unwrap_err().kind(), ErrorKind::InvalidParameter);
+    assert_eq!(WeightUpdater::new(e.clone(), 0).unwrap_err().kind(), ErrorKind::InvalidParameter);
+    assert_eq!(WeightUpdater::new(e, 3).unwrap_err().kind(), ErrorKind::InvalidParameter);
 }
 
 #[test]
@@ -215,9 +218,9 @@ fn questions_are_open_and_worth_asking() {
     let moved = |q: &crate::PairQuestion| {
         let distance = |link| {
             let mut u = updater.clone();
-            u.update(&[(q.i, q.j, link)]).unwrap();
-            let gamma = u.gamma();
-            gamma.iter().zip(updater.gamma()).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
+            u.update(&[Pair::new(q.i, q.j, link)]).unwrap();
+            let gamma = u.weights();
+            gamma.iter().zip(updater.weights()).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
         };
         q.together * distance(Link::Must) + (1.0 - q.together) * distance(Link::Cannot)
     };
@@ -250,7 +253,7 @@ proptest! {
         for batch in batches {
             let batch: Vec<_> = batch
                 .into_iter()
-                .map(|(i, j, must)| (i, j, if must { Link::Must } else { Link::Cannot }))
+                .map(|(i, j, must)| Pair::new(i, j, if must { Link::Must } else { Link::Cannot }))
                 .collect();
             let before = updater.to_bytes();
             match updater.update(&batch) {
@@ -260,7 +263,7 @@ proptest! {
                 }
                 Err(_) => prop_assert_eq!(updater.to_bytes(), before),
             }
-            let gamma = updater.gamma();
+            let gamma = updater.weights();
             prop_assert!(gamma.iter().all(|g| (0.0..=1.0).contains(g)));
             prop_assert!((gamma.iter().sum::<f64>() - 1.0).abs() < 1e-12);
             let all: Vec<usize> = (0..labels.len()).collect();

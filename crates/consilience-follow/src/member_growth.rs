@@ -1,0 +1,523 @@
+//! New members, made under a metric that was learned from the links so far.
+
+use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use consilience_core::{
+    BaseClusterer, Constraints, Error, Features, Fit, Observer, Pair, Partition, Report, Result,
+    Seed, SideInformation,
+};
+use consilience_metric::{Itml, LinearMap, MetricLearner};
+use consilience_num::svd::{SvdOptions, truncated_svd};
+use ndarray::{Array2, ArrayView2, Axis, s};
+use rayon::prelude::*;
+
+/// More members than this are a slip of the keyboard.
+const MOST: usize = 100_000;
+/// Objects that members are made from, unless said otherwise.
+const SAMPLE: usize = 10_000;
+/// Fewest of them per cluster, unless said otherwise.
+const PER_CLUSTER: usize = 3;
+/// Sweeps of ITML over the links, unless said otherwise: beyond these the clusterings hardly
+/// change, and many features are slow.
+const SWEEPS: usize = 30;
+/// Principal components of the features, at most.
+const COMPONENTS: usize = 30;
+/// Objects that one task labels.
+const CHUNK: usize = 4_096;
+
+/// Makes members from features under a metric learned from all links so far, so that the answer is
+/// not limited to what the first ensemble contained.
+///
+/// For an updater whose objects have features, between two batches. Members of the first ensemble
+/// were made without any link; no weights and no metric on them can find a distinction that none of
+/// them makes.
+///
+/// The links fall into folds by the order in which they came. Each member is made by the base
+/// clusterer, for a random number of clusters, under the metric of all links outside one fold: the
+/// members differ the more, and those that have not seen a link can testify about it
+/// ([`ConsensusMetric::grow`](crate::ConsensusMetric::grow)).
+///
+/// ```
+/// use consilience_core::{Constraints, Fit, Link, Partition, Seed};
+/// use consilience_simplex::HullGrowth;
+/// use ndarray::Array2;
+///
+/// # struct Median;
+/// # impl consilience_core::BaseClusterer for Median {
+/// #     fn name(&self) -> &'static str { "median" }
+/// #     fn fit(&self, x: consilience_core::Features<'_>, _: usize, _: Seed, _: &dyn consilience_core::Observer)
+/// #         -> consilience_core::Result<Fit<Partition>> {
+/// #         let consilience_core::Features::F64(x) = x else { unreachable!() };
+/// #         // Splits along the axis of largest variance.
+/// #         let axis = (0..x.ncols()).max_by(|&a, &b| x.column(a).var(0.0).total_cmp(&x.column(b).var(0.0))).unwrap();
+/// #         let split = x.column(axis).mean().unwrap();
+/// #         let found = Partition::from_fn(x.nrows(), |i| Some(u64::from(x[[i, axis]] > split)))?;
+/// #         Ok(Fit::new(found, Default::default()))
+/// #     }
+/// # }
+/// // Classes differ in the first feature; the second is wider and says nothing.
+/// let mut draw = Seed(3).stream();
+/// let x = Array2::from_shape_fn((80, 2), |(i, j)| if j == 0 { (i % 2) as f64 + 0.1 * draw.normal() } else { draw.normal() });
+/// let mut links = Constraints::new(80)?;
+/// for _ in 0..40 {
+///     let (i, j) = (draw.below(80), draw.below(80));
+///     links.add(i, j, if i % 2 == j % 2 { Link::Must } else { Link::Cannot })?;
+/// }
+/// let grown = HullGrowth::new(Median).members(5).grow(x.view().into(), 2, &links, &())?.output;
+/// assert_eq!(grown.left_out, [0, 1, 2, 3, 4]);
+/// assert_eq!(grown.members[0].to_signed()[..4], [0, 1, 0, 1]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// `folds` fits of the learner, one fit of the clusterer per member over at most 10,000 objects
+/// ([`sample`](HullGrowth::sample)), and O(n d (d + M k)) to label the others by the nearest mean;
+/// folds run in parallel. ITML copies the features once per thread; nothing else is in proportion
+/// to n but the labels.
+///
+/// # References
+/// Ours; the open question of Yi 2014, Section 7.2. The learner is ITML (Davis et al. 2007) unless
+/// said otherwise.
+pub struct HullGrowth {
+    clusterer: Box<dyn BaseClusterer>,
+    learner: Box<dyn MetricLearner>,
+    members: usize,
+    clusters: Option<RangeInclusive<usize>>,
+    folds: usize,
+    sample: Option<usize>,
+    seed: Seed,
+}
+
+/// Members grown by [`HullGrowth`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct GrownMembers {
+    /// The members.
+    pub members: Vec<Partition>,
+    /// For each the fold of links that it has not seen: link t is in fold `t % folds`.
+    pub left_out: Vec<usize>,
+    /// The leading principal components of the standardised features, at most 30, n x f: what the
+    /// metric sees beside the members.
+    pub features: Array2<f32>,
+}
+
+impl HullGrowth {
+    /// 25 members by the given clusterer under ITML of 30 sweeps, of k to 3k clusters, in 5 folds.
+    pub fn new(clusterer: impl BaseClusterer + 'static) -> Self {
+        HullGrowth {
+            clusterer: Box::new(clusterer),
+            learner: Box::new(Itml::new().max_iterations(SWEEPS)),
+            members: 25,
+            clusters: None,
+            folds: 5,
+            sample: None,
+            seed: Seed(0),
+        }
+    }
+
+    /// What learns the metric.
+    pub fn learner(mut self, learner: impl MetricLearner + 'static) -> Self {
+        self.learner = Box::new(learner);
+        self
+    }
+
+    /// Number of members.
+    pub fn members(mut self, members: usize) -> Self {
+        self.members = members;
+        self
+    }
+
+    /// The numbers of clusters that a member may have.
+    pub fn clusters(mut self, clusters: RangeInclusive<usize>) -> Self {
+        self.clusters = Some(clusters);
+        self
+    }
+
+    /// Folds of the links; as many as those of the [`MetricRule`](crate::MetricRule).
+    pub fn folds(mut self, folds: usize) -> Self {
+        self.folds = folds;
+        self
+    }
+
+    /// Objects that a member is made from at most, drawn anew for each fold; it labels the others
+    /// by the nearest mean of its clusters under the metric. Unless said otherwise 10,000, or three
+    /// per cluster where that is more.
+    pub fn sample(mut self, objects: usize) -> Self {
+        self.sample = Some(objects);
+        self
+    }
+
+    /// Seed of the members.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// New members for k clusters, from the features of all objects and the links so far.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k or
+    /// numbers of clusters outside `1..=n`, fewer than 2 folds, no members, a sample smaller than
+    /// the largest number of clusters;
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for constraints
+    /// over another number of objects; as [`MetricLearner::fit`] and [`BaseClusterer::fit`].
+    pub fn grow(
+        &self,
+        features: Features<'_>,
+        clusters: usize,
+        constraints: &Constraints,
+        observer: &dyn Observer,
+    ) -> Result<Fit<GrownMembers>> {
+        let n = features.n_objects();
+        if clusters == 0 || clusters > n {
+            return Err(Error::invalid(format!(
+                "{clusters} clusters of {n} objects; expected 1..={n}"
+            )));
+        }
+        features.check()?;
+        let range = self.clusters.clone().unwrap_or(clusters..=clusters.saturating_mul(3).min(n));
+        if *range.start() == 0 || range.is_empty() || *range.end() > n {
+            return Err(Error::invalid(format!(
+                "members of {}..={} clusters of {n} objects; expected numbers within 1..={n}",
+                range.start(),
+                range.end()
+            )));
+        }
+        if self.folds < 2 || self.members == 0 || self.members > MOST {
+            return Err(Error::invalid(format!(
+                "{} members in {} folds; expected 1..={MOST} members in 2 folds or more",
+                self.members, self.folds
+            )));
+        }
+        if constraints.n_objects() != n {
+            return Err(Error::shape(format!(
+                "constraints over {} objects, features of {n}",
+                constraints.n_objects()
+            )));
+        }
+        let sample = self.sample_for(*range.end());
+        if sample < *range.end() {
+            return Err(Error::invalid(format!(
+                "members of up to {} clusters made from {sample} objects",
+                range.end()
+            )));
+        }
+        let done = AtomicUsize::new(0);
+        let folds: Vec<Fit<Vec<Partition>>> = (0..self.folds.min(self.members))
+            .into_par_iter()
+            .map(|fold| self.grow_without(fold, features, &range, constraints, (&done, observer)))
+            .collect::<Result<_>>()?;
+        let components = principal_components(features, sample)?;
+        let mut grown =
+            GrownMembers { members: Vec::new(), left_out: Vec::new(), features: components };
+        let mut report = Report::default();
+        for (fold, made) in folds.into_iter().enumerate() {
+            grown.left_out.extend(made.output.iter().map(|_| fold));
+            grown.members.extend(made.output);
+            report.notes.extend(made.report.notes);
+        }
+        report.notes.dedup();
+        Ok(Fit::new(grown, report))
+    }
+
+    /// Objects to make members of up to so many clusters from.
+    fn sample_for(&self, clusters: usize) -> usize {
+        self.sample.unwrap_or(SAMPLE.max(clusters.saturating_mul(PER_CLUSTER)))
+    }
+
+    /// The members that do not see one fold of the links.
+    fn grow_without(
+        &self,
+        fold: usize,
+        features: Features<'_>,
+        range: &RangeInclusive<usize>,
+        constraints: &Constraints,
+        (done, observer): (&AtomicUsize, &dyn Observer),
+    ) -> Result<Fit<Vec<Partition>>> {
+        let n = features.n_objects();
+        let mut links = Constraints::new(n)?;
+        for (t, Pair { i, j, link }) in constraints.iter().enumerate() {
+            if t % self.folds != fold {
+                links.add(i, j, link)?;
+            }
+        }
+        let learned =
+            self.learner.fit(features, &SideInformation::from_constraints(&links), observer)?;
+        let rows = self
+            .seed
+            .derive("objects", fold as u64)
+            .stream()
+            .sample(n, self.sample_for(*range.end()));
+        let mapped = if rows.len() == n {
+            learned.output.apply(features)?
+        } else {
+            apply_to(&learned.output, features, &rows)?
+        };
+        let mut members = Vec::new();
+        for u in (fold..self.members).step_by(self.folds) {
+            observer.check()?;
+            let seed = self.seed.derive("growth", u as u64);
+            let k = range.start()
+                + seed.derive("clusters", 0).stream().below(range.end() - range.start() + 1);
+            let made = self.clusterer.fit(mapped.view().into(), k, seed, observer)?.output;
+            let member = if rows.len() == n {
+                made
+            } else {
+                label_all(&made, mapped.view(), features, &learned.output, observer)?
+            };
+            members.push(member);
+            observer.progress(
+                "grown members",
+                1 + done.fetch_add(1, Ordering::Relaxed),
+                self.members,
+            );
+        }
+        Ok(Fit::new(members, {
+            let mut report = Report::default();
+            report.notes = learned.report.notes;
+            report
+        }))
+    }
+}
+
+/// The leading principal components of standardised features; their directions are those of some
+/// rows at even distances.
+fn principal_components(features: Features<'_>, sample: usize) -> Result<Array2<f32>> {
+    let (n, count) = (features.n_objects(), features.n_objects().min(sample));
+    let rows: Vec<usize> =
+        (0..count).map(|t| (t as u128 * n as u128 / count as u128) as usize).collect();
+    let d = features.n_features();
+    let mut x = apply_to(&LinearMap::identity(d)?, features, &rows)?;
+    let mut means = vec![0.0; d];
+    let mut scales = vec![0.0; d];
+    for ((mut column, mean), scale) in x.columns_mut().into_iter().zip(&mut means).zip(&mut scales)
+    {
+        *mean = column.mean().unwrap_or(0.0);
+        let deviation = column.std(0.0);
+        // A constant feature says nothing, one of nearly overflowing size nothing that could be
+        // added up.
+        *scale =
+            if deviation > 0.0 && deviation.recip().is_finite() { deviation.recip() } else { 0.0 };
+        column.mapv_inplace(|v| (v - *mean) * *scale);
+    }
+    let svd = truncated_svd(&x, &SvdOptions::new(COMPONENTS));
+    let mut map = svd.map;
+    map.columns_mut().into_iter().zip(&svd.values).for_each(|(mut column, &value)| column *= value);
+    for (mut row, &scale) in map.rows_mut().into_iter().zip(&scales) {
+        row *= scale;
+    }
+    let shift = ndarray::Array1::from(means).dot(&map);
+    let chunks: Vec<Array2<f32>> = (0..n.div_ceil(CHUNK))
+        .into_par_iter()
+        .map(|c| {
+            let rows = between(&features, c * CHUNK, n.min((c + 1) * CHUNK));
+            let mapped = match rows {
+                Features::F32(x) => x.mapv(f64::from).dot(&map),
+                Features::F64(x) => x.dot(&map),
+            };
+            (mapped - &shift).mapv(|v| if v.is_finite() { v as f32 } else { 0.0 })
+        })
+        .collect();
+    let views: Vec<_> = chunks.iter().map(|c| c.view()).collect();
+    ndarray::concatenate(Axis(0), &views).map_err(|e| Error::shape(e.to_string()))
+}
+
+/// Some rows under a map.
+fn apply_to(map: &LinearMap, features: Features<'_>, rows: &[usize]) -> Result<Array2<f64>> {
+    match features {
+        Features::F32(x) => map.apply(x.select(Axis(0), rows).view()),
+        Features::F64(x) => map.apply(x.select(Axis(0), rows).view()),
+    }
+}
+
+/// The rows `from..to`.
+fn between<'a>(features: &'a Features<'_>, from: usize, to: usize) -> Features<'a> {
+    match features {
+        Features::F32(x) => x.slice(s![from..to, ..]).into(),
+        Features::F64(x) => x.slice(s![from..to, ..]).into(),
+    }
+}
+
+/// Labels all objects by the nearest mean of the clusters that were made of some of them, `places`
+/// of those in rows.
+fn label_all(
+    made: &Partition,
+    places: ArrayView2<'_, f64>,
+    features: Features<'_>,
+    map: &LinearMap,
+    observer: &dyn Observer,
+) -> Result<Partition> {
+    let mut means = Array2::<f64>::zeros((made.n_clusters(), places.ncols()));
+    for (row, label) in places.axis_iter(Axis(0)).zip(made.iter()) {
+        if let Some(h) = label {
+            means.row_mut(h).scaled_add(1.0, &row);
+        }
+    }
+    for (mut mean, size) in means.axis_iter_mut(Axis(0)).zip(made.sizes()) {
+        mean /= size as f64;
+    }
+    let half: Vec<f64> = means.axis_iter(Axis(0)).map(|c| 0.5 * c.dot(&c)).collect();
+    let n = features.n_objects();
+    let chunks: Vec<Vec<Option<u32>>> = (0..n.div_ceil(CHUNK))
+        .into_par_iter()
+        .map(|c| {
+            observer.check()?;
+            let score =
+                map.apply(between(&features, c * CHUNK, n.min((c + 1) * CHUNK)))?.dot(&means.t());
+            let nearest = |row: ndarray::ArrayView1<'_, f64>| {
+                let mut best = None;
+                for (h, (x, half)) in row.iter().zip(&half).enumerate() {
+                    if best.is_none_or(|(value, _)| x - half > value) {
+                        best = Some((x - half, h as u32));
+                    }
+                }
+                best.map(|b| b.1)
+            };
+            Ok(score.axis_iter(Axis(0)).map(nearest).collect())
+        })
+        .collect::<Result<_>>()?;
+    Partition::from_fn(n, |i| chunks[i / CHUNK][i % CHUNK].map(u64::from))
+}
+
+#[cfg(test)]
+mod tests {
+    use consilience_core::scores::adjusted_rand;
+    use consilience_core::{Ensemble, ErrorKind, Link};
+    use consilience_num::kmeans::{self, KMeansOptions};
+    use ndarray::Array2;
+
+    use super::*;
+    use crate::{MetricRule, Reading};
+
+    struct Means;
+
+    impl BaseClusterer for Means {
+        fn name(&self) -> &'static str {
+            "means"
+        }
+
+        fn fit(
+            &self,
+            x: Features<'_>,
+            k: usize,
+            seed: Seed,
+            _: &dyn Observer,
+        ) -> Result<Fit<Partition>> {
+            let Features::F64(x) = x else {
+                return Err(Error::invalid("double precision is wanted"));
+            };
+            let options = KMeansOptions::new(k).seed(seed);
+            let fit = kmeans::fit(x, None, &options, &())?;
+            Ok(Fit::new(Partition::from_labels(&fit.assignment)?, Report::default()))
+        }
+    }
+
+    /// Three classes that only small features tell apart, beside four wide ones that say nothing.
+    fn world(n: usize, seed: u64) -> (Array2<f64>, Partition, Constraints) {
+        let mut draw = Seed(seed).stream();
+        let truth: Vec<usize> = (0..n).map(|_| draw.below(3)).collect();
+        let x = Array2::from_shape_fn((n, 6), |(i, j)| match j {
+            0 => f64::from(u8::from(truth[i] == 1)) + 0.15 * draw.normal(),
+            1 => f64::from(u8::from(truth[i] == 2)) + 0.15 * draw.normal(),
+            _ => 3.0 * draw.normal(),
+        });
+        let mut links = Constraints::new(n).unwrap();
+        for _ in 0..150 {
+            let (i, j) = (draw.below(n), draw.below(n));
+            links.add(i, j, if truth[i] == truth[j] { Link::Must } else { Link::Cannot }).unwrap();
+        }
+        (x, Partition::from_labels(&truth).unwrap(), links)
+    }
+
+    #[test]
+    fn growth_finds_what_no_member_knew() {
+        let (x, truth, links) = world(300, 1);
+        let blind: Vec<Partition> =
+            (0..12).map(|u| Means.fit(x.view().into(), 4, Seed(u), &()).unwrap().output).collect();
+        let base = Ensemble::new(blind).unwrap();
+        let mut metric = MetricRule::new(3).open(&base, &()).unwrap();
+        metric.follow(&base, &links.iter().collect::<Vec<_>>(), &()).unwrap();
+        let before = metric.partition(&base, &links, &()).unwrap().output;
+        let growth = HullGrowth::new(Means).members(15).seed(Seed(5));
+        let grown = growth.grow(x.view().into(), 3, &links, &()).unwrap().output;
+        assert_eq!(grown.left_out, [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]);
+        assert!(grown.members.iter().all(|m| (1..=9).contains(&m.n_clusters())));
+        let mut all = base.members().to_vec();
+        all.extend(grown.members.iter().cloned());
+        let joined = Ensemble::new(all).unwrap();
+        metric.grow(&joined, &grown.left_out, grown.features.clone(), &links, &()).unwrap();
+        let read = metric.read_out(&joined, &links, &()).unwrap().output;
+        assert_eq!(read.reading(), Reading::Grown);
+        let after = read.partition(&joined, &()).unwrap();
+        let score = |p: &Partition| adjusted_rand(p, &truth).unwrap();
+        assert!(
+            score(&before) < 0.6 && score(&after) > 0.85,
+            "{} {}",
+            score(&before),
+            score(&after)
+        );
+        // The same members at any number of threads.
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        let again = pool.install(|| growth.grow(x.view().into(), 3, &links, &()).unwrap().output);
+        assert_eq!(again, grown);
+    }
+
+    /// Where members are made from some of the objects, the others are labelled as well.
+    #[test]
+    fn some_objects_are_enough() {
+        let (x, truth, links) = world(9_000, 3);
+        let growth = || HullGrowth::new(Means).members(5).clusters(3..=3);
+        let grow = |g: HullGrowth| g.grow(x.view().into(), 3, &links, &()).unwrap().output;
+        let some = grow(growth().sample(600));
+        for (member, of_all) in some.members.iter().zip(&grow(growth()).members) {
+            assert!((member.n_objects(), member.n_labelled()) == (9_000, 9_000));
+            let (found, whole) =
+                (adjusted_rand(member, &truth).unwrap(), adjusted_rand(of_all, &truth).unwrap());
+            assert!(found > 0.8 && (found - whole).abs() < 0.05, "{found} {whole}");
+        }
+        assert_ne!(some.members, grow(growth().sample(600).seed(Seed(1))).members);
+        let narrow = x.mapv(|v| v as f32);
+        let single = HullGrowth::new(Means).members(5).clusters(3..=3).sample(600);
+        let single = single.grow(narrow.view().into(), 3, &links, &()).unwrap().output;
+        assert!(adjusted_rand(&single.members[0], &some.members[0]).unwrap() > 0.95);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        assert_eq!(pool.install(|| grow(growth().sample(600))), some);
+    }
+
+    #[test]
+    fn bad_input_is_refused() {
+        let (x, _, links) = world(30, 2);
+        let grow = |g: HullGrowth, k| g.grow(x.view().into(), k, &links, &()).map(drop);
+        let new = || HullGrowth::new(Means);
+        for bad in [
+            grow(new(), 0),
+            grow(new(), 31),
+            grow(new().members(0), 3),
+            grow(new().folds(1), 3),
+            grow(new().clusters(0..=3), 3),
+            grow(new().clusters(3..=31), 3),
+            grow(new().sample(8), 3),
+            grow(new().clusters(20..=25).sample(24), 3),
+            grow(new().learner(Itml::new().slack(-1.0)), 3),
+        ] {
+            assert_eq!(bad.unwrap_err().kind(), ErrorKind::InvalidParameter);
+        }
+        let short = Constraints::new(29).unwrap();
+        let kind = new().grow(x.view().into(), 3, &short, &()).unwrap_err().kind();
+        assert_eq!(kind, ErrorKind::ShapeMismatch);
+        let mut odd = x.clone();
+        odd[[4, 2]] = f64::NAN;
+        assert_eq!(
+            new().grow(odd.view().into(), 3, &links, &()).unwrap_err().kind(),
+            ErrorKind::NonFinite
+        );
+        // Thousands of clusters are no reason to refuse.
+        assert_eq!((new().sample_for(30), new().sample_for(4_000)), (SAMPLE, 12_000));
+        // Without links, and with one object, there is still something to make.
+        let none = Constraints::new(1).unwrap();
+        let one =
+            new().members(2).grow(x.slice(ndarray::s![..1, ..]).into(), 1, &none, &()).unwrap();
+        assert_eq!(one.output.members.len(), 2);
+    }
+}

@@ -1,0 +1,150 @@
+use consilience_conformance::planted;
+use consilience_core::{
+    BaseClusterer, Ensemble, ErrorKind, Features, Fit, Link, Observer, Pair, Partition, Report,
+    Result, Seed,
+};
+use consilience_num::kmeans::{self, KMeansOptions};
+use ndarray::Array2;
+
+use crate::{HullGrowth, MetricRule, Reading, Updater};
+
+struct Means;
+
+impl BaseClusterer for Means {
+    fn name(&self) -> &'static str {
+        "means"
+    }
+
+    fn fit(
+        &self,
+        x: Features<'_>,
+        k: usize,
+        seed: Seed,
+        _: &dyn Observer,
+    ) -> Result<Fit<Partition>> {
+        let Features::F64(x) = x else { panic!("double precision is wanted") };
+        let fit = kmeans::fit(x, None, &KMeansOptions::new(k).seed(seed), &())?;
+        Ok(Fit::new(Partition::from_labels(&fit.assignment)?, Report::default()))
+    }
+}
+
+fn batch(truth: &Partition, count: usize, seed: u64) -> Vec<Pair> {
+    let (mut draw, n) = (Seed(seed).stream(), truth.n_objects());
+    (0..count)
+        .map(|_| (draw.below(n), draw.below(n)))
+        .map(|(i, j)| {
+            (i, j, if truth.label(i) == truth.label(j) { Link::Must } else { Link::Cannot })
+        })
+        .collect()
+}
+
+/// An updater that goes on, one that is stored and resumed before every batch, growth between them.
+#[test]
+fn stored_and_resumed_with_metric_and_grown_members() {
+    let world = planted(Seed(3), &[50, 40, 30], 8, 0.5, 0.1).unwrap();
+    let mut draw = Seed(4).stream();
+    let x = Array2::from_shape_fn((120, 3), |(i, j)| {
+        f64::from(u8::from(world.truth.label(i) == Some(j))) + 0.4 * draw.normal()
+    });
+    let mut on = Updater::new(world.ensemble.clone(), 3).unwrap();
+    let mut stored = on.clone();
+    let growth = HullGrowth::new(Means).members(10);
+    for tier in 0..3 {
+        let new = batch(&world.truth, 40, tier);
+        // Grown members come out of the state; an ensemble that has them already is as good.
+        let ensemble = if tier == 2 { stored.ensemble().clone() } else { world.ensemble.clone() };
+        stored = Updater::from_bytes(&stored.to_bytes(), ensemble).unwrap();
+        assert_eq!(stored.ensemble(), on.ensemble());
+        for u in [&mut on, &mut stored] {
+            u.update(&new).unwrap();
+            if tier != 1 {
+                u.grow(x.view().into(), &growth, 0.2, &()).unwrap();
+                assert_eq!(u.ensemble().n_members(), 18);
+            }
+        }
+        let (a, b) = (on.read_out(&()).unwrap().output, stored.read_out(&()).unwrap().output);
+        assert_eq!(
+            a.partition(on.ensemble(), &()).unwrap(),
+            b.partition(stored.ensemble(), &()).unwrap()
+        );
+        assert!(a.judgement() == b.judgement() && a.judgement().grown.is_some());
+        assert!(on.to_bytes() == stored.to_bytes(), "tier {tier}");
+    }
+    // Only the grown members that it has, or none.
+    let mut members = on.ensemble().members().to_vec();
+    members[17] = members[0].clone();
+    let other = Ensemble::new(members).unwrap();
+    let error = Updater::from_bytes(&on.to_bytes(), other).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+    // They leave where objects or other members come or go, and come back.
+    for change in 0..3 {
+        let mut changed = on.clone();
+        let mut wide = x.clone();
+        match change {
+            0 => {
+                // What they would say is not asked for, and an error leaves them.
+                let bytes = changed.to_bytes();
+                let error =
+                    changed.append_objects(Array2::from_elem((2, 18), 0).view()).unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::ShapeMismatch);
+                assert!(changed.to_bytes() == bytes);
+                let rows = changed.labels_by_neighbours(&[vec![0, 1], vec![2]]).unwrap();
+                changed.append_objects(rows.view()).unwrap();
+                wide = ndarray::concatenate![ndarray::Axis(0), wide, Array2::zeros((2, 3))];
+            }
+            1 => changed.add_members(vec![world.truth.clone()], 0.1, &()).unwrap(),
+            _ => assert_eq!(changed.retire_members(&[2]).unwrap().len(), 1),
+        }
+        let left = [8, 9, 7][change];
+        assert_eq!((changed.ensemble().n_members(), changed.gamma().len()), (left, left));
+        let plain = changed.ensemble().clone();
+        changed.grow(wide.view().into(), &growth, 0.2, &()).unwrap();
+        assert_eq!(changed.ensemble().n_members(), left + 10);
+        let bytes = changed.to_bytes();
+        assert!(Updater::from_bytes(&bytes, plain).unwrap().to_bytes() == bytes);
+    }
+    let few = x.slice(ndarray::s![..100, ..]);
+    let before = on.to_bytes();
+    assert_eq!(
+        on.grow(few.into(), &growth, 0.2, &()).unwrap_err().kind(),
+        ErrorKind::ShapeMismatch
+    );
+    assert!(on.to_bytes() == before);
+    let mut short = on.to_bytes();
+    short.truncate(short.len() - 20);
+    assert_eq!(
+        Updater::from_bytes(&short, on.ensemble().clone()).unwrap_err().kind(),
+        ErrorKind::Corrupt
+    );
+}
+
+#[test]
+fn objects_and_members_come_and_go() {
+    let world = planted(Seed(5), &[30, 20], 6, 0.2, 0.0).unwrap();
+    let mut updater = Updater::new(world.ensemble.clone(), 2).unwrap();
+    updater.update(&batch(&world.truth, 30, 1)).unwrap();
+    updater.read_out(&()).unwrap();
+    assert_eq!(updater.metric().unwrap().n_links(), updater.constraints().len());
+    let bytes = updater.to_bytes();
+    // A batch that contradicts leaves the metric as it was; so does a repeated one.
+    let Pair { i, j, link } = updater.constraints().iter().next().unwrap();
+    let other = if link == Link::Must { Link::Cannot } else { Link::Must };
+    assert_eq!(
+        updater.update(&[Pair::new(i, j, other)]).unwrap_err().kind(),
+        ErrorKind::Contradiction
+    );
+    updater.update(&[Pair::new(i, j, link)]).unwrap();
+    assert!(updater.to_bytes() == bytes);
+    updater.append_objects(Array2::from_elem((2, 6), 0).view()).unwrap();
+    let read = updater.read_out(&()).unwrap().output;
+    let found = read.partition(updater.ensemble(), &()).unwrap();
+    assert_eq!((found.n_objects(), found.label(50)), (52, found.label(51)));
+    updater.retire_members(&[0, 3]).unwrap();
+    let read = updater.read_out(&()).unwrap().output;
+    assert_eq!(read.partition(updater.ensemble(), &()).unwrap().n_objects(), 52);
+    assert_ne!(read.reading(), Reading::Grown);
+    assert!(updater.set_metric_rule(MetricRule::new(2).slack(-1.0)).is_err());
+    assert!(updater.set_metric_rule(MetricRule::new(53)).is_err());
+    updater.set_metric_rule(MetricRule::new(3)).unwrap();
+    assert_eq!(updater.read_out(&()).unwrap().output.n_clusters(), 3);
+}
