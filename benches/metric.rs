@@ -3,12 +3,12 @@
 use std::hint::black_box;
 use std::time::Duration;
 
+use consilience::constrained::{Fpc, Nnc};
+use consilience::core::ConstrainedClusterer;
+use consilience::metric::{MetricLearner, RsdDiagonal, RsdFull};
 use consilience::ndarray::{Array2, ArrayView2};
 use consilience::num::Float;
-use consilience::{
-    ConstrainedClusterer, Features, Fpc, MetricLearner, Nnc, RsdDiagonal, RsdFull, Seed,
-    SideInformation,
-};
+use consilience::{Features, Seed, SideInformation};
 use criterion::{Criterion, criterion_group, criterion_main};
 use rayon::prelude::*;
 

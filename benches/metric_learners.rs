@@ -4,11 +4,11 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 
+use consilience::constrained::{Ccskl, CopKMeans, MpckMeans, PckMeans, Pmmc, SeededKMeans};
+use consilience::core::ConstrainedClusterer;
+use consilience::metric::{Dca, Itml, Lmnn, MetricLearner, Mmc, Rca};
 use consilience::ndarray::Array2;
-use consilience::{
-    Ccskl, ConstrainedClusterer, CopKMeans, Dca, Itml, Lmnn, MetricLearner, Mmc, MpckMeans,
-    PckMeans, Pmmc, Rca, Seed, SeededKMeans, SideInformation,
-};
+use consilience::{Seed, SideInformation};
 
 fn world(d: usize) -> (Array2<f64>, SideInformation) {
     let mut s = Seed(1).stream();

@@ -1,22 +1,22 @@
-//! Updates and read-outs of the dynamic updater. The largest worlds: `--example simplex_large`.
+//! Updates and read-outs of the dynamic updater. The largest worlds: `--bin simplex_large`.
 
 use std::time::Duration;
 
 use consilience::{
-    AdditiveUpdate, AlignmentReference, Ensemble, ExactUpdate, Link, MultiplicativeUpdate,
+    AdditiveUpdate, AlignmentReference, Ensemble, ExactUpdate, MultiplicativeUpdate, Pair,
     Partition, Seed, UpdateRule, Updater, UpdaterSetup,
 };
 use consilience_conformance::planted;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 
-fn constraints(truth: &Partition, count: usize) -> Vec<(usize, usize, Link)> {
+fn constraints(truth: &Partition, count: usize) -> Vec<Pair> {
     let (mut s, n) = (Seed(2).stream(), truth.n_objects());
     let mut all = Vec::new();
     while all.len() < count {
         let (i, j) = (s.below(n), s.below(n));
         if i != j {
             let same = truth.label(i) == truth.label(j);
-            all.push((i, j, if same { Link::Must } else { Link::Cannot }));
+            all.push(if same { Pair::must_link(i, j) } else { Pair::cannot_link(i, j) });
         }
     }
     all
@@ -64,9 +64,11 @@ fn all(c: &mut Criterion) {
     }
     let updater = open(&world.ensemble, &world.truth, UpdateRule::default());
     let asked: Vec<usize> = (0..1000).map(|i| i * 7 % 10_000).collect();
-    c.bench_function("labels of all, 10000x300", |b| b.iter(|| updater.partition().unwrap()));
+    c.bench_function("labels of all, 10000x300", |b| {
+        b.iter(|| updater.by_weights().partition().unwrap())
+    });
     c.bench_function("labels of 1000, 10000x300", |b| {
-        b.iter(|| updater.labels_of(&asked).unwrap())
+        b.iter(|| updater.by_weights().labels_of(&asked).unwrap())
     });
     c.bench_function("questions, 10000x300", |b| {
         b.iter(|| updater.next_questions(20, Seed(0)).unwrap())

@@ -6,21 +6,21 @@
 mod reference;
 
 use consilience::{
-    AdditiveUpdate, AlignmentReference, ConsensusFunction, Diffusion, Ensemble, ExactUpdate, Link,
+    AdditiveUpdate, AlignmentReference, ConsensusFunction, Diffusion, Ensemble, ExactUpdate, Pair,
     Partition, Seed, UpdateRule, Updater, UpdaterSetup,
 };
 use consilience_conformance::planted;
 use reference::pools;
 
 /// Random constraints as a clustering has them.
-fn constraints(truth: &Partition, count: usize, seed: u64) -> Vec<(usize, usize, Link)> {
+fn constraints(truth: &Partition, count: usize, seed: u64) -> Vec<Pair> {
     let (mut s, n) = (Seed(seed).stream(), truth.n_objects());
     let mut all = Vec::new();
     while all.len() < count {
         let (i, j) = (s.below(n), s.below(n));
         if i != j {
             let same = truth.label(i) == truth.label(j);
-            all.push((i, j, if same { Link::Must } else { Link::Cannot }));
+            all.push(if same { Pair::must_link(i, j) } else { Pair::cannot_link(i, j) });
         }
     }
     all
@@ -45,7 +45,9 @@ fn an_update_does_not_know_how_many_objects_there_are() {
             let reports: Vec<_> = (0..4)
                 .map(|b| updater.update(&constraints(&world.truth, 40, b)).unwrap())
                 .collect();
-            (reports, updater.gamma(), updater.labels_of(&(0..150).collect::<Vec<_>>()).unwrap())
+            let by_weights = updater.by_weights();
+            let labels = by_weights.labels_of(&(0..150).collect::<Vec<_>>()).unwrap();
+            (reports, by_weights.weights(), labels)
         };
         assert_eq!(run(copies(1)), run(copies(200)));
     }
@@ -66,21 +68,23 @@ fn constraints_of_the_truth_are_followed_on_the_pools() {
                 assert!(report.gap.is_none_or(|gap| gap <= 2e-6), "{} {report:?}", pool.name);
             }
             let free = updater.consensus(k, Seed(0), &()).unwrap().output;
+            let by_weights = updater.by_weights();
             println!(
                 "{} {}: plain {:.3}, rounded {:.3}, alignment-free {:.3}, support {} of {}, {:?}",
                 pool.name,
-                updater.rule().name(),
+                by_weights.rule().name(),
                 pool.nmi(&plain),
-                pool.nmi(&updater.partition().unwrap()),
+                pool.nmi(&by_weights.partition().unwrap()),
                 pool.nmi(&free),
-                updater.support().len(),
+                by_weights.support().len(),
                 e.n_members(),
-                updater.violations()
+                by_weights.violations()
             );
             // A weight per member moves little, but it must not ruin the consensus either.
             assert!(pool.nmi(&free) > pool.nmi(&plain) - 0.1, "{}", pool.name);
             let resumed = Updater::from_bytes(&updater.to_bytes(), e.clone()).unwrap();
-            assert_eq!(resumed.partition().unwrap(), updater.partition().unwrap());
+            let resumed = resumed.by_weights().partition().unwrap();
+            assert_eq!(resumed, by_weights.partition().unwrap());
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use consilience_core::SideInformation;
 use consilience_core::{
     BaseClusterer, Constraints, Error, Features, Fit, Observer, Pair, Partition, Report, Result,
     Seed, SideInformation,
@@ -12,59 +13,64 @@ use consilience_num::svd::{SvdOptions, truncated_svd};
 use ndarray::{Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
 
-/// More members than this are a slip of the keyboard.
-const MOST: usize = 100_000;
-/// Objects that members are made from, unless said otherwise.
+/// Larger numbers of members are refused as mistakes.
+const MAX_MEMBERS: usize = 100_000;
+/// Objects that members are made from by default.
 const SAMPLE: usize = 10_000;
-/// Fewest of them per cluster, unless said otherwise.
+/// Fewest of them per cluster by default.
 const PER_CLUSTER: usize = 3;
-/// Sweeps of ITML over the links, unless said otherwise: beyond these the clusterings hardly
-/// change, and many features are slow.
+/// Sweeps of ITML over the links by default: beyond these the clusterings hardly change, and many
+/// features are slow.
 const SWEEPS: usize = 30;
 /// Principal components of the features, at most.
 const COMPONENTS: usize = 30;
 /// Objects that one task labels.
 const CHUNK: usize = 4_096;
 
-/// Makes members from features under a metric learned from all links so far, so that the answer is
-/// not limited to what the first ensemble contained.
+/// Makes new members from features, under a metric that is learned from all links so far.
 ///
-/// For an updater whose objects have features, between two batches. Members of the first ensemble
-/// were made without any link; no weights and no metric on them can find a distinction that none of
-/// them makes.
+/// For an updater whose objects have features, between two batches. The first members were made
+/// without any link; no weights and no metric on them can find a distinction that none of them
+/// makes.
 ///
-/// The links fall into folds by the order in which they came. Each member is made by the base
-/// clusterer, for a random number of clusters, under the metric of all links outside one fold: the
-/// members differ the more, and those that have not seen a link can testify about it
-/// ([`ConsensusMetric::grow`](crate::ConsensusMetric::grow)).
+/// The links fall into folds by the order in which they came. Each new member is made by the base
+/// clusterer, for a random number of clusters, under the metric of all links outside one fold. So
+/// the members differ, and for each link there are some that were made without it, which
+/// cross-validation needs ([`ConsensusMetric::grow`](crate::ConsensusMetric::grow)).
 ///
 /// ```
 /// use consilience_core::{Constraints, Fit, Link, Partition, Seed};
-/// use consilience_simplex::HullGrowth;
+/// use consilience_follow::MemberGrowth;
 /// use ndarray::Array2;
 ///
 /// # struct Median;
-/// # impl consilience_core::BaseClusterer for Median {
+/// # use consilience_core::{BaseClusterer, Features, Observer, Result};
+/// # impl BaseClusterer for Median {
 /// #     fn name(&self) -> &'static str { "median" }
-/// #     fn fit(&self, x: consilience_core::Features<'_>, _: usize, _: Seed, _: &dyn consilience_core::Observer)
-/// #         -> consilience_core::Result<Fit<Partition>> {
-/// #         let consilience_core::Features::F64(x) = x else { unreachable!() };
+/// #     fn fit(&self, x: Features<'_>, _: usize, _: Seed, _: &dyn Observer) -> Result<Fit<Partition>> {
+/// #         let Features::F64(x) = x else { unreachable!() };
 /// #         // Splits along the axis of largest variance.
-/// #         let axis = (0..x.ncols()).max_by(|&a, &b| x.column(a).var(0.0).total_cmp(&x.column(b).var(0.0))).unwrap();
+/// #         let variance = |j: usize| x.column(j).var(0.0);
+/// #         let widest = |a: &usize, b: &usize| variance(*a).total_cmp(&variance(*b));
+/// #         let axis = (0..x.ncols()).max_by(widest).unwrap();
 /// #         let split = x.column(axis).mean().unwrap();
 /// #         let found = Partition::from_fn(x.nrows(), |i| Some(u64::from(x[[i, axis]] > split)))?;
 /// #         Ok(Fit::new(found, Default::default()))
 /// #     }
 /// # }
-/// // Classes differ in the first feature; the second is wider and says nothing.
+/// // Classes differ in the first feature; the second is wider and random.
 /// let mut draw = Seed(3).stream();
-/// let x = Array2::from_shape_fn((80, 2), |(i, j)| if j == 0 { (i % 2) as f64 + 0.1 * draw.normal() } else { draw.normal() });
+/// let x = Array2::from_shape_fn((80, 2), |(i, j)| match j {
+///     0 => (i % 2) as f64 + 0.1 * draw.normal(),
+///     _ => draw.normal(),
+/// });
 /// let mut links = Constraints::new(80)?;
 /// for _ in 0..40 {
 ///     let (i, j) = (draw.below(80), draw.below(80));
-///     links.add(i, j, if i % 2 == j % 2 { Link::Must } else { Link::Cannot })?;
+///     let link = if i % 2 == j % 2 { Link::Must } else { Link::Cannot };
+///     links.add(i, j, link)?;
 /// }
-/// let grown = HullGrowth::new(Median).members(5).grow(x.view().into(), 2, &links, &())?.output;
+/// let grown = MemberGrowth::new(Median).members(5).grow(x.view().into(), 2, &links, &())?.output;
 /// assert_eq!(grown.left_out, [0, 1, 2, 3, 4]);
 /// assert_eq!(grown.members[0].to_signed()[..4], [0, 1, 0, 1]);
 /// # Ok::<(), consilience_core::Error>(())
@@ -72,14 +78,14 @@ const CHUNK: usize = 4_096;
 ///
 /// # Complexity
 /// `folds` fits of the learner, one fit of the clusterer per member over at most 10,000 objects
-/// ([`sample`](HullGrowth::sample)), and O(n d (d + M k)) to label the others by the nearest mean;
+/// ([`sample`](MemberGrowth::sample)), and O(n d (d + M k)) to label the others by the nearest mean;
 /// folds run in parallel. ITML copies the features once per thread; nothing else is in proportion
 /// to n but the labels.
 ///
 /// # References
-/// Ours; the open question of Yi 2014, Section 7.2. The learner is ITML (Davis et al. 2007) unless
-/// said otherwise.
-pub struct HullGrowth {
+/// Ours; the open question of Yi 2014, Section 7.2. The default learner is ITML (Davis et al. 2007).
+#[doc(alias = "HullGrowth")]
+pub struct MemberGrowth {
     clusterer: Box<dyn BaseClusterer>,
     learner: Box<dyn MetricLearner>,
     members: usize,
@@ -89,23 +95,23 @@ pub struct HullGrowth {
     seed: Seed,
 }
 
-/// Members grown by [`HullGrowth`].
+/// Members made by [`MemberGrowth`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct GrownMembers {
     /// The members.
     pub members: Vec<Partition>,
-    /// For each the fold of links that it has not seen: link t is in fold `t % folds`.
+    /// For each the fold of links that it was made without: link t is in fold `t % folds`.
     pub left_out: Vec<usize>,
-    /// The leading principal components of the standardised features, at most 30, n x f: what the
-    /// metric sees beside the members.
+    /// The leading principal components of the standardized features, at most 30, n x f: coordinates
+    /// of the objects beside those of the embedding.
     pub features: Array2<f32>,
 }
 
-impl HullGrowth {
-    /// 25 members by the given clusterer under ITML of 30 sweeps, of k to 3k clusters, in 5 folds.
+impl MemberGrowth {
+    /// New members by the given clusterer, with every default.
     pub fn new(clusterer: impl BaseClusterer + 'static) -> Self {
-        HullGrowth {
+        MemberGrowth {
             clusterer: Box::new(clusterer),
             learner: Box::new(Itml::new().max_iterations(SWEEPS)),
             members: 25,
@@ -116,39 +122,40 @@ impl HullGrowth {
         }
     }
 
-    /// What learns the metric.
+    /// What learns the metric of the features. Default [`Itml`] of 30 sweeps.
     pub fn learner(mut self, learner: impl MetricLearner + 'static) -> Self {
         self.learner = Box::new(learner);
         self
     }
 
-    /// Number of members.
+    /// Number of members. Default 25; 1 to 100,000.
     pub fn members(mut self, members: usize) -> Self {
         self.members = members;
         self
     }
 
-    /// The numbers of clusters that a member may have.
+    /// The numbers of clusters that a member may have. Default k to 3k; within 1 to n.
     pub fn clusters(mut self, clusters: RangeInclusive<usize>) -> Self {
         self.clusters = Some(clusters);
         self
     }
 
-    /// Folds of the links; as many as those of the [`MetricRule`](crate::MetricRule).
+    /// Folds of the links. Default 5; at least 2, and as many as those of the
+    /// [`MetricRule`](crate::MetricRule).
     pub fn folds(mut self, folds: usize) -> Self {
         self.folds = folds;
         self
     }
 
     /// Objects that a member is made from at most, drawn anew for each fold; it labels the others
-    /// by the nearest mean of its clusters under the metric. Unless said otherwise 10,000, or three
-    /// per cluster where that is more.
+    /// by the nearest mean of its clusters under the metric. Default 10,000, or three per cluster
+    /// where that is more; at least the largest number of clusters of a member.
     pub fn sample(mut self, objects: usize) -> Self {
         self.sample = Some(objects);
         self
     }
 
-    /// Seed of the members.
+    /// Seed of the members. Default `Seed(0)`.
     pub fn seed(mut self, seed: Seed) -> Self {
         self.seed = seed;
         self
@@ -169,6 +176,31 @@ impl HullGrowth {
         constraints: &Constraints,
         observer: &dyn Observer,
     ) -> Result<Fit<GrownMembers>> {
+        let range = self.checked(features, clusters, constraints)?;
+        let done = AtomicUsize::new(0);
+        let folds: Vec<Fit<Vec<Partition>>> = (0..self.folds.min(self.members))
+            .into_par_iter()
+            .map(|fold| self.grow_without(fold, features, &range, constraints, (&done, observer)))
+            .collect::<Result<_>>()?;
+        let features = principal_components(features, self.sample_for(*range.end()))?;
+        let mut grown = GrownMembers { members: Vec::new(), left_out: Vec::new(), features };
+        let mut report = Report::default();
+        for (fold, made) in folds.into_iter().enumerate() {
+            grown.left_out.extend(made.output.iter().map(|_| fold));
+            grown.members.extend(made.output);
+            report.notes.extend(made.report.notes);
+        }
+        report.notes.dedup();
+        Ok(Fit::new(grown, report))
+    }
+
+    /// The numbers of clusters of members, after everything has been checked.
+    fn checked(
+        &self,
+        features: Features<'_>,
+        clusters: usize,
+        constraints: &Constraints,
+    ) -> Result<RangeInclusive<usize>> {
         let n = features.n_objects();
         if clusters == 0 || clusters > n {
             return Err(Error::invalid(format!(
@@ -184,9 +216,9 @@ impl HullGrowth {
                 range.end()
             )));
         }
-        if self.folds < 2 || self.members == 0 || self.members > MOST {
+        if self.folds < 2 || self.members == 0 || self.members > MAX_MEMBERS {
             return Err(Error::invalid(format!(
-                "{} members in {} folds; expected 1..={MOST} members in 2 folds or more",
+                "{} members in {} folds; expected 1..={MAX_MEMBERS} members in 2 folds or more",
                 self.members, self.folds
             )));
         }
@@ -203,22 +235,7 @@ impl HullGrowth {
                 range.end()
             )));
         }
-        let done = AtomicUsize::new(0);
-        let folds: Vec<Fit<Vec<Partition>>> = (0..self.folds.min(self.members))
-            .into_par_iter()
-            .map(|fold| self.grow_without(fold, features, &range, constraints, (&done, observer)))
-            .collect::<Result<_>>()?;
-        let components = principal_components(features, sample)?;
-        let mut grown =
-            GrownMembers { members: Vec::new(), left_out: Vec::new(), features: components };
-        let mut report = Report::default();
-        for (fold, made) in folds.into_iter().enumerate() {
-            grown.left_out.extend(made.output.iter().map(|_| fold));
-            grown.members.extend(made.output);
-            report.notes.extend(made.report.notes);
-        }
-        report.notes.dedup();
-        Ok(Fit::new(grown, report))
+        Ok(range)
     }
 
     /// Objects to make members of up to so many clusters from.
@@ -226,7 +243,7 @@ impl HullGrowth {
         self.sample.unwrap_or(SAMPLE.max(clusters.saturating_mul(PER_CLUSTER)))
     }
 
-    /// The members that do not see one fold of the links.
+    /// The members that are made without one fold of the links.
     fn grow_without(
         &self,
         fold: usize,
@@ -281,7 +298,7 @@ impl HullGrowth {
     }
 }
 
-/// The leading principal components of standardised features; their directions are those of some
+/// The leading principal components of standardized features; their directions are those of some
 /// rows at even distances.
 fn principal_components(features: Features<'_>, sample: usize) -> Result<Array2<f32>> {
     let (n, count) = (features.n_objects(), features.n_objects().min(sample));
@@ -295,8 +312,7 @@ fn principal_components(features: Features<'_>, sample: usize) -> Result<Array2<
     {
         *mean = column.mean().unwrap_or(0.0);
         let deviation = column.std(0.0);
-        // A constant feature says nothing, one of nearly overflowing size nothing that could be
-        // added up.
+        // A constant feature is left out, and one so large that its sums overflow.
         *scale =
             if deviation > 0.0 && deviation.recip().is_finite() { deviation.recip() } else { 0.0 };
         column.mapv_inplace(|v| (v - *mean) * *scale);
@@ -388,7 +404,7 @@ mod tests {
     use ndarray::Array2;
 
     use super::*;
-    use crate::{MetricRule, Reading};
+    use crate::{MetricRule, ReadOutMethod};
 
     struct Means;
 
@@ -413,7 +429,7 @@ mod tests {
         }
     }
 
-    /// Three classes that only small features tell apart, beside four wide ones that say nothing.
+    /// Three classes that only small features distinguish, beside four wide random ones.
     fn world(n: usize, seed: u64) -> (Array2<f64>, Partition, Constraints) {
         let mut draw = Seed(seed).stream();
         let truth: Vec<usize> = (0..n).map(|_| draw.below(3)).collect();
@@ -431,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn growth_finds_what_no_member_knew() {
+    fn growth_finds_what_no_member_has() {
         let (x, truth, links) = world(300, 1);
         let blind: Vec<Partition> =
             (0..12).map(|u| Means.fit(x.view().into(), 4, Seed(u), &()).unwrap().output).collect();
@@ -439,7 +455,7 @@ mod tests {
         let mut metric = MetricRule::new(3).open(&base, &()).unwrap();
         metric.follow(&base, &links.iter().collect::<Vec<_>>(), &()).unwrap();
         let before = metric.partition(&base, &links, &()).unwrap().output;
-        let growth = HullGrowth::new(Means).members(15).seed(Seed(5));
+        let growth = MemberGrowth::new(Means).members(15).seed(Seed(5));
         let grown = growth.grow(x.view().into(), 3, &links, &()).unwrap().output;
         assert_eq!(grown.left_out, [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]);
         assert!(grown.members.iter().all(|m| (1..=9).contains(&m.n_clusters())));
@@ -448,7 +464,7 @@ mod tests {
         let joined = Ensemble::new(all).unwrap();
         metric.grow(&joined, &grown.left_out, grown.features.clone(), &links, &()).unwrap();
         let read = metric.read_out(&joined, &links, &()).unwrap().output;
-        assert_eq!(read.reading(), Reading::Grown);
+        assert_eq!(read.method(), ReadOutMethod::MetricGrown);
         let after = read.partition(&joined, &()).unwrap();
         let score = |p: &Partition| adjusted_rand(p, &truth).unwrap();
         assert!(
@@ -467,8 +483,8 @@ mod tests {
     #[test]
     fn some_objects_are_enough() {
         let (x, truth, links) = world(9_000, 3);
-        let growth = || HullGrowth::new(Means).members(5).clusters(3..=3);
-        let grow = |g: HullGrowth| g.grow(x.view().into(), 3, &links, &()).unwrap().output;
+        let growth = || MemberGrowth::new(Means).members(5).clusters(3..=3);
+        let grow = |g: MemberGrowth| g.grow(x.view().into(), 3, &links, &()).unwrap().output;
         let some = grow(growth().sample(600));
         for (member, of_all) in some.members.iter().zip(&grow(growth()).members) {
             assert!((member.n_objects(), member.n_labelled()) == (9_000, 9_000));
@@ -478,7 +494,7 @@ mod tests {
         }
         assert_ne!(some.members, grow(growth().sample(600).seed(Seed(1))).members);
         let narrow = x.mapv(|v| v as f32);
-        let single = HullGrowth::new(Means).members(5).clusters(3..=3).sample(600);
+        let single = MemberGrowth::new(Means).members(5).clusters(3..=3).sample(600);
         let single = single.grow(narrow.view().into(), 3, &links, &()).unwrap().output;
         assert!(adjusted_rand(&single.members[0], &some.members[0]).unwrap() > 0.95);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
@@ -488,8 +504,8 @@ mod tests {
     #[test]
     fn bad_input_is_refused() {
         let (x, _, links) = world(30, 2);
-        let grow = |g: HullGrowth, k| g.grow(x.view().into(), k, &links, &()).map(drop);
-        let new = || HullGrowth::new(Means);
+        let grow = |g: MemberGrowth, k| g.grow(x.view().into(), k, &links, &()).map(drop);
+        let new = || MemberGrowth::new(Means);
         for bad in [
             grow(new(), 0),
             grow(new(), 31),

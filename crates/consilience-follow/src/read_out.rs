@@ -1,36 +1,46 @@
-use consilience_core::{Error, Features, Fit, Link, Observer, Pair, Result};
+//! Read-outs of the updater, its metric and its grown members.
 
-use crate::embedding::{ConsensusMetric, MetricReadOut, MetricReport, MetricRule};
-use crate::growth::HullGrowth;
+use consilience_core::{
+    Ensemble, Error, Features, Fit, Microclusters, Observer, Pair, Partition, Report, Result, Seed,
+};
+use consilience_walk::Diffusion;
+
+use crate::consensus_metric::{ConsensusMetric, MetricReport};
+use crate::member_growth::MemberGrowth;
+use crate::metric_read_out::MetricReadOut;
+use crate::metric_rule::MetricRule;
 use crate::updater::Updater;
 
 impl Updater {
-    /// The default way to a clustering: under a metric on the ensemble's own embedding that has
-    /// followed all constraints, where links that it has not seen speak for it, and the plain
-    /// consensus else. See [`MetricRule`].
+    /// The clustering of all objects by the default read-out, [`read_out`](Updater::read_out).
+    ///
+    /// The clustering by the weights alone is
+    /// [`by_weights().partition()`](consilience_simplex::WeightUpdater::partition).
+    ///
+    /// # Errors
+    /// As [`Updater::read_out`].
+    pub fn partition(&mut self) -> Result<Partition> {
+        self.read_out(&())?.output.partition(self.ensemble(), &())
+    }
+
+    /// The default read-out, ready to label all objects or a few: by a metric on the ensemble's
+    /// embedding that has followed all links, where cross-validation on the links supports it, else
+    /// the plain consensus. See [`MetricRule`].
     ///
     /// The first call opens the metric, as does the first after objects or members came or went;
     /// from then on updates move it too.
     ///
     /// ```
-    /// use consilience_core::{Ensemble, Link, Seed};
-    /// use consilience_simplex::{Reading, Updater};
-    /// use ndarray::Array2;
+    /// use consilience_core::Ensemble;
+    /// use consilience_follow::{ReadOutMethod, Updater};
+    /// use ndarray::array;
     ///
-    /// // Three members group by i % 2, two by whether i % 4 > 1; the links mean the latter.
-    /// let meant = |i: usize| i % 4 / 2;
-    /// let labels = Array2::from_shape_fn((64, 5), |(i, u)| if u < 3 { i % 2 } else { meant(i) } as u32);
+    /// let labels = array![[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 2], [1, 1, 2]];
     /// let mut updater = Updater::new(Ensemble::from_array(labels.view())?, 2)?;
-    /// assert_eq!(updater.read_out(&())?.output.reading(), Reading::Plain);
-    /// let mut draw = Seed(1).stream();
-    /// let batch: Vec<_> = (0..40)
-    ///     .map(|_| (draw.below(64), draw.below(64)))
-    ///     .map(|(i, j)| (i, j, if meant(i) == meant(j) { Link::Must } else { Link::Cannot }))
-    ///     .collect();
-    /// updater.update(&batch)?;
     /// let read = updater.read_out(&())?.output;
-    /// assert_eq!(read.reading(), Reading::Metric);
-    /// assert_eq!(&read.partition(updater.ensemble(), &())?, &updater.ensemble().members()[3]);
+    /// assert_eq!(read.method(), ReadOutMethod::Plain);
+    /// let labels = read.labels(updater.ensemble(), &[0, 5])?;
+    /// assert_ne!(labels[0], labels[1]);
     /// # Ok::<(), consilience_core::Error>(())
     /// ```
     ///
@@ -43,7 +53,60 @@ impl Updater {
     pub fn read_out(&mut self, observer: &dyn Observer) -> Result<Fit<MetricReadOut>> {
         self.open_metric(observer)?;
         let Some(metric) = &self.metric else { return Err(Error::empty("no metric was opened")) };
-        metric.read_out(&self.ensemble, &self.constraints, observer)
+        metric.read_out(self.ensemble(), self.constraints(), observer)
+    }
+
+    /// The clustering by the weights without any alignment: the diffusion consensus ([`Diffusion`])
+    /// of the members with weight, each counted by it, into k clusters.
+    ///
+    /// Use it where members have other numbers of clusters than r: the alignment loses their finer
+    /// distinctions, the co-association of objects keeps them.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n`, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    ///
+    /// # Complexity
+    /// O(n s) for the microclusters of a support of s members, then as [`Diffusion`]; a copy of the
+    /// labels of the support unless that is all members.
+    pub fn consensus(
+        &self,
+        clusters: usize,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Partition>> {
+        self.ensemble().check_clusters(clusters)?;
+        let support = self.weights.support();
+        let chosen;
+        let ensemble: &Ensemble = if support.len() == self.ensemble().n_members() {
+            self.ensemble()
+        } else {
+            chosen = self.ensemble().select(&support)?;
+            &chosen
+        };
+        let mut report = Report::default();
+        let microclusters =
+            report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
+        report.microclusters = Some(microclusters.n_nodes());
+        let cluster_of_node = if microclusters.n_nodes() == 0 {
+            Vec::new()
+        } else {
+            let gamma = self.weights.weights();
+            let weights: Vec<f64> = support.iter().map(|&u| gamma[u]).collect();
+            let diffusion = Diffusion::new(clusters).seed(seed);
+            let fit = report.stage("partition", || {
+                diffusion.solve_weighted(&microclusters, &weights, observer)
+            })?;
+            report.status = fit.report.status;
+            report.notes.extend(fit.report.notes);
+            fit.output
+        };
+        let partition = microclusters.grouping().expand(&cluster_of_node)?;
+        report.expect_clusters(
+            clusters,
+            partition.n_clusters(),
+            "the ensemble distinguishes no more objects",
+        );
+        Ok(Fit::new(partition, report))
     }
 
     /// The metric, where [`read_out`](Updater::read_out) or [`grow`](Updater::grow) has opened it.
@@ -51,59 +114,76 @@ impl Updater {
         self.metric.as_ref()
     }
 
-    /// Changes how the metric follows constraints; it is opened anew at the next read-out.
+    /// Changes how the metric is learned and used; it is opened anew at the next read-out.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for
     /// parameters out of range.
     pub fn set_metric_rule(&mut self, rule: MetricRule) -> Result<()> {
         rule.check()?;
-        self.ensemble.check_clusters(rule.n_clusters())?;
+        self.ensemble().check_clusters(rule.n_clusters())?;
         (self.metric_rule, self.metric) = (rule, None);
         Ok(())
     }
 
-    /// Grows the hull: members made under a metric of the features, learned from all constraints so
-    /// far, join with a share of the weight between them; those grown before leave. The read-out
-    /// believes them only where they prove themselves on constraints that they have not seen. On an
-    /// error nothing has changed.
+    /// Opens the metric, if it is not open, so that the updates to come move it batch by batch.
     ///
-    /// They stay, and the metric on them follows new constraints, until this is called again, or
-    /// until objects or other members come or go: then they leave. [`Updater::to_bytes`] keeps
-    /// them. Growing before there are constraints is of no use.
+    /// [`read_out`](Updater::read_out) does so anyway. The metric then follows all links so far at
+    /// once; the result is the same as batch by batch, but for rounding.
+    ///
+    /// # Errors
+    /// As [`Updater::read_out`].
+    pub fn open_metric(&mut self, observer: &dyn Observer) -> Result<()> {
+        if self.metric.is_none() {
+            let mut metric = self.metric_rule.open(self.ensemble(), observer)?;
+            let links: Vec<Pair> = self.constraints().iter().collect();
+            metric.follow(self.ensemble(), &links, observer)?;
+            self.metric = Some(metric);
+        }
+        Ok(())
+    }
+
+    /// Grows new members from the features: they are made under a metric of the features that is
+    /// learned from all links so far, and join with a share of the weight between them; those grown
+    /// before leave. The read-out uses them only where cross-validation chooses them. On an error
+    /// nothing has changed.
+    ///
+    /// They stay, and the metric on them follows new links, until this is called again, or until
+    /// objects or other members come or go: then they leave. [`Updater::to_bytes`] keeps them.
+    /// Growing before there are links is of no use.
     ///
     /// ```
     /// use consilience_conformance::planted;
     /// # use consilience_core::{BaseClusterer, Features, Fit, Observer, Partition};
-    /// use consilience_core::{Link, Result, Seed};
-    /// use consilience_simplex::{HullGrowth, Updater};
+    /// use consilience_core::{Link, Pair, Result, Seed};
+    /// use consilience_follow::{MemberGrowth, Updater};
     /// use ndarray::Array2;
     ///
     /// # struct Signs;
     /// # impl BaseClusterer for Signs {
     /// #     fn name(&self) -> &'static str { "signs" }
-    /// #     fn fit(&self, x: Features<'_>, _: usize, _: Seed, _: &dyn Observer) -> Result<Fit<Partition>> {
+    /// #     fn fit(&self, x: Features<'_>, _: usize, _: Seed, _: &dyn Observer)
+    /// #         -> Result<Fit<Partition>> {
     /// #         let Features::F64(x) = x else { unreachable!() };
-    /// #         Ok(Fit::new(Partition::from_fn(x.nrows(), |i| Some(u64::from(x.row(i).sum() > 0.0)))?, Default::default()))
+    /// #         let sign = |i: usize| Some(u64::from(x.row(i).sum() > 0.0));
+    /// #         Ok(Fit::new(Partition::from_fn(x.nrows(), sign)?, Default::default()))
     /// #     }
     /// # }
-    /// // The members know little, the only feature everything.
+    /// // The members hardly know the classes; the only feature does.
     /// let world = planted(Seed(1), &[30, 30], 6, 0.7, 0.0)?;
     /// let class = |i: usize| world.truth.label(i);
     /// let x = Array2::from_shape_fn((60, 1), |(i, _)| if class(i) == Some(0) { -1.0 } else { 1.0 });
     /// let mut updater = Updater::new(world.ensemble.clone(), 2)?;
-    /// let batch: Vec<_> = (0..30)
-    ///     .map(|i| (i, 59 - i, if class(i) == class(59 - i) { Link::Must } else { Link::Cannot }))
-    ///     .collect();
+    /// let link = |i: usize, j: usize| if class(i) == class(j) { Link::Must } else { Link::Cannot };
+    /// let batch: Vec<_> = (0..30).map(|i| Pair::new(i, 59 - i, link(i, 59 - i))).collect();
     /// updater.update(&batch)?;
-    /// updater.grow(x.view().into(), &HullGrowth::new(Signs), 0.0, &())?;
-    /// let read = updater.read_out(&())?.output;
-    /// assert_eq!(read.partition(updater.ensemble(), &())?, world.truth);
+    /// updater.grow(x.view().into(), &MemberGrowth::new(Signs), 0.0, &())?;
+    /// assert_eq!(updater.partition()?, world.truth);
     /// # Result::Ok(())
     /// ```
     ///
     /// # Errors
-    /// As [`HullGrowth::grow`] and [`Updater::add_members`];
+    /// As [`MemberGrowth::grow`] and [`Updater::add_members`];
     /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for features of
     /// another number of objects.
     ///
@@ -112,59 +192,36 @@ impl Updater {
     pub fn grow(
         &mut self,
         features: Features<'_>,
-        growth: &HullGrowth,
+        growth: &MemberGrowth,
         share: f64,
         observer: &dyn Observer,
     ) -> Result<MetricReport> {
-        let (rows, n) = (features.n_objects(), self.ensemble.n_objects());
+        let (rows, n) = (features.n_objects(), self.ensemble().n_objects());
         if rows != n {
             return Err(Error::shape(format!(
                 "features of {rows} objects; expected {n}, as in the ensemble"
             )));
         }
         let grown = growth
-            .grow(features, self.metric_rule.n_clusters(), &self.constraints, observer)?
+            .grow(features, self.metric_rule.n_clusters(), self.constraints(), observer)?
             .output;
         let mut next = self.clone();
         next.open_metric(observer)?;
         let Some(mut metric) = next.metric.take() else {
             return Err(Error::empty("no metric was opened"));
         };
-        let old: Vec<usize> = (metric.n_members()..next.ensemble.n_members()).collect();
-        next.retire_members(&old)?;
-        next.add_members(grown.members, share, observer)?;
+        let old: Vec<usize> = (metric.n_members()..next.ensemble().n_members()).collect();
+        next.weights.retire_members(&old)?;
+        next.weights.add_members(grown.members, share, observer)?;
         let report = metric.grow(
-            &next.ensemble,
+            next.ensemble(),
             &grown.left_out,
             grown.features,
-            &next.constraints,
+            next.constraints(),
             observer,
         )?;
         next.metric = Some(metric);
         *self = next;
         Ok(report)
-    }
-
-    /// Numbers of the members that were grown; none where no metric is open.
-    pub(crate) fn grown(&self) -> std::ops::Range<usize> {
-        let all = self.ensemble.n_members();
-        self.metric.as_ref().map_or(all, ConsensusMetric::n_members)..all
-    }
-
-    /// Opens the metric, if it is not open, so that the updates to come move it batch by batch.
-    ///
-    /// [`read_out`](Updater::read_out) does so anyway; the metric then follows all constraints so
-    /// far at once, which ends where following them batch by batch does but for rounding.
-    ///
-    /// # Errors
-    /// As [`Updater::read_out`].
-    pub fn open_metric(&mut self, observer: &dyn Observer) -> Result<()> {
-        if self.metric.is_none() {
-            let mut metric = self.metric_rule.open(&self.ensemble, observer)?;
-            let links: Vec<Pair> = self.constraints.iter().collect();
-            metric.follow(&self.ensemble, &links, observer)?;
-            self.metric = Some(metric);
-        }
-        Ok(())
     }
 }

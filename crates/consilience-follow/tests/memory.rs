@@ -4,7 +4,7 @@
 use allocation_counter::{AllocationInfo, measure};
 use consilience_conformance::planted;
 use consilience_core::{Ensemble, Link, Pair, Partition, Seed};
-use consilience_simplex::{
+use consilience_follow::{
     AdditiveUpdate, AlignmentReference, ExactUpdate, MultiplicativeUpdate, UpdateRule, Updater,
     UpdaterSetup,
 };
@@ -25,8 +25,10 @@ fn updater(n: usize, missing: f64, rule: UpdateRule) -> (Updater, Partition) {
 fn batch(truth: &Partition, count: usize, seed: u64) -> Batch {
     let mut s = Seed(seed).stream();
     let pairs = std::iter::from_fn(|| Some((s.below(1000), s.below(1000)))).filter(|(i, j)| i != j);
-    let link =
-        |(i, j)| (i, j, if truth.label(i) == truth.label(j) { Link::Must } else { Link::Cannot });
+    let link = |(i, j)| {
+        let same = truth.label(i) == truth.label(j);
+        Pair::new(i, j, if same { Link::Must } else { Link::Cannot })
+    };
     pairs.map(link).take(count).collect()
 }
 
@@ -87,7 +89,7 @@ fn a_read_out_does() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         pool.install(|| {
             let (updater, _) = updater(n, 0.0, UpdateRule::default());
-            measure(|| drop(updater.partition().unwrap())).bytes_total
+            measure(|| drop(updater.by_weights().partition().unwrap())).bytes_total
         })
     };
     assert!(counted(100_000) > counted(1000) + 99_000);

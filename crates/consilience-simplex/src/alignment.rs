@@ -24,8 +24,8 @@ const MAX_CLUSTERS: usize = u16::MAX as usize - 1;
 pub enum AlignmentReference {
     /// Of the members with exactly r clusters the one with the largest mean NMI with all members,
     /// on at most 4,096 evenly spaced objects. Where no member has r clusters, one of those with
-    /// the most clusters below r; the updater of `consilience-follow` takes the diffusion consensus
-    /// of these objects instead.
+    /// the closest number, of which the r largest clusters count; the updater of
+    /// `consilience-follow` takes the diffusion consensus of these objects instead.
     #[default]
     Medoid,
     /// A clustering of all objects into at most r clusters, for instance a consensus; objects may
@@ -57,21 +57,23 @@ impl Alignment {
                 format!("{clusters} common clusters; at most {MAX_CLUSTERS} are supported"),
             ));
         }
+        let largest;
         let reference = match reference {
             AlignmentReference::Given(p) => {
                 check_reference(p, ensemble.n_objects(), clusters)?;
                 p
             }
             AlignmentReference::Medoid => {
-                let most = ensemble.members().iter().map(Partition::n_clusters);
-                let Some(most) = most.filter(|&k| k <= clusters).max() else {
-                    return Err(Error::invalid(format!(
-                        "no member of at most {clusters} clusters to align to; expected a given \
-                         reference"
-                    )));
-                };
+                let numbers = ensemble.members().iter().map(Partition::n_clusters);
+                let closest = numbers.min_by_key(|&k| (k.abs_diff(clusters), k)).unwrap_or(0);
                 let few = ensemble.select_objects(&evenly(ensemble.n_objects(), SAMPLE))?;
-                &ensemble.members()[medoid(ensemble, &few, most, observer)?]
+                let medoid = &ensemble.members()[medoid(ensemble, &few, closest, observer)?];
+                if closest > clusters {
+                    largest = largest_clusters(medoid, clusters)?;
+                    &largest
+                } else {
+                    medoid
+                }
             }
         };
         let mut alignment = Alignment { clusters, tables: Vec::new() };
@@ -187,6 +189,16 @@ pub(crate) fn check_reference(p: &Partition, objects: usize, clusters: usize) ->
     Ok(())
 }
 
+/// A clustering whose other clusters than the largest are unlabelled; the lowest of equals stay.
+fn largest_clusters(p: &Partition, count: usize) -> Result<Partition> {
+    let sizes = p.sizes();
+    let mut order: Vec<usize> = (0..sizes.len()).collect();
+    order.sort_by_key(|&c| (std::cmp::Reverse(sizes[c]), c));
+    let mut kept = vec![false; sizes.len()];
+    order.iter().take(count).for_each(|&c| kept[c] = true);
+    Partition::from_fn(p.n_objects(), |i| p.label(i).filter(|&c| kept[c]).map(|c| c as u64))
+}
+
 /// Of the members with so many clusters, of which there are some, the one that agrees most with all. Neither the order of the members nor the
 /// rounding of sums decides: equal agreement is decided by the labels.
 fn medoid(
@@ -297,10 +309,11 @@ mod tests {
         let reversed = e.select(&[3, 2, 1, 0]).unwrap();
         let b = medoid(&reversed, &reversed, 2, &()).unwrap();
         assert_eq!(e.members()[a], reversed.members()[b]);
-        // Without a member of three clusters it is one of two.
+        // Without a member of three clusters it is one of two, without one of one cluster the
+        // largest cluster of such a one.
         assert_eq!(aligned(&e, 3, &AlignmentReference::Medoid).clusters(), 3);
-        let error = Alignment::of(&e, 1, &AlignmentReference::Medoid, &()).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+        let one = aligned(&e, 1, &AlignmentReference::Medoid);
+        assert!((0..4).any(|u| one.table(u).contains(&0)));
     }
 
     #[test]

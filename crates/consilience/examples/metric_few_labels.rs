@@ -2,11 +2,11 @@
 //!
 //! cargo run --example metric_few_labels
 
+use consilience::constrained::{Fpc, Nnc, UnderMetric};
+use consilience::core::ConstrainedClusterer;
+use consilience::metric::{RsdDiagonal, Separation};
 use consilience::ndarray::Array2;
-use consilience::{
-    ConstrainedClusterer, Fpc, Nnc, Partition, Result, RsdDiagonal, Seed, Separation,
-    SideInformation, UnderMetric, scores,
-};
+use consilience::{Partition, Result, Seed, SideInformation, scores};
 
 /// Three classes of 100 objects that differ in the first two of twelve features; the rest is noise
 /// of the same size.

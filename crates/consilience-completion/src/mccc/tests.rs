@@ -198,7 +198,7 @@ fn new_objects_get_the_clusters_of_their_like() {
             .filter(|&(i, &c)| found.clustering.partition.label(i) == Some(c))
             .count();
         assert!(same >= 445, "{basis:?}: {same}");
-        let predicted = found.clustering.predict(new.into()).unwrap();
+        let predicted = found.clustering.predict(new).unwrap();
         let rest = truth.select(&(450..600).collect::<Vec<_>>()).unwrap();
         assert!(adjusted_rand(&predicted, &rest).unwrap() > 0.95, "{basis:?}");
         let narrow = array![[1.0, 2.0]];

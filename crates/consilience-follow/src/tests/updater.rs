@@ -6,7 +6,7 @@ use consilience_core::{
 use consilience_num::kmeans::{self, KMeansOptions};
 use ndarray::Array2;
 
-use crate::{HullGrowth, MetricRule, Reading, Updater};
+use crate::{MemberGrowth, MetricRule, ReadOutMethod, Updater};
 
 struct Means;
 
@@ -33,7 +33,8 @@ fn batch(truth: &Partition, count: usize, seed: u64) -> Vec<Pair> {
     (0..count)
         .map(|_| (draw.below(n), draw.below(n)))
         .map(|(i, j)| {
-            (i, j, if truth.label(i) == truth.label(j) { Link::Must } else { Link::Cannot })
+            let same = truth.label(i) == truth.label(j);
+            Pair::new(i, j, if same { Link::Must } else { Link::Cannot })
         })
         .collect()
 }
@@ -48,7 +49,7 @@ fn stored_and_resumed_with_metric_and_grown_members() {
     });
     let mut on = Updater::new(world.ensemble.clone(), 3).unwrap();
     let mut stored = on.clone();
-    let growth = HullGrowth::new(Means).members(10);
+    let growth = MemberGrowth::new(Means).members(10);
     for tier in 0..3 {
         let new = batch(&world.truth, 40, tier);
         // Grown members come out of the state; an ensemble that has them already is as good.
@@ -67,7 +68,10 @@ fn stored_and_resumed_with_metric_and_grown_members() {
             a.partition(on.ensemble(), &()).unwrap(),
             b.partition(stored.ensemble(), &()).unwrap()
         );
-        assert!(a.judgement() == b.judgement() && a.judgement().grown.is_some());
+        assert!(
+            a.cross_validation() == b.cross_validation()
+                && a.cross_validation().metric_grown.is_some()
+        );
         assert!(on.to_bytes() == stored.to_bytes(), "tier {tier}");
     }
     // Only the grown members that it has, or none.
@@ -96,7 +100,10 @@ fn stored_and_resumed_with_metric_and_grown_members() {
             _ => assert_eq!(changed.retire_members(&[2]).unwrap().len(), 1),
         }
         let left = [8, 9, 7][change];
-        assert_eq!((changed.ensemble().n_members(), changed.gamma().len()), (left, left));
+        assert_eq!(
+            (changed.ensemble().n_members(), changed.by_weights().weights().len()),
+            (left, left)
+        );
         let plain = changed.ensemble().clone();
         changed.grow(wide.view().into(), &growth, 0.2, &()).unwrap();
         assert_eq!(changed.ensemble().n_members(), left + 10);
@@ -142,7 +149,7 @@ fn objects_and_members_come_and_go() {
     updater.retire_members(&[0, 3]).unwrap();
     let read = updater.read_out(&()).unwrap().output;
     assert_eq!(read.partition(updater.ensemble(), &()).unwrap().n_objects(), 52);
-    assert_ne!(read.reading(), Reading::Grown);
+    assert_ne!(read.method(), ReadOutMethod::MetricGrown);
     assert!(updater.set_metric_rule(MetricRule::new(2).slack(-1.0)).is_err());
     assert!(updater.set_metric_rule(MetricRule::new(53)).is_err());
     updater.set_metric_rule(MetricRule::new(3)).unwrap();

@@ -1,0 +1,107 @@
+//! `consilience cluster`: clusterers and metric learners.
+
+use consilience::constrained::{
+    Ccskl, CopKMeans, Fpc, MpckMeans, Nnc, PckMeans, Pmmc, SeededKMeans,
+};
+use consilience::core::ConstrainedClusterer;
+use consilience::metric::{Dca, Itml, Lmnn, MetricLearner, Mmc, Rca, RsdDiagonal, RsdFull};
+
+use super::Ask;
+use crate::choices::{Choice, choice, count, flag, number};
+
+type Made = Box<dyn ConstrainedClusterer>;
+/// None leaves distances as they are.
+type Learner = Option<Box<dyn MetricLearner>>;
+
+/// `--method`.
+pub(crate) static METHODS: [Choice<Made, Ask>; 8] = [
+    choice!("fpc", boxed, |ask: &Ask| Fpc::new(ask.clusters).seed(ask.seed),
+        first: count => Fpc::first,
+    ),
+    choice!("nnc", boxed, |ask: &Ask| Nnc::new(ask.clusters).seed(ask.seed)),
+    choice!("kmeans", boxed, |ask: &Ask| SeededKMeans::new(ask.clusters).seed(ask.seed),
+        max_iterations: count => SeededKMeans::max_iterations,
+    ),
+    choice!("cop-kmeans", boxed, |ask: &Ask| CopKMeans::new(ask.clusters).seed(ask.seed),
+        max_iterations: count => CopKMeans::max_iterations,
+        search_limit: count => CopKMeans::search_limit,
+    ),
+    choice!("pck-means", boxed, |ask: &Ask| PckMeans::new(ask.clusters).seed(ask.seed),
+        weight: number => PckMeans::weight,
+        max_iterations: count => PckMeans::max_iterations,
+    ),
+    choice!("mpck-means", boxed, |ask: &Ask| MpckMeans::new(ask.clusters).seed(ask.seed),
+        per_cluster: flag => MpckMeans::per_cluster,
+        full: flag => MpckMeans::full,
+        weight: number => MpckMeans::weight,
+        prior: number => MpckMeans::prior,
+        max_iterations: count => MpckMeans::max_iterations,
+        max_pairs: count => MpckMeans::max_pairs,
+    ),
+    choice!("ccskl", boxed, |ask: &Ask| Ccskl::new(ask.clusters).seed(ask.seed),
+        neighbours: count => Ccskl::neighbours,
+        eigenvectors: count => Ccskl::eigenvectors,
+        restarts: count => Ccskl::restarts,
+    ),
+    choice!("pmmc", boxed, |ask: &Ask| Pmmc::new(ask.clusters).seed(ask.seed),
+        decay: number => Pmmc::decay,
+        link_weight: number => Pmmc::link_weight,
+        balance: number => Pmmc::balance,
+        max_iterations: count => Pmmc::max_iterations,
+        max_pairs: count => Pmmc::max_pairs,
+    ),
+];
+
+/// `--metric`.
+pub(crate) static METRICS: [Choice<Learner>; 8] = [
+    choice!("euclidean", |()| None, |_| ()),
+    choice!("rsd-diagonal", learner, |_| RsdDiagonal::new(),
+        bound: number => RsdDiagonal::bound,
+        max_iterations: count => RsdDiagonal::max_iterations,
+    ),
+    choice!("rsd-full", learner, |_| RsdFull::new(),
+        bound: number => RsdFull::bound,
+        tolerance: number => RsdFull::tolerance,
+        max_iterations: count => RsdFull::max_iterations,
+    ),
+    choice!("mmc", learner, |_| Mmc::new(),
+        diagonal: flag => Mmc::diagonal,
+        shrinkage: number => Mmc::shrinkage,
+        standardize: flag => Mmc::standardize,
+        tolerance: number => Mmc::tolerance,
+        max_iterations: count => Mmc::max_iterations,
+        max_pairs: count => Mmc::max_pairs,
+    ),
+    choice!("itml", learner, |_| Itml::new(),
+        slack: number => Itml::slack,
+        standardize: flag => Itml::standardize,
+        tolerance: number => Itml::tolerance,
+        max_iterations: count => Itml::max_iterations,
+        max_pairs: count => Itml::max_pairs,
+    ),
+    choice!("rca", learner, |_| Rca::new(),
+        shrinkage: number => Rca::shrinkage,
+        standardize: flag => Rca::standardize,
+    ),
+    choice!("dca", learner, |_| Dca::new(),
+        shrinkage: number => Dca::shrinkage,
+        standardize: flag => Dca::standardize,
+        dimensions: count => Dca::dimensions,
+    ),
+    choice!("lmnn", learner, |_| Lmnn::new(),
+        neighbours: count => Lmnn::neighbours,
+        pull: number => Lmnn::pull,
+        regularization: number => Lmnn::regularization,
+        standardize: flag => Lmnn::standardize,
+        tolerance: number => Lmnn::tolerance,
+        max_iterations: count => Lmnn::max_iterations,
+    ),
+];
+
+fn boxed<C: ConstrainedClusterer + 'static>(clusterer: C) -> Made {
+    Box::new(clusterer)
+}
+
+fn learner<L: MetricLearner + 'static>(learner: L) -> Learner {
+    Some(Box::new(learner))
+}

@@ -1,0 +1,297 @@
+use std::sync::Arc;
+
+use consilience_core::{Constraints, Ensemble, Error, Observer, Pair, Result, Status};
+use consilience_num::logdet::LogDet;
+use ndarray::Array2;
+use rayon::prelude::*;
+
+use crate::consensus_embedding::ConsensusEmbedding;
+use crate::coordinates::Coordinates;
+use crate::grown_metrics::GrownMetrics;
+use crate::metric_rule::MetricRule;
+use crate::space_metric::SpaceMetric;
+
+/// A metric on the embedding of an ensemble that is learned from links batch by batch, and what
+/// cross-validation needs.
+///
+/// [`MetricRule::open`] makes it. The ensemble is not kept: every call takes it, and refuses
+/// another.
+///
+/// ```
+/// use consilience_core::{Constraints, Ensemble};
+/// use consilience_follow::{MetricRule, ReadOutMethod};
+/// use ndarray::array;
+///
+/// let labels = array![[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 2], [1, 1, 2]];
+/// let ensemble = Ensemble::from_array(labels.view())?;
+/// let metric = MetricRule::new(2).open(&ensemble, &())?;
+/// let links = Constraints::new(6)?;
+/// let read = metric.read_out(&ensemble, &links, &())?.output;
+/// assert_eq!(read.method(), ReadOutMethod::Plain); // without links
+/// assert_eq!(read.partition(&ensemble, &())?.to_signed(), [0, 0, 0, 1, 1, 1]);
+/// let labels = read.labels(&ensemble, &[0, 2, 5])?;
+/// assert!(labels[0] == labels[1] && labels[1] != labels[2]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConsensusMetric {
+    pub(crate) rule: MetricRule,
+    /// Members that the embedding was opened with; those after them were grown.
+    members: usize,
+    links: usize,
+    /// The embedding of the plain consensus.
+    pub(crate) plain: Arc<ConsensusEmbedding>,
+    /// The given members, and the metric of all links.
+    pub(crate) base: SpaceMetric,
+    /// For each fold the metric of all links outside it.
+    pub(crate) folds: Vec<LogDet>,
+    pub(crate) grown: Option<GrownMetrics>,
+}
+
+/// What following a batch did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MetricReport {
+    /// Whether every metric was solved within the most iterations.
+    pub status: Status,
+    /// Most sweeps over the links that a metric took.
+    #[doc(alias = "sweeps")]
+    pub iterations: usize,
+    /// Links that were followed.
+    pub links: usize,
+    /// Those among them whose objects the ensemble distinguishes; others cannot change a metric.
+    #[doc(alias = "telling")]
+    pub informative: usize,
+}
+
+impl MetricReport {
+    fn new(links: usize) -> Self {
+        MetricReport { status: Status::Solved, iterations: 0, links, informative: 0 }
+    }
+}
+
+impl MetricRule {
+    /// Embeds an ensemble; no link is known yet.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+    /// `1..=n` or a parameter out of range,
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    pub fn open(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<ConsensusMetric> {
+        ensemble.check_clusters(self.clusters)?;
+        self.check()?;
+        let embedding = self.embedding(&[]).fit(ensemble, observer)?.output;
+        let base = SpaceMetric::new(self, Coordinates::new(Arc::new(embedding)), ensemble);
+        let folds = vec![base.metric.clone(); self.folds];
+        let plain = Arc::new(self.plain_embedding().fit(ensemble, observer)?.output);
+        Ok(ConsensusMetric {
+            rule: self.clone(),
+            members: ensemble.n_members(),
+            links: 0,
+            plain,
+            base,
+            folds,
+            grown: None,
+        })
+    }
+}
+
+impl ConsensusMetric {
+    /// The rule that it was opened by.
+    pub fn rule(&self) -> &MetricRule {
+        &self.rule
+    }
+
+    /// Members that it was opened on; those after them were grown.
+    pub fn n_members(&self) -> usize {
+        self.members
+    }
+
+    /// Links followed so far.
+    pub fn n_links(&self) -> usize {
+        self.links
+    }
+
+    /// The embedding that it was opened on.
+    pub fn embedding(&self) -> &ConsensusEmbedding {
+        &self.base.coordinates.embedding
+    }
+
+    /// M, q x q: the squared distance of positions x and y is `(x - y)' M (x - y)`.
+    pub fn metric(&self) -> Array2<f64> {
+        self.base.metric.metric()
+    }
+
+    /// Fold of a link by its number.
+    fn fold(&self, link: usize) -> usize {
+        link % self.rule.folds
+    }
+
+    /// Follows new links: such as [`Constraints`] accepted, without contradictions and duplicates.
+    /// On an error nothing has changed.
+    ///
+    /// # Complexity
+    /// O(q^2) per link so far and sweep, for 1 + folds metrics (twice that with grown members);
+    /// nothing in n.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does
+    /// not exist, [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for
+    /// another ensemble, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    pub fn follow(
+        &mut self,
+        ensemble: &Ensemble,
+        links: &[Pair],
+        observer: &dyn Observer,
+    ) -> Result<MetricReport> {
+        self.embedding().check(ensemble)?;
+        let n = ensemble.n_objects();
+        if let Some(o) = links.iter().flat_map(|l| [l.i, l.j]).find(|&o| o >= n) {
+            return Err(Error::out_of_range(format!("object {o} of {n}")));
+        }
+        let mut report = MetricReport::new(links.len());
+        if links.is_empty() {
+            return Ok(report);
+        }
+        let mut next = self.clone();
+        for &pair in links {
+            report.informative += usize::from(next.add(ensemble, pair));
+        }
+        next.settle(false, &mut report, observer)?;
+        *self = next;
+        Ok(report)
+    }
+
+    /// Adds a link to every metric that may use it; whether it can change the one of all links.
+    pub(crate) fn add(&mut self, ensemble: &Ensemble, pair: Pair) -> bool {
+        let fold = self.fold(self.links);
+        self.links += 1;
+        if let Some(grown) = &mut self.grown {
+            grown.add(ensemble, pair, fold);
+        }
+        let Some(v) = self.base.coordinates.difference(ensemble, pair.i, pair.j) else {
+            return false;
+        };
+        let others = self.folds.iter_mut().enumerate().filter(|&(f, _)| f != fold);
+        others.for_each(|(_, metric)| {
+            metric.add(v.clone(), pair.link);
+        });
+        self.base.metric.add(v, pair.link)
+    }
+
+    /// Solves every metric, or only those of grown members.
+    fn settle(
+        &mut self,
+        grown_only: bool,
+        report: &mut MetricReport,
+        observer: &dyn Observer,
+    ) -> Result<()> {
+        let (tolerance, iterations) = (self.rule.tolerance, self.rule.max_iterations);
+        let grown = self.grown.iter_mut().flat_map(GrownMetrics::metrics_mut);
+        let mut metrics: Vec<&mut LogDet> = std::iter::once(&mut self.base.metric)
+            .chain(&mut self.folds)
+            .filter(|_| !grown_only)
+            .chain(grown)
+            .collect();
+        let ends: Vec<(usize, bool)> = metrics
+            .par_iter_mut()
+            .map(|metric| metric.settle(tolerance, iterations, |_| observer.check()))
+            .collect::<Result<_>>()?;
+        for (done, converged) in ends {
+            report.iterations = report.iterations.max(done);
+            if !converged {
+                report.status = Status::MaxIterations;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds members that were grown from the links so far: `ensemble` has them after the members
+    /// that the metric was opened on, `left_out` says for each which fold of the links it was made
+    /// without, and `features` (one row per object, perhaps no columns) are coordinates beside the
+    /// positions. Members grown before are dropped. On an error nothing has changed.
+    ///
+    /// [`MemberGrowth`](crate::MemberGrowth) makes all three. A read-out uses them only where
+    /// cross-validation chooses them.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another
+    /// ensemble or number of members,
+    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for a fold that does not
+    /// exist, [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) unless
+    /// `constraints` are those followed,
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    pub fn grow(
+        &mut self,
+        ensemble: &Ensemble,
+        left_out: &[usize],
+        features: Array2<f32>,
+        constraints: &Constraints,
+        observer: &dyn Observer,
+    ) -> Result<MetricReport> {
+        self.check_links(constraints)?;
+        self.check_grown(ensemble, left_out, &features)?;
+        let members = self.members;
+        let base = self.embedding().with_members(ensemble, members)?;
+        let mut next = ConsensusMetric {
+            plain: Arc::new(self.plain.with_members(ensemble, members)?),
+            base: SpaceMetric {
+                coordinates: Coordinates::new(Arc::new(base)),
+                metric: self.base.metric.clone(),
+            },
+            grown: None,
+            ..self.clone()
+        };
+        let mut report = MetricReport::new(self.links);
+        if !left_out.is_empty() {
+            let mut grown =
+                GrownMetrics::open(&self.rule, members, left_out, features, ensemble, observer)?;
+            for (t, pair) in constraints.iter().enumerate() {
+                grown.add(ensemble, pair, self.fold(t));
+            }
+            next.grown = Some(grown);
+            next.settle(true, &mut report, observer)?;
+        }
+        *self = next;
+        Ok(report)
+    }
+
+    fn check_grown(
+        &self,
+        ensemble: &Ensemble,
+        left_out: &[usize],
+        features: &Array2<f32>,
+    ) -> Result<()> {
+        let n = ensemble.n_objects();
+        if features.nrows() != n || features.iter().any(|x| !x.is_finite()) {
+            return Err(Error::shape(format!(
+                "features of {} objects; expected finite ones of {n}",
+                features.nrows()
+            )));
+        }
+        let (m, folds) = (self.members, self.rule.folds);
+        if ensemble.n_members() != m + left_out.len() {
+            return Err(Error::shape(format!(
+                "{} members; expected {m} and {} grown",
+                ensemble.n_members(),
+                left_out.len()
+            )));
+        }
+        if let Some(f) = left_out.iter().find(|f| **f >= folds) {
+            return Err(Error::out_of_range(format!("fold {f} of {folds}")));
+        }
+        Ok(())
+    }
+
+    /// Refuses other constraints than those followed.
+    pub(crate) fn check_links(&self, constraints: &Constraints) -> Result<()> {
+        if constraints.len() != self.links {
+            return Err(Error::invalid(format!(
+                "{} constraints; the metric has followed {}",
+                constraints.len(),
+                self.links
+            )));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+use crate::link_evidence::{LinkEvidence, ScoredLinks};
+
+/// Links at random have a score of 0. Where neither the plain consensus nor a learned clustering is
+/// this many standard errors above it, the links have nothing to do with the ensemble, and the plain
+/// consensus is used.
+const CHANCE: f64 = 1.5;
+/// A clustering with grown members may be worse than the best so far by this many standard errors
+/// of the difference. Its score is pessimistic: for each link it has only the few grown members
+/// that were made without it, and these were made from fewer links.
+const TOLERATED: f64 = 1.0;
+
+/// Which clustering is read out.
+#[doc(alias = "Reading")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ReadOutMethod {
+    /// The plain consensus, which uses no links: k-means on the directions of the first k
+    /// dimensions under cluster weights, nearly that of [`Lwgp`](consilience_graph::Lwgp).
+    #[default]
+    Plain,
+    /// The plain consensus of all members, with those that were grown from the links.
+    #[doc(alias = "Joined")]
+    PlainGrown,
+    /// k-means under the learned metric.
+    Metric,
+    /// k-means under the learned metric, with the grown members.
+    #[doc(alias = "Grown")]
+    MetricGrown,
+}
+
+impl ReadOutMethod {
+    /// The name that the program prints: `plain`, `joined`, `metric` or `grown`.
+    pub fn name(self) -> &'static str {
+        match self {
+            ReadOutMethod::Plain => "plain",
+            ReadOutMethod::PlainGrown => "joined",
+            ReadOutMethod::Metric => "metric",
+            ReadOutMethod::MetricGrown => "grown",
+        }
+    }
+}
+
+/// Cross-validation of the possible read-outs on the links, and the one that is chosen.
+///
+/// The links fall into folds. Each link is held out once: metrics, and grown members, are judged by
+/// it only where they were learned without it. Then the read-outs are compared in the order plain,
+/// plain with grown members, metric, metric with grown members. A later one replaces the best so
+/// far where its [`score`](LinkEvidence::score) is better; one with grown members already where it
+/// is not worse by more than a standard error. A score that is not well above chance (0) does not
+/// count, unless that of the plain consensus is.
+#[doc(alias = "Judgement")]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct CrossValidation {
+    /// The read-out that is chosen.
+    #[doc(alias = "reading")]
+    pub chosen: ReadOutMethod,
+    /// The plain consensus, which uses no links.
+    pub plain: LinkEvidence,
+    /// The plain consensus with grown members; `None` where there are none.
+    #[doc(alias = "joined")]
+    pub plain_grown: Option<LinkEvidence>,
+    /// Standard error of the difference of its score to the plain one.
+    pub plain_grown_error: f64,
+    /// The metric.
+    pub metric: LinkEvidence,
+    /// Standard error of the difference of its score to the best so far.
+    pub metric_error: f64,
+    /// The metric with grown members; `None` where there are none.
+    #[doc(alias = "grown")]
+    pub metric_grown: Option<LinkEvidence>,
+    /// Standard error of the difference of its score to the best so far.
+    pub metric_grown_error: f64,
+}
+
+impl CrossValidation {
+    /// `grown` has the scores of the plain consensus and of the metric with grown members.
+    pub(crate) fn of(
+        plain: &ScoredLinks,
+        metric: &ScoredLinks,
+        grown: Option<(&ScoredLinks, &ScoredLinks)>,
+    ) -> Self {
+        let beyond_chance = |e: &ScoredLinks| e.evidence.score() > CHANCE * e.chance;
+        let (mut chosen, mut best) = (ReadOutMethod::Plain, plain);
+        let mut compare = |method, learned, tolerated| {
+            let error = ScoredLinks::error(learned, best);
+            let sensible = beyond_chance(learned) || beyond_chance(plain);
+            if sensible && learned.evidence.score() > best.evidence.score() - tolerated * error {
+                (chosen, best) = (method, learned);
+            }
+            error
+        };
+        let plain_grown_error =
+            grown.map_or(0.0, |(joined, _)| compare(ReadOutMethod::PlainGrown, joined, TOLERATED));
+        let metric_error = compare(ReadOutMethod::Metric, metric, 0.0);
+        let metric_grown_error =
+            grown.map_or(0.0, |(_, both)| compare(ReadOutMethod::MetricGrown, both, TOLERATED));
+        CrossValidation {
+            chosen,
+            plain: plain.evidence,
+            plain_grown: grown.map(|(joined, _)| joined.evidence),
+            plain_grown_error,
+            metric: metric.evidence,
+            metric_error,
+            metric_grown: grown.map(|(_, both)| both.evidence),
+            metric_grown_error,
+        }
+    }
+}

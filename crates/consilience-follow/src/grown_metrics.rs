@@ -1,0 +1,93 @@
+use std::sync::Arc;
+
+use consilience_core::{Ensemble, Observer, Pair, Result};
+use consilience_num::logdet::LogDet;
+use ndarray::Array2;
+
+use crate::consensus_embedding::ConsensusEmbedding;
+use crate::coordinates::Coordinates;
+use crate::metric_rule::MetricRule;
+use crate::space_metric::SpaceMetric;
+
+/// The weight of all grown members together, in units of that of all given ones.
+const GROWN_SHARE: f64 = 0.5;
+
+/// What a [`ConsensusMetric`](crate::ConsensusMetric) has more where members were grown.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct GrownMetrics {
+    /// For each grown member the fold of links that it was made without.
+    pub(crate) left_out: Vec<usize>,
+    /// Features of the objects, n x f.
+    pub(crate) features: Arc<Array2<f32>>,
+    /// All members, and the metric of all links.
+    pub(crate) all: SpaceMetric,
+    /// For each fold the members that were made without it, and the metric of all links outside it.
+    pub(crate) folds: Vec<SpaceMetric>,
+    /// The embedding of the plain consensus of all members, and for each fold of those made without
+    /// it.
+    pub(crate) plain: Arc<ConsensusEmbedding>,
+    pub(crate) plain_folds: Vec<Arc<ConsensusEmbedding>>,
+}
+
+impl GrownMetrics {
+    /// Without links. The ensemble has `members` given ones, then those grown.
+    pub(crate) fn open(
+        rule: &MetricRule,
+        members: usize,
+        left_out: &[usize],
+        features: Array2<f32>,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let features = Arc::new(features);
+        let space = |fold| -> Result<SpaceMetric> {
+            let weights = member_weights(members, left_out, fold);
+            let embedding = rule.embedding(&weights).fit(ensemble, observer)?.output;
+            let coordinates = Coordinates::with_features(embedding, ensemble, &features);
+            Ok(SpaceMetric::new(rule, coordinates, ensemble))
+        };
+        let plain = |fold| -> Result<Arc<ConsensusEmbedding>> {
+            let weights = member_weights(members, left_out, fold);
+            Ok(Arc::new(rule.plain_embedding().weights(&weights).fit(ensemble, observer)?.output))
+        };
+        Ok(GrownMetrics {
+            left_out: left_out.to_vec(),
+            all: space(None)?,
+            folds: (0..rule.folds).map(|fold| space(Some(fold))).collect::<Result<_>>()?,
+            plain: plain(None)?,
+            plain_folds: (0..rule.folds).map(|fold| plain(Some(fold))).collect::<Result<_>>()?,
+            features,
+        })
+    }
+
+    /// Adds a link of this fold to every metric that may use it.
+    pub(crate) fn add(&mut self, ensemble: &Ensemble, pair: Pair, fold: usize) {
+        let others = self.folds.iter_mut().enumerate().filter(|&(f, _)| f != fold);
+        for space in std::iter::once(&mut self.all).chain(others.map(|(_, space)| space)) {
+            space.add(ensemble, pair.i, pair.j, pair.link);
+        }
+    }
+
+    /// The metric of all links, then those of the folds.
+    pub(crate) fn metrics(&self) -> impl Iterator<Item = &LogDet> {
+        std::iter::once(&self.all).chain(&self.folds).map(|space| &space.metric)
+    }
+
+    /// The same to be changed.
+    pub(crate) fn metrics_mut(&mut self) -> impl Iterator<Item = &mut LogDet> {
+        let spaces = std::iter::once(&mut self.all).chain(&mut self.folds);
+        spaces.map(|space| &mut space.metric)
+    }
+}
+
+/// Weights of all members, or of those that were made without a fold; the other grown ones get 0.
+///
+/// Each given member has weight 1. The grown members that count share half of the sum of these,
+/// whatever their number: those of one fold together have the same weight as all of them together.
+fn member_weights(members: usize, left_out: &[usize], fold: Option<usize>) -> Vec<f64> {
+    let counts = |f: usize| fold.is_none_or(|fold| f == fold);
+    let count = left_out.iter().filter(|&&f| counts(f)).count();
+    let each = GROWN_SHARE * members as f64 / count.max(1) as f64;
+    let grown = left_out.iter().map(|&f| if counts(f) { each } else { 0.0 });
+    (0..members).map(|_| 1.0).chain(grown).collect()
+}

@@ -1,0 +1,283 @@
+use std::sync::Arc;
+
+use consilience_core::SideInformation;
+use consilience_core::{Constraints, Ensemble, Error, Observer, Partition, Result, Seed};
+use consilience_num::kmeans::{self, KMeansOptions};
+use ndarray::{Array2, ArrayView2, ArrayViewMut1};
+use rayon::prelude::*;
+
+use crate::consensus_embedding::{ConsensusEmbedding, OBJECTS_PER_TASK};
+use crate::coordinates::{Coordinates, variance};
+use crate::cross_validation::{CrossValidation, ReadOutMethod};
+use crate::products::{Products, best};
+
+/// Sweeps over the linked groups at most.
+const SWEEPS: usize = 20;
+/// Microclusters that centres are found on for a fold, at most.
+const FOLD_NODES: usize = 4_096;
+
+/// A clustering by centres on the embedding: it labels all objects, or a few in O(M k) each.
+///
+/// [`ConsensusMetric::read_out`](crate::ConsensusMetric::read_out) makes it and has the example.
+///
+/// The centre h under a metric `M = L L'` takes an object at x where `x' L c_h - |c_h|^2 / 2` is
+/// largest; x is the mean of the positions of its clusters, so that one number per cluster and
+/// centre is enough.
+#[derive(Clone, Debug)]
+pub struct MetricReadOut {
+    pub(crate) coordinates: Coordinates,
+    products: Products,
+    offset: Vec<f64>,
+    /// Total variance of the objects under the metric.
+    pub(crate) spread: f64,
+    /// Linked objects, ascending, with the centre of their group.
+    assigned: Vec<(u32, u32)>,
+    pub(crate) cross_validation: CrossValidation,
+}
+
+/// How k-means is run.
+pub(crate) struct Cut<'a> {
+    pub(crate) clusters: usize,
+    pub(crate) restarts: usize,
+    pub(crate) seed: Seed,
+    /// Whether a sample of the microclusters is enough.
+    pub(crate) quick: bool,
+    pub(crate) observer: &'a dyn Observer,
+}
+
+impl Cut<'_> {
+    /// The microclusters that centres are sought over, and their sizes.
+    fn some(&self, embedding: &ConsensusEmbedding) -> (Vec<u32>, Vec<f64>) {
+        let (nodes, sizes) = (embedding.nodes(), embedding.sizes());
+        let n = nodes.len();
+        if !self.quick || n <= FOLD_NODES {
+            return (nodes.to_vec(), sizes.to_vec());
+        }
+        let at = |t: usize| t * n / FOLD_NODES;
+        (
+            (0..FOLD_NODES).map(|t| nodes[at(t)]).collect(),
+            (0..FOLD_NODES).map(|t| sizes[at(t)]).collect(),
+        )
+    }
+
+    fn centres(&self, rows: &Array2<f64>, sizes: &[f64], purpose: &str) -> Result<Array2<f64>> {
+        let options = KMeansOptions::new(self.clusters)
+            .restarts(self.restarts)
+            .seed(self.seed.derive(purpose, 0));
+        Ok(kmeans::fit(rows.view(), Some(sizes), &options, self.observer)?.centres)
+    }
+}
+
+/// Scales a row to length 1; none stays none.
+fn to_unit(mut row: ArrayViewMut1<'_, f64>) {
+    let length = row.dot(&row).sqrt();
+    if length > 0.0 {
+        row /= length;
+    }
+}
+
+impl MetricReadOut {
+    /// k-means on the directions of the positions, without a metric.
+    pub(crate) fn of_directions(
+        embedding: &Arc<ConsensusEmbedding>,
+        ensemble: &Ensemble,
+        cut: &Cut<'_>,
+    ) -> Result<Self> {
+        cut.observer.check()?;
+        let (nodes, sizes) = cut.some(embedding);
+        let positions = embedding.rows(ensemble, &nodes);
+        let mut rows = positions.clone();
+        rows.rows_mut().into_iter().for_each(to_unit);
+        let mut centres = cut.centres(&rows, &sizes, "plain")?;
+        centres.rows_mut().into_iter().for_each(to_unit);
+        // All centres being as long as each other, the largest product with a position is that with
+        // its direction.
+        let offset = vec![0.0; centres.nrows()];
+        let spread = variance(&positions, &sizes);
+        let coordinates = Coordinates::new(Arc::clone(embedding));
+        Ok(Self::at(
+            &coordinates,
+            Array2::eye(embedding.n_dimensions()).view(),
+            &centres,
+            offset,
+            spread,
+        ))
+    }
+
+    /// k-means on coordinates times `map`.
+    pub(crate) fn of(
+        coordinates: &Coordinates,
+        ensemble: &Ensemble,
+        map: ArrayView2<'_, f64>,
+        cut: &Cut<'_>,
+    ) -> Result<Self> {
+        cut.observer.check()?;
+        let (nodes, sizes) = cut.some(&coordinates.embedding);
+        let rows = coordinates.rows(ensemble, &nodes).dot(&map);
+        let centres = cut.centres(&rows, &sizes, "metric")?;
+        let offset = centres.rows().into_iter().map(|c| -0.5 * c.dot(&c)).collect();
+        Ok(Self::at(coordinates, map, &centres, offset, variance(&rows, &sizes)))
+    }
+
+    fn at(
+        coordinates: &Coordinates,
+        map: ArrayView2<'_, f64>,
+        centres: &Array2<f64>,
+        offset: Vec<f64>,
+        spread: f64,
+    ) -> Self {
+        MetricReadOut {
+            products: coordinates.products(map, centres),
+            coordinates: coordinates.clone(),
+            offset,
+            spread,
+            assigned: Vec::new(),
+            cross_validation: CrossValidation::default(),
+        }
+    }
+
+    /// The products of some objects with every centre, without the offsets, in rows; `None` for
+    /// objects that no member labels.
+    fn scores(&self, ensemble: &Ensemble, objects: &[usize]) -> Vec<Option<Vec<f64>>> {
+        self.products.scores(&self.coordinates.embedding, ensemble, objects, self.offset.len())
+    }
+
+    /// Gives every group of must-linked objects one centre: the best for all of them together, where
+    /// `spread` is added for each cannot-linked group that has the same centre.
+    pub(crate) fn assign_groups(&mut self, ensemble: &Ensemble, constraints: &Constraints) {
+        self.assigned.clear();
+        let (k, side) = (self.offset.len(), SideInformation::from_constraints(constraints));
+        if k == 0 {
+            return;
+        }
+        let sets = side.labelled_sets();
+        let mut apart = vec![Vec::new(); sets.len()];
+        for (a, b) in side.sets_apart() {
+            apart[a].push(b);
+            apart[b].push(a);
+        }
+        let cost: Vec<Option<Vec<f64>>> = sets
+            .iter()
+            .map(|set| {
+                let scores = self.scores(ensemble, set).into_iter().flatten();
+                scores.fold(None, |sum, score| {
+                    let mut sum = sum.unwrap_or_else(|| vec![0.0; k]);
+                    sum.iter_mut()
+                        .zip(&score)
+                        .zip(&self.offset)
+                        .for_each(|((c, s), o)| *c -= 2.0 * (s + o));
+                    Some(sum)
+                })
+            })
+            .collect();
+        let lowest =
+            |cost: &[f64]| (1..k).fold(0, |best, h| if cost[h] < cost[best] { h } else { best });
+        let mut at: Vec<Option<usize>> =
+            cost.iter().map(|c| c.as_ref().map(|c| lowest(c))).collect();
+        for _ in 0..SWEEPS {
+            let mut moved = false;
+            for (a, cost) in cost.iter().enumerate() {
+                let (Some(cost), Some(now)) = (cost, at[a]) else { continue };
+                let mut priced = cost.clone();
+                apart[a].iter().filter_map(|&b| at[b]).for_each(|h| priced[h] += self.spread);
+                let to = lowest(&priced);
+                if priced[to] < priced[now] {
+                    at[a] = Some(to);
+                    moved = true;
+                }
+            }
+            if !moved {
+                break;
+            }
+        }
+        self.assigned = side
+            .labelled_objects()
+            .iter()
+            .filter_map(|&(i, set)| {
+                let labelled = ensemble.members().iter().any(|m| m.label(i).is_some());
+                at[set].filter(|_| labelled).map(|h| (i as u32, h as u32))
+            })
+            .collect();
+    }
+
+    /// Number of centres: k, or fewer where the ensemble distinguishes fewer objects.
+    pub fn n_clusters(&self) -> usize {
+        self.offset.len()
+    }
+
+    /// Which clustering this is: the plain consensus, or one under a learned metric.
+    #[doc(alias = "reading")]
+    pub fn method(&self) -> ReadOutMethod {
+        self.cross_validation.chosen
+    }
+
+    /// The cross-validation that it was chosen by.
+    #[doc(alias = "judgement")]
+    pub fn cross_validation(&self) -> &CrossValidation {
+        &self.cross_validation
+    }
+
+    /// All objects; those that no member labels are unlabelled.
+    ///
+    /// # Complexity
+    /// O(n M k), in parallel, with the same bits at any number of threads.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another
+    /// ensemble, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    pub fn partition(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Partition> {
+        self.coordinates.embedding.check(ensemble)?;
+        if self.offset.is_empty() {
+            return Partition::from_fn(ensemble.n_objects(), |_| None);
+        }
+        let embedding = &self.coordinates.embedding;
+        let mut labels = self.products.best_centres(embedding, ensemble, &self.offset, observer)?;
+        for &(i, h) in &self.assigned {
+            if let Some(label) = labels.get_mut(i as usize) {
+                *label = Some(h);
+            }
+        }
+        Partition::from_fn(labels.len(), |i| labels[i].map(u64::from))
+    }
+
+    /// The centres of a few objects, `None` where no member labels them: equal numbers are equal
+    /// clusters of this read-out. The numbers of [`partition`](MetricReadOut::partition) are by
+    /// first object, these by centre.
+    ///
+    /// # Complexity
+    /// O(M k) per object.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does
+    /// not exist, [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for
+    /// another ensemble.
+    pub fn labels(&self, ensemble: &Ensemble, objects: &[usize]) -> Result<Vec<Option<usize>>> {
+        self.coordinates.embedding.check(ensemble)?;
+        if let Some(i) = objects.iter().find(|&&i| i >= ensemble.n_objects()) {
+            return Err(Error::out_of_range(format!("object {i} of {}", ensemble.n_objects())));
+        }
+        Ok(objects
+            .par_chunks(OBJECTS_PER_TASK)
+            .flat_map_iter(|some| self.labels_known(ensemble, some))
+            .collect())
+    }
+
+    /// The centres of objects that exist.
+    fn labels_known(&self, ensemble: &Ensemble, objects: &[usize]) -> Vec<Option<usize>> {
+        let scores = self.scores(ensemble, objects);
+        let label = |(&object, score): (&usize, Option<Vec<f64>>)| {
+            if let Ok(at) = self.assigned.binary_search_by_key(&(object as u32), |p| p.0) {
+                return Some(self.assigned[at].1 as usize);
+            }
+            score
+                .filter(|score| !score.is_empty())
+                .map(|score| best(&score, 1.0, &self.offset) as usize)
+        };
+        objects.iter().zip(scores).map(label).collect()
+    }
+
+    /// The centre of an object that exists.
+    pub(crate) fn label(&self, ensemble: &Ensemble, object: usize) -> Option<usize> {
+        self.labels_known(ensemble, &[object])[0]
+    }
+}

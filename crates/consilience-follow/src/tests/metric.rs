@@ -1,0 +1,460 @@
+use consilience_conformance::{Planted, planted};
+use consilience_core::scores::adjusted_rand;
+use consilience_core::{Constraints, Ensemble, ErrorKind, Link, Observer, Pair, Partition, Seed};
+use ndarray::Array2;
+
+use crate::reference::inner_products;
+use crate::{ConsensusMetric, Embedding, MetricReport, MetricRule, ReadOutMethod};
+
+type Stream = Vec<Pair>;
+
+/// Random links that hold in `truth`; objects that it does not label are left alone.
+fn links(truth: &Partition, count: usize, seed: Seed) -> Constraints {
+    let n = truth.n_objects();
+    let (mut links, mut draw) = (Constraints::new(n).unwrap(), seed.derive("links", 0).stream());
+    for _ in 0..count {
+        let (i, j) = (draw.below(n), draw.below(n));
+        if let (Some(a), Some(b)) = (truth.label(i), truth.label(j)) {
+            links.add(i, j, if a == b { Link::Must } else { Link::Cannot }).unwrap();
+        }
+    }
+    links
+}
+
+fn listed(links: &Constraints) -> Stream {
+    links.iter().collect()
+}
+
+fn followed(rule: &MetricRule, ensemble: &Ensemble, links: &Constraints) -> ConsensusMetric {
+    let mut metric = rule.open(ensemble, &()).unwrap();
+    metric.follow(ensemble, &listed(links), &()).unwrap();
+    metric
+}
+
+fn read(metric: &ConsensusMetric, ensemble: &Ensemble, links: &Constraints) -> Partition {
+    metric.partition(ensemble, links, &()).unwrap().output
+}
+
+/// Objects that can be grouped in two ways, a and b; more members group by a, each with errors.
+fn two_ways(seed: u64, n: usize) -> (Ensemble, Partition, Partition) {
+    let mut draw = Seed(seed).stream();
+    let (a, b): (Vec<usize>, Vec<usize>) = (0..n).map(|_| (draw.below(3), draw.below(3))).unzip();
+    let members = (0..20)
+        .map(|u| {
+            let by = if u < 13 { &a } else { &b };
+            let labels: Vec<usize> =
+                by.iter().map(|&l| if draw.below(5) == 0 { draw.below(3) } else { l }).collect();
+            Partition::from_labels(&labels).unwrap()
+        })
+        .collect();
+    let of = |l: &[usize]| Partition::from_labels(l).unwrap();
+    (Ensemble::new(members).unwrap(), of(&a), of(&b))
+}
+
+#[test]
+fn positions_are_those_of_the_definition() {
+    for (seed, missing, power) in [(1, 0.0, 1.0), (2, 0.3, 1.0), (3, 0.5, 2.0), (4, 0.0, 0.5)] {
+        let Planted { ensemble, .. } = planted(Seed(seed), &[9, 6, 4], 4, 0.3, missing).unwrap();
+        // Objects twice: microclusters count with their sizes.
+        let twice: Vec<usize> = (0..38).map(|i| i / 2).collect();
+        let ensemble = ensemble.select_objects(&twice).unwrap();
+        for weights in [vec![1.0; 4], vec![2.0, 0.0, 0.5, 1.0]] {
+            let embedding = Embedding::new(99)
+                .power(power)
+                .weights(&weights)
+                .fit(&ensemble, &())
+                .unwrap()
+                .output;
+            let expected = inner_products(&ensemble, &weights, power);
+            let place = |i| embedding.position(&ensemble, i).unwrap();
+            for i in 0..38 {
+                for j in 0..38 {
+                    let found = place(i).zip(place(j)).map_or(0.0, |(x, y)| x.dot(&y));
+                    assert!(
+                        (found - expected[[i, j]]).abs() < 1e-6,
+                        "seed {seed}: {found} {}",
+                        expected[[i, j]]
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_weight_is_that_many_members() {
+    let e = planted(Seed(7), &[20, 15, 9], 3, 0.2, 0.1).unwrap().ensemble;
+    let thrice = e.select(&[0, 1, 1, 1, 2]).unwrap();
+    let a = Embedding::new(9).weights(&[1.0, 3.0, 1.0]).fit(&e, &()).unwrap().output;
+    let b = Embedding::new(9).fit(&thrice, &()).unwrap().output;
+    for (i, j) in [(0, 1), (3, 30), (22, 40)] {
+        let inner = |e: &crate::ConsensusEmbedding, w: &Ensemble| {
+            e.position(w, i).unwrap().unwrap().dot(&e.position(w, j).unwrap().unwrap())
+        };
+        assert!((inner(&a, &e) - inner(&b, &thrice)).abs() < 1e-9);
+    }
+}
+
+/// The problem has one solution, whatever the batches.
+#[test]
+fn batches_end_where_all_links_at_once_do() {
+    let (e, _, truth) = two_ways(3, 150);
+    let all = links(&truth, 60, Seed(3));
+    let rule = MetricRule::new(3).tolerance(1e-12).max_iterations(5_000);
+    let at_once = followed(&rule, &e, &all);
+    let mut by_batch = rule.open(&e, &()).unwrap();
+    listed(&all).chunks(7).for_each(|batch| {
+        by_batch.follow(&e, batch, &()).unwrap();
+    });
+    let (a, b) = (at_once.metric(), by_batch.metric());
+    let size = a.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    assert!((&a - &b).iter().all(|d| d.abs() < 1e-4 * size));
+    assert_eq!(read(&at_once, &e, &all), read(&by_batch, &e, &all));
+}
+
+#[test]
+fn links_tell_which_of_two_ways_is_meant() {
+    for seed in 0..4 {
+        let (e, loud, meant) = two_ways(seed, 400);
+        let plain =
+            read(&MetricRule::new(3).open(&e, &()).unwrap(), &e, &Constraints::new(400).unwrap());
+        assert!(adjusted_rand(&plain, &meant).unwrap() < 0.1);
+        assert!(adjusted_rand(&plain, &loud).unwrap() > 0.6);
+        let told = links(&meant, 200, Seed(seed));
+        let metric = followed(&MetricRule::new(3), &e, &told);
+        let fit = metric.read_out(&e, &told, &()).unwrap();
+        assert_ne!(fit.output.method(), ReadOutMethod::Plain);
+        let found = fit.output.partition(&e, &()).unwrap();
+        let score = adjusted_rand(&found, &meant).unwrap();
+        assert!(score > 0.75, "seed {seed}: {score}");
+    }
+}
+
+#[test]
+fn more_links_do_not_make_it_worse() {
+    let mut mean = [0.0; 4];
+    for seed in 0..6 {
+        let (e, _, meant) = two_ways(20 + seed, 300);
+        let all = links(&meant, 400, Seed(seed));
+        let mut metric = MetricRule::new(3).open(&e, &()).unwrap();
+        let mut told = Constraints::new(300).unwrap();
+        for (mean, tier) in mean.iter_mut().zip([0, 50, 150, all.len()]) {
+            let new: Stream = all.iter().take(tier).skip(told.len()).collect();
+            new.iter().for_each(|&Pair { i, j, link: l }| told.add(i, j, l).unwrap());
+            metric.follow(&e, &new, &()).unwrap();
+            *mean += adjusted_rand(&read(&metric, &e, &told), &meant).unwrap() / 6.0;
+        }
+    }
+    assert!(mean.windows(2).all(|w| w[1] > w[0] - 0.01) && mean[3] > mean[0] + 0.6, "{mean:?}");
+}
+
+#[test]
+fn links_at_random_are_not_followed() {
+    let (mut lost, mut plainly) = (0.0, 0);
+    for seed in 0..8 {
+        let world = planted(Seed(seed), &[80, 60, 40, 20], 12, 0.25, 0.0).unwrap();
+        let mut wrong = Constraints::new(200).unwrap();
+        let mut draw = Seed(90 + seed).stream();
+        while wrong.len() < 60 {
+            let link = if draw.below(4) == 0 { Link::Must } else { Link::Cannot };
+            let _ = wrong.add(draw.below(200), draw.below(200), link);
+        }
+        let plain = MetricRule::new(4).open(&world.ensemble, &()).unwrap();
+        let nothing = Constraints::new(200).unwrap();
+        let metric = followed(&MetricRule::new(4), &world.ensemble, &wrong);
+        let reading = metric.read_out(&world.ensemble, &wrong, &()).unwrap().output.method();
+        plainly += usize::from(reading == ReadOutMethod::Plain);
+        // Linked objects go where they were said to go: the others count.
+        let free: Vec<usize> = (0..200)
+            .filter(|&i| wrong.iter().all(|Pair { i: a, j: b, .. }| a != i && b != i))
+            .collect();
+        let score = |p: Partition| {
+            adjusted_rand(&p.select(&free).unwrap(), &world.truth.select(&free).unwrap()).unwrap()
+        };
+        let (before, after) = (
+            score(read(&plain, &world.ensemble, &nothing)),
+            score(read(&metric, &world.ensemble, &wrong)),
+        );
+        lost += (before - after) / 8.0;
+    }
+    assert!(lost < 0.02 && plainly >= 6, "{lost} {plainly}");
+}
+
+#[test]
+fn labels_and_threads_change_no_bit() {
+    let world = planted(Seed(5), &[40, 30, 20], 8, 0.3, 0.1).unwrap();
+    let told = links(&world.truth, 80, Seed(5));
+    let rule = MetricRule::new(3);
+    let run = |e: &Ensemble| {
+        let metric = followed(&rule, e, &told);
+        (metric.to_bytes(), read(&metric, e, &told))
+    };
+    let expected = run(&world.ensemble);
+    let renamed = world
+        .ensemble
+        .members()
+        .iter()
+        .map(|p| Partition::from_fn(90, |i| p.label(i).map(|l| 1000 - 7 * l as u64)).unwrap())
+        .collect();
+    assert!(run(&Ensemble::new(renamed).unwrap()) == expected);
+    for threads in [1, 2, 3] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        assert!(pool.install(|| run(&world.ensemble)) == expected, "{threads} threads");
+    }
+}
+
+#[test]
+fn members_and_objects_in_another_order() {
+    let (e, _, meant) = two_ways(9, 240);
+    let told = links(&meant, 150, Seed(9));
+    let rule = MetricRule::new(3);
+    let found = read(&followed(&rule, &e, &told), &e, &told);
+    let turned = e.select(&(0..20).rev().collect::<Vec<_>>()).unwrap();
+    assert_eq!(read(&followed(&rule, &turned, &told), &turned, &told), found);
+    let mut order: Vec<usize> = (0..240).collect();
+    Seed(4).stream().shuffle(&mut order);
+    let moved = e.select_objects(&order).unwrap();
+    let mut place = vec![0; 240];
+    order.iter().enumerate().for_each(|(new, &old)| place[old] = new);
+    let mut renumbered = Constraints::new(240).unwrap();
+    told.iter().for_each(|Pair { i, j, link: l }| renumbered.add(place[i], place[j], l).unwrap());
+    let again = read(&followed(&rule, &moved, &renumbered), &moved, &renumbered);
+    // Other objects set the bounds and start k-means.
+    assert!(adjusted_rand(&again, &found.select(&order).unwrap()).unwrap() > 0.95);
+}
+
+#[test]
+fn linked_sets_stay_together_and_apart() {
+    let world = planted(Seed(6), &[50, 40, 30], 6, 0.4, 0.0).unwrap();
+    let told = links(&world.truth, 150, Seed(6));
+    let found =
+        read(&followed(&MetricRule::new(3), &world.ensemble, &told), &world.ensemble, &told);
+    let broken = |kind| {
+        let of_kind = told.iter().filter(|l| l.link == kind);
+        of_kind
+            .filter(|&Pair { i, j, .. }| (found.label(i) == found.label(j)) != (kind == Link::Must))
+            .count()
+    };
+    assert_eq!(broken(Link::Must), 0);
+    assert!(broken(Link::Cannot) <= 2, "{}", broken(Link::Cannot));
+}
+
+#[test]
+fn asked_objects_are_those_of_the_partition() {
+    let world = planted(Seed(8), &[50, 40, 30], 6, 0.3, 0.3).unwrap();
+    let told = links(&world.truth, 60, Seed(8));
+    let metric = followed(&MetricRule::new(3), &world.ensemble, &told);
+    let read = metric.read_out(&world.ensemble, &told, &()).unwrap().output;
+    let whole = read.partition(&world.ensemble, &()).unwrap();
+    let asked = read.labels(&world.ensemble, &(0..120).collect::<Vec<_>>()).unwrap();
+    let named = Partition::from_fn(120, |i| asked[i].map(|l| l as u64)).unwrap();
+    assert_eq!(named, whole);
+    assert_eq!(read.labels(&world.ensemble, &[120]).unwrap_err().kind(), ErrorKind::OutOfRange);
+}
+
+#[test]
+fn stored_and_resumed_with_the_same_bits() {
+    let (e, _, meant) = two_ways(11, 200);
+    let all = links(&meant, 120, Seed(11));
+    let rule = MetricRule::new(3);
+    let mut metric = rule.open(&e, &()).unwrap();
+    let mut told = Constraints::new(200).unwrap();
+    for (t, batch) in listed(&all).chunks(40).enumerate() {
+        batch.iter().for_each(|&Pair { i, j, link: l }| told.add(i, j, l).unwrap());
+        metric.follow(&e, batch, &()).unwrap();
+        let bytes = metric.to_bytes();
+        let resumed = ConsensusMetric::from_bytes(&bytes, &rule, &e, &told, &()).unwrap();
+        assert!(resumed == metric, "after batch {t}");
+        for end in [0, 7, bytes.len() / 2, bytes.len() - 1] {
+            let cut =
+                ConsensusMetric::from_bytes(&bytes[..end], &rule, &e, &told, &()).unwrap_err();
+            assert_eq!(cut.kind(), ErrorKind::Corrupt);
+        }
+        let mut long = bytes.clone();
+        long.push(0);
+        assert!(ConsensusMetric::from_bytes(&long, &rule, &e, &told, &()).is_err());
+        let mut odd = bytes;
+        let at = odd.len() - 8;
+        odd[at..].copy_from_slice(&f64::NAN.to_le_bytes());
+        let kind = ConsensusMetric::from_bytes(&odd, &rule, &e, &told, &()).unwrap_err().kind();
+        assert_eq!(kind, ErrorKind::Corrupt);
+        metric = resumed;
+    }
+    let at_once = {
+        let mut m = rule.open(&e, &()).unwrap();
+        listed(&all).chunks(40).for_each(|batch| {
+            m.follow(&e, batch, &()).unwrap();
+        });
+        m
+    };
+    assert!(at_once == metric);
+}
+
+#[test]
+fn small_and_odd_worlds() {
+    let one = Ensemble::from_array(ndarray::array![[0, 0]].view()).unwrap();
+    let none = Constraints::new(1).unwrap();
+    let metric = MetricRule::new(1).open(&one, &()).unwrap();
+    assert_eq!(read(&metric, &one, &none).to_signed(), [0]);
+    // Nobody labels anybody; nobody labels the last two.
+    let silent = Ensemble::from_array(ndarray::array![[-1], [-1]].view()).unwrap();
+    let mut told = Constraints::new(2).unwrap();
+    told.add(0, 1, Link::Must).unwrap();
+    let metric = followed(&MetricRule::new(2), &silent, &told);
+    assert_eq!(read(&metric, &silent, &told).to_signed(), [-1, -1]);
+    let some = Ensemble::from_array(
+        ndarray::array![[0, 0], [0, -1], [1, 1], [1, 1], [-1, -1], [-1, -1]].view(),
+    )
+    .unwrap();
+    let mut told = Constraints::new(6).unwrap();
+    for Pair { i, j, link, .. } in [
+        Pair::must_link(0, 4),
+        Pair::cannot_link(4, 5),
+        Pair::cannot_link(0, 2),
+        Pair::must_link(2, 3),
+    ] {
+        told.add(i, j, link).unwrap();
+    }
+    let metric = followed(&MetricRule::new(2), &some, &told);
+    assert_eq!(read(&metric, &some, &told).to_signed(), [0, 0, 1, 1, -1, -1]);
+    // Fewer kinds of objects than clusters, more dimensions than there are.
+    let few = Ensemble::from_array(ndarray::array![[0, 0], [0, 0], [1, 1], [1, 1]].view()).unwrap();
+    let mut told = Constraints::new(4).unwrap();
+    told.add(0, 1, Link::Must).unwrap();
+    told.add(0, 2, Link::Cannot).unwrap();
+    let metric = followed(&MetricRule::new(4).dimensions(500), &few, &told);
+    let fit = metric.partition(&few, &told, &()).unwrap();
+    assert_eq!(fit.output.to_signed(), [0, 0, 1, 1]);
+    assert!(metric.embedding().n_dimensions() <= 2);
+    // All equal.
+    let equal = Ensemble::from_array(Array2::<i32>::zeros((5, 3)).view()).unwrap();
+    let mut told = Constraints::new(5).unwrap();
+    told.add(0, 1, Link::Cannot).unwrap();
+    let metric = followed(&MetricRule::new(2), &equal, &told);
+    assert_eq!(read(&metric, &equal, &told).n_clusters(), 1);
+}
+
+struct Stopped;
+
+impl Observer for Stopped {
+    fn cancelled(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn errors_change_nothing() {
+    let world = planted(Seed(2), &[10, 8], 4, 0.2, 0.0).unwrap();
+    let (e, told) = (&world.ensemble, links(&world.truth, 20, Seed(2)));
+    let rule = MetricRule::new(2);
+    let mut metric = followed(&rule, e, &told);
+    let before = metric.clone();
+    assert_eq!(metric.follow(e, &[], &()).unwrap().links, 0);
+    assert!(metric == before);
+    let kind = |r: consilience_core::Result<MetricReport>| r.unwrap_err().kind();
+    assert_eq!(
+        kind(metric.follow(e, &[Pair::must_link(0, 1), Pair::must_link(0, 18)], &())),
+        ErrorKind::OutOfRange
+    );
+    assert_eq!(kind(metric.follow(e, &[Pair::must_link(0, 1)], &Stopped)), ErrorKind::Cancelled);
+    let other = e.select(&[0, 1]).unwrap();
+    assert_eq!(
+        kind(metric.follow(&other, &[Pair::must_link(0, 1)], &())),
+        ErrorKind::ShapeMismatch
+    );
+    let plain = || Array2::zeros((18, 0));
+    assert_eq!(kind(metric.grow(e, &[0], plain(), &told, &())), ErrorKind::ShapeMismatch);
+    let wide = e.select(&[0, 1, 2, 3, 0]).unwrap();
+    assert_eq!(kind(metric.grow(&wide, &[5], plain(), &told, &())), ErrorKind::OutOfRange);
+    for odd in [Array2::zeros((17, 1)), Array2::from_elem((18, 1), f32::NAN)] {
+        assert_eq!(kind(metric.grow(&wide, &[0], odd, &told, &())), ErrorKind::ShapeMismatch);
+    }
+    assert_eq!(
+        kind(metric.grow(&wide, &[0], plain(), &Constraints::new(18).unwrap(), &())),
+        ErrorKind::InvalidParameter
+    );
+    assert!(metric == before);
+    assert_eq!(metric.partition(e, &told, &Stopped).unwrap_err().kind(), ErrorKind::Cancelled);
+    for bad in [
+        MetricRule::new(0),
+        MetricRule::new(19),
+        rule.clone().dimensions(0),
+        rule.clone().power(f64::NAN),
+        rule.clone().slack(0.0),
+        rule.clone().folds(1),
+        rule.clone().restarts(0),
+        rule.clone().tolerance(0.0),
+        rule.clone().max_iterations(0),
+    ] {
+        assert_eq!(bad.open(e, &()).unwrap_err().kind(), ErrorKind::InvalidParameter, "{bad:?}");
+    }
+    for bad in [vec![1.0], vec![1.0, 1.0, 1.0, -1.0], vec![f64::NAN; 4], vec![0.0; 4]] {
+        assert!(Embedding::new(3).weights(&bad).fit(e, &()).is_err(), "{bad:?}");
+    }
+}
+
+/// Members that none of the first makes: grown ones must be believed, and resumed with the same
+/// bits.
+#[test]
+fn grown_members_join_where_they_know_more() {
+    let world = planted(Seed(13), &[60, 50, 40], 10, 0.9, 0.0).unwrap();
+    let told = links(&world.truth, 200, Seed(13));
+    let rule = MetricRule::new(3);
+    let mut metric = followed(&rule, &world.ensemble, &told);
+    let good = planted(Seed(13), &[60, 50, 40], 10, 0.1, 0.0).unwrap();
+    assert_eq!(good.truth, world.truth);
+    let mut all = world.ensemble.members().to_vec();
+    all.extend(good.ensemble.members().iter().cloned());
+    let joined = Ensemble::new(all).unwrap();
+    let left_out: Vec<usize> = (0..10).map(|u| u % 5).collect();
+    metric.grow(&joined, &left_out, Array2::zeros((joined.n_objects(), 0)), &told, &()).unwrap();
+    let fit = metric.read_out(&joined, &told, &()).unwrap().output;
+    assert_eq!(fit.method(), ReadOutMethod::MetricGrown);
+    let score = adjusted_rand(&fit.partition(&joined, &()).unwrap(), &world.truth).unwrap();
+    assert!(score > 0.9, "{score}");
+    let resumed =
+        ConsensusMetric::from_bytes(&metric.to_bytes(), &rule, &joined, &told, &()).unwrap();
+    assert!(resumed == metric);
+    // Grown again from nothing: as before.
+    metric.grow(&world.ensemble, &[], Array2::zeros((150, 0)), &told, &()).unwrap();
+    assert!(metric == followed(&rule, &world.ensemble, &told));
+}
+
+/// No member knows, but features do: all objects and a few asked ones are labelled by both, stored
+/// ones too.
+#[test]
+fn features_are_coordinates_beside_the_positions() {
+    let world = planted(Seed(14), &[60, 50, 40], 15, 0.8, 0.1).unwrap();
+    let told = links(&world.truth, 200, Seed(14));
+    let rule = MetricRule::new(3);
+    let base = world.ensemble.select(&(0..10).collect::<Vec<_>>()).unwrap();
+    let mut draw = Seed(15).stream();
+    let own = |i: usize, f| if world.truth.label(i) == Some(f) { 5.0 } else { 0.0 };
+    let features =
+        Array2::from_shape_fn((150, 4), |(i, f)| own(i, f) as f32 + draw.normal() as f32);
+    let left_out: Vec<usize> = (0..5).collect();
+    let read = |features: Array2<f32>| {
+        let mut metric = followed(&rule, &base, &told);
+        metric.grow(&world.ensemble, &left_out, features, &told, &()).unwrap();
+        let fit = metric.read_out_by(ReadOutMethod::MetricGrown, &world.ensemble, &()).unwrap();
+        (metric, fit.partition(&world.ensemble, &()).unwrap(), fit)
+    };
+    let (metric, found, fit) = read(features.clone());
+    let score = |p: &Partition| adjusted_rand(p, &world.truth).unwrap();
+    let (with, without) = (score(&found), score(&read(Array2::zeros((150, 0))).1));
+    assert!(with > 0.95 && without < 0.9, "{with} {without}");
+    let asked = fit.labels(&world.ensemble, &(0..150).collect::<Vec<_>>()).unwrap();
+    assert_eq!(Partition::from_fn(150, |i| asked[i].map(|l| l as u64)).unwrap(), found);
+    // Their unit does not matter, but for rounding.
+    assert_eq!(score(&read(features.mapv(|v| 1024.0 * v)).1), with);
+    let bytes = metric.to_bytes();
+    let resumed =
+        |bytes: &[u8]| ConsensusMetric::from_bytes(bytes, &rule, &world.ensemble, &told, &());
+    assert!(resumed(&bytes).unwrap() == metric);
+    let first = 8 * (3 + left_out.len());
+    for (at, bad) in [(first, u64::MAX.to_le_bytes()), (first + 8, [0xff; 8])] {
+        let mut odd = bytes.clone();
+        odd[at..at + 8].copy_from_slice(&bad);
+        assert_eq!(resumed(&odd).unwrap_err().kind(), ErrorKind::Corrupt);
+    }
+}

@@ -1,0 +1,351 @@
+use consilience_core::{
+    ConsensusFunction, Constraints, Ensemble, Error, MemoryBudget, Observer, Pair, Partition,
+    Result, Seed,
+};
+use consilience_simplex::{
+    AlignmentReference, InitialWeights, Questions, UpdateReport, UpdateRule, WeightUpdater,
+    WeightUpdaterSetup,
+};
+use consilience_walk::Diffusion;
+
+use crate::consensus_metric::ConsensusMetric;
+use crate::metric_rule::MetricRule;
+
+/// Objects that a reference for the alignment is made from at most.
+const SAMPLE: usize = 4096;
+
+/// A clustering that follows a stream of must-links and cannot-links at interactive speed.
+///
+/// Two things follow the links of a batch: one weight per member of the ensemble
+/// ([`WeightUpdater`], read by [`by_weights`](Updater::by_weights)), and a metric on the ensemble's
+/// embedding ([`MetricRule`]). An update costs the same for a thousand objects and for ten million;
+/// objects get their labels when they are read out. [`partition`](Updater::partition) is the default
+/// read-out: by the metric where cross-validation on the links supports it, else the plain
+/// consensus. Use a [`ConsensusFunction`] where no links come.
+///
+/// ```
+/// use consilience_core::{Ensemble, Pair, Seed};
+/// use consilience_follow::Updater;
+/// use ndarray::Array2;
+///
+/// // Three members group by i % 2, two by whether i % 4 > 1; the links mean the latter.
+/// let meant = |i: usize| i % 4 / 2;
+/// let label = |(i, u)| if u < 3 { i % 2 } else { meant(i) } as u32;
+/// let ensemble = Ensemble::from_array(Array2::from_shape_fn((64, 5), label).view())?;
+/// let mut updater = Updater::new(ensemble, 2)?;
+/// let mut draw = Seed(1).stream();
+/// let batch: Vec<Pair> = (0..40)
+///     .map(|_| (draw.below(64), draw.below(64)))
+///     .map(|(i, j)| match meant(i) == meant(j) {
+///         true => Pair::must_link(i, j),
+///         false => Pair::cannot_link(i, j),
+///     })
+///     .collect();
+/// updater.update(&batch)?;
+/// assert_eq!(&updater.partition()?, &updater.ensemble().members()[3]);
+/// // A link that contradicts those so far is refused with the chain, and nothing has changed.
+/// let known = updater.constraints().len();
+/// let Pair { i, j, .. } = batch[0];
+/// let error = match meant(i) == meant(j) {
+///     true => updater.update(&[Pair::cannot_link(i, j)]),
+///     false => updater.update(&[Pair::must_link(i, j)]),
+/// };
+/// assert!(error.is_err() && updater.constraints().len() == known);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// An update costs as [`WeightUpdater::update`], and as [`ConsensusMetric::follow`] once the metric
+/// is open; nothing in n. A clone shares the labels.
+///
+/// # References
+/// Weights: Yi, Zhang, Yang, Liu, Wang 2015, "An Efficient Semi-supervised Clustering Algorithm with
+/// Sequential Constraints" (SCSC); Yi 2014, "Semi-supervised Clustering by Convex Searching" (CCCS).
+/// The metric, new members from features, and the states are ours.
+#[doc(alias = "SCSC")]
+#[doc(alias = "CCCS")]
+#[doc(alias = "online")]
+#[doc(alias = "incremental")]
+#[doc(alias = "semi-supervised")]
+#[doc(alias = "active learning")]
+#[derive(Clone, Debug)]
+pub struct Updater {
+    pub(crate) weights: WeightUpdater,
+    pub(crate) metric_rule: MetricRule,
+    /// Opened when it is first needed; dropped where objects or members change.
+    pub(crate) metric: Option<ConsensusMetric>,
+}
+
+/// How to open an [`Updater`]: number of clusters, reference, start, rules and budgets.
+///
+/// ```
+/// use consilience_core::Ensemble;
+/// use consilience_follow::{AdditiveUpdate, InitialWeights, UpdaterSetup};
+/// use ndarray::array;
+///
+/// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 1]].view())?;
+/// let updater = UpdaterSetup::new(2)
+///     .start(InitialWeights::Given(vec![3.0, 1.0]))
+///     .rule(AdditiveUpdate::default())
+///     .updater(ensemble)?;
+/// assert_eq!(updater.by_weights().weights(), vec![0.75, 0.25]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct UpdaterSetup {
+    clusters: usize,
+    reference: AlignmentReference,
+    weights: WeightUpdaterSetup,
+    metric_rule: MetricRule,
+}
+
+impl UpdaterSetup {
+    /// r common clusters, as many for the metric, and every default.
+    pub fn new(clusters: usize) -> Self {
+        UpdaterSetup {
+            clusters,
+            reference: AlignmentReference::default(),
+            weights: WeightUpdaterSetup::new(clusters),
+            metric_rule: MetricRule::new(clusters),
+        }
+    }
+
+    /// What the members are aligned to. Default [`AlignmentReference::Medoid`]; where no member has
+    /// r clusters, the diffusion consensus of at most 4,096 evenly spaced objects ([`Diffusion`]).
+    pub fn reference(mut self, reference: AlignmentReference) -> Self {
+        self.reference = reference;
+        self
+    }
+
+    /// Where the weights start. Default [`InitialWeights::Uniform`], 1/m each.
+    pub fn start(mut self, start: InitialWeights) -> Self {
+        self.weights = self.weights.start(start);
+        self
+    }
+
+    /// How the weights follow links. Default [`ExactUpdate`](crate::ExactUpdate).
+    pub fn rule(mut self, rule: impl Into<UpdateRule>) -> Self {
+        self.weights = self.weights.rule(rule);
+        self
+    }
+
+    /// How the metric is learned and used. Default [`MetricRule::new`] for the same number of
+    /// clusters.
+    pub fn metric_rule(mut self, rule: MetricRule) -> Self {
+        self.metric_rule = rule;
+        self
+    }
+
+    /// How much memory an update or a read-out by weights may allocate. Default 8 GiB.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.weights = self.weights.memory_budget(budget);
+        self
+    }
+
+    /// How much memory the second copy of the labels may take; see
+    /// [`WeightUpdaterSetup::label_copy`]. Default 300 MB; 0 for never.
+    pub fn label_copy(mut self, budget: MemoryBudget) -> Self {
+        self.weights = self.weights.label_copy(budget);
+        self
+    }
+
+    /// Aligns the members and opens the updater, which takes the ensemble over without copying it
+    /// ([`Updater::into_ensemble`] gives it back).
+    ///
+    /// # Complexity
+    /// As [`WeightUpdaterSetup::updater`].
+    ///
+    /// # Errors
+    /// As [`WeightUpdaterSetup::updater`], and
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a metric
+    /// rule out of range.
+    pub fn updater(&self, ensemble: Ensemble) -> Result<Updater> {
+        self.updater_observed(ensemble, &())
+    }
+
+    /// As [`UpdaterSetup::updater`], with cancellation.
+    ///
+    /// # Errors
+    /// As [`UpdaterSetup::updater`], and
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    pub fn updater_observed(&self, ensemble: Ensemble, observer: &dyn Observer) -> Result<Updater> {
+        ensemble.check_clusters(self.clusters)?;
+        self.metric_rule.check()?;
+        ensemble.check_clusters(self.metric_rule.n_clusters())?;
+        let setup = match self.consensus_reference(&ensemble, observer)? {
+            Some(made) => self.weights.clone().reference(AlignmentReference::Given(made)),
+            None => self.weights.clone().reference(self.reference.clone()),
+        };
+        Ok(Updater {
+            weights: setup.updater_observed(ensemble, observer)?,
+            metric_rule: self.metric_rule.clone(),
+            metric: None,
+        })
+    }
+
+    /// The diffusion consensus of some objects, where the medoid is asked for and no member has r
+    /// clusters.
+    fn consensus_reference(
+        &self,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> Result<Option<Partition>> {
+        let candidates = ensemble.members().iter().any(|p| p.n_clusters() == self.clusters);
+        if candidates || self.reference != AlignmentReference::Medoid {
+            return Ok(None);
+        }
+        let n = ensemble.n_objects();
+        let count = n.min(SAMPLE);
+        let sample: Vec<usize> =
+            (0..count).map(|s| (s as u128 * n as u128 / count as u128) as usize).collect();
+        let few = ensemble.select_objects(&sample)?;
+        let consensus = Diffusion::new(self.clusters.min(count)).fit(&few, observer)?.output;
+        let mut labels = vec![None; n];
+        for (&i, label) in sample.iter().zip(consensus.iter()) {
+            labels[i] = label.map(|l| l as u32);
+        }
+        let made = Partition::from_labels(&labels)?;
+        Ok((made.n_clusters() > 0).then_some(made))
+    }
+}
+
+impl Updater {
+    /// An updater over r common clusters with every default; [`UpdaterSetup`] has the options.
+    ///
+    /// # Errors
+    /// As [`UpdaterSetup::updater`].
+    pub fn new(ensemble: Ensemble, clusters: usize) -> Result<Self> {
+        UpdaterSetup::new(clusters).updater(ensemble)
+    }
+
+    /// Follows a batch of links, all of it or nothing.
+    ///
+    /// Links that are known already, in this batch or from an earlier one, change nothing. A link
+    /// that only follows from others still counts. The report is that of the weights.
+    ///
+    /// # Errors
+    /// As [`WeightUpdater::update`]; the updater is then exactly as before.
+    ///
+    /// # Complexity
+    /// As the [`UpdateRule`], and as [`ConsensusMetric::follow`] where the metric is open; nothing
+    /// in n.
+    pub fn update(&mut self, batch: &[Pair]) -> Result<UpdateReport> {
+        self.update_observed(batch, &())
+    }
+
+    /// As [`Updater::update`], with cancellation.
+    ///
+    /// # Errors
+    /// As [`Updater::update`], and
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled); the updater is then
+    /// exactly as before.
+    pub fn update_observed(
+        &mut self,
+        batch: &[Pair],
+        observer: &dyn Observer,
+    ) -> Result<UpdateReport> {
+        let metric = &mut self.metric;
+        self.weights.update_together(batch, observer, |ensemble, links| match metric {
+            Some(metric) => metric.follow(ensemble, links, observer).map(drop),
+            None => Ok(()),
+        })
+    }
+
+    /// The weights of the members and what is read out by them alone: their clustering, soft
+    /// memberships, labels of a few objects, k-means on the memberships, violated links.
+    ///
+    /// ```
+    /// use consilience_core::{Ensemble, Pair};
+    /// use consilience_follow::Updater;
+    /// use ndarray::array;
+    ///
+    /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 0], [1, 1]].view())?;
+    /// let mut updater = Updater::new(ensemble, 2)?;
+    /// updater.update(&[Pair::must_link(0, 1), Pair::cannot_link(0, 2)])?;
+    /// let by_weights = updater.by_weights();
+    /// assert!(by_weights.weights()[0] > 0.7);
+    /// assert_eq!(by_weights.partition()?.to_signed(), vec![0, 0, 1, 1]);
+    /// assert_eq!(by_weights.memberships()?.n_clusters(), 2);
+    /// # Ok::<(), consilience_core::Error>(())
+    /// ```
+    #[doc(alias = "gamma")]
+    pub fn by_weights(&self) -> &WeightUpdater {
+        &self.weights
+    }
+
+    /// Pairs and objects to ask about next; see [`WeightUpdater::next_questions`].
+    ///
+    /// # Errors
+    /// As [`WeightUpdater::next_questions`].
+    #[doc(alias = "active learning")]
+    pub fn next_questions(&self, count: usize, seed: Seed) -> Result<Questions> {
+        self.weights.next_questions(count, seed)
+    }
+
+    /// Changes how the weights follow the links to come.
+    ///
+    /// # Errors
+    /// As [`WeightUpdater::set_rule`].
+    pub fn set_rule(&mut self, rule: impl Into<UpdateRule>) -> Result<()> {
+        self.weights.set_rule(rule)
+    }
+
+    /// Sets the weights; see [`WeightUpdater::set_weights`].
+    ///
+    /// # Errors
+    /// As [`WeightUpdater::set_weights`].
+    pub fn set_weights(&mut self, weights: &[f64]) -> Result<()> {
+        self.weights.set_weights(weights)
+    }
+
+    /// Changes how much memory an update or a read-out by weights may allocate. Default 8 GiB; a
+    /// state that was stored comes back with the default.
+    pub fn set_memory_budget(&mut self, budget: MemoryBudget) {
+        self.weights.set_memory_budget(budget);
+    }
+
+    /// Changes how much memory the second copy of the labels may take. Default 300 MB; a state that
+    /// was stored comes back with the default.
+    pub fn set_label_copy(&mut self, budget: MemoryBudget) {
+        self.weights.set_label_copy(budget);
+    }
+
+    /// The members.
+    pub fn ensemble(&self) -> &Ensemble {
+        self.weights.ensemble()
+    }
+
+    /// Gives the ensemble back.
+    pub fn into_ensemble(self) -> Ensemble {
+        self.weights.into_ensemble()
+    }
+
+    /// Number of common clusters, r.
+    pub fn n_clusters(&self) -> usize {
+        self.weights.n_clusters()
+    }
+
+    /// All links so far.
+    pub fn constraints(&self) -> &Constraints {
+        self.weights.constraints()
+    }
+
+    /// Batches that brought something new.
+    pub fn n_batches(&self) -> u64 {
+        self.weights.n_batches()
+    }
+
+    /// Numbers of the members that were grown; none where no metric is open.
+    pub(crate) fn grown(&self) -> std::ops::Range<usize> {
+        let all = self.ensemble().n_members();
+        self.metric.as_ref().map_or(all, ConsensusMetric::n_members)..all
+    }
+
+    pub(crate) fn check_member(&self, member: usize) -> Result<()> {
+        let m = self.ensemble().n_members();
+        if member >= m {
+            return Err(Error::out_of_range(format!("member {member} of {m}")));
+        }
+        Ok(())
+    }
+}
