@@ -3,12 +3,12 @@
 use std::hint::black_box;
 use std::time::Duration;
 
+use consilience::constrained::{Fpc, Nnc};
+use consilience::core::ConstrainedClusterer;
+use consilience::metric::{MetricLearner, RsdDiagonal, RsdFull};
 use consilience::ndarray::{Array2, ArrayView2};
 use consilience::num::Float;
-use consilience::{
-    ConstrainedClusterer, Features, Fpc, MetricLearner, Nnc, RsdDiagonal, RsdFull, Seed,
-    SideInformation,
-};
+use consilience::{Features, Seed, SideInformation};
 use criterion::{Criterion, criterion_group, criterion_main};
 use rayon::prelude::*;
 
@@ -66,10 +66,10 @@ fn clusterers(c: &mut Criterion) {
         [("f64", Features::from(x.view())), ("f32", Features::from(narrow.view()))]
     {
         group.bench_function(format!("FPC, {name}"), |b| {
-            b.iter(|| Fpc::new().fit_clustering(features, K, Seed(1), &()).unwrap())
+            b.iter(|| Fpc::new(K).seed(Seed(1)).fit_clustering(features, &()).unwrap())
         });
         group.bench_function(format!("NNC, {name}"), |b| {
-            b.iter(|| Nnc::new().fit(features, K, &side, Seed(1), &()).unwrap())
+            b.iter(|| Nnc::new(K).seed(Seed(1)).fit(features, &side, &()).unwrap())
         });
     }
     group.finish();

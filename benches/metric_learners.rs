@@ -4,11 +4,11 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 
+use consilience::constrained::{Ccskl, CopKMeans, MpckMeans, PckMeans, Pmmc, SeededKMeans};
+use consilience::core::ConstrainedClusterer;
+use consilience::metric::{Dca, Itml, Lmnn, MetricLearner, Mmc, Rca};
 use consilience::ndarray::Array2;
-use consilience::{
-    Ccskl, ConstrainedClusterer, CopKMeans, Dca, Itml, Lmnn, MetricLearner, Mmc, MpckMeans,
-    PckMeans, Pmmc, Rca, Seed, SeededKMeans, SideInformation,
-};
+use consilience::{Seed, SideInformation};
 
 fn world(d: usize) -> (Array2<f64>, SideInformation) {
     let mut s = Seed(1).stream();
@@ -43,21 +43,21 @@ fn learners(c: &mut Criterion) {
 
 fn clusterers(c: &mut Criterion) {
     let methods: [(&str, Box<dyn ConstrainedClusterer>); 8] = [
-        ("seeded-kmeans", Box::new(SeededKMeans::new())),
-        ("constrained-kmeans", Box::new(SeededKMeans::constrained())),
-        ("cop-kmeans", Box::new(CopKMeans::new())),
-        ("pck-means", Box::new(PckMeans::new())),
-        ("mpck-means", Box::new(MpckMeans::new())),
-        ("mpck-means-full", Box::new(MpckMeans::new().per_cluster(true).full(true))),
-        ("ccskl", Box::new(Ccskl::new())),
-        ("pmmc", Box::new(Pmmc::new())),
+        ("seeded-kmeans", Box::new(SeededKMeans::new(10))),
+        ("constrained-kmeans", Box::new(SeededKMeans::constrained(10))),
+        ("cop-kmeans", Box::new(CopKMeans::new(10))),
+        ("pck-means", Box::new(PckMeans::new(10))),
+        ("mpck-means", Box::new(MpckMeans::new(10))),
+        ("mpck-means-full", Box::new(MpckMeans::new(10).per_cluster(true).full(true))),
+        ("ccskl", Box::new(Ccskl::new(10))),
+        ("pmmc", Box::new(Pmmc::new(10))),
     ];
     let (x, side) = world(16);
     let mut group = c.benchmark_group("clusterer-2000x16");
     group.sample_size(10);
     for (name, method) in &methods {
         group.bench_function(*name, |b| {
-            b.iter(|| black_box(method.fit(x.view().into(), 10, &side, Seed(0), &())))
+            b.iter(|| black_box(method.fit(x.view().into(), &side, &())))
         });
     }
 }

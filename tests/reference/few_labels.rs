@@ -3,12 +3,13 @@
 
 use std::path::PathBuf;
 
-use consilience::ndarray::{Array1, Array2};
-use consilience::{
-    Ccskl, ConstrainedClusterer, CopKMeans, Fpc, Itml, MetricLearner, Mmc, MpckMeans, Nnc,
-    Partition, PckMeans, Pmmc, Rca, Result, RsdDiagonal, RsdFull, Seed, SeededKMeans,
-    SideInformation, cluster_under, scores,
+use consilience::constrained::{
+    Ccskl, CopKMeans, Fpc, MpckMeans, Nnc, PckMeans, Pmmc, SeededKMeans, UnderMetric,
 };
+use consilience::core::ConstrainedClusterer;
+use consilience::metric::{Itml, MetricLearner, Mmc, Rca, RsdDiagonal, RsdFull};
+use consilience::ndarray::{Array1, Array2};
+use consilience::{Partition, Result, Seed, SideInformation, scores};
 use ndarray_npy::NpzReader;
 
 #[path = "shared_data.rs"]
@@ -44,54 +45,56 @@ pub(crate) const SETS: [Set; 11] = [
     set("yeast", 5, [0.291, 0.681, 0.461, 0.679]),
 ];
 
+/// A clusterer into so many clusters.
+type Make = fn(usize, Seed) -> Box<dyn ConstrainedClusterer>;
+
 /// A column of the table: a clusterer, perhaps under a learned metric.
 pub(crate) struct Method {
     pub(crate) name: &'static str,
-    clusterer: Box<dyn ConstrainedClusterer>,
+    clusterer: Make,
     metric: Option<Box<dyn MetricLearner>>,
 }
 
 impl Method {
-    fn plain(name: &'static str, clusterer: impl ConstrainedClusterer + 'static) -> Self {
-        Method { name, clusterer: Box::new(clusterer), metric: None }
+    fn plain(name: &'static str, clusterer: Make) -> Self {
+        Method { name, clusterer, metric: None }
     }
 
-    fn under(
-        name: &'static str,
-        metric: impl MetricLearner + 'static,
-        clusterer: impl ConstrainedClusterer + 'static,
-    ) -> Self {
-        Method { name, clusterer: Box::new(clusterer), metric: Some(Box::new(metric)) }
+    fn under(name: &'static str, metric: impl MetricLearner + 'static, clusterer: Make) -> Self {
+        Method { name, clusterer, metric: Some(Box::new(metric)) }
     }
 
     pub(crate) fn run(&self, data: &Data, side: &SideInformation, seed: Seed) -> Result<Partition> {
-        let (x, k) = (data.x.view().into(), data.truth.n_clusters());
+        let x = data.x.view().into();
+        let clusterer = (self.clusterer)(data.truth.n_clusters(), seed);
         let found = match &self.metric {
-            Some(metric) => cluster_under(&**metric, &*self.clusterer, x, k, side, seed, &())?,
-            None => self.clusterer.fit(x, k, side, seed, &())?,
+            Some(metric) => UnderMetric::new(metric, clusterer).cluster(x, side)?,
+            None => clusterer.cluster(x, side)?,
         };
-        Ok(found.output.partition)
+        Ok(found.partition)
     }
 }
 
 /// The columns; a further method is a further line. The first four stand beside the paper's.
 pub(crate) fn methods() -> Vec<Method> {
     vec![
-        Method::plain("FPC", Fpc::new()),
-        Method::plain("NNC", Nnc::new()),
-        Method::under("FPC diagonal", RsdDiagonal::new(), Fpc::new()),
-        Method::under("NNC diagonal", RsdDiagonal::new(), Nnc::new()),
-        Method::under("NNC full", RsdFull::new(), Nnc::new()),
-        Method::plain("seeded", SeededKMeans::new()),
-        Method::plain("constrained", SeededKMeans::constrained()),
-        Method::plain("COP-KMeans", CopKMeans::new()),
-        Method::plain("PCK-Means", PckMeans::new()),
-        Method::plain("MPCK-Means", MpckMeans::new()),
-        Method::plain("CCSKL", Ccskl::new()),
-        Method::plain("PMMC", Pmmc::new()),
-        Method::under("PCK MMC diag", Mmc::new().diagonal(true), PckMeans::new()),
-        Method::under("PCK RCA", Rca::new(), PckMeans::new()),
-        Method::under("PCK ITML", Itml::new(), PckMeans::new()),
+        Method::plain("FPC", |k, s| Box::new(Fpc::new(k).seed(s))),
+        Method::plain("NNC", |k, s| Box::new(Nnc::new(k).seed(s))),
+        Method::under("FPC diagonal", RsdDiagonal::new(), |k, s| Box::new(Fpc::new(k).seed(s))),
+        Method::under("NNC diagonal", RsdDiagonal::new(), |k, s| Box::new(Nnc::new(k).seed(s))),
+        Method::under("NNC full", RsdFull::new(), |k, s| Box::new(Nnc::new(k).seed(s))),
+        Method::plain("seeded", |k, s| Box::new(SeededKMeans::new(k).seed(s))),
+        Method::plain("constrained", |k, s| Box::new(SeededKMeans::constrained(k).seed(s))),
+        Method::plain("COP-KMeans", |k, s| Box::new(CopKMeans::new(k).seed(s))),
+        Method::plain("PCK-Means", |k, s| Box::new(PckMeans::new(k).seed(s))),
+        Method::plain("MPCK-Means", |k, s| Box::new(MpckMeans::new(k).seed(s))),
+        Method::plain("CCSKL", |k, s| Box::new(Ccskl::new(k).seed(s))),
+        Method::plain("PMMC", |k, s| Box::new(Pmmc::new(k).seed(s))),
+        Method::under("PCK MMC diag", Mmc::new().diagonal(true), |k, s| {
+            Box::new(PckMeans::new(k).seed(s))
+        }),
+        Method::under("PCK RCA", Rca::new(), |k, s| Box::new(PckMeans::new(k).seed(s))),
+        Method::under("PCK ITML", Itml::new(), |k, s| Box::new(PckMeans::new(k).seed(s))),
     ]
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn colour(
     core.iter().for_each(|&v| in_core[v] = true);
     let mut steps = 0;
     for part in components(neighbours, &core, &in_core) {
-        search(neighbours, &part, &in_core, k, &cost, limit, &mut steps, &mut colour)?;
+        Search::new(neighbours, &part, k, &cost).run(limit, &mut steps, &mut colour)?;
     }
     for &v in peeled.iter().rev() {
         let mut taken = vec![false; k];
@@ -92,100 +92,144 @@ struct Level {
     left: Vec<usize>,
 }
 
-#[allow(clippy::too_many_arguments)]
-fn search(
-    neighbours: &[Vec<usize>],
-    part: &[usize],
-    in_core: &[bool],
+/// The search for the colours of one connected part of the core.
+struct Search<'a, C> {
+    neighbours: &'a [Vec<usize>],
+    part: &'a [usize],
+    /// Number of a node within the part.
+    number: Vec<usize>,
     k: usize,
-    cost: &impl Fn(usize, usize) -> f64,
-    limit: usize,
-    steps: &mut usize,
-    colour: &mut [usize],
-) -> Result<()> {
-    // How many neighbours of a node have each colour; nodes are numbered within the part.
-    let mut number = vec![usize::MAX; neighbours.len()];
-    part.iter().enumerate().for_each(|(p, &v)| number[v] = p);
-    let mut taken = vec![0u32; part.len() * k];
-    let mut open = vec![k; part.len()];
-    let mut used = vec![0usize; k];
-    let mut path: Vec<Level> = Vec::new();
-    let choose = |colour: &[usize], open: &[usize], taken: &[u32], used: &[usize]| {
-        let next = part
-            .iter()
-            .enumerate()
-            .filter(|&(_, &v)| colour[v] == usize::MAX)
-            .min_by_key(|&(p, &v)| (open[p], std::cmp::Reverse(neighbours[v].len())))?;
+    cost: &'a C,
+    /// How many neighbours of a node have each colour.
+    taken: Vec<u32>,
+    /// Colours that no neighbour of a node has.
+    open: Vec<usize>,
+    /// Nodes of each colour.
+    used: Vec<usize>,
+    path: Vec<Level>,
+}
+
+impl<'a, C: Fn(usize, usize) -> f64> Search<'a, C> {
+    fn new(neighbours: &'a [Vec<usize>], part: &'a [usize], k: usize, cost: &'a C) -> Self {
+        let mut number = vec![usize::MAX; neighbours.len()];
+        part.iter().enumerate().for_each(|(p, &v)| number[v] = p);
+        Search {
+            neighbours,
+            part,
+            number,
+            k,
+            cost,
+            taken: vec![0; part.len() * k],
+            open: vec![k; part.len()],
+            used: vec![0; k],
+            path: Vec::new(),
+        }
+    }
+
+    /// Colours the part; `steps` counts on, up to `limit`.
+    fn run(&mut self, limit: usize, steps: &mut usize, colour: &mut [usize]) -> Result<()> {
+        while let Some(level) = self.choose(colour) {
+            self.path.push(level);
+            self.advance(limit, steps, colour)?;
+        }
+        Ok(())
+    }
+
+    /// The node with the fewest colours left.
+    fn choose(&self, colour: &[usize]) -> Option<Level> {
+        let next =
+            self.part.iter().enumerate().filter(|&(_, &v)| colour[v] == usize::MAX).min_by_key(
+                |&(p, &v)| (self.open[p], std::cmp::Reverse(self.neighbours[v].len())),
+            )?;
         let (p, &node) = next;
-        let mut left: Vec<usize> = (0..k).filter(|&c| taken[p * k + c] == 0).collect();
-        left.sort_by(|&a, &b| cost(node, b).total_cmp(&cost(node, a)));
+        let mut left: Vec<usize> =
+            (0..self.k).filter(|&c| self.taken[p * self.k + c] == 0).collect();
+        left.sort_by(|&a, &b| (self.cost)(node, b).total_cmp(&(self.cost)(node, a)));
         // Of the colours not used yet, the cheapest alone.
-        let fresh = left.iter().rposition(|&c| used[c] == 0);
+        let fresh = left.iter().rposition(|&c| self.used[c] == 0);
         let mut at = 0;
         left.retain(|&c| {
             at += 1;
-            used[c] > 0 || Some(at - 1) == fresh
+            self.used[c] > 0 || Some(at - 1) == fresh
         });
         Some(Level { node, left })
-    };
-    let mut next = choose(colour, &open, &taken, &used);
-    loop {
-        match next.take() {
-            None => return Ok(()),
-            Some(level) => path.push(level),
-        }
-        // Colour the last node of the path, going back while it has no colour left.
+    }
+
+    /// Colours the last node of the path, and goes back while it has no colour left.
+    fn advance(&mut self, limit: usize, steps: &mut usize, colour: &mut [usize]) -> Result<()> {
         loop {
-            let Some(level) = path.last_mut() else {
-                return Err(Error::new(
-                    ErrorKind::Contradiction,
-                    format!(
-                        "{k} clusters cannot satisfy the cannot-links: among the {} sets around object set {} every assignment breaks one (proven in {steps} steps)",
-                        part.len(),
-                        part[0]
-                    ),
-                ));
-            };
-            let v = level.node;
-            let p = number[v];
-            if colour[v] != usize::MAX {
-                let c = std::mem::replace(&mut colour[v], usize::MAX);
-                used[c] -= 1;
-                for &u in neighbours[v].iter().filter(|&&u| in_core[u]) {
-                    let q = number[u];
-                    taken[q * k + c] -= 1;
-                    open[q] += usize::from(taken[q * k + c] == 0);
-                }
-            }
-            debug_assert!(p < part.len());
-            let Some(c) = level.left.pop() else {
-                path.pop();
+            let Some(level) = self.path.last_mut() else { return Err(self.impossible(*steps)) };
+            let (v, next) = (level.node, level.left.pop());
+            self.clear(v, colour);
+            let Some(c) = next else {
+                self.path.pop();
                 continue;
             };
             *steps += 1;
             if *steps > limit {
-                return Err(Error::new(
-                    ErrorKind::TooLarge,
-                    format!(
-                        "{limit} steps found no assignment to {k} clusters that satisfies the cannot-links, and no proof that there is none; raise the search limit, or use a method with penalties"
-                    ),
-                ));
+                return Err(undecided(limit, self.k));
             }
-            colour[v] = c;
-            used[c] += 1;
-            let mut dead = false;
-            for &u in neighbours[v].iter().filter(|&&u| in_core[u]) {
-                let q = number[u];
-                open[q] -= usize::from(taken[q * k + c] == 0);
-                taken[q * k + c] += 1;
-                dead |= open[q] == 0 && colour[u] == usize::MAX;
-            }
-            if !dead {
-                break;
+            if self.set(v, c, colour) {
+                return Ok(());
             }
         }
-        next = choose(colour, &open, &taken, &used);
     }
+
+    /// Takes a node's colour away, where it has one.
+    fn clear(&mut self, v: usize, colour: &mut [usize]) {
+        let c = std::mem::replace(&mut colour[v], usize::MAX);
+        if c == usize::MAX {
+            return;
+        }
+        self.used[c] -= 1;
+        for &u in &self.neighbours[v] {
+            let q = self.number[u];
+            if q != usize::MAX {
+                self.taken[q * self.k + c] -= 1;
+                self.open[q] += usize::from(self.taken[q * self.k + c] == 0);
+            }
+        }
+    }
+
+    /// Colours a node; whether every neighbour has a colour left.
+    fn set(&mut self, v: usize, c: usize, colour: &mut [usize]) -> bool {
+        colour[v] = c;
+        self.used[c] += 1;
+        let mut alive = true;
+        for &u in &self.neighbours[v] {
+            let q = self.number[u];
+            if q != usize::MAX {
+                self.open[q] -= usize::from(self.taken[q * self.k + c] == 0);
+                self.taken[q * self.k + c] += 1;
+                alive &= self.open[q] > 0 || colour[u] != usize::MAX;
+            }
+        }
+        alive
+    }
+
+    fn impossible(&self, steps: usize) -> Error {
+        Error::new(
+            ErrorKind::Contradiction,
+            format!(
+                "{} clusters cannot satisfy the cannot-links: among the {} sets around object set \
+                 {} every assignment breaks one (proven in {steps} steps)",
+                self.k,
+                self.part.len(),
+                self.part[0]
+            ),
+        )
+    }
+}
+
+fn undecided(limit: usize, k: usize) -> Error {
+    Error::new(
+        ErrorKind::TooLarge,
+        format!(
+            "{limit} steps found no assignment to {k} clusters that satisfies the cannot-links, \
+             and no proof that there is none; raise the search limit, or use a method with \
+             penalties"
+        ),
+    )
 }
 
 /// Lowers the total cost by swapping two colours along a Kempe chain (all nodes reached from one

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use consilience_core::SideInformation;
 use consilience_core::{
     BaseClusterer, Constraints, Error, Features, Fit, Observer, Pair, Partition, Report, Result,
-    Seed,
+    Seed, SideInformation,
 };
 use consilience_metric::{Itml, LinearMap, MetricLearner};
 use consilience_num::svd::{SvdOptions, truncated_svd};

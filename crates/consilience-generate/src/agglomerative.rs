@@ -1,12 +1,13 @@
 use consilience_core::{
     BaseClusterer, Features, Fit, Linkage, MemoryBudget, Observer, Partition, Report, Result, Seed,
+    Watch,
 };
 use kodama::Method;
 use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::distinct::Distinct;
-use crate::input::{Watch, check, finish, unit_table};
+use crate::input::{finish, unit_table};
 
 /// Agglomerative clustering: joins the two closest clusters until k are left.
 ///
@@ -52,7 +53,7 @@ impl Agglomerative {
         Agglomerative { linkage, budget: MemoryBudget::default() }
     }
 
-    /// Most memory for the distances.
+    /// How much memory the distances may take. Default 8 GiB.
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self
@@ -69,6 +70,10 @@ impl BaseClusterer for Agglomerative {
         }
     }
 
+    fn set_memory_budget(&mut self, budget: MemoryBudget) {
+        self.budget = budget;
+    }
+
     fn fit(
         &self,
         features: Features<'_>,
@@ -76,7 +81,7 @@ impl BaseClusterer for Agglomerative {
         _seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<Partition>> {
-        check(&features, clusters)?;
+        features.check_clusters(clusters)?;
         observer.check()?;
         let n = features.n_objects();
         // Half a square of 8 bytes.

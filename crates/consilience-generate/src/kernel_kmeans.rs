@@ -1,11 +1,11 @@
 use consilience_core::{
     BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report,
-    Result, Seed,
+    Result, Seed, at_least_one,
 };
 use consilience_num::kmeans::fit;
 
 use crate::distinct::Distinct;
-use crate::input::{at_least_one, check, finish, last_kmeans, tell, unit_table};
+use crate::input::{finish, last_kmeans, tell, unit_table};
 use crate::similarity::{median_square, nystroem};
 
 /// Approximate kernel k-means: k-means in the space of a Gaussian kernel, its centres held in the
@@ -40,13 +40,14 @@ use crate::similarity::{median_square, nystroem};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KernelKMeans {
     landmarks: usize,
-    width: Option<f64>,
+    width: f64,
     restarts: usize,
+    budget: MemoryBudget,
 }
 
 impl Default for KernelKMeans {
     fn default() -> Self {
-        KernelKMeans { landmarks: 100, width: None, restarts: 1 }
+        KernelKMeans { landmarks: 100, width: 1.0, restarts: 1, budget: MemoryBudget::default() }
     }
 }
 
@@ -57,21 +58,27 @@ impl KernelKMeans {
         Self::default()
     }
 
-    /// Number of sampled objects p; raised to twice the number of clusters.
+    /// Number of sampled objects p; raised to twice the number of clusters. Default 100; at least 1.
     pub fn landmarks(mut self, landmarks: usize) -> Self {
         self.landmarks = landmarks;
         self
     }
 
-    /// Kernel width w as a multiple of the median squared distance.
+    /// Kernel width w as a multiple of the median squared distance. Default 1; above 0.
     pub fn width(mut self, multiple: f64) -> Self {
-        self.width = Some(multiple);
+        self.width = multiple;
         self
     }
 
-    /// Independent starts of the k-means.
+    /// Independent runs of the k-means, of which the best is kept. Default 1; at least 1.
     pub fn restarts(mut self, restarts: usize) -> Self {
         self.restarts = restarts;
+        self
+    }
+
+    /// How much memory the kernel between objects and landmarks may take. Default 8 GiB.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
         self
     }
 }
@@ -81,6 +88,10 @@ impl BaseClusterer for KernelKMeans {
         "kernel-kmeans"
     }
 
+    fn set_memory_budget(&mut self, budget: MemoryBudget) {
+        self.budget = budget;
+    }
+
     fn fit(
         &self,
         features: Features<'_>,
@@ -88,10 +99,10 @@ impl BaseClusterer for KernelKMeans {
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<Partition>> {
-        check(&features, clusters)?;
+        features.check_clusters(clusters)?;
         at_least_one("landmarks", self.landmarks)?;
         at_least_one("restarts", self.restarts)?;
-        let multiple = self.width.unwrap_or(1.0);
+        let multiple = self.width;
         if !(multiple > 0.0 && multiple.is_finite()) {
             return Err(Error::invalid(format!(
                 "kernel width {multiple}; expected above 0 and finite"
@@ -106,7 +117,7 @@ impl BaseClusterer for KernelKMeans {
         let x = distinct.rows.view();
         let count = self.landmarks.max(clusters.saturating_mul(2)).min(x.nrows());
         // The kernel between all objects and the landmarks, which holds that among the landmarks.
-        MemoryBudget::default().check_table("kernel", x.nrows(), count, size_of::<f64>())?;
+        self.budget.check_table("kernel", x.nrows(), count, size_of::<f64>())?;
         let marks = seed.derive("landmarks", 0).stream().sample(x.nrows(), count);
         let width = multiple * median_square(x, seed);
         let mapped = report.stage("landmarks", || nystroem(x, &marks, width)).ok_or_else(|| {

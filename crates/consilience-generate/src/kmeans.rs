@@ -1,10 +1,11 @@
 use consilience_core::{
-    BaseClusterer, Error, Features, Fit, Observer, Partition, Report, Result, Seed,
+    BaseClusterer, Error, Features, Fit, Observer, Partition, Report, Result, Seed, at_least_one,
+    with_rows,
 };
 use consilience_num::kmeans::{KMeansOptions, fit};
 use ndarray::{Array2, Axis};
 
-use crate::input::{at_least_one, check, partition, tell, with_rows};
+use crate::input::{partition, tell};
 
 /// k-means: splits the objects so that squared distances to the cluster means are small.
 ///
@@ -22,7 +23,7 @@ use crate::input::{at_least_one, check, partition, tell, with_rows};
 /// use ndarray::array;
 ///
 /// let x = array![[0.0, 0.0], [0.0, 1.0], [9.0, 9.0], [9.0, 8.0]];
-/// let found = KMeans::new().restarts(3).fit_centres(x.view().into(), 2, Seed(1), &())?.output;
+/// let found = KMeans::new().restarts(3).fit_centres(x.view(), 2, Seed(1), &())?.output;
 /// assert_eq!(found.partition.to_signed(), vec![0, 0, 1, 1]);
 /// assert_eq!(found.inertia, 1.0);
 /// # Ok::<(), consilience_core::Error>(())
@@ -64,20 +65,21 @@ impl KMeans {
         Self::default()
     }
 
-    /// Independent starts, of which the best is kept.
+    /// Independent runs, of which the best is kept. Default 1; at least 1.
     pub fn restarts(mut self, restarts: usize) -> Self {
         self.restarts = restarts;
         self
     }
 
-    /// Most iterations per start.
+    /// Most iterations per run. Default 100; at least 1.
     pub fn max_iterations(mut self, max_iterations: usize) -> Self {
         self.max_iterations = max_iterations;
         self
     }
 
     /// Stops where the summed squared movement of the centres is at most this times the mean
-    /// variance of the features; 0 goes on until no object changes its cluster.
+    /// variance of the features; 0 goes on until no object changes its cluster. Default 1e-4; at
+    /// least 0.
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = tolerance;
         self
@@ -87,14 +89,15 @@ impl KMeans {
     ///
     /// # Errors
     /// As [`BaseClusterer::fit`].
-    pub fn fit_centres(
+    pub fn fit_centres<'a>(
         &self,
-        features: Features<'_>,
+        features: impl Into<Features<'a>>,
         clusters: usize,
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<KMeansClusters>> {
-        check(&features, clusters)?;
+        let features = features.into();
+        features.check_clusters(clusters)?;
         at_least_one("restarts", self.restarts)?;
         at_least_one("max_iterations", self.max_iterations)?;
         if !(self.tolerance >= 0.0) {

@@ -1,9 +1,12 @@
-use consilience_core::{BaseClusterer, Features, Fit, Observer, Partition, Report, Result, Seed};
+use consilience_core::{
+    BaseClusterer, Features, Fit, Observer, Partition, Report, Result, Seed, Watch, at_least_one,
+    with_rows,
+};
 use consilience_num::Float;
 use consilience_num::kmeans::{KMeansOptions, assign, from_centres, spread_rows};
 use ndarray::{Array2, ArrayView2, Axis};
 
-use crate::input::{Watch, at_least_one, check, finish, with_rows};
+use crate::input::finish;
 
 /// Mini-batch k-means: centres follow small random samples, and all objects are looked at only
 /// once, at the end.
@@ -50,13 +53,13 @@ impl MiniBatchKMeans {
         Self::default()
     }
 
-    /// Objects per batch.
+    /// Objects per batch. Default 1024; at least 1.
     pub fn batch(mut self, batch: usize) -> Self {
         self.batch = batch;
         self
     }
 
-    /// Number of batches.
+    /// Number of batches. Default 100; at least 1.
     pub fn batches(mut self, batches: usize) -> Self {
         self.batches = batches;
         self
@@ -125,7 +128,7 @@ impl BaseClusterer for MiniBatchKMeans {
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<Partition>> {
-        check(&features, clusters)?;
+        features.check_clusters(clusters)?;
         at_least_one("batch", self.batch)?;
         at_least_one("batches", self.batches)?;
         with_rows!(features, |x| self.run(x, clusters, seed, observer))

@@ -1,10 +1,10 @@
 use consilience_core::{
-    BaseClusterer, Error, Features, Fit, Observer, Partition, Report, Result, Seed,
+    BaseClusterer, Error, Features, Fit, Observer, Partition, Report, Result, Seed, Watch,
 };
 use consilience_num::kmeans::{assign, spread_rows};
 use ndarray::Axis;
 
-use crate::input::{Watch, check, partition, unit_table};
+use crate::input::{partition, unit_table};
 
 /// Presentations per object, and in all.
 const EPOCHS: usize = 50;
@@ -61,13 +61,13 @@ impl Rpcl {
         Self::default()
     }
 
-    /// First rate a at which the winner moves, in (0, 1].
+    /// First rate a at which the winner moves. Default 0.05; above 0, at most 1.
     pub fn learning_rate(mut self, rate: f64) -> Self {
         self.learning_rate = rate;
         self
     }
 
-    /// First rate b at which the rival is pushed away, in [0, a).
+    /// First rate b at which the rival is pushed away. Default 0.002; at least 0, below a.
     pub fn penalty_rate(mut self, rate: f64) -> Self {
         self.penalty_rate = rate;
         self
@@ -86,7 +86,7 @@ impl BaseClusterer for Rpcl {
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<Partition>> {
-        check(&features, clusters)?;
+        features.check_clusters(clusters)?;
         let (a, b) = (self.learning_rate, self.penalty_rate);
         if !(a > 0.0 && a <= 1.0) {
             return Err(Error::invalid(format!(

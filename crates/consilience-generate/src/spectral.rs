@@ -1,6 +1,6 @@
 use consilience_core::{
     BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report,
-    Result, Seed,
+    Result, Seed, at_least_one,
 };
 use consilience_num::eigen::symmetric_eigen;
 use consilience_num::kmeans::fit;
@@ -8,10 +8,10 @@ use consilience_num::transfer::small_side;
 use ndarray::{Array2, ArrayView2};
 
 use crate::distinct::Distinct;
-use crate::input::{at_least_one, check, finish, last_kmeans, tell, unit_table};
+use crate::input::{finish, last_kmeans, tell, unit_table};
 use crate::similarity::{landmarks, nearest_marks, square};
 
-/// Spectral clustering: k-means on the leading eigenvectors of a normalised similarity matrix.
+/// Spectral clustering: k-means on the leading eigenvectors of a normalized similarity matrix.
 ///
 /// For clusters that hang together without being balls: rings, arcs, bands. Not for very noisy
 /// data, and slower than k-means by far. Up to 1000 distinct objects all similarities are used;
@@ -52,6 +52,7 @@ pub struct Spectral {
     neighbours: usize,
     landmarks: usize,
     restarts: usize,
+    budget: MemoryBudget,
 }
 
 /// Most distinct objects for the full similarity matrix.
@@ -61,7 +62,7 @@ const NEAR: usize = 5;
 
 impl Default for Spectral {
     fn default() -> Self {
-        Spectral { neighbours: 7, landmarks: 300, restarts: 5 }
+        Spectral { neighbours: 7, landmarks: 300, restarts: 5, budget: MemoryBudget::default() }
     }
 }
 
@@ -71,22 +72,28 @@ impl Spectral {
         Self::default()
     }
 
-    /// The neighbour whose distance is an object's scale.
+    /// The neighbour whose distance is an object's scale. Default 7; at least 1.
     pub fn neighbours(mut self, neighbours: usize) -> Self {
         self.neighbours = neighbours;
         self
     }
 
     /// Number of landmarks p for more than 1000 distinct objects; raised to twice the number of
-    /// clusters.
+    /// clusters. Default 300; at least 1.
     pub fn landmarks(mut self, landmarks: usize) -> Self {
         self.landmarks = landmarks;
         self
     }
 
-    /// Starts of the k-means on the eigenvectors.
+    /// Runs of the k-means on the eigenvectors. Default 5; at least 1.
     pub fn restarts(mut self, restarts: usize) -> Self {
         self.restarts = restarts;
+        self
+    }
+
+    /// How much memory similarities of the landmarks and eigenvectors may take. Default 8 GiB.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
         self
     }
 
@@ -116,6 +123,36 @@ impl Spectral {
         }
         let eigen = symmetric_eigen(a.view())?;
         Some(Array2::from_shape_fn((m, k), |(i, c)| eigen.vectors[[i, c]]))
+    }
+
+    /// The coordinates of the rows, of norm 1.
+    fn embed(
+        &self,
+        x: ArrayView2<'_, f64>,
+        weights: &[f64],
+        clusters: usize,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<Array2<f64>> {
+        let embedded = if x.nrows() <= DENSE {
+            self.dense(x, weights, clusters)
+        } else {
+            let count = self.landmark_count(x.nrows(), clusters);
+            self.budget.check_square("similarities of the landmarks", count, size_of::<f64>())?;
+            self.budget.check_table("eigenvectors", x.nrows(), clusters, size_of::<f64>())?;
+            let marks = landmarks(x, count, seed, observer)?;
+            self.by_landmarks(x, weights, clusters, &marks)
+        };
+        let mut rows = embedded.ok_or_else(|| {
+            Error::new(ErrorKind::NonFinite, "the similarity matrix has no eigenpairs")
+        })?;
+        for mut row in rows.rows_mut() {
+            let norm = row.dot(&row).sqrt();
+            if norm > 0.0 {
+                row /= norm;
+            }
+        }
+        Ok(rows)
     }
 
     fn landmark_count(&self, distinct: usize, clusters: usize) -> usize {
@@ -168,6 +205,10 @@ impl BaseClusterer for Spectral {
         "spectral"
     }
 
+    fn set_memory_budget(&mut self, budget: MemoryBudget) {
+        self.budget = budget;
+    }
+
     fn fit(
         &self,
         features: Features<'_>,
@@ -175,7 +216,7 @@ impl BaseClusterer for Spectral {
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<Partition>> {
-        check(&features, clusters)?;
+        features.check_clusters(clusters)?;
         at_least_one("neighbours", self.neighbours)?;
         at_least_one("landmarks", self.landmarks)?;
         at_least_one("restarts", self.restarts)?;
@@ -186,29 +227,8 @@ impl BaseClusterer for Spectral {
             return finish(&distinct.kind, clusters, report);
         }
         let (x, weights) = (distinct.rows.view(), &distinct.weights);
-        if x.nrows() > DENSE {
-            let landmarks = self.landmark_count(x.nrows(), clusters);
-            let budget = MemoryBudget::default();
-            budget.check_square("similarities of the landmarks", landmarks, size_of::<f64>())?;
-            budget.check_table("eigenvectors", x.nrows(), clusters, size_of::<f64>())?;
-        }
-        let embedded = report.stage("eigenvectors", || {
-            if x.nrows() <= DENSE {
-                return Ok(self.dense(x, weights, clusters));
-            }
-            let count = self.landmark_count(x.nrows(), clusters);
-            let marks = landmarks(x, count, seed, observer)?;
-            Ok::<_, Error>(self.by_landmarks(x, weights, clusters, &marks))
-        })?;
-        let mut rows = embedded.ok_or_else(|| {
-            Error::new(ErrorKind::NonFinite, "the similarity matrix has no eigenpairs")
-        })?;
-        for mut row in rows.rows_mut() {
-            let norm = row.dot(&row).sqrt();
-            if norm > 0.0 {
-                row /= norm;
-            }
-        }
+        let rows =
+            report.stage("eigenvectors", || self.embed(x, weights, clusters, seed, observer))?;
         let options = last_kmeans(clusters, self.restarts, seed);
         let found =
             report.stage("k-means", || fit(rows.view(), Some(weights), &options, observer))?;

@@ -111,7 +111,7 @@ fn rpcl_finds_the_number_of_clusters() {
 #[test]
 fn centres_and_numbers_of_kmeans_fit_the_partition() {
     let (x, _) = blobs(500, 3, 4, 2);
-    let found = KMeans::new().tolerance(0.0).fit_centres(x.view().into(), 4, Seed(5), &()).unwrap();
+    let found = KMeans::new().tolerance(0.0).fit_centres(x.view(), 4, Seed(5), &()).unwrap();
     let clusters = found.output;
     let mut inertia = 0.0;
     let mut means = Array2::<f64>::zeros((4, 3));
@@ -209,7 +209,7 @@ fn odd_tables_give_ensembles() {
     for scale in [Scale::None, Scale::MinMax, Scale::ZScore] {
         let one = g(scale).generate(array![[4.0, 4.0]].view()).unwrap();
         assert!(one.members().iter().all(|m| m.n_clusters() == 1));
-        let equal = g(scale).generate_with(Array2::from_elem((12, 3), 0.1f32).view(), &()).unwrap();
+        let equal = g(scale).fit(Array2::from_elem((12, 3), 0.1f32).view(), &()).unwrap();
         assert!(equal.output.members().iter().all(|m| m.n_clusters() == 1));
         assert!(equal.report.clusters_missing.is_some());
         let (mut x, truth) = blobs(60, 3, 2, 7);
@@ -302,14 +302,14 @@ fn progress_and_cancellation_of_the_generator() {
     let (x, _) = blobs(200, 3, 3, 1);
     let of = |stop_at| Counting { calls: AtomicUsize::new(0), last: AtomicUsize::new(0), stop_at };
     let all = of(100);
-    generator().generate_with(x.view(), &all).unwrap();
+    generator().fit(x.view(), &all).unwrap();
     assert_eq!(all.calls.load(Ordering::SeqCst), 9);
     for stop_at in [0, 1, 4] {
-        let e = generator().generate_with(x.view(), &of(stop_at)).unwrap_err();
+        let e = generator().fit(x.view(), &of(stop_at)).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::Cancelled);
     }
     let view: ArrayView2<'_, f64> = x.view();
-    assert!(generator().generate_with(view, &of(100)).is_ok());
+    assert!(generator().fit(view, &of(100)).is_ok());
 }
 
 #[test]

@@ -32,8 +32,8 @@ use crate::{LinearMap, MetricLearner};
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
-/// Features are standardised as in [`Rca`](crate::Rca). Without must-links C_w is the identity on
-/// standardised features; without cannot-links nothing says which sets differ, all are taken to be
+/// Features are standardized as in [`Rca`](crate::Rca). Without must-links C_w is the identity on
+/// standardized features; without cannot-links nothing says which sets differ, all are taken to be
 /// apart, and a note says so. With fewer than two sets, or where the means of all sets coincide,
 /// the result is that of RCA, with a note.
 ///
@@ -66,25 +66,25 @@ impl Default for Dca {
 const NULL: f64 = 1e-10;
 
 impl Dca {
-    /// Shrinkage from the data, features standardised, all directions in which sets differ.
+    /// Shrinkage from the data, features standardized, all directions in which sets differ.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The share of the identity in C_w, in 0..=1; from the data where not set.
+    /// The share of the identity in C_w. Default: from the data; 0 to 1.
     pub fn shrinkage(mut self, share: f64) -> Self {
         self.shrinkage = Some(share);
         self
     }
 
-    /// Whether each feature is divided by its own deviation first (the default), or all by one
-    /// number.
+    /// Whether each feature is divided by its own deviation first, or all by one number. Default
+    /// yes.
     pub fn standardize(mut self, each: bool) -> Self {
         self.standardize = each;
         self
     }
 
-    /// Keeps at most that many directions: those in which sets differ most.
+    /// Keeps at most that many directions: those in which sets differ most. Default all; at least 1.
     pub fn dimensions(mut self, dimensions: usize) -> Self {
         self.dimensions = Some(dimensions);
         self

@@ -16,7 +16,7 @@ use crate::{LinearMap, MetricLearner};
 /// more features than pairs do no harm, and no eigenproblem is solved until the end.
 ///
 /// ```text
-/// minimise  tr(M) - log det M  +  gamma (slack)    subject to   |x_i - x_j|_M^2 <= u + slack  (must),
+/// minimise  tr(M) - log det M  +  slack (violations)    subject to   |x_i - x_j|_M^2 <= u + slack  (must),
 ///                                                                |x_i - x_j|_M^2 >= l - slack  (cannot)
 /// ```
 ///
@@ -81,50 +81,55 @@ impl Default for Itml {
 }
 
 impl Itml {
-    /// gamma 1, bounds at the 5 % and 95 % quantiles, features standardised, tolerance 1e-3, at
+    /// gamma 1, bounds at the 5 % and 95 % quantiles, features standardized, tolerance 1e-3, at
     /// most 1000 sweeps, at most 20,000 pairs of either kind.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// gamma: how much a violated pair weighs against the distance from the prior.
-    pub fn slack(mut self, gamma: f64) -> Self {
-        self.slack = gamma;
+    /// How much a violated pair counts against the distance from the prior. Default 1; above 0.
+    #[doc(alias = "gamma")]
+    pub fn slack(mut self, slack: f64) -> Self {
+        self.slack = slack;
         self
     }
 
-    /// u and l themselves: squared distances, in the unit of the standardised features.
+    /// The bounds u and l themselves: squared distances, in the unit of the standardized features.
+    /// Default: [`quantiles`](Itml::quantiles); `0 < near < far`.
     pub fn bounds(mut self, near: f64, far: f64) -> Self {
         self.bounds = Bounds::Squared(near, far);
         self
     }
 
-    /// u and l as quantiles of the squared distances among the objects of the pairs.
+    /// The bounds u and l as quantiles of the squared distances among the objects of the pairs.
+    /// Default 0.05 and 0.95; `0 <= near < far <= 1`.
     pub fn quantiles(mut self, near: f64, far: f64) -> Self {
         self.bounds = Bounds::Quantiles(near, far);
         self
     }
 
-    /// Whether each feature is divided by its own deviation first (the default), or all by one
-    /// number.
+    /// Whether each feature is divided by its own deviation first, or all by one number. Default
+    /// yes.
     pub fn standardize(mut self, each: bool) -> Self {
         self.standardize = each;
         self
     }
 
-    /// Stops once a sweep changes the dual variables by at most this share of their sum.
+    /// Stops once a sweep changes the dual variables by at most this share of their sum. Default
+    /// 1e-3; above 0.
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = tolerance;
         self
     }
 
-    /// Most sweeps over the pairs.
+    /// Most sweeps over the pairs. Default 1000; at least 1.
     pub fn max_iterations(mut self, max_iterations: usize) -> Self {
         self.max_iterations = max_iterations;
         self
     }
 
-    /// Most pairs of either kind; of more, as many are taken at even distances.
+    /// Most pairs of either kind; of more, as many are taken at even distances. Default 20,000; at
+    /// least 1.
     pub fn max_pairs(mut self, max_pairs: usize) -> Self {
         self.max_pairs = max_pairs;
         self

@@ -1,10 +1,11 @@
-use crate::scatter::check_loop;
 use consilience_core::{
     Error, Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation, Status, Watch,
+    at_least_one,
 };
 use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
 
+use crate::scatter::check_loop;
 use crate::standard::Standard;
 use crate::{LinearMap, MetricLearner};
 
@@ -63,6 +64,7 @@ pub struct Lmnn {
     standardize: bool,
     tolerance: f64,
     max_iterations: usize,
+    budget: MemoryBudget,
 }
 
 impl Default for Lmnn {
@@ -74,58 +76,66 @@ impl Default for Lmnn {
             standardize: true,
             tolerance: 1e-4,
             max_iterations: 500,
+            budget: MemoryBudget::default(),
         }
     }
 }
 
 impl Lmnn {
-    /// 3 targets, mu 1/2, features standardised, relative tolerance 1e-4, at most 500 iterations.
+    /// 3 targets, mu 1/2, features standardized, relative tolerance 1e-4, at most 500 iterations.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Targets per object; an object of a smaller set has as many as there are.
+    /// Targets per object; an object of a smaller set has as many as there are. Default 3; at least 1.
     pub fn neighbours(mut self, neighbours: usize) -> Self {
         self.neighbours = neighbours;
         self
     }
 
-    /// 1 - mu: the share of pulling targets closer, against pushing impostors away.
+    /// 1 - mu: the share of pulling targets closer, against pushing impostors away. Default 0.5;
+    /// between 0 and 1.
     pub fn pull(mut self, share: f64) -> Self {
         self.pull = share;
         self
     }
 
-    /// rho: how strongly L is held at L_0.
-    pub fn regularization(mut self, rho: f64) -> Self {
-        self.regularization = rho;
+    /// How strongly L is held at L_0. Default 0; at least 0.
+    #[doc(alias = "rho")]
+    pub fn regularization(mut self, regularization: f64) -> Self {
+        self.regularization = regularization;
         self
     }
 
-    /// Whether each feature is divided by its own deviation first (the default), or all by one
-    /// number.
+    /// Whether each feature is divided by its own deviation first, or all by one number. Default
+    /// yes.
     pub fn standardize(mut self, each: bool) -> Self {
         self.standardize = each;
         self
     }
 
-    /// Stops once ten iterations lower the objective by no more than this share of it.
+    /// Stops once ten iterations lower the objective by no more than this share of it. Default 1e-4;
+    /// above 0.
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = tolerance;
         self
     }
 
-    /// Most iterations.
+    /// Most iterations. Default 500; at least 1.
     pub fn max_iterations(mut self, max_iterations: usize) -> Self {
         self.max_iterations = max_iterations;
         self
     }
 
+    /// How much memory the distances of the labelled objects may take. Default 8 GiB.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+
     fn check(&self) -> Result<()> {
         check_loop(self.tolerance, self.max_iterations, 1)?;
-        if self.neighbours == 0 {
-            return Err(Error::invalid("0 neighbours; expected at least 1"));
-        }
+        at_least_one("neighbours", self.neighbours)?;
         if !(self.pull > 0.0 && self.pull < 1.0) {
             return Err(Error::invalid(format!(
                 "pull {}; expected more than 0 and less than 1",
@@ -161,17 +171,13 @@ impl MetricLearner for Lmnn {
         let standard = Standard::new(&features, self.standardize);
         let labelled = side.labelled_objects();
         let objects: Vec<usize> = labelled.iter().map(|l| l.0).collect();
-        MemoryBudget::default().check_square(
-            "distances of the labelled objects",
-            objects.len(),
-            16,
-        )?;
+        self.budget.check_square("distances of the labelled objects", objects.len(), 16)?;
         let mut z = standard.z.select(Axis(0), &objects);
         let d = z.ncols();
         let start = squares(z.view());
         let around = Around::new(&start, labelled, side, self.neighbours);
         if around.is_empty() {
-            report.notes.push("no labelled object has both targets and impostors: the features are standardised, nothing is learned".into());
+            report.notes.push("no labelled object has both targets and impostors: the features are standardized, nothing is learned".into());
             return Ok(Fit::new(standard.map(Array2::eye(d))?, report));
         }
         let margin = around.margin(&start);

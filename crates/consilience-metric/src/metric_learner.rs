@@ -84,3 +84,18 @@ impl<T: MetricLearner + ?Sized> MetricLearner for Box<T> {
         (**self).fit(features, side, observer)
     }
 }
+
+impl<T: MetricLearner + ?Sized> MetricLearner for &T {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    fn fit(
+        &self,
+        features: Features<'_>,
+        side: &SideInformation,
+        observer: &dyn Observer,
+    ) -> Result<Fit<LinearMap>> {
+        (**self).fit(features, side, observer)
+    }
+}

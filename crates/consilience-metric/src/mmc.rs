@@ -44,8 +44,8 @@ use crate::{LinearMap, MetricLearner};
 /// What is left to gain is at most `lambda_max(G) - sum |P u| / 2`: the `error_bound`, certain,
 /// relative to the objective.
 ///
-/// Features are standardised as in [`Rca`](crate::Rca). Without must-links, S is the identity on
-/// standardised features. Without cannot-links, every object is driven from the mean of all; both
+/// Features are standardized as in [`Rca`](crate::Rca). Without must-links, S is the identity on
+/// standardized features. Without cannot-links, every object is driven from the mean of all; both
 /// with a note.
 ///
 /// # Complexity
@@ -88,44 +88,45 @@ impl Default for Mmc {
 }
 
 impl Mmc {
-    /// Full matrix, shrinkage 0.1, features standardised, relative tolerance 1e-3, at most 1000
+    /// Full matrix, shrinkage 0.1, features standardized, relative tolerance 1e-3, at most 1000
     /// iterations, at most 20,000 pairs of either kind.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether one weight per feature is learned instead of a matrix.
+    /// Whether one weight per feature is learned instead of a matrix. Default no.
     pub fn diagonal(mut self, diagonal: bool) -> Self {
         self.diagonal = diagonal;
         self
     }
 
-    /// The share of the identity in S, in 0..=1 (at least 0.001 is taken).
+    /// The share of the identity in S, of which at least 0.001 is taken. Default 0.1; 0 to 1.
     pub fn shrinkage(mut self, share: f64) -> Self {
         self.shrinkage = share;
         self
     }
 
-    /// Whether each feature is divided by its own deviation first (the default), or all by one
-    /// number.
+    /// Whether each feature is divided by its own deviation first, or all by one number. Default
+    /// yes.
     pub fn standardize(mut self, each: bool) -> Self {
         self.standardize = each;
         self
     }
 
-    /// Stops once at most this share of the objective is left to gain.
+    /// Stops once at most this share of the objective is left to gain. Default 1e-3; above 0.
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = tolerance;
         self
     }
 
-    /// Most iterations.
+    /// Most iterations. Default 1000; at least 1.
     pub fn max_iterations(mut self, max_iterations: usize) -> Self {
         self.max_iterations = max_iterations;
         self
     }
 
-    /// Most pairs of either kind; of more, as many are taken at even distances.
+    /// Most pairs of either kind; of more, as many are taken at even distances. Default 20,000; at
+    /// least 1.
     pub fn max_pairs(mut self, max_pairs: usize) -> Self {
         self.max_pairs = max_pairs;
         self

@@ -59,20 +59,20 @@ impl Default for Rca {
 }
 
 impl Rca {
-    /// Shrinkage from the data, features standardised.
+    /// Shrinkage from the data, features standardized.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The share rho of the identity, in 0..=1 (at least 0.001 is taken); from the data where not
-    /// set.
+    /// The share rho of the identity, of which at least 0.001 is taken. Default: from the data; 0 to
+    /// 1.
     pub fn shrinkage(mut self, share: f64) -> Self {
         self.shrinkage = Some(share);
         self
     }
 
-    /// Whether each feature is divided by its own deviation first (the default), or all by one
-    /// number.
+    /// Whether each feature is divided by its own deviation first, or all by one number. Default
+    /// yes.
     pub fn standardize(mut self, each: bool) -> Self {
         self.standardize = each;
         self
@@ -101,7 +101,7 @@ impl MetricLearner for Rca {
         if rows.nrows() == 0 {
             report
                 .notes
-                .push("no must-links: the features are standardised, nothing is learned".into());
+                .push("no must-links: the features are standardized, nothing is learned".into());
             return Ok(Fit::new(standard.map(Array2::eye(standard.z.ncols()))?, report));
         }
         let root = report.stage("whitening", || {

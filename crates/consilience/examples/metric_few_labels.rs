@@ -1,12 +1,12 @@
-//! Room `metric`: three labels per class tell which of many features matter.
+//! Three labels per class show which of many features matter.
 //!
 //! cargo run --example metric_few_labels
 
+use consilience::constrained::{Fpc, Nnc, UnderMetric};
+use consilience::core::ConstrainedClusterer;
+use consilience::metric::{RsdDiagonal, Separation};
 use consilience::ndarray::Array2;
-use consilience::{
-    ConstrainedClusterer, Fpc, MetricLearner, Nnc, Partition, Result, RsdDiagonal, Seed,
-    Separation, SideInformation, cluster_under, scores,
-};
+use consilience::{Partition, Result, Seed, SideInformation, scores};
 
 /// Three classes of 100 objects that differ in the first two of twelve features; the rest is noise
 /// of the same size.
@@ -35,21 +35,21 @@ fn main() -> Result<()> {
     println!("at most {:.1e} of the ratio is missing to the best", metric.output.gap());
 
     let ari = |p: &Partition| scores::adjusted_rand(p, &truth);
-    let fpc = Fpc::new().fit_clustering(features, 3, Seed(1), &())?.output;
-    let nnc = Nnc::new().fit(features, 3, &side, Seed(1), &())?.output;
-    let learned: &dyn MetricLearner = &RsdDiagonal::new();
-    let both = cluster_under(learned, &Nnc::new(), features, 3, &side, Seed(1), &())?.output;
+    let fpc = Fpc::new(3).seed(Seed(1)).fit_clustering(features, &())?.output;
+    let nnc = Nnc::new(3).seed(Seed(1)).cluster(features, &side)?;
+    let method = UnderMetric::new(RsdDiagonal::new(), Nnc::new(3).seed(Seed(1)));
+    let both = method.cluster(features, &side)?;
     println!("adjusted Rand index: FPC {:.2}", ari(&fpc.partition)?);
     println!("                     NNC {:.2}", ari(&nnc.partition)?);
     println!("   NNC under the metric {:.2}", ari(&both.partition)?);
     assert!(ari(&both.partition)? > ari(&nnc.partition)? && ari(&both.partition)? > 0.9);
 
     // What was learned labels new objects, too; here one that is like the first.
-    let again = both.assign(x.slice(consilience::ndarray::s![..1, ..]).into())?;
+    let again = both.assign(x.slice(consilience::ndarray::s![..1, ..]))?;
     assert_eq!(Some(again[0]), both.partition.label(0));
 
     let mapped = metric.output.map.apply(features)?;
-    let separation = Separation::of(mapped.view().into(), &truth, &())?;
+    let separation = Separation::of(mapped.view(), &truth)?;
     println!("RSD of the true classes under the metric {:.2}", separation.rsd());
     assert!(!separation.certifies_optimum() || both.partition == truth);
     Ok(())

@@ -7,11 +7,10 @@ use std::time::Instant;
 
 use consilience::ndarray::{Array1, Array2};
 use consilience::scores::rand;
-use consilience::{
-    Ccskl, ConstrainedClusterer, Constraints, CopKMeans, Dca, Itml, LinearMap, Link, Lmnn,
-    MetricLearner, Mmc, MpckMeans, Partition, PckMeans, Pmmc, Rca, Seed, SeededKMeans,
-    SideInformation,
-};
+use consilience::{Constraints, Link, Partition, Seed, SideInformation};
+use consilience::constrained::{Ccskl, CopKMeans, MpckMeans, PckMeans, Pmmc, SeededKMeans};
+use consilience::core::ConstrainedClusterer;
+use consilience::metric::{Dca, Itml, LinearMap, Lmnn, MetricLearner, Mmc, Rca};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -122,7 +121,7 @@ fn metrics(folder: &str) -> Result<(), Failure> {
                 let begin = Instant::now();
                 let map: LinearMap = learner.fit(x.view().into(), &side, &())?.output;
                 sum[0] += begin.elapsed().as_secs_f64();
-                let z = map.apply(x.view().into())?;
+                let z = map.apply(x.view())?;
                 sum[1] += ranked(&far(&z, &given[0]), &far(&z, &given[1]));
                 let held: [Array2<i64>; 2] = [
                     ndarray_npy::read_npy(at("held-must"))?,
@@ -146,23 +145,24 @@ fn clusterers(folder: &str) -> Result<(), Failure> {
         let labels: Array1<i64> = ndarray_npy::read_npy(format!("{folder}/{set}-labels.npy"))?;
         let truth = Partition::from_labels(&y.to_vec())?;
         let side = SideInformation::from_labels(&labels.to_vec())?;
+        let k = truth.n_clusters();
         let methods: [(&str, Box<dyn ConstrainedClusterer>); 9] = [
-            ("seeded-kmeans", Box::new(SeededKMeans::new())),
-            ("constrained-kmeans", Box::new(SeededKMeans::constrained())),
-            ("cop-kmeans", Box::new(CopKMeans::new())),
-            ("pck-means", Box::new(PckMeans::new())),
-            ("mpck-means", Box::new(MpckMeans::new())),
-            ("mpck-means per cluster", Box::new(MpckMeans::new().per_cluster(true))),
-            ("mpck-means full", Box::new(MpckMeans::new().full(true))),
-            ("ccskl", Box::new(Ccskl::new())),
-            ("pmmc", Box::new(Pmmc::new())),
+            ("seeded-kmeans", Box::new(SeededKMeans::new(k))),
+            ("constrained-kmeans", Box::new(SeededKMeans::constrained(k))),
+            ("cop-kmeans", Box::new(CopKMeans::new(k))),
+            ("pck-means", Box::new(PckMeans::new(k))),
+            ("mpck-means", Box::new(MpckMeans::new(k))),
+            ("mpck-means per cluster", Box::new(MpckMeans::new(k).per_cluster(true))),
+            ("mpck-means full", Box::new(MpckMeans::new(k).full(true))),
+            ("ccskl", Box::new(Ccskl::new(k))),
+            ("pmmc", Box::new(Pmmc::new(k))),
         ];
         for (name, method) in methods {
             let mut seconds = Vec::new();
             let mut score = 0.0;
             for _ in 0..9 {
                 let begin = Instant::now();
-                let found = method.fit(x.view().into(), truth.n_clusters(), &side, Seed(0), &())?;
+                let found = method.fit(x.view().into(), &side, &())?;
                 seconds.push(begin.elapsed().as_secs_f64());
                 score = rand(&found.output.partition, &truth)?;
             }
@@ -189,7 +189,7 @@ fn tour() -> Result<(), Failure> {
     println!("1-NN accuracy, plain features: {plain:.3}");
     for (name, learner, _) in learners() {
         let learned = learner.fit(x.view().into(), &side, &())?;
-        let nn = one_nn(&learned.output.apply(x.view().into())?, &y);
+        let nn = one_nn(&learned.output.apply(x.view())?, &y);
         println!("{name:>14}: {nn:.3}");
         assert!(nn > plain - 0.05, "{name}");
     }

@@ -253,24 +253,25 @@ impl Run<'_> {
         Ok(match method {
             "itml" => {
                 let map = Itml::new().max_iterations(SWEEPS).fit(x.into(), &side, &())?.output;
-                let mapped = map.apply(x.into())?;
+                let mapped = map.apply(x)?;
                 KMeans::new()
                     .restarts(5)
-                    .fit_centres(mapped.view().into(), k, self.seed, &())?
+                    .fit_centres(mapped.view(), k, self.seed, &())?
                     .output
                     .partition
             }
             "pck" => {
-                PckMeans::new()
+                PckMeans::new(k)
+                    .seed(self.seed)
                     .max_iterations(ITERATIONS)
-                    .fit(x.into(), k, &side, self.seed, &())?
-                    .output
+                    .cluster(x.into(), &side)?
                     .partition
             }
             _ => {
-                MpckMeans::new()
+                MpckMeans::new(k)
                     .max_iterations(ITERATIONS)
-                    .fit(x.into(), k, &side, self.seed, &())?
+                    .seed(self.seed)
+                    .fit(x.into(), &side, &())?
                     .output
                     .partition
             }

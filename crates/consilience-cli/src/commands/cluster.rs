@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use consilience::{
-    Clustering, Constraints, Features, Fit, Partition, Seed, SideInformation, cluster_under, io,
-};
+use consilience::constrained::UnderMetric;
+use consilience::core::ConstrainedClusterer;
+use consilience::{Clustering, Constraints, Features, Fit, Partition, Seed, SideInformation, io};
 
 use crate::args::Cluster;
 use crate::choices;
@@ -93,7 +93,7 @@ impl<'a> Method<'a> {
         Ok(parsed)
     }
 
-    fn clusterer(&self, clusters: usize) -> Outcome<Box<dyn consilience::ConstrainedClusterer>> {
+    fn clusterer(&self, clusters: usize) -> Outcome<Box<dyn ConstrainedClusterer>> {
         let ask = Ask { clusters, seed: Seed(self.args.common.seed) };
         choices::find("--method", &self.args.method, &tables::METHODS)?.build(&ask, &self.params)
     }
@@ -105,21 +105,12 @@ impl<'a> Method<'a> {
         side: &SideInformation,
         terminal: &Terminal,
     ) -> Outcome<Fit<Clustering>> {
-        let seed = Seed(self.args.common.seed);
         let clusterer = self.clusterer(clusters)?;
         let metric = choices::find("--metric", &self.args.metric, &tables::METRICS)?
             .build(&(), &self.metric_params)?;
         Ok(match metric {
-            Some(metric) => cluster_under(
-                metric.as_ref(),
-                clusterer.as_ref(),
-                features,
-                clusters,
-                side,
-                seed,
-                terminal,
-            )?,
-            None => clusterer.fit(features, clusters, side, seed, terminal)?,
+            Some(metric) => UnderMetric::new(metric, clusterer).fit(features, side, terminal)?,
+            None => clusterer.fit(features, side, terminal)?,
         })
     }
 }

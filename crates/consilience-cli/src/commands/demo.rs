@@ -3,8 +3,9 @@
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
+use consilience::generate::{Generator, KMeans};
 use consilience::scores::Scores;
-use consilience::{Ensemble, Features, Generator, KMeans, Partition, Seed};
+use consilience::{Ensemble, Features, Partition, Seed};
 use serde_json::{Value, json};
 
 use crate::args::Demo;
@@ -50,7 +51,7 @@ fn generate(features: Features<'_>, seed: Seed, terminal: &Terminal) -> Outcome<
         .clusters(CLUSTERS..=3 * CLUSTERS)
         .feature_fraction(0.5)
         .seed(seed);
-    Ok(generator.generate_with(features, terminal)?.output)
+    Ok(generator.fit(features, terminal)?.output)
 }
 
 /// One line of the table.

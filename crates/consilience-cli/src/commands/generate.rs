@@ -3,9 +3,10 @@
 use std::ops::RangeInclusive;
 use std::time::Instant;
 
+use consilience::generate::Generator;
 use consilience::io::Labelled;
 use consilience::scores::Scores;
-use consilience::{Ensemble, Generator, Partition, Seed};
+use consilience::{Ensemble, Partition, Seed};
 
 use crate::args::Generate;
 use crate::choices;
@@ -28,7 +29,7 @@ pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
     let read = start.elapsed();
 
     let start = Instant::now();
-    let fit = generator.generate_with(features, terminal)?;
+    let fit = generator.fit(features, terminal)?;
     let total = start.elapsed();
     terminal.note_all(&fit.report);
     let ensemble = &fit.output;

@@ -1,9 +1,10 @@
 //! `consilience cluster`: clusterers and metric learners.
 
-use consilience::{
-    Ccskl, ConstrainedClusterer, CopKMeans, Dca, Fpc, Itml, Lmnn, MetricLearner, Mmc, MpckMeans,
-    Nnc, PckMeans, Pmmc, Rca, RsdDiagonal, RsdFull, SeededKMeans,
+use consilience::constrained::{
+    Ccskl, CopKMeans, Fpc, MpckMeans, Nnc, PckMeans, Pmmc, SeededKMeans,
 };
+use consilience::core::ConstrainedClusterer;
+use consilience::metric::{Dca, Itml, Lmnn, MetricLearner, Mmc, Rca, RsdDiagonal, RsdFull};
 
 use super::Ask;
 use crate::choices::{Choice, choice, count, flag, number};
@@ -14,22 +15,22 @@ type Learner = Option<Box<dyn MetricLearner>>;
 
 /// `--method`.
 pub(crate) static METHODS: [Choice<Made, Ask>; 8] = [
-    choice!("fpc", boxed, |_: &Ask| Fpc::new(),
+    choice!("fpc", boxed, |ask: &Ask| Fpc::new(ask.clusters).seed(ask.seed),
         first: count => Fpc::first,
     ),
-    choice!("nnc", boxed, |_: &Ask| Nnc::new()),
-    choice!("kmeans", boxed, |_: &Ask| SeededKMeans::new(),
+    choice!("nnc", boxed, |ask: &Ask| Nnc::new(ask.clusters).seed(ask.seed)),
+    choice!("kmeans", boxed, |ask: &Ask| SeededKMeans::new(ask.clusters).seed(ask.seed),
         max_iterations: count => SeededKMeans::max_iterations,
     ),
-    choice!("cop-kmeans", boxed, |_: &Ask| CopKMeans::new(),
+    choice!("cop-kmeans", boxed, |ask: &Ask| CopKMeans::new(ask.clusters).seed(ask.seed),
         max_iterations: count => CopKMeans::max_iterations,
         search_limit: count => CopKMeans::search_limit,
     ),
-    choice!("pck-means", boxed, |_: &Ask| PckMeans::new(),
+    choice!("pck-means", boxed, |ask: &Ask| PckMeans::new(ask.clusters).seed(ask.seed),
         weight: number => PckMeans::weight,
         max_iterations: count => PckMeans::max_iterations,
     ),
-    choice!("mpck-means", boxed, |_: &Ask| MpckMeans::new(),
+    choice!("mpck-means", boxed, |ask: &Ask| MpckMeans::new(ask.clusters).seed(ask.seed),
         per_cluster: flag => MpckMeans::per_cluster,
         full: flag => MpckMeans::full,
         weight: number => MpckMeans::weight,
@@ -37,16 +38,17 @@ pub(crate) static METHODS: [Choice<Made, Ask>; 8] = [
         max_iterations: count => MpckMeans::max_iterations,
         max_pairs: count => MpckMeans::max_pairs,
     ),
-    choice!("ccskl", boxed, |_: &Ask| Ccskl::new(),
+    choice!("ccskl", boxed, |ask: &Ask| Ccskl::new(ask.clusters).seed(ask.seed),
         neighbours: count => Ccskl::neighbours,
         eigenvectors: count => Ccskl::eigenvectors,
         restarts: count => Ccskl::restarts,
     ),
-    choice!("pmmc", boxed, |_: &Ask| Pmmc::new(),
+    choice!("pmmc", boxed, |ask: &Ask| Pmmc::new(ask.clusters).seed(ask.seed),
         decay: number => Pmmc::decay,
         link_weight: number => Pmmc::link_weight,
         balance: number => Pmmc::balance,
         max_iterations: count => Pmmc::max_iterations,
+        max_pairs: count => Pmmc::max_pairs,
     ),
 ];
 
@@ -55,7 +57,7 @@ pub(crate) static METRICS: [Choice<Learner>; 8] = [
     choice!("euclidean", |()| None, |_| ()),
     choice!("rsd-diagonal", learner, |_| RsdDiagonal::new(),
         bound: number => RsdDiagonal::bound,
-        max_rounds: count => RsdDiagonal::max_rounds,
+        max_iterations: count => RsdDiagonal::max_iterations,
     ),
     choice!("rsd-full", learner, |_| RsdFull::new(),
         bound: number => RsdFull::bound,

@@ -1,8 +1,9 @@
 //! `consilience generate`: base clusterers and scales.
 
-use consilience::{
-    Agglomerative, BaseClusterer, KMeans, KernelKMeans, Linkage, MiniBatchKMeans, Rpcl, Scale,
-    Spectral, USpec,
+use consilience::Linkage;
+use consilience::core::BaseClusterer;
+use consilience::generate::{
+    Agglomerative, KMeans, KernelKMeans, MiniBatchKMeans, Rpcl, Scale, Spectral, USpec,
 };
 
 use crate::choices::{Choice, Params, choice, count, number};
@@ -41,7 +42,7 @@ pub(crate) static METHODS: [Choice<Made>; 7] = [
     choice!("uspec", boxed, |_| USpec::new(),
         representatives: count => USpec::representatives,
         neighbours: count => USpec::neighbours,
-        regularization: number => USpec::tau,
+        regularization: number => USpec::regularization,
         restarts: count => USpec::restarts,
     ),
 ];

@@ -1,4 +1,4 @@
-use crate::{Features, Fit, Observer, Partition, Result, Seed};
+use crate::{Features, Fit, MemoryBudget, Observer, Partition, Result, Seed};
 
 /// Features to one base clustering.
 ///
@@ -23,6 +23,10 @@ pub trait BaseClusterer: Send + Sync {
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<Partition>>;
+
+    /// Limits the memory of a method whose memory may grow beyond that of its features. The default
+    /// does nothing.
+    fn set_memory_budget(&mut self, _budget: MemoryBudget) {}
 
     /// The clustering alone.
     ///

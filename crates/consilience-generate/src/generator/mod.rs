@@ -9,9 +9,9 @@ use std::ops::RangeInclusive;
 
 use consilience_core::{
     BaseClusterer, Ensemble, Error, Features, Fit, MemoryBudget, Observer, Result, Seed,
+    at_least_one,
 };
 
-use crate::input::at_least_one;
 pub use scale::Scale;
 
 /// More than anything that can be done with them.
@@ -58,6 +58,7 @@ pub struct Generator {
     projection: Option<usize>,
     scale: Scale,
     seed: Seed,
+    budget: MemoryBudget,
 }
 
 impl fmt::Debug for Generator {
@@ -91,59 +92,71 @@ impl Generator {
             object_fraction: 1.0,
             projection: None,
             scale: Scale::None,
-            seed: Seed::default(),
+            seed: Seed(0),
+            budget: MemoryBudget::default(),
         }
     }
 
-    /// Number of members.
+    /// Number of members. Default 20; 1 to 1,000,000.
     pub fn members(mut self, members: usize) -> Self {
         self.members = members;
         self
     }
 
     /// Range that each member's number of clusters is drawn from; its end is lowered to the number
-    /// of objects that a member sees.
+    /// of objects that a member sees. Default `2..=min(sqrt(n) / 2, 50)`; within `1..=n`.
     pub fn clusters(mut self, clusters: RangeInclusive<usize>) -> Self {
         self.clusters = Some(clusters);
         self
     }
 
-    /// Fraction f of the d features that each member sees: `ceil(f d)` at random.
+    /// Fraction f of the d features that each member sees: `ceil(f d)` at random. Default 1; above 0,
+    /// at most 1.
     pub fn feature_fraction(mut self, fraction: f64) -> Self {
         self.feature_fraction = fraction;
         self
     }
 
-    /// Fraction f of the n objects that each member sees: `ceil(f n)` at random.
+    /// Fraction f of the n objects that each member sees: `ceil(f n)` at random. Default 1; above 0,
+    /// at most 1.
     pub fn object_fraction(mut self, fraction: f64) -> Self {
         self.object_fraction = fraction;
         self
     }
 
-    /// Dimensions of a Gaussian random projection of what each member sees.
+    /// Dimensions of a Gaussian random projection of what each member sees. Default: none; at least
+    /// 1.
     pub fn projection(mut self, dimensions: usize) -> Self {
         self.projection = Some(dimensions);
         self
     }
 
-    /// How features are brought to a common scale.
+    /// How features are brought to a common scale. Default [`Scale::None`].
     pub fn scale(mut self, scale: Scale) -> Self {
         self.scale = scale;
         self
     }
 
-    /// Seed of everything.
+    /// Default `Seed(0)`.
     pub fn seed(mut self, seed: Seed) -> Self {
         self.seed = seed;
+        self
+    }
+
+    /// How much memory a projection may take, and each member's run of the base clusterer. Default 8
+    /// GiB, or what the base clusterer was given.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self.clusterer.set_memory_budget(budget);
         self
     }
 
     /// The ensemble alone.
     ///
     /// # Errors
-    /// As [`Generator::generate_with`].
+    /// As [`Generator::fit`].
     pub fn generate<'a>(&self, features: impl Into<Features<'a>>) -> Result<Ensemble> {
-        Ok(self.generate_with(features, &())?.output)
+        Ok(self.fit(features, &())?.output)
     }
 
     /// The ensemble with a report; the observer is told of finished members, stage `members`.
@@ -154,10 +167,10 @@ impl Generator {
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for no
     /// members or more than a million, an empty range of clusters or one beyond the objects, and
     /// fractions outside `(0, 1]`; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge)
-    /// for a projection of more than 8 GiB;
+    /// for a projection beyond the memory budget;
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled); what the base clusterer
     /// says, for the first member that fails.
-    pub fn generate_with<'a>(
+    pub fn fit<'a>(
         &self,
         features: impl Into<Features<'a>>,
         observer: &dyn Observer,
@@ -176,12 +189,7 @@ impl Generator {
         if let Some(dimensions) = self.projection {
             at_least_one("projection", dimensions)?;
             let rows = features.n_objects().max(features.n_features());
-            MemoryBudget::default().check_table(
-                "projection",
-                rows,
-                dimensions,
-                size_of::<f64>(),
-            )?;
+            self.budget.check_table("projection", rows, dimensions, size_of::<f64>())?;
         }
         run::run(self, features, observer)
     }
@@ -221,7 +229,8 @@ impl Generator {
         let (low, high) = (*asked.start(), *asked.end());
         if low == 0 || low > high || low > objects {
             return Err(Error::invalid(format!(
-                "{low} to {high} clusters of the {objects} objects that a member sees; expected a range within 1..={objects}"
+                "{low} to {high} clusters of the {objects} objects that a member sees; expected a \
+                 range within 1..={objects}"
             )));
         }
         Ok(low..=high.min(objects))

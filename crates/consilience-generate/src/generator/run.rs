@@ -3,13 +3,14 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use consilience_core::{Ensemble, Features, Fit, Observer, Partition, Report, Result, Status};
+use consilience_core::{
+    Ensemble, Features, Fit, Observer, Partition, Report, Result, Status, with_rows,
+};
 use consilience_num::Float;
 use ndarray::ArrayView2;
 
 use super::Generator;
 use super::member::member;
-use crate::input::with_rows;
 
 type Outcome = Option<Result<Fit<Partition>>>;
 
@@ -26,10 +27,7 @@ pub(super) fn run(
     let (mut fewer, mut capped) = (0, 0);
     for outcome in outcomes.into_iter().flatten() {
         let fit = outcome?;
-        match fit.report.status {
-            Status::MaxIterations => capped += 1,
-            _ => {}
-        }
+        capped += usize::from(fit.report.status == Status::MaxIterations);
         fewer += usize::from(fit.report.clusters_missing.is_some());
         members.push(fit.output);
     }

@@ -12,6 +12,7 @@ pub enum Scale {
     /// To `[0, 1]` by smallest and largest value.
     MinMax,
     /// To mean 0 and variance 1.
+    #[doc(alias = "standardize")]
     ZScore,
 }
 
@@ -40,7 +41,7 @@ impl Scale {
     /// use ndarray::array;
     ///
     /// let x = array![[0.0f32, 5.0], [4.0, 5.0], [1.0, 5.0]];
-    /// let scaled = Scale::MinMax.scaled(x.view().into())?;
+    /// let scaled = Scale::MinMax.scaled(x.view())?;
     /// assert_eq!(scaled, array![[0.0, 0.0], [1.0, 0.0], [0.25, 0.0]]);
     /// # Ok::<(), consilience_core::Error>(())
     /// ```
@@ -51,7 +52,8 @@ impl Scale {
     ///
     /// # Complexity
     /// O(n d) time and memory.
-    pub fn scaled(self, features: Features<'_>) -> Result<Array2<f64>> {
+    pub fn scaled<'a>(self, features: impl Into<Features<'a>>) -> Result<Array2<f64>> {
+        let features = features.into();
         features.check()?;
         Ok(match features {
             Features::F32(x) => self.table(x),

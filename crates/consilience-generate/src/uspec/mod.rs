@@ -8,7 +8,7 @@ mod tests;
 
 use consilience_core::{
     BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report,
-    Result, Seed,
+    Result, Seed, at_least_one, with_rows,
 };
 use consilience_num::Float;
 use consilience_num::kmeans::fit_source;
@@ -17,7 +17,7 @@ use consilience_num::transfer::small_side;
 use ndarray::ArrayView2;
 
 use crate::distinct::few_kinds;
-use crate::input::{at_least_one, check, finish, last_kmeans, tell, unit, with_rows};
+use crate::input::{finish, last_kmeans, tell, unit};
 use crate::similarity::landmarks;
 use links::{Embedding, Links};
 
@@ -69,15 +69,15 @@ const SAMPLE_PER_CLUSTER: usize = 200;
 /// memory beside the features.
 ///
 /// # Errors
-/// As [`BaseClusterer::fit`]; [`ErrorKind::InvalidParameter`] for a parameter of 0 or a tau
-/// that is negative or not finite;
+/// As [`BaseClusterer::fit`]; [`ErrorKind::InvalidParameter`] for a parameter of 0 or a
+/// [`regularization`](USpec::regularization) that is negative or not finite;
 /// [`ErrorKind::TooLarge`] where the table between representatives would exceed 8 GiB.
 ///
 /// # References
 /// D. Huang, C.-D. Wang, J.-S. Wu, J.-H. Lai, C.-K. Kwoh, "Ultra-scalable spectral clustering and
 /// ensemble clustering", IEEE Trans. Knowledge and Data Engineering 32 (2020), Sections 3.1.1 to
-/// 3.1.3, with its defaults p = 1000, K = 5, K' = 10 K. Ours: tau, which is 0 there: where the
-/// graph falls into pieces its leading eigenvectors tell only the pieces apart. p is lowered to a
+/// 3.1.3, with its defaults p = 1000, K = 5, K' = 10 K. Ours: the regularization tau, which is 0
+/// there: where the graph falls into pieces its leading eigenvectors distinguish only the pieces. p is lowered to a
 /// tenth of the objects, since representatives that share too few make such pieces, and raised to
 /// twice the number of clusters; beyond 32,768 objects (200 per cluster) the centres of the last
 /// k-means come from an even sample of the rows; an object so far out that its weights vanish keeps
@@ -88,47 +88,60 @@ pub struct USpec {
     representatives: usize,
     neighbours: usize,
     restarts: usize,
-    tau: f64,
+    regularization: f64,
+    budget: MemoryBudget,
 }
 
 impl Default for USpec {
     fn default() -> Self {
-        USpec { representatives: 1000, neighbours: 5, restarts: 3, tau: 0.01 }
+        USpec {
+            representatives: 1000,
+            neighbours: 5,
+            restarts: 3,
+            regularization: 0.01,
+            budget: MemoryBudget::default(),
+        }
     }
 }
 
 impl USpec {
-    /// 1000 representatives, 5 of which describe an object, regularisation 0.01, and 3 starts of
-    /// the k-means.
+    /// 1000 representatives, 5 of which describe an object, regularization 0.01, and 3 runs of the
+    /// k-means.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Number of representatives p, at most; lowered to a tenth of the objects (50 or more), raised
-    /// to twice the number of clusters.
+    /// to twice the number of clusters. Default 1000; at least 1.
     pub fn representatives(mut self, representatives: usize) -> Self {
         self.representatives = representatives;
         self
     }
 
-    /// Number of nearest representatives K that describe an object.
+    /// Number of nearest representatives K that describe an object. Default 5; at least 1.
     pub fn neighbours(mut self, neighbours: usize) -> Self {
         self.neighbours = neighbours;
         self
     }
 
-    /// How strongly all representatives are tied together, in parts of their mean row sum: so few
-    /// links more that clusters stay as they are, but pieces of a graph that falls apart are no
-    /// cuts for free. 0 is the paper's graph.
-    #[doc(alias = "regularization")]
-    pub fn tau(mut self, tau: f64) -> Self {
-        self.tau = tau;
+    /// Weight of a link between every two representatives, all together as a share of their mean row
+    /// sum. Without such links a graph that falls into pieces is always cut into just these pieces.
+    /// Default 0.01; at least 0, which is the paper's graph.
+    #[doc(alias = "tau")]
+    pub fn regularization(mut self, share: f64) -> Self {
+        self.regularization = share;
         self
     }
 
-    /// Starts of the k-means on the eigenvectors.
+    /// Runs of the k-means on the eigenvectors. Default 3; at least 1.
     pub fn restarts(mut self, restarts: usize) -> Self {
         self.restarts = restarts;
+        self
+    }
+
+    /// How much memory the table between representatives, and the links of the objects, each may take. Default 8 GiB.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
         self
     }
 
@@ -158,7 +171,7 @@ impl USpec {
         let weights = report.stage("weights", || links.weigh());
         observer.check()?;
         let side = report
-            .stage("eigenvectors", || small_side(weights.view(), clusters, self.tau))
+            .stage("eigenvectors", || small_side(weights.view(), clusters, self.regularization))
             .ok_or_else(|| {
                 Error::new(ErrorKind::NonFinite, "the graph of representatives has no eigenpairs")
             })?;
@@ -191,6 +204,10 @@ impl BaseClusterer for USpec {
         "uspec"
     }
 
+    fn set_memory_budget(&mut self, budget: MemoryBudget) {
+        self.budget = budget;
+    }
+
     fn fit(
         &self,
         features: Features<'_>,
@@ -198,14 +215,14 @@ impl BaseClusterer for USpec {
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<Partition>> {
-        check(&features, clusters)?;
+        features.check_clusters(clusters)?;
         at_least_one("representatives", self.representatives)?;
         at_least_one("neighbours", self.neighbours)?;
         at_least_one("restarts", self.restarts)?;
-        if !(self.tau >= 0.0 && self.tau.is_finite()) {
+        if !(self.regularization >= 0.0 && self.regularization.is_finite()) {
             return Err(Error::invalid(format!(
-                "tau {}; expected a finite number of at least 0",
-                self.tau
+                "regularization {}; expected a finite number of at least 0",
+                self.regularization
             )));
         }
         observer.check()?;
@@ -213,7 +230,7 @@ impl BaseClusterer for USpec {
             return finish(&kinds, clusters, Report::default());
         }
         let n = features.n_objects();
-        let (p, budget) = (self.count(n, clusters), MemoryBudget::default());
+        let (p, budget) = (self.count(n, clusters), self.budget);
         // The sums, their mean, and what the eigenpairs are computed in.
         budget.check_square("weights between representatives", p, 3 * size_of::<f64>())?;
         let near = self.neighbours.min(p);

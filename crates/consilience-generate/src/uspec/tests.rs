@@ -120,7 +120,7 @@ fn pieces_that_hang_loose_are_no_clusters() {
             x[[i, 2]] += 30.0 * (1 + i / 30) as f64;
         }
         let score = |tau: f64| {
-            let uspec = USpec::new().representatives(300).tau(tau);
+            let uspec = USpec::new().representatives(300).regularization(tau);
             let found = uspec.fit(x.view().into(), 2, Seed(1), &()).unwrap().output;
             let moon = |p: &Partition| {
                 Partition::from_fn(2820, |i| p.label(i + 180).map(|l| l as u64)).unwrap()
@@ -154,8 +154,8 @@ fn bad_parameters_are_named_and_giants_refused() {
         (USpec::new().representatives(0), "representatives"),
         (USpec::new().neighbours(0), "neighbours"),
         (USpec::new().restarts(0), "restarts"),
-        (USpec::new().tau(f64::NAN), "tau"),
-        (USpec::new().tau(-0.1), "tau"),
+        (USpec::new().regularization(f64::NAN), "regularization"),
+        (USpec::new().regularization(-0.1), "regularization"),
     ] {
         let e = method.fit(x.view().into(), 2, Seed(0), &()).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::InvalidParameter);

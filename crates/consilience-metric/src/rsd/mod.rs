@@ -98,13 +98,13 @@ impl RsdMetric {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RsdDiagonal {
     bound: f64,
-    max_rounds: usize,
+    max_iterations: usize,
     budget: MemoryBudget,
 }
 
 impl Default for RsdDiagonal {
     fn default() -> Self {
-        RsdDiagonal { bound: 100.0, max_rounds: 10_000, budget: MemoryBudget::default() }
+        RsdDiagonal { bound: 100.0, max_iterations: 10_000, budget: MemoryBudget::default() }
     }
 }
 
@@ -115,18 +115,19 @@ impl RsdDiagonal {
     }
 
     /// Largest mean squared distance of two random objects, in units of the farthest must-link.
+    /// Default 100; above 0.
     pub fn bound(mut self, bound: f64) -> Self {
         self.bound = bound;
         self
     }
 
-    /// Most rounds in which pairs are generated.
-    pub fn max_rounds(mut self, rounds: usize) -> Self {
-        self.max_rounds = rounds;
+    /// Most rounds in which pairs are generated. Default 10,000; at least 1.
+    pub fn max_iterations(mut self, rounds: usize) -> Self {
+        self.max_iterations = rounds;
         self
     }
 
-    /// How much memory the pairs may take.
+    /// How much memory the pairs may take. Default 8 GiB.
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self
@@ -142,8 +143,8 @@ impl RsdDiagonal {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<RsdMetric>> {
-        check(&features, side, self.bound, self.max_rounds)?;
-        let mut watch = Watch::new(observer, "RSD metric", self.max_rounds);
+        check(&features, side, self.bound, self.max_iterations)?;
+        let mut watch = Watch::new(observer, "RSD metric", self.max_iterations);
         watch.step(0)?;
         let scales = Scales::new(features, side, self.budget)?;
         let mut report = Report::default();
@@ -151,7 +152,7 @@ impl RsdDiagonal {
         if scales.kept.is_empty() || nothing_said(&scales.pairs) {
             return euclidean(d, report);
         }
-        let found = diagonal::solve(&scales.pairs, self.bound, self.max_rounds, &mut watch)?;
+        let found = diagonal::solve(&scales.pairs, self.bound, self.max_iterations, &mut watch)?;
         let mut roots = vec![0.0; d];
         for ((&j, &z), inverse) in scales.kept.iter().zip(&found.weights).zip(&scales.inverse) {
             roots[j] = z.sqrt() * inverse;
@@ -260,25 +261,26 @@ impl RsdFull {
     }
 
     /// Largest mean squared distance of two random objects, in units of the farthest must-link.
+    /// Default 100; above 0.
     pub fn bound(mut self, bound: f64) -> Self {
         self.bound = bound;
         self
     }
 
     /// Relative gap between s and its upper bound at which to stop. Rounding may end it before; the
-    /// report tells the gap that was reached, and counts 5e-5 as solved.
+    /// report tells the gap that was reached, and counts 5e-5 as solved. Default 1e-6; above 0.
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = tolerance;
         self
     }
 
-    /// Most centres of the barrier method, over all rounds.
+    /// Most centres of the barrier method, over all rounds. Default 2000; at least 1.
     pub fn max_iterations(mut self, iterations: usize) -> Self {
         self.max_iterations = iterations;
         self
     }
 
-    /// How much memory pairs and covariance may take, each.
+    /// How much memory pairs and covariance may take, each. Default 8 GiB.
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self
@@ -359,7 +361,7 @@ fn check(features: &Features<'_>, side: &SideInformation, bound: f64, rounds: us
         return Err(Error::invalid(format!("bound {bound}; expected a positive number")));
     }
     if rounds == 0 {
-        return Err(Error::invalid("max_rounds is 0; expected at least 1"));
+        return Err(Error::invalid("max_iterations is 0; expected at least 1"));
     }
     Ok(())
 }

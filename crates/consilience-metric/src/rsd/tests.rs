@@ -193,10 +193,10 @@ fn bad_input_is_refused() {
         assert_eq!(kind(&RsdFull::new().bound(bound), &x, &side), ErrorKind::InvalidParameter);
     }
     assert_eq!(kind(&RsdFull::new().tolerance(f64::NAN), &x, &side), ErrorKind::InvalidParameter);
-    assert_eq!(kind(&RsdDiagonal::new().max_rounds(0), &x, &side), ErrorKind::InvalidParameter);
+    assert_eq!(kind(&RsdDiagonal::new().max_iterations(0), &x, &side), ErrorKind::InvalidParameter);
     let small = MemoryBudget::bytes(10);
     assert_eq!(kind(&RsdDiagonal::new().memory_budget(small), &x, &side), ErrorKind::TooLarge);
-    let stopped = RsdDiagonal::new().max_rounds(1).fit_metric(
+    let stopped = RsdDiagonal::new().max_iterations(1).fit_metric(
         points(24, 40).view().into(),
         &classes(24, 3),
         &(),
