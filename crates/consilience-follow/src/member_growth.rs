@@ -46,7 +46,8 @@ const CHUNK: usize = 4_096;
 /// # use consilience_core::{BaseClusterer, Features, Observer, Result};
 /// # impl BaseClusterer for Median {
 /// #     fn name(&self) -> &'static str { "median" }
-/// #     fn fit(&self, x: Features<'_>, _: usize, _: Seed, _: &dyn Observer) -> Result<Fit<Partition>> {
+/// #     fn fit(&self, x: Features<'_>, _: usize, _: Seed, _: &dyn Observer)
+/// #         -> Result<Fit<Partition>> {
 /// #         let Features::F64(x) = x else { unreachable!() };
 /// #         // Splits along the axis of largest variance.
 /// #         let variance = |j: usize| x.column(j).var(0.0);
@@ -77,12 +78,13 @@ const CHUNK: usize = 4_096;
 ///
 /// # Complexity
 /// `folds` fits of the learner, one fit of the clusterer per member over at most 10,000 objects
-/// ([`sample`](MemberGrowth::sample)), and O(n d (d + M k)) to label the others by the nearest mean;
-/// folds run in parallel. ITML copies the features once per thread; nothing else is in proportion
-/// to n but the labels.
+/// ([`sample`](MemberGrowth::sample)), and O(n d (d + M k)) to label the others by the nearest
+/// mean; folds run in parallel. ITML copies the features once per thread; nothing else is in
+/// proportion to n but the labels.
 ///
 /// # References
-/// Ours; the open question of Yi 2014, Section 7.2. The default learner is ITML (Davis et al. 2007).
+/// Ours; the open question of Yi 2014, Section 7.2. The default learner is ITML (Davis et al.
+/// 2007).
 #[doc(alias = "HullGrowth")]
 pub struct MemberGrowth {
     clusterer: Box<dyn BaseClusterer>,
@@ -102,8 +104,8 @@ pub struct GrownMembers {
     pub members: Vec<Partition>,
     /// For each the fold of links that it was made without: link t is in fold `t % folds`.
     pub left_out: Vec<usize>,
-    /// The leading principal components of the standardized features, at most 30, n x f: coordinates
-    /// of the objects beside those of the embedding.
+    /// The leading principal components of the standardized features, at most 30, n x f:
+    /// coordinates of the objects beside those of the embedding.
     pub features: Array2<f32>,
 }
 
@@ -354,17 +356,17 @@ fn between<'a>(features: &'a Features<'_>, from: usize, to: usize) -> Features<'
     }
 }
 
-/// Labels all objects by the nearest mean of the clusters that were made of some of them, `places`
-/// of those in rows.
+/// Labels all objects by the nearest mean of the clusters that were made of some of them, whose
+/// mapped features are `positions`.
 fn label_all(
     made: &Partition,
-    places: ArrayView2<'_, f64>,
+    positions: ArrayView2<'_, f64>,
     features: Features<'_>,
     map: &LinearMap,
     observer: &dyn Observer,
 ) -> Result<Partition> {
-    let mut means = Array2::<f64>::zeros((made.n_clusters(), places.ncols()));
-    for (row, label) in places.axis_iter(Axis(0)).zip(made.iter()) {
+    let mut means = Array2::<f64>::zeros((made.n_clusters(), positions.ncols()));
+    for (row, label) in positions.axis_iter(Axis(0)).zip(made.iter()) {
         if let Some(h) = label {
             means.row_mut(h).scaled_add(1.0, &row);
         }

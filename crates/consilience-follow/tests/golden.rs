@@ -85,8 +85,8 @@ fn run(rule: UpdateRule, clusters: usize, missing: f64, grow: bool) -> [u64; 6] 
     ]
 }
 
-/// As the first edition had them: the state, the read-outs by the metric, by weights, by k-means and
-/// without alignment, and the questions.
+/// As the first edition had them: the state, the read-outs by the metric, by weights, by k-means
+/// and without alignment, and the questions.
 const EXPECTED: [[u64; 6]; 12] = [
     [
         0x23bd_d00c_a171_4e94,

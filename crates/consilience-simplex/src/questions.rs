@@ -11,7 +11,7 @@ const OBJECTS: usize = 2048;
 /// Pairs of them that are tried.
 const PAIRS: usize = 4096;
 
-/// A pair of objects worth asking about.
+/// A pair of objects to ask about.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PairQuestion {
@@ -51,7 +51,7 @@ impl WeightUpdater {
     /// at most `count` of each.
     ///
     /// With p the probability that the pair belongs together and g the gradient of its loss by
-    /// gamma less its mean, which is what moves a point of the simplex, a pair is worth
+    /// gamma less its mean, which is what moves a point of the simplex, the value of a pair is
     ///
     /// ```text
     /// p |g_must| + (1 - p) |g_cannot|.
@@ -80,6 +80,7 @@ impl WeightUpdater {
     ///
     /// # Complexity
     /// O(m + r) for each object and pair tried; nothing in n.
+    #[doc(alias = "active learning")]
     pub fn next_questions(&self, count: usize, seed: Seed) -> Result<Questions> {
         let mut candidates = Vec::new();
         for (object, margin) in self.margins(&self.drawn(seed)) {

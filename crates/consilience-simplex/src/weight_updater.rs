@@ -26,8 +26,8 @@ use crate::weights::Weights;
 /// F = sum_u gamma_u P_u,     gamma_u >= 0,   sum_u gamma_u = 1.
 /// ```
 ///
-/// A batch of links moves the weights gamma and nothing else, so that an update costs the same for a
-/// thousand objects and for ten million; objects get their labels when they are read out. Use it
+/// A batch of links moves the weights gamma and nothing else, so that an update costs the same for
+/// a thousand objects and for ten million; objects get their labels when they are read out. Use it
 /// where the weights themselves are wanted, or the papers' methods. The updater of the crate
 /// `consilience-follow` combines it with a learned metric, which is mostly more accurate; where no
 /// links come, use a [`ConsensusFunction`](consilience_core::ConsensusFunction).
