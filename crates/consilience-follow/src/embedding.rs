@@ -3,8 +3,8 @@ use consilience_core::{Error, Result};
 /// Weights beyond these overflow or vanish when multiplied.
 const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 
-/// How to make a [`ConsensusEmbedding`]: its width, the power of the singular values, weights of
-/// members.
+/// How to make a [`ConsensusEmbedding`](crate::ConsensusEmbedding): its width, the power of the
+/// singular values, weights of members.
 ///
 /// ```
 /// use consilience_core::{Ensemble, Partition};

@@ -50,16 +50,16 @@ impl WeightUpdater {
     /// The pairs whose answer would move the weights most, and the objects of least certain label;
     /// at most `count` of each.
     ///
-    /// With p the probability that the pair belongs together and g the gradient of its loss by
-    /// gamma less its mean, which is what moves a point of the simplex, the value of a pair is
+    /// Let p be the probability that the pair belongs together, and g the gradient of its loss by
+    /// the weights, less its mean (so that the weights still sum to 1). The value of a pair is
     ///
     /// ```text
     /// p |g_must| + (1 - p) |g_cannot|.
     /// ```
     ///
     /// Pairs whose answer follows from the constraints are left out, and so are objects that no
-    /// member with weight labels. As long as there are others no object is asked about twice.
-    /// Sought among 2,048 random objects and 4,096 pairs of them, half of whose first objects are
+    /// member with weight labels. No object occurs twice as long as there are others. They are
+    /// sought among 2,048 random objects and 4,096 pairs of them, half of whose first objects are
     /// uncertain ones; all objects and pairs where there are no more.
     ///
     /// ```
