@@ -1,4 +1,5 @@
 //! Fast against naive, and every promise of the updater.
 
+mod member_growth;
 mod metric;
 mod updater;
