@@ -4,11 +4,11 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use consilience::ndarray::Array2;
-use consilience::{Basis, Constraints, Link, Mccc, Rdml, SampleSimilarity, Seed};
+use consilience::{Basis, Constraints, Link, Mccc, Rdml, SampleSimilarity, Seed, SideInformation};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 /// Section 5.4.2: five equal clusters, features U G.
-fn world(n: usize, pairs: usize) -> (Array2<f64>, Constraints) {
+fn world(n: usize, pairs: usize) -> (Array2<f64>, SideInformation) {
     let mut s = Seed(1).stream();
     let g = Array2::from_shape_simple_fn((5, 15), || s.normal());
     let x = Array2::from_shape_fn((n, 15), |(i, j)| g[[i % 5, j]]);
@@ -20,7 +20,7 @@ fn world(n: usize, pairs: usize) -> (Array2<f64>, Constraints) {
             known.add(i, j, link).unwrap();
         }
     }
-    (x, known)
+    (x, SideInformation::from_constraints(&known))
 }
 
 fn mccc(c: &mut Criterion) {
@@ -33,7 +33,7 @@ fn mccc(c: &mut Criterion) {
         let (x, known) = world(n, 300);
         group.bench_function(format!("five clusters, N = {n}, singular vectors"), |b| {
             let method = Mccc::new(5).basis(Basis::Singular);
-            b.iter(|| method.fit(black_box(x.view().into()), &known, &()).unwrap());
+            b.iter(|| method.fit_completed(black_box(x.view()), &known, &()).unwrap());
         });
     }
     let mut s = Seed(2).stream();
@@ -48,8 +48,9 @@ fn mccc(c: &mut Criterion) {
             known.add(i, j, link).unwrap();
         }
     }
+    let known = SideInformation::from_constraints(&known);
     group.bench_function("5,000 x 200, 4,000 constraints, everything chosen", |b| {
-        b.iter(|| Mccc::new(10).fit(black_box(x.view().into()), &known, &()).unwrap());
+        b.iter(|| Mccc::new(10).fit_completed(black_box(x.view()), &known, &()).unwrap());
     });
 }
 
@@ -67,7 +68,7 @@ fn rdml(c: &mut Criterion) {
     let same = Array2::from_shape_fn((1_000, 1_000), |(i, j)| f64::from(u8::from(i % 7 == j % 7)));
     group.bench_function("N = 6,408, d = 1,000, n = 1,000", |b| {
         let given = SampleSimilarity::Dense(same.view());
-        b.iter(|| Rdml::new(7).fit(black_box(x.view().into()), &sample, given, &()).unwrap());
+        b.iter(|| Rdml::new(7).fit_sample(black_box(x.view()), &sample, given, &()).unwrap());
     });
 }
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use consilience::{Answers, CrowdClustering, CrowdMethod, Grouped, Seed};
+use consilience::{Answers, CrowdClustering, CrowdMethod, GroupAnswer, Seed};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 /// 10 clusters; every worker groups 50 of the objects, one in five wrongly.
@@ -13,7 +13,7 @@ fn crowd(n: usize, workers: usize) -> Answers {
     for worker in 0..workers {
         for item in stream.sample(n, 50) {
             let group = if stream.uniform() < 0.2 { stream.below(10) } else { item % 10 };
-            rows.push(Grouped { worker, task: 0, item, group });
+            rows.push(GroupAnswer { worker, task: 0, item, group });
         }
     }
     Answers::from_groupings(n, &rows).unwrap()
@@ -24,7 +24,7 @@ fn all(c: &mut Criterion) {
     for (n, workers) in [(1_000, 200), (1_000, 400)] {
         let answers = crowd(n, workers);
         for method in [CrowdMethod::Block, CrowdMethod::Spectral, CrowdMethod::DawidSkene] {
-            let clustering = CrowdClustering::new(10).method(method).second_answer(false);
+            let clustering = CrowdClustering::new(10).method(method).alternative(false);
             c.bench_function(&format!("{} {n} objects {workers} workers", method.name()), |b| {
                 b.iter(|| clustering.fit(&answers, &()).unwrap());
             });

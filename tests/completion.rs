@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use consilience::ndarray::{Array1, Array2, Axis, Ix1, Ix2, OwnedRepr, stack};
-use consilience::{Constraints, Link, Mccc, Partition, Seed, Status, scores};
+use consilience::{Constraints, Link, Mccc, Partition, Seed, SideInformation, Status, scores};
 use ndarray_npy::NpzReader;
 
 fn read(name: &str) -> Option<(Array2<f64>, Partition)> {
@@ -34,12 +34,12 @@ fn constraints(truth: &Partition, pairs: usize) -> Constraints {
 }
 
 fn nmi(x: &Array2<f64>, truth: &Partition, pairs: usize) -> f64 {
-    let known = constraints(truth, pairs);
-    let found = Mccc::new(truth.n_clusters()).fit(x.view().into(), &known, &()).unwrap();
+    let known = SideInformation::from_constraints(&constraints(truth, pairs));
+    let found = Mccc::new(truth.n_clusters()).fit_completed(x.view(), &known, &()).unwrap();
     println!("{pairs} pairs: {:?}", found.report.notes);
     assert_eq!(found.report.status, Status::Solved);
     scores::normalized_mutual_information(
-        &found.output.partition,
+        &found.output.clustering.partition,
         truth,
         scores::Normalizer::Arithmetic,
     )

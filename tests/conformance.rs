@@ -1,8 +1,8 @@
 //! Every method that is implemented goes through the suite that users put theirs through.
 
 use consilience::{
-    CoAssociation, ConsensusFunction, EvidenceAccumulation, Linkage, Partition,
-    ProbabilityTrajectories, Pta, Ptgp, Road, Seed, Similarity,
+    Clusters, CoAssociation, ConsensusFunction, EvidenceAccumulation, Linkage, Partition,
+    ProbabilityTrajectories, Pta, Ptgp, PtsSolver, Seed, Similarity,
 };
 use consilience_conformance::{Profile, consensus_function, similarity};
 
@@ -60,7 +60,7 @@ fn eac_on_single_objects() {
 
 #[test]
 fn eac_by_lifetime() {
-    method(|_| EvidenceAccumulation::by_lifetime(), automatic());
+    method(|_| EvidenceAccumulation::new(Clusters::Lifetime), automatic());
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn pta_complete() {
 
 #[test]
 fn pta_by_lifetime() {
-    method(|_| Pta::by_lifetime(), automatic());
+    method(|_| Pta::new(Clusters::Lifetime), automatic());
 }
 
 /// Microclusters whose walkers see the same have equal rows in the bipartite graph, and no spectral
@@ -105,7 +105,7 @@ fn ptgp_in_products() {
 fn ptgp_by_eigengap() {
     // At most the square root of the number of microclusters comes out, and members that agree
     // leave as many microclusters as clusters.
-    method(|_| Ptgp::by_eigengap(), Profile { unanimous: false, ..automatic() });
+    method(|_| Ptgp::new(Clusters::Eigengap), Profile { unanimous: false, ..automatic() });
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn probability_trajectories() {
 
 #[test]
 fn probability_trajectories_by_eigenpairs() {
-    graph(&ProbabilityTrajectories::default().road(Road::Eigenpairs), shorter());
+    graph(&ProbabilityTrajectories::default().solver(PtsSolver::Eigenpairs), shorter());
 }
 
 #[test]

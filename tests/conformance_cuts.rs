@@ -54,7 +54,7 @@ fn cspa() {
 
 #[test]
 fn cspa_by_eigengap() {
-    method(|_| Cspa::by_eigengap(), by_eigengap());
+    method(|_| Cspa::new(Clusters::Eigengap), by_eigengap());
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn seeded_walks_with_soft_results() {
 
 #[test]
 fn seeded_walks_by_lifetime() {
-    method(|_| RandomWalker::by_lifetime(), by_lifetime());
+    method(|_| RandomWalker::new(Clusters::Lifetime), by_lifetime());
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Votes, diffusion and the recommended method go through the suite that users put theirs through.
 
 use consilience::{
-    ConsensusFunction, Diffusion, LeastSquares, MixtureModel, Partition, Qmi, Recommended, Seed,
-    Voting,
+    Clusters, ConsensusFunction, Diffusion, LeastSquares, MixtureModel, Partition, Qmi,
+    Recommended, Seed, Voting,
 };
 use consilience_conformance::{Hard, Profile, consensus_function};
 
@@ -69,7 +69,7 @@ fn diffusion() {
 
 #[test]
 fn diffusion_by_eigengap() {
-    method(|_| Diffusion::by_eigengap(), automatic());
+    method(|_| Diffusion::new(Clusters::Eigengap), automatic());
 }
 
 #[test]
@@ -79,5 +79,5 @@ fn recommended() {
 
 #[test]
 fn recommended_without_a_number() {
-    method(|_| Recommended::choose_clusters(), automatic());
+    method(|_| Recommended::new(Clusters::Auto), automatic());
 }

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use consilience::ndarray::{Ix1, OwnedRepr};
 use consilience::scores::{Normalizer, normalized_mutual_information};
 use consilience::{
-    AnswerCounts, Answers, CrowdClustering, CrowdMethod, Grouped, MemoryBudget, ObservedPairs,
-    Partition, Penalty, RobustCompletion,
+    AnswerCounts, Answers, CrowdClustering, CrowdMethod, GroupAnswer, MemoryBudget, Partition,
+    Penalty, RobustCompletion,
 };
 use ndarray_npy::NpzReader;
 
@@ -28,13 +28,13 @@ fn read(name: &str) -> Option<(Answers, Partition)> {
     let (worker, task, item, group) =
         (column("worker"), column("task"), column("item"), column("group"));
     let truth = Partition::from_labels(&column("y")).unwrap();
-    let row = |r: usize| Grouped {
+    let row = |r: usize| GroupAnswer {
         worker: worker[r] as usize,
         task: task[r] as usize,
         item: item[r] as usize,
         group: group[r] as usize,
     };
-    let rows: Vec<Grouped> = (0..worker.len()).map(row).collect();
+    let rows: Vec<GroupAnswer> = (0..worker.len()).map(row).collect();
     Some((Answers::from_groupings(truth.n_objects(), &rows).unwrap(), truth))
 }
 
@@ -64,7 +64,7 @@ fn real_answers_are_completed_to_a_certified_gap() {
     for name in ["birds5_drag_wp2", "birds5_radio2"] {
         let Some((answers, _)) = read(name) else { continue };
         let counts = AnswerCounts::of(&answers, MemoryBudget::default()).unwrap();
-        let observed = ObservedPairs::reliable(&counts, 0.0, 0.9).unwrap();
+        let observed = counts.reliable_pairs(0.0, 0.9).unwrap();
         let fit = RobustCompletion::new()
             .penalty(Penalty::Scaled(2.0))
             .tolerance(1e-3)

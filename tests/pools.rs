@@ -7,7 +7,7 @@
 mod reference;
 
 use consilience::{
-    ConsensusFunction, EliteNeighbours, Ensemble, Linkage, Microclusters, Partition,
+    ConsensusFunction, EliteNeighbours, Ensemble, Hierarchy, Linkage, Microclusters, Partition,
     ProbabilityTrajectories, Pta, Ptgp, Seed, Similarity, SparsePairCounts, TransferCut,
 };
 use reference::{integers, number, partition, pools};
@@ -31,7 +31,7 @@ fn counts_links_and_trajectories() {
             let expected = number(&draw["pts"]["sum"]);
             // The reference is printed to eight decimals.
             assert!((sum - expected).abs() < 1e-12 * expected + 5e-9, "{at}: {sum} {expected}");
-            let elite = EliteNeighbours::of(&m, default as usize, &()).unwrap();
+            let elite = EliteNeighbours::of(&m, default as usize).unwrap();
             let isolated =
                 (0..m.n_nodes()).filter(|&i| elite.weights().row(i).0.is_empty()).count();
             assert_eq!(
@@ -51,7 +51,7 @@ fn details_of_the_first_draw() {
         let e = pool.ensemble(&pool.draws[0]);
         let m = Microclusters::of(&e).unwrap();
         let k = draw["K"].as_u64().unwrap() as usize;
-        let elite = EliteNeighbours::of(&m, k, &()).unwrap();
+        let elite = EliteNeighbours::of(&m, k).unwrap();
         assert_eq!(Some(elite.n_links() as u64), detail["keng_links"].as_u64(), "{}", pool.name);
         let weights: f64 = elite.weights().row_sums().iter().sum::<f64>() / 2.0;
         assert!((weights / number(&detail["keng_weight_sum"]) - 1.0).abs() < 1e-10);
@@ -109,13 +109,11 @@ fn ptgp_scores_on_average() {
         for (_, e, draw) in pool.published() {
             let m = Microclusters::of(&e).unwrap();
             // The graph does not depend on the seed, the cut does.
-            let b = Ptgp::new(pool.clusters).bipartite(&m, &()).unwrap().weights;
+            let b = Ptgp::new(pool.clusters).bipartite(&m).unwrap().weights;
             for seed in 0..10 {
-                let cut = TransferCut::new(pool.clusters)
-                    .seed(Seed(seed))
-                    .partition(b.view(), &())
-                    .unwrap();
-                ours += pool.nmi(&m.grouping().expand(&cut.output).unwrap()) / 10.0;
+                let cut =
+                    TransferCut::new(pool.clusters).seed(Seed(seed)).partition(b.view()).unwrap();
+                ours += pool.nmi(&m.grouping().expand(&cut).unwrap()) / 10.0;
             }
             theirs += number(&draw["ptgp"]["true_k_mean"]);
             draws += 1.0;

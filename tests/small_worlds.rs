@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use consilience::num::eigen::symmetric_eigen;
 use consilience::{
     CoAssociation, ConsensusFunction, Dendrogram, EliteNeighbours, Ensemble, ErrorKind,
-    EvidenceAccumulation, Grouping, Linkage, MemoryBudget, Microclusters, PairCounts,
-    ProbabilityTrajectories, Pta, Ptgp, Road, Seed, Similarity, SparsePairCounts, Transition,
+    EvidenceAccumulation, Grouping, Hierarchy, Linkage, MemoryBudget, Microclusters, PairCounts,
+    ProbabilityTrajectories, Pta, Ptgp, PtsSolver, Seed, Similarity, SparsePairCounts, Transition,
 };
 use consilience_conformance::small_worlds;
 use ndarray::Array2;
@@ -335,7 +335,7 @@ fn elite_neighbours_transitions_and_trajectories() {
         let n = groups.len();
         for (k, t) in WALKS {
             let naive = Walk::new(&rows, &groups, k, t);
-            let elite = EliteNeighbours::of(&m, k, &()).unwrap();
+            let elite = EliteNeighbours::of(&m, k).unwrap();
             let links = naive.elite.iter().flatten().filter(|&&w| w > 0.0).count();
             assert_eq!(elite.n_links(), links / 2);
             let p = Transition::new(&elite, &m).probabilities();
@@ -352,8 +352,8 @@ fn elite_neighbours_transitions_and_trajectories() {
             let longer = pts.elite_neighbours(k).walk_length(t);
             for (pts, tolerance) in [
                 (if (k, t) == WALKS[0] { pts } else { longer }, 1e-14),
-                (longer.road(Road::Products), 1e-14),
-                (longer.road(Road::Eigenpairs), 1e-12),
+                (longer.solver(PtsSolver::Products), 1e-14),
+                (longer.solver(PtsSolver::Eigenpairs), 1e-12),
             ] {
                 let graph = pts.similarity(e).unwrap();
                 for ((i, j), s) in graph.weights().indexed_iter() {

@@ -8,7 +8,7 @@ use pulp::{Arch, NullaryFnOnce};
 /// Denominators below this are raised to it: no 0/0, and no term that is 0 becomes anything else.
 const FLOOR: f64 = 1e-100;
 
-/// One direction through the pairs of an object: minimise
+/// One direction through the pairs of an object: minimize
 /// `sum_j weights[j] d(observed[j], current[j] + e slopes[j])` over the step e. What
 /// [`Divergence::exact_step`] gets.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,9 @@ pub struct Line<'a> {
 ///         "beta 3/2"
 ///     }
 ///     fn value(&self, u: f64, v: f64) -> f64 {
-///         let half = |u: f64, v: f64| (u.powf(1.5) + 0.5 * v.powf(1.5) - 1.5 * u * v.sqrt()) / 0.75;
+///         let half = |u: f64, v: f64| {
+///             (u.powf(1.5) + 0.5 * v.powf(1.5) - 1.5 * u * v.sqrt()) / 0.75
+///         };
 ///         half(u, v) + half(1.0 - u, 1.0 - v)
 ///     }
 ///     fn derivative(&self, u: f64, v: f64) -> f64 {
@@ -111,7 +113,8 @@ pub trait Divergence: fmt::Debug + Send + Sync {
 /// The Kullback-Leibler divergence: with it the consensus is the maximum-likelihood one, every pair
 /// count being a binomial draw.
 ///
-/// `d(u, v) = u ln(u/v) + (1-u) ln((1-u)/(1-v))`, infinite where an observed event has probability 0.
+/// `d(u, v) = u ln(u/v) + (1-u) ln((1-u)/(1-v))`, infinite where an observed event has probability
+/// 0.
 ///
 /// ```
 /// use consilience_bregman::{Divergence, KullbackLeibler};
@@ -301,8 +304,8 @@ pub fn check_divergence(divergence: &dyn Divergence) -> Result<()> {
             let room = 1e-6 * (1.0 + slope.abs().max(after.abs()));
             if !(slope - room <= secant && secant <= after + room) {
                 return fail(format!(
-                    "derivative {slope}, {after} at v = {next}, and {secant} between them: not convex in its second \
-                     argument, or no derivative of the value"
+                    "derivative {slope}, {after} at v = {next}, and {secant} between them: not \
+                     convex in its second argument, or no derivative of the value"
                 ));
             }
         }

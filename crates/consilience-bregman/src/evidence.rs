@@ -1,10 +1,12 @@
 //! The pair counts that a consensus is fitted to.
 
 use consilience_core::{
-    Error, ErrorKind, LabelInt, MemoryBudget, Observer, Partition, Result, Seed, with_labels,
+    Error, ErrorKind, LabelInt, MemoryBudget, Microclusters, Observer, Result, Seed, Stream,
+    with_labels,
 };
-use consilience_graph::{CountRow, Microclusters};
+use consilience_graph::CountRow;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Microclusters per parallel task while pairs are sampled; fixed, so that the sample does not
 /// depend on the number of threads.
@@ -14,18 +16,18 @@ const CHUNK: usize = 1024;
 /// to.
 ///
 /// Between *all* microclusters of an ensemble, between a random *sample* of pairs, or *given* pair
-/// by pair, for instance from a crowd's answers. A pair without common members (`N = 0`) says
-/// nothing. Pairs inside a microcluster of s objects always count, with `c = N`, as their
+/// by pair, for instance from a crowd's answers. A pair without common members (`N = 0`) has no
+/// weight. Pairs inside a microcluster of s objects always count, with `c = N`, as their
 /// `s (s - 1) / 2` object pairs.
 ///
 /// ```
 /// use consilience_bregman::{PairEvidence, Pcc};
 ///
-/// // Four objects; (i, j, c, N): how often i and j were put together, of how many times they were seen.
+/// // Four objects; (i, j, c, N): how often i and j were put together, of how many times they were
+/// // seen.
 /// let answers = [(0, 1, 9, 10), (2, 3, 8, 8), (0, 2, 0, 5), (1, 3, 1, 9), (1, 2, 0, 7)];
 /// let evidence = PairEvidence::from_pairs(4, answers)?;
-/// let solution = Pcc::new(2).solve(&evidence, &())?.output;
-/// let y = solution.memberships;
+/// let y = Pcc::new(2).solution(&evidence)?.memberships.values().to_owned();
 /// assert!((y[[0, 0]] - y[[1, 0]]).abs() < 0.2 && (y[[0, 0]] - y[[2, 0]]).abs() > 0.8);
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
@@ -38,7 +40,7 @@ pub struct PairEvidence {
     sizes: Vec<u32>,
     /// Members that label each microcluster.
     own: Vec<u16>,
-    /// All sizes are 1: nobody needs to look them up.
+    /// All sizes are 1.
     single: bool,
     counts: Counts,
 }
@@ -55,15 +57,22 @@ impl PairEvidence {
     /// The counts between all microclusters.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] beyond the budget or with more than 65,535 members,
-    /// [`ErrorKind::Cancelled`].
-    pub fn all(
+    /// [`ErrorKind::TooLarge`] beyond the budget or with more than 65,535 members.
+    pub fn all(microclusters: &Microclusters, budget: MemoryBudget) -> Result<Self> {
+        Self::all_observed(microclusters, budget, &())
+    }
+
+    /// As [`PairEvidence::all`], with cancellation.
+    ///
+    /// # Errors
+    /// As [`PairEvidence::all`]; [`ErrorKind::Cancelled`].
+    pub fn all_observed(
         microclusters: &Microclusters,
         budget: MemoryBudget,
         observer: &dyn Observer,
     ) -> Result<Self> {
         let n = microclusters.n_nodes();
-        let complete = microclusters.rows().iter().all(Partition::is_complete);
+        let complete = microclusters.is_complete();
         budget.check_square("pair counts", n, if complete { 2 } else { 4 })?;
         let scratch = CountRow::new(microclusters)?;
         let mut together = vec![0u16; n * n];
@@ -75,9 +84,9 @@ impl PairEvidence {
                 observer.check()?;
             }
             row.fill(microclusters, i);
-            t.copy_from_slice(&row.together);
-            b.copy_from_slice(&row.both[..b.len()]);
-            *own = row.both[i];
+            t.copy_from_slice(row.together());
+            b.copy_from_slice(&row.both()[..b.len()]);
+            *own = row.both()[i];
             Ok::<(), Error>(())
         };
         let rows = together.par_chunks_mut(width).zip(own.par_iter_mut()).enumerate();
@@ -101,12 +110,25 @@ impl PairEvidence {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`] for a share outside `(0, 1]`, [`ErrorKind::TooLarge`] beyond
-    /// the budget or with more than 65,535 members, [`ErrorKind::Cancelled`].
+    /// the budget or with more than 65,535 members.
     ///
     /// # Complexity
     /// O(n~ M) to lay the labels out row by row, then O(M) bytes read per sampled pair, in
     /// parallel.
     pub fn sampled(
+        microclusters: &Microclusters,
+        share: f64,
+        seed: Seed,
+        budget: MemoryBudget,
+    ) -> Result<Self> {
+        Self::sampled_observed(microclusters, share, seed, budget, &())
+    }
+
+    /// As [`PairEvidence::sampled`], with cancellation.
+    ///
+    /// # Errors
+    /// As [`PairEvidence::sampled`]; [`ErrorKind::Cancelled`].
+    pub fn sampled_observed(
         microclusters: &Microclusters,
         share: f64,
         seed: Seed,
@@ -125,33 +147,13 @@ impl PairEvidence {
         let expected = (expected + 6.0 * expected.sqrt()).min(9e15) as usize;
         budget.check_table("sampled pair counts", expected, 1, 24)?;
         let rows = LabelRows::new(microclusters);
-        let chunks: Vec<Vec<(u32, u32, u16, u16)>> = (0..n.div_ceil(CHUNK))
+        let chunks: Vec<Vec<PairCount>> = (0..n.div_ceil(CHUNK))
             .into_par_iter()
             .map(|chunk| {
                 observer.check()?;
                 let mut random = seed.derive("pairs", chunk as u64).stream();
-                // Lengths of the gaps between chosen pairs are geometric.
-                let scale = (-share).ln_1p();
-                let mut found = Vec::new();
-                for i in chunk * CHUNK..n.min((chunk + 1) * CHUNK) {
-                    let mut j = i;
-                    loop {
-                        let gap =
-                            if share < 1.0 { (1.0 - random.uniform()).ln() / scale } else { 0.0 };
-                        if gap >= (n - j) as f64 {
-                            break;
-                        }
-                        j += 1 + gap as usize;
-                        if j >= n {
-                            break;
-                        }
-                        let (c, both) = rows.counts(i, j);
-                        if both > 0 {
-                            found.push((i as u32, j as u32, c, both));
-                        }
-                    }
-                }
-                Ok(found)
+                let first = chunk * CHUNK..n.min((chunk + 1) * CHUNK);
+                Ok(sample(&rows, first, n, share, &mut random))
             })
             .collect::<Result<_>>()?;
         let own = (0..n).map(|i| rows.counts(i, i).1).collect();
@@ -304,17 +306,17 @@ impl PairEvidence {
         }
     }
 
-    /// Whether no pair says anything about microcluster i.
+    /// Whether microcluster i is in no pair with evidence.
     pub(crate) fn alone(&self, i: usize) -> bool {
         let n = self.n_nodes();
-        let met = match &self.counts {
+        let paired = match &self.counts {
             Counts::Dense { both, .. } if both.is_empty() => n > 1,
             Counts::Dense { both, .. } => {
                 both[i * n..(i + 1) * n].iter().enumerate().any(|(j, &b)| j != i && b > 0)
             }
             Counts::Sparse { offsets, .. } => offsets[i + 1] > offsets[i],
         };
-        !met && self.inside(i) == 0.0
+        !paired && self.inside(i) == 0.0
     }
 
     /// Observed partners of i where the evidence is sparse.
@@ -396,8 +398,42 @@ impl PairEvidence {
     }
 }
 
+/// A pair (i, j, c, N).
+type PairCount = (u32, u32, u16, u16);
+
+/// The sampled pairs whose first microcluster is one of some.
+fn sample(
+    rows: &LabelRows,
+    first: Range<usize>,
+    n: usize,
+    share: f64,
+    random: &mut Stream,
+) -> Vec<PairCount> {
+    // Lengths of the gaps between chosen pairs are geometric.
+    let scale = (-share).ln_1p();
+    let mut found = Vec::new();
+    for i in first {
+        let mut j = i;
+        loop {
+            let gap = if share < 1.0 { (1.0 - random.uniform()).ln() / scale } else { 0.0 };
+            if gap >= (n - j) as f64 {
+                break;
+            }
+            j += 1 + gap as usize;
+            if j >= n {
+                break;
+            }
+            let (c, both) = rows.counts(i, j);
+            if both > 0 {
+                found.push((i as u32, j as u32, c, both));
+            }
+        }
+    }
+    found
+}
+
 /// Both halves of the pairs of ascending chunks; memory of a chunk is freed as it is copied.
-fn sparse(n: usize, chunks: Vec<Vec<(u32, u32, u16, u16)>>) -> Counts {
+fn sparse(n: usize, chunks: Vec<Vec<PairCount>>) -> Counts {
     let mut offsets = vec![0usize; n + 1];
     for &(i, j, ..) in chunks.iter().flatten() {
         offsets[i as usize + 1] += 1;

@@ -3,6 +3,7 @@
 //! Every sum runs over eight fixed lanes and without fused operations, so that its bits do not
 //! depend on the width of the vectors.
 
+use consilience_num::dot;
 use pulp::{Arch, NullaryFnOnce};
 
 const LANES: usize = 8;
@@ -26,30 +27,13 @@ impl<'a> Panel<'a> {
 }
 
 #[inline(always)]
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; LANES];
-    let (x, y) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let mut rest = 0.0;
-    for (&a, &b) in x.remainder().iter().zip(y.remainder()) {
-        rest += a * b;
-    }
-    for (a, b) in x.zip(y) {
-        for l in 0..LANES {
-            sums[l] += a[l] * b[l];
-        }
-    }
-    sums.iter().sum::<f64>() + rest
-}
-
-#[inline(always)]
 fn add_products(sums: &mut [f64; LANES], a: &[f64], b: &[f64]) {
     for ((s, a), b) in sums.iter_mut().zip(a).zip(b) {
         *s += a * b;
     }
 }
 
-/// Four sums at once, each as [`dot`] has it: they wait for each other's additions instead of their
-/// own.
+/// Four sums at once, each as [`dot`] has it: more additions in flight than in one sum.
 #[inline(always)]
 fn dots(a: [&[f64]; 4], b: &[f64]) -> [f64; 4] {
     let whole = b.len() - b.len() % LANES;
@@ -69,8 +53,8 @@ fn dots(a: [&[f64]; 4], b: &[f64]) -> [f64; 4] {
     out
 }
 
-/// Apart from the loop before it: seen together, the compiler would run the lanes of four sums
-/// crosswise, at several times the cost.
+/// A function of its own, since the compiler would otherwise mix the lanes of the four sums, at
+/// several times the cost.
 #[inline(never)]
 fn totals(sums: &[[f64; LANES]; 4]) -> [f64; 4] {
     [0, 1, 2, 3].map(|c: usize| sums[c].iter().sum())

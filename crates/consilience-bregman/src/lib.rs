@@ -1,8 +1,8 @@
 //! Soft consensus under Bregman divergences: probabilistic consensus clustering (PCC).
 //!
 //! Every object gets a distribution over at most K clusters, such that the inner product of two of
-//! them predicts how often the ensemble puts the two together. Clusters that nothing needs empty
-//! themselves:
+//! them predicts how often the ensemble puts the two together. Clusters that do not improve the
+//! prediction lose their objects:
 //!
 //! ```
 //! use consilience_bregman::{cluster_relations, surviving_clusters, Pcc};
@@ -24,9 +24,9 @@
 //! # Ok::<(), consilience_core::Error>(())
 //! ```
 //!
-//! The lower road: [`PairEvidence`] holds the counts that everything is fitted to, from an ensemble
-//! or from anywhere else, and [`Pcc::solve`] works on it; [`Divergence`] is where other costs plug
-//! in; [`Solver`] says which road is taken to the optimum.
+//! Building blocks: [`PairEvidence`] holds the counts that everything is fitted to, from an
+//! ensemble or from anywhere else, and [`Pcc::solution`] works on it; a [`Divergence`] of your own
+//! is another cost; [`Solver`] is how the optimum is found.
 
 mod divergence;
 mod evidence;

@@ -51,20 +51,17 @@ fn run<const K: usize>(
     observer: &dyn Observer,
 ) -> Result<(usize, bool)> {
     let n = point.len();
-    let k = if K > 0 { K } else { problem.clusters };
-    let mut row = Row::default();
+    let mut search = Search::<K>::new(problem, n);
     let mut steps = 0;
-    let (mut old, mut new, mut own) = (vec![0.0; k], vec![0.0; k], vec![0.0; k]);
-    let mut after = Vec::new();
-    let mut nodes = Nodes::<K>::new(n, k);
     let refresh = n.saturating_mul(REFRESH).max(1000);
     loop {
-        let worst = nodes.compute(problem, point);
+        let worst = search.nodes.compute(problem, point);
         observer.check()?;
         if worst <= tolerance {
             return Ok((steps, true));
         }
-        let mut heap = IndexedHeap::new((0..n).map(|i| nodes.parts(i).bound).collect());
+        let bounds = (0..n).map(|i| search.nodes.parts(i).bound).collect();
+        let mut heap = IndexedHeap::new(bounds);
         let (before, mut stuck) = (steps, 0);
         while steps - before < refresh {
             if steps >= most {
@@ -74,53 +71,20 @@ fn run<const K: usize>(
             if bound <= tolerance {
                 break;
             }
-            let node = nodes.parts(i);
+            let node = search.nodes.parts(i);
             let (from, to, gain) = steepest(node.gradient, node.y);
             let key = gain * node.scale;
             if key < bound {
-                nodes.bind(i, key);
+                search.nodes.bind(i, key);
                 heap.update(i, key);
                 continue;
             }
-            old.copy_from_slice(node.y);
             if steps % 1024 == 0 {
                 observer.check()?;
                 observer.progress("line searches", steps, most);
             }
             steps += 1;
-            let partners = row.read(problem, i);
-            nodes.predict(partners, &old, (from, to), &mut row);
-            let room = old[from];
-            let step = along(problem, i, &old, (from, to), &mut row);
-            if !(step > 0.0) {
-                // As good as optimal: rounding leaves no step.
-                stuck += 1;
-                nodes.bind(i, 0.0);
-                heap.update(i, 0.0);
-                continue;
-            }
-            new.copy_from_slice(&old);
-            if step >= room {
-                new[from] = 0.0;
-            } else {
-                new[from] -= step;
-            }
-            new[to] += step;
-            // The derivative at v of each partner, before and after.
-            after.resize(row.current.len(), 0.0);
-            problem.divergence.derivatives(&row.observed, &row.current, &mut row.first);
-            kernel::shift(&row.current, step, &row.slopes, &mut row.moved);
-            problem.divergence.derivatives(&row.observed, &row.moved, &mut after);
-            own.fill(0.0);
-            nodes.spread(problem, i, partners, (&row, &after), (&old, &new), &mut own, &mut heap);
-            point.set(i, &new);
-            let inside = problem.evidence.inside(i);
-            if inside > 0.0 {
-                let slope = inside * problem.divergence.derivative(1.0, inner(&new, &new));
-                own.iter_mut().zip(&new).for_each(|(g, y)| *g += slope * y);
-            }
-            let key = nodes.set(i, &new, &own);
-            heap.update(i, key);
+            stuck += usize::from(!search.exchange(point, i, (from, to), &mut heap));
         }
         if steps - before == stuck {
             return Ok((steps, false));
@@ -128,7 +92,93 @@ fn run<const K: usize>(
     }
 }
 
-/// What the search knows of each object, side by side, so that a step meets each partner at one
+/// The state of a search, and buffers for one step.
+struct Search<'a, const K: usize> {
+    problem: &'a Problem<'a>,
+    nodes: Nodes<K>,
+    row: Row,
+    old: Vec<f64>,
+    new: Vec<f64>,
+    own: Vec<f64>,
+    after: Vec<f64>,
+}
+
+impl<'a, const K: usize> Search<'a, K> {
+    fn new(problem: &'a Problem<'a>, n: usize) -> Self {
+        let k = if K > 0 { K } else { problem.clusters };
+        Search {
+            problem,
+            nodes: Nodes::new(n, k),
+            row: Row::default(),
+            old: vec![0.0; k],
+            new: vec![0.0; k],
+            own: vec![0.0; k],
+            after: Vec::new(),
+        }
+    }
+
+    /// The best step of object i from one cluster to another; returns whether there is any.
+    fn exchange(
+        &mut self,
+        point: &mut Point,
+        i: usize,
+        (from, to): (usize, usize),
+        heap: &mut IndexedHeap,
+    ) -> bool {
+        let Search { problem, nodes, row, old, new, own, after } = self;
+        old.copy_from_slice(nodes.parts(i).y);
+        let partners = row.read(problem, i);
+        nodes.predict(partners, old, (from, to), row);
+        let room = old[from];
+        let step = along(problem, i, old, (from, to), row);
+        if !(step > 0.0) {
+            // As good as optimal: rounding leaves no step.
+            nodes.bind(i, 0.0);
+            heap.update(i, 0.0);
+            return false;
+        }
+        new.copy_from_slice(old);
+        if step >= room {
+            new[from] = 0.0;
+        } else {
+            new[from] -= step;
+        }
+        new[to] += step;
+        // The derivative at v of each partner, before and after.
+        after.resize(row.current.len(), 0.0);
+        problem.divergence.derivatives(&row.observed, &row.current, &mut row.first);
+        kernel::shift(&row.current, step, &row.slopes, &mut row.moved);
+        problem.divergence.derivatives(&row.observed, &row.moved, after);
+        own.fill(0.0);
+        let (weights, before) = (&row.weights, &row.first);
+        let exchange = Exchange { i, partners, weights, before, after, old, new };
+        nodes.spread(problem, &exchange, own, heap);
+        point.set(i, new);
+        let inside = problem.evidence.inside(i);
+        if inside > 0.0 {
+            let slope = inside * problem.divergence.derivative(1.0, inner(new, new));
+            own.iter_mut().zip(&*new).for_each(|(g, y)| *g += slope * y);
+        }
+        let key = nodes.set(i, new, own);
+        heap.update(i, key);
+        true
+    }
+}
+
+/// A step of object i: its memberships before and after, and for each of its pairs the weight and
+/// the derivative of the divergence before and after.
+struct Exchange<'a> {
+    i: usize,
+    /// The other objects where these are not all.
+    partners: Option<&'a [u32]>,
+    weights: &'a [f64],
+    before: &'a [f64],
+    after: &'a [f64],
+    old: &'a [f64],
+    new: &'a [f64],
+}
+
+/// What the search knows of each object, side by side, so that a step reads each partner at one
 /// place in memory: its memberships, its gradient (per object of the microcluster), the inverse
 /// weight of its pairs, and a bound on its priority, which is what the queue holds.
 ///
@@ -231,26 +281,23 @@ impl<const K: usize> Nodes<K> {
         }
     }
 
-    /// Tells the partners of i that its memberships are new, and adds up its own gradient.
-    #[allow(clippy::too_many_arguments)]
+    /// Updates the gradients of the partners, and adds up that of the object itself.
     fn spread(
         &mut self,
         problem: &Problem<'_>,
-        i: usize,
-        partners: Option<&[u32]>,
-        (row, after): (&Row, &[f64]),
-        (old, new): (&[f64], &[f64]),
+        exchange: &Exchange<'_>,
         own: &mut [f64],
         heap: &mut IndexedHeap,
     ) {
         let (k, stride) = (self.k(), self.stride());
-        let (old, new, own) = (&old[..k], &new[..k], &mut own[..k]);
-        let pairs = row.weights.iter().zip(row.first.iter().zip(after));
+        let i = exchange.i;
+        let (old, new, own) = (&exchange.old[..k], &exchange.new[..k], &mut own[..k]);
+        let pairs = exchange.weights.iter().zip(exchange.before.iter().zip(exchange.after));
         for (b, (&weight, (&before, &after))) in pairs.enumerate() {
             if weight == 0.0 {
                 continue;
             }
-            let j = partners.map_or(b, |p| p[b] as usize);
+            let j = exchange.partners.map_or(b, |p| p[b] as usize);
             let cells = &mut self.cells[self.start + j * stride..][..stride];
             let (y, rest) = cells.split_at_mut(k);
             let (gradient, rest) = rest.split_at_mut(k);
@@ -271,7 +318,7 @@ impl<const K: usize> Nodes<K> {
     }
 }
 
-/// The step from one cluster to another that minimises the objective of object i, at most what it
+/// The step from one cluster to another that minimizes the objective of object i, at most what it
 /// has of the first; `row` holds its pairs with their predictions.
 ///
 /// Pairs inside a microcluster are not convex along the line. They enter with `v = y'y` replaced by

@@ -13,12 +13,12 @@ use rayon::prelude::*;
 
 use crate::kernel;
 use crate::point::{Point, Problem, Row, inner, steepest};
-use crate::quadratic::minimise;
+use crate::quadratic::minimize;
 
 /// Most halvings of a step.
 const HALVINGS: usize = 40;
-/// Work per chunk, in multiplications, below which sharing it out costs more than it brings.
-const WORTH: usize = 200_000;
+/// Least work of a parallel task, in multiplications: for less, starting the task costs more.
+const TASK_WORK: usize = 200_000;
 
 /// What became of one object.
 #[derive(Clone, Copy, Default)]
@@ -50,9 +50,12 @@ pub(crate) fn solve(
 ) -> Result<(usize, bool)> {
     let n = point.len();
     let k = problem.clusters;
+    let newton = Newton { problem, tolerance };
     let chunk = chunk_len(problem, n);
     let threads = rayon::current_num_threads();
     let pool: Vec<Mutex<Scratch>> = (0..threads + 1).map(|_| Mutex::default()).collect();
+    // A poisoned buffer is as good as a new one.
+    let buffer = |at: usize| pool[at].lock().unwrap_or_else(|e| e.into_inner());
     let mut moves = vec![Move::default(); chunk];
     let mut next = vec![0.0; chunk * k];
     for sweep in 0..most {
@@ -62,25 +65,15 @@ pub(crate) fn solve(
             let len = chunk.min(n - first);
             let jobs = next[..len * k].par_chunks_mut(k).zip(&mut moves[..len]).enumerate();
             let work = |(c, (out, outcome)): (usize, (&mut [f64], &mut Move))| {
+                // No other thread has this number.
                 let mine = rayon::current_thread_index().unwrap_or(threads).min(threads);
-                // Nobody else has this number, and a poisoned buffer is as good as a new one.
-                let mut scratch = pool[mine].lock().unwrap_or_else(|e| e.into_inner());
-                *outcome =
-                    improve(problem, point, first + c, tolerance, chunk > 1, out, &mut scratch);
+                *outcome = newton.improve(point, first + c, chunk > 1, out, &mut buffer(mine));
             };
             let cost = problem.evidence.row_len(first).max(1) * k * (k + 4);
-            jobs.with_min_len((WORTH / cost).max(1)).for_each(work);
+            jobs.with_min_len((TASK_WORK / cost).max(1)).for_each(work);
             worst = moves[..len].iter().fold(worst, |w, m| w.max(m.gap));
-            let mut scratch = pool[threads].lock().unwrap_or_else(|e| e.into_inner());
-            accept(
-                problem,
-                point,
-                first,
-                &mut moves[..len],
-                &mut next[..len * k],
-                tolerance,
-                &mut scratch,
-            );
+            let (moves, next) = (&mut moves[..len], &mut next[..len * k]);
+            newton.accept(point, first, moves, next, &mut buffer(threads));
         }
         observer.progress("sweeps", sweep + 1, most);
         if worst <= tolerance {
@@ -96,161 +89,208 @@ fn chunk_len(problem: &Problem<'_>, n: usize) -> usize {
     (n / 32).clamp(1, most)
 }
 
-/// Takes the moves of a chunk over, one after the other.
-fn accept(
-    problem: &Problem<'_>,
-    point: &mut Point,
-    first: usize,
-    moves: &mut [Move],
-    next: &mut [f64],
+struct Newton<'a> {
+    problem: &'a Problem<'a>,
     tolerance: f64,
-    scratch: &mut Scratch,
-) {
-    let k = problem.clusters;
-    let len = moves.len();
-    // Memberships before the chunk moved; `point` gets the new ones as they are taken over.
-    let before: Vec<f64> = (first..first + len).flat_map(|i| point.row(i).to_vec()).collect();
-    for c in 0..len {
-        if !moves[c].moved {
-            continue;
+}
+
+impl Newton<'_> {
+    /// Applies the moves of a chunk to the point, one after the other; where moves of the chunk
+    /// touch each other so that one would lose, it is computed again.
+    fn accept(
+        &self,
+        point: &mut Point,
+        first: usize,
+        moves: &mut [Move],
+        next: &mut [f64],
+        scratch: &mut Scratch,
+    ) {
+        let k = self.problem.clusters;
+        // Memberships before the chunk moved; `point` gets the new ones one by one.
+        let before: Vec<f64> =
+            (first..first + moves.len()).flat_map(|i| point.row(i).to_vec()).collect();
+        for c in 0..moves.len() {
+            if !moves[c].moved {
+                continue;
+            }
+            let i = first + c;
+            let change = self.change(point, first, c, moves, &before, next);
+            let out = &mut next[c * k..(c + 1) * k];
+            if !(change <= 0.0) {
+                moves[c].moved = self.improve(point, i, false, out, scratch).moved;
+            }
+            if moves[c].moved {
+                point.set(i, out);
+            }
         }
+    }
+
+    /// By how much the objective changes at most where object `first + c` moves after those of its
+    /// chunk that come before it.
+    fn change(
+        &self,
+        point: &Point,
+        first: usize,
+        c: usize,
+        moves: &[Move],
+        before: &[f64],
+        next: &[f64],
+    ) -> f64 {
+        let problem = self.problem;
+        let of = |c: usize| c * problem.clusters..(c + 1) * problem.clusters;
+        let value =
+            |u: f64, a: &[f64], b: &[f64]| problem.divergence.value(u, inner(a, b).min(1.0));
         let i = first + c;
-        let partners = problem.evidence.partners(i);
         let mut change = moves[c].bound;
         let mut touch = |other: usize| {
             if !moves[other].moved {
                 return;
             }
             let Some((u, weight)) = problem.evidence.pair(i, first + other) else { return };
-            let (old, new) = (&before[c * k..(c + 1) * k], &next[c * k..(c + 1) * k]);
-            let (other_old, other_new) =
-                (&before[other * k..(other + 1) * k], point.row(first + other));
-            let value = |a: &[f64], b: &[f64]| problem.divergence.value(u, inner(a, b).min(1.0));
+            let (old, new) = (&before[of(c)], &next[of(c)]);
+            let (other_old, other_new) = (&before[of(other)], point.row(first + other));
             change += weight
-                * ((value(new, other_new) - value(old, other_new))
-                    - (value(new, other_old) - value(old, other_old)));
+                * ((value(u, new, other_new) - value(u, old, other_new))
+                    - (value(u, new, other_old) - value(u, old, other_old)));
         };
-        match partners {
+        match problem.evidence.partners(i) {
             None => (0..c).for_each(&mut touch),
             Some(partners) => {
                 let from = partners.partition_point(|&j| (j as usize) < first);
-                partners[from..]
-                    .iter()
-                    .take_while(|&&j| (j as usize) < i)
-                    .for_each(|&j| touch(j as usize - first));
+                let in_chunk = partners[from..].iter().take_while(|&&j| (j as usize) < i);
+                in_chunk.for_each(|&j| touch(j as usize - first));
             }
         }
-        let out = &mut next[c * k..(c + 1) * k];
-        if !(change <= 0.0) {
-            moves[c].moved = improve(problem, point, i, tolerance, false, out, scratch).moved;
+        change
+    }
+
+    /// A better membership of object i in `out`, all others staying as they are. Where `bounded`,
+    /// the move says by how much the objective falls.
+    fn improve(
+        &self,
+        point: &Point,
+        i: usize,
+        bounded: bool,
+        out: &mut [f64],
+        scratch: &mut Scratch,
+    ) -> Move {
+        let problem = self.problem;
+        let y = point.row(i);
+        let row = &mut scratch.row;
+        row.load(problem, point, i);
+        let total = row.total(problem, i);
+        if !(total > 0.0) {
+            return Move::default();
         }
-        if moves[c].moved {
-            point.set(i, out);
+        row.predict(point, y);
+        row.differentiate(problem, point, i, true);
+        let gap = steepest(&row.gradient, y).2 / total;
+        let stay = Move { gap, bound: 0.0, moved: false };
+        if !(gap > 0.1 * self.tolerance) {
+            return stay;
         }
+        let inside = Inside { weight: problem.evidence.inside(i), norm: inner(y, y) };
+        self.model(point, y, inside, scratch);
+        let Scratch { row, clusters, hessian, direction, residual } = scratch;
+        if !minimize(&row.gradient, hessian, clusters, y, out, residual) {
+            return stay;
+        }
+        direction.clear();
+        direction.extend(out.iter().zip(y).map(|(z, y)| z - y));
+        row.direct(point, direction);
+        let Some((step, change)) = self.descend(row, inside, inner(direction, y), bounded) else {
+            return stay;
+        };
+        if step < 1.0 {
+            for (o, (&y, d)) in out.iter_mut().zip(y.iter().zip(direction.iter())) {
+                *o = y + step * d;
+            }
+        }
+        normalize(out);
+        let size = f64::from(problem.evidence.sizes()[i]);
+        Move { gap, bound: size * change, moved: true }
+    }
+
+    /// The clusters that may change, those in the support and those better than the present mean,
+    /// and the second derivatives between them.
+    fn model(&self, point: &Point, y: &[f64], inside: Inside, scratch: &mut Scratch) {
+        let Scratch { row, clusters, hessian, .. } = scratch;
+        let mean = inner(&row.gradient, y);
+        clusters.clear();
+        clusters.extend((0..y.len()).filter(|&c| y[c] > 0.0 || row.gradient[c] < mean));
+        let f = clusters.len();
+        hessian.clear();
+        hessian.resize(f * f, 0.0);
+        kernel::gram(row.panel(point), &row.second, clusters, hessian);
+        // The pairs inside a microcluster are not convex in y; with v = y'y replaced by its tangent
+        // they are, and never smaller.
+        if inside.weight > 0.0 {
+            let curvature = self.problem.divergence.curvature(1.0, inside.norm);
+            let bend = 2.0 * inside.weight * curvature;
+            for (a, &ca) in clusters.iter().enumerate() {
+                for (b, &cb) in clusters.iter().enumerate() {
+                    hessian[a * f + b] += bend * y[ca] * y[cb];
+                }
+            }
+        }
+        let ridge = 1e-9 * (0..f).map(|a| hessian[a * f + a]).sum::<f64>() / f as f64;
+        (0..f).for_each(|a| hessian[a * f + a] += ridge);
+    }
+
+    /// The step along a direction and by how much the objective changes at most: 1, or halved until
+    /// it descends; `None` where it never does.
+    ///
+    /// Along the direction the derivative never falls. So the objective changes by at most the step
+    /// times the mean of the derivatives at half and at full step.
+    fn descend(
+        &self,
+        row: &mut Row,
+        inside: Inside,
+        along: f64,
+        bounded: bool,
+    ) -> Option<(f64, f64)> {
+        let divergence = self.problem.divergence;
+        let mut slope = |step: f64| {
+            kernel::shift(&row.current, step, &row.slopes, &mut row.moved);
+            divergence.derivatives(&row.observed, &row.moved, &mut row.first);
+            let mut sum = kernel::triple(&row.first, &row.slopes, &row.weights);
+            if inside.weight > 0.0 {
+                let v = inside.norm + 2.0 * step * along;
+                let d = if v > 0.0 {
+                    divergence.derivative(1.0, v.min(1.0))
+                } else {
+                    f64::NEG_INFINITY
+                };
+                sum += inside.weight * d * along;
+            }
+            sum
+        };
+        let mut step = 1.0;
+        let mut end = slope(step);
+        for _ in 0..HALVINGS {
+            if !bounded && end <= 0.0 {
+                return Some((step, 0.0));
+            }
+            let middle = slope(0.5 * step);
+            if middle + end <= 0.0 {
+                let change = 0.5 * step * (middle + end);
+                return (change <= 0.0).then_some((step, change));
+            }
+            (step, end) = (0.5 * step, middle);
+        }
+        None
     }
 }
 
-/// A better membership of object i in `out`, all others staying as they are.
-fn improve(
-    problem: &Problem<'_>,
-    point: &Point,
-    i: usize,
-    tolerance: f64,
-    bounded: bool,
-    out: &mut [f64],
-    scratch: &mut Scratch,
-) -> Move {
-    let k = problem.clusters;
-    let Scratch { row, clusters, hessian, direction, residual } = scratch;
-    let y = point.row(i);
-    row.load(problem, point, i);
-    let total = row.total(problem, i);
-    if !(total > 0.0) {
-        return Move::default();
-    }
-    row.predict(point, y);
-    row.differentiate(problem, point, i, true);
-    let gap = steepest(&row.gradient, y).2 / total;
-    let stay = Move { gap, bound: 0.0, moved: false };
-    if !(gap > 0.1 * tolerance) {
-        return stay;
-    }
-    // The clusters that may change: those in the support, and those better than the present mean.
-    let mean = inner(&row.gradient, y);
-    clusters.clear();
-    clusters.extend((0..k).filter(|&c| y[c] > 0.0 || row.gradient[c] < mean));
-    let f = clusters.len();
-    hessian.clear();
-    hessian.resize(f * f, 0.0);
-    kernel::gram(row.panel(point), &row.second, clusters, hessian);
-    // The pairs inside a microcluster are not convex in y; with v = y'y replaced by its tangent
-    // they are, and never smaller.
-    let inside = problem.evidence.inside(i);
-    let norm = inner(y, y);
-    if inside > 0.0 {
-        let bend = 2.0 * inside * problem.divergence.curvature(1.0, norm);
-        for (a, &ca) in clusters.iter().enumerate() {
-            for (b, &cb) in clusters.iter().enumerate() {
-                hessian[a * f + b] += bend * y[ca] * y[cb];
-            }
-        }
-    }
-    let ridge = 1e-9 * (0..f).map(|a| hessian[a * f + a]).sum::<f64>() / f as f64;
-    (0..f).for_each(|a| hessian[a * f + a] += ridge);
-    if !minimise(&row.gradient, hessian, clusters, y, out, residual) {
-        return stay;
-    }
-    direction.clear();
-    direction.extend(out.iter().zip(y).map(|(z, y)| z - y));
-    row.direct(point, direction);
-    let along = inner(direction, y);
-    let mut slope = |step: f64| {
-        kernel::shift(&row.current, step, &row.slopes, &mut row.moved);
-        problem.divergence.derivatives(&row.observed, &row.moved, &mut row.first);
-        let mut sum = kernel::triple(&row.first, &row.slopes, &row.weights);
-        if inside > 0.0 {
-            let v = norm + 2.0 * step * along;
-            let d = if v > 0.0 {
-                problem.divergence.derivative(1.0, v.min(1.0))
-            } else {
-                f64::NEG_INFINITY
-            };
-            sum += inside * d * along;
-        }
-        sum
-    };
-    // Along the direction the derivative never falls. So the objective changes by at most the step
-    // times the mean of the derivatives at half and at full step.
-    let mut step = 1.0;
-    let mut end = slope(step);
-    let mut change = f64::NAN;
-    for _ in 0..HALVINGS {
-        if !bounded && end <= 0.0 {
-            change = 0.0;
-            break;
-        }
-        let middle = slope(0.5 * step);
-        if middle + end <= 0.0 {
-            change = 0.5 * step * (middle + end);
-            break;
-        }
-        (step, end) = (0.5 * step, middle);
-    }
-    if !(change <= 0.0) {
-        return stay;
-    }
-    if step < 1.0 {
-        for (o, (&y, d)) in out.iter_mut().zip(y.iter().zip(direction.iter())) {
-            *o = y + step * d;
-        }
-    }
-    normalise(out);
-    let size = f64::from(problem.evidence.sizes()[i]);
-    Move { gap, bound: size * change, moved: true }
+/// The pairs inside a microcluster: their weight, and y'y.
+#[derive(Clone, Copy)]
+struct Inside {
+    weight: f64,
+    norm: f64,
 }
 
 /// Keeps rounding from adding up over many steps.
-fn normalise(y: &mut [f64]) {
+fn normalize(y: &mut [f64]) {
     let sum: f64 = y.iter().map(|v| v.max(0.0)).sum();
     y.iter_mut().for_each(|v| *v = v.max(0.0) / sum);
 }

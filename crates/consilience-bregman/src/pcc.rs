@@ -3,25 +3,24 @@
 use std::sync::Arc;
 
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, Grouping, Memberships, MemoryBudget, Observer,
-    Partition, Report, Result, Seed, Status,
+    Clusters, Ensemble, Error, Fit, Grouping, Memberships, MemoryBudget, Microclusters,
+    NodeConsensus, NodeMemberships, Observer, Partition, Report, Result, Seed, Status,
 };
-use consilience_graph::Microclusters;
 use ndarray::Array2;
 
 use crate::point::{self, Point, Problem};
+use crate::summary::largest_columns;
 use crate::{
     Divergence, KullbackLeibler, PairEvidence, Start, check_divergence, line_search, newton,
-    surviving_clusters,
 };
 
 /// Up to this many microclusters [`Pairs::Auto`] takes all pairs.
 const ALL: usize = 10_000;
 /// Pairs that [`Pairs::Auto`] samples beyond.
 const SAMPLE: f64 = 2e7;
-/// Upper bound of [`Pcc::by_survival`].
-const MOST_BY_SURVIVAL: usize = 20;
-/// Most Newton sweeps unless said otherwise.
+/// Upper bound of [`Clusters::Survival`].
+const SURVIVAL_BOUND: usize = 20;
+/// Default of the most Newton sweeps.
 const SWEEPS: usize = 1000;
 /// Sweeps of the trial run of each start, where there are several.
 const TRIAL: usize = 20;
@@ -42,7 +41,8 @@ pub enum Pairs {
     },
 }
 
-/// The road to the optimum. Both lower the same objective in every step and stop by the same gap.
+/// How the optimum is found. Both solvers lower the same objective in every step and stop by the
+/// same gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Solver {
@@ -55,11 +55,12 @@ pub enum Solver {
     LineSearch,
 }
 
-/// What [`Pcc::solve`] found.
+/// What [`Pcc::fit_evidence`] found.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Solution {
-    /// Memberships of the microclusters, n~ x K.
-    pub memberships: Array2<f64>,
+    /// Memberships of the nodes; those that are in no pair are uniform with evidence 0.
+    pub memberships: Memberships,
     /// Value of the objective over all pairs of objects; infinite where K is so small that an
     /// observed event has probability 0.
     pub objective: f64,
@@ -72,13 +73,13 @@ pub struct Solution {
 /// often two objects are put together.
 ///
 /// For soft results, for overlapping clusters, for incomplete ensembles (N_ij are its weights), and
-/// where the number of clusters is only known up to an upper bound: clusters that nothing needs
-/// empty themselves. Best on ensembles whose members have few clusters each; where many members
-/// split every class into many pieces, `EvidenceAccumulation` and `Pta` find the classes better
-/// (docs/pcc.md has the numbers).
+/// where only an upper bound of the number of clusters is known: clusters that do not lower the
+/// objective lose their objects. Best on ensembles whose members have few clusters each; where many
+/// members split every class into many pieces, `EvidenceAccumulation` and `Pta` find the classes
+/// better (docs/pcc.md has the numbers).
 ///
 /// ```text
-/// minimise f(Y) = sum_{i<j} N_ij d(c_ij / N_ij, y_i'y_j)   over distributions y_i on K clusters
+/// minimize f(Y) = sum_{i<j} N_ij d(c_ij / N_ij, y_i'y_j)   over distributions y_i on K clusters
 /// ```
 ///
 /// With the Kullback-Leibler divergence, the default, that is maximum likelihood under binomial
@@ -111,8 +112,9 @@ pub struct Solution {
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for K outside
-/// `1..=n`, a tolerance that is not above 0, no restarts or iterations, a share outside `(0, 1]`, a
-/// start with more clusters than K, and a divergence that is not convex in its second argument;
+/// `1..=n` or a criterion other than survival, a tolerance that is not above 0, no restarts or
+/// iterations, a share outside `(0, 1]`, a start with more clusters than K, and a divergence that
+/// is not convex in its second argument;
 /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for a start of another
 /// number of objects; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the
 /// memory budget; [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
@@ -120,15 +122,13 @@ pub struct Solution {
 /// # References
 /// Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo, Pelillo 2015, "Probabilistic consensus
 /// clustering using evidence accumulation", Eq. 1-9 and Algorithm 1 ([`Solver::LineSearch`]). Ours:
-/// the Newton road, the exact treatment of microclusters, and stopping by a relative gap instead of
-/// an absolute one.
+/// the Newton solver, the exact treatment of microclusters, and stopping by a relative gap instead
+/// of an absolute one.
 #[doc(alias = "PCC")]
 #[doc(alias = "PPC")]
 #[derive(Clone, Debug)]
 pub struct Pcc {
-    clusters: usize,
-    /// Whether `clusters` may be less, where no member has so many.
-    by_survival: bool,
+    clusters: Clusters,
     divergence: Arc<dyn Divergence>,
     pairs: Pairs,
     restarts: usize,
@@ -142,11 +142,14 @@ pub struct Pcc {
 }
 
 impl Pcc {
-    /// PCC into at most K clusters, by the Kullback-Leibler divergence.
-    pub fn new(clusters: usize) -> Self {
+    /// PCC into at most so many clusters, by the Kullback-Leibler divergence.
+    ///
+    /// [`Clusters::Survival`], which is also what [`Clusters::Auto`] means, takes as many as
+    /// survive of 20, or of as many as the largest member has where those are fewer. Where members
+    /// split the classes into many pieces all of these survive: then the number is better given.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
         Pcc {
-            clusters,
-            by_survival: false,
+            clusters: clusters.into(),
             divergence: Arc::new(KullbackLeibler),
             pairs: Pairs::Auto,
             restarts: 4,
@@ -160,107 +163,114 @@ impl Pcc {
         }
     }
 
-    /// PCC into as many clusters as survive of 20, or of as many as the largest member has where
-    /// those are fewer. On members that split the classes into many pieces all of them survive:
-    /// there the upper bound is the number of clusters, and better given.
-    pub fn by_survival() -> Self {
-        Pcc { by_survival: true, ..Self::new(MOST_BY_SURVIVAL) }
+    /// The upper bound for these members.
+    fn bound(&self, nodes: &Microclusters) -> usize {
+        let largest = nodes.rows().iter().map(Partition::n_clusters).max().unwrap_or(1);
+        self.clusters.fixed().unwrap_or(SURVIVAL_BOUND.min(largest.max(1)))
     }
 
-    /// The upper bound for this ensemble.
-    fn bound(&self, ensemble: &Ensemble) -> usize {
-        let largest = ensemble.members().iter().map(Partition::n_clusters).max().unwrap_or(1);
-        self.clusters.min(largest.max(1)).min(ensemble.n_objects())
-    }
-
-    /// What disagreeing with an observed frequency costs.
+    /// How a deviation from an observed frequency counts. Default [`KullbackLeibler`].
     pub fn divergence(mut self, divergence: impl Divergence + 'static) -> Self {
         self.divergence = Arc::new(divergence);
         self
     }
 
-    /// Which pairs the memberships are fitted to.
+    /// Which pairs the memberships are fitted to. Default [`Pairs::Auto`].
     pub fn pairs(mut self, pairs: Pairs) -> Self {
         self.pairs = pairs;
         self
     }
 
     /// Perturbed starts, of which the one of least objective after a trial is followed to the end;
-    /// 4 unless said otherwise. A given start is the only one.
+    /// a given start is the only one. Default 4; at least 1.
     pub fn restarts(mut self, restarts: usize) -> Self {
         self.restarts = restarts;
         self
     }
 
-    /// Seed of the starts and of the sample of pairs.
+    /// Seed of the starts and of the sample of pairs. Default 0.
     pub fn seed(mut self, seed: Seed) -> Self {
         self.seed = seed;
         self
     }
 
-    /// The relative optimality gap (see [`Solution::gap`]) at which to stop; 1e-4 unless said
-    /// otherwise.
+    /// The relative optimality gap (see [`Solution::gap`]) at which to stop. Default 1e-4; above 0.
     pub fn tolerance(mut self, gap: f64) -> Self {
         self.tolerance = gap;
         self
     }
 
-    /// Most iterations: sweeps over all objects of [`Solver::Newton`] (1000 unless said otherwise),
-    /// or steps of [`Solver::LineSearch`] (n~ K unless said otherwise, as in the paper).
+    /// Most iterations: sweeps over all objects of [`Solver::Newton`], or steps of
+    /// [`Solver::LineSearch`]. Default 1000 sweeps, or n~ K steps as in the paper; at least 1.
     pub fn max_iterations(mut self, iterations: usize) -> Self {
         self.max_iterations = Some(iterations);
         self
     }
 
-    /// Where to start.
+    /// Where to start. Default [`Start::Perturbed`].
     pub fn start(mut self, start: Start) -> Self {
         self.start = start;
         self
     }
 
-    /// The road to the optimum.
+    /// How the optimum is found. Default [`Solver::Newton`].
     pub fn solver(mut self, solver: Solver) -> Self {
         self.solver = solver;
         self
     }
 
-    /// Whether objects with equal labels share their memberships; on unless said otherwise. Off,
-    /// every object has its own, at the price of as many more pairs.
+    /// Whether objects with equal labels share their memberships. Default true; otherwise every
+    /// object has its own, and there are as many more pairs.
     pub fn collapse(mut self, collapse: bool) -> Self {
         self.collapse = collapse;
         self
     }
 
-    /// How much memory pair counts and memberships may take each.
+    /// How much memory pair counts and memberships may take each. Default 8 GiB.
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self
     }
 
-    /// The lower road: memberships for pair counts from anywhere. A given start is one of the nodes
-    /// of `evidence`; report and status are those of [`ConsensusFunction::fit`].
+    /// Memberships for pair counts from anywhere, as [`PairEvidence`] has them.
+    ///
+    /// # Errors
+    /// As [`Pcc::fit_evidence`].
+    pub fn solution(&self, evidence: &PairEvidence) -> Result<Solution> {
+        Ok(self.fit_evidence(evidence, &())?.output)
+    }
+
+    /// As [`Pcc::solution`], with progress, cancellation and a report. A given start is one of the
+    /// nodes of `evidence`.
     ///
     /// # Errors
     /// As [`Pcc`], with the number of nodes for n.
-    pub fn solve(&self, evidence: &PairEvidence, observer: &dyn Observer) -> Result<Fit<Solution>> {
-        let n = evidence.n_nodes();
-        if self.by_survival && n > 0 && self.clusters > n {
-            return Pcc { clusters: n, ..self.clone() }.solve(evidence, observer);
-        }
-        if self.clusters == 0 || self.clusters > n {
-            return Err(Error::invalid(format!(
-                "{} clusters of {n} nodes; expected 1..={n}",
-                self.clusters
-            )));
-        }
+    pub fn fit_evidence(
+        &self,
+        evidence: &PairEvidence,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Solution>> {
         self.check()?;
+        let n = evidence.n_nodes();
+        let k = self.clusters.fixed().unwrap_or(SURVIVAL_BOUND.min(n));
+        if k == 0 || k > n {
+            return Err(Error::invalid(format!("{k} clusters of {n} nodes; expected 1..={n}")));
+        }
         let mut report = Report::default();
         report.microclusters = Some(n);
-        let solution = self.run(evidence, None, observer, &mut report)?;
+        let run = Run { pcc: self, evidence, grouping: None, clusters: k, observer };
+        let found = run.solve(&mut report)?;
+        let known = |i| if evidence.alone(i) { 0.0 } else { f64::from(evidence.own()[i]) };
+        let memberships = Memberships::with_evidence(found.values, (0..n).map(known).collect())?;
+        let solution = Solution { memberships, objective: found.objective, gap: found.gap };
         Ok(Fit::new(solution, report))
     }
 
     fn check(&self) -> Result<()> {
+        match self.clusters {
+            Clusters::Fixed(_) | Clusters::Auto | Clusters::Survival => {}
+            other => return Err(other.refuse("PCC", "an upper bound or the clusters that survive")),
+        }
         if !(self.tolerance > 0.0) {
             return Err(Error::invalid(format!("tolerance {}; expected above 0", self.tolerance)));
         }
@@ -290,146 +300,184 @@ impl Pcc {
         let share = match self.pairs {
             Pairs::Sampled { share } => share,
             Pairs::Auto if n > ALL => SAMPLE / (0.5 * n as f64 * (n as f64 - 1.0)),
-            _ => return PairEvidence::all(microclusters, self.budget, observer),
+            _ => return PairEvidence::all_observed(microclusters, self.budget, observer),
         };
         let seed = self.seed.derive("pairs", 0);
-        PairEvidence::sampled(microclusters, share.min(1.0), seed, self.budget, observer)
+        PairEvidence::sampled_observed(microclusters, share.min(1.0), seed, self.budget, observer)
     }
 
-    /// Follows the best start to the end.
-    fn run(
+    /// Notes for the user: which objects the sample of pairs left out, and how many clusters are
+    /// left.
+    fn remark(
         &self,
-        evidence: &PairEvidence,
-        grouping: Option<&Grouping>,
-        observer: &dyn Observer,
+        nodes: &Microclusters,
+        found: &NodeMemberships,
         report: &mut Report,
-    ) -> Result<Solution> {
-        let n = evidence.n_nodes();
-        self.budget.check_table("memberships", n, self.clusters, 16)?;
-        let problem = Problem { evidence, divergence: &*self.divergence, clusters: self.clusters };
-        let begin = |restart: usize| {
-            let seed = self.seed.derive("start", restart as u64);
-            let mut y = self.start.of_nodes(grouping, n, self.clusters, seed)?;
-            for i in (0..n).filter(|&i| evidence.alone(i)) {
-                y.row_mut(i).fill(1.0 / self.clusters as f64);
-            }
-            Ok::<_, Error>(Point::new(y.view(), evidence.is_dense()))
-        };
-        let tries = if self.start == Start::Perturbed { self.restarts } else { 1 };
-        let mut best: Option<(f64, Point)> = None;
-        for restart in 0..tries {
-            observer.check()?;
-            let mut point = begin(restart)?;
-            if tries > 1 {
-                let trial = TRIAL.min(self.max_iterations.unwrap_or(SWEEPS));
-                newton::solve(&problem, &mut point, self.tolerance, trial, observer)?;
-                let objective = point::objective(&problem, &point);
-                if best.as_ref().is_none_or(|b| objective < b.0) {
-                    // The paper's road starts where the best trial did.
-                    let kept =
-                        if self.solver == Solver::LineSearch { begin(restart)? } else { point };
-                    best = Some((objective, kept));
-                }
-            } else {
-                best = Some((f64::INFINITY, point));
-            }
+    ) -> Result<()> {
+        let k = found.values.ncols();
+        let evidence = found.evidence.as_deref().unwrap_or_default();
+        let sizes = nodes.sizes().iter().zip(evidence);
+        let missed: u64 = sizes.filter(|(_, e)| **e == 0.0).map(|(&s, _)| u64::from(s)).sum();
+        if missed > 0 {
+            report
+                .notes
+                .push(format!("{missed} objects are in no sampled pair: uniform, evidence 0"));
         }
-        let Some((_, mut point)) = best else {
-            return Err(Error::invalid("restarts 0; expected at least 1"));
-        };
-        let converged;
-        (report.iterations, converged) = match self.solver {
-            Solver::Newton => {
-                let most = self.max_iterations.unwrap_or(SWEEPS);
-                newton::solve(&problem, &mut point, self.tolerance, most, observer)?
-            }
-            Solver::LineSearch => {
-                let most = self.max_iterations.unwrap_or(n.saturating_mul(self.clusters));
-                line_search::solve(&problem, &mut point, self.tolerance, most, observer)?
-            }
-        };
-        if !converged {
-            report.status = Status::MaxIterations;
+        let left = largest_columns(found.values.view(), evidence).len();
+        if left < k {
+            report.notes.push(format!("{left} of {k} clusters survive"));
         }
-        let (objective, gap) = point::standing(&problem, &point, true);
-        report.objective = objective.is_finite().then_some(objective);
-        report.notes.push(format!("relative KKT gap {gap:.2e}, {:.2e} asked for", self.tolerance));
-        Ok(Solution { memberships: point.into_array(), objective, gap })
+        if !self.collapse {
+            let distinct = Microclusters::of(&Ensemble::new(nodes.rows().to_vec())?)?.n_nodes();
+            report.expect_clusters(k, distinct, "the ensemble distinguishes no more objects");
+        }
+        Ok(())
     }
 }
 
-impl ConsensusFunction for Pcc {
+impl NodeConsensus for Pcc {
     type Output = Memberships;
 
     fn name(&self) -> &str {
         "pcc"
     }
 
-    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Memberships>> {
-        if self.by_survival {
-            let clusters = self.bound(ensemble);
-            return Pcc { clusters, by_survival: false, ..self.clone() }.fit(ensemble, observer);
-        }
-        ensemble.check_clusters(self.clusters)?;
-        self.check()?;
-        let (n, k) = (ensemble.n_objects(), self.clusters);
-        self.budget.check_table("memberships", n, k, 8)?;
-        let mut report = Report::default();
-        let microclusters = report.stage("microclusters", || {
-            if self.collapse {
-                Microclusters::observed(ensemble, observer)
-            } else {
-                Microclusters::each_object(ensemble)
-            }
-        })?;
-        let nodes = microclusters.n_nodes();
-        report.microclusters = Some(nodes);
-        let evidence = report.stage("pair counts", || self.evidence(&microclusters, observer))?;
-        let mut inner = Report::default();
-        let solution = report.stage("memberships", || {
-            self.run(&evidence, Some(microclusters.grouping()), observer, &mut inner)
-        })?;
-        report.status = inner.status;
-        report.iterations = inner.iterations;
-        report.objective = inner.objective;
-        report.notes.append(&mut inner.notes);
+    fn clusters(&self) -> Clusters {
+        self.clusters
+    }
 
-        // What a sample happens to leave out has no evidence; what all pairs say nothing about is
-        // still labelled.
-        let unheard = |g: usize| !evidence.is_dense() && evidence.alone(g);
-        let mut values = Array2::from_elem((n, k), 1.0 / k as f64);
-        let mut known = vec![0.0; n];
-        let mut missed = 0;
-        for (i, &g) in microclusters.grouping().of_object().iter().enumerate() {
-            let g = g as usize;
-            if g >= nodes {
-                continue;
-            }
-            if unheard(g) && nodes > 1 {
-                missed += 1;
-                continue;
-            }
-            known[i] = f64::from(evidence.own()[g]);
-            values.row_mut(i).assign(&solution.memberships.row(g));
-        }
-        if missed > 0 {
-            report
-                .notes
-                .push(format!("{missed} objects are in no sampled pair: uniform, evidence 0"));
-        }
-        let output = Memberships::with_evidence(values, known)?;
-        let left = surviving_clusters(&output).len();
-        if left < k {
-            report.notes.push(format!("{left} of {k} clusters survive"));
-        }
-        let distinct = if self.collapse {
-            nodes
+    fn is_upper_bound(&self) -> bool {
+        true
+    }
+
+    fn check(&self, ensemble: &Ensemble) -> Result<()> {
+        self.check()?;
+        let k = self.clusters.fixed().unwrap_or(SURVIVAL_BOUND);
+        self.budget.check_table("memberships", ensemble.n_objects(), k, 8)
+    }
+
+    fn nodes(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Microclusters> {
+        if self.collapse {
+            Microclusters::observed(ensemble, observer)
         } else {
-            Microclusters::observed(ensemble, observer)?.n_nodes()
-        };
-        if distinct < k {
-            report.expect_clusters(k, distinct, "the ensemble distinguishes no more objects");
+            Microclusters::each_object(ensemble)
         }
-        Ok(Fit::new(output, report))
+    }
+
+    fn solve(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<NodeMemberships> {
+        let clusters = self.bound(nodes);
+        let evidence = report.stage("pair counts", || self.evidence(nodes, observer))?;
+        let grouping = Some(nodes.grouping());
+        let run = Run { pcc: self, evidence: &evidence, grouping, clusters, observer };
+        let mut inner = Report::default();
+        let solved = report.stage("memberships", || run.solve(&mut inner))?;
+        report.adopt(inner);
+        // What a sample happens to leave out has no evidence; what all pairs have no weight for is
+        // still labelled.
+        let n = nodes.n_nodes();
+        let missed = |g: usize| n > 1 && !evidence.is_dense() && evidence.alone(g);
+        let known = |g| if missed(g) { 0.0 } else { f64::from(evidence.own()[g]) };
+        let known = (0..n).map(known).collect();
+        let found = NodeMemberships { values: solved.values, evidence: Some(known) };
+        self.remark(nodes, &found, report)?;
+        Ok(found)
+    }
+}
+
+/// The memberships found, in the order of the solver's clusters.
+struct Solved {
+    values: Array2<f64>,
+    objective: f64,
+    gap: f64,
+}
+
+/// One fit to pair counts.
+struct Run<'a> {
+    pcc: &'a Pcc,
+    evidence: &'a PairEvidence,
+    /// The objects of the nodes, where there are any.
+    grouping: Option<&'a Grouping>,
+    clusters: usize,
+    observer: &'a dyn Observer,
+}
+
+impl Run<'_> {
+    fn problem(&self) -> Problem<'_> {
+        Problem {
+            evidence: self.evidence,
+            divergence: &*self.pcc.divergence,
+            clusters: self.clusters,
+        }
+    }
+
+    /// Follows the best start to the end.
+    fn solve(&self, report: &mut Report) -> Result<Solved> {
+        let Run { pcc, clusters, observer, .. } = *self;
+        let n = self.evidence.n_nodes();
+        pcc.budget.check_table("memberships", n, clusters, 16)?;
+        let mut point = self.best_start()?;
+        let problem = self.problem();
+        let converged;
+        (report.iterations, converged) = match pcc.solver {
+            Solver::Newton => {
+                let most = pcc.max_iterations.unwrap_or(SWEEPS);
+                newton::solve(&problem, &mut point, pcc.tolerance, most, observer)?
+            }
+            Solver::LineSearch => {
+                let most = pcc.max_iterations.unwrap_or(n.saturating_mul(clusters));
+                line_search::solve(&problem, &mut point, pcc.tolerance, most, observer)?
+            }
+        };
+        if !converged {
+            report.status = Status::MaxIterations;
+        }
+        let (objective, gap) = point::assess(&problem, &point, true);
+        report.objective = objective.is_finite().then_some(objective);
+        let asked = pcc.tolerance;
+        report.notes.push(format!("relative KKT gap {gap:.2e}, {asked:.2e} asked for"));
+        Ok(Solved { values: point.into_array(), objective, gap })
+    }
+
+    /// The start whose trial run ends lowest: where that ended, or where it began for the line
+    /// search.
+    fn best_start(&self) -> Result<Point> {
+        let pcc = self.pcc;
+        let tries = if pcc.start == Start::Perturbed { pcc.restarts } else { 1 };
+        if tries == 1 {
+            self.observer.check()?;
+            return self.start(0);
+        }
+        let problem = self.problem();
+        let trial = TRIAL.min(pcc.max_iterations.unwrap_or(SWEEPS));
+        let mut best: Option<(f64, Point)> = None;
+        for restart in 0..tries {
+            self.observer.check()?;
+            let mut point = self.start(restart)?;
+            newton::solve(&problem, &mut point, pcc.tolerance, trial, self.observer)?;
+            let objective = point::objective(&problem, &point);
+            if best.as_ref().is_none_or(|b| objective < b.0) {
+                let line_search = pcc.solver == Solver::LineSearch;
+                best = Some((objective, if line_search { self.start(restart)? } else { point }));
+            }
+        }
+        match best {
+            Some((_, point)) => Ok(point),
+            None => Err(Error::invalid("restarts 0; expected at least 1")),
+        }
+    }
+
+    fn start(&self, restart: usize) -> Result<Point> {
+        let (n, k) = (self.evidence.n_nodes(), self.clusters);
+        let seed = self.pcc.seed.derive("start", restart as u64);
+        let mut y = self.pcc.start.of_nodes(self.grouping, n, k, seed)?;
+        for i in (0..n).filter(|&i| self.evidence.alone(i)) {
+            y.row_mut(i).fill(1.0 / k as f64);
+        }
+        Ok(Point::new(y.view(), self.evidence.is_dense()))
     }
 }

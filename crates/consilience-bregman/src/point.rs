@@ -1,4 +1,4 @@
-//! Where a solver stands: the memberships, the objective and the optimality gap there.
+//! The iterate of a solver: the memberships, the objective and the optimality gap there.
 
 use consilience_num::reduce::ordered_chunks;
 use ndarray::{Array2, ArrayView2};
@@ -215,12 +215,12 @@ pub(crate) fn steepest(gradient: &[f64], y: &[f64]) -> (usize, usize, f64) {
 
 /// f(Y): the divergence summed over all pairs of objects.
 pub(crate) fn objective(problem: &Problem<'_>, point: &Point) -> f64 {
-    standing(problem, point, false).0
+    assess(problem, point, false).0
 }
 
 /// The objective and the relative optimality gap: the largest exchange gain of any object,
 /// `g[V] - g[U]`, over the total weight of its pairs; 0 where it is not asked for.
-pub(crate) fn standing(problem: &Problem<'_>, point: &Point, with_gap: bool) -> (f64, f64) {
+pub(crate) fn assess(problem: &Problem<'_>, point: &Point, with_gap: bool) -> (f64, f64) {
     let chunk = |rows: std::ops::Range<usize>| {
         let mut row = Row::default();
         let (mut sum, mut worst) = (0.0, 0.0f64);
@@ -241,7 +241,8 @@ pub(crate) fn standing(problem: &Problem<'_>, point: &Point, with_gap: bool) -> 
     ordered_chunks(point.len(), CHUNK, chunk, (0.0, 0.0), |a, b| (a.0 + b.0, a.1.max(b.1)))
 }
 
-/// What the objects of i pay for their pairs with those of larger number, and for those inside.
+/// What the pairs of the objects of i with those of larger number, and the pairs inside, add to the
+/// objective.
 fn share(problem: &Problem<'_>, point: &Point, row: &Row, i: usize) -> f64 {
     let evidence = problem.evidence;
     // Each pair once.

@@ -5,7 +5,7 @@
 ///
 /// Exchanges between two entries, exact along each, until the gap has fallen to a ten-thousandth:
 /// the entries are few and the sums over pairs that gave g and H cost far more.
-pub(crate) fn minimise(
+pub(crate) fn minimize(
     gradient: &[f64],
     hessian: &[f64],
     clusters: &[usize],

@@ -1,5 +1,5 @@
 //! The paper's algorithm as it stands, over single objects and a full square: slow, and shares
-//! nothing with the fast roads but the divergence's formulas.
+//! nothing with the fast solvers but the divergence's formulas.
 
 use consilience_core::Ensemble;
 use ndarray::Array2;

@@ -1,12 +1,13 @@
 //! What soft memberships say beyond a partition.
 
 use consilience_core::{Error, Features, Memberships, Result};
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView2};
 
 /// The clusters that survive: those that are the largest membership of some object, ascending.
 ///
-/// K is only an upper bound in probabilistic consensus; clusters that nothing needs empty
-/// themselves. This is how many, and which, are left.
+/// K is only an upper bound in probabilistic consensus: clusters may end without any object. Since
+/// columns are numbered by the first object that belongs to them most, those that survive usually
+/// come first, in order.
 ///
 /// ```
 /// use consilience_bregman::surviving_clusters;
@@ -14,20 +15,26 @@ use ndarray::Array2;
 /// use ndarray::array;
 ///
 /// let soft = Memberships::new(array![[0.7, 0.1, 0.2], [0.1, 0.1, 0.8]])?;
-/// assert_eq!(surviving_clusters(&soft), [0, 2]);
+/// assert_eq!(surviving_clusters(&soft), [0, 1]);
+/// assert_eq!(soft.values()[[1, 1]], 0.8);
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
 /// # Complexity
 /// O(n K).
 pub fn surviving_clusters(memberships: &Memberships) -> Vec<usize> {
-    let mut alive = vec![false; memberships.n_clusters()];
-    for (row, &evidence) in memberships.values().rows().into_iter().zip(memberships.evidence()) {
+    largest_columns(memberships.values(), memberships.evidence())
+}
+
+/// The columns that are the largest of some row with evidence, ascending.
+pub(crate) fn largest_columns(values: ArrayView2<'_, f64>, evidence: &[f64]) -> Vec<usize> {
+    let mut found = vec![false; values.ncols()];
+    for (row, &evidence) in values.rows().into_iter().zip(evidence) {
         if evidence > 0.0 {
-            alive[(1..row.len()).fold(0, |b, c| if row[c] > row[b] { c } else { b })] = true;
+            found[(1..row.len()).fold(0, |b, c| if row[c] > row[b] { c } else { b })] = true;
         }
     }
-    (0..alive.len()).filter(|&c| alive[c]).collect()
+    (0..found.len()).filter(|&c| found[c]).collect()
 }
 
 /// How much of each cluster is shared with each other: the K x K matrix
@@ -37,10 +44,10 @@ pub fn surviving_clusters(memberships: &Memberships) -> Vec<usize> {
 /// ```
 ///
 /// the expected number of common objects over the expected size of cluster i. Entries of Y below
-/// `delta` are dropped first (the largest of a row always stays) and the rows brought back to sum
-/// 1, so that only overlaps that mean something are left. Row i sums to 1 with its diagonal; it is
-/// 0 for a cluster that nobody belongs to. Not symmetric: a small cluster inside a large one shares
-/// more of itself. Objects without evidence are left out.
+/// `threshold` are dropped first (the largest of a row always stays) and the rows rescaled to sum
+/// 1, so that only clear overlaps are left. Row i sums to 1 with its diagonal; it is 0 for a
+/// cluster without objects. Not symmetric: a small cluster inside a large one shares more of
+/// itself. Objects without evidence are left out.
 ///
 /// ```
 /// use consilience_bregman::cluster_relations;
@@ -58,14 +65,16 @@ pub fn surviving_clusters(memberships: &Memberships) -> Vec<usize> {
 /// O(n K^2).
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a delta
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a threshold
 /// outside `[0, 1)`.
 ///
 /// # References
 /// Lourenço et al. 2015, Section 7.
-pub fn cluster_relations(memberships: &Memberships, delta: f64) -> Result<Array2<f64>> {
-    if !(0.0..1.0).contains(&delta) {
-        return Err(Error::invalid(format!("delta {delta}; expected at least 0 and below 1")));
+pub fn cluster_relations(memberships: &Memberships, threshold: f64) -> Result<Array2<f64>> {
+    if !(0.0..1.0).contains(&threshold) {
+        return Err(Error::invalid(format!(
+            "threshold {threshold}; expected at least 0 and below 1"
+        )));
     }
     let k = memberships.n_clusters();
     let mut shared = Array2::<f64>::zeros((k, k));
@@ -78,7 +87,10 @@ pub fn cluster_relations(memberships: &Memberships, delta: f64) -> Result<Array2
         let best = (1..k).fold(0, |b, c| if row[c] > row[b] { c } else { b });
         kept.clear();
         kept.extend(
-            row.iter().copied().enumerate().filter(|&(c, y)| c == best || (y >= delta && y > 0.0)),
+            row.iter()
+                .copied()
+                .enumerate()
+                .filter(|&(c, y)| c == best || (y >= threshold && y > 0.0)),
         );
         let sum: f64 = kept.iter().map(|e| e.1).sum();
         for &(c, y) in &kept {
@@ -99,8 +111,9 @@ pub fn cluster_relations(memberships: &Memberships, delta: f64) -> Result<Array2
 /// The centre of each cluster, K x d: the mean of the objects' features, weighted by their
 /// memberships.
 ///
-/// `x_k = sum_i y_ki x_i / sum_i y_ki`. A cluster that nobody belongs to gets the mean of all
-/// objects. Objects without evidence are left out where any has some.
+/// `x_k = sum_i y_ki x_i / sum_i y_ki`. Row j is the centre of column j of the memberships, which
+/// is label j of [`Memberships::hard`]. A cluster without objects gets the mean of all objects.
+/// Objects without evidence are left out where any has some.
 ///
 /// ```
 /// use consilience_bregman::centroids;
@@ -137,11 +150,11 @@ pub fn centroids(memberships: &Memberships, features: Features<'_>) -> Result<Ar
         Features::F64(x) => x[[i, j]],
     };
     let k = memberships.n_clusters();
-    let heard = memberships.evidence().iter().any(|&e| e > 0.0);
+    let any = memberships.evidence().iter().any(|&e| e > 0.0);
     // Running means: no sum that could overflow.
     let (mut centres, mut mass) = (Array2::<f64>::zeros((k + 1, d)), vec![0.0; k + 1]);
     for (i, row) in memberships.values().rows().into_iter().enumerate() {
-        if heard && memberships.evidence()[i] == 0.0 {
+        if any && memberships.evidence()[i] == 0.0 {
             continue;
         }
         for c in 0..=k {
@@ -173,7 +186,8 @@ mod tests {
             let sum = row.sum();
             row /= sum;
         }
-        let m = cluster_relations(&Memberships::new(y.clone()).unwrap(), 0.0).unwrap();
+        let soft = Memberships::new(y).unwrap();
+        let (m, y) = (cluster_relations(&soft, 0.0).unwrap(), soft.values());
         for i in 0..4 {
             for j in 0..4 {
                 let expected = y.column(i).dot(&y.column(j)) / y.column(i).sum();
@@ -184,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_clusters_and_silent_objects() {
+    fn empty_clusters_and_unlabelled_objects() {
         let soft = Memberships::with_evidence(
             array![[1.0, 0.0], [0.9, 0.1], [0.5, 0.5]],
             vec![1.0, 2.0, 0.0],

@@ -1,9 +1,8 @@
 use consilience_conformance::{Profile, planted, soft_consensus_function};
 use consilience_core::{
-    ConsensusFunction, Ensemble, ErrorKind, Memberships, MemoryBudget, Partition, Seed, Status,
-    scores,
+    ConsensusFunction, Ensemble, ErrorKind, Memberships, MemoryBudget, Microclusters, Partition,
+    Seed, Status, scores,
 };
-use consilience_graph::Microclusters;
 use ndarray::Array2;
 
 use crate::point::{self, Point, Problem, Row};
@@ -24,7 +23,7 @@ fn inside(seed: u64, n: usize, k: usize) -> Array2<f64> {
     y
 }
 
-/// Noisy, incomplete, with duplicates, silent objects and objects that never meet.
+/// Noisy, incomplete, with duplicates, unlabelled objects and objects that never meet.
 fn worlds() -> Vec<Ensemble> {
     let mut out = Vec::new();
     for (seed, noise, missing) in [(1, 0.1, 0.0), (2, 0.2, 0.3), (3, 0.3, 0.7)] {
@@ -38,7 +37,7 @@ fn worlds() -> Vec<Ensemble> {
     out
 }
 
-/// Memberships of the objects from those of the nodes, silent ones left at anything.
+/// Memberships of the objects from those of the nodes, unlabelled ones left at anything.
 fn expanded(m: &Microclusters, y: &Array2<f64>) -> Array2<f64> {
     let of = m.grouping().of_object();
     Array2::from_shape_fn((of.len(), y.ncols()), |(i, c)| {
@@ -50,8 +49,8 @@ fn expanded(m: &Microclusters, y: &Array2<f64>) -> Array2<f64> {
 fn objective_and_gradient_are_those_of_single_objects() {
     for (w, e) in worlds().iter().enumerate() {
         let m = Microclusters::of(e).unwrap();
-        let all = PairEvidence::all(&m, MemoryBudget::default(), &()).unwrap();
-        let listed = PairEvidence::sampled(&m, 1.0, Seed(0), MemoryBudget::default(), &()).unwrap();
+        let all = PairEvidence::all(&m, MemoryBudget::default()).unwrap();
+        let listed = PairEvidence::sampled(&m, 1.0, Seed(0), MemoryBudget::default()).unwrap();
         let y = inside(w as u64, m.n_nodes(), 4);
         let z = expanded(&m, &y);
         let (c, both) = reference::counts(e);
@@ -84,8 +83,8 @@ fn objective_and_gradient_are_those_of_single_objects() {
 fn all_pairs_and_listed_pairs_are_the_same_evidence() {
     for e in worlds() {
         let m = Microclusters::of(&e).unwrap();
-        let all = PairEvidence::all(&m, MemoryBudget::default(), &()).unwrap();
-        let listed = PairEvidence::sampled(&m, 1.0, Seed(0), MemoryBudget::default(), &()).unwrap();
+        let all = PairEvidence::all(&m, MemoryBudget::default()).unwrap();
+        let listed = PairEvidence::sampled(&m, 1.0, Seed(0), MemoryBudget::default()).unwrap();
         let pairs = (0..m.n_nodes()).flat_map(|i| {
             all.row(i).into_iter().filter(move |p| p.0 > i).map(move |(j, c, n)| (j, i, c, n))
         });
@@ -104,8 +103,8 @@ fn samples_have_their_share_and_the_right_counts() {
     let e = planted(Seed(9), &[700, 500, 300], 7, 0.4, 0.3).unwrap().ensemble;
     let m = Microclusters::of(&e).unwrap();
     let n = m.n_nodes();
-    let all = PairEvidence::all(&m, MemoryBudget::default(), &()).unwrap();
-    let some = PairEvidence::sampled(&m, 0.02, Seed(3), MemoryBudget::default(), &()).unwrap();
+    let all = PairEvidence::all(&m, MemoryBudget::default()).unwrap();
+    let some = PairEvidence::sampled(&m, 0.02, Seed(3), MemoryBudget::default()).unwrap();
     let (found, expected) = (some.n_pairs() as f64, 0.02 * all.n_pairs() as f64);
     assert!((found - expected).abs() < 6.0 * expected.sqrt(), "{found} {expected}");
     for i in (0..n).step_by(37) {
@@ -117,7 +116,7 @@ fn samples_have_their_share_and_the_right_counts() {
     }
 }
 
-/// The paper's road takes the very steps of the reference where no microcluster and no sampling
+/// The paper's solver takes the very steps of the reference where no microcluster and no sampling
 /// makes it another problem.
 #[test]
 fn line_search_is_the_papers() {
@@ -129,9 +128,9 @@ fn line_search_is_the_papers() {
         let (c, both) = reference::counts(&e);
         for dense in [true, false] {
             let evidence = if dense {
-                PairEvidence::all(&m, MemoryBudget::default(), &()).unwrap()
+                PairEvidence::all(&m, MemoryBudget::default()).unwrap()
             } else {
-                PairEvidence::sampled(&m, 1.0, Seed(0), MemoryBudget::default(), &()).unwrap()
+                PairEvidence::sampled(&m, 1.0, Seed(0), MemoryBudget::default()).unwrap()
             };
             for (divergence, formula) in DIVERGENCES {
                 let y = inside(w, m.n_nodes(), 3);
@@ -156,8 +155,8 @@ fn every_iterate_is_feasible_and_the_objective_never_rises() {
         for share in [None, Some(0.6)] {
             let budget = MemoryBudget::default();
             let evidence = match share {
-                None => PairEvidence::all(&m, budget, &()).unwrap(),
-                Some(share) => PairEvidence::sampled(&m, share, Seed(1), budget, &()).unwrap(),
+                None => PairEvidence::all(&m, budget).unwrap(),
+                Some(share) => PairEvidence::sampled(&m, share, Seed(1), budget).unwrap(),
             };
             for (divergence, _) in DIVERGENCES {
                 let problem = Problem { evidence: &evidence, divergence, clusters: 4 };
@@ -272,7 +271,7 @@ fn given_starts_are_taken_and_checked() {
 }
 
 #[test]
-fn bad_parameters_are_told() {
+fn bad_parameters_are_refused() {
     let e = worlds().remove(0);
     let of = |p: Pcc| p.fit(&e, &()).unwrap_err();
     for p in [
@@ -291,7 +290,7 @@ fn bad_parameters_are_told() {
     let evidence = PairEvidence::from_pairs(3, [(0, 1, 1, 2)]).unwrap();
     for k in [0, 4] {
         assert_eq!(
-            Pcc::new(k).solve(&evidence, &()).unwrap_err().kind(),
+            Pcc::new(k).fit_evidence(&evidence, &()).unwrap_err().kind(),
             ErrorKind::InvalidParameter
         );
     }
@@ -312,9 +311,9 @@ fn objects_outside_the_sample_are_uniform_without_evidence() {
     let e = planted(Seed(8), &[30, 20], 5, 0.4, 0.0).unwrap().ensemble;
     let fit =
         Pcc::new(2).collapse(false).pairs(Pairs::Sampled { share: 0.02 }).fit(&e, &()).unwrap();
-    let silent: Vec<usize> = (0..50).filter(|&i| fit.output.evidence()[i] == 0.0).collect();
-    assert!(!silent.is_empty() && silent.len() < 50);
-    assert!(silent.iter().all(|&i| fit.output.values().row(i).iter().all(|&v| v == 0.5)));
+    let left_out: Vec<usize> = (0..50).filter(|&i| fit.output.evidence()[i] == 0.0).collect();
+    assert!(!left_out.is_empty() && left_out.len() < 50);
+    assert!(left_out.iter().all(|&i| fit.output.values().row(i).iter().all(|&v| v == 0.5)));
     assert!(fit.report.notes.iter().any(|n| n.contains("no sampled pair")));
 }
 

@@ -1,13 +1,12 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Fit, GraphPartitioner, MemoryBudget, Observer, Partition, Report,
-    Result, Seed, SimilarityGraph, Status,
+    Clusters, Error, MemoryBudget, Microclusters, Observer, Report, Result, Seed, Similarity,
+    SimilarityGraph,
 };
-use consilience_graph::{Agglomeration, CountRow, Cut, Linkage, Microclusters};
+use consilience_graph::{CountRow, Linked, linked_method, unit_rows};
 use ndarray::{Array1, Array2};
 use rayon::prelude::*;
 
-use crate::rmc::{Completion, ObservedPairs, Penalty, RobustCompletion, agreed, check_thresholds};
-use crate::spectral;
+use crate::rmc::{Completion, ObservedPairs, Penalty, RobustCompletion, Thresholds};
 
 /// Bins of the shares of members that put a pair together.
 const BINS: usize = 100;
@@ -15,20 +14,18 @@ const BINS: usize = 100;
 const HIGHEST: usize = 60;
 
 /// Ensemble clustering by matrix completion (ECMC): the pairs on which the base clusterings agree,
-/// completed to a low rank matrix, then average linkage on its cosines.
+/// completed to a low-rank matrix, then average linkage on its cosines.
 ///
 /// Use it where base clusterings are noisy but agree on many pairs; where most pairs are in dispute
-/// little is known and [`EvidenceAccumulation`](consilience_graph::EvidenceAccumulation) is the
-/// safer choice.
+/// little is known and evidence accumulation is the safer choice. The number of clusters may be
+/// given, or chosen by the longest lifetime in the tree ([`Clusters::Auto`], [`Clusters::Lifetime`])
+/// or by a dissimilarity ([`Clusters::Height`]).
 ///
-/// A pair that at least the share `d1` of the members puts together is known to be together, at
-/// most `d0` apart, and the rest is completed as in [`RobustCompletion`]. Microclusters enter with
-/// their sizes: entry (i, j) scaled by `sqrt(s_i s_j)` has the nuclear norm of the matrix of all
-/// objects, so that the collapsed optimum is the expanded one.
+/// The similarity is that of [`CompletedCoAssociation`].
 ///
 /// ```
 /// use consilience_completion::EcmcAl;
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
+/// use consilience_core::{Clusters, ConsensusFunction, Ensemble, Partition};
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
@@ -36,127 +33,171 @@ const HIGHEST: usize = 60;
 ///     Partition::from_labels(&[0, 0, 1, 1, 1, 1])?,
 /// ])?;
 /// assert_eq!(EcmcAl::new(2).consensus(&ensemble)?.to_signed(), vec![0, 0, 0, 1, 1, 1]);
+/// assert_eq!(EcmcAl::new(Clusters::Auto).consensus(&ensemble)?.n_clusters(), 2);
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
 /// # Complexity
-/// O(n~^2 M) byte operations for the counts, some hundred iterations of O((m + n~ r) r) for m
-/// agreed pairs and rank r, O(n~^2) for the tree; memory 60 m + 8 n~^2 bytes.
+/// As [`CompletedCoAssociation`], and O(n~^2) for the tree.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
-/// `1..=n` or bad options, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond
-/// the memory budget, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+/// `1..=n`, a criterion that no tree has or bad options,
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget,
+/// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
 ///
 /// # References
 /// Yi, Yang, Jin, Jain, Mahdavi 2012, "Robust Ensemble Clustering by Matrix Completion"; with
 /// average linkage as compared in Huang, Lai, Wang 2016, Sect. 5.
 #[doc(alias = "ECMC")]
-#[derive(Clone, Copy, Debug)]
-pub struct EcmcAl {
-    clusters: usize,
-    linkage: Linkage,
+#[derive(Clone, Debug)]
+pub struct EcmcAl(Linked<CompletedCoAssociation>);
+
+impl EcmcAl {
+    /// By average linkage; the number of clusters, where it is given, is also that which the
+    /// thresholds expect.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        let clusters = clusters.into();
+        let mut similarity = CompletedCoAssociation::new();
+        if let Some(k) = clusters.fixed() {
+            similarity = similarity.expected_clusters(k);
+        }
+        EcmcAl(Linked::new(similarity, clusters))
+    }
+
+    /// Shares of members from which on a pair is known: at most `apart` apart, at least `together`
+    /// together. Default: see [`CompletedCoAssociation::thresholds`];
+    /// `0 <= apart < together <= 1`.
+    #[doc(alias = "d0")]
+    #[doc(alias = "d1")]
+    pub fn thresholds(mut self, apart: f64, together: f64) -> Self {
+        self.0 = self.0.map_similarity(|s| s.thresholds(apart, together));
+        self
+    }
+
+    /// The weight of the errors. Default `Penalty::Scaled(1.3)`; above 0.
+    pub fn penalty(mut self, penalty: Penalty) -> Self {
+        self.0 = self.0.map_similarity(|s| s.penalty(penalty));
+        self
+    }
+
+    /// Seed of the completion's first basis. Default `Seed(0)`.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.0 = self.0.map_similarity(|s| s.seed(seed));
+        self
+    }
+}
+
+linked_method!(EcmcAl, "ecmc-al");
+
+/// The completed co-association: the pairs on which the base clusterings agree, completed to a
+/// low-rank matrix, as cosines of its rows.
+///
+/// A pair that at least the share `together` of the members puts together is known to be together,
+/// at most `apart` apart, and the rest is completed as in [`RobustCompletion`]. Microclusters enter
+/// with their sizes: entry (i, j) scaled by `sqrt(s_i s_j)` has the nuclear norm of the matrix of all
+/// objects, so that the collapsed optimum is the expanded one.
+///
+/// ```
+/// use consilience_completion::CompletedCoAssociation;
+/// use consilience_core::{Ensemble, Partition, Similarity};
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
+///     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
+///     Partition::from_labels(&[0, 0, 1, 1, 1, 1])?,
+/// ])?;
+/// let graph = CompletedCoAssociation::new().expected_clusters(2).similarity(&ensemble)?;
+/// // Microclusters 0, 1, 2 are the objects 0 and 1, the object 2, and the others.
+/// assert!(graph.weights()[[0, 1]] > 0.9 && graph.weights()[[0, 2]] < 0.5);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(n~^2 M) byte operations for the counts, some hundred iterations of O((m + n~ r) r) for m
+/// agreed pairs and rank r; memory 60 m + 8 n~^2 bytes.
+///
+/// # References
+/// Yi, Yang, Jin, Jain, Mahdavi 2012, "Robust Ensemble Clustering by Matrix Completion"; the choice
+/// of the thresholds and the cosines are ours.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CompletedCoAssociation {
+    expected_clusters: Option<usize>,
     thresholds: Option<(f64, f64)>,
     completion: RobustCompletion,
     budget: MemoryBudget,
 }
 
-impl EcmcAl {
-    /// k clusters; c = 1.3, average linkage, and thresholds by the ensemble: d1 = 0.6 or, where
-    /// that leaves fewer than half of the pairs known that k equal clusters would hold, so low that
-    /// they are; d0 = d1 / 6.
+impl CompletedCoAssociation {
+    /// The default options.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many clusters the thresholds are suited to. Default: unknown; at least 1.
+    pub fn expected_clusters(mut self, clusters: usize) -> Self {
+        self.expected_clusters = Some(clusters);
+        self
+    }
+
+    /// Shares of members from which on a pair is known: at most `apart` apart, at least `together`
+    /// together. Default: `together` is 0.6 or, where that leaves fewer than half of the pairs known
+    /// that the expected clusters would hold if they were equal, so low that they are; `apart` is a
+    /// sixth of that. `0 <= apart < together <= 1`.
     ///
     /// Stricter ones leave too few pairs known where members err (on planted ensembles with one
-    /// label in five wrong, d1 = 0.7 finds nothing and 0.6 everything), and where members split the
+    /// label in five wrong, 0.7 finds nothing and 0.6 everything), and where members split the
     /// classes no pair is together often.
-    pub fn new(clusters: usize) -> Self {
-        EcmcAl {
-            clusters,
-            linkage: Linkage::Average,
-            thresholds: None,
-            completion: RobustCompletion::new(),
-            budget: MemoryBudget::default(),
-        }
-    }
-
-    /// The linkage; average unless said otherwise.
-    pub fn linkage(mut self, linkage: Linkage) -> Self {
-        self.linkage = linkage;
+    #[doc(alias = "d0")]
+    #[doc(alias = "d1")]
+    pub fn thresholds(mut self, apart: f64, together: f64) -> Self {
+        self.thresholds = Some((apart, together));
         self
     }
 
-    /// Shares of members from which on a pair is known: at most `d0` apart, at least `d1` together.
-    pub fn thresholds(mut self, d0: f64, d1: f64) -> Self {
-        self.thresholds = Some((d0, d1));
-        self
-    }
-
-    /// The weight of the errors.
+    /// The weight of the errors. Default `Penalty::Scaled(1.3)`; above 0.
     pub fn penalty(mut self, penalty: Penalty) -> Self {
         self.completion = self.completion.penalty(penalty);
         self
     }
 
-    /// Seed of the completion's first basis.
+    /// Seed of the completion's first basis. Default `Seed(0)`.
     pub fn seed(mut self, seed: Seed) -> Self {
         self.completion = self.completion.seed(seed);
         self
     }
 
-    /// How large the matrices may become.
+    /// How large the matrices may become. Default 8 GiB.
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self
     }
 
     /// The given thresholds, or those that suit the ensemble.
-    fn suited(&self, microclusters: &Microclusters, observer: &dyn Observer) -> Result<(f64, f64)> {
-        if let Some(given) = self.thresholds {
-            return Ok(given);
+    fn suited(&self, nodes: &Microclusters, observer: &dyn Observer) -> Result<Thresholds> {
+        if let Some((apart, together)) = self.thresholds {
+            return Thresholds::new(apart, together);
         }
-        let n = microclusters.n_nodes();
-        let sizes: Vec<f64> =
-            microclusters.grouping().sizes().iter().map(|&s| f64::from(s)).collect();
-        let scratch = CountRow::new(microclusters)?;
-        // Pairs of objects by the share of members that put them together, one bin for each
-        // hundredth. Counts are whole numbers, whose sums do not depend on the order.
-        let bins = (0..n)
-            .into_par_iter()
-            .fold(
-                || (scratch.clone(), vec![0.0; BINS + 1]),
-                |(mut row, mut bins), i| {
-                    if i % 64 != 0 || !observer.cancelled() {
-                        row.fill(microclusters, i);
-                        for j in (0..n).filter(|&j| j != i && row.both[j] > 0) {
-                            bins[(row.ratio(j) * BINS as f64 + 1e-9) as usize] +=
-                                sizes[i] * sizes[j];
-                        }
-                        bins[BINS] += sizes[i] * (sizes[i] - 1.0);
-                    }
-                    (row, bins)
-                },
-            )
-            .map(|(_, bins)| bins)
-            .reduce(|| vec![0.0; BINS + 1], |a, b| a.iter().zip(&b).map(|(a, b)| a + b).collect());
-        observer.check()?;
-        let enough = 0.5 * bins.iter().sum::<f64>() / self.clusters as f64;
-        let (mut d1, mut known) = (BINS, bins[BINS]);
-        while d1 > 1 && (known < enough || d1 > HIGHEST) {
-            d1 -= 1;
-            known += bins[d1];
+        let mut highest = HIGHEST;
+        if let Some(k) = self.expected_clusters {
+            let bins = shares(nodes, observer)?;
+            let enough = 0.5 * bins.iter().sum::<f64>() / k.max(1) as f64;
+            let (mut bin, mut known) = (BINS, bins[BINS]);
+            while bin > 1 && (known < enough || bin > HIGHEST) {
+                bin -= 1;
+                known += bins[bin];
+            }
+            highest = bin.min(HIGHEST);
         }
-        let d1 = d1.min(HIGHEST) as f64 / BINS as f64;
-        Ok((d1 / 6.0, d1))
+        let together = highest as f64 / BINS as f64;
+        Thresholds::new(together / 6.0, together)
     }
 
-    fn observed(
-        &self,
-        microclusters: &Microclusters,
-        observer: &dyn Observer,
-    ) -> Result<ObservedPairs> {
-        let n = microclusters.n_nodes();
-        let scratch = CountRow::new(microclusters)?;
-        let (d0, d1) = self.suited(microclusters, observer)?;
+    /// The agreed pairs of nodes, with the nodes' sizes.
+    fn observed(&self, nodes: &Microclusters, observer: &dyn Observer) -> Result<ObservedPairs> {
+        let n = nodes.n_nodes();
+        let scratch = CountRow::new(nodes)?;
+        let thresholds = self.suited(nodes, observer)?;
         let rows: Vec<Vec<(u32, f64)>> = (0..n)
             .into_par_iter()
             .map_init(
@@ -165,70 +206,77 @@ impl EcmcAl {
                     if i % 64 == 0 {
                         observer.check()?;
                     }
-                    row.fill(microclusters, i);
+                    row.fill(nodes, i);
                     let known = |j: usize| {
                         let share = if j == i { 1.0 } else { row.ratio(j) };
-                        let counted = j == i || row.both[j] > 0;
-                        agreed(share, d0, d1).filter(|_| counted).map(|v| (j as u32, v))
+                        let counted = j == i || row.both()[j] > 0;
+                        thresholds.value(share).filter(|_| counted).map(|v| (j as u32, v))
                     };
-                    Ok((0..n).filter_map(known).collect())
+                    Ok::<_, Error>((0..n).filter_map(known).collect())
                 },
             )
             .collect::<Result<_>>()?;
-        let mut observed = ObservedPairs::from_rows(n, |i, out| out.extend_from_slice(&rows[i]))?;
-        let sizes = microclusters.grouping().sizes();
+        let mut observed = ObservedPairs::from_rows(n, |i, out| out.extend_from_slice(&rows[i]));
+        let sizes = nodes.grouping().sizes();
         observed.sizes = Some(sizes.iter().map(|&s| f64::from(s)).collect());
         Ok(observed)
     }
 }
 
-impl ConsensusFunction for EcmcAl {
-    type Output = Partition;
-
+impl Similarity for CompletedCoAssociation {
     fn name(&self) -> &str {
-        "ecmc-al"
+        "ecmc"
     }
 
-    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
-        ensemble.check_clusters(self.clusters)?;
+    fn check(&self) -> Result<()> {
         self.completion.check()?;
-        if let Some((d0, d1)) = self.thresholds {
-            check_thresholds(d0, d1)?;
+        match self.thresholds {
+            Some((apart, together)) => Thresholds::new(apart, together).map(|_| ()),
+            None => Ok(()),
         }
-        observer.check()?;
-        let mut report = Report::default();
-        let microclusters =
-            report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
-        let n = microclusters.n_nodes();
-        report.microclusters = Some(n);
-        if n == 0 {
-            report.expect_clusters(self.clusters, 0, "the ensemble distinguishes no more objects");
-            return Ok(Fit::new(microclusters.grouping().expand(&[])?, report));
-        }
-        // The agreed pairs with their multipliers, and the matrix for the tree.
-        self.budget.check_square("known entries and similarity", n, 68)?;
-        let observed = report.stage("pair counts", || self.observed(&microclusters, observer))?;
-        let completion = self.completion.memory_budget(self.budget);
-        let fit = report.stage("completion", || completion.fit(&observed, observer))?;
-        let (status, completed) = (fit.report.status, fit.output);
-        report.iterations = fit.report.iterations;
-        report.objective = fit.report.objective;
-        report.error_bound = fit.report.error_bound;
-        observer.check()?;
-        let similarity = cosines(&completed);
-        let graph = SimilarityGraph::new(microclusters.grouping().clone(), similarity)?;
-        let cut = Agglomeration::new(self.linkage, Cut::Clusters(self.clusters));
-        let partition = report.stage("partition", || cut.fit(graph, observer))?.output;
-        if status != Status::Solved {
-            report.status = status;
-        }
-        report.expect_clusters(
-            self.clusters,
-            partition.n_clusters(),
-            "the ensemble distinguishes no more objects",
-        );
-        Ok(Fit::new(partition, report))
     }
+
+    fn between(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<SimilarityGraph> {
+        // The agreed pairs with their multipliers, and the matrix for the tree.
+        self.budget.check_square("known entries and similarity", nodes.n_nodes(), 68)?;
+        let observed = report.stage("pair counts", || self.observed(nodes, observer))?;
+        let completed = self.completion.memory_budget(self.budget).fit(&observed, observer)?;
+        report.adopt(completed.report);
+        observer.check()?;
+        SimilarityGraph::new(nodes.grouping().clone(), cosines(&completed.output))
+    }
+}
+
+/// Pairs of objects by the share of members that put them together, one bin for each hundredth.
+/// Counts are whole numbers, whose sums do not depend on the order.
+fn shares(nodes: &Microclusters, observer: &dyn Observer) -> Result<Vec<f64>> {
+    let n = nodes.n_nodes();
+    let sizes: Vec<f64> = nodes.grouping().sizes().iter().map(|&s| f64::from(s)).collect();
+    let scratch = CountRow::new(nodes)?;
+    let bins = (0..n)
+        .into_par_iter()
+        .fold(
+            || (scratch.clone(), vec![0.0; BINS + 1]),
+            |(mut row, mut bins), i| {
+                if i % 64 != 0 || !observer.cancelled() {
+                    row.fill(nodes, i);
+                    for j in (0..n).filter(|&j| j != i && row.both()[j] > 0) {
+                        bins[(row.ratio(j) * BINS as f64 + 1e-9) as usize] += sizes[i] * sizes[j];
+                    }
+                    bins[BINS] += sizes[i] * (sizes[i] - 1.0);
+                }
+                (row, bins)
+            },
+        )
+        .map(|(_, bins)| bins)
+        .reduce(|| vec![0.0; BINS + 1], |a, b| a.iter().zip(&b).map(|(a, b)| a + b).collect());
+    observer.check()?;
+    Ok(bins)
 }
 
 /// Cosines of the objects in the positive part of A, 0 where they are negative.
@@ -239,7 +287,7 @@ impl ConsensusFunction for EcmcAl {
 fn cosines(completed: &Completion) -> Array2<f64> {
     let roots: Array1<f64> = completed.values.iter().map(|v| v.max(0.0).sqrt()).collect();
     let mut rows = &completed.vectors * &roots;
-    spectral::unit_rows(&mut rows);
+    unit_rows(&mut rows);
     let n = rows.nrows();
     let mut similarity = rows.dot(&rows.t());
     for i in 0..n {
@@ -257,6 +305,7 @@ fn cosines(completed: &Completion) -> Array2<f64> {
 mod tests {
     use super::*;
     use consilience_conformance::{Profile, consensus_function};
+    use consilience_core::{ConsensusFunction, Ensemble, Hierarchy, Partition};
 
     /// Members that split every class in three at random: no pair is together in most of them.
     #[test]
@@ -270,6 +319,22 @@ mod tests {
         let ensemble = Ensemble::new(members.collect()).unwrap();
         let found = EcmcAl::new(5).consensus(&ensemble).unwrap();
         assert_eq!(found, Partition::from_labels(&truth).unwrap());
+    }
+
+    #[test]
+    fn the_longest_lifetime_is_that_of_the_planted_classes() {
+        let mut draw = Seed(5).stream();
+        let truth: Vec<usize> = (0..150).map(|i| i % 4).collect();
+        let members = (0..15).map(|_| {
+            let wrong = |&t: &usize| if draw.uniform() < 0.15 { draw.below(4) } else { t };
+            Partition::from_labels(&truth.iter().map(wrong).collect::<Vec<_>>()).unwrap()
+        });
+        let ensemble = Ensemble::new(members.collect()).unwrap();
+        let found = EcmcAl::new(Clusters::Auto).consensus(&ensemble).unwrap();
+        assert_eq!(found, Partition::from_labels(&truth).unwrap());
+        let (nodes, tree) = EcmcAl::new(4).dendrogram(&ensemble, &()).unwrap();
+        assert_eq!(tree.merges().len() + 1, nodes.n_nodes());
+        assert!(EcmcAl::new(Clusters::Eigengap).consensus(&ensemble).is_err());
     }
 
     #[test]

@@ -1,56 +1,47 @@
-//! Clusterings from a few answers: crowds, completed pair matrices, side information.
+//! Clusterings by matrix completion.
 //!
-//! People compare a few objects at a time, differ, and err; [`CrowdClustering`] turns what they
-//! said into clusters of everything, and says whom to trust and what to ask next:
+//! A clustering is a matrix of rank k: 1 for two objects of a cluster, else 0. Where a few entries
+//! are known and some of those are wrong, [`RobustCompletion`] finds the low-rank matrix behind
+//! them:
 //!
 //! ```
-//! use consilience_completion::{Answers, CrowdClustering, Grouped};
+//! use consilience_completion::{ObservedPairs, Penalty, RobustCompletion};
 //!
-//! // Four workers sort six photographs; the last one pays no attention.
-//! let said = [[0, 0, 0, 1, 1, 1], [5, 5, 5, 2, 2, 2], [0, 0, 0, 1, 1, 2], [0, 1, 0, 1, 0, 1]];
-//! let mut rows = Vec::new();
-//! for (worker, groups) in said.iter().enumerate() {
-//!     for (item, &group) in groups.iter().enumerate() {
-//!         rows.push(Grouped { worker, task: 0, item, group });
+//! // Two clusters of eight; a third of the pairs is known.
+//! let mut known = Vec::new();
+//! for i in 0..16 {
+//!     known.push((i, i, 1.0));
+//!     for j in 0..i {
+//!         if (i * 5 + j * 3) % 3 != 0 {
+//!             known.push((i, j, f64::from(u8::from((i < 8) == (j < 8)))));
+//!         }
 //!     }
 //! }
-//! let answers = Answers::from_groupings(7, &rows)?;
-//! let result = CrowdClustering::new(2).fit(&answers, &())?.output;
-//! // Nobody was shown the seventh.
-//! assert_eq!(result.partition.to_signed(), vec![0, 0, 0, 1, 1, 1, -1]);
-//! assert!(result.workers[3].information() < result.workers[0].information());
+//! let completed = RobustCompletion::new()
+//!     .penalty(Penalty::Scaled(2.0))
+//!     .complete(&ObservedPairs::new(16, &known)?)?;
+//! assert_eq!(completed.rank(), 2);
+//! // Pairs of which nothing was known.
+//! assert!(completed.entry(3, 0) > 0.9 && completed.entry(15, 0).abs() < 0.1);
 //! # Ok::<(), consilience_core::Error>(())
 //! ```
 //!
-//! The lower road: [`WorkerBlocks`] is the block model behind the front door, [`AnswerCounts`] are
-//! the pair counts, [`ObservedPairs`] those the crowd agrees on, and [`RobustCompletion`] completes
-//! them to a low rank matrix. [`EcmcAl`] does the same for the base clusterings of an ensemble.
-//! With features and a few known pairs, [`Mccc`] and [`Rdml`] complete the similarity of
-//! everything.
+//! [`EcmcAl`] completes the pairs on which the base clusterings of an ensemble agree. With features
+//! and a few known labels or pairs, [`Mccc`] and [`Rdml`] complete the similarity of all objects.
 
-mod ask;
-mod blocks;
-mod crowd;
-mod dawid_skene;
+mod basis;
+mod completed;
 mod ecmc;
-mod held_out;
+mod frame;
+mod known_pairs;
 mod mccc;
-mod pairs;
+mod product;
 mod rdml;
 mod rmc;
-mod second;
-mod spectral;
-mod workers;
 
-pub use ask::Question;
-pub use blocks::{Blocks, WorkerBlocks};
-pub use crowd::{
-    AnswerCounts, Answers, CrowdClustering, CrowdMethod, CrowdResult, Grouped, Keyword, PairAnswer,
-    PenaltyChoice,
-};
-pub use ecmc::EcmcAl;
-pub use mccc::{Basis, CompletedClustering, CompletionSolver, LossWeight, Mccc};
+pub use basis::Basis;
+pub use completed::{CompletedClustering, CompletedPartition, CompletedSimilarity};
+pub use ecmc::{CompletedCoAssociation, EcmcAl};
+pub use mccc::{CompletionSolver, LossWeight, Mccc};
 pub use rdml::{Rdml, SampleSimilarity};
-pub use rmc::{Completion, ObservedPairs, Penalty, RobustCompletion};
-pub use second::SecondAnswer;
-pub use workers::WorkerRates;
+pub use rmc::{Completion, ObservedPairs, Penalty, RobustCompletion, Thresholds};

@@ -27,6 +27,8 @@
 //! cancellation in, [`Seed`] is the only source of randomness, and the feature `conformance` puts
 //! an implementation through every law that ours obey.
 
+pub mod assignment;
+mod checks;
 mod clusters;
 mod constraints;
 mod dendrogram;
@@ -45,7 +47,9 @@ mod seed;
 mod side_information;
 mod similarity_graph;
 mod traits;
+mod watch;
 
+pub use checks::at_least_one;
 pub use clusters::Clusters;
 pub use constraints::{Constraints, Link, Pair};
 pub use dendrogram::{Dendrogram, Merge};
@@ -66,3 +70,4 @@ pub use traits::{
     Assign, BaseClusterer, Clustering, ConsensusFunction, ConstrainedClusterer, FeatureMap,
     Features, GraphPartitioner, Hierarchy, NodeConsensus, NodeMemberships, NodeOutput, Similarity,
 };
+pub use watch::Watch;

@@ -1,5 +1,10 @@
+use std::convert::Infallible;
+
+use rand::distr::weighted::WeightedIndex;
+use rand::seq::{SliceRandom, index};
+use rand::{Rng, RngExt, SeedableRng, TryRng};
 use rand_chacha::ChaCha8Rng;
-use rand_core::{Rng, SeedableRng};
+use rand_distr::{Distribution, StandardNormal};
 
 /// The only source of randomness: the same seed gives the same bits, on any machine of the same
 /// kind and at any number of threads.
@@ -43,9 +48,43 @@ fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A stream of random numbers with stable output (ChaCha, 8 rounds).
+/// A stream of random numbers: ChaCha with 8 rounds, whose output never changes.
+///
+/// It is a generator of the crate `rand`, so every distribution of `rand` and `rand_distr` can be
+/// drawn from it. The methods here are the draws that clustering needs most, as `rand` makes them:
+/// the numbers that they return may change where `rand` changes its algorithms, which the change
+/// log would say.
+///
+/// ```
+/// use consilience_core::Seed;
+/// use rand::RngExt;
+///
+/// let mut stream = Seed(7).stream();
+/// let die = stream.random_range(1..=6);
+/// assert!((1..=6).contains(&die));
+/// assert!(stream.below(6) < 6);
+/// ```
+#[doc(alias = "rng")]
+#[doc(alias = "generator")]
 #[derive(Clone, Debug)]
 pub struct Stream(ChaCha8Rng);
+
+impl TryRng for Stream {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        Ok(self.0.next_u32())
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        Ok(self.0.next_u64())
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        self.0.fill_bytes(bytes);
+        Ok(())
+    }
+}
 
 impl Stream {
     /// 64 uniform bits.
@@ -55,78 +94,40 @@ impl Stream {
 
     /// Uniform in `[0, 1)`, a multiple of 2^-53.
     pub fn uniform(&mut self) -> f64 {
-        (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+        self.0.random()
     }
 
-    /// Uniform in `0..n` without bias; 0 for `n = 0`.
+    /// Uniform in `0..n`; 0 for `n = 0`.
     pub fn below(&mut self, n: usize) -> usize {
-        // Multiply-shift with rejection of the short interval (Lemire 2019).
-        let n = n as u64;
-        if n == 0 {
-            return 0;
-        }
-        loop {
-            let wide = u128::from(self.next_u64()) * u128::from(n);
-            if wide as u64 >= n.wrapping_neg() % n {
-                return (wide >> 64) as usize;
-            }
-        }
+        if n == 0 { 0 } else { self.0.random_range(0..n) }
     }
 
-    /// Standard normal, by the polar method.
+    /// Standard normal.
+    #[doc(alias = "gaussian")]
     pub fn normal(&mut self) -> f64 {
-        loop {
-            let u = 2.0 * self.uniform() - 1.0;
-            let v = 2.0 * self.uniform() - 1.0;
-            let s = u * u + v * v;
-            if s > 0.0 && s < 1.0 {
-                return u * (-2.0 * s.ln() / s).sqrt();
-            }
-        }
+        StandardNormal.sample(&mut self.0)
     }
 
     /// A uniformly random order of the slice.
+    #[doc(alias = "permutation")]
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
-        for i in (1..items.len()).rev() {
-            items.swap(i, self.below(i + 1));
-        }
+        items.shuffle(&mut self.0);
     }
 
     /// `count` distinct numbers of `0..n` in ascending order; all of them where `count >= n`.
     pub fn sample(&mut self, n: usize, count: usize) -> Vec<usize> {
-        // Selection sampling: one pass, already sorted.
-        let mut wanted = count.min(n);
-        let mut chosen = Vec::with_capacity(wanted);
-        for i in 0..n {
-            if wanted == 0 {
-                break;
-            }
-            if self.below(n - i) < wanted {
-                chosen.push(i);
-                wanted -= 1;
-            }
+        if count >= n {
+            return (0..n).collect();
         }
+        let mut chosen = index::sample(&mut self.0, n, count).into_vec();
+        chosen.sort_unstable();
         chosen
     }
 
-    /// An index drawn with probability proportional to its weight; `None` where all weights are 0.
+    /// An index drawn with probability proportional to its weight; `None` where no weight is above
+    /// 0, or one is negative or not finite.
     pub fn weighted(&mut self, weights: &[f64]) -> Option<usize> {
-        let total: f64 = weights.iter().sum();
-        if !(total > 0.0) {
-            return None;
-        }
-        let mut rest = self.uniform() * total;
-        let mut last = None;
-        for (i, &w) in weights.iter().enumerate() {
-            if w > 0.0 {
-                last = Some(i);
-                if rest < w {
-                    return last;
-                }
-                rest -= w;
-            }
-        }
-        last
+        WeightedIndex::new(weights).ok().map(|weighted| weighted.sample(&mut self.0))
     }
 }
 
@@ -140,6 +141,39 @@ mod tests {
         let mut s = Seed(0).derive("member", 1).stream();
         let seen: Vec<u64> = (0..2).map(|_| s.next_u64()).collect();
         assert_eq!(seen, PINNED);
+    }
+
+    #[test]
+    fn draws_are_pinned() {
+        // These move where rand or rand_distr changes an algorithm: a change for the change log.
+        let mut s = Seed(0).derive("draws", 1).stream();
+        let below: Vec<usize> = (0..4).map(|_| s.below(1000)).collect();
+        let large = s.below(1 << 40);
+        let uniform = [s.uniform(), s.uniform()];
+        let normal = [s.normal(), s.normal()];
+        let mut order: Vec<usize> = (0..8).collect();
+        s.shuffle(&mut order);
+        let (few, many) = (s.sample(1000, 3), s.sample(10, 7));
+        let weighted: Vec<_> = (0..6).map(|_| s.weighted(&[0.5, 0.0, 2.0, 1.0])).collect();
+        assert_eq!(below, [659, 400, 605, 667]);
+        assert_eq!(large, 1_001_153_427_172);
+        assert_eq!(uniform, [0.42547595468998034, 0.787074251802944]);
+        assert_eq!(normal, [0.8472226225297435, -0.928143849820671]);
+        assert_eq!(order, [7, 1, 3, 2, 6, 0, 4, 5]);
+        assert_eq!(few, [539, 741, 880]);
+        assert_eq!(many, [0, 1, 4, 5, 6, 7, 8]);
+        assert_eq!(weighted, [2, 2, 2, 3, 0, 0].map(Some));
+    }
+
+    #[test]
+    fn a_stream_is_a_generator_of_rand() {
+        let (mut own, mut theirs) = (Seed(3).stream(), ChaCha8Rng::seed_from_u64(3));
+        let mut bytes = [[0u8; 11]; 2];
+        own.fill_bytes(&mut bytes[0]);
+        theirs.fill_bytes(&mut bytes[1]);
+        assert_eq!(bytes[0], bytes[1]);
+        assert_eq!(own.next_u32(), theirs.next_u32());
+        assert_eq!(own.random_range(-3.0..5.0), theirs.random_range(-3.0..5.0));
     }
 
     const PINNED: [u64; 2] = [14_066_825_978_677_475_693, 17_132_936_101_234_678_344];
@@ -172,5 +206,9 @@ mod tests {
         assert_eq!(s.sample(3, 9), vec![0, 1, 2]);
         assert_eq!(s.weighted(&[0.0, 0.0]), None);
         assert_eq!(s.weighted(&[0.0, 2.0, 0.0]), Some(1));
+        for bad in [&[][..], &[-1.0, 2.0], &[f64::NAN, 1.0], &[1.0, f64::INFINITY]] {
+            assert_eq!(s.weighted(bad), None);
+        }
+        assert_eq!((s.below(0), s.below(1)), (0, 0));
     }
 }

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use crate::{Constraints, Error, ErrorKind, Link, Pair, Partition, RawLabel, Result};
+use crate::{Constraints, Error, ErrorKind, Features, Link, Pair, Partition, RawLabel, Result};
 
 /// Pairs of classes that labels and constraints together may keep apart before it is refused.
 const MOST_PAIRS_OF_CLASSES: usize = 50_000_000;
@@ -263,6 +263,66 @@ impl SideInformation {
     pub fn stated(&self) -> Option<&[Pair]> {
         self.stated.as_deref()
     }
+
+    /// The must-links and the cannot-links that a method learns from: those stated, or, where
+    /// labels were said, all that follow from them. Of more than `limit` of a kind, `limit` at even
+    /// distances.
+    ///
+    /// ```
+    /// use consilience_core::SideInformation;
+    ///
+    /// let side = SideInformation::from_labels(&[0, 0, 0, 1, -1])?;
+    /// let (must, cannot) = side.links_up_to(2);
+    /// assert_eq!((must.len(), cannot.len()), (2, 2));
+    /// # Ok::<(), consilience_core::Error>(())
+    /// ```
+    pub fn links_up_to(&self, limit: usize) -> (Links, Links) {
+        let Some(stated) = self.stated() else {
+            return (
+                thinned(self.must_links(), self.n_must_links(), limit),
+                thinned(self.cannot_links(), self.n_cannot_links(), limit),
+            );
+        };
+        let of = |kind: Link| {
+            let links: Links =
+                stated.iter().filter(|p| p.link == kind).map(|p| (p.i, p.j)).collect();
+            let count = links.len();
+            thinned(links.into_iter(), count, limit)
+        };
+        (of(Link::Must), of(Link::Cannot))
+    }
+
+    /// Refuses features of another number of objects.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ShapeMismatch`] with both numbers.
+    pub fn check_features(&self, features: &Features<'_>) -> Result<()> {
+        if self.objects != features.n_objects() {
+            return Err(Error::shape(format!(
+                "side information about {} objects, features of {}",
+                self.objects,
+                features.n_objects()
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Pairs of objects of one kind.
+type Links = Vec<(usize, usize)>;
+
+fn thinned(links: impl Iterator<Item = (usize, usize)>, count: usize, limit: usize) -> Links {
+    if count <= limit {
+        return links.collect();
+    }
+    let at = |p: usize| (p as u128 * count as u128 / limit as u128) as usize;
+    let mut kept = Vec::with_capacity(limit);
+    for (p, link) in links.enumerate() {
+        if kept.len() < limit && p == at(kept.len()) {
+            kept.push(link);
+        }
+    }
+    kept
 }
 
 /// Union-find over the objects that occur.
@@ -364,6 +424,18 @@ mod tests {
         assert_eq!(side.set_of(1), None);
         assert!(SideInformation::none(3).is_empty());
         assert!(SideInformation::from_labels(&[-1, -1]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn links_are_thinned_evenly() {
+        let labels: Vec<i32> = (0..40).map(|i| i % 2).collect();
+        let side = SideInformation::from_labels(&labels).unwrap();
+        let (all, apart) = side.links_up_to(1000);
+        assert_eq!((all.len(), apart.len()), (380, 400));
+        let (some, few) = side.links_up_to(19);
+        assert_eq!((some.len(), few.len()), (19, 19));
+        assert!(some.iter().all(|p| all.contains(p)));
+        assert_eq!((some[0], some[1]), (all[0], all[20]));
     }
 
     #[test]

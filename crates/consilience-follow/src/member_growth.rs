@@ -3,11 +3,12 @@
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use consilience_core::SideInformation;
 use consilience_core::{
     BaseClusterer, Constraints, Error, Features, Fit, Observer, Pair, Partition, Report, Result,
     Seed,
 };
-use consilience_metric::{Itml, LinearMap, MetricLearner, SideInformation};
+use consilience_metric::{Itml, LinearMap, MetricLearner};
 use consilience_num::svd::{SvdOptions, truncated_svd};
 use ndarray::{Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
@@ -318,7 +319,7 @@ fn principal_components(features: Features<'_>, sample: usize) -> Result<Array2<
             if deviation > 0.0 && deviation.recip().is_finite() { deviation.recip() } else { 0.0 };
         column.mapv_inplace(|v| (v - *mean) * *scale);
     }
-    let svd = truncated_svd(&x, &SvdOptions { count: COMPONENTS, ..SvdOptions::default() });
+    let svd = truncated_svd(&x, &SvdOptions::new(COMPONENTS));
     let mut map = svd.map;
     map.columns_mut().into_iter().zip(&svd.values).for_each(|(mut column, &value)| column *= value);
     for (mut row, &scale) in map.rows_mut().into_iter().zip(&scales) {
@@ -343,8 +344,8 @@ fn principal_components(features: Features<'_>, sample: usize) -> Result<Array2<
 /// Some rows under a map.
 fn apply_to(map: &LinearMap, features: Features<'_>, rows: &[usize]) -> Result<Array2<f64>> {
     match features {
-        Features::F32(x) => map.apply(x.select(Axis(0), rows).view().into()),
-        Features::F64(x) => map.apply(x.select(Axis(0), rows).view().into()),
+        Features::F32(x) => map.apply(x.select(Axis(0), rows).view()),
+        Features::F64(x) => map.apply(x.select(Axis(0), rows).view()),
     }
 }
 

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
+use consilience_core::SideInformation;
 use consilience_core::{Constraints, Ensemble, Error, Observer, Partition, Result, Seed};
-use consilience_metric::SideInformation;
 use consilience_num::kmeans::{self, KMeansOptions};
 use ndarray::{Array2, ArrayView2, ArrayViewMut1};
 use rayon::prelude::*;
@@ -61,13 +61,10 @@ impl Cut<'_> {
     }
 
     fn centres(&self, rows: &Array2<f64>, sizes: &[f64], purpose: &str) -> Result<Array2<f64>> {
-        let mut options = KMeansOptions::new(self.clusters);
-        options.restarts = self.restarts;
-        options.seed = self.seed.derive(purpose, 0).0;
-        let fit =
-            kmeans::fit(rows.view(), Some(sizes), &options, &mut |_| !self.observer.cancelled());
-        self.observer.check()?;
-        Ok(fit.centres)
+        let options = KMeansOptions::new(self.clusters)
+            .restarts(self.restarts)
+            .seed(self.seed.derive(purpose, 0));
+        Ok(kmeans::fit(rows.view(), Some(sizes), &options, self.observer)?.centres)
     }
 }
 

@@ -3,7 +3,7 @@
 use consilience_core::{
     Ensemble, Error, Features, Fit, Microclusters, Observer, Pair, Partition, Report, Result, Seed,
 };
-use consilience_graph::Diffusion;
+use consilience_walk::Diffusion;
 
 use crate::consensus_metric::{ConsensusMetric, MetricReport};
 use crate::member_growth::MemberGrowth;
@@ -95,10 +95,9 @@ impl Updater {
             let weights: Vec<f64> = support.iter().map(|&u| gamma[u]).collect();
             let diffusion = Diffusion::new(clusters).seed(seed);
             let fit = report.stage("partition", || {
-                diffusion.cut_weighted(&microclusters, &weights, observer)
+                diffusion.solve_weighted(&microclusters, &weights, observer)
             })?;
-            report.status = fit.report.status;
-            report.notes.extend(fit.report.notes);
+            report.adopt(fit.report);
             fit.output
         };
         let partition = microclusters.grouping().expand(&cluster_of_node)?;

@@ -2,11 +2,11 @@ use consilience_core::{
     ConsensusFunction, Constraints, Ensemble, Error, MemoryBudget, Observer, Pair, Partition,
     Result, Seed,
 };
-use consilience_graph::Diffusion;
 use consilience_simplex::{
     AlignmentReference, InitialWeights, Questions, UpdateReport, UpdateRule, WeightUpdater,
     WeightUpdaterSetup,
 };
+use consilience_walk::Diffusion;
 
 use crate::consensus_metric::ConsensusMetric;
 use crate::metric_rule::MetricRule;

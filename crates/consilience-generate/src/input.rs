@@ -90,13 +90,11 @@ pub(crate) fn unit_table(features: &Features<'_>) -> Array2<f64> {
 
 /// The k-means that ends a spectral or kernel method.
 pub(crate) fn last_kmeans(clusters: usize, restarts: usize, seed: Seed) -> KMeansOptions {
-    KMeansOptions {
-        restarts,
-        seed: seed.0,
-        tolerance: 1e-4,
-        parallel: rayon::current_num_threads() > 1,
-        ..KMeansOptions::new(clusters)
-    }
+    KMeansOptions::new(clusters)
+        .restarts(restarts)
+        .seed(seed)
+        .tolerance(1e-4)
+        .parallel(rayon::current_num_threads() > 1)
 }
 
 /// What a k-means says about itself.

@@ -5,7 +5,7 @@ use consilience_core::{
 use consilience_num::kmeans::fit;
 
 use crate::distinct::Distinct;
-use crate::input::{Watch, at_least_one, check, finish, last_kmeans, tell, unit_table};
+use crate::input::{at_least_one, check, finish, last_kmeans, tell, unit_table};
 use crate::similarity::{median_square, nystroem};
 
 /// Approximate kernel k-means: k-means in the space of a Gaussian kernel, its centres held in the
@@ -113,11 +113,8 @@ impl BaseClusterer for KernelKMeans {
             Error::new(ErrorKind::NonFinite, "the kernel of the landmarks has no eigenpairs")
         })?;
         let options = last_kmeans(clusters, self.restarts, seed);
-        let mut watch = Watch::new(observer, "k-means", options.max_iterations);
-        let found = report.stage("k-means", || {
-            fit(mapped.view(), Some(&distinct.weights), &options, &mut |done| watch.go_on(done))
-        });
-        watch.finish()?;
+        let found = report
+            .stage("k-means", || fit(mapped.view(), Some(&distinct.weights), &options, observer))?;
         tell(&mut report, &found);
         finish(&distinct.spread(&found.assignment), clusters, report)
     }

@@ -4,7 +4,7 @@ use consilience_core::{
 use consilience_num::kmeans::{KMeansOptions, fit};
 use ndarray::{Array2, Axis};
 
-use crate::input::{Watch, at_least_one, check, partition, tell, with_rows};
+use crate::input::{at_least_one, check, partition, tell, with_rows};
 
 /// k-means: splits the objects so that squared distances to the cluster means are small.
 ///
@@ -103,18 +103,14 @@ impl KMeans {
                 self.tolerance
             )));
         }
-        let options = KMeansOptions {
-            clusters,
-            restarts: self.restarts,
-            max_iterations: self.max_iterations,
-            tolerance: self.tolerance,
-            seed: seed.0,
-            parallel: rayon::current_num_threads() > 1,
-        };
-        let mut watch = Watch::new(observer, "k-means", self.max_iterations);
+        let options = KMeansOptions::new(clusters)
+            .restarts(self.restarts)
+            .max_iterations(self.max_iterations)
+            .tolerance(self.tolerance)
+            .seed(seed)
+            .parallel(rayon::current_num_threads() > 1);
         with_rows!(features, |x| {
-            let found = fit(x, None, &options, &mut |done| watch.go_on(done));
-            watch.finish()?;
+            let found = fit(x, None, &options, observer)?;
             let partition = partition(&found.assignment)?;
             // The partition numbers clusters by first object, the kernel by start.
             let mut from = vec![0; partition.n_clusters()];

@@ -75,11 +75,11 @@ impl MiniBatchKMeans {
         let chosen =
             stream.sample(n, self.batch.saturating_mul(3).max(clusters.saturating_mul(10)));
         let sample = x.select(Axis(0), &chosen);
-        let starts = spread_rows(sample.view(), None, clusters, seed.0, parallel);
+        let starts = spread_rows(sample.view(), None, clusters, seed, parallel);
         let mut centres = sample.select(Axis(0), &starts);
         if starts.len() < clusters && chosen.len() < n {
             // The sample has too few distinct rows; the whole table may have more.
-            centres = x.select(Axis(0), &spread_rows(x, None, clusters, seed.0, parallel));
+            centres = x.select(Axis(0), &spread_rows(x, None, clusters, seed, parallel));
         }
         drop(sample);
         let mut seen = vec![0.0; centres.nrows()];
@@ -104,8 +104,8 @@ impl MiniBatchKMeans {
             centres = exact.mapv(F::from_f64);
         }
         watch.finish()?;
-        let options = KMeansOptions { max_iterations: 0, parallel, ..KMeansOptions::new(clusters) };
-        let found = from_centres(x, None, centres.view(), &options, &mut |_| true);
+        let options = KMeansOptions::new(clusters).max_iterations(0).parallel(parallel);
+        let found = from_centres(x, None, centres.view(), &options, &())?;
         let mut report = Report::default();
         report.iterations = self.batches;
         report.objective = Some(found.inertia);

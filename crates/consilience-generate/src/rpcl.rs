@@ -100,8 +100,7 @@ impl BaseClusterer for Rpcl {
         }
         let x = unit_table(&features);
         let (n, d) = x.dim();
-        let starts =
-            spread_rows(x.view(), None, clusters, seed.0, rayon::current_num_threads() > 1);
+        let starts = spread_rows(x.view(), None, clusters, seed, rayon::current_num_threads() > 1);
         let mut units = x.select(Axis(0), &starts);
         let k = starts.len();
         let mut wins = vec![1.0; k];

@@ -1,6 +1,6 @@
 //! Gaussian similarities and what is made from a few landmarks.
 
-use consilience_core::Seed;
+use consilience_core::{Observer, Result, Seed};
 use consilience_num::Float;
 use consilience_num::eigen::symmetric_eigen;
 use consilience_num::kmeans::{KMeansOptions, fit};
@@ -12,7 +12,7 @@ const CHUNK: usize = 512;
 /// Rows that are drawn for each landmark.
 const CANDIDATES: usize = 10;
 /// Iterations of the k-means that makes landmarks.
-pub(crate) const ROUNDS: usize = 5;
+const ROUNDS: usize = 5;
 /// Rows that the median distance is taken over.
 const SAMPLE: usize = 300;
 
@@ -66,22 +66,20 @@ pub(crate) fn nystroem(
 }
 
 /// `count` rows that stand for the others, or as many as there are: centres of a short k-means on
-/// ten times as many rows drawn at random. None where `keep_going` said no.
+/// ten times as many rows drawn at random.
 pub(crate) fn landmarks<F: Float>(
     x: ArrayView2<'_, F>,
     count: usize,
     seed: Seed,
-    keep_going: &mut dyn FnMut(usize) -> bool,
-) -> Array2<F> {
+    observer: &dyn Observer,
+) -> Result<Array2<F>> {
     let drawn =
         seed.derive("landmarks", 0).stream().sample(x.nrows(), count.saturating_mul(CANDIDATES));
-    let options = KMeansOptions {
-        max_iterations: ROUNDS,
-        seed: seed.0,
-        parallel: rayon::current_num_threads() > 1,
-        ..KMeansOptions::new(count)
-    };
-    fit(x.select(Axis(0), &drawn).view(), None, &options, keep_going).centres
+    let options = KMeansOptions::new(count)
+        .max_iterations(ROUNDS)
+        .seed(seed)
+        .parallel(rayon::current_num_threads() > 1);
+    Ok(fit(x.select(Axis(0), &drawn).view(), None, &options, observer)?.centres)
 }
 
 /// For every row its `count` nearest landmarks with their squared distances, nearest first.

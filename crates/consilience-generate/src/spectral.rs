@@ -8,7 +8,7 @@ use consilience_num::transfer::small_side;
 use ndarray::{Array2, ArrayView2};
 
 use crate::distinct::Distinct;
-use crate::input::{Watch, at_least_one, check, finish, last_kmeans, tell, unit_table};
+use crate::input::{at_least_one, check, finish, last_kmeans, tell, unit_table};
 use crate::similarity::{landmarks, nearest_marks, square};
 
 /// Spectral clustering: k-means on the leading eigenvectors of a normalised similarity matrix.
@@ -128,11 +128,9 @@ impl Spectral {
         x: ArrayView2<'_, f64>,
         weights: &[f64],
         k: usize,
-        seed: Seed,
+        marks: &Array2<f64>,
     ) -> Option<Array2<f64>> {
         let m = x.nrows();
-        let count = self.landmark_count(m, k);
-        let marks = landmarks(x, count, seed, &mut |_| true);
         let (p, near) = (marks.nrows(), NEAR.min(marks.nrows()));
         let mut z = nearest_marks(x, marks.view(), near);
         let scale = z.chunks(near).map(|row| row[near - 1].1.sqrt()).sum::<f64>() / m as f64;
@@ -196,11 +194,12 @@ impl BaseClusterer for Spectral {
         }
         let embedded = report.stage("eigenvectors", || {
             if x.nrows() <= DENSE {
-                self.dense(x, weights, clusters)
-            } else {
-                self.by_landmarks(x, weights, clusters, seed)
+                return Ok(self.dense(x, weights, clusters));
             }
-        });
+            let count = self.landmark_count(x.nrows(), clusters);
+            let marks = landmarks(x, count, seed, observer)?;
+            Ok::<_, Error>(self.by_landmarks(x, weights, clusters, &marks))
+        })?;
         let mut rows = embedded.ok_or_else(|| {
             Error::new(ErrorKind::NonFinite, "the similarity matrix has no eigenpairs")
         })?;
@@ -211,11 +210,8 @@ impl BaseClusterer for Spectral {
             }
         }
         let options = last_kmeans(clusters, self.restarts, seed);
-        let mut watch = Watch::new(observer, "k-means", options.max_iterations);
-        let found = report.stage("k-means", || {
-            fit(rows.view(), Some(weights), &options, &mut |done| watch.go_on(done))
-        });
-        watch.finish()?;
+        let found =
+            report.stage("k-means", || fit(rows.view(), Some(weights), &options, observer))?;
         tell(&mut report, &found);
         finish(&distinct.spread(&found.assignment), clusters, report)
     }

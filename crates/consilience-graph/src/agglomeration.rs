@@ -1,20 +1,10 @@
 use consilience_core::{
-    Error, Fit, GraphPartitioner, Observer, Partition, Report, Result, SimilarityGraph,
+    Clusters, Dendrogram, Error, Fit, GraphPartitioner, Linkage, Observer, Partition, Report,
+    Result, SimilarityGraph,
 };
 
+use crate::lifespan::{Lifespan, check_tree_cut, chosen};
 use crate::linkage::linkage_checked;
-use crate::{Dendrogram, Linkage};
-
-/// Where a dendrogram is cut.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Cut {
-    /// Into so many clusters, or as many as there are leaves.
-    Clusters(usize),
-    /// At a dissimilarity: merges at or below it are made.
-    Height(f64),
-    /// Where the number of clusters persists longest; see [`Dendrogram::longest_lifetime`].
-    LongestLifetime,
-}
 
 /// What a node of the graph weighs in the linkage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -32,32 +22,36 @@ pub enum LeafWeights {
 ///
 /// ```
 /// use consilience_core::{GraphPartitioner, Grouping, SimilarityGraph};
-/// use consilience_graph::{Agglomeration, Cut, Linkage};
+/// use consilience_graph::{Agglomeration, Linkage};
 /// use ndarray::array;
 ///
 /// let nodes = Grouping::new(vec![0, 1, 2, 2], 3)?;
 /// let graph = SimilarityGraph::new(nodes, array![[1.0, 0.8, 0.1], [0.8, 1.0, 0.0], [0.1, 0.0, 1.0]])?;
-/// let fit = Agglomeration::new(Linkage::Average, Cut::Clusters(2)).partition(graph, &())?;
-/// assert_eq!(fit.output.to_signed(), vec![0, 0, 1, 1]);
+/// let partition = Agglomeration::new(Linkage::Average, 2).partition(graph)?;
+/// assert_eq!(partition.to_signed(), vec![0, 0, 1, 1]);
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
 /// # Complexity
 /// O(n~^2) time in the memory of the graph.
+///
+/// # Errors
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for 0 clusters or
+/// a criterion that no tree has, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Agglomeration {
     linkage: Linkage,
-    cut: Cut,
+    clusters: Clusters,
     weights: LeafWeights,
 }
 
 impl Agglomeration {
     /// Agglomeration of nodes weighted by their objects.
-    pub fn new(linkage: Linkage, cut: Cut) -> Self {
-        Agglomeration { linkage, cut, weights: LeafWeights::Objects }
+    pub fn new(linkage: Linkage, clusters: impl Into<Clusters>) -> Self {
+        Agglomeration { linkage, clusters: clusters.into(), weights: LeafWeights::Objects }
     }
 
-    /// What a node weighs.
+    /// What a node weighs. Default [`LeafWeights::Objects`].
     pub fn weights(mut self, weights: LeafWeights) -> Self {
         self.weights = weights;
         self
@@ -96,19 +90,16 @@ impl GraphPartitioner for Agglomeration {
     fn fit(&self, graph: SimilarityGraph, observer: &dyn Observer) -> Result<Fit<Partition>> {
         let grouping = graph.grouping().clone();
         let mut report = Report::default();
+        check_tree_cut(self.clusters)?;
         observer.check()?;
         let clusters = if grouping.n_nodes() == 0 {
             Vec::new()
         } else {
             let tree = self.dendrogram(graph, observer)?;
-            match self.cut {
-                Cut::Clusters(k) => tree.cut(k)?,
-                Cut::Height(h) => tree.cut_at(h),
-                Cut::LongestLifetime => tree.cut(tree.longest_lifetime(1.0))?,
-            }
+            tree.cut(chosen(self.clusters, Lifespan::Whole, &tree)?)?
         };
         let partition = grouping.expand(&clusters)?;
-        if let Cut::Clusters(k) = self.cut {
+        if let Some(k) = self.clusters.fixed() {
             report.expect_clusters(
                 k,
                 partition.n_clusters(),

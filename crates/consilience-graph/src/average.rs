@@ -322,8 +322,7 @@ impl<'a> Nodes<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::weighted::co_association;
-    use crate::{Agglomeration, Cut, Linkage, Microclusters};
+    use crate::{Agglomeration, EvidenceWeights, Linkage, Microclusters};
     use consilience_core::{Ensemble, ErrorKind, MemoryBudget, Partition, Seed, SimilarityGraph};
     use ndarray::Array2;
     use proptest::prelude::*;
@@ -357,10 +356,10 @@ mod tests {
     }
 
     fn matrix(m: &Microclusters, incidence: &ClusterIncidence, weights: &[f64]) -> Array2<f64> {
-        let members = vec![1.0; incidence.n_members()];
+        let (clusters, members) = (weights.to_vec(), vec![1.0; incidence.n_members()]);
+        let weights = EvidenceWeights { clusters, members };
         let budget = MemoryBudget::default();
-        let graph = co_association(m, incidence, weights.to_vec(), members, budget, &()).unwrap();
-        graph.into_parts().1
+        weights.co_association(m, incidence, budget, &()).unwrap().into_parts().1
     }
 
     /// Each merge, in the order of heights, joins a nearest pair of those that are left, as the
@@ -398,7 +397,7 @@ mod tests {
             let similarity = matrix(&m, &incidence, &weights);
             let ours = average_linkage(&incidence, &weights, members as f64, &()).unwrap();
             let graph = SimilarityGraph::new(m.grouping().clone(), similarity).unwrap();
-            let dense = Agglomeration::new(Linkage::Average, Cut::Clusters(1)).dendrogram(graph, &()).unwrap();
+            let dense = Agglomeration::new(Linkage::Average, 1).dendrogram(graph, &()).unwrap();
             for (a, b) in ours.merges().iter().zip(dense.merges()) {
                 prop_assert!((a.height - b.height).abs() < 1e-9, "{} and {}", a.height, b.height);
             }

@@ -1,17 +1,16 @@
 //! Cuts of the graph in which every cluster of the ensemble is a clique, without making that graph.
 
 use consilience_core::{
-    Error, Fit, GraphPartitioner, Grouping, MemoryBudget, Observer, Partition, Report, Result,
-    SimilarityGraph, Status,
+    Clusters, Error, Fit, GraphPartitioner, Grouping, MemoryBudget, Microclusters, Observer,
+    Partition, Report, Result, Seed, SimilarityGraph, Status,
 };
 use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::spectrum::leading;
-use crate::{ClusterIncidence, Clusters, Microclusters, SpectralCut};
+use crate::{ClusterIncidence, SpectralCut};
 
-/// What divides the graph of [`Cspa`](crate::Cspa), [`Hgpa`](crate::Hgpa) and
-/// [`Mcla`](crate::Mcla).
+/// What divides a graph: the choice that CSPA, HGPA and MCLA leave to the user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CutMethod {
@@ -23,78 +22,162 @@ pub enum CutMethod {
     Metis,
 }
 
-/// What the three methods of Strehl and Ghosh have in common.
+/// A cut by either method, and of graphs that need not be stored: what CSPA, HGPA and MCLA are made
+/// of.
+///
+/// [`CliqueCut::cliques`] cuts the graph in which each cluster of the ensemble is a clique,
+///
+/// ```text
+/// w_ij = sum of weight(e) over the clusters e that hold i and j,
+/// ```
+///
+/// which the spectral cut does on the side of the clusters, without making that graph.
+///
+/// ```
+/// use consilience_core::{Ensemble, Microclusters, Partition, Report};
+/// use consilience_graph::CliqueCut;
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
+///     Partition::from_labels(&[0, 0, 0, 1, 1, 2])?,
+/// ])?;
+/// let nodes = Microclusters::of(&ensemble)?;
+/// let found = CliqueCut::new(2).cliques(&nodes, |_| 1.0, &mut Report::default(), &())?;
+/// assert_eq!(nodes.grouping().expand(&found)?.to_signed(), [0, 0, 0, 1, 1, 1]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// With C clusters in the ensemble the spectral cut takes O(n~ M^2) for the overlaps of clusters,
+/// then O(C^3) up to 400 clusters and products of O(overlaps k) beyond. METIS needs the graph: 8
+/// n~^2 bytes and O(n~^2 M) time.
+///
+/// # Errors
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for 0 clusters, a
+/// criterion that the method has not, or restarts outside `1..=10000`,
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget,
+/// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Division {
-    pub(crate) spectral: SpectralCut,
-    pub(crate) method: CutMethod,
-    pub(crate) budget: MemoryBudget,
+pub struct CliqueCut {
+    clusters: Clusters,
+    spectral: SpectralCut,
+    seed: Seed,
+    method: CutMethod,
+    budget: MemoryBudget,
 }
 
-impl Division {
-    pub(crate) fn new(clusters: Clusters) -> Self {
-        Division {
-            spectral: SpectralCut::with(clusters),
+impl CliqueCut {
+    /// A spectral cut; the widest gap between eigenvalues chooses k where it is not fixed.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        let clusters = clusters.into();
+        CliqueCut {
+            clusters,
+            spectral: SpectralCut::new(clusters),
+            seed: Seed(0),
             method: CutMethod::default(),
             budget: MemoryBudget::default(),
         }
     }
 
-    pub(crate) fn check(&self) -> Result<()> {
-        self.spectral.check()?;
-        self.fixed().map(|_| ())
+    /// What divides the graph. Default [`CutMethod::Spectral`].
+    pub fn cut_method(mut self, method: CutMethod) -> Self {
+        self.method = method;
+        self
     }
 
-    /// The number of clusters, where the method must be told.
-    fn fixed(&self) -> Result<Option<usize>> {
-        match (self.method, self.spectral.clusters) {
-            (_, Clusters::Fixed(k)) => Ok(Some(k)),
-            (CutMethod::Spectral, Clusters::Eigengap) => Ok(None),
+    /// k-means starts of the spectral cut. Default 10; 1 to 10,000.
+    pub fn restarts(mut self, restarts: usize) -> Self {
+        self.spectral = self.spectral.restarts(restarts);
+        self
+    }
+
+    /// Seed of the cut. Default `Seed(0)`.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self.spectral = self.spectral.seed(seed);
+        self
+    }
+
+    /// How much memory a stored graph may take. Default 8 GiB.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// How many clusters are asked for.
+    pub fn clusters(&self) -> Clusters {
+        self.clusters
+    }
+
+    /// The memory budget.
+    pub fn budget(&self) -> MemoryBudget {
+        self.budget
+    }
+
+    /// Refuses parameters out of range.
+    ///
+    /// # Errors
+    /// As [`CliqueCut`].
+    pub fn check(&self) -> Result<()> {
+        self.spectral.check()?;
+        match (self.method, self.clusters) {
+            (CutMethod::Spectral, _) => Ok(()),
             #[cfg(feature = "metis")]
-            (CutMethod::Metis, Clusters::Eigengap) => Err(Error::invalid(
-                "METIS needs the number of clusters; only a spectral cut has eigenvalues",
-            )),
+            (CutMethod::Metis, Clusters::Fixed(_)) => Ok(()),
+            #[cfg(feature = "metis")]
+            (CutMethod::Metis, other) => Err(other.refuse("METIS", "a number")),
         }
     }
 
-    /// Divides a stored graph.
-    pub(crate) fn of_graph(
+    /// Divides the graph of cliques, where a cluster of so many objects has the given weight: the
+    /// cluster of each node.
+    ///
+    /// # Errors
+    /// As [`CliqueCut`].
+    pub fn cliques(
         &self,
-        graph: SimilarityGraph,
+        nodes: &Microclusters,
+        weight: fn(f64) -> f64,
+        report: &mut Report,
         observer: &dyn Observer,
-    ) -> Result<Fit<Partition>> {
+    ) -> Result<Vec<usize>> {
+        self.check()?;
+        let incidence = ClusterIncidence::of(nodes);
+        let weights: Vec<f64> =
+            incidence.objects().iter().map(|&objects| weight(objects)).collect();
+        if self.method == CutMethod::Spectral || nodes.n_nodes() == 0 {
+            return spectral(&incidence, &weights, &self.spectral, report, observer);
+        }
+        let dense = expand(&incidence, &weights, self.budget)?;
+        let found = self.fit(SimilarityGraph::new(nodes.grouping().clone(), dense)?, observer)?;
+        report.status = found.report.status;
+        Ok(of_nodes(nodes.grouping(), &found.output))
+    }
+}
+
+impl GraphPartitioner for CliqueCut {
+    fn fit(&self, graph: SimilarityGraph, observer: &dyn Observer) -> Result<Fit<Partition>> {
+        self.check()?;
         match self.method {
             CutMethod::Spectral => self.spectral.fit(graph, observer),
             #[cfg(feature = "metis")]
-            CutMethod::Metis => {
-                let clusters = self.fixed()?.unwrap_or(1);
-                crate::MetisCut::new(clusters)
-                    .seed(self.spectral.own_seed())
-                    .memory_budget(self.budget)
-                    .partition(graph, observer)
-            }
+            CutMethod::Metis => crate::MetisCut::new(self.clusters.fixed().unwrap_or(1))
+                .seed(self.seed)
+                .memory_budget(self.budget)
+                .fit(graph, observer),
         }
     }
+}
 
-    /// Divides the graph of weights
-    /// `w_ij = sum of weight(e) over the clusters e that hold i and j`, where a cluster of so many
-    /// objects has that weight.
-    pub(crate) fn of_cliques(
-        &self,
-        microclusters: &Microclusters,
-        weight: fn(f64) -> f64,
-        observer: &dyn Observer,
-    ) -> Result<Fit<Partition>> {
-        let incidence = ClusterIncidence::of(microclusters);
-        let weights: Vec<f64> =
-            incidence.objects().iter().map(|&objects| weight(objects)).collect();
-        let grouping = microclusters.grouping();
-        if self.method == CutMethod::Spectral || grouping.n_nodes() == 0 {
-            return spectral(grouping, &incidence, &weights, &self.spectral, observer);
+/// The cluster of each node, from that of its objects.
+fn of_nodes(grouping: &Grouping, partition: &Partition) -> Vec<usize> {
+    let mut of_node = vec![0; grouping.n_nodes()];
+    for (&node, label) in grouping.of_object().iter().zip(partition.iter()) {
+        if let (Some(of_node), Some(label)) = (of_node.get_mut(node as usize), label) {
+            *of_node = label;
         }
-        let dense = expand(&incidence, &weights, self.budget)?;
-        self.of_graph(SimilarityGraph::new(grouping.clone(), dense)?, observer)
     }
+    of_node
 }
 
 /// The graph of cliques, stored.
@@ -121,55 +204,42 @@ fn expand(
 /// With B the incidence and Omega the weights, the normalised matrix of the graph is X X' for
 /// X = S^1/2 D^-1/2 B Omega^1/2, so that its eigenvectors follow from those of the small X'X.
 fn spectral(
-    grouping: &Grouping,
     incidence: &ClusterIncidence,
     weights: &[f64],
     cut: &SpectralCut,
+    report: &mut Report,
     observer: &dyn Observer,
-) -> Result<Fit<Partition>> {
-    cut.check()?;
+) -> Result<Vec<usize>> {
     observer.check()?;
-    let mut report = Report::default();
-    let n = grouping.n_nodes();
-    let clusters = if n == 0 {
-        Vec::new()
-    } else {
-        let shares: Vec<f64> = (0..n)
-            .map(|i| {
-                let objects = |&e: &u32| weights[e as usize] * incidence.objects()[e as usize];
-                incidence.sizes()[i] / incidence.clusters_of(i).iter().map(objects).sum::<f64>()
-            })
-            .collect();
-        let scale: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
-        let wanted = cut.wanted(n).min(incidence.n_clusters());
-        let (values, mut vectors, converged) =
-            leading(incidence, &shares, &scale, wanted, observer)?;
-        if !converged {
-            report.status = Status::MaxIterations;
-        }
-        observer.check()?;
-        for (mut row, &scale) in vectors.rows_mut().into_iter().zip(&scale) {
-            row *= scale;
-        }
-        // Beyond the rank of X there are no directions left.
-        let rank = values.iter().take_while(|&&v| v > 1e-12).count();
-        let mut rows = incidence.times(vectors.slice(ndarray::s![.., ..rank]))?;
-        for mut row in rows.rows_mut() {
-            for (x, v) in row.iter_mut().zip(&values) {
-                *x /= v.sqrt();
-            }
-        }
-        cut.round(&values, rows, incidence.sizes(), &mut report, observer)?
-    };
-    let partition = grouping.expand(&clusters)?;
-    if let Clusters::Fixed(k) = cut.clusters {
-        report.expect_clusters(
-            k,
-            partition.n_clusters(),
-            "the ensemble distinguishes no more objects",
-        );
+    let n = incidence.n_rows();
+    if n == 0 {
+        return Ok(Vec::new());
     }
-    Ok(Fit::new(partition, report))
+    let shares: Vec<f64> = (0..n)
+        .map(|i| {
+            let objects = |&e: &u32| weights[e as usize] * incidence.objects()[e as usize];
+            incidence.sizes()[i] / incidence.clusters_of(i).iter().map(objects).sum::<f64>()
+        })
+        .collect();
+    let scale: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
+    let wanted = cut.eigenpairs(n)?.min(incidence.n_clusters());
+    let (values, mut vectors, converged) = leading(incidence, &shares, &scale, wanted, observer)?;
+    if !converged {
+        report.status = Status::MaxIterations;
+    }
+    observer.check()?;
+    for (mut row, &scale) in vectors.rows_mut().into_iter().zip(&scale) {
+        row *= scale;
+    }
+    // Beyond the rank of X there are no directions left.
+    let rank = values.iter().take_while(|&&v| v > 1e-12).count();
+    let mut rows = incidence.times(vectors.slice(ndarray::s![.., ..rank]))?;
+    for mut row in rows.rows_mut() {
+        for (x, v) in row.iter_mut().zip(&values) {
+            *x /= v.sqrt();
+        }
+    }
+    cut.round(&values, rows, incidence.sizes(), report, observer)
 }
 
 #[cfg(test)]
@@ -232,15 +302,16 @@ mod tests {
             for weights in weights(&h) {
                 for k in [2, 4] {
                     let cut = SpectralCut::new(k).restarts(30);
-                    let fast = spectral(m.grouping(), &h, &weights, &cut, &()).unwrap();
+                    let mut report = Report::default();
+                    let fast = spectral(&h, &weights, &cut, &mut report, &()).unwrap();
                     let dense = expand(&h, &weights, MemoryBudget::default()).unwrap();
                     let whole = cut
-                        .partition(SimilarityGraph::new(m.grouping().clone(), dense).unwrap(), &())
+                        .fit(SimilarityGraph::new(m.grouping().clone(), dense).unwrap(), &())
                         .unwrap();
-                    let (a, b) = (fast.report.objective.unwrap(), whole.report.objective.unwrap());
+                    let (a, b) = (report.objective.unwrap(), whole.report.objective.unwrap());
                     assert!((a - b).abs() < 1e-8 * a.max(1.0), "{a} {b}");
                     if k == 4 {
-                        assert_eq!(fast.output, whole.output);
+                        assert_eq!(m.grouping().expand(&fast).unwrap(), whole.output);
                     }
                 }
             }
@@ -260,12 +331,11 @@ mod tests {
         let h = ClusterIncidence::of(&m);
         assert!(h.n_clusters() > 2000, "{}", h.n_clusters());
         let weights = vec![1.0; h.n_clusters()];
-        let fit = spectral(m.grouping(), &h, &weights, &SpectralCut::new(5), &()).unwrap();
+        let cut = SpectralCut::new(5);
+        let fast = spectral(&h, &weights, &cut, &mut Report::default(), &()).unwrap();
+        let found = m.grouping().expand(&fast).unwrap();
         let expected = Partition::from_fn(n, |i| Some(i as u64 % 5)).unwrap();
-        assert!(
-            fit.output == expected,
-            "adjusted Rand {:?}",
-            scores::adjusted_rand(&fit.output, &expected)
-        );
+        let agreement = scores::adjusted_rand(&found, &expected);
+        assert!(found == expected, "adjusted Rand {agreement:?}");
     }
 }

@@ -10,12 +10,26 @@ use crate::Microclusters;
 ///
 /// This is what dense and sparse counts, co-association and elite neighbours are all made from: one
 /// pass of byte comparisons over the label columns.
+///
+/// ```
+/// use consilience_core::{Ensemble, Microclusters, Partition};
+/// use consilience_graph::CountRow;
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 1])?,
+///     Partition::from_labels(&[0, 1, -1])?,
+/// ])?;
+/// let nodes = Microclusters::of(&ensemble)?;
+/// let mut row = CountRow::new(&nodes)?;
+/// row.fill(&nodes, 0);
+/// assert_eq!((row.together(), row.both()), (&[2, 1, 0][..], &[2, 2, 1][..]));
+/// assert_eq!(row.ratio(1), 0.5);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct CountRow {
-    /// c: members that put both microclusters in one cluster.
-    pub together: Vec<u16>,
-    /// N: members that label both.
-    pub both: Vec<u16>,
+    together: Vec<u16>,
+    both: Vec<u16>,
     narrow: Vec<u8>,
     complete: bool,
 }
@@ -37,7 +51,7 @@ impl CountRow {
             together: vec![0; n],
             both: vec![0; n],
             narrow: vec![0; n],
-            complete: microclusters.rows().iter().all(Partition::is_complete),
+            complete: microclusters.is_complete(),
         })
     }
 
@@ -53,6 +67,16 @@ impl CountRow {
         } else {
             count(&mut self.both, &mut self.narrow, rows, i, false);
         }
+    }
+
+    /// c of the last row filled: members that put both microclusters in one cluster.
+    pub fn together(&self) -> &[u16] {
+        &self.together
+    }
+
+    /// N of the last row filled: members that label both.
+    pub fn both(&self) -> &[u16] {
+        &self.both
     }
 
     /// a = c / N of the last row filled, 0 where no member labels both.
@@ -134,7 +158,7 @@ impl PairCounts {
         let (nodes, members) = (microclusters.n_nodes(), microclusters.n_members());
         budget.check_square("pair counts", nodes, 2)?;
         let scratch = CountRow::new(microclusters)?;
-        let complete = microclusters.rows().iter().all(Partition::is_complete);
+        let complete = microclusters.is_complete();
         let cells = nodes * (nodes + 1) / 2;
         let mut together = vec![0u16; cells];
         let mut both = vec![0u16; if complete { 0 } else { cells }];

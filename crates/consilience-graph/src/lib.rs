@@ -33,55 +33,45 @@
 mod agglomeration;
 mod average;
 mod clique_cut;
+mod cluster_overlaps;
+mod co_association;
+mod composition;
 mod counts;
-mod crowd;
-mod cspa;
-mod diffusion;
-mod eac;
-mod ecpcs;
-mod gp_mgla;
-mod hbgf;
+mod directions;
+mod evidence_weights;
 mod incidence;
+mod lifespan;
 mod linkage;
-mod links;
-mod local;
-mod mcla;
 #[cfg(feature = "metis")]
 mod metis_cut;
-mod overlap;
-mod propagation;
-#[cfg(test)]
-mod reference;
+mod reliability;
 mod spectral_cut;
 mod spectrum;
 mod transfer_cut;
-mod usenc;
 mod vat;
-mod walker;
-mod weighted;
 
-pub use agglomeration::{Agglomeration, Cut, LeafWeights};
-pub use clique_cut::CutMethod;
+/// What [`linked_method`] names.
+#[doc(hidden)]
+pub use consilience_core;
+
+pub use agglomeration::{Agglomeration, LeafWeights};
+pub use clique_cut::{CliqueCut, CutMethod};
+pub use cluster_overlaps::ClusterOverlaps;
+pub use co_association::CoAssociation;
+pub use composition::{Linked, Partitioned};
 pub use consilience_core::{Dendrogram, Linkage, Merge, Microclusters};
 pub use counts::{CountRow, PairCounts, SparsePairCounts};
-pub use crowd::{Weac, WeightedCoAssociation, normalized_crowd_agreement};
-pub use cspa::{Cspa, Hgpa};
-pub use diffusion::Diffusion;
-pub use eac::{CoAssociation, EvidenceAccumulation};
-pub use ecpcs::{EcpcsHc, EcpcsMc, EnhancedCoAssociation};
-pub use gp_mgla::GpMgla;
-pub use hbgf::Hbgf;
+pub use directions::{SpectralCount, check_restarts, cluster_directions, numbered, unit_rows};
+pub use evidence_weights::{EvidenceWeights, on_grid};
 pub use incidence::ClusterIncidence;
+pub use lifespan::Lifespan;
 pub use linkage::linkage;
-pub use links::{ApproximateSimRank, ConnectedTriples, LinkBased, LinkSimilarity, SimRank};
-pub use local::{LocallyWeighted, Lwea, Lwgp, ensemble_driven_cluster_index};
-pub use mcla::Mcla;
 #[cfg(feature = "metis")]
 pub use metis_cut::MetisCut;
-pub use propagation::propagated_cluster_similarity;
+pub use reliability::{
+    check_entropy_scale, ensemble_driven_cluster_index, normalized_crowd_agreement,
+};
 pub use spectral_cut::SpectralCut;
-pub use spectrum::IncidenceSpectrum;
-pub use transfer_cut::{Clusters, TransferCut};
-pub use usenc::Usenc;
+pub use spectrum::{IncidenceSpectrum, leading_eigenpairs};
+pub use transfer_cut::TransferCut;
 pub use vat::vat_order;
-pub use walker::{RandomWalker, SoftRandomWalker};

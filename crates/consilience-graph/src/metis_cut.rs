@@ -7,7 +7,7 @@ use consilience_core::{
 use ndarray::ArrayView2;
 
 /// The sum of all integer weights that METIS gets: half of what its 32-bit sums hold.
-const MOST_WEIGHT: f64 = (1 << 30) as f64;
+const MAX_WEIGHT: f64 = (1 << 30) as f64;
 
 /// METIS draws from the random numbers of the C library, which are one for the whole process: two
 /// runs at once would disturb each other.
@@ -30,9 +30,9 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 ///
 /// let nodes = Grouping::new((0..40).collect::<Vec<_>>(), 40)?;
 /// let weights = Array2::from_shape_fn((40, 40), |(i, j)| if i % 2 == j % 2 { 1.0 } else { 0.01 });
-/// let fit = MetisCut::new(2).partition(SimilarityGraph::new(nodes, weights)?, &())?;
-/// assert_eq!(fit.output.sizes(), [20, 20]);
-/// assert_eq!(fit.output.label(0), fit.output.label(2));
+/// let found = MetisCut::new(2).partition(SimilarityGraph::new(nodes, weights)?)?;
+/// assert_eq!(found.sizes(), [20, 20]);
+/// assert_eq!(found.label(0), found.label(2));
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
@@ -60,19 +60,20 @@ impl MetisCut {
         MetisCut { clusters, imbalance: 0.05, seed: Seed(0), budget: MemoryBudget::default() }
     }
 
-    /// How far the largest cluster may be above the mean size, as a share of it.
+    /// How far the largest cluster may be above the mean size, as a share of it. Default 0.05;
+    /// above 0, at most 100.
     pub fn imbalance(mut self, imbalance: f64) -> Self {
         self.imbalance = imbalance;
         self
     }
 
-    /// Seed of the random choices.
+    /// Seed of the random choices. Default `Seed(0)`.
     pub fn seed(mut self, seed: Seed) -> Self {
         self.seed = seed;
         self
     }
 
-    /// How much memory the links may take.
+    /// How much memory the links may take. Default 8 GiB.
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self
@@ -187,7 +188,7 @@ impl Links {
             ));
         }
         // Every link keeps a weight of at least 1, which may add up to as much again.
-        let scale = (MOST_WEIGHT - count as f64) / total;
+        let scale = (MAX_WEIGHT - count as f64) / total;
         let mut links = Links {
             first: vec![0],
             others: Vec::with_capacity(count),
@@ -223,7 +224,7 @@ mod tests {
     fn blocks_are_found_and_balanced() {
         for k in [2, 5, 12] {
             let blocks = graph(120, |i, j| if i % k == j % k { 1.0 } else { 0.001 });
-            let fit = MetisCut::new(k).partition(blocks, &()).unwrap();
+            let fit = MetisCut::new(k).fit(blocks, &()).unwrap();
             assert_eq!(
                 fit.output.to_signed(),
                 (0..120).map(|i| (i % k) as i64).collect::<Vec<_>>(),
@@ -243,7 +244,7 @@ mod tests {
         for weight in weights {
             for n in 1..9 {
                 for k in 1..10 {
-                    let fit = MetisCut::new(k).partition(graph(n, weight), &()).unwrap();
+                    let fit = MetisCut::new(k).fit(graph(n, weight), &()).unwrap();
                     assert!(fit.output.n_clusters() <= k.min(n) && fit.output.is_complete());
                 }
             }
@@ -258,14 +259,13 @@ mod tests {
             MetisCut::new(2).imbalance(f64::NAN),
             MetisCut::new(2).imbalance(0.0),
         ] {
-            let e = bad.partition(graph(4, noise), &()).unwrap_err();
+            let e = bad.fit(graph(4, noise), &()).unwrap_err();
             assert_eq!(e.kind(), ErrorKind::InvalidParameter);
         }
         let small = MetisCut::new(2).memory_budget(MemoryBudget::bytes(8));
-        assert_eq!(small.partition(graph(4, noise), &()).unwrap_err().kind(), ErrorKind::TooLarge);
-        let cut = |seed| {
-            MetisCut::new(6).seed(Seed(seed)).partition(graph(90, noise), &()).unwrap().output
-        };
+        assert_eq!(small.fit(graph(4, noise), &()).unwrap_err().kind(), ErrorKind::TooLarge);
+        let cut =
+            |seed| MetisCut::new(6).seed(Seed(seed)).fit(graph(90, noise), &()).unwrap().output;
         assert_eq!(cut(1), cut(1));
     }
 }

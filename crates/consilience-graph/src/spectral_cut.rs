@@ -1,13 +1,12 @@
 use consilience_core::{
-    Error, Fit, GraphPartitioner, Observer, Partition, Report, Result, Seed, SimilarityGraph,
-    Status,
+    Clusters, Error, Fit, GraphPartitioner, Observer, Partition, Report, Result, Seed,
+    SimilarityGraph, Status,
 };
 use consilience_num::eigen::{TruncatedOptions, symmetric_eigen, truncated_eigen};
-use consilience_num::kmeans::{self, KMeansOptions};
+use consilience_num::kmeans::KMeansOptions;
 use ndarray::Array2;
 
-use crate::Clusters;
-use crate::transfer_cut::{MOST_RESTARTS, eigengap, most_by_gap, numbered, unit_rows};
+use crate::{SpectralCount, check_restarts, cluster_directions};
 
 /// Up to this order a stored matrix is decomposed whole; beyond, only the wanted pairs are
 /// computed.
@@ -42,8 +41,8 @@ const DENSE: usize = 600;
 ///     [0.1, 0.0, 1.0, 0.8],
 ///     [0.0, 0.1, 0.8, 1.0],
 /// ];
-/// let fit = SpectralCut::new(2).partition(SimilarityGraph::new(nodes, weights)?, &())?;
-/// assert_eq!(fit.output.to_signed(), vec![0, 0, 1, 1, 1]);
+/// let found = SpectralCut::new(2).partition(SimilarityGraph::new(nodes, weights)?)?;
+/// assert_eq!(found.to_signed(), vec![0, 0, 1, 1, 1]);
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
@@ -62,65 +61,43 @@ const DENSE: usize = 600;
 #[doc(alias = "Ncut")]
 #[derive(Clone, Copy, Debug)]
 pub struct SpectralCut {
-    pub(crate) clusters: Clusters,
+    clusters: Clusters,
     restarts: usize,
     seed: Seed,
 }
 
 impl SpectralCut {
-    /// A cut into k clusters; 10 restarts, seed 0.
-    pub fn new(clusters: usize) -> Self {
-        Self::with(Clusters::Fixed(clusters))
+    /// A cut into clusters; the widest gap between eigenvalues chooses k where it is not fixed.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        SpectralCut { clusters: clusters.into(), restarts: 10, seed: Seed(0) }
     }
 
-    /// A cut with the given choice of the number of clusters.
-    pub fn with(clusters: Clusters) -> Self {
-        SpectralCut { clusters, restarts: 10, seed: Seed(0) }
-    }
-
-    /// How many clusters to make.
-    pub fn clusters(mut self, clusters: Clusters) -> Self {
-        self.clusters = clusters;
+    /// How many clusters to make; the number given to [`SpectralCut::new`] is the default.
+    pub fn clusters(mut self, clusters: impl Into<Clusters>) -> Self {
+        self.clusters = clusters.into();
         self
     }
 
-    /// k-means starts, of which the one of least inertia is kept; 10 unless said otherwise.
+    /// k-means starts, of which the one of least inertia is kept. Default 10; 1 to 10,000.
     pub fn restarts(mut self, restarts: usize) -> Self {
         self.restarts = restarts;
         self
     }
 
-    /// Seed of the k-means starts.
+    /// Seed of the k-means starts. Default `Seed(0)`.
     pub fn seed(mut self, seed: Seed) -> Self {
         self.seed = seed;
         self
     }
 
-    /// The seed, for a partitioner that takes this one's place.
-    #[cfg(feature = "metis")]
-    pub(crate) fn own_seed(&self) -> Seed {
-        self.seed
-    }
-
     pub(crate) fn check(&self) -> Result<()> {
-        if self.restarts == 0 || self.restarts > MOST_RESTARTS {
-            return Err(Error::invalid(format!(
-                "{} restarts; expected 1..={MOST_RESTARTS}",
-                self.restarts
-            )));
-        }
-        match self.clusters {
-            Clusters::Fixed(0) => Err(Error::invalid("a cut into 0 clusters; expected at least 1")),
-            _ => Ok(()),
-        }
+        check_restarts(self.restarts)?;
+        SpectralCount::check(self.clusters)
     }
 
     /// Eigenpairs that are needed to cut so many nodes.
-    pub(crate) fn wanted(&self, nodes: usize) -> usize {
-        match self.clusters {
-            Clusters::Fixed(k) => k.min(nodes),
-            Clusters::Eigengap => most_by_gap(nodes) + 1,
-        }
+    pub(crate) fn eigenpairs(&self, nodes: usize) -> Result<usize> {
+        Ok(SpectralCount::new(self.clusters, nodes)?.eigenpairs())
     }
 
     /// The cluster of each node from the eigenvalues and the rows of the eigenvectors (in any
@@ -135,27 +112,17 @@ impl SpectralCut {
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
         let nodes = rows.nrows();
-        let k = match self.clusters {
-            Clusters::Fixed(k) => k.min(nodes),
-            Clusters::Eigengap => eigengap(values, most_by_gap(nodes)),
-        };
+        let k = SpectralCount::new(self.clusters, nodes)?.clusters(values);
         if k == nodes {
             return Ok((0..nodes).collect());
         }
         let used = k.min(rows.ncols());
         rows = rows.slice(ndarray::s![.., ..used]).to_owned();
-        unit_rows(&mut rows);
-        let mut options = KMeansOptions::new(k);
-        options.restarts = self.restarts;
-        options.seed = self.seed.derive("spectral cut", 0).0;
-        let fit = kmeans::fit(rows.view(), Some(sizes), &options, &mut |_| !observer.cancelled());
-        observer.check()?;
-        let Fit { output, report: found } = numbered(fit)?;
-        if found.status != Status::Solved {
-            report.status = found.status;
-        }
-        report.iterations = found.iterations;
-        report.objective = found.objective;
+        let options =
+            KMeansOptions::new(k).restarts(self.restarts).seed(self.seed.derive("spectral cut", 0));
+        let Fit { output, report: found } =
+            cluster_directions(rows, Some(sizes), &options, observer)?;
+        report.adopt(found);
         Ok(output)
     }
 }
@@ -172,7 +139,7 @@ impl GraphPartitioner for SpectralCut {
         } else {
             let sizes: Vec<f64> = grouping.sizes().iter().map(|&s| f64::from(s)).collect();
             normalise(&mut w, &sizes);
-            let (values, mut rows, converged) = leading(&w, self.wanted(nodes).min(nodes))?;
+            let (values, mut rows, converged) = leading(&w, self.eigenpairs(nodes)?.min(nodes))?;
             if !converged {
                 report.status = Status::MaxIterations;
             }
@@ -184,7 +151,7 @@ impl GraphPartitioner for SpectralCut {
             self.round(&values, rows, &sizes, &mut report, observer)?
         };
         let partition = grouping.expand(&clusters)?;
-        if let Clusters::Fixed(k) = self.clusters {
+        if let Some(k) = self.clusters.fixed() {
             report.expect_clusters(
                 k,
                 partition.n_clusters(),
@@ -199,8 +166,7 @@ impl GraphPartitioner for SpectralCut {
 fn leading(a: &Array2<f64>, count: usize) -> Result<(Vec<f64>, Array2<f64>, bool)> {
     let n = a.nrows();
     if n > DENSE && 5 * count < n {
-        let top =
-            truncated_eigen(a, &TruncatedOptions { count, tolerance: 1e-8, ..Default::default() });
+        let top = truncated_eigen(a, &TruncatedOptions::new(count).tolerance(1e-8));
         return Ok((top.values, top.vectors, top.converged));
     }
     let all = symmetric_eigen(a.view())
@@ -258,8 +224,8 @@ mod tests {
                     faint * ((i + j) % 3) as f64
                 }
             };
-            for cut in [SpectralCut::new(4), SpectralCut::with(Clusters::Eigengap)] {
-                let fit = cut.partition(graph(n, weight), &()).unwrap();
+            for cut in [SpectralCut::new(4), SpectralCut::new(Clusters::Eigengap)] {
+                let fit = cut.fit(graph(n, weight), &()).unwrap();
                 let expected: Vec<i64> = (0..n as i64).map(|i| i % 4).collect();
                 assert_eq!(fit.output.to_signed(), expected, "{n} nodes, faint {faint}");
             }
@@ -288,10 +254,8 @@ mod tests {
         .unwrap();
         for k in 2..5 {
             let cut = SpectralCut::new(k).restarts(50);
-            let (a, b) = (
-                cut.partition(large.clone(), &()).unwrap(),
-                cut.partition(small.clone(), &()).unwrap(),
-            );
+            let (a, b) =
+                (cut.fit(large.clone(), &()).unwrap(), cut.fit(small.clone(), &()).unwrap());
             let (x, y) = (a.report.objective.unwrap(), b.report.objective.unwrap());
             assert!((x - y).abs() < 1e-9 * x.max(1.0), "k = {k}: {x} and {y}");
             if k == 3 {
@@ -304,19 +268,19 @@ mod tests {
     fn hostile_graphs() {
         // No links at all, the largest weights there are, and a single node.
         let cut = SpectralCut::new(2);
-        assert_eq!(cut.partition(graph(5, |_, _| 0.0), &()).unwrap().output.n_clusters(), 2);
+        assert_eq!(cut.fit(graph(5, |_, _| 0.0), &()).unwrap().output.n_clusters(), 2);
         let huge = graph(6, |i, j| if i % 2 == j % 2 { f64::MAX } else { 1.0 });
-        assert_eq!(cut.partition(huge, &()).unwrap().output.to_signed(), vec![0, 1, 0, 1, 0, 1]);
-        let one = cut.partition(graph(1, |_, _| 1.0), &()).unwrap();
+        assert_eq!(cut.fit(huge, &()).unwrap().output.to_signed(), vec![0, 1, 0, 1, 0, 1]);
+        let one = cut.fit(graph(1, |_, _| 1.0), &()).unwrap();
         assert_eq!((one.output.n_clusters(), one.report.clusters_missing.is_some()), (1, true));
         let nobody = SimilarityGraph::new(
             Grouping::new(vec![Grouping::NONE], 0).unwrap(),
             Array2::zeros((0, 0)),
         );
-        assert_eq!(cut.partition(nobody.unwrap(), &()).unwrap().output.to_signed(), vec![-1]);
-        let e = SpectralCut::new(0).partition(graph(2, |_, _| 1.0), &()).unwrap_err();
+        assert_eq!(cut.fit(nobody.unwrap(), &()).unwrap().output.to_signed(), vec![-1]);
+        let e = SpectralCut::new(0).fit(graph(2, |_, _| 1.0), &()).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::InvalidParameter);
-        let e = cut.restarts(0).partition(graph(2, |_, _| 1.0), &()).unwrap_err();
+        let e = cut.restarts(0).fit(graph(2, |_, _| 1.0), &()).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::InvalidParameter);
         let mut w = array![[0.0, 0.0], [0.0, 4.0]];
         normalise(&mut w, &[3.0, 2.0]);

@@ -183,11 +183,25 @@ impl SymmetricOperator for Factored<'_> {
     }
 }
 
-/// The largest eigenpairs of a stored symmetric matrix.
-pub(crate) fn leading_dense(a: &Array2<f64>, count: usize) -> Result<(Vec<f64>, Array2<f64>)> {
+/// The largest eigenpairs of a stored symmetric matrix, by descending value: all of them are
+/// computed up to 400 rows or where many are wanted, else only those wanted.
+///
+/// ```
+/// use consilience_graph::leading_eigenpairs;
+/// use ndarray::array;
+///
+/// let (values, vectors) = leading_eigenpairs(&array![[2.0, 0.0], [0.0, 3.0]], 1)?;
+/// assert_eq!((values[0], vectors[[1, 0]].abs()), (3.0, 1.0));
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Errors
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a matrix whose
+/// products overflow.
+pub fn leading_eigenpairs(a: &Array2<f64>, count: usize) -> Result<(Vec<f64>, Array2<f64>)> {
     let n = a.nrows();
     if n > DENSE && 5 * count < n {
-        let top = truncated_eigen(a, &TruncatedOptions { count, ..Default::default() });
+        let top = truncated_eigen(a, &TruncatedOptions::new(count));
         if top.converged {
             return Ok((top.values, top.vectors));
         }
@@ -211,7 +225,7 @@ pub(crate) fn leading(
         || Result::Ok(incidence.overlaps(shares, observer)?.map(|i, j, v| v * scale[i] * scale[j]));
     let mut stored = None;
     if c > DENSE && 5 * count < c {
-        let options = TruncatedOptions { count, ..Default::default() };
+        let options = TruncatedOptions::new(count);
         let top = if full_overlaps(incidence) {
             truncated_eigen(&Factored { incidence, shares, scale }, &options)
         } else {
@@ -227,7 +241,7 @@ pub(crate) fn leading(
         Some(stored) => stored,
         None => assembled()?,
     };
-    let (values, vectors) = leading_dense(&stored_dense(&stored), count)?;
+    let (values, vectors) = leading_eigenpairs(&stored_dense(&stored), count)?;
     Ok((values, vectors, true))
 }
 

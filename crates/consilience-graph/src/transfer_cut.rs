@@ -1,22 +1,11 @@
-use consilience_core::{Error, Fit, Observer, Partition, Report, Result, Seed, Status};
+use consilience_core::{Clusters, Error, Fit, Observer, Result, Seed, Status};
 use consilience_num::eigen::{TruncatedOptions, symmetric_eigen, truncated_eigen};
-use consilience_num::kmeans::{self, KMeansFit, KMeansOptions};
+use consilience_num::kmeans::KMeansOptions;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
-use crate::{ClusterIncidence, IncidenceSpectrum};
-
-/// How many clusters a spectral cut makes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Clusters {
-    /// So many, or fewer where fewer nodes can be told apart.
-    Fixed(usize),
-    /// As many as there are eigenvalues before the widest gap, between 2 and the square root of the
-    /// number of nodes.
-    Eigengap,
-}
-
-/// More starts than this are a slip of the keyboard.
-pub(crate) const MOST_RESTARTS: usize = 10_000;
+use crate::{
+    ClusterIncidence, IncidenceSpectrum, SpectralCount, check_restarts, cluster_directions,
+};
 
 /// Up to this many right nodes all eigenpairs are computed; beyond, only those wanted.
 const DENSE: usize = 600;
@@ -32,7 +21,7 @@ const DENSE: usize = 600;
 /// use ndarray::array;
 ///
 /// let b = array![[1.0, 0.0, 0.1], [0.9, 0.1, 0.0], [0.0, 1.0, 1.0], [0.1, 0.8, 1.0]];
-/// let left = TransferCut::new(2).partition(b.view(), &())?.output;
+/// let left = TransferCut::new(2).partition(b.view())?;
 /// assert_eq!(left, vec![0, 0, 1, 1]);
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
@@ -56,29 +45,24 @@ pub struct TransferCut {
 }
 
 impl TransferCut {
-    /// A cut of the left nodes into k clusters.
-    pub fn new(clusters: usize) -> Self {
-        Self::with(Clusters::Fixed(clusters))
+    /// A cut of the left nodes; the widest gap between eigenvalues chooses k where it is not fixed.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        TransferCut { clusters: clusters.into(), restarts: 3, seed: Seed(0) }
     }
 
-    /// A cut with the given choice of the number of clusters; 3 restarts, seed 0.
-    pub fn with(clusters: Clusters) -> Self {
-        TransferCut { clusters, restarts: 3, seed: Seed(0) }
-    }
-
-    /// How many clusters to make.
-    pub fn clusters(mut self, clusters: Clusters) -> Self {
-        self.clusters = clusters;
+    /// How many clusters to make; the number given to [`TransferCut::new`] is the default.
+    pub fn clusters(mut self, clusters: impl Into<Clusters>) -> Self {
+        self.clusters = clusters.into();
         self
     }
 
-    /// k-means starts, of which the one of least inertia is kept.
+    /// k-means starts, of which the one of least inertia is kept. Default 3; 1 to 10,000.
     pub fn restarts(mut self, restarts: usize) -> Self {
         self.restarts = restarts;
         self
     }
 
-    /// Seed of the k-means starts.
+    /// Seed of the k-means starts. Default `Seed(0)`.
     pub fn seed(mut self, seed: Seed) -> Self {
         self.seed = seed;
         self
@@ -89,12 +73,8 @@ impl TransferCut {
     /// # Errors
     /// As [`TransferCut`].
     pub fn check(&self, left: usize) -> Result<()> {
-        if self.restarts == 0 || self.restarts > MOST_RESTARTS {
-            return Err(Error::invalid(format!(
-                "{} restarts; expected 1..={MOST_RESTARTS}",
-                self.restarts
-            )));
-        }
+        check_restarts(self.restarts)?;
+        SpectralCount::check(self.clusters)?;
         match self.clusters {
             Clusters::Fixed(k) if k == 0 || k > left => {
                 Err(Error::invalid(format!("{k} clusters of {left} nodes; expected 1..={left}")))
@@ -103,7 +83,15 @@ impl TransferCut {
         }
     }
 
-    /// The cluster of each left node, numbered by the first node in it. The report holds the
+    /// The cluster of each left node, numbered by the first node in it.
+    ///
+    /// # Errors
+    /// As [`TransferCut::fit`].
+    pub fn partition(&self, b: ArrayView2<'_, f64>) -> Result<Vec<usize>> {
+        Ok(self.fit(b, &())?.output)
+    }
+
+    /// As [`TransferCut::partition`], with progress, cancellation and a report, which holds the
     /// k-means inertia and whether it settled.
     ///
     /// # Errors
@@ -111,11 +99,7 @@ impl TransferCut {
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) with row and
     /// column for a weight that is none; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty)
     /// for no right nodes or a left node without any link.
-    pub fn partition(
-        &self,
-        b: ArrayView2<'_, f64>,
-        observer: &dyn Observer,
-    ) -> Result<Fit<Vec<usize>>> {
+    pub fn fit(&self, b: ArrayView2<'_, f64>, observer: &dyn Observer) -> Result<Fit<Vec<usize>>> {
         let (left, right) = b.dim();
         self.check(left)?;
         if right == 0 {
@@ -143,12 +127,10 @@ impl TransferCut {
         let scale: Array1<f64> = columns.mapv(|d| if d > 0.0 { d.sqrt().recip() } else { 0.0 });
         x *= &scale;
         observer.check()?;
-        let (values, vectors) = self.eigenpairs(&x, left)?;
+        let count = SpectralCount::new(self.clusters, left)?;
+        let (values, vectors) = eigenpairs(&x, count.eigenpairs().min(right))?;
         observer.check()?;
-        let k = match self.clusters {
-            Clusters::Fixed(k) => k,
-            Clusters::Eigengap => eigengap(&values, most_by_gap(left)),
-        };
+        let k = count.clusters(&values);
         let used = k.min(vectors.ncols());
         // f = D_y^-1/2 v, then D_x^-1 B f = D_x^-1/2 X v: the row scale falls away with the norm.
         let embedding = x.dot(&vectors.slice(ndarray::s![.., ..used]));
@@ -170,7 +152,7 @@ impl TransferCut {
     /// ])?;
     /// let microclusters = Microclusters::of(&ensemble)?;
     /// let incidence = ClusterIncidence::of(&microclusters);
-    /// let cut = TransferCut::new(2).partition_incidence(&incidence, &[1.0; 5], &())?.output;
+    /// let cut = TransferCut::new(2).partition_incidence(&incidence, &[1.0; 5])?;
     /// assert_eq!(microclusters.grouping().expand(&cut)?.to_signed(), vec![0, 0, 0, 1, 1, 1]);
     /// # Ok::<(), consilience_core::Error>(())
     /// ```
@@ -184,19 +166,25 @@ impl TransferCut {
         &self,
         incidence: &ClusterIncidence,
         weights: &[f64],
+    ) -> Result<Vec<usize>> {
+        Ok(self.fit_incidence(incidence, weights, &())?.output)
+    }
+
+    /// As [`TransferCut::partition_incidence`], with progress, cancellation and a report.
+    ///
+    /// # Errors
+    /// As [`TransferCut::partition_incidence`].
+    pub fn fit_incidence(
+        &self,
+        incidence: &ClusterIncidence,
+        weights: &[f64],
         observer: &dyn Observer,
     ) -> Result<Fit<Vec<usize>>> {
         let rows = incidence.n_rows();
         self.check(rows)?;
-        let wanted = match self.clusters {
-            Clusters::Fixed(k) => k,
-            Clusters::Eigengap => most_by_gap(rows) + 1,
-        };
-        let spectrum = IncidenceSpectrum::of(incidence, weights, wanted, observer)?;
-        let k = match self.clusters {
-            Clusters::Fixed(k) => k,
-            Clusters::Eigengap => eigengap(&spectrum.values, most_by_gap(rows)).min(rows),
-        };
+        let count = SpectralCount::new(self.clusters, rows)?;
+        let spectrum = IncidenceSpectrum::of(incidence, weights, count.eigenpairs(), observer)?;
+        let k = count.clusters(&spectrum.values);
         let embedding = spectrum.rows(incidence, k)?;
         let mut fit = self.directions(embedding, Some(incidence.sizes()), k, observer)?;
         if !spectrum.converged {
@@ -211,78 +199,30 @@ impl TransferCut {
     /// k-means on the directions of the rows.
     fn directions(
         &self,
-        mut embedding: Array2<f64>,
+        embedding: Array2<f64>,
         weights: Option<&[f64]>,
         k: usize,
         observer: &dyn Observer,
     ) -> Result<Fit<Vec<usize>>> {
-        unit_rows(&mut embedding);
-        let mut options = KMeansOptions::new(k);
-        options.restarts = self.restarts;
-        options.seed = self.seed.derive("transfer cut", 0).0;
-        let fit = kmeans::fit(embedding.view(), weights, &options, &mut |_| !observer.cancelled());
-        observer.check()?;
-        numbered(fit)
-    }
-
-    /// The leading eigenpairs of X'X: enough for the clusters wanted, or to see a gap.
-    fn eigenpairs(&self, x: &Array2<f64>, left: usize) -> Result<(Vec<f64>, Array2<f64>)> {
-        let wanted = match self.clusters {
-            Clusters::Fixed(k) => k,
-            Clusters::Eigengap => most_by_gap(left) + 1,
-        }
-        .min(x.ncols());
-        let small = x.t().dot(x);
-        // A handful of leading pairs of a large matrix needs no full decomposition.
-        if x.ncols() > DENSE && 5 * wanted < x.ncols() {
-            let top =
-                truncated_eigen(&small, &TruncatedOptions { count: wanted, ..Default::default() });
-            if top.converged {
-                return Ok((top.values, top.vectors));
-            }
-        }
-        let all = symmetric_eigen(small.view())
-            .ok_or_else(|| Error::invalid("the bipartite graph's weights overflow when squared"))?;
-        Ok((all.values[..wanted].to_vec(), all.vectors.slice(ndarray::s![.., ..wanted]).to_owned()))
+        let options =
+            KMeansOptions::new(k).restarts(self.restarts).seed(self.seed.derive("transfer cut", 0));
+        cluster_directions(embedding, weights, &options, observer)
     }
 }
 
-/// Scales every row to norm 1; rows of zeros stay.
-pub(crate) fn unit_rows(rows: &mut Array2<f64>) {
-    for mut row in rows.rows_mut() {
-        let norm = row.dot(&row).sqrt();
-        if norm > 0.0 {
-            row /= norm;
+/// The leading eigenpairs of X'X.
+fn eigenpairs(x: &Array2<f64>, count: usize) -> Result<(Vec<f64>, Array2<f64>)> {
+    let small = x.t().dot(x);
+    // A handful of leading pairs of a large matrix needs no full decomposition.
+    if x.ncols() > DENSE && 5 * count < x.ncols() {
+        let top = truncated_eigen(&small, &TruncatedOptions::new(count));
+        if top.converged {
+            return Ok((top.values, top.vectors));
         }
     }
-}
-
-/// The clusters that k-means found, numbered by the first row as everywhere, with its report.
-pub(crate) fn numbered(fit: KMeansFit<f64>) -> Result<Fit<Vec<usize>>> {
-    let mut report = Report::default();
-    report.status = if fit.converged { Status::Solved } else { Status::MaxIterations };
-    report.iterations = fit.iterations;
-    report.objective = Some(fit.inertia);
-    let clusters = Partition::from_labels(&fit.assignment)?;
-    Ok(Fit::new(clusters.iter().flatten().collect(), report))
-}
-
-/// The most clusters that a gap may suggest for so many left nodes.
-pub(crate) fn most_by_gap(left: usize) -> usize {
-    (left as f64).sqrt().ceil() as usize
-}
-
-/// Number of eigenvalues before the widest gap, `2..=most` where there are two; the first of
-/// equals. `values` are all there are (the next is then 0), or one more than `most`.
-pub(crate) fn eigengap(values: &[f64], most: usize) -> usize {
-    let mut best = (values.len().min(2), f64::NEG_INFINITY);
-    for k in 2..=values.len().min(most) {
-        let gap = values[k - 1] - values.get(k).copied().unwrap_or(0.0);
-        if gap > best.1 {
-            best = (k, gap);
-        }
-    }
-    best.0
+    let all = symmetric_eigen(small.view())
+        .ok_or_else(|| Error::invalid("the bipartite graph's weights overflow when squared"))?;
+    Ok((all.values[..count].to_vec(), all.vectors.slice(ndarray::s![.., ..count]).to_owned()))
 }
 
 #[cfg(test)]
@@ -304,8 +244,8 @@ mod tests {
     fn blocks_are_found_connected_or_not() {
         let expected: Vec<usize> = (0..12).map(|i| i / 4).collect();
         for faint in [0.0, 0.01] {
-            for cut in [TransferCut::new(3), TransferCut::with(Clusters::Eigengap)] {
-                let fit = cut.partition(blocks(faint).view(), &()).unwrap();
+            for cut in [TransferCut::new(3), TransferCut::new(Clusters::Eigengap)] {
+                let fit = cut.fit(blocks(faint).view(), &()).unwrap();
                 let found: Vec<usize> = {
                     let mut seen = Vec::new();
                     fit.output
@@ -330,28 +270,20 @@ mod tests {
         let b = Array2::from_shape_fn((200, 700), |(i, j)| {
             if i % 4 == j % 4 { 1.0 + ((i * j) % 7) as f64 } else { 0.02 * ((i + j) % 3) as f64 }
         });
-        let found = TransferCut::new(4).partition(b.view(), &()).unwrap().output;
+        let found = TransferCut::new(4).partition(b.view()).unwrap();
         for i in 0..200 {
             assert_eq!(found[i] == found[0], i % 4 == 0, "{i}");
         }
     }
 
     #[test]
-    fn a_value_that_was_not_computed_is_no_gap() {
-        assert_eq!(eigengap(&[1.0, 0.9, 0.9], 2), 2);
-        assert_eq!(eigengap(&[1.0, 0.9, 0.9], 3), 3);
-        assert_eq!(eigengap(&[1.0, 0.5, 0.4, 0.1], 3), 3);
-        assert_eq!(eigengap(&[1.0], 2), 1);
-    }
-
-    #[test]
     fn bad_weights_are_named() {
-        let kind = |b: Array2<f64>| TransferCut::new(1).partition(b.view(), &()).unwrap_err();
+        let kind = |b: Array2<f64>| TransferCut::new(1).partition(b.view()).unwrap_err();
         assert_eq!(kind(array![[1.0, f64::NAN]]).kind(), ErrorKind::NonFinite);
         assert_eq!(kind(array![[1.0], [-1.0]]).kind(), ErrorKind::InvalidParameter);
         assert_eq!(kind(array![[1.0], [0.0]]).message(), "left node 1 has no links");
         assert_eq!(kind(Array2::zeros((1, 0))).kind(), ErrorKind::Empty);
-        let e = TransferCut::new(3).partition(array![[1.0], [1.0]].view(), &()).unwrap_err();
+        let e = TransferCut::new(3).partition(array![[1.0], [1.0]].view()).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::InvalidParameter);
         assert!(TransferCut::new(1).restarts(0).check(2).is_err());
     }

@@ -17,7 +17,7 @@ use consilience_core::{Observer, Result, SimilarityGraph};
 ///     Partition::from_labels(&[0, 1, 2, 1, 0])?,
 ///     Partition::from_labels(&[0, 1, 0, 2, 2])?,
 /// ])?;
-/// let graph = CoAssociation::default().similarity(&ensemble, &())?.output;
+/// let graph = CoAssociation::default().similarity(&ensemble)?;
 /// assert_eq!(vat_order(&graph, &())?, [0, 2, 4, 3, 1]);
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn clusters_stand_side_by_side() {
         let planted = planted(Seed(3), &[30, 20, 10], 8, 0.0, 0.1).unwrap();
-        let graph = CoAssociation::default().similarity(&planted.ensemble, &()).unwrap().output;
+        let graph = CoAssociation::default().similarity(&planted.ensemble).unwrap();
         let order = vat_order(&graph, &()).unwrap();
         let truth: Vec<usize> = order
             .iter()
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn each_step_is_the_nearest() {
         for ensemble in small_worlds(4, 2) {
-            let graph = CoAssociation::default().similarity(&ensemble, &()).unwrap().output;
+            let graph = CoAssociation::default().similarity(&ensemble).unwrap();
             let order = vat_order(&graph, &()).unwrap();
             let w = graph.weights();
             let n = w.nrows();

@@ -1,10 +1,10 @@
-use consilience_core::{Error, Features, Fit, Observer, Report, Result};
+use crate::scatter::{check_share, eigenpairs, inverse_root, shrunk, within};
+use consilience_core::{Error, Features, Fit, Observer, Report, Result, SideInformation};
+use consilience_num::rows::mean_row;
 use ndarray::{Array2, s};
 
-use crate::input::check_side;
-use crate::scatter::{check_share, eigenpairs, inverse_root, mean_row, shrunk, within};
 use crate::standard::Standard;
-use crate::{LinearMap, MetricLearner, SideInformation};
+use crate::{LinearMap, MetricLearner};
 
 /// Discriminative component analysis: keeps the directions in which sets that are apart differ, and
 /// whitens inside them what varies within the sets.
@@ -19,7 +19,8 @@ use crate::{LinearMap, MetricLearner, SideInformation};
 /// ```
 ///
 /// ```
-/// use consilience_metric::{Dca, MetricLearner, SideInformation};
+/// use consilience_core::SideInformation;
+/// use consilience_metric::{Dca, MetricLearner};
 /// use ndarray::array;
 ///
 /// let x = array![[0.0, 1.0], [0.1, 9.0], [0.0, 5.0], [4.0, 2.0], [4.1, 8.0], [4.0, 5.0]];
@@ -102,7 +103,7 @@ impl MetricLearner for Dca {
         observer: &dyn Observer,
     ) -> Result<Fit<LinearMap>> {
         features.check()?;
-        check_side(&features, side)?;
+        side.check_features(&features)?;
         check_share(self.shrinkage)?;
         if self.dimensions == Some(0) {
             return Err(Error::invalid("0 dimensions; expected at least 1"));

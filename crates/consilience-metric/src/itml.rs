@@ -1,11 +1,13 @@
-use consilience_core::{Error, Features, Fit, Observer, Report, Result, Status};
+use crate::scatter::check_loop;
+use consilience_core::{
+    Error, Features, Fit, Link, Observer, Report, Result, SideInformation, Status, Watch,
+};
+use consilience_num::logdet::LogDet;
+use consilience_num::rows::differences;
 use ndarray::{Array2, ArrayView2, Axis};
 
-use crate::input::{Watch, check_side};
-use crate::mmc::check_loop;
-use crate::scatter::{differences, eigenpairs, stated_pairs};
 use crate::standard::Standard;
-use crate::{LinearMap, MetricLearner, SideInformation};
+use crate::{LinearMap, MetricLearner};
 
 /// Information-theoretic metric learning: the metric nearest to the prior under which must-links
 /// are short and cannot-links long.
@@ -21,7 +23,8 @@ use crate::{LinearMap, MetricLearner, SideInformation};
 /// u and l are the 5 % and 95 % quantiles of the squared distances among the objects of the pairs.
 ///
 /// ```
-/// use consilience_metric::{Itml, MetricLearner, SideInformation};
+/// use consilience_core::SideInformation;
+/// use consilience_metric::{Itml, MetricLearner};
 /// use ndarray::array;
 ///
 /// let x = array![[0.0, 1.0], [0.1, 9.0], [0.0, 5.0], [4.0, 2.0], [4.1, 8.0], [4.0, 5.0]];
@@ -187,148 +190,40 @@ impl MetricLearner for Itml {
         observer: &dyn Observer,
     ) -> Result<Fit<LinearMap>> {
         features.check()?;
-        check_side(&features, side)?;
+        side.check_features(&features)?;
         self.check()?;
         observer.check()?;
         let mut report = Report::default();
         let standard = Standard::new(&features, self.standardize);
         let z = standard.z.view();
-        let (must, cannot) = stated_pairs(side, self.max_pairs);
+        let (must, cannot) = side.links_up_to(self.max_pairs);
         let (near, far) = self.limits(z, &[&must, &cannot]);
-        let mut links = Vec::with_capacity(must.len() + cannot.len());
-        for (pairs, sign, bound) in [(&must, 1.0, near), (&cannot, -1.0, far)] {
+        let mut metric = LogDet::new(z.ncols(), self.slack, near, far);
+        for (pairs, link) in [(&must, Link::Must), (&cannot, Link::Cannot)] {
             for row in differences(z, pairs).rows() {
-                if row.dot(&row) > EQUAL * far {
-                    links.push(Projection { v: row.to_vec(), sign, bound, dual: 0.0 });
-                }
+                metric.add(row.to_vec(), link);
             }
         }
-        if links.is_empty() {
+        if metric.n_links() == 0 {
             report.notes.push(
-                "no pairs of different objects: the features are standardised, nothing is learned"
+                "no pairs of different objects: the features are standardized, nothing is learned"
                     .into(),
             );
             return Ok(Fit::new(standard.map(Array2::eye(z.ncols()))?, report));
         }
-        let mut metric = Metric::identity(z.ncols());
         let mut watch = Watch::new(observer, "itml", self.max_iterations);
-        report.status = Status::MaxIterations;
-        for sweep in 0..self.max_iterations {
-            watch.step(sweep)?;
-            report.iterations = sweep + 1;
-            let (mut moved, mut size) = (0.0, 0.0);
-            for link in &mut links {
-                let before = link.dual;
-                link.project(&mut metric, self.slack);
-                moved += (link.dual - before).abs();
-                size += link.dual.abs().max(before.abs());
-            }
-            if moved <= self.tolerance * size {
-                report.status = Status::Solved;
-                break;
-            }
-        }
-        let m = metric.finish();
-        let eigen = eigenpairs(m.view())?;
-        let mut l = eigen.vectors.t().to_owned();
-        for (mut row, v) in l.rows_mut().into_iter().zip(&eigen.values) {
-            row *= v.max(0.0).sqrt();
-        }
-        Ok(Fit::new(standard.map(l)?, report))
+        let (sweeps, solved) =
+            metric.settle(self.tolerance, self.max_iterations, |sweep| watch.step(sweep))?;
+        report.iterations = sweeps;
+        report.status = if solved { Status::Solved } else { Status::MaxIterations };
+        Ok(Fit::new(standard.map(metric.root()?.reversed_axes())?, report))
     }
-}
-
-/// Squared differences below this share of the far bound are rounding.
-const EQUAL: f64 = 1e-20;
-
-/// One pair with its own slack bound and dual variable.
-struct Projection {
-    v: Vec<f64>,
-    sign: f64,
-    bound: f64,
-    dual: f64,
-}
-
-impl Projection {
-    /// The Bregman projection of Algorithm 1, steps 3.3 to 3.8.
-    fn project(&mut self, metric: &mut Metric, slack: f64) {
-        let square = metric.square(&self.v);
-        if !(square > 0.0) {
-            return;
-        }
-        let step = slack / (slack + 1.0) * (1.0 / square - 1.0 / self.bound);
-        let alpha = self.dual.min(self.sign * step);
-        self.dual -= alpha;
-        if alpha == 0.0 {
-            return;
-        }
-        let beta = self.sign * alpha / (1.0 - self.sign * alpha * square);
-        self.bound = slack * self.bound / (slack + self.sign * alpha * self.bound);
-        metric.add(beta);
-    }
-}
-
-/// M under rank-one updates; the latest is carried out with the next product, in one pass over M.
-struct Metric {
-    d: usize,
-    m: Vec<f64>,
-    /// M v of the vector asked last, and before it.
-    product: Vec<f64>,
-    next: Vec<f64>,
-    pending: f64,
-}
-
-impl Metric {
-    fn identity(d: usize) -> Self {
-        let mut m = vec![0.0; d * d];
-        (0..d).for_each(|j| m[j * d + j] = 1.0);
-        Metric { d, m, product: vec![0.0; d], next: vec![0.0; d], pending: 0.0 }
-    }
-
-    /// v' M v.
-    fn square(&mut self, v: &[f64]) -> f64 {
-        let (u, beta) = (&self.product, self.pending);
-        for ((row, &ui), out) in self.m.chunks_exact_mut(self.d).zip(u).zip(&mut self.next) {
-            if beta != 0.0 {
-                let by = beta * ui;
-                row.iter_mut().zip(u).for_each(|(m, u)| *m += by * u);
-            }
-            *out = dot(row, v);
-        }
-        self.pending = 0.0;
-        std::mem::swap(&mut self.product, &mut self.next);
-        dot(&self.product, v)
-    }
-
-    /// M += beta (M v)(M v)' for the v asked last.
-    fn add(&mut self, beta: f64) {
-        self.pending = beta;
-    }
-
-    fn finish(mut self) -> Array2<f64> {
-        self.square(&vec![0.0; self.d]);
-        let d = self.d;
-        Array2::from_shape_fn((d, d), |(i, j)| 0.5 * (self.m[i * d + j] + self.m[j * d + i]))
-    }
-}
-
-/// Eight sums, so that the compiler may use vector registers.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (heads, tails) = (a.chunks_exact(8), b.chunks_exact(8));
-    let rest: f64 = heads.remainder().iter().zip(tails.remainder()).map(|(a, b)| a * b).sum();
-    for (a, b) in heads.zip(tails) {
-        for i in 0..8 {
-            sums[i] += a[i] * b[i];
-        }
-    }
-    sums.iter().sum::<f64>() + rest
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use consilience_core::{Constraints, Link, Seed};
+    use consilience_core::{Constraints, Seed};
     use ndarray::Array1;
 
     /// Algorithm 1 as it stands, with matrices.
@@ -375,7 +270,7 @@ mod tests {
             let itml = Itml::new().bounds(0.5, 4.0).max_iterations(7).tolerance(1e-300);
             let found = itml.fit(x.view().into(), &side, &()).unwrap().output.metric();
             let standard = Standard::new(&x.view().into(), true);
-            let (must, cannot) = stated_pairs(&side, usize::MAX);
+            let (must, cannot) = side.links_up_to(usize::MAX);
             let z = standard.z.view();
             let a = reference(&differences(z, &must), &differences(z, &cannot), 0.5, 4.0, 1.0, 7);
             let l = standard.map(Array2::eye(d)).unwrap().matrix();

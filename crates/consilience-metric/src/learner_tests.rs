@@ -1,12 +1,40 @@
 //! Laws that all metric learners obey, and the naive forms of those whose formula is short.
 
-use consilience_core::{Constraints, ErrorKind, Link, Seed};
+use crate::scatter::{eigenpairs, shrunk, within};
+use consilience_core::{Constraints, ErrorKind, Link, Seed, SideInformation};
+use consilience_num::rows::differences;
 use ndarray::{Array2, Axis, array};
 
-use crate::constrained::tests::world;
-use crate::scatter::{differences, eigenpairs, shrunk, stated_pairs, within};
 use crate::standard::Standard;
-use crate::{Dca, Itml, Lmnn, MetricLearner, Mmc, Rca, SideInformation};
+use crate::{Dca, Itml, Lmnn, MetricLearner, Mmc, Rca};
+
+/// A small table with duplicates and a constant feature now and then, side information that some
+/// clustering satisfies, and a number of clusters.
+fn world(seed: u64) -> (Array2<f64>, SideInformation, usize) {
+    let mut s = Seed(seed).stream();
+    let (n, d, k) = (12 + s.below(40), 1 + s.below(5), 2 + s.below(4));
+    let truth: Vec<i64> = (0..n).map(|_| s.below(k) as i64).collect();
+    let mut x = Array2::from_shape_fn((n, d), |(i, j)| {
+        let centre = ((truth[i] as usize * 7 + j * 3) % 5) as f64;
+        if seed.is_multiple_of(4) && j == 0 { 1.5 } else { centre + 0.8 * s.normal() }
+    });
+    if seed.is_multiple_of(3) {
+        x.mapv_inplace(f64::round);
+    }
+    let side = if seed.is_multiple_of(2) {
+        let labels: Vec<i64> =
+            truth.iter().map(|&t| if s.below(3) == 0 { t } else { -1 }).collect();
+        SideInformation::from_labels(&labels).unwrap()
+    } else {
+        let mut c = Constraints::new(n).unwrap();
+        for _ in 0..n {
+            let (i, j) = (s.below(n), s.below(n));
+            c.add(i, j, if truth[i] == truth[j] { Link::Must } else { Link::Cannot }).unwrap();
+        }
+        SideInformation::from_constraints(&c)
+    };
+    (x, side, k)
+}
 
 fn all() -> Vec<Box<dyn MetricLearner>> {
     vec![
@@ -151,7 +179,7 @@ fn mmc_is_feasible_and_no_feasible_metric_is_better_than_its_bound_says() {
         let mut s = Seed(100 + seed).stream();
         let (x, side, _) = world(seed);
         let z = Standard::new(&x.view().into(), true).z;
-        let (must, cannot) = stated_pairs(&side, usize::MAX);
+        let (must, cannot) = side.links_up_to(usize::MAX);
         if must.is_empty() || cannot.is_empty() || z.iter().all(|v| *v == 0.0) {
             continue;
         }
@@ -213,7 +241,7 @@ fn rca_whitens_and_dca_equals_two_whitenings() {
         let c = shrunk(rows.view(), sets, Some(0.2));
         let l = Rca::new().shrinkage(0.2).fit(x.view().into(), &side, &()).unwrap().output;
         // L_z C L_z' = I where L = L_z F.
-        let y = l.apply(x.view().into()).unwrap();
+        let y = l.apply(x.view()).unwrap();
         let inverse = standard.z.t().dot(&standard.z);
         let eigen = eigenpairs(inverse.view()).unwrap();
         if eigen.values.last().is_some_and(|v| *v > 1e-6) {
@@ -232,7 +260,7 @@ fn rca_whitens_and_dca_equals_two_whitenings() {
         let means: Vec<_> = side
             .labelled_sets()
             .iter()
-            .map(|s| crate::scatter::mean_row(standard.z.view(), s))
+            .map(|s| consilience_num::rows::mean_row(standard.z.view(), s))
             .collect();
         let mut between = Array2::<f64>::zeros(c.dim());
         for (a, b) in side.sets_apart() {
@@ -255,7 +283,7 @@ fn rca_whitens_and_dca_equals_two_whitenings() {
         let mut second = inner.vectors.clone();
         second.axis_iter_mut(Axis(1)).zip(&inner.values).for_each(|(mut col, v)| col /= v.sqrt());
         let expected = standard.z.dot(&first.dot(&second));
-        let found = dca.apply(x.view().into()).unwrap();
+        let found = dca.apply(x.view()).unwrap();
         for i in 1..x.nrows() {
             let a = (&expected.row(i) - &expected.row(0)).mapv(|v| v * v).sum();
             let b = (&found.row(i) - &found.row(0)).mapv(|v| v * v).sum();

@@ -1,11 +1,12 @@
-use consilience_core::{Error, Features, Fit, MemoryBudget, Observer, Report, Result, Status};
+use crate::scatter::check_loop;
+use consilience_core::{
+    Error, Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation, Status, Watch,
+};
 use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
 
-use crate::input::{Watch, check_side};
-use crate::mmc::check_loop;
 use crate::standard::Standard;
-use crate::{LinearMap, MetricLearner, SideInformation};
+use crate::{LinearMap, MetricLearner};
 
 /// Large margin nearest neighbour: every labelled object's nearest ones of its own set come closer,
 /// those of sets apart are pushed beyond them by a margin.
@@ -23,7 +24,8 @@ use crate::{LinearMap, MetricLearner, SideInformation};
 /// sets apart, p the labelled objects.
 ///
 /// ```
-/// use consilience_metric::{Lmnn, MetricLearner, SideInformation};
+/// use consilience_core::SideInformation;
+/// use consilience_metric::{Lmnn, MetricLearner};
 /// use ndarray::array;
 ///
 /// let x = array![[0.0, 1.0], [0.1, 9.0], [0.0, 5.0], [4.0, 2.0], [4.1, 8.0], [4.0, 5.0]];
@@ -152,7 +154,7 @@ impl MetricLearner for Lmnn {
         observer: &dyn Observer,
     ) -> Result<Fit<LinearMap>> {
         features.check()?;
-        check_side(&features, side)?;
+        side.check_features(&features)?;
         self.check()?;
         observer.check()?;
         let mut report = Report::default();

@@ -1,10 +1,10 @@
-use consilience_core::{Error, Features, Fit, Observer, Report, Result, Status};
+use crate::scatter::{check_loop, check_share, eigenpairs, inverse_root, shrunk};
+use consilience_core::{Features, Fit, Observer, Report, Result, SideInformation, Status, Watch};
+use consilience_num::rows::differences;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
-use crate::input::{Watch, check_side};
-use crate::scatter::{check_share, differences, eigenpairs, inverse_root, shrunk, stated_pairs};
 use crate::standard::Standard;
-use crate::{LinearMap, MetricLearner, SideInformation};
+use crate::{LinearMap, MetricLearner};
 
 /// Mahalanobis metric for clustering: drives cannot-linked objects apart while must-linked ones
 /// stay within a bound.
@@ -18,7 +18,8 @@ use crate::{LinearMap, MetricLearner, SideInformation};
 /// ```
 ///
 /// ```
-/// use consilience_metric::{MetricLearner, Mmc, SideInformation};
+/// use consilience_core::SideInformation;
+/// use consilience_metric::{MetricLearner, Mmc};
 /// use ndarray::array;
 ///
 /// let x = array![[0.0, 1.0], [0.1, 9.0], [0.0, 5.0], [4.0, 2.0], [4.1, 8.0], [4.0, 5.0]];
@@ -143,14 +144,14 @@ impl MetricLearner for Mmc {
         observer: &dyn Observer,
     ) -> Result<Fit<LinearMap>> {
         features.check()?;
-        check_side(&features, side)?;
+        side.check_features(&features)?;
         check_share(Some(self.shrinkage))?;
         check_loop(self.tolerance, self.max_iterations, self.max_pairs)?;
         observer.check()?;
         let mut report = Report::default();
         let standard = Standard::new(&features, self.standardize);
         let z = standard.z.view();
-        let (must, cannot) = stated_pairs(side, self.max_pairs);
+        let (must, cannot) = side.links_up_to(self.max_pairs);
         let near = differences(z, &must);
         let far = if cannot.is_empty() {
             report.notes.push("no cannot-links: objects are driven from the mean of all".into());
@@ -270,16 +271,3 @@ impl Mmc {
 
 /// Iterations between two looks at the bound.
 const GAP_EVERY: usize = 8;
-
-/// Refuses parameters of a loop that mean nothing.
-pub(crate) fn check_loop(tolerance: f64, max_iterations: usize, max_pairs: usize) -> Result<()> {
-    if !(tolerance > 0.0) {
-        return Err(Error::invalid(format!("tolerance {tolerance}; expected more than 0")));
-    }
-    for (name, value) in [("max_iterations", max_iterations), ("max_pairs", max_pairs)] {
-        if value == 0 {
-            return Err(Error::invalid(format!("{name} is 0; expected at least 1")));
-        }
-    }
-    Ok(())
-}

@@ -1,10 +1,9 @@
-use consilience_core::{Features, Fit, Observer, Report, Result};
+use crate::scatter::{check_share, inverse_root, shrunk, within};
+use consilience_core::{Features, Fit, Observer, Report, Result, SideInformation};
 use ndarray::Array2;
 
-use crate::input::check_side;
-use crate::scatter::{check_share, inverse_root, shrunk, within};
 use crate::standard::Standard;
-use crate::{LinearMap, MetricLearner, SideInformation};
+use crate::{LinearMap, MetricLearner};
 
 /// Relevant component analysis: whitens what varies inside the labelled sets.
 ///
@@ -18,7 +17,8 @@ use crate::{LinearMap, MetricLearner, SideInformation};
 /// over the p objects of the sets s, with means m_s; c is the mean of C's diagonal.
 ///
 /// ```
-/// use consilience_metric::{MetricLearner, Rca, SideInformation};
+/// use consilience_core::SideInformation;
+/// use consilience_metric::{MetricLearner, Rca};
 /// use ndarray::array;
 ///
 /// // The second feature varies inside the sets, the first between them.
@@ -91,7 +91,7 @@ impl MetricLearner for Rca {
         observer: &dyn Observer,
     ) -> Result<Fit<LinearMap>> {
         features.check()?;
-        check_side(&features, side)?;
+        side.check_features(&features)?;
         check_share(self.shrinkage)?;
         observer.check()?;
         let mut report = Report::default();

@@ -1,56 +1,9 @@
-//! Differences of pairs and of sets, their second moments, shrinkage, inverse roots.
+//! Second moments of the differences within sets, shrinkage, inverse roots.
 
-use consilience_core::{Error, Link, Result};
+use consilience_core::{Error, Result, SideInformation, at_least_one};
 use consilience_num::eigen::symmetric_eigen;
+use consilience_num::rows::mean_row;
 use ndarray::{Array2, ArrayView2, Axis};
-
-use crate::SideInformation;
-
-/// Pairs of objects.
-pub(crate) type Pairs = Vec<(usize, usize)>;
-
-/// The must-links and cannot-links as they were stated, or all that follow from labels; beyond
-/// `limit` of a kind, `limit` of them at even distances.
-pub(crate) fn stated_pairs(side: &SideInformation, limit: usize) -> (Pairs, Pairs) {
-    match side.stated() {
-        Some(stated) => {
-            let of = |kind: Link| {
-                let pairs: Pairs =
-                    stated.iter().filter(|p| p.link == kind).map(|p| (p.i, p.j)).collect();
-                let count = pairs.len();
-                thinned(pairs.into_iter(), count, limit)
-            };
-            (of(Link::Must), of(Link::Cannot))
-        }
-        None => (
-            thinned(side.must_links(), side.n_must_links(), limit),
-            thinned(side.cannot_links(), side.n_cannot_links(), limit),
-        ),
-    }
-}
-
-fn thinned(pairs: impl Iterator<Item = (usize, usize)>, count: usize, limit: usize) -> Pairs {
-    if count <= limit {
-        return pairs.collect();
-    }
-    let at = |p: usize| (p as u128 * count as u128 / limit as u128) as usize;
-    let mut kept = Vec::with_capacity(limit);
-    for (p, pair) in pairs.enumerate() {
-        if kept.len() < limit && p == at(kept.len()) {
-            kept.push(pair);
-        }
-    }
-    kept
-}
-
-/// One row `z_i - z_j` per pair.
-pub(crate) fn differences(z: ArrayView2<'_, f64>, pairs: &[(usize, usize)]) -> Array2<f64> {
-    let mut out = Array2::zeros((pairs.len(), z.ncols()));
-    for (mut row, &(i, j)) in out.rows_mut().into_iter().zip(pairs) {
-        row.assign(&(&z.row(i) - &z.row(j)));
-    }
-    out
-}
 
 /// Deviations of the objects of sets from the means of their sets, for sets of two and more.
 pub(crate) fn within(z: ArrayView2<'_, f64>, side: &SideInformation) -> Array2<f64> {
@@ -65,15 +18,6 @@ pub(crate) fn within(z: ArrayView2<'_, f64>, side: &SideInformation) -> Array2<f
         }
     }
     out
-}
-
-/// Mean of some rows.
-pub(crate) fn mean_row(z: ArrayView2<'_, f64>, set: &[usize]) -> ndarray::Array1<f64> {
-    let mut mean = ndarray::Array1::zeros(z.ncols());
-    for &i in set {
-        mean += &z.row(i);
-    }
-    mean / set.len().max(1) as f64
 }
 
 /// `(1 - rho) S + rho m I`, S = second moment of the rows, m = mean of its diagonal.
@@ -131,6 +75,15 @@ pub(crate) fn eigenpairs(s: ArrayView2<'_, f64>) -> Result<consilience_num::eige
         .ok_or_else(|| Error::invalid("a scatter matrix of the features has no eigenpairs"))
 }
 
+/// Refuses a tolerance that is not positive, and counts of 0.
+pub(crate) fn check_loop(tolerance: f64, max_iterations: usize, max_pairs: usize) -> Result<()> {
+    if !(tolerance > 0.0) {
+        return Err(Error::invalid(format!("tolerance {tolerance}; expected more than 0")));
+    }
+    at_least_one("max_iterations", max_iterations)?;
+    at_least_one("max_pairs", max_pairs)
+}
+
 /// Refuses a share outside [0, 1].
 pub(crate) fn check_share(share: Option<f64>) -> Result<()> {
     match share {
@@ -145,19 +98,6 @@ pub(crate) fn check_share(share: Option<f64>) -> Result<()> {
 mod tests {
     use super::*;
     use ndarray::array;
-
-    #[test]
-    fn pairs_are_thinned_evenly() {
-        let labels: Vec<i32> = (0..40).map(|i| i % 2).collect();
-        let side = SideInformation::from_labels(&labels).unwrap();
-        let (all, apart) = stated_pairs(&side, 1000);
-        assert_eq!((all.len(), apart.len()), (380, 400));
-        let (some, few) = stated_pairs(&side, 19);
-        assert_eq!((some.len(), few.len()), (19, 19));
-        assert!(some.iter().all(|p| all.contains(p)));
-        assert_eq!(some[0], all[0]);
-        assert_eq!(some[1], all[20]);
-    }
 
     #[test]
     fn shrinkage_has_the_two_limits() {

@@ -4,7 +4,6 @@ use consilience_core::{Features, Result};
 use ndarray::{Array2, Axis};
 
 use crate::LinearMap;
-use crate::input::table;
 
 /// Deviations below this share of the largest entry of a column are rounding: the column is
 /// constant.
@@ -23,7 +22,7 @@ impl Standard {
     /// variance, which keeps their proportions. A constant column becomes 0, and has weight 0 in
     /// every map.
     pub(crate) fn new(features: &Features<'_>, each: bool) -> Self {
-        let mut z = table(features);
+        let mut z = features.to_f64();
         let n = z.nrows() as f64;
         let mut factor = Vec::with_capacity(z.ncols());
         let mut spread = Vec::with_capacity(z.ncols());
@@ -102,7 +101,7 @@ mod tests {
         for each in [true, false] {
             let s = Standard::new(&x.view().into(), each);
             assert!(s.z.iter().all(|v| v.is_finite()));
-            let y = s.map(Array2::eye(3)).unwrap().apply(x.view().into()).unwrap();
+            let y = s.map(Array2::eye(3)).unwrap().apply(x.view()).unwrap();
             for i in 0..3 {
                 for j in 0..3 {
                     let (a, b) = (y[[i, j]] - y[[0, j]], s.z[[i, j]] - s.z[[0, j]]);
@@ -110,7 +109,7 @@ mod tests {
                 }
             }
             assert_eq!(y[[0, 1]], 0.0);
-            let w = s.weights(&[4.0, 1.0, 4.0]).unwrap().apply(x.view().into()).unwrap();
+            let w = s.weights(&[4.0, 1.0, 4.0]).unwrap().apply(x.view()).unwrap();
             assert!((w[[1, 0]] - w[[0, 0]] - 2.0 * (y[[1, 0]] - y[[0, 0]])).abs() < 1e-12);
         }
         let each = Standard::new(&x.view().into(), true).z;

@@ -14,7 +14,7 @@ const LANES: usize = 8;
 /// assert_eq!(dot(&[], &[]), 0.0);
 /// ```
 #[doc(alias = "inner product")]
-#[inline]
+#[inline(always)]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     let n = a.len().min(b.len());
     let (a, b) = (a[..n].chunks_exact(LANES), b[..n].chunks_exact(LANES));

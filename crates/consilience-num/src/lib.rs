@@ -2,7 +2,6 @@
 //! sparse products, ordered parallel reductions, projection onto the simplex, the assignment
 //! problem.
 
-pub mod assignment;
 mod dot;
 pub mod eigen;
 mod float;
@@ -10,11 +9,13 @@ pub mod kmeans;
 pub mod logdet;
 pub mod near;
 pub mod reduce;
+pub mod rows;
 pub mod simplex;
 pub mod sparse;
 pub mod svd;
 pub mod tally;
 pub mod transfer;
 
+pub use consilience_core::assignment;
 pub use dot::dot;
 pub use float::Float;

@@ -80,23 +80,22 @@ pub fn project_simplex(x: &mut [f64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rand_chacha::ChaCha8Rng;
-    use rand_core::{Rng, SeedableRng};
+    use consilience_core::{Seed, Stream};
 
-    fn uniform(rng: &mut ChaCha8Rng) -> f64 {
-        (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    fn uniform(stream: &mut Stream) -> f64 {
+        stream.uniform()
     }
 
     /// Vectors of all lengths and scales; every third has ties, every fifth few large entries.
     fn vectors() -> Vec<Vec<f64>> {
-        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let mut stream = Seed(1).stream();
         (0..600)
             .map(|case| {
                 let m = 1 + case as usize % 37;
                 let scale = 10f64.powi(case % 9 - 4);
                 (0..m)
                     .map(|i| {
-                        let v = (2.0 * uniform(&mut rng) - 1.0) * scale;
+                        let v = (2.0 * uniform(&mut stream) - 1.0) * scale;
                         let v =
                             if case % 3 == 0 { (v / scale * 2.0).round() * scale / 2.0 } else { v };
                         if case % 5 == 0 && i % 4 == 0 { v + 1.0 } else { v }
@@ -147,16 +146,16 @@ mod tests {
 
     #[test]
     fn nearer_than_random_feasible_points() {
-        let mut rng = ChaCha8Rng::seed_from_u64(2);
+        let mut stream = Seed(2).stream();
         for x in vectors() {
             let p = projected(&x);
             let best = distance(&x, &p);
             for _ in 0..20 {
                 let mut q: Vec<f64> =
-                    (0..x.len()).map(|_| -(1.0 - uniform(&mut rng)).ln()).collect();
+                    (0..x.len()).map(|_| -(1.0 - uniform(&mut stream)).ln()).collect();
                 let sum: f64 = q.iter().sum();
                 // Points near p are the sharper rivals.
-                let step = uniform(&mut rng).powi(4);
+                let step = uniform(&mut stream).powi(4);
                 q.iter_mut().zip(&p).for_each(|(q, p)| *q = p + step * (*q / sum - p));
                 assert!(distance(&x, &q) >= best - 1e-12 * (1.0 + best));
             }

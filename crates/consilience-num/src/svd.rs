@@ -10,7 +10,7 @@
 //! use ndarray::array;
 //!
 //! let x = array![[3.0, 0.0], [0.0, 1.0], [4.0, 0.0]];
-//! let top = truncated_svd(&x, &SvdOptions { count: 1, ..Default::default() });
+//! let top = truncated_svd(&x, &SvdOptions::new(1));
 //! assert!((top.values[0] - 5.0).abs() < 1e-12);
 //! assert!((top.left[[2, 0]].abs() - 0.8).abs() < 1e-12 && (top.left[[0, 0]].abs() - 0.6).abs() < 1e-12);
 //! // The map takes any row, new ones too, to its left singular coordinates.
@@ -22,6 +22,7 @@
 //! starts and products with blocks. Ours keeps the whole block Krylov space of the smaller side
 //! until the residuals are small, instead of a fixed number of power steps.
 
+use consilience_core::Seed;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
@@ -130,22 +131,37 @@ impl Rows for Csr {
 }
 
 /// What [`truncated_svd`] is to find.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SvdOptions {
-    /// Number of singular values; fewer come out where the rank is lower.
-    pub count: usize,
-    /// Residual of the eigenpairs of the smaller side, relative to the square of the largest
-    /// singular value.
-    pub tolerance: f64,
-    /// Limit on products with a block.
-    pub max_iterations: usize,
-    /// Seed of the random start block.
-    pub seed: u64,
+    count: usize,
+    tolerance: f64,
+    max_iterations: usize,
+    seed: Seed,
 }
 
-impl Default for SvdOptions {
-    fn default() -> Self {
-        SvdOptions { count: 1, tolerance: 1e-9, max_iterations: 300, seed: 0 }
+impl SvdOptions {
+    /// So many singular values; fewer come out where the rank is lower.
+    pub fn new(count: usize) -> Self {
+        SvdOptions { count, tolerance: 1e-9, max_iterations: 300, seed: Seed(0) }
+    }
+
+    /// Residual of the eigenpairs of the smaller side, relative to the square of the largest
+    /// singular value. Default 1e-9.
+    pub fn tolerance(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance;
+        self
+    }
+
+    /// Limit on products with a block. Default 300.
+    pub fn max_iterations(mut self, iterations: usize) -> Self {
+        self.max_iterations = iterations;
+        self
+    }
+
+    /// Seed of the random start block. Default `Seed(0)`.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
     }
 }
 
@@ -195,13 +211,10 @@ pub fn truncated_svd(rows: &dyn Rows, options: &SvdOptions) -> Svd {
     } else {
         let top = truncated_eigen(
             &side,
-            &TruncatedOptions {
-                count,
-                tolerance: options.tolerance,
-                max_iterations: options.max_iterations,
-                seed: options.seed,
-                ..Default::default()
-            },
+            &TruncatedOptions::new(count)
+                .tolerance(options.tolerance)
+                .max_iterations(options.max_iterations)
+                .seed(options.seed),
         );
         (top.values, top.vectors, top.converged)
     };
@@ -323,7 +336,7 @@ mod tests {
 
     /// `|X v - s u|`, `|X'u - s v|` and orthonormality, all that makes singular vectors.
     fn holds(rows: &dyn Rows, dense: &Array2<f64>, count: usize, tolerance: f64) -> Svd {
-        let found = truncated_svd(rows, &SvdOptions { count, ..Default::default() });
+        let found = truncated_svd(rows, &SvdOptions::new(count));
         let r = found.values.len();
         assert!(found.converged && found.values.windows(2).all(|w| w[0] >= w[1]));
         let gram = found.left.t().dot(&found.left);
@@ -375,12 +388,12 @@ mod tests {
         doubled.slice_mut(s![.., ..20]).assign(&x);
         doubled.slice_mut(s![.., 20..]).assign(&x);
         assert_eq!(holds(&doubled, &doubled, 15, 1e-9).values.len(), 3);
-        let zero = truncated_svd(&Array2::<f64>::zeros((5, 4)), &SvdOptions::default());
+        let zero = truncated_svd(&Array2::<f64>::zeros((5, 4)), &SvdOptions::new(1));
         assert!(zero.values.is_empty());
-        let bad = truncated_svd(&Array2::from_elem((5, 4), f64::NAN), &SvdOptions::default());
+        let bad = truncated_svd(&Array2::from_elem((5, 4), f64::NAN), &SvdOptions::new(1));
         assert!(bad.values.is_empty() && !bad.converged);
         assert!(
-            truncated_svd(&Array2::<f64>::zeros((0, 4)), &SvdOptions::default()).values.is_empty()
+            truncated_svd(&Array2::<f64>::zeros((0, 4)), &SvdOptions::new(1)).values.is_empty()
         );
     }
 
@@ -389,7 +402,7 @@ mod tests {
         let x = table(5000, 12, 0.9, 3);
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let options = SvdOptions { count: 7, ..Default::default() };
+            let options = SvdOptions::new(7);
             pool.install(|| (truncated_svd(&x, &options), truncated_svd(&sparse(&x), &options)))
         };
         let one = on(1);

@@ -87,8 +87,7 @@ pub fn small_side(w: ArrayView2<'_, f64>, count: usize, tau: f64) -> Option<Smal
     };
     let (values, mut vectors) = 'found: {
         if p > DENSE && count < p / 5 {
-            let options =
-                TruncatedOptions { count, tolerance: TOLERANCE, ..TruncatedOptions::default() };
+            let options = TruncatedOptions::new(count).tolerance(TOLERANCE);
             let top =
                 truncated_eigen(&Links { links: links(), scale: &scale, everywhere }, &options);
             if top.converged {

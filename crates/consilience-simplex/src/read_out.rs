@@ -264,10 +264,9 @@ impl WeightUpdater {
         let r = self.n_clusters();
         let support = self.support();
         let source = Rows { members: self.weighted(), support: &support };
-        let seed = seed.derive("simplex k-means", 0).0;
-        let options = KMeansOptions { restarts: KMEANS_RESTARTS, seed, ..KMeansOptions::new(r) };
-        let found = fit_source(&source, &options, KMEANS_ROWS, &mut |_| !observer.cancelled());
-        observer.check()?;
+        let seed = seed.derive("simplex k-means", 0);
+        let options = KMeansOptions::new(r).restarts(KMEANS_RESTARTS).seed(seed);
+        let found = fit_source(&source, &options, KMEANS_ROWS, observer)?;
         let known = self.winners::<u16>();
         let partition = Partition::from_fn(known.len(), |i| {
             (known[i] != u16::MISSING).then(|| u64::from(found.assignment[i]))

@@ -1,17 +1,17 @@
-use consilience_core::{Ensemble, Error, ErrorKind, Observer, Result};
-use consilience_graph::{CountRow, Microclusters};
+use consilience_core::{Ensemble, Error, ErrorKind, Microclusters, Observer, Result};
+use consilience_graph::CountRow;
 use consilience_num::reduce::ordered_chunks;
 
 /// Microclusters per parallel chunk.
 const CHUNK: usize = 64;
 /// The table of counts (c, N) has this many rows and columns at most.
-const MOST_MEMBERS: usize = 2047;
+const MAX_MEMBERS: usize = 2047;
 
 /// The consensus CDF: how the co-association is distributed over the pairs of objects.
 ///
-/// An ensemble that is sure of itself puts two objects together nearly always or nearly never: its
-/// curve is a step at 0, flat between, and a step at 1. Everything between is ambiguity. Pairs that
-/// no member labels both are left out.
+/// Where the members agree, two objects are together nearly always or nearly never: the curve is a
+/// step at 0, flat between, and a step at 1. Pairs between are ambiguous. Pairs of objects that no
+/// member labels both are left out.
 ///
 /// `CDF(x) = share of the pairs i < j with c_ij / N_ij <= x`.
 ///
@@ -24,7 +24,7 @@ const MOST_MEMBERS: usize = 2047;
 ///     Partition::from_labels(&[0, 0, 0, 1])?,
 /// ])?;
 /// // Of six pairs one is always together, three in one of two members, two never.
-/// let cdf = ConsensusCdf::of(&ensemble, &())?;
+/// let cdf = ConsensusCdf::of(&ensemble)?;
 /// assert_eq!(cdf.values(), [0.0, 0.5, 1.0]);
 /// assert_eq!(cdf.at(0.0), 2.0 / 6.0);
 /// assert_eq!(cdf.at(0.7), 5.0 / 6.0);
@@ -52,41 +52,29 @@ impl ConsensusCdf {
     ///
     /// # Errors
     /// [`ErrorKind::Empty`] where no two objects are labelled by a member, [`ErrorKind::TooLarge`]
-    /// from 2,048 members on, [`ErrorKind::Cancelled`].
-    pub fn of(ensemble: &Ensemble, observer: &dyn Observer) -> Result<Self> {
+    /// from 2,048 members on.
+    pub fn of(ensemble: &Ensemble) -> Result<Self> {
+        Self::of_observed(ensemble, &())
+    }
+
+    /// As [`ConsensusCdf::of`], with cancellation.
+    ///
+    /// # Errors
+    /// As [`ConsensusCdf::of`]; [`ErrorKind::Cancelled`].
+    pub fn of_observed(ensemble: &Ensemble, observer: &dyn Observer) -> Result<Self> {
         let m = ensemble.n_members();
-        if m > MOST_MEMBERS {
+        if m > MAX_MEMBERS {
             return Err(Error::new(
                 ErrorKind::TooLarge,
-                format!("a consensus CDF of {m} members; at most {MOST_MEMBERS} are supported"),
+                format!("a consensus CDF of {m} members; at most {MAX_MEMBERS} are supported"),
             ));
         }
         let nodes = Microclusters::observed(ensemble, observer)?;
-        let sizes: Vec<u64> = nodes.sizes().iter().map(|&s| u64::from(s)).collect();
-        let scratch = CountRow::new(&nodes)?;
-        let width = m + 1;
-        // Pairs by (N, c). Whole numbers: the sums are exact.
-        let part = |rows: std::ops::Range<usize>| {
-            let mut pairs = vec![0u64; width * width];
-            observer.check()?;
-            let mut row = scratch.clone();
-            for i in rows {
-                row.fill(&nodes, i);
-                let cell =
-                    |j: usize| usize::from(row.both[j]) * width + usize::from(row.together[j]);
-                for (j, size) in sizes[..i].iter().enumerate() {
-                    pairs[cell(j)] += sizes[i] * size;
-                }
-                pairs[cell(i)] += sizes[i] * (sizes[i] - 1) / 2;
-            }
-            Ok::<_, Error>(pairs)
-        };
-        let none = Ok(vec![0u64; width * width]);
-        let pairs = ordered_chunks(sizes.len(), CHUNK, part, none, |total, part| {
-            let (mut total, part) = (total?, part?);
-            total.iter_mut().zip(part).for_each(|(t, p)| *t += p);
-            Ok(total)
-        })?;
+        Self::from_counts(&pair_table(&nodes, observer)?, m + 1)
+    }
+
+    /// The curve of numbers of pairs by (N, c), `width` entries for each N.
+    fn from_counts(pairs: &[u64], width: usize) -> Result<Self> {
         let mut steps: Vec<(f64, u64)> = (1..width)
             .flat_map(|both| (0..=both).map(move |c| (both, c)))
             .map(|(both, c)| (c as f64 / both as f64, pairs[both * width + c]))
@@ -161,6 +149,34 @@ impl ConsensusCdf {
     }
 }
 
+/// Numbers of pairs of objects by (N, c): whole numbers, so that the sums are exact.
+fn pair_table(nodes: &Microclusters, observer: &dyn Observer) -> Result<Vec<u64>> {
+    let width = nodes.n_members() + 1;
+    let sizes: Vec<u64> = nodes.sizes().iter().map(|&s| u64::from(s)).collect();
+    let scratch = CountRow::new(nodes)?;
+    let part = |rows: std::ops::Range<usize>| {
+        let mut pairs = vec![0u64; width * width];
+        observer.check()?;
+        let mut row = scratch.clone();
+        for i in rows {
+            row.fill(nodes, i);
+            let (both, together) = (row.both(), row.together());
+            let cell = |j: usize| usize::from(both[j]) * width + usize::from(together[j]);
+            for (j, size) in sizes[..i].iter().enumerate() {
+                pairs[cell(j)] += sizes[i] * size;
+            }
+            pairs[cell(i)] += sizes[i] * (sizes[i] - 1) / 2;
+        }
+        Ok::<_, Error>(pairs)
+    };
+    let none = Ok(vec![0u64; width * width]);
+    ordered_chunks(sizes.len(), CHUNK, part, none, |total, part| {
+        let (mut total, part) = (total?, part?);
+        total.iter_mut().zip(part).for_each(|(t, p)| *t += p);
+        Ok(total)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,7 +201,7 @@ mod tests {
                     }
                 }
             }
-            let cdf = ConsensusCdf::of(&e, &()).unwrap();
+            let cdf = ConsensusCdf::of(&e).unwrap();
             let share =
                 |x: f64| pairs.iter().filter(|&&p| p <= x).count() as f64 / pairs.len() as f64;
             for x in [-0.1, 0.0, 0.1, 0.25, 1.0 / 3.0, 0.5, 0.9, 1.0, 2.0] {
@@ -203,10 +219,10 @@ mod tests {
     }
 
     #[test]
-    fn bad_input_is_told() {
+    fn bad_input_is_refused() {
         let e = Ensemble::new(vec![Partition::from_labels(&[0, -1]).unwrap()]).unwrap();
-        assert_eq!(ConsensusCdf::of(&e, &()).unwrap_err().kind(), ErrorKind::Empty);
+        assert_eq!(ConsensusCdf::of(&e).unwrap_err().kind(), ErrorKind::Empty);
         let many = Ensemble::new(vec![Partition::from_labels(&[0, 1]).unwrap(); 2048]).unwrap();
-        assert_eq!(ConsensusCdf::of(&many, &()).unwrap_err().kind(), ErrorKind::TooLarge);
+        assert_eq!(ConsensusCdf::of(&many).unwrap_err().kind(), ErrorKind::TooLarge);
     }
 }

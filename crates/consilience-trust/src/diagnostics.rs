@@ -1,7 +1,5 @@
-use consilience_core::scores::Normalizer;
-use consilience_core::{Ensemble, Error, Grouping, Memberships, Partition, Result};
-use consilience_graph::Microclusters;
-use consilience_vote::weighted_nmi;
+use consilience_core::scores::{Normalizer, weighted_nmi};
+use consilience_core::{Ensemble, Error, Grouping, Memberships, Microclusters, Partition, Result};
 
 use crate::support::Support;
 
@@ -20,12 +18,12 @@ const UNLIKE: f64 = 0.1;
 /// How far to trust a consensus, from the ensemble alone: no truth is needed.
 ///
 /// For any partition of the same objects, whichever method made it. Read [`Diagnostics::sentences`]
-/// first; the numbers behind them are the fields. None of them is a proof: members that share a
-/// mistake confirm it.
+/// first; the numbers behind them are the fields. None of them is a proof: where all members make
+/// the same mistake, they agree with it.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_graph::EvidenceAccumulation;
+/// use consilience_consensus::EvidenceAccumulation;
 /// use consilience_trust::Diagnostics;
 ///
 /// let ensemble = Ensemble::new(vec![
@@ -38,25 +36,26 @@ const UNLIKE: f64 = 0.1;
 /// let trust = Diagnostics::of(&ensemble, &consensus)?;
 /// assert_eq!(trust.dissenters, [3]);
 /// assert!(trust.anmi > 0.5);
-/// // The first object is surer of its cluster than the third, which one member puts elsewhere.
+/// // The first object belongs to its cluster more clearly than the third, which one member puts
+/// // elsewhere.
 /// assert!(trust.confidence[0] > trust.confidence[2]);
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Diagnostics {
-    /// Average normalised mutual information (square root normaliser) of the result with the
+    /// Average normalized mutual information (square root normalizer) of the result with the
     /// members.
     pub anmi: f64,
-    /// 1 - the average normalised mutual information among the members: 0 where all are alike.
+    /// 1 - the average normalized mutual information among the members: 0 where all are alike.
     /// `None` for a single member.
     pub diversity: Option<f64>,
     /// Every member, in order.
     pub members: Vec<MemberDiagnostics>,
     /// Per object how clearly it belongs to its cluster, `own / (own + other)`: own is the mean
     /// co-association with the other objects of its cluster (1 where there are none), other the
-    /// largest with another cluster. 1 is certain, 0.5 torn, below it another cluster is nearer; 0
-    /// where the object is unlabelled in the result or in all members.
+    /// largest with another cluster. 1 is certain, 0.5 undecided, below it another cluster is
+    /// nearer; 0 where the object is unlabelled in the result or in all members.
     pub confidence: Vec<f64>,
     /// Every cluster of the result, in order.
     pub clusters: Vec<ClusterDiagnostics>,
@@ -73,10 +72,10 @@ pub struct Diagnostics {
 pub struct MemberDiagnostics {
     /// Its number of clusters.
     pub clusters: usize,
-    /// Normalised mutual information with the result; `None` where no object is labelled in both.
+    /// Normalized mutual information with the result; `None` where no object is labelled in both.
     pub agreement: Option<f64>,
     /// The average with the other members; `None` where there are none to compare with.
-    pub company: Option<f64>,
+    pub agreement_with_others: Option<f64>,
 }
 
 /// One cluster of the result.
@@ -135,14 +134,14 @@ impl Diagnostics {
         let support = Support::of(members, &weights, &labels, result.n_clusters());
 
         let nmi = |a: &Partition, b: &Partition| weighted_nmi(a, b, &weights, Normalizer::Sqrt);
-        let company = company(members, &nmi);
+        let with_others = agreement_with_others(members, &nmi);
         let members: Vec<MemberDiagnostics> = members
             .iter()
-            .zip(&company)
-            .map(|(m, &company)| MemberDiagnostics {
+            .zip(&with_others)
+            .map(|(m, &agreement_with_others)| MemberDiagnostics {
                 clusters: m.n_clusters(),
                 agreement: nmi(result, m),
-                company,
+                agreement_with_others,
             })
             .collect();
         let anmi = mean(members.iter().filter_map(|m| m.agreement)).ok_or_else(|| {
@@ -157,14 +156,14 @@ impl Diagnostics {
             .collect();
         let mut diagnostics = Diagnostics {
             anmi,
-            diversity: mean(company.iter().flatten().copied()).map(|m| 1.0 - m),
-            dissenters: dissenters(&company),
+            diversity: mean(with_others.iter().flatten().copied()).map(|m| 1.0 - m),
+            dissenters: dissenters(&with_others),
             clusters: clusters(&support, &labels, &weights, &of_node, partition),
             members,
             confidence,
             sentences: Vec::new(),
         };
-        diagnostics.sentences = diagnostics.say(partition);
+        diagnostics.sentences = diagnostics.write_sentences(partition);
         Ok(diagnostics)
     }
 
@@ -175,7 +174,7 @@ impl Diagnostics {
     /// As [`Diagnostics::of`].
     pub fn of_memberships(ensemble: &Ensemble, memberships: &Memberships) -> Result<Self> {
         let mut diagnostics = Self::of(ensemble, &memberships.hard()?)?;
-        let heard = memberships.evidence().iter().filter(|&&e| e > 0.0).count();
+        let labelled = memberships.evidence().iter().filter(|&&e| e > 0.0).count();
         let clear = memberships
             .values()
             .rows()
@@ -184,61 +183,73 @@ impl Diagnostics {
             .filter(|(row, e)| **e > 0.0 && row.iter().any(|&v| v > 0.5))
             .count();
         diagnostics.sentences.push(format!(
-            "{clear} of {heard} objects have a cluster with a membership above one half."
+            "{clear} of {labelled} objects have a cluster with a membership above one half."
         ));
         Ok(diagnostics)
     }
 
-    fn say(&self, partition: &Partition) -> Vec<String> {
+    fn write_sentences(&self, partition: &Partition) -> Vec<String> {
         let mut out = Vec::new();
-        let best = self.members.iter().enumerate().filter_map(|(u, m)| Some((u, m.company?))).fold(
+        self.on_members(&mut out);
+        self.on_clusters(&mut out);
+        self.on_objects(partition, &mut out);
+        out
+    }
+
+    fn on_members(&self, out: &mut Vec<String>) {
+        let others = self.members.iter().enumerate();
+        let best = others.filter_map(|(u, m)| Some((u, m.agreement_with_others?))).fold(
             None,
             |best: Option<(usize, f64)>, (u, c)| match best {
                 Some((_, b)) if b >= c => best,
                 _ => Some((u, c)),
             },
         );
-        match best {
-            Some((u, c)) if self.anmi <= c => out.push(format!(
-                "The consensus is no better than its best members: member {u} agrees with the others \
-                 ({c:.3}) at least as well as the consensus agrees with all ({:.3}).",
-                self.anmi
-            )),
-            Some((_, c)) => out.push(format!(
-                "The consensus agrees with the members ({:.3} on average) better than any member agrees with \
-                 the others ({c:.3} at most).",
-                self.anmi
-            )),
-            None => out.push("There is a single member: nothing to compare it with.".into()),
-        }
+        let anmi = self.anmi;
+        out.push(match best {
+            Some((u, c)) if anmi <= c => format!(
+                "The consensus is no better than its best members: member {u} agrees with the \
+                 others ({c:.3}) at least as well as the consensus agrees with all ({anmi:.3})."
+            ),
+            Some((_, c)) => format!(
+                "The consensus agrees with the members ({anmi:.3} on average) better than any \
+                 member agrees with the others ({c:.3} at most)."
+            ),
+            None => "There is a single member: nothing to compare it with.".into(),
+        });
         match self.diversity.map(|d| 1.0 - d) {
             Some(alike) if alike > ALIKE => out.push(format!(
-                "The members hardly differ ({alike:.3} among themselves): a consensus can add little."
+                "The members hardly differ ({alike:.3} among themselves): a consensus can add \
+                 little."
             )),
             Some(alike) if alike < UNLIKE => out.push(format!(
-                "The members have hardly anything in common ({alike:.3} among themselves): do not trust \
-                 their consensus."
+                "The members have hardly anything in common ({alike:.3} among themselves): do not \
+                 trust their consensus."
             )),
             _ => {}
         }
         if !self.dissenters.is_empty() {
             let listed: Vec<String> =
-                self.dissenters.iter().take(10).map(|u| format!("{u}")).collect();
+                self.dissenters.iter().take(10).map(usize::to_string).collect();
             let more = if self.dissenters.len() > 10 { ", ..." } else { "" };
             out.push(format!(
-                "{} of {} members agree with the others less than half as much as is usual: {}{more}.",
+                "{} of {} members agree with the others less than half as much as is usual: \
+                 {}{more}.",
                 self.dissenters.len(),
                 self.members.len(),
                 listed.join(", ")
             ));
         }
+    }
+
+    fn on_clusters(&self, out: &mut Vec<String>) {
         for (c, cluster) in self.clusters.iter().enumerate() {
             // A cluster is blurred where its objects are about as often together with those of
             // another.
             if let Some((other, near)) = cluster.nearest.filter(|n| n.1 >= 0.8 * cluster.density) {
                 out.push(format!(
-                    "Clusters {c} and {other} are hardly apart: two objects of cluster {c} are together in \
-                     {:.0} % of the members, one of each in {:.0} %.",
+                    "Clusters {c} and {other} are hardly apart: two objects of cluster {c} are \
+                     together in {:.0} % of the members, one of each in {:.0} %.",
                     100.0 * cluster.density,
                     100.0 * near
                 ));
@@ -248,28 +259,27 @@ impl Diagnostics {
             self.clusters.iter().filter(|c| c.stability.is_some_and(|s| s < DISSOLVED)).count();
         if dissolved > 0 {
             out.push(format!(
-                "{dissolved} of {} clusters are found by the members only in part (mean Jaccard index below \
-                 {DISSOLVED}); members with many more clusters than the result do that by themselves.",
+                "{dissolved} of {} clusters are found by the members only in part (mean Jaccard \
+                 index below {DISSOLVED}); members with many more clusters than the result do that \
+                 by themselves.",
                 self.clusters.len()
             ));
         }
-        let labelled = partition.n_labelled();
-        let torn = (0..partition.n_objects())
-            .filter(|&i| partition.label(i).is_some() && self.confidence[i] < 0.5)
-            .count();
-        if torn > 0 {
+    }
+
+    fn on_objects(&self, partition: &Partition, out: &mut Vec<String>) {
+        let (labelled, n) = (partition.n_labelled(), partition.n_objects());
+        let undecided =
+            (0..n).filter(|&i| partition.label(i).is_some() && self.confidence[i] < 0.5).count();
+        if undecided > 0 {
             out.push(format!(
-                "{torn} of {labelled} objects are at least as close to another cluster as to their own."
+                "{undecided} of {labelled} objects are at least as close to another cluster as to \
+                 their own."
             ));
         }
-        if labelled < partition.n_objects() {
-            out.push(format!(
-                "{} of {} objects are unlabelled in the result.",
-                partition.n_objects() - labelled,
-                partition.n_objects()
-            ));
+        if labelled < n {
+            out.push(format!("{} of {n} objects are unlabelled in the result.", n - labelled));
         }
-        out
     }
 }
 
@@ -279,7 +289,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// Mean NMI of each member with the others, or with those next to it where there are very many.
-fn company(
+fn agreement_with_others(
     members: &[Partition],
     nmi: &dyn Fn(&Partition, &Partition) -> Option<f64>,
 ) -> Vec<Option<f64>> {
@@ -303,14 +313,14 @@ fn company(
     sums.into_iter().map(|(sum, count)| (count > 0).then(|| sum / count as f64)).collect()
 }
 
-fn dissenters(company: &[Option<f64>]) -> Vec<usize> {
-    let mut sorted: Vec<f64> = company.iter().flatten().copied().collect();
+fn dissenters(with_others: &[Option<f64>]) -> Vec<usize> {
+    let mut sorted: Vec<f64> = with_others.iter().flatten().copied().collect();
     if sorted.len() < 3 {
         return Vec::new();
     }
     sorted.sort_by(f64::total_cmp);
     let median = 0.5 * (sorted[(sorted.len() - 1) / 2] + sorted[sorted.len() / 2]);
-    (0..company.len()).filter(|&u| company[u].is_some_and(|c| c < 0.5 * median)).collect()
+    (0..with_others.len()).filter(|&u| with_others[u].is_some_and(|c| c < 0.5 * median)).collect()
 }
 
 /// Confidence of the objects of each node. `rows` are the members and, last, the result.
@@ -320,13 +330,13 @@ fn node_confidence(rows: &[Partition], support: &Support) -> Vec<f64> {
     (0..result.n_objects())
         .map(|i| {
             labels.iter_mut().zip(members).for_each(|(l, m)| *l = m.label(i));
-            let heard = labels.iter().flatten().count() as f64;
-            let Some(own) = result.label(i).filter(|_| heard > 0.0) else { return 0.0 };
-            let (together, pairs) = support.company(&labels);
+            let labelling = labels.iter().flatten().count() as f64;
+            let Some(own) = result.label(i).filter(|_| labelling > 0.0) else { return 0.0 };
+            let (together, pairs) = support.pairs_of(&labels);
             // Without the object itself, which is together with itself in every member that labels
             // it.
-            let others = pairs[own] - heard;
-            let mine = if others > 0.0 { (together[own] - heard) / others } else { 1.0 };
+            let others = pairs[own] - labelling;
+            let mine = if others > 0.0 { (together[own] - labelling) / others } else { 1.0 };
             let other = (0..support.k)
                 .filter(|&c| c != own && pairs[c] > 0.0)
                 .map(|c| together[c] / pairs[c])
@@ -469,8 +479,8 @@ mod tests {
                     )
                     .unwrap()
                 };
-                let company = (0..6).filter(|&v| v != u).map(with).sum::<f64>() / 5.0;
-                assert!((m.company.unwrap() - company).abs() < 1e-12);
+                let expected = (0..6).filter(|&v| v != u).map(with).sum::<f64>() / 5.0;
+                assert!((m.agreement_with_others.unwrap() - expected).abs() < 1e-12);
             }
         }
     }
@@ -513,7 +523,7 @@ mod tests {
     fn many_members_are_compared_with_their_neighbours() {
         let world = planted(Seed(5), &[20, 20], 100, 0.1, 0.0).unwrap();
         let d = Diagnostics::of(&world.ensemble, &world.truth).unwrap();
-        assert!(d.members.iter().all(|m| m.company.is_some()));
+        assert!(d.members.iter().all(|m| m.agreement_with_others.is_some()));
         assert!(d.dissenters.is_empty());
     }
 
@@ -526,9 +536,9 @@ mod tests {
         let nothing = Partition::from_labels(&[-1, -1, -1]).unwrap();
         assert!(Diagnostics::of(&e, &nothing).is_err());
         assert!(Diagnostics::of(&e, &Partition::from_labels(&[0]).unwrap()).is_err());
-        let silent = Ensemble::new(vec![nothing.clone()]).unwrap();
-        assert!(Diagnostics::of(&silent, &Partition::single_cluster(3).unwrap()).is_err());
-        assert!(Diagnostics::of(&silent, &nothing).is_err());
+        let unlabelled = Ensemble::new(vec![nothing.clone()]).unwrap();
+        assert!(Diagnostics::of(&unlabelled, &Partition::single_cluster(3).unwrap()).is_err());
+        assert!(Diagnostics::of(&unlabelled, &nothing).is_err());
         let soft = Diagnostics::of_memberships(&e, &Memberships::from(&e.members()[0])).unwrap();
         assert!(
             soft.sentences.last().unwrap().starts_with("2 of 2 objects"),

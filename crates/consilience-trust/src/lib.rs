@@ -1,7 +1,7 @@
 //! How far to trust a consensus: diagnostics of a result, the number of clusters, the method.
 //!
 //! [`Recommended`] chooses the method by evidence in the ensemble, [`ClusterNumber`] the number of
-//! clusters, and [`Diagnostics`] says what the ensemble thinks of any result:
+//! clusters, and [`Diagnostics`] says how well the ensemble supports any result:
 //!
 //! ```
 //! use consilience_core::{ConsensusFunction, Ensemble, Partition};
@@ -19,7 +19,7 @@
 //! # Ok::<(), consilience_core::Error>(())
 //! ```
 //!
-//! The lower road: [`ConsensusCdf`] is the distribution of the co-association over pairs of
+//! Building block: [`ConsensusCdf`] is the distribution of the co-association over pairs of
 //! objects, with its area and its proportion of ambiguous pairs, for any ensemble.
 
 mod cdf;

@@ -1,27 +1,29 @@
-use consilience_core::{Ensemble, Error, ErrorKind, Observer, Result, Seed};
-use consilience_graph::{
-    ClusterIncidence, EvidenceAccumulation, IncidenceSpectrum, Lwea, Microclusters,
+use consilience_consensus::{EvidenceAccumulation, Lwea};
+use consilience_core::{
+    Dendrogram, Ensemble, Error, ErrorKind, Fit, Grouping, Hierarchy, Microclusters, Observer,
+    Partition, Report, Result, Seed,
 };
+use consilience_graph::{ClusterIncidence, IncidenceSpectrum};
 
 use crate::ConsensusCdf;
 
-/// The most clusters that are tried where nobody says how many.
+/// Default of the most clusters that are tried.
 const LARGEST: usize = 30;
 /// Pairs with a co-association between these are ambiguous.
 const AMBIGUOUS: (f64, f64) = (0.1, 0.9);
 /// An area that grows by less than this share has stopped growing.
 const GROWTH: f64 = 0.1;
 
-/// How many clusters? Four criteria side by side, each with what makes it untrustworthy, and a
-/// recommendation.
+/// How many clusters? Four criteria side by side, each with a warning where it cannot be trusted,
+/// and a recommendation.
 ///
-/// Known criteria contradict each other, and each has data on which it fails silently; so all are
-/// shown with their tables. The recommendation is that of the first trustworthy one in the order of
-/// [`NumberTable::criteria`]; two agreeing criteria are worth more than any single number. One
-/// cluster is never recommended: none of the criteria can tell.
+/// Known criteria contradict each other, and each has data on which it fails without a sign; so all
+/// are shown with their tables. The recommendation is that of the first criterion without a warning
+/// in the order of [`NumberTable::criteria`]; where two criteria agree, trust them more than any
+/// single one. One cluster is never recommended where objects differ: no criterion can compare it.
 ///
 /// - *eigengap*: the widest gap `lambda_k - lambda_(k+1)` between the squared singular values of
-///   the degree-normalised incidence.
+///   the degree-normalized incidence.
 /// - *PAC*: the least proportion of pairs that are ambiguous when the consensus is repeated:
 ///   average linkage (LWEA) of random halves of the members, cut at k; its pairs' distribution is
 ///   the row's CDF.
@@ -38,7 +40,7 @@ const GROWTH: f64 = 0.1;
 /// use consilience_trust::ClusterNumber;
 ///
 /// let ensemble = planted(Seed(1), &[40, 30, 20], 12, 0.1, 0.0)?.ensemble;
-/// let table = ClusterNumber::new().choose(&ensemble, &())?;
+/// let table = ClusterNumber::new().choose(&ensemble)?;
 /// assert_eq!(table.recommended, 3);
 /// let row = table.rows.iter().find(|row| row.clusters == 3).unwrap();
 /// assert!(row.pac < 0.1);
@@ -73,7 +75,7 @@ pub struct ClusterNumber {
 pub struct NumberTable {
     /// One row per number of clusters, ascending.
     pub rows: Vec<NumberRow>,
-    /// The criteria in the order in which they are believed.
+    /// The criteria, the one that is preferred first.
     pub criteria: Vec<Criterion>,
     /// The number of clusters recommended.
     pub recommended: usize,
@@ -111,7 +113,7 @@ pub struct Criterion {
     pub name: &'static str,
     /// The number of clusters that it chooses.
     pub clusters: usize,
-    /// Why not to trust it here; `None` where nothing speaks against it.
+    /// Why not to trust it here; `None` where nothing is against it.
     pub warning: Option<String>,
 }
 
@@ -122,31 +124,31 @@ impl Default for ClusterNumber {
 }
 
 impl ClusterNumber {
-    /// 20 resamples, 2,000 objects, seed 0; up to the square root of the number of microclusters,
-    /// at most 30.
+    /// The criteria with their default settings.
     pub fn new() -> Self {
         ClusterNumber { largest: None, resamples: 20, objects: 2_000, seed: Seed(0) }
     }
 
-    /// The largest number of clusters that is tried.
+    /// The largest number of clusters that is tried. Default the square root of the number of
+    /// microclusters, from 2 to 30; at least 2.
     pub fn up_to(mut self, largest: usize) -> Self {
         self.largest = Some(largest);
         self
     }
 
-    /// How many random halves of the members are combined.
+    /// How many random halves of the members are combined. Default 20; at least 2.
     pub fn resamples(mut self, resamples: usize) -> Self {
         self.resamples = resamples;
         self
     }
 
-    /// How many objects are sampled where there are more microclusters.
+    /// How many objects are sampled where there are more microclusters. Default 2,000; at least 2.
     pub fn objects(mut self, objects: usize) -> Self {
         self.objects = objects;
         self
     }
 
-    /// Seed of the samples.
+    /// Seed of the samples. Default 0.
     pub fn seed(mut self, seed: Seed) -> Self {
         self.seed = seed;
         self
@@ -164,65 +166,80 @@ impl ClusterNumber {
         Ok(())
     }
 
-    /// The ensemble on few enough objects, with its microclusters.
-    fn sampled(
-        &self,
-        ensemble: &Ensemble,
-        observer: &dyn Observer,
-    ) -> Result<(Ensemble, Microclusters)> {
-        let microclusters = Microclusters::observed(ensemble, observer)?;
-        if microclusters.n_nodes() == 0 {
+    /// The ensemble of few enough objects: all, or a sample where there are many microclusters.
+    fn sampled(&self, nodes: &Microclusters) -> Result<Ensemble> {
+        let n = nodes.n_nodes();
+        if n == 0 {
             return Err(Error::empty("no object is labelled by any member"));
         }
-        if microclusters.n_nodes() <= self.objects {
-            return Ok((ensemble.clone(), microclusters));
-        }
-        let labelled: Vec<usize> = (0..ensemble.n_objects())
-            .filter(|&i| {
-                (microclusters.grouping().of_object()[i] as usize) < microclusters.n_nodes()
+        let of_object = nodes.grouping().of_object();
+        let chosen: Vec<u32> = if n <= self.objects {
+            of_object.to_vec()
+        } else {
+            let labelled: Vec<u32> =
+                of_object.iter().copied().filter(|&g| g != Grouping::NONE).collect();
+            let mut stream = self.seed.derive("number objects", 0).stream();
+            let sample = stream.sample(labelled.len(), self.objects);
+            sample.into_iter().map(|i| labelled[i]).collect()
+        };
+        let of_member = |member: &Partition| {
+            Partition::from_fn(chosen.len(), |i| match chosen[i] {
+                Grouping::NONE => None,
+                node => member.label(node as usize).map(|l| l as u64),
             })
-            .collect();
-        let mut stream = self.seed.derive("number objects", 0).stream();
-        let chosen: Vec<usize> =
-            stream.sample(labelled.len(), self.objects).into_iter().map(|i| labelled[i]).collect();
-        let sample = ensemble.select_objects(&chosen)?;
-        let microclusters = Microclusters::observed(&sample, observer)?;
-        Ok((sample, microclusters))
+        };
+        Ensemble::new(nodes.rows().iter().map(of_member).collect::<Result<_>>()?)
     }
 
-    /// The table of any ensemble.
+    /// The table of any ensemble, with its recommendation.
+    ///
+    /// # Errors
+    /// As [`ClusterNumber`].
+    pub fn choose(&self, ensemble: &Ensemble) -> Result<NumberTable> {
+        Ok(self.fit(ensemble, &())?.output)
+    }
+
+    /// As [`ClusterNumber::choose`], with progress, cancellation and a report.
     ///
     /// # Errors
     /// As [`ClusterNumber`]; [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
-    pub fn choose(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<NumberTable> {
+    pub fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<NumberTable>> {
         self.check()?;
-        let (sample, microclusters) = self.sampled(ensemble, observer)?;
+        let mut report = Report::default();
+        let nodes =
+            report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
+        report.microclusters = Some(nodes.n_nodes());
+        let table = report.stage("criteria", || self.of_nodes(&nodes, observer))?;
+        report.notes.extend(table.notes.iter().cloned());
+        Ok(Fit::new(table, report))
+    }
+
+    /// The table of the objects of given microclusters.
+    pub(crate) fn of_nodes(
+        &self,
+        nodes: &Microclusters,
+        observer: &dyn Observer,
+    ) -> Result<NumberTable> {
+        let sample = self.sampled(nodes)?;
+        let microclusters = Microclusters::observed(&sample, observer)?;
         let n = microclusters.n_nodes();
         let largest = self.largest.unwrap_or(((n as f64).sqrt() as usize).clamp(2, LARGEST)).min(n);
         if largest < 2 {
-            return Ok(nothing("the members tell no two objects apart"));
+            return Ok(one_cluster("the members distinguish no two objects"));
         }
         let cdfs = match self.resampled(&sample, largest, observer) {
             Err(e) if e.kind() == ErrorKind::Empty => {
-                return Ok(nothing("halves of the members label too few objects to compare"));
+                return Ok(one_cluster("halves of the members label too few objects to compare"));
             }
             cdfs => cdfs?,
         };
-        let (_, tree) = EvidenceAccumulation::new(1).dendrogram(&sample, observer)?;
+        let mut rows = rows(cdfs);
+        let eac = EvidenceAccumulation::new(1);
+        let tree = eac.tree(&microclusters, &mut Report::default(), observer)?;
         let incidence = ClusterIncidence::of(&microclusters);
         let even = vec![1.0; incidence.n_clusters()];
         let values = IncidenceSpectrum::of(&incidence, &even, largest + 1, observer)?.values;
-        let value = |k: usize| values.get(k - 1).copied().unwrap_or(0.0);
-        // k clusters live from the merge that makes them (none where k is the number of leaves) to
-        // the next.
-        let merges = tree.merges();
-        let made = |k: usize| if k < n { merges[n - k - 1].height } else { 0.0 };
-        let mut rows = rows(cdfs);
-        for row in &mut rows {
-            let k = row.clusters;
-            row.lifetime = Some(merges[n - k].height - made(k));
-            row.eigengap = Some(value(k) - value(k + 1));
-        }
+        add_tree_and_spectrum(&mut rows, &tree, &values);
         Ok(conclude(rows))
     }
 
@@ -240,7 +257,7 @@ impl ClusterNumber {
             observer.progress("resamples", r, self.resamples);
             let mut stream = self.seed.derive("number members", r as u64).stream();
             let half = ensemble.select(&stream.sample(members, members.div_ceil(2)))?;
-            // A half that labels nothing has no say.
+            // A half that labels nothing is left out.
             if half.members().iter().any(|m| m.n_labelled() > 0) {
                 trees.push(Lwea::new(1).dendrogram(&half, observer)?);
             }
@@ -252,7 +269,7 @@ impl ClusterNumber {
                     .map(|(nodes, tree)| nodes.grouping().expand(&tree.cut(k)?))
                     .collect::<Result<Vec<_>>>()?;
                 let members = cuts.len();
-                Ok((k, members, ConsensusCdf::of(&Ensemble::new(cuts)?, observer)?))
+                Ok((k, members, ConsensusCdf::of_observed(&Ensemble::new(cuts)?, observer)?))
             })
             .collect()
     }
@@ -267,21 +284,32 @@ impl ClusterNumber {
     ///
     /// # References
     /// Monti et al. 2003, Section 2.
-    pub fn choose_grouped(
+    pub fn choose_grouped(&self, ensemble: &Ensemble) -> Result<NumberTable> {
+        Ok(self.fit_grouped(ensemble, &())?.output)
+    }
+
+    /// As [`ClusterNumber::choose_grouped`], with progress, cancellation and a report.
+    ///
+    /// # Errors
+    /// As [`ClusterNumber::choose_grouped`];
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    pub fn fit_grouped(
         &self,
         ensemble: &Ensemble,
         observer: &dyn Observer,
-    ) -> Result<NumberTable> {
+    ) -> Result<Fit<NumberTable>> {
         self.check()?;
-        let (sample, _) = self.sampled(ensemble, observer)?;
-        let most = ensemble.members().iter().map(|m| m.n_clusters()).max().unwrap_or(0);
+        let nodes = Microclusters::observed(ensemble, observer)?;
+        let sample = self.sampled(&nodes)?;
+        let most = ensemble.members().iter().map(Partition::n_clusters).max().unwrap_or(0);
         let mut cdfs = Vec::new();
         for k in 2..=most.min(self.largest.unwrap_or(usize::MAX)) {
             let of_k: Vec<usize> = (0..ensemble.n_members())
                 .filter(|&u| ensemble.members()[u].n_clusters() == k)
                 .collect();
             if of_k.len() >= 2 {
-                cdfs.push((k, of_k.len(), ConsensusCdf::of(&sample.select(&of_k)?, observer)?));
+                let cdf = ConsensusCdf::of_observed(&sample.select(&of_k)?, observer)?;
+                cdfs.push((k, of_k.len(), cdf));
             }
         }
         if cdfs.is_empty() {
@@ -289,12 +317,31 @@ impl ClusterNumber {
                 "no two members have the same number of clusters, at least 2",
             ));
         }
-        Ok(conclude(rows(cdfs)))
+        let table = conclude(rows(cdfs));
+        let mut report = Report::default();
+        report.microclusters = Some(nodes.n_nodes());
+        report.notes.extend(table.notes.iter().cloned());
+        Ok(Fit::new(table, report))
     }
 }
 
-/// What is said where there is nothing to compare.
-fn nothing(why: &str) -> NumberTable {
+/// Lifetimes in the tree of evidence accumulation, and gaps of the squared singular values of the
+/// incidence.
+fn add_tree_and_spectrum(rows: &mut [NumberRow], tree: &Dendrogram, values: &[f64]) {
+    let (n, merges) = (tree.n_leaves(), tree.merges());
+    let value = |k: usize| values.get(k - 1).copied().unwrap_or(0.0);
+    // k clusters last from the merge that makes them (none where k is the number of leaves) to the
+    // next.
+    let made = |k: usize| if k < n { merges[n - k - 1].height } else { 0.0 };
+    for row in rows {
+        let k = row.clusters;
+        row.lifetime = Some(merges[n - k].height - made(k));
+        row.eigengap = Some(value(k) - value(k + 1));
+    }
+}
+
+/// The table where there is nothing to compare.
+fn one_cluster(why: &str) -> NumberTable {
     let notes = vec![format!("1 cluster: {why}")];
     NumberTable { rows: Vec::new(), criteria: Vec::new(), recommended: 1, notes }
 }
@@ -325,7 +372,7 @@ fn rows(cdfs: Vec<(usize, usize, ConsensusCdf)>) -> Vec<NumberRow> {
         .collect()
 }
 
-/// What the criteria say of the rows, of which there is at least one.
+/// The criteria's choices among the rows, of which there is at least one.
 fn conclude(rows: Vec<NumberRow>) -> NumberTable {
     let mut criteria = Vec::new();
     let column =
@@ -349,15 +396,20 @@ fn conclude(rows: Vec<NumberRow>) -> NumberTable {
     });
     let chosen = criteria.iter().find(|c| c.warning.is_none());
     let recommended = chosen.or(criteria.first()).map_or(1, |c| c.clusters);
-    let mut notes = vec![match chosen {
-        Some(c) => {
-            let agreeing: Vec<&str> =
-                criteria.iter().filter(|d| d.clusters == c.clusters).map(|d| d.name).collect();
-            format!("{recommended} clusters recommended by {}", agreeing.join(", "))
-        }
-        None => format!("{recommended} clusters, but every criterion is untrustworthy here"),
+    let notes = notes(&criteria, recommended);
+    NumberTable { rows, criteria, recommended, notes }
+}
+
+/// Sentences on what is recommended and on every criterion that chooses otherwise or has a warning.
+fn notes(criteria: &[Criterion], recommended: usize) -> Vec<String> {
+    let mut notes = vec![if criteria.iter().any(|c| c.warning.is_none()) {
+        let agreeing: Vec<&str> =
+            criteria.iter().filter(|c| c.clusters == recommended).map(|c| c.name).collect();
+        format!("{recommended} clusters recommended by {}", agreeing.join(", "))
+    } else {
+        format!("{recommended} clusters, but every criterion is untrustworthy here")
     }];
-    for c in &criteria {
+    for c in criteria {
         if let Some(warning) = &c.warning {
             notes.push(format!(
                 "{} would choose {} and is not to be trusted: {warning}",
@@ -367,7 +419,7 @@ fn conclude(rows: Vec<NumberRow>) -> NumberTable {
             notes.push(format!("{} would choose {}", c.name, c.clusters));
         }
     }
-    NumberTable { rows, criteria, recommended, notes }
+    notes
 }
 
 /// The first largest entry.
@@ -399,7 +451,7 @@ mod tests {
     fn planted_clusters_are_found_by_all() {
         for seed in 0..4 {
             let world = planted(Seed(seed), &[40, 30, 25, 20], 12, 0.1, 0.1).unwrap();
-            let table = ClusterNumber::new().up_to(9).choose(&world.ensemble, &()).unwrap();
+            let table = ClusterNumber::new().up_to(9).choose(&world.ensemble).unwrap();
             assert_eq!(table.rows.len(), 8);
             for c in table.criteria.iter().filter(|c| c.name != "delta-area") {
                 assert_eq!(c.clusters, 4, "{c:?}");
@@ -411,7 +463,7 @@ mod tests {
     #[test]
     fn areas_grow_and_rows_follow_their_cdfs() {
         let world = planted(Seed(2), &[30, 20, 10], 10, 0.3, 0.0).unwrap();
-        let table = ClusterNumber::new().resamples(8).choose(&world.ensemble, &()).unwrap();
+        let table = ClusterNumber::new().resamples(8).choose(&world.ensemble).unwrap();
         for pair in table.rows.windows(2) {
             assert_eq!(pair[1].clusters, pair[0].clusters + 1);
             let delta = (pair[1].area - pair[0].area) / pair[0].area;
@@ -444,12 +496,12 @@ mod tests {
                 Partition::from_labels(&(0..60).map(|_| s.below(4)).collect::<Vec<_>>()).unwrap()
             })
             .collect();
-        let table = ClusterNumber::new().choose(&Ensemble::new(members).unwrap(), &()).unwrap();
+        let table = ClusterNumber::new().choose(&Ensemble::new(members).unwrap()).unwrap();
         assert!(table.notes.len() > 1, "{:?}", table.notes);
     }
 
     #[test]
-    fn grouped_members_speak_for_their_number() {
+    fn grouped_members_support_their_number() {
         // Members with 2, 3 and 4 clusters over three planted ones: those with 3 agree.
         let world = planted(Seed(3), &[30, 30, 30], 6, 0.02, 0.0).unwrap();
         let mut s = Seed(4).stream();
@@ -469,7 +521,7 @@ mod tests {
             members.extend([two, truth.clone(), Partition::from_labels(&four).unwrap()]);
         }
         let e = Ensemble::new(members).unwrap();
-        let table = ClusterNumber::new().choose_grouped(&e, &()).unwrap();
+        let table = ClusterNumber::new().choose_grouped(&e).unwrap();
         let shape: Vec<_> =
             table.rows.iter().map(|r| (r.clusters, r.members, r.lifetime)).collect();
         assert_eq!(shape, [(2, 6, None), (3, 6, None), (4, 6, None)]);
@@ -478,23 +530,23 @@ mod tests {
     }
 
     #[test]
-    fn bad_input_is_told() {
+    fn bad_input_is_refused() {
         let e = Ensemble::new(vec![Partition::from_labels(&[0, 1, 1]).unwrap()]).unwrap();
         let number = ClusterNumber::new();
         for bad in [number.up_to(1), number.resamples(1), number.objects(1)] {
-            assert_eq!(bad.choose(&e, &()).unwrap_err().kind(), ErrorKind::InvalidParameter);
+            assert_eq!(bad.choose(&e).unwrap_err().kind(), ErrorKind::InvalidParameter);
         }
-        assert_eq!(number.choose_grouped(&e, &()).unwrap_err().kind(), ErrorKind::Empty);
-        let silent = Ensemble::new(vec![Partition::from_labels(&[-1, -1]).unwrap()]).unwrap();
-        assert_eq!(number.choose(&silent, &()).unwrap_err().kind(), ErrorKind::Empty);
+        assert_eq!(number.choose_grouped(&e).unwrap_err().kind(), ErrorKind::Empty);
+        let unlabelled = Ensemble::new(vec![Partition::from_labels(&[-1, -1]).unwrap()]).unwrap();
+        assert_eq!(number.choose(&unlabelled).unwrap_err().kind(), ErrorKind::Empty);
         let equal = Ensemble::new(vec![Partition::single_cluster(4).unwrap()]).unwrap();
-        assert_eq!(number.choose(&equal, &()).unwrap().recommended, 1);
+        assert_eq!(number.choose(&equal).unwrap().recommended, 1);
     }
 
     #[test]
     fn many_microclusters_are_sampled() {
         let world = planted(Seed(7), &[200, 150, 100], 10, 0.15, 0.0).unwrap();
-        let table = ClusterNumber::new().objects(100).choose(&world.ensemble, &()).unwrap();
+        let table = ClusterNumber::new().objects(100).choose(&world.ensemble).unwrap();
         assert_eq!(table.recommended, 3, "{:?}", table.notes);
     }
 }

@@ -1,32 +1,31 @@
-use consilience_core::scores::Normalizer;
+use consilience_consensus::Lwea;
+use consilience_core::scores::{Normalizer, weighted_nmi};
 use consilience_core::{
-    ConsensusFunction, Ensemble, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed,
-    Status,
+    Clusters, Ensemble, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition, Report,
+    Result, Seed,
 };
-use consilience_graph::{Agglomeration, Cut, Diffusion, Linkage, LocallyWeighted, Microclusters};
-use consilience_vote::weighted_nmi;
+use consilience_walk::Diffusion;
 
 use crate::ClusterNumber;
 use crate::support::Support;
 
 /// How much denser the clusters of LWEA must be for it to be chosen.
 const MARGIN: f64 = 0.02;
-/// Up to this many microclusters the dense similarity of LWEA is worth its time.
+/// Default of the most microclusters for a dense similarity.
 const DENSE: usize = 10_000;
 
-/// The method that the ensemble itself speaks for: [`Diffusion`], or
-/// [`Lwea`](consilience_graph::Lwea) where small clusters would be lost.
+/// The method that fits the ensemble: [`Diffusion`], or [`Lwea`] where small clusters would be
+/// lost.
 ///
 /// Take it where nothing is known about the data. Both candidates are computed, and the choice is
 /// made by the *mean density* of their clusters: how often two objects of a cluster are together in
 /// the members, on average over the clusters, each counting alike however small it is. Graph cuts
 /// make clusters of similar size, and where the classes are not, they fill them up with objects
 /// that do not belong together; average linkage then has clearly denser clusters. Where it is not
-/// denser by 0.02 diffusion is better on average. What was chosen, by which numbers, stands in the
-/// notes of the report. The measurements are in `docs/choosing.md`.
+/// denser by 0.02 diffusion is better on average. The notes of the report say what was chosen and
+/// by which numbers. The measurements are in `docs/choosing.md`.
 ///
-/// Without a number of clusters ([`Recommended::choose_clusters`]) it is taken from
-/// [`ClusterNumber`].
+/// Where the number of clusters is not given ([`Clusters::Auto`]) it is that of [`ClusterNumber`].
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
@@ -44,161 +43,158 @@ const DENSE: usize = 10_000;
 /// ```
 ///
 /// # Complexity
-/// That of [`Diffusion`], and up to 10,000 microclusters that of [`Lwea`](consilience_graph::Lwea);
-/// beyond, diffusion is taken and the report says so.
+/// That of [`Diffusion`] and of [`Lwea`], which needs no matrix for complete ensembles. Where
+/// labels are missing, beyond 10,000 microclusters or the memory budget, diffusion is taken and the
+/// report says so.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
-/// `1..=n`.
+/// `1..=n`, or a criterion other than [`Clusters::Auto`].
 ///
 /// # References
 /// Ours; the candidates are those of Huang, Wang, Lai 2018 and of [`Diffusion`].
 #[doc(alias = "auto")]
 #[derive(Clone, Copy, Debug)]
 pub struct Recommended {
-    clusters: Option<usize>,
+    clusters: Clusters,
     dense_limit: usize,
     budget: MemoryBudget,
     seed: Seed,
 }
 
 impl Recommended {
-    /// The recommended consensus into k clusters.
-    pub fn new(clusters: usize) -> Self {
-        Recommended { clusters: Some(clusters), ..Self::choose_clusters() }
-    }
-
-    /// The recommended consensus; [`ClusterNumber`] chooses the number of clusters too.
-    pub fn choose_clusters() -> Self {
+    /// The recommended consensus; [`ClusterNumber`] chooses the number of clusters too where it is
+    /// [`Clusters::Auto`].
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
         Recommended {
-            clusters: None,
+            clusters: clusters.into(),
             dense_limit: DENSE,
             budget: MemoryBudget::default(),
             seed: Seed(0),
         }
     }
 
-    /// Seed of everything random.
+    /// Seed of everything random. Default 0.
     pub fn seed(mut self, seed: Seed) -> Self {
         self.seed = seed;
         self
     }
 
-    /// From how many microclusters on only methods without a dense similarity are tried.
+    /// Up to how many microclusters a dense similarity is tried, which only an ensemble with
+    /// missing labels needs. Default 10,000; any number.
     pub fn dense_limit(mut self, nodes: usize) -> Self {
         self.dense_limit = nodes;
         self
     }
 
-    /// How much memory a dense similarity may take; where it does not fit, it is not tried.
+    /// How much memory a dense similarity may take; where it does not fit, it is not tried. Default
+    /// 8 GiB.
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self
     }
 
+    /// Whether average linkage is affordable: it needs a matrix only where labels are missing.
+    fn tries_linkage(&self, nodes: &Microclusters) -> bool {
+        let n = nodes.n_nodes();
+        nodes.is_complete()
+            || (n <= self.dense_limit && self.budget.check_square("similarity", n, 8).is_ok())
+    }
+
     /// Cluster of each node by the method chosen.
     fn choose(
         &self,
-        microclusters: &Microclusters,
+        nodes: &Microclusters,
         k: usize,
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
-        let n = microclusters.n_nodes();
-        let fit = report.stage("diffusion", || {
-            Diffusion::new(k.min(n)).seed(self.seed).cut(microclusters, observer)
+        let n = nodes.n_nodes();
+        let mut inner = Report::default();
+        let diffusion = report.stage("diffusion", || {
+            Diffusion::new(k.min(n)).seed(self.seed).solve(nodes, &mut inner, observer)
         })?;
-        if fit.report.status != Status::Solved {
-            report.status = fit.report.status;
-        }
-        report.iterations = fit.report.iterations;
-        let diffusion = fit.output;
-        if n > self.dense_limit || self.budget.check_square("similarity", n, 8).is_err() {
+        report.status = inner.status;
+        report.iterations = inner.iterations;
+        if !self.tries_linkage(nodes) {
             report.notes.push(format!(
                 "chosen: diffusion, since a dense similarity of {n} microclusters was not tried"
             ));
             return Ok(diffusion);
         }
         let linked = report.stage("lwea", || {
-            let graph = LocallyWeighted::default()
-                .memory_budget(self.budget)
-                .between(microclusters, observer)?;
-            Agglomeration::new(Linkage::Average, Cut::Clusters(k))
-                .dendrogram(graph, observer)?
-                .cut(k)
+            let lwea = Lwea::new(k).memory_budget(self.budget);
+            lwea.solve(nodes, &mut Report::default(), observer)
         })?;
-        let weights: Vec<f64> = microclusters.sizes().iter().map(|&s| f64::from(s)).collect();
-        let density = |clusters: &[usize]| {
-            let some: Vec<Option<usize>> = clusters.iter().map(|&c| Some(c)).collect();
-            let k = clusters.iter().max().map_or(0, |c| c + 1);
-            Support::of(microclusters.rows(), &weights, &some, k).mean_density()
-        };
-        let (d, l) = (density(&diffusion), density(&linked));
-        let linked_is_denser = l > d + MARGIN;
-        let nmi = weighted_nmi(
-            &Partition::from_labels(&diffusion)?,
-            &Partition::from_labels(&linked)?,
-            &weights,
-            Normalizer::Sqrt,
-        );
-        let (name, why) = if linked_is_denser {
-            ("lwea", "its clusters are clearly denser: classes of unequal size, or outliers")
-        } else {
-            ("diffusion", "average linkage finds no clearly denser clusters")
-        };
-        report.notes.push(format!(
-            "chosen: {name}, since {why} (mean density of lwea {l:.3}, of diffusion {d:.3}, margin {MARGIN})"
-        ));
-        report.notes.push(format!(
-            "the two candidates share a normalised mutual information of {:.3}",
-            nmi.unwrap_or(0.0)
-        ));
-        Ok(if linked_is_denser { linked } else { diffusion })
+        denser(nodes, diffusion, linked, report)
     }
 }
 
-impl ConsensusFunction for Recommended {
+/// The candidate to take, by the mean densities of their clusters.
+fn denser(
+    nodes: &Microclusters,
+    diffusion: Vec<usize>,
+    linked: Vec<usize>,
+    report: &mut Report,
+) -> Result<Vec<usize>> {
+    let weights: Vec<f64> = nodes.sizes().iter().map(|&s| f64::from(s)).collect();
+    let density = |clusters: &[usize]| {
+        let some: Vec<Option<usize>> = clusters.iter().map(|&c| Some(c)).collect();
+        let k = clusters.iter().max().map_or(0, |c| c + 1);
+        Support::of(nodes.rows(), &weights, &some, k).mean_density()
+    };
+    let (d, l) = (density(&diffusion), density(&linked));
+    let linked_is_denser = l > d + MARGIN;
+    let (name, why) = if linked_is_denser {
+        ("lwea", "its clusters are clearly denser: classes of unequal size, or outliers")
+    } else {
+        ("diffusion", "average linkage finds no clearly denser clusters")
+    };
+    report.notes.push(format!(
+        "chosen: {name}, since {why} (mean density of lwea {l:.3}, of diffusion {d:.3}, margin \
+         {MARGIN})"
+    ));
+    let (a, b) = (Partition::from_labels(&diffusion)?, Partition::from_labels(&linked)?);
+    let nmi = weighted_nmi(&a, &b, &weights, Normalizer::Sqrt).unwrap_or(0.0);
+    report
+        .notes
+        .push(format!("the two candidates share a normalized mutual information of {nmi:.3}"));
+    Ok(if linked_is_denser { linked } else { diffusion })
+}
+
+impl NodeConsensus for Recommended {
     type Output = Partition;
 
     fn name(&self) -> &str {
         "auto"
     }
 
-    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
-        if let Some(k) = self.clusters {
-            ensemble.check_clusters(k)?;
+    fn clusters(&self) -> Clusters {
+        self.clusters
+    }
+
+    fn check(&self, _: &Ensemble) -> Result<()> {
+        match self.clusters {
+            Clusters::Auto | Clusters::Fixed(_) => Ok(()),
+            other => Err(other.refuse("the recommended consensus", "a number or none")),
         }
-        let mut report = Report::default();
-        let microclusters =
-            report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
-        report.microclusters = Some(microclusters.n_nodes());
-        let mut notes = Vec::new();
-        let clusters = if microclusters.n_nodes() == 0 {
-            observer.check()?;
-            Vec::new()
-        } else {
-            let k = match self.clusters {
-                Some(k) => k,
-                None => {
-                    let number = report.stage("number of clusters", || {
-                        ClusterNumber::new().seed(self.seed).choose(ensemble, observer)
-                    })?;
-                    notes = number.notes;
-                    number.recommended
-                }
-            };
-            self.choose(&microclusters, k, &mut report, observer)?
-        };
-        report.notes.append(&mut notes);
-        let partition = microclusters.grouping().expand(&clusters)?;
-        if let Some(k) = self.clusters {
-            report.expect_clusters(
-                k,
-                partition.n_clusters(),
-                "the ensemble distinguishes no more objects",
-            );
+    }
+
+    fn solve(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Vec<usize>> {
+        if let Some(k) = self.clusters.fixed() {
+            return self.choose(nodes, k, report, observer);
         }
-        Ok(Fit::new(partition, report))
+        let table = report.stage("number of clusters", || {
+            ClusterNumber::new().seed(self.seed).of_nodes(nodes, observer)
+        })?;
+        let clusters = self.choose(nodes, table.recommended, report, observer)?;
+        report.notes.extend(table.notes);
+        Ok(clusters)
     }
 }
 
@@ -206,7 +202,7 @@ impl ConsensusFunction for Recommended {
 mod tests {
     use super::*;
     use consilience_conformance::planted;
-    use consilience_graph::Lwea;
+    use consilience_core::ConsensusFunction;
 
     /// One large class of three dense lumps and two tiny ones, under members that cut the large one
     /// at random and always keep the tiny ones together.
@@ -253,15 +249,28 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_dense_limit_diffusion_is_taken() {
-        let e = planted(Seed(1), &[20, 15, 10], 8, 0.2, 0.0).unwrap().ensemble;
+    fn beyond_the_dense_limit_diffusion_is_taken_where_labels_are_missing() {
+        let world = |missing| planted(Seed(1), &[20, 15, 10], 8, 0.2, missing).unwrap().ensemble;
+        let (complete, incomplete) = (world(0.0), world(0.1));
         for method in [
             Recommended::new(3).dense_limit(0),
             Recommended::new(3).memory_budget(MemoryBudget::bytes(100)),
         ] {
-            let fit = method.fit(&e, &()).unwrap();
-            assert_eq!(fit.output, Diffusion::new(3).consensus(&e).unwrap());
+            let fit = method.fit(&incomplete, &()).unwrap();
+            assert_eq!(fit.output, Diffusion::new(3).consensus(&incomplete).unwrap());
             assert!(fit.report.notes[0].contains("not tried"));
+            let notes = method.fit(&complete, &()).unwrap().report.notes;
+            assert!(notes[0].contains("mean density of lwea"), "{notes:?}");
         }
+    }
+
+    #[test]
+    fn the_number_of_clusters_is_that_of_the_criteria() {
+        let e = planted(Seed(2), &[30, 20, 10], 12, 0.1, 0.1).unwrap().ensemble;
+        let table = ClusterNumber::new().choose(&e).unwrap();
+        let fit = Recommended::new(Clusters::Auto).fit(&e, &()).unwrap();
+        assert_eq!(fit.output.n_clusters(), table.recommended);
+        assert!(fit.report.notes.ends_with(&table.notes));
+        assert!(Recommended::new(Clusters::Lifetime).fit(&e, &()).is_err());
     }
 }

@@ -71,7 +71,7 @@ impl Support {
 
     /// For an object with these labels: pairs that are together, and pairs that are labelled, with
     /// the objects of each cluster.
-    pub(crate) fn company(&self, labels: &[Option<usize>]) -> (Vec<f64>, Vec<f64>) {
+    pub(crate) fn pairs_of(&self, labels: &[Option<usize>]) -> (Vec<f64>, Vec<f64>) {
         let (mut together, mut pairs) = (vec![0.0; self.k], vec![0.0; self.k]);
         for (u, label) in labels.iter().enumerate() {
             if let Some(l) = *label {
@@ -84,15 +84,15 @@ impl Support {
     }
 
     /// The mean over members of the largest Jaccard index between the cluster and one of theirs,
-    /// over the objects that both label; members that label none of it say nothing.
+    /// over the objects that both label; members that label none of it are left out.
     pub(crate) fn stability(&self, cluster: usize) -> Option<f64> {
-        let (mut sum, mut heard) = (0.0, 0usize);
+        let (mut sum, mut members) = (0.0, 0usize);
         for u in 0..self.members() {
             let all = self.labelled[u * self.k + cluster];
             if all == 0.0 {
                 continue;
             }
-            heard += 1;
+            members += 1;
             sum += (0..self.first[u + 1] - self.first[u])
                 .map(|l| {
                     let row = self.of_label(u, l);
@@ -100,6 +100,6 @@ impl Support {
                 })
                 .fold(0.0, f64::max);
         }
-        (heard > 0).then(|| sum / heard as f64)
+        (members > 0).then(|| sum / members as f64)
     }
 }

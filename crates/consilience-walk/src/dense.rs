@@ -1,4 +1,4 @@
-//! G = sum over t of P^t (P^t)' as a dense matrix, by two roads that agree.
+//! G = sum over t of P^t (P^t)' as a dense matrix, in two ways that agree.
 
 use consilience_core::{Error, Observer, Result};
 use consilience_num::eigen::symmetric_eigen;

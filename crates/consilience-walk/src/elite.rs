@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use consilience_core::{Error, MemoryBudget, Observer, Partition, Result};
-use consilience_graph::{CountRow, Microclusters};
+use consilience_core::{Error, MemoryBudget, Microclusters, Observer, Result};
+use consilience_graph::CountRow;
 use consilience_num::sparse::Csr;
 use rayon::prelude::*;
 
@@ -9,15 +9,14 @@ use rayon::prelude::*;
 /// walk.
 const BYTES_PER_LINK: usize = 64;
 
-/// The K-elite neighbour graph: only the links that one end counts among its K strongest.
+/// The K-elite neighbour graph: only the links that are among the K strongest of one of their ends.
 ///
 /// The threshold of a microcluster is its K-th largest co-association; a link stays where it
 /// reaches the threshold of either end, all ties included. Weak links between microclusters are
 /// more often chance than structure, and walks should not follow them.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Partition};
-/// use consilience_graph::Microclusters;
+/// use consilience_core::{Ensemble, Microclusters, Partition};
 /// use consilience_walk::EliteNeighbours;
 ///
 /// let ensemble = Ensemble::new(vec![
@@ -26,7 +25,7 @@ const BYTES_PER_LINK: usize = 64;
 ///     Partition::from_labels(&[0, 1, 1, 1])?,
 /// ])?;
 /// let microclusters = Microclusters::of(&ensemble)?;
-/// let elite = EliteNeighbours::of(&microclusters, 1, &())?;
+/// let elite = EliteNeighbours::of(&microclusters, 1)?;
 /// // 0-1 (2/3), 1-2 (2/3) and 2-3 (2/3) stay; 0-2 and 1-3 (1/3) reach no threshold.
 /// assert_eq!(elite.n_links(), 3);
 /// # Ok::<(), consilience_core::Error>(())
@@ -47,10 +46,22 @@ impl EliteNeighbours {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for K = 0,
-    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled),
     /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where ties keep so many links
     /// that walking on them would exceed the default memory budget.
-    pub fn of(microclusters: &Microclusters, k: usize, observer: &dyn Observer) -> Result<Self> {
+    pub fn of(microclusters: &Microclusters, k: usize) -> Result<Self> {
+        Self::of_observed(microclusters, k, &())
+    }
+
+    /// As [`EliteNeighbours::of`], with progress and cancellation.
+    ///
+    /// # Errors
+    /// As [`EliteNeighbours::of`];
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    pub fn of_observed(
+        microclusters: &Microclusters,
+        k: usize,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         Self::within(microclusters, k, MemoryBudget::default(), observer)
     }
 
@@ -65,7 +76,7 @@ impl EliteNeighbours {
             return Err(Error::invalid("0 elite neighbours; expected at least 1"));
         }
         let n = microclusters.n_nodes();
-        let complete = microclusters.rows().iter().all(Partition::is_complete);
+        let complete = microclusters.is_complete();
         // With few members ties are many: in the worst case every pair stays. The links are counted
         // as they come, before they fill the memory.
         let links = AtomicUsize::new(0);
@@ -76,12 +87,11 @@ impl EliteNeighbours {
         };
         let rows = if complete {
             let thresholds = each_row(microclusters, observer, |row, i| {
-                Ok(threshold_of_counts(&mut row.together, i, k))
+                Ok(threshold_of_counts(row.together(), i, k))
             })?;
             let members = microclusters.n_members() as f64;
             each_row(microclusters, observer, |row, i| {
-                row.together[i] = 0;
-                counted(links_of_counts(&row.together, &thresholds, i, members))
+                counted(links_of_counts(row.together(), &thresholds, i, members))
             })?
         } else {
             let thresholds =
@@ -135,13 +145,13 @@ fn each_row<T: Send>(
 /// The K-th largest count of a row, the diagonal apart; 0 where fewer than K are positive. With
 /// equal N everywhere, counts order as ratios do, and comparing small integers is many times
 /// faster.
-fn threshold_of_counts(counts: &mut [u16], i: usize, k: usize) -> u16 {
-    counts[i] = 0;
+fn threshold_of_counts(counts: &[u16], i: usize, k: usize) -> u16 {
     let reaching = |t: u16| -> usize {
-        counts
+        let all: usize = counts
             .chunks(1 << 15)
             .map(|c| usize::from(c.iter().map(|&c| u16::from(c >= t)).sum::<u16>()))
-            .sum()
+            .sum();
+        all - usize::from(counts[i] >= t)
     };
     // The largest t that at least k entries reach.
     let (mut low, mut high) = (0, counts.iter().fold(0, |m, &c| m.max(c)));
@@ -172,7 +182,7 @@ fn links_of_counts(counts: &[u16], thresholds: &[u16], i: usize, members: f64) -
             continue;
         }
         for (at, &c) in counts.iter().enumerate() {
-            if stays[at] != 0 {
+            if stays[at] != 0 && b * BLOCK + at != i {
                 links.push(((b * BLOCK + at) as u32, f64::from(c) / members));
             }
         }
@@ -181,8 +191,8 @@ fn links_of_counts(counts: &[u16], thresholds: &[u16], i: usize, members: f64) -
 }
 
 fn threshold_of_ratios(row: &CountRow, i: usize, k: usize) -> f64 {
-    let mut positive: Vec<f64> = (0..row.together.len())
-        .filter(|&j| j != i && row.together[j] > 0)
+    let mut positive: Vec<f64> = (0..row.together().len())
+        .filter(|&j| j != i && row.together()[j] > 0)
         .map(|j| row.ratio(j))
         .collect();
     if positive.len() < k {

@@ -1,7 +1,7 @@
 //! Random walks on the graph of microclusters.
 //!
-//! Keep only the strongest links of each microcluster ([`EliteNeighbours`]), let walkers loose on
-//! them ([`Transition`]), call two microclusters similar where their walkers see the same
+//! Keep only the strongest links of each microcluster ([`EliteNeighbours`]), start random walks on
+//! them ([`Transition`]), call two microclusters similar where their walks visit the same places
 //! ([`ProbabilityTrajectories`]), and cut that similarity by linkage ([`Pta`]) or as a bipartite
 //! graph ([`Ptgp`]):
 //!
@@ -21,10 +21,16 @@
 //! # Ok::<(), consilience_core::Error>(())
 //! ```
 //!
-//! All of it follows Huang, Lai, Wang, "Robust Ensemble Clustering Using Probability Trajectories",
-//! IEEE TKDE 28(5), 2016; each item names its equation and where we differ.
+//! These follow Huang, Lai, Wang, "Robust Ensemble Clustering Using Probability Trajectories", IEEE
+//! TKDE 28(5), 2016; each item names its equation and where we differ.
+//!
+//! [`Diffusion`] walks between microclusters and the clusters that hold them, for ensembles of any
+//! size; [`RandomWalker`] walks to the cores of clusters that are found first, and gives
+//! memberships too.
 
+mod bipartite;
 mod dense;
+mod diffusion;
 mod elite;
 mod parameters;
 mod pta;
@@ -36,9 +42,13 @@ mod reference;
 mod tests;
 mod thin;
 mod transition;
+mod walker;
 
+pub use bipartite::BipartiteGraph;
+pub use diffusion::Diffusion;
 pub use elite::EliteNeighbours;
 pub use pta::Pta;
-pub use ptgp::{BipartiteGraph, Ptgp};
-pub use pts::{ProbabilityTrajectories, Road};
+pub use ptgp::Ptgp;
+pub use pts::{ProbabilityTrajectories, PtsSolver};
 pub use transition::Transition;
+pub use walker::{RandomWalker, SoftRandomWalker};

@@ -9,7 +9,7 @@ pub(crate) struct WalkParameters {
 
 /// The published program's cap on both defaults.
 const CAP: usize = 20;
-/// Walks have long mixed by then; a bound keeps a slip of the keyboard from running for days.
+/// Walks have long mixed by then; larger values are refused as a mistake.
 const LONGEST: usize = 1000;
 
 impl WalkParameters {

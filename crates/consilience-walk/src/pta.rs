@@ -1,23 +1,23 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Fit, GraphPartitioner, MemoryBudget, Observer, Partition, Report,
-    Result, SimilarityGraph,
+    Clusters, MemoryBudget, Microclusters, Observer, Report, Result, Similarity, SimilarityGraph,
 };
-use consilience_graph::{
-    Agglomeration, CountRow, Cut, Dendrogram, LeafWeights, Linkage, Microclusters,
-};
-
+use consilience_graph::{CountRow, LeafWeights, Linked, linked_method};
 use rayon::prelude::*;
 
-use crate::ProbabilityTrajectories;
+use crate::{ProbabilityTrajectories, PtsSolver};
 
 /// Probability trajectory accumulation (PTA): linkage on the similarity of random walks.
 ///
-/// A good first choice: deterministic, no parameter needs tuning, and the tree can be cut anywhere.
+/// A good first choice: deterministic, no parameter needs tuning, and the tree ([`Hierarchy`]) can
+/// be cut anywhere.
+///
+/// [`Hierarchy`]: consilience_core::Hierarchy
+///
 /// The similarity is a dense matrix over microclusters; beyond some 20,000 of them use
 /// [`Ptgp`](crate::Ptgp).
 ///
 /// ```
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
+/// use consilience_core::{ConsensusFunction, Ensemble, Hierarchy, Partition};
 /// use consilience_walk::Pta;
 ///
 /// let ensemble = Ensemble::new(vec![
@@ -27,6 +27,10 @@ use crate::ProbabilityTrajectories;
 /// ])?;
 /// let consensus = Pta::new(2).consensus(&ensemble)?;
 /// assert_eq!(consensus.to_signed(), vec![0, 0, 0, 0, 1, 1, 1, 1]);
+///
+/// // The tree that is cut.
+/// let (nodes, tree) = Pta::new(2).dendrogram(&ensemble, &())?;
+/// assert_eq!((nodes.n_nodes(), tree.n_leaves()), (5, 5));
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
@@ -45,127 +49,88 @@ use crate::ProbabilityTrajectories;
 /// all similarities across are 0 and the published program joins pieces in order of their number;
 /// here those join first that the members put together most often.
 #[doc(alias = "PTA")]
-#[derive(Clone, Copy, Debug)]
-pub struct Pta {
-    cut: Cut,
-    linkage: Linkage,
-    similarity: ProbabilityTrajectories,
+#[derive(Clone, Debug)]
+pub struct Pta(Linked<RankedTrajectories>);
+
+impl Pta {
+    /// PTA with average linkage; the longest lifetime in the tree chooses the number of clusters
+    /// where it is not given.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        let similarity = RankedTrajectories::default();
+        Pta(Linked::new(similarity, clusters).leaf_weights(LeafWeights::Nodes))
+    }
+
+    /// K, the elite neighbours of a microcluster. Default `floor(sqrt(n~) / 2)` for n~
+    /// microclusters, from 1 to 20; at least 1.
+    #[doc(alias = "K")]
+    pub fn elite_neighbours(self, k: usize) -> Self {
+        self.with(|pts| pts.elite_neighbours(k))
+    }
+
+    /// T, the steps of a walk. Default `floor(sqrt(n~) / 2)` for n~ microclusters, from 1 to 20; 1
+    /// to 1000.
+    #[doc(alias = "T")]
+    pub fn walk_length(self, t: usize) -> Self {
+        self.with(|pts| pts.walk_length(t))
+    }
+
+    /// How the sum over the walks is computed. Default [`PtsSolver::Cheapest`].
+    pub fn solver(self, solver: PtsSolver) -> Self {
+        self.with(|pts| pts.solver(solver))
+    }
+
+    fn with(self, change: impl FnOnce(ProbabilityTrajectories) -> ProbabilityTrajectories) -> Self {
+        Pta(self.0.map_similarity(|s| RankedTrajectories(change(s.0))))
+    }
 }
+
+linked_method!(Pta, "pta");
 
 /// Weight of the co-association where PTS is 0: far below any similarity that a walk can produce,
 /// and nothing beside 1 in a height.
-const STRANGER: f64 = 1e-100;
+const UNCONNECTED: f64 = 1e-100;
 
-impl Pta {
-    /// PTA with average linkage into k clusters.
-    pub fn new(clusters: usize) -> Self {
-        Pta {
-            cut: Cut::Clusters(clusters),
-            linkage: Linkage::Average,
-            similarity: ProbabilityTrajectories::default(),
-        }
+/// PTS, with the pairs that no walk connects (similarity exactly 0) ranked below all others by
+/// their co-association: linkage has to join them in some order.
+#[derive(Clone, Copy, Debug, Default)]
+struct RankedTrajectories(ProbabilityTrajectories);
+
+impl RankedTrajectories {
+    fn memory_budget(self, budget: MemoryBudget) -> Self {
+        RankedTrajectories(self.0.memory_budget(budget))
+    }
+}
+
+impl Similarity for RankedTrajectories {
+    fn name(&self) -> &str {
+        self.0.name()
     }
 
-    /// PTA with average linkage; the longest lifetime in the dendrogram chooses the number of
-    /// clusters.
-    pub fn by_lifetime() -> Self {
-        Pta { cut: Cut::LongestLifetime, ..Self::new(1) }
+    fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
-    /// The linkage; average unless said otherwise.
-    pub fn linkage(mut self, linkage: Linkage) -> Self {
-        self.linkage = linkage;
-        self
-    }
-
-    /// K, the elite neighbours of a microcluster.
-    pub fn elite_neighbours(mut self, k: usize) -> Self {
-        self.similarity = self.similarity.elite_neighbours(k);
-        self
-    }
-
-    /// T, the steps of a walk.
-    pub fn walk_length(mut self, t: usize) -> Self {
-        self.similarity = self.similarity.walk_length(t);
-        self
-    }
-
-    /// How much memory the dense matrices may take.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.similarity = self.similarity.memory_budget(budget);
-        self
-    }
-
-    /// The whole tree, with the microclusters that are its leaves; heights are 1 - PTS.
-    ///
-    /// # Errors
-    /// As [`Pta`]; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no object is
-    /// labelled.
-    pub fn dendrogram(
+    fn between(
         &self,
-        ensemble: &Ensemble,
-        observer: &dyn Observer,
-    ) -> Result<(Microclusters, Dendrogram)> {
-        let microclusters = Microclusters::observed(ensemble, observer)?;
-        let graph = self.similarity(&microclusters, observer)?;
-        let tree = self.cutter().dendrogram(graph, observer)?;
-        Ok((microclusters, tree))
-    }
-
-    /// PTS, with the strangers (similarity exactly 0) ranked below everybody else by their
-    /// co-association: what the walks cannot tell, the members' votes may.
-    fn similarity(
-        &self,
-        microclusters: &Microclusters,
+        nodes: &Microclusters,
+        report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<SimilarityGraph> {
-        let graph = self.similarity.between(microclusters, observer)?;
-        let n = microclusters.n_nodes();
-        let scratch = CountRow::new(microclusters)?;
-        let (grouping, mut s) = graph.into_parts();
+        let (grouping, mut s) = self.0.between(nodes, report, observer)?.into_parts();
+        let scratch = CountRow::new(nodes)?;
+        let width = nodes.n_nodes().max(1);
         if let Some(entries) = s.as_slice_mut() {
-            entries.par_chunks_mut(n.max(1)).enumerate().for_each_init(
+            entries.par_chunks_mut(width).enumerate().for_each_init(
                 || scratch.clone(),
                 |counts, (i, row)| {
                     if row.contains(&0.0) {
-                        counts.fill(microclusters, i);
-                        for (j, s) in row.iter_mut().enumerate() {
-                            if *s == 0.0 {
-                                *s = STRANGER * counts.ratio(j);
-                            }
-                        }
+                        counts.fill(nodes, i);
+                        let unconnected = row.iter_mut().enumerate().filter(|(_, s)| **s == 0.0);
+                        unconnected.for_each(|(j, s)| *s = UNCONNECTED * counts.ratio(j));
                     }
                 },
             );
         }
         SimilarityGraph::new(grouping, s)
-    }
-
-    fn cutter(&self) -> Agglomeration {
-        Agglomeration::new(self.linkage, self.cut).weights(LeafWeights::Nodes)
-    }
-}
-
-impl ConsensusFunction for Pta {
-    type Output = Partition;
-
-    fn name(&self) -> &str {
-        "pta"
-    }
-
-    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
-        if let Cut::Clusters(k) = self.cut {
-            ensemble.check_clusters(k)?;
-        }
-        self.similarity.parameters.check()?;
-        let mut report = Report::default();
-        let microclusters =
-            report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
-        report.microclusters = Some(microclusters.n_nodes());
-        let graph = report.stage("similarity", || self.similarity(&microclusters, observer))?;
-        let fit = report.stage("partition", || self.cutter().fit(graph, observer))?;
-        report.status = fit.report.status;
-        report.notes.extend(fit.report.notes);
-        Ok(Fit::new(fit.output, report))
     }
 }

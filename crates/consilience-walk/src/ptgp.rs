@@ -1,13 +1,13 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Error, Fit, MemoryBudget, Observer, Partition, Report, Result,
-    Seed,
+    Clusters, Ensemble, Error, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition,
+    Report, Result, Seed, Similarity,
 };
-use consilience_graph::{Clusters, Microclusters, TransferCut};
+use consilience_graph::{ClusterIncidence, TransferCut};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
-use crate::ProbabilityTrajectories;
 use crate::thin::{self, Effort};
+use crate::{BipartiteGraph, ProbabilityTrajectories, PtsSolver};
 
 /// Up to this many microclusters the similarity is computed as a dense matrix.
 const DENSE: usize = 10_000;
@@ -18,8 +18,8 @@ const DENSE: usize = 10_000;
 /// As good as [`Pta`](crate::Pta) on average, and the one for very many microclusters: beyond
 /// 10,000 the similarity is used only in products, which are sparse, exact and linear in the links;
 /// the one approximation (the norms of long walks) comes with a statistical bound in the report.
-/// Fewer than k clusters come out where the walkers of fewer microclusters see anything different;
-/// the report says so.
+/// Fewer than k clusters come out where the walks distinguish fewer microclusters; the report says
+/// so.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition, Seed};
@@ -59,56 +59,67 @@ pub struct Ptgp {
 }
 
 impl Ptgp {
-    /// PTGP into k clusters.
-    pub fn new(clusters: usize) -> Self {
-        Self::with(Clusters::Fixed(clusters))
-    }
-
-    /// PTGP; the widest gap between eigenvalues chooses the number of clusters.
-    pub fn by_eigengap() -> Self {
-        Self::with(Clusters::Eigengap)
-    }
-
-    fn with(clusters: Clusters) -> Self {
+    /// PTGP; the widest gap between eigenvalues chooses the number of clusters where it is not
+    /// given.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        let clusters = clusters.into();
         Ptgp {
             clusters,
             similarity: ProbabilityTrajectories::default(),
-            cut: TransferCut::with(clusters),
+            cut: TransferCut::new(clusters),
             seed: Seed(0),
             dense_limit: DENSE,
             effort: Effort::default(),
         }
     }
 
-    /// K, the elite neighbours of a microcluster.
+    /// K, the elite neighbours of a microcluster. Default `floor(sqrt(n~) / 2)` for n~
+    /// microclusters, from 1 to 20; at least 1.
+    #[doc(alias = "K")]
     pub fn elite_neighbours(mut self, k: usize) -> Self {
         self.similarity = self.similarity.elite_neighbours(k);
         self
     }
 
-    /// T, the steps of a walk.
+    /// T, the steps of a walk. Default `floor(sqrt(n~) / 2)` for n~ microclusters, from 1 to 20; 1
+    /// to 1000.
+    #[doc(alias = "T")]
     pub fn walk_length(mut self, t: usize) -> Self {
         self.similarity = self.similarity.walk_length(t);
         self
     }
 
-    /// k-means starts on the embedding, of which the one of least inertia is kept; 3 unless said
-    /// otherwise.
+    /// How the dense similarity is computed. Default [`PtsSolver::Cheapest`].
+    pub fn solver(mut self, solver: PtsSolver) -> Self {
+        self.similarity = self.similarity.solver(solver);
+        self
+    }
+
+    /// k-means starts on the embedding, of which the one of least inertia is kept. Default 3; 1 to
+    /// 10,000.
     pub fn restarts(mut self, restarts: usize) -> Self {
         self.cut = self.cut.restarts(restarts);
         self
     }
 
-    /// Seed of the k-means starts, and of the norms of long walks on the thin road.
+    /// Seed of the k-means starts, and of the norms of long walks beyond the dense limit. Default
+    /// 0.
     pub fn seed(mut self, seed: Seed) -> Self {
         self.seed = seed;
         self.cut = self.cut.seed(seed);
         self
     }
 
-    /// How much memory the matrices may take.
+    /// How much memory the matrices may take. Default 8 GiB.
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.similarity = self.similarity.memory_budget(budget);
+        self
+    }
+
+    /// Up to how many microclusters the similarity is a dense matrix; beyond, it is used in
+    /// products only. Default 10,000; any number.
+    pub fn dense_limit(mut self, nodes: usize) -> Self {
+        self.dense_limit = nodes;
         self
     }
 
@@ -118,157 +129,82 @@ impl Ptgp {
     /// # Errors
     /// As [`Ptgp`]; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where there is no
     /// microcluster.
-    pub fn bipartite(
+    pub fn bipartite(&self, nodes: &Microclusters) -> Result<BipartiteGraph> {
+        self.bipartite_observed(nodes, &())
+    }
+
+    /// As [`Ptgp::bipartite`], with progress and cancellation.
+    ///
+    /// # Errors
+    /// As [`Ptgp::bipartite`]; [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    pub fn bipartite_observed(
         &self,
-        microclusters: &Microclusters,
+        nodes: &Microclusters,
         observer: &dyn Observer,
     ) -> Result<BipartiteGraph> {
         self.similarity.parameters.check()?;
-        let n = microclusters.n_nodes();
+        let n = nodes.n_nodes();
         if n == 0 {
             return Err(Error::empty("a bipartite graph of no microclusters"));
         }
-        let incidence = Incidence::new(microclusters);
-        self.similarity.budget.check_table("bipartite graph", n, incidence.clusters(), 16)?;
+        let incidence = ClusterIncidence::of(nodes);
+        self.similarity.budget.check_table("bipartite graph", n, incidence.n_clusters(), 16)?;
         if n <= self.dense_limit {
-            let graph = self.similarity.between(microclusters, observer)?;
-            let weights = incidence.times_dense(graph.weights());
+            let graph = self.similarity.between(nodes, &mut Report::default(), observer)?;
+            let weights = cluster_means(&incidence, graph.weights())?;
             return Ok(BipartiteGraph { weights, error_bound: None });
         }
         let length = self.similarity.parameters.resolve(n).1;
         self.similarity.budget.check_table("steps of the walks", n, thin::PANEL * length, 8)?;
-        thin::bipartite(
-            microclusters,
-            &incidence,
-            &self.similarity,
-            self.effort,
-            self.seed,
-            observer,
-        )
-    }
-
-    /// From how many microclusters on the similarity is used in products only; above 10,000 unless
-    /// said otherwise.
-    pub fn dense_limit(mut self, nodes: usize) -> Self {
-        self.dense_limit = nodes;
-        self
+        thin::bipartite(nodes, &incidence, &self.similarity, self.effort, self.seed, observer)
     }
 }
 
-impl ConsensusFunction for Ptgp {
+impl NodeConsensus for Ptgp {
     type Output = Partition;
 
     fn name(&self) -> &str {
         "ptgp"
     }
 
-    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
-        if let Clusters::Fixed(k) = self.clusters {
-            ensemble.check_clusters(k)?;
-        }
+    fn clusters(&self) -> Clusters {
+        self.clusters
+    }
+
+    fn check(&self, ensemble: &Ensemble) -> Result<()> {
         self.similarity.parameters.check()?;
-        self.cut.check(ensemble.n_objects())?;
-        let mut report = Report::default();
-        let microclusters =
-            report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
-        let n = microclusters.n_nodes();
-        report.microclusters = Some(n);
-        let clusters = if n == 0 {
-            observer.check()?;
-            Vec::new()
-        } else {
-            let graph = report.stage("similarity", || self.bipartite(&microclusters, observer))?;
-            report.error_bound = graph.error_bound;
-            let cut = match self.clusters {
-                Clusters::Fixed(k) if k > n => self.cut.clusters(Clusters::Fixed(n)),
-                _ => self.cut,
-            };
-            let fit =
-                report.stage("partition", || cut.partition(graph.weights.view(), observer))?;
-            report.status = fit.report.status;
-            report.iterations = fit.report.iterations;
-            report.objective = fit.report.objective;
-            fit.output
+        self.cut.check(ensemble.n_objects())
+    }
+
+    fn solve(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Vec<usize>> {
+        let graph = report.stage("similarity", || self.bipartite_observed(nodes, observer))?;
+        let cut = match self.clusters.fixed() {
+            Some(k) => self.cut.clusters(k.min(nodes.n_nodes())),
+            None => self.cut,
         };
-        let partition = microclusters.grouping().expand(&clusters)?;
-        if let Clusters::Fixed(k) = self.clusters {
-            report.expect_clusters(
-                k,
-                partition.n_clusters(),
-                "the ensemble distinguishes no more objects",
-            );
+        let found = report.stage("partition", || cut.fit(graph.weights.view(), observer))?;
+        report.adopt(found.report);
+        report.error_bound = graph.error_bound;
+        Ok(found.output)
+    }
+}
+
+/// The mean similarity of each microcluster to those in each cluster, `S B0 diag(1 / |C|)`.
+fn cluster_means(incidence: &ClusterIncidence, s: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
+    let (n, c) = (s.nrows(), incidence.n_clusters());
+    let mut b = vec![0.0; n * c];
+    b.par_chunks_mut(c).enumerate().for_each(|(i, out)| {
+        let row = s.row(i);
+        for (cluster, out) in out.iter_mut().enumerate() {
+            let rows = incidence.rows_of(cluster);
+            let sum = rows.iter().fold(0.0, |sum, &j| sum + row[j as usize]);
+            *out = sum / rows.len() as f64;
         }
-        Ok(Fit::new(partition, report))
-    }
-}
-
-/// The weights that [`Ptgp`] cuts, microclusters in rows and the clusters of all members in
-/// columns.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BipartiteGraph {
-    /// B = PTS B0 diag(1 / |C|): mean similarity of a microcluster to those in a cluster.
-    pub weights: Array2<f64>,
-    /// Relative error of the similarities behind it where they were not computed exactly: four
-    /// standard errors of the sampled norms, at the worst microcluster. A statistical bound, not a
-    /// proof.
-    pub error_bound: Option<f64>,
-}
-
-/// Which clusters of the ensemble each microcluster lies in, and how many microclusters each holds.
-pub(crate) struct Incidence {
-    /// Number of the cluster under each member (column by column), `NONE` where unlabelled.
-    columns: Vec<Vec<u32>>,
-    sizes: Vec<f64>,
-}
-
-impl Incidence {
-    pub(crate) const NONE: u32 = u32::MAX;
-
-    fn new(microclusters: &Microclusters) -> Self {
-        let mut sizes = Vec::new();
-        let columns = microclusters
-            .rows()
-            .iter()
-            .map(|member| {
-                let first = sizes.len() as u32;
-                sizes.extend(member.sizes().into_iter().map(|s| s as f64));
-                member.iter().map(|l| l.map_or(Self::NONE, |l| first + l as u32)).collect()
-            })
-            .collect();
-        Incidence { columns, sizes }
-    }
-
-    pub(crate) fn clusters(&self) -> usize {
-        self.sizes.len()
-    }
-
-    /// Microclusters in each cluster.
-    pub(crate) fn sizes(&self) -> &[f64] {
-        &self.sizes
-    }
-
-    /// Clusters of one microcluster.
-    pub(crate) fn of(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
-        self.columns.iter().map(move |c| c[node]).filter(|&c| c != Self::NONE).map(|c| c as usize)
-    }
-
-    /// B = S B0 diag(1 / |C|).
-    fn times_dense(&self, s: ArrayView2<'_, f64>) -> Array2<f64> {
-        let (n, c) = (s.nrows(), self.clusters());
-        let mut b = vec![0.0; n * c];
-        b.par_chunks_mut(c).enumerate().for_each(|(i, out)| {
-            let row = s.row(i);
-            for column in &self.columns {
-                for (&cluster, &w) in column.iter().zip(row) {
-                    if cluster != Self::NONE {
-                        out[cluster as usize] += w;
-                    }
-                }
-            }
-            for (o, size) in out.iter_mut().zip(&self.sizes) {
-                *o /= size;
-            }
-        });
-        Array2::from_shape_vec((n, c), b).unwrap_or_default()
-    }
+    });
+    Array2::from_shape_vec((n, c), b).map_err(|e| Error::shape(e.to_string()))
 }

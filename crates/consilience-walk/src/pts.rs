@@ -1,16 +1,16 @@
 use consilience_core::{
-    Error, MemoryBudget, Observer, Report, Result, Similarity, SimilarityGraph,
+    Error, MemoryBudget, Microclusters, Observer, Report, Result, Similarity, SimilarityGraph,
 };
-use consilience_graph::Microclusters;
 use ndarray::Array2;
 
 use crate::parameters::WalkParameters;
 use crate::{EliteNeighbours, Transition, dense};
 
-/// How the sum of squared walks is computed. Both roads give the same similarity.
+/// How the sum of squared walks is computed. All give the same similarity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Road {
-    /// Whichever costs less by its number of operations.
+#[non_exhaustive]
+pub enum PtsSolver {
+    /// Whichever takes fewer operations.
     #[default]
     Cheapest,
     /// 2 T products with the sparse transition matrix; every entry keeps its relative accuracy.
@@ -28,7 +28,7 @@ const EIGEN_COST: f64 = 60.0;
 /// Probability-trajectory similarity (PTS) of microclusters.
 ///
 /// Walkers start at every microcluster and take T steps along elite links; two microclusters are as
-/// similar as the cosine of what their walkers saw:
+/// similar as the cosine of the angle between their visiting probabilities:
 /// `PTS_ij = G_ij / sqrt(G_ii G_jj)` with `G = P P' + P^2 (P^2)' + ... + P^T (P^T)'`.
 ///
 /// Unlike co-association this knows indirect relations, and it is dense though the graph is sparse.
@@ -43,7 +43,7 @@ const EIGEN_COST: f64 = 60.0;
 ///     Partition::from_labels(&[0, 0, 1, 1, 2])?,
 /// ])?;
 /// let pts = ProbabilityTrajectories::default().walk_length(3);
-/// let graph = pts.similarity(&ensemble, &())?.output;
+/// let graph = pts.similarity(&ensemble)?;
 /// let s = graph.weights();
 /// assert_eq!(s[[0, 0]], 1.0);
 /// assert!(s[[0, 2]] > 0.0); // never together, yet related through microcluster 1
@@ -68,65 +68,43 @@ const EIGEN_COST: f64 = 60.0;
 pub struct ProbabilityTrajectories {
     pub(crate) parameters: WalkParameters,
     pub(crate) budget: MemoryBudget,
-    road: Road,
+    solver: PtsSolver,
 }
 
 impl ProbabilityTrajectories {
-    /// K, the elite neighbours of a microcluster.
+    /// K, the elite neighbours of a microcluster. Default `floor(sqrt(n~) / 2)` for n~
+    /// microclusters, from 1 to 20; at least 1.
+    #[doc(alias = "K")]
     pub fn elite_neighbours(mut self, k: usize) -> Self {
         self.parameters.elite_neighbours = Some(k);
         self
     }
 
-    /// T, the steps of a walk.
+    /// T, the steps of a walk. Default `floor(sqrt(n~) / 2)` for n~ microclusters, from 1 to 20; 1
+    /// to 1000.
+    #[doc(alias = "T")]
     pub fn walk_length(mut self, t: usize) -> Self {
         self.parameters.walk_length = Some(t);
         self
     }
 
-    /// How the sum over the walks is computed.
-    pub fn road(mut self, road: Road) -> Self {
-        self.road = road;
+    /// How the sum over the walks is computed. Default [`PtsSolver::Cheapest`].
+    pub fn solver(mut self, solver: PtsSolver) -> Self {
+        self.solver = solver;
         self
     }
 
-    /// How much memory the dense matrices may take.
+    /// How much memory the dense matrices may take. Default 8 GiB.
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self
     }
 
-    /// The similarity of given microclusters.
-    ///
-    /// # Errors
-    /// As [`ProbabilityTrajectories`].
-    pub fn between(
-        &self,
-        microclusters: &Microclusters,
-        observer: &dyn Observer,
-    ) -> Result<SimilarityGraph> {
-        self.parameters.check()?;
-        let n = microclusters.n_nodes();
-        self.budget.check_square("probability trajectories (PTGP needs no such table)", n, 16)?;
-        let (k, t) = self.parameters.resolve(n);
-        let elite = EliteNeighbours::within(microclusters, k, self.budget, observer)?;
-        let walk = Transition::new(&elite, microclusters);
-        let g = if self.by_products(walk.affinity().nnz(), n, t) {
-            dense::by_products(&walk.probabilities(), t, observer)?
-        } else {
-            dense::by_eigenpairs(&walk, t, observer)?
-        };
-        let s = dense::cosine(&g, n);
-        drop(g);
-        let s = Array2::from_shape_vec((n, n), s).map_err(|e| Error::shape(e.to_string()))?;
-        SimilarityGraph::new(microclusters.grouping().clone(), s)
-    }
-
     fn by_products(&self, nnz: usize, n: usize, length: usize) -> bool {
-        match self.road {
-            Road::Products => true,
-            Road::Eigenpairs => false,
-            Road::Cheapest => {
+        match self.solver {
+            PtsSolver::Products => true,
+            PtsSolver::Eigenpairs => false,
+            PtsSolver::Cheapest => {
                 let n = n as f64;
                 2.0 * length as f64 * nnz as f64 * n <= EIGEN_COST * n * n * n
             }
@@ -149,6 +127,20 @@ impl Similarity for ProbabilityTrajectories {
         _report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<SimilarityGraph> {
-        self.between(nodes, observer)
+        self.parameters.check()?;
+        let n = nodes.n_nodes();
+        self.budget.check_square("probability trajectories (PTGP needs no such table)", n, 16)?;
+        let (k, t) = self.parameters.resolve(n);
+        let elite = EliteNeighbours::within(nodes, k, self.budget, observer)?;
+        let walk = Transition::new(&elite, nodes);
+        let g = if self.by_products(walk.affinity().nnz(), n, t) {
+            dense::by_products(&walk.probabilities(), t, observer)?
+        } else {
+            dense::by_eigenpairs(&walk, t, observer)?
+        };
+        let s = dense::cosine(&g, n);
+        drop(g);
+        let s = Array2::from_shape_vec((n, n), s).map_err(|e| Error::shape(e.to_string()))?;
+        SimilarityGraph::new(nodes.grouping().clone(), s)
     }
 }

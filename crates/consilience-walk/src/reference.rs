@@ -1,4 +1,4 @@
-//! The paper, word for word, on dense arrays: shares nothing with the fast roads.
+//! The paper, word for word, on dense arrays: shares nothing with the fast solvers.
 
 use consilience_core::Ensemble;
 use ndarray::Array2;

@@ -1,12 +1,13 @@
-//! Fast equals naive, the two dense roads agree, and the thin road keeps its bound.
+//! Fast equals naive, the two dense solvers agree, and the sparse products keep their bound.
 
-use consilience_core::{ConsensusFunction, Ensemble, MemoryBudget, Partition, Seed, Similarity};
-use consilience_graph::Microclusters;
+use consilience_core::{
+    ConsensusFunction, Ensemble, MemoryBudget, Microclusters, Partition, Seed, Similarity,
+};
 use proptest::prelude::*;
 
 use crate::reference::Reference;
 use crate::thin::{Effort, squared_norms};
-use crate::{EliteNeighbours, ProbabilityTrajectories, Pta, Ptgp, Road, Transition, dense};
+use crate::{EliteNeighbours, ProbabilityTrajectories, Pta, Ptgp, PtsSolver, Transition, dense};
 
 /// Members that agree with planted blocks up to noise; `missing` leaves labels out.
 fn planted(
@@ -55,7 +56,7 @@ proptest! {
         let m = Microclusters::of(&e).unwrap();
         let nodes = m.n_nodes();
         prop_assert_eq!(nodes, reference.groups.len());
-        let elite = EliteNeighbours::of(&m, k, &()).unwrap();
+        let elite = EliteNeighbours::of(&m, k).unwrap();
         let walk = Transition::new(&elite, &m);
         let p = walk.probabilities();
         for i in 0..nodes {
@@ -72,13 +73,17 @@ proptest! {
                 prop_assert!(close(walk_row[j], reference.p[[i, j]], 1e-14, 0.0));
             }
         }
-        for (road, relative, absolute) in [(Road::Products, 1e-12, 0.0), (Road::Eigenpairs, 1e-9, 1e-9)] {
-            let pts = ProbabilityTrajectories::default().elite_neighbours(k).walk_length(t).road(road);
-            let graph = pts.similarity(&e, &()).unwrap().output;
+        let pts = ProbabilityTrajectories::default().elite_neighbours(k).walk_length(t);
+        for (solver, relative, absolute) in
+            [(PtsSolver::Products, 1e-12, 0.0), (PtsSolver::Eigenpairs, 1e-9, 1e-9)]
+        {
+            let pts = pts.solver(solver);
+            let graph = pts.similarity(&e).unwrap();
             for i in 0..nodes {
                 for j in 0..nodes {
                     let (fast, naive) = (graph.weights()[[i, j]], reference.pts[[i, j]]);
-                    prop_assert!(close(fast, naive, relative, absolute), "{:?} {} {}: {} {}", road, i, j, fast, naive);
+                    let same = close(fast, naive, relative, absolute);
+                    prop_assert!(same, "{:?} {} {}: {} {}", solver, i, j, fast, naive);
                 }
             }
         }
@@ -97,7 +102,7 @@ proptest! {
 fn long_walks_stay_within_the_bound_they_report() {
     let e = planted(5, 1200, 8, 12, 0.35, 0.0);
     let m = Microclusters::of(&e).unwrap();
-    let elite = EliteNeighbours::of(&m, 20, &()).unwrap();
+    let elite = EliteNeighbours::of(&m, 20).unwrap();
     let walk = Transition::new(&elite, &m);
     let exact = dense::by_products(&walk.probabilities(), 20, &()).unwrap();
     let n = m.n_nodes();
@@ -118,7 +123,7 @@ fn long_walks_stay_within_the_bound_they_report() {
 }
 
 #[test]
-fn the_thin_road_leads_to_the_same_partition() {
+fn sparse_products_lead_to_the_same_partition() {
     for (seed, missing) in [(1, 0.0), (2, 0.2)] {
         let e = planted(seed, 700, 8, 5, 0.3, missing);
         let dense = Ptgp::new(5).consensus(&e).unwrap();
@@ -132,7 +137,7 @@ fn the_thin_road_leads_to_the_same_partition() {
 fn links_beyond_the_budget_are_refused_while_they_are_counted() {
     let e = planted(3, 400, 2, 5, 0.5, 0.0);
     let m = Microclusters::of(&e).unwrap();
-    let links = EliteNeighbours::of(&m, 5, &()).unwrap().weights().nnz() as u64;
+    let links = EliteNeighbours::of(&m, 5).unwrap().weights().nnz() as u64;
     let within = |bytes| EliteNeighbours::within(&m, 5, MemoryBudget::bytes(bytes), &());
     assert!(within(64 * links).is_ok());
     let error = within(64 * links - 1).unwrap_err();
@@ -147,7 +152,7 @@ fn walks_out_of_range_are_refused() {
         ProbabilityTrajectories::default().walk_length(0),
         ProbabilityTrajectories::default().walk_length(1001),
     ] {
-        let error = pts.similarity(&e, &()).unwrap_err();
+        let error = pts.similarity(&e).unwrap_err();
         assert_eq!(error.kind(), consilience_core::ErrorKind::InvalidParameter);
     }
 }

@@ -7,15 +7,14 @@
 //! random probes measure what the eigenpairs miss, and the spread of that measurement bounds the
 //! error with high probability.
 
-use consilience_core::{Error, Observer, Result, Seed};
-use consilience_graph::Microclusters;
+use consilience_core::{Error, Microclusters, Observer, Result, Seed};
+use consilience_graph::ClusterIncidence;
 use consilience_num::eigen::{SymmetricOperator, TruncatedOptions, Which, truncated_eigen};
 use consilience_num::sparse::Csr;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use rayon::prelude::*;
 
 use crate::dense::geometric;
-use crate::ptgp::Incidence;
 use crate::{BipartiteGraph, EliteNeighbours, ProbabilityTrajectories, Transition};
 
 /// Columns of a panel: four cache lines per row, read for each link.
@@ -41,7 +40,7 @@ impl Default for Effort {
 /// The bipartite weights of PTGP.
 pub(crate) fn bipartite(
     microclusters: &Microclusters,
-    incidence: &Incidence,
+    incidence: &ClusterIncidence,
     similarity: &ProbabilityTrajectories,
     effort: Effort,
     seed: Seed,
@@ -71,20 +70,18 @@ fn by_labels(microclusters: &Microclusters) -> Vec<u32> {
     order
 }
 
-/// B = N G N B0 diag(1 / |C|), a panel of clusters at a time:
-/// `G X = P (Y_1 + P (Y_2 + ...))` with `Y_t = (P')^t X`.
+/// B = N G N B0 diag(1 / |C|), a panel of clusters at a time.
 fn products(
     walk: &Transition,
     length: usize,
     squares: &[f64],
-    incidence: &Incidence,
+    incidence: &ClusterIncidence,
     order: &[u32],
     observer: &dyn Observer,
 ) -> Result<Array2<f64>> {
-    let (n, c) = (walk.n_nodes(), incidence.clusters());
-    let degree = walk.degree();
-    let forward = walk.probabilities();
-    let backward = walk.affinity().map(|_, j, a| a / degree[j]);
+    let (n, c) = (walk.n_nodes(), incidence.n_clusters());
+    // Microclusters in each cluster.
+    let sizes: Vec<f64> = (0..c).map(|j| incidence.rows_of(j).len() as f64).collect();
     let scale: Vec<f64> =
         squares.iter().map(|&g| if g > 0.0 { g.sqrt().recip() } else { 0.0 }).collect();
     let mut place = vec![0; n];
@@ -92,52 +89,82 @@ fn products(
         place[node as usize] = i;
     }
     let mut b = vec![0.0; n * c];
-    let mut y = vec![vec![0.0; n * PANEL]; length];
-    let mut z = vec![0.0; n * PANEL];
-    let mut w = vec![0.0; n * PANEL];
+    let mut product = PanelProduct::new(walk, length);
     for left in (0..c).step_by(PANEL) {
         observer.check()?;
-        z.fill(0.0);
+        product.x.fill(0.0);
         for i in 0..n {
-            for cluster in incidence.of(order[i] as usize) {
+            for &cluster in incidence.clusters_of(order[i] as usize) {
+                let cluster = cluster as usize;
                 if (left..left + PANEL).contains(&cluster) {
-                    z[i * PANEL + cluster - left] = scale[i];
+                    product.x[i * PANEL + cluster - left] = scale[i];
                 }
             }
         }
-        for t in 0..length {
-            let (before, rest) = y.split_at_mut(t);
-            backward.multiply(before.last().unwrap_or(&z), &mut rest[0], PANEL);
-        }
-        z.copy_from_slice(&y[length - 1]);
-        for t in (0..length - 1).rev() {
-            forward.multiply(&z, &mut w, PANEL);
-            z.par_chunks_mut(1 << 14)
-                .zip(w.par_chunks(1 << 14))
-                .zip(y[t].par_chunks(1 << 14))
-                .for_each(|((z, w), y)| {
-                    for ((z, w), y) in z.iter_mut().zip(w).zip(y) {
-                        *z = w + y;
-                    }
-                });
-        }
-        forward.multiply(&z, &mut w, PANEL);
+        product.apply();
         let columns = PANEL.min(c - left);
         b.par_chunks_mut(c).enumerate().for_each(|(node, b)| {
             let i = place[node];
             for p in 0..columns {
-                b[left + p] = w[i * PANEL + p] * scale[i] / incidence.sizes()[left + p];
+                b[left + p] = product.out[i * PANEL + p] * scale[i] / sizes[left + p];
             }
         });
         observer.progress("similarity", left + columns, c);
     }
     for i in (0..n).filter(|&i| squares[i] == 0.0) {
         let node = order[i] as usize;
-        for cluster in incidence.of(node) {
-            b[node * c + cluster] = incidence.sizes()[cluster].recip();
+        for &cluster in incidence.clusters_of(node) {
+            b[node * c + cluster as usize] = sizes[cluster as usize].recip();
         }
     }
     Array2::from_shape_vec((n, c), b).map_err(|e| Error::shape(e.to_string()))
+}
+
+/// Products of G with panels: `G X = P (Y_1 + P (Y_2 + ...))` with `Y_t = (P')^t X`.
+struct PanelProduct {
+    forward: Csr,
+    backward: Csr,
+    /// Y_1, Y_2, ...
+    steps: Vec<Vec<f64>>,
+    /// X; changed by the product.
+    x: Vec<f64>,
+    out: Vec<f64>,
+}
+
+impl PanelProduct {
+    fn new(walk: &Transition, length: usize) -> Self {
+        let (n, degree) = (walk.n_nodes(), walk.degree());
+        PanelProduct {
+            forward: walk.probabilities(),
+            backward: walk.affinity().map(|_, j, a| a / degree[j]),
+            steps: vec![vec![0.0; n * PANEL]; length],
+            x: vec![0.0; n * PANEL],
+            out: vec![0.0; n * PANEL],
+        }
+    }
+
+    /// G X.
+    fn apply(&mut self) {
+        let PanelProduct { forward, backward, steps, x, out } = self;
+        let length = steps.len();
+        for t in 0..length {
+            let (before, rest) = steps.split_at_mut(t);
+            backward.multiply(before.last().unwrap_or(&*x), &mut rest[0], PANEL);
+        }
+        x.copy_from_slice(&steps[length - 1]);
+        for t in (0..length - 1).rev() {
+            forward.multiply(x, out, PANEL);
+            x.par_chunks_mut(1 << 14)
+                .zip(out.par_chunks(1 << 14))
+                .zip(steps[t].par_chunks(1 << 14))
+                .for_each(|((x, w), y)| {
+                    for ((x, w), y) in x.iter_mut().zip(w).zip(y) {
+                        *x = w + y;
+                    }
+                });
+        }
+        forward.multiply(x, out, PANEL);
+    }
 }
 
 /// The diagonal of G, 0 for isolated microclusters, and a bound on its relative error.
@@ -230,8 +257,8 @@ fn step(p: &Csr, from: &mut Vec<(u32, f64)>, reached: &mut [f64], at: &mut Vec<u
     }
 }
 
-/// Of the long walks from one microcluster: the squared norm that the eigenpairs carry, and what
-/// the probes say is to be added, as a sum over them and a sum of squares.
+/// Of the long walks from one microcluster: the squared norm in the eigenpairs, and what is missing
+/// there by the probes, as a sum over them and a sum of squares.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tail {
     captured: f64,
@@ -255,6 +282,7 @@ impl SymmetricOperator for Symmetric {
     }
 }
 
+/// The walks longer than `after` steps.
 fn long_walks(
     walk: &Transition,
     p: &Csr,
@@ -264,50 +292,87 @@ fn long_walks(
     seed: Seed,
     observer: &dyn Observer,
 ) -> Result<Vec<Tail>> {
-    let n = walk.n_nodes();
-    let root: Vec<f64> = walk.degree().iter().map(|d| d.sqrt()).collect();
-    let inverse: Vec<f64> = root.iter().map(|&r| if r > 0.0 { r.recip() } else { 0.0 }).collect();
-    observer.check()?;
-    // Pairs that did not converge only leave more for the probes to measure.
-    let options = TruncatedOptions {
-        count: effort.rank.min(n),
-        tolerance: 1e-4,
-        max_iterations: 40,
-        seed: seed.derive("walk eigenpairs", 0).0,
-        which: Which::LargestMagnitude,
-        ..Default::default()
-    };
-    let symmetric = Symmetric(walk.affinity().map(|i, j, a| a * inverse[i] * inverse[j]));
-    let eigen = truncated_eigen(&symmetric, &options);
-    drop(symmetric);
-    observer.check()?;
-    let (u, values) = (&eigen.vectors, &eigen.values);
-    let mut weighted = u.clone();
-    for (mut row, &r) in weighted.rows_mut().into_iter().zip(&root) {
-        row *= r;
-    }
-    // The approximate row of P^t is D_i^-1/2 U_i L^t U' D^1/2; its squared norms sum to a quadratic
-    // form.
-    let mut core = weighted.t().dot(&weighted);
-    for ((a, b), c) in core.indexed_iter_mut() {
-        let x = values[a] * values[b];
-        *c *= geometric(x, length) - geometric(x, after);
-    }
-    let mut tail: Vec<Tail> = (0..n)
-        .into_par_iter()
-        .map(|i| {
-            let row = u.row(i);
-            let captured = row.dot(&core.dot(&row)) * inverse[i] * inverse[i];
-            Tail { captured: captured.max(0.0), ..Tail::default() }
-        })
+    let pairs = LeadingPairs::new(walk, effort.rank, seed, observer)?;
+    let mut tail: Vec<Tail> = pairs
+        .captured(after, length)
+        .into_iter()
+        .map(|captured| Tail { captured, ..Tail::default() })
         .collect();
-    // Probes, a panel at a time: x = P^t w exactly, and a = its part in the eigenpairs.
     for panel in 0..effort.probes / PANEL {
         let mut stream = seed.derive("walk probes", panel as u64).stream();
-        let mut x: Vec<f64> = (0..n * PANEL).map(|_| stream.normal()).collect();
+        let probes: Vec<f64> = (0..walk.n_nodes() * PANEL).map(|_| stream.normal()).collect();
+        let missing = pairs.missing(p, probes, after, length, observer)?;
+        for (tail, missing) in tail.iter_mut().zip(missing.chunks(PANEL)) {
+            tail.sum += missing.iter().sum::<f64>();
+            tail.sum_of_squares += missing.iter().map(|m| m * m).sum::<f64>();
+        }
+    }
+    Ok(tail)
+}
+
+/// Leading eigenpairs of D^-1/2 A D^-1/2.
+struct LeadingPairs {
+    u: Array2<f64>,
+    values: Vec<f64>,
+    /// D^1/2 U.
+    weighted: Array2<f64>,
+    /// D^-1/2.
+    inverse: Vec<f64>,
+}
+
+impl LeadingPairs {
+    fn new(walk: &Transition, rank: usize, seed: Seed, observer: &dyn Observer) -> Result<Self> {
+        let root: Vec<f64> = walk.degree().iter().map(|d| d.sqrt()).collect();
+        let inverse: Vec<f64> =
+            root.iter().map(|&r| if r > 0.0 { r.recip() } else { 0.0 }).collect();
+        observer.check()?;
+        // Pairs that did not converge only leave more for the probes to measure.
+        let options = TruncatedOptions::new(rank.min(walk.n_nodes()))
+            .tolerance(1e-4)
+            .max_iterations(40)
+            .seed(seed.derive("walk eigenpairs", 0))
+            .which(Which::LargestMagnitude);
+        let symmetric = Symmetric(walk.affinity().map(|i, j, a| a * inverse[i] * inverse[j]));
+        let eigen = truncated_eigen(&symmetric, &options);
+        observer.check()?;
+        let mut weighted = eigen.vectors.clone();
+        for (mut row, &r) in weighted.rows_mut().into_iter().zip(&root) {
+            row *= r;
+        }
+        Ok(LeadingPairs { u: eigen.vectors, values: eigen.values, weighted, inverse })
+    }
+
+    /// The squared norm of the walks from each microcluster that the pairs have. The approximate
+    /// row of P^t is D_i^-1/2 U_i L^t U' D^1/2; its squared norms sum to a quadratic form.
+    fn captured(&self, after: usize, length: usize) -> Vec<f64> {
+        let mut core = self.weighted.t().dot(&self.weighted);
+        for ((a, b), c) in core.indexed_iter_mut() {
+            let x = self.values[a] * self.values[b];
+            *c *= geometric(x, length) - geometric(x, after);
+        }
+        let of_row = |i: usize| {
+            let row = self.u.row(i);
+            let captured = row.dot(&core.dot(&row)) * self.inverse[i] * self.inverse[i];
+            captured.max(0.0)
+        };
+        (0..self.inverse.len()).into_par_iter().map(of_row).collect()
+    }
+
+    /// What the pairs miss of the squared norms, by a panel of probes w: the squares of P^t w,
+    /// which is exact, less those of its part in the pairs.
+    fn missing(
+        &self,
+        p: &Csr,
+        probes: Vec<f64>,
+        after: usize,
+        length: usize,
+        observer: &dyn Observer,
+    ) -> Result<Vec<f64>> {
+        let n = self.inverse.len();
+        let mut x = probes;
         let probes =
             ArrayView2::from_shape((n, PANEL), &x).map_err(|e| Error::shape(e.to_string()))?;
-        let spectrum = weighted.t().dot(&probes);
+        let spectrum = self.weighted.t().dot(&probes);
         let mut y = vec![0.0; n * PANEL];
         let mut missing = vec![0.0; n * PANEL];
         for t in 1..=length {
@@ -318,14 +383,14 @@ fn long_walks(
                 continue;
             }
             let mut powered = spectrum.clone();
-            for (mut row, &l) in powered.rows_mut().into_iter().zip(values) {
+            for (mut row, &l) in powered.rows_mut().into_iter().zip(&self.values) {
                 row *= l.powi(t as i32);
             }
             let rows = missing.par_chunks_mut(PANEL).zip(x.par_chunks(PANEL)).enumerate();
             rows.with_min_len(256).for_each(|(i, (missing, x))| {
                 let mut a = [0.0; PANEL];
                 for (q, s) in powered.rows().into_iter().enumerate() {
-                    let f = u[[i, q]] * inverse[i];
+                    let f = self.u[[i, q]] * self.inverse[i];
                     for (a, &s) in a.iter_mut().zip(s) {
                         *a += f * s;
                     }
@@ -335,10 +400,6 @@ fn long_walks(
                 }
             });
         }
-        for (tail, missing) in tail.iter_mut().zip(missing.chunks(PANEL)) {
-            tail.sum += missing.iter().sum::<f64>();
-            tail.sum_of_squares += missing.iter().map(|m| m * m).sum::<f64>();
-        }
+        Ok(missing)
     }
-    Ok(tail)
 }

@@ -1,4 +1,4 @@
-use consilience_graph::Microclusters;
+use consilience_core::Microclusters;
 use consilience_num::sparse::Csr;
 
 use crate::EliteNeighbours;
@@ -55,5 +55,35 @@ impl Transition {
     /// P = D^-1 A: rows sum to 1, or are empty.
     pub fn probabilities(&self) -> Csr {
         self.affinity.map(|i, _, a| a / self.degree[i])
+    }
+
+    /// P as a matrix of the crate sprs, in compressed rows.
+    ///
+    /// ```
+    /// use consilience_core::{Ensemble, Microclusters, Partition};
+    /// use consilience_walk::{EliteNeighbours, Transition};
+    ///
+    /// let ensemble = Ensemble::new(vec![
+    ///     Partition::from_labels(&[0, 0, 0, 1])?,
+    ///     Partition::from_labels(&[0, 0, 1, 1])?,
+    /// ])?;
+    /// let nodes = Microclusters::of(&ensemble)?;
+    /// let walk = Transition::new(&EliteNeighbours::of(&nodes, 1)?, &nodes);
+    /// let p = walk.to_sprs();
+    /// assert_eq!((p.rows(), p.nnz()), (3, 4));
+    /// assert_eq!(p.get(1, 0), Some(&(2.0 / 3.0))); // two objects of three to step to
+    /// # Ok::<(), consilience_core::Error>(())
+    /// ```
+    #[doc(alias = "sparse matrix")]
+    pub fn to_sprs(&self) -> sprs::CsMat<f64> {
+        let (p, n) = (self.probabilities(), self.n_nodes());
+        let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for i in 0..n {
+            let row = p.row(i);
+            columns.extend(row.0.iter().map(|&j| j as usize));
+            values.extend_from_slice(row.1);
+            starts.push(columns.len());
+        }
+        sprs::CsMat::new((n, n), starts, columns, values)
     }
 }

@@ -219,7 +219,7 @@ fn numbers(worlds: &[World]) -> Result<()> {
             continue;
         }
         seen.push(&world.group);
-        let found = ClusterNumber::new().choose(&world.ensemble, &())?;
+        let found = ClusterNumber::new().choose(&world.ensemble)?;
         let cells: Vec<String> = found
             .criteria
             .iter()

@@ -11,7 +11,9 @@ use std::time::Instant;
 
 use consilience::ndarray::{Ix1, OwnedRepr};
 use consilience::scores::{Normalizer, adjusted_rand, normalized_mutual_information, pair_f};
-use consilience::{Answers, CrowdClustering, CrowdMethod, Grouped, Partition, Seed, WorkerBlocks};
+use consilience::{
+    Answers, BlockModel, CrowdClustering, CrowdMethod, GroupAnswer, Partition, Seed,
+};
 use ndarray_npy::NpzReader;
 
 const SETS: [&str; 9] = [
@@ -54,8 +56,8 @@ fn read(name: &str) -> Result<(Answers, Partition), Box<dyn Error>> {
     let (worker, task, item, group) =
         (column("worker")?, column("task")?, column("item")?, column("group")?);
     let truth = Partition::from_labels(&column("y")?)?;
-    let rows: Vec<Grouped> = (0..worker.len())
-        .map(|r| Grouped {
+    let rows: Vec<GroupAnswer> = (0..worker.len())
+        .map(|r| GroupAnswer {
             worker: worker[r] as usize,
             task: task[r] as usize,
             item: item[r] as usize,
@@ -78,7 +80,7 @@ fn planted(
     for worker in 0..workers {
         for item in stream.sample(n, size) {
             let group = if stream.uniform() < wrong { stream.below(k) } else { item % k };
-            rows.push(Grouped { worker, task: 0, item, group });
+            rows.push(GroupAnswer { worker, task: 0, item, group });
         }
     }
     Ok((Answers::from_groupings(n, &rows)?, Partition::from_fn(n, |i| Some((i % k) as u64))?))
@@ -122,7 +124,7 @@ fn hard(hard: Hard, size: usize, per_object: usize) -> consilience::Result<(Answ
                 };
                 let lost = blind || stream.uniform() < wrong;
                 let group = if lost { stream.below(K) } else { seen };
-                rows.push(Grouped { worker, task, item, group });
+                rows.push(GroupAnswer { worker, task, item, group });
             }
         }
     }
@@ -188,7 +190,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let start = Instant::now();
             let fit = CrowdClustering::new(k)
                 .method(method)
-                .second_answer(method == CrowdMethod::Auto)
+                .alternative(method == CrowdMethod::Auto)
                 .fit(&answers, &())?;
             println!(
                 "  {:12} {:.3}  ARI {:.3}  F1 {:.3}  {:6.2} s  {} ({}) {:?} {:?} {} workers named, second answer {}",
@@ -202,19 +204,19 @@ fn main() -> Result<(), Box<dyn Error>> {
                 fit.report.objective,
                 fit.output.held_out,
                 fit.output.spammers().count(),
-                fit.output.second.as_ref().map_or(0.0, |s| s.significance),
+                fit.output.alternative.as_ref().map_or(0.0, |s| s.significance),
             );
         }
         if k > MOST_CLUSTERS {
             continue;
         }
-        let blocks = WorkerBlocks::new(k).rates_between_clusters(false);
+        let blocks = BlockModel::new(k).rates_between_clusters(false);
         for (name, blocks) in [("by cluster", blocks), ("one rate", blocks.rates_by_cluster(false))]
         {
             let plain = CrowdClustering::new(k)
                 .method(CrowdMethod::Block)
-                .blocks(blocks)
-                .second_answer(false)
+                .block_model(blocks)
+                .alternative(false)
                 .fit(&answers, &())?;
             println!("  {name:12} {:.3}", nmi(&plain.output.partition)?);
         }

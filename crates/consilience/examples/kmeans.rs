@@ -6,14 +6,17 @@ use consilience::ndarray::{Array2, ArrayView2};
 use consilience::num::Float;
 use consilience::num::kmeans::{KMeansOptions, from_centres};
 
-fn time<F: Float>(name: &str, x: ArrayView2<'_, F>, start: ArrayView2<'_, F>) {
-    let mut options = KMeansOptions::new(start.nrows());
-    options.max_iterations = 10;
+fn time<F: Float>(
+    name: &str,
+    x: ArrayView2<'_, F>,
+    start: ArrayView2<'_, F>,
+) -> consilience::Result<()> {
+    let options = KMeansOptions::new(start.nrows()).max_iterations(10);
     let mut seconds = Vec::new();
     let mut last = (0, 0.0);
     for _ in 0..9 {
         let begin = Instant::now();
-        let fit = from_centres(x, None, start, &options, &mut |_| true);
+        let fit = from_centres(x, None, start, &options, &())?;
         seconds.push(begin.elapsed().as_secs_f64());
         last = (fit.iterations, fit.inertia);
     }
@@ -22,6 +25,7 @@ fn time<F: Float>(name: &str, x: ArrayView2<'_, F>, start: ArrayView2<'_, F>) {
         "consilience {name}: {:.4} s, {} iterations, inertia {:.6}",
         seconds[4], last.0, last.1
     );
+    Ok(())
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -31,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let x: Array2<f64> = ndarray_npy::read_npy(format!("{folder}/x.npy"))?;
     let start: Array2<f64> = ndarray_npy::read_npy(format!("{folder}/start.npy"))?;
-    time("f64", x.view(), start.view());
-    time("f32", x.mapv(|v| v as f32).view(), start.mapv(|v| v as f32).view());
+    time("f64", x.view(), start.view())?;
+    time("f32", x.mapv(|v| v as f32).view(), start.mapv(|v| v as f32).view())?;
     Ok(())
 }

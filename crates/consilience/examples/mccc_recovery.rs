@@ -11,7 +11,7 @@ use std::error::Error;
 use std::time::Instant;
 
 use consilience::ndarray::Array2;
-use consilience::{Basis, Constraints, Link, Mccc, Partition, Seed, scores};
+use consilience::{Basis, Constraints, Link, Mccc, Partition, Seed, SideInformation, scores};
 use plotters::prelude::*;
 
 const CLUSTERS: usize = 5;
@@ -50,16 +50,16 @@ impl World {
 
     /// Whether that many constraints recover all clusters, and the seconds it took.
     fn recovers(&self, count: usize) -> (bool, f64) {
-        let known = self.constraints(count);
+        let known = SideInformation::from_constraints(&self.constraints(count));
         let start = Instant::now();
         let found = Mccc::new(CLUSTERS)
             .basis(Basis::Singular)
-            .fit(self.x.view().into(), &known, &())
+            .fit_completed(self.x.view(), &known, &())
             .unwrap();
         let seconds = start.elapsed().as_secs_f64();
         // Plain spectral clustering, the answer to too few constraints, does not count.
         let completed = found.report.objective.is_some();
-        let ari = scores::adjusted_rand(&found.output.partition, &self.truth).unwrap();
+        let ari = scores::adjusted_rand(&found.output.clustering.partition, &self.truth).unwrap();
         (completed && ari == 1.0, seconds)
     }
 

@@ -11,7 +11,7 @@ use std::time::Instant;
 use consilience::ndarray::{Array1, Array2, Axis, Ix1, Ix2, OwnedRepr};
 use consilience::{
     Basis, CompletedClustering, CompletionSolver, Constraints, Fit, Link, LossWeight, Mccc,
-    Partition, Rdml, Result, SampleSimilarity, Seed, scores,
+    Partition, Rdml, Result, SampleSimilarity, Seed, SideInformation, scores,
 };
 use ndarray_npy::NpzReader;
 
@@ -68,22 +68,22 @@ fn constraints(truth: &Partition, pairs: usize, seed: u64) -> Constraints {
     out
 }
 
-type Method = Box<dyn Fn(&Array2<f64>, &Constraints, Seed) -> Result<Fit<CompletedClustering>>>;
+type Method = Box<dyn Fn(&Array2<f64>, &SideInformation, Seed) -> Result<Fit<CompletedClustering>>>;
 
 fn methods(k: usize) -> Vec<(&'static str, Method)> {
     let mccc = |change: fn(Mccc) -> Mccc| -> Method {
-        Box::new(move |x, c, seed| change(Mccc::new(k)).seed(seed).fit(x.view().into(), c, &()))
+        Box::new(move |x, c, seed| change(Mccc::new(k)).seed(seed).fit_completed(x.view(), c, &()))
     };
     let rdml = |smoothing: f64| -> Method {
         Box::new(move |x, c, seed| {
-            Rdml::new(k).smoothing(smoothing).seed(seed).fit_constraints(x.view().into(), c, &())
+            Rdml::new(k).smoothing(smoothing).seed(seed).fit_completed(x.view(), c, &())
         })
     };
     vec![
         ("mccc", mccc(|m| m)),
         ("singular", mccc(|m| m.basis(Basis::Singular))),
         ("neighbours", mccc(|m| m.basis(Basis::Neighbours))),
-        ("standardised", mccc(|m| m.basis(Basis::StandardisedNeighbours))),
+        ("standardised", mccc(|m| m.basis(Basis::StandardizedNeighbours))),
         ("free", mccc(|m| m.semidefinite(false))),
         (
             "thesis",
@@ -105,14 +105,21 @@ fn methods(k: usize) -> Vec<(&'static str, Method)> {
 
 /// RDML from 300 objects whose similarity is completed without a mistake; how many pairs are known
 /// plays no part.
-fn sample(x: &Array2<f64>, known: &Constraints, seed: Seed) -> Result<Fit<CompletedClustering>> {
+fn sample(
+    x: &Array2<f64>,
+    known: &SideInformation,
+    seed: Seed,
+) -> Result<Fit<CompletedClustering>> {
     let truth = TRUTH.with(|t| t.borrow().clone()).unwrap();
-    let rows = seed.derive("sample", known.len() as u64).stream().sample(x.nrows(), 300);
+    let rows = seed
+        .derive("sample", known.stated().map_or(0, |pairs| pairs.len()) as u64)
+        .stream()
+        .sample(x.nrows(), 300);
     let factors = Array2::from_shape_fn((rows.len(), truth.n_clusters()), |(a, c)| {
         f64::from(u8::from(truth.label(rows[a]) == Some(c)))
     });
     let given = SampleSimilarity::Factors(factors.view());
-    Rdml::new(truth.n_clusters()).seed(seed).fit(x.view().into(), &rows, given, &())
+    Rdml::new(truth.n_clusters()).seed(seed).fit_sample(x.view(), &rows, given, &())
 }
 
 thread_local! {
@@ -151,10 +158,11 @@ fn main() {
                 let (mut nmi, mut seconds) = (0.0, 0.0);
                 for seed in 0..seeds {
                     let known = constraints(&truth, pairs, seed);
+                    let known = SideInformation::from_constraints(&known);
                     let start = Instant::now();
                     let found = method(&x, &known, Seed(seed)).unwrap();
                     seconds += start.elapsed().as_secs_f64() / seeds as f64;
-                    let partition = &found.output.partition;
+                    let partition = &found.output.clustering.partition;
                     nmi += scores::normalized_mutual_information(
                         partition,
                         &truth,
@@ -168,7 +176,7 @@ fn main() {
                             "{set} {pairs} {name} {seed}: {:?} {} iterations, rank {}, {:?} {:?}",
                             r.status,
                             r.iterations,
-                            found.output.rank(),
+                            found.output.similarity.rank(),
                             r.stages,
                             r.notes
                         );

@@ -39,7 +39,7 @@ impl SymmetricOperator for Rings {
 
 fn main() {
     let graph = Rings::new(20, 30);
-    let top = truncated_eigen(&graph, &TruncatedOptions { count: 22, ..Default::default() });
+    let top = truncated_eigen(&graph, &TruncatedOptions::new(22));
     for (value, residual) in top.values.iter().zip(&top.residuals).skip(16) {
         println!("{value:.12}  |A v - lambda v| = {residual:.1e}");
     }

@@ -75,9 +75,9 @@ fn kdd(n: usize, members: usize, pairs: f64) {
         let pcc = Pcc::new(3).solver(solver).restarts(1).pairs(Pairs::Sampled { share });
         let pcc = if l2 { pcc.divergence(SquaredEuclidean) } else { pcc };
         let m = Microclusters::of(&ensemble).unwrap();
-        let evidence = PairEvidence::sampled(&m, share, Seed(0), Default::default(), &()).unwrap();
+        let evidence = PairEvidence::sampled(&m, share, Seed(0), Default::default()).unwrap();
         let cpu = busy();
-        pcc.solve(&evidence, &()).unwrap();
+        pcc.fit_evidence(&evidence, &()).unwrap();
         let cpu = busy() - cpu;
         drop((m, evidence));
         let fit = pcc.fit(&ensemble, &()).unwrap();
@@ -111,13 +111,13 @@ fn microclusters() {
     let ensemble = Ensemble::new(members).unwrap();
     let m = Microclusters::of(&ensemble).unwrap();
     let start = Instant::now();
-    let evidence = PairEvidence::all(&m, Default::default(), &()).unwrap();
+    let evidence = PairEvidence::all(&m, Default::default()).unwrap();
     println!("counts of {} microclusters: {:.3} s", m.n_nodes(), start.elapsed().as_secs_f64());
     for (name, l2) in [("l2", true), ("KL", false)] {
         let pcc = Pcc::new(10).restarts(1).tolerance(1e-4);
         let pcc = if l2 { pcc.divergence(SquaredEuclidean) } else { pcc };
         let (start, cpu) = (Instant::now(), busy());
-        let fit = pcc.solve(&evidence, &()).unwrap();
+        let fit = pcc.fit_evidence(&evidence, &()).unwrap();
         println!(
             "{name}: {:.3} s ({:.2} s of processor time), {} sweeps, gap {:.1e}, objective {:.6e}",
             start.elapsed().as_secs_f64(),

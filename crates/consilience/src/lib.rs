@@ -5,16 +5,27 @@ pub use consilience_bregman::{
     SquaredEuclidean, Start, centroids, check_divergence, cluster_relations, surviving_clusters,
 };
 pub use consilience_completion::{
-    AnswerCounts, Answers, Basis, Blocks, CompletedClustering, Completion, CompletionSolver,
-    CrowdClustering, CrowdMethod, CrowdResult, EcmcAl, Grouped, Keyword, LossWeight, Mccc,
-    ObservedPairs, PairAnswer, Penalty, PenaltyChoice, Question, Rdml, RobustCompletion,
-    SampleSimilarity, SecondAnswer, WorkerBlocks, WorkerRates,
+    Basis, CompletedClustering, CompletedCoAssociation, CompletedPartition, CompletedSimilarity,
+    Completion, CompletionSolver, EcmcAl, LossWeight, Mccc, ObservedPairs, Penalty, Rdml,
+    RobustCompletion, SampleSimilarity, Thresholds,
+};
+pub use consilience_consensus::{
+    ApproximateSimRank, Ballots, ConnectedTriples, Cspa, EcpcsHc, EcpcsMc, EnhancedCoAssociation,
+    EvidenceAccumulation, GpMgla, Hbgf, Hgpa, LeastSquares, LinkBased, LinkSimilarity,
+    LocallyWeighted, Lwea, Lwgp, Mcla, MixtureModel, Qmi, SimRank, SoftMixtureModel, USenc, Voting,
+    Weac, WeightedCoAssociation, propagated_cluster_similarity,
 };
 pub use consilience_core::{
-    BaseClusterer, ConsensusFunction, Constraints, Ensemble, Error, ErrorKind, Features, Fit,
-    GraphPartitioner, Grouping, LabelInt, LabelSlice, Link, Linkage, Memberships, MemoryBudget,
+    BaseClusterer, Clusters, ConsensusFunction, Constraints, Dendrogram, Ensemble, Error,
+    ErrorKind, Features, Fit, GraphPartitioner, Grouping, Hierarchy, LabelInt, LabelSlice, Link,
+    Linkage, Memberships, MemoryBudget, Merge, Microclusters, NodeConsensus, NodeMemberships,
     Observer, Pair, Partition, RawLabel, Report, Result, Seed, Similarity, SimilarityGraph, Status,
     Stream, check_symmetric, scores, with_labels,
+};
+pub use consilience_crowd::{
+    AlternativeClustering, AnswerCounts, Answers, BlockModel, BlockModelResult, CrowdClustering,
+    CrowdMethod, CrowdRates, CrowdResult, GroupAnswer, KeywordAnswer, PairAnswer, PairCount,
+    PenaltyChoice, Question, WorkerRates,
 };
 pub use consilience_follow::{
     ConsensusEmbedding, ConsensusMetric, CrossValidation, Embedding, GrownMembers, LinkEvidence,
@@ -27,13 +38,9 @@ pub use consilience_generate::{
 #[cfg(feature = "metis")]
 pub use consilience_graph::MetisCut;
 pub use consilience_graph::{
-    Agglomeration, ApproximateSimRank, ClusterIncidence, Clusters, CoAssociation, ConnectedTriples,
-    CountRow, Cspa, Cut, CutMethod, Dendrogram, Diffusion, EcpcsHc, EcpcsMc, EnhancedCoAssociation,
-    EvidenceAccumulation, GpMgla, Hbgf, Hgpa, IncidenceSpectrum, LeafWeights, LinkBased,
-    LinkSimilarity, LocallyWeighted, Lwea, Lwgp, Mcla, Merge, Microclusters, PairCounts,
-    RandomWalker, SimRank, SoftRandomWalker, SparsePairCounts, SpectralCut, TransferCut, Usenc,
-    Weac, WeightedCoAssociation, ensemble_driven_cluster_index, linkage,
-    normalized_crowd_agreement, propagated_cluster_similarity, vat_order,
+    Agglomeration, ClusterIncidence, CoAssociation, CountRow, CutMethod, IncidenceSpectrum,
+    LeafWeights, Lifespan, Linked, PairCounts, Partitioned, SparsePairCounts, SpectralCut,
+    TransferCut, ensemble_driven_cluster_index, linkage, normalized_crowd_agreement, vat_order,
 };
 pub use consilience_metric::{
     Assign, Ccskl, Clustering, ConstrainedClusterer, CopKMeans, Dca, Fpc, Itml, LinearMap, Lmnn,
@@ -49,11 +56,11 @@ pub use consilience_trust::{
     ClusterDiagnostics, ClusterNumber, ConsensusCdf, Criterion, Diagnostics, MemberDiagnostics,
     NumberRow, NumberTable, Recommended,
 };
-pub use consilience_vote::{
-    Ballots, LeastSquares, MixtureModel, Qmi, SoftMixtureModel, Voting, weighted_nmi,
-};
+
+pub use consilience_core::scores::weighted_nmi;
 pub use consilience_walk::{
-    BipartiteGraph, EliteNeighbours, ProbabilityTrajectories, Pta, Ptgp, Road, Transition,
+    BipartiteGraph, Diffusion, EliteNeighbours, ProbabilityTrajectories, Pta, Ptgp, PtsSolver,
+    RandomWalker, SoftRandomWalker, Transition,
 };
 
 #[cfg(feature = "conformance")]

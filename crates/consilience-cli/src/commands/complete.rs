@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use consilience::scores::Scores;
 use consilience::{
-    CompletedClustering, Constraints, Features, Fit, Link, Mccc, Observer, Rdml, Seed,
+    CompletedClustering, Features, Fit, Link, Mccc, Observer, Rdml, Seed, SideInformation,
 };
 use serde_json::json;
 
@@ -46,9 +46,10 @@ pub(crate) fn run(args: &Complete, terminal: &Terminal) -> Outcome<()> {
     let read = start.elapsed();
 
     let start = Instant::now();
-    let fit = method.fit(args, features, &constraints, terminal)?;
+    let side = SideInformation::from_constraints(&constraints);
+    let fit = method.fit(args, features, &side, terminal)?;
     let total = start.elapsed();
-    let (clustering, report) = (fit.output, fit.report);
+    let (CompletedClustering { clustering, similarity, .. }, report) = (fit.output, fit.report);
     report.notes.iter().for_each(|note| terminal.note(note));
     let partition = &clustering.partition;
     if let Some(target) = &mut labels_to {
@@ -68,7 +69,6 @@ pub(crate) fn run(args: &Complete, terminal: &Terminal) -> Outcome<()> {
     let (split, joined) = violated(&constraints, partition);
     let violated = split + joined;
     if args.common.json {
-        let loss_weight = Some(clustering.loss_weight()).filter(|c| c.is_finite());
         let mut object = json!({
             "method": args.method,
             "n": n,
@@ -77,10 +77,10 @@ pub(crate) fn run(args: &Complete, terminal: &Terminal) -> Outcome<()> {
             "cannot_links": constraints.len() - must,
             "violated": violated,
             "clusters": partition.n_clusters(),
-            "basis": clustering.basis().map(|basis| basis.name()),
-            "eigenvectors": clustering.eigenvectors(),
-            "loss_weight": loss_weight,
-            "rank": clustering.rank(),
+            "basis": similarity.basis().map(|basis| basis.name()),
+            "eigenvectors": similarity.eigenvectors().unwrap_or(0),
+            "loss_weight": similarity.loss_weight(),
+            "rank": similarity.rank(),
             "status": report.status.name(),
             "iterations": report.iterations,
             "objective": report.objective,
@@ -98,7 +98,7 @@ pub(crate) fn run(args: &Complete, terminal: &Terminal) -> Outcome<()> {
         .add("constraints", constraints.len())
         .add("violated", violated)
         .add("clusters", partition.n_clusters())
-        .add("rank", clustering.rank())
+        .add("rank", similarity.rank())
         .add("status", report.status.name())
         .add("seconds", format!("{} (and {} to read)", output::time(total), output::time(read)));
     if let Some(scores) = scores {
@@ -125,19 +125,17 @@ impl Method {
         self,
         args: &Complete,
         features: Features<'_>,
-        constraints: &Constraints,
+        side: &SideInformation,
         observer: &dyn Observer,
     ) -> Outcome<Fit<CompletedClustering>> {
         let seed = Seed(args.common.seed);
         Ok(match self {
             Method::Mccc => {
-                Mccc::new(args.clusters).seed(seed).fit(features, constraints, observer)?
+                Mccc::new(args.clusters).seed(seed).fit_completed(features, side, observer)?
             }
-            Method::Rdml => Rdml::new(args.clusters).seed(seed).fit_constraints(
-                features,
-                constraints,
-                observer,
-            )?,
+            Method::Rdml => {
+                Rdml::new(args.clusters).seed(seed).fit_completed(features, side, observer)?
+            }
         })
     }
 }

@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
             "status": report.status.name(),
             "iterations": report.iterations,
             "objective": report.objective,
-            "crowd": { "same_together": result.crowd_rates.0, "same_apart": result.crowd_rates.1 },
+            "crowd": { "same_together": result.crowd_rates.same_together, "same_apart": result.crowd_rates.same_apart },
             "worker_rates": rates_json(&table, &result),
             "spammers": result.spammers().map(|w| table.worker(w.worker)).collect::<Vec<_>>(),
             "held_out": result.held_out.iter().map(|(name, v)| json!({ "name": name, "log_likelihood": v })).collect::<Vec<_>>(),
@@ -112,8 +112,8 @@ pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
             format!("{} pairs, {} workers", answers.n_pair_answers(), answers.n_workers()),
         )
         .add("clusters", result.partition.n_clusters())
-        .add("same if together", format!("{:.2}", result.crowd_rates.0))
-        .add("same if apart", format!("{:.2}", result.crowd_rates.1))
+        .add("same if together", format!("{:.2}", result.crowd_rates.same_together))
+        .add("same if apart", format!("{:.2}", result.crowd_rates.same_apart))
         .add("status", report.status.name())
         .add("seconds", format!("{} (and {} to read)", output::time(total), output::time(read)));
     for w in result.spammers() {
@@ -128,10 +128,7 @@ pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
     for pair in result.ask_pairs(args.ask) {
         lines.add(
             "ask about",
-            format!(
-                "{} and {}, together with probability {:.2}",
-                pair.object, pair.with, pair.together
-            ),
+            format!("{} and {}, together with probability {:.2}", pair.i, pair.j, pair.together),
         );
     }
     if let Some(scores) = scores {
@@ -170,7 +167,7 @@ fn rates_json(table: &AnswerTable, result: &CrowdResult) -> Vec<Value> {
 
 /// The clustering of those who group by something else, as labels, if there are such workers.
 fn second_json(table: &AnswerTable, result: &CrowdResult) -> Option<Value> {
-    let second = result.second.as_ref()?;
+    let second = result.alternative.as_ref()?;
     Some(json!({
         "workers": second.workers.iter().map(|&w| table.worker(w)).collect::<Vec<_>>(),
         "significance": second.significance,
@@ -182,7 +179,9 @@ fn ask_json(result: &CrowdResult, count: usize) -> Value {
     let pairs: Vec<Value> = result
         .ask_pairs(count)
         .iter()
-        .map(|p| json!({ "i": p.object, "j": p.with, "together": p.together, "information": p.information }))
+        .map(
+            |p| json!({ "i": p.i, "j": p.j, "together": p.together, "information": p.information }),
+        )
         .collect();
     json!({ "pairs": pairs, "objects": result.ask_objects(count) })
 }

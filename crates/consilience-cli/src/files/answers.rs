@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-use consilience::{Answers, Grouped, Keyword, PairAnswer};
+use consilience::{Answers, GroupAnswer, KeywordAnswer, PairAnswer};
 use csv::ReaderBuilder;
 use rustc_hash::FxHashMap;
 
@@ -52,14 +52,19 @@ impl AnswerTable {
         let rows = self.rows.iter();
         Ok(match self.form {
             Form::Groupings => {
-                let rows: Vec<Grouped> = rows
-                    .map(|&[worker, task, item, group]| Grouped { worker, task, item, group })
+                let rows: Vec<GroupAnswer> = rows
+                    .map(|&[worker, task, item, group]| GroupAnswer { worker, task, item, group })
                     .collect();
                 Answers::from_groupings(objects, &rows)?
             }
             Form::Keywords => {
-                let rows: Vec<Keyword> = rows
-                    .map(|&[worker, task, item, keyword]| Keyword { worker, task, item, keyword })
+                let rows: Vec<KeywordAnswer> = rows
+                    .map(|&[worker, task, item, keyword]| KeywordAnswer {
+                        worker,
+                        task,
+                        item,
+                        keyword,
+                    })
                     .collect();
                 Answers::from_keywords(objects, &rows, shared)?
             }

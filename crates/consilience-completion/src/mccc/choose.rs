@@ -5,9 +5,11 @@ use consilience_num::kmeans::{KMeansOptions, fit};
 use ndarray::{ArrayView2, Axis, s};
 use rayon::prelude::*;
 
-use super::basis::Coordinates;
-use super::pairs::{Pairs, Sampling, product};
+use super::coordinates::Coordinates;
+use super::sampling::Sampling;
 use super::solve::{Rules, Spectrum, least_weight, positive_root, solve};
+use crate::known_pairs::KnownPairs;
+use crate::product::product;
 
 /// The weights that are tried, in units of the least that gives an M other than 0.
 pub(super) const PATH: [f64; 5] = [3.0, 10.0, 30.0, 100.0, 300.0];
@@ -68,15 +70,21 @@ impl Tally {
 /// What every trial shares.
 struct Trials<'a> {
     coordinates: &'a [Coordinates],
-    pairs: &'a Pairs,
+    pairs: &'a KnownPairs,
     /// The part of every pair.
     fold: Vec<u8>,
     /// All objects that occur, ascending.
     objects: Vec<usize>,
-    clusters: usize,
-    semidefinite: bool,
-    seed: Seed,
+    judge: Judge,
     observer: &'a dyn Observer,
+}
+
+/// The options of the method that the trials need.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Judge {
+    pub clusters: usize,
+    pub semidefinite: bool,
+    pub seed: Seed,
 }
 
 /// Fits to all but a part of the constraints and counts which of that part the clusters keep. The
@@ -86,10 +94,8 @@ struct Trials<'a> {
 pub(super) fn held_out(
     coordinates: &[Coordinates],
     candidates: &[Candidate],
-    pairs: &Pairs,
-    clusters: usize,
-    semidefinite: bool,
-    seed: Seed,
+    pairs: &KnownPairs,
+    judge: Judge,
     observer: &dyn Observer,
 ) -> Result<Option<Choice>> {
     let (must, cannot) = pairs.kinds();
@@ -99,9 +105,8 @@ pub(super) fn held_out(
     let mut objects: Vec<usize> = pairs.links().iter().flat_map(|l| [l.0, l.1]).collect();
     objects.sort_unstable();
     objects.dedup();
-    let fold = folds(pairs, seed);
-    let trials =
-        Trials { coordinates, pairs, fold, objects, clusters, semidefinite, seed, observer };
+    let fold = folds(pairs, judge.seed);
+    let trials = Trials { coordinates, pairs, fold, objects, judge, observer };
     let mut best = None;
     if candidates.len() > 1 {
         best = trials.compare(candidates, &COMPARED)?;
@@ -111,7 +116,7 @@ pub(super) fn held_out(
 }
 
 /// The part of every pair: must-links and cannot-links are shared out evenly.
-fn folds(pairs: &Pairs, seed: Seed) -> Vec<u8> {
+fn folds(pairs: &KnownPairs, seed: Seed) -> Vec<u8> {
     let mut fold = vec![0; pairs.links().len()];
     for kind in [1.0, 0.0] {
         let mut own: Vec<usize> =
@@ -130,7 +135,7 @@ impl Trials<'_> {
         let parts: Result<Vec<Vec<Tally>>> = tasks
             .into_par_iter()
             .with_max_len(1)
-            .map(|(c, f)| self.judge(candidates[c], weights, f as u8))
+            .map(|(c, f)| self.tallies(candidates[c], weights, f as u8))
             .collect();
         let parts = parts?;
         let mut best: Option<Choice> = None;
@@ -148,7 +153,7 @@ impl Trials<'_> {
     }
 
     /// What is kept of part `out` at every weight, each from where the one before ended.
-    fn judge(&self, candidate: Candidate, weights: &[f64], out: u8) -> Result<Vec<Tally>> {
+    fn tallies(&self, candidate: Candidate, weights: &[f64], out: u8) -> Result<Vec<Tally>> {
         let z = self.coordinates[candidate.coordinates].z.slice(s![.., ..candidate.k]);
         let links = |held: bool| {
             let chosen =
@@ -158,21 +163,21 @@ impl Trials<'_> {
         let held = links(true);
         let scale = (z.nrows() as f64).sqrt();
         let rows = z.select(Axis(0), &self.objects) * scale;
-        let sampling = Sampling::new(z, scale, &Pairs::from_links(links(false)));
-        let least = least_weight(&sampling, self.semidefinite);
+        let sampling = Sampling::new(z, scale, &KnownPairs::from_links(links(false)));
+        let least = least_weight(&sampling, self.judge.semidefinite);
         let mut spectrum = Spectrum::zero(sampling.order());
         let mut tallies = Vec::with_capacity(weights.len());
         for multiple in weights {
             let rules = Rules {
                 c: multiple * least,
-                semidefinite: self.semidefinite,
+                semidefinite: self.judge.semidefinite,
                 tolerance: TOLERANCE,
                 max_iterations: ITERATIONS,
             };
             if rules.c.is_finite() {
                 spectrum = solve(&sampling, &rules, spectrum, self.observer)?.m;
             }
-            let labels = self.clusters_of(rows.view(), &spectrum);
+            let labels = self.clusters_of(rows.view(), &spectrum)?;
             let label = |i: usize| self.objects.binary_search(&i).ok().map(|at| labels[at]);
             let mut tally = Tally::default();
             for &(i, j, target) in &held {
@@ -185,18 +190,16 @@ impl Trials<'_> {
         Ok(tallies)
     }
 
-    fn clusters_of(&self, rows: ArrayView2<'_, f64>, m: &Spectrum) -> Vec<u32> {
+    fn clusters_of(&self, rows: ArrayView2<'_, f64>, m: &Spectrum) -> Result<Vec<u32>> {
         let root = positive_root(m);
         if root.ncols() == 0 {
-            return vec![0; rows.nrows()];
+            return Ok(vec![0; rows.nrows()]);
         }
-        let options = KMeansOptions {
-            restarts: RESTARTS,
-            seed: self.seed.derive("k-means", 1).0,
-            tolerance: 1e-4,
-            parallel: false,
-            ..KMeansOptions::new(self.clusters)
-        };
-        fit(product(rows, root.view()).view(), None, &options, &mut |_| true).assignment
+        let options = KMeansOptions::new(self.judge.clusters)
+            .restarts(RESTARTS)
+            .seed(self.judge.seed.derive("k-means", 1))
+            .tolerance(1e-4)
+            .parallel(false);
+        Ok(fit(product(rows, root.view()).view(), None, &options, &())?.assignment)
     }
 }

@@ -1,88 +1,44 @@
 //! Side-information clustering by matrix completion in the features' own basis.
 
-mod basis;
 mod choose;
-mod clustering;
-pub(crate) mod frame;
+mod coordinates;
+mod fitting;
 mod neighbours;
-pub(crate) mod pairs;
+mod options;
 #[cfg(test)]
 mod reference;
 mod representatives;
+mod sampling;
 mod solve;
 mod stochastic;
 #[cfg(test)]
 mod tests;
 
 use consilience_core::{
-    Constraints, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report,
-    Result, Seed, Status,
+    Clustering, ConstrainedClusterer, Error, ErrorKind, FeatureMap, Features, Fit, MemoryBudget,
+    Observer, Partition, Report, Result, Seed, SideInformation,
 };
-use consilience_num::kmeans::KMeansOptions;
+use consilience_num::kmeans::KMeansFit;
 use ndarray::{Array2, ArrayView2, s};
 
-pub use basis::Basis;
-pub use clustering::CompletedClustering;
+pub use options::{CompletionSolver, LossWeight};
 
-use basis::{Coordinates, Extension};
-use choose::{Candidate, PATH, held_out};
-pub(crate) use clustering::Map;
-use pairs::{Pairs, Sampling, product};
-use solve::{Rules, Solved, Spectrum, least_weight, positive_root, solve};
-
-/// Numbers of columns that are tried, where the caller names none.
-const COLUMNS: [usize; 3] = [25, 50, 100];
-/// The weight where nothing can be held out.
-const PLAIN_MULTIPLE: f64 = 10.0;
-
-/// How [`Mccc`] finds C, the weight of the constraints against the rank (Eq. 5.8).
-///
-/// ```
-/// use consilience_completion::{LossWeight, Mccc};
-///
-/// assert_eq!(LossWeight::default(), LossWeight::HeldOut);
-/// assert_eq!(Mccc::new(3), Mccc::new(3).loss_weight(LossWeight::HeldOut));
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub enum LossWeight {
-    /// The weight whose clusters keep most of the constraints that were held out, in three parts;
-    /// must-links and cannot-links count alike.
-    #[default]
-    HeldOut,
-    /// The thesis's rule: the weight with the most balanced clusters, among those whose solution
-    /// has at least as many eigenvectors as there are clusters (the trivial M = 0 is balanced,
-    /// too).
-    Balanced,
-    /// This C, for orthonormal columns of the basis as in the thesis.
-    Fixed(f64),
-}
-
-/// How [`Mccc`] minimises Eq. 5.8.
-///
-/// ```
-/// use consilience_completion::{CompletionSolver, Mccc};
-///
-/// assert_ne!(Mccc::new(3), Mccc::new(3).solver(CompletionSolver::Stochastic));
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CompletionSolver {
-    /// Accelerated proximal gradient with restarts: exact, down to the tolerance.
-    #[default]
-    Accelerated,
-    /// The thesis's Algorithm 1, stochastic subgradient steps on a matrix of rank r: slow to a low
-    /// accuracy, here for comparison. It seldom reaches the tolerance, and the status says so.
-    Stochastic,
-}
+use crate::basis::Basis;
+use crate::completed::{
+    CompletedClustering, CompletedPartition, CompletedSimilarity, cluster_rows,
+};
+use crate::known_pairs::{KnownPairs, check_objects};
+use crate::product::product;
+use coordinates::{Coordinates, Extension, most_columns};
 
 /// MCCC: clusters from features and a few must-links and cannot-links, by completing the similarity
 /// of all pairs in a basis made from the features.
 ///
 /// For thousands of constraints on objects whose features say something about the clusters; also
-/// the way to settle which clustering of the data was meant. With a handful of constraints a
-/// constrained k-means uses them better. Where constraints contradict the features altogether no
-/// basis holds the clusters, and held-out constraints (in the notes of the report) tell.
+/// where the features hold several clusterings and constraints say which is meant. With a handful of
+/// constraints a constrained k-means uses them better. Where constraints contradict the features
+/// altogether no basis holds the clusters; the share of held-out constraints that are kept (in the
+/// notes of the report) is then low.
 ///
 /// ```text
 /// Z = k orthonormal columns from the features (N x k)
@@ -92,7 +48,7 @@ pub enum CompletionSolver {
 ///
 /// ```
 /// use consilience_completion::Mccc;
-/// use consilience_core::{Constraints, Link};
+/// use consilience_core::{ConstrainedClusterer, Constraints, Pair, SideInformation};
 /// use ndarray::Array2;
 ///
 /// // 200 objects: column 0 is wide and means nothing, columns 1 and 2 hold three groups.
@@ -102,13 +58,14 @@ pub enum CompletionSolver {
 /// });
 /// let mut constraints = Constraints::new(200)?;
 /// for i in 0..120 {
-///     constraints.add(i, i + 3, Link::Must)?;
-///     constraints.add(i, i + 4, Link::Cannot)?;
+///     constraints.extend(&[Pair::must_link(i, i + 3), Pair::cannot_link(i, i + 4)])?;
 /// }
-/// let found = Mccc::new(3).fit(x.view().into(), &constraints, &())?;
-/// assert!(found.output.partition.iter().enumerate().all(|(i, c)| c == Some(i % 3)));
+/// let side = SideInformation::from_constraints(&constraints);
+/// let found = Mccc::new(3).cluster(x.view().into(), &side)?;
+/// assert!(found.partition.iter().enumerate().all(|(i, c)| c == Some(i % 3)));
 /// // The completed similarity, also of objects in no constraint.
-/// assert!(found.output.similarity(180, 183)? > found.output.similarity(180, 184)? + 0.2);
+/// let similarity = Mccc::new(3).fit_completed(x.view(), &side, &())?.output.similarity;
+/// assert!(similarity.between(180, 183)? > similarity.between(180, 184)? + 0.2);
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
@@ -116,7 +73,7 @@ pub enum CompletionSolver {
 /// either kind, and with fewer it takes neighbours, 25 columns and 10 times the least weight that
 /// gives an M other than 0. Without must-links, or without cannot-links, M says nothing: the
 /// clusters are then those of k-means on the leading columns of the basis, that is plain spectral
-/// clustering, and a note says so. Objects in no constraint cost nothing in the optimisation: only
+/// clustering, and a note says so. Labels of some objects stand for every pair of them. Objects in no constraint cost nothing in the optimisation: only
 /// the rows of constrained objects are looked at, and nothing is N x N.
 ///
 /// # Complexity
@@ -128,11 +85,11 @@ pub enum CompletionSolver {
 /// [`ErrorKind::Empty`] and [`ErrorKind::NonFinite`] for bad features;
 /// [`ErrorKind::InvalidParameter`] for clusters outside `1..=N` and for parameters out of their
 /// range; [`ErrorKind::ShapeMismatch`] where the constraints are over another number of objects;
-/// [`ErrorKind::TooLarge`] where the tables exceed 8 GiB; [`ErrorKind::Cancelled`]. Constraints
-/// that contradict each other cannot be stated: [`Constraints::add`] refuses them.
+/// [`ErrorKind::TooLarge`] beyond the memory budget; [`ErrorKind::Cancelled`]. Constraints
+/// that contradict each other cannot be stated: [`Constraints::add`](consilience_core::Constraints::add) refuses them.
 ///
 /// # References
-/// J. Yi, "Crowdclustering", PhD thesis, Michigan State University, 2014, Chapter 5, Eq. 5.8 and
+/// J. Yi, "Data Clustering with Pairwise Constraints", PhD thesis, Michigan State University, 2014, Chapter 5, Eq. 5.8 and
 /// Algorithm 1; J. Yi, L. Zhang, R. Jin, Q. Qian, A. K. Jain, "Semi-supervised clustering by input
 /// pattern assisted pairwise similarity matrix completion", ICML 2013. Ours: M is positive
 /// semidefinite, as the similarity of a clustering is (`semidefinite(false)` is the thesis's free
@@ -153,11 +110,11 @@ pub struct Mccc {
     max_iterations: usize,
     restarts: usize,
     seed: Seed,
+    budget: MemoryBudget,
 }
 
 impl Mccc {
-    /// At most this many clusters; basis, columns and C by held-out constraints, tolerance 1e-6, at
-    /// most 500 iterations, 10 starts of the k-means, seed 0.
+    /// At most this many clusters.
     pub fn new(clusters: usize) -> Self {
         Mccc {
             clusters,
@@ -170,361 +127,207 @@ impl Mccc {
             max_iterations: 500,
             restarts: 10,
             seed: Seed(0),
+            budget: MemoryBudget::default(),
         }
     }
 
-    /// Where the coordinates come from.
+    /// Where the coordinates come from. Default [`Basis::HeldOut`].
     pub fn basis(mut self, basis: Basis) -> Self {
         self.basis = basis;
         self
     }
 
-    /// k, the number of columns of the basis, at most. Left out, held-out constraints choose among
-    /// 25, 50 and (for singular vectors) 100.
+    /// k, the number of columns of the basis, at most. Default: held-out constraints choose among
+    /// 25, 50 and (for singular vectors) 100; at least 1.
     pub fn eigenvectors(mut self, eigenvectors: usize) -> Self {
         self.eigenvectors = Some(eigenvectors);
         self
     }
 
-    /// How C is found.
+    /// How C is found. Default [`LossWeight::HeldOut`].
+    #[doc(alias = "C")]
     pub fn loss_weight(mut self, loss_weight: LossWeight) -> Self {
         self.loss_weight = loss_weight;
         self
     }
 
     /// How the last problem is solved; the trials with held-out constraints are always accelerated.
+    /// Default [`CompletionSolver::Accelerated`].
     pub fn solver(mut self, solver: CompletionSolver) -> Self {
         self.solver = solver;
         self
     }
 
-    /// Whether M must be positive semidefinite.
+    /// Whether M must be positive semidefinite. Default true.
     pub fn semidefinite(mut self, semidefinite: bool) -> Self {
         self.semidefinite = semidefinite;
         self
     }
 
-    /// Relative duality gap at which the solver stops.
+    /// Relative duality gap at which the solver stops. Default 1e-6; above 0.
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = tolerance;
         self
     }
 
-    /// Most iterations of the solver.
+    /// Most iterations of the solver. Default 500; at least 1.
     pub fn max_iterations(mut self, max_iterations: usize) -> Self {
         self.max_iterations = max_iterations;
         self
     }
 
-    /// Starts of the k-means.
+    /// Starts of the k-means. Default 10; at least 1.
     pub fn restarts(mut self, restarts: usize) -> Self {
         self.restarts = restarts;
         self
     }
 
-    /// Seed of the parts, the representatives, the probing matrices and the k-means.
+    /// Seed of the parts, the representatives, the probing matrices and the k-means. Default
+    /// `Seed(0)`.
     pub fn seed(mut self, seed: Seed) -> Self {
         self.seed = seed;
         self
     }
 
-    /// Clusters the rows of a feature table.
+    /// How much memory may be taken. Default 8 GiB.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// Clusters the rows of a feature table and also gives the completed similarity; progress goes
+    /// to the observer, which may also cancel.
     ///
     /// # Errors
     /// As [`Mccc`] says.
-    pub fn fit(
+    pub fn fit_completed<'a>(
         &self,
-        features: Features<'_>,
-        constraints: &Constraints,
+        features: impl Into<Features<'a>>,
+        side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<CompletedClustering>> {
-        let n = features.n_objects();
+        let features = features.into();
+        let (n, d) = (features.n_objects(), features.n_features());
         self.check(n)?;
         features.check()?;
-        check_constraints(constraints, n)?;
+        check_objects(side, n)?;
         observer.check()?;
-        let budget = MemoryBudget::default();
-        budget.check_table("features", n, features.n_features(), 24)?;
-        let pairs = Pairs::new(constraints);
-        let bases: Vec<Basis> = match self.basis {
-            // The most general last: of equals the first wins.
-            Basis::HeldOut if self.can_hold_out(&pairs) => {
-                vec![Basis::Singular, Basis::Neighbours, Basis::StandardisedNeighbours]
-            }
-            Basis::HeldOut => vec![Basis::Neighbours],
-            one => vec![one],
-        };
-        let most = |basis: Basis| self.eigenvectors.unwrap_or(basis.most()).min(n);
-        for &basis in &bases {
-            budget.check_table("coordinates", n, most(basis), 64)?;
-        }
+        self.budget.check_table("features", n, d, 24)?;
+        let pairs = KnownPairs::new(side, self.budget)?;
         let mut report = Report::default();
-        let coordinates = report.stage("basis", || {
-            let mut made = Vec::with_capacity(bases.len());
-            for (done, &basis) in bases.iter().enumerate() {
-                observer.progress("basis", done, bases.len());
-                observer.check()?;
-                made.push(Coordinates::new(basis, &features, most(basis), self.seed, observer)?);
-            }
-            Ok::<_, Error>(made)
-        })?;
-        self.complete(coordinates, &pairs, report, observer, true)
+        let bases = self.bases(&pairs);
+        let made = report.stage("basis", || self.coordinates(&bases, &features, observer))?;
+        let (coordinates, mut extensions): (Vec<_>, Vec<_>) = made.into_iter().unzip();
+        let completed = self.complete(&coordinates, &pairs, &mut report, observer)?;
+        let root = completed.root.clone();
+        let map = Embedder { extension: extensions.swap_remove(completed.chosen), root };
+        let (similarity, found) = self.clusters_of(completed, &mut report, observer)?;
+        let clustering = CompletedClustering::new(similarity, found, map)?;
+        self.expect_clusters(&mut report, clustering.clustering.partition.n_clusters());
+        Ok(Fit::new(clustering, report))
     }
 
     /// Clusters objects by coordinates of the caller's own (N x k, columns as orthonormal as may
     /// be): eigenvectors of a graph, singular vectors of sparse rows
     /// ([`truncated_svd`](consilience_num::svd::truncated_svd)), a spectral embedding of an
-    /// ensemble. The lower road.
+    /// ensemble. A building block: all columns are used, and new objects cannot be labelled, since
+    /// their coordinates are unknown here.
     ///
-    /// All columns are used. The result cannot label new objects, since their coordinates are
-    /// unknown here.
+    /// ```
+    /// use consilience_completion::Mccc;
+    /// use consilience_core::{Constraints, Pair, SideInformation};
+    /// use ndarray::Array2;
+    ///
+    /// // Two columns that are the memberships themselves.
+    /// let z = Array2::from_shape_fn((40, 2), |(i, j)| if i % 2 == j { 20f64.powf(-0.5) } else { 0.0 });
+    /// let mut constraints = Constraints::new(40)?;
+    /// for i in 0..12 {
+    ///     constraints.extend(&[Pair::must_link(i, i + 2), Pair::cannot_link(i, i + 3)])?;
+    /// }
+    /// let side = SideInformation::from_constraints(&constraints);
+    /// let found = Mccc::new(2).fit_coordinates(z.view(), &side, &())?.output;
+    /// assert!(found.partition.iter().enumerate().all(|(i, c)| c == Some(i % 2)));
+    /// assert!(found.similarity.basis().is_none());
+    /// # Ok::<(), consilience_core::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Mccc`] says.
     pub fn fit_coordinates(
         &self,
         coordinates: ArrayView2<'_, f64>,
-        constraints: &Constraints,
+        side: &SideInformation,
         observer: &dyn Observer,
-    ) -> Result<Fit<CompletedClustering>> {
+    ) -> Result<Fit<CompletedPartition>> {
         let n = coordinates.nrows();
         self.check(n)?;
         Features::from(coordinates).check()?;
-        check_constraints(constraints, n)?;
+        check_objects(side, n)?;
         observer.check()?;
+        self.budget.check_table("coordinates", n, coordinates.ncols(), 64)?;
+        let pairs = KnownPairs::new(side, self.budget)?;
         let z = coordinates.as_standard_layout().into_owned();
-        // The way from features is never asked for.
-        let extension = Extension::None;
-        let own = Coordinates { basis: Basis::HeldOut, z, extension, converged: true };
-        self.complete(vec![own], &Pairs::new(constraints), Report::default(), observer, false)
+        let own = Coordinates { basis: None, z, converged: true };
+        let mut report = Report::default();
+        let completed = self.complete(&[own], &pairs, &mut report, observer)?;
+        let (similarity, found) = self.clusters_of(completed, &mut report, observer)?;
+        let labels = found.assignment;
+        let partition = Partition::from_fn(labels.len(), |i| Some(u64::from(labels[i])))?;
+        self.expect_clusters(&mut report, partition.n_clusters());
+        Ok(Fit::new(CompletedPartition { partition, similarity }, report))
     }
 
-    /// From coordinates to clusters.
-    fn complete(
-        &self,
-        mut coordinates: Vec<Coordinates>,
-        pairs: &Pairs,
-        mut report: Report,
-        observer: &dyn Observer,
-        named: bool,
-    ) -> Result<Fit<CompletedClustering>> {
-        let (candidate, weights) =
-            report.stage("choice", || self.choose(&coordinates, pairs, named, observer))?;
-        let Coordinates { basis, z, extension, converged } =
-            coordinates.swap_remove(candidate.coordinates);
-        if !converged {
-            report
-                .notes
-                .push(format!("eigenvectors of the basis {} did not converge", basis.name()));
-        }
-        let z = z.slice_move(s![.., ..candidate.k]).as_standard_layout().into_owned();
+    /// The bases to compare; the most general last, since of equals the first wins.
+    fn bases(&self, pairs: &KnownPairs) -> Vec<Basis> {
         let (must, cannot) = pairs.kinds();
-        let scale = (z.nrows() as f64).sqrt();
-        // Sized as if the columns had mean square 1, so that numbers are of the size of 1.
-        let sampling = Sampling::new(z.view(), scale, pairs);
-        let least = least_weight(&sampling, self.semidefinite);
-        let mut solved = None;
-        if must > 0 && cannot > 0 && least.is_finite() {
-            solved = Some(report.stage("completion", || match &weights {
-                Weights::Multiple(m, note) => {
-                    let solved = self.minimise(&sampling, m * least, observer)?;
-                    Ok::<_, Error>((solved, m * least, note.clone()))
-                }
-                Weights::Fixed(c) => {
-                    let c = c / (scale * scale);
-                    Ok((self.minimise(&sampling, c, observer)?, c, None))
-                }
-                Weights::Balanced => self.balanced(&sampling, z.view(), least, observer),
-            })?);
+        match self.basis {
+            Basis::HeldOut if must.min(cannot) >= choose::LEAST_KIND => {
+                vec![Basis::Singular, Basis::Neighbours, Basis::StandardizedNeighbours]
+            }
+            Basis::HeldOut => vec![Basis::Neighbours],
+            one => vec![one],
         }
-        let mut root = Array2::zeros((z.ncols(), 0));
-        let mut c = f64::NAN;
-        if let Some((solved, weight, note)) = solved {
-            root = positive_root(&solved.m);
-            c = weight * scale * scale;
-            report.status = solved.status;
-            report.iterations = solved.iterations;
-            report.objective = Some(solved.objective * scale * scale);
-            report.error_bound = Some(solved.gap);
-            report.notes.extend(note);
-        }
-        if root.ncols() == 0 {
-            // Plain spectral clustering: all leading columns alike.
-            let rank = self.clusters.min(z.ncols());
-            root = Array2::from_shape_fn((z.ncols(), rank), |(i, j)| f64::from(u8::from(i == j)));
-            report.notes.push(if must == 0 || cannot == 0 {
-                format!(
-                    "{must} must-links and {cannot} cannot-links: both kinds are needed, so the clusters are \
-                     those of plain spectral clustering"
-                )
-            } else {
-                "M = 0: the weight is too low or no constrained object has coordinates, so the clusters are those \
-                 of plain spectral clustering"
-                    .to_owned()
-            });
-        }
-        root *= scale;
-        let rows = product(z.view(), root.view());
-        let map = if named { Map::Coordinates(Box::new(extension), root) } else { Map::None };
-        let options = KMeansOptions {
-            restarts: self.restarts,
-            seed: self.seed.derive("k-means", 0).0,
-            tolerance: 1e-6,
-            parallel: rayon::current_num_threads() > 1,
-            ..KMeansOptions::new(self.clusters)
-        };
-        let (mut found, told) = report.stage("k-means", || {
-            let mut stopped = false;
-            CompletedClustering::new(rows, &options, map, &mut |done| {
-                stopped = stopped || observer.cancelled();
-                observer.progress("k-means", done, options.max_iterations);
-                !stopped
-            })
-        })?;
-        if !told.converged {
-            report.status = Status::MaxIterations;
-        }
-        observer.check()?;
-        found.basis = named.then_some(basis);
-        found.eigenvectors = z.ncols();
-        found.loss_weight = c;
-        report.expect_clusters(
-            self.clusters,
-            found.partition.n_clusters(),
-            "the features distinguish no more objects",
-        );
-        Ok(Fit::new(found, report))
     }
 
-    fn can_hold_out(&self, pairs: &Pairs) -> bool {
-        let (must, cannot) = pairs.kinds();
-        must.min(cannot) >= choose::LEAST_KIND
-    }
-
-    /// Which coordinates, how many columns, and how C is found.
-    fn choose(
+    fn coordinates(
         &self,
-        coordinates: &[Coordinates],
-        pairs: &Pairs,
-        named: bool,
+        bases: &[Basis],
+        features: &Features<'_>,
         observer: &dyn Observer,
-    ) -> Result<(Candidate, Weights)> {
-        let mut candidates = Vec::new();
-        for (at, own) in coordinates.iter().enumerate() {
-            let most = own.z.ncols();
-            if named && self.eigenvectors.is_none() {
-                candidates.extend(
-                    COLUMNS
-                        .iter()
-                        .filter(|&&k| k < most)
-                        .map(|&k| Candidate { coordinates: at, k }),
-                );
-            }
-            candidates.push(Candidate { coordinates: at, k: most });
+    ) -> Result<Vec<(Coordinates, Extension)>> {
+        let n = features.n_objects();
+        let most = |basis: Basis| self.eigenvectors.unwrap_or(most_columns(basis)).min(n);
+        for &basis in bases {
+            self.budget.check_table("coordinates", n, most(basis), 64)?;
         }
-        let first = candidates[0];
-        let fixed = match self.loss_weight {
-            LossWeight::Fixed(c) => Some(Weights::Fixed(c)),
-            LossWeight::Balanced => Some(Weights::Balanced),
-            LossWeight::HeldOut => None,
-        };
-        if candidates.len() == 1
-            && let Some(fixed) = fixed
-        {
-            return Ok((first, fixed));
+        let mut made = Vec::with_capacity(bases.len());
+        for (done, &basis) in bases.iter().enumerate() {
+            observer.progress("basis", done, bases.len());
+            observer.check()?;
+            made.push(Coordinates::new(basis, features, most(basis), self.seed, observer)?);
         }
-        let choice = held_out(
-            coordinates,
-            &candidates,
-            pairs,
-            self.clusters,
-            self.semidefinite,
-            self.seed,
-            observer,
-        )?;
-        let Some(choice) = choice else {
-            return Ok((first, fixed.unwrap_or(Weights::Multiple(PLAIN_MULTIPLE, None))));
-        };
-        let note = format!(
-            "held-out constraints chose basis {}, {} columns and {} times the least weight: {:.1} % of them were \
-             kept (must-links and cannot-links counting alike)",
-            if named {
-                coordinates[choice.candidate.coordinates].basis.name()
-            } else {
-                "of the caller"
-            },
-            choice.candidate.k,
-            choice.multiple,
-            100.0 * choice.kept
-        );
-        Ok((choice.candidate, fixed.unwrap_or(Weights::Multiple(choice.multiple, Some(note)))))
+        Ok(made)
     }
 
-    fn minimise(&self, sampling: &Sampling, c: f64, observer: &dyn Observer) -> Result<Solved> {
-        let rules = Rules {
-            c,
-            semidefinite: self.semidefinite,
-            tolerance: self.tolerance,
-            max_iterations: self.max_iterations,
-        };
-        match self.solver {
-            CompletionSolver::Accelerated => {
-                solve(sampling, &rules, Spectrum::zero(sampling.order()), observer)
-            }
-            CompletionSolver::Stochastic => {
-                stochastic::descend(sampling, &rules, self.clusters, self.seed, observer)
-            }
-        }
-    }
-
-    /// The thesis's rule over the path, each weight from where the one before ended.
-    fn balanced(
+    /// k-means on the rows of the embedding.
+    fn clusters_of(
         &self,
-        sampling: &Sampling,
-        z: ArrayView2<'_, f64>,
-        least: f64,
+        completed: fitting::Completed,
+        report: &mut Report,
         observer: &dyn Observer,
-    ) -> Result<(Solved, f64, Option<String>)> {
-        let mut best: Option<(f64, Solved, f64)> = None;
-        let mut at = Spectrum::zero(sampling.order());
-        for multiple in PATH {
-            let rules = Rules {
-                c: multiple * least,
-                semidefinite: self.semidefinite,
-                tolerance: self.tolerance,
-                max_iterations: self.max_iterations,
-            };
-            let solved = solve(sampling, &rules, at, observer)?;
-            at = solved.m.clone();
-            let root = positive_root(&solved.m);
-            let trivial = root.ncols() < self.clusters;
-            // The sum of squared sizes is 1' S 1 for the similarity S of the clusters.
-            let unbalance = if trivial {
-                f64::INFINITY
-            } else {
-                let options = KMeansOptions {
-                    restarts: self.restarts.min(3),
-                    seed: self.seed.derive("k-means", 2).0,
-                    parallel: rayon::current_num_threads() > 1,
-                    ..KMeansOptions::new(self.clusters)
-                };
-                let rows = product(z, root.view()) * (z.nrows() as f64).sqrt();
-                let found =
-                    consilience_num::kmeans::fit(rows.view(), None, &options, &mut |_| true);
-                let labels = found.assignment;
-                let clusters = Partition::from_fn(labels.len(), |i| Some(u64::from(labels[i])))?;
-                clusters.sizes().iter().map(|&s| (s as f64) * (s as f64)).sum()
-            };
-            if best.as_ref().is_none_or(|b| unbalance < b.0 || (trivial && b.0.is_infinite())) {
-                best = Some((unbalance, solved, multiple));
-            }
-        }
-        let Some((_, solved, multiple)) = best else {
-            return Err(Error::invalid("no weight was tried"));
-        };
-        let note =
-            format!("the most balanced clusters are those at {multiple} times the least weight");
-        Ok((solved, multiple * least, Some(note)))
+    ) -> Result<(CompletedSimilarity, KMeansFit<f64>)> {
+        let rows = product(completed.z.view(), completed.root.view());
+        let found =
+            cluster_rows(rows.view(), self.clusters, self.restarts, self.seed, report, observer)?;
+        let mut similarity = CompletedSimilarity::new(rows);
+        similarity.basis = completed.basis;
+        similarity.eigenvectors = Some(completed.z.ncols());
+        similarity.loss_weight = completed.loss_weight;
+        Ok((similarity, found))
+    }
+
+    fn expect_clusters(&self, report: &mut Report, found: usize) {
+        report.expect_clusters(self.clusters, found, "the features distinguish no more objects");
     }
 
     fn check(&self, n: usize) -> Result<()> {
@@ -562,21 +365,41 @@ impl Mccc {
     }
 }
 
-/// How C is found for the last problem.
-enum Weights {
-    /// So many times the least, and what to say about it.
-    Multiple(f64, Option<String>),
-    Fixed(f64),
-    Balanced,
+impl ConstrainedClusterer for Mccc {
+    fn name(&self) -> &'static str {
+        "mccc"
+    }
+
+    fn fit(
+        &self,
+        features: Features<'_>,
+        side: &SideInformation,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Clustering>> {
+        let fit = self.fit_completed(features, side, observer)?;
+        Ok(Fit::new(fit.output.clustering, fit.report))
+    }
 }
 
-/// Refuses constraints about another number of objects than there are rows.
-pub(crate) fn check_constraints(constraints: &Constraints, n: usize) -> Result<()> {
-    if constraints.n_objects() != n {
-        return Err(Error::shape(format!(
-            "constraints over {} objects, {n} rows",
-            constraints.n_objects()
-        )));
+/// From features to rows of the embedding.
+#[derive(Debug)]
+struct Embedder {
+    extension: Extension,
+    /// k x rank.
+    root: Array2<f64>,
+}
+
+impl FeatureMap for Embedder {
+    fn n_features(&self) -> usize {
+        self.extension.n_features()
     }
-    Ok(())
+
+    fn n_outputs(&self) -> usize {
+        self.root.ncols()
+    }
+
+    fn apply(&self, features: Features<'_>) -> Result<Array2<f64>> {
+        let z = self.extension.extend(&features)?;
+        Ok(product(z.slice(s![.., ..self.root.nrows()]), self.root.view()))
+    }
 }

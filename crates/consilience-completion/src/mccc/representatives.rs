@@ -1,6 +1,6 @@
 //! The graph of nearest neighbours by way of a few representatives, where objects are too many.
 
-use consilience_core::{Error, Observer, Result, Seed};
+use consilience_core::{Observer, Result, Seed};
 use consilience_num::kmeans::{KMeansOptions, fit};
 use consilience_num::near::NearRows;
 use consilience_num::sparse::Csr;
@@ -43,23 +43,13 @@ impl Representatives {
         let count = REPRESENTATIVES.min(n / DRAWN).max(2 * k).min(n);
         let drawn =
             seed.derive("representatives", 0).stream().sample(n, count.saturating_mul(DRAWN));
-        let options = KMeansOptions {
-            max_iterations: ROUNDS,
-            seed: seed.derive("representatives", 1).0,
-            parallel: rayon::current_num_threads() > 1,
-            ..KMeansOptions::new(count)
-        };
-        let mut stopped = false;
-        let marks = fit(x.select(Axis(0), &drawn).view(), None, &options, &mut |_| {
-            stopped = stopped || observer.cancelled();
-            !stopped
-        })
-        .centres;
-        if stopped {
-            return Err(Error::cancelled());
-        }
+        let options = KMeansOptions::new(count)
+            .max_iterations(ROUNDS)
+            .seed(seed.derive("representatives", 1))
+            .parallel(rayon::current_num_threads() > 1);
+        let marks = fit(x.select(Axis(0), &drawn).view(), None, &options, observer)?.centres;
         let groups = (marks.nrows() as f64).sqrt() as usize;
-        let table = NearRows::new(marks.view(), groups, 10 * NEAR, seed.derive("groups", 0).0);
+        let table = NearRows::new(marks.view(), groups, 10 * NEAR, seed.derive("groups", 0))?;
         let near = NEAR.min(table.most());
         let mut own = Representatives { table, near, width: 1.0, map: Array2::zeros((0, 0)) };
         let links = own.links(x);
@@ -78,12 +68,10 @@ impl Representatives {
         let shares = shares.map(|_, j, v| v * over(j));
         let found = truncated_svd(
             &shares,
-            &SvdOptions {
-                count: k,
-                tolerance: 1e-7,
-                max_iterations: 60,
-                seed: seed.derive("eigenvectors", 0).0,
-            },
+            &SvdOptions::new(k)
+                .tolerance(1e-7)
+                .max_iterations(60)
+                .seed(seed.derive("eigenvectors", 0)),
         );
         own.map = found.map;
         for (j, mut row) in own.map.rows_mut().into_iter().enumerate() {

@@ -4,7 +4,8 @@ use consilience_core::{Observer, Result, Status};
 use consilience_num::eigen::symmetric_eigen;
 use ndarray::{Array2, s};
 
-use super::pairs::{Sampling, product};
+use super::sampling::Sampling;
+use crate::product::product;
 
 /// Iterations between two looks at the duality gap, each of which costs an eigendecomposition.
 const LOOK: usize = 5;

@@ -3,8 +3,9 @@
 use consilience_core::{Observer, Result, Seed, Status};
 use ndarray::Array2;
 
-use super::pairs::{Sampling, product};
+use super::sampling::Sampling;
 use super::solve::{Rules, Solved, Spectrum, certificate, shrink, stretch};
+use crate::product::product;
 
 /// Step lengths fall like `1 / sqrt(1 + t / COOLING)`.
 const COOLING: f64 = 20.0;

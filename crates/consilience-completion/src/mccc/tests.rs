@@ -1,14 +1,16 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use consilience_core::{
-    Constraints, ErrorKind, Features, Link, Observer, Pair, Partition, Seed, Status,
-    scores::adjusted_rand,
+    ConstrainedClusterer, Constraints, ErrorKind, Link, MemoryBudget, Observer, Pair, Partition,
+    Seed, SideInformation, Status, scores::adjusted_rand,
 };
 use ndarray::{Array2, Axis, array};
 
-use super::pairs::{Pairs, Sampling};
+use super::sampling::Sampling;
 use super::solve::{Rules, Spectrum, certificate, least_weight, solve};
-use super::{Basis, CompletionSolver, LossWeight, Mccc, reference};
+use super::{CompletionSolver, LossWeight, Mccc, reference};
+use crate::basis::Basis;
+use crate::known_pairs::KnownPairs;
 
 /// `clusters` blobs in `d` columns, the centres `apart`, and a column that means nothing.
 fn blobs(n: usize, clusters: usize, d: usize, apart: f64, seed: u64) -> (Array2<f64>, Partition) {
@@ -34,6 +36,10 @@ fn random_pairs(truth: &Partition, count: usize, seed: u64) -> Constraints {
     out
 }
 
+fn side(constraints: &Constraints) -> SideInformation {
+    SideInformation::from_constraints(constraints)
+}
+
 /// A small problem of any condition: rows, pairs and what they must be.
 fn problem(seed: u64) -> (Array2<f64>, Vec<(usize, usize, f64)>) {
     let mut stream = Seed(seed).derive("problem", 0).stream();
@@ -55,7 +61,7 @@ fn objective_equals_that_of_a_long_plain_run() {
     let mut compared = 0;
     for seed in 0..20 {
         let (z, links) = problem(seed);
-        let sampling = Sampling::new(z.view(), 1.0, &Pairs::from_links(links.clone()));
+        let sampling = Sampling::new(z.view(), 1.0, &KnownPairs::from_links(links.clone()));
         for semidefinite in [true, false] {
             let least = least_weight(&sampling, semidefinite);
             if !least.is_finite() {
@@ -101,7 +107,7 @@ fn objective_equals_that_of_a_long_plain_run() {
 fn the_certificate_is_that_of_a_minimum() {
     for seed in 0..30 {
         let (z, links) = problem(seed + 500);
-        let sampling = Sampling::new(z.view(), 1.0, &Pairs::from_links(links));
+        let sampling = Sampling::new(z.view(), 1.0, &KnownPairs::from_links(links));
         let least = least_weight(&sampling, false);
         if !least.is_finite() {
             continue;
@@ -136,26 +142,27 @@ fn the_certificate_is_that_of_a_minimum() {
 fn planted_clusters_are_recovered_in_every_basis() {
     let (x, truth) = blobs(400, 4, 6, 3.0, 1);
     let known = random_pairs(&truth, 400, 2);
-    for basis in [Basis::HeldOut, Basis::Singular, Basis::Neighbours, Basis::StandardisedNeighbours]
+    for basis in [Basis::HeldOut, Basis::Singular, Basis::Neighbours, Basis::StandardizedNeighbours]
     {
         for weight in [LossWeight::HeldOut, LossWeight::Balanced] {
             let found = Mccc::new(4)
                 .basis(basis)
                 .loss_weight(weight)
-                .fit(x.view().into(), &known, &())
+                .fit_completed(x.view(), &side(&known), &())
                 .unwrap();
-            let ari = adjusted_rand(&found.output.partition, &truth).unwrap();
+            let ari = adjusted_rand(&found.output.clustering.partition, &truth).unwrap();
             assert!(ari > 0.97, "{basis:?} {weight:?}: {ari} {:?}", found.report.notes);
             assert_eq!(found.report.status, Status::Solved, "{basis:?} {:?}", found.report);
             assert!(found.report.error_bound.unwrap() <= 1e-6);
-            assert!(found.output.loss_weight() > 0.0);
+            assert!(found.output.similarity.loss_weight().unwrap() > 0.0);
         }
     }
-    let free = Mccc::new(4).semidefinite(false).fit(x.view().into(), &known, &()).unwrap();
-    assert!(adjusted_rand(&free.output.partition, &truth).unwrap() > 0.97);
+    let free =
+        Mccc::new(4).semidefinite(false).fit_completed(x.view(), &side(&known), &()).unwrap();
+    assert!(adjusted_rand(&free.output.clustering.partition, &truth).unwrap() > 0.97);
     let slow = Mccc::new(4).basis(Basis::Singular).solver(CompletionSolver::Stochastic);
-    let slow = slow.fit(x.view().into(), &known, &()).unwrap();
-    assert!(adjusted_rand(&slow.output.partition, &truth).unwrap() > 0.95);
+    let slow = slow.fit_completed(x.view(), &side(&known), &()).unwrap();
+    assert!(adjusted_rand(&slow.output.clustering.partition, &truth).unwrap() > 0.95);
     // A rank of at most 4 costs at least what the optimum costs.
     assert!(slow.report.error_bound.unwrap() < 0.5);
 }
@@ -170,8 +177,8 @@ fn constraints_say_which_clusters_are_meant() {
     for asked in [0usize, 1] {
         let truth = Partition::from_fn(240, |i| Some(((i >> asked) % 2) as u64)).unwrap();
         let known = random_pairs(&truth, 150, 3);
-        let found = Mccc::new(2).fit(x.view().into(), &known, &()).unwrap().output;
-        assert!(adjusted_rand(&found.partition, &truth).unwrap() > 0.99, "{asked}");
+        let found = Mccc::new(2).fit_completed(x.view(), &side(&known), &()).unwrap().output;
+        assert!(adjusted_rand(&found.clustering.partition, &truth).unwrap() > 0.99, "{asked}");
     }
 }
 
@@ -181,21 +188,25 @@ fn new_objects_get_the_clusters_of_their_like() {
     let (old, new) = (x.slice(ndarray::s![..450, ..]), x.slice(ndarray::s![450.., ..]));
     let first = truth.select(&(0..450).collect::<Vec<_>>()).unwrap();
     let known = random_pairs(&first, 300, 6);
-    for basis in [Basis::Singular, Basis::Neighbours, Basis::StandardisedNeighbours] {
-        let found = Mccc::new(3).basis(basis).fit(old.into(), &known, &()).unwrap().output;
-        let again = found.assign(old.into()).unwrap();
-        let same =
-            again.iter().enumerate().filter(|&(i, &c)| found.partition.label(i) == Some(c)).count();
+    for basis in [Basis::Singular, Basis::Neighbours, Basis::StandardizedNeighbours] {
+        let found =
+            Mccc::new(3).basis(basis).fit_completed(old, &side(&known), &()).unwrap().output;
+        let again = found.clustering.assign(old.into()).unwrap();
+        let same = again
+            .iter()
+            .enumerate()
+            .filter(|&(i, &c)| found.clustering.partition.label(i) == Some(c))
+            .count();
         assert!(same >= 445, "{basis:?}: {same}");
-        let predicted = found.predict(new.into()).unwrap();
+        let predicted = found.clustering.predict(new.into()).unwrap();
         let rest = truth.select(&(450..600).collect::<Vec<_>>()).unwrap();
         assert!(adjusted_rand(&predicted, &rest).unwrap() > 0.95, "{basis:?}");
         let narrow = array![[1.0, 2.0]];
         assert_eq!(
-            found.assign(narrow.view().into()).unwrap_err().kind(),
+            found.clustering.assign(narrow.view().into()).unwrap_err().kind(),
             ErrorKind::ShapeMismatch
         );
-        assert_eq!(found.similarity(0, 450).unwrap_err().kind(), ErrorKind::OutOfRange);
+        assert_eq!(found.similarity.between(0, 450).unwrap_err().kind(), ErrorKind::OutOfRange);
     }
 }
 
@@ -211,15 +222,23 @@ fn bits_do_not_depend_on_threads_nor_on_the_order_of_constraints() {
     }
     let run = |threads, constraints: &Constraints| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| Mccc::new(3).fit(x.view().into(), constraints, &()).unwrap().output)
+        pool.install(|| {
+            Mccc::new(3).fit_completed(x.view(), &side(constraints), &()).unwrap().output
+        })
     };
     let one = run(1, &known);
     for threads in [2, 3] {
         let more = run(threads, &known);
-        assert_eq!((one.embedding(), &one.partition), (more.embedding(), &more.partition));
+        assert_eq!(
+            (one.similarity.embedding(), &one.clustering.partition),
+            (more.similarity.embedding(), &more.clustering.partition)
+        );
     }
     let other = run(2, &turned);
-    assert_eq!((one.embedding(), &one.partition), (other.embedding(), &other.partition));
+    assert_eq!(
+        (one.similarity.embedding(), &one.clustering.partition),
+        (other.similarity.embedding(), &other.clustering.partition)
+    );
 }
 
 #[test]
@@ -233,11 +252,17 @@ fn permuted_objects_get_the_permuted_clusters() {
     let mut moved = Constraints::new(300).unwrap();
     known.iter().for_each(|Pair { i, j, link }| moved.add(place[i], place[j], link).unwrap());
     let (a, b) = (
-        Mccc::new(3).fit(x.view().into(), &known, &()).unwrap().output.partition,
         Mccc::new(3)
-            .fit(x.select(Axis(0), &order).view().into(), &moved, &())
+            .fit_completed(x.view(), &side(&known), &())
             .unwrap()
             .output
+            .clustering
+            .partition,
+        Mccc::new(3)
+            .fit_completed(x.select(Axis(0), &order).view(), &side(&moved), &())
+            .unwrap()
+            .output
+            .clustering
             .partition,
     );
     assert_eq!(a.select(&order).unwrap(), b);
@@ -247,16 +272,31 @@ fn permuted_objects_get_the_permuted_clusters() {
 fn both_precisions_and_extreme_units_agree() {
     let (x, truth) = blobs(120, 3, 3, 4.0, 11);
     let known = random_pairs(&truth, 120, 12);
-    let plain = Mccc::new(3).fit(x.view().into(), &known, &()).unwrap().output.partition;
+    let plain = Mccc::new(3)
+        .fit_completed(x.view(), &side(&known), &())
+        .unwrap()
+        .output
+        .clustering
+        .partition;
     let single = x.mapv(|v| v as f32);
     assert_eq!(
-        Mccc::new(3).fit(single.view().into(), &known, &()).unwrap().output.partition,
+        Mccc::new(3)
+            .fit_completed(single.view(), &side(&known), &())
+            .unwrap()
+            .output
+            .clustering
+            .partition,
         plain
     );
     for factor in [2f64.powi(900), 2f64.powi(-900)] {
         let far = &x * factor;
         assert_eq!(
-            Mccc::new(3).fit(far.view().into(), &known, &()).unwrap().output.partition,
+            Mccc::new(3)
+                .fit_completed(far.view(), &side(&known), &())
+                .unwrap()
+                .output
+                .clustering
+                .partition,
             plain
         );
     }
@@ -268,10 +308,11 @@ fn too_few_constraints_are_plain_spectral_clustering() {
     let mut known = Constraints::new(150).unwrap();
     for round in 0..3 {
         for basis in [Basis::HeldOut, Basis::Singular] {
-            let found = Mccc::new(3).basis(basis).fit(x.view().into(), &known, &()).unwrap();
+            let found =
+                Mccc::new(3).basis(basis).fit_completed(x.view(), &side(&known), &()).unwrap();
             assert!(found.report.notes.iter().any(|n| n.contains("plain spectral")), "{round}");
             assert!(
-                adjusted_rand(&found.output.partition, &truth).unwrap() > 0.9,
+                adjusted_rand(&found.output.clustering.partition, &truth).unwrap() > 0.9,
                 "{round} {basis:?}"
             );
         }
@@ -283,9 +324,9 @@ fn too_few_constraints_are_plain_spectral_clustering() {
     }
     // A few of both are used, without a trial.
     (0..5).for_each(|i| known.add(i + 60, i + 63, Link::Must).unwrap());
-    let found = Mccc::new(3).fit(x.view().into(), &known, &()).unwrap();
+    let found = Mccc::new(3).fit_completed(x.view(), &side(&known), &()).unwrap();
     assert!(found.report.objective.is_some());
-    assert_eq!(found.output.partition.n_clusters(), 3);
+    assert_eq!(found.output.clustering.partition.n_clusters(), 3);
 }
 
 #[test]
@@ -293,9 +334,12 @@ fn odd_tables() {
     // One object.
     let one = array![[3.0, f64::MIN_POSITIVE]];
     for basis in [Basis::HeldOut, Basis::Singular, Basis::Neighbours] {
-        let found =
-            Mccc::new(1).basis(basis).fit(one.view().into(), &Constraints::new(1).unwrap(), &());
-        assert_eq!(found.unwrap().output.partition.n_clusters(), 1);
+        let found = Mccc::new(1).basis(basis).fit_completed(
+            one.view(),
+            &side(&Constraints::new(1).unwrap()),
+            &(),
+        );
+        assert_eq!(found.unwrap().output.clustering.partition.n_clusters(), 1);
     }
     // Equal objects, constant columns, more clusters than are distinct.
     let mut known = Constraints::new(40).unwrap();
@@ -305,15 +349,17 @@ fn odd_tables() {
     }
     for table in [Array2::from_elem((40, 3), 7.0), Array2::zeros((40, 1))] {
         for basis in [Basis::HeldOut, Basis::Singular, Basis::Neighbours] {
-            let found = Mccc::new(3).basis(basis).fit(table.view().into(), &known, &()).unwrap();
-            assert!(found.output.partition.n_clusters() >= 1);
-            assert!(found.output.embedding().iter().all(|v| v.is_finite()));
+            let found =
+                Mccc::new(3).basis(basis).fit_completed(table.view(), &side(&known), &()).unwrap();
+            assert!(found.output.clustering.partition.n_clusters() >= 1);
+            assert!(found.output.similarity.embedding().iter().all(|v| v.is_finite()));
         }
     }
     let two = Array2::from_shape_fn((40, 2), |(i, j)| if j == 0 { (i % 2) as f64 } else { 5.0 });
-    let found = Mccc::new(3).basis(Basis::Singular).fit(two.view().into(), &known, &()).unwrap();
+    let found =
+        Mccc::new(3).basis(Basis::Singular).fit_completed(two.view(), &side(&known), &()).unwrap();
     assert_eq!(
-        (found.output.partition.n_clusters(), found.report.clusters_missing.is_some()),
+        (found.output.clustering.partition.n_clusters(), found.report.clusters_missing.is_some()),
         (2, true)
     );
 }
@@ -322,8 +368,9 @@ fn odd_tables() {
 fn bad_input_is_told_with_its_place() {
     let (x, truth) = blobs(30, 2, 2, 3.0, 15);
     let known = random_pairs(&truth, 40, 16);
-    let run =
-        |m: Mccc, x: &Array2<f64>| m.fit(x.view().into(), &known, &()).map(|_| ()).unwrap_err();
+    let run = |m: Mccc, x: &Array2<f64>| {
+        m.fit_completed(x.view(), &side(&known), &()).map(|_| ()).unwrap_err()
+    };
     for (m, what) in [
         (Mccc::new(0), "0 clusters of 30"),
         (Mccc::new(31), "31 clusters of 30"),
@@ -345,15 +392,15 @@ fn bad_input_is_told_with_its_place() {
     assert!(error.message().contains("row 7, column 1"), "{error}");
     assert_eq!(run(Mccc::new(2), &Array2::zeros((30, 0))).kind(), ErrorKind::Empty);
     let short = x.slice(ndarray::s![..20, ..]);
-    let error = Mccc::new(2).fit(short.into(), &known, &()).unwrap_err();
+    let error = Mccc::new(2).fit_completed(short, &side(&known), &()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ShapeMismatch);
     // Weights at the ends of the scale.
     for c in [1e-300, 1e300] {
         let found = Mccc::new(2)
             .loss_weight(LossWeight::Fixed(c))
-            .fit(x.view().into(), &known, &())
+            .fit_completed(x.view(), &side(&known), &())
             .unwrap();
-        assert!(found.output.embedding().iter().all(|v| v.is_finite()));
+        assert!(found.output.similarity.embedding().iter().all(|v| v.is_finite()));
     }
 }
 
@@ -376,12 +423,12 @@ fn cancelled_at_any_question() {
     let known = random_pairs(&truth, 80, 18);
     let count = StopAt { at: usize::MAX, asked: AtomicUsize::new(0) };
     let method = Mccc::new(3).max_iterations(20).restarts(1);
-    method.fit(x.view().into(), &known, &count).unwrap();
+    method.fit_completed(x.view(), &side(&known), &count).unwrap();
     let questions = count.asked.into_inner();
     assert!(questions > 10);
     for at in (0..questions.min(4)).chain((4..questions).step_by(questions.div_ceil(25))) {
         let stop = StopAt { at, asked: AtomicUsize::new(0) };
-        let error = method.fit(x.view().into(), &known, &stop).map(|_| ()).unwrap_err();
+        let error = method.fit_completed(x.view(), &side(&known), &stop).map(|_| ()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Cancelled, "question {at} of {questions}");
     }
 }
@@ -390,20 +437,43 @@ fn cancelled_at_any_question() {
 fn own_coordinates() {
     let (x, truth) = blobs(200, 4, 6, 3.0, 19);
     let known = random_pairs(&truth, 200, 20);
-    let top = consilience_num::svd::truncated_svd(
-        &x,
-        &consilience_num::svd::SvdOptions { count: 7, ..Default::default() },
-    );
-    let found = Mccc::new(4).fit_coordinates(top.left.view(), &known, &()).unwrap();
+    let top = consilience_num::svd::truncated_svd(&x, &consilience_num::svd::SvdOptions::new(7));
+    let found = Mccc::new(4).fit_coordinates(top.left.view(), &side(&known), &()).unwrap();
     assert!(adjusted_rand(&found.output.partition, &truth).unwrap() > 0.97);
-    assert_eq!((found.output.basis(), found.output.eigenvectors()), (None, 7));
-    let error = found.output.assign(Features::from(x.view())).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+    let similarity = found.output.similarity;
+    assert_eq!((similarity.basis(), similarity.eigenvectors()), (None, Some(7)));
 }
 
 #[test]
-fn many_objects_go_by_way_of_representatives() {
-    // Two rings, one in the other: no linear function of the features tells them apart.
+fn labels_are_every_pair_of_the_labelled() {
+    let (x, truth) = blobs(150, 3, 4, 4.0, 23);
+    let labels: Vec<i64> = (0..150).map(|i| if i < 30 { (i % 3) as i64 } else { -1 }).collect();
+    let mut pairs = Constraints::new(150).unwrap();
+    for i in 0..30 {
+        for j in 0..i {
+            let link = if i % 3 == j % 3 { Link::Must } else { Link::Cannot };
+            pairs.add(i, j, link).unwrap();
+        }
+    }
+    let from_labels = SideInformation::from_labels(&labels).unwrap();
+    let method = Mccc::new(3);
+    let by_labels = method.fit_completed(x.view(), &from_labels, &()).unwrap().output;
+    let by_pairs = method.fit_completed(x.view(), &side(&pairs), &()).unwrap().output;
+    assert_eq!(by_labels.similarity.embedding(), by_pairs.similarity.embedding());
+    assert!(adjusted_rand(&by_labels.clustering.partition, &truth).unwrap() > 0.97);
+    // As any constrained clusterer.
+    let short = method.cluster(x.view().into(), &from_labels).unwrap();
+    assert_eq!(short.partition, by_labels.clustering.partition);
+    let tiny = method.memory_budget(MemoryBudget::bytes(1000));
+    assert_eq!(
+        tiny.cluster(x.view().into(), &from_labels).unwrap_err().kind(),
+        ErrorKind::TooLarge
+    );
+}
+
+#[test]
+fn many_objects_need_representatives() {
+    // Two rings, one in the other: no linear function of the features distinguishes them.
     let n = 20_400;
     let x = Array2::from_shape_fn((n, 2), |(i, j)| {
         let (radius, turn) = (if i % 2 == 0 { 1.0f32 } else { 3.0 }, i as f32 * 2.399_963);
@@ -414,13 +484,16 @@ fn many_objects_go_by_way_of_representatives() {
     let method = Mccc::new(2).basis(Basis::Neighbours).eigenvectors(30);
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| method.fit(x.view().into(), &known, &()).unwrap().output)
+        pool.install(|| method.fit_completed(x.view(), &side(&known), &()).unwrap().output)
     };
     let found = run(2);
-    assert!(adjusted_rand(&found.partition, &truth).unwrap() > 0.99);
-    let again = found.assign(x.view().into()).unwrap();
-    let same =
-        again.iter().enumerate().filter(|&(i, &c)| found.partition.label(i) == Some(c)).count();
+    assert!(adjusted_rand(&found.clustering.partition, &truth).unwrap() > 0.99);
+    let again = found.clustering.assign(x.view().into()).unwrap();
+    let same = again
+        .iter()
+        .enumerate()
+        .filter(|&(i, &c)| found.clustering.partition.label(i) == Some(c))
+        .count();
     assert!(same > n - 10, "{same}");
-    assert_eq!(found.embedding(), run(1).embedding());
+    assert_eq!(found.similarity.embedding(), run(1).similarity.embedding());
 }

@@ -1,49 +1,30 @@
 //! Semi-crowdsourced clustering: a metric by regression on the completed similarity of a sample.
 
 mod regression;
+mod sample;
 #[cfg(test)]
 mod tests;
 
 use consilience_core::{
-    Constraints, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Report, Result, Seed,
-    Status,
+    Clustering, ConstrainedClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer,
+    Report, Result, Seed, SideInformation, Status,
 };
-use consilience_num::kmeans::KMeansOptions;
-use ndarray::ArrayView2;
+use ndarray::Array2;
 
-pub(crate) use regression::Projection;
-use regression::{from_constraints, from_factors, leading_factors};
+pub use sample::SampleSimilarity;
 
-use crate::mccc::frame::Frame;
-use crate::mccc::{CompletedClustering, Map, check_constraints};
-
-/// Similarities of the annotated sample, completed: what [`Rdml`] regresses on.
-///
-/// ```
-/// use consilience_completion::SampleSimilarity;
-/// use ndarray::array;
-///
-/// // Three objects, the first two alike: in full, and by memberships.
-/// let (full, memberships) =
-///     (array![[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]], array![[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]);
-/// assert_eq!(memberships.dot(&memberships.t()), full);
-/// let _either = [SampleSimilarity::Dense(full.view()), SampleSimilarity::Factors(memberships.view())];
-/// ```
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum SampleSimilarity<'a> {
-    /// The whole symmetric n x n matrix A.
-    Dense(ArrayView2<'a, f64>),
-    /// A = F F' by its factors F (n x r), as a low-rank completion gives them.
-    Factors(ArrayView2<'a, f64>),
-}
+use crate::completed::{CompletedClustering, CompletedSimilarity, cluster_rows};
+use crate::frame::Frame;
+use crate::known_pairs::{KnownPairs, check_objects};
+use regression::{Projection, from_factors, from_pairs, leading_factors};
+use sample::{check_sample, check_similarity};
 
 /// RDML: a linear similarity learned by regression on the completed similarity of a small annotated
 /// sample, and the clusters of all objects under it.
 ///
 /// For crowds that annotated a sample of the objects: complete the sample's similarity first (by
 /// robust matrix completion, say), then let the features carry it to all others. Only what a linear
-/// function of the features tells apart can be carried over. For a few sure pairs from all over the
+/// function of the features distinguishes can be carried over. For a few sure pairs from all over the
 /// data [`Mccc`](crate::Mccc) is better.
 ///
 /// ```text
@@ -55,18 +36,22 @@ pub enum SampleSimilarity<'a> {
 /// use consilience_completion::{Rdml, SampleSimilarity};
 /// use ndarray::Array2;
 ///
-/// // 300 objects in two groups that only the second column tells apart; 20 of them are annotated.
+/// // 300 objects in two groups that only the second column distinguishes; 20 are annotated.
 /// let x = Array2::from_shape_fn((300, 2), |(i, j)| {
 ///     if j == 0 { ((i * 37) % 101) as f64 } else { (i % 2) as f64 + ((i * 13) % 7) as f64 * 0.05 }
 /// });
 /// let sample: Vec<usize> = (0..20).collect();
 /// let same = Array2::from_shape_fn((20, 20), |(i, j)| f64::from(u8::from(i % 2 == j % 2)));
-/// let found = Rdml::new(2).fit(x.view().into(), &sample, SampleSimilarity::Dense(same.view()), &())?.output;
-/// assert!(found.partition.iter().enumerate().all(|(i, c)| c == Some(i % 2)));
+/// let given = SampleSimilarity::Dense(same.view());
+/// let found = Rdml::new(2).fit_sample(x.view(), &sample, given, &())?.output;
+/// assert!(found.clustering.partition.iter().enumerate().all(|(i, c)| c == Some(i % 2)));
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
-/// The features are standardised by default (each less its mean over all objects, over its standard
+/// As a [`ConstrainedClusterer`] it takes labels of some objects, which are then the sample, or
+/// pairs from all over the data; see [`Rdml::fit_completed`].
+///
+/// The features are standardized by default (each less its mean over all objects, over its standard
 /// deviation). lambda is a share of their whole variance: too small, and rare combinations of
 /// features are trusted; too large, and M no longer whitens. A may be indefinite: its positive part
 /// counts.
@@ -80,10 +65,10 @@ pub enum SampleSimilarity<'a> {
 /// [`ErrorKind::InvalidParameter`] for clusters outside `1..=N`, for parameters out of their range,
 /// and for an object twice in the sample; [`ErrorKind::OutOfRange`] for a sample object that does
 /// not exist; [`ErrorKind::ShapeMismatch`] where the similarity has another order than the sample;
-/// [`ErrorKind::TooLarge`] where the linear system exceeds 8 GiB; [`ErrorKind::Cancelled`].
+/// [`ErrorKind::TooLarge`] beyond the memory budget; [`ErrorKind::Cancelled`].
 ///
 /// # References
-/// J. Yi, "Crowdclustering", PhD thesis, Michigan State University, 2014, Chapter 4, Eq. 4.5; J.
+/// J. Yi, "Data Clustering with Pairwise Constraints", PhD thesis, Michigan State University, 2014, Chapter 4, Eq. 4.5; J.
 /// Yi, R. Jin, S. Jain, T. Yang, A. K. Jain, "Semi-crowdsourced clustering: generalizing crowd
 /// labeling by robust distance metric learning", NIPS 2012. The thesis has lambda n in place of our
 /// lambda t, for features scaled to norm at most 1, where both are of one size, and takes lambda =
@@ -95,62 +80,76 @@ pub enum SampleSimilarity<'a> {
 pub struct Rdml {
     clusters: usize,
     smoothing: f64,
-    standardise: bool,
+    standardize: bool,
     restarts: usize,
     seed: Seed,
+    budget: MemoryBudget,
 }
 
 impl Rdml {
-    /// At most this many clusters; lambda 0.01, standardised features, 10 starts of the k-means,
-    /// seed 0.
+    /// At most this many clusters.
     pub fn new(clusters: usize) -> Self {
-        Rdml { clusters, smoothing: 0.01, standardise: true, restarts: 10, seed: Seed(0) }
+        Rdml {
+            clusters,
+            smoothing: 0.01,
+            standardize: true,
+            restarts: 10,
+            seed: Seed(0),
+            budget: MemoryBudget::default(),
+        }
     }
 
     /// lambda: what share of the features' whole variance is added to that of every direction.
+    /// Default 0.01; above 0.
     #[doc(alias = "lambda")]
     pub fn smoothing(mut self, smoothing: f64) -> Self {
         self.smoothing = smoothing;
         self
     }
 
-    /// Whether features are standardised or taken as they are.
-    pub fn standardise(mut self, standardise: bool) -> Self {
-        self.standardise = standardise;
+    /// Whether features are standardized or taken as they are. Default true.
+    pub fn standardize(mut self, standardize: bool) -> Self {
+        self.standardize = standardize;
         self
     }
 
-    /// Starts of the k-means.
+    /// Starts of the k-means. Default 10; at least 1.
     pub fn restarts(mut self, restarts: usize) -> Self {
         self.restarts = restarts;
         self
     }
 
-    /// Seed of the k-means.
+    /// Seed of the k-means. Default `Seed(0)`.
     pub fn seed(mut self, seed: Seed) -> Self {
         self.seed = seed;
         self
     }
 
+    /// How much memory may be taken. Default 8 GiB.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+
     /// Clusters all rows, from the completed similarity of the rows that `sample` names (in its
-    /// order).
+    /// order); progress goes to the observer, which may also cancel.
     ///
     /// # Errors
     /// As [`Rdml`] says.
-    pub fn fit(
+    pub fn fit_sample<'a>(
         &self,
-        features: Features<'_>,
+        features: impl Into<Features<'a>>,
         sample: &[usize],
         similarity: SampleSimilarity<'_>,
         observer: &dyn Observer,
     ) -> Result<Fit<CompletedClustering>> {
+        let features = features.into();
         let (n, d) = self.check(&features)?;
         check_sample(sample, n)?;
         check_similarity(&similarity, sample.len())?;
         observer.check()?;
-        let side = d.min(sample.len());
-        MemoryBudget::default().check_square("the linear system", side, 24)?;
-        MemoryBudget::default().check_table("features", n, d, 24)?;
+        self.budget.check_square("the linear system", d.min(sample.len()), 24)?;
+        self.budget.check_table("features", n, d, 24)?;
         let mut report = Report::default();
         let (factors, converged) = report.stage("factors", || match similarity {
             SampleSimilarity::Dense(a) => leading_factors(a, self.clusters),
@@ -168,89 +167,84 @@ impl Rdml {
         self.finish(Projection::new(frame, map), x, report, observer)
     }
 
-    /// Clusters all rows from must-links and cannot-links.
+    /// Clusters all rows from labels or pairs, and also gives the learned similarity.
     ///
-    /// The sample are all objects then, and A is completed by what is expected of pairs drawn at
-    /// random: a pair that nothing is known of counts as the share s of must-links among the
-    /// constraints, a known one as `s + (s_ij - s) N^2 / (2 p)`, p being their number. With
-    /// constraints on random pairs this A is right in the mean, and the regression averages over
-    /// it; its noise falls with p alone. With constraints on a sample of the objects, complete the
-    /// sample's similarity and call [`Rdml::fit`].
+    /// Labelled objects are the sample, their similarity 1 within a class and 0 between classes.
+    ///
+    /// With must-links and cannot-links the sample are all objects, and A is completed by what is
+    /// expected of pairs drawn at random: a pair that nothing is known of counts as the share s of
+    /// must-links among the constraints, a known one as `s + (s_ij - s) N^2 / (2 p)`, p being their
+    /// number. With constraints on random pairs this A is right in the mean, and the regression
+    /// averages over it; its noise falls with p alone. With constraints on a sample of the objects,
+    /// complete the sample's similarity and call [`Rdml::fit_sample`].
     ///
     /// Without any of either kind nothing is learned: the clusters are those of plain k-means, and
     /// a note says so.
     ///
     /// # Errors
-    /// As [`Rdml`] says; [`ErrorKind::ShapeMismatch`] where the constraints are over another number
-    /// of objects.
+    /// As [`Rdml`] says; [`ErrorKind::ShapeMismatch`] where the side information is about another
+    /// number of objects.
     ///
     /// # Complexity
-    /// O(N d^2 + p d^2 + d^3) time, O(N d + d^2) memory.
-    pub fn fit_constraints(
+    /// O(N d^2 + p d^2 + d^3) time, O(N d + d^2) memory for pairs.
+    pub fn fit_completed<'a>(
         &self,
-        features: Features<'_>,
-        constraints: &Constraints,
+        features: impl Into<Features<'a>>,
+        side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<CompletedClustering>> {
+        let features = features.into();
         let (n, d) = self.check(&features)?;
-        check_constraints(constraints, n)?;
+        check_objects(side, n)?;
+        let labels = side.stated().is_none() && side.are_classes();
+        if labels && side.labelled_sets().len() > 1 {
+            let (sample, one_hot) = indicators(side);
+            let given = SampleSimilarity::Factors(one_hot.view());
+            return self.fit_sample(features, &sample, given, observer);
+        }
         observer.check()?;
-        MemoryBudget::default().check_square("the metric", d, 32)?;
-        MemoryBudget::default().check_table("features", n, d, 24)?;
+        self.budget.check_square("the metric", d, 32)?;
+        self.budget.check_table("features", n, d, 24)?;
+        let pairs = KnownPairs::new(side, self.budget)?;
         let mut report = Report::default();
         let (frame, x) = self.frame(&features);
-        let map = report
-            .stage("metric", || from_constraints(&x, constraints, self.smoothing, self.clusters));
-        if map.ncols() == 0 {
-            report.notes.push(
-                "must-links and cannot-links are both needed for a metric: the clusters are those of plain k-means"
-                    .to_owned(),
-            );
-            return self.finish(Projection::identity(frame), x, report, observer);
-        }
-        self.finish(Projection::new(frame, map), x, report, observer)
+        let map = report.stage("metric", || from_pairs(&x, &pairs, self.smoothing, self.clusters));
+        let projection = match map {
+            Some(map) => Projection::new(frame, map),
+            None => {
+                report.notes.push(
+                    "must-links and cannot-links are both needed for a metric: the clusters are \
+                     those of plain k-means"
+                        .to_owned(),
+                );
+                Projection::identity(frame)
+            }
+        };
+        self.finish(projection, x, report, observer)
     }
 
     fn finish(
         &self,
         projection: Projection,
-        x: ndarray::Array2<f64>,
+        x: Array2<f64>,
         mut report: Report,
         observer: &dyn Observer,
     ) -> Result<Fit<CompletedClustering>> {
         observer.check()?;
         let rows = projection.project(x);
-        let options = KMeansOptions {
-            restarts: self.restarts,
-            seed: self.seed.derive("k-means", 0).0,
-            tolerance: 1e-6,
-            parallel: rayon::current_num_threads() > 1,
-            ..KMeansOptions::new(self.clusters)
-        };
-        let (found, told) = report.stage("k-means", || {
-            let mut stopped = false;
-            CompletedClustering::new(rows, &options, Map::Projection(projection), &mut |done| {
-                stopped = stopped || observer.cancelled();
-                observer.progress("k-means", done, options.max_iterations);
-                !stopped
-            })
-        })?;
-        observer.check()?;
-        report.iterations = told.iterations;
-        report.objective = Some(told.inertia);
-        if !told.converged {
-            report.status = Status::MaxIterations;
-        }
-        report.expect_clusters(
-            self.clusters,
-            found.partition.n_clusters(),
-            "the features distinguish no more objects",
-        );
-        Ok(Fit::new(found, report))
+        let (k, restarts) = (self.clusters, self.restarts);
+        let found = cluster_rows(rows.view(), k, restarts, self.seed, &mut report, observer)?;
+        report.iterations = found.iterations;
+        report.objective = Some(found.inertia);
+        let similarity = CompletedSimilarity::new(rows);
+        let clustering = CompletedClustering::new(similarity, found, projection)?;
+        let clusters = clustering.clustering.partition.n_clusters();
+        report.expect_clusters(k, clusters, "the features distinguish no more objects");
+        Ok(Fit::new(clustering, report))
     }
 
-    fn frame(&self, features: &Features<'_>) -> (Frame, ndarray::Array2<f64>) {
-        if self.standardise { Frame::standardised(features) } else { Frame::raw(features) }
+    fn frame(&self, features: &Features<'_>) -> (Frame, Array2<f64>) {
+        if self.standardize { Frame::standardized(features) } else { Frame::raw(features) }
     }
 
     fn check(&self, features: &Features<'_>) -> Result<(usize, usize)> {
@@ -278,46 +272,29 @@ impl Rdml {
     }
 }
 
-fn check_sample(sample: &[usize], n: usize) -> Result<()> {
-    if sample.is_empty() {
-        return Err(Error::empty("a sample of no objects"));
+impl ConstrainedClusterer for Rdml {
+    fn name(&self) -> &'static str {
+        "rdml"
     }
-    let mut sorted = sample.to_vec();
-    sorted.sort_unstable();
-    if let Some(&last) = sorted.last().filter(|&&i| i >= n) {
-        return Err(Error::out_of_range(format!("sample object {last} of {n}")));
-    }
-    match sorted.windows(2).find(|w| w[0] == w[1]) {
-        Some(w) => Err(Error::invalid(format!("object {} is twice in the sample", w[0]))),
-        None => Ok(()),
+
+    fn fit(
+        &self,
+        features: Features<'_>,
+        side: &SideInformation,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Clustering>> {
+        let fit = self.fit_completed(features, side, observer)?;
+        Ok(Fit::new(fit.output.clustering, fit.report))
     }
 }
 
-fn check_similarity(similarity: &SampleSimilarity<'_>, n: usize) -> Result<()> {
-    let (a, square) = match similarity {
-        SampleSimilarity::Dense(a) => (a, true),
-        SampleSimilarity::Factors(f) => (f, false),
-    };
-    if a.nrows() != n || (square && a.ncols() != n) {
-        return Err(Error::shape(format!(
-            "similarity of {} x {} entries, a sample of {n} objects",
-            a.nrows(),
-            a.ncols()
-        )));
-    }
-    if a.ncols() == 0 {
-        return Err(Error::empty("factors of no columns"));
-    }
-    if let Some(((i, j), &v)) = a.indexed_iter().find(|(_, v)| !v.is_finite()) {
-        return Err(Error::non_finite("similarity of the sample", i, j, v));
-    }
-    if square
-        && let Some(((i, j), &v)) = a.indexed_iter().find(|&((i, j), &v)| i < j && a[[j, i]] != v)
-    {
-        return Err(Error::invalid(format!(
-            "similarity {v} at row {i}, column {j}, but {} the other way round; expected a symmetric matrix",
-            a[[j, i]]
-        )));
-    }
-    Ok(())
+/// The labelled objects, and a column for each class with 1 for its objects.
+fn indicators(side: &SideInformation) -> (Vec<usize>, Array2<f64>) {
+    let labelled = side.labelled_objects();
+    let sample = labelled.iter().map(|&(object, _)| object).collect();
+    let classes = side.labelled_sets().len();
+    let one_hot = Array2::from_shape_fn((labelled.len(), classes), |(at, class)| {
+        f64::from(u8::from(labelled[at].1 == class))
+    });
+    (sample, one_hot)
 }

@@ -1,6 +1,6 @@
 //! The ridge regression behind the metric, on whichever side of the linear system is smaller.
 
-use consilience_core::{Constraints, Features, Link};
+use consilience_core::{FeatureMap, Features, Result};
 use consilience_num::eigen::{TruncatedOptions, symmetric_eigen, truncated_eigen};
 use consilience_num::reduce::ordered_chunks;
 use consilience_num::svd::Rows;
@@ -12,8 +12,9 @@ use faer::linalg::cholesky::llt::solve::{solve_in_place, solve_in_place_scratch}
 use faer::{Mat, MatMut, Par, Spec};
 use ndarray::{Array2, ArrayView2, Axis, s};
 
-use crate::mccc::frame::Frame;
-use crate::mccc::pairs::product;
+use crate::frame::Frame;
+use crate::known_pairs::KnownPairs;
+use crate::product::product;
 
 /// Eigenvalues of A below this share of its norm are rounding.
 const RANK: f64 = 1e-10;
@@ -22,7 +23,7 @@ const PAIRS: usize = 1024;
 
 /// `x -> L' x` for features in their frame.
 #[derive(Clone, Debug)]
-pub(crate) struct Projection {
+pub(super) struct Projection {
     frame: Frame,
     /// d x r; the features as they are where there is none.
     map: Option<Array2<f64>>,
@@ -37,20 +38,26 @@ impl Projection {
         Projection { frame, map: None }
     }
 
-    pub(crate) fn n_features(&self) -> usize {
-        self.frame.n_features()
-    }
-
-    pub(crate) fn apply(&self, features: &Features<'_>) -> Array2<f64> {
-        self.project(self.frame.apply(features))
-    }
-
     /// Rows that are in the frame already.
     pub(super) fn project(&self, x: Array2<f64>) -> Array2<f64> {
         match &self.map {
             Some(map) => rows_times(&x, map),
             None => x,
         }
+    }
+}
+
+impl FeatureMap for Projection {
+    fn n_features(&self) -> usize {
+        self.frame.n_features()
+    }
+
+    fn n_outputs(&self) -> usize {
+        self.map.as_ref().map_or(self.frame.n_features(), |map| map.ncols())
+    }
+
+    fn apply(&self, features: Features<'_>) -> Result<Array2<f64>> {
+        Ok(self.project(self.frame.apply(&features)))
     }
 }
 
@@ -78,7 +85,7 @@ fn rows_transposed_times(x: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
 /// converged.
 pub(super) fn leading_factors(a: ArrayView2<'_, f64>, rank: usize) -> (Array2<f64>, bool) {
     let own = a.as_standard_layout().into_owned();
-    let options = TruncatedOptions { count: rank, tolerance: 1e-9, ..TruncatedOptions::default() };
+    let options = TruncatedOptions::new(rank).tolerance(1e-9);
     let top = truncated_eigen(&own, &options);
     // No eigenvalue is larger than the Frobenius norm.
     let floor = RANK * own.iter().map(|v| v * v).sum::<f64>().sqrt();
@@ -116,22 +123,39 @@ pub(super) fn from_factors(
     }
 }
 
-/// L (d x r) from constraints on random pairs; no columns where either kind is missing.
-pub(super) fn from_constraints(
+/// L (d x r) from random pairs; `None` where either kind is missing or nothing is learned.
+pub(super) fn from_pairs(
     x: &Array2<f64>,
-    constraints: &Constraints,
+    pairs: &KnownPairs,
     smoothing: f64,
     rank: usize,
-) -> Array2<f64> {
-    let (n, d) = x.dim();
-    let mut links: Vec<(usize, usize, f64)> =
-        constraints.iter().map(|p| (p.i, p.j, f64::from(u8::from(p.link == Link::Must)))).collect();
-    links.sort_unstable_by_key(|l| (l.0, l.1));
+) -> Option<Array2<f64>> {
+    let (n, links) = (x.nrows(), pairs.links());
     let share = links.iter().map(|l| l.2).sum::<f64>() / links.len().max(1) as f64;
     if !(share > 0.0 && share < 1.0) {
-        return Array2::zeros((d, 0));
+        return None;
     }
-    // X A X' / n^2, both sides of every pair; the features' mean takes the constant part.
+    let middle = mean_similarity(x, links, share);
+    let covariance = rows_transposed_times(x, x) / n as f64;
+    let ridge = smoothing * covariance.diag().sum();
+    // (C + lambda t I)^-1 (X A X' / n^2) (C + lambda t I)^-1, from the left and, transposed, from
+    // the right.
+    let half = solve(covariance.clone(), ridge, middle);
+    let metric = solve(covariance, ridge, half.t().as_standard_layout().into_owned());
+    let metric = (&metric + &metric.t()) * 0.5;
+    let eigen = symmetric_eigen(metric.view())?;
+    let kept = eigen.values.iter().take(rank).take_while(|&&v| v > 0.0).count();
+    let mut map = eigen.vectors.slice(s![.., ..kept]).to_owned();
+    for (mut column, value) in map.columns_mut().into_iter().zip(&eigen.values) {
+        column *= value.sqrt();
+    }
+    (kept > 0).then_some(map)
+}
+
+/// `X A X' / n^2` for the expected A: both sides of every pair, and the features' mean for the
+/// constant part.
+fn mean_similarity(x: &Array2<f64>, links: &[(usize, usize, f64)], share: f64) -> Array2<f64> {
+    let d = x.ncols();
     let weight = 1.0 / (2.0 * links.len() as f64);
     let outer = |range: std::ops::Range<usize>| {
         let part = &links[range];
@@ -153,20 +177,7 @@ pub(super) fn from_constraints(
             middle[[i, j]] += share * mean[i] * mean[j];
         }
     }
-    let covariance = rows_transposed_times(x, x) / n as f64;
-    let ridge = smoothing * covariance.diag().sum();
-    // (C + lambda t I)^-1 (X A X' / n^2) (C + lambda t I)^-1, from the left and, transposed, from
-    // the right.
-    let half = solve(covariance.clone(), ridge, middle);
-    let metric = solve(covariance, ridge, half.t().as_standard_layout().into_owned());
-    let metric = (&metric + &metric.t()) * 0.5;
-    let Some(eigen) = symmetric_eigen(metric.view()) else { return Array2::zeros((d, 0)) };
-    let kept = eigen.values.iter().take(rank).take_while(|&&v| v > 0.0).count();
-    let mut map = eigen.vectors.slice(s![.., ..kept]).to_owned();
-    for (mut column, value) in map.columns_mut().into_iter().zip(&eigen.values) {
-        column *= value.sqrt();
-    }
-    map
+    middle
 }
 
 fn column_means(x: &Array2<f64>) -> Vec<f64> {

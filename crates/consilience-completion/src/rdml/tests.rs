@@ -1,5 +1,6 @@
 use consilience_core::{
-    Constraints, ErrorKind, Link, Observer, Partition, Seed, Status, scores::adjusted_rand,
+    ConstrainedClusterer, Constraints, ErrorKind, Link, Observer, Partition, Seed, SideInformation,
+    Status, scores::adjusted_rand,
 };
 use ndarray::{Array2, Axis, array};
 
@@ -26,6 +27,10 @@ fn same(truth: &Partition, sample: &[usize]) -> Array2<f64> {
     Array2::from_shape_fn((sample.len(), sample.len()), |(a, b)| {
         f64::from(u8::from(truth.label(sample[a]) == truth.label(sample[b])))
     })
+}
+
+fn side(constraints: &Constraints) -> SideInformation {
+    SideInformation::from_constraints(constraints)
 }
 
 /// `(G + r I)^-1 B` by elimination with pivots.
@@ -95,27 +100,32 @@ fn a_sample_settles_all_objects() {
     let a = same(&truth, &sample);
     let method = Rdml::new(4);
     let dense =
-        method.fit(x.view().into(), &sample, SampleSimilarity::Dense(a.view()), &()).unwrap();
-    assert!(adjusted_rand(&dense.output.partition, &truth).unwrap() > 0.95);
+        method.fit_sample(x.view(), &sample, SampleSimilarity::Dense(a.view()), &()).unwrap();
+    assert!(adjusted_rand(&dense.output.clustering.partition, &truth).unwrap() > 0.95);
     assert_eq!(dense.report.status, Status::Solved);
     let one_hot = Array2::from_shape_fn((80, 4), |(a, c)| {
         f64::from(u8::from(truth.label(sample[a]) == Some(c)))
     });
     let factored = method
-        .fit(x.view().into(), &sample, SampleSimilarity::Factors(one_hot.view()), &())
+        .fit_sample(x.view(), &sample, SampleSimilarity::Factors(one_hot.view()), &())
         .unwrap();
-    assert_eq!(dense.output.partition, factored.output.partition);
+    assert_eq!(dense.output.clustering.partition, factored.output.clustering.partition);
     // The wide columns alone would decide a plain k-means.
-    let raw = Rdml::new(4).standardise(false).smoothing(1e-3);
-    let raw = raw.fit(x.view().into(), &sample, SampleSimilarity::Dense(a.view()), &()).unwrap();
-    assert!(adjusted_rand(&raw.output.partition, &truth).unwrap() > 0.9);
+    let raw = Rdml::new(4).standardize(false).smoothing(1e-3);
+    let raw = raw.fit_sample(x.view(), &sample, SampleSimilarity::Dense(a.view()), &()).unwrap();
+    assert!(adjusted_rand(&raw.output.clustering.partition, &truth).unwrap() > 0.9);
     // New objects: the old ones again.
-    let again = dense.output.assign(x.view().into()).unwrap();
-    assert!(again.iter().enumerate().all(|(i, &c)| dense.output.partition.label(i) == Some(c)));
+    let again = dense.output.clustering.assign(x.view().into()).unwrap();
+    assert!(
+        again
+            .iter()
+            .enumerate()
+            .all(|(i, &c)| dense.output.clustering.partition.label(i) == Some(c))
+    );
     let single = x.mapv(|v| v as f32);
     let single =
-        method.fit(single.view().into(), &sample, SampleSimilarity::Dense(a.view()), &()).unwrap();
-    assert_eq!(single.output.partition, dense.output.partition);
+        method.fit_sample(single.view(), &sample, SampleSimilarity::Dense(a.view()), &()).unwrap();
+    assert_eq!(single.output.clustering.partition, dense.output.clustering.partition);
 }
 
 #[test]
@@ -130,13 +140,31 @@ fn random_pairs_settle_all_objects() {
             known.add(i, j, link).unwrap();
         }
     }
-    let found = Rdml::new(3).fit_constraints(x.view().into(), &known, &()).unwrap();
-    assert!(adjusted_rand(&found.output.partition, &truth).unwrap() > 0.95);
-    let nothing = Rdml::new(3)
-        .fit_constraints(x.view().into(), &Constraints::new(500).unwrap(), &())
-        .unwrap();
+    let found = Rdml::new(3).fit_completed(x.view(), &side(&known), &()).unwrap();
+    assert!(adjusted_rand(&found.output.clustering.partition, &truth).unwrap() > 0.95);
+    let nothing =
+        Rdml::new(3).fit_completed(x.view(), &side(&Constraints::new(500).unwrap()), &()).unwrap();
     assert!(nothing.report.notes[0].contains("plain k-means"));
-    assert_eq!(nothing.output.assign(x.view().into()).unwrap().len(), 500);
+    assert_eq!(nothing.output.clustering.assign(x.view().into()).unwrap().len(), 500);
+}
+
+#[test]
+fn labelled_objects_are_the_sample() {
+    let (x, truth) = blobs(300, 3, 30);
+    let labels: Vec<i64> = (0..300).map(|i| if i < 60 { (i % 3) as i64 } else { -1 }).collect();
+    let side = SideInformation::from_labels(&labels).unwrap();
+    let found = Rdml::new(3).cluster(x.view().into(), &side).unwrap();
+    assert!(adjusted_rand(&found.partition, &truth).unwrap() > 0.95);
+    let sample: Vec<usize> = (0..60).collect();
+    let a = same(&truth, &sample);
+    let given = SampleSimilarity::Dense(a.view());
+    let by_sample = Rdml::new(3).fit_sample(x.view(), &sample, given, &()).unwrap().output;
+    assert_eq!(found.partition, by_sample.clustering.partition);
+    // A class alone teaches nothing.
+    let one: Vec<i64> = (0..300).map(|i| if i < 60 { 0 } else { -1 }).collect();
+    let one = SideInformation::from_labels(&one).unwrap();
+    let nothing = Rdml::new(3).fit(x.view().into(), &one, &()).unwrap();
+    assert!(nothing.report.notes[0].contains("plain k-means"));
 }
 
 #[test]
@@ -149,9 +177,10 @@ fn bits_do_not_depend_on_threads() {
         pool.install(|| {
             let given = SampleSimilarity::Dense(a.view());
             Rdml::new(3)
-                .fit(x.view().into(), &sample, given, &())
+                .fit_sample(x.view(), &sample, given, &())
                 .unwrap()
                 .output
+                .similarity
                 .embedding()
                 .to_owned()
         })
@@ -163,21 +192,21 @@ fn bits_do_not_depend_on_threads() {
 #[test]
 fn odd_tables() {
     let one = Rdml::new(1)
-        .fit(
-            array![[1.0, 2.0]].view().into(),
+        .fit_sample(
+            array![[1.0, 2.0]].view(),
             &[0],
             SampleSimilarity::Dense(array![[1.0]].view()),
             &(),
         )
         .unwrap();
-    assert_eq!(one.output.partition.n_clusters(), 1);
+    assert_eq!(one.output.clustering.partition.n_clusters(), 1);
     let equal = Array2::from_elem((20, 2), 3.0);
     let a = Array2::from_elem((4, 4), 1.0);
     let found = Rdml::new(2)
-        .fit(equal.view().into(), &[0, 5, 6, 7], SampleSimilarity::Dense(a.view()), &())
+        .fit_sample(equal.view(), &[0, 5, 6, 7], SampleSimilarity::Dense(a.view()), &())
         .unwrap();
     assert_eq!(
-        (found.output.partition.n_clusters(), found.report.clusters_missing.is_some()),
+        (found.output.clustering.partition.n_clusters(), found.report.clusters_missing.is_some()),
         (1, true)
     );
     for factor in [2f64.powi(900), 2f64.powi(-900)] {
@@ -187,10 +216,10 @@ fn odd_tables() {
         let far = &x * factor;
         let run = |x: &Array2<f64>| {
             Rdml::new(2)
-                .fit(x.view().into(), &sample, SampleSimilarity::Dense(a.view()), &())
+                .fit_sample(x.view(), &sample, SampleSimilarity::Dense(a.view()), &())
                 .unwrap()
         };
-        assert_eq!(run(&far).output.partition, run(&x).output.partition);
+        assert_eq!(run(&far).output.clustering.partition, run(&x).output.clustering.partition);
     }
 }
 
@@ -200,7 +229,7 @@ fn bad_input_is_told_with_its_place() {
     let a = Array2::from_elem((3, 3), 1.0);
     let run = |m: Rdml, x: &Array2<f64>, sample: &[usize], a: &Array2<f64>| {
         let given = SampleSimilarity::Dense(a.view());
-        m.fit(x.view().into(), sample, given, &()).map(|_| ()).unwrap_err()
+        m.fit_sample(x.view(), sample, given, &()).map(|_| ()).unwrap_err()
     };
     assert!(run(Rdml::new(0), &x, &[0, 1, 2], &a).message().contains("0 clusters of 10"));
     assert!(run(Rdml::new(11), &x, &[0, 1, 2], &a).message().contains("11 clusters of 10"));
@@ -222,7 +251,7 @@ fn bad_input_is_told_with_its_place() {
     bad[[2, 1]] = f64::INFINITY;
     assert!(run(Rdml::new(2), &bad, &[0, 1, 2], &a).message().contains("row 2, column 1"));
     let other = Constraints::new(9).unwrap();
-    let error = Rdml::new(2).fit_constraints(x.view().into(), &other, &()).unwrap_err();
+    let error = Rdml::new(2).fit_completed(x.view(), &side(&other), &()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ShapeMismatch);
 
     struct Stop;
@@ -232,6 +261,6 @@ fn bad_input_is_told_with_its_place() {
         }
     }
     let given = SampleSimilarity::Dense(a.view());
-    let error = Rdml::new(2).fit(x.view().into(), &[0, 1, 2], given, &Stop).unwrap_err();
+    let error = Rdml::new(2).fit_sample(x.view(), &[0, 1, 2], given, &Stop).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Cancelled);
 }

@@ -6,19 +6,25 @@ mod subspace;
 mod tall;
 #[cfg(test)]
 mod tests;
+mod thresholds;
 
 use consilience_core::{Error, Fit, MemoryBudget, Observer, Report, Result, Seed, Status};
 use ndarray::Array2;
 
 pub use observed::ObservedPairs;
-pub(crate) use observed::{agreed, check_thresholds};
+pub use thresholds::Thresholds;
 
-pub(crate) use solver::Warm;
-
-use crate::spectral;
+use solver::Warm;
 
 /// The weight C of the errors against the rank.
+///
+/// ```
+/// use consilience_completion::{Penalty, RobustCompletion};
+///
+/// let _believing = RobustCompletion::new().penalty(Penalty::Scaled(3.0));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Penalty {
     /// `C = c / sqrt(n p)`, p being the share of known entries: the same c suits problems of any
     /// size. From about 1 (many errors are forgiven) to 10 (the known entries are believed).
@@ -29,8 +35,8 @@ pub enum Penalty {
 
 /// Completes a symmetric matrix of which some entries are known and some of those are wrong.
 ///
-/// Use it where a few errors stand against a low rank truth; answers whose workers differ are
-/// better told apart by [`WorkerBlocks`](crate::WorkerBlocks). It solves
+/// Use it where the truth has a low rank and few entries are wrong. For the answers of a crowd whose
+/// workers differ a model of the workers does better. It solves
 ///
 /// ```text
 /// min |A|_* + C |E|_1   subject to  P(A + E) = P(A~)
@@ -77,6 +83,7 @@ pub enum Penalty {
 /// # References
 /// Yi 2014, Eq. 3.5; Lin, Chen, Ma 2010 (augmented Lagrangian, with a growing penalty, which may
 /// stop short of the optimum); the form with fixed products of steps is that of Chambolle, Pock 2011.
+#[doc(alias = "RMC")]
 #[doc(alias = "RPCA")]
 #[doc(alias = "matrix completion")]
 #[derive(Clone, Copy, Debug)]
@@ -96,6 +103,7 @@ impl Default for RobustCompletion {
 
 /// A completed matrix `A = U diag(values) U'`, with what it cost.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Completion {
     /// Eigenvalues, the largest magnitude first.
     pub values: Vec<f64>,
@@ -111,13 +119,12 @@ pub struct Completion {
     pub error_cost: f64,
     /// Certified relative gap: the objective is within this share of the optimum.
     pub gap: f64,
-    /// Largest entry of `P(A + E - A~)`: 0, since E is what A leaves.
-    pub infeasibility: f64,
+    /// Where another completion of the same entries may start.
+    last: Option<Warm>,
 }
 
 impl RobustCompletion {
-    /// `C = 1.3 / sqrt(n p)`, at which planted clusterings are recovered, relative gap 1e-3, at
-    /// most 3,000 iterations, seed 0.
+    /// The default options.
     pub fn new() -> Self {
         RobustCompletion {
             penalty: Penalty::Scaled(1.3),
@@ -128,32 +135,33 @@ impl RobustCompletion {
         }
     }
 
-    /// The weight of the errors; above 0.
+    /// The weight of the errors. Default `Penalty::Scaled(1.3)`, at which planted clusterings are
+    /// recovered; above 0.
     #[doc(alias = "lambda")]
     pub fn penalty(mut self, penalty: Penalty) -> Self {
         self.penalty = penalty;
         self
     }
 
-    /// Stops at this relative duality gap; above 0.
+    /// Stops at this relative duality gap. Default 1e-3; above 0.
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = tolerance;
         self
     }
 
-    /// Most iterations.
+    /// Most iterations. Default 3,000; at least 1.
     pub fn max_iterations(mut self, iterations: usize) -> Self {
         self.max_iterations = iterations;
         self
     }
 
-    /// Seed of the first basis; the optimum does not depend on it.
+    /// Seed of the first basis; the optimum does not depend on it. Default `Seed(0)`.
     pub fn seed(mut self, seed: Seed) -> Self {
         self.seed = seed;
         self
     }
 
-    /// How much memory may be taken.
+    /// How much memory may be taken. Default 8 GiB.
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self
@@ -175,8 +183,16 @@ impl RobustCompletion {
         Ok(())
     }
 
-    /// Completes the matrix. Not reaching the gap is no error but
-    /// [`Status::MaxIterations`].
+    /// The completed matrix alone.
+    ///
+    /// # Errors
+    /// As [`RobustCompletion`].
+    pub fn complete(&self, observed: &ObservedPairs) -> Result<Completion> {
+        Ok(self.fit(observed, &())?.output)
+    }
+
+    /// Completes the matrix; progress goes to the observer, which may also cancel. Not reaching the
+    /// gap is no error but [`Status::MaxIterations`].
     ///
     /// # Errors
     /// As [`RobustCompletion`].
@@ -185,30 +201,49 @@ impl RobustCompletion {
         observed: &ObservedPairs,
         observer: &dyn Observer,
     ) -> Result<Fit<Completion>> {
-        Ok(self.fit_from(observed, None, observer)?.0)
+        self.run(observed, None, observer)
     }
 
-    /// Completes the matrix, from where a completion of the same entries at another penalty ended.
-    pub(crate) fn fit_from(
+    /// Completes the matrix, starting from where the completion of the same entries at another
+    /// penalty ended: fewer iterations, the same optimum. A completion of other entries is no start.
+    ///
+    /// ```
+    /// use consilience_completion::{ObservedPairs, Penalty, RobustCompletion};
+    ///
+    /// let known = ObservedPairs::new(3, &[(0, 1, 1.0), (1, 2, 0.0), (2, 2, 1.0)])?;
+    /// let strict = RobustCompletion::new().penalty(Penalty::Scaled(3.0));
+    /// let first = RobustCompletion::new().complete(&known)?;
+    /// let next = strict.fit_from(&known, &first, &())?.output;
+    /// let alone = strict.complete(&known)?;
+    /// assert!((next.objective - alone.objective).abs() <= 1e-3 * alone.objective);
+    /// # Ok::<(), consilience_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`RobustCompletion`].
+    #[doc(alias = "warm start")]
+    pub fn fit_from(
+        &self,
+        observed: &ObservedPairs,
+        previous: &Completion,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Completion>> {
+        self.run(observed, previous.last.as_ref(), observer)
+    }
+
+    fn run(
         &self,
         observed: &ObservedPairs,
         start: Option<&Warm>,
         observer: &dyn Observer,
-    ) -> Result<(Fit<Completion>, Option<Warm>)> {
+    ) -> Result<Fit<Completion>> {
         self.check()?;
         self.budget.check_table("known entries", observed.n_entries(), 1, 60)?;
         observer.check()?;
-        let penalty = match self.penalty {
-            Penalty::Absolute(c) => c,
-            // Without entries there is nothing to weigh.
-            Penalty::Scaled(c) => {
-                c / (observed.weight() * observed.density()).sqrt().max(f64::MIN_POSITIVE)
-            }
-        };
         let mut report = Report::default();
         let problem = solver::Problem {
             observed,
-            penalty,
+            penalty: self.absolute_penalty(observed),
             tolerance: self.tolerance,
             max_iterations: self.max_iterations,
             seed: self.seed,
@@ -233,14 +268,25 @@ impl RobustCompletion {
         let completion = Completion {
             values: found.values,
             vectors,
-            penalty,
+            penalty: problem.penalty,
             objective,
             nuclear_norm: found.nuclear,
             error_cost: found.l1,
             gap,
-            infeasibility: 0.0,
+            last: found.last,
         };
-        Ok((Fit::new(completion, report), found.last))
+        Ok(Fit::new(completion, report))
+    }
+
+    /// C for these entries.
+    fn absolute_penalty(&self, observed: &ObservedPairs) -> f64 {
+        match self.penalty {
+            Penalty::Absolute(c) => c,
+            // Without entries there is nothing to weigh.
+            Penalty::Scaled(c) => {
+                c / (observed.weight() * observed.density()).sqrt().max(f64::MIN_POSITIVE)
+            }
+        }
     }
 }
 
@@ -263,22 +309,14 @@ impl Completion {
         self.vectors.columns().into_iter().zip(&self.values).map(|(u, v)| v * u.sum().powi(2)).sum()
     }
 
-    /// The rows that are clustered: the eigenvectors of the k largest eigenvalues, times these.
-    pub(crate) fn embedding(&self, k: usize) -> Array2<f64> {
+    /// An embedding of the objects in which to cluster them (n x at most k): the eigenvectors of the
+    /// k largest eigenvalues above 0, times these.
+    pub fn embedding(&self, k: usize) -> Array2<f64> {
         let mut order: Vec<usize> = (0..self.rank()).filter(|&c| self.values[c] > 0.0).collect();
         order.sort_by(|&a, &b| self.values[b].total_cmp(&self.values[a]).then(a.cmp(&b)));
         order.truncate(k);
         Array2::from_shape_fn((self.vectors.nrows(), order.len()), |(i, c)| {
             self.vectors[[i, order[c]]] * self.values[order[c]]
         })
-    }
-
-    /// k-means on the leading eigenvectors; one cluster where A is 0.
-    pub(crate) fn labels(&self, k: usize, seed: Seed, observer: &dyn Observer) -> Result<Vec<u32>> {
-        let rows = self.embedding(k);
-        if rows.ncols() == 0 {
-            return Ok(vec![0; rows.nrows()]);
-        }
-        spectral::round(rows.view(), k, seed, observer)
     }
 }

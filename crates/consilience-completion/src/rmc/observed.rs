@@ -1,6 +1,6 @@
 use consilience_core::{Error, ErrorKind, Result};
 
-use crate::AnswerCounts;
+use super::thresholds::Thresholds;
 
 /// Entries of a symmetric matrix that are known: what [`RobustCompletion`](crate::RobustCompletion)
 /// completes.
@@ -12,6 +12,7 @@ use crate::AnswerCounts;
 /// assert_eq!((observed.n_objects(), observed.n_entries()), (3, 5));
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
+#[doc(alias = "partially observed matrix")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObservedPairs {
     pub(crate) offsets: Vec<usize>,
@@ -36,27 +37,65 @@ impl ObservedPairs {
                 entries.len()
             )));
         }
-        if objects >= u32::MAX as usize {
-            return Err(Error::new(
-                ErrorKind::TooLarge,
-                format!("{objects} objects; at most {}", u32::MAX - 1),
-            ));
-        }
+        check_objects(objects)?;
         let mut both = Vec::with_capacity(2 * entries.len());
         for (at, &(i, j, value)) in entries.iter().enumerate() {
-            if i.max(j) >= objects {
-                return Err(Error::out_of_range(format!(
-                    "entry {at}: pair ({i}, {j}) of {objects} objects"
-                )));
-            }
-            if !value.is_finite() {
-                return Err(Error::non_finite("known entries", i, j, value));
-            }
+            check_entry(at, (i, j, value), objects)?;
             both.push((i as u32, j as u32, value));
             if i != j {
                 both.push((j as u32, i as u32, value));
             }
         }
+        Self::collect(objects, both)
+    }
+
+    /// The pairs whose share is beyond a threshold, from (i, j, share), each pair once and in any
+    /// order. An object that occurs is the same as itself. Others are unknown; there may be none at
+    /// all.
+    ///
+    /// ```
+    /// use consilience_completion::{ObservedPairs, Thresholds};
+    ///
+    /// let shares = [(0, 1, 1.0), (0, 2, 0.5), (1, 2, 0.0)];
+    /// let known = ObservedPairs::from_shares(4, shares, Thresholds::new(0.1, 0.9)?)?;
+    /// assert_eq!(known.row(1).collect::<Vec<_>>(), [(0, 1.0), (1, 1.0), (2, 0.0)]);
+    /// assert_eq!(known.row(3).count(), 0);
+    /// # Ok::<(), consilience_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Empty`] without objects, [`ErrorKind::OutOfRange`], [`ErrorKind::NonFinite`]
+    /// and, for a pair that is given twice or an object with itself,
+    /// [`ErrorKind::InvalidParameter`], with the place.
+    pub fn from_shares(
+        objects: usize,
+        shares: impl IntoIterator<Item = (usize, usize, f64)>,
+        thresholds: Thresholds,
+    ) -> Result<Self> {
+        if objects == 0 {
+            return Err(Error::empty("known entries of 0 objects"));
+        }
+        check_objects(objects)?;
+        let mut both = Vec::new();
+        let mut occurs = vec![false; objects];
+        for (at, (i, j, share)) in shares.into_iter().enumerate() {
+            check_entry(at, (i, j, share), objects)?;
+            for o in [i, j] {
+                if !occurs[o] {
+                    occurs[o] = true;
+                    both.push((o as u32, o as u32, 1.0));
+                }
+            }
+            if let Some(value) = thresholds.value(share) {
+                both.push((i as u32, j as u32, value));
+                both.push((j as u32, i as u32, value));
+            }
+        }
+        Self::collect(objects, both)
+    }
+
+    /// From entries with their mirrored ones.
+    fn collect(objects: usize, mut both: Vec<(u32, u32, f64)>) -> Result<Self> {
         both.sort_unstable_by_key(|e| (e.0, e.1));
         if let Some(twice) = both.windows(2).find(|w| (w[0].0, w[0].1) == (w[1].0, w[1].1)) {
             return Err(Error::invalid(format!(
@@ -81,34 +120,11 @@ impl ObservedPairs {
         Ok(out)
     }
 
-    /// The pairs that the crowd agrees on: 1 where at least the share `d1` of the answers says
-    /// "same", 0 where at most `d0` does, the others unknown. An object that was answered is the
-    /// same as itself.
-    ///
-    /// # Errors
-    /// [`ErrorKind::InvalidParameter`] unless `0 <= d0 < d1 <= 1`.
-    ///
-    /// # References
-    /// Yi 2014, Eq. 3.2; the set there reads "not in (d0, d1)", so both thresholds themselves count
-    /// as agreed.
-    pub fn reliable(counts: &AnswerCounts, d0: f64, d1: f64) -> Result<Self> {
-        check_thresholds(d0, d1)?;
-        Self::from_rows(counts.n_objects(), |i, row| {
-            let mut pairs = counts.row(i).peekable();
-            if pairs.peek().is_some() {
-                row.push((i as u32, 1.0));
-            }
-            row.extend(pairs.filter_map(|(j, c, n)| {
-                agreed(c as f64 / n as f64, d0, d1).map(|v| (j as u32, v))
-            }));
-        })
-    }
-
     /// Rows as a closure pushes them, sorted here.
     pub(crate) fn from_rows(
         objects: usize,
         mut fill: impl FnMut(usize, &mut Vec<(u32, f64)>),
-    ) -> Result<Self> {
+    ) -> Self {
         let mut out = ObservedPairs {
             offsets: vec![0],
             columns: Vec::new(),
@@ -124,7 +140,7 @@ impl ObservedPairs {
             out.values.extend(row.iter().map(|e| e.1));
             out.offsets.push(out.columns.len());
         }
-        Ok(out)
+        out
     }
 
     /// Number of objects.
@@ -169,23 +185,22 @@ impl ObservedPairs {
     }
 }
 
-/// Refuses thresholds out of order.
-pub(crate) fn check_thresholds(d0: f64, d1: f64) -> Result<()> {
-    if !(0.0 <= d0 && d0 < d1 && d1 <= 1.0) {
-        return Err(Error::invalid(format!(
-            "thresholds d0 = {d0}, d1 = {d1}; expected 0 <= d0 < d1 <= 1"
-        )));
+fn check_objects(objects: usize) -> Result<()> {
+    if objects >= u32::MAX as usize {
+        let what = format!("{objects} objects; at most {}", u32::MAX - 1);
+        return Err(Error::new(ErrorKind::TooLarge, what));
     }
     Ok(())
 }
 
-/// What a share of "same" says under the thresholds.
-pub(crate) fn agreed(share: f64, d0: f64, d1: f64) -> Option<f64> {
-    if share >= d1 {
-        Some(1.0)
-    } else if share <= d0 {
-        Some(0.0)
-    } else {
-        None
+fn check_entry(at: usize, (i, j, value): (usize, usize, f64), objects: usize) -> Result<()> {
+    if i.max(j) >= objects {
+        return Err(Error::out_of_range(format!(
+            "entry {at}: pair ({i}, {j}) of {objects} objects"
+        )));
     }
+    if !value.is_finite() {
+        return Err(Error::non_finite("known entries", i, j, value));
+    }
+    Ok(())
 }

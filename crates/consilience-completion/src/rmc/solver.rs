@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use consilience_core::{Observer, Result, Seed};
+use consilience_num::dot;
 use consilience_num::eigen::{TruncatedOptions, Which, truncated_eigen};
 use consilience_num::reduce::ordered_sum;
 use consilience_num::sparse::Csr;
@@ -11,7 +12,6 @@ use rayon::prelude::*;
 
 use super::ObservedPairs;
 use super::subspace::{LowRankPlusSparse, Subspace};
-use crate::spectral::Shifted;
 
 /// Entries that one task adds up.
 const CHUNK: usize = 1 << 14;
@@ -43,7 +43,7 @@ pub(super) struct Problem<'a> {
 
 /// The last iterate, to start the next completion from.
 #[derive(Clone, Debug)]
-pub(crate) struct Warm {
+pub(super) struct Warm {
     values: Vec<f64>,
     vectors: Array2<f64>,
     y: Vec<f64>,
@@ -130,19 +130,6 @@ impl<'a> Entries<'a> {
             }
         });
     }
-}
-
-/// Four sums side by side, which the compiler keeps in one register.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 4];
-    let (a4, b4) = (a.chunks_exact(4), b.chunks_exact(4));
-    let rest: f64 = a4.remainder().iter().zip(b4.remainder()).map(|(x, y)| x * y).sum();
-    for (x, y) in a4.zip(b4) {
-        for l in 0..4 {
-            sums[l] += x[l] * y[l];
-        }
-    }
-    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
 /// Solves the problem.
@@ -242,15 +229,12 @@ pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<So
 
 /// Largest magnitude of an eigenvalue, from above by the residual.
 fn spectral_norm(sparse: Csr, tolerance: f64, seed: Seed) -> f64 {
-    let options = TruncatedOptions {
-        count: 1,
-        tolerance,
-        block: 4,
-        seed: seed.derive("completion norm", 0).0,
-        which: Which::LargestMagnitude,
-        ..Default::default()
-    };
-    let top = truncated_eigen(&Shifted { sparse, constant: 0.0 }, &options);
+    let options = TruncatedOptions::new(1)
+        .tolerance(tolerance)
+        .block(4)
+        .seed(seed.derive("completion norm", 0))
+        .which(Which::LargestMagnitude);
+    let top = truncated_eigen(&sparse, &options);
     match (top.values.first(), top.residuals.first()) {
         (Some(v), Some(r)) => v.abs() + r,
         _ => 0.0,

@@ -134,8 +134,8 @@ fn weights_and_missing_diagonals_have_the_printed_optimum_at_every_c() {
 fn completions_from_another_penalty_end_at_the_same_optimum() {
     let observed = ObservedPairs::new(90, &planted(90, 0.3, 0.1, 5)).unwrap();
     let solver = |c| RobustCompletion::new().penalty(Penalty::Scaled(c)).tolerance(1e-6);
-    let (_, warm) = solver(0.7).fit_from(&observed, None, &()).unwrap();
-    let (there, _) = solver(1.5).fit_from(&observed, warm.as_ref(), &()).unwrap();
+    let first = solver(0.7).complete(&observed).unwrap();
+    let there = solver(1.5).fit_from(&observed, &first, &()).unwrap();
     let cold = solver(1.5).fit(&observed, &()).unwrap();
     assert_eq!(there.report.status, Status::Solved);
     assert!((there.output.objective / cold.output.objective - 1.0).abs() < 2e-6);

@@ -1,4 +1,5 @@
 use super::Contingency;
+use crate::assignment::cheapest;
 use crate::{Error, ErrorKind, Partition, Result};
 
 /// Largest assignment table that is solved: half a gibibyte, and at most some minutes.
@@ -158,12 +159,13 @@ pub(super) fn check_table(rows: usize, columns: usize) -> Result<()> {
 
 /// For each row the column of the cheapest assignment; `rows <= columns`, costs finite.
 pub(super) fn assign(rows: usize, columns: usize, cost: &Vec<f64>) -> Result<Vec<usize>> {
-    lsap::solve(rows, columns, cost, false).map(|(_, assigned)| assigned).map_err(|_| {
+    let pairs = cheapest(rows, columns, cost).ok_or_else(|| {
         Error::new(
             ErrorKind::NonFinite,
             format!("no assignment of {rows} x {columns} clusters with finite cost"),
         )
-    })
+    })?;
+    Ok(pairs.map(|(_, column)| column).collect())
 }
 
 #[cfg(test)]

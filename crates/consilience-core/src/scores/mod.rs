@@ -36,6 +36,7 @@ mod pair;
 mod soft;
 #[cfg(test)]
 mod tests;
+mod weighted;
 
 pub use adjusted::adjusted_mutual_information;
 pub use contingency::Contingency;
@@ -48,6 +49,7 @@ pub use pair::{
     adjusted_rand, fowlkes_mallows, jaccard, pair_f, pair_precision, pair_recall, rand,
 };
 pub use soft::jensen_shannon;
+pub use weighted::weighted_nmi;
 
 use crate::{Partition, Result};
 

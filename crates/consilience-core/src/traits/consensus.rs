@@ -88,6 +88,12 @@ pub trait NodeConsensus: Send + Sync {
     /// How many clusters are asked for.
     fn clusters(&self) -> Clusters;
 
+    /// Whether the number of clusters is an upper bound only: then fewer are reported as missing only
+    /// where there are fewer nodes. Default false.
+    fn is_upper_bound(&self) -> bool {
+        false
+    }
+
     /// Refuses bad parameters, before any work. The number of clusters is checked already.
     ///
     /// # Errors
@@ -142,11 +148,8 @@ impl<T: NodeConsensus> ConsensusFunction for T {
         };
         let output = T::Output::expand(&nodes, found, asked)?;
         if let Some(k) = asked {
-            report.expect_clusters(
-                k,
-                output.n_found()?,
-                "the ensemble distinguishes no more objects",
-            );
+            let found = if self.is_upper_bound() { nodes.n_nodes() } else { output.n_found()? };
+            report.expect_clusters(k, found, "the ensemble distinguishes no more objects");
         }
         Ok(Fit::new(output, report))
     }

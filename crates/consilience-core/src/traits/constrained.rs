@@ -35,6 +35,21 @@ pub trait ConstrainedClusterer: Send + Sync {
     }
 }
 
+impl<T: ConstrainedClusterer + ?Sized> ConstrainedClusterer for Box<T> {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    fn fit(
+        &self,
+        features: Features<'_>,
+        side: &SideInformation,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Clustering>> {
+        (**self).fit(features, side, observer)
+    }
+}
+
 /// Features to other features: what may come before an [`Assign`].
 pub trait FeatureMap: Send + Sync + fmt::Debug {
     /// Number of features that it takes.
@@ -89,8 +104,8 @@ pub trait Assign: Send + Sync + fmt::Debug {
 /// assert_eq!(found.partition.to_signed(), [0, 0, 1, 1]);
 /// let new = array![[3.0], [7.0]];
 /// // In the numbering of the clustering, and as a partition of the new objects alone.
-/// assert_eq!(found.assign(new.view().into())?, [1, 0]);
-/// assert_eq!(found.predict(new.view().into())?.to_signed(), [0, 1]);
+/// assert_eq!(found.assign(new.view())?, [1, 0]);
+/// assert_eq!(found.predict(new.view())?.to_signed(), [0, 1]);
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -133,7 +148,8 @@ impl Clustering {
     /// # Errors
     /// As [`Features::check`], and [`ErrorKind::ShapeMismatch`] for another number of features than
     /// at the fit.
-    pub fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
+    pub fn assign<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<usize>> {
+        let features = features.into();
         features.check()?;
         if features.n_features() != self.assigner.n_features() {
             return Err(Error::shape(format!(
@@ -159,7 +175,7 @@ impl Clustering {
     ///
     /// # Errors
     /// As [`Clustering::assign`].
-    pub fn predict(&self, features: Features<'_>) -> Result<Partition> {
+    pub fn predict<'a>(&self, features: impl Into<Features<'a>>) -> Result<Partition> {
         let labels = self.assign(features)?;
         Partition::from_fn(labels.len(), |i| Some(labels[i] as u64))
     }

@@ -1,6 +1,19 @@
-use ndarray::ArrayView2;
+use ndarray::{Array2, ArrayView2};
 
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
+
+/// Runs one expression with the table of some [`Features`](crate::Features) in whatever precision
+/// it comes.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! with_rows {
+    ($features:expr, |$x:ident| $body:expr) => {
+        match $features {
+            $crate::Features::F32($x) => $body,
+            $crate::Features::F64($x) => $body,
+        }
+    };
+}
 
 /// Features of n objects in rows, d columns, in either precision.
 ///
@@ -60,6 +73,33 @@ impl Features<'_> {
             Some(((row, column), value)) => Err(Error::non_finite("features", row, column, value)),
             None => Ok(()),
         }
+    }
+
+    /// [`check`](Features::check), and that the rows can fall into so many clusters.
+    ///
+    /// # Errors
+    /// As [`check`](Features::check); [`ErrorKind::InvalidParameter`] for `clusters` outside
+    /// `1..=n`; [`ErrorKind::TooLarge`] for as many objects as 32 bits cannot number.
+    pub fn check_clusters(&self, clusters: usize) -> Result<()> {
+        self.check()?;
+        let n = self.n_objects();
+        if clusters == 0 || clusters > n {
+            return Err(Error::invalid(format!(
+                "{clusters} clusters of {n} objects; expected 1..={n}"
+            )));
+        }
+        if n >= u32::MAX as usize {
+            return Err(Error::new(
+                ErrorKind::TooLarge,
+                format!("{n} objects; at most {} are supported", u32::MAX - 1),
+            ));
+        }
+        Ok(())
+    }
+
+    /// A copy in double precision.
+    pub fn to_f64(&self) -> Array2<f64> {
+        with_rows!(self, |x| x.mapv(f64::from))
     }
 }
 

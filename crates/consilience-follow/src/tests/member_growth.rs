@@ -1,37 +1,11 @@
 use consilience_core::scores::adjusted_rand;
-use consilience_core::{
-    BaseClusterer, Constraints, Ensemble, Error, ErrorKind, Features, Fit, Link, Observer,
-    Partition, Report, Result, Seed,
-};
+use consilience_core::{BaseClusterer, Constraints, Ensemble, ErrorKind, Link, Partition, Seed};
 use consilience_metric::Itml;
-use consilience_num::kmeans::{self, KMeansOptions};
 use ndarray::Array2;
 
+use super::Means;
 use crate::member_growth::SAMPLE;
 use crate::{MemberGrowth, MetricRule, ReadOutMethod};
-
-struct Means;
-
-impl BaseClusterer for Means {
-    fn name(&self) -> &'static str {
-        "means"
-    }
-
-    fn fit(
-        &self,
-        x: Features<'_>,
-        k: usize,
-        seed: Seed,
-        _: &dyn Observer,
-    ) -> Result<Fit<Partition>> {
-        let Features::F64(x) = x else {
-            return Err(Error::invalid("double precision is wanted"));
-        };
-        let options = KMeansOptions { seed: seed.0, ..KMeansOptions::new(k) };
-        let fit = kmeans::fit(x, None, &options, &mut |_| true);
-        Ok(Fit::new(Partition::from_labels(&fit.assignment)?, Report::default()))
-    }
-}
 
 /// Three classes that only small features distinguish, beside four wide random ones.
 fn world(n: usize, seed: u64) -> (Array2<f64>, Partition, Constraints) {

@@ -17,8 +17,8 @@ use consilience_num::transfer::small_side;
 use ndarray::ArrayView2;
 
 use crate::distinct::few_kinds;
-use crate::input::{Watch, at_least_one, check, finish, last_kmeans, tell, unit, with_rows};
-use crate::similarity::{ROUNDS, landmarks};
+use crate::input::{at_least_one, check, finish, last_kmeans, tell, unit, with_rows};
+use crate::similarity::landmarks;
 use links::{Embedding, Links};
 
 /// Objects behind each representative, so that they share enough of them.
@@ -144,19 +144,12 @@ impl USpec {
         let n = x.nrows();
         let count = self.count(n, clusters);
         let table = report.stage("representatives", || {
-            let mut watch = Watch::new(observer, "representatives", ROUNDS);
-            let chosen = landmarks(x, count, seed, &mut |done| watch.go_on(done));
-            watch.finish()?;
+            let chosen = landmarks(x, count, seed, observer)?;
             let chosen = chosen.mapv(|v| F::from_f64(v.to_f64() * unit));
             let groups = (chosen.nrows() as f64).sqrt() as usize;
             let looked_at = self.neighbours.saturating_mul(LOOKED_AT);
             observer.check()?;
-            Ok::<_, Error>(NearRows::new(
-                chosen.view(),
-                groups,
-                looked_at,
-                seed.derive("groups", 0).0,
-            ))
+            NearRows::new(chosen.view(), groups, looked_at, seed.derive("groups", 0))
         })?;
         let links = report.stage("nearest representatives", || {
             Links::find(x, unit, &table, self.neighbours, observer)
@@ -171,12 +164,9 @@ impl USpec {
             })?;
         drop(weights);
         let options = last_kmeans(clusters, self.restarts, seed.derive("k-means", 0));
-        let mut watch = Watch::new(observer, "k-means", options.max_iterations);
         let rows = Embedding::new(&links, &side.coordinates);
-        let found = report.stage("k-means", || {
-            fit_source(&rows, &options, sample(clusters), &mut |d| watch.go_on(d))
-        });
-        watch.finish()?;
+        let found =
+            report.stage("k-means", || fit_source(&rows, &options, sample(clusters), observer))?;
         tell(&mut report, &found);
         if n > sample(clusters) {
             // It is that of the sample.

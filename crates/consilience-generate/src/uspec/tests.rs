@@ -47,7 +47,7 @@ fn exact_search_gives_the_embedding_of_the_whole_graph() {
         let (x, _) = moons(n, 0.2);
         let rows = Seed(seed as u64).stream().sample(n, p);
         let marks = x.select(Axis(0), &rows);
-        let table = NearRows::new(marks.view(), 1, p, 0);
+        let table = NearRows::new(marks.view(), 1, p, Seed(0)).unwrap();
         let links = Links::find(x.view(), 1.0, &table, near, &()).unwrap();
         let side = small_side(links.weigh().view(), p.min(4), 0.0).unwrap();
         let embedding = Embedding::new(&links, &side.coordinates);

@@ -9,7 +9,7 @@
 //! logarithms of det Z and of the multipliers while mu falls; at the minimum M = mu Z^-1. Every
 //! pair enters by one vector, so that the system has one row per pair, whatever the size of M.
 
-use ndarray::{Array1, Array2, ArrayView1};
+use ndarray::{Array1, Array2};
 
 /// Newton decrement at which mu falls.
 const CENTRED: f64 = 0.3;
@@ -212,7 +212,7 @@ fn cholesky(a: &mut Array2<f64>) -> Option<f64> {
     for j in 0..n {
         for i in j..n {
             let (x, y) = (a.slice(ndarray::s![i, ..j]), a.slice(ndarray::s![j, ..j]));
-            let rest = a[[i, j]] - dot(x, y);
+            let rest = a[[i, j]] - x.dot(&y);
             if i == j {
                 if !(rest > 0.0 && rest.is_finite()) {
                     return None;
@@ -228,10 +228,6 @@ fn cholesky(a: &mut Array2<f64>) -> Option<f64> {
         }
     }
     Some(log_det)
-}
-
-fn dot(x: ArrayView1<'_, f64>, y: ArrayView1<'_, f64>) -> f64 {
-    x.dot(&y)
 }
 
 /// Inverse of a lower triangular matrix.
@@ -270,7 +266,7 @@ fn solve(l: &Array2<f64>, b: &Array1<f64>) -> Array1<f64> {
     let n = b.len();
     let mut x = b.clone();
     for i in 0..n {
-        let before = dot(l.slice(ndarray::s![i, ..i]), x.slice(ndarray::s![..i]));
+        let before = l.slice(ndarray::s![i, ..i]).dot(&x.slice(ndarray::s![..i]));
         x[i] = (x[i] - before) / l[[i, i]];
     }
     for i in (0..n).rev() {

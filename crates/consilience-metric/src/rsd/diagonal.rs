@@ -10,9 +10,8 @@ use ndarray::Array2;
 
 use super::dictionary::{Dictionary, Outcome, Row};
 use super::pairs::Pairs;
-use crate::input::Watch;
-use crate::rows::squared;
-use consilience_core::Result;
+use consilience_core::{Result, Watch};
+use consilience_num::rows::squared;
 
 /// Pairs of each kind that are added at a time, at most.
 const BATCH: usize = 16;

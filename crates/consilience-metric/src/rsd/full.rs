@@ -2,13 +2,12 @@
 
 use std::collections::HashSet;
 
-use consilience_core::Result;
+use consilience_core::{Result, Watch};
 use ndarray::{Array2, Axis, concatenate};
 
 use super::barrier::Barrier;
 use super::diagonal::Lengths;
 use super::pairs::Pairs;
-use crate::input::Watch;
 
 /// Falls of mu on one set of pairs, at most.
 const FALLS: usize = 60;

@@ -8,10 +8,11 @@ mod pairs;
 #[cfg(test)]
 mod tests;
 
-use consilience_core::{Error, Features, Fit, MemoryBudget, Observer, Report, Result, Status};
+use consilience_core::{
+    Error, Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation, Status, Watch,
+};
 
-use crate::input::{Watch, check_side};
-use crate::{LinearMap, MetricLearner, SideInformation};
+use crate::{LinearMap, MetricLearner};
 use pairs::{Scales, Whitened};
 
 /// What can be gained by rounding at most, for a result to count as solved.
@@ -46,7 +47,7 @@ impl RsdMetric {
 /// Weights of the features under which the given pairs have the largest ratio of split to diameter
 /// (RSD): a linear programme.
 ///
-/// For a few labels per class or a few hundred pairs; before [`Nnc`](crate::Nnc), for which it is
+/// For a few labels per class or a few hundred pairs; before `Nnc`, for which it is
 /// made, or any other clusterer. It has no parameter that needs tuning, is exact, and picks few
 /// features. Not for thousands of labels or for wrong ones: one wrong pair decides the optimum, as
 /// one outlier does a diameter.
@@ -66,7 +67,8 @@ impl RsdMetric {
 ///
 /// ```
 /// use consilience_core::{Features, Fit};
-/// use consilience_metric::{RsdDiagonal, SideInformation};
+/// use consilience_core::SideInformation;
+/// use consilience_metric::RsdDiagonal;
 /// use ndarray::array;
 ///
 /// // The second feature is noise.
@@ -203,7 +205,8 @@ impl MetricLearner for RsdDiagonal {
 /// their place.
 ///
 /// ```
-/// use consilience_metric::{RsdFull, SideInformation};
+/// use consilience_core::SideInformation;
+/// use consilience_metric::RsdFull;
 /// use ndarray::array;
 ///
 /// // Classes lie along the diagonal and differ across it.
@@ -351,7 +354,7 @@ impl MetricLearner for RsdFull {
 
 fn check(features: &Features<'_>, side: &SideInformation, bound: f64, rounds: usize) -> Result<()> {
     features.check()?;
-    check_side(features, side)?;
+    side.check_features(features)?;
     if !(bound > 0.0 && bound.is_finite()) {
         return Err(Error::invalid(format!("bound {bound}; expected a positive number")));
     }

@@ -1,12 +1,9 @@
 //! The pairs that both problems speak of, in coordinates that make the bound a trace.
 
-use consilience_core::{Features, MemoryBudget, Result};
+use consilience_core::{Features, MemoryBudget, Result, SideInformation};
 use consilience_num::eigen::symmetric_eigen;
+use consilience_num::rows::Scaled;
 use ndarray::{Array1, Array2, Axis, s};
-
-use crate::SideInformation;
-use crate::input::table;
-use crate::rows::Scaled;
 
 /// A feature whose spread is below this share of its size is constant up to rounding.
 const CONSTANT: f64 = 1e-13;
@@ -71,7 +68,7 @@ struct Centred {
 impl Centred {
     fn new(features: Features<'_>, side: &SideInformation) -> Self {
         let scaled = Scaled::new(features);
-        let mut all = table(&scaled.features());
+        let mut all = scaled.features().to_f64();
         for mut column in all.columns_mut() {
             let largest = column.iter().fold(0.0f64, |m, v| m.max(v.abs()));
             // Twice, since the first mean of large entries is rounded.

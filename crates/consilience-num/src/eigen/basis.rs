@@ -1,8 +1,7 @@
 //! The orthonormal basis of the Krylov space, and how a block of new directions joins it.
 
+use consilience_core::Stream;
 use faer::{Mat, MatRef};
-use rand_chacha::ChaCha8Rng;
-use rand_core::Rng;
 
 use super::dense::eigen_descending;
 use super::tall::{self, Columns};
@@ -57,7 +56,7 @@ impl Basis {
         w: &mut [f64],
         b: usize,
         drop: f64,
-        rng: &mut ChaCha8Rng,
+        stream: &mut Stream,
     ) -> Option<Mat<f64>> {
         let none = Mat::zeros(0, b);
         let nothing = Columns::new(&self.values, self.stride, 0, 0);
@@ -105,7 +104,7 @@ impl Basis {
                 return None;
             }
             tall::scale_columns(w, &factors);
-            refill(w, b, &lost, rng);
+            refill(w, b, &lost, stream);
         }
         None
     }
@@ -118,7 +117,7 @@ fn spectral(z: &Mat<f64>, d: &[f64], f: impl Fn(f64) -> f64) -> Mat<f64> {
 }
 
 /// Fills the given columns with random numbers, of norm about 1.
-pub(super) fn refill(w: &mut [f64], b: usize, columns: &[usize], rng: &mut ChaCha8Rng) {
+pub(super) fn refill(w: &mut [f64], b: usize, columns: &[usize], stream: &mut Stream) {
     if columns.is_empty() {
         return;
     }
@@ -126,8 +125,7 @@ pub(super) fn refill(w: &mut [f64], b: usize, columns: &[usize], rng: &mut ChaCh
     let scale = (3.0 / (w.len() / b) as f64).sqrt();
     for row in w.chunks_exact_mut(b) {
         for &j in columns {
-            let unit = (rng.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64);
-            row[j] = (2.0 * unit - 1.0) * scale;
+            row[j] = (2.0 * stream.uniform() - 1.0) * scale;
         }
     }
 }

@@ -1,9 +1,8 @@
 //! Block Lanczos with thick restart and full orthogonalisation.
 
+use consilience_core::Seed;
 use faer::Mat;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
-use rand_chacha::ChaCha8Rng;
-use rand_core::SeedableRng;
 
 use super::basis::{Basis, refill};
 use super::dense::{balance, eigen_descending};
@@ -69,7 +68,7 @@ const LEAST_TOLERANCE: f64 = 1e-13;
 ///     }
 /// }
 ///
-/// let top = truncated_eigen(&Rings, &TruncatedOptions { count: 12, ..Default::default() });
+/// let top = truncated_eigen(&Rings, &TruncatedOptions::new(12));
 /// assert!(top.converged);
 /// assert!(top.values[..10].iter().all(|v| (v - 1.0).abs() < 1e-9));
 /// let second = (2.0 * std::f64::consts::PI / 50.0).cos();
@@ -198,15 +197,15 @@ impl Balanced<'_> {
     }
 }
 
-fn iterate(op: &dyn SymmetricOperator, plan: &Plan, seed: u64) -> Truncated {
+fn iterate(op: &dyn SymmetricOperator, plan: &Plan, seed: Seed) -> Truncated {
     let (n, b, stride) = (op.dim(), plan.block, plan.stride);
     let mut op = Balanced { op, down: (1.0, 1.0), up: (1.0, 1.0) };
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut stream = seed.stream();
     let mut basis = Basis::new(n, stride);
     let mut next = vec![0.0; n * b];
     let mut work = vec![0.0; n * b];
-    refill(&mut next, b, &(0..b).collect::<Vec<_>>(), &mut rng);
-    if basis.orthonormalise(&mut next, b, 0.0, &mut rng).is_none() {
+    refill(&mut next, b, &(0..b).collect::<Vec<_>>(), &mut stream);
+    if basis.orthonormalise(&mut next, b, 0.0, &mut stream).is_none() {
         return not_finite(n, plan, 0);
     }
     let mut t = Mat::<f64>::zeros(stride, stride);
@@ -244,7 +243,7 @@ fn iterate(op: &dyn SymmetricOperator, plan: &Plan, seed: u64) -> Truncated {
             return not_finite(n, plan, iterations);
         };
         norm = norm.max(theta[0].abs()).max(theta[m - 1].abs());
-        let Some(r) = basis.orthonormalise(&mut work, b, NOISE * norm, &mut rng) else {
+        let Some(r) = basis.orthonormalise(&mut work, b, NOISE * norm, &mut stream) else {
             return not_finite(n, plan, iterations);
         };
         std::mem::swap(&mut next, &mut work);

@@ -15,7 +15,7 @@
 //! for i in 0..10 {
 //!     pairs[[i, i ^ 1]] = 1.0;
 //! }
-//! let top = truncated_eigen(&pairs, &TruncatedOptions { count: 6, ..Default::default() });
+//! let top = truncated_eigen(&pairs, &TruncatedOptions::new(6));
 //! assert!(top.converged);
 //! assert!(top.values[..5].iter().all(|v| (v - 1.0).abs() < 1e-12));
 //! assert!((top.values[5] + 1.0).abs() < 1e-12);
@@ -25,6 +25,7 @@ mod basis;
 mod dense;
 mod lanczos;
 mod operator;
+mod shifted;
 mod tall;
 #[cfg(test)]
 mod tests;
@@ -32,7 +33,9 @@ mod tests;
 pub use dense::{SymmetricEigen, symmetric_eigen};
 pub use lanczos::truncated_eigen;
 pub use operator::SymmetricOperator;
+pub use shifted::Shifted;
 
+use consilience_core::Seed;
 use ndarray::Array2;
 
 /// Which end of the spectrum [`truncated_eigen`] looks for.
@@ -42,12 +45,13 @@ use ndarray::Array2;
 /// use ndarray::{array, Array2};
 ///
 /// let a = Array2::from_diag(&array![3.0, -5.0, 1.0]);
-/// let options = TruncatedOptions { count: 1, ..Default::default() };
+/// let options = TruncatedOptions::new(1);
 /// assert!((truncated_eigen(&a, &options).values[0] - 3.0).abs() < 1e-14);
-/// let options = TruncatedOptions { which: Which::LargestMagnitude, ..options };
+/// let options = options.which(Which::LargestMagnitude);
 /// assert!((truncated_eigen(&a, &options).values[0] + 5.0).abs() < 1e-14);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Which {
     /// The algebraically largest eigenvalues.
     #[default]
@@ -59,41 +63,70 @@ pub enum Which {
 /// What [`truncated_eigen`] is to find, and how hard it may try.
 ///
 /// ```
-/// use consilience_num::eigen::TruncatedOptions;
+/// use consilience_core::Seed;
+/// use consilience_num::eigen::{truncated_eigen, TruncatedOptions};
+/// use ndarray::{array, Array2};
 ///
-/// let options = TruncatedOptions { count: 12, seed: 7, ..Default::default() };
-/// assert_eq!((options.tolerance, options.max_iterations, options.block), (1e-9, 300, 0));
+/// let a = Array2::from_diag(&array![3.0, -5.0, 1.0]);
+/// let top = truncated_eigen(&a, &TruncatedOptions::new(2).tolerance(1e-12).seed(Seed(7)));
+/// assert!((top.values[1] - 1.0).abs() < 1e-12);
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TruncatedOptions {
-    /// Number of eigenpairs; more than the dimension is read as the dimension.
-    pub count: usize,
-    /// A pair has converged once `|A v - lambda v| <= tolerance * |A|`, where `|A|` is the largest
-    /// magnitude of an eigenvalue seen. Values below `1e-13`, and NaN, are read as `1e-13`.
-    pub tolerance: f64,
-    /// Limit on the products of the operator with a block; at least as many are made as `count`
-    /// vectors need.
-    pub max_iterations: usize,
-    /// Number of vectors in a block; 0 chooses `count` and a few more. Eigenvalues of multiplicity
-    /// up to the block length are found with certainty, so a block shorter than `count` saves work
-    /// only where eigenvalues are known to be simple.
-    pub block: usize,
-    /// Seed of the random start block.
-    pub seed: u64,
-    /// The end of the spectrum that is wanted.
-    pub which: Which,
+    count: usize,
+    tolerance: f64,
+    max_iterations: usize,
+    block: usize,
+    seed: Seed,
+    which: Which,
 }
 
-impl Default for TruncatedOptions {
-    fn default() -> Self {
+impl TruncatedOptions {
+    /// So many eigenpairs; more than the dimension is read as the dimension.
+    pub fn new(count: usize) -> Self {
         Self {
-            count: 1,
+            count,
             tolerance: 1e-9,
             max_iterations: 300,
             block: 0,
-            seed: 0,
+            seed: Seed(0),
             which: Which::Largest,
         }
+    }
+
+    /// A pair has converged once `|A v - lambda v| <= tolerance * |A|`, where `|A|` is the largest
+    /// magnitude of an eigenvalue seen. Default 1e-9; values below 1e-13, and NaN, are read as
+    /// 1e-13.
+    pub fn tolerance(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance;
+        self
+    }
+
+    /// Limit on the products of the operator with a block. Default 300; at least as many are made
+    /// as `count` vectors need.
+    pub fn max_iterations(mut self, iterations: usize) -> Self {
+        self.max_iterations = iterations;
+        self
+    }
+
+    /// Number of vectors in a block. Default 0, which chooses `count` and a few more. Eigenvalues
+    /// of multiplicity up to the block length are found with certainty, so a block shorter than
+    /// `count` saves work only where eigenvalues are known to be simple.
+    pub fn block(mut self, block: usize) -> Self {
+        self.block = block;
+        self
+    }
+
+    /// Seed of the random start block. Default `Seed(0)`.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The end of the spectrum that is wanted. Default [`Which::Largest`].
+    pub fn which(mut self, which: Which) -> Self {
+        self.which = which;
+        self
     }
 }
 
@@ -103,7 +136,7 @@ impl Default for TruncatedOptions {
 /// use consilience_num::eigen::{truncated_eigen, TruncatedOptions};
 /// use ndarray::array;
 ///
-/// let top = truncated_eigen(&array![[2.0, 1.0], [1.0, 2.0]], &TruncatedOptions::default());
+/// let top = truncated_eigen(&array![[2.0, 1.0], [1.0, 2.0]], &TruncatedOptions::new(1));
 /// assert!((top.values[0] - 3.0).abs() < 1e-14 && top.residuals[0] < 1e-14 && top.converged);
 /// assert_eq!(top.vectors.dim(), (2, 1));
 /// ```

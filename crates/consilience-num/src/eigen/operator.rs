@@ -30,7 +30,7 @@ const ROWS: usize = 256;
 ///     }
 /// }
 ///
-/// let top = truncated_eigen(&Ramp(1000), &TruncatedOptions { count: 2, ..Default::default() });
+/// let top = truncated_eigen(&Ramp(1000), &TruncatedOptions::new(2));
 /// assert!((top.values[0] - 999.0).abs() < 1e-9 && (top.values[1] - 998.0).abs() < 1e-9);
 /// ```
 pub trait SymmetricOperator: Sync {

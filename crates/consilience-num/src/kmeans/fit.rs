@@ -1,8 +1,7 @@
 //! Lloyd's iterations and their restarts.
 
+use consilience_core::{Error, Observer, Result};
 use ndarray::{Array2, ArrayView2};
-use rand_chacha::ChaCha8Rng;
-use rand_core::SeedableRng;
 
 use super::centres::Centres;
 use super::repair::{fill_empty, take_mean};
@@ -21,32 +20,47 @@ struct Run {
     converged: bool,
 }
 
+/// Tells the observer how far one start of several is.
+struct Watch<'a> {
+    observer: &'a dyn Observer,
+    before: usize,
+    total: usize,
+}
+
+impl Watch<'_> {
+    fn step(&self, done: usize) -> Result<()> {
+        self.observer.check()?;
+        self.observer.progress("k-means", self.before.saturating_add(done), self.total);
+        Ok(())
+    }
+}
+
 pub(super) fn restarts<F: Float>(
     view: ArrayView2<'_, F>,
     weights: Option<&[f64]>,
     options: &KMeansOptions,
-    keep_going: &mut dyn FnMut(usize) -> bool,
-) -> KMeansFit<F> {
+    observer: &dyn Observer,
+) -> Result<KMeansFit<F>> {
     let k = options.clusters.min(view.nrows());
     let rows = Rows::new(view, k, options.parallel);
     let norms = step::norms(&rows);
+    let total = options.restarts.saturating_mul(options.max_iterations);
     let mut best: Option<Run> = None;
-    for restart in 0..options.restarts.max(1) {
-        let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
-        rng.set_stream(restart as u64);
-        let first = plus_plus(&rows, weights, k, &mut rng);
+    for restart in 0..options.restarts {
+        let mut stream = options.seed.derive("restart", restart as u64).stream();
+        let first = plus_plus(&rows, weights, k, &mut stream);
+        if first.is_empty() {
+            return Err(Error::invalid("k-means of rows whose weights are all 0 or not finite"));
+        }
         let exact: Vec<f64> = first.iter().flat_map(|&i| rows.row(i)).collect();
-        let run = lloyd(&rows, weights, &norms, exact, options, keep_going);
-        let stop = run.is_none();
-        best = match (best, run) {
-            (Some(old), Some(new)) if !(new.inertia < old.inertia) => Some(old),
-            (old, new) => new.or(old),
-        };
-        if stop {
-            break;
+        let before = restart.saturating_mul(options.max_iterations);
+        let watch = Watch { observer, before, total };
+        let run = lloyd(&rows, weights, &norms, exact, options, &watch)?;
+        if best.as_ref().is_none_or(|old| run.inertia < old.inertia) {
+            best = Some(run);
         }
     }
-    finish(&rows, best)
+    Ok(finish(&rows, best))
 }
 
 pub(super) fn from_centres<F: Float>(
@@ -54,13 +68,14 @@ pub(super) fn from_centres<F: Float>(
     weights: Option<&[f64]>,
     centres: ArrayView2<'_, F>,
     options: &KMeansOptions,
-    keep_going: &mut dyn FnMut(usize) -> bool,
-) -> KMeansFit<F> {
+    observer: &dyn Observer,
+) -> Result<KMeansFit<F>> {
     let rows = Rows::new(view, centres.nrows(), options.parallel);
     let norms = step::norms(&rows);
     let exact = moved(&rows, centres);
-    let run = lloyd(&rows, weights, &norms, exact, options, keep_going);
-    finish(&rows, run)
+    let watch = Watch { observer, before: 0, total: options.max_iterations };
+    let run = lloyd(&rows, weights, &norms, exact, options, &watch)?;
+    Ok(finish(&rows, Some(run)))
 }
 
 pub(super) fn assign<F: Float>(
@@ -81,28 +96,22 @@ fn moved<F: Float>(rows: &Rows<'_, F>, centres: ArrayView2<'_, F>) -> Vec<f64> {
     centres.indexed_iter().map(|((_, j), x)| x.to_f64() * rows.scale - rows.shift[j]).collect()
 }
 
-/// `None` where `keep_going` said no, or where there is nothing to start from.
 fn lloyd<F: Float>(
     rows: &Rows<'_, F>,
     weights: Option<&[f64]>,
     norms: &[f32],
     exact: Vec<f64>,
     options: &KMeansOptions,
-    keep_going: &mut dyn FnMut(usize) -> bool,
-) -> Option<Run> {
-    let k = exact.len() / rows.d.max(1);
-    if k == 0 {
-        return None;
-    }
+    watch: &Watch<'_>,
+) -> Result<Run> {
+    let k = exact.len() / rows.d;
     let mut centres = Centres::new(exact, k, rows.d);
     let mut labels = vec![u32::MAX; rows.n];
     let mut sums = Sums::new();
     let still = if options.tolerance > 0.0 { options.tolerance * variance(rows) } else { 0.0 };
     let (mut iterations, mut converged) = (0, false);
     while iterations < options.max_iterations && !converged {
-        if !keep_going(iterations) {
-            return None;
-        }
+        watch.step(iterations)?;
         iterations += 1;
         sums.assign(rows, weights, &centres, norms, &mut labels);
         let refilled = fill_empty(rows, weights, &mut centres, &mut sums.total, &mut labels);
@@ -129,7 +138,7 @@ fn lloyd<F: Float>(
     }
     drop_empty(&mut centres, &sums.total.counts, &mut labels);
     let inertia = step::total(rows, weights, &step::distances(rows, &centres, &labels));
-    Some(Run { labels, centres: centres.exact, inertia, iterations, converged })
+    Ok(Run { labels, centres: centres.exact, inertia, iterations, converged })
 }
 
 /// Variance of the rows, averaged over the columns: the unit of the tolerance.

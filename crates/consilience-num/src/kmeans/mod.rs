@@ -16,10 +16,11 @@
 //! use ndarray::array;
 //!
 //! let rows = array![[0.0, 0.0], [0.0, 1.0], [10.0, 10.0], [10.0, 11.0]];
-//! let found = fit(rows.view(), None, &KMeansOptions::new(2), &mut |_| true);
+//! let found = fit(rows.view(), None, &KMeansOptions::new(2), &())?;
 //! assert_eq!(found.assignment[0], found.assignment[1]);
 //! assert_ne!(found.assignment[0], found.assignment[2]);
 //! assert_eq!(found.inertia, 1.0);
+//! # Ok::<(), consilience_core::Error>(())
 //! ```
 //!
 //! # Complexity
@@ -28,7 +29,7 @@
 //! # References
 //! S. Lloyd, "Least squares quantization in PCM", 1982; D. Arthur, S. Vassilvitskii, "k-means++:
 //! the advantages of careful seeding", 2007. Beyond them: a cluster that becomes empty takes the
-//! row that fits worst, and where the fast score cannot tell two centres apart the row is decided
+//! row that fits worst, and where the fast score cannot distinguish two centres the row is decided
 //! by exact differences, so that the assignment is always that of the naive loop.
 
 mod centres;
@@ -45,9 +46,10 @@ mod streamed;
 #[cfg(test)]
 mod tests;
 
+#[cfg(doc)]
+use consilience_core::ErrorKind;
+use consilience_core::{Error, Observer, Result, Seed};
 use ndarray::{Array2, ArrayView2};
-use rand_chacha::ChaCha8Rng;
-use rand_core::SeedableRng;
 
 use crate::Float;
 pub use streamed::{RowSource, fit_source};
@@ -55,32 +57,60 @@ pub use streamed::{RowSource, fit_source};
 /// How to run k-means.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KMeansOptions {
-    /// Number of centres, k; fewer come out where fewer rows are distinct.
-    pub clusters: usize,
-    /// Independent starts, of which the one of least inertia is kept.
-    pub restarts: usize,
-    /// Most iterations per start.
-    pub max_iterations: usize,
-    /// Stops where the summed squared movement of the centres is at most this times the mean
-    /// variance of the columns; 0 stops only where no row changes its centre.
-    pub tolerance: f64,
-    /// Seed of the starts.
-    pub seed: u64,
-    /// Whether to spread the rows over the current rayon pool; the bits are equal either way.
-    pub parallel: bool,
+    clusters: usize,
+    restarts: usize,
+    max_iterations: usize,
+    tolerance: f64,
+    seed: Seed,
+    parallel: bool,
 }
 
 impl KMeansOptions {
-    /// One start, at most 100 iterations, tolerance 0, seed 0, parallel.
+    /// k-means with so many centres; fewer come out where fewer rows are distinct.
     pub fn new(clusters: usize) -> Self {
         KMeansOptions {
             clusters,
             restarts: 1,
             max_iterations: 100,
             tolerance: 0.0,
-            seed: 0,
+            seed: Seed(0),
             parallel: true,
         }
+    }
+
+    /// Independent starts, of which the one of least inertia is kept. Default 1; 0 is read as 1.
+    #[doc(alias = "n_init")]
+    pub fn restarts(mut self, restarts: usize) -> Self {
+        self.restarts = restarts.max(1);
+        self
+    }
+
+    /// Most iterations per start. Default 100; with 0 the rows go to the nearest starts.
+    #[doc(alias = "max_iter")]
+    pub fn max_iterations(mut self, iterations: usize) -> Self {
+        self.max_iterations = iterations;
+        self
+    }
+
+    /// Stops where the summed squared movement of the centres is at most this times the mean
+    /// variance of the columns. Default 0, which stops only where no row changes its centre.
+    #[doc(alias = "tol")]
+    pub fn tolerance(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance;
+        self
+    }
+
+    /// Seed of the starts. Default `Seed(0)`.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Whether to spread the rows over the current rayon pool; the bits are equal either way.
+    /// Default true.
+    pub fn parallel(mut self, parallel: bool) -> Self {
+        self.parallel = parallel;
+        self
     }
 }
 
@@ -101,39 +131,68 @@ pub struct KMeansFit<F> {
 
 /// k-means from k-means++ starts.
 ///
-/// `weights` are one non-negative number per row, all 1 where `None`. `keep_going` is called with
-/// the number of iterations done before each; once it returns `false` the best start finished so
-/// far is returned, or nothing (no rows assigned, no centres). Nothing is also what comes out for
-/// no rows, no columns, `clusters = 0` or weights of another length. Entries must be finite, which
-/// the caller checks.
+/// `weights` are one non-negative number per row, all 1 where `None`. Entries must be finite, which
+/// the caller checks. The observer hears of every iteration, as stage "k-means".
+///
+/// # Errors
+/// [`ErrorKind::Empty`] without rows or columns, [`ErrorKind::InvalidParameter`] for no clusters,
+/// [`ErrorKind::ShapeMismatch`] where there is not one weight per row, [`ErrorKind::Cancelled`].
 pub fn fit<F: Float>(
     rows: ArrayView2<'_, F>,
     weights: Option<&[f64]>,
     options: &KMeansOptions,
-    keep_going: &mut dyn FnMut(usize) -> bool,
-) -> KMeansFit<F> {
-    if rows.is_empty() || options.clusters == 0 || weights.is_some_and(|w| w.len() != rows.nrows())
-    {
-        return nothing(rows.ncols());
+    observer: &dyn Observer,
+) -> Result<KMeansFit<F>> {
+    check(rows, weights)?;
+    if options.clusters == 0 {
+        return Err(Error::invalid("k-means with 0 clusters; expected at least 1"));
     }
-    fit::restarts(rows, weights, options, keep_going)
+    fit::restarts(rows, weights, options, observer)
 }
 
-/// k-means from given centres; as [`fit`], and nothing comes out where the columns differ in
-/// number. `clusters`, `restarts` and `seed` are not used.
+/// k-means from given centres; as [`fit`], but the numbers of clusters and restarts and the seed
+/// are not used.
+///
+/// # Errors
+/// As [`fit`]; [`ErrorKind::Empty`] without centres, [`ErrorKind::ShapeMismatch`] where rows and
+/// centres differ in their number of columns.
 pub fn from_centres<F: Float>(
     rows: ArrayView2<'_, F>,
     weights: Option<&[f64]>,
     centres: ArrayView2<'_, F>,
     options: &KMeansOptions,
-    keep_going: &mut dyn FnMut(usize) -> bool,
-) -> KMeansFit<F> {
-    let unequal =
-        weights.is_some_and(|w| w.len() != rows.nrows()) || rows.ncols() != centres.ncols();
-    if rows.is_empty() || centres.is_empty() || unequal {
-        return nothing(rows.ncols());
+    observer: &dyn Observer,
+) -> Result<KMeansFit<F>> {
+    check(rows, weights)?;
+    if centres.is_empty() {
+        return Err(Error::empty("k-means from no centres; expected at least one"));
     }
-    fit::from_centres(rows, weights, centres, options, keep_going)
+    if rows.ncols() != centres.ncols() {
+        return Err(Error::shape(format!(
+            "centres of {} columns for rows of {}",
+            centres.ncols(),
+            rows.ncols()
+        )));
+    }
+    fit::from_centres(rows, weights, centres, options, observer)
+}
+
+fn check<F>(rows: ArrayView2<'_, F>, weights: Option<&[f64]>) -> Result<()> {
+    if rows.is_empty() {
+        return Err(Error::empty(format!(
+            "k-means of {} x {} rows; expected at least one row and one column",
+            rows.nrows(),
+            rows.ncols()
+        )));
+    }
+    match weights {
+        Some(weights) if weights.len() != rows.nrows() => Err(Error::shape(format!(
+            "{} weights for {} rows; expected one per row",
+            weights.len(),
+            rows.nrows()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The nearest centre of each row, ties to the lowest; empty where there are no rows or no centres,
@@ -162,22 +221,12 @@ pub fn spread_rows<F: Float>(
     rows: ArrayView2<'_, F>,
     weights: Option<&[f64]>,
     count: usize,
-    seed: u64,
+    seed: Seed,
     parallel: bool,
 ) -> Vec<usize> {
     if rows.is_empty() || count == 0 || weights.is_some_and(|w| w.len() != rows.nrows()) {
         return Vec::new();
     }
     let rows = rows::Rows::new(rows, count, parallel);
-    seeding::plus_plus(&rows, weights, count, &mut ChaCha8Rng::seed_from_u64(seed))
-}
-
-fn nothing<F: Float>(columns: usize) -> KMeansFit<F> {
-    KMeansFit {
-        assignment: Vec::new(),
-        centres: Array2::default((0, columns)),
-        inertia: 0.0,
-        iterations: 0,
-        converged: false,
-    }
+    seeding::plus_plus(&rows, weights, count, &mut seed.stream())
 }

@@ -1,8 +1,7 @@
 //! k-means++ (Arthur and Vassilvitskii 2007).
 
+use consilience_core::Stream;
 use pulp::Arch;
-use rand_chacha::ChaCha8Rng;
-use rand_core::Rng;
 
 use super::kernel::ClosestBlock;
 use super::rows::Rows;
@@ -16,11 +15,13 @@ pub(super) fn plus_plus<F: Float>(
     rows: &Rows<'_, F>,
     weights: Option<&[f64]>,
     k: usize,
-    rng: &mut ChaCha8Rng,
+    stream: &mut Stream,
 ) -> Vec<usize> {
     let mut chosen = Vec::with_capacity(k);
     let mut closest = vec![F::infinity(); rows.n];
-    let Some(first) = draw(rows, |i| weights.map_or(1.0, |w| w[i]), rng) else {
+    let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+    let mut mass: Vec<f64> = (0..rows.n).map(weight).collect();
+    let Some(first) = stream.weighted(&mass) else {
         return chosen;
     };
     chosen.push(first);
@@ -30,54 +31,13 @@ pub(super) fn plus_plus<F: Float>(
         step::each_block(rows, &mut closest, |first, closest| {
             Arch::new().dispatch(ClosestBlock { rows, centre: &centre, first, closest });
         });
-        match draw(rows, |i| weights.map_or(1.0, |w| w[i]) * closest[i].to_f64(), rng) {
+        for (i, (mass, square)) in mass.iter_mut().zip(&closest).enumerate() {
+            *mass = weight(i) * square.to_f64();
+        }
+        match stream.weighted(&mass) {
             Some(next) => chosen.push(next),
             None => break,
         }
     }
     chosen
-}
-
-/// A row drawn in proportion to its mass; `None` where there is no mass.
-fn draw<F: Float>(
-    rows: &Rows<'_, F>,
-    mass: impl Fn(usize) -> f64,
-    rng: &mut ChaCha8Rng,
-) -> Option<usize> {
-    let range = |b: usize| b * rows.block..rows.n.min((b + 1) * rows.block);
-    let sums: Vec<f64> = (0..rows.blocks()).map(|b| range(b).map(&mass).sum()).collect();
-    let total: f64 = sums.iter().sum();
-    if !(total > 0.0 && total.is_finite()) {
-        return None;
-    }
-    let mut rest = uniform(rng) * total;
-    let mut last = None;
-    for (b, &sum) in sums.iter().enumerate() {
-        if rest >= sum {
-            rest -= sum;
-            // Rounding may carry the draw past the end: keep the last block that has mass.
-            if sum > 0.0 {
-                last = Some(b);
-            }
-            continue;
-        }
-        last = Some(b);
-        break;
-    }
-    let mut found = None;
-    for i in range(last?) {
-        let m = mass(i);
-        if m > 0.0 {
-            found = Some(i);
-            if rest < m {
-                break;
-            }
-            rest -= m;
-        }
-    }
-    found
-}
-
-fn uniform(rng: &mut ChaCha8Rng) -> f64 {
-    (rng.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }

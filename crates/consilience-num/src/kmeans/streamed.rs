@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+#[cfg(doc)]
+use consilience_core::ErrorKind;
+use consilience_core::{Observer, Result};
 use ndarray::{Array2, ArrayView2};
-use rand_chacha::ChaCha8Rng;
-use rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 
 use super::{KMeansFit, KMeansOptions, assign, fit};
@@ -46,19 +47,24 @@ pub trait RowSource: Sync {
 ///         }
 ///     }
 /// }
-/// let found = fit_source(&Heaps, &KMeansOptions::new(2), 1000, &mut |_| true);
+/// let found = fit_source(&Heaps, &KMeansOptions::new(2), 1000, &())?;
 /// assert_eq!(found.assignment.len(), 1_000_000);
 /// assert!(found.assignment.iter().enumerate().all(|(i, &c)| c == found.assignment[i % 2]));
+/// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
 /// # Complexity
 /// O(most k d) time per iteration and O(n k d) once.
+///
+/// # Errors
+/// [`ErrorKind::Empty`] without rows or columns, [`ErrorKind::InvalidParameter`] for no clusters,
+/// [`ErrorKind::Cancelled`].
 pub fn fit_source(
     source: &dyn RowSource,
     options: &KMeansOptions,
     most: usize,
-    keep_going: &mut dyn FnMut(usize) -> bool,
-) -> KMeansFit<f32> {
+    observer: &dyn Observer,
+) -> Result<KMeansFit<f32>> {
     let (n, d) = (source.n_rows(), source.n_columns());
     let most = most.max(options.clusters).max(1);
     if n <= most || d == 0 {
@@ -66,25 +72,21 @@ pub fn fit_source(
             written(source, std::slice::from_ref(&(0..n)), options.parallel).view(),
             None,
             options,
-            keep_going,
+            observer,
         );
     }
     // One row of each of `most` equal stretches.
-    let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
-    rng.set_stream(u64::MAX);
+    let mut stream = options.seed.derive("rows", 0).stream();
     let drawn: Vec<Range<usize>> = (0..most)
         .map(|s| {
             let low = (s as u128 * n as u128 / most as u128) as usize;
             let high = ((s + 1) as u128 * n as u128 / most as u128) as usize;
-            let at = low + ((u128::from(rng.next_u64()) * (high - low) as u128) >> 64) as usize;
+            let at = low + stream.below(high - low);
             at..at + 1
         })
         .collect();
     let sample = written(source, &drawn, options.parallel);
-    let mut found = fit(sample.view(), None, options, keep_going);
-    if found.centres.nrows() == 0 {
-        return found;
-    }
+    let mut found = fit(sample.view(), None, options, observer)?;
     let mut labels = vec![0u32; n];
     let one = |b: usize, labels: &mut [u32], buffer: &mut Vec<f32>| {
         buffer.resize(labels.len() * d, 0.0);
@@ -103,7 +105,7 @@ pub fn fit_source(
         labels.chunks_mut(BLOCK).enumerate().for_each(|(b, labels)| one(b, labels, &mut buffer));
     }
     found.assignment = labels;
-    found
+    Ok(found)
 }
 
 /// The rows of some ranges, one after the other.

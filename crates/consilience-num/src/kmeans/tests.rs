@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 
+use consilience_core::{ErrorKind, Observer, Result, Seed};
 use ndarray::{Array2, ArrayView2, ShapeBuilder, array};
 
 use super::{
@@ -9,7 +10,20 @@ use super::{
 use crate::Float;
 
 fn run<F: Float>(x: ArrayView2<'_, F>, options: &KMeansOptions) -> KMeansFit<F> {
-    fit(x, None, options, &mut |_| true)
+    fit(x, None, options, &()).unwrap()
+}
+
+/// Asks to stop at once.
+struct Stop;
+
+impl Observer for Stop {
+    fn cancelled(&self) -> bool {
+        true
+    }
+}
+
+fn kind<F: Float>(found: Result<KMeansFit<F>>) -> ErrorKind {
+    found.unwrap_err().kind()
 }
 
 /// Deterministic numbers in [0, 1).
@@ -78,8 +92,8 @@ fn lloyd_equals_the_naive_loop() {
         let x = cloud(n, d, seed);
         let c = x.slice(ndarray::s![..k, ..]);
         for iterations in 0..4 {
-            let options = KMeansOptions { max_iterations: iterations, ..KMeansOptions::new(k) };
-            let found = from_centres(x.view(), None, c, &options, &mut |_| true);
+            let options = KMeansOptions::new(k).max_iterations(iterations);
+            let found = from_centres(x.view(), None, c, &options, &()).unwrap();
             sound(x.view(), k, &found);
             if let Some((labels, inertia)) = reference::lloyd(x.view(), c, iterations) {
                 compared += 1;
@@ -99,14 +113,9 @@ fn no_cluster_is_empty() {
     for seed in 0..400 {
         let (x, c) = grid(seed);
         let k = (1 + seed as usize % 45).min(x.nrows());
-        let options =
-            KMeansOptions { max_iterations: seed as usize % 6, seed, ..KMeansOptions::new(k) };
+        let options = KMeansOptions::new(k).max_iterations(seed as usize % 6).seed(Seed(seed));
         sound(x.view(), k, &run(x.view(), &options));
-        sound(
-            x.view(),
-            c.nrows(),
-            &from_centres(x.view(), None, c.view(), &options, &mut |_| true),
-        );
+        sound(x.view(), c.nrows(), &from_centres(x.view(), None, c.view(), &options, &()).unwrap());
         let thirds = x.mapv(|v| v as f32 / 3.0);
         sound(thirds.view(), k, &run(thirds.view(), &options));
     }
@@ -124,8 +133,8 @@ fn integer_weights_equal_repeated_rows() {
         let c = x.slice(ndarray::s![..2, ..]);
         let options = KMeansOptions::new(2);
         let w: Vec<f64> = weights.iter().map(|&w| w as f64).collect();
-        let light = from_centres(x.view(), Some(&w), c, &options, &mut |_| true);
-        let heavy = from_centres(repeated.view(), None, c, &options, &mut |_| true);
+        let light = from_centres(x.view(), Some(&w), c, &options, &()).unwrap();
+        let heavy = from_centres(repeated.view(), None, c, &options, &()).unwrap();
         assert!((light.inertia - heavy.inertia).abs() <= 1e-9 * heavy.inertia, "seed {seed}");
         assert_eq!(rows.iter().map(|&i| light.assignment[i]).collect::<Vec<_>>(), heavy.assignment);
     }
@@ -136,9 +145,8 @@ fn same_bits_at_any_number_of_threads_and_in_any_layout() {
     let x = cloud(10_000, 5, 3);
     let mut columns = Array2::zeros(x.dim().f());
     columns.assign(&x);
-    let options =
-        KMeansOptions { restarts: 2, max_iterations: 12, seed: 9, ..KMeansOptions::new(13) };
-    let alone = run(x.view(), &KMeansOptions { parallel: false, ..options });
+    let options = KMeansOptions::new(13).restarts(2).max_iterations(12).seed(Seed(9));
+    let alone = run(x.view(), &options.parallel(false));
     sound(x.view(), 13, &alone);
     for threads in [1, 2, 3, 8] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -193,9 +201,9 @@ fn equal_rows_k_of_n_and_nothing() {
     let close = array![[1.0], [1.0 + f64::EPSILON], [1.0], [2.0]];
     sound(close.view(), 3, &run(close.view(), &KMeansOptions::new(3)));
     let none = Array2::<f64>::zeros((0, 3));
-    assert!(run(none.view(), &KMeansOptions::new(1)).assignment.is_empty());
-    assert!(run(x.view(), &KMeansOptions::new(0)).assignment.is_empty());
-    assert!(fit(x.view(), None, &KMeansOptions::new(2), &mut |_| false).assignment.is_empty());
+    assert!(kind(fit(none.view(), None, &KMeansOptions::new(1), &())) == ErrorKind::Empty);
+    assert!(kind(fit(x.view(), None, &KMeansOptions::new(0), &())) == ErrorKind::InvalidParameter);
+    assert!(kind(fit(x.view(), None, &KMeansOptions::new(2), &Stop)) == ErrorKind::Cancelled);
     assert!(assign(x.view(), none.view(), true).is_empty());
 }
 
@@ -211,12 +219,12 @@ fn not_a_number_neither_panics_nor_hangs() {
 #[test]
 fn starts_are_distinct_and_restarts_do_not_harm() {
     let x = cloud(500, 2, 4);
-    let rows = spread_rows(x.view(), None, 20, 1, true);
+    let rows = spread_rows(x.view(), None, 20, Seed(1), true);
     assert_eq!(rows.iter().collect::<BTreeSet<_>>().len(), 20);
     let one = run(x.view(), &KMeansOptions::new(8));
-    let ten = run(x.view(), &KMeansOptions { restarts: 10, ..KMeansOptions::new(8) });
+    let ten = run(x.view(), &KMeansOptions::new(8).restarts(10));
     assert!(ten.inertia <= one.inertia && one.converged);
-    let loose = run(x.view(), &KMeansOptions { tolerance: 1e-2, ..KMeansOptions::new(8) });
+    let loose = run(x.view(), &KMeansOptions::new(8).tolerance(1e-2));
     assert!(loose.converged && loose.iterations <= one.iterations);
 }
 
@@ -240,35 +248,33 @@ impl RowSource for Stored {
 #[test]
 fn rows_that_are_not_stored() {
     let source = Stored(cloud(20_000, 3, 2).mapv(|v| v as f32));
-    let options = KMeansOptions { restarts: 2, tolerance: 1e-4, seed: 5, ..KMeansOptions::new(6) };
-    let all = fit_source(&source, &options, 20_000, &mut |_| true);
-    assert_eq!(all, fit(source.0.view(), None, &options, &mut |_| true));
+    let options = KMeansOptions::new(6).restarts(2).tolerance(1e-4).seed(Seed(5));
+    let all = fit_source(&source, &options, 20_000, &()).unwrap();
+    assert_eq!(all, fit(source.0.view(), None, &options, &()).unwrap());
     // Centres from a tenth of the rows, and every row at the nearest of them.
     let drawn = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| fit_source(&source, &options, 2000, &mut |_| true))
+        pool.install(|| fit_source(&source, &options, 2000, &()).unwrap())
     };
     let some = drawn(1);
     assert_eq!(some.assignment, assign(source.0.view(), some.centres.view(), false));
     let inertia = |found: &KMeansFit<f32>| {
-        let once = KMeansOptions { max_iterations: 0, ..options };
-        from_centres(source.0.view(), None, found.centres.view(), &once, &mut |_| true).inertia
+        let once = options.max_iterations(0);
+        from_centres(source.0.view(), None, found.centres.view(), &once, &()).unwrap().inertia
     };
     assert!(inertia(&some) < 1.05 * inertia(&all), "{} {}", inertia(&some), inertia(&all));
     for threads in [2, 3] {
         assert_eq!(drawn(threads), some);
     }
-    let serial = KMeansOptions { parallel: false, ..options };
-    assert_eq!(fit_source(&source, &serial, 2000, &mut |_| true), some);
-    assert!(fit_source(&source, &options, 2000, &mut |_| false).assignment.is_empty());
-    assert!(
-        fit_source(&Stored(Array2::zeros((0, 3))), &options, 9, &mut |_| true)
-            .assignment
-            .is_empty()
+    let serial = options.parallel(false);
+    assert_eq!(fit_source(&source, &serial, 2000, &()).unwrap(), some);
+    assert!(kind(fit_source(&source, &options, 2000, &Stop)) == ErrorKind::Cancelled);
+    assert_eq!(
+        kind(fit_source(&Stored(Array2::zeros((0, 3))), &options, 9, &())),
+        ErrorKind::Empty
     );
-    assert!(
-        fit_source(&Stored(Array2::zeros((9, 0))), &options, 5, &mut |_| true)
-            .assignment
-            .is_empty()
+    assert_eq!(
+        kind(fit_source(&Stored(Array2::zeros((9, 0))), &options, 5, &())),
+        ErrorKind::Empty
     );
 }

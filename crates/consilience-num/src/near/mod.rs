@@ -9,12 +9,13 @@
 //! use ndarray::Array2;
 //!
 //! let table = Array2::from_shape_fn((100, 2), |(i, j)| if j == 0 { (i / 10) as f64 } else { (i % 10) as f64 });
-//! let near = NearRows::new(table.view(), 10, 20, 7);
+//! let near = NearRows::new(table.view(), 10, 20, consilience_core::Seed(7))?;
 //! let mut found = Vec::new();
 //! let query = ndarray::array![[4.1, 6.9], [4.9, 6.9]];
 //! near.search(query.view(), 2, &mut found);
 //! assert_eq!(found.iter().map(|f| f.0).collect::<Vec<_>>(), [47, 57, 57, 47]);
 //! assert!((found[0].1 - 0.02).abs() < 1e-12);
+//! # Ok::<(), consilience_core::Error>(())
 //! ```
 //!
 //! # Complexity
@@ -30,6 +31,9 @@ mod self_tuned;
 #[cfg(test)]
 mod tests;
 
+#[cfg(doc)]
+use consilience_core::ErrorKind;
+use consilience_core::{Result, Seed};
 use ndarray::ArrayView2;
 use pulp::{Arch, NullaryFnOnce};
 use rayon::prelude::*;
@@ -62,14 +66,22 @@ impl<F: Float> NearRows<F> {
     /// of each beside itself. With one group and as many candidates as rows every search is exact.
     ///
     /// Entries must be finite, and their squares in range, which the caller sees to.
-    pub fn new(table: ArrayView2<'_, F>, groups: usize, candidates: usize, seed: u64) -> Self {
+    ///
+    /// # Errors
+    /// [`ErrorKind::Empty`] where the table has no rows or no columns.
+    pub fn new(
+        table: ArrayView2<'_, F>,
+        groups: usize,
+        candidates: usize,
+        seed: Seed,
+    ) -> Result<Self> {
         let table = table.as_standard_layout();
         let table = table.view();
         let (rows, columns) = table.dim();
         let parallel = rayon::current_num_threads() > 1;
         let options =
-            KMeansOptions { seed, parallel, ..KMeansOptions::new(groups.clamp(1, rows.max(1))) };
-        let grouped = kmeans::fit(table, None, &options, &mut |_| true);
+            KMeansOptions::new(groups.clamp(1, rows.max(1))).seed(seed).parallel(parallel);
+        let grouped = kmeans::fit(table, None, &options, &())?;
         let mut members = vec![Vec::new(); grouped.centres.nrows()];
         for (i, &g) in grouped.assignment.iter().enumerate() {
             members[g as usize].push(i as u32);
@@ -99,14 +111,14 @@ impl<F: Float> NearRows<F> {
                 *out = order;
             }
         });
-        NearRows {
+        Ok(NearRows {
             groups: Lists::new(&[all], &centres, columns),
             members: Lists::new(&members, flat, columns),
             neighbours: Lists::new(&neighbours, flat, columns),
             rows,
             columns,
             candidates: kept,
-        }
+        })
     }
 
     /// Rows of the table.

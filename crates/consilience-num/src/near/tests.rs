@@ -1,3 +1,4 @@
+use consilience_core::{ErrorKind, Seed};
 use ndarray::{Array2, ArrayView1, ArrayView2, array};
 
 use super::NearRows;
@@ -43,7 +44,7 @@ fn numbers<F: Float>(near: &NearRows<F>, queries: &Array2<F>, count: usize) -> V
 }
 
 fn holds<F: Float>(table: &Array2<F>, queries: &Array2<F>, count: usize) {
-    let near = NearRows::new(table.view(), 1, table.nrows() - 1, 3);
+    let near = NearRows::new(table.view(), 1, table.nrows() - 1, Seed(3)).unwrap();
     let mut found = Vec::new();
     near.search(queries.view(), count, &mut found);
     let kept = count.min(table.nrows());
@@ -72,7 +73,7 @@ fn groups_lose_few_neighbours() {
     let mut next = noise(4);
     let table = Array2::from_shape_simple_fn((400, 2), &mut next);
     let queries = Array2::from_shape_simple_fn((2000, 2), &mut next);
-    let near = numbers(&NearRows::new(table.view(), 20, 50, 1), &queries, 5);
+    let near = numbers(&NearRows::new(table.view(), 20, 50, Seed(1)).unwrap(), &queries, 5);
     let mut shared = 0;
     for (i, near) in near.iter().enumerate() {
         let all = exact(table.view(), queries.row(i));
@@ -83,12 +84,11 @@ fn groups_lose_few_neighbours() {
 
 #[test]
 fn odd_shapes() {
-    let one = NearRows::new(array![[2.0f32, 1.0]].view(), 9, 9, 0);
+    let one = NearRows::new(array![[2.0f32, 1.0]].view(), 9, 9, Seed(0)).unwrap();
     assert_eq!(numbers(&one, &array![[0.0, 0.0], [5.0, 5.0]], 3), [[0], [0]]);
     let mut found = vec![(1, 1.0)];
     one.search(array![[1.0f32]].view(), 1, &mut found);
     assert!(found.is_empty());
-    let none = NearRows::new(Array2::<f64>::zeros((0, 2)).view(), 1, 1, 0);
-    none.search(array![[1.0, 2.0]].view(), 1, &mut Vec::new());
-    assert_eq!(none.most(), 0);
+    let none = NearRows::new(Array2::<f64>::zeros((0, 2)).view(), 1, 1, Seed(0));
+    assert_eq!(none.unwrap_err().kind(), ErrorKind::Empty);
 }

@@ -3,9 +3,8 @@
 mod nasty;
 mod random;
 
+use consilience_core::{Seed, Stream};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
-use rand_chacha::ChaCha8Rng;
-use rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 
 use super::*;
@@ -54,14 +53,15 @@ impl Sparse {
         outside: f64,
         seed: u64,
     ) -> Self {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut stream = Seed(seed).stream();
         let size = n / clusters;
         let mut rows = vec![Vec::with_capacity(2 * degree); n];
         for i in 0..n {
             for _ in 0..degree.div_ceil(2) {
                 let first = (i / size * size).min(n - size);
-                let inside = uniform(&mut rng) >= outside;
-                let j = if inside { first + below(&mut rng, size) } else { below(&mut rng, n) };
+                let inside = uniform(&mut stream) >= outside;
+                let j =
+                    if inside { first + below(&mut stream, size) } else { below(&mut stream, n) };
                 rows[i].push((j, 1.0));
                 rows[j].push((i, 1.0));
             }
@@ -76,12 +76,12 @@ impl Sparse {
     }
 }
 
-pub(super) fn uniform(rng: &mut ChaCha8Rng) -> f64 {
-    (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+pub(super) fn uniform(stream: &mut Stream) -> f64 {
+    stream.uniform()
 }
 
-pub(super) fn below(rng: &mut ChaCha8Rng, n: usize) -> usize {
-    (rng.next_u64() % n as u64) as usize
+pub(super) fn below(stream: &mut Stream, n: usize) -> usize {
+    stream.below(n)
 }
 
 /// `Q diag(values) Q^T` with a random orthogonal Q.
@@ -93,13 +93,13 @@ pub(super) fn with_spectrum(values: &[f64], seed: u64) -> Array2<f64> {
 }
 
 pub(super) fn random_symmetric(n: usize, seed: u64) -> Array2<f64> {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let a = Array2::from_shape_simple_fn((n, n), || 2.0 * uniform(&mut rng) - 1.0);
+    let mut stream = Seed(seed).stream();
+    let a = Array2::from_shape_simple_fn((n, n), || 2.0 * uniform(&mut stream) - 1.0);
     &a + &a.t()
 }
 
 pub(super) fn options(count: usize) -> TruncatedOptions {
-    TruncatedOptions { count, seed: 3, max_iterations: 1000, ..Default::default() }
+    TruncatedOptions::new(count).seed(Seed(3)).max_iterations(1000)
 }
 
 /// Orthonormal vectors, true residuals, descending values, honest status. Returns the largest

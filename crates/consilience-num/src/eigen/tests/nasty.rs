@@ -38,7 +38,7 @@ fn equal_diagonal_blocks() {
     let row = |i: usize| (0..6).map(|j| (i / 6 * 6 + j, block[[i % 6, j]])).collect();
     let a = Sparse((0..6 * copies).map(row).collect());
     expect_values(&a, &options(40), &[5.0; 40]);
-    let both = TruncatedOptions { which: Which::LargestMagnitude, ..options(40) };
+    let both = options(40).which(Which::LargestMagnitude);
     expect_values(&a, &both, &[-6.0; 40]);
 }
 
@@ -89,11 +89,7 @@ fn multiplicities_beside_simple_values() {
 fn a_block_shorter_than_the_count() {
     let ramp: Vec<f64> = (0..2000).map(|i| (-f64::from(i) / 7.0).exp()).collect();
     for block in [1, 2, 7, 500, usize::MAX] {
-        expect_values(
-            &Sparse::diagonal(&ramp),
-            &TruncatedOptions { block, ..options(20) },
-            &ramp[..20],
-        );
+        expect_values(&Sparse::diagonal(&ramp), &options(20).block(block), &ramp[..20]);
     }
 }
 
@@ -169,7 +165,7 @@ fn not_a_number_comes_back_at_once() {
 #[test]
 fn not_symmetric_is_not_called_converged() {
     let shift = Sparse((0..500).map(|i| vec![((i + 1) % 500, 1.0), (i, 0.1)]).collect());
-    let limited = TruncatedOptions { max_iterations: 30, ..options(4) };
+    let limited = options(4).max_iterations(30);
     assert!(!truncated_eigen(&shift, &limited).converged);
 }
 
@@ -183,7 +179,7 @@ fn slow_convergence_is_told() {
     };
     let path = Sparse((0..n).map(row).collect());
     for tolerance in [0.0, -1.0, f64::NAN, 1e-9] {
-        let limited = TruncatedOptions { tolerance, max_iterations: 25, ..options(6) };
+        let limited = options(6).tolerance(tolerance).max_iterations(25);
         let top = truncated_eigen(&path, &limited);
         assert_eq!(top.iterations, 25);
         assert!(!top.converged && check(&path, &limited, &top) > 1e-9);

@@ -57,7 +57,7 @@ fn random_matrices_against_the_dense_solver() {
                 by_size.sort_by(|x, y| y.abs().total_cmp(&x.abs()));
                 by_size.truncate(count);
                 by_size.sort_by(|x, y| y.total_cmp(x));
-                let both = TruncatedOptions { which: Which::LargestMagnitude, ..options(count) };
+                let both = options(count).which(Which::LargestMagnitude);
                 expect_values(&a, &both, &by_size);
             }
         }
@@ -67,7 +67,7 @@ fn random_matrices_against_the_dense_solver() {
 #[test]
 fn tight_tolerance_is_met() {
     let a = Sparse::clustered(3000, 8, 12, 0.1, 1);
-    let tight = TruncatedOptions { tolerance: 1e-13, ..options(8) };
+    let tight = options(8).tolerance(1e-13);
     let top = truncated_eigen(&a, &tight);
     assert!(top.converged && check(&a, &tight, &top) <= 1e-13);
 }
@@ -98,6 +98,6 @@ fn other_seeds_find_the_same_values() {
     let a = Sparse::clustered(2000, 5, 10, 0.1, 2);
     let expected = truncated_eigen(&a, &options(5)).values;
     for seed in 10..15 {
-        expect_values(&a, &TruncatedOptions { seed, ..options(5) }, &expected);
+        expect_values(&a, &options(5).seed(Seed(seed)), &expected);
     }
 }

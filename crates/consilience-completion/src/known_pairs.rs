@@ -1,0 +1,56 @@
+//! The pairs of objects that are known.
+
+use consilience_core::{Error, Link, MemoryBudget, Result, SideInformation};
+
+/// The pairs that are known, in a fixed order whatever the order in which they were stated.
+#[derive(Clone, Debug)]
+pub(crate) struct KnownPairs {
+    /// The smaller object, the larger, and what their similarity must be: 1 or 0.
+    links: Vec<(usize, usize, f64)>,
+}
+
+impl KnownPairs {
+    /// The constraints as they were stated; where labels were given, every pair of labelled
+    /// objects.
+    pub(crate) fn new(side: &SideInformation, budget: MemoryBudget) -> Result<Self> {
+        let mut links: Vec<(usize, usize, f64)> = match side.stated() {
+            Some(pairs) => pairs
+                .iter()
+                .map(|p| (p.i.min(p.j), p.i.max(p.j), f64::from(u8::from(p.link == Link::Must))))
+                .collect(),
+            None => {
+                let count = side.n_must_links().saturating_add(side.n_cannot_links());
+                budget.check_table("pairs of labelled objects", count, 1, 96)?;
+                let must = side.must_links().map(|(i, j)| (i, j, 1.0));
+                must.chain(side.cannot_links().map(|(i, j)| (i, j, 0.0))).collect()
+            }
+        };
+        links.sort_unstable_by_key(|l| (l.0, l.1));
+        Ok(KnownPairs { links })
+    }
+
+    pub(crate) fn from_links(links: Vec<(usize, usize, f64)>) -> Self {
+        KnownPairs { links }
+    }
+
+    pub(crate) fn links(&self) -> &[(usize, usize, f64)] {
+        &self.links
+    }
+
+    /// Numbers of must-links and of cannot-links.
+    pub(crate) fn kinds(&self) -> (usize, usize) {
+        let must = self.links.iter().filter(|l| l.2 == 1.0).count();
+        (must, self.links.len() - must)
+    }
+}
+
+/// Refuses side information about another number of objects than there are rows.
+pub(crate) fn check_objects(side: &SideInformation, n: usize) -> Result<()> {
+    if side.n_objects() != n {
+        return Err(Error::shape(format!(
+            "side information about {} objects, {n} rows",
+            side.n_objects()
+        )));
+    }
+    Ok(())
+}

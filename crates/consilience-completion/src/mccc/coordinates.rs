@@ -1,0 +1,117 @@
+//! The coordinates Z that the similarity is completed in.
+
+use consilience_core::{Features, Observer, Result, Seed};
+use consilience_num::svd::{Rows, SvdOptions, truncated_svd};
+use ndarray::{Array2, Axis, concatenate};
+
+use super::neighbours::Graph;
+use super::representatives::Representatives;
+use crate::basis::Basis;
+use crate::frame::Frame;
+
+/// Up to so many objects neighbours are found among all; beyond, by way of representatives.
+const EXACT: usize = 20_000;
+
+/// Most columns of a basis that are of use.
+pub(super) fn most_columns(basis: Basis) -> usize {
+    if basis == Basis::Singular { 100 } else { 50 }
+}
+
+/// N orthonormal columns.
+#[derive(Clone, Debug)]
+pub(super) struct Coordinates {
+    /// Where they come from; `None` for the caller's own, of which all columns are used.
+    pub basis: Option<Basis>,
+    pub z: Array2<f64>,
+    pub converged: bool,
+}
+
+/// From new features to coordinates.
+#[derive(Clone, Debug)]
+pub(super) enum Extension {
+    Linear { frame: Frame, constant: f64, map: Array2<f64> },
+    Graph { frame: Frame, graph: Box<Graph> },
+    Representatives { frame: Frame, own: Box<Representatives> },
+}
+
+impl Coordinates {
+    pub(super) fn new(
+        basis: Basis,
+        features: &Features<'_>,
+        k: usize,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<(Self, Extension)> {
+        let (frame, x) = match basis {
+            Basis::Neighbours => Frame::raw(features),
+            _ => Frame::standardized(features),
+        };
+        observer.check()?;
+        if basis == Basis::Singular {
+            return Ok(Self::singular(frame, x, k, seed));
+        }
+        let k = k.min(x.nrows());
+        if x.nrows() <= EXACT {
+            let (graph, converged) = Graph::new(x, k, seed, observer)?;
+            let z = graph.coordinates().to_owned();
+            let extension = Extension::Graph { frame, graph: Box::new(graph) };
+            return Ok((Coordinates { basis: Some(basis), z, converged }, extension));
+        }
+        let (own, z, converged) = Representatives::new(&x, k, seed, observer)?;
+        let extension = Extension::Representatives { frame, own: Box::new(own) };
+        Ok((Coordinates { basis: Some(basis), z, converged }, extension))
+    }
+
+    /// With a constant column of the weight of all others together, since the sum of all
+    /// memberships is constant.
+    fn singular(frame: Frame, x: Array2<f64>, k: usize, seed: Seed) -> (Self, Extension) {
+        let constant = (x.ncols() as f64).sqrt();
+        let rows = with_constant(x, constant);
+        let options = SvdOptions::new(k).seed(seed.derive("singular", 0));
+        let mut found = truncated_svd(&rows, &options);
+        if found.values.is_empty() {
+            // The decomposition failed: the constant column alone.
+            let (n, d) = rows.dim();
+            found.left = Array2::from_elem((n, 1), 1.0 / (n as f64).sqrt());
+            found.map = Array2::zeros((d, 1));
+            found.map[[d - 1, 0]] = 1.0 / (constant * (n as f64).sqrt());
+        }
+        let extension = Extension::Linear { frame, constant, map: found.map };
+        let (z, converged) = (found.left, found.converged);
+        (Coordinates { basis: Some(Basis::Singular), z, converged }, extension)
+    }
+}
+
+impl Extension {
+    pub(super) fn n_features(&self) -> usize {
+        match self {
+            Extension::Linear { frame, .. }
+            | Extension::Graph { frame, .. }
+            | Extension::Representatives { frame, .. } => frame.n_features(),
+        }
+    }
+
+    /// Coordinates of new objects.
+    pub(super) fn extend(&self, features: &Features<'_>) -> Result<Array2<f64>> {
+        Ok(match self {
+            Extension::Linear { frame, constant, map } => {
+                let rows = with_constant(frame.apply(features), *constant);
+                let mut z = Array2::zeros((rows.nrows(), map.ncols()));
+                if let (Some(map), Some(out)) =
+                    (map.as_standard_layout().as_slice(), z.as_slice_mut())
+                {
+                    Rows::multiply(&rows, map, out, out.len() / rows.nrows().max(1));
+                }
+                z
+            }
+            Extension::Graph { frame, graph } => graph.extend(&frame.apply(features))?,
+            Extension::Representatives { frame, own } => own.extend(&frame.apply(features)),
+        })
+    }
+}
+
+fn with_constant(x: Array2<f64>, constant: f64) -> Array2<f64> {
+    let ones = Array2::from_elem((x.nrows(), 1), constant);
+    // The same number of rows by construction.
+    concatenate(Axis(1), &[x.view(), ones.view()]).unwrap_or(x).as_standard_layout().into_owned()
+}

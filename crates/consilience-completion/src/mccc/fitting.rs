@@ -1,0 +1,243 @@
+//! From coordinates to the completed similarity.
+
+use consilience_core::{Error, Observer, Partition, Report, Result};
+use consilience_num::kmeans::{KMeansOptions, fit};
+use ndarray::{Array2, ArrayView2, s};
+
+use super::choose::{Candidate, Judge, PATH, held_out};
+use super::coordinates::Coordinates;
+use super::sampling::Sampling;
+use super::solve::{Rules, Solved, Spectrum, least_weight, positive_root, solve};
+use super::{CompletionSolver, LossWeight, Mccc, stochastic};
+use crate::basis::Basis;
+use crate::known_pairs::KnownPairs;
+use crate::product::product;
+
+/// Numbers of columns that are tried, where the caller names none.
+const COLUMNS: [usize; 3] = [25, 50, 100];
+/// The weight where nothing can be held out.
+const PLAIN_MULTIPLE: f64 = 10.0;
+
+/// The completed similarity `(Z R)(Z R)'`.
+pub(super) struct Completed {
+    /// Number of the coordinates that were chosen, and the basis that they are of.
+    pub(super) chosen: usize,
+    pub(super) basis: Option<Basis>,
+    /// Z, N x k.
+    pub(super) z: Array2<f64>,
+    /// R, k x rank.
+    pub(super) root: Array2<f64>,
+    /// C; `None` where M = 0 without a problem to solve.
+    pub(super) loss_weight: Option<f64>,
+}
+
+/// The solution for a weight, and what to say about the weight.
+struct Minimum {
+    solved: Solved,
+    weight: f64,
+    note: Option<String>,
+}
+
+/// How C is found for the last problem.
+enum Weights {
+    /// So many times the least, and what to say about it.
+    Multiple(f64, Option<String>),
+    Fixed(f64),
+    Balanced,
+}
+
+impl Mccc {
+    /// Chooses among the coordinates and completes the similarity in them.
+    pub(super) fn complete(
+        &self,
+        coordinates: &[Coordinates],
+        pairs: &KnownPairs,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Completed> {
+        let (candidate, weights) =
+            report.stage("choice", || self.choose(coordinates, pairs, observer))?;
+        let chosen = &coordinates[candidate.coordinates];
+        if !chosen.converged {
+            let name = chosen.basis.map_or("of the caller", Basis::name);
+            report.notes.push(format!("eigenvectors of the basis {name} did not converge"));
+        }
+        let z = chosen.z.slice(s![.., ..candidate.k]).as_standard_layout().into_owned();
+        let scale = (z.nrows() as f64).sqrt();
+        // Sized as if the columns had mean square 1, so that numbers are of the size of 1.
+        let sampling = Sampling::new(z.view(), scale, pairs);
+        let least = least_weight(&sampling, self.semidefinite);
+        let (must, cannot) = pairs.kinds();
+        let (mut root, mut loss_weight) = (Array2::zeros((z.ncols(), 0)), None);
+        if must > 0 && cannot > 0 && least.is_finite() {
+            let found = report.stage("completion", || {
+                self.minimum(weights, &sampling, z.view(), least, observer)
+            })?;
+            root = positive_root(&found.solved.m);
+            loss_weight = Some(found.weight * scale * scale);
+            report.status = found.solved.status;
+            report.iterations = found.solved.iterations;
+            report.objective = Some(found.solved.objective * scale * scale);
+            report.error_bound = Some(found.solved.gap);
+            report.notes.extend(found.note);
+        }
+        if root.ncols() == 0 {
+            // Plain spectral clustering: all leading columns alike.
+            let rank = self.clusters.min(z.ncols());
+            root = Array2::from_shape_fn((z.ncols(), rank), |(i, j)| f64::from(u8::from(i == j)));
+            report.notes.push(why_plain(must, cannot));
+        }
+        root *= scale;
+        let (chosen, basis) = (candidate.coordinates, chosen.basis);
+        Ok(Completed { chosen, basis, z, root, loss_weight })
+    }
+
+    fn minimum(
+        &self,
+        weights: Weights,
+        sampling: &Sampling,
+        z: ArrayView2<'_, f64>,
+        least: f64,
+        observer: &dyn Observer,
+    ) -> Result<Minimum> {
+        let (weight, note) = match weights {
+            Weights::Multiple(multiple, note) => (multiple * least, note),
+            // For orthonormal columns, of which these are a multiple.
+            Weights::Fixed(c) => {
+                (c / ((z.nrows() as f64).sqrt() * (z.nrows() as f64).sqrt()), None)
+            }
+            Weights::Balanced => return self.balanced(sampling, z, least, observer),
+        };
+        Ok(Minimum { solved: self.minimise(sampling, weight, observer)?, weight, note })
+    }
+
+    /// Which coordinates, how many columns, and how C is found.
+    fn choose(
+        &self,
+        coordinates: &[Coordinates],
+        pairs: &KnownPairs,
+        observer: &dyn Observer,
+    ) -> Result<(Candidate, Weights)> {
+        let mut candidates = Vec::new();
+        for (at, own) in coordinates.iter().enumerate() {
+            let most = own.z.ncols();
+            if own.basis.is_some() && self.eigenvectors.is_none() {
+                candidates.extend(
+                    COLUMNS
+                        .iter()
+                        .filter(|&&k| k < most)
+                        .map(|&k| Candidate { coordinates: at, k }),
+                );
+            }
+            candidates.push(Candidate { coordinates: at, k: most });
+        }
+        let first = candidates[0];
+        let fixed = match self.loss_weight {
+            LossWeight::Fixed(c) => Some(Weights::Fixed(c)),
+            LossWeight::Balanced => Some(Weights::Balanced),
+            LossWeight::HeldOut => None,
+        };
+        if candidates.len() == 1
+            && let Some(fixed) = fixed
+        {
+            return Ok((first, fixed));
+        }
+        let judge =
+            Judge { clusters: self.clusters, semidefinite: self.semidefinite, seed: self.seed };
+        let choice = held_out(coordinates, &candidates, pairs, judge, observer)?;
+        let Some(choice) = choice else {
+            return Ok((first, fixed.unwrap_or(Weights::Multiple(PLAIN_MULTIPLE, None))));
+        };
+        let basis = coordinates[choice.candidate.coordinates].basis;
+        let note = format!(
+            "held-out constraints chose basis {}, {} columns and {} times the least weight: \
+             {:.1} % of them were kept (must-links and cannot-links counting alike)",
+            basis.map_or("of the caller", Basis::name),
+            choice.candidate.k,
+            choice.multiple,
+            100.0 * choice.kept
+        );
+        Ok((choice.candidate, fixed.unwrap_or(Weights::Multiple(choice.multiple, Some(note)))))
+    }
+
+    fn minimise(&self, sampling: &Sampling, c: f64, observer: &dyn Observer) -> Result<Solved> {
+        let rules = Rules {
+            c,
+            semidefinite: self.semidefinite,
+            tolerance: self.tolerance,
+            max_iterations: self.max_iterations,
+        };
+        match self.solver {
+            CompletionSolver::Accelerated => {
+                solve(sampling, &rules, Spectrum::zero(sampling.order()), observer)
+            }
+            CompletionSolver::Stochastic => {
+                stochastic::descend(sampling, &rules, self.clusters, self.seed, observer)
+            }
+        }
+    }
+
+    /// The thesis's rule over the path, each weight from where the one before ended.
+    fn balanced(
+        &self,
+        sampling: &Sampling,
+        z: ArrayView2<'_, f64>,
+        least: f64,
+        observer: &dyn Observer,
+    ) -> Result<Minimum> {
+        let mut best: Option<(f64, Solved, f64)> = None;
+        let mut at = Spectrum::zero(sampling.order());
+        for multiple in PATH {
+            let rules = Rules {
+                c: multiple * least,
+                semidefinite: self.semidefinite,
+                tolerance: self.tolerance,
+                max_iterations: self.max_iterations,
+            };
+            let solved = solve(sampling, &rules, at, observer)?;
+            at = solved.m.clone();
+            let root = positive_root(&solved.m);
+            let trivial = root.ncols() < self.clusters;
+            // The sum of squared sizes is 1' S 1 for the similarity S of the clusters.
+            let unbalance = if trivial {
+                f64::INFINITY
+            } else {
+                self.squared_sizes(product(z, root.view()) * (z.nrows() as f64).sqrt())?
+            };
+            if best.as_ref().is_none_or(|b| unbalance < b.0 || (trivial && b.0.is_infinite())) {
+                best = Some((unbalance, solved, multiple));
+            }
+        }
+        let Some((_, solved, multiple)) = best else {
+            return Err(Error::invalid("no weight was tried"));
+        };
+        let note =
+            format!("the most balanced clusters are those at {multiple} times the least weight");
+        Ok(Minimum { solved, weight: multiple * least, note: Some(note) })
+    }
+
+    /// Sum of the squared sizes of the clusters of an embedding.
+    fn squared_sizes(&self, rows: Array2<f64>) -> Result<f64> {
+        let options = KMeansOptions::new(self.clusters)
+            .restarts(self.restarts.min(3))
+            .seed(self.seed.derive("k-means", 2))
+            .parallel(rayon::current_num_threads() > 1);
+        let labels = fit(rows.view(), None, &options, &())?.assignment;
+        let clusters = Partition::from_fn(labels.len(), |i| Some(u64::from(labels[i])))?;
+        Ok(clusters.sizes().iter().map(|&s| (s as f64) * (s as f64)).sum())
+    }
+}
+
+/// Why the clusters are those of plain spectral clustering.
+fn why_plain(must: usize, cannot: usize) -> String {
+    if must == 0 || cannot == 0 {
+        format!(
+            "{must} must-links and {cannot} cannot-links: both kinds are needed, so the clusters \
+             are those of plain spectral clustering"
+        )
+    } else {
+        "M = 0: the weight is too low or no constrained object has coordinates, so the clusters \
+         are those of plain spectral clustering"
+            .to_owned()
+    }
+}

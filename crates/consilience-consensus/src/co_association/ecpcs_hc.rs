@@ -1,0 +1,181 @@
+use consilience_core::{
+    Clusters, Error, LabelInt, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
+    SimilarityGraph, with_labels,
+};
+use consilience_graph::{ClusterIncidence, CountRow, Lifespan, Linked, linked_method, on_grid};
+use ndarray::Array2;
+use rayon::prelude::*;
+
+use super::propagation::{STEPS, check_steps, propagated_cluster_similarity};
+
+/// The enhanced co-association: how alike the clusters are that hold two objects, averaged over the
+/// members that label both, with the [propagated similarity](propagated_cluster_similarity) of
+/// clusters. Objects in different clusters of a member are no longer simply apart.
+///
+/// ```
+/// use consilience_core::{Ensemble, Partition, Similarity};
+/// use consilience_consensus::EnhancedCoAssociation;
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 1, 2])?,
+///     Partition::from_labels(&[0, 0, 0, 1])?,
+///     Partition::from_labels(&[0, 1, 1, 2])?,
+/// ])?;
+/// let graph = EnhancedCoAssociation::default().similarity(&ensemble)?;
+/// let s = graph.weights();
+/// assert!(s[[0, 2]] > 0.5); // together once only, but the clusters apart are alike
+/// assert_eq!(s[[0, 3]], 0.0);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// As [`propagated_cluster_similarity`] and O(n~^2 M), in parallel; 8 n~^2 bytes.
+///
+/// # Errors
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for steps outside
+/// 1..=1000, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory
+/// budget.
+///
+/// # References
+/// Huang, Wang, Peng, Lai, Kwoh 2021, "Enhanced Ensemble Clustering via Fast Propagation of
+/// Cluster-Wise Similarities", Section III-C. Missing labels are ours.
+#[doc(alias = "ECA")]
+#[derive(Clone, Copy, Debug)]
+pub struct EnhancedCoAssociation {
+    steps: usize,
+    budget: MemoryBudget,
+}
+
+impl Default for EnhancedCoAssociation {
+    fn default() -> Self {
+        EnhancedCoAssociation { steps: STEPS, budget: MemoryBudget::default() }
+    }
+}
+
+impl EnhancedCoAssociation {
+    /// The steps of a walk. Default 20; 1 to 1000.
+    pub fn steps(mut self, steps: usize) -> Self {
+        self.steps = steps;
+        self
+    }
+
+    /// How large the matrices may become. Default 8 GiB.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+}
+
+impl Similarity for EnhancedCoAssociation {
+    fn name(&self) -> &str {
+        "ecpcs"
+    }
+
+    fn check(&self) -> Result<()> {
+        check_steps(self.steps)
+    }
+
+    fn between(
+        &self,
+        nodes: &Microclusters,
+        _report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<SimilarityGraph> {
+        self.check()?;
+        let n = nodes.n_nodes();
+        self.budget.check_square("enhanced co-association", n, 8)?;
+        let incidence = ClusterIncidence::of(nodes);
+        let mut alike =
+            propagated_cluster_similarity(&incidence, self.steps, self.budget, observer)?;
+        if let Some(alike) = alike.as_slice_mut() {
+            on_grid(alike, incidence.n_members());
+        }
+        let scratch = CountRow::new(nodes)?;
+        let mut a = vec![0.0; n * n];
+        a.par_chunks_mut(n.max(1)).enumerate().try_for_each_init(
+            || scratch.clone(),
+            |counts, (i, out)| {
+                if i % 64 == 0 {
+                    observer.check()?;
+                }
+                for &c in incidence.clusters_of(i) {
+                    // The clusters of one member: a short table, looked up by its labels.
+                    let member = incidence.member_of(c as usize);
+                    let block = incidence.clusters_of_member(member);
+                    let table = alike.row(c as usize);
+                    let table = table.as_slice().map_or(&[][..], |t| &t[block]);
+                    with_labels!(nodes.rows()[member].labels(), |labels| {
+                        for (o, &l) in out.iter_mut().zip(labels) {
+                            if l != LabelInt::MISSING {
+                                *o += table[l.index()];
+                            }
+                        }
+                    });
+                }
+                counts.fill(nodes, i);
+                for (o, &both) in out.iter_mut().zip(counts.both()) {
+                    if both > 0 {
+                        *o /= f64::from(both);
+                    }
+                }
+                Ok::<(), Error>(())
+            },
+        )?;
+        observer.progress("similarity", n, n);
+        let a = Array2::from_shape_vec((n, n), a).map_err(|e| Error::shape(e.to_string()))?;
+        SimilarityGraph::new(nodes.grouping().clone(), a)
+    }
+}
+
+/// Ensemble clustering by propagating cluster-wise similarities, hierarchical (ECPCS-HC): average
+/// linkage on the enhanced co-association.
+///
+/// Use it where clusters of the members overlap in chains, so that plain co-association misses who
+/// belongs together. Deterministic; the similarity is a dense matrix over microclusters, beyond
+/// some 30,000 of them use [`EcpcsMc`](crate::EcpcsMc).
+///
+/// ```
+/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
+/// use consilience_consensus::EcpcsHc;
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
+///     Partition::from_labels(&[0, 0, 1, 1, 1, 2, 2])?,
+///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
+/// ])?;
+/// let consensus = EcpcsHc::new(3).consensus(&ensemble)?;
+/// assert_eq!(consensus.to_signed(), vec![0, 0, 0, 1, 1, 2, 2]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(n M) for the microclusters, then as [`EnhancedCoAssociation`] and O(n~^2) for the tree.
+///
+/// # Errors
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n` or steps outside 1..=1000,
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
+///
+/// # References
+/// Huang, Wang, Peng, Lai, Kwoh 2021, Section III-C.
+#[doc(alias = "ECPCS-HC")]
+#[derive(Clone, Debug)]
+pub struct EcpcsHc(Linked<EnhancedCoAssociation>);
+
+impl EcpcsHc {
+    /// ECPCS-HC with average linkage; [`Clusters::Auto`] is the longest lifetime in the dendrogram.
+    /// Propagation makes all objects alike to some degree, so lifetimes end at the last merge: one
+    /// cluster is never found.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        let linked = Linked::new(EnhancedCoAssociation::default(), clusters);
+        EcpcsHc(linked.lifespan(Lifespan::ToLastMerge))
+    }
+
+    /// As [`EnhancedCoAssociation::steps`]. Default 20; 1 to 1000.
+    pub fn steps(mut self, steps: usize) -> Self {
+        self.0 = self.0.map_similarity(|s| s.steps(steps));
+        self
+    }
+}
+
+linked_method!(EcpcsHc, "ecpcs-hc");

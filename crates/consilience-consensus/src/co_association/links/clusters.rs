@@ -1,0 +1,272 @@
+//! Similarity of clusters by what they are linked to, and of objects by their clusters.
+
+use consilience_core::{Error, MemoryBudget, Microclusters, Observer, Result, SimilarityGraph};
+use consilience_graph::{ClusterIncidence, ClusterOverlaps};
+use consilience_num::sparse::Csr;
+use ndarray::Array2;
+use rayon::prelude::*;
+
+/// The similarities of clusters, and how objects take them over.
+pub(super) enum ClusterLinks {
+    /// Between clusters of one member; an object pair has the mean over the members that label
+    /// both.
+    WithinMembers(Csr),
+    /// Between any two clusters; an object pair has the mean over all pairs of its clusters.
+    Sparse(Csr),
+    /// As `Sparse`, nearly all similarities being above 0.
+    Dense(Array2<f64>),
+}
+
+/// Jaccard links to the clusters of other members.
+fn neighbours(incidence: &ClusterIncidence, observer: &dyn Observer) -> Result<Csr> {
+    let jaccard = ClusterOverlaps::of(incidence, observer)?.jaccard();
+    let others = (0..jaccard.n_rows()).map(|p| {
+        let (others, weights) = jaccard.row(p);
+        others
+            .iter()
+            .copied()
+            .zip(weights.iter().copied())
+            .filter(|&(q, _)| q as usize != p)
+            .collect()
+    });
+    Ok(Csr::from_rows(jaccard.n_columns(), others))
+}
+
+/// Rows of an edge-by-edge matrix that are added up sparsely: `fill` calls back with (column,
+/// value).
+fn sparse_rows<F>(edges: usize, observer: &dyn Observer, fill: F) -> Result<Vec<Vec<(u32, f64)>>>
+where
+    F: Fn(usize, &mut dyn FnMut(u32, f64)) + Sync,
+{
+    (0..edges)
+        .into_par_iter()
+        .map_init(
+            || (vec![0.0; edges], Vec::new()),
+            |(total, touched): &mut (Vec<f64>, Vec<u32>), e| {
+                if e % 64 == 0 {
+                    observer.check()?;
+                }
+                fill(e, &mut |f, w| {
+                    if total[f as usize] == 0.0 {
+                        touched.push(f);
+                    }
+                    total[f as usize] += w;
+                });
+                touched.sort_unstable();
+                touched.dedup();
+                let row =
+                    touched.iter().map(|&f| (f, std::mem::take(&mut total[f as usize]))).collect();
+                touched.clear();
+                Ok(row)
+            },
+        )
+        .collect()
+}
+
+/// `decay` times the rows over their largest entry off the diagonal; 1 on the diagonal.
+fn normalised(mut rows: Vec<Vec<(u32, f64)>>, decay: f64) -> Csr {
+    let mut largest = 0.0f64;
+    for (e, row) in rows.iter_mut().enumerate() {
+        row.retain(|&(f, _)| f as usize != e);
+        largest = row.iter().fold(largest, |m, x| m.max(x.1));
+    }
+    for (e, row) in rows.iter_mut().enumerate() {
+        for x in row.iter_mut() {
+            x.1 *= decay / largest;
+        }
+        let at = row.partition_point(|x| (x.0 as usize) < e);
+        row.insert(at, (e as u32, 1.0));
+    }
+    Csr::from_rows(rows.len(), rows)
+}
+
+/// WCT: `sum_k min(w_pk, w_qk)` for p and q of one member, over the largest of them, times the
+/// decay.
+pub(super) fn connected_triples(
+    incidence: &ClusterIncidence,
+    decay: f64,
+    observer: &dyn Observer,
+) -> Result<ClusterLinks> {
+    let w = neighbours(incidence, observer)?;
+    let member = incidence.member_of_cluster();
+    let rows = sparse_rows(incidence.n_clusters(), observer, |p, add| {
+        let own = incidence.clusters_of_member(member[p]);
+        let (linked, weights) = w.row(p);
+        for (&k, &wpk) in linked.iter().zip(weights) {
+            let (others, weights) = w.row(k as usize);
+            let from = others.partition_point(|&q| (q as usize) < own.start);
+            for (&q, &wqk) in others[from..].iter().zip(&weights[from..]) {
+                if q as usize >= own.end {
+                    break;
+                }
+                add(q, wpk.min(wqk));
+            }
+        }
+    })?;
+    Ok(ClusterLinks::WithinMembers(normalised(rows, decay)))
+}
+
+/// ASRS: `sum_k w_pk w_qk / (n_p n_q)` with n the numbers of linked clusters, over the largest,
+/// times the decay.
+pub(super) fn approximate_sim_rank(
+    incidence: &ClusterIncidence,
+    decay: f64,
+    observer: &dyn Observer,
+) -> Result<ClusterLinks> {
+    let w = neighbours(incidence, observer)?;
+    let count = |p: usize| w.row(p).0.len() as f64;
+    let rows = sparse_rows(incidence.n_clusters(), observer, |p, add| {
+        let (linked, weights) = w.row(p);
+        for (&k, &wpk) in linked.iter().zip(weights) {
+            let (others, weights) = w.row(k as usize);
+            for (&q, &wqk) in others.iter().zip(weights) {
+                add(q, wpk * wqk / (count(p) * count(q as usize)));
+            }
+        }
+    })?;
+    Ok(ClusterLinks::Sparse(normalised(rows, decay)))
+}
+
+/// SimRank of the clusters after `iterations - 1` rounds, times the decay: what the round that ends
+/// with objects takes.
+///
+/// Object similarities are never stored. With O the overlaps weighted by 1 / (labels of an object),
+/// the sum of `S(x, y)` over x in cluster i and y in cluster j is `decay (O C O)_ij`, corrected
+/// where x = y.
+pub(super) fn sim_rank(
+    incidence: &ClusterIncidence,
+    decay: f64,
+    iterations: usize,
+    budget: MemoryBudget,
+    observer: &dyn Observer,
+) -> Result<ClusterLinks> {
+    let edges = incidence.n_clusters();
+    budget.check_square("similarity of clusters", edges, 40)?;
+    let (sizes, labels) = (incidence.sizes(), labels(incidence));
+    let shares: Vec<f64> = sizes.iter().zip(&labels).map(|(s, m)| s / m).collect();
+    let overlap = incidence.overlaps(&shares, observer)?;
+    // Clusters of the round before last: objects follow them, and clusters follow objects.
+    let mut before = Array2::<f64>::zeros((edges, edges));
+    let mut now = Array2::<f64>::eye(edges);
+    for round in 1..iterations {
+        observer.check()?;
+        observer.progress("similarity of clusters", round - 1, iterations);
+        // 1 - S(x, x) by the formula, which identity sets to 1.
+        let missing: Vec<f64> = (0..incidence.n_rows())
+            .map(|i| {
+                let own = incidence.clusters_of(i);
+                let sum: f64 = own
+                    .iter()
+                    .map(|&p| own.iter().map(|&q| before[[p as usize, q as usize]]).sum::<f64>())
+                    .sum();
+                sizes[i] * (1.0 - decay * sum / (labels[i] * labels[i]))
+            })
+            .collect();
+        let mut next = sandwich(&overlap, &before);
+        next.mapv_inplace(|x| decay * x);
+        let own = incidence.overlaps(&missing, observer)?;
+        for e in 0..edges {
+            let (others, weights) = own.row(e);
+            others.iter().zip(weights).for_each(|(&f, w)| next[[e, f as usize]] += w);
+        }
+        for e in 0..edges {
+            for f in 0..e {
+                let x = decay * next[[e, f]] / (incidence.objects()[e] * incidence.objects()[f]);
+                next[[e, f]] = x;
+                next[[f, e]] = x;
+            }
+            next[[e, e]] = 1.0;
+        }
+        before = std::mem::replace(&mut now, next);
+    }
+    now.mapv_inplace(|x| decay * x);
+    Ok(ClusterLinks::Dense(now))
+}
+
+/// `O C O` for symmetric O and C.
+fn sandwich(overlap: &Csr, c: &Array2<f64>) -> Array2<f64> {
+    let n = c.nrows();
+    let product = |x: &Array2<f64>| {
+        let x = x.as_standard_layout();
+        let mut y = vec![0.0; n * n];
+        if let Some(x) = x.as_slice() {
+            overlap.multiply(x, &mut y, n);
+        }
+        Array2::from_shape_vec((n, n), y).unwrap_or_default()
+    };
+    product(&product(c).reversed_axes())
+}
+
+impl ClusterLinks {
+    /// Adds row p to a dense row.
+    fn scatter(&self, p: usize, row: &mut [f64]) {
+        match self {
+            ClusterLinks::WithinMembers(links) | ClusterLinks::Sparse(links) => {
+                let (others, values) = links.row(p);
+                for (&q, v) in others.iter().zip(values) {
+                    row[q as usize] += v;
+                }
+            }
+            ClusterLinks::Dense(links) => {
+                for (x, v) in row.iter_mut().zip(links.row(p)) {
+                    *x += v;
+                }
+            }
+        }
+    }
+
+    /// The similarity of microclusters.
+    pub(super) fn between(
+        &self,
+        microclusters: &Microclusters,
+        incidence: &ClusterIncidence,
+        budget: MemoryBudget,
+        observer: &dyn Observer,
+    ) -> Result<SimilarityGraph> {
+        let n = incidence.n_rows();
+        budget.check_square("similarity of objects by their clusters", n, 8)?;
+        let (labels, member) = (labels(incidence), incidence.member_of_cluster());
+        let complete = labels.iter().all(|&m| m == incidence.n_members() as f64);
+        let within = matches!(self, ClusterLinks::WithinMembers(_));
+        let mut s = vec![0.0; n * n];
+        s.par_chunks_mut(n.max(1)).enumerate().try_for_each_init(
+            || (vec![0.0; incidence.n_clusters()], vec![0.0; incidence.n_members()]),
+            |(row, heard), (i, out)| {
+                if i % 64 == 0 {
+                    observer.check()?;
+                }
+                row.fill(0.0);
+                heard.fill(0.0);
+                for &p in incidence.clusters_of(i) {
+                    self.scatter(p as usize, row);
+                    heard[member[p as usize]] = 1.0;
+                }
+                for (j, o) in out.iter_mut().enumerate().skip(i + 1) {
+                    let own = incidence.clusters_of(j);
+                    let sum: f64 = own.iter().map(|&q| row[q as usize]).sum();
+                    let pairs = match (within, complete) {
+                        (false, _) => labels[i] * labels[j],
+                        (true, true) => labels[i],
+                        (true, false) => own.iter().map(|&q| heard[member[q as usize]]).sum(),
+                    };
+                    *o = if pairs > 0.0 { sum / pairs } else { 0.0 };
+                }
+                out[i] = 1.0;
+                Ok::<(), Error>(())
+            },
+        )?;
+        for i in 0..n {
+            for j in 0..i {
+                s[i * n + j] = s[j * n + i];
+            }
+        }
+        observer.progress("similarity", n, n);
+        let s = Array2::from_shape_vec((n, n), s).map_err(|e| Error::shape(e.to_string()))?;
+        SimilarityGraph::new(microclusters.grouping().clone(), s)
+    }
+}
+
+/// Members that label each microcluster.
+fn labels(incidence: &ClusterIncidence) -> Vec<f64> {
+    (0..incidence.n_rows()).map(|i| incidence.clusters_of(i).len() as f64).collect()
+}

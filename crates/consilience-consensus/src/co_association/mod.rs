@@ -1,0 +1,18 @@
+//! Linkage on similarities of microclusters: evidence accumulation and its refinements.
+
+mod ecpcs_hc;
+mod evidence_accumulation;
+mod links;
+mod lwea;
+mod propagation;
+mod weac;
+
+pub use ecpcs_hc::{EcpcsHc, EnhancedCoAssociation};
+pub use evidence_accumulation::EvidenceAccumulation;
+pub use links::{ApproximateSimRank, ConnectedTriples, LinkBased, LinkSimilarity, SimRank};
+pub(crate) use lwea::ENTROPY_SCALE;
+pub use lwea::{LocallyWeighted, Lwea};
+pub use propagation::propagated_cluster_similarity;
+pub(crate) use propagation::{STEPS, check_steps};
+pub(crate) use weac::{EXPONENT, check_exponent};
+pub use weac::{Weac, WeightedCoAssociation};

@@ -1,0 +1,162 @@
+use consilience_core::{Error, MemoryBudget, Observer, Result};
+use consilience_graph::{ClusterIncidence, ClusterOverlaps};
+use ndarray::{Array2, s};
+use rayon::prelude::*;
+
+/// The published default of t.
+pub(crate) const STEPS: usize = 20;
+/// Walks have long mixed by then.
+const MAX_STEPS: usize = 1000;
+/// Rows of a product that one task computes.
+const ROWS: usize = 64;
+
+pub(crate) fn check_steps(steps: usize) -> Result<()> {
+    if steps == 0 || steps > MAX_STEPS {
+        return Err(Error::invalid(format!("{steps} steps; expected 1..={MAX_STEPS}")));
+    }
+    Ok(())
+}
+
+/// How alike the clusters of an ensemble are by where random walks lead from them: clusters without
+/// a common object are alike where their neighbours are.
+///
+/// The walk goes from cluster to cluster in proportion to their Jaccard coefficient; two clusters
+/// are compared by the cosine of their trajectories, the distributions after 1, 2, ..., t steps. A
+/// cluster that shares no object with any other is like none. The diagonal is 1.
+///
+/// ```
+/// use consilience_core::{Ensemble, MemoryBudget, Microclusters, Partition};
+/// use consilience_consensus::propagated_cluster_similarity;
+/// use consilience_graph::ClusterIncidence;
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 1, 1])?,
+///     Partition::from_labels(&[0, 0, 1, 1])?,
+///     Partition::from_labels(&[0, 0, 1, 1])?,
+/// ])?;
+/// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?);
+/// let s = propagated_cluster_similarity(&incidence, 20, MemoryBudget::default(), &())?;
+/// assert!(s[[0, 2]] > 0.8); // the same objects
+/// assert_eq!(s[[0, 1]], 0.0); // nothing in common
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(n~ M^2 + C^3 log t) with C clusters in the ensemble: sums of powers by doubling. 40 C^2 bytes.
+///
+/// # Errors
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for steps outside
+/// 1..=1000, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory
+/// budget, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+///
+/// # References
+/// Huang, Wang, Peng, Lai, Kwoh 2021, "Enhanced Ensemble Clustering via Fast Propagation of
+/// Cluster-Wise Similarities", Section III-B. Two members make a bipartite graph of clusters, on
+/// which the published walk never compares clusters of different members: there, a walker may also
+/// stay (with coefficient 1), which is ours.
+pub fn propagated_cluster_similarity(
+    incidence: &ClusterIncidence,
+    steps: usize,
+    budget: MemoryBudget,
+    observer: &dyn Observer,
+) -> Result<Array2<f64>> {
+    check_steps(steps)?;
+    let c = incidence.n_clusters();
+    budget.check_square("similarity of clusters", c, 40)?;
+    let jaccard = ClusterOverlaps::of(incidence, observer)?.jaccard();
+    let labelling =
+        (0..incidence.n_members()).filter(|&u| !incidence.clusters_of_member(u).is_empty()).count();
+    let stay = labelling <= 2;
+    let mut p = Array2::zeros((c, c));
+    for i in 0..c {
+        let (others, values) = jaccard.row(i);
+        let links = || others.iter().zip(values).filter(|&(&j, _)| stay || j as usize != i);
+        let degree: f64 = links().map(|(_, v)| v).sum();
+        links().for_each(|(&j, v)| p[[i, j as usize]] = v / degree);
+    }
+    let g = trajectories(&p, steps, observer)?;
+    let norm: Vec<f64> = g.diag().iter().map(|d| d.sqrt()).collect();
+    Ok(Array2::from_shape_fn((c, c), |(i, j)| {
+        // From the upper triangle, so that both halves have the same bits.
+        let (a, b) = (i.min(j), i.max(j));
+        if a == b {
+            1.0
+        } else if g[[a, b]] > 0.0 {
+            (g[[a, b]] / (norm[a] * norm[b])).min(1.0)
+        } else {
+            0.0
+        }
+    }))
+}
+
+/// Sum of P^t (P^t)' over t = 1, ..., steps, by doubling: of m steps G_m, G_2m = G_m + P^m G_m
+/// (P^m)' and G_(m+1) = P P' + P G_m P'. All terms are non-negative: nothing cancels, and zeros
+/// stay zeros.
+fn trajectories(p: &Array2<f64>, steps: usize, observer: &dyn Observer) -> Result<Array2<f64>> {
+    let transposed = p.t().as_standard_layout().into_owned();
+    let first = product(p, &transposed);
+    let (mut g, mut power) = (first.clone(), p.clone());
+    let bits = usize::BITS - steps.leading_zeros();
+    for bit in (0..bits - 1).rev() {
+        observer.check()?;
+        let turned = power.t().as_standard_layout().into_owned();
+        g += &product(&power, &product(&g, &turned));
+        let (last, odd) = (bit == 0, steps >> bit & 1 == 1);
+        if !last {
+            observer.check()?;
+            power = product(&power, &power);
+        }
+        if odd {
+            observer.check()?;
+            g = product(p, &product(&g, &transposed)) + &first;
+            if !last {
+                power = product(&power, p);
+            }
+        }
+    }
+    Ok(g)
+}
+
+/// A B in tasks of a fixed number of rows, so that the bits do not depend on the number of threads.
+fn product(a: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
+    let (n, width) = (a.nrows(), b.ncols());
+    let mut out = vec![0.0; n * width];
+    out.par_chunks_mut((ROWS * width).max(1)).enumerate().for_each(|(chunk, out)| {
+        let rows = a.slice(s![chunk * ROWS..n.min((chunk + 1) * ROWS), ..]);
+        out.iter_mut().zip(rows.dot(b).iter()).for_each(|(o, &v)| *o = v);
+    });
+    Array2::from_shape_vec((n, width), out).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use consilience_core::Seed;
+
+    #[test]
+    fn doubling_equals_the_sum_of_powers() {
+        let mut s = Seed(1).stream();
+        let n = 70;
+        let mut p = Array2::from_shape_fn((n, n), |(i, j)| {
+            if i != j && i % 2 == j % 2 && s.uniform() < 0.2 { s.uniform() } else { 0.0 }
+        });
+        for mut row in p.rows_mut() {
+            let sum = row.sum();
+            if sum > 0.0 {
+                row /= sum;
+            }
+        }
+        for steps in [1, 2, 3, 4, 5, 7, 20, 31] {
+            let mut power = Array2::eye(n);
+            let mut expected = Array2::<f64>::zeros((n, n));
+            for _ in 0..steps {
+                power = power.dot(&p);
+                expected += &power.dot(&power.t());
+            }
+            let found = trajectories(&p, steps, &()).unwrap();
+            for ((at, a), b) in found.indexed_iter().zip(&expected) {
+                assert!((a - b).abs() <= 1e-12 * b, "{steps} steps {at:?}: {a} {b}");
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+use consilience_core::{
+    Clusters, Ensemble, Fit, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition,
+    Report, Result, Seed,
+};
+use consilience_graph::{
+    ClusterIncidence, SpectralCount, check_restarts, cluster_directions, leading_eigenpairs,
+};
+use consilience_num::kmeans::KMeansOptions;
+use ndarray::{Array2, Axis};
+
+use crate::co_association::{STEPS, check_steps, propagated_cluster_similarity};
+
+/// Ensemble clustering by propagating cluster-wise similarities, with meta-clusters (ECPCS-MC): the
+/// clusters of all members are clustered by a normalised cut of their propagated similarity, and
+/// each object goes where most of its clusters went.
+///
+/// Linear in the objects. Fewer than k clusters come out where a meta-cluster wins no object; the
+/// report says so. An object goes to the meta-cluster r of the largest share
+///
+/// ```text
+/// clusters in r that hold the object / clusters in r   (more clusters win a tie, then the first).
+/// ```
+///
+/// ```
+/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
+/// use consilience_consensus::EcpcsMc;
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
+///     Partition::from_labels(&[0, 0, 1, 1, 1, 2, 2])?,
+///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
+/// ])?;
+/// let consensus = EcpcsMc::new(3).consensus(&ensemble)?;
+/// assert_eq!(consensus.to_signed(), vec![0, 0, 0, 1, 1, 2, 2]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(n M) for the microclusters, then as [`propagated_cluster_similarity`](crate::propagated_cluster_similarity) with O(C^3) for the cut;
+/// no memory of order n^2.
+///
+/// # Errors
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n`, steps outside 1..=1000 or no restarts,
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the similarity of clusters
+/// exceeds the memory budget.
+///
+/// # References
+/// Huang, Wang, Peng, Lai, Kwoh 2021, Section III-D. The eigenvectors of the cut are rounded by
+/// k-means on their rows' directions (Ng, Jordan, Weiss 2002), where the published program rotates
+/// them.
+#[doc(alias = "ECPCS-MC")]
+#[derive(Clone, Copy, Debug)]
+pub struct EcpcsMc {
+    clusters: Clusters,
+    steps: usize,
+    restarts: usize,
+    seed: Seed,
+    budget: MemoryBudget,
+}
+
+impl EcpcsMc {
+    /// ECPCS-MC; [`Clusters::Auto`] is the widest gap between eigenvalues, which chooses the number
+    /// of meta-clusters, up to the square root of the number of clusters.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        EcpcsMc {
+            clusters: clusters.into(),
+            steps: STEPS,
+            restarts: 10,
+            seed: Seed(0),
+            budget: MemoryBudget::default(),
+        }
+    }
+
+    /// The steps of a walk. Default 20; 1 to 1000.
+    pub fn steps(mut self, steps: usize) -> Self {
+        self.steps = steps;
+        self
+    }
+
+    /// k-means starts on the clusters, of which the one of least inertia is kept. Default 10; 1 to
+    /// 10,000.
+    pub fn restarts(mut self, restarts: usize) -> Self {
+        self.restarts = restarts;
+        self
+    }
+
+    /// Seed of the k-means starts. Default `Seed(0)`.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// How large the similarity of clusters may become. Default 8 GiB.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// Meta-cluster of each cluster.
+    fn meta_clusters(
+        &self,
+        mut alike: Array2<f64>,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Vec<usize>>> {
+        let c = alike.nrows();
+        let scale = alike.sum_axis(Axis(1)).mapv(|d| d.sqrt().recip());
+        alike *= &scale;
+        alike *= &scale.view().insert_axis(Axis(1));
+        let count = SpectralCount::new(self.clusters, c)?;
+        let (values, vectors) = leading_eigenpairs(&alike, count.eigenpairs().min(c))?;
+        observer.check()?;
+        let k = count.clusters(&values);
+        let rows = vectors.slice(ndarray::s![.., ..k]).to_owned();
+        let options = KMeansOptions::new(k)
+            .restarts(self.restarts)
+            .seed(self.seed.derive("meta-clusters", 0));
+        cluster_directions(rows, None, &options, observer)
+    }
+}
+
+/// The meta-cluster that holds each microcluster with the largest share of its clusters.
+fn vote(incidence: &ClusterIncidence, meta: &[usize]) -> Vec<usize> {
+    let count = meta.iter().max().map_or(0, |m| m + 1);
+    let mut clusters = vec![0u64; count];
+    meta.iter().for_each(|&r| clusters[r] += 1);
+    let mut votes = vec![0u64; count];
+    (0..incidence.n_rows())
+        .map(|i| {
+            let own = incidence.clusters_of(i);
+            own.iter().for_each(|&c| votes[meta[c as usize]] += 1);
+            let mut best = meta[own[0] as usize];
+            for &c in own {
+                let r = meta[c as usize];
+                // votes / clusters compared exactly, then votes, then the number.
+                let share = (votes[r] * clusters[best]).cmp(&(votes[best] * clusters[r]));
+                if share.then(votes[r].cmp(&votes[best])).then(best.cmp(&r)).is_gt() {
+                    best = r;
+                }
+            }
+            own.iter().for_each(|&c| votes[meta[c as usize]] = 0);
+            best
+        })
+        .collect()
+}
+
+impl NodeConsensus for EcpcsMc {
+    type Output = Partition;
+
+    fn name(&self) -> &str {
+        "ecpcs-mc"
+    }
+
+    fn clusters(&self) -> Clusters {
+        self.clusters
+    }
+
+    fn check(&self, _ensemble: &Ensemble) -> Result<()> {
+        SpectralCount::check(self.clusters)?;
+        check_steps(self.steps)?;
+        check_restarts(self.restarts)
+    }
+
+    fn solve(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Vec<usize>> {
+        let incidence = ClusterIncidence::of(nodes);
+        let alike = report.stage("similarity", || {
+            propagated_cluster_similarity(&incidence, self.steps, self.budget, observer)
+        })?;
+        let meta = report.stage("partition", || self.meta_clusters(alike, observer))?;
+        report.adopt(meta.report);
+        Ok(vote(&incidence, &meta.output))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::EcpcsHc;
+    use consilience_core::ConsensusFunction;
+
+    #[test]
+    fn votes_by_hand() {
+        let e = Ensemble::new(vec![
+            Partition::from_labels(&[0, 0, 1, 1, 2]).unwrap(),
+            Partition::from_labels(&[0, 0, 0, 1, 1]).unwrap(),
+        ])
+        .unwrap();
+        let m = Microclusters::of(&e).unwrap();
+        let incidence = ClusterIncidence::of(&m);
+        // Clusters {01} {23} {4}; {012} {34} in meta-clusters a = {01, 012}, b = {23, 4, 34}.
+        // Rows 01, 2, 3, 4 hold 2/2 0/3; 1/2 1/3; 0/2 2/3; 0/2 2/3.
+        assert_eq!(vote(&incidence, &[0, 1, 1, 0, 1]), vec![0, 0, 1, 1]);
+    }
+
+    #[test]
+    fn parameters_are_checked() {
+        let e = Ensemble::new(vec![Partition::from_labels(&[0, 1]).unwrap()]).unwrap();
+        for steps in [0, 1001] {
+            assert!(EcpcsHc::new(1).steps(steps).consensus(&e).is_err());
+            assert!(EcpcsMc::new(1).steps(steps).consensus(&e).is_err());
+        }
+        assert!(EcpcsMc::new(1).restarts(0).consensus(&e).is_err());
+        assert!(EcpcsHc::new(1).memory_budget(MemoryBudget::bytes(9)).consensus(&e).is_err());
+        assert!(EcpcsMc::new(1).memory_budget(MemoryBudget::bytes(9)).consensus(&e).is_err());
+    }
+}

@@ -1,0 +1,97 @@
+use consilience_core::{
+    Clusters, Ensemble, Microclusters, NodeConsensus, Observer, Partition, Report, Result, Seed,
+};
+use consilience_graph::TransferCut;
+
+use super::incidence_cut::cut_incidence;
+
+/// Links of equal weight leave k-means several optima close together: more starts pay.
+const RESTARTS: usize = 10;
+
+/// Hybrid bipartite graph formulation (HBGF): objects and clusters are the nodes of one graph, an
+/// object is linked to the clusters it lies in, and a normalised cut partitions both.
+///
+/// Linear in the objects, so it is the plain choice for very large ensembles; where member clusters
+/// are of unequal reliability, [`Lwgp`](crate::Lwgp) weighs them. Fewer than k clusters come out
+/// where the graph distinguishes fewer microclusters; the report says so.
+///
+/// ```
+/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
+/// use consilience_consensus::Hbgf;
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
+///     Partition::from_labels(&[0, 0, 1, 1, 1, 2, 2])?,
+///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
+/// ])?;
+/// let consensus = Hbgf::new(3).consensus(&ensemble)?;
+/// assert_eq!(consensus.to_signed(), vec![0, 0, 0, 1, 1, 2, 2]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(n M) for the microclusters, then as [`IncidenceSpectrum`](consilience_graph::IncidenceSpectrum) and O(n~
+/// k^2) per iteration of k-means; no memory of order n^2.
+///
+/// # Errors
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n` or no restarts.
+///
+/// # References
+/// Fern, Brodley 2004, "Solving Cluster Ensemble Problems by Bipartite Graph Partitioning". The cut
+/// is found on the clusters' side (Li, Wu, Chang 2012), which gives the same eigenvectors;
+/// microclusters weigh as many objects as they hold.
+#[doc(alias = "HBGF")]
+#[derive(Clone, Copy, Debug)]
+pub struct Hbgf {
+    clusters: Clusters,
+    cut: TransferCut,
+}
+
+impl Hbgf {
+    /// HBGF; [`Clusters::Auto`] is the widest gap between eigenvalues.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        let clusters = clusters.into();
+        Hbgf { clusters, cut: TransferCut::new(clusters).restarts(RESTARTS) }
+    }
+
+    /// k-means starts on the embedding, of which the one of least inertia is kept. Default 10; 1 to
+    /// 10,000.
+    pub fn restarts(mut self, restarts: usize) -> Self {
+        self.cut = self.cut.restarts(restarts);
+        self
+    }
+
+    /// Seed of the k-means starts. Default `Seed(0)`.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.cut = self.cut.seed(seed);
+        self
+    }
+}
+
+impl NodeConsensus for Hbgf {
+    type Output = Partition;
+
+    fn name(&self) -> &str {
+        "hbgf"
+    }
+
+    fn clusters(&self) -> Clusters {
+        self.clusters
+    }
+
+    fn check(&self, ensemble: &Ensemble) -> Result<()> {
+        self.cut.check(ensemble.n_objects())
+    }
+
+    fn solve(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Vec<usize>> {
+        cut_incidence(self.cut, self.clusters, nodes, report, observer, |incidence| {
+            Ok(vec![1.0; incidence.n_clusters()])
+        })
+    }
+}

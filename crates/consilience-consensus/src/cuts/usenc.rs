@@ -1,0 +1,392 @@
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use consilience_core::{
+    Clusters, ConsensusFunction, Ensemble, Error, ErrorKind, Fit, LabelInt, Microclusters,
+    Observer, Partition, Report, Result, Seed, Status, with_labels,
+};
+use consilience_graph::check_restarts;
+use consilience_num::kmeans::{KMeansOptions, RowSource, fit_source};
+use consilience_num::transfer::{link_sums, small_side};
+use ndarray::Array2;
+
+use crate::Hbgf;
+
+/// The consensus of U-SENC: a transfer cut of the graph between objects and the clusters of all
+/// members.
+///
+/// For ensembles of very many objects, whose members are fine clusterings that agree on shape, such
+/// as those of U-SPEC with many clusters each. It is the cut of [`Hbgf`](crate::Hbgf); where
+/// collapsing equal objects would save little, it streams over the labels and needs only a few
+/// bytes per object. Not for ensembles of few objects and noisy members, where methods that look at
+/// pairs are better.
+///
+/// ```text
+/// B_ic = 1 where object i lies in cluster c;   W = B' D_x^-1 B
+/// v = k leading eigenvectors of D_c^-1/2 W D_c^-1/2
+/// rows of D_x^-1 B D_c^-1/2 v, scaled to norm 1  ->  k-means
+/// ```
+///
+/// ```
+/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
+/// use consilience_consensus::USenc;
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
+///     Partition::from_labels(&[0, 0, 1, 1, 1, 2, 2])?,
+///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
+/// ])?;
+/// let consensus = USenc::new(3).consensus(&ensemble)?;
+/// assert_eq!(consensus.to_signed(), vec![0, 0, 0, 1, 1, 2, 2]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(n (M^2 + M k) + C^3) time for C clusters in all members, and 4 bytes per object beside the
+/// labels, where it streams; as [`Hbgf`](crate::Hbgf) elsewhere.
+///
+/// # Errors
+/// [`ErrorKind::InvalidParameter`] for k outside `1..=n` or no restarts.
+///
+/// # References
+/// D. Huang, C.-D. Wang, J.-S. Wu, J.-H. Lai, C.-K. Kwoh, "Ultra-scalable spectral clustering and
+/// ensemble clustering", 2020, Section 3.2.3. Ours: microclusters where an even sample of the
+/// objects shows that they save work; else the centres of the k-means come from an even sample of
+/// 65,536 rows (200 per cluster). Unlabelled objects are linked to fewer clusters; with no label at
+/// all they stay unlabelled.
+#[doc(alias = "U-SENC")]
+#[derive(Clone, Copy, Debug)]
+pub struct USenc {
+    clusters: Clusters,
+    restarts: usize,
+    seed: Seed,
+}
+
+/// Up to so many objects microclusters are always made.
+const FEW: usize = 1 << 17;
+/// Objects that are looked at to see how many microclusters there will be.
+const PROBE: usize = 1 << 14;
+/// Rows that the centres of the streamed k-means are made from, and so many for each cluster.
+const SAMPLE: usize = 1 << 16;
+const SAMPLE_PER_CLUSTER: usize = 200;
+/// Most clusters over all members for a table of their pairs.
+const TABLE: usize = 8192;
+/// Cluster of an unlabelled object.
+const NONE: u32 = u32::MAX;
+
+impl USenc {
+    /// U-SENC into a fixed number of clusters.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        USenc { clusters: clusters.into(), restarts: 3, seed: Seed(0) }
+    }
+
+    /// k-means starts, of which the one of least inertia is kept. Default 3; 1 to 10,000.
+    pub fn restarts(mut self, restarts: usize) -> Self {
+        self.restarts = restarts;
+        self
+    }
+
+    /// Seed of the k-means starts. Default `Seed(0)`.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The number of clusters, which must be fixed.
+    fn fixed(&self) -> Result<usize> {
+        self.clusters.fixed().ok_or_else(|| self.clusters.refuse("U-SENC", "a number"))
+    }
+
+    /// Whether one pass over the objects costs less.
+    fn streams(ensemble: &Ensemble) -> Result<bool> {
+        let n = ensemble.n_objects();
+        if n <= FEW || ensemble.n_clusters() > TABLE {
+            return Ok(false);
+        }
+        let probe: Vec<usize> =
+            (0..PROBE).map(|i| (i as u64 * n as u64 / PROBE as u64) as usize).collect();
+        let distinct = Microclusters::of(&ensemble.select_objects(&probe)?)?.n_nodes();
+        Ok(distinct > PROBE / 8)
+    }
+
+    fn streamed(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
+        let k = self.fixed()?;
+        let mut report = Report::default();
+        let labels = Labels::new(ensemble);
+        let members = ensemble.n_members();
+        let stopped = AtomicBool::new(false);
+        let stop = || {
+            if observer.cancelled() {
+                stopped.store(true, Ordering::Relaxed);
+            }
+            stopped.load(Ordering::Relaxed)
+        };
+        let weights = report.stage("clusters", || {
+            link_sums(labels.objects, labels.clusters, |objects, sums| {
+                if stop() {
+                    return;
+                }
+                let mut row = vec![0; objects.len() * members];
+                labels.write(objects, &mut row);
+                for row in row.chunks_exact(members) {
+                    let labelled = row.iter().filter(|&&c| c != NONE).count();
+                    let weight = 1.0 / labelled as f64;
+                    for (u, &c) in row.iter().enumerate().filter(|(_, c)| **c != NONE) {
+                        for &d in row[u..].iter().filter(|d| **d != NONE) {
+                            sums.add(c as usize, d as usize, weight);
+                        }
+                    }
+                }
+            })
+        });
+        if stop() {
+            return Err(Error::cancelled());
+        }
+        let side = report.stage("eigenvectors", || small_side(weights.view(), k, 0.0)).ok_or_else(
+            || Error::new(ErrorKind::NonFinite, "the graph of clusters has no eigenpairs"),
+        )?;
+        drop(weights);
+        let options = KMeansOptions::new(k)
+            .restarts(self.restarts)
+            .seed(self.seed.derive("usenc", 0))
+            .tolerance(1e-6)
+            .parallel(rayon::current_num_threads() > 1);
+        let rows = Embedding::new(labels, &side.coordinates);
+        let most = SAMPLE.max(k.saturating_mul(SAMPLE_PER_CLUSTER));
+        let found = report.stage("k-means", || fit_source(&rows, &options, most, observer))?;
+        let labelled = |i: usize| ensemble.members().iter().any(|p| p.label(i).is_some());
+        let complete = ensemble.members().iter().any(Partition::is_complete);
+        let partition = Partition::from_fn(found.assignment.len(), |i| {
+            (complete || labelled(i)).then(|| u64::from(found.assignment[i]))
+        })?;
+        report.iterations = found.iterations;
+        if !found.converged {
+            report.status = Status::MaxIterations;
+        }
+        report.expect_clusters(
+            k,
+            partition.n_clusters(),
+            "the ensemble distinguishes no more objects",
+        );
+        Ok(Fit::new(partition, report))
+    }
+}
+
+impl ConsensusFunction for USenc {
+    type Output = Partition;
+
+    fn name(&self) -> &str {
+        "usenc"
+    }
+
+    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
+        ensemble.check_clusters(self.fixed()?)?;
+        check_restarts(self.restarts)?;
+        observer.check()?;
+        if Self::streams(ensemble)? {
+            self.streamed(ensemble, observer)
+        } else {
+            let same = Hbgf::new(self.clusters).restarts(self.restarts).seed(self.seed);
+            same.fit(ensemble, observer)
+        }
+    }
+}
+
+/// The clusters of objects, numbered through all members.
+struct Labels<'a> {
+    ensemble: &'a Ensemble,
+    /// First cluster of each member.
+    first: Vec<u32>,
+    clusters: usize,
+    objects: usize,
+}
+
+impl<'a> Labels<'a> {
+    fn new(ensemble: &'a Ensemble) -> Self {
+        let mut clusters = 0;
+        let first = ensemble
+            .members()
+            .iter()
+            .map(|p| {
+                clusters += p.n_clusters();
+                (clusters - p.n_clusters()) as u32
+            })
+            .collect();
+        Labels { ensemble, first, clusters, objects: ensemble.n_objects() }
+    }
+
+    /// Writes the clusters of some objects, one row of members per object.
+    fn write(&self, objects: Range<usize>, out: &mut [u32]) {
+        let members = self.first.len();
+        for (u, (member, &first)) in self.ensemble.members().iter().zip(&self.first).enumerate() {
+            with_labels!(member.labels(), |labels| {
+                for (row, &l) in out.chunks_exact_mut(members).zip(&labels[objects.clone()]) {
+                    row[u] = if l.is_missing() { NONE } else { first + l.index() as u32 };
+                }
+            });
+        }
+    }
+}
+
+/// Objects by the mean coordinates of their clusters, scaled to norm 1; written when needed.
+struct Embedding<'a> {
+    labels: Labels<'a>,
+    columns: usize,
+    /// Clusters in rows.
+    table: Vec<f32>,
+}
+
+impl<'a> Embedding<'a> {
+    fn new(labels: Labels<'a>, coordinates: &Array2<f64>) -> Self {
+        let table = coordinates.iter().map(|&v| v as f32).collect();
+        Embedding { labels, columns: coordinates.ncols(), table }
+    }
+}
+
+impl RowSource for Embedding<'_> {
+    fn n_rows(&self) -> usize {
+        self.labels.objects
+    }
+
+    fn n_columns(&self) -> usize {
+        self.columns
+    }
+
+    fn write(&self, rows: Range<usize>, out: &mut [f32]) {
+        let members = self.labels.first.len();
+        let mut clusters = vec![NONE; rows.len() * members];
+        self.labels.write(rows, &mut clusters);
+        for (clusters, out) in
+            clusters.chunks_exact(members).zip(out.chunks_exact_mut(self.columns))
+        {
+            out.fill(0.0);
+            for &c in clusters.iter().filter(|c| **c != NONE) {
+                for (o, &v) in out.iter_mut().zip(&self.table[c as usize * self.columns..]) {
+                    *o += v;
+                }
+            }
+            let norm = out.iter().map(|&v| f64::from(v) * f64::from(v)).sum::<f64>().sqrt();
+            if norm > 0.0 {
+                let factor = (1.0 / norm) as f32;
+                out.iter_mut().for_each(|v| *v *= factor);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use consilience_conformance::{Profile, consensus_function};
+    use consilience_core::{ErrorKind, scores};
+    use consilience_graph::TransferCut;
+
+    /// Members that split a line of objects into runs at random places near planted ones, some
+    /// labels missing.
+    fn runs(n: usize, members: usize, missing: f64) -> (Ensemble, Partition) {
+        let mut s = Seed(7).stream();
+        let truth = Partition::from_fn(n, |i| Some((3 * i / n) as u64)).unwrap();
+        let members = (0..members)
+            .map(|_| {
+                let mut cuts: Vec<f64> =
+                    (0..12).map(|_| s.uniform()).chain([1.0 / 3.0, 2.0 / 3.0]).collect();
+                cuts.iter_mut().for_each(|c| *c += 0.002 * (s.uniform() - 0.5));
+                let mut labels = Vec::with_capacity(n);
+                for i in 0..n {
+                    let at = i as f64 / n as f64;
+                    let label = cuts.iter().filter(|c| **c < at).count() as i64;
+                    labels.push(if s.uniform() < missing { -1 } else { label });
+                }
+                Partition::from_labels(&labels).unwrap()
+            })
+            .collect();
+        (Ensemble::new(members).unwrap(), truth)
+    }
+
+    /// The cut of the dense graph, object by object.
+    fn reference(ensemble: &Ensemble, k: usize) -> Partition {
+        let mut b = Array2::zeros((ensemble.n_objects(), ensemble.n_clusters()));
+        let mut first = 0;
+        for member in ensemble.members() {
+            for (i, l) in member.iter().enumerate() {
+                if let Some(l) = l {
+                    b[[i, first + l]] = 1.0;
+                }
+            }
+            first += member.n_clusters();
+        }
+        let found = TransferCut::new(k).restarts(10).partition(b.view()).unwrap();
+        Partition::from_fn(found.len(), |i| Some(found[i] as u64)).unwrap()
+    }
+
+    #[test]
+    fn one_pass_equals_the_cut_of_the_dense_graph() {
+        for missing in [0.0, 0.2] {
+            let (ensemble, truth) = runs(600, 9, missing);
+            let found = USenc::new(3).restarts(10).streamed(&ensemble, &()).unwrap().output;
+            let expected = reference(&ensemble, 3);
+            let ari = scores::adjusted_rand(&found, &expected).unwrap();
+            assert!(ari > 0.999, "{ari}");
+            assert!(scores::adjusted_rand(&found, &truth).unwrap() > 0.95);
+        }
+    }
+
+    struct Streamed(USenc);
+
+    impl ConsensusFunction for Streamed {
+        type Output = Partition;
+
+        fn name(&self) -> &str {
+            "streamed"
+        }
+
+        fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
+            ensemble.check_clusters(self.0.fixed()?)?;
+            observer.check()?;
+            if ensemble.n_clusters() == 0 {
+                // No object is labelled; such ensembles do not come this way.
+                return Hbgf::new(self.0.clusters).fit(ensemble, observer);
+            }
+            self.0.streamed(ensemble, observer)
+        }
+    }
+
+    #[test]
+    fn the_streamed_solver_obeys_the_laws() {
+        // It is meant for huge ensembles: of a few objects it may distinguish fewer than there are.
+        let profile = Profile { exact_clusters: false, small_worlds: (4, 2), ..Profile::default() };
+        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        alone.install(|| consensus_function(&|k| Box::new(Streamed(USenc::new(k))), &profile));
+    }
+
+    #[test]
+    fn the_solver_follows_from_the_ensemble() {
+        let (many, truth) = runs(140_000, 20, 0.3);
+        assert!(USenc::streams(&many).unwrap());
+        let found = USenc::new(3).consensus(&many).unwrap();
+        assert!(scores::adjusted_rand(&found, &truth).unwrap() > 0.95);
+        assert!(!USenc::streams(&runs(140_000, 5, 0.0).0).unwrap());
+        assert!(!USenc::streams(&runs(1000, 20, 0.3).0).unwrap());
+        let run = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| USenc::new(5).consensus(&many).unwrap())
+        };
+        assert!(run(1) == run(3));
+    }
+
+    #[test]
+    fn bad_parameters_are_named() {
+        let (ensemble, _) = runs(30, 2, 0.0);
+        for method in [
+            USenc::new(0),
+            USenc::new(31),
+            USenc::new(2).restarts(0),
+            USenc::new(Clusters::Lifetime),
+        ] {
+            assert_eq!(
+                method.consensus(&ensemble).unwrap_err().kind(),
+                ErrorKind::InvalidParameter
+            );
+        }
+    }
+}

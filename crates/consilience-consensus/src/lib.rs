@@ -1,0 +1,42 @@
+//! Consensus functions: from an ensemble to one clustering.
+//!
+//! [`EvidenceAccumulation`], [`Weac`], [`Lwea`], [`EcpcsHc`] and [`LinkBased`] put a linkage on a
+//! similarity of microclusters, each with a similarity of its own. [`Cspa`], [`Hgpa`], [`Mcla`],
+//! [`Hbgf`], [`Lwgp`], [`GpMgla`], [`EcpcsMc`] and [`USenc`] cut a graph of the ensemble. Votes need no
+//! graph: [`Voting`] matches the labels of all members and counts, [`LeastSquares`] does so softly;
+//! [`Qmi`] and [`MixtureModel`] cluster the label rows themselves, by distance and by likelihood.
+//! [`Ballots`] are their building block: the members over microclusters, sorted so that no result
+//! depends on the order in which they came.
+//!
+//! ```
+//! use consilience_consensus::{EvidenceAccumulation, LeastSquares, Lwgp};
+//! use consilience_core::{Clusters, ConsensusFunction, Ensemble, Partition};
+//!
+//! let ensemble = Ensemble::new(vec![
+//!     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
+//!     Partition::from_labels(&[0, 0, 0, 1, 1, 2])?,
+//!     Partition::from_labels(&[0, 0, 1, 1, 1, 1])?,
+//! ])?;
+//! let eac = EvidenceAccumulation::new(2);
+//! assert_eq!(eac.consensus(&ensemble)?.to_signed(), [0, 0, 0, 1, 1, 1]);
+//! // The number of clusters may be left to the method.
+//! assert_eq!(Lwgp::new(Clusters::Auto).consensus(&ensemble)?.n_clusters(), 2);
+//! // Two of three members put the third object with the first.
+//! let soft = LeastSquares::new(2).consensus(&ensemble)?;
+//! assert!((soft.values()[[2, 0]] - 2.0 / 3.0).abs() < 1e-12);
+//! # Ok::<(), consilience_core::Error>(())
+//! ```
+
+mod co_association;
+mod cuts;
+#[cfg(test)]
+mod reference;
+mod votes;
+
+pub use co_association::{
+    ApproximateSimRank, ConnectedTriples, EcpcsHc, EnhancedCoAssociation, EvidenceAccumulation,
+    LinkBased, LinkSimilarity, LocallyWeighted, Lwea, SimRank, Weac, WeightedCoAssociation,
+    propagated_cluster_similarity,
+};
+pub use cuts::{Cspa, EcpcsMc, GpMgla, Hbgf, Hgpa, Lwgp, Mcla, USenc};
+pub use votes::{Ballots, LeastSquares, MixtureModel, Qmi, SoftMixtureModel, Voting};

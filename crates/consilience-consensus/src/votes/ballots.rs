@@ -1,0 +1,134 @@
+use consilience_core::{Ensemble, Grouping, Microclusters, Observer, Partition, Result};
+use consilience_num::assignment::max_assignment;
+use ndarray::{Array2, ArrayView2};
+
+/// The members of an ensemble over its microclusters, in an order that does not depend on the order
+/// in which they came.
+///
+/// Votes are counted object by object, and objects that all members treat alike vote alike: a
+/// microcluster casts as many votes as it has objects. Members are sorted by their canonical
+/// labels, so that sums over them have the same bits whatever order they were given in.
+///
+/// ```
+/// use consilience_core::{Ensemble, Partition};
+/// use consilience_consensus::Ballots;
+///
+/// let a = Partition::from_labels(&[0, 0, 1, 1])?;
+/// let b = Partition::from_labels(&[0, 0, 0, 1])?;
+/// let one = Ballots::of(&Ensemble::new(vec![a.clone(), b.clone()])?)?;
+/// let other = Ballots::of(&Ensemble::new(vec![b, a])?)?;
+/// assert_eq!(one, other);
+/// assert_eq!((one.n_nodes(), one.weights()), (3, &[2.0, 1.0, 1.0][..]));
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(n M) for the microclusters, O(n~ M log M) at worst for the order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ballots {
+    /// With the members sorted.
+    nodes: Microclusters,
+    weights: Vec<f64>,
+}
+
+impl Ballots {
+    /// The ballots of an ensemble.
+    ///
+    /// # Errors
+    /// None but those of an ensemble that cannot exist.
+    pub fn of(ensemble: &Ensemble) -> Result<Self> {
+        Self::of_observed(ensemble, &())
+    }
+
+    /// As [`Ballots::of`], with progress and cancellation.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    pub fn of_observed(ensemble: &Ensemble, observer: &dyn Observer) -> Result<Self> {
+        Ok(Self::from(&Microclusters::observed(ensemble, observer)?))
+    }
+
+    /// Nodes that vote: microclusters.
+    pub fn n_nodes(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// The nodes, with the members sorted.
+    pub(crate) fn nodes(&self) -> &Microclusters {
+        &self.nodes
+    }
+
+    /// Objects of each node.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// The members over the nodes, sorted; none where no object is labelled.
+    pub fn members(&self) -> &[Partition] {
+        self.nodes.rows()
+    }
+
+    /// Which node each object belongs to.
+    pub fn grouping(&self) -> &Grouping {
+        self.nodes.grouping()
+    }
+
+    /// For each cluster of a member the reference cluster that it corresponds to, `None` where it
+    /// is left over: the one-to-one matching under which the member agrees with the reference most,
+    /// `sum_i s_i reference[i, match(label_i)]`. The reference is soft, nodes in rows.
+    ///
+    /// # Complexity
+    /// O(n~ k) for the table and O(s^2 l) for the matching, s and l the smaller and the larger
+    /// number of clusters.
+    pub fn align(&self, member: &Partition, reference: ArrayView2<'_, f64>) -> Vec<Option<usize>> {
+        max_assignment(self.overlap(member, reference).view())
+    }
+
+    /// Objects that each cluster of a member shares with each cluster of the soft reference.
+    pub(crate) fn overlap(
+        &self,
+        member: &Partition,
+        reference: ArrayView2<'_, f64>,
+    ) -> Array2<f64> {
+        let mut shared = Array2::zeros((member.n_clusters(), reference.ncols()));
+        for ((label, row), &weight) in member.iter().zip(reference.rows()).zip(&self.weights) {
+            if let Some(l) = label {
+                shared.row_mut(l).scaled_add(weight, &row);
+            }
+        }
+        shared
+    }
+}
+
+impl From<&Microclusters> for Ballots {
+    fn from(microclusters: &Microclusters) -> Self {
+        let weights = microclusters.sizes().iter().map(|&s| f64::from(s)).collect();
+        Ballots { nodes: microclusters.clone().sorted_members(), weights }
+    }
+}
+
+/// A hard clustering of the nodes as rows of zeros and a one.
+pub(crate) fn indicator(clusters: &[usize], k: usize) -> Array2<f64> {
+    let mut out = Array2::zeros((clusters.len(), k));
+    for (mut row, &c) in out.rows_mut().into_iter().zip(clusters) {
+        row[c] = 1.0;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn a_cluster_without_a_counterpart_is_left_over() {
+        let e = Ensemble::from_array(array![[0, 0], [0, 0], [1, 0], [2, 1]].view()).unwrap();
+        let ballots = Ballots::of(&e).unwrap();
+        let reference = array![[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]];
+        let fine = ballots.members().iter().find(|m| m.n_clusters() == 3).unwrap();
+        let matched = ballots.align(fine, reference.view());
+        assert_eq!(matched.iter().filter(|m| m.is_none()).count(), 1);
+        assert_eq!(matched[0], Some(0));
+    }
+}

@@ -1,0 +1,290 @@
+use consilience_core::{
+    Clusters, Ensemble, Error, Memberships, MemoryBudget, Microclusters, NodeConsensus,
+    NodeMemberships, Observer, Report, Result, Seed, Status,
+};
+use ndarray::{Array2, ArrayView2};
+
+use super::ballots::{Ballots, indicator};
+use super::voting::{ROUNDS, first_reference};
+use super::{Qmi, number};
+
+/// Least squares soft consensus: the memberships nearest, on average, to those of the members once
+/// the labels are matched.
+///
+/// Use it where a probability per object is wanted and the members have about the number of
+/// clusters asked for; its rows are the shares of the votes. For soft results from members of any
+/// number of clusters use `Pcc`.
+///
+/// With `P_u` the indicators of member u, minimizes over row-stochastic Y and matchings of clusters
+/// `sum_u sum_i [u labels i] s_i |P_u(i) - Y(i)|^2`, a cluster of `P_u` that is left over counting
+/// as a column that Y does not have. In turn each member is matched (Hungarian method) and Y is the
+/// mean of the matched members, what was left over spread evenly: the exact minimum each time, so
+/// that the objective never rises.
+///
+/// ```
+/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
+/// use consilience_consensus::LeastSquares;
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 1, 1])?,
+///     Partition::from_labels(&[1, 1, 0, 0])?,
+///     Partition::from_labels(&[0, 1, 1, 1])?,
+///     Partition::from_labels(&[0, 0, 1, 1])?,
+/// ])?;
+/// let soft = LeastSquares::new(2).consensus(&ensemble)?;
+/// assert_eq!(soft.values().row(1).to_vec(), vec![0.75, 0.25]);
+/// assert_eq!(soft.hard()?.to_signed(), vec![0, 0, 1, 1]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(n M) for the microclusters, then O(n~ M k + M k^3) per round; 8 k bytes per object for the
+/// result.
+///
+/// # Errors
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for anything but
+/// a number of clusters in `1..=n`, or no iterations;
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
+///
+/// # References
+/// Dimitriadou, Weingessel, Hornik 2002, "A Combination Scheme for Fuzzy Clustering"; Hornik 2005,
+/// "A CLUE for CLUster Ensembles", Section 2.3 (soft least squares Euclidean consensus). Incomplete
+/// members count only where they label; the start is the medoid, not a random member.
+#[doc(alias = "clue")]
+#[doc(alias = "soft_consensus")]
+#[derive(Clone, Copy, Debug)]
+pub struct LeastSquares {
+    clusters: Clusters,
+    start: Qmi,
+    max_iterations: usize,
+    budget: MemoryBudget,
+}
+
+impl LeastSquares {
+    /// Soft consensus of so many clusters; a number is expected.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        let clusters = clusters.into();
+        LeastSquares {
+            clusters,
+            start: Qmi::new(clusters),
+            max_iterations: ROUNDS,
+            budget: MemoryBudget::default(),
+        }
+    }
+
+    /// Seed of the start, where no member has k clusters. Default 0.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.start = self.start.seed(seed);
+        self
+    }
+
+    /// Rounds of matching and averaging at most. Default 100; at least 1.
+    pub fn max_iterations(mut self, rounds: usize) -> Self {
+        self.max_iterations = rounds;
+        self
+    }
+
+    /// How much memory the memberships may take. Default 8 GiB.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self.start = self.start.memory_budget(budget);
+        self
+    }
+
+    /// Rounds until the objective stays: the memberships of the nodes, and the objective after each
+    /// round, for the tests.
+    fn rounds(
+        &self,
+        ballots: &Ballots,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<(Array2<f64>, Vec<f64>)> {
+        let k = number(self.clusters, "least squares consensus")?;
+        let start = first_reference(&self.start, k, ballots, observer)?;
+        let mut y = indicator(&start, k);
+        let mut path: Vec<f64> = Vec::new();
+        report.status = Status::MaxIterations;
+        for round in 0..self.max_iterations {
+            observer.check()?;
+            observer.progress("rounds", round, self.max_iterations);
+            let matched: Vec<_> =
+                ballots.members().iter().map(|m| ballots.align(m, y.view())).collect();
+            y = mean(ballots, &matched, k);
+            let value = distance(ballots, &matched, y.view());
+            report.iterations = round + 1;
+            let settled = path.last().is_some_and(|&last| !(value < last - 1e-12 * last));
+            path.push(value);
+            if settled || value == 0.0 {
+                report.status = Status::Solved;
+                break;
+            }
+        }
+        report.objective = path.last().copied();
+        Ok((y, path))
+    }
+}
+
+impl NodeConsensus for LeastSquares {
+    type Output = Memberships;
+
+    fn name(&self) -> &str {
+        "least-squares"
+    }
+
+    fn clusters(&self) -> Clusters {
+        self.clusters
+    }
+
+    fn check(&self, ensemble: &Ensemble) -> Result<()> {
+        let k = number(self.clusters, "least squares consensus")?;
+        self.start.check()?;
+        if self.max_iterations == 0 {
+            return Err(Error::invalid("max_iterations 0; expected at least 1"));
+        }
+        self.budget.check_table("memberships", ensemble.n_objects(), k, 8)
+    }
+
+    fn solve(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<NodeMemberships> {
+        let mut inner = Report::default();
+        let ballots = Ballots::from(nodes);
+        let (y, _) = report.stage("rounds", || self.rounds(&ballots, &mut inner, observer))?;
+        report.adopt(inner);
+        Ok(y.into())
+    }
+}
+
+/// Mean of the matched members over those that label a node; what they left over is spread evenly,
+/// the projection of the mean onto the simplex.
+fn mean(ballots: &Ballots, matched: &[Vec<Option<usize>>], k: usize) -> Array2<f64> {
+    let mut y = Array2::zeros((ballots.n_nodes(), k));
+    let mut labelled = vec![0.0; ballots.n_nodes()];
+    for (member, matched) in ballots.members().iter().zip(matched) {
+        for (i, label) in member.iter().enumerate() {
+            if let Some(l) = label {
+                labelled[i] += 1.0;
+                if let Some(c) = matched[l] {
+                    y[[i, c]] += 1.0;
+                }
+            }
+        }
+    }
+    for (mut row, members) in y.rows_mut().into_iter().zip(labelled) {
+        row /= members;
+        let spread = (1.0 - row.sum()) / k as f64;
+        row += spread;
+    }
+    y
+}
+
+/// Mean squared distance of the matched members to Y over all votes.
+fn distance(ballots: &Ballots, matched: &[Vec<Option<usize>>], y: ArrayView2<'_, f64>) -> f64 {
+    let squares: Vec<f64> = y.rows().into_iter().map(|row| row.dot(&row)).collect();
+    let (mut total, mut votes) = (0.0, 0.0);
+    for (member, matched) in ballots.members().iter().zip(matched) {
+        for ((i, label), weight) in member.iter().enumerate().zip(ballots.weights()) {
+            if let Some(l) = label {
+                // |e_c - y|^2; a cluster left over is a column that Y does not have.
+                let own = matched[l].map_or(0.0, |c| y[[i, c]]);
+                total += weight * (1.0 - 2.0 * own + squares[i]).max(0.0);
+                votes += weight;
+            }
+        }
+    }
+    total / votes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use consilience_conformance::planted;
+    use consilience_core::{ConsensusFunction, Partition};
+
+    /// The objective straight from its definition, over objects, for the best matchings of all.
+    fn objective(ensemble: &Ensemble, y: ArrayView2<'_, f64>) -> f64 {
+        let k = y.ncols();
+        let (mut total, mut votes) = (0.0, 0.0);
+        for member in ensemble.members() {
+            let width = k.max(member.n_clusters());
+            let of = |sigma: &[usize]| {
+                let mut sum = 0.0;
+                for i in 0..member.n_objects() {
+                    if let Some(l) = member.label(i) {
+                        for c in 0..width {
+                            let p = f64::from(u8::from(sigma[l] == c));
+                            let q = if c < k { y[[i, c]] } else { 0.0 };
+                            sum += (p - q).powi(2);
+                        }
+                    }
+                }
+                sum
+            };
+            let mut best = f64::INFINITY;
+            permutations(width, &mut Vec::new(), &mut |sigma| best = best.min(of(sigma)));
+            total += best;
+            votes += member.n_labelled() as f64;
+        }
+        total / votes
+    }
+
+    fn permutations(n: usize, so_far: &mut Vec<usize>, visit: &mut dyn FnMut(&[usize])) {
+        if so_far.len() == n {
+            visit(so_far);
+        }
+        for c in (0..n).filter(|c| !so_far.contains(c)).collect::<Vec<_>>() {
+            so_far.push(c);
+            permutations(n, so_far, visit);
+            so_far.pop();
+        }
+    }
+
+    #[test]
+    fn the_objective_never_rises_and_is_that_of_the_definition() {
+        for seed in 0..12 {
+            let missing = if seed % 2 == 0 { 0.0 } else { 0.25 };
+            let world = planted(Seed(seed), &[20, 12, 7], 5, 0.3, missing).unwrap();
+            for k in 2..=4 {
+                let method = LeastSquares::new(k).seed(Seed(seed));
+                let ballots = Ballots::of(&world.ensemble).unwrap();
+                let path = method.rounds(&ballots, &mut Report::default(), &()).unwrap().1;
+                assert!(path.windows(2).all(|w| w[1] <= w[0] + 1e-12), "{path:?}");
+                let fit = method.fit(&world.ensemble, &()).unwrap();
+                let expected = objective(&world.ensemble, fit.output.values());
+                let found = fit.report.objective.unwrap();
+                assert!((found - expected).abs() < 1e-9, "k {k}: {found} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn each_row_is_the_nearest_stochastic_one() {
+        let world = planted(Seed(5), &[9, 6], 4, 0.3, 0.2).unwrap();
+        let ballots = Ballots::of(&world.ensemble).unwrap();
+        let (y, _) = LeastSquares::new(2).rounds(&ballots, &mut Report::default(), &()).unwrap();
+        let matched: Vec<_> =
+            ballots.members().iter().map(|m| ballots.align(m, y.view())).collect();
+        let best = distance(&ballots, &matched, y.view());
+        for i in 0..y.nrows() {
+            for step in [-0.05, 0.05] {
+                let mut moved = y.clone();
+                moved[[i, 0]] += step;
+                moved[[i, 1]] -= step;
+                if moved.row(i).iter().all(|&v| v >= 0.0) {
+                    assert!(distance(&ballots, &matched, moved.view()) > best);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn unlabelled_objects_are_uniform_without_evidence() {
+        let e = Ensemble::new(vec![Partition::from_labels(&[0, 0, 1, -1]).unwrap()]).unwrap();
+        let soft = LeastSquares::new(2).consensus(&e).unwrap();
+        assert_eq!(soft.values().row(3).to_vec(), vec![0.5, 0.5]);
+        assert_eq!(soft.evidence(), [1.0, 1.0, 1.0, 0.0]);
+    }
+}

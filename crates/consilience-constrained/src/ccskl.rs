@@ -1,0 +1,341 @@
+use consilience_core::{
+    Assign, Clustering, Clusters, ConstrainedClusterer, Features, Fit, MemoryBudget, Observer,
+    Report, Result, Seed, SideInformation, Status, Watch, at_least_one,
+};
+use consilience_num::eigen::{SymmetricOperator, TruncatedOptions, truncated_eigen};
+use consilience_num::kmeans::{KMeansFit, KMeansOptions, fit, from_centres};
+use consilience_num::near::{SelfTuned, SelfTunedGraph};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
+
+use crate::frame::{Frame, drop_empty, first_centres, nearest};
+use crate::number::{FEWER, checked_number};
+
+/// Soft constrained spectral clustering: learns how much every eigenvector of a neighbourhood graph
+/// counts, so that the spectral kernel agrees with the links.
+///
+/// For clusters that hang together without being balls, with a few links. Links bend the kernel as
+/// a whole and may be broken; where the graph does not see the classes at all, a learned metric
+/// helps more.
+///
+/// ```text
+/// K = sum_l beta_l phi_l phi_l'  over the m leading eigenvectors of D^(-1/2) W D^(-1/2) but the trivial one
+/// minimise  sum_(must) (K_ij + c - 1)^2 + sum_(cannot) (K_ij + c)^2 + v sum_i (K_ii + c - 1)^2,
+///           beta_1 >= ... >= beta_m >= 0,  c >= 0
+/// then k-means on the rows of [sqrt(beta_l) phi_l]
+/// ```
+///
+/// ```
+/// use consilience_core::{ConstrainedClusterer, Seed, SideInformation};
+/// use consilience_constrained::Ccskl;
+/// use ndarray::Array2;
+///
+/// // A ring of 60 objects around another; two labels each.
+/// let x = Array2::from_shape_fn((120, 2), |(i, j)| {
+///     let (radius, turn) = (if i < 60 { 1.0 } else { 3.0 }, (i % 60) as f64 * 0.1047);
+///     radius * if j == 0 { turn.cos() } else { turn.sin() }
+/// });
+/// let mut labels = vec![-1; 120];
+/// (labels[0], labels[30], labels[60], labels[90]) = (0, 0, 1, 1);
+/// let side = SideInformation::from_labels(&labels)?;
+/// let found = Ccskl::new(2).cluster(x.view().into(), &side)?;
+/// assert_eq!(found.partition.sizes(), [60, 60]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// W joins every object with its nearest ones by `exp(-|x_i - x_j|^2 / (s_i s_j))`, s_i = distance
+/// to the 7th (at least 0.3 of the mean s, or duplicates would be cut off from the rest). The
+/// diagonal counts as much as all links together (v). New objects are mapped by the eigenvectors'
+/// own equation over their nearest neighbours, and go to the nearest centre.
+///
+/// # Complexity
+/// O(n^2 d) time for neighbours, O(n (neighbours + m) m) per eigen iteration; O(n (neighbours + m))
+/// memory.
+///
+/// # Errors
+/// As [`ConstrainedClusterer::fit`]; a count of 0;
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the eigenvectors exceed 8
+/// GiB.
+///
+/// # References
+/// Z. Li, J. Liu, "Constrained clustering by spectral kernel learning", 2009, with m = 20. The
+/// constant c stands for the trivial eigenvector, without its place in the order; k-means does not
+/// see it. The quadratic programme is solved by coordinate descent in the differences of the beta.
+#[doc(alias = "spectral kernel learning")]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ccskl {
+    clusters: Clusters,
+    neighbours: usize,
+    eigenvectors: usize,
+    restarts: usize,
+    budget: MemoryBudget,
+    seed: Seed,
+}
+
+/// The neighbour whose distance is an object's scale.
+const SCALE: usize = 7;
+/// Pairs of either kind that the kernel is fitted to.
+const MOST_PAIRS: usize = 100_000;
+/// Least scale of an object, as a share of the mean.
+const LEAST_SCALE: f64 = 0.3;
+/// Eigenvalues below this cannot be divided by.
+const LEAST: f64 = 1e-6;
+
+impl Ccskl {
+    /// Into so many clusters; [`Clusters::Auto`] for as many as the labels have classes.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        Ccskl {
+            clusters: clusters.into(),
+            neighbours: 20,
+            eigenvectors: 20,
+            restarts: 10,
+            budget: MemoryBudget::default(),
+            seed: Seed(0),
+        }
+    }
+
+    /// Neighbours of every object in the graph. Default 20; at least 1.
+    pub fn neighbours(mut self, neighbours: usize) -> Self {
+        self.neighbours = neighbours;
+        self
+    }
+
+    /// Eigenvectors m of the graph; raised to the number of clusters. Default 20; at least 1.
+    pub fn eigenvectors(mut self, eigenvectors: usize) -> Self {
+        self.eigenvectors = eigenvectors;
+        self
+    }
+
+    /// Runs of the k-means on the eigenvectors; one more begins from the labelled sets. Default 10;
+    /// at least 1.
+    pub fn restarts(mut self, restarts: usize) -> Self {
+        self.restarts = restarts;
+        self
+    }
+
+    /// How much memory eigenvectors and neighbours may take. Default 8 GiB.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// Default `Seed(0)`.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    fn check(&self) -> Result<()> {
+        at_least_one("neighbours", self.neighbours)?;
+        at_least_one("eigenvectors", self.eigenvectors)?;
+        at_least_one("restarts", self.restarts)
+    }
+
+    /// The best of some random starts and of one from the labelled sets.
+    fn kmeans(
+        &self,
+        rows: ArrayView2<'_, f64>,
+        clusters: usize,
+        side: &SideInformation,
+        watch: &mut Watch<'_>,
+    ) -> Result<KMeansFit<f64>> {
+        let options = KMeansOptions::new(clusters)
+            .restarts(self.restarts)
+            .seed(self.seed)
+            .parallel(rayon::current_num_threads() > 1);
+        watch.step(2)?;
+        let found = fit(rows, None, &options, watch.observer())?;
+        let start = first_centres(rows, side, clusters, self.seed);
+        let seeded = from_centres(rows, None, start.view(), &options, &())?;
+        Ok(if seeded.inertia < found.inertia { seeded } else { found })
+    }
+}
+
+impl ConstrainedClusterer for Ccskl {
+    fn name(&self) -> &'static str {
+        "ccskl"
+    }
+
+    fn fit(
+        &self,
+        features: Features<'_>,
+        side: &SideInformation,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Clustering>> {
+        let clusters = checked_number(self.name(), self.clusters, &features, side)?;
+        self.check()?;
+        observer.check()?;
+        let mut report = Report::default();
+        let (frame, x) = Frame::new(&features);
+        let n = x.nrows();
+        let count = self.eigenvectors.max(clusters).min(n);
+        self.budget.check_table("eigenvectors", n, count, 8 * 6)?;
+        self.budget.check_table("neighbours", n, self.neighbours.min(n), 32)?;
+        let mut watch = Watch::new(observer, "ccskl", self.restarts + 2);
+        let neighbours = SelfTuned::new(self.neighbours)
+            .rank(SCALE)
+            .least_scale(LEAST_SCALE)
+            .with_itself(true)
+            .one_sided(0.5);
+        let graph = report.stage("neighbours", || neighbours.graph(x, observer))?;
+        watch.step(0)?;
+        let options = TruncatedOptions::new(count).tolerance(1e-6).seed(self.seed);
+        let top =
+            report.stage("eigenvectors", || truncated_eigen(&Deflated::new(&graph), &options));
+        watch.step(1)?;
+        let kept = top.values.iter().take_while(|&&v| v > LEAST).count();
+        let root = (n as f64).sqrt();
+        let phi = top.vectors.slice(s![.., ..kept]).mapv(|v| v * root);
+        let beta = weights(phi.view(), side);
+        let used = beta.iter().take_while(|&&b| b > 0.0).count();
+        let values = top.values[..kept].to_vec();
+        let mut map = Embedding { frame, graph, phi, values, beta, centres: Array2::zeros((0, 0)) };
+        let rows = map.embed(map.phi.view());
+
+        let mut labels = vec![0u32; n];
+        let mut centres = Array2::zeros((1, rows.ncols()));
+        if used > 0 {
+            let found = self.kmeans(rows.view(), clusters, side, &mut watch)?;
+            if !(found.converged && top.converged) {
+                report.status = Status::MaxIterations;
+            }
+            report.iterations = found.iterations;
+            report.objective = Some(found.inertia);
+            (labels, centres) = (found.assignment, found.centres);
+        }
+        drop_empty(&mut labels, &mut centres);
+        let k = centres.nrows();
+        report.expect_clusters(clusters, k, FEWER);
+        map.centres = centres;
+        map.graph.forget_matrix();
+        Ok(Fit::new(Clustering::new(&labels, k, map)?, report))
+    }
+}
+
+/// The beta: least squares under order, `beta_l = sum_(q >= l) gamma_q` with gamma at least 0.
+fn weights(phi: ArrayView2<'_, f64>, side: &SideInformation) -> Vec<f64> {
+    let m = phi.ncols();
+    let (must, cannot) = side.links_up_to(MOST_PAIRS);
+    // One more column for a constant, as the trivial eigenvector would give: k-means does not see
+    // it.
+    let mut gram = Array2::<f64>::zeros((m + 1, m + 1));
+    let mut right = Array1::<f64>::zeros(m + 1);
+    let mut add = |i: usize, j: usize, target: f64, by: f64| {
+        // Entries of the pair in the cumulated basis: sum of the first q products.
+        let mut sum = 0.0;
+        let row: Vec<f64> = (0..m)
+            .map(|l| {
+                sum += phi[[i, l]] * phi[[j, l]];
+                sum
+            })
+            .chain([1.0])
+            .collect();
+        for a in 0..=m {
+            right[a] += by * target * row[a];
+            for b in 0..=m {
+                gram[[a, b]] += by * row[a] * row[b];
+            }
+        }
+    };
+    must.iter().for_each(|&(i, j)| add(i, j, 1.0, 1.0));
+    cannot.iter().for_each(|&(i, j)| add(i, j, 0.0, 1.0));
+    let n = phi.nrows();
+    let by = (must.len() + cannot.len()).max(1) as f64 / n as f64;
+    (0..n).for_each(|i| add(i, i, 1.0, by));
+    let mut gamma = vec![0.0f64; m + 1];
+    for _ in 0..10_000 {
+        let mut moved = 0.0f64;
+        for q in 0..=m {
+            if !(gram[[q, q]] > 0.0) {
+                continue;
+            }
+            let slope = right[q] - (0..=m).map(|p| gram[[q, p]] * gamma[p]).sum::<f64>();
+            let new = (gamma[q] + slope / gram[[q, q]]).max(0.0);
+            moved = moved.max((new - gamma[q]).abs());
+            gamma[q] = new;
+        }
+        if moved <= 1e-10 * gamma.iter().sum::<f64>() {
+            break;
+        }
+    }
+    let mut sum = 0.0;
+    let mut beta: Vec<f64> = gamma[..m]
+        .iter()
+        .rev()
+        .map(|g| {
+            sum += g;
+            sum
+        })
+        .collect();
+    beta.reverse();
+    if beta.iter().all(|b| *b == 0.0) {
+        // Nothing agrees with the links: the plain spectral embedding.
+        beta.fill(1.0);
+    }
+    beta
+}
+
+/// The normalized graph without its trivial eigenvector, which is constant before normalization.
+struct Deflated<'a> {
+    graph: &'a SelfTunedGraph,
+    trivial: Vec<f64>,
+}
+
+impl<'a> Deflated<'a> {
+    fn new(graph: &'a SelfTunedGraph) -> Self {
+        let total: f64 = graph.degrees().iter().sum();
+        let trivial = graph.degrees().iter().map(|d| (d / total).sqrt()).collect();
+        Deflated { graph, trivial }
+    }
+}
+
+impl SymmetricOperator for Deflated<'_> {
+    fn dim(&self) -> usize {
+        self.trivial.len()
+    }
+
+    fn apply(&self, x: ArrayView2<'_, f64>, mut y: ArrayViewMut2<'_, f64>) {
+        self.graph.matrix().apply(x, y.view_mut());
+        let mut along = vec![0.0; x.ncols()];
+        for (row, t) in x.rows().into_iter().zip(&self.trivial) {
+            along.iter_mut().zip(row).for_each(|(a, v)| *a += t * v);
+        }
+        for (row, t) in y.rows_mut().into_iter().zip(&self.trivial) {
+            row.into_iter().zip(&along).for_each(|(v, a)| *v -= t * a);
+        }
+    }
+}
+
+/// The learned embedding, also of new objects.
+#[derive(Debug)]
+struct Embedding {
+    frame: Frame,
+    graph: SelfTunedGraph,
+    phi: Array2<f64>,
+    values: Vec<f64>,
+    beta: Vec<f64>,
+    centres: Array2<f64>,
+}
+
+impl Embedding {
+    fn embed(&self, phi: ArrayView2<'_, f64>) -> Array2<f64> {
+        let used = self.beta.iter().take_while(|&&b| b > 0.0).count().max(1).min(phi.ncols());
+        let mut rows = phi.slice(s![.., ..used]).to_owned();
+        for (mut column, b) in rows.axis_iter_mut(Axis(1)).zip(&self.beta) {
+            column *= b.sqrt();
+        }
+        if rows.ncols() == 0 { Array2::zeros((phi.nrows(), 1)) } else { rows }
+    }
+}
+
+impl Assign for Embedding {
+    fn n_features(&self) -> usize {
+        self.frame.n_features()
+    }
+
+    fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
+        let x = self.frame.apply(&features);
+        let phi = self.graph.extend(x.view(), self.phi.view(), &self.values, &())?;
+        let rows = self.embed(phi.view());
+        Ok(nearest(rows.view(), self.centres.view()).into_iter().map(|l| l as usize).collect())
+    }
+}

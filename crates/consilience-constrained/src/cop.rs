@@ -1,0 +1,224 @@
+use consilience_core::{
+    Clustering, Clusters, ConstrainedClusterer, Error, ErrorKind, Features, Fit, Observer, Report,
+    Result, Seed, SideInformation, Status, Watch, at_least_one,
+};
+use consilience_num::rows::mean_row;
+use ndarray::{Array1, Array2, ArrayView2, Zip};
+
+use crate::colouring::{colour, improve};
+use crate::frame::{
+    Frame, NearestCentre, drop_empty, first_centres, inertia, nearest, refill, take_means,
+};
+use crate::number::{FEWER, checked_number};
+
+/// COP-KMeans: k-means that breaks no link.
+///
+/// For pairs or labels that are certainly right. Where some may be wrong,
+/// [`PckMeans`](crate::PckMeans) puts a price on each instead.
+///
+/// ```text
+/// minimise sum_i |x_i - mu_a(i)|^2    subject to  a(i) = a(j) (must),  a(i) != a(j) (cannot)
+/// ```
+///
+/// ```
+/// use consilience_core::{ConstrainedClusterer, Constraints, ErrorKind, Link, Seed, SideInformation};
+/// use consilience_constrained::CopKMeans;
+/// use ndarray::array;
+///
+/// let x = array![[0.0], [1.0], [2.0], [9.0]];
+/// let mut pairs = Constraints::new(4)?;
+/// pairs.add(0, 1, Link::Cannot)?;
+/// let side = SideInformation::from_constraints(&pairs);
+/// let found = CopKMeans::new(2).cluster(x.view().into(), &side)?;
+/// assert_ne!(found.partition.label(0), found.partition.label(1));
+///
+/// pairs.add(1, 2, Link::Cannot)?;
+/// pairs.add(0, 2, Link::Cannot)?;
+/// let side = SideInformation::from_constraints(&pairs);
+/// let error = CopKMeans::new(2).fit(x.view().into(), &side, &()).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Contradiction);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// Objects that must be together move as one. A first assignment is found by colouring the graph of
+/// the sets that are apart, with backtracking; from then on sets move by swaps of two clusters
+/// along chains of sets, which break nothing, so that the method cannot fail later and the
+/// objective never rises. New objects go to the nearest centre: no link is about them.
+///
+/// # Complexity
+/// O(iterations (n d k + s k (log k + a))) time for s sets with a others apart each, O(n d + s k)
+/// memory, after the first assignment, whose search is exponential at worst and stops at
+/// [`search_limit`](CopKMeans::search_limit). Sets with fewer than k others apart need no search.
+///
+/// # Errors
+/// As [`ConstrainedClusterer::fit`];
+/// [`ErrorKind::Contradiction`](consilience_core::ErrorKind::Contradiction) where it is proven that
+/// k clusters are too few for the cannot-links,
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the search ends without an
+/// answer.
+///
+/// # References
+/// K. Wagstaff, C. Cardie, S. Rogers, S. Schroedl, "Constrained k-means clustering with background
+/// knowledge", 2001, Table 1. There objects are assigned one after the other, and it fails where
+/// the order was unlucky.
+#[doc(alias = "COP-KMeans")]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CopKMeans {
+    clusters: Clusters,
+    max_iterations: usize,
+    search_limit: usize,
+    seed: Seed,
+}
+
+/// Passes of chain swaps between two updates of the centres.
+const PASSES: usize = 20;
+
+impl CopKMeans {
+    /// Into so many clusters; [`Clusters::Auto`] for as many as the labels have classes.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        CopKMeans {
+            clusters: clusters.into(),
+            max_iterations: 100,
+            search_limit: 1_000_000,
+            seed: Seed(0),
+        }
+    }
+
+    /// Most iterations. Default 100; at least 1.
+    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
+        self.max_iterations = max_iterations;
+        self
+    }
+
+    /// Most steps of the search for a first assignment. Default 1,000,000; at least 1.
+    pub fn search_limit(mut self, steps: usize) -> Self {
+        self.search_limit = steps;
+        self
+    }
+
+    /// Default `Seed(0)`.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+}
+
+/// The labelled sets as nodes of a graph whose edges are the cannot-links.
+struct Sets<'a> {
+    side: &'a SideInformation,
+    neighbours: Vec<Vec<usize>>,
+    means: Vec<Array1<f64>>,
+}
+
+impl<'a> Sets<'a> {
+    fn new(x: ArrayView2<'_, f64>, side: &'a SideInformation) -> Self {
+        let sets = side.labelled_sets();
+        let mut neighbours = vec![Vec::new(); sets.len()];
+        for (a, b) in side.sets_apart() {
+            neighbours[a].push(b);
+            neighbours[b].push(a);
+        }
+        let means = sets.iter().map(|s| mean_row(x, s)).collect();
+        Sets { side, neighbours, means }
+    }
+
+    /// What each set costs in each cluster.
+    fn prices(&self, centres: &Array2<f64>) -> Array2<f64> {
+        let sets = self.side.labelled_sets();
+        Array2::from_shape_fn((sets.len(), centres.nrows()), |(s, h)| {
+            let apart = Zip::from(&self.means[s])
+                .and(centres.row(h))
+                .fold(0.0, |d, a, b| d + (a - b) * (a - b));
+            apart * sets[s].len() as f64
+        })
+    }
+
+    /// Swaps along chains while that pays.
+    fn improve(&self, price: &Array2<f64>, of_set: &mut [usize]) {
+        for _ in 0..PASSES {
+            if !improve(&self.neighbours, price.ncols(), |s, h| price[[s, h]], of_set) {
+                break;
+            }
+        }
+    }
+
+    /// Every object at its nearest centre, or with its set; empty clusters get an object that may
+    /// move.
+    fn place(
+        &self,
+        x: ArrayView2<'_, f64>,
+        centres: &mut Array2<f64>,
+        of_set: &mut [usize],
+    ) -> Vec<u32> {
+        let sets = self.side.labelled_sets();
+        let mut labels = nearest(x, centres.view());
+        for &(i, s) in self.side.labelled_objects() {
+            labels[i] = of_set[s] as u32;
+        }
+        refill(x, &mut labels, centres, |i| self.side.set_of(i).is_none_or(|s| sets[s].len() == 1));
+        for &(i, s) in self.side.labelled_objects() {
+            of_set[s] = labels[i] as usize;
+        }
+        labels
+    }
+}
+
+impl ConstrainedClusterer for CopKMeans {
+    fn name(&self) -> &'static str {
+        "cop-kmeans"
+    }
+
+    fn fit(
+        &self,
+        features: Features<'_>,
+        side: &SideInformation,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Clustering>> {
+        let clusters = checked_number(self.name(), self.clusters, &features, side)?;
+        at_least_one("max_iterations", self.max_iterations)?;
+        at_least_one("search_limit", self.search_limit)?;
+        let sets = side.labelled_sets();
+        if side.are_classes() && sets.len() > clusters {
+            return Err(Error::new(
+                ErrorKind::Contradiction,
+                format!("{} sets that are all apart do not fit {clusters} clusters", sets.len()),
+            ));
+        }
+        observer.check()?;
+        let mut report = Report::default();
+        let (frame, x) = Frame::new(&features);
+        let mut centres = first_centres(x.view(), side, clusters, self.seed);
+        // Duplicates may be apart: cannot-links need the clusters that were asked for, not the
+        // distinct rows.
+        while centres.nrows() < clusters {
+            let row = centres.row(0).to_owned();
+            let _ = centres.push_row(row.view());
+        }
+        let graph = Sets::new(x.view(), side);
+        let mut price = graph.prices(&centres);
+        let mut of_set = report.stage("search", || {
+            colour(&graph.neighbours, clusters, |s, h| price[[s, h]], self.search_limit)
+        })?;
+        let mut watch = Watch::new(observer, self.name(), self.max_iterations);
+        let mut labels: Vec<u32> = Vec::new();
+        report.status = Status::MaxIterations;
+        for iteration in 0..self.max_iterations {
+            watch.step(iteration)?;
+            report.iterations = iteration + 1;
+            graph.improve(&price, &mut of_set);
+            let now = graph.place(x.view(), &mut centres, &mut of_set);
+            let before = std::mem::replace(&mut labels, now);
+            if labels == before {
+                report.status = Status::Solved;
+                break;
+            }
+            take_means(x.view(), &labels, &mut centres);
+            price = graph.prices(&centres);
+        }
+        drop_empty(&mut labels, &mut centres);
+        report.objective = Some(frame.square_out(inertia(x.view(), &labels, centres.view())));
+        report.expect_clusters(clusters, centres.nrows(), FEWER);
+        let k = centres.nrows();
+        Ok(Fit::new(Clustering::new(&labels, k, NearestCentre { frame, centres })?, report))
+    }
+}

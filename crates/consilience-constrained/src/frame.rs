@@ -1,0 +1,254 @@
+//! What the constrained clusterers share: the frame that they compute in, first centres, means, and
+//! the assignment of new objects to the nearest centre.
+
+use consilience_core::{Assign, Features, Result, Seed, SideInformation};
+use consilience_num::kmeans;
+use consilience_num::reduce::ordered_chunks;
+use consilience_num::rows::mean_row;
+use ndarray::{Array1, Array2, ArrayView2, Axis, Zip};
+
+/// Rows whose sums are taken together.
+pub(crate) const CHUNK: usize = 1024;
+
+/// The features multiplied by a power of two and centred, so that squares neither overflow nor
+/// vanish.
+#[derive(Clone, Debug)]
+pub(crate) struct Frame {
+    unit: f64,
+    mean: Array1<f64>,
+}
+
+impl Frame {
+    pub(crate) fn new(features: &Features<'_>) -> (Self, Array2<f64>) {
+        let mut x = features.to_f64();
+        let largest = x.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let unit = if largest > 0.0 {
+            2f64.powi(-(largest.log2() as i32).clamp(-1000, 1000))
+        } else {
+            1.0
+        };
+        x.mapv_inplace(|v| v * unit);
+        let mean = sums(x.view(), |_| 0, 1).0.row(0).to_owned() / x.nrows() as f64;
+        x -= &mean;
+        (Frame { unit, mean }, x)
+    }
+
+    pub(crate) fn apply(&self, features: &Features<'_>) -> Array2<f64> {
+        let mut x = features.to_f64();
+        x.mapv_inplace(|v| v * self.unit);
+        x -= &self.mean;
+        x
+    }
+
+    pub(crate) fn n_features(&self) -> usize {
+        self.mean.len()
+    }
+
+    /// Squared distances of the frame in the unit of the features.
+    pub(crate) fn square_out(&self, value: f64) -> f64 {
+        value / self.unit / self.unit
+    }
+
+    /// Squared distances in the unit of the features, in that of the frame.
+    pub(crate) fn square_in(&self, value: f64) -> f64 {
+        value * self.unit * self.unit
+    }
+}
+
+/// Nearest centre in the frame.
+#[derive(Debug)]
+pub(crate) struct NearestCentre {
+    pub frame: Frame,
+    pub centres: Array2<f64>,
+}
+
+impl Assign for NearestCentre {
+    fn n_features(&self) -> usize {
+        self.frame.n_features()
+    }
+
+    fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
+        let x = self.frame.apply(&features);
+        Ok(nearest(x.view(), self.centres.view()).into_iter().map(|l| l as usize).collect())
+    }
+}
+
+/// The nearest centre of every row.
+pub(crate) fn nearest(x: ArrayView2<'_, f64>, centres: ArrayView2<'_, f64>) -> Vec<u32> {
+    kmeans::assign(x, centres, x.nrows() > CHUNK && rayon::current_num_threads() > 1)
+}
+
+/// Sums of the rows of each group, and their numbers.
+pub(crate) fn sums(
+    x: ArrayView2<'_, f64>,
+    group: impl Fn(usize) -> usize + Sync,
+    groups: usize,
+) -> (Array2<f64>, Vec<usize>) {
+    let empty = || (Array2::<f64>::zeros((groups, x.ncols())), vec![0usize; groups]);
+    ordered_chunks(
+        x.nrows(),
+        CHUNK,
+        |rows| {
+            let (mut sum, mut count) = empty();
+            for i in rows {
+                let mut row = sum.row_mut(group(i));
+                row += &x.row(i);
+                count[group(i)] += 1;
+            }
+            (sum, count)
+        },
+        empty(),
+        |(mut sum, mut count), part| {
+            sum += &part.0;
+            count.iter_mut().zip(part.1).for_each(|(c, p)| *c += p);
+            (sum, count)
+        },
+    )
+}
+
+/// Moves every centre that has rows to their mean.
+pub(crate) fn take_means(x: ArrayView2<'_, f64>, labels: &[u32], centres: &mut Array2<f64>) {
+    let (sum, count) = sums(x, |i| labels[i] as usize, centres.nrows());
+    for ((mut centre, sum), &count) in centres.rows_mut().into_iter().zip(sum.rows()).zip(&count) {
+        if count > 0 {
+            centre.assign(&sum);
+            centre /= count as f64;
+        }
+    }
+}
+
+/// Squared distance of every row to the centre of its label, summed.
+pub(crate) fn inertia(x: ArrayView2<'_, f64>, labels: &[u32], centres: ArrayView2<'_, f64>) -> f64 {
+    consilience_num::reduce::ordered_sum(x.nrows(), CHUNK, |rows| {
+        rows.map(|i| square(x, i, centres, labels[i] as usize)).sum()
+    })
+}
+
+/// Squared distance of row i to centre c.
+pub(crate) fn square(
+    x: ArrayView2<'_, f64>,
+    i: usize,
+    centres: ArrayView2<'_, f64>,
+    c: usize,
+) -> f64 {
+    Zip::from(x.row(i)).and(centres.row(c)).fold(0.0, |s, a, b| s + (a - b) * (a - b))
+}
+
+/// First centres: means of labelled sets, then objects far from all of them.
+///
+/// Sets of a single object count where all sets are classes; with pairs they only say what an
+/// object is not. Of more sets than centres, the largest comes first and then, time and again, the
+/// one whose size times squared distance to the nearest chosen is largest (Basu, Bilenko and Mooney
+/// 2004, weighted farthest-first). What is missing is drawn as in k-means++. Fewer come out where
+/// fewer rows are distinct.
+pub(crate) fn first_centres(
+    x: ArrayView2<'_, f64>,
+    side: &SideInformation,
+    k: usize,
+    seed: Seed,
+) -> Array2<f64> {
+    let sets: Vec<&Vec<usize>> =
+        side.labelled_sets().iter().filter(|s| s.len() > 1 || side.are_classes()).collect();
+    let means: Vec<Array1<f64>> = sets.iter().map(|s| mean_row(x, s)).collect();
+    let mut centres = Array2::zeros((0, x.ncols()));
+    let mut chosen = Vec::new();
+    if sets.len() <= k {
+        chosen.extend(0..sets.len());
+    } else {
+        let mut reach = vec![f64::INFINITY; sets.len()];
+        while chosen.len() < k {
+            let gain = |s: usize| {
+                let size = sets[s].len() as f64;
+                if chosen.is_empty() { size } else { size * reach[s] }
+            };
+            let best =
+                (0..sets.len()).fold(0, |best, s| if gain(s) > gain(best) { s } else { best });
+            if !(gain(best) > 0.0) {
+                break;
+            }
+            chosen.push(best);
+            for s in 0..sets.len() {
+                let apart = &means[s] - &means[best];
+                reach[s] = reach[s].min(apart.dot(&apart));
+            }
+        }
+        chosen.sort_unstable();
+    }
+    for &s in &chosen {
+        // Shapes agree by construction.
+        let _ = centres.push_row(means[s].view());
+    }
+    fill(x, centres, k, seed)
+}
+
+/// Draws objects with probability in proportion to the squared distance to the nearest centre.
+fn fill(x: ArrayView2<'_, f64>, mut centres: Array2<f64>, k: usize, seed: Seed) -> Array2<f64> {
+    let mut stream = seed.derive("first centres", 0).stream();
+    let n = x.nrows();
+    let mut mass = vec![f64::INFINITY; n];
+    for c in 0..centres.nrows() {
+        (0..n).for_each(|i| mass[i] = mass[i].min(square(x, i, centres.view(), c)));
+    }
+    while centres.nrows() < k {
+        let drawn =
+            if centres.nrows() == 0 { Some(stream.below(n)) } else { stream.weighted(&mass) };
+        let Some(next) = drawn else { break };
+        let _ = centres.push_row(x.row(next));
+        let c = centres.nrows() - 1;
+        (0..n).for_each(|i| mass[i] = mass[i].min(square(x, i, centres.view(), c)));
+    }
+    centres
+}
+
+/// Gives every empty cluster the free object that is farthest from its centre, unless that would
+/// empty another; the centres follow at the next means. Whether anything moved.
+pub(crate) fn refill(
+    x: ArrayView2<'_, f64>,
+    labels: &mut [u32],
+    centres: &mut Array2<f64>,
+    free: impl Fn(usize) -> bool,
+) -> bool {
+    let k = centres.nrows();
+    let mut count = vec![0usize; k];
+    labels.iter().for_each(|&l| count[l as usize] += 1);
+    if count.iter().all(|&c| c > 0) {
+        return false;
+    }
+    let mut distance: Vec<f64> = (0..labels.len())
+        .map(|i| if free(i) { square(x, i, centres.view(), labels[i] as usize) } else { 0.0 })
+        .collect();
+    let mut moved = false;
+    for empty in 0..k {
+        if count[empty] > 0 {
+            continue;
+        }
+        let mut worst = (0.0, None);
+        for (i, &d) in distance.iter().enumerate() {
+            if d > worst.0 && count[labels[i] as usize] > 1 {
+                worst = (d, Some(i));
+            }
+        }
+        let Some(i) = worst.1 else { continue };
+        count[labels[i] as usize] -= 1;
+        count[empty] = 1;
+        labels[i] = empty as u32;
+        distance[i] = 0.0;
+        centres.row_mut(empty).assign(&x.row(i));
+        moved = true;
+    }
+    moved
+}
+
+/// Leaves out the clusters without an object; the numbers of those kept.
+pub(crate) fn drop_empty(labels: &mut [u32], centres: &mut Array2<f64>) -> Vec<usize> {
+    let mut count = vec![0usize; centres.nrows()];
+    labels.iter().for_each(|&l| count[l as usize] += 1);
+    let kept: Vec<usize> = (0..count.len()).filter(|&c| count[c] > 0).collect();
+    if kept.len() < count.len() {
+        let mut number = vec![0u32; count.len()];
+        kept.iter().enumerate().for_each(|(new, &old)| number[old] = new as u32);
+        labels.iter_mut().for_each(|l| *l = number[*l as usize]);
+        *centres = centres.select(Axis(0), &kept);
+    }
+    kept
+}

@@ -1,0 +1,655 @@
+use consilience_core::{
+    Assign, Clustering, Clusters, ConstrainedClusterer, Error, Features, Fit, Link, MemoryBudget,
+    Observer, Pair, Report, Result, Seed, SideInformation, Status, Watch, at_least_one,
+};
+use consilience_num::rows::differences;
+use ndarray::{Array1, Array2, ArrayView2, Axis};
+
+use crate::frame::{Frame, drop_empty, first_centres, refill, take_means};
+use crate::metrics::{Metric, Scatter, costs, scatters};
+use crate::number::{FEWER, checked_number};
+use crate::prices::{SWEEPS, cheapest, check_weight, linked_pairs, pays};
+
+/// Metric pairwise constrained k-means: k-means that pays for violated links and learns, from links
+/// and clusters alike, which features matter.
+///
+/// For pairs together with many unlabelled objects, where some features matter more than others. On few objects
+/// or very many features keep the single diagonal metric, the default; a metric [per
+/// cluster](MpckMeans::per_cluster) or a [full](MpckMeans::full) one needs many objects per
+/// cluster.
+///
+/// ```text
+/// minimise  sum_i ( |x_i - mu_h|^2_(A_h) - log det A_h ),  h = a(i)
+///         + w sum_(i,j must, broken)   ( |x_i - x_j|^2_(A_a(i)) + |x_i - x_j|^2_(A_a(j)) ) / 2
+///         + w sum_(i,j cannot, broken) [ D_h^2 - |x_i - x_j|^2_(A_h) ]_+
+///         + prior sum_h ( tr(A_h V) - log det A_h )
+/// ```
+///
+/// D_h is the distance of a farthest pair of objects under A_h, so that a broken must-link costs
+/// the more the farther its objects are, a broken cannot-link the nearer they are. V are the
+/// variances of the features.
+///
+/// ```
+/// use consilience_core::{ConstrainedClusterer, Constraints, Link, Seed, SideInformation};
+/// use consilience_constrained::MpckMeans;
+/// use ndarray::Array2;
+///
+/// // Clusters differ in the first feature, the second is wide noise.
+/// let mut noise = Seed(1).stream();
+/// let x = Array2::from_shape_fn((60, 2), |(i, j)| {
+///     if j == 0 { (i / 30) as f64 + 0.1 * noise.normal() } else { 2.0 * noise.normal() }
+/// });
+/// let mut pairs = Constraints::new(60)?;
+/// for i in 0..6 {
+///     pairs.add(i, i + 6, Link::Must)?;
+///     pairs.add(i, i + 30, Link::Cannot)?;
+///     pairs.add(i + 30, i + 40, Link::Must)?;
+/// }
+/// let side = SideInformation::from_constraints(&pairs);
+/// let found = MpckMeans::new(2).cluster(x.view().into(), &side)?;
+/// assert_eq!(found.partition.sizes(), [30, 30]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// Links are those stated; of labels, all that follow, up to [`max_pairs`](MpckMeans::max_pairs).
+/// The objective never rises: objects move one by one, or a labelled set as a whole, where that
+/// pays, and a metric is taken only where it lowers the objective. New objects go to the nearest
+/// centre under the clusters' metrics.
+///
+/// # Complexity
+/// O(iterations (n d k + c d k)) time for c links, d^2 in place of d and O(k d^3) more for full
+/// metrics; O(n (d + k) + c (d + k)) memory.
+///
+/// # Errors
+/// As [`ConstrainedClusterer::fit`]; [`weight`](MpckMeans::weight) negative or not finite,
+/// [`prior`](MpckMeans::prior) not positive, `max_iterations` or `max_pairs` of 0.
+///
+/// # References
+/// M. Bilenko, S. Basu, R. Mooney, "Integrating constraints and metric learning in semi-supervised
+/// clustering", 2004, Eq. 4-7 and Fig. 1. The last line of the objective is ours: it keeps metrics
+/// of small clusters regular, where they add a multiple of the identity without a place in the
+/// objective. D_h is sought among d + 1 pairs (the extremes of every feature, and two far apart),
+/// not all n^2.
+#[doc(alias = "MPCKMeans")]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MpckMeans {
+    clusters: Clusters,
+    per_cluster: bool,
+    full: bool,
+    weight: f64,
+    prior: f64,
+    max_iterations: usize,
+    max_pairs: usize,
+    budget: MemoryBudget,
+    seed: Seed,
+}
+
+impl MpckMeans {
+    /// Into so many clusters; [`Clusters::Auto`] for as many as the labels have classes.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        MpckMeans {
+            clusters: clusters.into(),
+            per_cluster: false,
+            full: false,
+            weight: 1.0,
+            prior: 10.0,
+            max_iterations: 100,
+            max_pairs: 20_000,
+            budget: MemoryBudget::default(),
+            seed: Seed(0),
+        }
+    }
+
+    /// Whether every cluster has a metric of its own. Default no: one for all.
+    pub fn per_cluster(mut self, each: bool) -> Self {
+        self.per_cluster = each;
+        self
+    }
+
+    /// Whether metrics are full matrices. Default no: one weight per feature.
+    pub fn full(mut self, full: bool) -> Self {
+        self.full = full;
+        self
+    }
+
+    /// The price w of a violated link, relative to its squared length. Default 1; at least 0.
+    pub fn weight(mut self, weight: f64) -> Self {
+        self.weight = weight;
+        self
+    }
+
+    /// How many objects the variances of all features count as in every metric. Default 10; above
+    /// 0.
+    #[doc(alias = "nu")]
+    pub fn prior(mut self, objects: f64) -> Self {
+        self.prior = objects;
+        self
+    }
+
+    /// Most iterations. Default 100; at least 1.
+    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
+        self.max_iterations = max_iterations;
+        self
+    }
+
+    /// Most links of either kind; of more, as many are taken at even distances. Default 20,000; at
+    /// least 1.
+    pub fn max_pairs(mut self, max_pairs: usize) -> Self {
+        self.max_pairs = max_pairs;
+        self
+    }
+
+    /// How much memory the costs of objects in clusters, and full metrics, may take. Default 8 GiB.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// Default `Seed(0)`.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    fn check(&self, n: usize, d: usize, clusters: usize) -> Result<()> {
+        at_least_one("max_iterations", self.max_iterations)?;
+        check_weight(self.weight)?;
+        if !(self.prior > 0.0 && self.prior.is_finite()) {
+            return Err(Error::invalid(format!("prior {}; expected more than 0", self.prior)));
+        }
+        at_least_one("max_pairs", self.max_pairs)?;
+        self.budget.check_table("costs of objects in clusters", n, clusters, 8)?;
+        if self.full {
+            let metrics = if self.per_cluster { clusters } else { 1 };
+            self.budget.check_table("full metrics", d * d, metrics, 16)?;
+        }
+        Ok(())
+    }
+}
+
+/// One link of an object.
+#[derive(Clone, Copy)]
+struct LinkOf {
+    other: usize,
+    pair: usize,
+    link: Link,
+}
+
+/// Everything that moves during the fit.
+struct State<'a> {
+    x: ArrayView2<'a, f64>,
+    side: &'a SideInformation,
+    pairs: Vec<Pair>,
+    /// `x_i - x_j` of every pair.
+    apart: Array2<f64>,
+    ties: Vec<Vec<LinkOf>>,
+    tied: Vec<usize>,
+    /// Differences of pairs that may be the farthest.
+    far: Array2<f64>,
+    variance: Array1<f64>,
+    weight: f64,
+    prior: f64,
+    full: bool,
+    labels: Vec<u32>,
+    centres: Array2<f64>,
+    metrics: Vec<Metric>,
+    // Under the present centres and metrics:
+    cost: Array2<f64>,
+    square: Vec<Vec<f64>>,
+    farthest: Vec<f64>,
+}
+
+impl<'a> State<'a> {
+    fn new(
+        method: &MpckMeans,
+        x: ArrayView2<'a, f64>,
+        side: &'a SideInformation,
+        centres: Array2<f64>,
+    ) -> Self {
+        let (n, d) = x.dim();
+        let pairs = linked_pairs(side, method.max_pairs);
+        let mut ties = vec![Vec::new(); n];
+        for (pair, &Pair { i, j, link }) in pairs.iter().enumerate() {
+            ties[i].push(LinkOf { other: j, pair, link });
+            ties[j].push(LinkOf { other: i, pair, link });
+        }
+        let ends: Vec<(usize, usize)> = pairs.iter().map(|p| (p.i, p.j)).collect();
+        let mut variance = x.map_axis(Axis(0), |c| c.dot(&c) / n as f64);
+        let mean = variance.sum() / d as f64;
+        // A constant feature gets a finite weight, which touches no distance among the objects.
+        variance.mapv_inplace(|v| if mean > 0.0 { v.max(1e-6 * mean) } else { 1.0 });
+        let start =
+            Metric::diagonal(Array1::from_elem(d, 1.0 / if mean > 0.0 { mean } else { 1.0 }));
+        let count = if method.per_cluster { centres.nrows() } else { 1 };
+        let tied = (0..n).filter(|&i| !ties[i].is_empty()).collect();
+        let mut state = State {
+            x,
+            side,
+            apart: differences(x, &ends),
+            pairs,
+            ties,
+            tied,
+            far: differences(x, &far_pairs(x)),
+            variance,
+            weight: method.weight,
+            prior: method.prior,
+            full: method.full,
+            labels: vec![0; n],
+            metrics: vec![start; count],
+            cost: Array2::zeros((0, 0)),
+            square: Vec::new(),
+            farthest: Vec::new(),
+            centres,
+        };
+        state.update();
+        state
+    }
+
+    fn metric(&self, h: usize) -> usize {
+        h.min(self.metrics.len() - 1)
+    }
+
+    /// Costs of all objects in all clusters, lengths of all pairs.
+    fn update(&mut self) {
+        self.cost = costs(self.x, self.centres.view(), &self.metrics);
+        self.square = self.metrics.iter().map(|m| m.squares(self.apart.view())).collect();
+        self.farthest = self.metrics.iter().map(|m| self.farthest_under(m)).collect();
+    }
+
+    fn farthest_under(&self, metric: &Metric) -> f64 {
+        metric.squares(self.far.view()).into_iter().fold(0.0, f64::max)
+    }
+
+    /// Price of a broken must-link between clusters g and h.
+    fn split(&self, pair: usize, g: usize, h: usize) -> f64 {
+        0.5 * self.weight * (self.square[self.metric(g)][pair] + self.square[self.metric(h)][pair])
+    }
+
+    /// Price of a broken cannot-link in cluster h.
+    fn joined(&self, pair: usize, h: usize) -> f64 {
+        let m = self.metric(h);
+        self.weight * (self.farthest[m] - self.square[m][pair]).max(0.0)
+    }
+
+    /// What object i costs in cluster h with all others where they are.
+    fn price(&self, i: usize, h: usize) -> f64 {
+        let mut sum = self.cost[[i, h]];
+        for tie in &self.ties[i] {
+            let g = self.labels[tie.other] as usize;
+            match tie.link {
+                Link::Must if g != h => sum += self.split(tie.pair, g, h),
+                Link::Cannot if g == h => sum += self.joined(tie.pair, h),
+                _ => {}
+            }
+        }
+        sum
+    }
+
+    /// Moves objects, and labelled sets as a whole, while that pays.
+    fn improve(&mut self) {
+        let k = self.centres.nrows();
+        for i in 0..self.x.nrows() {
+            if self.ties[i].is_empty() {
+                let row = self.cost.row(i).to_vec();
+                self.labels[i] = cheapest(&row, self.labels[i] as usize) as u32;
+            }
+        }
+        for _ in 0..SWEEPS {
+            let mut moved = false;
+            for set in self.side.labelled_sets().iter().filter(|s| s.len() > 1) {
+                moved |= self.move_set(set);
+            }
+            for at in 0..self.tied.len() {
+                let i = self.tied[at];
+                let from = self.labels[i] as usize;
+                let prices: Vec<f64> = (0..k).map(|h| self.price(i, h)).collect();
+                let h = cheapest(&prices, from);
+                if pays(prices[h], prices[from]) {
+                    self.labels[i] = h as u32;
+                    moved = true;
+                }
+            }
+            if !moved {
+                break;
+            }
+        }
+    }
+
+    fn move_set(&mut self, set: &[usize]) -> bool {
+        let mut now = 0.0;
+        for &i in set {
+            let h = self.labels[i] as usize;
+            now += self.cost[[i, h]];
+            for tie in &self.ties[i] {
+                let g = self.labels[tie.other] as usize;
+                match tie.link {
+                    // Both ends are in the set: half each.
+                    Link::Must if g != h => now += 0.5 * self.split(tie.pair, g, h),
+                    Link::Cannot if g == h => now += self.joined(tie.pair, h),
+                    _ => {}
+                }
+            }
+        }
+        let whole: Vec<f64> = (0..self.centres.nrows()).map(|h| self.whole(set, h)).collect();
+        let h = cheapest(&whole, self.labels[set[0]] as usize);
+        if !pays(whole[h], now) {
+            return false;
+        }
+        set.iter().for_each(|&i| self.labels[i] = h as u32);
+        true
+    }
+
+    /// What a set costs when all of it is in cluster h.
+    fn whole(&self, set: &[usize], h: usize) -> f64 {
+        let mut sum = 0.0;
+        for &i in set {
+            sum += self.cost[[i, h]];
+            for tie in self.ties[i].iter().filter(|t| t.link == Link::Cannot) {
+                if self.labels[tie.other] as usize == h {
+                    sum += self.joined(tie.pair, h);
+                }
+            }
+        }
+        sum
+    }
+
+    /// Gives empty clusters an object each, where that pays.
+    fn refill(&mut self) {
+        let old = (self.labels.clone(), self.centres.clone(), self.objective());
+        let ties = &self.ties;
+        if refill(self.x, &mut self.labels, &mut self.centres, |i| ties[i].is_empty()) {
+            self.update();
+            if !(self.objective() < old.2) {
+                (self.labels, self.centres) = (old.0, old.1);
+                self.update();
+            }
+        }
+    }
+
+    fn objective(&self) -> f64 {
+        let mut sum: f64 =
+            self.labels.iter().enumerate().map(|(i, &h)| self.cost[[i, h as usize]]).sum();
+        for (pair, &Pair { i, j, link }) in self.pairs.iter().enumerate() {
+            let (g, h) = (self.labels[i] as usize, self.labels[j] as usize);
+            match link {
+                Link::Must if g != h => sum += self.split(pair, g, h),
+                Link::Cannot if g == h => sum += self.joined(pair, h),
+                _ => {}
+            }
+        }
+        sum + self
+            .metrics
+            .iter()
+            .map(|m| self.prior * (m.trace(&self.variance) - m.log_det))
+            .sum::<f64>()
+    }
+
+    /// The best metrics for the present clusters; each only where it lowers its part of the
+    /// objective.
+    fn learn(&mut self) -> Result<()> {
+        let d = self.x.ncols();
+        let around = scatters(self.x, &self.labels, self.centres.view(), self.full);
+        let mut size = vec![0.0; self.metrics.len()];
+        let mut sum: Vec<Scatter> = (0..size.len()).map(|_| Scatter::zero(d, self.full)).collect();
+        for (h, part) in around.iter().enumerate() {
+            sum[self.metric(h)].plus(part, 1.0);
+        }
+        self.labels.iter().for_each(|&l| size[self.metric(l as usize)] += 1.0);
+        let mut broken: Vec<Vec<usize>> = vec![Vec::new(); size.len()];
+        for (pair, &Pair { i, j, link }) in self.pairs.iter().enumerate() {
+            let (g, h) = (self.labels[i] as usize, self.labels[j] as usize);
+            match link {
+                Link::Must if g != h => {
+                    sum[self.metric(g)].add(self.apart.row(pair), 0.5 * self.weight);
+                    sum[self.metric(h)].add(self.apart.row(pair), 0.5 * self.weight);
+                }
+                Link::Cannot if g == h => broken[self.metric(h)].push(pair),
+                _ => {}
+            }
+        }
+        for m in 0..self.metrics.len() {
+            let base = &mut sum[m];
+            base.plus_diagonal(&self.variance, self.prior);
+            let mut with_links = base.clone();
+            let lengths = self.metrics[m].squares(self.far.view());
+            let farthest =
+                (0..lengths.len()).fold(0, |b, p| if lengths[p] > lengths[b] { p } else { b });
+            for &pair in &broken[m] {
+                if lengths[farthest] > self.square[m][pair] {
+                    with_links.add(self.far.row(farthest), self.weight);
+                    with_links.add(self.apart.row(pair), -self.weight);
+                }
+            }
+            let objects = size[m] + self.prior;
+            let mut best = (self.part(&self.metrics[m], base, &broken[m], objects), None);
+            for scatter in [&with_links, &*base] {
+                let metric = scatter.inverse(objects, 1e-6)?;
+                let value = self.part(&metric, base, &broken[m], objects);
+                if value < best.0 {
+                    best = (value, Some(metric));
+                }
+                if broken[m].is_empty() {
+                    break;
+                }
+            }
+            if let Some(metric) = best.1 {
+                self.metrics[m] = metric;
+            }
+        }
+        self.update();
+        Ok(())
+    }
+
+    /// The part of the objective that depends on one metric; S holds all that is linear in it.
+    fn part(&self, metric: &Metric, s: &Scatter, broken: &[usize], objects: f64) -> f64 {
+        let linear = metric.inner(s);
+        let far = self.farthest_under(metric);
+        let links: f64 = broken
+            .iter()
+            .map(|&p| self.weight * (far - metric.square(self.apart.row(p))).max(0.0))
+            .sum();
+        linear - objects * metric.log_det + links
+    }
+}
+
+/// The extremes of every feature, and the object farthest from the mean with the one farthest from
+/// that.
+fn far_pairs(x: ArrayView2<'_, f64>) -> Vec<(usize, usize)> {
+    let mut out: Vec<(usize, usize)> = x
+        .axis_iter(Axis(1))
+        .map(|c| {
+            (0..c.len()).fold((0, 0), |(lo, hi), i| {
+                (if c[i] < c[lo] { i } else { lo }, if c[i] > c[hi] { i } else { hi })
+            })
+        })
+        .collect();
+    let farthest = |from: &Array1<f64>| {
+        let mut best = (-1.0, 0);
+        for (i, row) in x.rows().into_iter().enumerate() {
+            let apart = &row - from;
+            let square = apart.dot(&apart);
+            if square > best.0 {
+                best = (square, i);
+            }
+        }
+        best.1
+    };
+    let one = farthest(&Array1::zeros(x.ncols()));
+    out.push((one, farthest(&x.row(one).to_owned())));
+    out
+}
+
+impl MpckMeans {
+    fn run(
+        &self,
+        state: &mut State<'_>,
+        report: &mut Report,
+        watch: &mut Watch<'_>,
+        trace: &mut dyn FnMut(f64),
+    ) -> Result<()> {
+        report.status = Status::MaxIterations;
+        // Every set begins at its own centre: prices of links mean nothing before the others are
+        // placed, and a set that starts in the wrong cluster is held there by the cannot-links of
+        // those that follow.
+        for set in state.side.labelled_sets() {
+            let near: Vec<f64> = (0..state.centres.nrows())
+                .map(|h| set.iter().map(|&i| state.cost[[i, h]]).sum())
+                .collect();
+            let h = cheapest(&near, 0) as u32;
+            set.iter().for_each(|&i| state.labels[i] = h);
+        }
+        let mut before = f64::INFINITY;
+        for iteration in 0..self.max_iterations {
+            watch.step(iteration)?;
+            report.iterations = iteration + 1;
+            state.improve();
+            state.refill();
+            trace(state.objective());
+            take_means(state.x, &state.labels, &mut state.centres);
+            state.cost = costs(state.x, state.centres.view(), &state.metrics);
+            trace(state.objective());
+            state.learn()?;
+            let now = state.objective();
+            trace(now);
+            if before - now <= TOLERANCE * now.abs() {
+                report.status = Status::Solved;
+                break;
+            }
+            before = now;
+        }
+        // The labels that belong to the last metrics.
+        state.improve();
+        report.objective = Some(state.objective());
+        Ok(())
+    }
+}
+
+/// Share of the objective that an iteration has to gain.
+const TOLERANCE: f64 = 1e-5;
+
+impl ConstrainedClusterer for MpckMeans {
+    fn name(&self) -> &'static str {
+        "mpck-means"
+    }
+
+    fn fit(
+        &self,
+        features: Features<'_>,
+        side: &SideInformation,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Clustering>> {
+        let clusters = checked_number(self.name(), self.clusters, &features, side)?;
+        self.check(features.n_objects(), features.n_features(), clusters)?;
+        observer.check()?;
+        let mut report = Report::default();
+        let (frame, x) = Frame::new(&features);
+        let centres = first_centres(x.view(), side, clusters, self.seed);
+        let mut state = State::new(self, x.view(), side, centres);
+        let mut watch = Watch::new(observer, self.name(), self.max_iterations);
+        self.run(&mut state, &mut report, &mut watch, &mut |_| {})?;
+        let State { mut labels, mut centres, mut metrics, .. } = state;
+        let kept = drop_empty(&mut labels, &mut centres);
+        if metrics.len() > 1 {
+            metrics = kept.iter().map(|&h| metrics[h].clone()).collect();
+        }
+        report.expect_clusters(clusters, centres.nrows(), FEWER);
+        let k = centres.nrows();
+        Ok(Fit::new(Clustering::new(&labels, k, NearestUnder { frame, centres, metrics })?, report))
+    }
+}
+
+/// Nearest centre under the metrics of the clusters, their volumes counted.
+#[derive(Debug)]
+struct NearestUnder {
+    frame: Frame,
+    centres: Array2<f64>,
+    metrics: Vec<Metric>,
+}
+
+impl Assign for NearestUnder {
+    fn n_features(&self) -> usize {
+        self.frame.n_features()
+    }
+
+    fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
+        let x = self.frame.apply(&features);
+        let cost = costs(x.view(), self.centres.view(), &self.metrics);
+        Ok(cost.rows().into_iter().map(|row| cheapest(&row.to_vec(), 0)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::world;
+
+    #[test]
+    fn the_objective_never_rises() {
+        for seed in 0..40 {
+            let (x, side, k) = world(seed);
+            let (_, x) = Frame::new(&x.view().into());
+            for (per_cluster, full) in [(false, false), (true, false), (false, true), (true, true)]
+            {
+                let method = MpckMeans::new(k)
+                    .per_cluster(per_cluster)
+                    .full(full)
+                    .weight(0.3 + (seed % 3) as f64);
+                let centres = first_centres(x.view(), &side, k, Seed(seed));
+                let mut state = State::new(&method, x.view(), &side, centres);
+                let mut seen = Vec::new();
+                let mut watch = Watch::new(&(), "", 100);
+                let mut report = Report::default();
+                method.run(&mut state, &mut report, &mut watch, &mut |o| seen.push(o)).unwrap();
+                seen.push(report.objective.unwrap());
+                for pair in seen.windows(2) {
+                    assert!(
+                        pair[1] <= pair[0] + 1e-9 * pair[0].abs(),
+                        "seed {seed} per cluster {per_cluster} full {full}: {seen:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// Four far corners, three labels each: cannot-links between sets that are not placed yet once
+    /// pushed the first one to a foreign corner and held it there.
+    #[test]
+    fn sets_start_at_their_own_centres() {
+        let mut s = Seed(5).stream();
+        let corner = |i: usize, j: usize| if j == 0 { i % 2 } else { i / 2 % 2 } as f64;
+        let x = Array2::from_shape_fn((120, 2), |(i, j)| 10.0 * corner(i, j) + 2.0 * s.uniform());
+        let labels: Vec<i64> = (0..120).map(|i| if i < 12 { i % 4 } else { -1 }).collect();
+        let side = SideInformation::from_labels(&labels).unwrap();
+        for (each, full) in [(false, false), (true, false), (false, true), (true, true)] {
+            let method = MpckMeans::new(4).per_cluster(each).full(full);
+            let found = method.cluster(x.view().into(), &side).unwrap().partition;
+            assert!((0..120).all(|i| found.label(i) == found.label(i % 4)), "{each} {full}");
+        }
+    }
+
+    #[test]
+    fn a_single_diagonal_metric_without_links_is_the_inverse_pooled_variance() {
+        let mut s = Seed(3).stream();
+        let x = Array2::from_shape_fn((100, 2), |(i, j)| {
+            if j == 0 { (i % 2) as f64 * 8.0 + 0.5 * s.normal() } else { s.normal() }
+        });
+        let (_, x) = Frame::new(&x.view().into());
+        let side = SideInformation::none(100);
+        let method = MpckMeans::new(2).prior(1e-9);
+        let mut state =
+            State::new(&method, x.view(), &side, first_centres(x.view(), &side, 2, Seed(0)));
+        method
+            .run(&mut state, &mut Report::default(), &mut Watch::new(&(), "", 100), &mut |_| {})
+            .unwrap();
+        let apart = &x
+            - &ndarray::Array2::from_shape_fn(x.dim(), |(i, j)| {
+                state.centres[[state.labels[i] as usize, j]]
+            });
+        for j in 0..2 {
+            let variance = apart.column(j).dot(&apart.column(j)) / 100.0;
+            let mut unit = Array1::zeros(2);
+            unit[j] = 1.0;
+            assert!((state.metrics[0].square(unit.view()) * variance - 1.0).abs() < 1e-6);
+        }
+    }
+}

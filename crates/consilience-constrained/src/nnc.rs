@@ -1,0 +1,236 @@
+use consilience_core::{
+    Clustering, Clusters, ConstrainedClusterer, Error, Features, Fit, MemoryBudget, Observer,
+    Report, Result, Seed, SideInformation, Watch, with_rows,
+};
+use consilience_num::rows::{Rows, Scaled};
+
+use crate::merge::merge_sets;
+use crate::number::{FEWER, checked_number};
+use crate::sets::Sets;
+
+/// Nearest-neighbour clustering from a few labels (NNC): an unlabelled object joins the labelled
+/// set whose farthest member is nearest.
+///
+/// The fastest way from a few labels per class to a clustering, and a robust one: one pass over the
+/// features, no iteration, nothing to tune. Where some partition that respects the labels has RSD >
+/// 1 (see [`Separation`](consilience_metric::Separation)), this finds it. Under a learned metric
+/// ([`RsdDiagonal`](consilience_metric::RsdDiagonal)) it is usually better. Not for hundreds of labels per
+/// class, where a classifier does more with them.
+///
+/// ```text
+/// x joins set  argmin_r max_(y in S_r) |x - y|
+/// ```
+///
+/// Pairs are closed into sets first. Where fewer sets are known than clusters are asked for, the
+/// further clusters start at the objects farthest from all sets, so that without any labels this is
+/// [`Fpc`](crate::Fpc). Where pairs leave more sets than clusters, sets that may be together are
+/// united, by complete linkage; labels of more classes than clusters are refused.
+///
+/// ```
+/// use consilience_core::{ConstrainedClusterer, Seed, SideInformation};
+/// use consilience_constrained::Nnc;
+/// use ndarray::array;
+///
+/// let x = array![[0.0], [1.0], [2.2], [3.0], [9.0]];
+/// let side = SideInformation::from_labels(&[0, -1, -1, 1, 1])?;
+/// let found = Nnc::new(2).cluster(x.view().into(), &side)?;
+/// // 2.2 is next to 3, but far from the other object of that class.
+/// assert_eq!(found.partition.to_signed(), [0, 0, 0, 1, 1]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(n l d) time for l labelled objects, plus O(n d) for each cluster without labels; 12 n bytes
+/// beside the features. Uniting m sets takes O(m^2) memory.
+///
+/// # Errors
+/// As [`ConstrainedClusterer::fit`]; [`ErrorKind::InvalidParameter`] for labels of more classes
+/// than clusters; [`ErrorKind::TooLarge`] where too many sets have to be united.
+///
+/// # References
+/// J. Yang et al., "A fast clustering algorithm for data with a few labeled instances", 2015,
+/// Algorithm 2, Theorems 9 and 10. The paper has all sets or none; pairs, missing and surplus sets
+/// are ours. Ties go to the set of the first object.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Nnc {
+    clusters: Clusters,
+    budget: MemoryBudget,
+    seed: Seed,
+}
+
+impl Nnc {
+    /// Into so many clusters; [`Clusters::Auto`] for as many as the labels have classes.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        Nnc { clusters: clusters.into(), budget: MemoryBudget::default(), seed: Seed(0) }
+    }
+
+    /// How much memory uniting sets may take, which matters only for thousands of them. Default 8 GiB.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// Default `Seed(0)`.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+}
+
+impl ConstrainedClusterer for Nnc {
+    fn name(&self) -> &'static str {
+        "nnc"
+    }
+
+    fn fit(
+        &self,
+        features: Features<'_>,
+        side: &SideInformation,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Clustering>> {
+        let clusters = checked_number(self.name(), self.clusters, &features, side)?;
+        let known = side.labelled_sets().len();
+        if known > clusters && side.are_classes() {
+            return Err(Error::invalid(format!(
+                "labels of {known} classes, {clusters} clusters asked for"
+            )));
+        }
+        let scaled = Scaled::new(features);
+        let mut watch = Watch::new(observer, "labelled sets", clusters);
+        watch.step(0)?;
+        with_rows!(scaled.features(), |x| {
+            let mut report = Report::default();
+            let rows = Rows::new(x);
+            let united;
+            let mut known_sets = side.labelled_sets();
+            if known > clusters {
+                let merged = merge_sets(&rows, side, clusters, self.budget, &mut watch)?;
+                report.notes.push(format!(
+                    "{known} sets of objects that belong together were united to {clusters}"
+                ));
+                if merged.violated > 0 {
+                    report.notes.push(format!(
+                        "{} cannot-links are not respected: no way was found to unite the sets \
+                         without that",
+                        merged.violated
+                    ));
+                }
+                united = merged.sets;
+                known_sets = &united;
+            }
+            let mut sets = Sets::new(rows, scaled.scale);
+            sets.start(known_sets);
+            let first = self.seed.derive("fpc", 0).stream().below(features.n_objects());
+            sets.grow(clusters, Some(first), &mut watch)?;
+            report.expect_clusters(clusters, sets.len(), FEWER);
+            report.objective = Some(sets.radius());
+            Ok(Fit::new(sets.finish()?, report))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use consilience_core::{Constraints, ErrorKind, Link, Partition};
+    use ndarray::{Array2, array};
+
+    fn distance(x: &Array2<f64>, i: usize, j: usize) -> f64 {
+        (&x.row(i) - &x.row(j)).mapv(|v| v * v).sum()
+    }
+
+    /// Straight from Algorithm 2.
+    fn reference(x: &Array2<f64>, sets: &[Vec<usize>]) -> Vec<i64> {
+        (0..x.nrows())
+            .map(|i| {
+                if let Some(own) = sets.iter().position(|s| s.contains(&i)) {
+                    return own as i64;
+                }
+                let far = |s: &Vec<usize>| s.iter().map(|&j| distance(x, i, j)).fold(0.0, f64::max);
+                let best = sets.iter().map(far).fold(f64::INFINITY, f64::min);
+                sets.iter().position(|s| far(s) == best).unwrap() as i64
+            })
+            .collect()
+    }
+
+    #[test]
+    fn equals_the_reference_on_ties_and_duplicates() {
+        for seed in 0..300 {
+            let mut s = Seed(seed).stream();
+            let (n, d) = (2 + s.below(30), 1 + s.below(10));
+            let x = Array2::from_shape_simple_fn((n, d), || s.below(4) as f64);
+            let labels: Vec<i64> = (0..n).map(|_| s.below(8) as i64 - 4).collect();
+            let side = SideInformation::from_labels(&labels).unwrap();
+            let k = side.labelled_sets().len();
+            if k == 0 {
+                continue;
+            }
+            let found = Nnc::new(k).fit(x.view().into(), &side, &()).unwrap();
+            let expected = Partition::from_labels(&reference(&x, side.labelled_sets())).unwrap();
+            assert_eq!(found.output.partition, expected, "seed {seed}");
+            let narrow = x.mapv(|v| v as f32);
+            let again = Nnc::new(k).fit(narrow.view().into(), &side, &()).unwrap();
+            assert_eq!(again.output.partition, expected);
+            // Labelled objects keep their label; the others are predicted as they were clustered.
+            let predicted = found.output.assign(x.view()).unwrap();
+            for i in 0..n {
+                assert!(side.set_of(i).is_some() || Some(predicted[i]) == expected.label(i));
+            }
+        }
+    }
+
+    #[test]
+    fn missing_classes_start_at_the_farthest_object() {
+        let x = array![[0.0], [1.0], [10.0], [11.0], [5.0]];
+        let side = SideInformation::from_labels(&[0, 0, -1, -1, -1]).unwrap();
+        let found = Nnc::new(3).fit(x.view().into(), &side, &()).unwrap().output;
+        assert_eq!(found.partition.to_signed(), [0, 0, 1, 1, 2]);
+        let none = SideInformation::none(5);
+        for seed in 0..5 {
+            let nnc = Nnc::new(3).seed(Seed(seed)).fit(x.view().into(), &none, &()).unwrap().output;
+            let fpc = crate::Fpc::new(3).seed(Seed(seed)).cluster(x.view().into(), &none).unwrap();
+            assert_eq!(nnc.partition, fpc.partition);
+        }
+    }
+
+    #[test]
+    fn surplus_classes_are_refused_and_surplus_sets_united() {
+        let x = array![[0.0], [1.0], [10.0], [11.0], [5.0]];
+        let side = SideInformation::from_labels(&[0, 1, 2, -1, -1]).unwrap();
+        let error = Nnc::new(2).fit(x.view().into(), &side, &()).unwrap_err();
+        assert_eq!(error.message(), "labels of 3 classes, 2 clusters asked for");
+        let mut pairs = Constraints::new(5).unwrap();
+        pairs.add(0, 2, Link::Cannot).unwrap();
+        pairs.add(1, 3, Link::Cannot).unwrap();
+        let side = SideInformation::from_constraints(&pairs);
+        let found = Nnc::new(2).fit(x.view().into(), &side, &()).unwrap();
+        assert_eq!(found.output.partition.to_signed(), [0, 0, 1, 1, 0]);
+        assert!(
+            found.report.notes.iter().any(|n| n.starts_with("4 sets")),
+            "{:?}",
+            found.report.notes
+        );
+    }
+
+    #[test]
+    fn bad_input_is_refused() {
+        let x = array![[0.0], [1.0]];
+        let kind = |x: &Array2<f64>, k, n| {
+            Nnc::new(k).cluster(x.view().into(), &SideInformation::none(n)).unwrap_err().kind()
+        };
+        assert_eq!(kind(&x, 0, 2), ErrorKind::InvalidParameter);
+        assert_eq!(kind(&x, 3, 2), ErrorKind::InvalidParameter);
+        assert_eq!(kind(&x, 1, 3), ErrorKind::ShapeMismatch);
+        assert_eq!(kind(&array![[f64::NAN]], 1, 1), ErrorKind::NonFinite);
+        assert_eq!(kind(&Array2::zeros((0, 2)), 1, 0), ErrorKind::Empty);
+        let found = Nnc::new(1).cluster(x.view().into(), &SideInformation::none(2)).unwrap();
+        assert_eq!(
+            found.assign(array![[0.0, 1.0]].view()).unwrap_err().kind(),
+            ErrorKind::ShapeMismatch
+        );
+        assert_eq!(
+            found.assign(array![[f64::INFINITY]].view()).unwrap_err().kind(),
+            ErrorKind::NonFinite
+        );
+    }
+}

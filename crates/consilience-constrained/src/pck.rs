@@ -1,0 +1,324 @@
+use consilience_core::{
+    Clustering, Clusters, ConstrainedClusterer, Features, Fit, Observer, Report, Result, Seed,
+    SideInformation, Status, Watch, at_least_one,
+};
+use ndarray::{Array2, ArrayView2};
+
+use crate::frame::{
+    Frame, NearestCentre, drop_empty, first_centres, inertia, nearest, refill, square, take_means,
+};
+use crate::number::{FEWER, checked_number};
+use crate::prices::{SWEEPS, cheapest, check_weight, pays};
+use crate::tallies::Tallies;
+
+/// Pairwise constrained k-means: k-means with a price on every violated link.
+///
+/// For pairs or labels of which some may be wrong: a link is broken where that pays. With a high
+/// [`weight`](PckMeans::weight) it behaves like [`CopKMeans`](crate::CopKMeans) without its
+/// guarantee. [`MpckMeans`](crate::MpckMeans) also learns which features matter.
+///
+/// ```text
+/// minimise  sum_i |x_i - mu_a(i)|^2 / 2  +  w #{must-links broken}  +  w #{cannot-links broken}
+/// ```
+///
+/// ```
+/// use consilience_core::{ConstrainedClusterer, Constraints, Link, Seed, SideInformation};
+/// use consilience_constrained::PckMeans;
+/// use ndarray::array;
+///
+/// let x = array![[0.0], [1.0], [2.0], [9.0], [10.0], [11.0]];
+/// let mut pairs = Constraints::new(6)?;
+/// pairs.add(0, 1, Link::Must)?;
+/// pairs.add(2, 4, Link::Cannot)?;
+/// let side = SideInformation::from_constraints(&pairs);
+/// let fit = PckMeans::new(2).fit(x.view().into(), &side, &())?;
+/// assert_eq!(fit.output.partition.to_signed(), [0, 0, 0, 1, 1, 1]);
+/// assert_eq!(fit.report.objective, Some(2.0));
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// All links count that follow from those stated. Free objects go to the nearest centre, all at
+/// once; the objects of labelled sets, and whole sets, move one after the other while that lowers
+/// the objective, which therefore never rises. First centres are the means of labelled sets, by
+/// weighted farthest-first where there are more than clusters. New objects go to the nearest
+/// centre.
+///
+/// # Complexity
+/// O(iterations (n d k + p k a)) time for p objects in sets that are apart from a others, O(n d)
+/// memory.
+///
+/// # Errors
+/// As [`ConstrainedClusterer::fit`]; [`weight`](PckMeans::weight) negative or not finite,
+/// `max_iterations` of 0.
+///
+/// # References
+/// S. Basu, A. Banerjee, R. Mooney, "Active semi-supervision for pairwise constrained clustering",
+/// 2004, Fig. 1. They start missing centres from a perturbed mean of all; here they are drawn as in
+/// k-means++.
+#[doc(alias = "PCKMeans")]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PckMeans {
+    clusters: Clusters,
+    weight: Option<f64>,
+    max_iterations: usize,
+    seed: Seed,
+}
+
+impl PckMeans {
+    /// Into so many clusters; [`Clusters::Auto`] for as many as the labels have classes.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        PckMeans { clusters: clusters.into(), weight: None, max_iterations: 100, seed: Seed(0) }
+    }
+
+    /// The price w of a violated link, in squared units of the features. Default: the mean squared
+    /// distance of the objects to their overall mean; at least 0.
+    pub fn weight(mut self, weight: f64) -> Self {
+        self.weight = Some(weight);
+        self
+    }
+
+    /// Most iterations. Default 100; at least 1.
+    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
+        self.max_iterations = max_iterations;
+        self
+    }
+
+    /// Default `Seed(0)`.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The fit in the frame, where the weight is known; the objective after every step goes to
+    /// `trace`.
+    fn run(
+        &self,
+        x: ArrayView2<'_, f64>,
+        side: &SideInformation,
+        centres: &mut Array2<f64>,
+        report: &mut Report,
+        watch: &mut Watch<'_>,
+        trace: &mut dyn FnMut(f64),
+    ) -> Result<Vec<u32>> {
+        let weight = self.weight.unwrap_or(0.0);
+        let mut placed = Placed::new(x, side, weight, centres.view());
+        report.status = Status::MaxIterations;
+        let mut before = Vec::new();
+        for iteration in 0..self.max_iterations {
+            watch.step(iteration)?;
+            report.iterations = iteration + 1;
+            let near = nearest(x, centres.view());
+            for (i, &h) in near.iter().enumerate() {
+                if placed.set[i] == FREE {
+                    placed.labels[i] = h;
+                }
+            }
+            placed.improve(centres.view());
+            let set = &placed.set;
+            refill(x, &mut placed.labels, centres, |i| set[i] == FREE);
+            trace(placed.objective(centres.view()));
+            if placed.labels == before {
+                report.status = Status::Solved;
+                break;
+            }
+            before.clone_from(&placed.labels);
+            take_means(x, &placed.labels, centres);
+            trace(placed.objective(centres.view()));
+        }
+        report.objective = Some(placed.objective(centres.view()));
+        let (must, cannot) = placed.tallies.violated();
+        if must + cannot > 0.0 {
+            report.notes.push(format!("{must} must-links and {cannot} cannot-links are violated"));
+        }
+        Ok(placed.labels)
+    }
+}
+
+/// Mark of an object in no set.
+const FREE: u32 = u32::MAX;
+
+/// Labels of all objects, with the links that they violate.
+struct Placed<'a> {
+    x: ArrayView2<'a, f64>,
+    sets: &'a [Vec<usize>],
+    set: Vec<u32>,
+    labels: Vec<u32>,
+    tallies: Tallies<'a>,
+    weight: f64,
+    k: usize,
+}
+
+impl<'a> Placed<'a> {
+    /// Every set goes, as a whole and the largest first, where it costs least beside those before.
+    fn new(
+        x: ArrayView2<'a, f64>,
+        side: &'a SideInformation,
+        weight: f64,
+        centres: ArrayView2<'_, f64>,
+    ) -> Self {
+        let k = centres.nrows();
+        let mut set = vec![FREE; x.nrows()];
+        side.labelled_objects().iter().for_each(|&(i, s)| set[i] = s as u32);
+        let sets = side.labelled_sets();
+        let labels = vec![0; x.nrows()];
+        let mut placed = Placed { x, sets, set, labels, tallies: Tallies::new(side, k), weight, k };
+        let mut order: Vec<usize> = (0..sets.len()).collect();
+        order.sort_by_key(|&s| std::cmp::Reverse(sets[s].len()));
+        for s in order {
+            let costs: Vec<f64> = (0..k).map(|h| placed.whole(s, h, centres)).collect();
+            let h = cheapest(&costs, 0);
+            for &i in &sets[s] {
+                placed.labels[i] = h as u32;
+                placed.tallies.add(s, h, 1.0);
+            }
+        }
+        placed
+    }
+
+    /// What set s costs when all of it is in cluster h.
+    fn whole(&self, s: usize, h: usize, centres: ArrayView2<'_, f64>) -> f64 {
+        let near: f64 = self.sets[s].iter().map(|&i| 0.5 * square(self.x, i, centres, h)).sum();
+        near + self.weight * self.sets[s].len() as f64 * self.tallies.apart(s, h)
+    }
+
+    /// Moves sets and objects while that pays.
+    fn improve(&mut self, centres: ArrayView2<'_, f64>) {
+        for _ in 0..SWEEPS {
+            let mut moved = false;
+            for s in 0..self.sets.len() {
+                moved |= self.move_set(s, centres);
+                if self.sets[s].len() > 1 {
+                    for at in 0..self.sets[s].len() {
+                        moved |= self.move_object(s, self.sets[s][at], centres);
+                    }
+                }
+            }
+            if !moved {
+                break;
+            }
+        }
+    }
+
+    fn move_set(&mut self, s: usize, centres: ArrayView2<'_, f64>) -> bool {
+        let mut now = self.weight * self.tallies.split(s);
+        for &i in &self.sets[s] {
+            let h = self.labels[i] as usize;
+            now += 0.5 * square(self.x, i, centres, h) + self.weight * self.tallies.apart(s, h);
+        }
+        let first = self.labels[self.sets[s][0]] as usize;
+        let costs: Vec<f64> = (0..self.k).map(|h| self.whole(s, h, centres)).collect();
+        let h = cheapest(&costs, first);
+        if !pays(costs[h], now) {
+            return false;
+        }
+        for &i in &self.sets[s] {
+            self.tallies.add(s, self.labels[i] as usize, -1.0);
+            self.tallies.add(s, h, 1.0);
+            self.labels[i] = h as u32;
+        }
+        true
+    }
+
+    fn move_object(&mut self, s: usize, i: usize, centres: ArrayView2<'_, f64>) -> bool {
+        let from = self.labels[i] as usize;
+        self.tallies.add(s, from, -1.0);
+        let others = (self.sets[s].len() - 1) as f64;
+        let costs: Vec<f64> = (0..self.k)
+            .map(|h| {
+                let broken = others - self.tallies.of(s, h) + self.tallies.apart(s, h);
+                0.5 * square(self.x, i, centres, h) + self.weight * broken
+            })
+            .collect();
+        let mut h = cheapest(&costs, from);
+        if !pays(costs[h], costs[from]) {
+            h = from;
+        }
+        self.tallies.add(s, h, 1.0);
+        self.labels[i] = h as u32;
+        h != from
+    }
+
+    fn objective(&self, centres: ArrayView2<'_, f64>) -> f64 {
+        let (must, cannot) = self.tallies.violated();
+        0.5 * inertia(self.x, &self.labels, centres) + self.weight * (must + cannot)
+    }
+}
+
+impl ConstrainedClusterer for PckMeans {
+    fn name(&self) -> &'static str {
+        "pck-means"
+    }
+
+    fn fit(
+        &self,
+        features: Features<'_>,
+        side: &SideInformation,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Clustering>> {
+        let clusters = checked_number(self.name(), self.clusters, &features, side)?;
+        at_least_one("max_iterations", self.max_iterations)?;
+        check_weight(self.weight.unwrap_or(0.0))?;
+        observer.check()?;
+        let mut report = Report::default();
+        let (frame, x) = Frame::new(&features);
+        let weight = match self.weight {
+            Some(w) => frame.square_in(w),
+            None => x.iter().map(|v| v * v).sum::<f64>() / x.nrows() as f64,
+        };
+        let mut centres = first_centres(x.view(), side, clusters, self.seed);
+        let mut watch = Watch::new(observer, self.name(), self.max_iterations);
+        let mut labels = PckMeans { weight: Some(weight), ..*self }.run(
+            x.view(),
+            side,
+            &mut centres,
+            &mut report,
+            &mut watch,
+            &mut |_| {},
+        )?;
+        drop_empty(&mut labels, &mut centres);
+        report.objective = report.objective.map(|o| frame.square_out(o));
+        report.expect_clusters(clusters, centres.nrows(), FEWER);
+        let k = centres.nrows();
+        Ok(Fit::new(Clustering::new(&labels, k, NearestCentre { frame, centres })?, report))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::world;
+
+    #[test]
+    fn the_objective_never_rises_and_is_what_it_says() {
+        for seed in 0..60 {
+            let (x, side, k) = world(seed);
+            let (_, x) = Frame::new(&x.view().into());
+            for weight in [0.0, 0.05, 10.0] {
+                let mut centres = first_centres(x.view(), &side, k, Seed(seed));
+                let mut seen = Vec::new();
+                let mut report = Report::default();
+                let mut watch = Watch::new(&(), "", 100);
+                let labels = PckMeans::new(k)
+                    .weight(weight)
+                    .run(x.view(), &side, &mut centres, &mut report, &mut watch, &mut |o| {
+                        seen.push(o)
+                    })
+                    .unwrap();
+                for pair in seen.windows(2) {
+                    assert!(pair[1] <= pair[0] * (1.0 + 1e-12) + 1e-300, "seed {seed} {seen:?}");
+                }
+                // Straight from the formula.
+                let mut expected = 0.5 * inertia(x.view(), &labels, centres.view());
+                expected += weight
+                    * side.must_links().filter(|&(i, j)| labels[i] != labels[j]).count() as f64;
+                expected += weight
+                    * side.cannot_links().filter(|&(i, j)| labels[i] == labels[j]).count() as f64;
+                let found = report.objective.unwrap();
+                assert!(
+                    (found - expected).abs() <= 1e-9 * (1.0 + expected),
+                    "seed {seed}: {found} {expected}"
+                );
+            }
+        }
+    }
+}

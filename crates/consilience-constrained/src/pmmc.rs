@@ -1,0 +1,390 @@
+use consilience_core::{
+    Assign, Clustering, Clusters, ConstrainedClusterer, Error, Features, Fit, Link, MemoryBudget,
+    Observer, Pair, Report, Result, Seed, SideInformation, Status, Watch, at_least_one,
+};
+use consilience_num::reduce::ordered_chunks;
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis, Zip, s};
+
+use crate::PckMeans;
+use crate::frame::{CHUNK, Frame, drop_empty};
+use crate::metrics::eigenpairs;
+use crate::number::{FEWER, checked_number};
+use crate::prices::{cheapest, linked_pairs};
+
+/// Pairwise constrained maximum margin clustering: linear cluster scores such that objects lie far
+/// from every boundary and linked objects clearly on the right side.
+///
+/// For clusters of similar size that planes can separate; many links help it much. For round or
+/// nested clusters [`PckMeans`](crate::PckMeans) and [`Ccskl`](crate::Ccskl) are better.
+///
+/// ```text
+/// minimise  lambda |W|^2 / 2 + mean_i [1 - (s_i(1) - s_i(2))]_+^2  +  c mean_links [1 - (right - wrong)]_+^2
+/// s_i = W x_i + b;   s_i(1), s_i(2) the highest two scores of object i
+/// must i,j:   right = max_p s_ip + s_jp,       wrong = max_(p != q) s_ip + s_jq
+/// cannot i,j: right = max_(p != q),            wrong = max_p
+/// ```
+///
+/// ```
+/// use consilience_core::{ConstrainedClusterer, Constraints, Link, Seed, SideInformation};
+/// use consilience_constrained::Pmmc;
+/// use ndarray::array;
+///
+/// let x = array![[0.0, 1.0], [0.5, -1.0], [0.2, 0.0], [4.0, 1.0], [4.5, 0.0], [4.1, -1.0]];
+/// let mut pairs = Constraints::new(6)?;
+/// pairs.add(0, 1, Link::Must)?;
+/// pairs.add(1, 4, Link::Cannot)?;
+/// let side = SideInformation::from_constraints(&pairs);
+/// let found = Pmmc::new(2).cluster(x.view().into(), &side)?;
+/// assert_eq!(found.partition.to_signed(), [0, 0, 0, 1, 1, 1]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// Features are centred, so that without the offsets b all clusters have the same mean score: that
+/// is the balance which keeps everything from falling into one cluster; offsets may differ by at
+/// most [`balance`](Pmmc::balance). It starts from [`PckMeans`](crate::PckMeans) and goes downhill
+/// only. New objects get the cluster of the highest score.
+///
+/// # Complexity
+/// O(iterations (n d k + c k)) time for c links, O(n (d + k)) memory, plus O(d^3) for the start.
+///
+/// # Errors
+/// As [`ConstrainedClusterer::fit`]; parameters that are negative or not finite, `max_iterations`
+/// of 0; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where n k scores exceed 8
+/// GiB.
+///
+/// # References
+/// H. Zeng, Y. Cheung, "Semi-supervised maximum margin clustering with pairwise constraints", 2012.
+/// Losses and balance as there, but squared, so that gradients are continuous: one descent replaces
+/// the nested convex problems, whose linearisation is the gradient taken here.
+#[doc(alias = "maximum margin clustering")]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pmmc {
+    clusters: Clusters,
+    decay: f64,
+    link_weight: f64,
+    balance: f64,
+    max_iterations: usize,
+    max_pairs: usize,
+    budget: MemoryBudget,
+    seed: Seed,
+}
+
+impl Pmmc {
+    /// Into so many clusters; [`Clusters::Auto`] for as many as the labels have classes.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        Pmmc {
+            clusters: clusters.into(),
+            decay: 0.01,
+            link_weight: 1.0,
+            balance: 0.5,
+            max_iterations: 200,
+            max_pairs: 20_000,
+            budget: MemoryBudget::default(),
+            seed: Seed(0),
+        }
+    }
+
+    /// How strongly scores are kept small, features in the unit of their mean deviation. Default
+    /// 0.01; at least 0.
+    #[doc(alias = "lambda")]
+    pub fn decay(mut self, decay: f64) -> Self {
+        self.decay = decay;
+        self
+    }
+
+    /// What all links together count beside all objects. Default 1; at least 0.
+    pub fn link_weight(mut self, weight: f64) -> Self {
+        self.link_weight = weight;
+        self
+    }
+
+    /// The largest difference between two offsets. Default 0.5; at least 0.
+    pub fn balance(mut self, balance: f64) -> Self {
+        self.balance = balance;
+        self
+    }
+
+    /// Most iterations. Default 200; at least 1.
+    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
+        self.max_iterations = max_iterations;
+        self
+    }
+
+    /// Most links of either kind; of more, as many are taken at even distances. Default 20,000; at
+    /// least 1.
+    pub fn max_pairs(mut self, max_pairs: usize) -> Self {
+        self.max_pairs = max_pairs;
+        self
+    }
+
+    /// How much memory the scores may take. Default 8 GiB.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// Default `Seed(0)`.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+}
+
+/// Value and gradient at one W.
+struct Slope {
+    value: f64,
+    gradient: Array2<f64>,
+}
+
+/// The highest score and the highest of the others.
+fn top(scores: ArrayView1<'_, f64>) -> (usize, usize) {
+    let mut best = (0, usize::from(scores.len() > 1));
+    if scores[best.1] > scores[best.0] {
+        best = (best.1, best.0);
+    }
+    for p in 2..scores.len() {
+        if scores[p] > scores[best.0] {
+            best = (p, best.0);
+        } else if scores[p] > scores[best.1] {
+            best.1 = p;
+        }
+    }
+    best
+}
+
+/// Best clusters of a pair together, and apart.
+fn joint(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> (usize, (usize, usize)) {
+    let same = (1..a.len()).fold(0, |m, p| if a[p] + b[p] > a[m] + b[m] { p } else { m });
+    let ((a1, a2), (b1, b2)) = (top(a), top(b));
+    let apart = if a1 != b1 {
+        (a1, b1)
+    } else if a[a1] + b[b2] >= a[a2] + b[b1] {
+        (a1, b2)
+    } else {
+        (a2, b1)
+    };
+    (same, apart)
+}
+
+impl Pmmc {
+    /// Objective and gradient; x has a last column of ones.
+    fn slope(&self, x: ArrayView2<'_, f64>, links: &[Pair], w: &Array2<f64>) -> Slope {
+        let (n, k) = (x.nrows(), w.nrows());
+        let scores = x.dot(&w.t());
+        let mut pull = Array2::<f64>::zeros((n, k));
+        let mut value = 0.5 * self.decay * w.iter().map(|v| v * v).sum::<f64>();
+        let by = 1.0 / n as f64;
+        for (row, mut pull) in scores.rows().into_iter().zip(pull.rows_mut()) {
+            let (p, q) = top(row);
+            let short = (1.0 - row[p] + row[q]).max(0.0);
+            value += by * short * short;
+            pull[p] -= 2.0 * by * short;
+            pull[q] += 2.0 * by * short;
+        }
+        let by = self.link_weight / links.len().max(1) as f64;
+        for &Pair { i, j, link } in links {
+            let (a, b) = (scores.row(i), scores.row(j));
+            let (same, apart) = joint(a, b);
+            let same = (same, same);
+            let (right, wrong) = if link == Link::Must { (same, apart) } else { (apart, same) };
+            let short = (1.0 - a[right.0] - b[right.1] + a[wrong.0] + b[wrong.1]).max(0.0);
+            value += by * short * short;
+            let g = 2.0 * by * short;
+            pull[[i, right.0]] -= g;
+            pull[[j, right.1]] -= g;
+            pull[[i, wrong.0]] += g;
+            pull[[j, wrong.1]] += g;
+        }
+        let mut gradient = pull.t().dot(&x);
+        gradient.scaled_add(self.decay, w);
+        Slope { value, gradient }
+    }
+
+    /// Offsets centred and within the balance.
+    fn hold(&self, w: &mut Array2<f64>) {
+        let d = w.ncols() - 1;
+        let mut offsets = w.column_mut(d);
+        let mean = offsets.sum() / offsets.len() as f64;
+        offsets.mapv_inplace(|b| (b - mean).clamp(-0.5 * self.balance, 0.5 * self.balance));
+    }
+
+    /// Goes downhill from w; the objective there.
+    fn descend(
+        &self,
+        x: ArrayView2<'_, f64>,
+        links: &[Pair],
+        w: &mut Array2<f64>,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<f64> {
+        let mut here = self.slope(x, links, w);
+        let mut watch = Watch::new(observer, "pmmc", self.max_iterations);
+        let mut rate = 1.0;
+        report.status = Status::MaxIterations;
+        for iteration in 0..self.max_iterations {
+            watch.step(iteration)?;
+            report.iterations = iteration + 1;
+            let Some((candidate, there)) = self.downhill(x, links, w, &here, &mut rate) else {
+                report.status = Status::Solved;
+                break;
+            };
+            // Barzilai and Borwein: the step that the last change of the gradient suggests.
+            let (moved, turned) = (&candidate - &*w, &there.gradient - &here.gradient);
+            let product = Zip::from(&moved).and(&turned).fold(0.0, |s, a, b| s + a * b);
+            let gain = here.value - there.value;
+            if product > 0.0 {
+                rate = (moved.iter().map(|v| v * v).sum::<f64>() / product).clamp(1e-6, 1e6);
+            } else {
+                rate *= 2.0;
+            }
+            (*w, here) = (candidate, there);
+            if gain <= 1e-7 * here.value {
+                report.status = Status::Solved;
+                break;
+            }
+        }
+        Ok(here.value)
+    }
+
+    /// The first of ever smaller steps that goes downhill.
+    fn downhill(
+        &self,
+        x: ArrayView2<'_, f64>,
+        links: &[Pair],
+        w: &Array2<f64>,
+        here: &Slope,
+        rate: &mut f64,
+    ) -> Option<(Array2<f64>, Slope)> {
+        loop {
+            let mut candidate = w - &(&here.gradient * *rate);
+            self.hold(&mut candidate);
+            let there = self.slope(x, links, &candidate);
+            if there.value < here.value {
+                return Some((candidate, there));
+            }
+            *rate *= 0.5;
+            if *rate < 1e-10 {
+                return None;
+            }
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        at_least_one("max_iterations", self.max_iterations)?;
+        at_least_one("max_pairs", self.max_pairs)?;
+        for (name, value) in
+            [("decay", self.decay), ("link_weight", self.link_weight), ("balance", self.balance)]
+        {
+            if !(value >= 0.0 && value.is_finite()) {
+                return Err(Error::invalid(format!("{name} {value}; expected at least 0")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The table with a last column of ones, in the unit of the mean deviation.
+fn widened(x: &Array2<f64>, deviation: f64) -> Array2<f64> {
+    let d = x.ncols();
+    Array2::from_shape_fn(
+        (x.nrows(), d + 1),
+        |(i, j)| if j < d { x[[i, j]] / deviation } else { 1.0 },
+    )
+}
+
+impl ConstrainedClusterer for Pmmc {
+    fn name(&self) -> &'static str {
+        "pmmc"
+    }
+
+    fn fit(
+        &self,
+        features: Features<'_>,
+        side: &SideInformation,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Clustering>> {
+        let clusters = checked_number(self.name(), self.clusters, &features, side)?;
+        self.check()?;
+        self.budget.check_table("scores", features.n_objects(), clusters, 16)?;
+        let start = PckMeans::new(clusters).seed(self.seed).fit(features, side, observer)?;
+        let mut report = Report::default();
+        let k = start.output.partition.n_clusters();
+        if k == 1 {
+            report.expect_clusters(clusters, 1, FEWER);
+            return Ok(Fit::new(start.output, report));
+        }
+        let (frame, x) = Frame::new(&features);
+        let deviation = (x.iter().map(|v| v * v).sum::<f64>() / x.len() as f64).sqrt();
+        let deviation = if deviation > 0.0 { deviation } else { 1.0 };
+        let x = widened(&x, deviation);
+        let links = linked_pairs(side, self.max_pairs);
+        let mut w = regression(x.view(), &start.output, k)?;
+        self.hold(&mut w);
+        let value = self.descend(x.view(), &links, &mut w, &mut report, observer)?;
+        report.objective = Some(value);
+        let mut labels = highest(x.view(), w.view());
+        // Scores serve as centres here: those of clusters without an object are left out.
+        drop_empty(&mut labels, &mut w);
+        report.expect_clusters(clusters, w.nrows(), FEWER);
+        let k = w.nrows();
+        Ok(Fit::new(Clustering::new(&labels, k, Scores { frame, deviation, w })?, report))
+    }
+}
+
+/// Ridge regression of the clusters of a first answer.
+fn regression(x: ArrayView2<'_, f64>, start: &Clustering, k: usize) -> Result<Array2<f64>> {
+    let n = x.nrows() as f64;
+    let mut gram = x.t().dot(&x) / n;
+    let ridge = 0.1 * gram.diag().sum() / gram.nrows() as f64;
+    gram.diag_mut().mapv_inplace(|v| v + ridge);
+    let target = Array2::from_shape_fn((x.nrows(), k), |(i, h)| {
+        f64::from(u8::from(start.partition.label(i) == Some(h))) - 1.0 / k as f64
+    });
+    let right = x.t().dot(&target) / n;
+    let eigen = eigenpairs(gram.view())?;
+    let mut inner = eigen.vectors.t().dot(&right);
+    for (mut row, v) in inner.axis_iter_mut(Axis(0)).zip(&eigen.values) {
+        row /= v.max(ridge);
+    }
+    // Targets differ by 1 between clusters, margins should by about 2.
+    Ok(eigen.vectors.dot(&inner).t().to_owned() * 2.0)
+}
+
+fn highest(x: ArrayView2<'_, f64>, w: ArrayView2<'_, f64>) -> Vec<u32> {
+    ordered_chunks(
+        x.nrows(),
+        CHUNK,
+        |rows| {
+            let scores = x.slice(s![rows, ..]).dot(&w.t());
+            scores
+                .rows()
+                .into_iter()
+                .map(|r| cheapest(&r.mapv(|v| -v).to_vec(), 0) as u32)
+                .collect::<Vec<_>>()
+        },
+        Vec::with_capacity(x.nrows()),
+        |mut all, part| {
+            all.extend(part);
+            all
+        },
+    )
+}
+
+/// The cluster of the highest score.
+#[derive(Debug)]
+struct Scores {
+    frame: Frame,
+    deviation: f64,
+    w: Array2<f64>,
+}
+
+impl Assign for Scores {
+    fn n_features(&self) -> usize {
+        self.frame.n_features()
+    }
+
+    fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
+        let x = widened(&self.frame.apply(&features), self.deviation);
+        Ok(highest(x.view(), self.w.view()).into_iter().map(|l| l as usize).collect())
+    }
+}

@@ -1,0 +1,194 @@
+//! Passes over all rows: which of some points, or sets of points, is nearest.
+
+use consilience_num::Float;
+use consilience_num::rows::{Rows, squared};
+use pulp::{Arch, Simd, WithSimd};
+use rayon::prelude::*;
+
+/// Rows that are handed to a thread at a time.
+const BLOCK: usize = 2048;
+
+/// Gives the rows that are nearer to `centre` than to anything before the number `cluster`, and
+/// returns the row that is farthest from everything then, the first of several.
+pub(crate) fn bring_nearer<F: Float>(
+    rows: &Rows<'_, F>,
+    centre: &[f64],
+    cluster: u32,
+    closest: &mut [f64],
+    labels: &mut [u32],
+) -> Option<(usize, f64)> {
+    let arch = Arch::new();
+    closest
+        .par_chunks_mut(BLOCK)
+        .zip(labels.par_chunks_mut(BLOCK))
+        .enumerate()
+        .map(|(b, (closest, labels))| {
+            let first = b * BLOCK;
+            let count = labels.len();
+            let (at, value) = rows.block(first, count, |rows| {
+                arch.dispatch(NearerBlock { rows, centre, cluster, closest, labels })
+            });
+            (first + at, value)
+        })
+        .reduce_with(farther)
+}
+
+/// The row with the larger value; of equals the first. Does not depend on the grouping.
+fn farther(a: (usize, f64), b: (usize, f64)) -> (usize, f64) {
+    if b.1 > a.1 || (b.1 == a.1 && b.0 < a.0) { b } else { a }
+}
+
+/// The farthest row from what is closest to it.
+pub(crate) fn farthest(closest: &[f64]) -> Option<(usize, f64)> {
+    closest.iter().copied().enumerate().reduce(farther)
+}
+
+struct NearerBlock<'a, F> {
+    rows: &'a [F],
+    centre: &'a [f64],
+    cluster: u32,
+    closest: &'a mut [f64],
+    labels: &'a mut [u32],
+}
+
+impl<F: Float> WithSimd for NearerBlock<'_, F> {
+    type Output = (usize, f64);
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> (usize, f64) {
+        let NearerBlock { rows, centre, cluster, closest, labels } = self;
+        let mut best = (0, f64::NEG_INFINITY);
+        let rows = rows.chunks_exact(centre.len());
+        for (r, ((x, closest), label)) in rows.zip(closest).zip(labels).enumerate() {
+            let now = squared(x, centre);
+            let nearer = now < *closest;
+            *closest = if nearer { now } else { *closest };
+            *label = if nearer { cluster } else { *label };
+            if *closest > best.1 {
+                best = (r, *closest);
+            }
+        }
+        best
+    }
+}
+
+/// Sets of points, row by row.
+#[derive(Clone, Debug)]
+pub(crate) struct PointSets {
+    points: Vec<f64>,
+    d: usize,
+    /// Where each set ends, in points.
+    ends: Vec<usize>,
+}
+
+impl PointSets {
+    pub(crate) fn new(d: usize) -> Self {
+        PointSets { points: Vec::new(), d, ends: Vec::new() }
+    }
+
+    pub(crate) fn push(&mut self, set: impl IntoIterator<Item = Vec<f64>>) {
+        set.into_iter().for_each(|p| self.points.extend(p));
+        self.ends.push(self.points.len() / self.d);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(crate) fn d(&self) -> usize {
+        self.d
+    }
+
+    /// For every row the set whose farthest point is nearest, and the squared distance to that
+    /// point; ties go to the first set.
+    pub(crate) fn nearest<F: Float>(
+        &self,
+        rows: &Rows<'_, F>,
+        closest: &mut [f64],
+        labels: &mut [u32],
+    ) {
+        let arch = Arch::new();
+        closest.par_chunks_mut(BLOCK).zip(labels.par_chunks_mut(BLOCK)).enumerate().for_each(
+            |(b, (closest, labels))| {
+                let count = labels.len();
+                rows.block(b * BLOCK, count, |rows| {
+                    arch.dispatch(NearestBlock { rows, sets: self, closest, labels });
+                });
+            },
+        );
+    }
+}
+
+struct NearestBlock<'a, F> {
+    rows: &'a [F],
+    sets: &'a PointSets,
+    closest: &'a mut [f64],
+    labels: &'a mut [u32],
+}
+
+impl<F: Float> WithSimd for NearestBlock<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let NearestBlock { rows, sets, closest, labels } = self;
+        for ((x, closest), label) in rows.chunks_exact(sets.d).zip(closest).zip(labels) {
+            let (mut best, mut of) = (f64::INFINITY, 0);
+            let mut points = sets.points.chunks_exact(sets.d);
+            let mut start = 0;
+            for (s, &end) in sets.ends.iter().enumerate() {
+                let mut far = 0.0f64;
+                for p in points.by_ref().take(end - start) {
+                    let now = squared(x, p);
+                    far = if now > far { now } else { far };
+                }
+                start = end;
+                let nearer = far < best;
+                best = if nearer { far } else { best };
+                of = if nearer { s as u32 } else { of };
+            }
+            *closest = best;
+            *label = of;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{Array2, ShapeBuilder};
+
+    fn table(n: usize, d: usize) -> Array2<f64> {
+        Array2::from_shape_fn((n, d), |(i, j)| ((i * 31 + j * 17 + i * i * j) % 23) as f64 - 11.0)
+    }
+
+    #[test]
+    fn passes_equal_the_plain_loop_in_any_layout() {
+        let (n, d) = (2 * BLOCK + 17, 5);
+        let x = table(n, d);
+        let mut column_major = Array2::zeros((n, d).f());
+        column_major.assign(&x);
+        for view in [x.view(), column_major.view()] {
+            let rows = Rows::new(view);
+            let mut closest = vec![f64::INFINITY; n];
+            let mut labels = vec![u32::MAX; n];
+            let far = bring_nearer(&rows, &rows.row(3), 4, &mut closest, &mut labels).unwrap();
+            let plain: Vec<f64> =
+                (0..n).map(|i| (0..d).map(|j| (x[[i, j]] - x[[3, j]]).powi(2)).sum()).collect();
+            assert_eq!(closest, plain);
+            assert_eq!(Some(far), farthest(&plain));
+            assert!(labels.iter().all(|&l| l == 4));
+
+            let mut sets = PointSets::new(d);
+            sets.push([rows.row(0), rows.row(1)]);
+            sets.push([rows.row(2)]);
+            sets.nearest(&rows, &mut closest, &mut labels);
+            let to =
+                |i: usize, p: usize| (0..d).map(|j| (x[[i, j]] - x[[p, j]]).powi(2)).sum::<f64>();
+            for i in 0..n {
+                let (a, b) = (to(i, 0).max(to(i, 1)), to(i, 2));
+                assert_eq!((closest[i], labels[i]), if b < a { (b, 1) } else { (a, 0) });
+            }
+        }
+    }
+}

@@ -1,0 +1,488 @@
+use consilience_core::{Ensemble, Error, ErrorKind, Result};
+
+/// In one task a worker put an item into a group: one row of [`Answers::from_groupings`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GroupAnswer {
+    /// Who answered; any number.
+    pub worker: usize,
+    /// The task; the same task may be done by several workers.
+    pub task: usize,
+    /// The object, below the number of objects.
+    pub item: usize,
+    /// The group; it means something only inside this worker's task.
+    pub group: usize,
+}
+
+/// In one task a worker described an item by a keyword: one row of [`Answers::from_keywords`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct KeywordAnswer {
+    /// Who answered; any number.
+    pub worker: usize,
+    /// The task; objects are compared where the same worker described both in one task.
+    pub task: usize,
+    /// The object, below the number of objects.
+    pub item: usize,
+    /// The keyword's number.
+    pub keyword: usize,
+}
+
+/// A worker said whether two objects belong together: one row of [`Answers::from_pairs`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PairAnswer {
+    /// Who answered; any number.
+    pub worker: usize,
+    /// One object.
+    pub i: usize,
+    /// The other.
+    pub j: usize,
+    /// Whether the worker put them together.
+    pub same: bool,
+}
+
+/// What a crowd said about which objects belong together.
+///
+/// Groupings, keywords, direct answers on pairs and incomplete ensembles all become *tasks*: a
+/// worker saw some items and put each into one of the task's groups. Two items of a task are
+/// answered "same" where their groups are equal and "apart" elsewhere; a direct answer is a task of
+/// two items.
+///
+/// The order of the rows, the numbers of tasks and groups and gaps between workers' numbers change
+/// nothing, to the bit.
+///
+/// ```
+/// use consilience_crowd::{Answers, GroupAnswer, PairAnswer};
+///
+/// let row = |worker, item, group| GroupAnswer { worker, task: 0, item, group };
+/// let answers = Answers::from_groupings(4, &[row(7, 0, 1), row(7, 1, 1), row(7, 2, 5), row(9, 1, 0)])?;
+/// assert_eq!((answers.n_objects(), answers.n_workers(), answers.n_pair_answers()), (4, 2, 3));
+/// let said: Vec<_> = answers.pairs().map(|p| (p.i, p.j, p.same)).collect();
+/// assert_eq!(said, vec![(0, 1, true), (0, 2, false), (1, 2, false)]);
+/// // Object 3 was shown to nobody, and worker 9 compared nothing.
+/// assert_eq!(answers.answered(), [0, 1, 2]);
+///
+/// let direct = [PairAnswer { worker: 0, i: 0, j: 3, same: true }];
+/// assert_eq!(Answers::from_pairs(4, &direct)?.n_pair_answers(), 1);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// Memory in proportion to the rows, not to the pairs that they answer; sorting them is O(m log m).
+#[doc(alias = "HIT")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answers {
+    objects: usize,
+    /// Objects that some answer is about, ascending; all below are places in this list.
+    answered: Vec<u32>,
+    /// The workers' own numbers, ascending; all below are places in this list.
+    workers: Vec<usize>,
+    /// Tasks of at least two items: worker and first group.
+    task_worker: Vec<u32>,
+    task_groups: Vec<u32>,
+    /// First item of each group; items ascend inside a group, groups by their first item.
+    group_items: Vec<u32>,
+    items: Vec<u32>,
+}
+
+/// One task of one worker.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Task<'a> {
+    pub(crate) worker: usize,
+    /// Number of its first group.
+    pub(crate) first_group: usize,
+    bounds: &'a [u32],
+    items: &'a [u32],
+}
+
+impl<'a> Task<'a> {
+    /// The items of each group.
+    pub(crate) fn groups(self) -> impl Iterator<Item = &'a [u32]> + Clone {
+        self.bounds.windows(2).map(move |w| &self.items[w[0] as usize..w[1] as usize])
+    }
+
+    pub(crate) fn n_items(self) -> usize {
+        (self.bounds[self.bounds.len() - 1] - self.bounds[0]) as usize
+    }
+}
+
+/// A task on its way in: worker and groups of items.
+type Loose = (u32, Vec<Vec<u32>>);
+
+impl Answers {
+    /// Answers from groupings: each row says in which group a worker put an item in a task.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Empty`] without objects or rows, [`ErrorKind::OutOfRange`] for an item that
+    /// does not exist, [`ErrorKind::Contradiction`] for an item in two groups of one task,
+    /// [`ErrorKind::InvalidParameter`] for an item twice in one group, each with the rows.
+    pub fn from_groupings(objects: usize, rows: &[GroupAnswer]) -> Result<Self> {
+        check_size(objects, rows.len())?;
+        for (r, row) in rows.iter().enumerate() {
+            check_item(row.item, objects, r)?;
+        }
+        let workers = numbers(rows.iter().map(|r| r.worker));
+        let mut order: Vec<u32> = (0..rows.len() as u32).collect();
+        let key = |&r: &u32| {
+            let row = &rows[r as usize];
+            (row.worker, row.task, row.item, r)
+        };
+        order.sort_unstable_by_key(key);
+        for pair in order.windows(2) {
+            let (a, b) = (&rows[pair[0] as usize], &rows[pair[1] as usize]);
+            if (a.worker, a.task, a.item) == (b.worker, b.task, b.item) {
+                let at = format!(
+                    "item {} stands twice in task {} of worker {} (rows {} and {})",
+                    a.item, a.task, a.worker, pair[0], pair[1]
+                );
+                return Err(if a.group == b.group {
+                    Error::invalid(at)
+                } else {
+                    let groups = format!("{at}, in groups {} and {}", a.group, b.group);
+                    Error::new(ErrorKind::Contradiction, groups)
+                });
+            }
+        }
+        let task = |r: u32| (rows[r as usize].worker, rows[r as usize].task);
+        let mut tasks: Vec<Loose> = Vec::new();
+        for rows_of_task in order.chunk_by(|&a, &b| task(a) == task(b)) {
+            let worker = place(&workers, task(rows_of_task[0]).0);
+            let labelled: Vec<(usize, u32)> = rows_of_task
+                .iter()
+                .map(|&r| (rows[r as usize].group, rows[r as usize].item as u32))
+                .collect();
+            tasks.push((worker, grouped(labelled)));
+        }
+        Ok(Self::gather(objects, workers, tasks))
+    }
+
+    /// Answers from pairs that were judged directly. An object compared with itself is no
+    /// information where it was called the same.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Empty`] without objects or rows, [`ErrorKind::OutOfRange`] for an object that
+    /// does not exist, [`ErrorKind::Contradiction`] for an object told apart from itself, each with
+    /// the row.
+    pub fn from_pairs(objects: usize, rows: &[PairAnswer]) -> Result<Self> {
+        check_size(objects, rows.len())?;
+        for (r, row) in rows.iter().enumerate() {
+            check_item(row.i, objects, r)?;
+            check_item(row.j, objects, r)?;
+            if row.i == row.j && !row.same {
+                let what = format!(
+                    "row {r}: worker {} tells object {} apart from itself",
+                    row.worker, row.i
+                );
+                return Err(Error::new(ErrorKind::Contradiction, what));
+            }
+        }
+        let workers = numbers(rows.iter().map(|r| r.worker));
+        let pair = |row: &PairAnswer| {
+            let (i, j) = (row.i.min(row.j) as u32, row.i.max(row.j) as u32);
+            (
+                place(&workers, row.worker),
+                if row.same { vec![vec![i, j]] } else { vec![vec![i], vec![j]] },
+            )
+        };
+        let tasks = rows.iter().filter(|r| r.i != r.j).map(pair).collect();
+        Ok(Self::gather(objects, workers, tasks))
+    }
+
+    /// Answers from keywords: two objects that a worker described in one task are the same where
+    /// they share at least `shared` keywords, else apart. Give all rows one worker and one task to
+    /// compare the descriptions of all objects with each other, whoever wrote them.
+    ///
+    /// # Errors
+    /// As [`Answers::from_pairs`]; [`ErrorKind::InvalidParameter`] for `shared = 0`, which every
+    /// pair would meet.
+    ///
+    /// # Complexity
+    /// Agreement by keywords is not transitive, so that every pair of a task is kept: O(s^2) for a
+    /// task of s items.
+    ///
+    /// # References
+    /// Yi 2014, Sect. 3.3.1 (Tattoo, ImageNet, PASCAL 07: one keyword in common).
+    pub fn from_keywords(objects: usize, rows: &[KeywordAnswer], shared: usize) -> Result<Self> {
+        check_size(objects, rows.len())?;
+        if shared == 0 {
+            return Err(Error::invalid(
+                "0 shared keywords; expected at least 1, since every pair shares 0",
+            ));
+        }
+        for (r, row) in rows.iter().enumerate() {
+            check_item(row.item, objects, r)?;
+        }
+        let mut rows = rows.to_vec();
+        rows.sort_unstable_by_key(|r| (r.worker, r.task, r.item, r.keyword));
+        rows.dedup();
+        let workers = numbers(rows.iter().map(|r| r.worker));
+        let mut tasks: Vec<Loose> = Vec::new();
+        for task in rows.chunk_by(|a, b| (a.worker, a.task) == (b.worker, b.task)) {
+            let worker = place(&workers, task[0].worker);
+            let items: Vec<&[KeywordAnswer]> = task.chunk_by(|a, b| a.item == b.item).collect();
+            for (at, a) in items.iter().enumerate() {
+                for b in &items[at + 1..] {
+                    let (i, j) = (a[0].item as u32, b[0].item as u32);
+                    let same = in_common(a, b) >= shared;
+                    tasks.push((
+                        worker,
+                        if same { vec![vec![i, j]] } else { vec![vec![i], vec![j]] },
+                    ));
+                }
+            }
+        }
+        Ok(Self::gather(objects, workers, tasks))
+    }
+
+    /// An ensemble read as a crowd: each base clustering is a worker who did one task, the objects
+    /// that it labels.
+    ///
+    /// # Errors
+    /// None at present; a `Result` so that limits may be added.
+    pub fn from_ensemble(ensemble: &Ensemble) -> Result<Self> {
+        let tasks = ensemble.members().iter().enumerate().map(|(u, member)| {
+            let labelled = member.iter().enumerate().filter_map(|(i, l)| l.map(|l| (l, i as u32)));
+            (u as u32, grouped(labelled.collect()))
+        });
+        Ok(Self::gather(ensemble.n_objects(), (0..ensemble.n_members()).collect(), tasks.collect()))
+    }
+
+    /// Brings tasks into their one order and renumbers objects by those that are answered.
+    fn gather(objects: usize, workers: Vec<usize>, mut tasks: Vec<Loose>) -> Self {
+        tasks.retain(|(_, groups)| groups.iter().map(Vec::len).sum::<usize>() > 1);
+        tasks.sort_unstable();
+        let mut place = vec![u32::MAX; objects];
+        for &i in tasks.iter().flat_map(|(_, groups)| groups).flatten() {
+            place[i as usize] = 0;
+        }
+        let answered: Vec<u32> = (0..objects as u32).filter(|&i| place[i as usize] == 0).collect();
+        for (at, &i) in answered.iter().enumerate() {
+            place[i as usize] = at as u32;
+        }
+        let mut out = Answers {
+            objects,
+            answered,
+            workers,
+            task_worker: Vec::with_capacity(tasks.len()),
+            task_groups: vec![0],
+            group_items: vec![0],
+            items: Vec::new(),
+        };
+        for (worker, groups) in tasks {
+            out.task_worker.push(worker);
+            for group in groups {
+                out.items.extend(group.iter().map(|&i| place[i as usize]));
+                out.group_items.push(out.items.len() as u32);
+            }
+            out.task_groups.push(out.group_items.len() as u32 - 1);
+        }
+        out
+    }
+
+    /// Number of objects, answered or not.
+    pub fn n_objects(&self) -> usize {
+        self.objects
+    }
+
+    /// Number of workers.
+    pub fn n_workers(&self) -> usize {
+        self.workers.len()
+    }
+
+    /// The workers' own numbers, ascending; results list workers in this order.
+    pub fn workers(&self) -> &[usize] {
+        &self.workers
+    }
+
+    /// The objects that at least one pair answer is about, ascending.
+    pub fn answered(&self) -> &[u32] {
+        &self.answered
+    }
+
+    /// Number of tasks in which at least two items were compared.
+    pub fn n_tasks(&self) -> usize {
+        self.task_worker.len()
+    }
+
+    /// Number of answers on pairs that the tasks amount to.
+    pub fn n_pair_answers(&self) -> usize {
+        self.tasks().map(|t| t.n_items() * (t.n_items() - 1) / 2).sum()
+    }
+
+    /// Every pair answer, task by task, `i < j`.
+    pub fn pairs(&self) -> impl Iterator<Item = PairAnswer> + '_ {
+        self.tasks().flat_map(move |task| {
+            let labelled: Vec<(usize, usize)> = task
+                .groups()
+                .enumerate()
+                .flat_map(|(g, items)| items.iter().map(move |&i| (i as usize, g)))
+                .collect();
+            let mut said = Vec::with_capacity(labelled.len() * labelled.len() / 2);
+            for (at, &(a, g)) in labelled.iter().enumerate() {
+                for &(b, h) in &labelled[at + 1..] {
+                    let object = |i: usize| self.answered[i] as usize;
+                    let (i, j) = (object(a.min(b)), object(a.max(b)));
+                    said.push(PairAnswer { worker: self.workers[task.worker], i, j, same: g == h });
+                }
+            }
+            said
+        })
+    }
+
+    /// The answers of some tasks alone: about the same objects, from the same workers.
+    pub(crate) fn filter(&self, mut keep: impl FnMut(usize, usize) -> bool) -> Self {
+        let tasks =
+            self.tasks().enumerate().filter(|&(t, task)| keep(t, task.worker)).map(|(_, task)| {
+                let original =
+                    |group: &[u32]| group.iter().map(|&i| self.answered[i as usize]).collect();
+                (task.worker as u32, task.groups().map(original).collect())
+            });
+        Self::gather(self.objects, self.workers.clone(), tasks.collect())
+    }
+
+    /// The tasks, whose items are places in [`Answers::answered`].
+    pub(crate) fn tasks(&self) -> impl Iterator<Item = Task<'_>> + Clone {
+        (0..self.n_tasks()).map(|t| {
+            let (first, last) = (self.task_groups[t] as usize, self.task_groups[t + 1] as usize);
+            Task {
+                worker: self.task_worker[t] as usize,
+                first_group: first,
+                bounds: &self.group_items[first..=last],
+                items: &self.items,
+            }
+        })
+    }
+
+    pub(crate) fn n_groups(&self) -> usize {
+        self.group_items.len() - 1
+    }
+}
+
+fn check_size(objects: usize, rows: usize) -> Result<()> {
+    if objects == 0 || rows == 0 {
+        return Err(Error::empty(format!("{rows} answers about {objects} objects")));
+    }
+    if objects >= u32::MAX as usize || rows >= u32::MAX as usize {
+        let what = format!(
+            "{rows} answers about {objects} objects; at most {} are supported",
+            u32::MAX - 1
+        );
+        return Err(Error::new(ErrorKind::TooLarge, what));
+    }
+    Ok(())
+}
+
+fn check_item(item: usize, objects: usize, row: usize) -> Result<()> {
+    if item >= objects {
+        return Err(Error::out_of_range(format!("row {row}: item {item} of {objects}")));
+    }
+    Ok(())
+}
+
+/// Distinct numbers in ascending order.
+fn numbers(of: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut numbers: Vec<usize> = of.collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+fn place(numbers: &[usize], number: usize) -> u32 {
+    numbers.partition_point(|&n| n < number) as u32
+}
+
+/// Items of equal group together, ascending; groups by their first item.
+fn grouped(mut labelled: Vec<(usize, u32)>) -> Vec<Vec<u32>> {
+    labelled.sort_unstable();
+    let mut groups: Vec<Vec<u32>> = labelled
+        .chunk_by(|a, b| a.0 == b.0)
+        .map(|group| group.iter().map(|&(_, i)| i).collect())
+        .collect();
+    groups.sort_unstable();
+    groups
+}
+
+/// Keywords that two ascending lists share.
+fn in_common(a: &[KeywordAnswer], b: &[KeywordAnswer]) -> usize {
+    let (mut at, mut common) = (0, 0);
+    for x in a {
+        while at < b.len() && b[at].keyword < x.keyword {
+            at += 1;
+        }
+        common += usize::from(at < b.len() && b[at].keyword == x.keyword);
+    }
+    common
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use consilience_core::Partition;
+
+    fn row(worker: usize, task: usize, item: usize, group: usize) -> GroupAnswer {
+        GroupAnswer { worker, task, item, group }
+    }
+
+    #[test]
+    fn order_numbers_and_gaps_leave_no_trace() {
+        let rows =
+            [row(0, 0, 0, 0), row(0, 0, 2, 1), row(0, 0, 3, 0), row(1, 1, 0, 4), row(1, 1, 1, 4)];
+        let plain = Answers::from_groupings(5, &rows).unwrap();
+        let mut wild: Vec<GroupAnswer> =
+            rows.iter().map(|r| row(r.worker, 99 - r.task * 7, r.item, 1000 - r.group)).collect();
+        wild.reverse();
+        assert_eq!(Answers::from_groupings(5, &wild).unwrap(), plain);
+        assert_eq!(plain.answered(), [0, 1, 2, 3]);
+        assert_eq!(plain.n_pair_answers(), 4);
+    }
+
+    #[test]
+    fn bad_rows_are_named() {
+        let kind = |rows: &[GroupAnswer]| {
+            let e = Answers::from_groupings(3, rows).unwrap_err();
+            (e.kind(), e.message().to_string())
+        };
+        let (k, m) = kind(&[row(0, 0, 0, 0), row(0, 0, 3, 0)]);
+        assert!(k == ErrorKind::OutOfRange && m.contains("row 1") && m.contains("item 3"), "{m}");
+        let (k, m) = kind(&[row(4, 8, 1, 0), row(4, 8, 1, 2)]);
+        assert!(
+            k == ErrorKind::Contradiction && m.contains("worker 4") && m.contains("groups 0 and 2"),
+            "{m}"
+        );
+        assert_eq!(kind(&[row(4, 8, 1, 0), row(4, 8, 1, 0)]).0, ErrorKind::InvalidParameter);
+        assert_eq!(kind(&[]).0, ErrorKind::Empty);
+        // The same task done by two workers is two tasks.
+        assert!(Answers::from_groupings(3, &[row(4, 8, 1, 0), row(5, 8, 1, 2)]).is_ok());
+        let pair = |i, j, same| Answers::from_pairs(3, &[PairAnswer { worker: 0, i, j, same }]);
+        assert_eq!(pair(1, 1, false).unwrap_err().kind(), ErrorKind::Contradiction);
+        assert_eq!(pair(1, 1, true).unwrap().n_pair_answers(), 0);
+        assert_eq!(pair(0, 3, true).unwrap_err().kind(), ErrorKind::OutOfRange);
+        assert_eq!(Answers::from_keywords(3, &[], 1).unwrap_err().kind(), ErrorKind::Empty);
+    }
+
+    #[test]
+    fn keywords_agree_by_number() {
+        let word = |item, keyword| KeywordAnswer { worker: 0, task: 0, item, keyword };
+        let rows =
+            [word(0, 1), word(0, 2), word(1, 2), word(1, 1), word(2, 2), word(2, 2), word(3, 9)];
+        let same = |shared| -> Vec<(usize, usize)> {
+            let answers = Answers::from_keywords(4, &rows, shared).unwrap();
+            assert_eq!(answers.n_pair_answers(), 6);
+            answers.pairs().filter(|p| p.same).map(|p| (p.i, p.j)).collect()
+        };
+        assert_eq!(same(1), vec![(0, 1), (0, 2), (1, 2)]);
+        assert_eq!(same(2), vec![(0, 1)]);
+        assert_eq!(
+            Answers::from_keywords(4, &rows, 0).unwrap_err().kind(),
+            ErrorKind::InvalidParameter
+        );
+    }
+
+    #[test]
+    fn ensembles_are_crowds() {
+        let members = vec![
+            Partition::from_labels(&[0, 0, 1, -1]).unwrap(),
+            Partition::from_labels(&[-1, -1, 3, -1]).unwrap(),
+        ];
+        let answers = Answers::from_ensemble(&Ensemble::new(members).unwrap()).unwrap();
+        assert_eq!((answers.n_workers(), answers.n_tasks(), answers.n_pair_answers()), (2, 1, 3));
+    }
+}

@@ -1,0 +1,160 @@
+//! The starts and the loop.
+
+use consilience_core::{Error, Observer, Report, Result, Seed, Status};
+use ndarray::{Array2, ArrayView1, ArrayView2};
+use rayon::prelude::*;
+
+use super::BlockModel;
+use super::sweep::{Occurrences, Weights, sweep};
+use crate::answer_counts::AnswerCounts;
+use crate::answers::Answers;
+use crate::expected_counts::ExpectedCounts;
+use crate::memberships::soft;
+use crate::rates::{Rates, per_task};
+use crate::{dawid_skene, spectral};
+
+/// Starts that are computed; others are these, perturbed.
+pub(super) const COMPUTED_STARTS: usize = 4;
+/// Iterations after which starts are compared; a third of them goes on.
+const TRIAL: usize = 20;
+/// Weight of random memberships in a perturbed start.
+const PERTURBATION: f64 = 0.3;
+
+/// A fitted start, over the answered objects.
+#[derive(Clone, Debug)]
+pub(crate) struct Fitted {
+    pub(crate) q: Array2<f64>,
+    pub(crate) counts: ExpectedCounts,
+    pub(crate) bound: f64,
+    pub(crate) iterations: usize,
+    pub(crate) converged: bool,
+}
+
+impl Fitted {
+    pub(crate) fn describe(&self, report: &mut Report) {
+        report.iterations = self.iterations;
+        report.objective = Some(self.bound);
+        if !self.converged {
+            report.status = Status::MaxIterations;
+        }
+    }
+
+    /// The most probable cluster of each answered object, the first of equals.
+    pub(crate) fn labels(&self) -> Vec<u32> {
+        let best = |row: ArrayView1<'_, f64>| {
+            (1..row.len()).fold(0, |b, c| if row[c] > row[b] { c } else { b }) as u32
+        };
+        self.q.rows().into_iter().map(best).collect()
+    }
+}
+
+/// The best of all starts.
+pub(crate) fn best(
+    model: &BlockModel,
+    answers: &Answers,
+    counts: &AnswerCounts,
+    observer: &dyn Observer,
+) -> Result<Fitted> {
+    let (k, seed) = (model.clusters.min(answers.answered().len()).max(1), model.seed);
+    let mean = spectral::mean_answers(answers, counts, k, seed, observer)?;
+    let [residual, unit] = spectral::residual(answers, counts, k, seed, observer)?;
+    let latent = dawid_skene::posterior(answers, k, observer)?.matrix();
+    let latent = spectral::cluster(&latent, k, seed, observer)?;
+    let computed = [mean, residual, unit, latent].map(|labels| soft(&labels, k));
+    best_of(model, answers, &computed, observer)
+}
+
+/// The best of the given starts and their perturbations: all run for a while, those of highest
+/// bound go on until they converge.
+fn best_of(
+    model: &BlockModel,
+    answers: &Answers,
+    computed: &[Array2<f64>; COMPUTED_STARTS],
+    observer: &dyn Observer,
+) -> Result<Fitted> {
+    let occurrences = Occurrences::of(answers);
+    let run = |q, most| fit_from(model, answers, &occurrences, q, most, observer);
+    let mut tried: Vec<Fitted> = (0..model.restarts)
+        .into_par_iter()
+        .map(|s| {
+            let mut q = computed[s % COMPUTED_STARTS].clone();
+            if s >= COMPUTED_STARTS {
+                perturb(&mut q, model.seed.derive("crowd start", s as u64));
+            }
+            run(q, TRIAL)
+        })
+        .collect::<Result<_>>()?;
+    // Stable, so that of equals the first goes on and no choice depends on the order of arrival.
+    tried.sort_by(|a, b| b.bound.total_cmp(&a.bound));
+    tried.truncate(model.restarts.div_ceil(3));
+    let finished: Vec<Fitted> = tried
+        .into_par_iter()
+        .map(|trial| {
+            let left = model.max_iterations.saturating_sub(trial.iterations);
+            if trial.converged || left == 0 {
+                return Ok(trial);
+            }
+            let rest = run(trial.q, left)?;
+            Ok(Fitted { iterations: trial.iterations + rest.iterations, ..rest })
+        })
+        .collect::<Result<_>>()?;
+    let best = finished.into_iter().reduce(|best, f| if f.bound > best.bound { f } else { best });
+    best.ok_or_else(|| Error::invalid("0 starts; expected at least 1"))
+}
+
+fn perturb(q: &mut Array2<f64>, seed: Seed) {
+    let mut stream = seed.stream();
+    for mut row in q.rows_mut() {
+        // Exponential variates, normalized, are uniform on the simplex.
+        let draws: Vec<f64> = row.iter().map(|_| -(1.0 - stream.uniform()).ln()).collect();
+        let sum: f64 = draws.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        for (x, d) in row.iter_mut().zip(draws) {
+            *x = (1.0 - PERTURBATION) * *x + PERTURBATION * d / sum;
+        }
+    }
+}
+
+/// Sweeps from the given memberships until they converge, at most `most` times.
+fn fit_from(
+    model: &BlockModel,
+    answers: &Answers,
+    occurrences: &Occurrences,
+    mut q: Array2<f64>,
+    most: usize,
+    observer: &dyn Observer,
+) -> Result<Fitted> {
+    let (mut iterations, mut converged) = (0, false);
+    while iterations < most.min(model.max_iterations) && !converged {
+        observer.check()?;
+        let (counts, mut sums) = ExpectedCounts::of(answers, q.view(), model.shrinkage);
+        let weights = Weights::of(&Rates::of(&counts, model.shrinkage));
+        let share = ln_share(q.view());
+        let change = sweep(&mut q, &mut sums, occurrences, &weights, &share);
+        iterations += 1;
+        converged = change < model.tolerance;
+    }
+    observer.progress("start", iterations, iterations);
+    let (counts, _) = ExpectedCounts::of(answers, q.view(), model.shrinkage);
+    let bound = bound(answers, &Rates::of(&counts, model.shrinkage), q.view());
+    Ok(Fitted { q, counts, bound, iterations, converged })
+}
+
+/// Logarithms of the clusters' expected shares.
+pub(super) fn ln_share(q: ArrayView2<'_, f64>) -> Vec<f64> {
+    let (n, k) = q.dim();
+    q.columns().into_iter().map(|c| ((c.sum() + 1.0) / (n + k) as f64).ln()).collect()
+}
+
+/// Expected log-likelihood of answers and clusters, plus the entropy of Q.
+fn bound(answers: &Answers, rates: &Rates, q: ArrayView2<'_, f64>) -> f64 {
+    let share = ln_share(q);
+    let mut total: f64 = per_task(answers, q, rates).iter().sum();
+    for row in q.rows() {
+        for (&x, s) in row.iter().zip(&share) {
+            if x > 0.0 {
+                total += x * (s - x.ln());
+            }
+        }
+    }
+    total
+}

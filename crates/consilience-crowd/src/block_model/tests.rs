@@ -1,0 +1,229 @@
+use consilience_core::Status;
+use consilience_core::scores::{Normalizer, normalized_mutual_information};
+
+use super::fitting::ln_share;
+use super::sweep::{Occurrences, Weights, sweep};
+use super::*;
+use crate::GroupAnswer;
+use crate::expected_counts::ExpectedCounts;
+use crate::rates::{Rates, per_task};
+
+/// A crowd that sorts random tasks of `size` objects; the last `blind` workers do not look.
+pub(crate) fn crowd(
+    clusters: usize,
+    n: usize,
+    workers: usize,
+    (tasks, size): (usize, usize),
+    wrong: f64,
+    blind: usize,
+    seed: u64,
+) -> Vec<GroupAnswer> {
+    let mut stream = Seed(seed).stream();
+    let mut rows = Vec::new();
+    for worker in 0..workers {
+        for task in 0..tasks {
+            for item in stream.sample(n, size) {
+                let lost = worker + blind >= workers || stream.uniform() < wrong;
+                let group = if lost { stream.below(clusters) } else { item % clusters };
+                rows.push(GroupAnswer { worker, task, item, group });
+            }
+        }
+    }
+    rows
+}
+
+/// Rates, evidence bound and best memberships straight from the definition: pair by pair.
+struct Naive<'a> {
+    answers: &'a Answers,
+    q: Array2<f64>,
+}
+
+impl Naive<'_> {
+    /// (worker, i, j, same) over places in the answered objects.
+    fn pairs(&self) -> Vec<(usize, usize, usize, bool)> {
+        let place = |i: usize| self.answered().binary_search(&(i as u32)).unwrap();
+        let worker = |w: usize| self.answers.workers().binary_search(&w).unwrap();
+        self.answers.pairs().map(|p| (worker(p.worker), place(p.i), place(p.j), p.same)).collect()
+    }
+
+    fn answered(&self) -> &[u32] {
+        self.answers.answered()
+    }
+
+    fn log_likelihood(&self, rates: &Rates) -> f64 {
+        let mut total = 0.0;
+        for (w, i, j, same) in self.pairs() {
+            let log = |p: f64| if same { p.ln() } else { (1.0 - p).ln() };
+            for ((c, d), p) in rates_of(rates, w) {
+                total += self.q[[i, c]] * self.q[[j, d]] * log(p);
+            }
+        }
+        total
+    }
+
+    /// What one object's memberships become when all others stay.
+    fn update(&self, object: usize, rates: &Rates, ln_share: &[f64]) -> Vec<f64> {
+        let mut field = ln_share.to_vec();
+        for (w, i, j, same) in self.pairs() {
+            if i == object || j == object {
+                let other = i + j - object;
+                for ((c, d), p) in rates_of(rates, w) {
+                    let r = rates.apart[w];
+                    let odds = if same { (p / r).ln() } else { ((1.0 - p) / (1.0 - r)).ln() };
+                    field[c] += odds * self.q[[other, d]];
+                }
+            }
+        }
+        let most = field.iter().fold(f64::NEG_INFINITY, |m, &v| m.max(v));
+        let sum: f64 = field.iter().map(|f| (f - most).exp()).sum();
+        field.iter().map(|f| (f - most).exp() / sum).collect()
+    }
+}
+
+/// The rate of one worker for every two clusters.
+fn rates_of(rates: &Rates, w: usize) -> Vec<((usize, usize), f64)> {
+    let k = rates.within.ncols();
+    let of = |c, d| if c == d { rates.within[[w, c]] } else { rates.across(w, c, d) };
+    (0..k * k).map(|e| ((e / k, e % k), of(e / k, e % k))).collect()
+}
+
+fn random_memberships(n: usize, k: usize, seed: u64) -> Array2<f64> {
+    let mut stream = Seed(seed).stream();
+    let mut q = Array2::from_shape_fn((n, k), |_| stream.uniform() + 0.01);
+    for mut row in q.rows_mut() {
+        let sum = row.sum();
+        row /= sum;
+    }
+    q
+}
+
+#[test]
+fn sums_over_groups_equal_sums_over_pairs() {
+    // The last has answers enough for rates between clusters.
+    for (seed, size) in [(0, 2), (1, 5), (2, 11)] {
+        let answers =
+            Answers::from_groupings(13, &crowd(3, 12, 5, (4, size), 0.2, 1, seed)).unwrap();
+        let n = answers.answered().len();
+        let model = BlockModel::new(3).pseudo_count(2.0);
+        let q = random_memberships(n, 3, seed);
+        let (counts, mut sums) = ExpectedCounts::of(&answers, q.view(), model.shrinkage);
+        let rates = Rates::of(&counts, model.shrinkage);
+        assert_eq!(rates.shifts.is_some(), size == 11);
+        let naive = Naive { answers: &answers, q: q.clone() };
+        let (fast, slow): (f64, f64) =
+            (per_task(&answers, q.view(), &rates).iter().sum(), naive.log_likelihood(&rates));
+        assert!((fast - slow).abs() < 1e-9 * slow.abs(), "{fast} {slow}");
+
+        let share = ln_share(q.view());
+        let mut swept = q.clone();
+        sweep(&mut swept, &mut sums, &Occurrences::of(&answers), &Weights::of(&rates), &share);
+        let mut naive = naive;
+        for i in 0..n {
+            let row = naive.update(i, &rates, &share);
+            for c in 0..3 {
+                assert!((row[c] - swept[[i, c]]).abs() < 1e-9, "object {i}: {row:?}");
+                naive.q[[i, c]] = row[c];
+            }
+        }
+    }
+}
+
+#[test]
+fn answers_between_clusters_are_counted() {
+    let answers = Answers::from_groupings(13, &crowd(3, 12, 5, (4, 11), 0.2, 1, 2)).unwrap();
+    let q = random_memberships(answers.answered().len(), 3, 2);
+    let (counts, _) = ExpectedCounts::of(&answers, q.view(), BlockModel::new(3).shrinkage);
+    let between = counts.between.unwrap();
+    let naive = Naive { answers: &answers, q: q.clone() };
+    for c in 0..3 {
+        for d in 0..c {
+            let (mut same, mut all) = (0.0, 0.0);
+            for (_, i, j, said) in naive.pairs() {
+                let here = q[[i, c]] * q[[j, d]] + q[[i, d]] * q[[j, c]];
+                all += here;
+                same += if said { here } else { 0.0 };
+            }
+            assert!((between.all[[c, d]] - all).abs() < 1e-9 * all);
+            assert!((between.same[[d, c]] - same).abs() < 1e-9 * all);
+        }
+    }
+}
+
+#[test]
+fn clusters_that_are_often_confused_stay_apart() {
+    // Half of the workers do not tell cluster 1 from 0, and cluster 3 is a rest of four kinds.
+    let mut rows = crowd(5, 150, 60, (20, 4), 0.15, 0, 3);
+    for row in &mut rows {
+        let truth = row.item % 5;
+        if row.group == truth {
+            row.group = match truth {
+                1 if row.worker % 2 == 0 => 0,
+                3 => 10 + row.item / 5 % 4,
+                other => other,
+            };
+        }
+    }
+    let answers = Answers::from_groupings(150, &rows).unwrap();
+    let truth = Partition::from_fn(150, |i| Some((i % 5) as u64)).unwrap();
+    let score = |between: bool| {
+        let blocks =
+            BlockModel::new(5).rates_between_clusters(between).fit(&answers, &()).unwrap().output;
+        let score =
+            normalized_mutual_information(&truth, &blocks.partition, Normalizer::Arithmetic)
+                .unwrap();
+        (score, blocks)
+    };
+    let ((with, blocks), (without, plain)) = (score(true), score(false));
+    println!("{with} {without}");
+    assert!(with > 0.9 && with > without, "{with} {without}");
+    // 0 and 1 are the most confused.
+    let q = blocks.memberships.values();
+    let of = |i: usize| (0..5).find(|&c| q[[i, c]] > 0.5).unwrap();
+    let most = blocks.between_rates[[of(0), of(1)]];
+    assert!(
+        (0..5).all(|c| (0..c).all(|d| blocks.between_rates[[c, d]] <= most)),
+        "{}",
+        blocks.between_rates
+    );
+    assert!(plain.between_rates.indexed_iter().all(|((c, d), &x)| c == d || x == plain.apart_rate));
+}
+
+#[test]
+fn a_sweep_never_lowers_the_bound_at_its_rates() {
+    let answers = Answers::from_groupings(40, &crowd(4, 40, 12, (3, 6), 0.3, 2, 5)).unwrap();
+    let mut q = random_memberships(answers.answered().len(), 4, 9);
+    let shrinkage = BlockModel::new(4).shrinkage;
+    let occurrences = Occurrences::of(&answers);
+    let at = |q: &Array2<f64>, rates: &Rates, share: &[f64]| {
+        let own: f64 = q
+            .rows()
+            .into_iter()
+            .flat_map(|r| r.to_vec().into_iter().zip(share.to_vec()))
+            .map(|(x, s)| if x > 0.0 { x * (s - x.ln()) } else { 0.0 })
+            .sum();
+        per_task(&answers, q.view(), rates).iter().sum::<f64>() + own
+    };
+    for _ in 0..30 {
+        let (counts, mut sums) = ExpectedCounts::of(&answers, q.view(), shrinkage);
+        let (rates, share) = (Rates::of(&counts, shrinkage), ln_share(q.view()));
+        let before = at(&q, &rates, &share);
+        sweep(&mut q, &mut sums, &occurrences, &Weights::of(&rates), &share);
+        let after = at(&q, &rates, &share);
+        assert!(after >= before - 1e-9 * before.abs(), "{before} {after}");
+    }
+}
+
+#[test]
+fn bad_options_are_refused() {
+    let answers = Answers::from_groupings(6, &crowd(2, 6, 3, (2, 4), 0.0, 0, 1)).unwrap();
+    let kind = |model: BlockModel| model.fit(&answers, &()).unwrap_err().kind();
+    use consilience_core::ErrorKind::{InvalidParameter, TooLarge};
+    assert_eq!(kind(BlockModel::new(0)), InvalidParameter);
+    assert_eq!(kind(BlockModel::new(7)), InvalidParameter);
+    assert_eq!(kind(BlockModel::new(2).pseudo_count(f64::NAN)), InvalidParameter);
+    assert_eq!(kind(BlockModel::new(2).tolerance(0.0)), InvalidParameter);
+    assert_eq!(kind(BlockModel::new(2).restarts(0)), InvalidParameter);
+    assert_eq!(kind(BlockModel::new(2).memory_budget(MemoryBudget::bytes(10))), TooLarge);
+    let once = BlockModel::new(2).max_iterations(1).fit(&answers, &()).unwrap();
+    assert_eq!((once.report.status, once.report.iterations), (Status::MaxIterations, 1));
+}

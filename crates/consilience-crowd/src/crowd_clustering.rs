@@ -1,0 +1,420 @@
+use consilience_core::{Fit, MemoryBudget, Observer, Partition, Report, Result, Seed};
+use ndarray::Array2;
+use rayon::prelude::*;
+
+use crate::answer_counts::AnswerCounts;
+use crate::answers::Answers;
+use crate::block_model::{self, BlockModel, FEWER_CLUSTERS, Fitted};
+use crate::completed::{CompletionChoice, CompletionClusterer, PenaltyChoice};
+use crate::crowd_method::CrowdMethod;
+use crate::crowd_result::CrowdResult;
+use crate::expected_counts::ExpectedCounts;
+use crate::worker_rates;
+use crate::{alternative, dawid_skene, held_out, memberships, merging, spectral};
+
+/// Folds of tasks that `Auto` leaves out in turn.
+const FOLDS: usize = 5;
+
+/// Clusters objects by what a crowd answered about them.
+///
+/// It takes any kind of [`Answers`] and a number of clusters; the result also says which workers to
+/// trust and what to ask next. Leave the method to [`CrowdMethod::Auto`] unless you compare
+/// methods.
+///
+/// ```
+/// use consilience_crowd::{Answers, CrowdClustering, PairAnswer};
+///
+/// // Five workers compare neighbours in a ring of eight; the last one answers at random.
+/// let mut rows = Vec::new();
+/// for worker in 0..5 {
+///     for i in 0..8 {
+///         for step in 1..4 {
+///             let j = (i + step) % 8;
+///             let same = if worker == 4 { (i * 5 + step) % 3 == 0 } else { (i < 4) == (j < 4) };
+///             rows.push(PairAnswer { worker, i, j, same });
+///         }
+///     }
+/// }
+/// let answers = Answers::from_pairs(8, &rows)?;
+/// let result = CrowdClustering::new(2).fit(&answers, &())?.output;
+/// assert_eq!(result.partition.to_signed(), vec![0, 0, 0, 0, 1, 1, 1, 1]);
+/// assert!(result.workers[4].information() < result.workers[0].information());
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// See [`BlockModel`] and [`RobustCompletion`](consilience_completion::RobustCompletion); `Auto`
+/// fits the block model again for each of 5 folds, from the computed starts alone.
+///
+/// # Errors
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n` or bad options, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond
+/// the memory budget, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+///
+/// # References
+/// Yi 2014, Chapter 3 (`Rmc`); Dawid, Skene 1979 (`DawidSkene`), with rates shrunk to the crowd's
+/// and the share of pairs together held near 1 / k, since single answers a pair determine neither;
+/// greedy additive edge contraction (Keuper et al. 2015) is the merging of `Pairs`, the weight of
+/// unanswered pairs ours; the others are ours.
+#[doc(alias = "crowdclustering")]
+#[doc(alias = "crowdsourcing")]
+#[doc(alias = "answer aggregation")]
+#[derive(Clone, Copy, Debug)]
+pub struct CrowdClustering {
+    clusters: usize,
+    method: CrowdMethod,
+    model: BlockModel,
+    completion: CompletionChoice,
+    alternative: bool,
+    seed: Seed,
+    budget: MemoryBudget,
+}
+
+impl CrowdClustering {
+    /// `Auto` into k clusters.
+    pub fn new(clusters: usize) -> Self {
+        CrowdClustering {
+            clusters,
+            method: CrowdMethod::Auto,
+            model: BlockModel::new(clusters),
+            completion: CompletionChoice::default(),
+            alternative: true,
+            seed: Seed(0),
+            budget: MemoryBudget::default(),
+        }
+    }
+
+    /// The method. Default [`CrowdMethod::Auto`].
+    pub fn method(mut self, method: CrowdMethod) -> Self {
+        self.method = method;
+        self
+    }
+
+    /// Options of the block model; its number of clusters, seed and memory budget are those given
+    /// here. Default [`BlockModel::new`].
+    pub fn block_model(mut self, model: BlockModel) -> Self {
+        self.model = model;
+        self
+    }
+
+    /// `Rmc`: pairs called the same by at least the share `together` of answers are known to be
+    /// together, by at most `apart` to be apart. Default 0 and 0.9; `0 <= apart < together <= 1`.
+    #[doc(alias = "d0")]
+    #[doc(alias = "d1")]
+    pub fn thresholds(mut self, apart: f64, together: f64) -> Self {
+        (self.completion.apart, self.completion.together) = (apart, together);
+        self
+    }
+
+    /// `Rmc`: how the weight C of the errors is found. Default [`PenaltyChoice::Recovery`].
+    pub fn penalty(mut self, choice: PenaltyChoice) -> Self {
+        self.completion.penalty = choice;
+        self
+    }
+
+    /// Whether to look for workers who group by another criterion. Default true.
+    #[doc(alias = "multiple clusterings")]
+    pub fn alternative(mut self, look: bool) -> Self {
+        self.alternative = look;
+        self
+    }
+
+    /// Seed of all starts and folds. Default `Seed(0)`.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// How much memory may be taken. Default 8 GiB.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// The clustering alone.
+    ///
+    /// # Errors
+    /// As [`CrowdClustering`].
+    pub fn cluster(&self, answers: &Answers) -> Result<Partition> {
+        Ok(self.alternative(false).fit(answers, &())?.output.partition)
+    }
+
+    /// The clusters, the workers and what else the answers show; progress goes to the observer,
+    /// which may also cancel.
+    ///
+    /// # Errors
+    /// As [`CrowdClustering`].
+    pub fn fit(&self, answers: &Answers, observer: &dyn Observer) -> Result<Fit<CrowdResult>> {
+        let model = self.model.of(self.clusters).seed(self.seed).memory_budget(self.budget);
+        model.check(answers)?;
+        self.completion.check()?;
+        observer.check()?;
+        let mut report = Report::default();
+        let counts = report.stage("pair counts", || AnswerCounts::of(answers, self.budget))?;
+        let k = self.clusters.min(answers.answered().len()).max(1);
+        let method = self.suited(answers, k);
+        self.budget.check_table("memberships", answers.n_objects(), k, 8)?;
+        if method != CrowdMethod::Pairs {
+            model.check_memory(answers)?;
+        }
+        let task = Task { answers, counts: &counts, model, k, observer };
+        let found = task.solve(method, self.completion, &mut report)?;
+        let result = self.result(&task, found, &mut report)?;
+        describe(&mut report, &result, self.clusters);
+        Ok(Fit::new(result, report))
+    }
+
+    /// The method that was asked for; `Pairs` for `Auto` where there are too few answers for a
+    /// block model. An object that was compared d times has met its own cluster d / k times in
+    /// expectation: with less than one such answer there is nothing to place it by, but for answers
+    /// on pairs that were chosen beforehand.
+    fn suited(&self, answers: &Answers, k: usize) -> CrowdMethod {
+        let compared =
+            2.0 * answers.n_pair_answers() as f64 / answers.answered().len().max(1) as f64;
+        match self.method {
+            CrowdMethod::Auto if compared < k as f64 => CrowdMethod::Pairs,
+            other => other,
+        }
+    }
+
+    /// The workers and the alternative under what was found.
+    fn result(&self, task: &Task<'_>, found: Found, report: &mut Report) -> Result<CrowdResult> {
+        let Task { answers, model, observer, .. } = *task;
+        let (q, counts) = match found.soft {
+            Some(q) => {
+                let counts = ExpectedCounts::of(answers, q.view(), model.shrinkage()).0;
+                (q, counts)
+            }
+            None => {
+                let q = memberships::hard(&found.labels, task.k);
+                (q, ExpectedCounts::pooled(answers, &found.labels))
+            }
+        };
+        let workers = worker_rates::table(answers, &counts, model.shrinkage().pseudo);
+        // Another criterion is looked for by block models, which need as much as the first.
+        let alternative = if self.alternative && found.method != CrowdMethod::Pairs {
+            report.stage("alternative", || {
+                alternative::find(answers, q.view(), &workers, &model, observer)
+            })?
+        } else {
+            None
+        };
+        let (memberships, _) = memberships::of_all(answers, q.view())?;
+        Ok(CrowdResult {
+            partition: memberships.hard()?,
+            memberships,
+            method: found.method,
+            workers,
+            crowd_rates: counts.crowd(),
+            alternative,
+            held_out: found.held_out,
+            penalty_factor: found.factor,
+        })
+    }
+}
+
+/// Plain sentences about the result.
+fn describe(report: &mut Report, result: &CrowdResult, clusters: usize) {
+    report.expect_clusters(clusters, result.partition.n_clusters(), FEWER_CLUSTERS);
+    let unlabelled = result.partition.n_objects() - result.partition.n_labelled();
+    if unlabelled > 0 {
+        report
+            .notes
+            .push(format!("{unlabelled} objects were compared by nobody and are unlabelled"));
+    }
+    let spammers: Vec<String> = result.spammers().map(|w| w.worker.to_string()).collect();
+    if !spammers.is_empty() {
+        report.notes.push(format!("workers who seem to answer at random: {}", spammers.join(", ")));
+    }
+    if let Some(alternative) = &result.alternative {
+        report.notes.push(format!(
+            "{} workers group by another criterion ({:.1} standard errors better explained)",
+            alternative.workers.len(),
+            alternative.significance
+        ));
+    }
+}
+
+/// What a method found, over the answered objects.
+struct Found {
+    labels: Vec<u32>,
+    soft: Option<Array2<f64>>,
+    method: CrowdMethod,
+    held_out: Vec<(String, f64)>,
+    factor: Option<f64>,
+}
+
+impl Found {
+    fn hard(method: CrowdMethod, labels: Vec<u32>) -> Self {
+        Found { labels, soft: None, method, held_out: Vec::new(), factor: None }
+    }
+
+    fn blocks(fitted: &Fitted) -> Self {
+        Found { soft: Some(fitted.q.clone()), ..Self::hard(CrowdMethod::Block, fitted.labels()) }
+    }
+}
+
+/// The answers, and the options that all methods share; seed and memory budget are the model's.
+struct Task<'a> {
+    answers: &'a Answers,
+    counts: &'a AnswerCounts,
+    model: BlockModel,
+    k: usize,
+    observer: &'a dyn Observer,
+}
+
+impl Task<'_> {
+    fn solve(
+        &self,
+        method: CrowdMethod,
+        completion: CompletionChoice,
+        report: &mut Report,
+    ) -> Result<Found> {
+        match method {
+            CrowdMethod::Auto => self.auto(report),
+            CrowdMethod::Block => Ok(Found::blocks(&self.fitted(report)?)),
+            CrowdMethod::LogOdds => {
+                let fitted = self.fitted(report)?;
+                Ok(Found::hard(method, self.log_odds(self.answers, &fitted)?))
+            }
+            CrowdMethod::Rmc => self.completed(completion, report),
+            CrowdMethod::Spectral => {
+                let labels = report.stage("spectral", || {
+                    let (k, seed) = (self.k, self.model.own_seed());
+                    spectral::mean_answers(self.answers, self.counts, k, seed, self.observer)
+                })?;
+                Ok(Found::hard(method, labels))
+            }
+            CrowdMethod::DawidSkene => {
+                let matrix = self.posterior(report)?.matrix();
+                let labels = report.stage("spectral", || {
+                    spectral::cluster(&matrix, self.k, self.model.own_seed(), self.observer)
+                })?;
+                Ok(Found::hard(method, labels))
+            }
+            CrowdMethod::Pairs => self.pairs(report),
+        }
+    }
+
+    fn fitted(&self, report: &mut Report) -> Result<Fitted> {
+        let fitted = report.stage("blocks", || {
+            block_model::best(&self.model, self.answers, self.counts, self.observer)
+        })?;
+        fitted.describe(report);
+        Ok(fitted)
+    }
+
+    fn posterior(&self, report: &mut Report) -> Result<dawid_skene::Posterior> {
+        let posterior = report
+            .stage("dawid-skene", || dawid_skene::posterior(self.answers, self.k, self.observer))?;
+        report.iterations = posterior.iterations;
+        Ok(posterior)
+    }
+
+    fn pairs(&self, report: &mut Report) -> Result<Found> {
+        let (k, posterior) = (self.k, self.posterior(report)?);
+        let merged =
+            report.stage("merging", || merging::agglomerate(&posterior, k, self.observer))?;
+        if merged.supported > k {
+            report.notes.push(format!(
+                "by the answers alone {} clusters would be left; those merged down to {k} are \
+                 less likely together than apart",
+                merged.supported
+            ));
+        }
+        Ok(Found::hard(CrowdMethod::Pairs, merged.labels))
+    }
+
+    fn completed(&self, choice: CompletionChoice, report: &mut Report) -> Result<Found> {
+        let clusterer = CompletionClusterer {
+            choice,
+            clusters: self.k,
+            shrinkage: self.model.shrinkage(),
+            seed: self.model.own_seed(),
+            budget: self.model.budget(),
+        };
+        let mut fit = report
+            .stage("completion", || clusterer.cluster(self.answers, self.counts, self.observer))?;
+        // Its stages are part of the one here.
+        fit.report.stages.clear();
+        report.adopt(fit.report);
+        Ok(Found {
+            held_out: fit.output.held_out,
+            factor: Some(fit.output.factor),
+            ..Found::hard(CrowdMethod::Rmc, fit.output.labels)
+        })
+    }
+
+    /// Block model or spectral clustering of its log-odds, by held-out tasks.
+    fn auto(&self, report: &mut Report) -> Result<Found> {
+        let fitted = self.fitted(report)?;
+        let fold = held_out::folds(self.answers, FOLDS, self.model.own_seed());
+        let folds: Vec<FoldScore> =
+            (0..FOLDS).into_par_iter().map(|f| self.score_fold(&fold, f)).collect::<Result<_>>()?;
+        // Added in the order of the folds, whichever was done first.
+        let total = folds.into_iter().fold(FoldScore::default(), FoldScore::plus);
+        let per_answer =
+            |score: f64| if total.pairs > 0 { score / total.pairs as f64 } else { 0.0 };
+        let held_out = vec![
+            (CrowdMethod::Block.name().to_string(), per_answer(total.block)),
+            (CrowdMethod::LogOdds.name().to_string(), per_answer(total.log_odds)),
+        ];
+        let found = if total.log_odds > total.block {
+            Found::hard(CrowdMethod::LogOdds, self.log_odds(self.answers, &fitted)?)
+        } else {
+            Found::blocks(&fitted)
+        };
+        Ok(Found { held_out, ..found })
+    }
+
+    /// How well either method predicts the tasks of a fold from all others.
+    fn score_fold(&self, fold: &[usize], f: usize) -> Result<FoldScore> {
+        let seen = self.answers.filter(|t, _| fold[t] != f);
+        let unseen = self.answers.filter(|t, _| fold[t] == f);
+        if seen.n_tasks() == 0 || unseen.n_tasks() == 0 {
+            return Ok(FoldScore::default());
+        }
+        let counts = AnswerCounts::of(&seen, self.model.budget())?;
+        let quick = self.model.without_perturbations();
+        let fitted = block_model::best(&quick, &seen, &counts, self.observer)?;
+        let odds = self.log_odds(&seen, &fitted)?;
+        let score = |labels: &[u32]| -> f64 {
+            held_out::score(&seen, labels, self.k, self.model.shrinkage(), &unseen).iter().sum()
+        };
+        Ok(FoldScore {
+            block: score(&fitted.labels()),
+            log_odds: score(&odds),
+            pairs: unseen.n_pair_answers(),
+        })
+    }
+
+    /// Spectral clustering of the log-odds of every answered pair, by the workers' rates over all
+    /// clusters.
+    fn log_odds(&self, answers: &Answers, fitted: &Fitted) -> Result<Vec<u32>> {
+        let pseudo = self.model.shrinkage().pseudo;
+        let rates = worker_rates::table(answers, &fitted.counts, pseudo);
+        let sparse = spectral::sums_over_answers(answers, |w, same| {
+            let (p, r) = (rates[w].same_together, rates[w].same_apart);
+            if same { (p / r).ln() } else { ((1.0 - p) / (1.0 - r)).ln() }
+        });
+        spectral::cluster(&sparse, self.k, self.model.own_seed(), self.observer)
+    }
+}
+
+/// Log-likelihoods of unseen answers under both methods, and the number of those answers.
+#[derive(Clone, Copy, Debug, Default)]
+struct FoldScore {
+    block: f64,
+    log_odds: f64,
+    pairs: usize,
+}
+
+impl FoldScore {
+    fn plus(self, other: FoldScore) -> FoldScore {
+        FoldScore {
+            block: self.block + other.block,
+            log_odds: self.log_odds + other.log_odds,
+            pairs: self.pairs + other.pairs,
+        }
+    }
+}

@@ -1,0 +1,54 @@
+/// How [`CrowdClustering`](crate::CrowdClustering) goes from answers to clusters.
+///
+/// ```
+/// use consilience_crowd::CrowdMethod;
+///
+/// assert_eq!(CrowdMethod::default(), CrowdMethod::Auto);
+/// assert_eq!(CrowdMethod::DawidSkene.name(), "dawid-skene");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CrowdMethod {
+    /// The block model or the spectral clustering of its log-odds, whichever predicts unseen answers
+    /// better; `Pairs` where the objects were compared less often than there are clusters.
+    #[default]
+    Auto,
+    /// The worker-aware block model, [`BlockModel`](crate::BlockModel).
+    Block,
+    /// Eigenvectors of the log-odds that the block model gives every pair.
+    LogOdds,
+    /// Robust completion of the pairs that the crowd agrees on, then eigenvectors.
+    #[doc(alias = "RMC")]
+    #[doc(alias = "robust matrix completion")]
+    #[doc(alias = "crowdclustering")]
+    Rmc,
+    /// Eigenvectors of the mean answers, the crowd's mean where nobody answered.
+    Spectral,
+    /// Dawid and Skene's model with pairs as independent items, then eigenvectors of the
+    /// posteriors.
+    #[doc(alias = "Dawid-Skene")]
+    #[doc(alias = "expectation maximization")]
+    DawidSkene,
+    /// Dawid and Skene's log-odds of the answered pairs, whose clusters are merged greedily down to
+    /// k; a pair that nobody answered counts as one of objects drawn from k clusters of like size.
+    /// For clusters that are many and small, as in entity resolution: O(m log m) for m answered
+    /// pairs, whatever k. The report notes how many clusters the answers themselves would leave.
+    #[doc(alias = "entity resolution")]
+    #[doc(alias = "correlation clustering")]
+    Pairs,
+}
+
+impl CrowdMethod {
+    /// The name that the program uses.
+    pub fn name(self) -> &'static str {
+        match self {
+            CrowdMethod::Auto => "auto",
+            CrowdMethod::Block => "block",
+            CrowdMethod::LogOdds => "log-odds",
+            CrowdMethod::Rmc => "rmc",
+            CrowdMethod::Spectral => "spectral",
+            CrowdMethod::DawidSkene => "dawid-skene",
+            CrowdMethod::Pairs => "pairs",
+        }
+    }
+}

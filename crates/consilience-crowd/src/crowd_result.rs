@@ -1,0 +1,74 @@
+use consilience_core::{Memberships, Partition};
+
+use crate::alternative::AlternativeClustering;
+use crate::crowd_method::CrowdMethod;
+use crate::crowd_rates::CrowdRates;
+use crate::question::{self, Question};
+use crate::worker_rates::WorkerRates;
+
+/// What [`CrowdClustering`](crate::CrowdClustering) found. Label j of the partition and column j of
+/// the memberships are the same cluster.
+///
+/// ```
+/// use consilience_crowd::{Answers, CrowdClustering, GroupAnswer};
+///
+/// // Three workers sort eight objects; nobody agrees on the last.
+/// let said = [[0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 0, 1, 1, 1, 0], [1, 1, 1, 1, 0, 0, 0, 2]];
+/// let mut rows = Vec::new();
+/// for (worker, groups) in said.iter().enumerate() {
+///     for (item, &group) in groups.iter().enumerate() {
+///         rows.push(GroupAnswer { worker, task: 0, item, group });
+///     }
+/// }
+/// let result = CrowdClustering::new(2).fit(&Answers::from_groupings(8, &rows)?, &())?.output;
+/// for (i, label) in result.partition.iter().enumerate() {
+///     let probability = result.memberships.values().row(i)[label.unwrap_or(0)];
+///     assert!(probability >= 0.5);
+/// }
+/// assert_eq!(result.spammers().count(), 0);
+/// assert_eq!(result.ask_objects(1).len(), 1);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CrowdResult {
+    /// The cluster of each object; unlabelled where nobody compared it.
+    pub partition: Partition,
+    /// Probabilities of clusters; certain where the method gives none. Evidence is the number of
+    /// pair answers on the object, and the row uniform where there are none.
+    pub memberships: Memberships,
+    /// The method that was used: never `Auto`.
+    pub method: CrowdMethod,
+    /// Every worker's rates under this clustering, in the order of
+    /// [`Answers::workers`](crate::Answers::workers).
+    pub workers: Vec<WorkerRates>,
+    /// How often the crowd calls two objects the same that are together, and that are apart.
+    pub crowd_rates: CrowdRates,
+    /// What else some of the workers may have grouped by, where the answers show it significantly.
+    pub alternative: Option<AlternativeClustering>,
+    /// Log-likelihood per unseen pair answer (nats) of what was compared to choose: methods for
+    /// `Auto`, penalty factors c for `Rmc`.
+    pub held_out: Vec<(String, f64)>,
+    /// The penalty factor c of `Rmc`.
+    pub penalty_factor: Option<f64>,
+}
+
+impl CrowdResult {
+    /// Workers who seem to answer at random; see [`WorkerRates::is_spammer`].
+    pub fn spammers(&self) -> impl Iterator<Item = &WorkerRates> {
+        self.workers.iter().filter(|w| w.is_spammer())
+    }
+
+    /// The objects most in doubt, at most `count`: show them to the crowd next.
+    #[doc(alias = "active learning")]
+    pub fn ask_objects(&self, count: usize) -> Vec<usize> {
+        question::objects(&self.memberships, count)
+    }
+
+    /// The pairs whose answer would be most informative, at most `count`: each object in doubt with
+    /// the surest object of its likeliest clusters.
+    #[doc(alias = "active learning")]
+    pub fn ask_pairs(&self, count: usize) -> Vec<Question> {
+        question::pairs(&self.memberships, self.crowd_rates, count)
+    }
+}

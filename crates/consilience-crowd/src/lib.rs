@@ -1,0 +1,62 @@
+//! Clusterings from the answers of a crowd.
+//!
+//! People or models compare a few objects at a time, differ, and err; [`CrowdClustering`] turns
+//! what they said into clusters of all objects, and says whom to trust and what to ask next:
+//!
+//! ```
+//! use consilience_crowd::{Answers, CrowdClustering, GroupAnswer};
+//!
+//! // Four workers sort six photographs; the last one pays no attention.
+//! let said = [[0, 0, 0, 1, 1, 1], [5, 5, 5, 2, 2, 2], [0, 0, 0, 1, 1, 2], [0, 1, 0, 1, 0, 1]];
+//! let mut rows = Vec::new();
+//! for (worker, groups) in said.iter().enumerate() {
+//!     for (item, &group) in groups.iter().enumerate() {
+//!         rows.push(GroupAnswer { worker, task: 0, item, group });
+//!     }
+//! }
+//! let answers = Answers::from_groupings(7, &rows)?;
+//! let result = CrowdClustering::new(2).fit(&answers, &())?.output;
+//! // Nobody was shown the seventh.
+//! assert_eq!(result.partition.to_signed(), vec![0, 0, 0, 1, 1, 1, -1]);
+//! assert!(result.workers[3].information() < result.workers[0].information());
+//! # Ok::<(), consilience_core::Error>(())
+//! ```
+//!
+//! # Building blocks
+//! [`BlockModel`] is the model that the default method fits, [`AnswerCounts`] are the answers pair
+//! by pair, and [`AnswerCounts::reliable_pairs`] are the pairs that the crowd agrees on, which
+//! [`RobustCompletion`](consilience_completion::RobustCompletion) completes to a low-rank matrix.
+
+mod alternative;
+mod answer_counts;
+mod answers;
+mod block_model;
+mod completed;
+mod crowd_clustering;
+mod crowd_method;
+mod crowd_rates;
+mod crowd_result;
+mod dawid_skene;
+mod expected_counts;
+mod held_out;
+mod likelihood;
+mod memberships;
+mod merging;
+mod question;
+mod rates;
+mod spectral;
+#[cfg(test)]
+mod tests;
+mod worker_rates;
+
+pub use alternative::AlternativeClustering;
+pub use answer_counts::{AnswerCounts, PairCount};
+pub use answers::{Answers, GroupAnswer, KeywordAnswer, PairAnswer};
+pub use block_model::{BlockModel, BlockModelResult};
+pub use completed::PenaltyChoice;
+pub use crowd_clustering::CrowdClustering;
+pub use crowd_method::CrowdMethod;
+pub use crowd_rates::CrowdRates;
+pub use crowd_result::CrowdResult;
+pub use question::Question;
+pub use worker_rates::WorkerRates;

@@ -1,0 +1,280 @@
+//! Clusters from the log-odds of single pairs, for clusters that are many and small.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+
+use consilience_core::{Observer, Result};
+
+use crate::dawid_skene::Posterior;
+
+/// Merges between two checks of the observer.
+const CHECKED_EVERY: usize = 256;
+
+/// What the merging came to.
+pub(crate) struct Agglomerated {
+    /// At most k clusters, numbered by their first object.
+    pub(crate) labels: Vec<u32>,
+    /// Clusters that were left when no merge had positive log-odds any more.
+    pub(crate) supported: usize,
+}
+
+/// Merges the two clusters of highest summed log-odds until k are left. A pair that nobody answered
+/// is together with the odds `1 : k - 1` of two objects drawn from k clusters of like size.
+///
+/// Clusters between which nobody answered are candidates as well, by the two smallest; ties go to
+/// the lower numbers. O(m log m) for m answered pairs, but for hubs: a merge walks the shorter list
+/// of neighbours.
+pub(crate) fn agglomerate(
+    posterior: &Posterior,
+    k: usize,
+    observer: &dyn Observer,
+) -> Result<Agglomerated> {
+    let n = posterior.n;
+    let mut clusters = Merging::new(posterior, ((k.max(2) - 1) as f64).ln());
+    let mut supported = None;
+    for left in (k.max(1) + 1..=n).rev() {
+        if (n - left).is_multiple_of(CHECKED_EVERY) {
+            observer.check()?;
+        }
+        let Some((score, a, b)) = clusters.best() else { break };
+        if score <= 0.0 && supported.is_none() {
+            supported = Some(left);
+        }
+        clusters.merge(a, b);
+    }
+    Ok(Agglomerated { labels: clusters.labels(), supported: supported.unwrap_or(k.min(n)) })
+}
+
+/// A merge on offer: higher scores first, then lower numbers.
+#[derive(Clone, Copy)]
+struct Offer {
+    score: f64,
+    pair: Reverse<(u32, u32)>,
+    /// How often either cluster had been merged when this was computed.
+    versions: (u32, u32),
+}
+
+impl Ord for Offer {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.score
+            .total_cmp(&other.score)
+            .then(self.pair.cmp(&other.pair))
+            .then(self.versions.cmp(&other.versions))
+    }
+}
+
+impl PartialOrd for Offer {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Offer {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Offer {}
+
+struct Merging {
+    /// Of each live cluster: summed log-odds of the answered pairs with others, and their number.
+    neighbours: Vec<BTreeMap<u32, (f64, f64)>>,
+    parent: Vec<u32>,
+    size: Vec<u32>,
+    version: Vec<u32>,
+    offers: BinaryHeap<Offer>,
+    by_size: BTreeSet<(u32, u32)>,
+    /// What a pair that nobody answered takes off.
+    unanswered: f64,
+}
+
+impl Merging {
+    fn new(posterior: &Posterior, unanswered: f64) -> Self {
+        let n = posterior.n;
+        let mut out = Merging {
+            neighbours: vec![BTreeMap::new(); n],
+            parent: (0..n as u32).collect(),
+            size: vec![1; n],
+            version: vec![0; n],
+            offers: BinaryHeap::with_capacity(posterior.pairs.len()),
+            by_size: (0..n as u32).map(|i| (1, i)).collect(),
+            unanswered,
+        };
+        for &(i, j, odds) in &posterior.pairs {
+            out.neighbours[i as usize].insert(j, (odds, 1.0));
+            out.neighbours[j as usize].insert(i, (odds, 1.0));
+        }
+        for &(i, j, odds) in &posterior.pairs {
+            out.offer(i, j, (odds, 1.0));
+        }
+        out
+    }
+
+    fn offer(&mut self, a: u32, b: u32, (odds, answered): (f64, f64)) {
+        let (a, b) = (a.min(b), a.max(b));
+        let pairs = f64::from(self.size[a as usize]) * f64::from(self.size[b as usize]);
+        self.offers.push(Offer {
+            score: odds - self.unanswered * (pairs - answered),
+            pair: Reverse((a, b)),
+            versions: (self.version[a as usize], self.version[b as usize]),
+        });
+    }
+
+    /// The best merge; `None` with one cluster left.
+    fn best(&mut self) -> Option<(f64, u32, u32)> {
+        let answered = loop {
+            let Some(offer) = self.offers.peek() else { break None };
+            let Reverse((a, b)) = offer.pair;
+            if offer.versions == (self.version[a as usize], self.version[b as usize]) {
+                break Some((offer.score, a, b));
+            }
+            self.offers.pop();
+        };
+        let mut smallest = self.by_size.iter();
+        let (&(s, a), &(t, b)) = (smallest.next()?, smallest.next()?);
+        let unanswered = -self.unanswered * f64::from(s) * f64::from(t);
+        match answered {
+            Some(best) if best.0 >= unanswered || self.neighbours[a as usize].contains_key(&b) => {
+                Some(best)
+            }
+            _ => Some((unanswered, a.min(b), a.max(b))),
+        }
+    }
+
+    fn merge(&mut self, a: u32, b: u32) {
+        let longer = self.neighbours[a as usize].len() >= self.neighbours[b as usize].len();
+        let (a, b) = if longer { (a, b) } else { (b, a) };
+        self.by_size.remove(&(self.size[a as usize], a));
+        self.by_size.remove(&(self.size[b as usize], b));
+        self.size[a as usize] += self.size[b as usize];
+        self.by_size.insert((self.size[a as usize], a));
+        self.parent[b as usize] = a;
+        // Offers with the cluster that is gone never fit again, since versions of live clusters
+        // only grow.
+        self.version[b as usize] = u32::MAX;
+        self.version[a as usize] += 1;
+        let gone = std::mem::take(&mut self.neighbours[b as usize]);
+        self.neighbours[a as usize].remove(&b);
+        for (c, (odds, answered)) in gone {
+            if c == a {
+                continue;
+            }
+            self.neighbours[c as usize].remove(&b);
+            let sum = self.neighbours[a as usize].entry(c).or_insert((0.0, 0.0));
+            *sum = (sum.0 + odds, sum.1 + answered);
+            let sum = *sum;
+            self.neighbours[c as usize].insert(a, sum);
+        }
+        let now: Vec<(u32, (f64, f64))> =
+            self.neighbours[a as usize].iter().map(|(&c, &s)| (c, s)).collect();
+        for (c, sum) in now {
+            self.offer(a, c, sum);
+        }
+    }
+
+    /// Compact labels of all objects.
+    fn labels(&self) -> Vec<u32> {
+        let mut number = BTreeMap::new();
+        let root = |i: usize| {
+            let mut at = i as u32;
+            while self.parent[at as usize] != at {
+                at = self.parent[at as usize];
+            }
+            at
+        };
+        (0..self.parent.len())
+            .map(|i| {
+                let next = number.len() as u32;
+                *number.entry(root(i)).or_insert(next)
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use consilience_core::Seed;
+
+    fn posterior(n: usize, pairs: Vec<(u32, u32, f64)>) -> Posterior {
+        Posterior { n, pairs, iterations: 0 }
+    }
+
+    /// The same by trying every two clusters at every step.
+    fn naive(posterior: &Posterior, k: usize) -> Vec<u32> {
+        let unanswered = ((k.max(2) - 1) as f64).ln();
+        let mut labels: Vec<usize> = (0..posterior.n).collect();
+        let score = |labels: &[usize], a: usize, b: usize| {
+            let size = |c: usize| labels.iter().filter(|&&l| l == c).count() as f64;
+            let (mut odds, mut answered) = (0.0, 0.0);
+            for &(i, j, x) in &posterior.pairs {
+                let (s, t) = (labels[i as usize], labels[j as usize]);
+                if (s, t) == (a, b) || (s, t) == (b, a) {
+                    odds += x;
+                    answered += 1.0;
+                }
+            }
+            (odds - unanswered * (size(a) * size(b) - answered), answered > 0.0)
+        };
+        loop {
+            let mut live = labels.clone();
+            live.sort_unstable();
+            live.dedup();
+            if live.len() <= k {
+                let place = |l: &usize| live.iter().position(|x| x == l).unwrap() as u32;
+                return labels.iter().map(place).collect();
+            }
+            let mut best = (f64::NEG_INFINITY, 0, 0);
+            for (at, &b) in live.iter().enumerate() {
+                for &a in &live[..at] {
+                    let (s, _) = score(&labels, a, b);
+                    if s > best.0 {
+                        best = (s, a, b);
+                    }
+                }
+            }
+            labels.iter_mut().filter(|l| **l == best.2).for_each(|l| *l = best.1);
+        }
+    }
+
+    #[test]
+    fn equals_the_definition() {
+        // Every pair answered, so that the two smallest clusters are never a shortcut; no ties.
+        for seed in 0..20 {
+            let mut stream = Seed(seed).stream();
+            let mut pairs = Vec::new();
+            for i in 0..14u32 {
+                for j in i + 1..14 {
+                    pairs.push((
+                        i,
+                        j,
+                        stream.uniform() * 4.0 - if i % 4 == j % 4 { 1.0 } else { 3.0 },
+                    ));
+                }
+            }
+            let posterior = posterior(14, pairs);
+            for k in [1, 3, 4, 9, 14] {
+                let fast = agglomerate(&posterior, k, &()).unwrap().labels;
+                let slow = naive(&posterior, k);
+                let same = |l: &[u32], i: usize, j: usize| l[i] == l[j];
+                assert!(
+                    (0..14).all(|i| (0..14).all(|j| same(&fast, i, j) == same(&slow, i, j))),
+                    "{seed} {k}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_nobody_answered_counts_against_a_merge() {
+        // A chain 0 - 1 - 2 - 3 of which the middle is weakest, and two pairs nobody compared with
+        // it.
+        let chain = vec![(0, 1, 3.0), (1, 2, 1.0), (2, 3, 3.0), (4, 5, 0.5), (6, 7, 0.2)];
+        let found = agglomerate(&posterior(8, chain), 4, &()).unwrap();
+        assert_eq!(found.labels, [0, 0, 1, 1, 2, 2, 3, 3]);
+        assert_eq!(found.supported, 4);
+        let two = agglomerate(&posterior(4, vec![(0, 1, 1.0)]), 2, &()).unwrap();
+        assert_eq!((two.labels, two.supported), (vec![0, 0, 1, 1], 3));
+    }
+}

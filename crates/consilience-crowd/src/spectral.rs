@@ -1,0 +1,171 @@
+//! Leading eigenvectors of matrices over the answered objects, and k-means on them.
+
+use consilience_core::{Observer, Result, Seed};
+use consilience_num::eigen::{Shifted, SymmetricOperator, TruncatedOptions, truncated_eigen};
+use consilience_num::kmeans::{self, KMeansOptions};
+use consilience_num::sparse::Csr;
+use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+
+use crate::answer_counts::AnswerCounts;
+use crate::answers::Answers;
+
+const RESTARTS: usize = 10;
+/// The eigenvectors are only clustered: no more digits are needed.
+const TOLERANCE: f64 = 1e-6;
+
+/// Rows of the k leading eigenvectors, each times its eigenvalue (0 where that is negative).
+///
+/// Scaling by the eigenvalue keeps weak eigenvectors, which carry the noise, from weighing as much
+/// as the strong ones.
+fn embedding(matrix: &dyn SymmetricOperator, k: usize, seed: Seed) -> Array2<f64> {
+    let seed = seed.derive("crowd eigenvectors", 0);
+    let options = TruncatedOptions::new(k).tolerance(TOLERANCE).seed(seed);
+    let top = truncated_eigen(&Operator(matrix), &options);
+    let mut rows = top.vectors;
+    for (mut column, &value) in rows.columns_mut().into_iter().zip(&top.values) {
+        column *= value.max(0.0);
+    }
+    // A matrix without finite products has no eigenvectors; all objects are then alike.
+    rows.mapv_inplace(|x| if x.is_finite() { x } else { 0.0 });
+    rows
+}
+
+struct Operator<'a>(&'a dyn SymmetricOperator);
+
+impl SymmetricOperator for Operator<'_> {
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+
+    fn apply(&self, x: ArrayView2<f64>, y: ArrayViewMut2<f64>) {
+        self.0.apply(x, y);
+    }
+}
+
+/// k-means on rows: at most k clusters.
+pub(crate) fn round(
+    rows: ArrayView2<'_, f64>,
+    k: usize,
+    seed: Seed,
+    observer: &dyn Observer,
+) -> Result<Vec<u32>> {
+    let n = rows.nrows();
+    if k <= 1 || rows.is_empty() {
+        return Ok(vec![0; n]);
+    }
+    let options = KMeansOptions::new(k).restarts(RESTARTS).seed(seed.derive("crowd k-means", 0));
+    Ok(kmeans::fit(rows, None, &options, observer)?.assignment)
+}
+
+/// Eigenvectors and k-means of a matrix.
+pub(crate) fn cluster(
+    matrix: &dyn SymmetricOperator,
+    k: usize,
+    seed: Seed,
+    observer: &dyn Observer,
+) -> Result<Vec<u32>> {
+    let n = matrix.dim();
+    if k >= n {
+        return Ok((0..n as u32).collect());
+    }
+    observer.check()?;
+    round(embedding(matrix, k, seed).view(), k, seed, observer)
+}
+
+/// Every row scaled to norm 1.
+fn unit_rows(rows: &mut Array2<f64>) {
+    for mut row in rows.rows_mut() {
+        let norm = row.dot(&row).sqrt();
+        if norm > 0.0 {
+            row /= norm;
+        }
+    }
+}
+
+/// The mean answer of every answered pair, the crowd's mean elsewhere, 1 on the diagonal.
+pub(crate) fn mean_answers(
+    answers: &Answers,
+    counts: &AnswerCounts,
+    k: usize,
+    seed: Seed,
+    observer: &dyn Observer,
+) -> Result<Vec<u32>> {
+    let mean = counts.mean();
+    let sparse = over_answered(answers, counts, 1.0 - mean, |c, n| c / n - mean);
+    cluster(&Shifted::new(sparse, mean), k, seed, observer)
+}
+
+/// c - mean N, whose zeros need no filling: by eigenvectors, and by their rows scaled to norm 1.
+pub(crate) fn residual(
+    answers: &Answers,
+    counts: &AnswerCounts,
+    k: usize,
+    seed: Seed,
+    observer: &dyn Observer,
+) -> Result<[Vec<u32>; 2]> {
+    let mean = counts.mean();
+    let sparse = over_answered(answers, counts, 0.0, |c, n| c - mean * n);
+    let n = sparse.n_rows();
+    if k >= n {
+        return Ok([(0..n as u32).collect(), (0..n as u32).collect()]);
+    }
+    observer.check()?;
+    let mut rows = embedding(&sparse, k, seed);
+    let plain = round(rows.view(), k, seed, observer)?;
+    unit_rows(&mut rows);
+    Ok([plain, round(rows.view(), k, seed, observer)?])
+}
+
+/// A matrix over the answered objects from the counts of pairs; `diagonal` elsewhere on the
+/// diagonal.
+fn over_answered(
+    answers: &Answers,
+    counts: &AnswerCounts,
+    diagonal: f64,
+    f: impl Fn(f64, f64) -> f64,
+) -> Csr {
+    let objects = answers.answered();
+    let mut place = vec![0u32; answers.n_objects()];
+    for (at, &i) in objects.iter().enumerate() {
+        place[i as usize] = at as u32;
+    }
+    let rows = objects.iter().enumerate().map(|(at, &i)| {
+        let mut row: Vec<(u32, f64)> = counts
+            .row(i as usize)
+            .map(|(j, count)| (place[j], f(count.same as f64, count.answers as f64)))
+            .collect();
+        if diagonal != 0.0 {
+            let before = row.partition_point(|&(j, _)| (j as usize) < at);
+            row.insert(before, (at as u32, diagonal));
+        }
+        row
+    });
+    Csr::from_rows(objects.len(), rows)
+}
+
+/// A symmetric matrix over the answered objects whose entries are sums over the answers on a pair.
+pub(crate) fn sums_over_answers(answers: &Answers, f: impl Fn(usize, bool) -> f64) -> Csr {
+    let mut entries: Vec<(u32, u32, f64)> = Vec::new();
+    for task in answers.tasks() {
+        let (same, differ) = (f(task.worker, true), f(task.worker, false));
+        let labelled: Vec<(usize, u32)> = task
+            .groups()
+            .enumerate()
+            .flat_map(|(g, items)| items.iter().map(move |&i| (g, i)))
+            .collect();
+        for (at, &(g, i)) in labelled.iter().enumerate() {
+            for &(h, j) in &labelled[at + 1..] {
+                let value = if g == h { same } else { differ };
+                entries.push((i, j, value));
+                entries.push((j, i, value));
+            }
+        }
+    }
+    // Stable, so that the answers on a pair are added in the order of the tasks.
+    entries.sort_by_key(|&(i, j, _)| (i, j));
+    let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); answers.answered().len()];
+    for pair in entries.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+        rows[pair[0].0 as usize].push((pair[0].1, pair.iter().map(|e| e.2).sum()));
+    }
+    Csr::from_rows(rows.len(), rows)
+}

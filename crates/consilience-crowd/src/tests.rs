@@ -1,0 +1,271 @@
+use consilience_core::scores::{Normalizer, normalized_mutual_information};
+use consilience_core::{ErrorKind, MemoryBudget, Observer, Partition, Seed};
+
+use crate::block_model::crowd;
+use crate::{
+    Answers, BlockModel, CrowdClustering, CrowdMethod, GroupAnswer, PairAnswer, PenaltyChoice,
+};
+
+const ALL: [CrowdMethod; 7] = [
+    CrowdMethod::Auto,
+    CrowdMethod::Block,
+    CrowdMethod::LogOdds,
+    CrowdMethod::Rmc,
+    CrowdMethod::Spectral,
+    CrowdMethod::DawidSkene,
+    CrowdMethod::Pairs,
+];
+
+fn truth(n: usize, k: usize) -> Partition {
+    Partition::from_fn(n, |i| Some((i % k) as u64)).unwrap()
+}
+
+fn nmi(a: &Partition, b: &Partition) -> f64 {
+    normalized_mutual_information(a, b, Normalizer::Arithmetic).unwrap()
+}
+
+fn quick(k: usize, method: CrowdMethod) -> CrowdClustering {
+    CrowdClustering::new(k).method(method).block_model(BlockModel::new(k).restarts(4))
+}
+
+#[test]
+fn every_method_finds_a_clear_structure() {
+    let answers = Answers::from_groupings(60, &crowd(3, 60, 20, (4, 12), 0.05, 0, 1)).unwrap();
+    for method in ALL {
+        let found = quick(3, method).fit(&answers, &()).unwrap().output;
+        assert!(nmi(&found.partition, &truth(60, 3)) > 0.95, "{method:?}");
+        assert!(found.method != CrowdMethod::Auto && found.workers.len() == 20);
+        assert_eq!(found.memberships.n_objects(), 60);
+    }
+}
+
+#[test]
+fn planted_crowds_of_a_thousand_are_found() {
+    for (workers, wrong, least) in [(100, 0.1, 0.935), (400, 0.3, 0.99)] {
+        let rows = crowd(10, 1_000, workers, (1, 50), wrong, 0, 7);
+        let answers = Answers::from_groupings(1_000, &rows).unwrap();
+        let crowd = CrowdClustering::new(10).method(CrowdMethod::Block);
+        let score = nmi(&crowd.cluster(&answers).unwrap(), &truth(1_000, 10));
+        println!("{workers} workers, {wrong} wrong: {score:.4}");
+        assert!(score >= least, "{workers}: {score}");
+    }
+}
+
+#[test]
+fn many_small_clusters_go_by_pairs() {
+    // 150 pairs of twins; for each its own pair and five others are judged by three of 40 workers.
+    let mut stream = Seed(8).stream();
+    let mut rows = Vec::new();
+    for twin in 0..150 {
+        for other in 0..6 {
+            let (i, j) = (2 * twin, if other == 0 { 2 * twin + 1 } else { stream.below(300) });
+            for worker in stream.sample(40, 3) {
+                let same = (i / 2 == j / 2) != (stream.uniform() < 0.1);
+                if i != j {
+                    rows.push(PairAnswer { worker, i, j, same });
+                }
+            }
+        }
+    }
+    let answers = Answers::from_pairs(300, &rows).unwrap();
+    let twins = Partition::from_fn(300, |i| Some((i / 2) as u64)).unwrap();
+    let fit = CrowdClustering::new(150).fit(&answers, &()).unwrap();
+    assert_eq!((fit.output.method, fit.output.partition.n_clusters()), (CrowdMethod::Pairs, 150));
+    let score = nmi(&fit.output.partition, &twins);
+    assert!(score > 0.98, "{score}");
+    assert!(fit.output.crowd_rates.same_together > 0.8 && fit.output.crowd_rates.same_apart < 0.2);
+}
+
+#[test]
+fn single_answers_do_not_mislead_dawid_and_skene() {
+    // Nearly every pair has one answer, of workers who are right in three of four.
+    let rows = crowd(4, 160, 80, (60, 2), 0.25, 0, 9);
+    let answers = Answers::from_groupings(160, &rows).unwrap();
+    let score = |method| nmi(&quick(4, method).cluster(&answers).unwrap(), &truth(160, 4));
+    let (latent, mean) = (score(CrowdMethod::DawidSkene), score(CrowdMethod::Spectral));
+    println!("{latent} {mean}");
+    assert!(latent > mean - 0.05 && latent > 0.6, "{latent} {mean}");
+}
+
+#[test]
+fn spammers_are_named_and_nobody_else() {
+    let answers = Answers::from_groupings(80, &crowd(4, 80, 30, (6, 8), 0.1, 6, 2)).unwrap();
+    let found = quick(4, CrowdMethod::Block).fit(&answers, &()).unwrap().output;
+    assert_eq!(
+        found.spammers().map(|w| w.worker).collect::<Vec<_>>(),
+        (24..30).collect::<Vec<_>>()
+    );
+    assert!(found.alternative.is_none());
+    let asked = found.ask_pairs(5);
+    assert!(asked.len() <= 5 && asked.windows(2).all(|w| w[0].information >= w[1].information));
+}
+
+#[test]
+fn a_second_criterion_is_found_where_there_is_one() {
+    // Thirty workers sort by i % 3, twelve by i / 20.
+    let mut rows = crowd(3, 60, 42, (4, 8), 0.05, 0, 3);
+    for row in rows.iter_mut().filter(|r| r.worker >= 30) {
+        row.group = row.item / 20;
+    }
+    let answers = Answers::from_groupings(60, &rows).unwrap();
+    let found = quick(3, CrowdMethod::Block).fit(&answers, &()).unwrap().output;
+    assert!(nmi(&found.partition, &truth(60, 3)) > 0.95);
+    let second = found.alternative.unwrap();
+    assert_eq!(second.workers, (30..42).collect::<Vec<_>>());
+    let other = Partition::from_fn(60, |i| Some((i / 20) as u64)).unwrap();
+    assert!(nmi(&second.partition, &other) > 0.9 && second.significance > 4.0);
+}
+
+#[test]
+fn order_of_rows_and_threads_change_no_bit() {
+    let rows = crowd(3, 40, 12, (3, 7), 0.2, 2, 4);
+    let answers = Answers::from_groupings(41, &rows).unwrap();
+    let mut turned = rows.clone();
+    turned.reverse();
+    for row in &mut turned {
+        row.group = 50 - row.group;
+        row.task += 9;
+    }
+    let turned = Answers::from_groupings(41, &turned).unwrap();
+    for method in ALL {
+        let on = |threads: usize, answers: &Answers| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| quick(3, method).fit(answers, &()).unwrap().output.memberships)
+        };
+        let one = on(1, &answers);
+        assert_eq!(one, on(3, &answers), "{method:?}");
+        assert_eq!(one, on(2, &turned), "{method:?}");
+    }
+}
+
+#[test]
+fn workers_and_objects_in_another_order_are_grouped_alike() {
+    let rows = crowd(3, 40, 12, (3, 10), 0.05, 0, 5);
+    let moved: Vec<GroupAnswer> = rows
+        .iter()
+        .map(|r| GroupAnswer { worker: 100 - r.worker, item: (r.item * 7 + 3) % 40, ..*r })
+        .collect();
+    for method in ALL {
+        let plain = quick(3, method).cluster(&Answers::from_groupings(40, &rows).unwrap()).unwrap();
+        let moved =
+            quick(3, method).cluster(&Answers::from_groupings(40, &moved).unwrap()).unwrap();
+        let back = moved.select(&(0..40).map(|i| (i * 7 + 3) % 40).collect::<Vec<_>>()).unwrap();
+        assert_eq!(plain, back, "{method:?}");
+    }
+}
+
+#[test]
+fn strange_crowds_are_answered() {
+    let pair = |worker, i, j, same| PairAnswer { worker, i, j, same };
+    let crowds: Vec<(&str, Answers)> = vec![
+        (
+            "one item",
+            Answers::from_groupings(1, &[GroupAnswer { worker: 0, task: 0, item: 0, group: 0 }])
+                .unwrap(),
+        ),
+        ("nothing compared", Answers::from_pairs(3, &[pair(0, 1, 1, true)]).unwrap()),
+        ("one pair", Answers::from_pairs(2, &[pair(0, 0, 1, true)]).unwrap()),
+        (
+            "one worker, all the same",
+            Answers::from_groupings(8, &crowd(1, 8, 1, (1, 8), 0.0, 0, 1)).unwrap(),
+        ),
+        ("all apart", Answers::from_groupings(6, &crowd(6, 6, 2, (1, 6), 0.0, 0, 1)).unwrap()),
+        (
+            "contradictory",
+            Answers::from_pairs(
+                4,
+                &[
+                    pair(0, 0, 1, true),
+                    pair(0, 0, 1, false),
+                    pair(1, 1, 2, true),
+                    pair(1, 2, 0, false),
+                    pair(0, 2, 3, true),
+                    pair(1, 2, 3, false),
+                ],
+            )
+            .unwrap(),
+        ),
+        (
+            "disconnected",
+            Answers::from_pairs(
+                9,
+                &[
+                    pair(0, 0, 1, true),
+                    pair(0, 2, 3, true),
+                    pair(1, 4, 5, true),
+                    pair(1, 6, 7, false),
+                ],
+            )
+            .unwrap(),
+        ),
+    ];
+    for (name, answers) in &crowds {
+        let n = answers.n_objects();
+        for method in ALL {
+            for k in [1, 2.min(n), n] {
+                let fit = quick(k, method).fit(answers, &()).unwrap();
+                let p = &fit.output.partition;
+                assert_eq!(p.n_labelled(), answers.answered().len(), "{name} {method:?} {k}");
+                assert!(p.n_clusters() <= k && fit.output.memberships.n_objects() == n);
+                assert_eq!(fit.report.clusters_missing.is_some(), p.n_clusters() < k);
+            }
+            assert_eq!(
+                quick(0, method).fit(answers, &()).unwrap_err().kind(),
+                ErrorKind::InvalidParameter
+            );
+            assert_eq!(
+                quick(n + 1, method).fit(answers, &()).unwrap_err().kind(),
+                ErrorKind::InvalidParameter
+            );
+        }
+    }
+}
+
+#[test]
+fn duplicates_stay_together() {
+    // Objects i and i + 20 are answered alike by everybody.
+    let mut rows = crowd(2, 20, 8, (3, 8), 0.0, 0, 6);
+    rows.extend(rows.clone().into_iter().map(|r| GroupAnswer { item: r.item + 20, ..r }));
+    let answers = Answers::from_groupings(40, &rows).unwrap();
+    for method in ALL {
+        let p = quick(2, method).cluster(&answers).unwrap();
+        assert!((0..20).all(|i| p.label(i) == p.label(i + 20)), "{method:?}");
+    }
+}
+
+#[test]
+fn limits_and_options_are_checked() {
+    let answers = Answers::from_groupings(6, &crowd(2, 6, 3, (2, 4), 0.0, 0, 1)).unwrap();
+    let kind = |c: CrowdClustering| c.fit(&answers, &()).unwrap_err().kind();
+    let new = || CrowdClustering::new(2);
+    assert_eq!(kind(new().memory_budget(MemoryBudget::bytes(64))), ErrorKind::TooLarge);
+    assert_eq!(kind(new().thresholds(0.5, 0.5)), ErrorKind::InvalidParameter);
+    assert_eq!(kind(new().thresholds(f64::NAN, 0.9)), ErrorKind::InvalidParameter);
+    assert_eq!(
+        kind(new().penalty(PenaltyChoice::Factor(f64::INFINITY))),
+        ErrorKind::InvalidParameter
+    );
+    for choice in [PenaltyChoice::Factor(3.0), PenaltyChoice::HeldOut, PenaltyChoice::Balance] {
+        let fit = new()
+            .method(CrowdMethod::Rmc)
+            .penalty(choice)
+            .seed(Seed(3))
+            .fit(&answers, &())
+            .unwrap();
+        assert!(fit.output.penalty_factor.is_some());
+    }
+}
+
+#[test]
+fn cancelled_from_the_first_question() {
+    struct Stop;
+    impl Observer for Stop {
+        fn cancelled(&self) -> bool {
+            true
+        }
+    }
+    let answers = Answers::from_groupings(20, &crowd(2, 20, 3, (2, 6), 0.0, 0, 1)).unwrap();
+    for method in ALL {
+        assert_eq!(quick(2, method).fit(&answers, &Stop).unwrap_err().kind(), ErrorKind::Cancelled);
+    }
+}

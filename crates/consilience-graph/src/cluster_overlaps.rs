@@ -1,0 +1,219 @@
+use consilience_core::{Observer, Result};
+use consilience_num::sparse::Csr;
+
+use crate::ClusterIncidence;
+
+/// How many objects each two clusters of an ensemble share: what cluster entropies, agreement among
+/// members and Jaccard coefficients are made of.
+///
+/// ```
+/// use consilience_core::{Ensemble, Microclusters, Partition};
+/// use consilience_graph::{ClusterIncidence, ClusterOverlaps};
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 1, 1])?,
+///     Partition::from_labels(&[0, 0, 0, 1])?,
+/// ])?;
+/// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?);
+/// let overlaps = ClusterOverlaps::of(&incidence, &())?;
+/// // The first cluster shares two objects with the third, of three in either.
+/// let jaccard = overlaps.jaccard();
+/// assert_eq!(jaccard.row(0), (&[0, 2][..], &[1.0, 2.0 / 3.0][..]));
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(n~ M^2), memory in proportion to the pairs of clusters that share objects.
+pub struct ClusterOverlaps {
+    /// Common objects of two clusters.
+    counts: Csr,
+    member: Vec<usize>,
+    members: usize,
+    /// Objects of a cluster that a member labels: `cluster * members + member`.
+    labelled: Vec<f64>,
+}
+
+impl ClusterOverlaps {
+    /// The overlaps of all clusters.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    pub fn of(incidence: &ClusterIncidence, observer: &dyn Observer) -> Result<Self> {
+        let counts = incidence.overlaps(incidence.sizes(), observer)?;
+        let (member, members) = (incidence.member_of_cluster(), incidence.n_members());
+        let mut labelled = vec![0.0; member.len() * members];
+        for c in 0..member.len() {
+            let (others, shared) = counts.row(c);
+            for (&d, x) in others.iter().zip(shared) {
+                labelled[c * members + member[d as usize]] += x;
+            }
+        }
+        Ok(ClusterOverlaps { counts, member, members, labelled })
+    }
+
+    /// Mean over the members that label some object of a cluster of the entropy (bits) of their
+    /// labels in it.
+    pub fn uncertainty(&self) -> Vec<f64> {
+        (0..self.member.len())
+            .map(|c| {
+                let labelled = &self.labelled[c * self.members..(c + 1) * self.members];
+                let mut entropy = vec![0.0; self.members];
+                let (others, shared) = self.counts.row(c);
+                for (&d, &x) in others.iter().zip(shared) {
+                    let u = self.member[d as usize];
+                    entropy[u] += x / labelled[u] * (labelled[u] / x).log2();
+                }
+                let counted = labelled.iter().filter(|&&h| h > 0.0).count();
+                sorted_sum(entropy) / counted as f64
+            })
+            .collect()
+    }
+
+    /// Normalised mutual information of each two members (by the larger entropy, over the objects
+    /// that both label), `None` where there are no such objects; row by row.
+    pub fn mutual_information(&self) -> Vec<Option<f64>> {
+        let m = self.members;
+        let square = || vec![0.0; m * m];
+        // Of members u and v: common objects, and of u's clusters among them the entropy and their
+        // number.
+        let (mut both, mut entropy, mut parts, mut mutual) =
+            (square(), square(), square(), square());
+        for (c, &u) in self.member.iter().enumerate() {
+            for v in 0..m {
+                both[u * m + v] += self.labelled[c * m + v];
+            }
+        }
+        for (c, &u) in self.member.iter().enumerate() {
+            for v in 0..m {
+                let (x, n) = (self.labelled[c * m + v], both[u * m + v]);
+                if x > 0.0 {
+                    entropy[u * m + v] += x / n * (n / x).ln();
+                    parts[u * m + v] += 1.0;
+                }
+            }
+            let (others, shared) = self.counts.row(c);
+            for (&d, &x) in others.iter().zip(shared) {
+                let v = self.member[d as usize];
+                let (n, a, b) =
+                    (both[u * m + v], self.labelled[c * m + v], self.labelled[d as usize * m + u]);
+                mutual[u * m + v] += x / n * (n * x / (a * b)).ln();
+            }
+        }
+        (0..m * m)
+            .map(|at| {
+                let mirrored = at % m * m + at / m;
+                if both[at] == 0.0 {
+                    None
+                } else if parts[at] == 1.0 && parts[mirrored] == 1.0 {
+                    Some(1.0)
+                } else {
+                    Some((mutual[at] / entropy[at].max(entropy[mirrored])).clamp(0.0, 1.0))
+                }
+            })
+            .collect()
+    }
+
+    /// How far each member agrees with the others; see
+    /// [`normalized_crowd_agreement`](crate::normalized_crowd_agreement).
+    pub fn crowd_agreement(&self) -> Vec<f64> {
+        let (nmi, members) = (self.mutual_information(), self.members);
+        let agreement: Vec<f64> = (0..members)
+            .map(|u| {
+                let others: Vec<f64> =
+                    (0..members).filter(|&v| v != u).filter_map(|v| nmi[u * members + v]).collect();
+                let count = others.len();
+                if count == 0 { 0.0 } else { sorted_sum(others) / count as f64 }
+            })
+            .collect();
+        let best = agreement.iter().fold(0.0f64, |m, &c| m.max(c));
+        if best > 0.0 {
+            agreement.into_iter().map(|c| c / best).collect()
+        } else {
+            vec![1.0; members]
+        }
+    }
+
+    /// Jaccard coefficient of each two clusters that share objects, among the objects that both
+    /// their members label; 1 on the diagonal.
+    pub fn jaccard(&self) -> Csr {
+        self.counts.map(|c, d, x| {
+            let (u, v) = (self.member[c], self.member[d]);
+            x / (self.labelled[c * self.members + v] + self.labelled[d * self.members + u] - x)
+        })
+    }
+}
+
+/// A sum whose bits do not depend on the order of its terms.
+fn sorted_sum(mut terms: Vec<f64>) -> f64 {
+    terms.sort_unstable_by(f64::total_cmp);
+    terms.iter().sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Microclusters;
+    use consilience_core::scores::{Normalizer, normalized_mutual_information};
+    use consilience_core::{Ensemble, Partition, Seed};
+
+    #[test]
+    fn equal_to_the_definitions_on_objects() {
+        let mut s = Seed(5).stream();
+        for missing in [0.0, 0.3] {
+            let members: Vec<Partition> = (0..6)
+                .map(|u| {
+                    let k = 1 + u % 4;
+                    let labels: Vec<i64> = (0..80)
+                        .map(|_| if s.uniform() < missing { -1 } else { s.below(k) as i64 })
+                        .collect();
+                    Partition::from_labels(&labels).unwrap()
+                })
+                .collect();
+            let e = Ensemble::new(members.clone()).unwrap();
+            let overlaps =
+                ClusterOverlaps::of(&ClusterIncidence::of(&Microclusters::of(&e).unwrap()), &())
+                    .unwrap();
+            let nmi = overlaps.mutual_information();
+            for u in 0..6 {
+                for v in 0..6 {
+                    let expected =
+                        normalized_mutual_information(&members[u], &members[v], Normalizer::Max)
+                            .unwrap();
+                    assert!((nmi[u * 6 + v].unwrap() - expected).abs() < 1e-12, "{u} {v}");
+                }
+            }
+            let clusters: Vec<(usize, Vec<usize>)> = (0..6)
+                .flat_map(|u| (0..members[u].n_clusters()).map(move |c| (u, c)))
+                .map(|(u, c)| (u, (0..80).filter(|&i| members[u].label(i) == Some(c)).collect()))
+                .collect();
+            let (uncertainty, jaccard) = (overlaps.uncertainty(), overlaps.jaccard());
+            for (a, (u, inside)) in clusters.iter().enumerate() {
+                let mut sum = 0.0;
+                for v in &members {
+                    let labels: Vec<usize> = inside.iter().filter_map(|&i| v.label(i)).collect();
+                    for l in 0..v.n_clusters() {
+                        let p =
+                            labels.iter().filter(|&&x| x == l).count() as f64 / labels.len() as f64;
+                        if p > 0.0 {
+                            sum -= p * p.log2();
+                        }
+                    }
+                }
+                assert!((uncertainty[a] - sum / 6.0).abs() < 1e-12);
+                for (b, (v, other)) in clusters.iter().enumerate() {
+                    let seen = |i: &&usize| {
+                        members[*u].label(**i).is_some() && members[*v].label(**i).is_some()
+                    };
+                    let common = inside.iter().filter(|i| other.contains(i)).count();
+                    let union = inside.iter().filter(seen).count()
+                        + other.iter().filter(seen).count()
+                        - common;
+                    let at = jaccard.row(a).0.iter().position(|&j| j as usize == b);
+                    let found = at.map_or(0.0, |at| jaccard.row(a).1[at]);
+                    let expected = if union == 0 { 0.0 } else { common as f64 / union as f64 };
+                    assert!((found - expected).abs() < 1e-12, "{a} {b}");
+                }
+            }
+        }
+    }
+}

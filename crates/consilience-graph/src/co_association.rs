@@ -1,0 +1,90 @@
+use consilience_core::{
+    Dendrogram, Error, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
+    SimilarityGraph,
+};
+use ndarray::Array2;
+use rayon::prelude::*;
+
+use crate::{CountRow, EvidenceWeights};
+
+/// The co-association of microclusters: `a_ij = c_ij / N_ij`, 0 where no member labels both.
+///
+/// ```
+/// use consilience_core::{Ensemble, Partition, Similarity};
+/// use consilience_graph::CoAssociation;
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 1])?,
+///     Partition::from_labels(&[0, 1, 1])?,
+/// ])?;
+/// let graph = CoAssociation::default().similarity(&ensemble)?;
+/// assert_eq!(graph.weights()[[0, 1]], 0.5);
+/// assert_eq!(graph.weights()[[0, 2]], 0.0);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(n~^2 M) byte operations in parallel, 8 n~^2 bytes.
+///
+/// # References
+/// Fred, Jain 2005; on microclusters: Huang, Lai, Wang 2016, Definition 3. Over members that label
+/// both where labels are missing.
+#[doc(alias = "consensus_matrix")]
+#[doc(alias = "CA matrix")]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CoAssociation {
+    budget: MemoryBudget,
+}
+
+impl CoAssociation {
+    /// How large the matrix may become. Default 8 GiB.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+}
+
+impl Similarity for CoAssociation {
+    fn name(&self) -> &str {
+        "eac"
+    }
+
+    fn between(
+        &self,
+        nodes: &Microclusters,
+        _report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<SimilarityGraph> {
+        let n = nodes.n_nodes();
+        self.budget.check_square("co-association", n, 8)?;
+        let scratch = CountRow::new(nodes)?;
+        let mut a = vec![0.0; n * n];
+        a.par_chunks_mut(n.max(1)).enumerate().try_for_each_init(
+            || scratch.clone(),
+            |row, (i, out)| {
+                if i % 64 == 0 {
+                    observer.check()?;
+                }
+                row.fill(nodes, i);
+                for (j, o) in out.iter_mut().enumerate() {
+                    *o = row.ratio(j);
+                }
+                Ok::<(), Error>(())
+            },
+        )?;
+        observer.progress("similarity", n, n);
+        let a = Array2::from_shape_vec((n, n), a).map_err(|e| Error::shape(e.to_string()))?;
+        SimilarityGraph::new(nodes.grouping().clone(), a)
+    }
+
+    fn average_tree(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Option<Dendrogram>> {
+        EvidenceWeights::average_tree(nodes, report, observer, |incidence| {
+            Ok(EvidenceWeights::equal(incidence))
+        })
+    }
+}

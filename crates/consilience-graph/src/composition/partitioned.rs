@@ -1,0 +1,59 @@
+use consilience_core::{
+    ConsensusFunction, Ensemble, Fit, GraphPartitioner, Observer, Partition, Result, Similarity,
+};
+
+/// The consensus function of a similarity and a graph partitioner.
+///
+/// Use it to cut the graph of any similarity with any partitioner, such as
+/// [`SpectralCut`](crate::SpectralCut); for linkage use [`Linked`](crate::Linked), which gives the
+/// tree as well. The number of clusters is a setting of the partitioner.
+///
+/// ```
+/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
+/// use consilience_graph::{CoAssociation, Partitioned, SpectralCut};
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
+///     Partition::from_labels(&[0, 0, 1, 1, 1, 2, 2])?,
+///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
+/// ])?;
+/// let method = Partitioned::new(CoAssociation::default(), SpectralCut::new(3));
+/// assert_eq!(method.name(), "eac-cut");
+/// assert_eq!(method.consensus(&ensemble)?.to_signed(), [0, 0, 0, 1, 1, 2, 2]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(n M) for the microclusters, then as the similarity and the partitioner.
+///
+/// # Errors
+/// As the similarity and the partitioner.
+#[derive(Clone, Debug)]
+pub struct Partitioned<S, P> {
+    similarity: S,
+    partitioner: P,
+    name: String,
+}
+
+impl<S: Similarity, P: GraphPartitioner> Partitioned<S, P> {
+    /// The cut of a similarity's graph by a partitioner.
+    pub fn new(similarity: S, partitioner: P) -> Self {
+        let name = format!("{}-cut", similarity.name());
+        Partitioned { similarity, partitioner, name }
+    }
+}
+
+impl<S: Similarity, P: GraphPartitioner> ConsensusFunction for Partitioned<S, P> {
+    type Output = Partition;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
+        let Fit { output: graph, mut report } = self.similarity.fit(ensemble, observer)?;
+        let found = report.stage("partition", || self.partitioner.fit(graph, observer))?;
+        report.adopt(found.report);
+        Ok(Fit::new(found.output, report))
+    }
+}

@@ -1,0 +1,163 @@
+use consilience_core::{Clusters, Error, Fit, Observer, Partition, Report, Result, Status};
+use consilience_num::kmeans::{self, KMeansFit, KMeansOptions};
+use ndarray::Array2;
+
+/// The most starts of k-means that a cut takes.
+const MAX_RESTARTS: usize = 10_000;
+
+/// How many clusters a spectral cut makes, and how many eigenpairs it needs to know.
+///
+/// [`Clusters::Eigengap`], which is also what [`Clusters::Auto`] means, takes as many clusters as
+/// there are eigenvalues before the widest gap, between 2 and the square root of the number of nodes;
+/// the fewest of equals.
+///
+/// ```
+/// use consilience_core::Clusters;
+/// use consilience_graph::SpectralCount;
+///
+/// let count = SpectralCount::new(Clusters::Eigengap, 10)?;
+/// assert_eq!(count.eigenpairs(), 5);
+/// assert_eq!(count.clusters(&[1.0, 0.9, 0.8, 0.1, 0.1]), 3);
+/// assert_eq!(SpectralCount::new(Clusters::Fixed(20), 10)?.eigenpairs(), 10);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct SpectralCount {
+    fixed: Option<usize>,
+    nodes: usize,
+}
+
+impl SpectralCount {
+    /// The clusters of so many nodes; a fixed number is at most that.
+    ///
+    /// # Errors
+    /// As [`SpectralCount::check`].
+    pub fn new(clusters: Clusters, nodes: usize) -> Result<Self> {
+        Self::check(clusters)?;
+        Ok(SpectralCount { fixed: clusters.fixed().map(|k| k.min(nodes)), nodes })
+    }
+
+    /// Refuses what chooses no number of clusters from eigenvalues.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for 0 clusters
+    /// or a criterion that is not about eigenvalues.
+    pub fn check(clusters: Clusters) -> Result<()> {
+        match clusters {
+            Clusters::Fixed(0) => Err(Error::invalid("a cut into 0 clusters; expected at least 1")),
+            Clusters::Fixed(_) | Clusters::Auto | Clusters::Eigengap => Ok(()),
+            other => Err(other.refuse("a spectral cut", "a number or the eigengap")),
+        }
+    }
+
+    /// Leading eigenpairs that are needed: as many as clusters, or enough to see the gap.
+    pub fn eigenpairs(&self) -> usize {
+        self.fixed.unwrap_or(most_by_gap(self.nodes) + 1)
+    }
+
+    /// Number of clusters, from the leading eigenvalues in descending order: all there are, or as
+    /// many as [`SpectralCount::eigenpairs`].
+    pub fn clusters(&self, values: &[f64]) -> usize {
+        self.fixed.unwrap_or_else(|| eigengap(values, most_by_gap(self.nodes)).min(self.nodes))
+    }
+}
+
+/// The most clusters that a gap may suggest for so many nodes.
+fn most_by_gap(nodes: usize) -> usize {
+    (nodes as f64).sqrt().ceil() as usize
+}
+
+/// Number of eigenvalues before the widest gap, `2..=most` where there are two; the first of
+/// equals. `values` are all there are (the next is then 0), or one more than `most`.
+fn eigengap(values: &[f64], most: usize) -> usize {
+    let mut best = (values.len().min(2), f64::NEG_INFINITY);
+    for k in 2..=values.len().min(most) {
+        let gap = values[k - 1] - values.get(k).copied().unwrap_or(0.0);
+        if gap > best.1 {
+            best = (k, gap);
+        }
+    }
+    best.0
+}
+
+/// Refuses a number of k-means starts outside `1..=10000`.
+///
+/// # Errors
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter).
+pub fn check_restarts(restarts: usize) -> Result<()> {
+    if restarts == 0 || restarts > MAX_RESTARTS {
+        return Err(Error::invalid(format!("{restarts} restarts; expected 1..={MAX_RESTARTS}")));
+    }
+    Ok(())
+}
+
+/// Scales every row to norm 1; rows of zeros stay.
+pub fn unit_rows(rows: &mut Array2<f64>) {
+    for mut row in rows.rows_mut() {
+        let norm = row.dot(&row).sqrt();
+        if norm > 0.0 {
+            row /= norm;
+        }
+    }
+}
+
+/// The last step of a spectral cut: k-means on the directions of the rows of an embedding. A row
+/// counts `weights` times. Clusters are numbered by their first row, and the report has the inertia
+/// and whether k-means settled.
+///
+/// ```
+/// use consilience_graph::cluster_directions;
+/// use consilience_num::kmeans::KMeansOptions;
+/// use ndarray::array;
+///
+/// let rows = array![[0.0, 2.0], [3.0, 0.1], [0.0, 0.5], [1.0, 0.0]];
+/// let found = cluster_directions(rows, None, &KMeansOptions::new(2), &())?;
+/// assert_eq!(found.output, [0, 1, 0, 1]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Errors
+/// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+pub fn cluster_directions(
+    mut rows: Array2<f64>,
+    weights: Option<&[f64]>,
+    options: &KMeansOptions,
+    observer: &dyn Observer,
+) -> Result<Fit<Vec<usize>>> {
+    unit_rows(&mut rows);
+    numbered(kmeans::fit(rows.view(), weights, options, observer)?)
+}
+
+/// The clusters that k-means found, numbered by the first row, with a report.
+///
+/// # Errors
+/// None for a fit of at least one row.
+pub fn numbered(fit: KMeansFit<f64>) -> Result<Fit<Vec<usize>>> {
+    let mut report = Report::default();
+    report.status = if fit.converged { Status::Solved } else { Status::MaxIterations };
+    report.iterations = fit.iterations;
+    report.objective = Some(fit.inertia);
+    let clusters = Partition::from_labels(&fit.assignment)?;
+    Ok(Fit::new(clusters.iter().flatten().collect(), report))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_was_not_computed_is_no_gap() {
+        assert_eq!(eigengap(&[1.0, 0.9, 0.9], 2), 2);
+        assert_eq!(eigengap(&[1.0, 0.9, 0.9], 3), 3);
+        assert_eq!(eigengap(&[1.0, 0.5, 0.4, 0.1], 3), 3);
+        assert_eq!(eigengap(&[1.0], 2), 1);
+    }
+
+    #[test]
+    fn criteria_of_trees_are_refused() {
+        for clusters in [Clusters::Lifetime, Clusters::Height(0.5), Clusters::Survival] {
+            assert!(SpectralCount::new(clusters, 4).is_err(), "{clusters}");
+        }
+        assert_eq!(SpectralCount::new(Clusters::Auto, 1).unwrap().clusters(&[1.0, 0.5]), 1);
+    }
+}

@@ -1,0 +1,155 @@
+//! Rows of features: squared distances between them, in double precision whatever the rows come in.
+//!
+//! The columns of a row are summed in eight lanes that are joined in a fixed order, so that the
+//! compiler can use vectors of any width and the bits stay the same.
+
+use consilience_core::{Features, with_rows};
+use ndarray::{Array1, Array2, ArrayView2, Axis};
+
+use crate::Float;
+
+const LANES: usize = 8;
+
+/// Entries beyond this, or all below its inverse, are scaled before they are squared.
+const LARGE: f64 = 1e140;
+
+/// `|x - c|^2`. Differences of single-precision entries are exact, and none overflows.
+#[inline(always)]
+pub fn squared<A: Float, B: Float>(x: &[A], c: &[B]) -> f64 {
+    let mut sums = [0.0; LANES];
+    let ((x, x_rest), (c, c_rest)) = (x.as_chunks::<LANES>(), c.as_chunks::<LANES>());
+    for (x, c) in x.iter().zip(c) {
+        for l in 0..LANES {
+            let diff = x[l].to_f64() - c[l].to_f64();
+            sums[l] += diff * diff;
+        }
+    }
+    for ((sum, x), c) in sums.iter_mut().zip(x_rest).zip(c_rest) {
+        let diff = x.to_f64() - c.to_f64();
+        *sum += diff * diff;
+    }
+    let [a, b, c, d, e, f, g, h] = sums;
+    ((a + e) + (c + g)) + ((b + f) + (d + h))
+}
+
+/// Features that can be squared: as they came, or scaled by a power of two.
+pub struct Scaled<'a> {
+    features: Features<'a>,
+    copy: Option<Array2<f64>>,
+    /// Distances between the rows are this times the true ones.
+    pub scale: f64,
+}
+
+impl<'a> Scaled<'a> {
+    /// Checked features are expected.
+    pub fn new(features: Features<'a>) -> Self {
+        let as_it_is = Scaled { features, copy: None, scale: 1.0 };
+        let Features::F64(x) = features else { return as_it_is };
+        let largest = x.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        if largest == 0.0 || (1.0 / LARGE..=LARGE).contains(&largest) {
+            return as_it_is;
+        }
+        let scale = 2f64.powi((-largest.log2().ceil()).clamp(-1022.0, 1022.0) as i32);
+        Scaled { features, copy: Some(x.mapv(|v| v * scale)), scale }
+    }
+
+    /// The same scale for other rows.
+    pub fn like(features: Features<'a>, scale: f64) -> Self {
+        if scale == 1.0 {
+            return Scaled { features, copy: None, scale };
+        }
+        let copy = with_rows!(features, |x| x.mapv(|v| v.to_f64() * scale));
+        Scaled { features, copy: Some(copy), scale }
+    }
+
+    /// The features, scaled.
+    pub fn features(&self) -> Features<'_> {
+        match (&self.copy, self.features) {
+            (Some(copy), _) => Features::F64(copy.view()),
+            (None, Features::F32(x)) => Features::F32(x.reborrow()),
+            (None, Features::F64(x)) => Features::F64(x.reborrow()),
+        }
+    }
+}
+
+/// Rows in blocks, one after the other in memory.
+pub struct Rows<'a, F> {
+    view: ArrayView2<'a, F>,
+    flat: Option<&'a [F]>,
+}
+
+impl<'a, F: Float> Rows<'a, F> {
+    /// The rows of a table, in any layout.
+    pub fn new(view: ArrayView2<'a, F>) -> Self {
+        Rows { view, flat: view.to_slice() }
+    }
+
+    /// Number of rows.
+    pub fn n(&self) -> usize {
+        self.view.nrows()
+    }
+
+    /// Number of columns.
+    pub fn d(&self) -> usize {
+        self.view.ncols()
+    }
+
+    /// One row in double precision.
+    pub fn row(&self, i: usize) -> Vec<f64> {
+        self.view.index_axis(Axis(0), i).iter().map(|v| v.to_f64()).collect()
+    }
+
+    /// Runs `with` on rows `first..first + count`.
+    #[inline]
+    pub fn block<T>(&self, first: usize, count: usize, with: impl FnOnce(&[F]) -> T) -> T {
+        match self.flat {
+            Some(flat) => with(&flat[first * self.d()..(first + count) * self.d()]),
+            None => {
+                let part = self.view.slice_axis(Axis(0), (first..first + count).into());
+                with(&part.iter().copied().collect::<Vec<F>>())
+            }
+        }
+    }
+}
+
+/// One row `x_i - x_j` per pair.
+pub fn differences(x: ArrayView2<'_, f64>, pairs: &[(usize, usize)]) -> Array2<f64> {
+    let mut out = Array2::zeros((pairs.len(), x.ncols()));
+    for (mut row, &(i, j)) in out.rows_mut().into_iter().zip(pairs) {
+        row.assign(&(&x.row(i) - &x.row(j)));
+    }
+    out
+}
+
+/// Mean of some rows; 0 of none.
+pub fn mean_row(x: ArrayView2<'_, f64>, some: &[usize]) -> Array1<f64> {
+    let mut mean = Array1::zeros(x.ncols());
+    for &i in some {
+        mean += &x.row(i);
+    }
+    mean / some.len().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array2;
+
+    fn table(n: usize, d: usize) -> Array2<f64> {
+        Array2::from_shape_fn((n, d), |(i, j)| ((i * 31 + j * 17 + i * i * j) % 23) as f64 - 11.0)
+    }
+
+    #[test]
+    fn distances_are_exact_on_whole_numbers_of_any_width() {
+        for d in [1, 3, 7, 8, 9, 16, 25] {
+            let x = table(2, d);
+            let plain: f64 = (0..d).map(|j| (x[[0, j]] - x[[1, j]]).powi(2)).sum();
+            assert_eq!(squared(x.row(0).as_slice().unwrap(), x.row(1).as_slice().unwrap()), plain);
+            let narrow = x.mapv(|v| v as f32);
+            assert_eq!(
+                squared(narrow.row(0).as_slice().unwrap(), x.row(1).as_slice().unwrap()),
+                plain
+            );
+        }
+    }
+}

@@ -1,0 +1,443 @@
+use consilience_core::{
+    Clusters, Ensemble, Error, Fit, Microclusters, NodeConsensus, Observer, Partition, Report,
+    Result, Seed, Status, Stream,
+};
+use consilience_graph::{
+    ClusterIncidence, IncidenceSpectrum, SpectralCount, check_entropy_scale, check_restarts,
+    ensemble_driven_cluster_index, numbered, unit_rows,
+};
+use consilience_num::kmeans::{self, KMeansFit, KMeansOptions};
+use ndarray::{Array2, ArrayView2, Axis, s};
+
+/// Longer walks than this leave nothing but connected components.
+const LONGEST: usize = 1000;
+/// Wider embeddings than this, in multiples of k, are refused as a mistake.
+const WIDEST: usize = 1000;
+
+/// Entropy-weighted diffusion consensus: objects walk to their clusters and back, preferring
+/// reliable clusters; those that reach the same objects after some steps belong together.
+///
+/// Linear in the ensemble, and on ensembles of k-means members the best single method we measured
+/// on average (`docs/choosing.md`). Where the classes are of very unequal size
+/// `Lwea` keeps the small ones better; `Recommended` chooses between the two by the
+/// ensemble. Fewer than k clusters come out where the walk distinguishes fewer microclusters; the
+/// report says so.
+///
+/// With B the incidence of microclusters and clusters, its columns weighted by `exp(-H_c / scale)`
+/// ([`ensemble_driven_cluster_index`]), and `X = S^1/2 D_r^-1/2 B D_c^-1/2` as in
+/// [`IncidenceSpectrum`], the rows of `S^-1/2 U sigma^t` for the first `q k` singular triplets are
+/// scaled to norm 1 and clustered by k-means, each weighing its objects.
+///
+/// ```
+/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
+/// use consilience_walk::Diffusion;
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
+///     Partition::from_labels(&[0, 0, 1, 1, 1, 2, 2])?,
+///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
+/// ])?;
+/// let consensus = Diffusion::new(3).consensus(&ensemble)?;
+/// assert_eq!(consensus.to_signed(), vec![0, 0, 0, 1, 1, 2, 2]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(n M) for the microclusters, then as [`IncidenceSpectrum`] for q k pairs and O(n~ q k^2) per
+/// iteration of k-means; no memory of order n^2.
+///
+/// # Errors
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+/// `1..=n` or a criterion that is not about eigenvalues, an entropy scale that is not positive and
+/// finite, a walk or width outside `1..=1000`, or no restarts.
+///
+/// # References
+/// Ours. The weights are those of Huang, Wang, Lai 2018 (LWGP), which is nearly this with q = 1 and
+/// t = 1; powers of singular values as diffusion distances: Coifman, Lafon 2006, "Diffusion maps".
+#[doc(alias = "spectral_ensemble_clustering")]
+#[derive(Clone, Copy, Debug)]
+pub struct Diffusion {
+    clusters: Clusters,
+    entropy_scale: f64,
+    steps: usize,
+    width: usize,
+    restarts: usize,
+    seed: Seed,
+}
+
+/// Where the microclusters are: unit rows, and into how many clusters they are to be cut.
+struct Places {
+    rows: Array2<f64>,
+    clusters: usize,
+}
+
+impl Diffusion {
+    /// Diffusion consensus. Where the number of clusters is not given, the widest gap between the
+    /// singular values of the incidence, without weights, chooses it.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        Diffusion {
+            clusters: clusters.into(),
+            entropy_scale: 0.3,
+            steps: 12,
+            width: 2,
+            restarts: 10,
+            seed: Seed(0),
+        }
+    }
+
+    /// How fast the weight of a cluster falls with its entropy: slower where this is larger.
+    /// Default 0.3; above 0 (0.2 to 0.4 are good).
+    #[doc(alias = "theta")]
+    pub fn entropy_scale(mut self, scale: f64) -> Self {
+        self.entropy_scale = scale;
+        self
+    }
+
+    /// t, the power of the singular values. Default 12; 1 to 1000 (8 to 16 are good).
+    #[doc(alias = "t")]
+    pub fn steps(mut self, steps: usize) -> Self {
+        self.steps = steps;
+        self
+    }
+
+    /// q: the embedding has q k dimensions. Default 2; 1 to 1000.
+    pub fn width(mut self, width: usize) -> Self {
+        self.width = width;
+        self
+    }
+
+    /// k-means starts on the embedding, of which the one of least inertia is kept. Default 10; 1 to
+    /// 10,000.
+    pub fn restarts(mut self, restarts: usize) -> Self {
+        self.restarts = restarts;
+        self
+    }
+
+    /// Seed of the k-means starts. Default 0.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Refuses parameters out of range.
+    fn check_parameters(&self) -> Result<()> {
+        for (what, value, most) in
+            [("steps", self.steps, LONGEST), ("times k dimensions", self.width, WIDEST)]
+        {
+            if value == 0 || value > most {
+                return Err(Error::invalid(format!("{value} {what}; expected 1..={most}")));
+            }
+        }
+        check_restarts(self.restarts)?;
+        SpectralCount::check(self.clusters)?;
+        check_entropy_scale(self.entropy_scale)
+    }
+
+    /// The places of the microclusters: unit rows, q k columns at most. Objects of one microcluster
+    /// share their place.
+    ///
+    /// # Errors
+    /// As [`Diffusion`]; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no object
+    /// is labelled.
+    pub fn embedding(&self, nodes: &Microclusters) -> Result<Array2<f64>> {
+        self.embedding_observed(nodes, &())
+    }
+
+    /// As [`Diffusion::embedding`], with cancellation.
+    ///
+    /// # Errors
+    /// As [`Diffusion::embedding`];
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    pub fn embedding_observed(
+        &self,
+        nodes: &Microclusters,
+        observer: &dyn Observer,
+    ) -> Result<Array2<f64>> {
+        self.check_parameters()?;
+        let incidence = ClusterIncidence::of(nodes);
+        Ok(self.places(&incidence, None, &mut Report::default(), observer)?.rows)
+    }
+
+    /// The cluster of each microcluster, as [`NodeConsensus::solve`] finds it, with a positive
+    /// weight for each member, by which those of its clusters are multiplied: equal weights change
+    /// nothing.
+    ///
+    /// ```
+    /// use consilience_core::{Ensemble, Microclusters, Partition};
+    /// use consilience_walk::Diffusion;
+    ///
+    /// let ensemble = Ensemble::new(vec![
+    ///     Partition::from_labels(&[0, 0, 1, 1])?,
+    ///     Partition::from_labels(&[0, 1, 1, 0])?,
+    /// ])?;
+    /// let nodes = Microclusters::of(&ensemble)?;
+    /// let found = Diffusion::new(2).solve_weighted(&nodes, &[1.0, 1e-6], &())?.output;
+    /// assert_eq!(found, [0, 0, 1, 1]);
+    /// # Ok::<(), consilience_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Diffusion::embedding`];
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for weights of
+    /// another number.
+    pub fn solve_weighted(
+        &self,
+        nodes: &Microclusters,
+        member_weights: &[f64],
+        observer: &dyn Observer,
+    ) -> Result<Fit<Vec<usize>>> {
+        self.check_parameters()?;
+        let incidence = ClusterIncidence::of(nodes);
+        if member_weights.len() != incidence.n_members() {
+            return Err(Error::shape(format!(
+                "{} weights for {} members",
+                member_weights.len(),
+                incidence.n_members()
+            )));
+        }
+        let members = incidence.member_of_cluster();
+        let factors: Vec<f64> = members.into_iter().map(|u| member_weights[u]).collect();
+        let mut report = Report::default();
+        let places = self.places(&incidence, Some(&factors), &mut report, observer)?;
+        let clusters = self.cut(&places, incidence.sizes(), &mut report, observer)?;
+        Ok(Fit::new(clusters, report))
+    }
+
+    /// The best of several k-means clusterings of the places.
+    fn cut(
+        &self,
+        places: &Places,
+        sizes: &[f64],
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Vec<usize>> {
+        let (rows, k) = (places.rows.view(), places.clusters);
+        let options = KMeansOptions::new(k);
+        let mut best: Option<KMeansFit<f64>> = None;
+        for restart in 0..self.restarts {
+            let mut stream = self.seed.derive("diffusion", restart as u64).stream();
+            let centres = rows.select(Axis(0), &spread(rows, sizes, k, &mut stream));
+            let fit = kmeans::from_centres(rows, Some(sizes), centres.view(), &options, observer)?;
+            if best.as_ref().is_none_or(|b| fit.inertia < b.inertia) {
+                best = Some(fit);
+            }
+        }
+        let best = best.ok_or_else(|| Error::invalid("0 restarts; expected at least 1"))?;
+        let found = numbered(best)?;
+        report.adopt(found.report);
+        Ok(found.output)
+    }
+
+    /// The number of clusters of so many microclusters.
+    fn n_clusters(&self, incidence: &ClusterIncidence, observer: &dyn Observer) -> Result<usize> {
+        let count = SpectralCount::new(self.clusters, incidence.n_rows())?;
+        if self.clusters.fixed().is_some() {
+            return Ok(count.clusters(&[]));
+        }
+        // Without weights: a member's cluster of one or two objects is never split, so that its
+        // weight is large and it would count as a cluster of its own.
+        let even = vec![1.0; incidence.n_clusters()];
+        let plain = IncidenceSpectrum::of(incidence, &even, count.eigenpairs(), observer)?;
+        Ok(count.clusters(&plain.values))
+    }
+
+    fn places(
+        &self,
+        incidence: &ClusterIncidence,
+        factors: Option<&[f64]>,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Places> {
+        let clusters = self.n_clusters(incidence, observer)?;
+        let dimensions = clusters.saturating_mul(self.width);
+        let mut weights = ensemble_driven_cluster_index(incidence, self.entropy_scale, observer)?;
+        for (weight, factor) in weights.iter_mut().zip(factors.into_iter().flatten()) {
+            *weight *= factor;
+        }
+        let spectrum = IncidenceSpectrum::of(incidence, &weights, dimensions, observer)?;
+        let mut rows = spectrum.rows(incidence, dimensions)?;
+        // The rows have sigma as a factor already, and the values are sigma^2.
+        for (j, value) in spectrum.values.iter().take(rows.ncols()).enumerate() {
+            let scale = value.max(0.0).powf(0.5 * (self.steps as f64 - 1.0));
+            rows.slice_mut(s![.., j]).mapv_inplace(|v| v * scale);
+        }
+        unit_rows(&mut rows);
+        if !spectrum.converged {
+            report.status = Status::MaxIterations;
+            report.notes.push("the eigenvectors of the clusters are less exact than wanted".into());
+        }
+        Ok(Places { rows, clusters })
+    }
+}
+
+impl NodeConsensus for Diffusion {
+    type Output = Partition;
+
+    fn name(&self) -> &str {
+        "diffusion"
+    }
+
+    fn clusters(&self) -> Clusters {
+        self.clusters
+    }
+
+    fn check(&self, _: &Ensemble) -> Result<()> {
+        self.check_parameters()
+    }
+
+    fn solve(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Vec<usize>> {
+        self.check_parameters()?;
+        let mut inner = Report::default();
+        let clusters = report.stage("partition", || {
+            let incidence = ClusterIncidence::of(nodes);
+            let places = self.places(&incidence, None, &mut inner, observer)?;
+            self.cut(&places, incidence.sizes(), &mut inner, observer)
+        })?;
+        report.adopt(inner);
+        Ok(clusters)
+    }
+}
+
+/// Rows to start k-means from: each the best of some drawn by squared distance to those before,
+/// where the best leaves least inertia (greedy k-means++). Long walks gather the rows in few tight
+/// places, and plain k-means++ too often starts twice in one and never in another. Fewer than k
+/// where all rows are taken.
+fn spread(rows: ArrayView2<'_, f64>, weights: &[f64], k: usize, stream: &mut Stream) -> Vec<usize> {
+    let squares = |to: usize| -> Vec<f64> {
+        let centre = rows.row(to);
+        rows.rows()
+            .into_iter()
+            .map(|r| r.iter().zip(&centre).map(|(a, b)| (a - b) * (a - b)).sum())
+            .collect()
+    };
+    let Some(first) = stream.weighted(weights) else { return Vec::new() };
+    let mut chosen = vec![first];
+    let mut nearest = squares(first);
+    let tries = 2 + (k as f64).ln() as usize;
+    while chosen.len() < k {
+        let mass: Vec<f64> = nearest.iter().zip(weights).map(|(d, w)| d * w).collect();
+        let mut best: Option<(f64, usize, Vec<f64>)> = None;
+        for _ in 0..tries {
+            let Some(drawn) = stream.weighted(&mass) else { return chosen };
+            let left: Vec<f64> =
+                nearest.iter().zip(squares(drawn)).map(|(n, d)| n.min(d)).collect();
+            let inertia = left.iter().zip(weights).map(|(d, w)| d * w).sum();
+            if best.as_ref().is_none_or(|b| inertia < b.0) {
+                best = Some((inertia, drawn, left));
+            }
+        }
+        if let Some((_, drawn, left)) = best {
+            chosen.push(drawn);
+            nearest = left;
+        }
+    }
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use consilience_conformance::planted;
+    use consilience_core::ConsensusFunction;
+    use consilience_num::eigen::symmetric_eigen;
+
+    /// Inner products of the places of two objects, straight from the definition on the dense
+    /// objects x clusters matrix: `X X'` to the power t, since `U sigma^2t U' = (X X')^t`,
+    /// normalized. All dimensions.
+    fn reference(ensemble: &Ensemble, theta: f64, t: usize) -> Array2<f64> {
+        let n = ensemble.n_objects();
+        let mut columns: Vec<Vec<usize>> = Vec::new();
+        for m in ensemble.members() {
+            for c in 0..m.n_clusters() {
+                columns.push((0..n).filter(|&i| m.label(i) == Some(c)).collect());
+            }
+        }
+        let entropy = |objects: &[usize]| {
+            let (mut sum, mut labelling) = (0.0, 0.0);
+            for m in ensemble.members() {
+                let labels: Vec<usize> = objects.iter().filter_map(|&i| m.label(i)).collect();
+                if !labels.is_empty() {
+                    labelling += 1.0;
+                }
+                for c in 0..m.n_clusters() {
+                    let p = labels.iter().filter(|&&l| l == c).count() as f64
+                        / labels.len().max(1) as f64;
+                    if p > 0.0 {
+                        sum -= p * p.log2();
+                    }
+                }
+            }
+            sum / labelling
+        };
+        let mut x = Array2::zeros((n, columns.len()));
+        for (j, objects) in columns.iter().enumerate() {
+            let w = (-entropy(objects) / theta).exp();
+            objects.iter().for_each(|&i| x[[i, j]] = w);
+        }
+        let rows: Vec<f64> = x.rows().into_iter().map(|r| r.sum()).collect();
+        let sums: Vec<f64> = x.columns().into_iter().map(|c| c.sum()).collect();
+        for ((i, j), v) in x.indexed_iter_mut() {
+            *v /= (rows[i] * sums[j]).sqrt();
+        }
+        let eigen = symmetric_eigen(x.dot(&x.t()).view()).unwrap();
+        let mut powered = eigen.vectors.clone();
+        for (mut column, &value) in powered.columns_mut().into_iter().zip(&eigen.values) {
+            column *= value.max(0.0).powi(t as i32);
+        }
+        let g = powered.dot(&eigen.vectors.t());
+        Array2::from_shape_fn((n, n), |(i, j)| g[[i, j]] / (g[[i, i]] * g[[j, j]]).sqrt())
+    }
+
+    #[test]
+    fn places_are_those_of_single_objects_by_the_definition() {
+        for (seed, missing, theta, t) in [(1, 0.0, 0.4, 3), (2, 0.2, 0.2, 8), (3, 0.4, 0.3, 1)] {
+            let world = planted(Seed(seed), &[12, 8, 5], 5, 0.2, missing).unwrap();
+            // Objects twice: sizes matter.
+            let twice: Vec<usize> = (0..50).map(|i| i / 2).collect();
+            let e = world.ensemble.select_objects(&twice).unwrap();
+            let m = Microclusters::of(&e).unwrap();
+            let method = Diffusion::new(3).entropy_scale(theta).steps(t).width(100);
+            let places = method.embedding(&m).unwrap();
+            let inner = places.dot(&places.t());
+            let expected = reference(&e, theta, t);
+            for i in 0..50 {
+                for j in 0..50 {
+                    let node = |o: usize| m.grouping().of_object()[o] as usize;
+                    let (ours, theirs) = (inner[[node(i), node(j)]], expected[[i, j]]);
+                    assert!((ours - theirs).abs() < 1e-7, "seed {seed}: {ours} {theirs}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_gap_finds_planted_clusters() {
+        let world = planted(Seed(4), &[40, 30, 20], 12, 0.1, 0.0).unwrap();
+        assert_eq!(
+            Diffusion::new(Clusters::Eigengap).consensus(&world.ensemble).unwrap(),
+            world.truth
+        );
+    }
+
+    #[test]
+    fn bad_parameters_are_refused() {
+        let e = planted(Seed(0), &[3, 3], 2, 0.0, 0.0).unwrap().ensemble;
+        let d = Diffusion::new(2);
+        for bad in [
+            d.entropy_scale(0.0),
+            d.entropy_scale(f64::NAN),
+            d.steps(0),
+            d.steps(1001),
+            d.width(0),
+            d.restarts(0),
+        ] {
+            let e = bad.fit(&e, &()).unwrap_err();
+            assert_eq!(e.kind(), consilience_core::ErrorKind::InvalidParameter);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+use consilience_conformance::{planted, small_worlds};
+use consilience_core::{ConsensusFunction, ErrorKind, Grouping, Seed};
+use ndarray::Array2;
+
+use super::*;
+
+/// Arrival probabilities by Gauss elimination on the whole Laplacian, marked rows replaced by their
+/// certainty; `None` where some node reaches no seed.
+fn naive(w: &Array2<f64>, group: &[usize], marked: &[bool], k: usize) -> Option<Array2<f64>> {
+    let n = w.nrows();
+    let mut system = Array2::<f64>::zeros((n, n + k));
+    for i in 0..n {
+        if marked[i] {
+            system[[i, i]] = 1.0;
+            system[[i, n + group[i]]] = 1.0;
+        } else {
+            for j in (0..n).filter(|&j| j != i) {
+                system[[i, j]] -= w[[i, j]];
+                system[[i, i]] += w[[i, j]];
+            }
+        }
+    }
+    for p in 0..n {
+        let pivot =
+            (p..n).max_by(|&a, &b| system[[a, p]].abs().total_cmp(&system[[b, p]].abs()))?;
+        if system[[pivot, p]].abs() < 1e-14 {
+            return None;
+        }
+        for c in 0..n + k {
+            system.swap([p, c], [pivot, c]);
+        }
+        for r in (0..n).filter(|&r| r != p) {
+            let factor = system[[r, p]] / system[[p, p]];
+            for c in 0..n + k {
+                let x = system[[p, c]];
+                system[[r, c]] -= factor * x;
+            }
+        }
+    }
+    Some(Array2::from_shape_fn((n, k), |(i, c)| system[[i, n + c]] / system[[i, i]]))
+}
+
+#[test]
+fn walks_on_microclusters_equal_walks_on_objects() {
+    let (mut compared, mut walked) = (0, 0);
+    let noisy = [(1, 0.0), (2, 0.3), (3, 0.0), (4, 0.5)].map(|(seed, missing)| {
+        planted(Seed(seed), &[14, 10, 6], 5, 0.2, missing).unwrap().ensemble
+    });
+    for ensemble in small_worlds(4, 2).chain(noisy) {
+        let walker = RandomWalker::new(2).neighbours(3).link_preference(3.0);
+        let m = Microclusters::of(&ensemble).unwrap();
+        let node = m.grouping().of_object();
+        if node.contains(&Grouping::NONE) {
+            continue;
+        }
+        let arrivals = walker.walk(&m, &mut Report::default(), &()).unwrap();
+        // The graph of all objects: equal ones are linked by a = 1, others by the links of their
+        // microclusters.
+        let a = CoAssociation::default().between(&m, &mut Report::default(), &()).unwrap();
+        let kept = links(&a, 3, 3.0);
+        let n = node.len();
+        let w = Array2::from_shape_fn((n, n), |(i, j)| {
+            let (g, h) = (node[i], node[j]);
+            if g == h {
+                return f64::from(u8::from(i != j));
+            }
+            let (others, _) = kept.row(g as usize);
+            if others.contains(&h) {
+                (-3.0 * (1.0 - a.weights()[[g as usize, h as usize]])).exp()
+            } else {
+                0.0
+            }
+        });
+        let seeds = Seeds::find(&a, Clusters::Fixed(2), &()).unwrap();
+        let group: Vec<usize> = node.iter().map(|&g| seeds.group[g as usize]).collect();
+        let marked: Vec<bool> = node.iter().map(|&g| seeds.marked[g as usize]).collect();
+        walked += usize::from(marked.contains(&false));
+        let Some(expected) = naive(&w, &group, &marked, seeds.count) else { continue };
+        compared += 1;
+        for i in 0..n {
+            for c in 0..seeds.count {
+                let found = arrivals.chance[[node[i] as usize, c]];
+                assert!((found - expected[[i, c]]).abs() < 1e-9, "{found} {}", expected[[i, c]]);
+            }
+        }
+    }
+    assert!(compared > 500 && walked > 50, "{compared} {walked}");
+}
+
+#[test]
+fn links_are_mutual_and_few() {
+    let ensemble = planted(Seed(5), &[30, 20], 8, 0.3, 0.0).unwrap().ensemble;
+    let a = CoAssociation::default().similarity(&ensemble).unwrap();
+    for k in [1, 3, 1000] {
+        let kept = links(&a, k, 10.0);
+        for i in 0..kept.n_rows() {
+            let (others, weights) = kept.row(i);
+            for (&j, w) in others.iter().zip(weights) {
+                let (back, mirrored) = kept.row(j as usize);
+                let at = back.iter().position(|&b| b as usize == i).unwrap();
+                assert_eq!(mirrored[at], *w);
+            }
+            // The K strongest are there.
+            let stronger = |t: f64| {
+                (0..a.weights().nrows()).filter(|&j| j != i && a.weights()[[i, j]] > t).count()
+            };
+            for j in (0..a.weights().nrows()).filter(|&j| j != i && a.weights()[[i, j]] > 0.0) {
+                if stronger(a.weights()[[i, j]]) < k {
+                    assert!(others.contains(&(j as u32)));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn parameters_are_checked() {
+    let ensemble = planted(Seed(5), &[5, 3], 3, 0.1, 0.0).unwrap().ensemble;
+    let bad = [
+        RandomWalker::new(0),
+        RandomWalker::new(9),
+        RandomWalker::new(2).neighbours(0),
+        RandomWalker::new(2).link_preference(f64::NAN),
+        RandomWalker::new(2).link_preference(-1.0),
+        RandomWalker::new(2).link_preference(f64::INFINITY),
+    ];
+    for walker in bad {
+        assert_eq!(walker.consensus(&ensemble).unwrap_err().kind(), ErrorKind::InvalidParameter);
+        assert_eq!(
+            walker.soft().consensus(&ensemble).unwrap_err().kind(),
+            ErrorKind::InvalidParameter
+        );
+    }
+    let small = RandomWalker::new(2).memory_budget(MemoryBudget::bytes(8));
+    assert_eq!(small.consensus(&ensemble).unwrap_err().kind(), ErrorKind::TooLarge);
+}
+
+#[test]
+fn weak_links_do_not_break_the_walk() {
+    // exp(-1000 (1 - a)) is 0 for all but equal rows.
+    let ensemble = planted(Seed(6), &[12, 9, 5], 6, 0.3, 0.2).unwrap().ensemble;
+    let found = RandomWalker::new(3).link_preference(1000.0).consensus(&ensemble).unwrap();
+    assert_eq!(found.n_clusters(), 3);
+    let soft = RandomWalker::new(3).link_preference(1000.0).soft().consensus(&ensemble).unwrap();
+    assert_eq!(soft.hard().unwrap().n_labelled(), 26);
+}
