@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use consilience::{
     ConsensusFunction, Ensemble, EvidenceAccumulation, Microclusters, ProbabilityTrajectories, Pta,
-    Ptgp, with_labels,
+    Ptgp, Report, Similarity, with_labels,
 };
 use criterion::{Criterion, criterion_group, criterion_main};
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
@@ -92,7 +92,9 @@ fn trajectories(c: &mut Criterion) {
         });
     });
     let pts = ProbabilityTrajectories::default().walk_length(20).elite_neighbours(20);
-    group.bench_function("PTS", |b| b.iter(|| pts.between(black_box(&m), &()).unwrap()));
+    group.bench_function("PTS", |b| {
+        b.iter(|| pts.between(black_box(&m), &mut Report::default(), &()).unwrap())
+    });
     group.finish();
 }
 

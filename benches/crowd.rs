@@ -1,5 +1,5 @@
 //! Crowdclustering on planted crowds. The reference crowds:
-//! `cargo run --release --example crowd_sets`.
+//! `cargo run --release --manifest-path eval/Cargo.toml --bin crowd_sets`.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
 //! Cuts, link-based similarities and seeded walks: on the first draw of the reference pools, where
-//! those are found (as in `tests/cuts.rs`), and on larger ensembles. `docs/peers/cuts.py` times
+//! those are found (as in `tests/cuts.rs`), and on larger ensembles. `eval/peers/cuts.py` times
 //! other tools on the same draws.
 
 use std::hint::black_box;

@@ -1,6 +1,6 @@
 //! Graph methods on the ensemble's clusters, at the sizes of the published timings.
 //!
-//! cargo bench -p consilience --bench graph
+//! cargo bench -p consilience-tests --bench graph
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -114,7 +114,7 @@ fn large(c: &mut Criterion) {
     }
 }
 
-/// The ensemble in the file `$CONSILIENCE_ENSEMBLE`, which `docs/peers/ensembles.py` writes and
+/// The ensemble in the file `$CONSILIENCE_ENSEMBLE`, which `eval/peers/ensembles.py` writes and
 /// times others on.
 fn given(c: &mut Criterion) {
     let Ok(file) = std::env::var("CONSILIENCE_ENSEMBLE") else { return };

@@ -1,4 +1,4 @@
-//! Updates and read-outs of the dynamic updater. The largest worlds: `--example simplex_large`.
+//! Updates and read-outs of the dynamic updater. The largest worlds: `--bin simplex_large`.
 
 use std::time::Duration;
 

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use consilience::ndarray::Array2;
-use consilience::{BaseClusterer, ConsensusFunction, Generator, KMeans, Seed, USpec, Usenc};
+use consilience::{BaseClusterer, ConsensusFunction, Generator, KMeans, Seed, USenc, USpec};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 /// Five rings around each other.
@@ -44,7 +44,7 @@ fn consensus(c: &mut Criterion) {
     };
     let mut group = c.benchmark_group("consensus of 200000 objects x 20 members");
     group.sample_size(10);
-    group.bench_function("usenc", |b| b.iter(|| Usenc::new(5).consensus(black_box(&ensemble))));
+    group.bench_function("usenc", |b| b.iter(|| USenc::new(5).consensus(black_box(&ensemble))));
     group.finish();
 }
 

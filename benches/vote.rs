@@ -1,5 +1,5 @@
 //! Consensus by votes, diffusion, the recommended method and its diagnostics. Peers:
-//! `docs/peers/vote.py`.
+//! `eval/peers/vote.py`.
 
 use std::time::Duration;
 

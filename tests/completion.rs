@@ -1,14 +1,15 @@
 //! Side-information clustering on the feature sets of the thesis, which are not part of the
 //! project: without them the tests say so and pass.
 
-use std::path::PathBuf;
-
 use consilience::ndarray::{Array1, Array2, Axis, Ix1, Ix2, OwnedRepr, stack};
 use consilience::{Constraints, Link, Mccc, Partition, Seed, SideInformation, Status, scores};
 use ndarray_npy::NpzReader;
 
+#[path = "reference/shared_data.rs"]
+mod shared_data;
+
 fn read(name: &str) -> Option<(Array2<f64>, Partition)> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/features");
+    let folder = shared_data::folder("features");
     let Ok(file) = std::fs::File::open(folder.join(format!("{name}.npz"))) else {
         println!("{name}: not there, skipped");
         return None;

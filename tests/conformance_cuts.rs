@@ -2,9 +2,8 @@
 //! through.
 
 use consilience::{
-    Agglomeration, ApproximateSimRank, Clusters, ConnectedTriples, ConsensusFunction, Cspa, Cut,
-    Hgpa, LinkBased, Linkage, Mcla, Partition, RandomWalker, Seed, SimRank, Similarity,
-    SpectralCut,
+    Agglomeration, ApproximateSimRank, Clusters, ConnectedTriples, ConsensusFunction, Cspa, Hgpa,
+    LinkBased, Linkage, Mcla, Partition, RandomWalker, Seed, SimRank, Similarity, SpectralCut,
 };
 use consilience_conformance::{
     Hard, PartitionerProfile, Profile, consensus_function, graph_partitioner, similarity,
@@ -82,7 +81,7 @@ fn wct_complete() {
 
 #[test]
 fn wct_by_lifetime() {
-    method(|_| LinkBased::wct(1).by_lifetime(), by_lifetime());
+    method(|_| LinkBased::wct(Clusters::Auto), by_lifetime());
 }
 
 #[test]
@@ -126,12 +125,9 @@ fn partitioners() {
         graph_partitioner(&|k| Box::new(SpectralCut::new(k)), &PartitionerProfile::default());
         let eigengap =
             PartitionerProfile { checks_clusters: false, ..PartitionerProfile::default() };
-        graph_partitioner(&|_| Box::new(SpectralCut::with(Clusters::Eigengap)), &eigengap);
+        graph_partitioner(&|_| Box::new(SpectralCut::new(Clusters::Eigengap)), &eigengap);
         let exact = PartitionerProfile { exact_clusters: true, ..PartitionerProfile::default() };
-        graph_partitioner(
-            &|k| Box::new(Agglomeration::new(Linkage::Average, Cut::Clusters(k))),
-            &exact,
-        );
+        graph_partitioner(&|k| Box::new(Agglomeration::new(Linkage::Average, k)), &exact);
     });
 }
 

@@ -1,8 +1,8 @@
 //! The graph methods on the ensemble's clusters go through the suite that users put theirs through.
 
 use consilience::{
-    ConsensusFunction, EcpcsHc, EcpcsMc, EnhancedCoAssociation, GpMgla, Hbgf, Linkage,
-    LocallyWeighted, Lwea, Lwgp, Partition, Seed, Similarity, Usenc, Weac, WeightedCoAssociation,
+    Clusters, ConsensusFunction, EcpcsHc, EcpcsMc, EnhancedCoAssociation, GpMgla, Hbgf, Linkage,
+    LocallyWeighted, Lwea, Lwgp, Partition, Seed, Similarity, USenc, Weac, WeightedCoAssociation,
 };
 use consilience_conformance::{Profile, consensus_function, similarity};
 
@@ -56,7 +56,7 @@ fn weac_complete() {
 
 #[test]
 fn weac_by_lifetime() {
-    method(|_| Weac::by_lifetime(), automatic());
+    method(|_| Weac::new(Clusters::Auto), automatic());
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn lwea() {
 fn lwea_by_lifetime() {
     // Similarities fall fast with entropy, so another number of clusters may live longer than the
     // planted one: of one planted world comes out an adjusted Rand index of 0.887.
-    method(|_| Lwea::by_lifetime(), Profile { planted: false, ..automatic() });
+    method(|_| Lwea::new(Clusters::Auto), Profile { planted: false, ..automatic() });
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn gp_mgla() {
 
 #[test]
 fn gp_mgla_by_eigengap() {
-    method(|_| GpMgla::by_eigengap(), Profile { unanimous: false, ..automatic() });
+    method(|_| GpMgla::new(Clusters::Auto), Profile { unanimous: false, ..automatic() });
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn ecpcs_hc() {
 
 #[test]
 fn ecpcs_hc_by_lifetime() {
-    method(|_| EcpcsHc::by_lifetime(), automatic());
+    method(|_| EcpcsHc::new(Clusters::Auto), automatic());
 }
 
 /// A meta-cluster may win no object, so fewer clusters than asked for may come out.
@@ -99,7 +99,7 @@ fn ecpcs_mc() {
 
 #[test]
 fn ecpcs_mc_by_eigengap() {
-    method(|_| EcpcsMc::by_eigengap(), Profile { unanimous: false, ..automatic() });
+    method(|_| EcpcsMc::new(Clusters::Auto), Profile { unanimous: false, ..automatic() });
 }
 
 #[test]
@@ -115,14 +115,14 @@ fn hbgf() {
 #[test]
 fn usenc() {
     // Few objects are cut as by HBGF; the streamed road goes through the suite beside its code.
-    method(|k| Usenc::new(k).seed(Seed(1)), Profile { exact_clusters: false, ..shorter() });
+    method(|k| USenc::new(k).seed(Seed(1)), Profile { exact_clusters: false, ..shorter() });
 }
 
 #[test]
 fn hbgf_by_eigengap() {
     // At most the square root of the number of microclusters comes out, and members that agree
     // leave as many microclusters as clusters.
-    method(|_| Hbgf::by_eigengap(), Profile { unanimous: false, ..automatic() });
+    method(|_| Hbgf::new(Clusters::Auto), Profile { unanimous: false, ..automatic() });
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn lwgp() {
 
 #[test]
 fn lwgp_by_eigengap() {
-    method(|_| Lwgp::by_eigengap(), Profile { unanimous: false, ..automatic() });
+    method(|_| Lwgp::new(Clusters::Auto), Profile { unanimous: false, ..automatic() });
 }
 
 #[test]

@@ -1,10 +1,9 @@
 //! Crowds: the reference sets, where they are at hand.
 //!
-//! The sets are not part of the project. They are looked for in `$CONSILIENCE_CROWDS`, then in
-//! `../shared/data/crowd` beside the checkout; without them the tests say so and pass.
+//! The sets are not part of the project. They are looked for in `$CONSILIENCE_DATA/crowd`, then
+//! in `../shared/data/crowd` beside the checkout; without them the tests say so and pass.
 
 use std::fs::File;
-use std::path::PathBuf;
 
 use consilience::ndarray::{Ix1, OwnedRepr};
 use consilience::scores::{Normalizer, normalized_mutual_information};
@@ -14,11 +13,11 @@ use consilience::{
 };
 use ndarray_npy::NpzReader;
 
+#[path = "reference/shared_data.rs"]
+mod shared_data;
+
 fn read(name: &str) -> Option<(Answers, Partition)> {
-    let folder = std::env::var_os("CONSILIENCE_CROWDS").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/crowd"),
-        PathBuf::from,
-    );
+    let folder = shared_data::folder("crowd");
     let Ok(file) = File::open(folder.join(format!("crowd_{name}.npz"))) else {
         println!("{name}: no such crowd in {}, skipped", folder.display());
         return None;

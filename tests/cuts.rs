@@ -2,8 +2,9 @@
 //! values of other tools on the same draws.
 //!
 //! The pools are not part of the project: without them the tests say so and pass
-//! (`tests/reference/mod.rs`). `cargo test -p consilience --release --test cuts -- --nocapture`
-//! prints the tables of `docs/graph-cuts.md`; with `--features metis` those of METIS as well.
+//! (`tests/reference/mod.rs`).
+//! `cargo test -p consilience-tests --release --test cuts -- --nocapture` prints the
+//! tables of `docs/graph-cuts.md`; with `--features metis` those of METIS as well.
 
 mod reference;
 

@@ -1,7 +1,7 @@
 //! The protocol of Yang et al. (2015) on the feature sets, which are not part of the project:
 //! without them the test says so and passes.
 
-#[path = "../crates/consilience/examples/few_labels/protocol.rs"]
+#[path = "reference/few_labels.rs"]
 mod protocol;
 
 use protocol::{Data, SETS, methods};

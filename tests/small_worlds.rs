@@ -11,7 +11,8 @@ use consilience::num::eigen::symmetric_eigen;
 use consilience::{
     CoAssociation, ConsensusFunction, Dendrogram, EliteNeighbours, Ensemble, ErrorKind,
     EvidenceAccumulation, Grouping, Hierarchy, Linkage, MemoryBudget, Microclusters, PairCounts,
-    ProbabilityTrajectories, Pta, Ptgp, PtsSolver, Seed, Similarity, SparsePairCounts, Transition,
+    ProbabilityTrajectories, Pta, Ptgp, PtsSolver, Report, Seed, Similarity, SparsePairCounts,
+    Transition,
 };
 use consilience_conformance::small_worlds;
 use ndarray::Array2;
@@ -33,7 +34,7 @@ fn matrix(n: usize, entry: impl Fn(usize, usize) -> f64) -> Matrix {
     (0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect()
 }
 
-// ---------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Pairs
 
 /// Labels of every object under the members.
@@ -91,7 +92,7 @@ fn counts_and_co_association() {
             let node = m.grouping().of_object();
             let dense = PairCounts::of(&m, MemoryBudget::default(), &()).unwrap();
             let sparse = SparsePairCounts::of(&m, &()).unwrap();
-            let graph = CoAssociation::default().between(&m, &()).unwrap();
+            let graph = CoAssociation::default().between(&m, &mut Report::default(), &()).unwrap();
             for i in 0..rows.len() {
                 assert_eq!(node[i] == Grouping::NONE, silent(&rows[i]));
                 for j in (0..rows.len()).filter(|&j| !silent(&rows[i]) && !silent(&rows[j])) {
@@ -108,7 +109,7 @@ fn counts_and_co_association() {
     });
 }
 
-// ---------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Agglomeration. A cluster is a set of leaves as bits of a number, a partition the sorted list of
 // them.
 
@@ -266,7 +267,7 @@ fn evidence_accumulation() {
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Walks
 
 /// Everything up to PTS for given K and T, on microclusters.
@@ -392,7 +393,7 @@ fn probability_trajectory_accumulation() {
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // The transfer cut
 
 /// Rows of norm 1 that k-means clusters, or `None` where the k leading eigenvectors are no matter

@@ -1,9 +1,11 @@
 //! The reference pools: labels, truth, draws of members and published values.
 //!
-//! They are not part of the project. They are looked for in `$CONSILIENCE_POOLS`, then in
-//! `../shared/data/pools` beside the checkout; without them the tests say so and pass.
+//! They are not part of the project. They are looked for in `$CONSILIENCE_DATA/pools`, then
+//! in `../shared/data/pools` beside the checkout; without them the tests say so and pass.
 // Every test, benchmark and example compiles this module anew and uses only a part of it.
 #![allow(dead_code)]
+
+mod shared_data;
 
 use std::error::Error;
 use std::fs::{File, read_to_string};
@@ -14,6 +16,7 @@ use consilience::scores::{Normalizer, normalized_mutual_information};
 use consilience::{Ensemble, Partition};
 use ndarray_npy::NpzReader;
 use serde_json::Value;
+pub(crate) use shared_data::folder;
 
 /// Many clusterings of one set of objects.
 pub(crate) struct Pool {
@@ -85,8 +88,7 @@ impl Pool {
 
 /// The pools of these names; none, with one line printed, where the folder is missing.
 pub(crate) fn pools(names: &[&str]) -> Vec<Pool> {
-    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/pools");
-    let folder = std::env::var_os("CONSILIENCE_POOLS").map_or(here, PathBuf::from);
+    let folder = folder("pools");
     if !folder.is_dir() {
         println!("skipped: no reference pools in {}", folder.display());
         return Vec::new();

@@ -74,7 +74,8 @@ pub(crate) struct Demo {
 /// Arguments of `generate`.
 #[derive(Args)]
 #[command(
-    after_help = "Example: consilience generate features.npy -o pool.npz --members 30 --clusters 10..30 --feature-fraction 0.5"
+    after_help = "Example: consilience generate features.npy -o pool.npz --members 30 --clusters \
+         10..30 --feature-fraction 0.5"
 )]
 pub(crate) struct Generate {
     /// Features: n rows, d columns of numbers
@@ -88,15 +89,25 @@ pub(crate) struct Generate {
     /// Number of base clusterings
     #[arg(long, value_name = "M", default_value_t = 20)]
     pub(crate) members: usize,
-    /// Number of clusters, drawn for each member from this range, both ends included
-    #[arg(long, value_name = "A..B", default_value = "2..50")]
-    pub(crate) clusters: String,
+    /// Number of clusters, drawn for each member from this range, both ends included [default: 2
+    /// to half the root of the number of objects, and to 50 at most]
+    #[arg(long, value_name = "A..B")]
+    pub(crate) clusters: Option<String>,
     /// Share of the features that each member sees, chosen at random
     #[arg(long, value_name = "F")]
     pub(crate) feature_fraction: Option<f64>,
     /// Share of the objects that each member labels, chosen at random
     #[arg(long, value_name = "F")]
     pub(crate) object_fraction: Option<f64>,
+    /// Dimensions of a random projection of what each member sees [default: no projection]
+    #[arg(long, value_name = "D")]
+    pub(crate) projection: Option<usize>,
+    /// A parameter of the method: kmeans takes restarts, max_iterations, tolerance; minibatch
+    /// batch, batches; kernel-kmeans landmarks, width, restarts; rpcl learning_rate, penalty_rate;
+    /// spectral neighbours, landmarks, restarts; agglomerative linkage (single, average, complete
+    /// or ward); uspec representatives, neighbours, regularization, restarts
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    pub(crate) params: Vec<String>,
     /// How the features are scaled first: none, minmax or zscore
     #[arg(long, value_name = "SCALE", default_value = "none")]
     pub(crate) scale: String,
@@ -109,18 +120,17 @@ pub(crate) struct Generate {
 
 /// Arguments of `consensus`.
 #[derive(Args)]
-#[command(
-    after_help = "Example: consilience consensus pool.npz --method pta-al --clusters 10 -o labels.csv --truth truth.csv"
-)]
+#[command(after_help = "Example: consilience consensus pool.csv\n         consilience consensus \
+         pool.npz --method pta-al --clusters 10 -o labels.csv --truth truth.csv")]
 pub(crate) struct Consensus {
     /// The ensemble: n rows, one column of labels per base clustering
     #[arg(required_unless_present = "list")]
     pub(crate) ensemble: Option<PathBuf>,
     /// The consensus function; --list shows them
-    #[arg(long, value_name = "NAME", required_unless_present = "list")]
-    pub(crate) method: Option<String>,
-    /// Number of clusters; without it the method chooses, where it can; `auto` chooses for any
-    /// method
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub(crate) method: String,
+    /// Number of clusters, or auto: as many as several criteria agree on [default: as many as the
+    /// method itself finds, and auto for methods that find none]
     #[arg(long, value_name = "K")]
     pub(crate) clusters: Option<Count>,
     /// Use only these base clusterings, for instance 3,17,20
@@ -168,15 +178,33 @@ impl FromStr for Count {
     }
 }
 
+/// Where labels go, for commands that can label new objects.
+#[derive(Args)]
+pub(crate) struct Labelling {
+    /// Where the labels go: one column
+    #[arg(short, long, value_name = "LABELS")]
+    pub(crate) output: Option<PathBuf>,
+    /// Features of new objects, which are labelled by what was found
+    #[arg(long, value_name = "FEATURES")]
+    pub(crate) predict: Option<PathBuf>,
+    /// Where the labels of the new objects go
+    #[arg(long, value_name = "LABELS")]
+    pub(crate) predicted: Option<PathBuf>,
+    /// True labels: adds every score of the result
+    #[arg(long, value_name = "FILE")]
+    pub(crate) truth: Option<PathBuf>,
+}
+
 /// Arguments of `cluster`.
 #[derive(Args)]
 #[command(
-    after_help = "Example: consilience cluster features.csv --method pck-means --constraints pairs.csv --clusters 3 -o labels.csv"
+    after_help = "Example: consilience cluster features.csv --method pck-means --constraints \
+         pairs.csv --clusters 3 -o labels.csv"
 )]
 pub(crate) struct Cluster {
     /// Features: n rows, d columns of numbers
     pub(crate) features: PathBuf,
-    /// fpc, nnc, kmeans (seeded by the labels), cop-kmeans, pck-means or mpck-means
+    /// fpc, nnc, kmeans (seeded by the labels), cop-kmeans, pck-means, mpck-means, ccskl or pmmc
     #[arg(long, value_name = "NAME")]
     pub(crate) method: String,
     /// Number of clusters; without it as many as there are classes among the labels
@@ -192,18 +220,13 @@ pub(crate) struct Cluster {
     /// rsd-full, mmc, itml, rca, dca or lmnn
     #[arg(long, value_name = "NAME", default_value = "euclidean")]
     pub(crate) metric: String,
-    /// Where the labels go: one column
-    #[arg(short, long, value_name = "LABELS")]
-    pub(crate) output: Option<PathBuf>,
-    /// Features of new objects, which are labelled by what was found
-    #[arg(long, value_name = "FEATURES")]
-    pub(crate) predict: Option<PathBuf>,
-    /// Where the labels of the new objects go
-    #[arg(long, value_name = "LABELS")]
-    pub(crate) predicted: Option<PathBuf>,
-    /// True labels: adds every score of the result
-    #[arg(long, value_name = "FILE")]
-    pub(crate) truth: Option<PathBuf>,
+    /// A parameter of the method or of the metric, for instance weight=2 or diagonal=true; a name
+    /// that both have is the method's, and metric.NAME the metric's. A wrong name is answered by
+    /// those that there are
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    pub(crate) params: Vec<String>,
+    #[command(flatten)]
+    pub(crate) labelling: Labelling,
     #[command(flatten)]
     pub(crate) common: Common,
 }
@@ -224,7 +247,9 @@ pub(crate) struct Crowd {
     /// auto, block, rmc, log-odds, spectral, dawid-skene or pairs
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) method: String,
-    /// A parameter of the method: rmc takes c, d0 and d1; answers by keyword take shared
+    /// A parameter of the method: all take second_answer, and shared for answers by keyword; rmc
+    /// takes c, d0, d1 and penalty (recovery, held-out or balance); block restarts, pseudo_count,
+    /// rates_by_cluster, rates_between_clusters, tolerance, max_iterations
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
     /// Number of objects [default: one more than the highest in the answers, or as many as --truth
@@ -250,7 +275,8 @@ pub(crate) struct Crowd {
 /// Arguments of `complete`.
 #[derive(Args)]
 #[command(
-    after_help = "Example: consilience complete features.npy --constraints pairs.csv --clusters 5 -o labels.csv"
+    after_help = "Example: consilience complete features.npy --constraints pairs.csv --clusters \
+         5 -o labels.csv"
 )]
 pub(crate) struct Complete {
     /// Features: n rows, d columns of numbers
@@ -264,18 +290,14 @@ pub(crate) struct Complete {
     /// mccc or rdml
     #[arg(long, value_name = "NAME", default_value = "mccc")]
     pub(crate) method: String,
-    /// Where the labels go: one column
-    #[arg(short, long, value_name = "LABELS")]
-    pub(crate) output: Option<PathBuf>,
-    /// Features of new objects, which are labelled by what was found
-    #[arg(long, value_name = "FEATURES")]
-    pub(crate) predict: Option<PathBuf>,
-    /// Where the labels of the new objects go
-    #[arg(long, value_name = "LABELS")]
-    pub(crate) predicted: Option<PathBuf>,
-    /// True labels: adds every score of the result
-    #[arg(long, value_name = "FILE")]
-    pub(crate) truth: Option<PathBuf>,
+    /// A parameter of the method: mccc takes basis (held-out, singular, neighbours or
+    /// standardised-neighbours), eigenvectors, loss_weight (held-out, balanced or a number), solver
+    /// (accelerated or stochastic), semidefinite, tolerance, max_iterations, restarts; rdml
+    /// smoothing, standardize, restarts
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    pub(crate) params: Vec<String>,
+    #[command(flatten)]
+    pub(crate) labelling: Labelling,
     #[command(flatten)]
     pub(crate) common: Common,
 }
@@ -283,7 +305,8 @@ pub(crate) struct Complete {
 /// Arguments of `update`.
 #[derive(Args)]
 #[command(
-    after_help = "Example: consilience update pool.npz --clusters 10 --constraints pairs.csv --state pool.state -o labels.csv"
+    after_help = "Example: consilience update pool.npz --clusters 10 --constraints pairs.csv \
+         --state pool.state -o labels.csv"
 )]
 pub(crate) struct Update {
     /// The ensemble: n rows, one column of labels per base clustering
@@ -301,6 +324,16 @@ pub(crate) struct Update {
     /// metric, exact, additive or multiplicative [default: metric, or that of the stored state]
     #[arg(long, value_name = "NAME")]
     pub(crate) rule: Option<String>,
+    /// A parameter of the rule: metric takes dimensions, power, slack, folds, restarts, guarded;
+    /// exact loss (squared or probability), balance, hold, gap, max_iterations; additive and
+    /// multiplicative step, balance. With --features also grown_members, sample
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    pub(crate) params: Vec<String>,
+    /// New objects: one row of labels for each, one column per member, in the labels of the
+    /// ensemble's file. They come behind its objects; a state written now is of the ensemble with
+    /// these rows at its end
+    #[arg(long, value_name = "FILE")]
+    pub(crate) new_objects: Option<PathBuf>,
     /// How labels are read out: metric, consensus, kmeans or rounding [default: metric with that
     /// rule, else consensus]
     #[arg(long, value_name = "NAME")]

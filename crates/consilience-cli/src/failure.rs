@@ -21,7 +21,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Bad input, told in one sentence.
+    /// Bad input, in one sentence.
     pub(crate) fn bad(message: impl Into<String>) -> Self {
         Failure::Bad(message.into())
     }

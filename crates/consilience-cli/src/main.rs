@@ -2,12 +2,15 @@
 //! name.
 
 mod args;
+mod choices;
 mod commands;
 mod failure;
 mod files;
 mod methods;
-mod output;
+mod outputs;
 mod pictures;
+mod summary;
+mod tables;
 mod terminal;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,7 +28,7 @@ use terminal::Terminal;
 static FAULT: Mutex<String> = Mutex::new(String::new());
 
 fn main() -> ExitCode {
-    // A panic is a fault of ours; it is told like every other error, in one line.
+    // A panic is a fault of ours; it is reported like every other error, in one line.
     std::panic::set_hook(Box::new(|panic| {
         *FAULT.lock().unwrap_or_else(PoisonError::into_inner) = panic.to_string();
     }));
@@ -43,17 +46,7 @@ fn main() -> ExitCode {
 fn run() -> Outcome<()> {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => {
-            return match error.kind() {
-                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-                    output::print(&error.to_string())
-                }
-                ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::bad(
-                    "no command; expected demo, generate, consensus, crowd, complete, update, cluster, score or plot; see --help",
-                )),
-                _ => Err(Failure::Bad(args::one_line(&error))),
-            };
-        }
+        Err(error) => return no_command(&error),
     };
     let common = cli.command.common();
     start_threads(common.threads)?;
@@ -75,6 +68,18 @@ fn run() -> Outcome<()> {
         Err(_) => terminal.clear(),
     }
     outcome
+}
+
+/// What is said where the command line holds no command: help, the version, or what is wrong.
+fn no_command(error: &clap::Error) -> Outcome<()> {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => summary::print(&error.to_string()),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::bad(
+            "no command; expected demo, generate, consensus, crowd, complete, update, cluster, \
+             score or plot; see --help",
+        )),
+        _ => Err(Failure::Bad(args::one_line(error))),
+    }
 }
 
 fn start_threads(threads: Option<usize>) -> Outcome<()> {

@@ -6,11 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use consilience::Observer;
+use consilience::{Fit, Observer, Report};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-
-use crate::failure::{Failure, Outcome};
-use crate::files::target;
 
 /// What ends sooner than this needs no progress bar.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -23,7 +20,7 @@ pub(crate) fn listen_for_interrupts() {
     // Without a handler Ctrl-C still ends the program, only less tidily: no reason not to work.
     let _ = ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
-            target::remove_unfinished();
+            consilience::io::remove_unfinished();
             std::process::exit(130);
         }
     });
@@ -56,6 +53,17 @@ impl Terminal {
         lock(&self.notes).push(text.into());
     }
 
+    /// The notes of a report, likewise.
+    pub(crate) fn note_all(&self, report: &Report) {
+        lock(&self.notes).extend(report.notes.iter().cloned());
+    }
+
+    /// What was read, once its notes are taken.
+    pub(crate) fn noted<T>(&self, fit: Fit<T>) -> T {
+        self.note_all(&fit.report);
+        fit.output
+    }
+
     /// The notes so far.
     pub(crate) fn notes(&self) -> Vec<String> {
         lock(&self.notes).clone()
@@ -77,11 +85,6 @@ impl Terminal {
         if let Some((_, bar)) = lock(&self.bar).take() {
             bar.finish_and_clear();
         }
-    }
-
-    /// The failure to return where the user asked to stop.
-    pub(crate) fn check(&self) -> Outcome<()> {
-        if self.cancelled() { Err(Failure::Cancelled) } else { Ok(()) }
     }
 }
 

@@ -15,7 +15,7 @@ fn wrong_command_lines() {
         ],
     );
     folder.fails("frobnicate", &["frobnicate"]);
-    folder.fails("consensus", &["ENSEMBLE", "--method"]);
+    folder.fails("consensus", &["ENSEMBLE"]);
     folder.fails("consensus pool.csv --methd eac-al", &["--methd", "--method"]);
     folder.fails(
         "consensus pool.csv --method nope -o out.csv",

@@ -38,7 +38,7 @@ const METHODS: [&str; 31] = [
     "pcc-l2",
     "auto",
 ];
-/// Those that cannot choose the number of clusters.
+/// Those that cannot choose the number of clusters: several criteria choose it for them.
 const NEEDS_CLUSTERS: [&str; 6] = ["mm", "qmi", "voting", "least-squares", "usenc", "ecmc-al"];
 const GENERATORS: [&str; 7] =
     ["kmeans", "minibatch", "kernel-kmeans", "rpcl", "spectral", "agglomerative", "uspec"];
@@ -103,14 +103,25 @@ fn consensus_finds_the_classes_by_every_method() {
 fn consensus_chooses_the_number_of_clusters_itself() {
     let folder = prepared();
     for method in METHODS {
-        if NEEDS_CLUSTERS.contains(&method) {
-            folder.fails(&format!("consensus pool.csv --method {method}"), &[method, "--clusters"]);
-            continue;
-        }
         let told = folder.json(&format!("consensus pool.csv --method {method}"));
         assert!(told["clusters"].as_u64() >= Some(1), "{method}");
         assert!(told.get("scores").is_none());
+        if NEEDS_CLUSTERS.contains(&method) {
+            let agreed =
+                folder.json(&format!("consensus pool.csv --method {method} --clusters auto"));
+            assert_eq!(told["clusters"], agreed["clusters"], "{method}");
+        }
     }
+}
+
+#[test]
+fn consensus_needs_an_ensemble_and_nothing_else() {
+    let folder = prepared();
+    let told = folder.json("consensus pool.csv --truth truth.csv");
+    assert_eq!((told["method"].as_str(), told["clusters"].as_u64()), (Some("auto"), Some(4)));
+    assert!(told["scores"]["ari"].as_f64() > Some(0.9), "{}", told["scores"]);
+    let named = folder.json("consensus pool.csv --method auto --truth truth.csv");
+    assert_eq!(named["scores"], told["scores"]);
 }
 
 #[test]
@@ -119,7 +130,8 @@ fn consensus_takes_columns_parameters_and_soft_outputs() {
     let told =
         folder.json("consensus pool.csv --method ptgp --clusters 4 --columns 3,0,7 --seed 5");
     assert_eq!((told["members"].as_u64(), told["seed"].as_u64()), (Some(3), Some(5)));
-    folder.ok("consensus pool.csv --method ptgp --clusters 4 --param elite_neighbours=3 --param walk_length=2 --param restarts=2");
+    folder.ok("consensus pool.csv --method ptgp --clusters 4 --param elite_neighbours=3 --param \
+         walk_length=2 --param restarts=2");
     let ran =
         folder.ok("consensus pool.csv --method eac-al --clusters 4 -o hard.npy --soft soft.npz");
     assert!(ran.stderr.starts_with("note: "), "{}", ran.stderr);
@@ -135,10 +147,11 @@ fn fewer_clusters_than_asked_for_are_told() {
     let folder = Folder::new();
     folder.write("pool.csv", "0,0\n0,0\n1,1\n1,1\n");
     let told = folder.json("consensus pool.csv --method eac-al --clusters 3 -o labels.csv");
-    assert_eq!(
-        (told["clusters"].as_u64(), told["status"].as_str()),
-        (Some(2), Some("fewer-clusters"))
-    );
+    // How the method ended is one thing, what came out another.
+    assert_eq!((told["clusters"].as_u64(), told["status"].as_str()), (Some(2), Some("solved")));
+    assert_eq!(told["clusters_missing"], 1);
+    let told_nothing = folder.json("consensus pool.csv --method eac-al --clusters 2");
+    assert!(told_nothing.get("clusters_missing").is_none());
     assert_eq!(told["notes"].as_array().map(Vec::len), Some(1));
     let ran = folder.ok("consensus pool.csv --method eac-al --clusters 3");
     assert!(ran.stderr.starts_with("note: ") && ran.stderr.lines().count() == 1, "{}", ran.stderr);
@@ -150,7 +163,8 @@ fn generate_makes_an_ensemble_by_every_method() {
     let folder = prepared();
     for method in GENERATORS {
         let told = folder.json(&format!(
-            "generate x.csv --method {method} --members 5 --clusters 4..6 -o {method}.npz --truth truth.csv --scale zscore"
+            "generate x.csv --method {method} --members 5 --clusters 4..6 -o {method}.npz \
+            --truth truth.csv --scale zscore"
         ));
         assert_eq!(told["method"], method);
         assert_eq!((told["n"].as_u64(), told["members"].as_u64()), (Some(120), Some(5)));
@@ -161,6 +175,49 @@ fn generate_makes_an_ensemble_by_every_method() {
         }
         folder.ok(&format!("consensus {method}.npz --method eac-al --clusters 4"));
     }
+}
+
+#[test]
+fn generate_takes_the_parameters_of_its_method() {
+    let folder = prepared();
+    let pool = |name: &str, how: &str| {
+        folder.ok(&format!("generate x.csv --members 4 --clusters 4..6 -o {name} {how}"));
+        folder.read(name)
+    };
+    for (method, param) in [
+        ("kmeans", "max_iterations=1"),
+        ("minibatch", "batches=1"),
+        ("kernel-kmeans", "width=0.01"),
+        ("rpcl", "learning_rate=0.9"),
+        ("spectral", "neighbours=1"),
+        ("agglomerative", "linkage=single"),
+        ("uspec", "neighbours=1"),
+    ] {
+        let how = format!("--method {method}");
+        let plain = pool("plain.npy", &how);
+        assert_ne!(plain, pool("tuned.npy", &format!("{how} --param {param}")), "{method} {param}");
+    }
+    assert_ne!(pool("plain.npy", ""), pool("projected.npy", "--projection 1"));
+    folder.fails("generate x.csv -o o.npy --param width=2", &["width", "kmeans takes restarts"]);
+    folder.fails(
+        "generate x.csv -o o.npy --method agglomerative --param linkage=double",
+        &["linkage=double", "single, average, complete, ward"],
+    );
+    folder.fails("generate x.csv -o o.npy --param restarts=0", &["0"]);
+}
+
+#[test]
+fn generate_draws_from_a_range_that_follows_the_objects() {
+    let folder = prepared();
+    // Half the root of 120 is 5.
+    let told = folder.json("generate x.csv -o pool.npy");
+    assert_eq!(told["range"], serde_json::json!([2, 5]));
+    let clusters = told["clusters"].as_array().unwrap();
+    assert!(clusters.iter().all(|k| (2..=5).contains(&k.as_u64().unwrap())), "{clusters:?}");
+    let text = folder.ok("generate x.csv -o pool.npy").stdout;
+    assert!(text.lines().any(|line| line.contains("2 to 5 clusters")), "{text}");
+    let told = folder.json("generate x.csv -o pool.npy --clusters 7..9");
+    assert_eq!(told["range"], serde_json::json!([7, 9]));
 }
 
 #[test]
@@ -183,7 +240,8 @@ fn threads_leave_no_trace_in_the_files() {
                 "generate x.csv -o pool.{ending} --members 9 --clusters 2..9 --threads {threads}"
             ));
             let told = folder.json(&format!(
-                "consensus pool.{ending} --method {method} --clusters 3 -o labels.{ending} --threads {threads}"
+                "consensus pool.{ending} --method {method} --clusters 3 -o labels.{ending} \
+                --threads {threads}"
             ));
             assert_eq!(told["threads"], threads);
             files.push((

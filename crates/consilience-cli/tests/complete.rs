@@ -25,7 +25,8 @@ fn both_methods_find_the_classes_and_label_new_objects() {
     let folder = folder();
     for method in ["mccc", "rdml"] {
         let told = folder.json(&format!(
-            "complete x.csv --constraints pairs.csv --clusters 4 --method {method} --truth truth.csv -o out.csv \
+            "complete x.csv --constraints pairs.csv --clusters 4 --method {method} --truth \
+            truth.csv -o out.csv \
              --predict x.csv --predicted again.csv"
         ));
         assert_eq!((told["method"].as_str(), told["clusters"].as_u64()), (Some(method), Some(4)));
@@ -38,12 +39,40 @@ fn both_methods_find_the_classes_and_label_new_objects() {
 }
 
 #[test]
+fn parameters_of_both_methods() {
+    let folder = folder();
+    let complete = "complete x.csv --constraints pairs.csv --clusters 4 --truth truth.csv";
+    let told = folder.json(&format!(
+        "{complete} --param basis=singular --param eigenvectors=3 --param loss_weight=50"
+    ));
+    assert_eq!(
+        (told["basis"].as_str(), told["eigenvectors"].as_u64()),
+        (Some("singular"), Some(3))
+    );
+    assert_eq!(told["loss_weight"], 50.0);
+    let told = folder.json(&format!(
+        "{complete} --param solver=stochastic --param max_iterations=20 --param \
+         loss_weight=balanced"
+    ));
+    assert_eq!(told["clusters"], 4);
+    let rdml = folder.json(&format!(
+        "{complete} --method rdml --param standardize=false --param smoothing=0.1 --param \
+         restarts=2"
+    ));
+    assert_eq!(rdml["clusters"], 4);
+    folder.fails(&format!("{complete} --param basis=wavelet"), &["basis=wavelet", "held-out"]);
+    folder.fails(&format!("{complete} --param loss_weight=much"), &["much", "or a number"]);
+    folder.fails(&format!("{complete} --param smoothing=1"), &["smoothing", "mccc takes basis"]);
+}
+
+#[test]
 fn threads_leave_no_trace() {
     let folder = folder();
     for method in ["mccc", "rdml"] {
         for threads in [1, 3] {
             folder.ok(&format!(
-                "complete x.csv --constraints pairs.csv --clusters 4 --method {method} --threads {threads} -o {threads}.npy"
+                "complete x.csv --constraints pairs.csv --clusters 4 --method {method} --threads \
+                {threads} -o {threads}.npy"
             ));
         }
         assert_eq!(folder.read("1.npy"), folder.read("3.npy"), "{method}");

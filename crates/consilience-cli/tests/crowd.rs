@@ -45,7 +45,8 @@ fn every_method_finds_the_classes() {
     let folder = folder();
     for method in METHODS {
         let told = folder.json(&format!(
-            "crowd answers.csv --clusters 4 --method {method} --truth truth.csv -o {method}.npy --soft {method}.csv --ask 3"
+            "crowd answers.csv --clusters 4 --method {method} --truth truth.csv -o {method}.npy \
+            --soft {method}.csv --ask 3"
         ));
         assert_eq!(
             (told["method"].as_str(), told["n"].as_u64()),
@@ -110,12 +111,35 @@ fn other_forms_and_formats() {
 }
 
 #[test]
+fn parameters_of_the_methods() {
+    let folder = folder();
+    let crowd = "crowd answers.csv --clusters 4 --truth truth.csv";
+    let rmc = folder.json(&format!("{crowd} --method rmc --param penalty=recovery"));
+    assert!(is_number(&rmc["penalty_factor"]));
+    let factor = folder.json(&format!("{crowd} --method rmc --param c=1.5 --param d1=0.8"));
+    assert_eq!(factor["penalty_factor"], 1.5);
+    let block = folder.json(&format!(
+        "{crowd} --method block --param restarts=2 --param max_iterations=1 --param \
+         second_answer=false"
+    ));
+    assert_eq!(block["status"], "max-iterations");
+    folder.fails(
+        &format!("{crowd} --method rmc --param c=1 --param penalty=balance"),
+        &["a factor and a rule"],
+    );
+    folder.fails(&format!("{crowd} --method rmc --param penalty=most"), &["most", "recovery"]);
+    folder.fails(&format!("{crowd} --method block --param pseudo_count=-1"), &["-1"]);
+    folder.fails(&format!("{crowd} --method spectral --param restarts=1"), &["spectral takes"]);
+}
+
+#[test]
 fn threads_leave_no_trace() {
     let folder = folder();
     for method in METHODS {
         for threads in [1, 3] {
             folder.ok(&format!(
-                "crowd answers.csv --clusters 4 --method {method} --threads {threads} -o {threads}.npy --soft s{threads}.npy"
+                "crowd answers.csv --clusters 4 --method {method} --threads {threads} -o \
+                {threads}.npy --soft s{threads}.npy"
             ));
         }
         assert_eq!(folder.read("1.npy"), folder.read("3.npy"), "{method}");

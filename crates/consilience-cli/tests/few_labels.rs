@@ -4,7 +4,8 @@ mod common;
 
 use common::{CLASSES, Folder, is_number, prepared, truth};
 
-const METHODS: [&str; 6] = ["fpc", "nnc", "kmeans", "cop-kmeans", "pck-means", "mpck-means"];
+const METHODS: [&str; 8] =
+    ["fpc", "nnc", "kmeans", "cop-kmeans", "pck-means", "mpck-means", "ccskl", "pmmc"];
 const METRICS: [&str; 8] =
     ["euclidean", "rsd-diagonal", "rsd-full", "mmc", "itml", "rca", "dca", "lmnn"];
 
@@ -37,7 +38,8 @@ fn labels_guide_every_method_and_metric() {
             }
             let name = format!("{method} under {metric}");
             let told = folder.json(&format!(
-                "cluster x.csv --method {method} --metric {metric} --labels known.csv --truth truth.csv -o out.npy"
+                "cluster x.csv --method {method} --metric {metric} --labels known.csv --truth \
+                truth.csv -o out.npy"
             ));
             assert_eq!(
                 (told["method"].as_str(), told["metric"].as_str()),
@@ -84,12 +86,50 @@ fn threads_leave_no_trace() {
         let mut files = Vec::new();
         for threads in [1, 3] {
             folder.ok(&format!(
-                "cluster x.csv --method {method} --metric itml --labels known.csv --threads {threads} -o {threads}.npy"
+                "cluster x.csv --method {method} --metric itml --labels known.csv --threads \
+                {threads} -o {threads}.npy"
             ));
             files.push(folder.read(&format!("{threads}.npy")));
         }
         assert_eq!(files[0], files[1], "{method}");
     }
+}
+
+#[test]
+fn parameters_go_to_the_method_or_to_the_metric() {
+    let folder = folder();
+    let labels = |how: &str| {
+        folder.ok(&format!("cluster x.csv --labels known.csv -o out.npy {how}"));
+        folder.read("out.npy")
+    };
+    for (method, param) in [
+        ("fpc", "first=7"),
+        ("kmeans", "max_iterations=5"),
+        ("cop-kmeans", "search_limit=1000"),
+        ("pck-means", "weight=3"),
+        ("mpck-means", "full=true"),
+        ("ccskl", "neighbours=5"),
+        ("pmmc", "decay=0.1"),
+    ] {
+        labels(&format!("--method {method} --param {param}"));
+        folder.fails(
+            &format!("cluster x.csv --method {method} --labels known.csv --param size=1"),
+            &["size", &format!("{method} takes ")],
+        );
+    }
+    // Of the metric by name, and where both have it by its prefix.
+    labels("--method nnc --metric mmc --param diagonal=true");
+    labels(
+        "--method pck-means --metric itml --param max_iterations=5 --param metric.max_iterations=3",
+    );
+    let fails = |how: &str, needles: &[&str]| {
+        folder.fails(&format!("cluster x.csv --labels known.csv {how}"), needles);
+    };
+    fails("--method nnc --metric mmc --param diagonal=often", &["diagonal=often", "true or false"]);
+    fails("--method pck-means --metric itml --param max_iterations=0", &["0"]);
+    fails("--method pck-means --metric itml --param metric.max_iterations=0", &["0"]);
+    fails("--method nnc --metric rca --param metric.bound=1", &["bound", "rca takes shrinkage"]);
+    fails("--method nnc --metric mmc --param width=1", &["width", "nnc", "diagonal"]);
 }
 
 #[test]

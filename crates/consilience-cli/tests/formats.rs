@@ -178,7 +178,8 @@ fn what_one_command_writes_the_others_read() {
             "generate x.csv -o made.{ending} --members 7 --object-fraction 0.5 --clusters 2..9"
         ));
         folder.ok(&format!(
-            "consensus made.{ending} --method eac-al --clusters 4 -o l.{ending} --soft s.{ending} --quiet"
+            "consensus made.{ending} --method eac-al --clusters 4 -o l.{ending} --soft \
+            s.{ending} --quiet"
         ));
         let hard = folder.json(&format!("score l.{ending} l.npy"));
         assert_eq!(hard["scores"]["ari"], 1.0, "{ending}");

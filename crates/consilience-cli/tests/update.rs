@@ -33,7 +33,8 @@ fn every_rule_follows_and_resumes() {
     let folder = folder();
     for rule in RULES {
         let told = folder.json(&format!(
-            "update pool.csv --clusters 4 --constraints all.csv --rule {rule} --truth truth.csv -o once.npy --soft soft.npy --ask 4"
+            "update pool.csv --clusters 4 --constraints all.csv --rule {rule} --truth truth.csv \
+            -o once.npy --soft soft.npy --ask 4"
         ));
         assert_eq!((told["method"].as_str(), told["resumed"].as_bool()), (Some(rule), Some(false)));
         let batches = told["batches"].as_array().unwrap();
@@ -60,7 +61,8 @@ fn every_rule_follows_and_resumes() {
             let how =
                 if batch == 0 { format!("--clusters 4 --rule {rule}") } else { String::new() };
             let told = folder.json(&format!(
-                "update pool.csv {how} --constraints {batch}.csv --state {rule}.state -o steps.npy --soft soft2.npy"
+                "update pool.csv {how} --constraints {batch}.csv --state {rule}.state -o \
+                steps.npy --soft soft2.npy"
             ));
             assert_eq!(
                 (told["method"].as_str(), told["resumed"].as_bool()),
@@ -91,7 +93,8 @@ fn every_read_out() {
     for how in ["consensus", "kmeans", "rounding"] {
         for threads in [1, 3] {
             let told = folder.json(&format!(
-                "update pool.csv --clusters 4 --rule exact --constraints all.csv --read-out {how} --threads {threads} \
+                "update pool.csv --clusters 4 --rule exact --constraints all.csv --read-out \
+                {how} --threads {threads} \
                  --truth truth.csv -o {threads}.npy"
             ));
             assert!(told["scores"]["ari"].as_f64().unwrap() > 0.9, "{how}: {}", told["scores"]);
@@ -100,7 +103,8 @@ fn every_read_out() {
     }
     for threads in [1, 3] {
         folder.ok(&format!(
-            "update pool.csv --clusters 4 --constraints all.csv --threads {threads} -o {threads}.npy"
+            "update pool.csv --clusters 4 --constraints all.csv --threads {threads} -o \
+            {threads}.npy"
         ));
     }
     assert_eq!(folder.read("1.npy"), folder.read("3.npy"));
@@ -147,6 +151,64 @@ fn what_is_wrong_changes_no_state() {
     folder.write("flipped.state", flipped);
     folder.fails("update pool.csv --constraints 1.csv --state flipped.state", &["flipped.state"]);
     assert_eq!(folder.read("half.state"), &state[..state.len() / 2]);
+}
+
+/// Eight more objects, labelled by the members in the labels that their file has.
+#[test]
+fn new_objects_join_behind_the_others() {
+    let folder = folder();
+    let pool = String::from_utf8(folder.read("pool.csv")).unwrap();
+    let mut lines = pool.lines();
+    let header = lines.next().unwrap();
+    let more: Vec<&str> = lines.take(8).collect();
+    folder.write("new.csv", format!("{header}\n{}\n", more.join("\n")));
+    folder.write("both.csv", format!("{pool}{}\n", more.join("\n")));
+    let told = folder.json(
+        "update pool.csv --clusters 4 --constraints all.csv --new-objects new.csv \
+         --state s.state -o joined.csv",
+    );
+    assert_eq!(told["n"], OBJECTS + 8);
+    let labels = String::from_utf8(folder.read("joined.csv")).unwrap();
+    let labels: Vec<&str> = labels.lines().skip(1).collect();
+    // The same labels by all members, the same cluster; constraints may have moved the old ones.
+    let same = (0..8).filter(|&i| labels[i] == labels[OBJECTS + i]).count();
+    assert!(same >= 6, "{same} of 8");
+    // The state is of both, and remembers that.
+    let again = folder.json("update both.csv --state s.state -o again.csv");
+    assert_eq!((again["n"].as_u64(), again["resumed"].as_bool()), (Some(128), Some(true)));
+    assert_eq!(folder.read("joined.csv"), folder.read("again.csv"));
+    folder.fails("update pool.csv --state s.state -o out.csv", &["s.state"]);
+
+    folder.write("strange.csv", format!("{header}\n{}\n", more[0].replacen(',', "7,", 1)));
+    let update = "update pool.csv --clusters 4 --constraints all.csv --new-objects";
+    folder.fails(&format!("{update} strange.csv"), &["strange.csv", "row 0, column 0", "member 0"]);
+    folder.write("narrow.csv", "0,1\n");
+    folder.fails(&format!("{update} narrow.csv"), &["narrow.csv", "2 columns", "12"]);
+}
+
+#[test]
+fn parameters_of_the_rules() {
+    let folder = folder();
+    let update = "update pool.csv --clusters 4 --constraints all.csv";
+    for (rule, param) in [
+        ("metric", "dimensions=5"),
+        ("exact", "loss=probability"),
+        ("additive", "step=0.5"),
+        ("multiplicative", "balance=false"),
+    ] {
+        folder.ok(&format!("{update} --rule {rule} --param {param} -o {rule}.npy"));
+        folder.fails(
+            &format!("{update} --rule {rule} --param pace=1"),
+            &["pace", &format!("{rule} takes ")],
+        );
+    }
+    folder.fails(&format!("{update} --param folds=x"), &["folds=x", "a whole number"]);
+    folder.fails(&format!("{update} --rule exact --param step=1"), &["exact takes loss"]);
+    folder.fails(&format!("{update} --param sample=10"), &["sample", "metric takes"]);
+    let grown = folder.json(&format!("{update} --features x.csv --param grown_members=3"));
+    assert_eq!(grown["grown"], 3);
+    folder.ok(&format!("{update} --state s.state"));
+    folder.fails("update pool.csv --state s.state --param slack=2", &["--param", "stored state"]);
 }
 
 /// Members that know nothing of the classes, features that do, and constraints that say which: only

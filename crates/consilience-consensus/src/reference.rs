@@ -161,26 +161,35 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn locally_weighted(seed in 0u64..10_000, n in 1usize..16, m in 1usize..5, k in 1usize..4, gaps: bool) {
+    fn locally_weighted(
+        seed in 0u64..10_000, n in 1usize..16, m in 1usize..5, k in 1usize..4, gaps: bool,
+    ) {
         let e = world(seed, n, m, k, if gaps { 0.3 } else { 0.0 });
         let graph = LocallyWeighted::default().entropy_scale(0.7).similarity(&e).unwrap();
         compare(&graph, false, |i, j| {
-            average(&e, &vec![1.0; m], i, j, |u, a, b| if a == b { eci(&e, u, a, 0.7) } else { 0.0 })
+            let weight = |u, a, b| if a == b { eci(&e, u, a, 0.7) } else { 0.0 };
+            average(&e, &vec![1.0; m], i, j, weight)
         });
     }
 
     #[test]
-    fn crowd_weighted(seed in 0u64..10_000, n in 1usize..16, m in 1usize..5, k in 1usize..4, gaps: bool) {
+    fn crowd_weighted(
+        seed in 0u64..10_000, n in 1usize..16, m in 1usize..5, k in 1usize..4, gaps: bool,
+    ) {
         let e = world(seed, n, m, k, if gaps { 0.3 } else { 0.0 });
         let w: Vec<f64> = ncai(&e).iter().map(|c| c.powf(1.5)).collect();
-        let graph = WeightedCoAssociation::default().agreement_exponent(1.5).similarity(&e).unwrap();
+        let similarity = WeightedCoAssociation::default().agreement_exponent(1.5);
+        let graph = similarity.similarity(&e).unwrap();
         // Weights of rounding size only: nothing to compare.
         prop_assume!(w.iter().all(|&w| w == 0.0 || w > 1e-6));
         compare(&graph, true, |i, j| average(&e, &w, i, j, |_, a, b| f64::from(a == b)));
     }
 
     #[test]
-    fn enhanced(seed in 0u64..10_000, n in 1usize..16, m in 1usize..5, k in 1usize..4, gaps: bool, steps in 1usize..9) {
+    fn enhanced(
+        seed in 0u64..10_000, n in 1usize..16, m in 1usize..5, k in 1usize..4, gaps: bool,
+        steps in 1usize..9,
+    ) {
         let e = world(seed, n, m, k, if gaps { 0.3 } else { 0.0 });
         let (clusters, s) = propagated(&e, steps);
         let graph = EnhancedCoAssociation::default().steps(steps).similarity(&e).unwrap();
@@ -191,14 +200,17 @@ proptest! {
     }
 
     #[test]
-    fn spectra_of_microclusters_and_objects(seed in 0u64..10_000, n in 2usize..40, m in 1usize..5, gaps: bool) {
+    fn spectra_of_microclusters_and_objects(
+        seed in 0u64..10_000, n in 2usize..40, m in 1usize..5, gaps: bool,
+    ) {
         let e = world(seed, n, m, 3, if gaps { 0.3 } else { 0.0 });
         let (few, all) = (Microclusters::of(&e).unwrap(), Microclusters::each_object(&e).unwrap());
         prop_assume!(few.n_nodes() > 0);
         let (a, b) = (ClusterIncidence::of(&few), ClusterIncidence::of(&all));
         let w: Vec<f64> = (0..a.n_clusters()).map(|c| 0.2 + (c % 5) as f64).collect();
         let c = w.len();
-        let (x, y) = (IncidenceSpectrum::of(&a, &w, c, &()).unwrap(), IncidenceSpectrum::of(&b, &w, c, &()).unwrap());
+        let x = IncidenceSpectrum::of(&a, &w, c, &()).unwrap();
+        let y = IncidenceSpectrum::of(&b, &w, c, &()).unwrap();
         for (v, u) in x.values.iter().zip(&y.values) {
             prop_assert!((v - u).abs() < 1e-10);
         }

@@ -23,6 +23,10 @@ pub enum ErrorKind {
     TooLarge,
     /// Stored bytes that are not what they claim to be.
     Corrupt,
+    /// A file that cannot be opened, read or written.
+    Io,
+    /// Contents of a file that are not of the form expected there.
+    Format,
     /// The observer asked to stop.
     Cancelled,
 }

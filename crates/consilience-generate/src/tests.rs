@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use consilience_conformance::{Profile, base_clusterer};
 use consilience_core::{
     BaseClusterer, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report, Result,
-    Seed, Status, scores,
+    Seed, scores,
 };
 use ndarray::{Array2, ArrayView2, array};
 

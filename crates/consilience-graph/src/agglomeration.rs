@@ -26,7 +26,8 @@ pub enum LeafWeights {
 /// use ndarray::array;
 ///
 /// let nodes = Grouping::new(vec![0, 1, 2, 2], 3)?;
-/// let graph = SimilarityGraph::new(nodes, array![[1.0, 0.8, 0.1], [0.8, 1.0, 0.0], [0.1, 0.0, 1.0]])?;
+/// let weights = array![[1.0, 0.8, 0.1], [0.8, 1.0, 0.0], [0.1, 0.0, 1.0]];
+/// let graph = SimilarityGraph::new(nodes, weights)?;
 /// let partition = Agglomeration::new(Linkage::Average, 2).partition(graph)?;
 /// assert_eq!(partition.to_signed(), vec![0, 0, 1, 1]);
 /// # Ok::<(), consilience_core::Error>(())

@@ -17,7 +17,7 @@ struct Share {
     cluster: u32,
     /// Objects of the node in the cluster.
     objects: u32,
-    /// Where the cluster's list tells of the node.
+    /// Where the node is on the cluster's list.
     at: u32,
 }
 
@@ -35,9 +35,9 @@ struct Sum {
     per_object: f64,
 }
 
-/// A member, while a node asks.
+/// A member, while a node searches its nearest.
 #[derive(Clone, Default)]
-struct Voice {
+struct MemberSearch {
     /// Entries on the lists of its clusters that hold the node.
     entries: usize,
     /// The most that it can add to a similarity.
@@ -55,10 +55,10 @@ struct Nodes<'a> {
     alive: Vec<bool>,
     sums: Vec<Sum>,
     touched: Vec<u32>,
-    /// Objects of the node that asks in each cluster.
+    /// Objects of the node that searches in each cluster.
     mine: Vec<f64>,
-    /// What each member has to say of the node that asks.
-    voices: Vec<Voice>,
+    /// For each member, what it can add for the node that searches.
+    searches: Vec<MemberSearch>,
     /// The members, those of fewest entries first.
     order: Vec<usize>,
 }
@@ -70,8 +70,8 @@ struct Nodes<'a> {
 /// With h_A(c) the objects of node A in cluster c, the mean similarity of two nodes is sum_c w_c
 /// h_A(c) h_B(c) / (|A| |B| total), so a node is known by its row of h, which adds up in a merge.
 /// The nearest neighbour comes from the lists of the clusters, shortest first, until no member that
-/// is left could make a node the nearest that no list has told of; what is left over is computed in
-/// full, so no pruning shows in the tree.
+/// is left could make a node the nearest that is on none of the lists read; what is left over is
+/// computed in full, so no pruning shows in the tree.
 ///
 /// Time is in proportion to the entries read, O(n~ M) memory.
 pub(crate) fn average_linkage(
@@ -177,7 +177,7 @@ impl<'a> Nodes<'a> {
             sums: sizes.iter().map(|s| Sum { so_far: 0.0, per_object: 1.0 / s }).collect(),
             touched: Vec::new(),
             mine: vec![0.0; order.len()],
-            voices: vec![Voice::default(); incidence.n_members()],
+            searches: vec![MemberSearch::default(); incidence.n_members()],
             order: (0..incidence.n_members()).collect(),
         }
     }
@@ -196,10 +196,10 @@ impl<'a> Nodes<'a> {
         for s in &asking {
             let c = s.cluster as usize;
             self.mine[c] = f64::from(s.objects);
-            let voice = &mut self.voices[self.member[c] as usize];
-            voice.entries += self.lists[c].len();
-            voice.most = f64::max(voice.most, self.weights[c] * self.mine[c] * own);
-            voice.clusters.push(s.cluster);
+            let search = &mut self.searches[self.member[c] as usize];
+            search.entries += self.lists[c].len();
+            search.most = f64::max(search.most, self.weights[c] * self.mine[c] * own);
+            search.clusters.push(s.cluster);
         }
         let mut best = previous.map(|p| (p, self.similarity(top, p)));
         let mut reached = best.map_or(0.0, |b| b.1);
@@ -207,13 +207,13 @@ impl<'a> Nodes<'a> {
         {
             reached = f64::max(reached, self.similarity(top, h));
         }
-        self.order.sort_unstable_by_key(|&u| self.voices[u].entries);
-        let mut left: f64 = self.voices.iter().map(|v| v.most).sum();
+        self.order.sort_unstable_by_key(|&u| self.searches[u].entries);
+        let mut left: f64 = self.searches.iter().map(|v| v.most).sum();
         for &u in &self.order {
             if left * ENOUGH < reached {
                 break;
             }
-            for &c in &self.voices[u].clusters {
+            for &c in &self.searches[u].clusters {
                 let factor = self.weights[c as usize] * self.mine[c as usize] * own;
                 if factor == 0.0 {
                     continue;
@@ -229,7 +229,7 @@ impl<'a> Nodes<'a> {
                     }
                 }
             }
-            left -= self.voices[u].most;
+            left -= self.searches[u].most;
         }
         let mut touched = std::mem::take(&mut self.touched);
         for &x in &touched {
@@ -250,9 +250,9 @@ impl<'a> Nodes<'a> {
         touched.clear();
         self.touched = touched;
         asking.iter().for_each(|s| self.mine[s.cluster as usize] = 0.0);
-        for voice in &mut self.voices {
-            voice.clusters.clear();
-            (voice.entries, voice.most) = (0, 0.0);
+        for search in &mut self.searches {
+            search.clusters.clear();
+            (search.entries, search.most) = (0, 0.0);
         }
         self.shares[top as usize] = asking;
         best.unwrap_or_else(|| {
@@ -390,7 +390,9 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn the_tree_of_the_matrix(seed in 0u64..10_000, objects in 1usize..120, members in 1usize..20, most in 1usize..12) {
+        fn the_tree_of_the_matrix(
+            seed in 0u64..10_000, objects in 1usize..120, members in 1usize..20, most in 1usize..12,
+        ) {
             let m = Microclusters::of(&ensemble(seed, objects, members, most)).unwrap();
             let incidence = ClusterIncidence::of(&m);
             let weights = weights(seed, &incidence);
@@ -404,7 +406,9 @@ mod tests {
         }
 
         #[test]
-        fn every_merge_joins_a_nearest_pair(seed in 0u64..10_000, objects in 1usize..40, members in 1usize..9, most in 1usize..6) {
+        fn every_merge_joins_a_nearest_pair(
+            seed in 0u64..10_000, objects in 1usize..40, members in 1usize..9, most in 1usize..6,
+        ) {
             let m = Microclusters::of(&ensemble(seed, objects, members, most)).unwrap();
             let incidence = ClusterIncidence::of(&m);
             let sizes = incidence.sizes();
@@ -421,7 +425,8 @@ mod tests {
             let tree = |e: &Ensemble| {
                 let incidence = ClusterIncidence::of(&Microclusters::of(e).unwrap());
                 // Weights that follow the clusters.
-                let weights: Vec<f64> = incidence.objects().iter().map(|o| 1.0 / (1.0 + o.sqrt())).collect();
+                let weight = |o: &f64| 1.0 / (1.0 + o.sqrt());
+                let weights: Vec<f64> = incidence.objects().iter().map(weight).collect();
                 average_linkage(&incidence, &weights, 6.0, &()).unwrap()
             };
             prop_assert_eq!(tree(&e), tree(&turned));

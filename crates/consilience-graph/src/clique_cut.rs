@@ -7,7 +7,7 @@ use consilience_core::{
 use ndarray::Array2;
 use rayon::prelude::*;
 
-use crate::spectrum::leading;
+use crate::spectrum::{Eigenpairs, leading};
 use crate::{ClusterIncidence, SpectralCut};
 
 /// What divides a graph: the choice that CSPA, HGPA and MCLA leave to the user.
@@ -223,7 +223,8 @@ fn spectral(
         .collect();
     let scale: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
     let wanted = cut.eigenpairs(n)?.min(incidence.n_clusters());
-    let (values, mut vectors, converged) = leading(incidence, &shares, &scale, wanted, observer)?;
+    let Eigenpairs { values, mut vectors, converged } =
+        leading(incidence, &shares, &scale, wanted, observer)?;
     if !converged {
         report.status = Status::MaxIterations;
     }

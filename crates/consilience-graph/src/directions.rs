@@ -8,8 +8,8 @@ const MAX_RESTARTS: usize = 10_000;
 /// How many clusters a spectral cut makes, and how many eigenpairs it needs to know.
 ///
 /// [`Clusters::Eigengap`], which is also what [`Clusters::Auto`] means, takes as many clusters as
-/// there are eigenvalues before the widest gap, between 2 and the square root of the number of nodes;
-/// the fewest of equals.
+/// there are eigenvalues before the widest gap, between 2 and the square root of the number of
+/// nodes; the fewest of equals.
 ///
 /// ```
 /// use consilience_core::Clusters;
@@ -40,8 +40,8 @@ impl SpectralCount {
     /// Refuses what chooses no number of clusters from eigenvalues.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for 0 clusters
-    /// or a criterion that is not about eigenvalues.
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for 0
+    /// clusters or a criterion that is not about eigenvalues.
     pub fn check(clusters: Clusters) -> Result<()> {
         match clusters {
             Clusters::Fixed(0) => Err(Error::invalid("a cut into 0 clusters; expected at least 1")),

@@ -10,7 +10,7 @@ use crate::average::average_linkage;
 /// The weights of an ensemble's clusters and members: what a weighted co-association is made of.
 ///
 /// ```text
-/// a_ij = sum of the weights of the clusters that hold both / sum of those of the members that label both
+/// a_ij = weights of the clusters that hold both / weights of the members that label both
 /// ```
 ///
 /// 0 where no member with any weight labels both. Weights are rounded to a grid on which sums are

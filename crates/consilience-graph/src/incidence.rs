@@ -4,6 +4,7 @@ use consilience_core::{Error, LabelInt, Observer, Result, with_labels};
 use consilience_num::sparse::{Csr, sum_listed};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
+use sprs::CsMat;
 
 use crate::Microclusters;
 
@@ -13,7 +14,7 @@ use crate::Microclusters;
 ///
 /// This is what graph and spectral methods on the ensemble work with: as many entries per row as
 /// there are members that label it, so nothing grows with the square of the objects. Clusters are
-/// numbered member by member, within a member by their first object. A row stands for
+/// numbered member by member, within a member by their first object. A row represents
 /// `sizes()[row]` objects.
 ///
 /// ```
@@ -177,6 +178,29 @@ impl ClusterIncidence {
     /// Objects in each cluster.
     pub fn objects(&self) -> &[f64] {
         &self.objects
+    }
+
+    /// B0 as a matrix of the crate `sprs`, compressed by rows: microclusters in rows, clusters in
+    /// columns, entries 1.
+    ///
+    /// ```
+    /// use consilience_core::{Ensemble, Microclusters, Partition};
+    /// use consilience_graph::ClusterIncidence;
+    ///
+    /// let ensemble = Ensemble::new(vec![Partition::from_labels(&[0, 0, 1])?])?;
+    /// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?);
+    /// let matrix: sprs::CsMat<f64> = incidence.to_sprs();
+    /// assert_eq!((matrix.shape(), matrix.nnz()), ((2, 2), 3));
+    /// assert_eq!((matrix.get(0, 0), matrix.get(0, 1)), (Some(&1.0), None));
+    /// # Ok::<(), consilience_core::Error>(())
+    /// ```
+    ///
+    /// # Complexity
+    /// O(entries) time, 16 bytes per entry.
+    pub fn to_sprs(&self) -> CsMat<f64> {
+        let columns = self.rows.entries.iter().map(|&c| c as usize).collect();
+        let shape = (self.n_rows(), self.n_clusters());
+        CsMat::new(shape, self.rows.offsets.clone(), columns, vec![1.0; self.n_entries()])
     }
 
     /// B0 x: for each microcluster the sum of the rows of `x` that belong to its clusters.

@@ -5,8 +5,8 @@
 //! Everything in this crate works on those few microclusters and expands at the end:
 //!
 //! ```
-//! use consilience_core::{ConsensusFunction, Ensemble, Partition};
-//! use consilience_graph::{EvidenceAccumulation, Linkage, Microclusters};
+//! use consilience_core::{ConsensusFunction, Ensemble, Linkage, Microclusters, Partition};
+//! use consilience_graph::{CoAssociation, Linked};
 //!
 //! let ensemble = Ensemble::new(vec![
 //!     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
@@ -15,20 +15,23 @@
 //! ])?;
 //! assert_eq!(Microclusters::of(&ensemble)?.n_nodes(), 4);
 //!
-//! let eac = EvidenceAccumulation::new(2).linkage(Linkage::Average);
-//! let consensus = eac.consensus(&ensemble)?;
+//! let method = Linked::new(CoAssociation::default(), 2).linkage(Linkage::Complete);
+//! let consensus = method.consensus(&ensemble)?;
 //! assert_eq!(consensus.to_signed(), vec![0, 0, 0, 1, 1, 1]);
 //! # Ok::<(), consilience_core::Error>(())
 //! ```
 //!
-//! The lower road: [`CoAssociation`] is the similarity and [`Agglomeration`] the partitioner that
-//! [`EvidenceAccumulation`] is made of, [`PairCounts`] and [`SparsePairCounts`] are the evidence
-//! itself, [`linkage()`] builds a [`Dendrogram`] over any dissimilarities, and [`TransferCut`]
-//! partitions a bipartite graph. [`ClusterIncidence`] is the bipartite graph of the ensemble
-//! itself, which [`Hbgf`] and [`Lwgp`] cut and from which members ([`Weac`], [`GpMgla`]) and
-//! clusters ([`Lwea`], [`EcpcsHc`], [`EcpcsMc`]) get their weights. [`SpectralCut`] cuts any graph,
-//! [`Cspa`], [`Hgpa`] and [`Mcla`] those of the ensemble; [`LinkBased`] and [`RandomWalker`] look
-//! beyond direct links.
+//! Composition: [`Linked`] makes a consensus function of any similarity and a linkage,
+//! [`Partitioned`] of any similarity and a graph partitioner ([`Agglomeration`], [`SpectralCut`],
+//! [`CliqueCut`]). [`linked_method`] makes a published method of a struct around a [`Linked`].
+//!
+//! Building blocks: [`PairCounts`] and [`SparsePairCounts`] are the evidence of pairs,
+//! [`ClusterIncidence`] is the bipartite graph of microclusters and clusters, [`ClusterOverlaps`]
+//! what clusters have in common, [`EvidenceWeights`] a co-association with weights, [`linkage()`] a
+//! [`Dendrogram`] over any dissimilarities, [`TransferCut`] the cut of a bipartite graph and
+//! [`IncidenceSpectrum`] its eigenvectors.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agglomeration;
 mod average;
@@ -45,6 +48,7 @@ mod linkage;
 #[cfg(feature = "metis")]
 mod metis_cut;
 mod reliability;
+mod similarity_from_sprs;
 mod spectral_cut;
 mod spectrum;
 mod transfer_cut;
@@ -71,7 +75,8 @@ pub use metis_cut::MetisCut;
 pub use reliability::{
     check_entropy_scale, ensemble_driven_cluster_index, normalized_crowd_agreement,
 };
+pub use similarity_from_sprs::similarity_from_sprs;
 pub use spectral_cut::SpectralCut;
-pub use spectrum::{IncidenceSpectrum, leading_eigenpairs};
+pub use spectrum::{Eigenpairs, IncidenceSpectrum, leading_eigenpairs};
 pub use transfer_cut::TransferCut;
 pub use vat::vat_order;

@@ -398,10 +398,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_merge_is_a_nearest_pair(seed in 0u64..1000, n in 1usize..14, grid: bool, weighted: bool) {
+        fn every_merge_is_a_nearest_pair(
+            seed in 0u64..1000, n in 1usize..14, grid: bool, weighted: bool,
+        ) {
             let d = points(seed, n, grid);
             let mut s = Seed(seed).derive("weights", 0).stream();
-            let w: Vec<f64> = (0..n).map(|_| if weighted { 1.0 + s.below(5) as f64 } else { 1.0 }).collect();
+            let mut weight = || if weighted { 1.0 + s.below(5) as f64 } else { 1.0 };
+            let w: Vec<f64> = (0..n).map(|_| weight()).collect();
             for method in METHODS {
                 let tree = linkage(d.clone(), &w, method, &()).unwrap();
                 certify(&d, &w, &tree, method);
@@ -412,7 +415,8 @@ mod tests {
         fn equal_to_kodama_at_weight_one(seed in 0u64..1000, n in 2usize..80) {
             let d = points(seed, n, false);
             for (ours, theirs) in METHODS.into_iter().zip([
-                kodama::Method::Single, kodama::Method::Average, kodama::Method::Complete, kodama::Method::Ward,
+                kodama::Method::Single, kodama::Method::Average, kodama::Method::Complete,
+                kodama::Method::Ward,
             ]) {
                 let mut condensed: Vec<f64> =
                     (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).map(|p| d[p]).collect();
@@ -430,12 +434,15 @@ mod tests {
         fn a_weighted_leaf_is_so_many_coincident_points(seed in 0u64..500, n in 2usize..8) {
             let d = points(seed, n, false);
             let copies: Vec<usize> = (0..n).map(|i| 1 + (seed as usize + i) % 3).collect();
-            let owner: Vec<usize> = (0..n).flat_map(|i| std::iter::repeat_n(i, copies[i])).collect();
-            let expanded = Array2::from_shape_fn((owner.len(), owner.len()), |(i, j)| d[(owner[i], owner[j])]);
+            let owner: Vec<usize> =
+                (0..n).flat_map(|i| std::iter::repeat_n(i, copies[i])).collect();
+            let side = owner.len();
+            let expanded = Array2::from_shape_fn((side, side), |(i, j)| d[(owner[i], owner[j])]);
             let w: Vec<f64> = copies.iter().map(|&c| c as f64).collect();
             for method in METHODS {
                 let small = linkage(d.clone(), &w, method, &()).unwrap();
-                let large = linkage(expanded.clone(), &vec![1.0; owner.len()], method, &()).unwrap();
+                let ones = vec![1.0; owner.len()];
+                let large = linkage(expanded.clone(), &ones, method, &()).unwrap();
                 for k in 1..=n {
                     let by_leaf = small.cut(k).unwrap();
                     let expected: Vec<usize> = owner.iter().map(|&i| by_leaf[i]).collect();

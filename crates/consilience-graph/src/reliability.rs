@@ -11,7 +11,8 @@ const LEAST: f64 = 1e-100;
 /// ensemble-driven cluster index
 ///
 /// ```text
-/// ECI_c = exp(-H_c / scale),   H_c = mean over members u of the entropy (bits) of u's labels inside c,
+/// ECI_c = exp(-H_c / scale),
+/// H_c   = mean over members u of the entropy (bits) of the labels of u inside c,
 /// ```
 ///
 /// 1 for a cluster that no member splits, towards 0 for one that all members scatter. Entropies are
@@ -38,8 +39,8 @@ const LEAST: f64 = 1e-100;
 /// O(n~ M^2), memory in proportion to the pairs of clusters that share objects.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a scale
-/// that is not positive and finite, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a scale that
+/// is not positive and finite, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
 ///
 /// # References
 /// Huang, Wang, Lai 2018, "Locally Weighted Ensemble Clustering", Definitions 2 to 4 (the scale

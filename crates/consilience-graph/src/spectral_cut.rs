@@ -1,24 +1,19 @@
 use consilience_core::{
-    Clusters, Error, Fit, GraphPartitioner, Observer, Partition, Report, Result, Seed,
-    SimilarityGraph, Status,
+    Clusters, Fit, GraphPartitioner, Observer, Partition, Report, Result, Seed, SimilarityGraph,
+    Status,
 };
-use consilience_num::eigen::{TruncatedOptions, symmetric_eigen, truncated_eigen};
 use consilience_num::kmeans::KMeansOptions;
 use ndarray::Array2;
 
-use crate::{SpectralCount, check_restarts, cluster_directions};
-
-/// Up to this order a stored matrix is decomposed whole; beyond, only the wanted pairs are
-/// computed.
-const DENSE: usize = 600;
+use crate::{Eigenpairs, SpectralCount, check_restarts, cluster_directions, leading_eigenpairs};
 
 /// The normalised cut of a similarity graph by its leading eigenvectors.
 ///
-/// Use it where clusters may differ in size and every link matters; where a few strong links tell
-/// the truth, linkage ([`Agglomeration`](crate::Agglomeration)) is better, and where clusters are
+/// Use it where clusters may differ in size and every link matters; where a few strong links are
+/// right, linkage ([`Agglomeration`](crate::Agglomeration)) is better, and where clusters are
 /// known to be of equal size a balanced partition (`MetisCut`, feature `metis`) is.
 ///
-/// A node i stands for its `s_i` objects. With `d_i = sum_j s_j w_ij` the eigenvectors `u` of
+/// A node i represents its `s_i` objects. With `d_i = sum_j s_j w_ij` the eigenvectors `u` of
 ///
 /// ```text
 /// sqrt(s_i s_j) w_ij / sqrt(d_i d_j)
@@ -27,7 +22,7 @@ const DENSE: usize = 600;
 /// are those of the graph of all objects, so that cutting groups of alike objects equals cutting
 /// the objects. The rows of the k leading eigenvectors are scaled to norm 1 and clustered by
 /// k-means, in which a node weighs `s_i`. A node without links is a component of its own. Fewer
-/// than k clusters come out where the eigenvectors tell fewer nodes apart.
+/// than k clusters come out where the eigenvectors distinguish fewer nodes.
 ///
 /// ```
 /// use consilience_core::{GraphPartitioner, Grouping, SimilarityGraph};
@@ -47,7 +42,7 @@ const DENSE: usize = 600;
 /// ```
 ///
 /// # Complexity
-/// O(n~^3) time up to 600 nodes, about 20 products of O(n~^2 k) beyond; one more matrix of the
+/// O(n~^3) time up to 400 nodes, about 20 products of O(n~^2 k) beyond; one more matrix of the
 /// graph's size.
 ///
 /// # Errors
@@ -72,7 +67,7 @@ impl SpectralCut {
         SpectralCut { clusters: clusters.into(), restarts: 10, seed: Seed(0) }
     }
 
-    /// How many clusters to make; the number given to [`SpectralCut::new`] is the default.
+    /// How many clusters to make. Default the number given to [`SpectralCut::new`].
     pub fn clusters(mut self, clusters: impl Into<Clusters>) -> Self {
         self.clusters = clusters.into();
         self
@@ -139,7 +134,8 @@ impl GraphPartitioner for SpectralCut {
         } else {
             let sizes: Vec<f64> = grouping.sizes().iter().map(|&s| f64::from(s)).collect();
             normalise(&mut w, &sizes);
-            let (values, mut rows, converged) = leading(&w, self.eigenpairs(nodes)?.min(nodes))?;
+            let Eigenpairs { values, vectors: mut rows, converged } =
+                leading_eigenpairs(&w, self.eigenpairs(nodes)?.min(nodes))?;
             if !converged {
                 report.status = Status::MaxIterations;
             }
@@ -160,18 +156,6 @@ impl GraphPartitioner for SpectralCut {
         }
         Ok(Fit::new(partition, report))
     }
-}
-
-/// The largest eigenpairs of a stored symmetric matrix, and whether they are as exact as wanted.
-fn leading(a: &Array2<f64>, count: usize) -> Result<(Vec<f64>, Array2<f64>, bool)> {
-    let n = a.nrows();
-    if n > DENSE && 5 * count < n {
-        let top = truncated_eigen(a, &TruncatedOptions::new(count).tolerance(1e-8));
-        return Ok((top.values, top.vectors, top.converged));
-    }
-    let all = symmetric_eigen(a.view())
-        .ok_or_else(|| Error::invalid("the weights of the graph overflow"))?;
-    Ok((all.values[..count].to_vec(), all.vectors.slice(ndarray::s![.., ..count]).to_owned(), true))
 }
 
 /// `sqrt(s_i s_j) w_ij / sqrt(d_i d_j)` in place; 1 on the diagonal of a node without links.
@@ -234,7 +218,7 @@ mod tests {
 
     #[test]
     fn weighted_nodes_equal_their_objects() {
-        // Node i of the small graph stands for i % 3 + 1 objects of the large one.
+        // Node i of the small graph represents i % 3 + 1 objects of the large one.
         let n = 30;
         let of_object: Vec<u32> = (0..n as u32).flat_map(|i| vec![i; i as usize % 3 + 1]).collect();
         let weight = |i: usize, j: usize| {
@@ -273,11 +257,11 @@ mod tests {
         assert_eq!(cut.fit(huge, &()).unwrap().output.to_signed(), vec![0, 1, 0, 1, 0, 1]);
         let one = cut.fit(graph(1, |_, _| 1.0), &()).unwrap();
         assert_eq!((one.output.n_clusters(), one.report.clusters_missing.is_some()), (1, true));
-        let nobody = SimilarityGraph::new(
+        let nothing = SimilarityGraph::new(
             Grouping::new(vec![Grouping::NONE], 0).unwrap(),
             Array2::zeros((0, 0)),
         );
-        assert_eq!(cut.fit(nobody.unwrap(), &()).unwrap().output.to_signed(), vec![-1]);
+        assert_eq!(cut.fit(nothing.unwrap(), &()).unwrap().output.to_signed(), vec![-1]);
         let e = SpectralCut::new(0).fit(graph(2, |_, _| 1.0), &()).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::InvalidParameter);
         let e = cut.restarts(0).fit(graph(2, |_, _| 1.0), &()).unwrap_err();

@@ -3,14 +3,13 @@ use consilience_num::eigen::{
     SymmetricOperator, TruncatedOptions, symmetric_eigen, truncated_eigen,
 };
 use consilience_num::sparse::Csr;
+use consilience_num::transfer::DENSE;
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
 
 use crate::ClusterIncidence;
 
-/// Up to this many clusters all eigenpairs are computed; beyond, only those wanted.
-const DENSE: usize = 400;
-/// Up to this many clusters all eigenpairs are computed where the wanted ones do not converge.
+/// Up to this order all eigenpairs are computed where the wanted ones do not converge.
 const LARGEST_DENSE: usize = 3_000;
 /// Up to this many entries of the matrix of overlaps for each one of the incidence it is stored.
 const STORED: usize = 2;
@@ -106,7 +105,8 @@ impl IncidenceSpectrum {
         // X'X = diag(a) B0' S D_r^-1 B0 diag(a), with a = w D_c^-1/2 and D_c = w |c|.
         let a: Vec<f64> =
             weights.iter().zip(incidence.objects()).map(|(w, n)| (w / n).sqrt()).collect();
-        let (values, vectors, converged) = leading(incidence, &shares, &a, count.min(c), observer)?;
+        let Eigenpairs { values, vectors, converged } =
+            leading(incidence, &shares, &a, count.min(c), observer)?;
         observer.check()?;
         let mut projection = vectors.clone();
         for (mut row, &a) in projection.rows_mut().into_iter().zip(&a) {
@@ -183,32 +183,54 @@ impl SymmetricOperator for Factored<'_> {
     }
 }
 
-/// The largest eigenpairs of a stored symmetric matrix, by descending value: all of them are
-/// computed up to 400 rows or where many are wanted, else only those wanted.
+/// The largest eigenpairs of a symmetric matrix, from [`leading_eigenpairs`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Eigenpairs {
+    /// The eigenvalues, descending.
+    pub values: Vec<f64>,
+    /// The eigenvectors as columns.
+    pub vectors: Array2<f64>,
+    /// Whether all of them are as exact as wanted.
+    pub converged: bool,
+}
+
+/// The largest eigenpairs of a stored symmetric matrix: all of them are computed up to 400 rows or
+/// where a fifth of them is wanted, else only those wanted.
 ///
 /// ```
 /// use consilience_graph::leading_eigenpairs;
 /// use ndarray::array;
 ///
-/// let (values, vectors) = leading_eigenpairs(&array![[2.0, 0.0], [0.0, 3.0]], 1)?;
-/// assert_eq!((values[0], vectors[[1, 0]].abs()), (3.0, 1.0));
+/// let found = leading_eigenpairs(&array![[2.0, 0.0], [0.0, 3.0]], 1)?;
+/// assert_eq!((found.values[0], found.vectors[[1, 0]].abs()), (3.0, 1.0));
 /// # Ok::<(), consilience_core::Error>(())
 /// ```
 ///
+/// # Complexity
+/// O(n^3) where all are computed, else about 20 products of O(n^2 count).
+///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a matrix whose
-/// products overflow.
-pub fn leading_eigenpairs(a: &Array2<f64>, count: usize) -> Result<(Vec<f64>, Array2<f64>)> {
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a matrix
+/// whose products overflow.
+pub fn leading_eigenpairs(a: &Array2<f64>, count: usize) -> Result<Eigenpairs> {
     let n = a.nrows();
     if n > DENSE && 5 * count < n {
         let top = truncated_eigen(a, &TruncatedOptions::new(count));
-        if top.converged {
-            return Ok((top.values, top.vectors));
+        if usable(top.converged, n, &top.values) {
+            let (values, vectors, converged) = (top.values, top.vectors, top.converged);
+            return Ok(Eigenpairs { values, vectors, converged });
         }
     }
     let all = symmetric_eigen(a.view())
-        .ok_or_else(|| Error::invalid("the weights of the clusters overflow when multiplied"))?;
-    Ok((all.values[..count].to_vec(), all.vectors.slice(s![.., ..count]).to_owned()))
+        .ok_or_else(|| Error::invalid("the weights of the graph overflow when multiplied"))?;
+    let vectors = all.vectors.slice(s![.., ..count]).to_owned();
+    Ok(Eigenpairs { values: all.values[..count].to_vec(), vectors, converged: true })
+}
+
+/// Whether pairs found by iteration are taken: all pairs of a very large matrix cost too much.
+fn usable(converged: bool, n: usize, values: &[f64]) -> bool {
+    converged || (n > LARGEST_DENSE && values.iter().all(|v| v.is_finite()))
 }
 
 /// The largest eigenpairs of `diag(scale) B0' diag(shares) B0 diag(scale)`, and whether they are as
@@ -219,7 +241,7 @@ pub(crate) fn leading(
     scale: &[f64],
     count: usize,
     observer: &dyn Observer,
-) -> Result<(Vec<f64>, Array2<f64>, bool)> {
+) -> Result<Eigenpairs> {
     let c = incidence.n_clusters();
     let assembled =
         || Result::Ok(incidence.overlaps(shares, observer)?.map(|i, j, v| v * scale[i] * scale[j]));
@@ -231,8 +253,9 @@ pub(crate) fn leading(
         } else {
             truncated_eigen(&Symmetric(stored.insert(assembled()?)), &options)
         };
-        if top.converged || (c > LARGEST_DENSE && top.values.iter().all(|v| v.is_finite())) {
-            return Ok((top.values, top.vectors, top.converged));
+        if usable(top.converged, c, &top.values) {
+            let (values, vectors, converged) = (top.values, top.vectors, top.converged);
+            return Ok(Eigenpairs { values, vectors, converged });
         }
         observer.check()?;
     }
@@ -241,8 +264,7 @@ pub(crate) fn leading(
         Some(stored) => stored,
         None => assembled()?,
     };
-    let (values, vectors) = leading_eigenpairs(&stored_dense(&stored), count)?;
-    Ok((values, vectors, true))
+    leading_eigenpairs(&stored_dense(&stored), count)
 }
 
 fn stored_dense(a: &Csr) -> Array2<f64> {
@@ -291,9 +313,12 @@ mod tests {
         let factored = Factored { incidence: &incidence, shares: &shares, scale: &scale };
         let (a, b) = (product(&factored), product(&Symmetric(&stored)));
         assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-12 * b.abs()));
-        let (values, _, converged) = leading(&incidence, &shares, &scale, 4, &()).unwrap();
+        let found = leading(&incidence, &shares, &scale, 4, &()).unwrap();
         let all = symmetric_eigen(stored_dense(&stored).view()).unwrap();
-        assert!(converged && values.iter().zip(&all.values).all(|(a, b)| (a - b).abs() < 1e-9 * b));
+        assert!(
+            found.converged
+                && found.values.iter().zip(&all.values).all(|(a, b)| (a - b).abs() < 1e-9 * b)
+        );
     }
 
     #[test]

@@ -1,14 +1,11 @@
-use consilience_core::{Clusters, Error, Fit, Observer, Result, Seed, Status};
-use consilience_num::eigen::{TruncatedOptions, symmetric_eigen, truncated_eigen};
+use consilience_core::{Clusters, Error, Fit, Observer, Report, Result, Seed, Status};
 use consilience_num::kmeans::KMeansOptions;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
 use crate::{
     ClusterIncidence, IncidenceSpectrum, SpectralCount, check_restarts, cluster_directions,
+    leading_eigenpairs,
 };
-
-/// Up to this many right nodes all eigenpairs are computed; beyond, only those wanted.
-const DENSE: usize = 600;
 
 /// The transfer cut: a normalised cut of a bipartite graph, solved on its smaller side.
 ///
@@ -50,7 +47,7 @@ impl TransferCut {
         TransferCut { clusters: clusters.into(), restarts: 3, seed: Seed(0) }
     }
 
-    /// How many clusters to make; the number given to [`TransferCut::new`] is the default.
+    /// How many clusters to make. Default the number given to [`TransferCut::new`].
     pub fn clusters(mut self, clusters: impl Into<Clusters>) -> Self {
         self.clusters = clusters.into();
         self
@@ -128,13 +125,17 @@ impl TransferCut {
         x *= &scale;
         observer.check()?;
         let count = SpectralCount::new(self.clusters, left)?;
-        let (values, vectors) = eigenpairs(&x, count.eigenpairs().min(right))?;
+        let found = leading_eigenpairs(&x.t().dot(&x), count.eigenpairs().min(right))?;
         observer.check()?;
-        let k = count.clusters(&values);
-        let used = k.min(vectors.ncols());
+        let k = count.clusters(&found.values);
+        let used = k.min(found.vectors.ncols());
         // f = D_y^-1/2 v, then D_x^-1 B f = D_x^-1/2 X v: the row scale falls away with the norm.
-        let embedding = x.dot(&vectors.slice(ndarray::s![.., ..used]));
-        self.directions(embedding, None, k, observer)
+        let embedding = x.dot(&found.vectors.slice(ndarray::s![.., ..used]));
+        let mut fit = self.directions(embedding, None, k, observer)?;
+        if !found.converged {
+            less_exact(&mut fit.report);
+        }
+        Ok(fit)
     }
 
     /// The transfer cut of an ensemble's incidence, whose small matrix is accumulated without a
@@ -188,10 +189,7 @@ impl TransferCut {
         let embedding = spectrum.rows(incidence, k)?;
         let mut fit = self.directions(embedding, Some(incidence.sizes()), k, observer)?;
         if !spectrum.converged {
-            fit.report.status = Status::MaxIterations;
-            fit.report
-                .notes
-                .push("the eigenvectors of the clusters are less exact than wanted".into());
+            less_exact(&mut fit.report);
         }
         Ok(fit)
     }
@@ -210,19 +208,10 @@ impl TransferCut {
     }
 }
 
-/// The leading eigenpairs of X'X.
-fn eigenpairs(x: &Array2<f64>, count: usize) -> Result<(Vec<f64>, Array2<f64>)> {
-    let small = x.t().dot(x);
-    // A handful of leading pairs of a large matrix needs no full decomposition.
-    if x.ncols() > DENSE && 5 * count < x.ncols() {
-        let top = truncated_eigen(&small, &TruncatedOptions::new(count));
-        if top.converged {
-            return Ok((top.values, top.vectors));
-        }
-    }
-    let all = symmetric_eigen(small.view())
-        .ok_or_else(|| Error::invalid("the bipartite graph's weights overflow when squared"))?;
-    Ok((all.values[..count].to_vec(), all.vectors.slice(ndarray::s![.., ..count]).to_owned()))
+/// Says that the eigenvectors did not converge.
+fn less_exact(report: &mut Report) {
+    report.status = Status::MaxIterations;
+    report.notes.push("the eigenvectors of the clusters are less exact than wanted".into());
 }
 
 #[cfg(test)]

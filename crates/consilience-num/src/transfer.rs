@@ -21,8 +21,8 @@ use rayon::prelude::*;
 use crate::eigen::{SymmetricOperator, TruncatedOptions, symmetric_eigen, truncated_eigen};
 use crate::sparse::Csr;
 
-/// Up to this order all eigenpairs are computed; beyond, only those wanted.
-const DENSE: usize = 400;
+/// Up to this order all eigenpairs of a stored matrix are computed; beyond, only those wanted.
+pub const DENSE: usize = 400;
 
 /// Leading eigenpairs of a table of links, from [`small_side`].
 #[derive(Clone, Debug)]

@@ -4,8 +4,8 @@
 //! cargo run --example graph_evidence
 
 use consilience::{
-    ConsensusFunction, Ensemble, EvidenceAccumulation, MemoryBudget, Microclusters, PairCounts,
-    Partition, Result, Seed,
+    Clusters, ConsensusFunction, Ensemble, EvidenceAccumulation, MemoryBudget, Microclusters,
+    PairCounts, Partition, Result, Seed,
 };
 
 /// Ten people sort 300 cards that belong to three piles; each misplaces some and leaves some out.
@@ -38,12 +38,12 @@ fn main() -> Result<()> {
         println!("cards {i} and {j}: together for {together} of {both} people");
     }
 
-    let (_, tree) = EvidenceAccumulation::by_lifetime().dendrogram(&ensemble, &())?;
+    let (_, tree) = EvidenceAccumulation::new(Clusters::Lifetime).dendrogram(&ensemble, &())?;
     let top: Vec<String> =
         tree.merges().iter().rev().take(5).map(|m| format!("{:.3}", m.height)).collect();
     println!("last merges, from the top, at {}", top.join(" "));
     let piles = tree.longest_lifetime(1.0);
-    let found = EvidenceAccumulation::by_lifetime().consensus(&ensemble)?;
+    let found = EvidenceAccumulation::new(Clusters::Lifetime).consensus(&ensemble)?;
     println!("{piles} clusters persist longest, of sizes {:?}", found.sizes());
     assert_eq!((piles, found.n_clusters()), (3, 3));
     assert!(found.sizes().iter().all(|size| (95..=105).contains(size)));

@@ -1,70 +1,128 @@
-#![doc = include_str!("../../../README.md")]
+//! Combine clusterings: several answers in, one clustering out, hard or soft, with how far to trust
+//! it.
+//!
+//! Cluster the same data twice and you get two answers: another algorithm, another seed, other
+//! features, another crowd worker. All of them are evidence. An [`Ensemble`] holds them, a
+//! [`ConsensusFunction`] turns it into one [`Partition`] or into soft [`Memberships`]:
+//!
+//! ```
+//! use consilience::prelude::*;
+//! use consilience::walk::Pta;
+//! use consilience::{Ensemble, Partition, scores};
+//!
+//! let ensemble = Ensemble::new(vec![
+//!     Partition::from_labels(&[0, 0, 0, 0, 1, 1, 1, 1])?,
+//!     Partition::from_labels(&[7, 7, 7, 9, 9, 9, 5, 5])?, // any numbers, with gaps
+//!     Partition::from_labels(&[0, 0, -1, 1, 2, 2, 2, 2])?, // -1: unlabelled here
+//! ])?;
+//! let consensus = Pta::new(2).consensus(&ensemble)?;
+//! assert_eq!(consensus.to_signed(), [0, 0, 0, 0, 1, 1, 1, 1]);
+//! assert!(scores::adjusted_rand(&consensus, &ensemble.members()[1])? > 0.2);
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
+//! # Where to go
+//!
+//! The [`guide`] has a page for each way in. The modules are named for what they take and give:
+//!
+//! | you have | module |
+//! |---|---|
+//! | several clusterings of the same objects | [`consensus`], [`walk`] and [`bregman`] (probabilities); by name in the [`catalogue`] |
+//! | no idea which method, or how many clusters, or how far to trust a result | [`trust`] |
+//! | features, and no clusterings yet | [`generate`] |
+//! | features and a few labels or pairs | [`constrained`], under a metric of [`metric`]; [`completion`] where pairs are enough to recover the clusters |
+//! | pairs that keep coming | [`follow`]; [`simplex`] for weights of members alone |
+//! | answers of people or models | [`crowd`] |
+//! | two clusterings to compare | [`scores`] |
+//! | a method of your own | [`core`](mod@core) for the traits, [`graph`] for composition, `conformance` (feature) for the laws |
+//! | files | `io` (feature) |
+//!
+//! # Features of the crate
+//!
+//! None is on by default. `conformance`: the test suite for implementations of the traits. `io`:
+//! readers and writers of CSV, npy, npz and Parquet. `serde`: partitions, ensembles, memberships,
+//! dendrograms and linear maps as serde's data, checked as they come in. `metis`: the published cut
+//! of CSPA, HGPA and MCLA; it needs a C compiler. `lapack`: dense eigenpairs and singular values by
+//! LAPACK instead of faer; it needs a backend, for instance `openblas-system`.
+//!
+//! # Speed of debug builds
+//!
+//! Without optimisation the numerical work is some forty times slower. A dependent says in its
+//! `Cargo.toml`:
+//!
+//! ```toml
+//! [profile.dev.package."*"]
+//! opt-level = 2
+//! ```
 
-pub use consilience_bregman::{
-    Divergence, KullbackLeibler, Line, PairEvidence, Pairs, Pcc, Solution, Solver,
-    SquaredEuclidean, Start, centroids, check_divergence, cluster_relations, surviving_clusters,
-};
-pub use consilience_completion::{
-    Basis, CompletedClustering, CompletedCoAssociation, CompletedPartition, CompletedSimilarity,
-    Completion, CompletionSolver, EcmcAl, LossWeight, Mccc, ObservedPairs, Penalty, Rdml,
-    RobustCompletion, SampleSimilarity, Thresholds,
-};
-pub use consilience_consensus::{
-    ApproximateSimRank, Ballots, ConnectedTriples, Cspa, EcpcsHc, EcpcsMc, EnhancedCoAssociation,
-    EvidenceAccumulation, GpMgla, Hbgf, Hgpa, LeastSquares, LinkBased, LinkSimilarity,
-    LocallyWeighted, Lwea, Lwgp, Mcla, MixtureModel, Qmi, SimRank, SoftMixtureModel, USenc, Voting,
-    Weac, WeightedCoAssociation, propagated_cluster_similarity,
-};
-pub use consilience_core::{
-    BaseClusterer, Clusters, ConsensusFunction, Constraints, Dendrogram, Ensemble, Error,
-    ErrorKind, Features, Fit, GraphPartitioner, Grouping, Hierarchy, LabelInt, LabelSlice, Link,
-    Linkage, Memberships, MemoryBudget, Merge, Microclusters, NodeConsensus, NodeMemberships,
-    Observer, Pair, Partition, RawLabel, Report, Result, Seed, Similarity, SimilarityGraph, Status,
-    Stream, check_symmetric, scores, with_labels,
-};
-pub use consilience_crowd::{
-    AlternativeClustering, AnswerCounts, Answers, BlockModel, BlockModelResult, CrowdClustering,
-    CrowdMethod, CrowdRates, CrowdResult, GroupAnswer, KeywordAnswer, PairAnswer, PairCount,
-    PenaltyChoice, Question, WorkerRates,
-};
-pub use consilience_follow::{
-    ConsensusEmbedding, ConsensusMetric, CrossValidation, Embedding, GrownMembers, LinkEvidence,
-    MemberGrowth, MetricReadOut, MetricReport, MetricRule, ReadOutMethod, Updater, UpdaterSetup,
-};
-pub use consilience_generate::{
-    Agglomerative, Generator, KMeans, KMeansClusters, KernelKMeans, MiniBatchKMeans, Rpcl, Scale,
-    Spectral, USpec,
-};
-#[cfg(feature = "metis")]
-pub use consilience_graph::MetisCut;
-pub use consilience_graph::{
-    Agglomeration, ClusterIncidence, CoAssociation, CountRow, CutMethod, IncidenceSpectrum,
-    LeafWeights, Lifespan, Linked, PairCounts, Partitioned, SparsePairCounts, SpectralCut,
-    TransferCut, ensemble_driven_cluster_index, linkage, normalized_crowd_agreement, vat_order,
-};
-pub use consilience_metric::{
-    Assign, Ccskl, Clustering, ConstrainedClusterer, CopKMeans, Dca, Fpc, Itml, LinearMap, Lmnn,
-    MetricLearner, Mmc, MpckMeans, Nnc, PckMeans, Pmmc, Rca, RsdDiagonal, RsdFull, RsdMetric,
-    SeededKMeans, Separation, SideInformation, cluster_under,
-};
-pub use consilience_simplex::{
-    AdditiveUpdate, AlignmentReference, ExactUpdate, InitialWeights, MultiplicativeUpdate,
-    PairLoss, PairQuestion, Questions, UncertainObject, UpdateReport, UpdateRule, Violations,
-    WeightUpdater, WeightUpdaterSetup, relabelled,
-};
-pub use consilience_trust::{
-    ClusterDiagnostics, ClusterNumber, ConsensusCdf, Criterion, Diagnostics, MemberDiagnostics,
-    NumberRow, NumberTable, Recommended,
-};
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
-pub use consilience_core::scores::weighted_nmi;
-pub use consilience_walk::{
-    BipartiteGraph, Diffusion, EliteNeighbours, ProbabilityTrajectories, Pta, Ptgp, PtsSolver,
-    RandomWalker, SoftRandomWalker, Transition,
-};
+pub mod catalogue;
+pub mod guide;
 
+#[doc(inline)]
+pub use consilience_bregman as bregman;
+#[doc(inline)]
+pub use consilience_completion as completion;
 #[cfg(feature = "conformance")]
+#[doc(inline)]
 pub use consilience_conformance as conformance;
-/// Numerical kernels without clustering words.
+#[doc(inline)]
+pub use consilience_consensus as consensus;
+#[doc(inline)]
+pub use consilience_constrained as constrained;
+#[doc(inline)]
+pub use consilience_core as core;
+#[doc(inline)]
+pub use consilience_crowd as crowd;
+#[doc(inline)]
+pub use consilience_follow as follow;
+#[doc(inline)]
+pub use consilience_generate as generate;
+#[doc(inline)]
+pub use consilience_graph as graph;
+#[cfg(feature = "io")]
+#[doc(inline)]
+pub use consilience_io as io;
+#[doc(inline)]
+pub use consilience_metric as metric;
+/// Numerical kernels without clustering words. They may change in any version.
+#[doc(inline)]
 pub use consilience_num as num;
+#[doc(inline)]
+pub use consilience_simplex as simplex;
+#[doc(inline)]
+pub use consilience_trust as trust;
+#[doc(inline)]
+pub use consilience_walk as walk;
+
+pub use consilience_core::{
+    Clustering, Clusters, ConsensusFunction, Constraints, Dendrogram, Ensemble, Error, ErrorKind,
+    Features, Fit, Hierarchy, Link, Linkage, Memberships, MemoryBudget, Microclusters, Observer,
+    Pair, Partition, Report, Result, Seed, SideInformation, Similarity, SimilarityGraph, Status,
+    scores,
+};
 pub use ndarray;
+
+/// The traits whose methods you call: `use consilience::prelude::*`.
+///
+/// ```
+/// use consilience::prelude::*;
+/// use consilience::{Ensemble, Partition, walk::Pta};
+///
+/// let ensemble = Ensemble::new(vec![Partition::from_labels(&[0, 0, 1])?])?;
+/// assert_eq!(Pta::new(2).consensus(&ensemble)?.n_clusters(), 2);
+/// # Ok::<(), consilience::Error>(())
+/// ```
+pub mod prelude {
+    pub use consilience_core::{
+        BaseClusterer, ConsensusFunction, ConstrainedClusterer, GraphPartitioner, Hierarchy,
+        Similarity,
+    };
+    pub use consilience_metric::MetricLearner;
+}
+
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -2,36 +2,25 @@
 
 use std::time::Instant;
 
-use consilience::scores::Scores;
 use consilience::{
-    ConstrainedClusterer, Constraints, CopKMeans, Dca, Fpc, Itml, Lmnn, MetricLearner, Mmc,
-    MpckMeans, Nnc, Partition, PckMeans, Rca, RsdDiagonal, RsdFull, Seed, SeededKMeans,
-    SideInformation, cluster_under,
+    Clustering, Constraints, Features, Fit, Partition, Seed, SideInformation, cluster_under, io,
 };
-use serde_json::json;
 
-use super::read_truth;
 use crate::args::Cluster;
+use crate::choices;
 use crate::failure::{Failure, Outcome};
-use crate::files::target::Target;
-use crate::files::{self, Labelled};
-use crate::output::{self, Lines};
+use crate::files;
+use crate::summary::Summary;
+use crate::tables::{Ask, cluster as tables};
 use crate::terminal::Terminal;
 
 /// Runs the command.
 pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
-    let clusterer = clusterer(&args.method)?;
-    let metric = metric(&args.metric)?;
-    if args.predict.is_some() != args.predicted.is_some() {
-        return Err(Failure::bad(
-            "--predict FEATURES and --predicted LABELS go together; expected both",
-        ));
-    }
-    let mut labels_to = args.output.as_deref().map(Target::table).transpose()?;
-    let mut predicted_to = args.predicted.as_deref().map(Target::table).transpose()?;
+    let method = Method::parse(args)?;
+    let outputs = args.labelling.outputs()?;
 
     let start = Instant::now();
-    let table = files::read_features(&args.features, terminal)?;
+    let table = files::features(&args.features, terminal)?;
     let features = table.view();
     let n = features.n_objects();
     let (side, classes) = side_information(args, n, terminal)?;
@@ -40,82 +29,99 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
             "expected --clusters K: without --labels nothing says how many clusters there are",
         )
     })?;
-    let new =
-        args.predict.as_deref().map(|path| files::read_features(path, terminal)).transpose()?;
-    let truth = read_truth(args.truth.as_deref(), n, terminal)?;
+    let beside = args.labelling.read(n, terminal)?;
     let read = start.elapsed();
 
     let start = Instant::now();
-    let seed = Seed(args.common.seed);
-    let fit = match &metric {
-        Some(metric) => cluster_under(
-            metric.as_ref(),
-            clusterer.as_ref(),
-            features,
-            clusters,
-            &side,
-            seed,
-            terminal,
-        )?,
-        None => clusterer.fit(features, clusters, &side, seed, terminal)?,
-    };
+    let fit = method.fit(features, clusters, &side, terminal)?;
     let total = start.elapsed();
-    let (clustering, report) = (fit.output, fit.report);
-    report.notes.iter().for_each(|note| terminal.note(note));
-    let partition = &clustering.partition;
-    if let Some(target) = &mut labels_to {
-        files::write_labels(target, &Labelled::One(partition), terminal)?;
-    }
-    if let (Some(target), Some(new)) = (&mut predicted_to, &new) {
-        // In the numbers of the clustering, which a partition of the new objects alone would lose.
-        let labels = clustering.assign(new.view())?;
-        files::write_labels(target, &Labelled::Numbers(&labels), terminal)?;
-    }
-    for target in [labels_to, predicted_to].into_iter().flatten() {
-        target.commit()?;
-    }
-    let scores = truth.map(|truth| Scores::compare(partition, &truth)).transpose()?;
-    let violated = violated(&side, partition);
-    if args.common.json {
-        let mut object = json!({
-            "method": args.method,
-            "metric": args.metric,
-            "n": n,
-            "features": features.n_features(),
-            "labelled": side.labelled_objects().len(),
-            "must_links": side.n_must_links(),
-            "cannot_links": side.n_cannot_links(),
-            "violated": violated,
-            "clusters": partition.n_clusters(),
-            "status": report.status.name(),
-            "iterations": report.iterations,
-            "objective": report.objective,
-            "seconds": { "read": read.as_secs_f64(), "total": total.as_secs_f64() },
-        });
-        if let Some(scores) = scores {
-            object["scores"] = output::scores_json(&scores.entries());
+    terminal.note_all(&fit.report);
+    let Clustering { partition, .. } = &fit.output;
+
+    let mut summary = Summary::new();
+    summary
+        .both("method", "method", args.method.as_str())
+        .both("metric", "metric", args.metric.as_str())
+        .both("n", "objects", n)
+        .data("features", features.n_features())
+        .data("labelled", side.labelled_objects().len())
+        .data("must_links", side.n_must_links())
+        .data("cannot_links", side.n_cannot_links())
+        .line("constraints", side.n_must_links() + side.n_cannot_links())
+        .both("violated", "violated", violated(&side, partition))
+        .both("clusters", "clusters", partition.n_clusters())
+        .report(&fit.report)
+        .times(read, [], total);
+    let assign = |new: Features<'_>| fit.output.assign(new);
+    beside.finish(outputs, partition, assign, &mut summary, terminal)?;
+    summary.print(&args.common, terminal)
+}
+
+/// A method and a metric, with the parameters of each.
+struct Method<'a> {
+    args: &'a Cluster,
+    params: Vec<String>,
+    metric_params: Vec<String>,
+}
+
+impl<'a> Method<'a> {
+    fn parse(args: &'a Cluster) -> Outcome<Self> {
+        let method = choices::find("--method", &args.method, &tables::METHODS)?;
+        let metric = choices::find("--metric", &args.metric, &tables::METRICS)?;
+        let (mut params, mut metric_params) = (Vec::new(), Vec::new());
+        for param in &args.params {
+            let name = param.split('=').next().unwrap_or_default();
+            // A name that both have is the method's; metric.NAME is the metric's in any case.
+            if let Some(own) = param.strip_prefix("metric.") {
+                metric_params.push(own.to_owned());
+            } else if method.params.contains(&name) {
+                params.push(param.clone());
+            } else if metric.params.contains(&name) {
+                metric_params.push(param.clone());
+            } else {
+                return Err(Failure::Bad(format!(
+                    "--param {param}: unknown parameter {name:?}; {}, {}",
+                    method.takes(),
+                    metric.takes()
+                )));
+            }
         }
-        return output::print_json(object, &args.common, terminal);
+        let parsed = Method { args, params, metric_params };
+        // Whatever can be refused at once is.
+        parsed.clusterer(1)?;
+        metric.build(&(), &parsed.metric_params)?;
+        Ok(parsed)
     }
-    let mut lines = Lines::default();
-    lines
-        .add("method", &args.method)
-        .add("metric", &args.metric)
-        .add("objects", n)
-        .add("constraints", side.n_must_links() + side.n_cannot_links())
-        .add("violated", violated)
-        .add("clusters", partition.n_clusters())
-        .add("status", report.status.name())
-        .add("seconds", format!("{} (and {} to read)", output::time(total), output::time(read)));
-    if let Some(scores) = scores {
-        lines.scores(&scores.entries());
+
+    fn clusterer(&self, clusters: usize) -> Outcome<Box<dyn consilience::ConstrainedClusterer>> {
+        let ask = Ask { clusters, seed: Seed(self.args.common.seed) };
+        choices::find("--method", &self.args.method, &tables::METHODS)?.build(&ask, &self.params)
     }
-    for (what, path) in [("labels", &args.output), ("new labels", &args.predicted)] {
-        if let Some(path) = path {
-            lines.add(what, path.display());
-        }
+
+    fn fit(
+        &self,
+        features: Features<'_>,
+        clusters: usize,
+        side: &SideInformation,
+        terminal: &Terminal,
+    ) -> Outcome<Fit<Clustering>> {
+        let seed = Seed(self.args.common.seed);
+        let clusterer = self.clusterer(clusters)?;
+        let metric = choices::find("--metric", &self.args.metric, &tables::METRICS)?
+            .build(&(), &self.metric_params)?;
+        Ok(match metric {
+            Some(metric) => cluster_under(
+                metric.as_ref(),
+                clusterer.as_ref(),
+                features,
+                clusters,
+                side,
+                seed,
+                terminal,
+            )?,
+            None => clusterer.fit(features, clusters, side, seed, terminal)?,
+        })
     }
-    lines.print(terminal)
 }
 
 /// What is known beforehand, and into how many classes the labels fall.
@@ -124,8 +130,7 @@ fn side_information(
     objects: usize,
     terminal: &Terminal,
 ) -> Outcome<(SideInformation, Option<usize>)> {
-    let labels =
-        args.labels.as_deref().map(|path| files::read_labels(path, terminal)).transpose()?;
+    let labels = args.labels.as_deref().map(|path| files::labels(path, terminal)).transpose()?;
     if let (Some(labels), Some(path)) = (&labels, &args.labels)
         && labels.n_objects() != objects
     {
@@ -135,11 +140,8 @@ fn side_information(
             labels.n_objects()
         )));
     }
-    let constraints: Option<Constraints> = args
-        .constraints
-        .as_deref()
-        .map(|path| files::read_constraints(path, objects))
-        .transpose()?;
+    let constraints: Option<Constraints> =
+        args.constraints.as_deref().map(|path| io::read_constraints(path, objects)).transpose()?;
     let classes = labels.as_ref().map(Partition::n_clusters).filter(|&k| k > 0);
     let side = match (labels, constraints) {
         (Some(labels), Some(constraints)) => {
@@ -157,39 +159,4 @@ fn violated(side: &SideInformation, partition: &Partition) -> usize {
     let together = |i, j| partition.label(i).is_some() && partition.label(i) == partition.label(j);
     let split = side.must_links().filter(|&(i, j)| !together(i, j)).count();
     split + side.cannot_links().filter(|&(i, j)| together(i, j)).count()
-}
-
-fn clusterer(name: &str) -> Outcome<Box<dyn ConstrainedClusterer>> {
-    Ok(match name {
-        "fpc" => Box::new(Fpc::new()),
-        "nnc" => Box::new(Nnc::new()),
-        "kmeans" => Box::new(SeededKMeans::new()),
-        "cop-kmeans" => Box::new(CopKMeans::new()),
-        "pck-means" => Box::new(PckMeans::new()),
-        "mpck-means" => Box::new(MpckMeans::new()),
-        _ => {
-            return Err(Failure::Bad(format!(
-                "--method {name}: unknown; expected one of fpc, nnc, kmeans, cop-kmeans, pck-means, mpck-means"
-            )));
-        }
-    })
-}
-
-/// The metric learner; none leaves distances as they are.
-fn metric(name: &str) -> Outcome<Option<Box<dyn MetricLearner>>> {
-    Ok(Some(match name {
-        "euclidean" => return Ok(None),
-        "rsd-diagonal" => Box::new(RsdDiagonal::new()),
-        "rsd-full" => Box::new(RsdFull::new()),
-        "mmc" => Box::new(Mmc::new()),
-        "itml" => Box::new(Itml::new()),
-        "rca" => Box::new(Rca::new()),
-        "dca" => Box::new(Dca::new()),
-        "lmnn" => Box::new(Lmnn::new()),
-        _ => {
-            return Err(Failure::Bad(format!(
-                "--metric {name}: unknown; expected one of euclidean, rsd-diagonal, rsd-full, mmc, itml, rca, dca, lmnn"
-            )));
-        }
-    }))
 }

@@ -3,152 +3,163 @@
 use std::fmt::Write;
 use std::time::Instant;
 
+use consilience::io::Labelled;
 use consilience::scores::Scores;
 use consilience::{ClusterNumber, Diagnostics, Ensemble, Memberships, Seed};
 use serde_json::{Value, json};
 
-use super::{read_members, read_truth};
 use crate::args::{Consensus, Count};
 use crate::failure::{Failure, Outcome};
-use crate::files::target::Target;
-use crate::files::{self, Labelled};
-use crate::methods::{self, Combined, METHODS};
-use crate::output::{self, Lines};
+use crate::files;
+use crate::methods::{self, Combined, Method};
+use crate::outputs::Outputs;
+use crate::summary::{self, Summary};
 use crate::terminal::Terminal;
-
-/// Columns that are hardly base clusterings: what a trailing comma or a column of row numbers reads
-/// as.
-fn suspicious(ensemble: &Ensemble) -> Vec<String> {
-    let n = ensemble.n_objects();
-    let members = ensemble.members().iter().enumerate();
-    members
-        .filter_map(|(u, member)| match member.n_clusters() {
-            0 => Some(format!("member {u} labels no object: is there a trailing comma?")),
-            k if k == n && n > 2 => {
-                Some(format!("member {u} puts every object apart: is it a row number?"))
-            }
-            _ => None,
-        })
-        .collect()
-}
 
 /// Runs the command.
 pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     if args.list {
         return list(args, terminal);
     }
-    let (Some(path), Some(name)) = (&args.ensemble, &args.method) else {
-        return Err(Failure::bad("expected ENSEMBLE and --method NAME, or --list; see --help"));
+    let Some(path) = &args.ensemble else {
+        return Err(Failure::bad("expected ENSEMBLE, or --list; see --help"));
     };
     // Everything that can be refused at once is, before the first byte is read.
-    let method = methods::find(name)?;
-    let seed = Seed(args.common.seed);
-    let build = |clusters| method.build(clusters, &args.params, seed);
-    // Found from the ensemble, or known already.
-    let ready = match args.clusters {
-        Some(Count::Auto) => None,
-        Some(Count::Fixed(k)) => Some(build(Some(k))?),
-        None => Some(build(None)?),
-    };
-    if ready.is_none() {
-        build(Some(1))?;
-    }
-    if args.output.is_some() && args.output == args.soft {
-        return Err(Failure::bad("-o and --soft name the same file; expected two"));
-    }
-    let mut labels_to = args.output.as_deref().map(Target::table).transpose()?;
-    let mut soft_to = args.soft.as_deref().map(Target::table).transpose()?;
+    let request = Request::parse(args)?;
+    let mut outputs = Outputs::new().table("-o", "labels", args.output.as_deref())?.table(
+        "--soft",
+        "memberships",
+        args.soft.as_deref(),
+    )?;
 
     let start = Instant::now();
-    let ensemble = read_members(path, &args.columns, terminal)?;
-    let truth = read_truth(args.truth.as_deref(), ensemble.n_objects(), terminal)?;
+    let ensemble = files::members(path, &args.columns, terminal)?;
+    let truth = files::truth(args.truth.as_deref(), ensemble.n_objects(), terminal)?;
     let read = start.elapsed();
 
     let start = Instant::now();
-    let function = match ready {
-        Some(function) => function,
-        None => {
-            let table = ClusterNumber::new().seed(seed).choose(&ensemble, terminal)?;
-            table.notes.iter().for_each(|note| terminal.note(note));
-            build(Some(table.recommended))?
-        }
-    };
-    let Combined { partition: consensus, memberships, mut report } =
-        function.run(&ensemble, terminal)?;
+    let found = request.run(&ensemble, terminal)?;
     let total = start.elapsed();
-    report.notes.extend(suspicious(&ensemble));
-    report.notes.iter().for_each(|note| terminal.note(note));
+    terminal.note_all(&found.report);
+    suspicious(&ensemble, terminal);
 
-    if let Some(target) = &mut labels_to {
-        files::write_labels(target, &Labelled::One(&consensus), terminal)?;
+    outputs.labels("-o", Labelled::One(&found.partition), terminal)?;
+    if outputs.wants("--soft") {
+        let soft = memberships(&args.method, &found, terminal);
+        outputs.numbers("--soft", soft.values(), terminal)?;
     }
-    if let Some(target) = &mut soft_to {
-        if memberships.is_none() {
-            terminal.note(format!("{name} gives a hard clustering: its memberships are 0 or 1"));
-        }
-        let memberships = memberships.unwrap_or_else(|| Memberships::from(&consensus));
-        files::write_floats(target, memberships.values(), terminal)?;
+    let mut summary = Summary::new();
+    summary
+        .both("method", "method", args.method.as_str())
+        .both("n", "objects", ensemble.n_objects())
+        .both("members", "members", ensemble.n_members())
+        .data("microclusters", found.report.microclusters);
+    if let Some(microclusters) = found.report.microclusters {
+        summary.line("microclusters", microclusters);
     }
-    for target in [labels_to, soft_to].into_iter().flatten() {
-        target.commit()?;
+    summary.both("clusters", "clusters", found.partition.n_clusters()).report(&found.report);
+    if let Some(bound) = found.report.error_bound {
+        summary.data("error_bound", bound).line("error bound", format!("{bound:.2e}"));
+    }
+    summary.times(read, stages(&found), total);
+    if args.diagnose {
+        diagnostics(&Diagnostics::of(&ensemble, &found.partition)?, &mut summary);
+    }
+    if let Some(truth) = truth {
+        summary.scores(&Scores::compare(&found.partition, &truth)?.entries());
+    }
+    outputs.commit(&mut summary)?;
+    summary.print(&args.common, terminal)
+}
+
+/// A method, and into how many clusters it is to combine.
+struct Request<'a> {
+    args: &'a Consensus,
+    method: &'static Method,
+    clusters: Number,
+}
+
+/// How many clusters are to come out.
+#[derive(Clone, Copy)]
+enum Number {
+    Fixed(usize),
+    /// As many as the method itself finds.
+    Own,
+    /// As many as several criteria agree on.
+    Agreed,
+}
+
+impl<'a> Request<'a> {
+    fn parse(args: &'a Consensus) -> Outcome<Self> {
+        let method = methods::find(&args.method)?;
+        let clusters = match args.clusters {
+            Some(Count::Fixed(k)) => Number::Fixed(k),
+            None if method.chooses_clusters() => Number::Own,
+            Some(Count::Auto) | None => Number::Agreed,
+        };
+        let request = Request { args, method, clusters };
+        request.build(match clusters {
+            Number::Fixed(k) => Some(k),
+            Number::Own => None,
+            Number::Agreed => Some(1),
+        })?;
+        Ok(request)
     }
 
-    let trust = args.diagnose.then(|| Diagnostics::of(&ensemble, &consensus)).transpose()?;
-    let scores = truth.map(|truth| Scores::compare(&consensus, &truth)).transpose()?;
-    if args.common.json {
-        let mut object = json!({
-            "method": name,
-            "n": ensemble.n_objects(),
-            "members": ensemble.n_members(),
-            "microclusters": report.microclusters,
-            "clusters": consensus.n_clusters(),
-            "status": report.status.name(),
-            "iterations": report.iterations,
-            "objective": report.objective,
-            "error_bound": report.error_bound,
-            "seconds": output::seconds(read, &report, total),
-        });
-        if report.error_bound.is_none() {
-            object.as_object_mut().map(|o| o.remove("error_bound"));
-        }
-        if let Some(trust) = &trust {
-            object["diagnostics"] = diagnostics_json(trust);
-        }
-        if let Some(scores) = scores {
-            object["scores"] = output::scores_json(&scores.entries());
-        }
-        return output::print_json(object, &args.common, terminal);
+    fn build(&self, clusters: Option<usize>) -> Outcome<methods::Function> {
+        self.method.build(clusters, &self.args.params, Seed(self.args.common.seed))
     }
-    let mut lines = Lines::default();
-    lines
-        .add("method", name)
-        .add("objects", ensemble.n_objects())
-        .add("members", ensemble.n_members());
-    if let Some(microclusters) = report.microclusters {
-        lines.add("microclusters", microclusters);
+
+    fn run(&self, ensemble: &Ensemble, terminal: &Terminal) -> Outcome<Combined> {
+        let clusters = match self.clusters {
+            Number::Fixed(k) => Some(k),
+            Number::Own => None,
+            Number::Agreed => {
+                let number = ClusterNumber::new().seed(Seed(self.args.common.seed));
+                let table = number.choose(ensemble, terminal)?;
+                table.notes.iter().for_each(|note| terminal.note(note));
+                Some(table.recommended)
+            }
+        };
+        self.build(clusters)?.run(ensemble, terminal)
     }
-    lines.add("clusters", consensus.n_clusters()).add("status", report.status.name());
-    if let Some(bound) = report.error_bound {
-        lines.add("error bound", format!("{bound:.2e}"));
-    }
-    lines.add("seconds", format!("{} (and {} to read)", output::time(total), output::time(read)));
-    if let Some(trust) = &trust {
-        diagnostics_lines(trust, &mut lines);
-    }
-    if let Some(scores) = scores {
-        lines.scores(&scores.entries());
-    }
-    for (what, path) in [("labels", &args.output), ("memberships", &args.soft)] {
-        if let Some(path) = path {
-            lines.add(what, path.display());
+}
+
+/// Columns that are hardly base clusterings: what a trailing comma or a column of row numbers reads
+/// as.
+fn suspicious(ensemble: &Ensemble, terminal: &Terminal) {
+    let n = ensemble.n_objects();
+    for (u, member) in ensemble.members().iter().enumerate() {
+        match member.n_clusters() {
+            0 => terminal.note(format!("member {u} labels no object: is there a trailing comma?")),
+            k if k == n && n > 2 => {
+                terminal.note(format!("member {u} puts every object apart: is it a row number?"));
+            }
+            _ => {}
         }
     }
-    lines.print(terminal)
+}
+
+/// The memberships, or those of a hard clustering.
+fn memberships(method: &str, found: &Combined, terminal: &Terminal) -> Memberships {
+    found.memberships.clone().unwrap_or_else(|| {
+        terminal.note(format!("{method} gives a hard clustering: its memberships are 0 or 1"));
+        Memberships::from(&found.partition)
+    })
+}
+
+/// The stages of a run. Every consensus has these three; a method without one of them leaves null.
+fn stages(found: &Combined) -> Vec<(&'static str, Value)> {
+    let mut seconds: Vec<(&'static str, Value)> =
+        ["microclusters", "similarity", "partition"].map(|stage| (stage, Value::Null)).into();
+    // What comes later under the same name replaces the null.
+    seconds.extend(summary::stages(&found.report));
+    seconds
 }
 
 /// How far the result can be trusted; without the confidence of every object, which `--soft`
 /// methods write.
-fn diagnostics_json(trust: &Diagnostics) -> Value {
+fn diagnostics(trust: &Diagnostics, summary: &mut Summary) {
     let clusters: Vec<Value> = trust
         .clusters
         .iter()
@@ -168,7 +179,7 @@ fn diagnostics_json(trust: &Diagnostics) -> Value {
         .iter()
         .map(|m| json!({ "clusters": m.clusters, "agreement": m.agreement, "company": m.company }))
         .collect();
-    json!({
+    let object = json!({
         "anmi": trust.anmi,
         "diversity": trust.diversity,
         "confidence": mean(&trust.confidence),
@@ -176,27 +187,27 @@ fn diagnostics_json(trust: &Diagnostics) -> Value {
         "clusters": clusters,
         "members": members,
         "sentences": trust.sentences,
-    })
+    });
+    summary.data("diagnostics", object);
+    diagnostics_lines(trust, summary);
 }
 
-fn diagnostics_lines(trust: &Diagnostics, lines: &mut Lines) {
-    lines.add("agreement with the members", format!("{:.4}", trust.anmi));
+fn diagnostics_lines(trust: &Diagnostics, summary: &mut Summary) {
+    summary.line("agreement with the members", format!("{:.4}", trust.anmi));
     if let Some(diversity) = trust.diversity {
-        lines.add("diversity among them", format!("{diversity:.4}"));
+        summary.line("diversity among them", format!("{diversity:.4}"));
     }
-    lines.add("mean confidence", format!("{:.4}", mean(&trust.confidence)));
+    summary.line("mean confidence", format!("{:.4}", mean(&trust.confidence)));
     for (c, cluster) in trust.clusters.iter().enumerate() {
         let stability = cluster.stability.map_or("none".to_owned(), |s| format!("{s:.2}"));
-        lines.add(
-            format!("cluster {c}"),
-            format!(
-                "{} objects, confidence {:.2}, stability {stability}",
-                cluster.objects, cluster.confidence
-            ),
+        let text = format!(
+            "{} objects, confidence {:.2}, stability {stability}",
+            cluster.objects, cluster.confidence
         );
+        summary.line(format!("cluster {c}"), text);
     }
     for sentence in &trust.sentences {
-        lines.add("", sentence);
+        summary.line("", sentence);
     }
 }
 
@@ -204,21 +215,21 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
+/// The methods with their parameters and papers.
 fn list(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
-    if args.common.json {
-        let methods: Vec<Value> = METHODS
-            .iter()
-            .map(|m| json!({ "name": m.name, "about": m.about, "params": m.params, "paper": m.paper }))
-            .collect();
-        return output::print_json(json!({ "methods": methods }), &args.common, terminal);
-    }
     let mut text = String::new();
-    for method in METHODS {
-        let mut about = method.about.to_owned();
-        if !method.params.is_empty() {
-            let _ = write!(about, " ({})", method.params.join(", "));
-        }
-        let _ = writeln!(text, "{:10} {about}. {}", method.name, method.paper);
+    let mut object = Vec::new();
+    for m in methods::list() {
+        let params = match m.params {
+            [] => String::new(),
+            names => format!(" ({})", names.join(", ")),
+        };
+        let _ = writeln!(text, "{:10} {}{params}. {}", m.name, m.about, m.paper);
+        object.push(
+            json!({ "name": m.name, "about": m.about, "params": m.params, "paper": m.paper }),
+        );
     }
-    output::print(&text)
+    let mut summary = Summary::new();
+    summary.data("methods", object);
+    summary.print_as(&text, &args.common, terminal)
 }

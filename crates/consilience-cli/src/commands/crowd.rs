@@ -2,156 +2,96 @@
 
 use std::time::Instant;
 
+use consilience::io::{AnswerTable, Labelled, read_answers_observed};
 use consilience::scores::Scores;
-use consilience::{CrowdClustering, CrowdMethod, CrowdResult, PenaltyChoice, Seed};
+use consilience::{Answers, CrowdResult, Partition, Seed};
 use serde_json::{Value, json};
 
-use super::checked_truth;
 use crate::args::Crowd;
+use crate::choices;
 use crate::failure::{Failure, Outcome};
-use crate::files::target::Target;
-use crate::files::{self, AnswerTable, Labelled};
-use crate::methods::Params;
-use crate::output::{self, Lines};
+use crate::files;
+use crate::outputs::Outputs;
+use crate::summary::Summary;
+use crate::tables::Ask;
+use crate::tables::crowd::METHODS;
 use crate::terminal::Terminal;
-
-const METHODS: [CrowdMethod; 7] = [
-    CrowdMethod::Auto,
-    CrowdMethod::Block,
-    CrowdMethod::Rmc,
-    CrowdMethod::LogOdds,
-    CrowdMethod::Spectral,
-    CrowdMethod::DawidSkene,
-    CrowdMethod::Pairs,
-];
 
 /// Runs the command.
 pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
-    let method = method(&args.method)?;
-    let known: &[&str] =
-        if method == CrowdMethod::Rmc { &["shared", "c", "d0", "d1"] } else { &["shared"] };
-    let params = Params::parse(&args.method, known, &args.params)?;
-    let shared = params.count("shared")?.unwrap_or(1);
-    let mut crowd = CrowdClustering::new(args.clusters).method(method).seed(Seed(args.common.seed));
-    if let Some(c) = params.number("c")? {
-        crowd = crowd.penalty(PenaltyChoice::Factor(c));
-    }
-    if let (d0, d1) = (params.number("d0")?, params.number("d1")?)
-        && (d0.is_some() || d1.is_some())
-    {
-        crowd = crowd.thresholds(d0.unwrap_or(0.0), d1.unwrap_or(0.9));
-    }
-    if args.output.is_some() && args.output == args.soft {
-        return Err(Failure::bad("-o and --soft name the same file; expected two"));
-    }
-    let mut labels_to = args.output.as_deref().map(Target::table).transpose()?;
-    let mut soft_to = args.soft.as_deref().map(Target::table).transpose()?;
+    let ask = Ask { clusters: args.clusters, seed: Seed(args.common.seed) };
+    let method = choices::find("--method", &args.method, &METHODS)?.build(&ask, &args.params)?;
+    let mut outputs = Outputs::new().table("-o", "labels", args.output.as_deref())?.table(
+        "--soft",
+        "memberships",
+        args.soft.as_deref(),
+    )?;
 
     let start = Instant::now();
-    let table = files::read_answers(&args.answers, terminal)?;
-    let truth = args.truth.as_deref().map(|path| files::read_labels(path, terminal)).transpose()?;
-    let objects = args.objects.or(truth.as_ref().map(|t| t.n_objects())).unwrap_or(table.objects());
-    let truth = match (truth, &args.truth) {
-        (Some(truth), Some(path)) => Some(checked_truth(truth, path, objects)?),
-        _ => None,
-    };
-    let answers =
-        table.answers(objects, shared).map_err(|failure| failure.within(args.answers.display()))?;
-    let read = start.elapsed();
+    let Read { table, answers, truth } = read(args, method.shared, terminal)?;
+    let reading = start.elapsed();
 
     let start = Instant::now();
-    let fit = crowd.fit(&answers, terminal)?;
+    let fit = method.clustering.fit(&answers, terminal)?;
     let total = start.elapsed();
-    let (result, report) = (fit.output, fit.report);
-    report.notes.iter().for_each(|note| terminal.note(note));
-    if let Some(target) = &mut labels_to {
-        files::write_labels(target, &Labelled::One(&result.partition), terminal)?;
-    }
-    if let Some(target) = &mut soft_to {
-        files::write_floats(target, result.memberships.values(), terminal)?;
-    }
-    for target in [labels_to, soft_to].into_iter().flatten() {
-        target.commit()?;
-    }
+    terminal.note_all(&fit.report);
+    let result = &fit.output;
+    outputs.labels("-o", Labelled::One(&result.partition), terminal)?;
+    outputs.numbers("--soft", result.memberships.values(), terminal)?;
 
-    let scores = truth.map(|truth| Scores::compare(&result.partition, &truth)).transpose()?;
-    if args.common.json {
-        let mut object = json!({
-            "method": args.method,
-            "chosen": result.method.name(),
-            "n": objects,
-            "workers": answers.n_workers(),
-            "tasks": answers.n_tasks(),
-            "pair_answers": answers.n_pair_answers(),
-            "clusters": result.partition.n_clusters(),
-            "status": report.status.name(),
-            "iterations": report.iterations,
-            "objective": report.objective,
-            "crowd": { "same_together": result.crowd_rates.same_together, "same_apart": result.crowd_rates.same_apart },
-            "worker_rates": rates_json(&table, &result),
-            "spammers": result.spammers().map(|w| table.worker(w.worker)).collect::<Vec<_>>(),
-            "held_out": result.held_out.iter().map(|(name, v)| json!({ "name": name, "log_likelihood": v })).collect::<Vec<_>>(),
-            "penalty_factor": result.penalty_factor,
-            "second": second_json(&table, &result),
-            "seconds": { "read": read.as_secs_f64(), "total": total.as_secs_f64() },
-        });
-        if args.ask > 0 {
-            object["ask"] = ask_json(&result, args.ask);
-        }
-        if let Some(scores) = scores {
-            object["scores"] = output::scores_json(&scores.entries());
-        }
-        return output::print_json(object, &args.common, terminal);
-    }
-    let mut lines = Lines::default();
-    lines
-        .add("method", result.method.name())
-        .add("objects", objects)
-        .add(
+    let mut summary = Summary::new();
+    summary
+        .data("method", args.method.as_str())
+        .both("chosen", "method", result.method.name())
+        .both("n", "objects", result.partition.n_objects())
+        .data("workers", answers.n_workers())
+        .data("tasks", answers.n_tasks())
+        .data("pair_answers", answers.n_pair_answers())
+        .line(
             "answers",
             format!("{} pairs, {} workers", answers.n_pair_answers(), answers.n_workers()),
         )
-        .add("clusters", result.partition.n_clusters())
-        .add("same if together", format!("{:.2}", result.crowd_rates.same_together))
-        .add("same if apart", format!("{:.2}", result.crowd_rates.same_apart))
-        .add("status", report.status.name())
-        .add("seconds", format!("{} (and {} to read)", output::time(total), output::time(read)));
-    for w in result.spammers() {
-        let rates = format!(
-            "{}: same if together {:.2}, if apart {:.2}",
-            table.worker(w.worker),
-            w.same_together,
-            w.same_apart
-        );
-        lines.add("answers at random", rates);
+        .both("clusters", "clusters", result.partition.n_clusters())
+        .report(&fit.report);
+    workers(&table, result, &mut summary);
+    summary.times(reading, [], total);
+    if args.ask > 0 {
+        questions(result, args.ask, &mut summary);
     }
-    for pair in result.ask_pairs(args.ask) {
-        lines.add(
-            "ask about",
-            format!("{} and {}, together with probability {:.2}", pair.i, pair.j, pair.together),
-        );
+    if let Some(truth) = truth {
+        summary.scores(&Scores::compare(&result.partition, &truth)?.entries());
     }
-    if let Some(scores) = scores {
-        lines.scores(&scores.entries());
-    }
-    for (what, path) in [("labels", &args.output), ("memberships", &args.soft)] {
-        if let Some(path) = path {
-            lines.add(what, path.display());
-        }
-    }
-    lines.print(terminal)
+    outputs.commit(&mut summary)?;
+    summary.print(&args.common, terminal)
 }
 
-fn method(name: &str) -> Outcome<CrowdMethod> {
-    METHODS.into_iter().find(|m| m.name() == name).ok_or_else(|| {
-        let known: Vec<&str> = METHODS.iter().map(|m| m.name()).collect();
-        Failure::Bad(format!("--method {name}: unknown; expected one of {}", known.join(", ")))
-    })
+/// What was read.
+struct Read {
+    table: AnswerTable,
+    answers: Answers,
+    truth: Option<Partition>,
 }
 
-fn rates_json(table: &AnswerTable, result: &CrowdResult) -> Vec<Value> {
-    let workers = result.workers.iter();
-    workers
+fn read(args: &Crowd, shared: usize, terminal: &Terminal) -> Outcome<Read> {
+    let table = read_answers_observed(&args.answers, terminal)?;
+    let truth = args.truth.as_deref().map(|path| files::labels(path, terminal)).transpose()?;
+    let objects =
+        args.objects.or(truth.as_ref().map(|t| t.n_objects())).unwrap_or(table.n_objects());
+    let truth = match (truth, &args.truth) {
+        (Some(truth), Some(path)) => Some(files::checked_truth(truth, path, objects)?),
+        _ => None,
+    };
+    let answers = files::answers(&table, objects, shared)
+        .map_err(|failure: Failure| failure.within(args.answers.display()))?;
+    Ok(Read { table, answers, truth })
+}
+
+/// What the crowd is like, and each worker in it.
+fn workers(table: &AnswerTable, result: &CrowdResult, summary: &mut Summary) {
+    let (together, apart) = result.crowd_rates;
+    let rates: Vec<Value> = result
+        .workers
+        .iter()
         .map(|w| {
             json!({
                 "worker": table.worker(w.worker),
@@ -162,12 +102,35 @@ fn rates_json(table: &AnswerTable, result: &CrowdResult) -> Vec<Value> {
                 "spammer": w.is_spammer(),
             })
         })
-        .collect()
+        .collect();
+    let held_out: Vec<Value> = result
+        .held_out
+        .iter()
+        .map(|(name, v)| json!({ "name": name, "log_likelihood": v }))
+        .collect();
+    summary
+        .data("crowd", json!({ "same_together": together, "same_apart": apart }))
+        .line("same if together", format!("{together:.2}"))
+        .line("same if apart", format!("{apart:.2}"))
+        .data("worker_rates", rates)
+        .data("spammers", result.spammers().map(|w| table.worker(w.worker)).collect::<Vec<_>>())
+        .data("held_out", held_out)
+        .data("penalty_factor", result.penalty_factor)
+        .data("second", second(table, result));
+    for w in result.spammers() {
+        let rates = format!(
+            "{}: same if together {:.2}, if apart {:.2}",
+            table.worker(w.worker),
+            w.same_together,
+            w.same_apart
+        );
+        summary.line("answers at random", rates);
+    }
 }
 
 /// The clustering of those who group by something else, as labels, if there are such workers.
-fn second_json(table: &AnswerTable, result: &CrowdResult) -> Option<Value> {
-    let second = result.alternative.as_ref()?;
+fn second(table: &AnswerTable, result: &CrowdResult) -> Option<Value> {
+    let second = result.second.as_ref()?;
     Some(json!({
         "workers": second.workers.iter().map(|&w| table.worker(w)).collect::<Vec<_>>(),
         "significance": second.significance,
@@ -175,13 +138,22 @@ fn second_json(table: &AnswerTable, result: &CrowdResult) -> Option<Value> {
     }))
 }
 
-fn ask_json(result: &CrowdResult, count: usize) -> Value {
-    let pairs: Vec<Value> = result
-        .ask_pairs(count)
+/// What to ask about next.
+fn questions(result: &CrowdResult, count: usize, summary: &mut Summary) {
+    let asked = result.ask_pairs(count);
+    for pair in &asked {
+        let text = format!(
+            "{} and {}, together with probability {:.2}",
+            pair.object, pair.with, pair.together
+        );
+        summary.line("ask about", text);
+    }
+    let pairs: Vec<Value> = asked
         .iter()
-        .map(
-            |p| json!({ "i": p.i, "j": p.j, "together": p.together, "information": p.information }),
-        )
+        .map(|p| {
+            let (i, j) = (p.object, p.with);
+            json!({ "i": i, "j": j, "together": p.together, "information": p.information })
+        })
         .collect();
-    json!({ "pairs": pairs, "objects": result.ask_objects(count) })
+    summary.data("ask", json!({ "pairs": pairs, "objects": result.ask_objects(count) }));
 }

@@ -4,18 +4,54 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use consilience::scores::Scores;
-use consilience::{Generator, KMeans, Seed};
+use consilience::{Ensemble, Features, Generator, KMeans, Partition, Seed};
 use serde_json::{Value, json};
 
 use crate::args::Demo;
 use crate::failure::Outcome;
 use crate::files;
 use crate::methods;
-use crate::output;
+use crate::summary::{self, Summary};
 use crate::terminal::Terminal;
 
 const CLUSTERS: usize = 10;
 const MEMBERS: usize = 30;
+
+/// Runs the command.
+pub(crate) fn run(args: &Demo, terminal: &Terminal) -> Outcome<()> {
+    let seed = Seed(args.common.seed);
+    let start = Instant::now();
+    let (table, truth) = files::shipped_digits(terminal)?;
+    let read = start.elapsed();
+
+    let start = Instant::now();
+    let ensemble = generate(table.view(), seed, terminal)?;
+    let generated = start.elapsed();
+    let mut lines = of_members(&ensemble, &truth, generated)?;
+    for name in ["pta-al", "ptgp", "eac-al"] {
+        lines.push(of_method(name, &ensemble, &truth, seed, terminal)?);
+    }
+    let total = start.elapsed();
+
+    let mut summary = Summary::new();
+    summary
+        .data("n", ensemble.n_objects())
+        .data("features", table.view().n_features())
+        .data("members", ensemble.n_members())
+        .data("clusters", CLUSTERS)
+        .data("results", lines.iter().map(Line::json).collect::<Vec<_>>())
+        .times(read, [("generate", json!(generated.as_secs_f64()))], total);
+    summary.print_as(&text(ensemble.n_objects(), &lines), &args.common, terminal)
+}
+
+fn generate(features: Features<'_>, seed: Seed, terminal: &Terminal) -> Outcome<Ensemble> {
+    let generator = Generator::new(KMeans::new())
+        .members(MEMBERS)
+        .clusters(CLUSTERS..=3 * CLUSTERS)
+        .feature_fraction(0.5)
+        .seed(seed);
+    Ok(generator.generate_with(features, terminal)?.output)
+}
 
 /// One line of the table.
 struct Line {
@@ -30,83 +66,58 @@ impl Line {
     fn new(name: &'static str, scores: &Scores, time: Duration) -> Self {
         Line { name, nmi: scores.nmi_max, ari: scores.ari, accuracy: scores.accuracy, time }
     }
+
+    fn json(&self) -> Value {
+        json!({
+            "name": self.name,
+            "scores": { "nmi_max": self.nmi, "ari": self.ari, "accuracy": self.accuracy },
+            "seconds": self.time.as_secs_f64(),
+        })
+    }
 }
 
-/// Runs the command.
-pub(crate) fn run(args: &Demo, terminal: &Terminal) -> Outcome<()> {
-    let seed = Seed(args.common.seed);
-    let start = Instant::now();
-    let (table, truth) = files::shipped_digits(terminal)?;
-    let read = start.elapsed();
-
-    let start = Instant::now();
-    let features = table.view();
-    let generator = Generator::boxed(Box::new(KMeans::default()))
-        .members(MEMBERS)
-        .clusters(CLUSTERS..=3 * CLUSTERS)
-        .feature_fraction(0.5)
-        .seed(seed);
-    let ensemble = generator.generate_with(features, terminal)?.output;
-    let generated = start.elapsed();
-
-    let mut lines = Vec::new();
+/// The members on average, and the best of them.
+fn of_members(ensemble: &Ensemble, truth: &Partition, time: Duration) -> Outcome<Vec<Line>> {
     let members = ensemble
         .members()
         .iter()
-        .map(|member| Scores::compare(member, &truth))
+        .map(|member| Scores::compare(member, truth))
         .collect::<consilience::Result<Vec<_>>>()?;
     let mean =
         |score: fn(&Scores) -> f64| members.iter().map(score).sum::<f64>() / members.len() as f64;
-    lines.push(Line {
+    let mut lines = vec![Line {
         name: "members, mean",
         nmi: mean(|s| s.nmi_max),
         ari: mean(|s| s.ari),
         accuracy: mean(|s| s.accuracy),
-        time: generated,
-    });
-    if let Some(best) = members.iter().max_by(|a, b| a.nmi_max.total_cmp(&b.nmi_max)) {
-        lines.push(Line::new("members, best", best, generated));
-    }
-    for name in ["pta-al", "ptgp", "eac-al"] {
-        let function = methods::find(name)?.build(Some(CLUSTERS), &[], seed)?;
-        let start = Instant::now();
-        let consensus = function.run(&ensemble, terminal)?.partition;
-        let time = start.elapsed();
-        lines.push(Line::new(name, &Scores::compare(&consensus, &truth)?, time));
-    }
-    let total = start.elapsed();
-    terminal.clear();
+        time,
+    }];
+    let best = members.iter().max_by(|a, b| a.nmi_max.total_cmp(&b.nmi_max));
+    lines.extend(best.map(|best| Line::new("members, best", best, time)));
+    Ok(lines)
+}
 
-    if args.common.json {
-        let results: Vec<Value> = lines
-            .iter()
-            .map(|l| {
-                json!({
-                    "name": l.name,
-                    "scores": { "nmi_max": l.nmi, "ari": l.ari, "accuracy": l.accuracy },
-                    "seconds": l.time.as_secs_f64(),
-                })
-            })
-            .collect();
-        let object = json!({
-            "n": ensemble.n_objects(),
-            "features": features.n_features(),
-            "members": ensemble.n_members(),
-            "clusters": CLUSTERS,
-            "results": results,
-            "seconds": {
-                "read": read.as_secs_f64(),
-                "generate": generated.as_secs_f64(),
-                "total": total.as_secs_f64(),
-            },
-        });
-        return output::print_json(object, &args.common, terminal);
-    }
+fn of_method(
+    name: &'static str,
+    ensemble: &Ensemble,
+    truth: &Partition,
+    seed: Seed,
+    terminal: &Terminal,
+) -> Outcome<Line> {
+    let function = methods::find(name)?.build(Some(CLUSTERS), &[], seed)?;
+    let start = Instant::now();
+    let consensus = function.run(ensemble, terminal)?.partition;
+    let time = start.elapsed();
+    Ok(Line::new(name, &Scores::compare(&consensus, truth)?, time))
+}
+
+fn text(objects: usize, lines: &[Line]) -> String {
     let mut text = format!(
-        "{} handwritten digits of 8 x 8 pixels (UCI), ten classes. {MEMBERS} k-means clusterings, each on a random\n\
-         half of the pixels and with {CLUSTERS} to {} clusters, combined into {CLUSTERS} clusters:\n\n\
+        "{objects} handwritten digits of 8 x 8 pixels (UCI), ten classes. {MEMBERS} k-means \
+         clusterings, each on a random\n\
+         half of the pixels and with {CLUSTERS} to {} clusters, combined into {CLUSTERS} \
+         clusters:\n\n\
          {:16}{:>8}{:>8}{:>10}{:>10}\n",
-        ensemble.n_objects(),
         3 * CLUSTERS,
         "",
         "NMI",
@@ -114,7 +125,7 @@ pub(crate) fn run(args: &Demo, terminal: &Terminal) -> Outcome<()> {
         "accuracy",
         "seconds"
     );
-    for l in &lines {
+    for l in lines {
         let _ = writeln!(
             text,
             "{:16}{:>8.3}{:>8.3}{:>10.3}{:>10}",
@@ -122,17 +133,18 @@ pub(crate) fn run(args: &Demo, terminal: &Terminal) -> Outcome<()> {
             l.nmi,
             l.ari,
             l.accuracy,
-            output::time(l.time)
+            summary::time(l.time)
         );
     }
-    text.push_str(NEXT);
-    output::print(&text)
+    text + NEXT
 }
 
 const NEXT: &str = "
-NMI is normalised by the larger entropy. The same on your own data, from .npy, .npz, .csv or .parquet:
+NMI is normalised by the larger entropy. The same on your own data, from .npy, .npz, .csv or \
+         .parquet:
 
-  consilience generate features.csv -o pool.npz --members 30 --clusters 10..30 --feature-fraction 0.5
+  consilience generate features.csv -o pool.npz --members 30 --clusters 10..30 \
+         --feature-fraction 0.5
   consilience consensus pool.npz --method pta-al --clusters 10 -o labels.csv --truth truth.csv
   consilience score labels.csv truth.csv
   consilience consensus --list

@@ -1,80 +1,79 @@
 //! `consilience plot`: pictures of ensembles and clusterings.
 
+use std::path::Path;
 use std::time::Instant;
 
 use consilience::{
-    Agglomeration, ClusterNumber, CoAssociation, ConsensusCdf, Cut, Seed, Similarity,
-    cluster_relations, surviving_clusters, vat_order,
+    ClusterNumber, CoAssociation, ConsensusCdf, Seed, Similarity, cluster_relations,
+    surviving_clusters, vat_order,
 };
 use ndarray::Axis;
 use serde_json::json;
 
-use super::read_members;
 use crate::args::{Picture, Plot};
 use crate::failure::{Failure, Outcome};
 use crate::files;
-use crate::files::target::Target;
 use crate::methods;
-use crate::output::{self, Lines};
+use crate::outputs::Outputs;
 use crate::pictures;
+use crate::summary::Summary;
 use crate::terminal::Terminal;
 
 /// Runs the command.
 pub(crate) fn run(args: &Plot, terminal: &Terminal) -> Outcome<()> {
-    let mut target = Target::picture(&args.output)?;
+    if args.output.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("svg")) {
+        return Err(Failure::Bad(format!(
+            "{}: unknown ending; expected .svg",
+            args.output.display()
+        )));
+    }
+    let mut outputs = Outputs::new().any("-o", "picture", Some(&args.output))?;
     let start = Instant::now();
     let svg = match args.what {
         Picture::CoAssociation => co_association(args, terminal)?,
         Picture::Dendrogram => dendrogram(args, terminal)?,
         Picture::Memberships => {
-            let soft = files::read_memberships(&args.input, terminal)?;
+            let soft = files::memberships(&args.input, terminal)?;
             pictures::memberships(&soft, "Memberships")?
         }
         Picture::Cdf => cdf(args, terminal)?,
         Picture::ClusterGraph => cluster_graph(args, terminal)?,
     };
-    target.write(&svg)?;
-    target.commit()?;
-    let total = start.elapsed();
-    if args.common.json {
-        let object = json!({
-            "picture": args.output.display().to_string(),
-            "seconds": { "total": total.as_secs_f64() },
-        });
-        return output::print_json(object, &args.common, terminal);
-    }
-    Lines::default().add("picture", args.output.display()).print(terminal)
+    outputs.bytes("-o", &svg)?;
+    let mut summary = Summary::new();
+    summary
+        .data("picture", args.output.display().to_string())
+        .data("seconds", json!({ "total": start.elapsed().as_secs_f64() }));
+    outputs.commit(&mut summary)?;
+    summary.print(&args.common, terminal)
+}
+
+fn nothing_labelled(path: &Path) -> Failure {
+    Failure::Bad(format!("{}: no object is labelled", path.display()))
 }
 
 fn co_association(args: &Plot, terminal: &Terminal) -> Outcome<String> {
-    let ensemble = read_members(&args.input, &args.columns, terminal)?;
+    let ensemble = files::members(&args.input, &args.columns, terminal)?;
     let graph = CoAssociation::default().fit(&ensemble, terminal)?.output;
     if graph.grouping().n_nodes() == 0 {
-        return Err(Failure::Bad(format!("{}: no object is labelled", args.input.display())));
+        return Err(nothing_labelled(&args.input));
     }
     let order = vat_order(&graph, terminal)?;
     pictures::co_association(&graph, &order, "Co-association")
 }
 
 fn dendrogram(args: &Plot, terminal: &Terminal) -> Outcome<String> {
-    let grown = methods::find(&args.method)?.tree(&args.params, Seed(args.common.seed))?;
-    let ensemble = read_members(&args.input, &args.columns, terminal)?;
-    let graph = grown.similarity.fit(&ensemble, terminal)?.output;
-    let sizes = graph.grouping().sizes().to_vec();
-    if sizes.is_empty() {
-        return Err(Failure::Bad(format!("{}: no object is labelled", args.input.display())));
-    }
-    let tree = Agglomeration::new(grown.linkage, Cut::LongestLifetime)
-        .weights(grown.weights)
-        .dendrogram(graph, terminal)?;
-    pictures::dendrogram(&tree, &sizes, &format!("Dendrogram, {}", args.method))
+    let tree = methods::find(&args.method)?.tree(&args.params, Seed(args.common.seed))?;
+    let ensemble = files::members(&args.input, &args.columns, terminal)?;
+    let grown = tree.grow(&ensemble, terminal)?.ok_or_else(|| nothing_labelled(&args.input))?;
+    pictures::dendrogram(&grown.dendrogram, &grown.sizes, &format!("Dendrogram, {}", args.method))
 }
 
 /// One curve: a steep step at 0 and one at 1 are members that agree, a slope between them is doubt.
 fn cdf(args: &Plot, terminal: &Terminal) -> Outcome<String> {
-    let ensemble = read_members(&args.input, &args.columns, terminal)?;
+    let ensemble = files::members(&args.input, &args.columns, terminal)?;
     if ensemble.members().iter().all(|member| member.n_labelled() == 0) {
-        return Err(Failure::Bad(format!("{}: no object is labelled", args.input.display())));
+        return Err(nothing_labelled(&args.input));
     }
     let steps = |cdf: &ConsensusCdf| {
         let (x, y) = cdf.staircase();
@@ -97,7 +96,7 @@ fn cdf(args: &Plot, terminal: &Terminal) -> Outcome<String> {
 }
 
 fn cluster_graph(args: &Plot, terminal: &Terminal) -> Outcome<String> {
-    let soft = files::read_memberships(&args.input, terminal)?;
+    let soft = files::memberships(&args.input, terminal)?;
     let relations = cluster_relations(&soft, args.delta)?;
     let masses = soft.values().sum_axis(Axis(0));
     let surviving = surviving_clusters(&soft);

@@ -1,17 +1,17 @@
-//! The names of the consensus functions, and how the library's values are made from them.
+//! The catalogue of consensus functions: [`list`] them, [`find`] one by name, [`Method::build`] it
+//! with a number of clusters, parameters and a seed, or take the [`Tree`] that it cuts.
 
-mod params;
 mod recipes;
 mod table;
 
 use consilience::{
-    ConsensusFunction, Ensemble, LeafWeights, Linkage, Memberships, Observer, Partition, Report,
-    Seed, Similarity,
+    Agglomeration, ConsensusFunction, Cut, Dendrogram, Ensemble, LeafWeights, Linkage, Memberships,
+    Observer, Partition, Report, Seed, Similarity,
 };
 
+use crate::choices::Params;
 use crate::failure::{Failure, Outcome};
-pub(crate) use params::Params;
-pub(crate) use table::METHODS;
+use table::METHODS;
 
 /// A consensus function as the user chooses it.
 pub(crate) struct Method {
@@ -26,6 +26,9 @@ pub(crate) struct Method {
     make: fn(&Ask<'_>) -> Outcome<Function>,
     tree: Option<fn(&Ask<'_>) -> Outcome<Tree>>,
 }
+
+/// Methods that cannot choose the number of clusters.
+const NEED_CLUSTERS: [&str; 6] = ["mm", "qmi", "voting", "least-squares", "usenc", "ecmc-al"];
 
 /// What the user asks of a method.
 struct Ask<'a> {
@@ -93,15 +96,46 @@ pub(crate) struct Combined {
     pub(crate) report: Report,
 }
 
-/// What a dendrogram is grown from.
+/// The tree that a method cuts.
 pub(crate) struct Tree {
-    pub(crate) similarity: Box<dyn Similarity>,
-    pub(crate) linkage: Linkage,
-    pub(crate) weights: LeafWeights,
+    similarity: Box<dyn Similarity>,
+    linkage: Linkage,
+    weights: LeafWeights,
+}
+
+/// A tree over microclusters.
+pub(crate) struct Grown {
+    /// The tree.
+    pub(crate) dendrogram: Dendrogram,
+    /// The objects of each leaf.
+    pub(crate) sizes: Vec<u32>,
+}
+
+impl Tree {
+    /// Grows it; none where no object is labelled.
+    pub(crate) fn grow(
+        &self,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> Outcome<Option<Grown>> {
+        let graph = self.similarity.fit(ensemble, observer)?.output;
+        let sizes = graph.grouping().sizes().to_vec();
+        if sizes.is_empty() {
+            return Ok(None);
+        }
+        let agglomeration = Agglomeration::new(self.linkage, Cut::LongestLifetime);
+        let dendrogram = agglomeration.weights(self.weights).dendrogram(graph, observer)?;
+        Ok(Some(Grown { dendrogram, sizes }))
+    }
+}
+
+/// Every method, in the order of `--list`.
+pub(crate) fn list() -> &'static [Method] {
+    METHODS
 }
 
 /// The names as a sentence holds them.
-pub(crate) fn known() -> String {
+fn known() -> String {
     METHODS.iter().map(|m| m.name).collect::<Vec<_>>().join(", ")
 }
 
@@ -113,7 +147,12 @@ pub(crate) fn find(name: &str) -> Outcome<&'static Method> {
 }
 
 impl Method {
-    /// The library's value; without a number of clusters it chooses one itself, where it can.
+    /// Whether it can choose the number of clusters itself.
+    pub(crate) fn chooses_clusters(&self) -> bool {
+        !NEED_CLUSTERS.contains(&self.name)
+    }
+
+    /// The library's value; without a number of clusters the method chooses one itself.
     pub(crate) fn build(
         &self,
         clusters: Option<usize>,
@@ -123,7 +162,7 @@ impl Method {
         (self.make)(&self.ask(clusters, params, seed)?)
     }
 
-    /// What this method's dendrogram is grown from.
+    /// The tree that this method cuts.
     pub(crate) fn tree(&self, params: &[String], seed: Seed) -> Outcome<Tree> {
         let Some(tree) = self.tree else {
             let grown = METHODS.iter().filter(|m| m.tree.is_some()).map(|m| m.name);

@@ -1,31 +1,46 @@
 //! How the library's values are made from what the user asks.
 
 use consilience::{
-    CoAssociation, ConnectedTriples, Cspa, Diffusion, Divergence, EcmcAl, EcpcsHc, EcpcsMc,
-    EvidenceAccumulation, GpMgla, Hbgf, Hgpa, LeafWeights, LeastSquares, LinkBased, Linkage,
-    LocallyWeighted, Lwea, Lwgp, Mcla, MixtureModel, Pcc, Penalty, ProbabilityTrajectories, Pta,
-    Ptgp, Qmi, RandomWalker, Recommended, SimRank, Usenc, Voting, Weac, WeightedCoAssociation,
+    Clusters, CoAssociation, ConnectedTriples, Cspa, Diffusion, Divergence, EcmcAl, EcpcsHc,
+    EcpcsMc, EvidenceAccumulation, GpMgla, Hbgf, Hgpa, LeafWeights, LeastSquares, LinkBased,
+    Linkage, LocallyWeighted, Lwea, Lwgp, Mcla, MixtureModel, Pcc, Penalty,
+    ProbabilityTrajectories, Pta, Ptgp, Qmi, RandomWalker, Recommended, SimRank, USenc, Voting,
+    Weac, WeightedCoAssociation,
 };
 
 use super::{Ask, Function, Tree};
 use crate::failure::Outcome;
 
-/// Sets what the user gave: each parameter by the setter of its name.
+/// How many clusters: as many as asked, else by the method's own criterion.
+fn clusters(ask: &Ask<'_>) -> Clusters {
+    ask.clusters.map_or(Clusters::Auto, Clusters::Fixed)
+}
+
+/// Sets what the user gave: each parameter by the setter of its name, or by the one named.
 macro_rules! tuned {
-    ($ask:expr, $value:expr $(, $kind:ident $name:ident)*) => {{
+    ($ask:expr, $value:expr $(, $kind:ident $name:ident $(=> $setter:ident)?)*) => {{
         #[allow(unused_mut)]
         let mut value = $value;
         $(
             if let Some(given) = $ask.params.$kind(stringify!($name))? {
-                value = value.$name(given);
+                value = set!(value, given, $name $(, $setter)?);
             }
         )*
         value
     }};
 }
 
+macro_rules! set {
+    ($value:expr, $given:expr, $name:ident) => {
+        $value.$name($given)
+    };
+    ($value:expr, $given:expr, $name:ident, $setter:ident) => {
+        $value.$setter($given)
+    };
+}
+
 pub(super) fn pta(ask: &Ask<'_>, linkage: Linkage) -> Outcome<Function> {
-    let pta = ask.clusters.map_or_else(Pta::by_lifetime, Pta::new).linkage(linkage);
+    let pta = Pta::new(clusters(ask)).linkage(linkage);
     Function::hard(tuned!(ask, pta, count elite_neighbours, count walk_length))
 }
 
@@ -36,13 +51,12 @@ pub(super) fn trajectories(ask: &Ask<'_>, linkage: Linkage) -> Outcome<Tree> {
 }
 
 pub(super) fn ptgp(ask: &Ask<'_>) -> Outcome<Function> {
-    let ptgp = ask.clusters.map_or_else(Ptgp::by_eigengap, Ptgp::new).seed(ask.seed);
+    let ptgp = Ptgp::new(clusters(ask)).seed(ask.seed);
     Function::hard(tuned!(ask, ptgp, count elite_neighbours, count walk_length, count restarts))
 }
 
 pub(super) fn eac(ask: &Ask<'_>, linkage: Linkage) -> Outcome<Function> {
-    let eac =
-        ask.clusters.map_or_else(EvidenceAccumulation::by_lifetime, EvidenceAccumulation::new);
+    let eac = EvidenceAccumulation::new(clusters(ask));
     Function::hard(eac.linkage(linkage))
 }
 
@@ -55,11 +69,12 @@ pub(super) fn co_association(linkage: Linkage) -> Outcome<Tree> {
 }
 
 pub(super) fn weac(ask: &Ask<'_>) -> Outcome<Function> {
-    Function::hard(tuned!(ask, ask.clusters.map_or_else(Weac::by_lifetime, Weac::new), number beta))
+    Function::hard(tuned!(ask, Weac::new(clusters(ask)), number beta => agreement_exponent))
 }
 
 pub(super) fn crowd(ask: &Ask<'_>) -> Outcome<Tree> {
-    let similarity = Box::new(tuned!(ask, WeightedCoAssociation::default(), number beta));
+    let similarity =
+        Box::new(tuned!(ask, WeightedCoAssociation::default(), number beta => agreement_exponent));
     Ok(Tree { similarity, linkage: Linkage::Average, weights: LeafWeights::Objects })
 }
 
@@ -77,27 +92,29 @@ pub(super) fn ecmc(ask: &Ask<'_>) -> Outcome<Function> {
 }
 
 pub(super) fn gp_mgla(ask: &Ask<'_>) -> Outcome<Function> {
-    let gp_mgla = ask.clusters.map_or_else(GpMgla::by_eigengap, GpMgla::new);
-    Function::hard(tuned!(ask, gp_mgla, number alpha, number beta))
+    let gp_mgla = GpMgla::new(clusters(ask));
+    Function::hard(
+        tuned!(ask, gp_mgla, number alpha => object_link_weight, number beta => agreement_exponent),
+    )
 }
 
 pub(super) fn cspa(ask: &Ask<'_>) -> Outcome<Function> {
-    let cspa = ask.clusters.map_or_else(Cspa::by_eigengap, Cspa::new).seed(ask.seed);
+    let cspa = Cspa::new(clusters(ask)).seed(ask.seed);
     Function::hard(tuned!(ask, cspa, count restarts))
 }
 
 pub(super) fn hgpa(ask: &Ask<'_>) -> Outcome<Function> {
-    let hgpa = ask.clusters.map_or_else(Hgpa::by_eigengap, Hgpa::new).seed(ask.seed);
+    let hgpa = Hgpa::new(clusters(ask)).seed(ask.seed);
     Function::hard(tuned!(ask, hgpa, count restarts))
 }
 
 pub(super) fn mcla(ask: &Ask<'_>) -> Outcome<Function> {
-    let mcla = ask.clusters.map_or_else(Mcla::by_eigengap, Mcla::new).seed(ask.seed);
+    let mcla = Mcla::new(clusters(ask)).seed(ask.seed);
     Function::hard(tuned!(ask, mcla, count restarts))
 }
 
 pub(super) fn hbgf(ask: &Ask<'_>) -> Outcome<Function> {
-    let hbgf = ask.clusters.map_or_else(Hbgf::by_eigengap, Hbgf::new).seed(ask.seed);
+    let hbgf = Hbgf::new(clusters(ask)).seed(ask.seed);
     Function::hard(tuned!(ask, hbgf, count restarts))
 }
 
@@ -119,8 +136,8 @@ pub(super) fn least_squares(ask: &Ask<'_>) -> Outcome<Function> {
     Function::soft(LeastSquares::new(ask.required()?).seed(ask.seed))
 }
 
-pub(super) fn links(ask: &Ask<'_>, make: fn(usize) -> LinkBased) -> Outcome<Function> {
-    let links = ask.clusters.map_or_else(|| make(1).by_lifetime(), make);
+pub(super) fn links(ask: &Ask<'_>, make: fn(Clusters) -> LinkBased) -> Outcome<Function> {
+    let links = make(clusters(ask));
     Function::hard(tuned!(ask, links, number decay))
 }
 
@@ -135,54 +152,50 @@ pub(super) fn simrank(ask: &Ask<'_>) -> Outcome<Tree> {
 }
 
 pub(super) fn srw(ask: &Ask<'_>) -> Outcome<Function> {
-    let walker = ask.clusters.map_or_else(RandomWalker::by_lifetime, RandomWalker::new);
-    Function::soft(tuned!(ask, walker, number beta, count neighbours).soft())
+    let walker = RandomWalker::new(clusters(ask));
+    Function::soft(tuned!(ask, walker, number beta => link_preference, count neighbours).soft())
 }
 
 pub(super) fn lwea(ask: &Ask<'_>) -> Outcome<Function> {
-    Function::hard(
-        tuned!(ask, ask.clusters.map_or_else(Lwea::by_lifetime, Lwea::new), number theta),
-    )
+    Function::hard(tuned!(ask, Lwea::new(clusters(ask)), number theta => entropy_scale))
 }
 
 pub(super) fn locally_weighted(ask: &Ask<'_>) -> Outcome<Tree> {
-    let similarity = Box::new(tuned!(ask, LocallyWeighted::default(), number theta));
+    let similarity =
+        Box::new(tuned!(ask, LocallyWeighted::default(), number theta => entropy_scale));
     Ok(Tree { similarity, linkage: Linkage::Average, weights: LeafWeights::Objects })
 }
 
 pub(super) fn lwgp(ask: &Ask<'_>) -> Outcome<Function> {
-    let lwgp = ask.clusters.map_or_else(Lwgp::by_eigengap, Lwgp::new).seed(ask.seed);
-    Function::hard(tuned!(ask, lwgp, number theta, count restarts))
+    let lwgp = Lwgp::new(clusters(ask)).seed(ask.seed);
+    Function::hard(tuned!(ask, lwgp, number theta => entropy_scale, count restarts))
 }
 
 pub(super) fn ecpcs_hc(ask: &Ask<'_>) -> Outcome<Function> {
-    Function::hard(
-        tuned!(ask, ask.clusters.map_or_else(EcpcsHc::by_lifetime, EcpcsHc::new), count steps),
-    )
+    Function::hard(tuned!(ask, EcpcsHc::new(clusters(ask)), count steps))
 }
 
 pub(super) fn ecpcs_mc(ask: &Ask<'_>) -> Outcome<Function> {
-    let ecpcs = ask.clusters.map_or_else(EcpcsMc::by_eigengap, EcpcsMc::new).seed(ask.seed);
+    let ecpcs = EcpcsMc::new(clusters(ask)).seed(ask.seed);
     Function::hard(tuned!(ask, ecpcs, count steps, count restarts))
 }
 
 pub(super) fn usenc(ask: &Ask<'_>) -> Outcome<Function> {
-    Function::hard(tuned!(ask, Usenc::new(ask.required()?).seed(ask.seed), count restarts))
+    Function::hard(tuned!(ask, USenc::new(ask.required()?).seed(ask.seed), count restarts))
 }
 
 pub(super) fn diffusion(ask: &Ask<'_>) -> Outcome<Function> {
-    let diffusion = ask.clusters.map_or_else(Diffusion::by_eigengap, Diffusion::new).seed(ask.seed);
-    Function::hard(tuned!(ask, diffusion, number theta, count steps, count restarts))
+    let diffusion = Diffusion::new(clusters(ask)).seed(ask.seed);
+    Function::hard(
+        tuned!(ask, diffusion, number theta => entropy_scale, count steps, count restarts),
+    )
 }
 
 pub(super) fn pcc(ask: &Ask<'_>, divergence: impl Divergence + 'static) -> Outcome<Function> {
-    let pcc =
-        ask.clusters.map_or_else(Pcc::by_survival, Pcc::new).divergence(divergence).seed(ask.seed);
+    let pcc = Pcc::new(clusters(ask)).divergence(divergence).seed(ask.seed);
     Function::soft(tuned!(ask, pcc, count restarts, number tolerance, count max_iterations))
 }
 
 pub(super) fn auto(ask: &Ask<'_>) -> Outcome<Function> {
-    Function::hard(
-        ask.clusters.map_or_else(Recommended::choose_clusters, Recommended::new).seed(ask.seed),
-    )
+    Function::hard(Recommended::new(clusters(ask)).seed(ask.seed))
 }

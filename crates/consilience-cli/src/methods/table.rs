@@ -31,7 +31,7 @@ const CUT: &[&str] = &["restarts"];
 const PCC: &[&str] = &["restarts", "tolerance", "max_iterations"];
 
 /// Every method, in the order of `--list`.
-pub(crate) static METHODS: &[Method] = &[
+pub(super) static METHODS: &[Method] = &[
     Method {
         name: "pta-al",
         about: "probability trajectories, average link",
@@ -274,7 +274,7 @@ pub(crate) static METHODS: &[Method] = &[
     },
     Method {
         name: "auto",
-        about: "the method that the evidence in the ensemble speaks for",
+        about: "the method that the evidence in the ensemble supports",
         paper: OURS,
         params: &[],
         make: auto,

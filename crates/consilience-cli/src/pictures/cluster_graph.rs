@@ -54,7 +54,7 @@ pub(crate) fn cluster_graph(
                     vec![place[i], place[j]],
                     INK.mix(0.35).stroke_width(width),
                 ))?;
-                // At a third of the way, so that the numbers of crossing lines stand apart.
+                // At a third of the way, so that the numbers of crossing lines are apart.
                 let middle = ((2 * place[i].0 + place[j].0) / 3, (2 * place[i].1 + place[j].1) / 3);
                 area.draw(&Text::new(format!("{weight:.2}"), middle, label(13)))?;
             }

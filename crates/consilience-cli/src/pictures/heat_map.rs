@@ -8,7 +8,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::{Area, Drawn, FONT, INK, picture, shade};
 use crate::failure::Outcome;
 
-/// Most cells along one side: more than the eye tells apart, and few enough for a file.
+/// Most cells along one side: more than the eye distinguishes, and few enough for a file.
 const MOST_CELLS: usize = 240;
 /// Steps of the shading; neighbouring cells of one step are drawn as one.
 const STEPS: f64 = 64.0;

@@ -25,7 +25,7 @@ const PALE: RGBColor = RGBColor(247, 251, 255);
 const MIDDLE: RGBColor = RGBColor(107, 174, 214);
 const DARK: RGBColor = RGBColor(8, 48, 107);
 
-/// Colours that are told apart, for clusters.
+/// Colours that can be distinguished, for clusters.
 const CLUSTERS: [RGBColor; 10] = [
     RGBColor(31, 119, 180),
     RGBColor(255, 127, 14),

@@ -191,14 +191,14 @@ fn new_objects_get_the_clusters_of_their_like() {
     for basis in [Basis::Singular, Basis::Neighbours, Basis::StandardizedNeighbours] {
         let found =
             Mccc::new(3).basis(basis).fit_completed(old, &side(&known), &()).unwrap().output;
-        let again = found.clustering.assign(old.into()).unwrap();
+        let again = found.clustering.assign(old).unwrap();
         let same = again
             .iter()
             .enumerate()
             .filter(|&(i, &c)| found.clustering.partition.label(i) == Some(c))
             .count();
         assert!(same >= 445, "{basis:?}: {same}");
-        let predicted = found.clustering.predict(new.into()).unwrap();
+        let predicted = found.clustering.predict(new).unwrap();
         let rest = truth.select(&(450..600).collect::<Vec<_>>()).unwrap();
         assert!(adjusted_rand(&predicted, &rest).unwrap() > 0.95, "{basis:?}");
         let narrow = array![[1.0, 2.0]];
@@ -488,7 +488,7 @@ fn many_objects_need_representatives() {
     };
     let found = run(2);
     assert!(adjusted_rand(&found.clustering.partition, &truth).unwrap() > 0.99);
-    let again = found.clustering.assign(x.view().into()).unwrap();
+    let again = found.clustering.assign(x.view()).unwrap();
     let same = again
         .iter()
         .enumerate()

@@ -115,7 +115,7 @@ fn a_sample_settles_all_objects() {
     let raw = raw.fit_sample(x.view(), &sample, SampleSimilarity::Dense(a.view()), &()).unwrap();
     assert!(adjusted_rand(&raw.output.clustering.partition, &truth).unwrap() > 0.9);
     // New objects: the old ones again.
-    let again = dense.output.clustering.assign(x.view().into()).unwrap();
+    let again = dense.output.clustering.assign(x.view()).unwrap();
     assert!(
         again
             .iter()
@@ -145,7 +145,7 @@ fn random_pairs_settle_all_objects() {
     let nothing =
         Rdml::new(3).fit_completed(x.view(), &side(&Constraints::new(500).unwrap()), &()).unwrap();
     assert!(nothing.report.notes[0].contains("plain k-means"));
-    assert_eq!(nothing.output.clustering.assign(x.view().into()).unwrap().len(), 500);
+    assert_eq!(nothing.output.clustering.assign(x.view()).unwrap().len(), 500);
 }
 
 #[test]

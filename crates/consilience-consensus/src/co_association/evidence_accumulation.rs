@@ -33,8 +33,8 @@ use consilience_graph::{CoAssociation, Linked, linked_method};
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
-/// `1..=n` or a criterion that no tree has, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory
-/// budget.
+/// `1..=n` or a criterion that no tree has,
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References
 /// Fred, Jain 2005, "Combining Multiple Clusterings Using Evidence Accumulation".

@@ -34,9 +34,9 @@ pub(crate) const ENTROPY_SCALE: f64 = 0.4;
 /// n~^2 bytes.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for an entropy scale that
-/// is not positive and finite, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge)
-/// beyond the memory budget.
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for an entropy
+/// scale that is not positive and finite,
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References
 /// Huang, Wang, Lai 2018, Definition 5 (LWCA). Missing labels are ours.
@@ -145,9 +145,9 @@ impl Similarity for LocallyWeighted {
 /// matrix is beyond the memory budget.
 ///
 /// # References
-/// Huang, Wang, Lai 2018, Section III-D. Average linkage of the objects by default, which on microclusters is
-/// exact with their sizes as weights: nothing is as similar to an object as those in its own
-/// microcluster.
+/// Huang, Wang, Lai 2018, Section III-D. Average linkage of the objects by default, which on
+/// microclusters is exact with their sizes as weights: nothing is as similar to an object as those
+/// in its own microcluster.
 #[doc(alias = "LWEA")]
 #[derive(Clone, Debug)]
 pub struct Lwea(Linked<LocallyWeighted>);

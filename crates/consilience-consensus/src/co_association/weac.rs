@@ -21,7 +21,8 @@ pub(crate) fn check_exponent(exponent: f64) -> Result<()> {
 }
 
 /// The co-association weighted by crowd agreement: of the members that label both objects, the
-/// share that puts them together, each member counted with weight `NCAI^exponent`. The diagonal is 1.
+/// share that puts them together, each member counted with weight `NCAI^exponent`. The diagonal is
+/// 1.
 ///
 /// ```
 /// use consilience_core::{Ensemble, Partition, Similarity};
@@ -43,12 +44,13 @@ pub(crate) fn check_exponent(exponent: f64) -> Result<()> {
 /// n~^2 bytes.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for an
-/// exponent outside 0..=1000, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for an exponent
+/// outside 0..=1000, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the
 /// memory budget.
 ///
 /// # References
-/// Huang, Lai, Wang 2015, Section 3.2 (the exponent is their beta). Over members that label both where labels are missing.
+/// Huang, Lai, Wang 2015, Section 3.2 (the exponent is their beta). Over members that label both
+/// where labels are missing.
 #[derive(Clone, Copy, Debug)]
 pub struct WeightedCoAssociation {
     exponent: f64,

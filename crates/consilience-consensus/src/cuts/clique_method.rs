@@ -1,7 +1,7 @@
 //! The settings and the run that CSPA and HGPA share.
 
-/// Makes a consensus function of a struct around a `CliqueCut`; `$weight` is that of a cluster of so
-/// many objects.
+/// Makes a consensus function of a struct around a `CliqueCut`; `$weight` is that of a cluster of
+/// so many objects.
 macro_rules! clique_method {
     ($method:ident, $name:literal, $weight:expr) => {
         $crate::cuts::clique_method::clique_settings!($method);

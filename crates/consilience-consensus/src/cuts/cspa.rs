@@ -16,8 +16,9 @@ use super::clique_method::clique_method;
 ///
 /// The published method divides by M, which changes no cut, and gives the graph to METIS, which
 /// makes clusters of nearly equal size. The default here is the normalised cut by eigenvectors
-/// ([`CutMethod::Spectral`](consilience_graph::CutMethod::Spectral)), which leaves sizes free and was better on the ensembles that we
-/// measured; with the feature `metis` the published cut is there as `CutMethod::Metis`.
+/// ([`CutMethod::Spectral`](consilience_graph::CutMethod::Spectral)), which leaves sizes free and
+/// was better on the ensembles that we measured; with the feature `metis` the published cut is
+/// there as `CutMethod::Metis`.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};

@@ -1,6 +1,6 @@
 use consilience_core::{
     Clusters, Ensemble, Fit, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition,
-    Report, Result, Seed,
+    Report, Result, Seed, Status,
 };
 use consilience_graph::{
     ClusterIncidence, SpectralCount, check_restarts, cluster_directions, leading_eigenpairs,
@@ -36,7 +36,8 @@ use crate::co_association::{STEPS, check_steps, propagated_cluster_similarity};
 /// ```
 ///
 /// # Complexity
-/// O(n M) for the microclusters, then as [`propagated_cluster_similarity`](crate::propagated_cluster_similarity) with O(C^3) for the cut;
+/// O(n M) for the microclusters, then as
+/// [`propagated_cluster_similarity`](crate::propagated_cluster_similarity) with O(C^3) for the cut;
 /// no memory of order n^2.
 ///
 /// # Errors
@@ -108,14 +109,18 @@ impl EcpcsMc {
         alike *= &scale;
         alike *= &scale.view().insert_axis(Axis(1));
         let count = SpectralCount::new(self.clusters, c)?;
-        let (values, vectors) = leading_eigenpairs(&alike, count.eigenpairs().min(c))?;
+        let found = leading_eigenpairs(&alike, count.eigenpairs().min(c))?;
         observer.check()?;
-        let k = count.clusters(&values);
-        let rows = vectors.slice(ndarray::s![.., ..k]).to_owned();
+        let k = count.clusters(&found.values);
+        let rows = found.vectors.slice(ndarray::s![.., ..k]).to_owned();
         let options = KMeansOptions::new(k)
             .restarts(self.restarts)
             .seed(self.seed.derive("meta-clusters", 0));
-        cluster_directions(rows, None, &options, observer)
+        let mut fit = cluster_directions(rows, None, &options, observer)?;
+        if !found.converged {
+            fit.report.status = Status::MaxIterations;
+        }
+        Ok(fit)
     }
 }
 

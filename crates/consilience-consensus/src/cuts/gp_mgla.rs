@@ -1,6 +1,6 @@
 use consilience_core::{
     Clusters, Ensemble, Error, Fit, MemoryBudget, Microclusters, NodeConsensus, Observer,
-    Partition, Report, Result,
+    Partition, Report, Result, Status,
 };
 use consilience_graph::{
     ClusterIncidence, ClusterOverlaps, SpectralCount, leading_eigenpairs, numbered, unit_rows,
@@ -160,10 +160,11 @@ impl GpMgla {
         let incidence = ClusterIncidence::of(nodes);
         let (small, projection) = self.small(&incidence, observer)?;
         let count = SpectralCount::new(self.clusters, incidence.n_rows())?;
-        let (values, vectors) = leading_eigenpairs(&small, count.eigenpairs().min(small.ncols()))?;
+        let found = leading_eigenpairs(&small, count.eigenpairs().min(small.ncols()))?;
         observer.check()?;
-        let k = count.clusters(&values);
-        let mut embedding = vectors.slice(ndarray::s![.., ..k.min(values.len())]).to_owned();
+        let k = count.clusters(&found.values);
+        let mut embedding =
+            found.vectors.slice(ndarray::s![.., ..k.min(found.values.len())]).to_owned();
         for (mut row, p) in embedding.rows_mut().into_iter().zip(&projection) {
             row *= *p;
         }
@@ -173,7 +174,13 @@ impl GpMgla {
         let centres = embedding.select(Axis(0), &starts);
         let options = KMeansOptions::new(starts.len()).max_iterations(MAX_ITERATIONS);
         let sizes = Some(incidence.sizes());
-        numbered(kmeans::from_centres(embedding.view(), sizes, centres.view(), &options, observer)?)
+        let fit =
+            kmeans::from_centres(embedding.view(), sizes, centres.view(), &options, observer)?;
+        let mut fit = numbered(fit)?;
+        if !found.converged {
+            fit.report.status = Status::MaxIterations;
+        }
+        Ok(fit)
     }
 }
 

@@ -30,8 +30,9 @@ const RESTARTS: usize = 10;
 /// ```
 ///
 /// # Complexity
-/// O(n M) for the microclusters, then as [`IncidenceSpectrum`](consilience_graph::IncidenceSpectrum) and O(n~
-/// k^2) per iteration of k-means; no memory of order n^2.
+/// O(n M) for the microclusters, then as
+/// [`IncidenceSpectrum`](consilience_graph::IncidenceSpectrum) and O(n~ k^2) per iteration of
+/// k-means; no memory of order n^2.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside

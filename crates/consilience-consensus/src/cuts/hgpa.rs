@@ -5,8 +5,9 @@ use super::clique_method::clique_method;
 /// Hypergraph partitioning (HGPA): every cluster of every member is a hyperedge, and few of them
 /// shall be cut.
 ///
-/// The second of the classics by Strehl and Ghosh. Unlike [`Cspa`](crate::Cspa) a cluster counts once however
-/// large it is, so that small, specific clusters count more than members with few large ones.
+/// The second of the classics by Strehl and Ghosh. Unlike [`Cspa`](crate::Cspa) a cluster counts
+/// once however large it is, so that small, specific clusters count more than members with few
+/// large ones.
 ///
 /// Each hyperedge e becomes a clique whose links share its weight:
 ///

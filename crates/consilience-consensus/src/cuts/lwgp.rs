@@ -9,8 +9,9 @@ use crate::co_association::ENTROPY_SCALE;
 /// Locally weighted graph partitioning (LWGP): objects and clusters are the nodes of one graph, a
 /// link weighs as much as its cluster is reliable, and a transfer cut partitions both.
 ///
-/// Linear in the objects and about as good as [`Lwea`](crate::Lwea); the one for large ensembles. Fewer than
-/// k clusters come out where the graph distinguishes fewer microclusters; the report says so.
+/// Linear in the objects and about as good as [`Lwea`](crate::Lwea); the one for large ensembles.
+/// Fewer than k clusters come out where the graph distinguishes fewer microclusters; the report
+/// says so.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
@@ -27,8 +28,9 @@ use crate::co_association::ENTROPY_SCALE;
 /// ```
 ///
 /// # Complexity
-/// O(n M) for the microclusters, then as [`IncidenceSpectrum`](consilience_graph::IncidenceSpectrum) and O(n~
-/// k^2) per iteration of k-means; no memory of order n^2.
+/// O(n M) for the microclusters, then as
+/// [`IncidenceSpectrum`](consilience_graph::IncidenceSpectrum) and O(n~ k^2) per iteration of
+/// k-means; no memory of order n^2.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside

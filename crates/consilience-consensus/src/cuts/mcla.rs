@@ -40,7 +40,7 @@ use super::clique_method::clique_settings;
 ///
 /// # Complexity
 /// With C clusters in the ensemble O(n M) for the microclusters, O(n~ M^2) for the overlaps, O(C^3)
-/// for the cut up to C = 600 and O(C^2 k) beyond; 32 C^2 bytes.
+/// for the cut up to C = 400 and O(C^2 k) beyond; 32 C^2 bytes.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside

@@ -186,6 +186,25 @@ impl Generator {
         run::run(self, features, observer)
     }
 
+    /// The range that the numbers of clusters are drawn from, for features of `n` objects.
+    ///
+    /// ```
+    /// use consilience_generate::{Generator, KMeans};
+    ///
+    /// let generator = Generator::new(KMeans::new());
+    /// assert_eq!(generator.cluster_range(400)?, 2..=10);
+    /// assert_eq!(generator.clusters(5..=8).cluster_range(400)?, 5..=8);
+    /// # Ok::<(), consilience_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for an empty
+    /// range or one beyond the objects that a member sees.
+    pub fn cluster_range(&self, n: usize) -> Result<RangeInclusive<usize>> {
+        let seen = (n as f64 * self.object_fraction).ceil() as usize;
+        self.range(n, seen.clamp(1, n.max(1)))
+    }
+
     fn fraction(&self, name: &str, value: f64) -> Result<()> {
         if !(value > 0.0 && value <= 1.0) {
             return Err(Error::invalid(format!("{name} {value}; expected above 0 and at most 1")));

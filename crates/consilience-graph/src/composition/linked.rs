@@ -10,9 +10,9 @@ use crate::{Agglomeration, LeafWeights, Lifespan};
 ///
 /// Use it to make a consensus function of a similarity of your own, or to join a similarity and a
 /// linkage that no published method joins; the published ones, such as `EvidenceAccumulation`, are
-/// made of it. Heights of the tree are `1 - similarity`. The number of clusters may be fixed, chosen
-/// by the longest lifetime ([`Clusters::Lifetime`], which is also what [`Clusters::Auto`] means), or
-/// follow from a dissimilarity ([`Clusters::Height`]).
+/// made of it. Heights of the tree are `1 - similarity`. The number of clusters may be fixed,
+/// chosen by the longest lifetime ([`Clusters::Lifetime`], which is also what [`Clusters::Auto`]
+/// means), or follow from a dissimilarity ([`Clusters::Height`]).
 ///
 /// ```
 /// use consilience_core::{Clusters, ConsensusFunction, Ensemble, Hierarchy, Linkage, Partition};
@@ -101,7 +101,7 @@ impl<S: Similarity> Linked<S> {
         self
     }
 
-    /// The same with the similarity changed: how a method passes its settings on.
+    /// The same with the similarity changed: how a method passes its settings on. Default no change.
     ///
     /// ```
     /// use consilience_core::MemoryBudget;
@@ -211,9 +211,8 @@ impl<S: Similarity> Hierarchy for Linked<S> {
 /// methods have, and the traits.
 ///
 /// `linked_method!(Method, "name")` gives `struct Method(Linked<S>)` the setters `linkage` and
-/// `memory_budget` (the similarity must have the latter) and implements
-/// [`NodeConsensus`] and [`Hierarchy`]. The method writes its own constructor and the setters of its
-/// similarity.
+/// `memory_budget` (the similarity must have the latter) and implements [`NodeConsensus`] and
+/// [`Hierarchy`]. The method writes its own constructor and the setters of its similarity.
 ///
 /// ```
 /// use consilience_core::{Clusters, ConsensusFunction, Ensemble, Linkage, Partition};

@@ -231,15 +231,15 @@ impl ClusterLinks {
         let mut s = vec![0.0; n * n];
         s.par_chunks_mut(n.max(1)).enumerate().try_for_each_init(
             || (vec![0.0; incidence.n_clusters()], vec![0.0; incidence.n_members()]),
-            |(row, heard), (i, out)| {
+            |(row, labelling), (i, out)| {
                 if i % 64 == 0 {
                     observer.check()?;
                 }
                 row.fill(0.0);
-                heard.fill(0.0);
+                labelling.fill(0.0);
                 for &p in incidence.clusters_of(i) {
                     self.scatter(p as usize, row);
-                    heard[member[p as usize]] = 1.0;
+                    labelling[member[p as usize]] = 1.0;
                 }
                 for (j, o) in out.iter_mut().enumerate().skip(i + 1) {
                     let own = incidence.clusters_of(j);
@@ -247,7 +247,7 @@ impl ClusterLinks {
                     let pairs = match (within, complete) {
                         (false, _) => labels[i] * labels[j],
                         (true, true) => labels[i],
-                        (true, false) => own.iter().map(|&q| heard[member[q as usize]]).sum(),
+                        (true, false) => own.iter().map(|&q| labelling[member[q as usize]]).sum(),
                     };
                     *o = if pairs > 0.0 { sum / pairs } else { 0.0 };
                 }

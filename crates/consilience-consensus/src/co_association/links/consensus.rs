@@ -65,14 +65,14 @@ impl Similarity for LinkSimilarity {
 /// Link-based clustering ensembles (WCT, SRS, ASRS): linkage on a similarity that looks at what
 /// clusters have in common.
 ///
-/// Use it where [`EvidenceAccumulation`](crate::EvidenceAccumulation) has too few members to go by,
-/// so that many pairs are never or always together: the links between clusters tell those apart.
+/// Use it where [`EvidenceAccumulation`](crate::EvidenceAccumulation) has too few members,
+/// so that many pairs are never or always together: the links between clusters distinguish those.
 ///
 /// ```
 /// use consilience_core::{ConsensusFunction, Ensemble, Partition};
 /// use consilience_consensus::LinkBased;
 ///
-/// // Four piles, of which the second member sees two: piles 0 and 1 belong together more than any others.
+/// // Four pairs, two of which the second member joins: pairs 0 and 1 belong together most.
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 1, 2, 2, 3, 3])?,
 ///     Partition::from_labels(&[0, 0, 0, 0, 1, 1, 1, 2])?,
@@ -100,8 +100,8 @@ impl Similarity for LinkSimilarity {
 pub struct LinkBased(Linked<LinkSimilarity>);
 
 impl LinkBased {
-    /// Average linkage on any of the similarities; [`Clusters::Auto`] is the longest lifetime in the
-    /// dendrogram.
+    /// Average linkage on any of the similarities; [`Clusters::Auto`] is the longest lifetime in
+    /// the dendrogram.
     pub fn new(similarity: LinkSimilarity, clusters: impl Into<Clusters>) -> Self {
         LinkBased(Linked::new(similarity, clusters))
     }

@@ -67,7 +67,8 @@ fn similarity(
 ///     Partition::from_labels(&[0, 0, 0, 0, 1, 1])?,
 /// ])?;
 /// let graph = ConnectedTriples::new().similarity(&ensemble)?;
-/// // Nodes: objects 0, 1; objects 2, 3; objects 4, 5. The first two are apart once, but in twin clusters.
+/// // Nodes: objects 0, 1; objects 2, 3; objects 4, 5. One member separates the first two, into
+/// // clusters that share the same cluster of the other.
 /// assert_eq!(graph.weights()[[0, 1]], 0.95);
 /// assert_eq!(graph.weights()[[0, 2]], 0.0);
 /// # Ok::<(), consilience_core::Error>(())

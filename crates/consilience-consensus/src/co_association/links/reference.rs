@@ -31,10 +31,10 @@ fn weights(ensemble: &Ensemble, clusters: &[Cluster]) -> Matrix {
         if a.member == b.member {
             return 0.0;
         }
-        let heard = |i: usize, by: usize| ensemble.members()[by].label(i).is_some();
+        let labelled = |i: usize, by: usize| ensemble.members()[by].label(i).is_some();
         let both = a.objects.iter().filter(|i| b.objects.contains(i)).count() as f64;
-        let of_a = a.objects.iter().filter(|&&i| heard(i, b.member)).count() as f64;
-        let of_b = b.objects.iter().filter(|&&i| heard(i, a.member)).count() as f64;
+        let of_a = a.objects.iter().filter(|&&i| labelled(i, b.member)).count() as f64;
+        let of_b = b.objects.iter().filter(|&&i| labelled(i, a.member)).count() as f64;
         if of_a + of_b > 0.0 { both / (of_a + of_b - both) } else { 0.0 }
     })
 }

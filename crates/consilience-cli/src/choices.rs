@@ -1,0 +1,204 @@
+//! Methods chosen by name, and their parameters: `--param name=value`.
+
+use std::str::FromStr;
+
+use crate::failure::{Failure, Outcome};
+
+/// One of the values that an option names: what it is called, the parameters that it takes, and how
+/// it is made. `A` is what else the user asks, for instance the number of clusters.
+pub(crate) struct Choice<T, A = ()> {
+    /// What the option takes.
+    pub(crate) name: &'static str,
+    /// What `--param` takes.
+    pub(crate) params: &'static [&'static str],
+    /// Makes the value.
+    pub(crate) make: fn(&A, &Params<'_>) -> Outcome<T>,
+}
+
+/// The choice of that name.
+pub(crate) fn find<'t, T, A>(
+    option: &str,
+    name: &str,
+    table: &'t [Choice<T, A>],
+) -> Outcome<&'t Choice<T, A>> {
+    table.iter().find(|choice| choice.name == name).ok_or_else(|| {
+        let known: Vec<&str> = table.iter().map(|choice| choice.name).collect();
+        Failure::Bad(format!("{option} {name}: unknown; expected one of {}", known.join(", ")))
+    })
+}
+
+impl<T, A> Choice<T, A> {
+    /// The value, with the parameters that were given.
+    pub(crate) fn build(&self, ask: &A, given: &[String]) -> Outcome<T> {
+        (self.make)(ask, &Params::parse(self.name, self.params, given)?)
+    }
+
+    /// The parameters that it takes, as a sentence.
+    pub(crate) fn takes(&self) -> String {
+        takes(self.name, self.params)
+    }
+}
+
+/// A row of a table of choices: how the value starts, and the setter of each parameter.
+macro_rules! choice {
+    (
+        $name:literal, $wrap:expr, $start:expr
+        $(, $param:ident: $kind:expr => $setter:expr)* $(,)?
+    ) => {
+        $crate::choices::Choice {
+            name: $name,
+            params: &[$(stringify!($param)),*],
+            make: |ask, params| {
+                let _ = params;
+                let value = ($start)(ask);
+                $(
+                    let value = match $kind(params, stringify!($param))? {
+                        Some(given) => ($setter)(value, given),
+                        None => value,
+                    };
+                )*
+                Ok(($wrap)(value))
+            },
+        }
+    };
+}
+pub(crate) use choice;
+
+/// The parameters of one call, all of them known to the method.
+pub(crate) struct Params<'a>(Vec<(&'a str, &'a str)>);
+
+impl<'a> Params<'a> {
+    /// Takes the pairs apart; `known` are the names that the method takes.
+    pub(crate) fn parse(method: &str, known: &[&str], given: &'a [String]) -> Outcome<Self> {
+        let takes = takes(method, known);
+        let mut pairs: Vec<(&str, &str)> = Vec::new();
+        for param in given {
+            let Some((name, value)) = param.split_once('=') else {
+                return Err(Failure::Bad(format!("--param {param}: expected name=value; {takes}")));
+            };
+            if !known.contains(&name) {
+                return Err(Failure::Bad(format!(
+                    "--param {param}: unknown parameter {name:?}; {takes}"
+                )));
+            }
+            if pairs.iter().any(|&(other, _)| other == name) {
+                return Err(Failure::Bad(format!("--param {param}: {name} is given twice")));
+            }
+            pairs.push((name, value));
+        }
+        Ok(Params(pairs))
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|&&(other, _)| other == name).map(|&(_, value)| value)
+    }
+
+    fn get<T: FromStr>(&self, name: &str, expected: &str) -> Outcome<Option<T>> {
+        let Some(value) = self.text(name) else { return Ok(None) };
+        value.parse().map(Some).map_err(|_| refuse(name, value, expected))
+    }
+
+    /// A whole number.
+    pub(crate) fn count(&self, name: &str) -> Outcome<Option<usize>> {
+        count(self, name)
+    }
+
+    /// A number.
+    pub(crate) fn number(&self, name: &str) -> Outcome<Option<f64>> {
+        number(self, name)
+    }
+
+    /// One of some names.
+    pub(crate) fn one_of<T: Copy>(&self, name: &str, values: &[(&str, T)]) -> Outcome<Option<T>> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        match values.iter().find(|(value, _)| *value == text) {
+            Some(&(_, value)) => Ok(Some(value)),
+            None => {
+                let known: Vec<&str> = values.iter().map(|&(value, _)| value).collect();
+                Err(refuse(name, text, &format!("one of {}", known.join(", "))))
+            }
+        }
+    }
+}
+
+fn takes(method: &str, params: &[&str]) -> String {
+    match params {
+        [] => format!("{method} takes no parameters"),
+        names => format!("{method} takes {}", names.join(", ")),
+    }
+}
+
+fn refuse(name: &str, value: &str, expected: &str) -> Failure {
+    Failure::Bad(format!("--param {name}={value}: expected {expected}"))
+}
+
+/// A whole number.
+pub(crate) fn count(params: &Params<'_>, name: &str) -> Outcome<Option<usize>> {
+    params.get(name, "a whole number")
+}
+
+/// A number.
+pub(crate) fn number(params: &Params<'_>, name: &str) -> Outcome<Option<f64>> {
+    params.get(name, "a number")
+}
+
+/// `true` or `false`.
+pub(crate) fn flag(params: &Params<'_>, name: &str) -> Outcome<Option<bool>> {
+    params.get(name, "true or false")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Loop {
+        rounds: usize,
+        exact: bool,
+    }
+
+    impl Loop {
+        fn rounds(mut self, rounds: usize) -> Self {
+            self.rounds = rounds;
+            self
+        }
+
+        fn exact(mut self, exact: bool) -> Self {
+            self.exact = exact;
+            self
+        }
+    }
+
+    const TABLE: [Choice<Loop, usize>; 1] = [choice!(
+        "loop",
+        |value| value,
+        |&start| Loop { rounds: start, exact: false },
+        rounds: count => Loop::rounds,
+        exact: flag => Loop::exact,
+    )];
+
+    fn build(given: &[&str]) -> Outcome<Loop> {
+        let given: Vec<String> = given.iter().map(|&text| text.to_owned()).collect();
+        find("--method", "loop", &TABLE)?.build(&7, &given)
+    }
+
+    #[test]
+    fn what_is_given_is_set_and_the_rest_stays() {
+        assert_eq!(build(&[]).unwrap(), Loop { rounds: 7, exact: false });
+        assert_eq!(build(&["exact=true"]).unwrap(), Loop { rounds: 7, exact: true });
+        assert_eq!(build(&["rounds=3", "exact=true"]).unwrap(), Loop { rounds: 3, exact: true });
+    }
+
+    #[test]
+    fn what_is_wrong_is_refused_with_what_is_taken() {
+        let message = |given: &[&str]| match build(given) {
+            Err(Failure::Bad(message)) => message,
+            other => panic!("{other:?}"),
+        };
+        assert!(message(&["depth=1"]).contains("loop takes rounds, exact"));
+        assert!(message(&["rounds=few"]).contains("rounds=few: expected a whole number"));
+        assert!(message(&["exact=1"]).contains("expected true or false"));
+        assert!(message(&["rounds=1", "rounds=2"]).contains("given twice"));
+        assert!(message(&["rounds"]).contains("name=value"));
+    }
+}

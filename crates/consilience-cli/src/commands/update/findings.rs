@@ -1,0 +1,113 @@
+//! What `update` says of its work.
+
+use consilience::{Judgement, LinkEvidence, Questions, Violations};
+use serde_json::{Value, json};
+
+use super::follow::{Done, Followed};
+use crate::summary::Summary;
+
+/// The state and what each batch did to it.
+pub(super) fn followed(followed: &Followed, summary: &mut Summary) {
+    let updater = &followed.updater;
+    let members = updater.ensemble().n_members();
+    let given = updater.metric().map_or(members, |metric| metric.n_members());
+    let support = updater.support();
+    let name = if followed.metric { "metric" } else { updater.rule().name() };
+    let gamma = updater.gamma();
+    let weights: Vec<Value> =
+        support.iter().map(|&u| json!({ "member": u, "weight": gamma[u] })).collect();
+    summary
+        .both("method", "rule", name)
+        .both("n", "objects", updater.ensemble().n_objects())
+        .data("members", given)
+        .data("grown", members - given)
+        .line(
+            "members",
+            format!("{given} and {} grown, {} with weight", members - given, support.len()),
+        )
+        .both("clusters", "clusters", followed.partition.n_clusters())
+        .data("resumed", followed.resumed)
+        .data("batches", followed.batches.iter().map(batch_json).collect::<Vec<_>>())
+        .data("support", weights)
+        .data("violated_by_weights", violations_json(&updater.violations()));
+    for done in &followed.batches {
+        batch_line(done, summary);
+    }
+    if let Some(judgement) = &followed.judgement {
+        summary.both("reading", "read out", judgement.reading.name());
+        summary.data("evidence", evidence_json(judgement));
+    }
+    summary.both("constraints", "constraints", updater.constraints().len());
+}
+
+fn batch_line(done: &Done, summary: &mut Summary) {
+    let name = match &done.batch.name[..] {
+        "" => "batch".to_owned(),
+        name => format!("batch {name}"),
+    };
+    let text = format!(
+        "{} constraints, {} of them new, violated {} before and {} after, {:.2} ms",
+        done.batch.pairs.len(),
+        done.report.new_constraints,
+        done.report.before.total(),
+        done.report.after.total(),
+        done.seconds * 1e3
+    );
+    summary.line(name, text);
+}
+
+fn batch_json(done: &Done) -> Value {
+    let r = &done.report;
+    json!({
+        "batch": done.batch.name,
+        "constraints": done.batch.pairs.len(),
+        "new": r.new_constraints,
+        "status": r.status.name(),
+        "iterations": r.iterations,
+        "objective_before": r.objective_before,
+        "objective": r.objective,
+        "gap": r.gap,
+        "support": r.support.len(),
+        "violated_before": violations_json(&r.before),
+        "violated": violations_json(&r.after),
+        "milliseconds": done.seconds * 1e3,
+    })
+}
+
+/// What each possible reading was judged by: links that it has not seen.
+fn evidence_json(judgement: &Judgement) -> Value {
+    let of = |e: &LinkEvidence| json!({ "phi": e.phi, "auc": e.auc, "links": e.links });
+    json!({
+        "plain": of(&judgement.plain),
+        "joined": judgement.joined.as_ref().map(of),
+        "metric": of(&judgement.metric),
+        "grown": judgement.grown.as_ref().map(of),
+    })
+}
+
+fn violations_json(v: &Violations) -> Value {
+    json!({ "must": v.must, "cannot": v.cannot, "expected": v.expected })
+}
+
+/// Pairs and objects to ask about.
+pub(super) fn questions(questions: &Questions, summary: &mut Summary) {
+    for pair in &questions.pairs {
+        let text =
+            format!("{} and {}, together with probability {:.2}", pair.i, pair.j, pair.together);
+        summary.line("ask about", text);
+    }
+    for object in &questions.objects {
+        summary.line("uncertain", format!("{}, margin {:.2}", object.object, object.margin));
+    }
+    let pairs: Vec<Value> = questions
+        .pairs
+        .iter()
+        .map(|p| json!({ "i": p.i, "j": p.j, "together": p.together, "movement": p.movement }))
+        .collect();
+    let objects: Vec<Value> = questions
+        .objects
+        .iter()
+        .map(|o| json!({ "object": o.object, "margin": o.margin }))
+        .collect();
+    summary.data("ask", json!({ "pairs": pairs, "objects": objects }));
+}

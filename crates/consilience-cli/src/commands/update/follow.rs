@@ -1,0 +1,292 @@
+//! The work of `update`: a state is made or resumed, new objects join, batches are followed,
+//! members are grown, labels are read out.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use consilience::io::Batch;
+use consilience::{
+    Ensemble, Fit, HullGrowth, Judgement, Partition, Report, Seed, UpdateReport, UpdateRule,
+    Updater, UpdaterSetup,
+};
+use ndarray::Array2;
+use serde_json::{Value, json};
+
+use super::Inputs;
+use crate::args::Update;
+use crate::choices::{self, Params};
+use crate::failure::{Failure, Outcome};
+use crate::tables::Ask;
+use crate::tables::generate::scale;
+use crate::tables::update::{GROWTH, RULES, Rule};
+use crate::terminal::Terminal;
+
+/// What was asked, taken apart.
+pub(super) struct Plan<'a> {
+    args: &'a Update,
+    /// Whether the rule is the metric's, where one is named.
+    metric: Option<bool>,
+    /// The rule of the weights, where one is named.
+    rule: Option<UpdateRule>,
+    read_out: Option<ReadOut>,
+}
+
+/// How labels are read out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ReadOut {
+    Metric,
+    Consensus,
+    KMeans,
+    Rounding,
+}
+
+/// What was found.
+pub(super) struct Followed {
+    pub(super) updater: Updater,
+    pub(super) partition: Partition,
+    pub(super) report: Report,
+    /// What supports the reading, under the metric.
+    pub(super) judgement: Option<Judgement>,
+    /// Whether the rule is the metric's.
+    pub(super) metric: bool,
+    pub(super) resumed: bool,
+    pub(super) batches: Vec<Done>,
+    pub(super) seconds: Seconds,
+}
+
+/// What a batch did.
+pub(super) struct Done {
+    pub(super) batch: Batch,
+    pub(super) report: UpdateReport,
+    pub(super) seconds: f64,
+}
+
+/// Wall times of the steps.
+#[derive(Default)]
+pub(super) struct Seconds {
+    align: f64,
+    update: f64,
+    grow: f64,
+    read_out: f64,
+}
+
+impl Seconds {
+    pub(super) fn entries(&self) -> [(&'static str, Value); 4] {
+        [
+            ("align", json!(self.align)),
+            ("update", json!(self.update)),
+            ("grow", json!(self.grow)),
+            ("read_out", json!(self.read_out)),
+        ]
+    }
+}
+
+impl<'a> Plan<'a> {
+    /// Refuses whatever can be refused before the first byte is read.
+    pub(super) fn parse(args: &'a Update) -> Outcome<Self> {
+        scale(&args.scale)?;
+        let read_out = args.read_out.as_deref().map(read_out).transpose()?;
+        let mut plan = Plan { args, metric: None, rule: None, read_out };
+        plan.growth()?;
+        let rule = plan.built(args.clusters.unwrap_or(1))?;
+        if args.rule.is_some() {
+            plan.metric = Some(matches!(rule, Rule::Metric(_)));
+            if let Rule::Weights(rule) = rule {
+                plan.rule = Some(rule);
+            }
+        }
+        Ok(plan)
+    }
+
+    fn seed(&self) -> Seed {
+        Seed(self.args.common.seed)
+    }
+
+    /// The parameters of the rule, and those of the growth where there are features to grow from.
+    fn params(&self) -> Outcome<Params<'a>> {
+        let rule = self.args.rule.as_deref().unwrap_or("metric");
+        let mut known = choices::find("--rule", rule, &RULES)?.params.to_vec();
+        if self.args.features.is_some() {
+            known.extend(GROWTH.params);
+        }
+        Params::parse(rule, &known, &self.args.params)
+    }
+
+    fn built(&self, clusters: usize) -> Outcome<Rule> {
+        let rule = self.args.rule.as_deref().unwrap_or("metric");
+        let ask = Ask { clusters, seed: self.seed() };
+        (choices::find("--rule", rule, &RULES)?.make)(&ask, &self.params()?)
+    }
+
+    fn growth(&self) -> Outcome<HullGrowth> {
+        (GROWTH.make)(&Ask { clusters: 1, seed: self.seed() }, &self.params()?)
+    }
+
+    /// Does the work.
+    pub(super) fn follow(&self, inputs: Inputs, terminal: &Terminal) -> Outcome<Followed> {
+        let Inputs { ensemble, new, batches, features, stored, .. } = inputs;
+        let start = Instant::now();
+        let mut seconds = Seconds::default();
+        let resumed = stored.is_some();
+        let mut updater = self.open(ensemble, stored, terminal)?;
+        // A stored metric says that it is what the state is read out by.
+        let metric = self.metric.unwrap_or(!resumed || updater.metric().is_some());
+        let read_out = self.read_out(metric, features.is_some())?;
+        if let Some(rows) = new {
+            updater.append_objects(rows.view())?;
+        }
+        if read_out == ReadOut::Metric {
+            self.open_metric(&mut updater, terminal)?;
+        }
+        seconds.align = start.elapsed().as_secs_f64();
+        let batches = self.update(&mut updater, batches, terminal)?;
+        seconds.update = batches.iter().fold(0.0, |sum, done| sum + done.seconds);
+        let start = Instant::now();
+        self.grow(&mut updater, features, terminal)?;
+        seconds.grow = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        let (fit, judgement) = read(&mut updater, read_out, self.seed(), terminal)?;
+        seconds.read_out = start.elapsed().as_secs_f64();
+        let (partition, report) = (fit.output, fit.report);
+        Ok(Followed { updater, partition, report, judgement, metric, resumed, batches, seconds })
+    }
+
+    /// A new updater, or the stored one.
+    fn open(
+        &self,
+        ensemble: Ensemble,
+        stored: Option<Vec<u8>>,
+        terminal: &Terminal,
+    ) -> Outcome<Updater> {
+        let Some(bytes) = stored else {
+            let clusters = self.args.clusters.ok_or_else(|| {
+                Failure::bad(
+                    "expected --clusters K: there is no stored state that would say how many \
+                     clusters there are",
+                )
+            })?;
+            let setup = UpdaterSetup::new(clusters).rule(self.rule.clone().unwrap_or_default());
+            return Ok(setup.updater_observed(ensemble, terminal)?);
+        };
+        let place = self.args.state.clone().unwrap_or_else(PathBuf::new);
+        let place = place.display();
+        let mut updater = Updater::from_bytes(&bytes, ensemble)
+            .map_err(|error| Failure::from(error).within(&place))?;
+        if let Some(k) = self.args.clusters.filter(|&k| k != updater.n_clusters()) {
+            return Err(Failure::Bad(format!(
+                "--clusters {k}: {place} is of {} clusters",
+                updater.n_clusters()
+            )));
+        }
+        if let Some(rule) = self.rule.clone() {
+            updater.set_rule(rule)?;
+        }
+        Ok(updater)
+    }
+
+    /// How labels are read out, unless the options contradict each other.
+    fn read_out(&self, metric: bool, features: bool) -> Outcome<ReadOut> {
+        let default = if metric { ReadOut::Metric } else { ReadOut::Consensus };
+        let read_out = self.read_out.unwrap_or(default);
+        if features && read_out != ReadOut::Metric {
+            return Err(Failure::bad(
+                "--features: members are grown for a metric to read out; expected --rule and \
+                 --read-out metric",
+            ));
+        }
+        if read_out == ReadOut::Metric && !metric {
+            return Err(Failure::bad(
+                "--read-out metric: the rule is another; expected --rule metric",
+            ));
+        }
+        Ok(read_out)
+    }
+
+    /// The metric of the state, or a new one.
+    fn open_metric(&self, updater: &mut Updater, terminal: &Terminal) -> Outcome<()> {
+        let named = |param: &String| {
+            let name = param.split('=').next().unwrap_or_default();
+            !GROWTH.params.contains(&name)
+        };
+        match self.built(updater.n_clusters())? {
+            Rule::Metric(rule) if updater.metric().is_none() => updater.set_metric_rule(rule)?,
+            _ if self.args.params.iter().any(named) => {
+                return Err(Failure::bad(
+                    "--param: the metric of the stored state keeps the parameters that it has",
+                ));
+            }
+            _ => {}
+        }
+        Ok(updater.open_metric(terminal)?)
+    }
+
+    fn update(
+        &self,
+        updater: &mut Updater,
+        batches: Vec<Batch>,
+        terminal: &Terminal,
+    ) -> Outcome<Vec<Done>> {
+        let place = self.args.constraints.as_deref().unwrap_or(Path::new("")).display();
+        let mut done = Vec::new();
+        for batch in batches {
+            let start = Instant::now();
+            let report = updater.update_observed(&batch.pairs, terminal).map_err(|error| {
+                let failure = Failure::from(error);
+                match &batch.name[..] {
+                    "" => failure.within(&place),
+                    name => failure.within(format!("{place}: batch {name}")),
+                }
+            })?;
+            done.push(Done { batch, report, seconds: start.elapsed().as_secs_f64() });
+        }
+        Ok(done)
+    }
+
+    /// Without a share of the weights: those are of the members that were given, with or without
+    /// growth.
+    fn grow(
+        &self,
+        updater: &mut Updater,
+        features: Option<Array2<f64>>,
+        terminal: &Terminal,
+    ) -> Outcome<()> {
+        if let Some(x) = features.filter(|_| !updater.constraints().is_empty()) {
+            updater.grow(x.view().into(), &self.growth()?, 0.0, terminal)?;
+        }
+        Ok(())
+    }
+}
+
+/// The clustering of the updater, and what supports it under the metric.
+fn read(
+    updater: &mut Updater,
+    how: ReadOut,
+    seed: Seed,
+    terminal: &Terminal,
+) -> Outcome<(Fit<Partition>, Option<Judgement>)> {
+    let fit = match how {
+        ReadOut::Metric => {
+            let read = updater.read_out(terminal)?;
+            let partition = read.output.partition(updater.ensemble(), terminal)?;
+            return Ok((Fit::new(partition, read.report), Some(*read.output.judgement())));
+        }
+        ReadOut::Consensus => updater.consensus(updater.n_clusters(), seed, terminal)?,
+        ReadOut::KMeans => updater.partition_by_kmeans(seed, terminal)?,
+        ReadOut::Rounding => Fit::new(updater.partition()?, Report::default()),
+    };
+    Ok((fit, None))
+}
+
+fn read_out(name: &str) -> Outcome<ReadOut> {
+    Ok(match name {
+        "metric" => ReadOut::Metric,
+        "consensus" => ReadOut::Consensus,
+        "kmeans" => ReadOut::KMeans,
+        "rounding" => ReadOut::Rounding,
+        _ => {
+            return Err(Failure::Bad(format!(
+                "--read-out {name}: unknown; expected one of metric, consensus, kmeans, rounding"
+            )));
+        }
+    })
+}

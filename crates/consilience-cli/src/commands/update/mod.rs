@@ -1,0 +1,129 @@
+//! `consilience update`: a consensus that follows constraints, batch by batch.
+
+mod findings;
+mod follow;
+
+use std::path::Path;
+use std::time::Instant;
+
+use consilience::io::{self, Batch, Labelled};
+use consilience::scores::Scores;
+use consilience::{Ensemble, Partition, Questions, Seed, relabelled};
+use ndarray::Array2;
+use serde_json::json;
+
+use super::violated;
+use crate::args::Update;
+use crate::failure::{Failure, Outcome};
+use crate::files;
+use crate::outputs::Outputs;
+use crate::summary::Summary;
+use crate::tables::generate::scale;
+use crate::terminal::Terminal;
+use follow::{Followed, Plan};
+
+/// Runs the command.
+pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
+    let plan = Plan::parse(args)?;
+    let mut outputs = Outputs::new()
+        .table("-o", "labels", args.output.as_deref())?
+        .table("--soft", "memberships", args.soft.as_deref())?
+        .any("--state", "state", args.state.as_deref())?;
+
+    let start = Instant::now();
+    let inputs = Inputs::read(args, terminal)?;
+    let read = start.elapsed();
+
+    let start = Instant::now();
+    let Inputs { truth, since, .. } = &inputs;
+    let (truth, since) = (truth.clone(), since.clone());
+    let followed = plan.follow(inputs, terminal)?;
+    let total = start.elapsed();
+    terminal.note_all(&followed.report);
+    let questions = ask(args, &followed)?;
+    let (partition, updater) = (&followed.partition, &followed.updater);
+    let changed = since.map(|before| relabelled(&before, partition)).transpose()?;
+
+    outputs.labels("-o", Labelled::One(partition), terminal)?;
+    if outputs.wants("--soft") {
+        outputs.numbers("--soft", updater.memberships()?.values(), terminal)?;
+    }
+    if outputs.wants("--state") {
+        outputs.bytes("--state", updater.to_bytes())?;
+    }
+    let mut summary = Summary::new();
+    findings::followed(&followed, &mut summary);
+    let (must, cannot) = violated(updater.constraints(), partition);
+    summary
+        .data("violated", json!({ "must": must, "cannot": cannot }))
+        .line("violated", must + cannot)
+        .report(&followed.report)
+        .times(read, followed.seconds.entries(), total);
+    if let Some(changed) = changed {
+        summary.line("changed", format!("{} objects", changed.len())).data("changed", changed);
+    }
+    if let Some(questions) = &questions {
+        findings::questions(questions, &mut summary);
+    }
+    if let Some(truth) = truth {
+        summary.scores(&Scores::compare(partition, &truth)?.entries());
+    }
+    outputs.commit(&mut summary)?;
+    summary.print(&args.common, terminal)
+}
+
+/// What to ask about next, if the user wants to know.
+fn ask(args: &Update, followed: &Followed) -> Outcome<Option<Questions>> {
+    if args.ask == 0 {
+        return Ok(None);
+    }
+    Ok(Some(followed.updater.next_questions(args.ask, Seed(args.common.seed))?))
+}
+
+/// What was read.
+struct Inputs {
+    ensemble: Ensemble,
+    /// The labels that the members give to objects that the ensemble does not have yet.
+    new: Option<Array2<i64>>,
+    batches: Vec<Batch>,
+    features: Option<Array2<f64>>,
+    truth: Option<Partition>,
+    since: Option<Partition>,
+    stored: Option<Vec<u8>>,
+}
+
+impl Inputs {
+    fn read(args: &Update, terminal: &Terminal) -> Outcome<Self> {
+        let (ensemble, new) = match &args.new_objects {
+            Some(path) => {
+                let (ensemble, new) = files::ensemble_and_new(&args.ensemble, path, terminal)?;
+                (ensemble, Some(new))
+            }
+            None => (files::ensemble(&args.ensemble, terminal)?, None),
+        };
+        let objects = ensemble.n_objects() + new.as_ref().map_or(0, |rows| rows.nrows());
+        let batches =
+            args.constraints.as_deref().map(io::read_batches).transpose()?.unwrap_or_default();
+        let truth = files::truth(args.truth.as_deref(), objects, terminal)?;
+        let features = features(args, objects, terminal)?;
+        let since = args.since.as_deref().map(|path| files::labels(path, terminal)).transpose()?;
+        let stored = args.state.as_deref().map(stored).transpose()?.flatten();
+        Ok(Inputs { ensemble, new, batches, features, truth, since, stored })
+    }
+}
+
+fn features(args: &Update, objects: usize, terminal: &Terminal) -> Outcome<Option<Array2<f64>>> {
+    let Some(path) = &args.features else { return Ok(None) };
+    let table = files::features_of(path, objects, terminal)?;
+    let scaled = scale(&args.scale)?.scaled(table.view());
+    Ok(Some(scaled.map_err(|error| Failure::from(error).within(path.display()))?))
+}
+
+/// The stored state, if there is one yet.
+fn stored(path: &Path) -> Outcome<Option<Vec<u8>>> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failure::from(error).within(path.display())),
+    }
+}

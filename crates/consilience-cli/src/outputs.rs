@@ -1,0 +1,123 @@
+//! The files that a command writes: opened before the work, put in their places together.
+
+use std::path::{Path, PathBuf};
+
+use consilience::io::{Labelled, OutputFile};
+use ndarray::ArrayView2;
+
+use crate::failure::{Failure, Outcome};
+use crate::summary::Summary;
+use crate::terminal::Terminal;
+
+/// The files that a command was asked to write.
+#[derive(Default)]
+pub(crate) struct Outputs(Vec<Output>);
+
+struct Output {
+    /// The option that names the file.
+    option: &'static str,
+    /// What the summary calls it.
+    what: &'static str,
+    path: PathBuf,
+    file: OutputFile,
+}
+
+impl Outputs {
+    /// None yet.
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// A table, if it is asked for.
+    pub(crate) fn table(
+        self,
+        option: &'static str,
+        what: &'static str,
+        path: Option<&Path>,
+    ) -> Outcome<Self> {
+        self.open(option, what, path, OutputFile::table)
+    }
+
+    /// A file of any contents, if it is asked for.
+    pub(crate) fn any(
+        self,
+        option: &'static str,
+        what: &'static str,
+        path: Option<&Path>,
+    ) -> Outcome<Self> {
+        self.open(option, what, path, OutputFile::any)
+    }
+
+    fn open<'p>(
+        mut self,
+        option: &'static str,
+        what: &'static str,
+        path: Option<&'p Path>,
+        open: impl FnOnce(&'p Path) -> consilience::Result<OutputFile>,
+    ) -> Outcome<Self> {
+        let Some(path) = path else { return Ok(self) };
+        if let Some(other) = self.0.iter().find(|other| other.path == path) {
+            return Err(Failure::Bad(format!(
+                "{} and {option} name the same file; expected two",
+                other.option
+            )));
+        }
+        let file = open(path)?;
+        self.0.push(Output { option, what, path: path.to_path_buf(), file });
+        Ok(self)
+    }
+
+    /// The file of that option, if it was asked for.
+    fn of(&mut self, option: &str) -> Option<&mut OutputFile> {
+        self.0.iter_mut().find(|output| output.option == option).map(|output| &mut output.file)
+    }
+
+    /// Whether that option was given.
+    pub(crate) fn wants(&self, option: &str) -> bool {
+        self.0.iter().any(|output| output.option == option)
+    }
+
+    /// Writes clusterings, if they are asked for.
+    pub(crate) fn labels(
+        &mut self,
+        option: &str,
+        labels: Labelled<'_>,
+        terminal: &Terminal,
+    ) -> Outcome<()> {
+        if let Some(file) = self.of(option) {
+            file.write_labels(labels, terminal)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a table of numbers, if it is asked for.
+    pub(crate) fn numbers(
+        &mut self,
+        option: &str,
+        table: ArrayView2<'_, f64>,
+        terminal: &Terminal,
+    ) -> Outcome<()> {
+        if let Some(file) = self.of(option) {
+            file.write_numbers(table, terminal)?;
+        }
+        Ok(())
+    }
+
+    /// Writes bytes, if they are asked for.
+    pub(crate) fn bytes(&mut self, option: &str, bytes: impl AsRef<[u8]>) -> Outcome<()> {
+        if let Some(file) = self.of(option) {
+            file.write(bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Puts all files in their places, or none, and lists them.
+    pub(crate) fn commit(self, summary: &mut Summary) -> Outcome<()> {
+        let mut files = Vec::new();
+        for output in self.0 {
+            summary.file(output.what, &output.path);
+            files.push(output.file);
+        }
+        Ok(OutputFile::commit_all(files)?)
+    }
+}

@@ -1,0 +1,127 @@
+//! `consilience crowd`: methods over answers.
+
+use consilience::{CrowdClustering, CrowdMethod, PenaltyChoice, WorkerBlocks};
+
+use super::Ask;
+use crate::choices::{Choice, Params, choice, count, flag, number};
+use crate::failure::{Failure, Outcome};
+
+/// `--method`. `shared` is a parameter of the answers, not of the method: with keywords two objects
+/// are the same that share so many of them.
+pub(crate) static METHODS: [Choice<Crowd, Ask>; 7] = [
+    choice!("auto", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::Auto, ask),
+        shared: count => Crowd::shared,
+        second_answer: flag => Crowd::second_answer,
+    ),
+    choice!("block", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::Block, ask),
+        shared: count => Crowd::shared,
+        second_answer: flag => Crowd::second_answer,
+        restarts: count => |crowd, n| Crowd::blocks(crowd, |blocks| blocks.starts(n)),
+        pseudo_count: number => |crowd, x| Crowd::blocks(crowd, |blocks| blocks.pseudo_count(x)),
+        rates_by_cluster: flag => |crowd, x| {
+            Crowd::blocks(crowd, |blocks| blocks.rates_by_cluster(x))
+        },
+        rates_between_clusters: flag => |crowd, x| {
+            Crowd::blocks(crowd, |blocks| blocks.rates_between_clusters(x))
+        },
+        tolerance: number => |crowd, x| Crowd::blocks(crowd, |blocks| blocks.tolerance(x)),
+        max_iterations: count => |crowd, n| {
+            Crowd::blocks(crowd, |blocks| blocks.max_iterations(n))
+        },
+    ),
+    Choice {
+        name: "rmc",
+        params: &["shared", "c", "d0", "d1", "penalty", "second_answer"],
+        make: completion,
+    },
+    choice!("log-odds", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::LogOdds, ask),
+        shared: count => Crowd::shared,
+        second_answer: flag => Crowd::second_answer,
+    ),
+    choice!("spectral", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::Spectral, ask),
+        shared: count => Crowd::shared,
+        second_answer: flag => Crowd::second_answer,
+    ),
+    choice!("dawid-skene", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::DawidSkene, ask),
+        shared: count => Crowd::shared,
+        second_answer: flag => Crowd::second_answer,
+    ),
+    choice!("pairs", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::Pairs, ask),
+        shared: count => Crowd::shared,
+        second_answer: flag => Crowd::second_answer,
+    ),
+];
+
+/// A method over answers, and how answers by keyword are read.
+pub(crate) struct Crowd {
+    pub(crate) clustering: CrowdClustering,
+    pub(crate) shared: usize,
+    blocks: WorkerBlocks,
+}
+
+impl Crowd {
+    fn new(method: CrowdMethod, ask: &Ask) -> Self {
+        Crowd {
+            clustering: CrowdClustering::new(ask.clusters).method(method).seed(ask.seed),
+            shared: 1,
+            blocks: WorkerBlocks::new(ask.clusters),
+        }
+    }
+
+    fn shared(mut self, shared: usize) -> Self {
+        self.shared = shared;
+        self
+    }
+
+    fn second_answer(mut self, look: bool) -> Self {
+        self.clustering = self.clustering.second_answer(look);
+        self
+    }
+
+    fn blocks(mut self, set: impl FnOnce(WorkerBlocks) -> WorkerBlocks) -> Self {
+        self.blocks = set(self.blocks);
+        self
+    }
+
+    fn made(mut self) -> Self {
+        self.clustering = self.clustering.blocks(self.blocks.clone());
+        self
+    }
+}
+
+/// Robust matrix completion: `c` is the factor of the errors' weight, or `penalty` a rule that
+/// finds it; `d0` and `d1` are the shares of answers up to which pairs are apart, from which they
+/// are together.
+fn completion(ask: &Ask, params: &Params<'_>) -> Outcome<Crowd> {
+    let mut crowd = Crowd::new(CrowdMethod::Rmc, ask);
+    if let Some(shared) = params.count("shared")? {
+        crowd = crowd.shared(shared);
+    }
+    if let Some(look) = flag(params, "second_answer")? {
+        crowd = crowd.second_answer(look);
+    }
+    let rule = params.one_of(
+        "penalty",
+        &[
+            ("recovery", PenaltyChoice::Recovery),
+            ("held-out", PenaltyChoice::HeldOut),
+            ("balance", PenaltyChoice::Balance),
+        ],
+    )?;
+    let penalty = match (params.number("c")?, rule) {
+        (Some(_), Some(_)) => {
+            return Err(Failure::bad("--param c and penalty: a factor and a rule; expected one"));
+        }
+        (Some(c), None) => Some(PenaltyChoice::Factor(c)),
+        (None, rule) => rule,
+    };
+    if let Some(penalty) = penalty {
+        crowd.clustering = crowd.clustering.penalty(penalty);
+    }
+    if let (d0, d1) = (params.number("d0")?, params.number("d1")?)
+        && (d0.is_some() || d1.is_some())
+    {
+        crowd.clustering = crowd.clustering.thresholds(d0.unwrap_or(0.0), d1.unwrap_or(0.9));
+    }
+    Ok(crowd)
+}

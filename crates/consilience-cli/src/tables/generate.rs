@@ -1,0 +1,75 @@
+//! `consilience generate`: base clusterers and scales.
+
+use consilience::{
+    Agglomerative, BaseClusterer, KMeans, KernelKMeans, Linkage, MiniBatchKMeans, Rpcl, Scale,
+    Spectral, USpec,
+};
+
+use crate::choices::{Choice, Params, choice, count, number};
+use crate::failure::{Failure, Outcome};
+
+type Made = Box<dyn BaseClusterer>;
+
+/// `--method`.
+pub(crate) static METHODS: [Choice<Made>; 7] = [
+    choice!("kmeans", boxed, |_| KMeans::new(),
+        restarts: count => KMeans::restarts,
+        max_iterations: count => KMeans::max_iterations,
+        tolerance: number => KMeans::tolerance,
+    ),
+    choice!("minibatch", boxed, |_| MiniBatchKMeans::new(),
+        batch: count => MiniBatchKMeans::batch,
+        batches: count => MiniBatchKMeans::batches,
+    ),
+    choice!("kernel-kmeans", boxed, |_| KernelKMeans::new(),
+        landmarks: count => KernelKMeans::landmarks,
+        width: number => KernelKMeans::width,
+        restarts: count => KernelKMeans::restarts,
+    ),
+    choice!("rpcl", boxed, |_| Rpcl::new(),
+        learning_rate: number => Rpcl::learning_rate,
+        penalty_rate: number => Rpcl::penalty_rate,
+    ),
+    choice!("spectral", boxed, |_| Spectral::new(),
+        neighbours: count => Spectral::neighbours,
+        landmarks: count => Spectral::landmarks,
+        restarts: count => Spectral::restarts,
+    ),
+    choice!("agglomerative", boxed, |_| Agglomerative::default(),
+        linkage: linkage => |_, linkage| Agglomerative::new(linkage),
+    ),
+    choice!("uspec", boxed, |_| USpec::new(),
+        representatives: count => USpec::representatives,
+        neighbours: count => USpec::neighbours,
+        regularization: number => USpec::tau,
+        restarts: count => USpec::restarts,
+    ),
+];
+
+fn boxed<C: BaseClusterer + 'static>(clusterer: C) -> Made {
+    Box::new(clusterer)
+}
+
+fn linkage(params: &Params<'_>, name: &str) -> Outcome<Option<Linkage>> {
+    params.one_of(
+        name,
+        &[
+            ("single", Linkage::Single),
+            ("average", Linkage::Average),
+            ("complete", Linkage::Complete),
+            ("ward", Linkage::Ward),
+        ],
+    )
+}
+
+/// `--scale`.
+pub(crate) fn scale(name: &str) -> Outcome<Scale> {
+    match name {
+        "none" => Ok(Scale::None),
+        "minmax" => Ok(Scale::MinMax),
+        "zscore" => Ok(Scale::ZScore),
+        _ => Err(Failure::Bad(format!(
+            "--scale {name}: unknown; expected one of none, minmax, zscore"
+        ))),
+    }
+}

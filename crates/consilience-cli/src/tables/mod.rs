@@ -1,0 +1,17 @@
+//! The names that commands take for methods, metrics and rules, and for their parameters: one table
+//! per option.
+
+pub(crate) mod cluster;
+pub(crate) mod complete;
+pub(crate) mod crowd;
+pub(crate) mod generate;
+pub(crate) mod update;
+
+use consilience::Seed;
+
+/// What the user asks of a method beside its parameters.
+#[derive(Clone, Copy)]
+pub(crate) struct Ask {
+    pub(crate) clusters: usize,
+    pub(crate) seed: Seed,
+}

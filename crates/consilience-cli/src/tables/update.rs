@@ -1,0 +1,61 @@
+//! `consilience update`: rules that follow constraints, and the growth of members.
+
+use consilience::{
+    AdditiveUpdate, ExactUpdate, HullGrowth, KMeans, MetricRule, MultiplicativeUpdate, PairLoss,
+    UpdateRule,
+};
+
+use super::Ask;
+use crate::choices::{Choice, Params, choice, count, flag, number};
+use crate::failure::Outcome;
+
+/// How a consensus follows constraints.
+pub(crate) enum Rule {
+    /// By a metric; the weights follow by the default rule.
+    Metric(MetricRule),
+    /// By the weights of the members.
+    Weights(UpdateRule),
+}
+
+/// `--rule`.
+pub(crate) static RULES: [Choice<Rule, Ask>; 4] = [
+    choice!("metric", Rule::Metric, |ask: &Ask| MetricRule::new(ask.clusters).seed(ask.seed),
+        dimensions: count => MetricRule::dimensions,
+        power: number => MetricRule::power,
+        slack: number => MetricRule::slack,
+        folds: count => MetricRule::folds,
+        restarts: count => MetricRule::restarts,
+        guarded: flag => MetricRule::guarded,
+    ),
+    choice!("exact", weights, |_: &Ask| ExactUpdate::default(),
+        loss: loss => ExactUpdate::loss,
+        balance: flag => ExactUpdate::balance,
+        hold: number => ExactUpdate::lambda,
+        gap: number => ExactUpdate::gap,
+        max_iterations: count => ExactUpdate::max_iterations,
+    ),
+    choice!("additive", weights, |_: &Ask| AdditiveUpdate::default(),
+        step: number => AdditiveUpdate::step,
+        balance: flag => AdditiveUpdate::balance,
+    ),
+    choice!("multiplicative", weights, |_: &Ask| MultiplicativeUpdate::default(),
+        step: number => MultiplicativeUpdate::step,
+        balance: flag => MultiplicativeUpdate::balance,
+    ),
+];
+
+/// What grows members from `--features`.
+pub(crate) static GROWTH: Choice<HullGrowth, Ask> = choice!(
+    "growth", |growth| growth, |ask: &Ask| HullGrowth::new(KMeans::new()).seed(ask.seed),
+    grown_members: count => HullGrowth::members,
+    sample: count => HullGrowth::sample,
+);
+
+fn weights(rule: impl Into<UpdateRule>) -> Rule {
+    Rule::Weights(rule.into())
+}
+
+fn loss(params: &Params<'_>, name: &str) -> Outcome<Option<PairLoss>> {
+    let losses = [("squared", PairLoss::Squared), ("probability", PairLoss::Probability)];
+    params.one_of(name, &losses)
+}

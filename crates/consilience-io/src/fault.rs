@@ -1,0 +1,45 @@
+//! The errors of files.
+
+use std::fmt::Display;
+use std::io;
+
+use consilience_core::{Error, ErrorKind};
+
+/// Contents that are not what they should be: what, where, and what was expected.
+pub(crate) fn malformed(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Format, message)
+}
+
+/// A format that this build does not have.
+#[cfg(not(all(feature = "csv", feature = "npy", feature = "parquet")))]
+pub(crate) fn left_out(feature: &str) -> Error {
+    Error::new(
+        ErrorKind::Format,
+        format!(
+            "this build cannot read or write it; expected the feature {feature} of consilience-io"
+        ),
+    )
+}
+
+/// A failing system call, in plain words where it is a common one.
+pub(crate) fn system(error: io::Error) -> Error {
+    let text = match error.kind() {
+        // The standard texts end in "(os error 2)", which helps nobody.
+        io::ErrorKind::NotFound => "no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::IsADirectory => "is a folder, expected a file".to_owned(),
+        io::ErrorKind::UnexpectedEof => {
+            return malformed("truncated: it ends in the middle of its contents");
+        }
+        _ => error.to_string(),
+    };
+    Error::new(ErrorKind::Io, text)
+}
+
+/// The same error with its place in front: `pool.csv: row 3, column 1: ...`.
+pub(crate) fn within(place: impl Display) -> impl FnOnce(Error) -> Error {
+    move |error| match error.kind() {
+        ErrorKind::Cancelled => error,
+        kind => Error::new(kind, format!("{place}: {}", error.message())),
+    }
+}

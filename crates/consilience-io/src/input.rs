@@ -1,0 +1,252 @@
+use std::fs::File;
+use std::io::{BufReader, Cursor, Read, Seek};
+use std::path::Path;
+
+use consilience_core::{Ensemble, Fit, Memberships, Observer, Partition, Report, Result};
+use ndarray::Array2;
+
+#[cfg(feature = "csv")]
+use crate::csv;
+use crate::fault::{malformed, system, within};
+use crate::features::FeatureTable;
+use crate::location::{Format, Location};
+#[cfg(feature = "parquet")]
+use crate::parquet;
+use crate::table::LabelColumns;
+#[cfg(feature = "npy")]
+use crate::{npy, npz};
+
+/// A table in a file or in memory, to be read as labels or as features.
+///
+/// [`read_labels`](crate::read_labels) and its like are shorter; here progress goes to an
+/// [`Observer`], notes about the file come with the report, and bytes in memory can be read.
+///
+/// ```
+/// use consilience_io::{Format, Input};
+///
+/// let text = "a,b\n0,7\n0,7\n1,\n";
+/// let ensemble = Input::bytes(text.as_bytes(), Format::Csv).ensemble(&())?.output;
+/// assert_eq!((ensemble.n_objects(), ensemble.n_members()), (3, 2));
+/// // An empty cell is no label.
+/// assert_eq!(ensemble.members()[1].label(2), None);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Every reader answers [`ErrorKind::Io`](consilience_core::ErrorKind::Io) for a file that cannot
+/// be opened or read, [`ErrorKind::Format`](consilience_core::ErrorKind::Format) for contents that
+/// are not as expected, and [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled). The
+/// message names the file, and row and column where there are any.
+#[derive(Clone, Debug)]
+pub struct Input<'a> {
+    place: Place<'a>,
+    format: Format,
+    array: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+enum Place<'a> {
+    File(std::path::PathBuf),
+    Bytes(&'a [u8]),
+}
+
+/// What a reader reads from.
+trait Contents: Read + Seek {}
+impl<T: Read + Seek> Contents for T {}
+
+impl<'a> Input<'a> {
+    /// The table at a path, which may name an array as `pool.npz:labels`. Nothing is opened yet.
+    ///
+    /// # Errors
+    /// As [`Location::parse`].
+    pub fn file(path: impl AsRef<Path>) -> Result<Self> {
+        Ok(Self::at(Location::parse(path)?))
+    }
+
+    /// The table at a location.
+    pub fn at(location: Location) -> Self {
+        Input { place: Place::File(location.path), format: location.format, array: location.array }
+    }
+
+    /// The table in the bytes of a file.
+    pub fn bytes(bytes: &'a [u8], format: Format) -> Self {
+        Input { place: Place::Bytes(bytes), format, array: None }
+    }
+
+    /// The array of an `.npz` archive to read. Default the only array.
+    pub fn array(mut self, name: impl Into<String>) -> Self {
+        self.array = Some(name.into());
+        self
+    }
+
+    /// Features, n rows and d columns of finite numbers.
+    ///
+    /// # Errors
+    /// As [`Input`]; [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) for a NaN or
+    /// an infinity.
+    pub fn features(&self, observer: &dyn Observer) -> Result<Fit<FeatureTable>> {
+        self.reading(|notes| {
+            let table = self.feature_table(observer, notes)?;
+            table.view().check()?;
+            Ok(table)
+        })
+    }
+
+    /// An ensemble, n rows and one column of labels per member. Labels are whole numbers; negative,
+    /// empty, null and NaN are unlabelled.
+    ///
+    /// # Errors
+    /// As [`Input`].
+    pub fn ensemble(&self, observer: &dyn Observer) -> Result<Fit<Ensemble>> {
+        self.reading(|notes| self.label_columns(observer, notes)?.into_ensemble())
+    }
+
+    /// An ensemble, and the labels that its members give to further objects, which are in another
+    /// table: one row for each in the numbers of the ensemble's clusters, -1 for unlabelled.
+    ///
+    /// ```
+    /// use consilience_io::{Format, Input};
+    /// use ndarray::array;
+    ///
+    /// let pool = Input::bytes(b"7,1\n3,1\n3,2\n", Format::Csv);
+    /// let new = Input::bytes(b"3,2\n7,-1\n", Format::Csv);
+    /// let (ensemble, rows) = pool.ensemble_and_new(&new, &())?.output;
+    /// assert_eq!(ensemble.members()[0].to_signed(), [0, 1, 1]);
+    /// assert_eq!(rows, array![[1, 1], [0, -1]]);
+    /// # Ok::<(), consilience_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Input`]; [`ErrorKind::Format`](consilience_core::ErrorKind::Format) for another number
+    /// of columns, and for a label that no object of the ensemble has.
+    pub fn ensemble_and_new(
+        &self,
+        new: &Input<'_>,
+        observer: &dyn Observer,
+    ) -> Result<Fit<(Ensemble, Array2<i64>)>> {
+        let Fit { output: columns, mut report, .. } =
+            self.reading(|notes| self.label_columns(observer, notes))?;
+        let rows = new.reading(|notes| columns.translate(&new.label_columns(observer, notes)?))?;
+        report.notes.extend(rows.report.notes);
+        let ensemble = self.reading(|_| columns.into_ensemble())?.output;
+        Ok(Fit::new((ensemble, rows.output), report))
+    }
+
+    /// One column of labels, as in [`Input::ensemble`].
+    ///
+    /// # Errors
+    /// As [`Input`].
+    pub fn labels(&self, observer: &dyn Observer) -> Result<Fit<Partition>> {
+        self.reading(|notes| self.label_columns(observer, notes)?.into_partition())
+    }
+
+    /// Soft memberships, n rows and k columns of probabilities; one column of labels counts as
+    /// certain.
+    ///
+    /// # Errors
+    /// As [`Input`], and as [`Memberships::new`].
+    pub fn memberships(&self, observer: &dyn Observer) -> Result<Fit<Memberships>> {
+        self.reading(|notes| {
+            let table = self.feature_table(observer, notes)?;
+            if table.view().n_features() == 1 {
+                let labels = self.label_columns(observer, &mut Vec::new())?;
+                return Ok(Memberships::from(&labels.into_partition()?));
+            }
+            Memberships::new(table.into_f64())
+        })
+    }
+
+    /// Reads something, collects the notes, and puts the file's name in front of any error.
+    fn reading<T>(&self, read: impl FnOnce(&mut Vec<String>) -> Result<T>) -> Result<Fit<T>> {
+        let mut report = Report::default();
+        let output = read(&mut report.notes).map_err(|error| match &self.place {
+            Place::File(path) => within(path.display())(error),
+            Place::Bytes(_) => error,
+        })?;
+        Ok(Fit::new(output, report))
+    }
+
+    /// The bytes, and how many they are.
+    fn open(&self) -> Result<(Box<dyn Contents + '_>, u64)> {
+        match &self.place {
+            Place::File(path) => {
+                let (file, length) = open_file(path)?;
+                Ok((Box::new(BufReader::new(file)), length))
+            }
+            Place::Bytes([]) => Err(malformed("the file is empty")),
+            Place::Bytes(bytes) => Ok((Box::new(Cursor::new(*bytes)), bytes.len() as u64)),
+        }
+    }
+
+    #[cfg(feature = "parquet")]
+    fn open_parquet(&self) -> Result<parquet::Source> {
+        match &self.place {
+            Place::File(path) => parquet::Source::open(open_file(path)?.0),
+            Place::Bytes(bytes) => parquet::Source::open(bytes::Bytes::copy_from_slice(bytes)),
+        }
+    }
+
+    fn label_columns(
+        &self,
+        observer: &dyn Observer,
+        notes: &mut Vec<String>,
+    ) -> Result<LabelColumns> {
+        let _ = (observer, &notes);
+        match self.format {
+            #[cfg(feature = "npy")]
+            Format::Npy => {
+                let (mut reader, length) = self.open()?;
+                npy::Stream { reader: &mut reader, length, observer }.labels()
+            }
+            #[cfg(feature = "npy")]
+            Format::Npz => {
+                npz::read(self.open()?.0, self.array.as_deref(), observer, |stream| stream.labels())
+            }
+            #[cfg(feature = "csv")]
+            Format::Csv => csv::labels(self.open()?.0, observer, notes),
+            #[cfg(feature = "parquet")]
+            Format::Parquet => parquet::shielded(|| self.open_parquet()?.labels(observer)),
+            #[cfg(not(all(feature = "csv", feature = "npy", feature = "parquet")))]
+            other => Err(other.left_out()),
+        }
+    }
+
+    fn feature_table(
+        &self,
+        observer: &dyn Observer,
+        notes: &mut Vec<String>,
+    ) -> Result<FeatureTable> {
+        let _ = (observer, &notes);
+        match self.format {
+            #[cfg(feature = "npy")]
+            Format::Npy => {
+                let (mut reader, length) = self.open()?;
+                npy::Stream { reader: &mut reader, length, observer }.features()
+            }
+            #[cfg(feature = "npy")]
+            Format::Npz => {
+                let array = self.array.as_deref();
+                npz::read(self.open()?.0, array, observer, |stream| stream.features())
+            }
+            #[cfg(feature = "csv")]
+            Format::Csv => Ok(FeatureTable::F64(csv::features(self.open()?.0, observer, notes)?)),
+            #[cfg(feature = "parquet")]
+            Format::Parquet => parquet::shielded(|| self.open_parquet()?.features(observer)),
+            #[cfg(not(all(feature = "csv", feature = "npy", feature = "parquet")))]
+            other => Err(other.left_out()),
+        }
+    }
+}
+
+/// An open file and its length; folders and empty files are refused.
+pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
+    let file = File::open(path).map_err(system)?;
+    let metadata = file.metadata().map_err(system)?;
+    if metadata.is_dir() {
+        return Err(malformed("is a folder, expected a file"));
+    }
+    if metadata.is_file() && metadata.len() == 0 {
+        return Err(malformed("the file is empty"));
+    }
+    Ok((file, metadata.len()))
+}

@@ -1,0 +1,221 @@
+//! Labels, features, constraints and answers of a crowd, from and to files: CSV, NumPy's `.npy` and
+//! `.npz`, and Apache Parquet.
+//!
+//! The format follows from the ending of the name; `pool.npz:labels` names an array of an archive.
+//! What is written here is read here, and by the program `consilience`:
+//!
+//! ```
+//! use consilience_core::Partition;
+//! use consilience_io::{read_ensemble, read_labels, write_labels};
+//!
+//! let folder = tempfile::tempdir().unwrap();
+//! let path = folder.path().join("pool.csv");
+//! // One row per object, one column per base clustering; an empty cell is no label.
+//! std::fs::write(&path, "a,b,c\n0,3,7\n0,3,7\n1,3,\n1,4,8\n").unwrap();
+//! let ensemble = read_ensemble(&path)?;
+//! assert_eq!((ensemble.n_objects(), ensemble.n_members()), (4, 3));
+//!
+//! let consensus = Partition::from_labels(&[0, 0, 1, 1])?; // of a consensus function
+//! write_labels(folder.path().join("labels.npy"), &consensus)?;
+//! assert_eq!(read_labels(folder.path().join("labels.npy"))?, consensus);
+//! # Ok::<(), consilience_core::Error>(())
+//! ```
+//!
+//! An [`Error`](consilience_core::Error) names the file, and row and column where there are any:
+//!
+//! ```
+//! # let folder = tempfile::tempdir().unwrap();
+//! let path = folder.path().join("x.csv");
+//! std::fs::write(&path, "height,weight\n1.7,70\n1.8,heavy\n").unwrap();
+//! let error = consilience_io::read_features(&path).unwrap_err();
+//! assert!(error.message().ends_with(
+//!     "x.csv: row 1 (line 3), column 1 (weight): \"heavy\"; expected a number"
+//! ));
+//! ```
+//!
+//! | what | rows | columns |
+//! |---|---|---|
+//! | features | one per object | numbers |
+//! | ensemble | one per object | one per base clustering: whole numbers |
+//! | labels | one per object | one |
+//! | memberships | one per object | one probability per cluster |
+//! | constraints (CSV) | one per pair | `i,j,link` or `i,j,link,batch` |
+//! | answers (CSV, npz) | one per answer | those of an [`AnswerForm`] |
+//!
+//! Negative, empty and null labels are unlabelled; a link is `must` or `cannot`.
+//!
+//! Building blocks: [`Input`] reads with an observer and from memory, [`OutputFile`] is a file that
+//! appears only when it is complete. The features `csv`, `npy` and `parquet`, all on by default,
+//! choose the formats.
+
+mod answers;
+#[cfg(feature = "csv")]
+mod constraints;
+#[cfg(feature = "csv")]
+mod csv;
+mod fault;
+mod features;
+mod input;
+mod labelled;
+mod location;
+#[cfg(feature = "npy")]
+mod npy;
+#[cfg(feature = "npy")]
+mod npz;
+mod output;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod table;
+
+use std::path::Path;
+
+use consilience_core::{Ensemble, Memberships, Partition, Result};
+
+pub use answers::{AnswerForm, AnswerTable, read_answers, read_answers_observed};
+#[cfg(feature = "csv")]
+pub use constraints::{Batch, read_batches, read_constraints};
+pub use features::FeatureTable;
+pub use input::Input;
+pub use labelled::Labelled;
+pub use location::{Format, Location};
+pub use output::{OutputFile, remove_unfinished};
+
+/// Reads an ensemble: one row per object, one column of labels per base clustering.
+///
+/// ```
+/// let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("pool.csv");
+/// std::fs::write(&path, "0,1\n0,-1\n5,1\n").unwrap();
+/// let ensemble = consilience_io::read_ensemble(&path)?;
+/// assert_eq!(ensemble.members()[0].to_signed(), [0, 0, 1]);
+/// assert_eq!(ensemble.members()[1].to_signed(), [0, -1, 0]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Input`].
+pub fn read_ensemble(path: impl AsRef<Path>) -> Result<Ensemble> {
+    Ok(Input::file(path)?.ensemble(&())?.output)
+}
+
+/// Reads one column of labels.
+///
+/// ```
+/// let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("labels.csv");
+/// std::fs::write(&path, "label\n7\n\n7\n3\n").unwrap();
+/// // The blank line is an object without a label; clusters are numbered by their first object.
+/// assert_eq!(consilience_io::read_labels(&path)?.to_signed(), [0, -1, 0, 1]);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Input`].
+pub fn read_labels(path: impl AsRef<Path>) -> Result<Partition> {
+    Ok(Input::file(path)?.labels(&())?.output)
+}
+
+/// Reads features: one row per object, finite numbers.
+///
+/// ```
+/// let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("x.csv");
+/// std::fs::write(&path, "height,weight\n1.7,70\n1.8,75\n").unwrap();
+/// let table = consilience_io::read_features(&path)?;
+/// assert_eq!((table.view().n_objects(), table.view().n_features()), (2, 2));
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Input::features`].
+pub fn read_features(path: impl AsRef<Path>) -> Result<FeatureTable> {
+    Ok(Input::file(path)?.features(&())?.output)
+}
+
+/// Reads soft memberships: one row per object, one column of probabilities per cluster. One column
+/// of labels counts as certain.
+///
+/// ```
+/// let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("soft.csv");
+/// std::fs::write(&path, "0.75,0.25\n0.5,0.5\n").unwrap();
+/// assert_eq!(consilience_io::read_memberships(&path)?.n_clusters(), 2);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Input`], and as [`Memberships::new`].
+pub fn read_memberships(path: impl AsRef<Path>) -> Result<Memberships> {
+    Ok(Input::file(path)?.memberships(&())?.output)
+}
+
+/// Writes one column of labels, -1 for unlabelled. A file that was there is replaced when the new
+/// one is complete.
+///
+/// ```
+/// use consilience_core::Partition;
+/// use consilience_io::{read_labels, write_labels};
+///
+/// let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("labels.parquet");
+/// let partition = Partition::from_labels(&[0, 1, -1])?;
+/// write_labels(&path, &partition)?;
+/// assert_eq!(read_labels(&path)?, partition);
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Errors
+/// [`ErrorKind::Format`](consilience_core::ErrorKind::Format) for an unknown ending,
+/// [`ErrorKind::Io`](consilience_core::ErrorKind::Io) where the file cannot be written.
+pub fn write_labels(path: impl AsRef<Path>, labels: &Partition) -> Result<()> {
+    written(path, |file| file.write_labels(Labelled::One(labels), &()))
+}
+
+/// Writes an ensemble, one column of labels per member.
+///
+/// ```
+/// use consilience_core::{Ensemble, Partition};
+/// use consilience_io::{read_ensemble, write_ensemble};
+///
+/// let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("pool.npz");
+/// let ensemble = Ensemble::new(vec![Partition::from_labels(&[0, 0, 1])?])?;
+/// write_ensemble(&path, &ensemble)?;
+/// assert_eq!(read_ensemble(&path)?.members(), ensemble.members());
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`write_labels`].
+pub fn write_ensemble(path: impl AsRef<Path>, ensemble: &Ensemble) -> Result<()> {
+    written(path, |file| file.write_labels(Labelled::All(ensemble), &()))
+}
+
+/// Writes soft memberships, one column of probabilities per cluster.
+///
+/// ```
+/// use consilience_core::{Memberships, Partition};
+/// use consilience_io::{read_memberships, write_memberships};
+///
+/// let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("soft.csv");
+/// let soft = Memberships::from(&Partition::from_labels(&[0, 1, 1])?);
+/// write_memberships(&path, &soft)?;
+/// assert_eq!(read_memberships(&path)?.values(), soft.values());
+/// # Ok::<(), consilience_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`write_labels`].
+pub fn write_memberships(path: impl AsRef<Path>, memberships: &Memberships) -> Result<()> {
+    written(path, |file| file.write_numbers(memberships.values(), &()))
+}
+
+fn written(
+    path: impl AsRef<Path>,
+    write: impl FnOnce(&mut OutputFile) -> Result<()>,
+) -> Result<()> {
+    let mut file = OutputFile::table(path)?;
+    write(&mut file)?;
+    file.commit()
+}

@@ -1,0 +1,434 @@
+//! NumPy's `.npy`: read in one pass and a few megabytes of buffer, whatever the element type and
+//! order.
+
+use std::io::{Read, Write};
+
+use ndarray::{Array2, ArrayView2, ShapeBuilder};
+use rayon::prelude::*;
+
+use consilience_core::{Error, Observer, Result};
+
+use crate::fault::{malformed, system};
+use crate::features::FeatureTable;
+use crate::labelled::Labelled;
+use crate::table::{Cell, LabelColumn, LabelColumns, at, reserve};
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+/// Bytes read at a time.
+const BLOCK: usize = 8 << 20;
+
+/// A number in NumPy's layout.
+trait NpyCell: Cell {
+    const WIDTH: usize;
+    fn decode(bytes: &[u8], big: bool) -> Self;
+}
+
+macro_rules! npy_cells {
+    ($($t:ty),*) => {$(impl NpyCell for $t {
+        const WIDTH: usize = size_of::<$t>();
+        #[inline(always)]
+        fn decode(bytes: &[u8], big: bool) -> Self {
+            let mut own = [0; size_of::<$t>()];
+            own.copy_from_slice(&bytes[..size_of::<$t>()]);
+            if big { <$t>::from_be_bytes(own) } else { <$t>::from_le_bytes(own) }
+        }
+    })*};
+}
+npy_cells!(i8, i16, i32, i64, u8, u16, u32, u64, f32, f64);
+
+impl NpyCell for bool {
+    const WIDTH: usize = 1;
+    #[inline(always)]
+    fn decode(bytes: &[u8], _: bool) -> Self {
+        bytes[0] != 0
+    }
+}
+
+/// Runs one generic call with the element type that the header names.
+macro_rules! with_element {
+    ($header:expr, $t:ident => $call:expr) => {
+        match &$header.element[..] {
+            "b1" => {
+                type $t = bool;
+                $call
+            }
+            "i1" => {
+                type $t = i8;
+                $call
+            }
+            "i2" => {
+                type $t = i16;
+                $call
+            }
+            "i4" => {
+                type $t = i32;
+                $call
+            }
+            "i8" => {
+                type $t = i64;
+                $call
+            }
+            "u1" => {
+                type $t = u8;
+                $call
+            }
+            "u2" => {
+                type $t = u16;
+                $call
+            }
+            "u4" => {
+                type $t = u32;
+                $call
+            }
+            "u8" => {
+                type $t = u64;
+                $call
+            }
+            "f4" => {
+                type $t = f32;
+                $call
+            }
+            "f8" => {
+                type $t = f64;
+                $call
+            }
+            other => Err(malformed(format!(
+                "elements of type {other:?}; expected bool, int8..int64, uint8..uint64, float32 \
+                or float64"
+            ))),
+        }
+    };
+}
+
+/// What the header says.
+struct Header {
+    /// Kind and width, `i8` for int64.
+    element: String,
+    big_endian: bool,
+    fortran: bool,
+    rows: usize,
+    columns: usize,
+    /// Bytes of the header itself.
+    bytes: u64,
+}
+
+impl Header {
+    fn read(reader: &mut dyn Read) -> Result<Self> {
+        let mut fixed = [0u8; 10];
+        reader.read_exact(&mut fixed).map_err(|_| not_npy())?;
+        if &fixed[..6] != MAGIC {
+            return Err(not_npy());
+        }
+        let (length, bytes) = match fixed[6] {
+            1 => (u32::from(u16::from_le_bytes([fixed[8], fixed[9]])), 10),
+            2 | 3 => {
+                let mut rest = [0u8; 2];
+                reader.read_exact(&mut rest).map_err(system)?;
+                (u32::from_le_bytes([fixed[8], fixed[9], rest[0], rest[1]]), 12)
+            }
+            other => {
+                return Err(malformed(format!(".npy format version {other}; expected 1, 2 or 3")));
+            }
+        };
+        if length > 1 << 20 {
+            return Err(malformed(format!("damaged .npy header: {length} bytes long")));
+        }
+        let mut text = vec![0u8; length as usize];
+        reader.read_exact(&mut text).map_err(system)?;
+        let text = String::from_utf8_lossy(&text);
+        let mut header = Self::parse(&text)?;
+        header.bytes = bytes + u64::from(length);
+        Ok(header)
+    }
+
+    /// Reads the Python dictionary `{'descr': '<i8', 'fortran_order': False, 'shape': (5, 3), }`.
+    fn parse(text: &str) -> Result<Self> {
+        let damaged =
+            |what: &str| malformed(format!("damaged .npy header: no {what} in {:?}", text.trim()));
+        let value = |key: &str| {
+            let quoted = [format!("'{key}'"), format!("\"{key}\"")];
+            let (_, rest) = quoted.iter().find_map(|q| text.split_once(q.as_str()))?;
+            rest.trim_start().strip_prefix(':').map(str::trim_start)
+        };
+        let descr = value("descr").ok_or_else(|| damaged("descr"))?;
+        let descr = match descr.chars().next() {
+            Some(quote @ ('\'' | '"')) => descr[1..].split(quote).next().unwrap_or_default(),
+            _ => return Err(malformed("a structured array; expected a plain table of numbers")),
+        };
+        let big_endian =
+            descr.starts_with('>') || (descr.starts_with('=') && cfg!(target_endian = "big"));
+        let fortran = match value("fortran_order") {
+            Some(v) if v.starts_with("True") => true,
+            Some(v) if v.starts_with("False") => false,
+            _ => return Err(damaged("fortran_order")),
+        };
+        let shape = value("shape")
+            .and_then(|v| v.strip_prefix('(')?.split(')').next())
+            .ok_or_else(|| damaged("shape"))?;
+        let sizes: Vec<usize> = shape
+            .split(',')
+            .map(|s| s.trim().trim_end_matches('L'))
+            .filter(|s| !s.is_empty())
+            .map(|s| s.parse().map_err(|_| damaged("readable shape")))
+            .collect::<Result<_>>()?;
+        let (rows, columns) = match sizes[..] {
+            [rows] => (rows, 1),
+            [rows, columns] => (rows, columns),
+            _ => {
+                return Err(malformed(format!(
+                    "an array of shape ({shape}); expected a table of two dimensions"
+                )));
+            }
+        };
+        if rows == 0 || columns == 0 {
+            return Err(malformed(format!(
+                "a table of {rows} rows and {columns} columns; expected at least one of each"
+            )));
+        }
+        let element = descr.trim_start_matches(['<', '>', '|', '=']).to_owned();
+        Ok(Header { element, big_endian, fortran, rows, columns, bytes: 0 })
+    }
+
+    /// Refuses a header that promises other than `length` bytes, before anything is allocated.
+    fn check_length(&self, width: usize, length: u64) -> Result<()> {
+        let promised = self.rows as u128 * self.columns as u128 * width as u128;
+        let found = u128::from(length.saturating_sub(self.bytes));
+        if promised != found {
+            let what = if found < promised { "truncated" } else { "damaged" };
+            return Err(malformed(format!(
+                "{what}: the header promises {} x {} values of {width} bytes, {promised} bytes \
+                in all, and {found} follow",
+                self.rows, self.columns
+            )));
+        }
+        Ok(())
+    }
+}
+
+fn not_npy() -> Error {
+    malformed("not a .npy array: it does not begin with \\x93NUMPY")
+}
+
+/// A stream that starts with the header, and its length in bytes where it ends.
+pub(crate) struct Stream<'a> {
+    pub(crate) reader: &'a mut dyn Read,
+    pub(crate) length: u64,
+    pub(crate) observer: &'a dyn Observer,
+}
+
+impl Stream<'_> {
+    /// Label columns.
+    pub(crate) fn labels(mut self) -> Result<LabelColumns> {
+        let header = Header::read(self.reader)?;
+        with_element!(header, T => self.labels_of::<T>(&header))
+    }
+
+    /// Features; float32 stays float32.
+    pub(crate) fn features(mut self) -> Result<FeatureTable> {
+        let header = Header::read(self.reader)?;
+        if header.element == "f4" {
+            return Ok(FeatureTable::F32(self.table_of::<f32, f32>(&header, |x| x)?));
+        }
+        let table = with_element!(header, T => self.table_of::<T, f64>(&header, T::float))?;
+        Ok(FeatureTable::F64(table))
+    }
+
+    fn labels_of<T: NpyCell>(&mut self, header: &Header) -> Result<LabelColumns> {
+        header.check_length(T::WIDTH, self.length)?;
+        let mut labels = LabelColumns::new(header.columns);
+        let (n, m) = (header.rows, header.columns);
+        if header.fortran {
+            // One column after the other.
+            let mut done = 0;
+            self.blocks(n * m, T::WIDTH, |bytes| {
+                for cell in bytes.chunks_exact(T::WIDTH) {
+                    let (row, column) = (done % n, done / n);
+                    let key = T::decode(cell, header.big_endian)
+                        .label()
+                        .map_err(|what| at(row, column, what))?;
+                    labels.0[column].push(key);
+                    done += 1;
+                }
+                Ok(())
+            })?;
+        } else {
+            let mut first = 0;
+            self.blocks(n, T::WIDTH * m, |bytes| {
+                let wrong = labels
+                    .0
+                    .par_iter_mut()
+                    .enumerate()
+                    .filter_map(|(column, labels)| {
+                        push_column::<T>(labels, bytes, column, m, header.big_endian)
+                            .err()
+                            .map(|(row, what)| (row, column, what))
+                    })
+                    .min_by_key(|&(row, column, _)| (row, column));
+                if let Some((row, column, what)) = wrong {
+                    return Err(at(first + row, column, what));
+                }
+                first += bytes.len() / (T::WIDTH * m);
+                Ok(())
+            })?;
+        }
+        Ok(labels)
+    }
+
+    fn table_of<T: NpyCell, F>(
+        &mut self,
+        header: &Header,
+        convert: impl Fn(T) -> F,
+    ) -> Result<Array2<F>>
+    where
+        F: Clone,
+    {
+        header.check_length(T::WIDTH, self.length)?;
+        let count = header.rows * header.columns;
+        let mut values: Vec<F> = reserve(count)?;
+        self.blocks(count, T::WIDTH, |bytes| {
+            values.extend(
+                bytes
+                    .chunks_exact(T::WIDTH)
+                    .map(|cell| convert(T::decode(cell, header.big_endian))),
+            );
+            Ok(())
+        })?;
+        let shape = (header.rows, header.columns).set_f(header.fortran);
+        let table = Array2::from_shape_vec(shape, values).map_err(|e| malformed(e.to_string()))?;
+        // Row by row whatever the file's order: sums over a row then have the same bits.
+        Ok(if header.fortran { table.as_standard_layout().into_owned() } else { table })
+    }
+
+    /// Hands out `count` items of `width` bytes, some megabytes at a time, and checks that the
+    /// stream ends there.
+    fn blocks(
+        &mut self,
+        count: usize,
+        width: usize,
+        mut each: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let per_block = (BLOCK / width).clamp(1, count);
+        let mut buffer: Vec<u8> = reserve(per_block * width)?;
+        buffer.resize(per_block * width, 0);
+        let mut done = 0;
+        while done < count {
+            self.observer.check()?;
+            let items = per_block.min(count - done);
+            let bytes = &mut buffer[..items * width];
+            self.reader.read_exact(bytes).map_err(system)?;
+            each(bytes)?;
+            done += items;
+            self.observer.progress("reading", done, count);
+        }
+        // The last read of a zip entry is the one that verifies its checksum.
+        match self.reader.read(&mut [0]).map_err(system)? {
+            0 => Ok(()),
+            _ => Err(malformed("damaged: more bytes than its header promises")),
+        }
+    }
+}
+
+fn push_column<T: NpyCell>(
+    labels: &mut LabelColumn,
+    bytes: &[u8],
+    column: usize,
+    columns: usize,
+    big: bool,
+) -> std::result::Result<(), (usize, String)> {
+    for (row, cells) in bytes.chunks_exact(T::WIDTH * columns).enumerate() {
+        let cell = T::decode(&cells[column * T::WIDTH..], big);
+        labels.push(cell.label().map_err(|what| (row, what))?);
+    }
+    Ok(())
+}
+
+/// Bytes that [`write_labels`] will write at most, for formats that must know beforehand.
+pub(crate) fn label_bytes(labels: &Labelled<'_>) -> u64 {
+    (labels.columns() * labels.rows()) as u64 * labels.width() as u64 + 256
+}
+
+/// Writes labels in the narrowest signed integer, -1 for unlabelled: shape `(n,)` or `(n, M)`.
+pub(crate) fn write_labels(
+    out: &mut dyn Write,
+    labels: &Labelled<'_>,
+    observer: &dyn Observer,
+) -> Result<()> {
+    let width = labels.width();
+    let (n, m) = (labels.rows(), labels.columns());
+    let shape = if labels.single() { format!("({n},)") } else { format!("({n}, {m})") };
+    let order = if width == 1 { '|' } else { '<' };
+    out.write_all(&header_bytes(&format!("{order}i{width}"), &shape)).map_err(system)?;
+    let per_block = (BLOCK / (m * width)).clamp(1, n);
+    let mut buffer = vec![0u8; per_block * m * width];
+    let mut first = 0;
+    while first < n {
+        observer.check()?;
+        let rows = per_block.min(n - first);
+        let bytes = &mut buffer[..rows * m * width];
+        for column in 0..m {
+            for (row, cells) in bytes.chunks_exact_mut(m * width).enumerate() {
+                let label = labels.signed(first + row, column);
+                // The low bytes of a small two's complement number are that number.
+                cells[column * width..][..width].copy_from_slice(&label.to_le_bytes()[..width]);
+            }
+        }
+        out.write_all(bytes).map_err(system)?;
+        first += rows;
+        observer.progress("writing", first, n);
+    }
+    Ok(())
+}
+
+/// Writes a table of float64.
+pub(crate) fn write_floats(out: &mut dyn Write, table: ArrayView2<'_, f64>) -> Result<()> {
+    out.write_all(&header_bytes("<f8", &format!("({}, {})", table.nrows(), table.ncols())))
+        .map_err(system)?;
+    for row in table.rows() {
+        for value in row {
+            out.write_all(&value.to_le_bytes()).map_err(system)?;
+        }
+    }
+    Ok(())
+}
+
+fn header_bytes(descr: &str, shape: &str) -> Vec<u8> {
+    let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+    // NumPy aligns the data to 64 bytes.
+    while (10 + text.len() + 1) % 64 != 0 {
+        text.push(' ');
+    }
+    text.push('\n');
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend([1, 0]);
+    bytes.extend((text.len() as u16).to_le_bytes());
+    bytes.extend(text.as_bytes());
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_of_every_kind() {
+        let h =
+            Header::parse("{'descr': '<i8', 'fortran_order': False, 'shape': (5, 3), }").unwrap();
+        assert_eq!((&h.element[..], h.fortran, h.rows, h.columns), ("i8", false, 5, 3));
+        let h =
+            Header::parse("{'shape': (7L,), \"descr\": \">f4\", 'fortran_order': True}").unwrap();
+        assert_eq!(
+            (&h.element[..], h.big_endian, h.fortran, h.rows, h.columns),
+            ("f4", true, true, 7, 1)
+        );
+        for bad in [
+            "{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (5,), }",
+            "{'descr': '<i8', 'fortran_order': False, 'shape': (5, 3, 2), }",
+            "{'descr': '<i8', 'fortran_order': False, 'shape': (0, 3), }",
+            "{'descr': '<i8', 'fortran_order': False, 'shape': (-1, 3), }",
+            "{'descr': '<i8', 'shape': (5, 3), }",
+            "",
+        ] {
+            assert!(Header::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! Label columns that narrow themselves while they are read.
+
+use consilience_core::{Ensemble, Error, Partition, Result};
+use ndarray::Array2;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use crate::fault::malformed;
+
+/// One number of a file.
+pub(crate) trait Cell: Copy + Send + Sync {
+    /// The number as a raw label, `None` for unlabelled.
+    fn label(self) -> std::result::Result<Option<u64>, String>;
+    /// The number as a feature.
+    fn float(self) -> f64;
+}
+
+macro_rules! integer_cells {
+    ($($t:ty),*) => {$(impl Cell for $t {
+        #[inline(always)]
+        fn label(self) -> std::result::Result<Option<u64>, String> {
+            Ok(u64::try_from(self).ok())
+        }
+        #[inline(always)]
+        fn float(self) -> f64 {
+            self as f64
+        }
+    })*};
+}
+integer_cells!(i8, i16, i32, i64, u8, u16, u32, u64);
+
+impl Cell for bool {
+    fn label(self) -> std::result::Result<Option<u64>, String> {
+        Ok(Some(u64::from(self)))
+    }
+    fn float(self) -> f64 {
+        f64::from(u8::from(self))
+    }
+}
+
+impl Cell for f64 {
+    /// Labels often travel as floats, with NaN for unlabelled, because their table had gaps.
+    fn label(self) -> std::result::Result<Option<u64>, String> {
+        if self.is_nan() {
+            return Ok(None);
+        }
+        if self.fract() != 0.0 || self.is_infinite() {
+            return Err(format!("{self} is no label; expected a whole number"));
+        }
+        if self >= 18_446_744_073_709_551_616.0 {
+            return Err(format!("label {self:e} is too large; expected less than 2^64"));
+        }
+        Ok((self >= 0.0).then_some(self as u64))
+    }
+    fn float(self) -> f64 {
+        self
+    }
+}
+
+impl Cell for f32 {
+    fn label(self) -> std::result::Result<Option<u64>, String> {
+        f64::from(self).label()
+    }
+    fn float(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+/// Says where in a file something is wrong; rows and columns are counted from 0, as in the library.
+pub(crate) fn at(row: usize, column: usize, what: impl std::fmt::Display) -> Error {
+    malformed(format!("row {row}, column {column}: {what}"))
+}
+
+/// Room for `len` values, or an error where a damaged header asks for more than there is.
+pub(crate) fn reserve<T>(len: usize) -> Result<Vec<T>> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(len).map_err(|_| {
+        malformed(format!("{len} values of {} bytes do not fit in memory", size_of::<T>()))
+    })?;
+    Ok(room)
+}
+
+/// Keys below this are renumbered through a table, others through a map.
+const TABLE: u64 = 1 << 16;
+const UNSEEN: u32 = u32::MAX;
+
+/// One column of labels, renumbered as it is read: one byte per object until there are 255
+/// clusters, then two, then four. So a table of 64-bit labels never takes eight bytes per label.
+pub(crate) struct LabelColumn {
+    numbers: Numbers,
+    table: Vec<u32>,
+    map: FxHashMap<u64, u32>,
+    /// The raw label of each number.
+    keys: Vec<u64>,
+    clusters: u32,
+}
+
+enum Numbers {
+    U8(Vec<u8>),
+    U16(Vec<u16>),
+    U32(Vec<u32>),
+}
+
+impl LabelColumn {
+    fn new() -> Self {
+        LabelColumn {
+            numbers: Numbers::U8(Vec::new()),
+            table: Vec::new(),
+            map: FxHashMap::default(),
+            keys: Vec::new(),
+            clusters: 0,
+        }
+    }
+
+    /// Adds the label of the next object.
+    #[inline]
+    pub(crate) fn push(&mut self, key: Option<u64>) {
+        let number = match key {
+            None => UNSEEN,
+            Some(key) if key < self.table.len() as u64 && self.table[key as usize] != UNSEEN => {
+                self.table[key as usize]
+            }
+            Some(key) => self.number(key),
+        };
+        match &mut self.numbers {
+            Numbers::U8(v) => v.push(number as u8),
+            Numbers::U16(v) => v.push(number as u16),
+            Numbers::U32(v) => v.push(number),
+        }
+    }
+
+    /// The number of a key that the table does not know.
+    #[cold]
+    fn number(&mut self, key: u64) -> u32 {
+        let fresh = self.clusters;
+        let number = if key < TABLE {
+            if self.table.len() as u64 <= key {
+                self.table.resize(key as usize + 1, UNSEEN);
+            }
+            self.table[key as usize] = fresh;
+            fresh
+        } else {
+            *self.map.entry(key).or_insert(fresh)
+        };
+        if number == fresh {
+            // Saturates where the library refuses the number of objects anyway.
+            self.clusters = fresh.saturating_add(1);
+            self.keys.push(key);
+            self.widen();
+        }
+        number
+    }
+
+    /// Keeps the largest value of the width free for "unlabelled".
+    fn widen(&mut self) {
+        fn wider<A: Copy + PartialEq, B>(
+            old: &[A],
+            missing: A,
+            none: B,
+            cast: impl Fn(A) -> B,
+        ) -> Vec<B>
+        where
+            B: Copy,
+        {
+            old.iter().map(|&x| if x == missing { none } else { cast(x) }).collect()
+        }
+        match &self.numbers {
+            Numbers::U8(v) if self.clusters > u32::from(u8::MAX) => {
+                self.numbers = Numbers::U16(wider(v, u8::MAX, u16::MAX, u16::from));
+            }
+            Numbers::U16(v) if self.clusters > u32::from(u16::MAX) => {
+                self.numbers = Numbers::U32(wider(v, u16::MAX, u32::MAX, u32::from));
+            }
+            _ => {}
+        }
+    }
+
+    fn len(&self) -> usize {
+        match &self.numbers {
+            Numbers::U8(v) => v.len(),
+            Numbers::U16(v) => v.len(),
+            Numbers::U32(v) => v.len(),
+        }
+    }
+
+    /// The number of an object's label, `None` for unlabelled.
+    fn get(&self, row: usize) -> Option<usize> {
+        match &self.numbers {
+            Numbers::U8(v) => (v[row] != u8::MAX).then_some(usize::from(v[row])),
+            Numbers::U16(v) => (v[row] != u16::MAX).then_some(usize::from(v[row])),
+            Numbers::U32(v) => (v[row] != u32::MAX).then_some(v[row] as usize),
+        }
+    }
+
+    /// The number of a raw label, if the column has it.
+    fn known(&self, key: u64) -> Option<u32> {
+        let of_table = self.table.get(key as usize).copied().filter(|&number| number != UNSEEN);
+        if key < TABLE { of_table } else { self.map.get(&key).copied() }
+    }
+
+    fn into_partition(self) -> Result<Partition> {
+        match &self.numbers {
+            Numbers::U8(v) => {
+                Partition::from_fn(v.len(), |i| (v[i] != u8::MAX).then_some(u64::from(v[i])))
+            }
+            Numbers::U16(v) => {
+                Partition::from_fn(v.len(), |i| (v[i] != u16::MAX).then_some(u64::from(v[i])))
+            }
+            Numbers::U32(v) => {
+                Partition::from_fn(v.len(), |i| (v[i] != u32::MAX).then_some(u64::from(v[i])))
+            }
+        }
+    }
+}
+
+/// The label columns of a file.
+pub(crate) struct LabelColumns(pub(crate) Vec<LabelColumn>);
+
+impl LabelColumns {
+    /// That many empty columns.
+    pub(crate) fn new(columns: usize) -> Self {
+        LabelColumns((0..columns).map(|_| LabelColumn::new()).collect())
+    }
+
+    /// The columns as base clusterings.
+    pub(crate) fn into_ensemble(self) -> Result<Ensemble> {
+        let members =
+            self.0.into_par_iter().map(LabelColumn::into_partition).collect::<Result<_>>()?;
+        Ensemble::new(members)
+    }
+
+    /// The labels of other objects in the numbers of these columns, -1 for unlabelled.
+    pub(crate) fn translate(&self, other: &LabelColumns) -> Result<Array2<i64>> {
+        let (members, columns) = (self.0.len(), other.0.len());
+        if members != columns {
+            return Err(malformed(format!(
+                "{columns} columns; expected {members}, one per member of the ensemble"
+            )));
+        }
+        let rows = other.0.first().map_or(0, LabelColumn::len);
+        let mut out = Array2::from_elem((rows, columns), -1);
+        for (c, (own, other)) in self.0.iter().zip(&other.0).enumerate() {
+            for row in 0..rows {
+                let Some(number) = other.get(row) else { continue };
+                let key = other.keys[number];
+                let known = own.known(key).ok_or_else(|| {
+                    let what = format!("label {key}; expected one that member {c} has already");
+                    at(row, c, what)
+                })?;
+                out[[row, c]] = i64::from(known);
+            }
+        }
+        Ok(out)
+    }
+
+    /// The only column as a clustering.
+    pub(crate) fn into_partition(self) -> Result<Partition> {
+        let (columns, rows) = (self.0.len(), self.0.first().map_or(0, LabelColumn::len));
+        match self.0.into_iter().next() {
+            Some(only) if columns == 1 => only.into_partition(),
+            _ => Err(malformed(format!(
+                "a table of {rows} rows and {columns} columns; expected one column of labels"
+            ))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(keys: impl Iterator<Item = Option<u64>>) -> LabelColumn {
+        let mut column = LabelColumn::new();
+        keys.for_each(|key| column.push(key));
+        column
+    }
+
+    #[test]
+    fn columns_widen_and_keep_their_gaps() {
+        for (k, stride) in
+            [(3u64, 1), (254, 1), (255, 1), (256, 7), (65_535, 1), (65_536, 1), (70_000, 1 << 30)]
+        {
+            let key = |i: u64| (i % 5 != 4).then_some((i % k) * stride);
+            let n = 2 * k + 10;
+            let narrow = column((0..n).map(key)).into_partition().unwrap();
+            let plain = Partition::from_fn(n as usize, |i| key(i as u64)).unwrap();
+            assert_eq!(narrow, plain, "{k} clusters");
+        }
+    }
+
+    #[test]
+    fn floats_are_labels_only_where_they_are_whole() {
+        assert_eq!(3.0f64.label(), Ok(Some(3)));
+        assert_eq!((-1.0f32).label(), Ok(None));
+        assert_eq!(f32::NAN.label(), Ok(None));
+        assert_eq!((2f64.powi(40)).label(), Ok(Some(1 << 40)));
+        assert!(0.5f64.label().is_err());
+        assert!(f64::INFINITY.label().is_err());
+        assert!(1e30f64.label().is_err());
+        assert_eq!((-1i64).label(), Ok(None));
+        assert_eq!(u64::MAX.label(), Ok(Some(u64::MAX)));
+    }
+}

@@ -1,0 +1,142 @@
+//! What is written is read, whatever the format; what is wrong leaves no file behind.
+
+use std::path::Path;
+
+use consilience_core::{Ensemble, ErrorKind, Memberships, Partition};
+use consilience_io::{
+    Format, Input, Labelled, OutputFile, read_ensemble, read_features, read_labels,
+    read_memberships, write_ensemble, write_labels, write_memberships,
+};
+use ndarray::array;
+
+const ENDINGS: [&str; 4] = ["npy", "npz", "csv", "parquet"];
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let labels = Partition::from_labels(&[0, 1, -1, 1, 2]).unwrap();
+    let wide = Partition::from_fn(5, |i| Some(i as u64)).unwrap();
+    let ensemble = Ensemble::new(vec![labels.clone(), wide]).unwrap();
+    let soft = array![[0.25, 0.75], [1.0, 0.0], [0.5, 0.5]];
+    let soft = Memberships::new(soft).unwrap();
+    for ending in ENDINGS {
+        let path = |name: &str| folder.path().join(format!("{name}.{ending}"));
+        write_labels(path("labels"), &labels).unwrap();
+        assert_eq!(read_labels(path("labels")).unwrap(), labels, "{ending}");
+        write_ensemble(path("pool"), &ensemble).unwrap();
+        assert_eq!(read_ensemble(path("pool")).unwrap().members(), ensemble.members(), "{ending}");
+        write_memberships(path("soft"), &soft).unwrap();
+        assert_eq!(read_memberships(path("soft")).unwrap().values(), soft.values(), "{ending}");
+        assert_eq!(read_features(path("soft")).unwrap().into_f64(), soft.values(), "{ending}");
+        // The same from memory.
+        let bytes = std::fs::read(path("pool")).unwrap();
+        let format = consilience_io::Location::parse(path("pool")).unwrap().format;
+        let again = Input::bytes(&bytes, format).ensemble(&()).unwrap().output;
+        assert_eq!(again.members(), ensemble.members(), "{ending}");
+    }
+}
+
+#[test]
+fn arrays_of_an_archive_have_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pool.npz");
+    let labels = Partition::from_labels(&[0, 1]).unwrap();
+    let named = |name: &str| format!("{}:{name}", path.display());
+    write_labels(named("truth"), &labels).unwrap();
+    assert_eq!(read_labels(named("truth")).unwrap(), labels);
+    assert_eq!(read_labels(&path).unwrap(), labels);
+    let error = read_labels(named("other")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Format);
+    assert!(error.message().contains("\"other\" among truth"), "{error}");
+}
+
+#[test]
+fn errors_have_kinds_and_places() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let missing = read_labels(path("none.csv")).unwrap_err();
+    assert_eq!(missing.kind(), ErrorKind::Io);
+    assert!(missing.message().ends_with("none.csv: no such file"), "{missing}");
+    std::fs::write(path("nan.csv"), "1,2\n3,nan\n").unwrap();
+    let error = read_features(path("nan.csv")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NonFinite);
+    assert!(error.message().contains("nan.csv: ") && error.message().contains("row 1, column 1"));
+    assert_eq!(read_labels(path("a.txt")).unwrap_err().kind(), ErrorKind::Format);
+    let error = Input::bytes(b"", Format::Parquet).labels(&()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Format);
+    assert!(names(folder.path()) == ["nan.csv"]);
+}
+
+#[test]
+fn notes_come_with_the_report() {
+    let fit = Input::bytes(b"0,1,2\n0,0,1\n", Format::Csv).ensemble(&()).unwrap();
+    assert_eq!(fit.output.n_objects(), 2);
+    assert_eq!(fit.report.notes.len(), 1);
+    assert!(fit.report.notes[0].contains("a header must hold text"));
+}
+
+/// Stops at once.
+struct Impatient;
+
+impl consilience_core::Observer for Impatient {
+    fn cancelled(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn cancelled_reading_and_writing_leave_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let labels = Partition::from_labels(&[0, 1]).unwrap();
+    for ending in ["npy", "npz", "csv", "parquet"] {
+        let path = folder.path().join(format!("out.{ending}"));
+        let mut file = OutputFile::table(&path).unwrap();
+        let error = file.write_labels(Labelled::One(&labels), &Impatient).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Cancelled, "{ending}");
+        drop(file);
+        assert!(names(folder.path()).is_empty(), "{ending}");
+    }
+}
+
+#[test]
+fn several_files_appear_together_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("old"), "old").unwrap();
+    let all = || {
+        ["old", "new", "third"].map(|name| {
+            let mut file = OutputFile::any(path(name)).unwrap();
+            file.write("fresh").unwrap();
+            file
+        })
+    };
+    let files = Vec::from(all());
+    // A folder that comes in between: the last file cannot take its place.
+    std::fs::create_dir(path("third")).unwrap();
+    std::fs::write(path("third").join("in the way"), "").unwrap();
+    assert_eq!(OutputFile::commit_all(files).unwrap_err().kind(), ErrorKind::Io);
+    assert_eq!(names(folder.path()), ["old", "third"]);
+    assert_eq!(std::fs::read(path("old")).unwrap(), b"old");
+    std::fs::remove_dir_all(path("third")).unwrap();
+    OutputFile::commit_all(Vec::from(all())).unwrap();
+    assert_eq!(names(folder.path()), ["new", "old", "third"]);
+    assert_eq!(std::fs::read(path("old")).unwrap(), b"fresh");
+}
+
+#[test]
+fn one_place_is_written_once_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.csv");
+    let first = OutputFile::table(&path).unwrap();
+    assert!(OutputFile::table(&path).unwrap_err().message().contains("written twice"));
+    drop(first);
+    assert!(OutputFile::table(&path).is_ok());
+}

@@ -1,0 +1,143 @@
+use super::{Parameter, Settings};
+use crate::{
+    ConsensusFunction, Ensemble, Fit, Hierarchy, Memberships, Observer, Partition, Result,
+};
+
+/// A consensus function of the catalogue: its name, its paper, its parameters, and how it is made.
+pub struct Method {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    pub(super) paper: &'static str,
+    pub(super) parameters: &'static [Parameter],
+    pub(super) chooses: bool,
+    pub(super) make: fn(&Settings) -> Result<AnyConsensus>,
+    pub(super) tree: Option<fn(&Settings) -> Result<Box<dyn Hierarchy>>>,
+}
+
+impl Method {
+    /// What [`by_name`](super::by_name) finds it by.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// One line about it.
+    pub fn about(&self) -> &'static str {
+        self.about
+    }
+
+    /// Where it was published.
+    pub fn paper(&self) -> &'static str {
+        self.paper
+    }
+
+    /// What [`Settings::parameter`] takes.
+    pub fn parameters(&self) -> &'static [Parameter] {
+        self.parameters
+    }
+
+    /// Whether it has a criterion of its own for the number of clusters
+    /// ([`Clusters::Auto`](crate::Clusters::Auto)).
+    pub fn chooses_clusters(&self) -> bool {
+        self.chooses
+    }
+
+    /// Whether it grows a dendrogram: whether [`Method::hierarchy`] succeeds.
+    pub fn has_tree(&self) -> bool {
+        self.tree.is_some()
+    }
+
+    /// The consensus function.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter) for a parameter that the
+    /// method does not have or a value that it cannot be; values out of range are refused when the
+    /// method is run.
+    pub fn build(&self, settings: &Settings) -> Result<AnyConsensus> {
+        (self.make)(&settings.resolved(self)?)
+    }
+
+    /// The method as what grows its dendrogram: the very tree that its consensus is cut from.
+    ///
+    /// # Errors
+    /// As [`Method::build`]; [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter)
+    /// with the names of those that do for a method that grows none.
+    pub fn hierarchy(&self, settings: &Settings) -> Result<Box<dyn Hierarchy>> {
+        let settings = settings.resolved(self)?;
+        let Some(tree) = self.tree else {
+            let trees: Vec<&str> =
+                super::methods().iter().filter(|m| m.has_tree()).map(Method::name).collect();
+            return Err(crate::Error::invalid(format!(
+                "{} grows no dendrogram; expected one of {}",
+                self.name,
+                trees.join(", ")
+            )));
+        };
+        tree(&settings)
+    }
+
+    /// Which parameters it takes, as a sentence.
+    pub(super) fn takes(&self) -> String {
+        let names: Vec<&str> = self.parameters.iter().map(|p| p.name).collect();
+        if names.is_empty() {
+            format!("{} takes no parameters", self.name)
+        } else {
+            format!("{} takes {}", self.name, names.join(", "))
+        }
+    }
+}
+
+/// A consensus function by name, hard or soft.
+#[non_exhaustive]
+pub enum AnyConsensus {
+    /// One cluster per object comes out.
+    Hard(Box<dyn ConsensusFunction<Output = Partition>>),
+    /// Probabilities come out.
+    Soft(Box<dyn ConsensusFunction<Output = Memberships>>),
+}
+
+impl AnyConsensus {
+    pub(super) fn hard(function: impl ConsensusFunction<Output = Partition> + 'static) -> Self {
+        AnyConsensus::Hard(Box::new(function))
+    }
+
+    pub(super) fn soft(function: impl ConsensusFunction<Output = Memberships> + 'static) -> Self {
+        AnyConsensus::Soft(Box::new(function))
+    }
+
+    /// Runs it; soft methods also give the partition into likeliest clusters.
+    ///
+    /// # Errors
+    /// As the method says.
+    pub fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<NamedResult>> {
+        Ok(match self {
+            AnyConsensus::Hard(function) => {
+                let fit = function.fit(ensemble, observer)?;
+                Fit::new(NamedResult { partition: fit.output, memberships: None }, fit.report)
+            }
+            AnyConsensus::Soft(function) => {
+                let fit = function.fit(ensemble, observer)?;
+                let partition = fit.output.hard()?;
+                let memberships = Some(fit.output);
+                Fit::new(NamedResult { partition, memberships }, fit.report)
+            }
+        })
+    }
+
+    /// The partition alone.
+    ///
+    /// # Errors
+    /// As the method says.
+    pub fn consensus(&self, ensemble: &Ensemble) -> Result<Partition> {
+        Ok(self.fit(ensemble, &())?.output.partition)
+    }
+}
+
+/// What a consensus function by name found.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct NamedResult {
+    /// Each object's cluster, or the likeliest one.
+    pub partition: Partition,
+    /// The probabilities, of soft methods; column j is label j of the partition.
+    pub memberships: Option<Memberships>,
+}

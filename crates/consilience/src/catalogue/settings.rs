@@ -1,0 +1,102 @@
+use std::str::FromStr;
+
+use super::Method;
+use crate::{Clusters, Error, MemoryBudget, Result, Seed};
+
+/// What a [`Method`] is built with.
+///
+/// Parameters are given as text, as they come from a command line or a file; a name that the method
+/// does not have, or a value that is no number, is refused when the method is built.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub(super) clusters: Clusters,
+    pub(super) seed: Seed,
+    pub(super) budget: MemoryBudget,
+    values: Vec<(String, String)>,
+}
+
+impl Settings {
+    /// Settings with the number of clusters, or the criterion that chooses it.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        Settings {
+            clusters: clusters.into(),
+            seed: Seed(0),
+            budget: MemoryBudget::default(),
+            values: Vec::new(),
+        }
+    }
+
+    /// Seed of methods that draw. Default 0.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// How much memory tables may take that grow with the square of the microclusters. Default
+    /// 8 GiB.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// A parameter of the method, by its name in [`Method::parameters`]. Default: what stands
+    /// there.
+    pub fn parameter(mut self, name: impl Into<String>, value: impl ToString) -> Self {
+        self.values.push((name.into(), value.to_string()));
+        self
+    }
+
+    /// The same under the names that the method's parameters have, not their aliases.
+    pub(super) fn resolved(&self, method: &Method) -> Result<Settings> {
+        let mut values: Vec<(String, String)> = Vec::with_capacity(self.values.len());
+        for (given, value) in &self.values {
+            let found = method.parameters().iter().find(|p| p.is_called(given));
+            let Some(parameter) = found else {
+                return Err(Error::invalid(format!(
+                    "unknown parameter {given:?}; {}",
+                    method.takes()
+                )));
+            };
+            if values.iter().any(|(name, _)| name == parameter.name) {
+                return Err(Error::invalid(format!("parameter {} is given twice", parameter.name)));
+            }
+            values.push((parameter.name.to_string(), value.clone()));
+        }
+        Ok(Settings { values, ..self.clone() })
+    }
+
+    /// A whole number.
+    pub(super) fn count(&self, name: &str) -> Result<Option<usize>> {
+        self.get(name, "a whole number")
+    }
+
+    /// A number.
+    pub(super) fn number(&self, name: &str) -> Result<Option<f64>> {
+        self.get(name, "a number")
+    }
+
+    /// One of some words.
+    pub(super) fn word<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> Result<Option<T>> {
+        let Some(value) = self.text(name) else { return Ok(None) };
+        match words.iter().find(|(word, _)| *word == value) {
+            Some(&(_, meaning)) => Ok(Some(meaning)),
+            None => {
+                let known: Vec<&str> = words.iter().map(|w| w.0).collect();
+                Err(Error::invalid(format!(
+                    "{name} {value:?}; expected one of {}",
+                    known.join(", ")
+                )))
+            }
+        }
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.values.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+    }
+
+    fn get<T: FromStr>(&self, name: &str, expected: &str) -> Result<Option<T>> {
+        let Some(value) = self.text(name) else { return Ok(None) };
+        let parsed = value.parse().map(Some);
+        parsed.map_err(|_| Error::invalid(format!("{name} {value:?}; expected {expected}")))
+    }
+}

@@ -1,0 +1,391 @@
+//! Every method with its line, its paper and its parameters.
+
+use super::recipes as make;
+use super::{Method, Parameter};
+
+const HUANG_2016: &str = "Huang, Lai & Wang, IEEE TKDE 28(5), 2016";
+const FRED_2005: &str = "Fred & Jain, IEEE TPAMI 27(6), 2005";
+const HUANG_2015: &str = "Huang, Lai & Wang, Neurocomputing 170, 2015";
+const HUANG_2018: &str = "Huang, Wang & Lai, IEEE Trans. Cybernetics 48(5), 2018";
+const HUANG_2021: &str = "Huang, Wang, Peng, Lai & Kwoh, IEEE Trans. SMC: Systems 51(1), 2021";
+const HUANG_2020: &str = "Huang, Wang, Wu, Lai & Kwoh, IEEE TKDE 32(6), 2020";
+const STREHL_2002: &str = "Strehl & Ghosh, JMLR 3, 2002";
+const FERN_2004: &str = "Fern & Brodley, ICML 2004";
+const IAM_ON_2011: &str = "Iam-On, Boongoen, Garrett & Price, IEEE TPAMI 33(12), 2011";
+const ABDALA_2010: &str = "Abdala, Wattuya & Jiang, ICPR 2010";
+const YI_2012: &str = "Yi, Yang, Jin, Jain & Mahdavi, ICDM 2012";
+const TOPCHY_2005: &str = "Topchy, Jain & Punch, IEEE TPAMI 27(12), 2005";
+const TOPCHY_2003: &str = "Topchy, Jain & Punch, ICDM 2003";
+const DUDOIT_2003: &str = "Dudoit & Fridlyand, Bioinformatics 19(9), 2003";
+const DIMITRIADOU_2002: &str = "Dimitriadou, Weingessel & Hornik, IJPRAI 16(7), 2002";
+const LOURENCO_2015: &str = "Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo & Pelillo, Machine Learning 98, 2015";
+const OURS: &str = "described in docs/choosing.md";
+
+const fn restarts(default: &'static str) -> Parameter {
+    Parameter::new("restarts", "random starts, of which the best is kept", default, "1 to 10000")
+}
+
+const ELITE: Parameter = Parameter::new(
+    "elite_neighbours",
+    "elite neighbours of a microcluster",
+    "half the root of the number of microclusters, at most 20",
+    "at least 1",
+)
+.alias(&["K"]);
+const LENGTH: Parameter = Parameter::new(
+    "walk_length",
+    "steps of a random walk",
+    "half the root of the number of microclusters, at most 20",
+    "1 to 1000",
+)
+.alias(&["T"]);
+const LINKAGE: Parameter =
+    Parameter::new("linkage", "how clusters merge", "average", "average, complete, single, ward");
+const AGREEMENT: Parameter = Parameter::new(
+    "agreement_exponent",
+    "how much a member counts that agrees with the others",
+    "2",
+    "0 to 1000",
+)
+.alias(&["beta"]);
+const ENTROPY: Parameter = Parameter::new(
+    "entropy_scale",
+    "how slowly the weight of a cluster falls with its entropy",
+    "0.4",
+    "above 0",
+)
+.alias(&["theta"]);
+const CUT_METHOD: Parameter = Parameter::new(
+    "cut_method",
+    "what divides the graph",
+    "spectral",
+    "spectral, metis (feature metis)",
+)
+.alias(&["cut"]);
+const STEPS: Parameter = Parameter::new("steps", "steps of the walk between clusters", "20", "1 to 1000");
+
+const WALK: &[Parameter] = &[ELITE, LENGTH];
+const WALK_AND_STARTS: &[Parameter] = &[ELITE, LENGTH, restarts("3")];
+const WEAC: &[Parameter] = &[AGREEMENT, LINKAGE];
+const GP_MGLA: &[Parameter] = &[
+    Parameter::new("member_link_weight", "weight of links between members", "0.5", "0 to 1")
+        .alias(&["alpha"]),
+    AGREEMENT,
+];
+const CUT: &[Parameter] = &[restarts("10"), CUT_METHOD];
+const STARTS_10: &[Parameter] = &[restarts("10")];
+const STARTS_MM: &[Parameter] = &[restarts("10")];
+const STARTS_QMI: &[Parameter] = &[restarts("10")];
+const STARTS_USENC: &[Parameter] = &[restarts("3")];
+const LINKS: &[Parameter] = &[
+    Parameter::new("decay", "how much an indirect link counts", "0.8", "0 to 1"),
+    LINKAGE,
+];
+const WALKER: &[Parameter] = &[
+    Parameter::new("beta", "how fast weights fall", "30", "above 0"),
+    Parameter::new("neighbours", "links kept of each microcluster", "all", "at least 1"),
+];
+const ECMC: &[Parameter] = &[
+    Parameter::new("c", "weight of the errors, in units of the theory", "1", "above 0"),
+    Parameter::new("d0", "share of members below which two are apart", "by the ensemble", "0 to 1"),
+    Parameter::new("d1", "share of members above which two are together", "by the ensemble", "0 to 1"),
+    LINKAGE,
+];
+const LWEA: &[Parameter] = &[ENTROPY];
+const LWGP: &[Parameter] = &[ENTROPY, restarts("3")];
+const STEPS_ONLY: &[Parameter] = &[STEPS];
+const STEPS_AND_STARTS: &[Parameter] = &[STEPS, restarts("3")];
+const DIFFUSION: &[Parameter] = &[
+    ENTROPY,
+    Parameter::new("steps", "steps of the diffusion", "2", "at least 1"),
+    Parameter::new("width", "eigenvectors of the embedding", "by k", "at least 1"),
+    restarts("10"),
+];
+const PCC: &[Parameter] = &[
+    restarts("1"),
+    Parameter::new("tolerance", "relative optimality gap", "1e-4", "above 0"),
+    Parameter::new("max_iterations", "sweeps over all objects", "1000", "at least 1"),
+];
+
+/// Every method, in the order of the program's list.
+pub(super) const METHODS: &[Method] = &[
+    Method {
+        name: "pta-al",
+        about: "probability trajectories, average link",
+        paper: HUANG_2016,
+        parameters: WALK,
+        chooses: true,
+        make: make::pta_al,
+        tree: Some(make::pta_al_tree),
+    },
+    Method {
+        name: "pta-cl",
+        about: "probability trajectories, complete link",
+        paper: HUANG_2016,
+        parameters: WALK,
+        chooses: true,
+        make: make::pta_cl,
+        tree: Some(make::pta_cl_tree),
+    },
+    Method {
+        name: "pta-sl",
+        about: "probability trajectories, single link",
+        paper: HUANG_2016,
+        parameters: WALK,
+        chooses: true,
+        make: make::pta_sl,
+        tree: Some(make::pta_sl_tree),
+    },
+    Method {
+        name: "ptgp",
+        about: "probability trajectories, graph partitioning",
+        paper: HUANG_2016,
+        parameters: WALK_AND_STARTS,
+        chooses: true,
+        make: make::ptgp,
+        tree: None,
+    },
+    Method {
+        name: "eac-al",
+        about: "evidence accumulation, average link",
+        paper: FRED_2005,
+        parameters: &[],
+        chooses: true,
+        make: make::eac_al,
+        tree: Some(make::eac_al_tree),
+    },
+    Method {
+        name: "eac-cl",
+        about: "evidence accumulation, complete link",
+        paper: FRED_2005,
+        parameters: &[],
+        chooses: true,
+        make: make::eac_cl,
+        tree: Some(make::eac_cl_tree),
+    },
+    Method {
+        name: "eac-sl",
+        about: "evidence accumulation, single link",
+        paper: FRED_2005,
+        parameters: &[],
+        chooses: true,
+        make: make::eac_sl,
+        tree: Some(make::eac_sl_tree),
+    },
+    Method {
+        name: "eac-ward",
+        about: "evidence accumulation, Ward's link",
+        paper: FRED_2005,
+        parameters: &[],
+        chooses: true,
+        make: make::eac_ward,
+        tree: Some(make::eac_ward_tree),
+    },
+    Method {
+        name: "weac-al",
+        about: "co-association weighted by how far members agree with the crowd, average link",
+        paper: HUANG_2015,
+        parameters: WEAC,
+        chooses: true,
+        make: make::weac,
+        tree: Some(make::weac_tree),
+    },
+    Method {
+        name: "gp-mgla",
+        about: "members, clusters and objects in one graph, weighted by crowd agreement",
+        paper: HUANG_2015,
+        parameters: GP_MGLA,
+        chooses: true,
+        make: make::gp_mgla,
+        tree: None,
+    },
+    Method {
+        name: "cspa",
+        about: "cut of the co-association graph",
+        paper: STREHL_2002,
+        parameters: CUT,
+        chooses: true,
+        make: make::cspa,
+        tree: None,
+    },
+    Method {
+        name: "hgpa",
+        about: "cut of the hypergraph of clusters",
+        paper: STREHL_2002,
+        parameters: CUT,
+        chooses: true,
+        make: make::hgpa,
+        tree: None,
+    },
+    Method {
+        name: "mcla",
+        about: "clusters of clusters, to which objects belong by share",
+        paper: STREHL_2002,
+        parameters: CUT,
+        chooses: true,
+        make: make::mcla,
+        tree: None,
+    },
+    Method {
+        name: "hbgf",
+        about: "cut of the bipartite graph of objects and clusters",
+        paper: FERN_2004,
+        parameters: STARTS_10,
+        chooses: true,
+        make: make::hbgf,
+        tree: None,
+    },
+    Method {
+        name: "mm",
+        about: "mixture of multinomials over the labels, by EM; soft",
+        paper: TOPCHY_2005,
+        parameters: STARTS_MM,
+        chooses: false,
+        make: make::mixture,
+        tree: None,
+    },
+    Method {
+        name: "qmi",
+        about: "quadratic mutual information: k-means on centred indicators",
+        paper: TOPCHY_2003,
+        parameters: STARTS_QMI,
+        chooses: false,
+        make: make::qmi,
+        tree: None,
+    },
+    Method {
+        name: "voting",
+        about: "votes after aligning the members",
+        paper: DUDOIT_2003,
+        parameters: &[],
+        chooses: false,
+        make: make::voting,
+        tree: None,
+    },
+    Method {
+        name: "least-squares",
+        about: "soft clustering nearest to the aligned members in squares",
+        paper: DIMITRIADOU_2002,
+        parameters: &[],
+        chooses: false,
+        make: make::least_squares,
+        tree: None,
+    },
+    Method {
+        name: "wct-al",
+        about: "clusters linked by weighted connected triples, average link",
+        paper: IAM_ON_2011,
+        parameters: LINKS,
+        chooses: true,
+        make: make::wct,
+        tree: Some(make::wct_tree),
+    },
+    Method {
+        name: "srs-al",
+        about: "objects and clusters similar by SimRank, average link",
+        paper: IAM_ON_2011,
+        parameters: LINKS,
+        chooses: true,
+        make: make::srs,
+        tree: Some(make::srs_tree),
+    },
+    Method {
+        name: "srw",
+        about: "seeded random walks on the co-association graph",
+        paper: ABDALA_2010,
+        parameters: WALKER,
+        chooses: true,
+        make: make::walker,
+        tree: None,
+    },
+    Method {
+        name: "ecmc-al",
+        about: "agreed pairs completed to a low rank matrix, average link",
+        paper: YI_2012,
+        parameters: ECMC,
+        chooses: false,
+        make: make::ecmc,
+        tree: Some(make::ecmc_tree),
+    },
+    Method {
+        name: "lwea",
+        about: "co-association weighted by the certainty of clusters, average link",
+        paper: HUANG_2018,
+        parameters: LWEA,
+        chooses: true,
+        make: make::lwea,
+        tree: Some(make::lwea_tree),
+    },
+    Method {
+        name: "lwgp",
+        about: "cut of the bipartite graph weighted by the certainty of clusters",
+        paper: HUANG_2018,
+        parameters: LWGP,
+        chooses: true,
+        make: make::lwgp,
+        tree: None,
+    },
+    Method {
+        name: "ecpcs-hc",
+        about: "cluster-wise similarities propagated by walks, average link",
+        paper: HUANG_2021,
+        parameters: STEPS_ONLY,
+        chooses: true,
+        make: make::ecpcs_hc,
+        tree: Some(make::ecpcs_hc_tree),
+    },
+    Method {
+        name: "ecpcs-mc",
+        about: "cluster-wise similarities propagated by walks, clusters of clusters",
+        paper: HUANG_2021,
+        parameters: STEPS_AND_STARTS,
+        chooses: true,
+        make: make::ecpcs_mc,
+        tree: None,
+    },
+    Method {
+        name: "usenc",
+        about: "the consensus of U-SENC: a transfer cut for millions of objects",
+        paper: HUANG_2020,
+        parameters: STARTS_USENC,
+        chooses: false,
+        make: make::usenc,
+        tree: None,
+    },
+    Method {
+        name: "diffusion",
+        about: "entropy-weighted diffusion embedding",
+        paper: OURS,
+        parameters: DIFFUSION,
+        chooses: true,
+        make: make::diffusion,
+        tree: None,
+    },
+    Method {
+        name: "pcc-kl",
+        about: "probabilistic consensus under the Kullback-Leibler divergence; soft",
+        paper: LOURENCO_2015,
+        parameters: PCC,
+        chooses: true,
+        make: make::pcc_kl,
+        tree: None,
+    },
+    Method {
+        name: "pcc-l2",
+        about: "probabilistic consensus under squared errors; soft",
+        paper: LOURENCO_2015,
+        parameters: PCC,
+        chooses: true,
+        make: make::pcc_l2,
+        tree: None,
+    },
+    Method {
+        name: "auto",
+        about: "the method that the evidence in the ensemble supports",
+        paper: OURS,
+        parameters: &[],
+        chooses: true,
+        make: make::auto,
+        tree: None,
+    },
+];

@@ -1,0 +1,118 @@
+//! Choosing a method: from several clusterings to one.
+//!
+//! # The ensemble
+//!
+//! Labels may be any whole numbers, with gaps; a negative one means unlabelled. A clustering need
+//! not label every object.
+//!
+//! ```
+//! use consilience::Ensemble;
+//! use consilience::ndarray::array;
+//!
+//! // Six objects (rows), three clusterings (columns).
+//! let ensemble = Ensemble::from_array(array![
+//!     [0, 5, 1],
+//!     [0, 5, 1],
+//!     [0, 7, -1],
+//!     [1, 7, 2],
+//!     [1, 9, 2],
+//!     [1, 9, 2],
+//! ].view())?;
+//! assert_eq!((ensemble.n_objects(), ensemble.n_members()), (6, 3));
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
+//! # No idea which method
+//!
+//! [`Recommended`](crate::trust::Recommended) chooses between the two methods that were best on
+//! ensembles of many kinds, and says in its report which one it took. It chooses the number of
+//! clusters too, if you let it.
+//!
+//! ```
+//! # use consilience::ndarray::array;
+//! # let ensemble = consilience::Ensemble::from_array(array![
+//! #     [0, 5, 1], [0, 5, 1], [0, 7, -1], [1, 7, 2], [1, 9, 2], [1, 9, 2],
+//! # ].view())?;
+//! use consilience::prelude::*;
+//! use consilience::trust::Recommended;
+//!
+//! let fit = Recommended::new(2).fit(&ensemble, &())?;
+//! assert_eq!(fit.output.to_signed(), [0, 0, 0, 1, 1, 1]);
+//! for note in &fit.report.notes {
+//!     println!("{note}");
+//! }
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
+//! # A method that you name
+//!
+//! | you have | take |
+//! |---|---|
+//! | many members that split the classes finely | [`Diffusion`](crate::walk::Diffusion), [`Lwea`](crate::consensus::Lwea), [`Lwgp`](crate::consensus::Lwgp), [`Pta`](crate::walk::Pta), [`Ptgp`](crate::walk::Ptgp) |
+//! | classes of very unequal size | [`Lwea`](crate::consensus::Lwea), [`EvidenceAccumulation`](crate::consensus::EvidenceAccumulation): average linkage does not balance |
+//! | a need for probabilities | [`Pcc`](crate::bregman::Pcc), [`SoftMixtureModel`](crate::consensus::SoftMixtureModel), [`LeastSquares`](crate::consensus::LeastSquares), [`SoftRandomWalker`](crate::walk::SoftRandomWalker) |
+//! | millions of distinct label rows | [`USenc`](crate::consensus::USenc), [`Hbgf`](crate::consensus::Hbgf), [`Lwgp`](crate::consensus::Lwgp), [`Diffusion`](crate::walk::Diffusion), [`Qmi`](crate::consensus::Qmi): linear in the ensemble |
+//! | a paper to compare with | the [`catalogue`](crate::catalogue) has its name |
+//!
+//! By name, with parameters as text, as the program takes them:
+//!
+//! ```
+//! # use consilience::ndarray::array;
+//! # let ensemble = consilience::Ensemble::from_array(array![
+//! #     [0, 5, 1], [0, 5, 1], [0, 7, -1], [1, 7, 2], [1, 9, 2], [1, 9, 2],
+//! # ].view())?;
+//! use consilience::catalogue::{self, Settings};
+//! use consilience::Seed;
+//!
+//! let settings = Settings::new(2).seed(Seed(7)).parameter("walk_length", "5");
+//! let method = catalogue::by_name("pta-al")?.build(&settings)?;
+//! let found = method.fit(&ensemble, &())?.output;
+//! assert_eq!(found.partition.n_clusters(), 2);
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
+//! # How many clusters
+//!
+//! Wherever a method takes a number it also takes a criterion:
+//! [`Clusters::Auto`](crate::Clusters::Auto) is the one that the method knows best.
+//!
+//! ```
+//! # use consilience::ndarray::array;
+//! # let ensemble = consilience::Ensemble::from_array(array![
+//! #     [0, 5, 1], [0, 5, 1], [0, 7, -1], [1, 7, 2], [1, 9, 2], [1, 9, 2],
+//! # ].view())?;
+//! use consilience::Clusters;
+//! use consilience::prelude::*;
+//! use consilience::walk::Pta;
+//!
+//! let found = Pta::new(Clusters::Lifetime).consensus(&ensemble)?;
+//! assert_eq!(found.n_clusters(), 2);
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
+//! [`ClusterNumber`](crate::trust::ClusterNumber) lays four criteria beside each other for every k.
+//!
+//! # How far to trust it
+//!
+//! [`Diagnostics`](crate::trust::Diagnostics) looks at any result from the ensemble's side, without
+//! any truth: which objects are uncertain, which clusters hold together, which members disagree.
+//!
+//! ```
+//! # use consilience::ndarray::array;
+//! # let ensemble = consilience::Ensemble::from_array(array![
+//! #     [0, 5, 1], [0, 5, 1], [0, 7, -1], [1, 7, 2], [1, 9, 2], [1, 9, 2],
+//! # ].view())?;
+//! use consilience::prelude::*;
+//! use consilience::trust::Diagnostics;
+//! use consilience::walk::Pta;
+//!
+//! let found = Pta::new(2).consensus(&ensemble)?;
+//! let seen = Diagnostics::of(&ensemble, &found)?;
+//! // Object 2 is the least certain: one member puts it with the other cluster.
+//! let least = (0..6).min_by(|&a, &b| seen.confidence[a].total_cmp(&seen.confidence[b]));
+//! assert_eq!(least.map(|i| i == 2 || i == 3), Some(true));
+//! for sentence in &seen.sentences {
+//!     println!("{sentence}");
+//! }
+//! # Ok::<(), consilience::Error>(())
+//! ```

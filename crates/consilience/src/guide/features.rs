@@ -1,0 +1,50 @@
+//! Features to clusters: make an ensemble, combine it.
+//!
+//! No single run of k-means can follow two rings. An ensemble of many small clusters, put together
+//! again, can:
+//!
+//! ```
+//! use consilience::generate::{Generator, KMeans};
+//! use consilience::consensus::EvidenceAccumulation;
+//! use consilience::ndarray::Array2;
+//! use consilience::prelude::*;
+//! use consilience::{Linkage, Partition, Seed, scores};
+//!
+//! let mut random = Seed(5).stream();
+//! let x = Array2::from_shape_fn((300, 2), |(i, j)| {
+//!     let radius = if i < 150 { 1.0 } else { 4.0 } + 0.1 * random.normal();
+//!     let angle = std::f64::consts::TAU * (i % 150) as f64 / 150.0;
+//!     radius * if j == 0 { angle.cos() } else { angle.sin() }
+//! });
+//! let truth = Partition::from_fn(300, |i| Some((i / 150) as u64))?;
+//!
+//! let ensemble = Generator::new(KMeans::new())
+//!     .members(50)
+//!     .clusters(15..=25)
+//!     .object_fraction(0.8)
+//!     .seed(Seed(1))
+//!     .generate(x.view())?;
+//! let found = EvidenceAccumulation::new(2).linkage(Linkage::Single).consensus(&ensemble)?;
+//! assert_eq!(scores::adjusted_rand(&found, &truth)?, 1.0);
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
+//! # Diversity
+//!
+//! Members that are all alike add nothing. [`Generator`](crate::generate::Generator) varies the
+//! number of clusters, the features and the objects that a member sees, random projections, and the
+//! start. Ten to fifty members, each with more clusters than you expect classes, are usual.
+//!
+//! # Clusterers
+//!
+//! [`KMeans`](crate::generate::KMeans), [`MiniBatchKMeans`](crate::generate::MiniBatchKMeans),
+//! [`KernelKMeans`](crate::generate::KernelKMeans), [`Rpcl`](crate::generate::Rpcl) (finds the
+//! number itself), [`Agglomerative`](crate::generate::Agglomerative),
+//! [`Spectral`](crate::generate::Spectral) and [`USpec`](crate::generate::USpec), which is spectral
+//! clustering for millions of objects. Your own implements
+//! [`BaseClusterer`](crate::core::BaseClusterer).
+//!
+//! # Labels of a few objects
+//!
+//! With a few labels or pairs, cluster the features at once, under a metric that was learned from
+//! them; the result labels new objects too. See [`links`](super::links).

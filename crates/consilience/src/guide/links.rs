@@ -1,0 +1,62 @@
+//! Must-links and cannot-links: at once, or one batch after the other.
+//!
+//! # Features and a few pairs
+//!
+//! Learn a metric from the pairs, cluster under it, and label new objects:
+//!
+//! ```
+//! use consilience::constrained::{Nnc, UnderMetric};
+//! use consilience::metric::Rca;
+//! use consilience::ndarray::{Array2, array};
+//! use consilience::prelude::*;
+//! use consilience::{Constraints, Pair, SideInformation};
+//!
+//! // Two classes differ in the first feature; the second is noise of ten times the width.
+//! let x = Array2::from_shape_fn((40, 2), |(i, j)| {
+//!     let noise = ((i * 37 + j * 11) % 17) as f64 / 17.0;
+//!     if j == 0 { (i / 20) as f64 + 0.3 * noise } else { 10.0 * noise }
+//! });
+//! let mut pairs = Constraints::new(40)?;
+//! for i in [0, 3, 7, 11] {
+//!     pairs.extend(&[Pair::must_link(i, i + 5), Pair::must_link(i + 20, i + 25)])?;
+//!     pairs.extend(&[Pair::cannot_link(i, i + 20)])?;
+//! }
+//! let side = SideInformation::from_constraints(&pairs);
+//! let found = UnderMetric::new(Rca::new(), Nnc::new(2)).cluster(x.view().into(), &side)?;
+//! assert_eq!(found.partition.n_clusters(), 2);
+//! let new = array![[0.1, 9.0], [1.2, 0.5]];
+//! assert_eq!(found.assign(new.view().into())?, [0, 1]);
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
+//! A pair that contradicts the others, directly or through a chain, is refused with the chain.
+//!
+//! # An ensemble and pairs that keep coming
+//!
+//! [`Updater`](crate::follow::Updater) holds an ensemble and follows batches of pairs in
+//! milliseconds, whatever the number of objects. It can be stored and resumed, asks for the pairs
+//! that it would learn most from, and takes in new objects and new members.
+//!
+//! ```
+//! use consilience::follow::Updater;
+//! use consilience::ndarray::array;
+//! use consilience::{Ensemble, Pair, Seed};
+//!
+//! let ensemble = Ensemble::from_array(array![
+//!     [0, 0, 0],
+//!     [0, 0, 1],
+//!     [1, 1, 0],
+//!     [1, 1, 1],
+//! ].view())?;
+//! let mut updater = Updater::new(ensemble, 2)?;
+//! let question = updater.next_questions(1, Seed(0))?.pairs[0];
+//! let report = updater.update(&[Pair::must_link(question.i, question.j)])?;
+//! assert_eq!(report.new_constraints, 1);
+//! let labels = updater.read_out(&())?.output;
+//!
+//! // Stored and resumed elsewhere, over the same ensemble.
+//! let bytes = updater.to_bytes();
+//! let resumed = Updater::from_bytes(&bytes, updater.ensemble().clone())?;
+//! assert_eq!(resumed.constraints().len(), 1);
+//! # Ok::<(), consilience::Error>(())
+//! ```

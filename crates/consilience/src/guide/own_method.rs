@@ -1,0 +1,129 @@
+//! A method of your own: one line makes it a consensus function, one test puts it through the laws.
+//!
+//! # A similarity
+//!
+//! Say how alike two microclusters are, and every linkage and every graph cut works with it.
+//!
+//! ```
+//! use consilience::core::Grouping;
+//! use consilience::graph::{Linked, Partitioned, SpectralCut};
+//! use consilience::ndarray::Array2;
+//! use consilience::prelude::*;
+//! use consilience::{
+//!     Ensemble, Microclusters, Observer, Partition, Report, Result, SimilarityGraph,
+//! };
+//!
+//! /// The share of members that put two microclusters together, squared.
+//! struct Squared;
+//!
+//! impl Similarity for Squared {
+//!     fn name(&self) -> &str {
+//!         "squared"
+//!     }
+//!
+//!     fn between(
+//!         &self,
+//!         nodes: &Microclusters,
+//!         _: &mut Report,
+//!         _: &dyn Observer,
+//!     ) -> Result<SimilarityGraph> {
+//!         let (n, members) = (nodes.n_nodes(), nodes.n_members() as f64);
+//!         let weights = Array2::from_shape_fn((n, n), |(i, j)| {
+//!             let together = nodes
+//!                 .rows()
+//!                 .iter()
+//!                 .filter(|m| m.label(i).is_some() && m.label(i) == m.label(j))
+//!                 .count();
+//!             (together as f64 / members).powi(2)
+//!         });
+//!         SimilarityGraph::new(nodes.grouping().clone(), weights)
+//!     }
+//! }
+//!
+//! let ensemble = Ensemble::new(vec![
+//!     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
+//!     Partition::from_labels(&[0, 0, 1, 1, 2, 2])?,
+//!     Partition::from_labels(&[0, 0, 0, 0, 1, 1])?,
+//! ])?;
+//! // The one line: a consensus function with a dendrogram.
+//! let mine = Linked::new(Squared, 2);
+//! assert_eq!(mine.consensus(&ensemble)?.to_signed(), [0, 0, 0, 0, 1, 1]);
+//! let (leaves, tree) = mine.dendrogram(&ensemble, &())?;
+//! assert_eq!(leaves.n_nodes(), tree.n_leaves());
+//! // Or a cut of the graph.
+//! let cut = Partitioned::new(Squared, SpectralCut::new(2));
+//! assert_eq!(cut.consensus(&ensemble)?.n_clusters(), 2);
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
+//! # A consensus function
+//!
+//! [`NodeConsensus`](crate::core::NodeConsensus) is the part that you write: a name, how many
+//! clusters, and what the microclusters get. Objects without any label, the report and the check of
+//! k are done for you. [`ConsensusFunction`](crate::ConsensusFunction) itself is there for methods
+//! that need the objects.
+//!
+//! ```
+//! use consilience::core::NodeConsensus;
+//! use consilience::prelude::*;
+//! use consilience::{Clusters, Ensemble, Microclusters, Observer, Partition, Report, Result};
+//!
+//! /// The member that has as many clusters as asked for, or the first.
+//! struct Pick(usize);
+//!
+//! impl NodeConsensus for Pick {
+//!     type Output = Partition;
+//!
+//!     fn name(&self) -> &str {
+//!         "pick"
+//!     }
+//!
+//!     fn clusters(&self) -> Clusters {
+//!         self.0.into()
+//!     }
+//!
+//!     fn solve(
+//!         &self,
+//!         nodes: &Microclusters,
+//!         _: &mut Report,
+//!         _: &dyn Observer,
+//!     ) -> Result<Vec<usize>> {
+//!         let member = nodes.rows().iter().find(|m| m.n_clusters() == self.0);
+//!         let member = member.unwrap_or(&nodes.rows()[0]);
+//!         Ok(member.iter().map(|label| label.unwrap_or(0)).collect())
+//!     }
+//! }
+//!
+//! let ensemble = Ensemble::new(vec![
+//!     Partition::from_labels(&[0, 1, 2, 2])?,
+//!     Partition::from_labels(&[0, 0, 1, 1])?,
+//! ])?;
+//! assert_eq!(Pick(2).consensus(&ensemble)?.to_signed(), [0, 0, 1, 1]);
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
+//! # Through the laws
+//!
+//! The feature `conformance` has one suite for every trait. It tries tiny ensembles of every kind,
+//! bad input, permutations, threads and cancellation, and panics with the law and the input where
+//! one is broken. In your `Cargo.toml`:
+//!
+//! ```toml
+//! [dev-dependencies]
+//! consilience = { version = "0.1", features = ["conformance"] }
+//! ```
+//!
+#![cfg_attr(feature = "conformance", doc = "```")]
+#![cfg_attr(not(feature = "conformance"), doc = "```ignore")]
+//! use consilience::conformance::{Profile, consensus_function};
+//! use consilience::consensus::EvidenceAccumulation;
+//!
+//! // In a `#[test]`. What a method does not promise is switched off in the profile.
+//! let profile = Profile { small_worlds: (4, 2), ..Profile::default() };
+//! consensus_function(&|k| Box::new(EvidenceAccumulation::new(k)), &profile);
+//! ```
+//!
+//! # Your own similarity graph
+//!
+//! A sparse matrix of `sprs` is a similarity graph too; see
+//! [`similarity_from_sprs`](crate::graph::similarity_from_sprs).
