@@ -3,8 +3,8 @@ use consilience_core::{Error, Result};
 /// Weights beyond these overflow or vanish when multiplied.
 const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 
-/// How to make a [`ConsensusEmbedding`]: its width, the power of the singular values, weights of
-/// members.
+/// How to make a [`ConsensusEmbedding`](crate::ConsensusEmbedding): its width, the power of the
+/// singular values, weights of members.
 ///
 /// ```
 /// use consilience_core::{Ensemble, Partition};
@@ -52,11 +52,11 @@ impl Embedding {
     }
 
     /// Weights clusters by their
-    /// [`ensemble_driven_cluster_index`](consilience_graph::ensemble_driven_cluster_index) with this
-    /// scale, as LWGP does: a cluster whose objects the other members spread over many clusters
-    /// counts less, the more so the smaller the scale. Default none, which gives all clusters the
-    /// same weight; above 0. Objects then lie in the direction of the weighted mean of their
-    /// clusters.
+    /// [`ensemble_driven_cluster_index`](consilience_graph::ensemble_driven_cluster_index) with
+    /// this scale, as LWGP does: a cluster whose objects the other members spread over many
+    /// clusters counts less, the more so the smaller the scale. Default none, which gives all
+    /// clusters the same weight; above 0. Objects then lie in the direction of the weighted mean of
+    /// their clusters.
     #[doc(alias = "theta")]
     pub fn entropy_scale(mut self, scale: f64) -> Self {
         self.entropy_scale = Some(scale);

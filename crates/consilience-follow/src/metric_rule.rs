@@ -59,7 +59,8 @@ const MAX_COUNT: usize = 10_000;
 /// k) for the labels.
 ///
 /// # References
-/// Ours. Metric: Davis et al. 2007, Algorithm 1. Assigning groups at a cost per violated link: Basu, Banerjee, Mooney 2004.
+/// Ours. Metric: Davis et al. 2007, Algorithm 1. Assigning groups at a cost per violated link:
+/// Basu, Banerjee, Mooney 2004.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetricRule {
     pub(crate) clusters: usize,

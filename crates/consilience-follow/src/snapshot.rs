@@ -51,8 +51,8 @@ impl Updater {
     ///
     /// # Errors
     /// [`ErrorKind::Corrupt`](consilience_core::ErrorKind::Corrupt) for bytes that are not what was
-    /// written, [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a
-    /// version that this one does not read or for another ensemble.
+    /// written, [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for
+    /// a version that this one does not read or for another ensemble.
     ///
     /// # Complexity
     /// As [`Updater::to_bytes`], and opening the metric where one was stored.

@@ -19,8 +19,8 @@ const SAMPLE: usize = 4096;
 /// Two things follow the links of a batch: one weight per member of the ensemble
 /// ([`WeightUpdater`], read by [`by_weights`](Updater::by_weights)), and a metric on the ensemble's
 /// embedding ([`MetricRule`]). An update costs the same for a thousand objects and for ten million;
-/// objects get their labels when they are read out. [`partition`](Updater::partition) is the default
-/// read-out: by the metric where cross-validation on the links supports it, else the plain
+/// objects get their labels when they are read out. [`partition`](Updater::partition) is the
+/// default read-out: by the metric where cross-validation on the links supports it, else the plain
 /// consensus. Use a [`ConsensusFunction`] where no links come.
 ///
 /// ```
@@ -59,9 +59,9 @@ const SAMPLE: usize = 4096;
 /// is open; nothing in n. A clone shares the labels.
 ///
 /// # References
-/// Weights: Yi, Zhang, Yang, Liu, Wang 2015, "An Efficient Semi-supervised Clustering Algorithm with
-/// Sequential Constraints" (SCSC); Yi 2014, "Semi-supervised Clustering by Convex Searching" (CCCS).
-/// The metric, new members from features, and the states are ours.
+/// Weights: Yi, Zhang, Yang, Liu, Wang 2015, "An Efficient Semi-supervised Clustering Algorithm
+/// with Sequential Constraints" (SCSC); Yi 2014, "Semi-supervised Clustering by Convex Searching"
+/// (CCCS). The metric, new members from features, and the states are ours.
 #[doc(alias = "SCSC")]
 #[doc(alias = "CCCS")]
 #[doc(alias = "online")]

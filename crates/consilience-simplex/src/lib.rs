@@ -50,6 +50,7 @@ mod tally;
 mod tests;
 mod tiles;
 mod transpose;
+mod update;
 mod weight_setup;
 mod weight_updater;
 mod weighted_members;
@@ -62,5 +63,6 @@ pub use relabelled::relabelled;
 pub use rules::{
     AdditiveUpdate, ExactUpdate, MultiplicativeUpdate, PairLoss, UpdateRule, Violations,
 };
+pub use update::UpdateReport;
 pub use weight_setup::{InitialWeights, WeightUpdaterSetup};
-pub use weight_updater::{UpdateReport, WeightUpdater};
+pub use weight_updater::WeightUpdater;

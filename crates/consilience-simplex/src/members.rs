@@ -8,12 +8,13 @@ use crate::weight_updater::WeightUpdater;
 use crate::weights::Weights;
 
 impl WeightUpdater {
-    /// Adds objects at the end, in rows: what each member's own rule says of them, as the number of
+    /// Adds objects at the end, in rows: what each member assigns them to, as the number of
     /// one of its clusters ([`Partition::label`]); negative numbers and `None` where it says
     /// nothing.
     ///
     /// Weights and constraints stay, so that the next read-out labels the new objects as it does
-    /// the old ones. [`WeightUpdater::labels_by_neighbours`] makes such rows where members have no rule of their own.
+    /// the old ones. [`WeightUpdater::labels_by_neighbours`] makes such rows where members have no
+    /// rule of their own.
     ///
     /// ```
     /// use consilience_core::Ensemble;

@@ -47,8 +47,8 @@ impl WeightUpdater {
     ///
     /// # Errors
     /// [`ErrorKind::Corrupt`](consilience_core::ErrorKind::Corrupt) for bytes that are not what was
-    /// written, [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a
-    /// version that this one does not read or for another ensemble.
+    /// written, [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for
+    /// a version that this one does not read or for another ensemble.
     ///
     /// # Complexity
     /// As [`WeightUpdater::to_bytes`].
@@ -92,8 +92,8 @@ impl WeightUpdater {
         }
     }
 
-    /// The updater that [`write_state`](WeightUpdater::write_state) wrote, over the ensemble with or
-    /// without the members that were stored with their labels, and the number of those that were
+    /// The updater that [`write_state`](WeightUpdater::write_state) wrote, over the ensemble with
+    /// or without the members that were stored with their labels, and the number of those that were
     /// not.
     ///
     /// # Errors
