@@ -7,10 +7,12 @@
 
 mod reference;
 
+use consilience::consensus::{GpMgla, Hbgf, LocallyWeighted, Lwea, Lwgp, Weac};
+use consilience::graph::{
+    ClusterIncidence, ensemble_driven_cluster_index, normalized_crowd_agreement,
+};
 use consilience::{
-    ClusterIncidence, ConsensusFunction, Ensemble, GpMgla, Hbgf, Hierarchy, Linkage,
-    LocallyWeighted, Lwea, Lwgp, Microclusters, Seed, Similarity, Weac,
-    ensemble_driven_cluster_index, normalized_crowd_agreement,
+    ConsensusFunction, Ensemble, Hierarchy, Linkage, Microclusters, Seed, Similarity,
 };
 use reference::{Pool, integers, number, partition};
 use serde_json::Value;
