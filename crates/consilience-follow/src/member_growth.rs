@@ -3,7 +3,6 @@
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use consilience_core::SideInformation;
 use consilience_core::{
     BaseClusterer, Constraints, Error, Features, Fit, Observer, Pair, Partition, Report, Result,
     Seed, SideInformation,

@@ -6,7 +6,7 @@
 use consilience::generate::{Generator, KMeans};
 use consilience::ndarray::Array2;
 use consilience::scores::adjusted_rand;
-use consilience::{ConsensusFunction, EvidenceAccumulation, Linkage, Partition, Result, Seed};
+use consilience::{ConsensusFunction, Linkage, Partition, Result, Seed};
 
 /// Objects on a small ring, then as many on a large one around it.
 fn rings(each: usize) -> (Array2<f64>, Partition) {

@@ -203,7 +203,7 @@ fn new_objects_get_the_clusters_of_their_like() {
         assert!(adjusted_rand(&predicted, &rest).unwrap() > 0.95, "{basis:?}");
         let narrow = array![[1.0, 2.0]];
         assert_eq!(
-            found.clustering.assign(narrow.view().into()).unwrap_err().kind(),
+            found.clustering.assign(narrow.view()).unwrap_err().kind(),
             ErrorKind::ShapeMismatch
         );
         assert_eq!(found.similarity.between(0, 450).unwrap_err().kind(), ErrorKind::OutOfRange);
