@@ -3,8 +3,9 @@
 use std::hint::black_box;
 use std::time::Duration;
 
+use consilience::completion::{Basis, Mccc, Rdml, SampleSimilarity};
 use consilience::ndarray::Array2;
-use consilience::{Basis, Constraints, Link, Mccc, Rdml, SampleSimilarity, Seed, SideInformation};
+use consilience::{Constraints, Link, Seed, SideInformation};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 /// Section 5.4.2: five equal clusters, features U G.

@@ -3,10 +3,10 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use consilience::{
-    ConsensusFunction, Ensemble, EvidenceAccumulation, Microclusters, ProbabilityTrajectories, Pta,
-    Ptgp, Report, Similarity, with_labels,
-};
+use consilience::consensus::EvidenceAccumulation;
+use consilience::core::with_labels;
+use consilience::walk::{ProbabilityTrajectories, Pta, Ptgp};
+use consilience::{ConsensusFunction, Ensemble, Microclusters, Report, Similarity};
 use criterion::{Criterion, criterion_group, criterion_main};
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, Mat, Par};

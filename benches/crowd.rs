@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use consilience::{Answers, CrowdClustering, CrowdMethod, GroupAnswer, Seed};
+use consilience::Seed;
+use consilience::crowd::{Answers, CrowdClustering, CrowdMethod, GroupAnswer};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 /// 10 clusters; every worker groups 50 of the objects, one in five wrongly.

@@ -5,7 +5,9 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use consilience::{ConsensusFunction, Cspa, Hgpa, LinkBased, Mcla, Partition, RandomWalker};
+use consilience::consensus::{Cspa, Hgpa, LinkBased, Mcla};
+use consilience::walk::RandomWalker;
+use consilience::{ConsensusFunction, Partition};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 #[path = "../tests/reference/mod.rs"]

@@ -5,10 +5,11 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use consilience::{
-    ClusterIncidence, ConsensusFunction, EcpcsHc, EcpcsMc, Ensemble, EvidenceAccumulation, GpMgla,
-    Hbgf, Lwea, Lwgp, Microclusters, Partition, Seed, Weac, ensemble_driven_cluster_index,
+use consilience::consensus::{
+    EcpcsHc, EcpcsMc, EvidenceAccumulation, GpMgla, Hbgf, Lwea, Lwgp, Weac,
 };
+use consilience::graph::{ClusterIncidence, ensemble_driven_cluster_index};
+use consilience::{ConsensusFunction, Ensemble, Microclusters, Partition, Seed};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 mod worlds;

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use consilience::{
-    AdditiveUpdate, AlignmentReference, Ensemble, ExactUpdate, MultiplicativeUpdate, Pair,
-    Partition, Seed, UpdateRule, Updater, UpdaterSetup,
+use consilience::follow::{Updater, UpdaterSetup};
+use consilience::simplex::{
+    AdditiveUpdate, AlignmentReference, ExactUpdate, MultiplicativeUpdate, UpdateRule,
 };
+use consilience::{Ensemble, Pair, Partition, Seed};
 use consilience_conformance::planted;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 

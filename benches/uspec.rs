@@ -4,8 +4,11 @@
 use std::hint::black_box;
 use std::time::Duration;
 
+use consilience::consensus::USenc;
+use consilience::core::BaseClusterer;
+use consilience::generate::{Generator, KMeans, USpec};
 use consilience::ndarray::Array2;
-use consilience::{BaseClusterer, ConsensusFunction, Generator, KMeans, Seed, USenc, USpec};
+use consilience::{ConsensusFunction, Seed};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 /// Five rings around each other.

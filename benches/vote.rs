@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use consilience::{
-    ConsensusFunction, Diagnostics, Diffusion, Ensemble, LeastSquares, MixtureModel, Partition,
-    Qmi, Recommended, Seed, Voting,
-};
+use consilience::consensus::{LeastSquares, MixtureModel, Qmi, Voting};
+use consilience::trust::{Diagnostics, Recommended};
+use consilience::walk::Diffusion;
+use consilience::{ConsensusFunction, Ensemble, Partition, Seed};
 use consilience_conformance::planted;
 use criterion::{Criterion, criterion_group, criterion_main};
 

@@ -6,10 +6,10 @@
 
 mod reference;
 
-use consilience::{
-    ConsensusFunction, Diagnostics, Diffusion, Ensemble, Hbgf, Lwea, Lwgp, Partition, Pta, Ptgp,
-    Recommended, Result, Seed,
-};
+use consilience::consensus::{Hbgf, Lwea, Lwgp};
+use consilience::trust::{Diagnostics, Recommended};
+use consilience::walk::{Diffusion, Pta, Ptgp};
+use consilience::{ConsensusFunction, Ensemble, Partition, Result, Seed};
 use reference::{Pool, pools};
 
 const POOLS: [&str; 7] = ["IS", "LS", "MF", "PD", "Semeion", "Texture", "VS"];

@@ -1,8 +1,9 @@
 //! Side-information clustering on the feature sets of the thesis, which are not part of the
 //! project: without them the tests say so and pass.
 
+use consilience::completion::Mccc;
 use consilience::ndarray::{Array1, Array2, Axis, Ix1, Ix2, OwnedRepr, stack};
-use consilience::{Constraints, Link, Mccc, Partition, Seed, SideInformation, Status, scores};
+use consilience::{Constraints, Link, Partition, Seed, SideInformation, Status, scores};
 use ndarray_npy::NpzReader;
 
 #[path = "reference/shared_data.rs"]

@@ -1,9 +1,9 @@
 //! Every method that is implemented goes through the suite that users put theirs through.
 
-use consilience::{
-    Clusters, CoAssociation, ConsensusFunction, EvidenceAccumulation, Linkage, Partition,
-    ProbabilityTrajectories, Pta, Ptgp, PtsSolver, Seed, Similarity,
-};
+use consilience::consensus::EvidenceAccumulation;
+use consilience::graph::CoAssociation;
+use consilience::walk::{ProbabilityTrajectories, Pta, Ptgp, PtsSolver};
+use consilience::{Clusters, ConsensusFunction, Linkage, Partition, Seed, Similarity};
 use consilience_conformance::{Profile, consensus_function, similarity};
 
 /// Runs on one thread. A hundred thousand tiny runs would else spend their time waking workers; the

@@ -1,10 +1,12 @@
 //! Cuts, link-based similarities and seeded walks go through the suite that users put theirs
 //! through.
 
-use consilience::{
-    Agglomeration, ApproximateSimRank, Clusters, ConnectedTriples, ConsensusFunction, Cspa, Hgpa,
-    LinkBased, Linkage, Mcla, Partition, RandomWalker, Seed, SimRank, Similarity, SpectralCut,
+use consilience::consensus::{
+    ApproximateSimRank, ConnectedTriples, Cspa, Hgpa, LinkBased, Mcla, SimRank,
 };
+use consilience::graph::{Agglomeration, SpectralCut};
+use consilience::walk::RandomWalker;
+use consilience::{Clusters, ConsensusFunction, Linkage, Partition, Seed, Similarity};
 use consilience_conformance::{
     Hard, PartitionerProfile, Profile, consensus_function, graph_partitioner, similarity,
 };
@@ -136,7 +138,7 @@ fn partitioners() {
 #[cfg(feature = "metis")]
 mod metis {
     use super::*;
-    use consilience::{CutMethod, MetisCut};
+    use consilience::graph::{CutMethod, MetisCut};
 
     fn balanced() -> Profile {
         Profile {

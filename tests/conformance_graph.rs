@@ -1,9 +1,10 @@
 //! The graph methods on the ensemble's clusters go through the suite that users put theirs through.
 
-use consilience::{
-    Clusters, ConsensusFunction, EcpcsHc, EcpcsMc, EnhancedCoAssociation, GpMgla, Hbgf, Linkage,
-    LocallyWeighted, Lwea, Lwgp, Partition, Seed, Similarity, USenc, Weac, WeightedCoAssociation,
+use consilience::consensus::{
+    EcpcsHc, EcpcsMc, EnhancedCoAssociation, GpMgla, Hbgf, LocallyWeighted, Lwea, Lwgp, USenc,
+    Weac, WeightedCoAssociation,
 };
+use consilience::{Clusters, ConsensusFunction, Linkage, Partition, Seed, Similarity};
 use consilience_conformance::{Profile, consensus_function, similarity};
 
 /// Runs on one thread, as in `conformance.rs`.

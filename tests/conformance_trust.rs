@@ -1,9 +1,9 @@
 //! Votes, diffusion and the recommended method go through the suite that users put theirs through.
 
-use consilience::{
-    Clusters, ConsensusFunction, Diffusion, LeastSquares, MixtureModel, Partition, Qmi,
-    Recommended, Seed, Voting,
-};
+use consilience::consensus::{LeastSquares, MixtureModel, Qmi, Voting};
+use consilience::trust::Recommended;
+use consilience::walk::Diffusion;
+use consilience::{Clusters, ConsensusFunction, Partition, Seed};
 use consilience_conformance::{Hard, Profile, consensus_function};
 
 /// Runs on one thread, as in `conformance.rs`.

@@ -5,12 +5,11 @@
 
 use std::fs::File;
 
+use consilience::completion::{Penalty, RobustCompletion};
+use consilience::crowd::{AnswerCounts, Answers, CrowdClustering, CrowdMethod, GroupAnswer};
 use consilience::ndarray::{Ix1, OwnedRepr};
 use consilience::scores::{Normalizer, normalized_mutual_information};
-use consilience::{
-    AnswerCounts, Answers, CrowdClustering, CrowdMethod, GroupAnswer, MemoryBudget, Partition,
-    Penalty, RobustCompletion,
-};
+use consilience::{MemoryBudget, Partition};
 use ndarray_npy::NpzReader;
 
 #[path = "reference/shared_data.rs"]

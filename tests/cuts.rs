@@ -10,10 +10,10 @@ mod reference;
 
 use std::time::Instant;
 
-use consilience::{
-    ConsensusFunction, Cspa, CutMethod, EvidenceAccumulation, Hgpa, LinkBased, Linkage, Mcla,
-    Partition, RandomWalker,
-};
+use consilience::consensus::{Cspa, EvidenceAccumulation, Hgpa, LinkBased, Mcla};
+use consilience::graph::CutMethod;
+use consilience::walk::RandomWalker;
+use consilience::{ConsensusFunction, Linkage, Partition};
 use reference::{Pool, pools};
 
 const POOLS: [&str; 7] = ["MF", "IS", "VS", "Semeion", "LS", "PD", "Texture"];

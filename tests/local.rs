@@ -7,10 +7,12 @@
 
 mod reference;
 
+use consilience::consensus::{GpMgla, Hbgf, LocallyWeighted, Lwea, Lwgp, Weac};
+use consilience::graph::{
+    ClusterIncidence, ensemble_driven_cluster_index, normalized_crowd_agreement,
+};
 use consilience::{
-    ClusterIncidence, ConsensusFunction, Ensemble, GpMgla, Hbgf, Hierarchy, Linkage,
-    LocallyWeighted, Lwea, Lwgp, Microclusters, Seed, Similarity, Weac,
-    ensemble_driven_cluster_index, normalized_crowd_agreement,
+    ConsensusFunction, Ensemble, Hierarchy, Linkage, Microclusters, Seed, Similarity,
 };
 use reference::{Pool, integers, number, partition};
 use serde_json::Value;
@@ -25,7 +27,7 @@ fn pools() -> Vec<Pool> {
 fn draws_with<'a>(
     pool: &'a Pool,
     key: &'a str,
-) -> impl Iterator<Item = (String, Ensemble, Hierarchy, &'a Value)> {
+) -> impl Iterator<Item = (String, Ensemble, &'a Value)> {
     pool.published()
         .filter(move |d| !d.2[key].is_null())
         .map(move |(at, e, values)| (at, e, &values[key]))

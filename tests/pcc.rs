@@ -5,12 +5,12 @@
 
 mod reference;
 
+use consilience::bregman::{Pcc, SquaredEuclidean, surviving_clusters};
+use consilience::consensus::EvidenceAccumulation;
 use consilience::ndarray::Array2;
 use consilience::scores::{accuracy, jensen_shannon};
-use consilience::{
-    ConsensusFunction, Ensemble, EvidenceAccumulation, Memberships, Partition, Pcc, Pta, Seed,
-    SquaredEuclidean, Status, surviving_clusters,
-};
+use consilience::walk::Pta;
+use consilience::{ConsensusFunction, Ensemble, Memberships, Partition, Seed, Status};
 
 /// Four isotropic Gaussians of 200 points, one in each quadrant, true memberships by density, and
 /// members that draw every object's label from them.

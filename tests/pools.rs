@@ -6,9 +6,10 @@
 
 mod reference;
 
+use consilience::graph::{SparsePairCounts, TransferCut};
+use consilience::walk::{EliteNeighbours, ProbabilityTrajectories, Pta, Ptgp};
 use consilience::{
-    ConsensusFunction, EliteNeighbours, Ensemble, Hierarchy, Linkage, Microclusters, Partition,
-    ProbabilityTrajectories, Pta, Ptgp, Seed, Similarity, SparsePairCounts, TransferCut,
+    ConsensusFunction, Ensemble, Hierarchy, Linkage, Microclusters, Partition, Seed, Similarity,
 };
 use reference::{integers, number, partition, pools};
 

@@ -5,10 +5,10 @@
 
 mod reference;
 
-use consilience::{
-    AdditiveUpdate, AlignmentReference, ConsensusFunction, Diffusion, Ensemble, ExactUpdate, Pair,
-    Partition, Seed, UpdateRule, Updater, UpdaterSetup,
-};
+use consilience::follow::{Updater, UpdaterSetup};
+use consilience::simplex::{AdditiveUpdate, AlignmentReference, ExactUpdate, UpdateRule};
+use consilience::walk::Diffusion;
+use consilience::{ConsensusFunction, Ensemble, Pair, Partition, Seed};
 use consilience_conformance::planted;
 use reference::pools;
 

@@ -7,12 +7,16 @@
 
 use std::collections::BTreeSet;
 
+use consilience::consensus::EvidenceAccumulation;
+use consilience::core::Grouping;
+use consilience::graph::{CoAssociation, PairCounts, SparsePairCounts};
 use consilience::num::eigen::symmetric_eigen;
+use consilience::walk::{
+    EliteNeighbours, ProbabilityTrajectories, Pta, Ptgp, PtsSolver, Transition,
+};
 use consilience::{
-    CoAssociation, ConsensusFunction, Dendrogram, EliteNeighbours, Ensemble, ErrorKind,
-    EvidenceAccumulation, Grouping, Hierarchy, Linkage, MemoryBudget, Microclusters, PairCounts,
-    ProbabilityTrajectories, Pta, Ptgp, PtsSolver, Report, Seed, Similarity, SparsePairCounts,
-    Transition,
+    ConsensusFunction, Dendrogram, Ensemble, ErrorKind, Hierarchy, Linkage, MemoryBudget,
+    Microclusters, Report, Seed, Similarity,
 };
 use consilience_conformance::small_worlds;
 use ndarray::Array2;

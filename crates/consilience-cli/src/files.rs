@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use consilience::crowd::{Answers, PairAnswer};
 use consilience::io::{AnswerForm, AnswerTable, FeatureTable, Format, Input};
-use consilience::{Answers, Ensemble, Grouped, Keyword, Memberships, PairAnswer, Partition};
+use consilience::{Ensemble, Grouped, Keyword, Memberships, Partition};
 use ndarray::Array2;
 
 use crate::failure::{Failure, Outcome};

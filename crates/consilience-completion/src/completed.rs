@@ -13,18 +13,18 @@ use crate::basis::Basis;
 /// [`Mccc`](crate::Mccc) and [`Rdml`](crate::Rdml).
 ///
 /// ```
-/// use consilience_completion::Rdml;
-/// use consilience_core::SideInformation;
+/// use consilience::SideInformation;
+/// use consilience::completion::Rdml;
 /// use ndarray::Array2;
 ///
 /// // Sixty objects in two groups, twelve of them labelled.
-/// let x = Array2::from_shape_fn((60, 2), |(i, j)| if j == 0 { (i / 2) as f64 } else { (i % 2) as f64 });
+/// let x = Array2::from_shape_fn((60, 2), |(i, j)| [i / 2, i % 2][j] as f64);
 /// let labels: Vec<i64> = (0..60).map(|i| if i < 12 { i % 2 } else { -1 }).collect();
 /// let side = SideInformation::from_labels(&labels)?;
 /// let similarity = Rdml::new(2).fit_completed(x.view(), &side, &())?.output.similarity;
 /// assert_eq!(similarity.embedding().nrows(), 60);
 /// assert!(similarity.between(30, 32)? > similarity.between(30, 33)?);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -40,12 +40,12 @@ pub struct CompletedSimilarity {
 /// [`Mccc`](crate::Mccc) and [`Rdml`](crate::Rdml).
 ///
 /// ```
-/// use consilience_completion::Mccc;
-/// use consilience_core::{Constraints, Pair, SideInformation};
+/// use consilience::{Constraints, Pair, SideInformation};
+/// use consilience::completion::Mccc;
 /// use ndarray::Array2;
 ///
 /// // Sixty objects on a line in two groups, which the second column distinguishes.
-/// let x = Array2::from_shape_fn((60, 2), |(i, j)| if j == 0 { (i / 2) as f64 } else { (i % 2) as f64 });
+/// let x = Array2::from_shape_fn((60, 2), |(i, j)| [i / 2, i % 2][j] as f64);
 /// let mut constraints = Constraints::new(60)?;
 /// for i in 0..40 {
 ///     constraints.extend(&[Pair::must_link(i, i + 2), Pair::cannot_link(i, i + 5)])?;
@@ -56,7 +56,7 @@ pub struct CompletedSimilarity {
 /// assert!(found.similarity.loss_weight().is_some());
 /// let new = ndarray::array![[7.3, 1.0], [7.3, 0.0]];
 /// assert_eq!(found.clustering.assign(new.view().into())?, [1, 0]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -69,8 +69,8 @@ pub struct CompletedClustering {
 }
 
 /// Clusters of completed similarities in coordinates of the caller's own, from
-/// [`Mccc::fit_coordinates`](crate::Mccc::fit_coordinates). It cannot label new objects, since their
-/// coordinates are unknown.
+/// [`Mccc::fit_coordinates`](crate::Mccc::fit_coordinates). It cannot label new objects, since
+/// their coordinates are unknown.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CompletedPartition {

@@ -18,14 +18,14 @@ const HIGHEST: usize = 60;
 ///
 /// Use it where base clusterings are noisy but agree on many pairs; where most pairs are in dispute
 /// little is known and evidence accumulation is the safer choice. The number of clusters may be
-/// given, or chosen by the longest lifetime in the tree ([`Clusters::Auto`], [`Clusters::Lifetime`])
-/// or by a dissimilarity ([`Clusters::Height`]).
+/// given, or chosen by the longest lifetime in the tree ([`Clusters::Auto`],
+/// [`Clusters::Lifetime`]) or by a dissimilarity ([`Clusters::Height`]).
 ///
 /// The similarity is that of [`CompletedCoAssociation`].
 ///
 /// ```
-/// use consilience_completion::EcmcAl;
-/// use consilience_core::{Clusters, ConsensusFunction, Ensemble, Partition};
+/// use consilience::{Clusters, ConsensusFunction, Ensemble, Partition};
+/// use consilience::completion::EcmcAl;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
@@ -34,7 +34,7 @@ const HIGHEST: usize = 60;
 /// ])?;
 /// assert_eq!(EcmcAl::new(2).consensus(&ensemble)?.to_signed(), vec![0, 0, 0, 1, 1, 1]);
 /// assert_eq!(EcmcAl::new(Clusters::Auto).consensus(&ensemble)?.n_clusters(), 2);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -95,12 +95,12 @@ linked_method!(EcmcAl, "ecmc-al");
 ///
 /// A pair that at least the share `together` of the members puts together is known to be together,
 /// at most `apart` apart, and the rest is completed as in [`RobustCompletion`]. Microclusters enter
-/// with their sizes: entry (i, j) scaled by `sqrt(s_i s_j)` has the nuclear norm of the matrix of all
-/// objects, so that the collapsed optimum is the expanded one.
+/// with their sizes: entry (i, j) scaled by `sqrt(s_i s_j)` has the nuclear norm of the matrix of
+/// all objects, so that the collapsed optimum is the expanded one.
 ///
 /// ```
-/// use consilience_completion::CompletedCoAssociation;
-/// use consilience_core::{Ensemble, Partition, Similarity};
+/// use consilience::{Ensemble, Partition, Similarity};
+/// use consilience::completion::CompletedCoAssociation;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
@@ -110,7 +110,7 @@ linked_method!(EcmcAl, "ecmc-al");
 /// let graph = CompletedCoAssociation::new().expected_clusters(2).similarity(&ensemble)?;
 /// // Microclusters 0, 1, 2 are the objects 0 and 1, the object 2, and the others.
 /// assert!(graph.weights()[[0, 1]] > 0.9 && graph.weights()[[0, 2]] < 0.5);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -141,9 +141,9 @@ impl CompletedCoAssociation {
     }
 
     /// Shares of members from which on a pair is known: at most `apart` apart, at least `together`
-    /// together. Default: `together` is 0.6 or, where that leaves fewer than half of the pairs known
-    /// that the expected clusters would hold if they were equal, so low that they are; `apart` is a
-    /// sixth of that. `0 <= apart < together <= 1`.
+    /// together. Default: `together` is 0.6 or, where that leaves fewer than half of the pairs
+    /// known that the expected clusters would hold if they were equal, so low that they are;
+    /// `apart` is a sixth of that. `0 <= apart < together <= 1`.
     ///
     /// Stricter ones leave too few pairs known where members err (on planted ensembles with one
     /// label in five wrong, 0.7 finds nothing and 0.6 everything), and where members split the

@@ -23,7 +23,7 @@ const ROUNDS: usize = 3;
 /// others by the colour of the sky.
 ///
 /// ```
-/// use consilience_crowd::{Answers, CrowdClustering, CrowdMethod, GroupAnswer};
+/// use consilience::crowd::{Answers, CrowdClustering, CrowdMethod, GroupAnswer};
 ///
 /// // Twenty workers sort 24 objects by one criterion, twelve by another; two tasks each.
 /// let mut rows = Vec::new();
@@ -40,7 +40,7 @@ const ROUNDS: usize = 3;
 /// let other = result.alternative.expect("the answers show it");
 /// assert_eq!(other.workers, (20..32).collect::<Vec<_>>());
 /// assert!(other.partition.iter().enumerate().all(|(i, c)| c == Some(i / 12)));
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[doc(alias = "multiple clusterings")]
 #[derive(Clone, Debug)]
@@ -110,7 +110,7 @@ fn fit(answers: &Answers, model: &BlockModel, observer: &dyn Observer) -> Result
     best(model, answers, &counts, observer)
 }
 
-/// What the alternative, learnt from one half of the tasks, gains on the other half over the
+/// What the alternative, learned from one half of the tasks, gains on the other half over the
 /// better of its rivals; both ways.
 fn gain(
     answers: &Answers,

@@ -18,11 +18,12 @@ pub struct PairCount {
 /// Sparse: pairs that nobody answered are not stored. Rows and columns are all objects.
 ///
 /// ```
-/// use consilience_crowd::{Answers, AnswerCounts, PairAnswer};
-/// use consilience_core::MemoryBudget;
+/// use consilience::MemoryBudget;
+/// use consilience::crowd::{AnswerCounts, Answers, PairAnswer};
 ///
 /// let said = |worker, i, j, same| PairAnswer { worker, i, j, same };
-/// let answers = Answers::from_pairs(4, &[said(0, 0, 1, true), said(1, 1, 0, false), said(1, 1, 2, false)])?;
+/// let rows = [said(0, 0, 1, true), said(1, 1, 0, false), said(1, 1, 2, false)];
+/// let answers = Answers::from_pairs(4, &rows)?;
 /// let counts = AnswerCounts::of(&answers, MemoryBudget::default())?;
 /// let pair = counts.get(1, 0);
 /// assert_eq!((pair.same, pair.answers), (1, 2));
@@ -31,7 +32,7 @@ pub struct PairCount {
 /// // Nobody contradicts the second pair.
 /// let reliable = counts.reliable_pairs(0.0, 0.9)?;
 /// assert_eq!(reliable.row(2).collect::<Vec<_>>(), [(1, 0.0), (2, 1.0)]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -100,7 +101,8 @@ impl AnswerCounts {
         if n < 2.0 { 0.0 } else { self.columns.len() as f64 / (n * (n - 1.0)) }
     }
 
-    /// The other objects that one object was compared with, ascending, and the answers on each pair.
+    /// The other objects that one object was compared with, ascending, and the answers on each
+    /// pair.
     pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, PairCount)> + '_ {
         (self.offsets[i]..self.offsets[i + 1]).map(|at| (self.columns[at] as usize, self.at(at)))
     }
@@ -119,9 +121,9 @@ impl AnswerCounts {
         }
     }
 
-    /// The pairs that the crowd agrees on: 1 where at least the share `together` of the answers says
-    /// "same", 0 where at most `apart` does, the others unknown. An object that was answered is the
-    /// same as itself.
+    /// The pairs that the crowd agrees on: 1 where at least the share `together` of the answers
+    /// says "same", 0 where at most `apart` does, the others unknown. An object that was answered
+    /// is the same as itself.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`] unless `0 <= apart < together <= 1`.

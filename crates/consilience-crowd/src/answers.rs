@@ -50,10 +50,11 @@ pub struct PairAnswer {
 /// nothing, to the bit.
 ///
 /// ```
-/// use consilience_crowd::{Answers, GroupAnswer, PairAnswer};
+/// use consilience::crowd::{Answers, GroupAnswer, PairAnswer};
 ///
 /// let row = |worker, item, group| GroupAnswer { worker, task: 0, item, group };
-/// let answers = Answers::from_groupings(4, &[row(7, 0, 1), row(7, 1, 1), row(7, 2, 5), row(9, 1, 0)])?;
+/// let rows = [row(7, 0, 1), row(7, 1, 1), row(7, 2, 5), row(9, 1, 0)];
+/// let answers = Answers::from_groupings(4, &rows)?;
 /// assert_eq!((answers.n_objects(), answers.n_workers(), answers.n_pair_answers()), (4, 2, 3));
 /// let said: Vec<_> = answers.pairs().map(|p| (p.i, p.j, p.same)).collect();
 /// assert_eq!(said, vec![(0, 1, true), (0, 2, false), (1, 2, false)]);
@@ -62,7 +63,7 @@ pub struct PairAnswer {
 ///
 /// let direct = [PairAnswer { worker: 0, i: 0, j: 3, same: true }];
 /// assert_eq!(Answers::from_pairs(4, &direct)?.n_pair_answers(), 1);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -130,7 +131,7 @@ impl Answers {
             let (a, b) = (&rows[pair[0] as usize], &rows[pair[1] as usize]);
             if (a.worker, a.task, a.item) == (b.worker, b.task, b.item) {
                 let at = format!(
-                    "item {} stands twice in task {} of worker {} (rows {} and {})",
+                    "item {} is twice in task {} of worker {} (rows {} and {})",
                     a.item, a.task, a.worker, pair[0], pair[1]
                 );
                 return Err(if a.group == b.group {
@@ -159,8 +160,8 @@ impl Answers {
     ///
     /// # Errors
     /// [`ErrorKind::Empty`] without objects or rows, [`ErrorKind::OutOfRange`] for an object that
-    /// does not exist, [`ErrorKind::Contradiction`] for an object told apart from itself, each with
-    /// the row.
+    /// does not exist, [`ErrorKind::Contradiction`] for an object that is called different from
+    /// itself, each with the row.
     pub fn from_pairs(objects: usize, rows: &[PairAnswer]) -> Result<Self> {
         check_size(objects, rows.len())?;
         for (r, row) in rows.iter().enumerate() {
@@ -168,7 +169,7 @@ impl Answers {
             check_item(row.j, objects, r)?;
             if row.i == row.j && !row.same {
                 let what = format!(
-                    "row {r}: worker {} tells object {} apart from itself",
+                    "row {r}: worker {} calls object {} different from itself",
                     row.worker, row.i
                 );
                 return Err(Error::new(ErrorKind::Contradiction, what));

@@ -1,7 +1,7 @@
 /// How [`CrowdClustering`](crate::CrowdClustering) goes from answers to clusters.
 ///
 /// ```
-/// use consilience_crowd::CrowdMethod;
+/// use consilience::crowd::CrowdMethod;
 ///
 /// assert_eq!(CrowdMethod::default(), CrowdMethod::Auto);
 /// assert_eq!(CrowdMethod::DawidSkene.name(), "dawid-skene");
@@ -9,8 +9,8 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CrowdMethod {
-    /// The block model or the spectral clustering of its log-odds, whichever predicts unseen answers
-    /// better; `Pairs` where the objects were compared less often than there are clusters.
+    /// The block model or the spectral clustering of its log-odds, whichever predicts unseen
+    /// answers better; `Pairs` where the objects were compared less often than there are clusters.
     #[default]
     Auto,
     /// The worker-aware block model, [`BlockModel`](crate::BlockModel).

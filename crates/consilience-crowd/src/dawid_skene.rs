@@ -157,7 +157,7 @@ fn log_odds(pair: &[Said], share: f64, rates: &[(f64, f64)]) -> f64 {
 }
 
 /// All workers as one: two binomials over the pairs with at least two answers, from the majority
-/// vote. A few answers that tell more than chance stand for those that are missing.
+/// vote. A few answers that are better than chance are added for those that are missing.
 fn pool(pairs: &[&[Said]], expected: f64, observer: &dyn Observer) -> Result<Pool> {
     // Pairs of as many answers, as many of them "same", are one: the ridge takes thousands of
     // steps.

@@ -16,7 +16,7 @@ pub(crate) fn folds(answers: &Answers, folds: usize, seed: Seed) -> Vec<usize> {
 }
 
 /// Log-likelihood (nats) of each unseen task under a clustering of the seen objects, with rates
-/// learnt from the seen answers. Objects that no seen answer is about are in every cluster alike.
+/// learned from the seen answers. Objects that no seen answer is about are in every cluster alike.
 pub(crate) fn score(
     seen: &Answers,
     labels: &[u32],

@@ -15,7 +15,7 @@ const TOLERANCE: f64 = 1e-6;
 
 /// Rows of the k leading eigenvectors, each times its eigenvalue (0 where that is negative).
 ///
-/// Scaling by the eigenvalue keeps weak eigenvectors, which carry the noise, from weighing as much
+/// Scaling by the eigenvalue keeps weak eigenvectors, which are mostly noise, from weighing as much
 /// as the strong ones.
 fn embedding(matrix: &dyn SymmetricOperator, k: usize, seed: Seed) -> Array2<f64> {
     let seed = seed.derive("crowd eigenvectors", 0);

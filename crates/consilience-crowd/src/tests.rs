@@ -39,6 +39,40 @@ fn every_method_finds_a_clear_structure() {
     }
 }
 
+/// Label j of the partition, column j of the memberships, entry j of the rates.
+#[test]
+fn column_j_is_label_j() {
+    // The first objects are of the last cluster, and nobody saw the very first.
+    let mut rows = crowd(3, 60, 20, (4, 12), 0.1, 0, 1);
+    rows.retain(|r| r.item > 1);
+    let answers = Answers::from_groupings(60, &rows).unwrap();
+    for method in ALL {
+        let found = quick(3, method).fit(&answers, &()).unwrap().output;
+        let q = found.memberships.values();
+        for (i, label) in found.partition.iter().enumerate() {
+            assert_eq!(label.is_some(), i > 1, "{method:?} {i}");
+            let Some(label) = label else { continue };
+            let row = q.row(i);
+            assert!(row.iter().all(|&x| x <= row[label]), "{method:?} {i}: {row}");
+        }
+        assert_eq!(found.partition.label(2), Some(0), "{method:?}");
+    }
+    // Objects of cluster 2 are called the same less readily than those of the others.
+    for row in rows.iter_mut().filter(|r| r.item % 3 == 2 && r.worker % 2 == 0) {
+        row.group = 10 + row.item;
+    }
+    let answers = Answers::from_groupings(60, &rows).unwrap();
+    let found = BlockModel::new(3).pseudo_count(1.0).fit(&answers, &()).unwrap().output;
+    let least =
+        (0..3).min_by(|&a, &b| found.cluster_rates[a].total_cmp(&found.cluster_rates[b])).unwrap();
+    let of_label = (2..60).filter(|&i| found.partition.label(i) == Some(least));
+    let wrong = of_label.filter(|i| i % 3 != 2).count();
+    assert!(wrong < 5, "{wrong} {:?}", found.cluster_rates);
+    for j in 0..3 {
+        assert_eq!(found.between_rates[[j, j]], found.cluster_rates[j]);
+    }
+}
+
 #[test]
 fn planted_crowds_of_a_thousand_are_found() {
     for (workers, wrong, least) in [(100, 0.1, 0.935), (400, 0.3, 0.99)] {

@@ -9,8 +9,8 @@ use rayon::prelude::*;
 
 use crate::embedding::Embedding;
 
-/// Steps of X'X that a spectrum may cost. Beyond, the positions of the clusters are found on a sample
-/// of the objects.
+/// Steps of X'X that a spectrum may cost. Beyond, the positions of the clusters are found on a
+/// sample of the objects.
 const STEPS: usize = 2_000_000_000;
 /// Fewest and most objects of that sample.
 const SAMPLE: (usize, usize) = (4_096, 65_536);
@@ -37,16 +37,16 @@ fn first_objects(nodes: &Microclusters) -> Vec<u32> {
 ///
 /// Objects that share many clusters lie near each other. A metric on these positions
 /// ([`MetricRule`](crate::MetricRule)) can learn which distinctions between clusters matter, where
-/// a weight per member only says which members count. With `X = S^1/2 D_r^-1/2 B D_c^-1/2` and its singular triplets as in
-/// [`IncidenceSpectrum`], cluster c lies at
+/// a weight per member only says which members count. With `X = S^1/2 D_r^-1/2 B D_c^-1/2` and its
+/// singular triplets as in [`IncidenceSpectrum`], cluster c lies at
 ///
 /// ```text
 /// y_c = (n W)^1/2 (w_c |c|)^-1/2 v_c sigma^(p-1)
 /// ```
 ///
-/// (W the sum of the weights), so that the positions of the objects are `D_r^-1/2 S^-1/2 U sigma^p` up
-/// to a constant. Only the positions of the clusters are kept: new objects get theirs from their labels
-/// alone, in the same way. An object that no member labels has no position.
+/// (W the sum of the weights), so that the positions of the objects are `D_r^-1/2 S^-1/2 U sigma^p`
+/// up to a constant. Only the positions of the clusters are kept: new objects get theirs from their
+/// labels alone, in the same way. An object that no member labels has no position.
 ///
 /// [`Embedding`] has the example.
 ///
@@ -73,7 +73,7 @@ pub struct ConsensusEmbedding {
 }
 
 impl Embedding {
-    /// The embedding of an ensemble; a note says where the clusters were placed by a sample of the
+    /// The embedding of an ensemble; a note says where positions were found on a sample of the
     /// objects.
     ///
     /// # Complexity
@@ -81,10 +81,11 @@ impl Embedding {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for no
-    /// dimensions, a power outside (0, 100], a entropy scale that is not positive and finite or weights out
-    /// of range, [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) unless
-    /// there is one per member, [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where all
-    /// weights are 0, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    /// dimensions, a power outside (0, 100], a entropy scale that is not positive and finite or
+    /// weights out of range,
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) unless there is one
+    /// per member, [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where all weights are
+    /// 0, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn fit(
         &self,
         ensemble: &Ensemble,
@@ -229,7 +230,8 @@ impl ConsensusEmbedding {
                 .all(|(p, w)| p.n_clusters() == w[1] - w[0]);
         if !equal {
             return Err(Error::shape(format!(
-                "an ensemble of {} members and {} clusters; {} members and {} clusters were embedded",
+                "an ensemble of {} members and {} clusters; {} members and {} clusters were \
+                 embedded",
                 ensemble.n_members(),
                 ensemble.n_clusters(),
                 self.first.len() - 1,

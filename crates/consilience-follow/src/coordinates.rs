@@ -6,8 +6,8 @@ use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
 use crate::consensus_embedding::ConsensusEmbedding;
 use crate::products::Products;
 
-/// The coordinates of the objects: their positions in the embedding, and behind these their features
-/// where there are any.
+/// The coordinates of the objects: their positions in the embedding, and behind these their
+/// features where there are any.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Coordinates {
     pub(crate) embedding: Arc<ConsensusEmbedding>,
@@ -51,10 +51,10 @@ impl Coordinates {
 
     /// The coordinates of some objects, in rows.
     pub(crate) fn rows(&self, ensemble: &Ensemble, objects: &[u32]) -> Array2<f64> {
-        let places = self.embedding.rows(ensemble, objects);
-        let Some(features) = &self.features else { return places };
+        let positions = self.embedding.rows(ensemble, objects);
+        let Some(features) = &self.features else { return positions };
         let own = scaled(&features.rows, objects, features.scale);
-        concatenate(Axis(1), &[places.view(), own.view()]).unwrap_or(places)
+        concatenate(Axis(1), &[positions.view(), own.view()]).unwrap_or(positions)
     }
 
     /// The coordinates of an object, `None` where no member labels it.

@@ -91,8 +91,8 @@ impl ConsensusMetric {
         Ok(CrossValidation::of(&plain, &metric, grown))
     }
 
-    /// The clustering that cross-validation chooses, ready to label objects; `constraints` are those
-    /// followed. The report notes which it is.
+    /// The clustering that cross-validation chooses, ready to label objects; `constraints` are
+    /// those followed. The report notes which it is.
     ///
     /// Centres are found on at most 65,536 microclusters, on 4,096 in cross-validation; all objects
     /// are labelled by them.

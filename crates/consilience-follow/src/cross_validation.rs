@@ -1,8 +1,8 @@
 use crate::link_evidence::{LinkEvidence, ScoredLinks};
 
 /// Links at random have a score of 0. Where neither the plain consensus nor a learned clustering is
-/// this many standard errors above it, the links have nothing to do with the ensemble, and the plain
-/// consensus is used.
+/// this many standard errors above it, the links have nothing to do with the ensemble, and the
+/// plain consensus is used.
 const CHANCE: f64 = 1.5;
 /// A clustering with grown members may be worse than the best so far by this many standard errors
 /// of the difference. Its score is pessimistic: for each link it has only the few grown members

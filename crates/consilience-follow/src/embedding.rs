@@ -3,12 +3,12 @@ use consilience_core::{Error, Result};
 /// Weights beyond these overflow or vanish when multiplied.
 const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 
-/// How to make a [`ConsensusEmbedding`]: its width, the power of the singular values, weights of
-/// members.
+/// How to make a [`ConsensusEmbedding`](crate::ConsensusEmbedding): its width, the power of the
+/// singular values, weights of members.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Partition};
-/// use consilience_follow::Embedding;
+/// use consilience::{Ensemble, Partition};
+/// use consilience::follow::Embedding;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 1])?,
@@ -18,7 +18,7 @@ const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 /// // Two members of two clusters distinguish three kinds of objects here.
 /// assert_eq!(embedding.n_dimensions(), 3);
 /// assert_eq!(embedding.position(&ensemble, 0)?, embedding.position(&ensemble, 1)?);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Embedding {
@@ -52,11 +52,11 @@ impl Embedding {
     }
 
     /// Weights clusters by their
-    /// [`ensemble_driven_cluster_index`](consilience_graph::ensemble_driven_cluster_index) with this
-    /// scale, as LWGP does: a cluster whose objects the other members spread over many clusters
-    /// counts less, the more so the smaller the scale. Default none, which gives all clusters the
-    /// same weight; above 0. Objects then lie in the direction of the weighted mean of their
-    /// clusters.
+    /// [`ensemble_driven_cluster_index`](consilience_graph::ensemble_driven_cluster_index) with
+    /// this scale, as LWGP does: a cluster whose objects the other members spread over many
+    /// clusters counts less, the more so the smaller the scale. Default none, which gives all
+    /// clusters the same weight; above 0. Objects then lie in the direction of the weighted mean of
+    /// their clusters.
     #[doc(alias = "theta")]
     pub fn entropy_scale(mut self, scale: f64) -> Self {
         self.entropy_scale = Some(scale);

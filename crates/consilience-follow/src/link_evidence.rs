@@ -50,32 +50,36 @@ pub(crate) struct ScoredLinks {
 
 impl ScoredLinks {
     /// The evidence of those of `links` links that could be scored.
-    pub(crate) fn of(seen: &[HeldOutLink], links: usize) -> Self {
-        let n = seen.len() as f64;
+    pub(crate) fn of(held_out: &[HeldOutLink], links: usize) -> Self {
+        let n = held_out.len() as f64;
         let mut influence = vec![0.0; links];
         let must = |s: &HeldOutLink| s.kind == Link::Must;
         let share = |count: usize| count as f64 / n.max(1.0);
-        let x = share(seen.iter().filter(|s| s.same).count());
-        let y = share(seen.iter().filter(|s| must(s)).count());
-        let xy = share(seen.iter().filter(|s| s.same && must(s)).count());
+        let x = share(held_out.iter().filter(|s| s.same).count());
+        let y = share(held_out.iter().filter(|s| must(s)).count());
+        let xy = share(held_out.iter().filter(|s| s.same && must(s)).count());
         let (dx, dy) = ((x * (1.0 - x)).sqrt(), (y * (1.0 - y)).sqrt());
         let mut phi = 0.0;
         if dx > 0.0 && dy > 0.0 {
             phi = (xy - x * y) / (dx * dy);
-            for s in seen {
+            for s in held_out {
                 let u = (f64::from(u8::from(s.same)) - x) / dx;
                 let v = (f64::from(u8::from(must(s))) - y) / dy;
                 influence[s.link] += u * v - 0.5 * phi * (u * u + v * v);
             }
         }
-        let auc = auc(seen, y, &mut influence);
+        let auc = auc(held_out, y, &mut influence);
         let (must, cannot) = (n * y, n * (1.0 - y));
         let chance = if must > 0.0 && cannot > 0.0 {
             n.sqrt().recip() + 2.0 * ((n + 1.0) / (12.0 * must * cannot)).sqrt()
         } else {
             f64::INFINITY
         };
-        ScoredLinks { evidence: LinkEvidence { phi, auc, links: seen.len() }, influence, chance }
+        ScoredLinks {
+            evidence: LinkEvidence { phi, auc, links: held_out.len() },
+            influence,
+            chance,
+        }
     }
 
     /// Standard error of the difference of two scores over the same links.
@@ -88,8 +92,8 @@ impl ScoredLinks {
 }
 
 /// Chance that a must-link is shorter than a cannot-link; `share` is that of must-links.
-fn auc(seen: &[HeldOutLink], share: f64, influence: &mut [f64]) -> f64 {
-    let mut sorted: Vec<&HeldOutLink> = seen.iter().collect();
+fn auc(held_out: &[HeldOutLink], share: f64, influence: &mut [f64]) -> f64 {
+    let mut sorted: Vec<&HeldOutLink> = held_out.iter().collect();
     sorted.sort_by(|x, y| x.square.total_cmp(&y.square));
     let must = sorted.iter().filter(|s| s.kind == Link::Must).count() as f64;
     let cannot = sorted.len() as f64 - must;
@@ -137,10 +141,10 @@ mod tests {
     }
 
     /// phi and AUC straight from their definitions.
-    fn reference(seen: &[HeldOutLink]) -> (f64, f64) {
+    fn reference(held_out: &[HeldOutLink]) -> (f64, f64) {
         let (mut wins, mut pairs) = (0.0, 0.0);
-        for m in seen.iter().filter(|s| s.kind == Link::Must) {
-            for c in seen.iter().filter(|s| s.kind == Link::Cannot) {
+        for m in held_out.iter().filter(|s| s.kind == Link::Must) {
+            for c in held_out.iter().filter(|s| s.kind == Link::Cannot) {
                 pairs += 1.0;
                 wins += if m.square < c.square {
                     1.0
@@ -151,8 +155,9 @@ mod tests {
                 };
             }
         }
-        let count =
-            |same, kind| seen.iter().filter(|s| s.same == same && s.kind == kind).count() as f64;
+        let count = |same, kind| {
+            held_out.iter().filter(|s| s.same == same && s.kind == kind).count() as f64
+        };
         let (a, b) = (count(true, Link::Must), count(true, Link::Cannot));
         let (c, d) = (count(false, Link::Must), count(false, Link::Cannot));
         let size = ((a + b) * (c + d) * (a + c) * (b + d)).sqrt();
@@ -165,9 +170,9 @@ mod tests {
     #[test]
     fn equals_the_definitions() {
         for seed in 0..100 {
-            let seen = drawn(seed, 14);
-            let found = ScoredLinks::of(&seen, seen.len()).evidence;
-            let (phi, auc) = reference(&seen);
+            let held_out = drawn(seed, 14);
+            let found = ScoredLinks::of(&held_out, held_out.len()).evidence;
+            let (phi, auc) = reference(&held_out);
             assert!(
                 (found.phi - phi).abs() < 1e-12 && (found.auc - auc).abs() < 1e-12,
                 "seed {seed}"
@@ -180,13 +185,13 @@ mod tests {
     #[test]
     fn the_error_is_the_jackknifes() {
         for seed in 0..10 {
-            let mut seen = drawn(seed, 2);
+            let mut held_out = drawn(seed, 2);
             let mut s = consilience_core::Seed(100 + seed).stream();
-            seen.clear();
+            held_out.clear();
             for link in 0..300 {
                 let kind = if s.below(3) == 0 { Link::Must } else { Link::Cannot };
                 let same = s.below(4) == 0 || (kind == Link::Must && s.below(2) == 0);
-                seen.push(HeldOutLink {
+                held_out.push(HeldOutLink {
                     link,
                     same,
                     square: s.uniform() + f64::from(u8::from(same)),
@@ -198,11 +203,11 @@ mod tests {
                 influence: vec![0.0; 300],
                 chance: 0.0,
             };
-            let found = ScoredLinks::of(&seen, 300).error(&nothing);
+            let found = ScoredLinks::of(&held_out, 300).error(&nothing);
             let scores: Vec<f64> = (0..300)
                 .map(|out| {
                     let rest: Vec<HeldOutLink> =
-                        seen.iter().filter(|s| s.link != out).copied().collect();
+                        held_out.iter().filter(|s| s.link != out).copied().collect();
                     let (phi, auc) = reference(&rest);
                     phi + 2.0 * auc - 1.0
                 })

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 /// Larger numbers of members are refused as mistakes.
 const MAX_MEMBERS: usize = 100_000;
 /// Objects that members are made from by default.
-const SAMPLE: usize = 10_000;
+pub(crate) const SAMPLE: usize = 10_000;
 /// Fewest of them per cluster by default.
 const PER_CLUSTER: usize = 3;
 /// Sweeps of ITML over the links by default: beyond these the clusterings hardly change, and many
@@ -38,15 +38,17 @@ const CHUNK: usize = 4_096;
 /// cross-validation needs ([`ConsensusMetric::grow`](crate::ConsensusMetric::grow)).
 ///
 /// ```
-/// use consilience_core::{Constraints, Fit, Link, Partition, Seed};
-/// use consilience_follow::MemberGrowth;
+/// use consilience::{Constraints, Fit, Link, Partition, Seed};
+/// # use consilience::{Features, Observer, Result};
+/// # use consilience::core::BaseClusterer;
+/// use consilience::follow::MemberGrowth;
 /// use ndarray::Array2;
 ///
 /// # struct Median;
-/// # use consilience_core::{BaseClusterer, Features, Observer, Result};
 /// # impl BaseClusterer for Median {
 /// #     fn name(&self) -> &'static str { "median" }
-/// #     fn fit(&self, x: Features<'_>, _: usize, _: Seed, _: &dyn Observer) -> Result<Fit<Partition>> {
+/// #     fn fit(&self, x: Features<'_>, _: usize, _: Seed, _: &dyn Observer)
+/// #         -> Result<Fit<Partition>> {
 /// #         let Features::F64(x) = x else { unreachable!() };
 /// #         // Splits along the axis of largest variance.
 /// #         let variance = |j: usize| x.column(j).var(0.0);
@@ -72,17 +74,18 @@ const CHUNK: usize = 4_096;
 /// let grown = MemberGrowth::new(Median).members(5).grow(x.view().into(), 2, &links, &())?.output;
 /// assert_eq!(grown.left_out, [0, 1, 2, 3, 4]);
 /// assert_eq!(grown.members[0].to_signed()[..4], [0, 1, 0, 1]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
 /// `folds` fits of the learner, one fit of the clusterer per member over at most 10,000 objects
-/// ([`sample`](MemberGrowth::sample)), and O(n d (d + M k)) to label the others by the nearest mean;
-/// folds run in parallel. ITML copies the features once per thread; nothing else is in proportion
-/// to n but the labels.
+/// ([`sample`](MemberGrowth::sample)), and O(n d (d + M k)) to label the others by the nearest
+/// mean; folds run in parallel. ITML copies the features once per thread; nothing else is in
+/// proportion to n but the labels.
 ///
 /// # References
-/// Ours; the open question of Yi 2014, Section 7.2. The default learner is ITML (Davis et al. 2007).
+/// Ours; the open question of Yi 2014, Section 7.2. The default learner is ITML (Davis et al.
+/// 2007).
 #[doc(alias = "HullGrowth")]
 pub struct MemberGrowth {
     clusterer: Box<dyn BaseClusterer>,
@@ -102,8 +105,8 @@ pub struct GrownMembers {
     pub members: Vec<Partition>,
     /// For each the fold of links that it was made without: link t is in fold `t % folds`.
     pub left_out: Vec<usize>,
-    /// The leading principal components of the standardized features, at most 30, n x f: coordinates
-    /// of the objects beside those of the embedding.
+    /// The leading principal components of the standardized features, at most 30, n x f:
+    /// coordinates of the objects beside those of the embedding.
     pub features: Array2<f32>,
 }
 
@@ -238,7 +241,7 @@ impl MemberGrowth {
     }
 
     /// Objects to make members of up to so many clusters from.
-    fn sample_for(&self, clusters: usize) -> usize {
+    pub(crate) fn sample_for(&self, clusters: usize) -> usize {
         self.sample.unwrap_or(SAMPLE.max(clusters.saturating_mul(PER_CLUSTER)))
     }
 
@@ -354,17 +357,17 @@ fn between<'a>(features: &'a Features<'_>, from: usize, to: usize) -> Features<'
     }
 }
 
-/// Labels all objects by the nearest mean of the clusters that were made of some of them, `places`
-/// of those in rows.
+/// Labels all objects by the nearest mean of the clusters that were made of some of them, whose
+/// mapped features are `positions`.
 fn label_all(
     made: &Partition,
-    places: ArrayView2<'_, f64>,
+    positions: ArrayView2<'_, f64>,
     features: Features<'_>,
     map: &LinearMap,
     observer: &dyn Observer,
 ) -> Result<Partition> {
-    let mut means = Array2::<f64>::zeros((made.n_clusters(), places.ncols()));
-    for (row, label) in places.axis_iter(Axis(0)).zip(made.iter()) {
+    let mut means = Array2::<f64>::zeros((made.n_clusters(), positions.ncols()));
+    for (row, label) in positions.axis_iter(Axis(0)).zip(made.iter()) {
         if let Some(h) = label {
             means.row_mut(h).scaled_add(1.0, &row);
         }
@@ -393,146 +396,4 @@ fn label_all(
         })
         .collect::<Result<_>>()?;
     Partition::from_fn(n, |i| chunks[i / CHUNK][i % CHUNK].map(u64::from))
-}
-
-#[cfg(test)]
-mod tests {
-    use consilience_core::scores::adjusted_rand;
-    use consilience_core::{Ensemble, ErrorKind, Link};
-    use consilience_num::kmeans::{self, KMeansOptions};
-    use ndarray::Array2;
-
-    use super::*;
-    use crate::{MetricRule, ReadOutMethod};
-
-    struct Means;
-
-    impl BaseClusterer for Means {
-        fn name(&self) -> &'static str {
-            "means"
-        }
-
-        fn fit(
-            &self,
-            x: Features<'_>,
-            k: usize,
-            seed: Seed,
-            _: &dyn Observer,
-        ) -> Result<Fit<Partition>> {
-            let Features::F64(x) = x else {
-                return Err(Error::invalid("double precision is wanted"));
-            };
-            let options = KMeansOptions::new(k).seed(seed);
-            let fit = kmeans::fit(x, None, &options, &())?;
-            Ok(Fit::new(Partition::from_labels(&fit.assignment)?, Report::default()))
-        }
-    }
-
-    /// Three classes that only small features distinguish, beside four wide random ones.
-    fn world(n: usize, seed: u64) -> (Array2<f64>, Partition, Constraints) {
-        let mut draw = Seed(seed).stream();
-        let truth: Vec<usize> = (0..n).map(|_| draw.below(3)).collect();
-        let x = Array2::from_shape_fn((n, 6), |(i, j)| match j {
-            0 => f64::from(u8::from(truth[i] == 1)) + 0.15 * draw.normal(),
-            1 => f64::from(u8::from(truth[i] == 2)) + 0.15 * draw.normal(),
-            _ => 3.0 * draw.normal(),
-        });
-        let mut links = Constraints::new(n).unwrap();
-        for _ in 0..150 {
-            let (i, j) = (draw.below(n), draw.below(n));
-            links.add(i, j, if truth[i] == truth[j] { Link::Must } else { Link::Cannot }).unwrap();
-        }
-        (x, Partition::from_labels(&truth).unwrap(), links)
-    }
-
-    #[test]
-    fn growth_finds_what_no_member_has() {
-        let (x, truth, links) = world(300, 1);
-        let blind: Vec<Partition> =
-            (0..12).map(|u| Means.fit(x.view().into(), 4, Seed(u), &()).unwrap().output).collect();
-        let base = Ensemble::new(blind).unwrap();
-        let mut metric = MetricRule::new(3).open(&base, &()).unwrap();
-        metric.follow(&base, &links.iter().collect::<Vec<_>>(), &()).unwrap();
-        let before = metric.partition(&base, &links, &()).unwrap().output;
-        let growth = MemberGrowth::new(Means).members(15).seed(Seed(5));
-        let grown = growth.grow(x.view().into(), 3, &links, &()).unwrap().output;
-        assert_eq!(grown.left_out, [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]);
-        assert!(grown.members.iter().all(|m| (1..=9).contains(&m.n_clusters())));
-        let mut all = base.members().to_vec();
-        all.extend(grown.members.iter().cloned());
-        let joined = Ensemble::new(all).unwrap();
-        metric.grow(&joined, &grown.left_out, grown.features.clone(), &links, &()).unwrap();
-        let read = metric.read_out(&joined, &links, &()).unwrap().output;
-        assert_eq!(read.method(), ReadOutMethod::MetricGrown);
-        let after = read.partition(&joined, &()).unwrap();
-        let score = |p: &Partition| adjusted_rand(p, &truth).unwrap();
-        assert!(
-            score(&before) < 0.6 && score(&after) > 0.85,
-            "{} {}",
-            score(&before),
-            score(&after)
-        );
-        // The same members at any number of threads.
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-        let again = pool.install(|| growth.grow(x.view().into(), 3, &links, &()).unwrap().output);
-        assert_eq!(again, grown);
-    }
-
-    /// Where members are made from some of the objects, the others are labelled as well.
-    #[test]
-    fn some_objects_are_enough() {
-        let (x, truth, links) = world(9_000, 3);
-        let growth = || MemberGrowth::new(Means).members(5).clusters(3..=3);
-        let grow = |g: MemberGrowth| g.grow(x.view().into(), 3, &links, &()).unwrap().output;
-        let some = grow(growth().sample(600));
-        for (member, of_all) in some.members.iter().zip(&grow(growth()).members) {
-            assert!((member.n_objects(), member.n_labelled()) == (9_000, 9_000));
-            let (found, whole) =
-                (adjusted_rand(member, &truth).unwrap(), adjusted_rand(of_all, &truth).unwrap());
-            assert!(found > 0.8 && (found - whole).abs() < 0.05, "{found} {whole}");
-        }
-        assert_ne!(some.members, grow(growth().sample(600).seed(Seed(1))).members);
-        let narrow = x.mapv(|v| v as f32);
-        let single = MemberGrowth::new(Means).members(5).clusters(3..=3).sample(600);
-        let single = single.grow(narrow.view().into(), 3, &links, &()).unwrap().output;
-        assert!(adjusted_rand(&single.members[0], &some.members[0]).unwrap() > 0.95);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-        assert_eq!(pool.install(|| grow(growth().sample(600))), some);
-    }
-
-    #[test]
-    fn bad_input_is_refused() {
-        let (x, _, links) = world(30, 2);
-        let grow = |g: MemberGrowth, k| g.grow(x.view().into(), k, &links, &()).map(drop);
-        let new = || MemberGrowth::new(Means);
-        for bad in [
-            grow(new(), 0),
-            grow(new(), 31),
-            grow(new().members(0), 3),
-            grow(new().folds(1), 3),
-            grow(new().clusters(0..=3), 3),
-            grow(new().clusters(3..=31), 3),
-            grow(new().sample(8), 3),
-            grow(new().clusters(20..=25).sample(24), 3),
-            grow(new().learner(Itml::new().slack(-1.0)), 3),
-        ] {
-            assert_eq!(bad.unwrap_err().kind(), ErrorKind::InvalidParameter);
-        }
-        let short = Constraints::new(29).unwrap();
-        let kind = new().grow(x.view().into(), 3, &short, &()).unwrap_err().kind();
-        assert_eq!(kind, ErrorKind::ShapeMismatch);
-        let mut odd = x.clone();
-        odd[[4, 2]] = f64::NAN;
-        assert_eq!(
-            new().grow(odd.view().into(), 3, &links, &()).unwrap_err().kind(),
-            ErrorKind::NonFinite
-        );
-        // Thousands of clusters are no reason to refuse.
-        assert_eq!((new().sample_for(30), new().sample_for(4_000)), (SAMPLE, 12_000));
-        // Without links, and with one object, there is still something to make.
-        let none = Constraints::new(1).unwrap();
-        let one =
-            new().members(2).grow(x.slice(ndarray::s![..1, ..]).into(), 1, &none, &()).unwrap();
-        assert_eq!(one.output.members.len(), 2);
-    }
 }

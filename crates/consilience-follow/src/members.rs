@@ -24,8 +24,8 @@ impl Updater {
         Ok(())
     }
 
-    /// Rows for [`Updater::append_objects`] from labelled neighbours; see
-    /// [`WeightUpdater::labels_by_neighbours`](consilience_simplex::WeightUpdater::labels_by_neighbours).
+    /// Rows for [`Updater::append_objects`] from labelled neighbours, as
+    /// [`WeightUpdater`](consilience_simplex::WeightUpdater) makes them.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) naming the new object

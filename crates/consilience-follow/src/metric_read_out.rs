@@ -142,24 +142,24 @@ impl MetricReadOut {
         self.products.scores(&self.coordinates.embedding, ensemble, objects, self.offset.len())
     }
 
-    /// Gives every group of must-linked objects one centre: the best for all of them together, where
-    /// `spread` is added for each cannot-linked group that has the same centre.
+    /// Gives every group of must-linked objects one centre: the best for all of them together,
+    /// where `spread` is added for each cannot-linked group that has the same centre.
     pub(crate) fn assign_groups(&mut self, ensemble: &Ensemble, constraints: &Constraints) {
         self.assigned.clear();
         let (k, side) = (self.offset.len(), SideInformation::from_constraints(constraints));
         if k == 0 {
             return;
         }
-        let sets = side.labelled_sets();
-        let mut apart = vec![Vec::new(); sets.len()];
+        let groups = side.labelled_sets();
+        let mut apart = vec![Vec::new(); groups.len()];
         for (a, b) in side.sets_apart() {
             apart[a].push(b);
             apart[b].push(a);
         }
-        let cost: Vec<Option<Vec<f64>>> = sets
+        let cost: Vec<Option<Vec<f64>>> = groups
             .iter()
-            .map(|set| {
-                let scores = self.scores(ensemble, set).into_iter().flatten();
+            .map(|group| {
+                let scores = self.scores(ensemble, group).into_iter().flatten();
                 scores.fold(None, |sum, score| {
                     let mut sum = sum.unwrap_or_else(|| vec![0.0; k]);
                     sum.iter_mut()

@@ -31,8 +31,8 @@ impl Updater {
     /// from then on updates move it too.
     ///
     /// ```
-    /// use consilience_core::Ensemble;
-    /// use consilience_follow::{ReadOutMethod, Updater};
+    /// use consilience::Ensemble;
+    /// use consilience::follow::{ReadOutMethod, Updater};
     /// use ndarray::array;
     ///
     /// let labels = array![[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 2], [1, 1, 2]];
@@ -41,7 +41,7 @@ impl Updater {
     /// assert_eq!(read.method(), ReadOutMethod::Plain);
     /// let labels = read.labels(updater.ensemble(), &[0, 5])?;
     /// assert_ne!(labels[0], labels[1]);
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Complexity
@@ -63,7 +63,8 @@ impl Updater {
     /// distinctions, the co-association of objects keeps them.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside `1..=n`, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
+    /// `1..=n`, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     ///
     /// # Complexity
     /// O(n s) for the microclusters of a support of s members, then as [`Diffusion`]; a copy of the
@@ -96,8 +97,7 @@ impl Updater {
             let fit = report.stage("partition", || {
                 diffusion.solve_weighted(&microclusters, &weights, observer)
             })?;
-            report.status = fit.report.status;
-            report.notes.extend(fit.report.notes);
+            report.adopt(fit.report);
             fit.output
         };
         let partition = microclusters.grouping().expand(&cluster_of_node)?;
@@ -153,10 +153,11 @@ impl Updater {
     /// Growing before there are links is of no use.
     ///
     /// ```
-    /// use consilience_conformance::planted;
-    /// # use consilience_core::{BaseClusterer, Features, Fit, Observer, Partition};
-    /// use consilience_core::{Link, Pair, Result, Seed};
-    /// use consilience_follow::{MemberGrowth, Updater};
+    /// use consilience::{Link, Pair, Result, Seed};
+    /// # use consilience::{Features, Fit, Observer, Partition};
+    /// use consilience::conformance::planted;
+    /// # use consilience::core::BaseClusterer;
+    /// use consilience::follow::{MemberGrowth, Updater};
     /// use ndarray::Array2;
     ///
     /// # struct Signs;
@@ -172,9 +173,13 @@ impl Updater {
     /// // The members hardly know the classes; the only feature does.
     /// let world = planted(Seed(1), &[30, 30], 6, 0.7, 0.0)?;
     /// let class = |i: usize| world.truth.label(i);
-    /// let x = Array2::from_shape_fn((60, 1), |(i, _)| if class(i) == Some(0) { -1.0 } else { 1.0 });
+    /// let sign = |i: usize| if class(i) == Some(0) { -1.0 } else { 1.0 };
+    /// let x = Array2::from_shape_fn((60, 1), |(i, _)| sign(i));
     /// let mut updater = Updater::new(world.ensemble.clone(), 2)?;
-    /// let link = |i: usize, j: usize| if class(i) == class(j) { Link::Must } else { Link::Cannot };
+    /// let link = |i: usize, j: usize| match class(i) == class(j) {
+    ///     true => Link::Must,
+    ///     false => Link::Cannot,
+    /// };
     /// let batch: Vec<_> = (0..30).map(|i| Pair::new(i, 59 - i, link(i, 59 - i))).collect();
     /// updater.update(&batch)?;
     /// updater.grow(x.view().into(), &MemberGrowth::new(Signs), 0.0, &())?;

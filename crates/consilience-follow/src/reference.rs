@@ -4,9 +4,9 @@ use consilience_core::Ensemble;
 use consilience_num::eigen::symmetric_eigen;
 use ndarray::Array2;
 
-/// Inner products of the positions of all objects, all dimensions: with `X X' = U sigma^2 U'` over the
-/// objects one by one, `D_r^-1/2 U sigma^2p U' D_r^-1/2` times what makes the constant direction 1.
-/// 0 for unlabelled objects.
+/// Inner products of the positions of all objects, all dimensions: with `X X' = U sigma^2 U'` over
+/// the objects one by one, `D_r^-1/2 U sigma^2p U' D_r^-1/2` times what makes the constant
+/// direction 1. 0 for unlabelled objects.
 pub(crate) fn inner_products(ensemble: &Ensemble, weights: &[f64], power: f64) -> Array2<f64> {
     let n = ensemble.n_objects();
     let mut columns: Vec<(f64, Vec<usize>)> = Vec::new();

@@ -38,8 +38,8 @@ pub enum AlignmentReference {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Alignment {
     clusters: usize,
-    /// One entry per cluster of the member and a last one for "unlabelled"; [`Alignment::unlabelled`]
-    /// where the cluster is none of the common ones.
+    /// One entry per cluster of the member and a last one for "unlabelled";
+    /// [`Alignment::unlabelled`] where the cluster is none of the common ones.
     tables: Vec<Vec<u16>>,
 }
 
@@ -199,8 +199,9 @@ fn largest_clusters(p: &Partition, count: usize) -> Result<Partition> {
     Partition::from_fn(p.n_objects(), |i| p.label(i).filter(|&c| kept[c]).map(|c| c as u64))
 }
 
-/// Of the members with so many clusters, of which there are some, the one that agrees most with all. Neither the order of the members nor the
-/// rounding of sums decides: equal agreement is decided by the labels.
+/// Of the members with so many clusters, of which there are some, the one that agrees most with
+/// all. Neither the order of the members nor the rounding of sums decides: equal agreement is
+/// decided by the labels.
 fn medoid(
     ensemble: &Ensemble,
     sample: &Ensemble,

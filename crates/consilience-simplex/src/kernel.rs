@@ -91,7 +91,10 @@ pub(crate) fn plainly<W: Work>(work: W) -> W::Output {
 
 /// Runs one expression for each pass over the clusters, `R` of them at a time from `first` on.
 macro_rules! passes {
-    (@ [$($width:literal)*], $widest:literal, $clusters:expr, |$first:ident, $r:ident| $body:expr) => {{
+    (
+        @ [$($width:literal)*], $widest:literal, $clusters:expr,
+        |$first:ident, $r:ident| $body:expr
+    ) => {{
         let width = $crate::kernel::width_of_pass($clusters);
         for $first in (0..$clusters).step_by(width) {
             match width {

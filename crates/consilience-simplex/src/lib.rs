@@ -5,8 +5,8 @@
 //! their labels when somebody asks for them:
 //!
 //! ```
-//! use consilience_core::{Ensemble, Pair};
-//! use consilience_simplex::WeightUpdater;
+//! use consilience::{Ensemble, Pair};
+//! use consilience::simplex::WeightUpdater;
 //! use ndarray::array;
 //!
 //! let ensemble = Ensemble::from_array(array![
@@ -25,7 +25,7 @@
 //! let bytes = updater.to_bytes();
 //! let resumed = WeightUpdater::from_bytes(&bytes, updater.ensemble().clone())?;
 //! assert_eq!(resumed.partition()?, clustering);
-//! # Ok::<(), consilience_core::Error>(())
+//! # Ok::<(), consilience::Error>(())
 //! ```
 //!
 //! [`WeightUpdaterSetup`] chooses reference, start and [`UpdateRule`]; [`ExactUpdate`],
@@ -50,6 +50,7 @@ mod tally;
 mod tests;
 mod tiles;
 mod transpose;
+mod update;
 mod weight_setup;
 mod weight_updater;
 mod weighted_members;
@@ -62,5 +63,6 @@ pub use relabelled::relabelled;
 pub use rules::{
     AdditiveUpdate, ExactUpdate, MultiplicativeUpdate, PairLoss, UpdateRule, Violations,
 };
+pub use update::UpdateReport;
 pub use weight_setup::{InitialWeights, WeightUpdaterSetup};
-pub use weight_updater::{UpdateReport, WeightUpdater};
+pub use weight_updater::WeightUpdater;

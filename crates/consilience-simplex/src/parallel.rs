@@ -1,6 +1,6 @@
-//! When work is worth other threads.
+//! When other threads take part.
 
-/// Fewer labels than this are not worth waking another thread.
+/// With fewer labels than this one thread is faster.
 pub(crate) const PARALLEL_FROM: usize = 1 << 16;
 
 /// Runs work within the thread pool as a whole, so that its steps wake other threads only once.

@@ -11,7 +11,7 @@ const OBJECTS: usize = 2048;
 /// Pairs of them that are tried.
 const PAIRS: usize = 4096;
 
-/// A pair of objects worth asking about.
+/// A pair of objects to ask about.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PairQuestion {
@@ -50,21 +50,21 @@ impl WeightUpdater {
     /// The pairs whose answer would move the weights most, and the objects of least certain label;
     /// at most `count` of each.
     ///
-    /// With p the probability that the pair belongs together and g the gradient of its loss by
-    /// gamma less its mean, which is what moves a point of the simplex, a pair is worth
+    /// Let p be the probability that the pair belongs together, and g the gradient of its loss by
+    /// the weights, less its mean (so that the weights still sum to 1). The value of a pair is
     ///
     /// ```text
     /// p |g_must| + (1 - p) |g_cannot|.
     /// ```
     ///
     /// Pairs whose answer follows from the constraints are left out, and so are objects that no
-    /// member with weight labels. As long as there are others no object is asked about twice.
-    /// Sought among 2,048 random objects and 4,096 pairs of them, half of whose first objects are
+    /// member with weight labels. No object occurs twice as long as there are others. They are
+    /// sought among 2,048 random objects and 4,096 pairs of them, half of whose first objects are
     /// uncertain ones; all objects and pairs where there are no more.
     ///
     /// ```
-    /// use consilience_core::{Ensemble, Seed};
-    /// use consilience_simplex::WeightUpdater;
+    /// use consilience::{Ensemble, Seed};
+    /// use consilience::simplex::WeightUpdater;
     /// use ndarray::array;
     ///
     /// // Both members agree on the first two objects: asking about them would teach nothing.
@@ -72,7 +72,7 @@ impl WeightUpdater {
     /// let questions = WeightUpdater::new(ensemble, 2)?.next_questions(1, Seed(0))?;
     /// assert_eq!(questions.objects[0].object, 2);
     /// assert_eq!((questions.pairs[0].i, questions.pairs[0].j), (0, 2));
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Errors
@@ -80,6 +80,7 @@ impl WeightUpdater {
     ///
     /// # Complexity
     /// O(m + r) for each object and pair tried; nothing in n.
+    #[doc(alias = "active learning")]
     pub fn next_questions(&self, count: usize, seed: Seed) -> Result<Questions> {
         let mut candidates = Vec::new();
         for (object, margin) in self.margins(&self.drawn(seed)) {

@@ -36,8 +36,9 @@ impl WeightUpdater {
     /// The clustering by the weights: each object in the common cluster of its largest membership,
     /// the lowest of equals; unlabelled where no member with weight labels it.
     ///
-    /// As every [`Partition`] it numbers clusters by their first object; [`WeightUpdater::labels_of`]
-    /// gives the numbers of common clusters, which stay the same from update to update.
+    /// As every [`Partition`] it numbers clusters by their first object;
+    /// [`WeightUpdater::labels_of`] gives the numbers of common clusters, which stay the same from
+    /// update to update.
     ///
     /// # Complexity
     /// O(n (s + r)) for a support of s members, whose columns alone are read, in parallel; two
@@ -95,8 +96,8 @@ impl WeightUpdater {
     /// The common clusters of a few objects, `None` where no member with weight labels one.
     ///
     /// ```
-    /// use consilience_core::Ensemble;
-    /// use consilience_simplex::WeightUpdater;
+    /// use consilience::Ensemble;
+    /// use consilience::simplex::WeightUpdater;
     /// use ndarray::array;
     ///
     /// let ensemble = Ensemble::from_array(array![[0, 1], [0, 1], [1, 0], [-1, -1]].view())?;
@@ -104,15 +105,16 @@ impl WeightUpdater {
     /// let labels = updater.labels_of(&[2, 1, 3])?;
     /// assert_ne!(labels[0], labels[1]);
     /// assert_eq!(labels[2], None);
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does not exist.
+    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does
+    /// not exist.
     ///
     /// # Complexity
-    /// O(m + r) per object, whose labels lie side by side; without the second copy of the labels O(s + r) for a
-    /// support of s members, each a miss of the caches. No other object is touched.
+    /// O(m + r) per object, whose labels lie side by side; without the second copy of the labels
+    /// O(s + r) for a support of s members, each a miss of the caches. No other object is touched.
     pub fn labels_of(&self, objects: &[usize]) -> Result<Vec<Option<usize>>> {
         self.check_objects(objects)?;
         let votes = self.votes_of(objects);
@@ -217,11 +219,12 @@ impl WeightUpdater {
     /// The soft memberships of a few objects; see [`WeightUpdater::memberships`].
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does not exist, [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) for none.
+    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does
+    /// not exist, [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) for none.
     ///
     /// # Complexity
-    /// O(m + r) per object, whose labels lie side by side; without the second copy of the labels O(s + r) for a
-    /// support of s members, each a miss of the caches. No other object is touched.
+    /// O(m + r) per object, whose labels lie side by side; without the second copy of the labels
+    /// O(s + r) for a support of s members, each a miss of the caches. No other object is touched.
     pub fn memberships_of(&self, objects: &[usize]) -> Result<Memberships> {
         self.check_objects(objects)?;
         let mut values: Vec<f64> = self.votes_of(objects).into_iter().map(f64::from).collect();
@@ -240,9 +243,9 @@ impl WeightUpdater {
         }
     }
 
-    /// The clustering by k-means on the rows of F: objects of similar memberships stay together even
-    /// where none is large. The papers' other read-out; slower than [`WeightUpdater::partition`]
-    /// and mostly better.
+    /// The clustering by k-means on the rows of F: objects of similar memberships stay together
+    /// even where none is large. The papers' other read-out; slower than
+    /// [`WeightUpdater::partition`] and mostly better.
     ///
     /// Ten k-means++ starts on at most 200,000 rows drawn evenly; the other rows go to the nearest
     /// centre. Fewer than r clusters come out where fewer rows differ, and the report says so. The
@@ -285,7 +288,8 @@ impl WeightUpdater {
     /// The objects whose label is another than in an earlier read-out; see [`relabelled`].
     ///
     /// # Errors
-    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for a clustering of more objects than there are now.
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for a clustering of
+    /// more objects than there are now.
     ///
     /// # Complexity
     /// As [`WeightUpdater::partition`].

@@ -7,7 +7,7 @@ use ndarray::{Array1, Array2};
 
 use crate::{PairLoss, WeightUpdater};
 
-/// P_k for each member, n x r; a member that is silent on an object says what the others say of it.
+/// P_k for each member, n x r; a member without a label of an object takes the memberships.
 pub(crate) fn dense(updater: &WeightUpdater) -> Vec<Array2<f64>> {
     let (n, r) = (updater.ensemble().n_objects(), updater.n_clusters());
     let f = memberships(updater).0;

@@ -32,8 +32,8 @@ impl WeightUpdater {
     /// Continuing gives the same bits as never having stopped.
     ///
     /// ```
-    /// use consilience_core::{Ensemble, ErrorKind};
-    /// use consilience_simplex::WeightUpdater;
+    /// use consilience::{Ensemble, ErrorKind};
+    /// use consilience::simplex::WeightUpdater;
     /// use ndarray::array;
     ///
     /// let ensemble = Ensemble::from_array(array![[0, 1], [0, 0], [1, 0]].view())?;
@@ -42,13 +42,13 @@ impl WeightUpdater {
     /// bytes[30] ^= 1;
     /// let error = WeightUpdater::from_bytes(&bytes, ensemble).unwrap_err();
     /// assert_eq!(error.kind(), ErrorKind::Corrupt);
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Errors
     /// [`ErrorKind::Corrupt`](consilience_core::ErrorKind::Corrupt) for bytes that are not what was
-    /// written, [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a
-    /// version that this one does not read or for another ensemble.
+    /// written, [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for
+    /// a version that this one does not read or for another ensemble.
     ///
     /// # Complexity
     /// As [`WeightUpdater::to_bytes`].
@@ -92,8 +92,8 @@ impl WeightUpdater {
         }
     }
 
-    /// The updater that [`write_state`](WeightUpdater::write_state) wrote, over the ensemble with or
-    /// without the members that were stored with their labels, and the number of those that were
+    /// The updater that [`write_state`](WeightUpdater::write_state) wrote, over the ensemble with
+    /// or without the members that were stored with their labels, and the number of those that were
     /// not.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use crate::alignment::Alignment;
 use crate::kernel::{Kernel, TILE, Tile, Work, dispatch};
 use crate::parallel::PARALLEL_FROM;
 
-/// The byte of an object that a member says nothing about.
+/// The byte of an object that a member does not label.
 pub(crate) const UNLABELLED: u8 = u8::MAX;
 /// With more common clusters there is none.
 pub(crate) const MAX_CLUSTERS: usize = UNLABELLED as usize;
@@ -23,8 +23,8 @@ pub(crate) struct Translation<'a> {
     table: &'a [u16],
     unlabelled: u16,
     bytes: [u8; 256],
-    /// Rows of 16 entries that differ from [`UNLABELLED`]; none where the labels are the common ones
-    /// already.
+    /// Rows of 16 entries that differ from [`UNLABELLED`]; none where the labels are the common
+    /// ones already.
     rows: usize,
 }
 

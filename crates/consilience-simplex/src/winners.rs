@@ -47,8 +47,8 @@ fn common_divisor(mut a: u32, mut b: u32) -> u32 {
     a
 }
 
-/// Labels of all objects by the members with weight, of at most [`MAX_CLUSTERS`](crate::tiles::MAX_CLUSTERS) common
-/// clusters.
+/// Labels of all objects by the members with weight, of at most
+/// [`MAX_CLUSTERS`](crate::tiles::MAX_CLUSTERS) common clusters.
 pub(crate) fn winners<L: LabelInt>(of: WeightedMembers<'_>) -> Vec<L> {
     let support = of.weights.support();
     let units: Vec<u32> = support.iter().map(|&u| of.weights.units()[u]).collect();

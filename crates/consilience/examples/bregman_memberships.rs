@@ -3,11 +3,10 @@
 //!
 //! cargo run --example bregman_memberships
 
+use consilience::bregman::{Pcc, Solver, centroids, cluster_relations, surviving_clusters};
+use consilience::generate::{Generator, KMeans};
 use consilience::ndarray::Array2;
-use consilience::{
-    ConsensusFunction, Ensemble, Generator, KMeans, Pcc, Result, Seed, Solver, centroids,
-    cluster_relations, surviving_clusters,
-};
+use consilience::{ConsensusFunction, Ensemble, Result, Seed};
 
 /// Three clouds in the plane; every tenth point lies half way between the first two.
 fn points() -> Array2<f64> {

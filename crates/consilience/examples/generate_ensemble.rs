@@ -3,6 +3,7 @@
 //!
 //! cargo run --example generate_ensemble
 
+use consilience::consensus::EvidenceAccumulation;
 use consilience::generate::{Generator, KMeans};
 use consilience::ndarray::Array2;
 use consilience::scores::adjusted_rand;

@@ -3,10 +3,10 @@
 //!
 //! cargo run --example graph_cuts
 
+use consilience::consensus::{Cspa, Hgpa, LinkBased, Mcla};
 use consilience::scores::{Normalizer, normalized_mutual_information};
-use consilience::{
-    ConsensusFunction, Cspa, Ensemble, Hgpa, LinkBased, Mcla, Partition, RandomWalker, Result, Seed,
-};
+use consilience::walk::RandomWalker;
+use consilience::{ConsensusFunction, Ensemble, Partition, Result, Seed};
 
 /// 400 stars in four constellations, one of them much larger, as twelve observers draw them: each
 /// sees his own number of groups, gets some stars wrong and misses some.

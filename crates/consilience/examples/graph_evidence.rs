@@ -3,9 +3,11 @@
 //!
 //! cargo run --example graph_evidence
 
+use consilience::consensus::EvidenceAccumulation;
+use consilience::graph::PairCounts;
 use consilience::{
-    Clusters, ConsensusFunction, Ensemble, EvidenceAccumulation, MemoryBudget, Microclusters,
-    PairCounts, Partition, Result, Seed,
+    Clusters, ConsensusFunction, Ensemble, Hierarchy, MemoryBudget, Microclusters, Partition,
+    Result, Seed,
 };
 
 /// Ten people sort 300 cards that belong to three piles; each misplaces some and leaves some out.

@@ -2,10 +2,11 @@
 //!
 //! cargo run --example graph_local_weights
 
-use consilience::{
-    ClusterIncidence, ConsensusFunction, Ensemble, Lwea, Lwgp, Microclusters, Partition, Result,
-    Seed, Weac, ensemble_driven_cluster_index, normalized_crowd_agreement, scores,
+use consilience::consensus::{Lwea, Lwgp, Weac};
+use consilience::graph::{
+    ClusterIncidence, ensemble_driven_cluster_index, normalized_crowd_agreement,
 };
+use consilience::{ConsensusFunction, Ensemble, Microclusters, Partition, Result, Seed, scores};
 
 /// Eight members that see one of three groups well and guess among the rest; two that guess
 /// everywhere.

@@ -4,10 +4,8 @@
 //! cargo run --example walk_trajectories
 
 use consilience::scores::adjusted_rand;
-use consilience::{
-    ConsensusFunction, Ensemble, Partition, ProbabilityTrajectories, Pta, Ptgp, Result, Seed,
-    Similarity,
-};
+use consilience::walk::{ProbabilityTrajectories, Pta, Ptgp};
+use consilience::{ConsensusFunction, Ensemble, Partition, Result, Seed, Similarity};
 
 /// Four groups of 60 objects under members that each cut the groups into random pieces, with
 /// mistakes.

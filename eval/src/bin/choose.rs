@@ -14,10 +14,12 @@ use std::path::Path;
 
 use consilience::ndarray::{Array1, Array2, Axis};
 use consilience::scores::{Normalizer, normalized_mutual_information};
-use consilience::{
-    ClusterNumber, ConsensusFunction, Diffusion, Ensemble, EvidenceAccumulation, Generator, Hbgf,
-    KMeans, Lwea, Lwgp, Partition, Pta, Ptgp, Qmi, Recommended, Result, Scale, Seed, Stream,
-};
+use consilience::{ConsensusFunction, Ensemble, Partition, Result, Seed};
+use consilience::consensus::{EvidenceAccumulation, Hbgf, Lwea, Lwgp, Qmi};
+use consilience::core::Stream;
+use consilience::generate::{Generator, KMeans, Scale};
+use consilience::trust::{ClusterNumber, Recommended};
+use consilience::walk::{Diffusion, Pta, Ptgp};
 use ndarray_npy::NpzReader;
 use reference::Pool;
 

@@ -6,9 +6,9 @@
 use std::time::Instant;
 
 use consilience::ndarray::Array2;
-use consilience::{
-    ConsensusFunction, Fit, Generator, KMeans, Microclusters, Partition, Pta, Ptgp, Seed,
-};
+use consilience::{ConsensusFunction, Fit, Microclusters, Partition, Seed};
+use consilience::generate::{Generator, KMeans};
+use consilience::walk::{Pta, Ptgp};
 
 #[path = "../../../benches/worlds.rs"]
 mod worlds;

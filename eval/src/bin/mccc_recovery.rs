@@ -11,7 +11,8 @@ use std::error::Error;
 use std::time::Instant;
 
 use consilience::ndarray::Array2;
-use consilience::{Basis, Constraints, Link, Mccc, Partition, Seed, SideInformation, scores};
+use consilience::{Constraints, Link, Partition, Seed, SideInformation, scores};
+use consilience::completion::{Basis, Mccc};
 use plotters::prelude::*;
 
 const CLUSTERS: usize = 5;

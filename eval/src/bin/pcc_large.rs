@@ -6,10 +6,8 @@
 
 use std::time::Instant;
 
-use consilience::{
-    ConsensusFunction, Ensemble, Microclusters, PairEvidence, Pairs, Partition, Pcc, Seed, Solver,
-    SquaredEuclidean, scores,
-};
+use consilience::{ConsensusFunction, Ensemble, Microclusters, Partition, Seed, scores};
+use consilience::bregman::{PairEvidence, Pairs, Pcc, Solver, SquaredEuclidean};
 
 /// Peak resident memory of this process in MiB, where the system tells.
 fn peak() -> Option<u64> {

@@ -6,11 +6,12 @@
 use std::path::Path;
 
 use consilience::ndarray::{Array1, Array2, Ix1, Ix2, OwnedRepr};
-use consilience::{
-    Agglomerative, BaseClusterer, ConsensusFunction, Cspa, Ensemble, EvidenceAccumulation, Hbgf,
-    KMeans, Linkage, Lwea, MixtureModel, Partition, Pcc, Pta, Ptgp, Qmi, Seed, Spectral,
-    SquaredEuclidean, scores,
-};
+use consilience::{ConsensusFunction, Ensemble, Linkage, Partition, Seed, scores};
+use consilience::bregman::{Pcc, SquaredEuclidean};
+use consilience::consensus::{Cspa, EvidenceAccumulation, Hbgf, Lwea, MixtureModel, Qmi};
+use consilience::core::BaseClusterer;
+use consilience::generate::{Agglomerative, KMeans, Spectral};
+use consilience::walk::{Pta, Ptgp};
 use ndarray_npy::NpzReader;
 
 #[path = "../../../tests/reference/shared_data.rs"]

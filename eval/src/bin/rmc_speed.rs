@@ -6,7 +6,8 @@
 
 use std::time::Instant;
 
-use consilience::{ObservedPairs, Penalty, RobustCompletion, Seed};
+use consilience::Seed;
+use consilience::completion::{ObservedPairs, Penalty, RobustCompletion};
 
 fn main() -> consilience::Result<()> {
     let arguments: Vec<f64> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();

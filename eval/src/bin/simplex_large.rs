@@ -7,11 +7,10 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use consilience::{
-    AdditiveUpdate, AlignmentReference, Ensemble, ExactUpdate, InitialWeights, LabelSlice,
-    MultiplicativeUpdate, Pair, Partition, Result, Seed, UpdateRule, Updater, UpdaterSetup,
-    with_labels,
-};
+use consilience::{Ensemble, Pair, Partition, Result, Seed, with_labels};
+use consilience::core::LabelSlice;
+use consilience::follow::{Updater, UpdaterSetup};
+use consilience::simplex::{AdditiveUpdate, AlignmentReference, ExactUpdate, InitialWeights, MultiplicativeUpdate, UpdateRule};
 
 /// Peak resident memory of this process in MiB, where the system tells.
 fn peak() -> u64 {

@@ -18,12 +18,13 @@ use std::fs::File;
 use std::path::PathBuf;
 
 use consilience::scores::{Normalizer, normalized_mutual_information};
-use consilience::{
-    AdditiveUpdate, ConstrainedClusterer, Constraints, Ensemble, ExactUpdate, Generator, Itml,
-    KMeans, LinkEvidence, MemberGrowth, MetricLearner, MetricRule, MpckMeans, MultiplicativeUpdate,
-    Pair, Partition, PckMeans, ReadOutMethod, Result, Seed, SideInformation, UpdateRule, Updater,
-    UpdaterSetup,
-};
+use consilience::{Constraints, Ensemble, Pair, Partition, Result, Seed, SideInformation};
+use consilience::constrained::{MpckMeans, PckMeans};
+use consilience::core::ConstrainedClusterer;
+use consilience::follow::{LinkEvidence, MemberGrowth, MetricRule, ReadOutMethod, Updater, UpdaterSetup};
+use consilience::generate::{Generator, KMeans};
+use consilience::metric::{Itml, MetricLearner};
+use consilience::simplex::{AdditiveUpdate, ExactUpdate, MultiplicativeUpdate, UpdateRule};
 use ndarray::{Array1, Array2, Axis};
 use ndarray_npy::NpzReader;
 
@@ -160,7 +161,9 @@ impl Run<'_> {
                 scores = vec![plain; TIERS + 1];
             }
             "diffusion" | "lwgp" => {
-                use consilience::{ConsensusFunction, Diffusion, Lwgp};
+                use consilience::ConsensusFunction;
+                use consilience::consensus::Lwgp;
+                use consilience::walk::Diffusion;
                 let found = if method == "lwgp" {
                     Lwgp::new(k).consensus(self.ensemble)?
                 } else {

@@ -6,9 +6,10 @@ use std::f64::consts::PI;
 use std::time::Instant;
 
 use consilience::ndarray::Array2;
-use consilience::{
-    BaseClusterer, ConsensusFunction, Generator, Partition, Result, Seed, USenc, USpec, scores,
-};
+use consilience::{ConsensusFunction, Partition, Result, Seed, scores};
+use consilience::consensus::USenc;
+use consilience::core::BaseClusterer;
+use consilience::generate::{Generator, USpec};
 
 /// Points of a shape and the part of it that each belongs to.
 fn shape(name: &str, n: usize) -> Option<(Array2<f32>, Partition)> {

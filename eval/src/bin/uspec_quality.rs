@@ -6,10 +6,11 @@
 use std::path::Path;
 
 use consilience::ndarray::{Array1, Array2, Axis, Ix1, Ix2, OwnedRepr};
-use consilience::{
-    BaseClusterer, ConsensusFunction, Ensemble, EvidenceAccumulation, Generator, KMeans, Partition,
-    Ptgp, Result, Scale, Seed, USenc, USpec, scores,
-};
+use consilience::{ConsensusFunction, Ensemble, Partition, Result, Seed, scores};
+use consilience::consensus::{EvidenceAccumulation, USenc};
+use consilience::core::BaseClusterer;
+use consilience::generate::{Generator, KMeans, Scale, USpec};
+use consilience::walk::Ptgp;
 use ndarray_npy::NpzReader;
 
 #[path = "../../../tests/reference/shared_data.rs"]

@@ -3,7 +3,8 @@
 
 use std::time::Instant;
 
-use consilience::{CompletedClustering, Constraints, Features, Fit, Link, Seed, io};
+use consilience::completion::CompletedClustering;
+use consilience::{Constraints, Features, Fit, Link, Seed, io};
 
 use super::violated;
 use crate::args::Complete;

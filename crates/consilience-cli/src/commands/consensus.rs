@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use consilience::io::Labelled;
 use consilience::scores::Scores;
-use consilience::{ClusterNumber, Diagnostics, Ensemble, Memberships, Seed};
+use consilience::trust::{ClusterNumber, Diagnostics};
+use consilience::{Ensemble, Memberships, Seed};
 use serde_json::{Value, json};
 
 use crate::args::{Consensus, Count};

@@ -2,9 +2,10 @@
 
 use std::time::Instant;
 
+use consilience::crowd::{Answers, CrowdResult};
 use consilience::io::{AnswerTable, Labelled, read_answers_observed};
 use consilience::scores::Scores;
-use consilience::{Answers, CrowdResult, Partition, Seed};
+use consilience::{Partition, Seed};
 use serde_json::{Value, json};
 
 use crate::args::Crowd;

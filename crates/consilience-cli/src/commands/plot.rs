@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Instant;
 
-use consilience::{
-    ClusterNumber, CoAssociation, ConsensusCdf, Seed, Similarity, cluster_relations,
-    surviving_clusters, vat_order,
-};
+use consilience::bregman::{cluster_relations, surviving_clusters};
+use consilience::graph::{CoAssociation, vat_order};
+use consilience::trust::{ClusterNumber, ConsensusCdf};
+use consilience::{Seed, Similarity};
 use ndarray::Axis;
 use serde_json::json;
 

@@ -4,9 +4,10 @@
 mod recipes;
 mod table;
 
+use consilience::graph::{Agglomeration, LeafWeights};
 use consilience::{
-    Agglomeration, ConsensusFunction, Cut, Dendrogram, Ensemble, LeafWeights, Linkage, Memberships,
-    Observer, Partition, Report, Seed, Similarity,
+    ConsensusFunction, Cut, Dendrogram, Ensemble, Linkage, Memberships, Observer, Partition,
+    Report, Seed, Similarity,
 };
 
 use crate::choices::Params;

@@ -1,12 +1,16 @@
 //! How the library's values are made from what the user asks.
 
-use consilience::{
-    Clusters, CoAssociation, ConnectedTriples, Cspa, Diffusion, Divergence, EcmcAl, EcpcsHc,
-    EcpcsMc, EvidenceAccumulation, GpMgla, Hbgf, Hgpa, LeafWeights, LeastSquares, LinkBased,
-    Linkage, LocallyWeighted, Lwea, Lwgp, Mcla, MixtureModel, Pcc, Penalty,
-    ProbabilityTrajectories, Pta, Ptgp, Qmi, RandomWalker, Recommended, SimRank, USenc, Voting,
-    Weac, WeightedCoAssociation,
+use consilience::bregman::{Divergence, Pcc};
+use consilience::completion::{EcmcAl, Penalty};
+use consilience::consensus::{
+    ConnectedTriples, Cspa, EcpcsHc, EcpcsMc, EvidenceAccumulation, GpMgla, Hbgf, Hgpa,
+    LeastSquares, LinkBased, LocallyWeighted, Lwea, Lwgp, Mcla, MixtureModel, Qmi, SimRank, USenc,
+    Voting, Weac, WeightedCoAssociation,
 };
+use consilience::graph::{CoAssociation, LeafWeights};
+use consilience::trust::Recommended;
+use consilience::walk::{Diffusion, ProbabilityTrajectories, Pta, Ptgp, RandomWalker};
+use consilience::{Clusters, Linkage};
 
 use super::{Ask, Function, Tree};
 use crate::failure::Outcome;

@@ -1,6 +1,8 @@
 //! Every method with its line of `--list`, its parameters and its paper.
 
-use consilience::{KullbackLeibler, LinkBased, Linkage, SquaredEuclidean};
+use consilience::Linkage;
+use consilience::bregman::{KullbackLeibler, SquaredEuclidean};
+use consilience::consensus::LinkBased;
 
 use super::Method;
 use super::recipes::*;

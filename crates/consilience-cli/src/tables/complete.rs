@@ -1,6 +1,6 @@
 //! `consilience complete`: clustering by matrix completion.
 
-use consilience::{Basis, CompletionSolver, LossWeight, Mccc, Rdml};
+use consilience::completion::{Basis, CompletionSolver, LossWeight, Mccc, Rdml};
 
 use super::Ask;
 use crate::choices::{Choice, Params, choice, count, flag, number};

@@ -1,6 +1,7 @@
 //! `consilience crowd`: methods over answers.
 
-use consilience::{CrowdClustering, CrowdMethod, PenaltyChoice, WorkerBlocks};
+use consilience::WorkerBlocks;
+use consilience::crowd::{CrowdClustering, CrowdMethod, PenaltyChoice};
 
 use super::Ask;
 use crate::choices::{Choice, Params, choice, count, flag, number};

@@ -1,8 +1,10 @@
 //! `consilience update`: rules that follow constraints, and the growth of members.
 
-use consilience::{
-    AdditiveUpdate, ExactUpdate, HullGrowth, KMeans, MetricRule, MultiplicativeUpdate, PairLoss,
-    UpdateRule,
+use consilience::HullGrowth;
+use consilience::follow::MetricRule;
+use consilience::generate::KMeans;
+use consilience::simplex::{
+    AdditiveUpdate, ExactUpdate, MultiplicativeUpdate, PairLoss, UpdateRule,
 };
 
 use super::Ask;

@@ -9,7 +9,7 @@ use super::representatives::Representatives;
 use crate::basis::Basis;
 use crate::frame::Frame;
 
-/// Up to so many objects neighbours are found among all; beyond, by way of representatives.
+/// Up to so many objects neighbours are found among all; beyond, among representatives.
 const EXACT: usize = 20_000;
 
 /// Most columns of a basis that are of use.

@@ -35,20 +35,23 @@ use coordinates::{Coordinates, Extension, most_columns};
 /// of all pairs in a basis made from the features.
 ///
 /// For thousands of constraints on objects whose features say something about the clusters; also
-/// where the features hold several clusterings and constraints say which is meant. With a handful of
-/// constraints a constrained k-means uses them better. Where constraints contradict the features
+/// where the features hold several clusterings and constraints say which is meant. With a handful
+/// of constraints a constrained k-means uses them better. Where constraints contradict the features
 /// altogether no basis holds the clusters; the share of held-out constraints that are kept (in the
 /// notes of the report) is then low.
 ///
 /// ```text
 /// Z = k orthonormal columns from the features (N x k)
-/// minimise  |M|_* + C/2 sum_(i,j known) (z_i' M z_j - s_ij)^2,   s = 1 on must-links, 0 on cannot-links
-/// similarity Z M Z' = E E',  E = Z V Lambda^(1/2) over the positive eigenvalues of M,  clusters = k-means of E
+/// minimise  |M|_* + C/2 sum_(i,j known) (z_i' M z_j - s_ij)^2
+///           with s = 1 on must-links, 0 on cannot-links
+/// similarity Z M Z' = E E',  E = Z V Lambda^(1/2) over the positive eigenvalues of M
+/// clusters = k-means of E
 /// ```
 ///
 /// ```
-/// use consilience_completion::Mccc;
-/// use consilience_core::{ConstrainedClusterer, Constraints, Pair, SideInformation};
+/// use consilience::{Constraints, Pair, SideInformation};
+/// use consilience::completion::Mccc;
+/// use consilience::core::ConstrainedClusterer;
 /// use ndarray::Array2;
 ///
 /// // 200 objects: column 0 is wide and means nothing, columns 1 and 2 hold three groups.
@@ -66,15 +69,16 @@ use coordinates::{Coordinates, Extension, most_columns};
 /// // The completed similarity, also of objects in no constraint.
 /// let similarity = Mccc::new(3).fit_completed(x.view(), &side, &())?.output.similarity;
 /// assert!(similarity.between(180, 183)? > similarity.between(180, 184)? + 0.2);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// Basis, k and C are chosen by held-out constraints unless they are named; that needs 6 links of
 /// either kind, and with fewer it takes neighbours, 25 columns and 10 times the least weight that
 /// gives an M other than 0. Without must-links, or without cannot-links, M says nothing: the
 /// clusters are then those of k-means on the leading columns of the basis, that is plain spectral
-/// clustering, and a note says so. Labels of some objects stand for every pair of them. Objects in no constraint cost nothing in the optimisation: only
-/// the rows of constrained objects are looked at, and nothing is N x N.
+/// clustering, and a note says so. Labels of some objects count as every pair of them. Objects in
+/// no constraint cost nothing in the optimisation: only the rows of constrained objects are looked
+/// at, and nothing is N x N.
 ///
 /// # Complexity
 /// O(m k^2 + p k + k^3) per iteration for p constraints over m objects. The basis: O(N d min(N, d))
@@ -85,17 +89,19 @@ use coordinates::{Coordinates, Extension, most_columns};
 /// [`ErrorKind::Empty`] and [`ErrorKind::NonFinite`] for bad features;
 /// [`ErrorKind::InvalidParameter`] for clusters outside `1..=N` and for parameters out of their
 /// range; [`ErrorKind::ShapeMismatch`] where the constraints are over another number of objects;
-/// [`ErrorKind::TooLarge`] beyond the memory budget; [`ErrorKind::Cancelled`]. Constraints
-/// that contradict each other cannot be stated: [`Constraints::add`](consilience_core::Constraints::add) refuses them.
+/// [`ErrorKind::TooLarge`] beyond the memory budget; [`ErrorKind::Cancelled`]. Constraints that
+/// contradict each other cannot be stated: [`Constraints::add`](consilience_core::Constraints::add)
+/// refuses them.
 ///
 /// # References
-/// J. Yi, "Data Clustering with Pairwise Constraints", PhD thesis, Michigan State University, 2014, Chapter 5, Eq. 5.8 and
-/// Algorithm 1; J. Yi, L. Zhang, R. Jin, Q. Qian, A. K. Jain, "Semi-supervised clustering by input
-/// pattern assisted pairwise similarity matrix completion", ICML 2013. Ours: M is positive
-/// semidefinite, as the similarity of a clustering is (`semidefinite(false)` is the thesis's free
-/// M); k-means sees all positive eigenvectors scaled by the roots of their eigenvalues, where the
-/// thesis takes the first r unscaled; the basis may come from the graph of neighbours; and C is
-/// chosen by held-out constraints, where the thesis looks for balanced clusters.
+/// J. Yi, "Data Clustering with Pairwise Constraints", PhD thesis, Michigan State University, 2014,
+/// Chapter 5, Eq. 5.8 and Algorithm 1; J. Yi, L. Zhang, R. Jin, Q. Qian, A. K. Jain,
+/// "Semi-supervised clustering by input pattern assisted pairwise similarity matrix completion",
+/// ICML 2013. Ours: M is positive semidefinite, as the similarity of a clustering is
+/// (`semidefinite(false)` is the thesis's free M); k-means sees all positive eigenvectors scaled by
+/// the roots of their eigenvalues, where the thesis takes the first r unscaled; the basis may come
+/// from the graph of neighbours; and C is chosen by held-out constraints, where the thesis looks
+/// for balanced clusters.
 #[doc(alias = "semi-supervised clustering")]
 #[doc(alias = "input pattern assisted matrix completion")]
 #[derive(Clone, Debug, PartialEq)]
@@ -234,12 +240,13 @@ impl Mccc {
     /// their coordinates are unknown here.
     ///
     /// ```
-    /// use consilience_completion::Mccc;
-    /// use consilience_core::{Constraints, Pair, SideInformation};
+    /// use consilience::{Constraints, Pair, SideInformation};
+    /// use consilience::completion::Mccc;
     /// use ndarray::Array2;
     ///
     /// // Two columns that are the memberships themselves.
-    /// let z = Array2::from_shape_fn((40, 2), |(i, j)| if i % 2 == j { 20f64.powf(-0.5) } else { 0.0 });
+    /// let entry = |(i, j)| if i % 2 == j { 20f64.powf(-0.5) } else { 0.0 };
+    /// let z = Array2::from_shape_fn((40, 2), entry);
     /// let mut constraints = Constraints::new(40)?;
     /// for i in 0..12 {
     ///     constraints.extend(&[Pair::must_link(i, i + 2), Pair::cannot_link(i, i + 3)])?;
@@ -248,7 +255,7 @@ impl Mccc {
     /// let found = Mccc::new(2).fit_coordinates(z.view(), &side, &())?.output;
     /// assert!(found.partition.iter().enumerate().all(|(i, c)| c == Some(i % 2)));
     /// assert!(found.similarity.basis().is_none());
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Errors

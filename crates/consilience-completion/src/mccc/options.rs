@@ -1,7 +1,7 @@
 /// How [`Mccc`](crate::Mccc) finds C, the weight of the constraints against the rank (Eq. 5.8).
 ///
 /// ```
-/// use consilience_completion::{LossWeight, Mccc};
+/// use consilience::completion::{LossWeight, Mccc};
 ///
 /// assert_eq!(LossWeight::default(), LossWeight::HeldOut);
 /// assert_eq!(Mccc::new(3), Mccc::new(3).loss_weight(LossWeight::HeldOut));
@@ -13,9 +13,9 @@ pub enum LossWeight {
     /// must-links and cannot-links count alike.
     #[default]
     HeldOut,
-    /// The rule of the thesis: the weight with the most balanced clusters, among those whose solution
-    /// has at least as many eigenvectors as there are clusters (the trivial M = 0 is balanced,
-    /// too).
+    /// The rule of the thesis: the weight with the most balanced clusters, among those whose
+    /// solution has at least as many eigenvectors as there are clusters (the trivial M = 0 is
+    /// balanced, too).
     Balanced,
     /// This C, for orthonormal columns of the basis as in the thesis.
     Fixed(f64),
@@ -24,7 +24,7 @@ pub enum LossWeight {
 /// How [`Mccc`](crate::Mccc) minimises Eq. 5.8.
 ///
 /// ```
-/// use consilience_completion::{CompletionSolver, Mccc};
+/// use consilience::completion::{CompletionSolver, Mccc};
 ///
 /// assert_ne!(Mccc::new(3), Mccc::new(3).solver(CompletionSolver::Stochastic));
 /// ```

@@ -1,4 +1,4 @@
-//! The graph of nearest neighbours by way of a few representatives, where objects are too many.
+//! The graph of nearest neighbours through a few representatives, where objects are too many.
 
 use consilience_core::{Observer, Result, Seed};
 use consilience_num::kmeans::{KMeansOptions, fit};

@@ -23,17 +23,18 @@ use sample::{check_sample, check_similarity};
 /// sample, and the clusters of all objects under it.
 ///
 /// For crowds that annotated a sample of the objects: complete the sample's similarity first (by
-/// robust matrix completion, say), then let the features carry it to all others. Only what a linear
-/// function of the features distinguishes can be carried over. For a few sure pairs from all over the
+/// robust matrix completion, say), then the features extend it to all others. Only what a linear
+/// function of the features distinguishes can be extended. For a few sure pairs from all over the
 /// data [`Mccc`](crate::Mccc) is better.
 ///
 /// ```text
-/// M = (X X' + lambda t I)^-1 X A X' (X X' + lambda t I)^-1 = L L',    X: d x n, the sample;  t = trace of X X'
+/// M = (X X' + lambda t I)^-1 X A X' (X X' + lambda t I)^-1 = L L'
+///     X: d x n, the sample;  t = trace of X X'
 /// clusters = k-means of L' x over all N objects; x' M y is the similarity of any two
 /// ```
 ///
 /// ```
-/// use consilience_completion::{Rdml, SampleSimilarity};
+/// use consilience::completion::{Rdml, SampleSimilarity};
 /// use ndarray::Array2;
 ///
 /// // 300 objects in two groups that only the second column distinguishes; 20 are annotated.
@@ -45,7 +46,7 @@ use sample::{check_sample, check_similarity};
 /// let given = SampleSimilarity::Dense(same.view());
 /// let found = Rdml::new(2).fit_sample(x.view(), &sample, given, &())?.output;
 /// assert!(found.clustering.partition.iter().enumerate().all(|(i, c)| c == Some(i % 2)));
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// As a [`ConstrainedClusterer`] it takes labels of some objects, which are then the sample, or
@@ -68,12 +69,13 @@ use sample::{check_sample, check_similarity};
 /// [`ErrorKind::TooLarge`] beyond the memory budget; [`ErrorKind::Cancelled`].
 ///
 /// # References
-/// J. Yi, "Data Clustering with Pairwise Constraints", PhD thesis, Michigan State University, 2014, Chapter 4, Eq. 4.5; J.
-/// Yi, R. Jin, S. Jain, T. Yang, A. K. Jain, "Semi-crowdsourced clustering: generalizing crowd
-/// labeling by robust distance metric learning", NIPS 2012. The thesis has lambda n in place of our
-/// lambda t, for features scaled to norm at most 1, where both are of one size, and takes lambda =
-/// 1; at 0.01 the development sets are clustered better by up to .3 NMI (docs/side-information.md).
-/// Its spectral clustering of X' M X is here k-means on L' x, whose inner products are that matrix.
+/// J. Yi, "Data Clustering with Pairwise Constraints", PhD thesis, Michigan State University, 2014,
+/// Chapter 4, Eq. 4.5; J. Yi, R. Jin, S. Jain, T. Yang, A. K. Jain, "Semi-crowdsourced clustering:
+/// generalizing crowd labeling by robust distance metric learning", NIPS 2012. The thesis has
+/// lambda n in place of our lambda t, for features scaled to norm at most 1, where both are of one
+/// size, and takes lambda = 1; at 0.01 the development sets are clustered better by up to .3 NMI
+/// (docs/side-information.md). Its spectral clustering of X' M X is here k-means on L' x, whose
+/// inner products are that matrix.
 #[doc(alias = "semi-crowdsourced clustering")]
 #[doc(alias = "distance metric learning")]
 #[derive(Clone, Debug, PartialEq)]

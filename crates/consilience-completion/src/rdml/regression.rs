@@ -95,7 +95,7 @@ pub(super) fn leading_factors(a: ArrayView2<'_, f64>, rank: usize) -> (Array2<f6
         column *= value.sqrt();
     }
     if kept == 0 {
-        // Nothing positive in A: nothing is told apart.
+        // Nothing positive in A: nothing is distinguished.
         factors = Array2::zeros((a.nrows(), 1));
     }
     (factors, top.converged)

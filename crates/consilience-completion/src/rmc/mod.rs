@@ -19,7 +19,7 @@ use solver::Warm;
 /// The weight C of the errors against the rank.
 ///
 /// ```
-/// use consilience_completion::{Penalty, RobustCompletion};
+/// use consilience::completion::{Penalty, RobustCompletion};
 ///
 /// let _believing = RobustCompletion::new().penalty(Penalty::Scaled(3.0));
 /// ```
@@ -35,8 +35,8 @@ pub enum Penalty {
 
 /// Completes a symmetric matrix of which some entries are known and some of those are wrong.
 ///
-/// Use it where the truth has a low rank and few entries are wrong. For the answers of a crowd whose
-/// workers differ a model of the workers does better. It solves
+/// Use it where the truth has a low rank and few entries are wrong. For the answers of a crowd
+/// whose workers differ a model of the workers does better. It solves
 ///
 /// ```text
 /// min |A|_* + C |E|_1   subject to  P(A + E) = P(A~)
@@ -49,7 +49,7 @@ pub enum Penalty {
 /// finished ones.
 ///
 /// ```
-/// use consilience_completion::{ObservedPairs, Penalty, RobustCompletion};
+/// use consilience::completion::{ObservedPairs, Penalty, RobustCompletion};
 ///
 /// // Two blocks of six, one entry wrong, the corner (0, 5) unknown.
 /// let mut known = Vec::new();
@@ -68,7 +68,7 @@ pub enum Penalty {
 ///     .output;
 /// assert_eq!(completion.rank(), 2);
 /// assert!((completion.entry(0, 5) - 1.0).abs() < 1e-5 && completion.entry(9, 1).abs() < 1e-5);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -82,7 +82,8 @@ pub enum Penalty {
 ///
 /// # References
 /// Yi 2014, Eq. 3.5; Lin, Chen, Ma 2010 (augmented Lagrangian, with a growing penalty, which may
-/// stop short of the optimum); the form with fixed products of steps is that of Chambolle, Pock 2011.
+/// stop short of the optimum); the form with fixed products of steps is that of Chambolle, Pock
+/// 2011.
 #[doc(alias = "RMC")]
 #[doc(alias = "RPCA")]
 #[doc(alias = "matrix completion")]
@@ -205,10 +206,11 @@ impl RobustCompletion {
     }
 
     /// Completes the matrix, starting from where the completion of the same entries at another
-    /// penalty ended: fewer iterations, the same optimum. A completion of other entries is no start.
+    /// penalty ended: fewer iterations, the same optimum. A completion of other entries is no
+    /// start.
     ///
     /// ```
-    /// use consilience_completion::{ObservedPairs, Penalty, RobustCompletion};
+    /// use consilience::completion::{ObservedPairs, Penalty, RobustCompletion};
     ///
     /// let known = ObservedPairs::new(3, &[(0, 1, 1.0), (1, 2, 0.0), (2, 2, 1.0)])?;
     /// let strict = RobustCompletion::new().penalty(Penalty::Scaled(3.0));
@@ -216,7 +218,7 @@ impl RobustCompletion {
     /// let next = strict.fit_from(&known, &first, &())?.output;
     /// let alone = strict.complete(&known)?;
     /// assert!((next.objective - alone.objective).abs() <= 1e-3 * alone.objective);
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Errors
@@ -309,8 +311,8 @@ impl Completion {
         self.vectors.columns().into_iter().zip(&self.values).map(|(u, v)| v * u.sum().powi(2)).sum()
     }
 
-    /// An embedding of the objects in which to cluster them (n x at most k): the eigenvectors of the
-    /// k largest eigenvalues above 0, times these.
+    /// An embedding of the objects in which to cluster them (n x at most k): the eigenvectors of
+    /// the k largest eigenvalues above 0, times these.
     pub fn embedding(&self, k: usize) -> Array2<f64> {
         let mut order: Vec<usize> = (0..self.rank()).filter(|&c| self.values[c] > 0.0).collect();
         order.sort_by(|&a, &b| self.values[b].total_cmp(&self.values[a]).then(a.cmp(&b)));

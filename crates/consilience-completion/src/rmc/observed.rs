@@ -6,11 +6,11 @@ use super::thresholds::Thresholds;
 /// completes.
 ///
 /// ```
-/// use consilience_completion::ObservedPairs;
+/// use consilience::completion::ObservedPairs;
 ///
 /// let observed = ObservedPairs::new(3, &[(0, 0, 1.0), (0, 1, 1.0), (2, 1, 0.0)])?;
 /// assert_eq!((observed.n_objects(), observed.n_entries()), (3, 5));
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[doc(alias = "partially observed matrix")]
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +18,7 @@ pub struct ObservedPairs {
     pub(crate) offsets: Vec<usize>,
     pub(crate) columns: Vec<u32>,
     pub(crate) values: Vec<f64>,
-    /// Objects that each row stands for; `None` for one each.
+    /// Objects that each row represents; `None` for one each.
     pub(crate) sizes: Option<Vec<f64>>,
 }
 
@@ -54,13 +54,13 @@ impl ObservedPairs {
     /// all.
     ///
     /// ```
-    /// use consilience_completion::{ObservedPairs, Thresholds};
+    /// use consilience::completion::{ObservedPairs, Thresholds};
     ///
     /// let shares = [(0, 1, 1.0), (0, 2, 0.5), (1, 2, 0.0)];
     /// let known = ObservedPairs::from_shares(4, shares, Thresholds::new(0.1, 0.9)?)?;
     /// assert_eq!(known.row(1).collect::<Vec<_>>(), [(0, 1.0), (1, 1.0), (2, 0.0)]);
     /// assert_eq!(known.row(3).count(), 0);
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Errors
@@ -179,7 +179,7 @@ impl ObservedPairs {
         self.columns[range.clone()].iter().zip(&self.values[range]).map(|(&j, &v)| (j as usize, v))
     }
 
-    /// Number of objects that the rows stand for.
+    /// Number of objects that the rows represent.
     pub(crate) fn weight(&self) -> f64 {
         self.sizes.as_ref().map_or(self.n_objects() as f64, |s| s.iter().sum())
     }

@@ -87,6 +87,11 @@ impl<'a> Entries<'a> {
         Entries { pattern: Csr::from_rows(n, rows), observed, data, weights }
     }
 
+    /// A sum over the known entries, the same at any number of threads.
+    fn sum(&self, f: impl Fn(usize) -> f64 + Sync) -> f64 {
+        ordered_sum(self.data.len(), CHUNK, |r| r.map(&f).sum())
+    }
+
     /// The pattern with these values.
     fn matrix(&self, values: impl Fn(usize) -> f64) -> Csr {
         let at = Cell::new(0);
@@ -147,15 +152,12 @@ impl<'a> Entries<'a> {
 pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<Solution> {
     let entries = Entries::of(problem.observed, problem.penalty);
     let n = problem.observed.n_objects();
-    let nnz = entries.data.len();
     let norm = spectral_norm(entries.matrix(|e| entries.data[e]), 0.1, problem.seed);
     let mut best = Solution {
         values: Vec::new(),
         vectors: Array2::zeros((n, 0)),
         nuclear: 0.0,
-        l1: ordered_sum(nnz, CHUNK, |r| {
-            r.map(|e| entries.weights[e] * entries.data[e].abs()).sum()
-        }),
+        l1: entries.sum(|e| entries.weights[e] * entries.data[e].abs()),
         dual: 0.0,
         iterations: 0,
         converged: false,
@@ -165,45 +167,17 @@ pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<So
         best.converged = true;
         return Ok(best);
     }
-    let mut tau = norm;
+    let mut now = Iterate::new(problem, &entries, norm);
+    let mut subspace = Subspace::new(&now.vectors, 20, problem.seed);
     let mut settle = SETTLE;
-    let (mut values, mut vectors) = (Vec::new(), Array2::zeros((n, 0)));
-    let mut y = vec![0.0; nnz];
-    if let Some(start) = problem.start.filter(|s| s.y.len() == nnz && s.vectors.nrows() == n) {
-        (values, vectors, tau) = (start.values.clone(), start.vectors.clone(), start.tau);
-        y = start.y.iter().zip(&entries.weights).map(|(y, w)| y.clamp(-w, *w)).collect();
-    }
-    let mut subspace = Subspace::new(&vectors, 20, problem.seed);
-    let mut before = y.clone();
-    let mut a = vec![0.0; nnz];
     for iteration in 1..=problem.max_iterations {
         observer.check()?;
-        let sparse = entries.matrix(|e| tau * (2.0 * y[e] - before[e]));
-        let beyond =
-            subspace.beyond(&LowRankPlusSparse { sparse, vectors: &vectors, values: &values }, tau);
-        let shrunk: Vec<f64> = beyond.values.iter().map(|v| v.signum() * (v.abs() - tau)).collect();
-        (values, vectors) = (shrunk, beyond.vectors);
-        entries.low_rank(&vectors, &values, &mut a);
-        std::mem::swap(&mut y, &mut before);
-        y.par_iter_mut().enumerate().for_each(|(e, y)| {
-            let w = entries.weights[e];
-            *y = (before[e] + PRODUCT * (entries.data[e] - a[e]) / tau).clamp(-w, w);
-        });
+        now.step(&entries, &mut subspace);
         if iteration % LOOK == 0 || iteration == problem.max_iterations {
-            let nuclear: f64 = values.iter().map(|v| v.abs()).sum();
-            let l1 = ordered_sum(nnz, CHUNK, |r| {
-                r.map(|e| entries.weights[e] * (entries.data[e] - a[e]).abs()).sum()
-            });
-            let length =
-                spectral_norm(entries.matrix(|e| y[e]), NORM * problem.tolerance, problem.seed)
-                    .max(1.0);
-            let along = ordered_sum(nnz, CHUNK, |r| r.map(|e| entries.data[e] * y[e]).sum());
-            best.dual = best.dual.max(along / length);
+            let accuracy = NORM * problem.tolerance;
+            best.dual = best.dual.max(now.dual(&entries, accuracy, problem.seed));
             best.iterations = iteration;
-            if nuclear + l1 <= best.nuclear + best.l1 || best.values.is_empty() {
-                (best.nuclear, best.l1) = (nuclear, l1);
-                (best.values, best.vectors) = (values.clone(), vectors.clone());
-            }
+            now.keep_in(&mut best, &entries);
             let primal = best.nuclear + best.l1;
             observer.progress("completion", iteration, problem.max_iterations);
             if primal - best.dual <= problem.tolerance * primal {
@@ -211,20 +185,85 @@ pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<So
                 break;
             }
         }
-        // Steps in proportion to what they have to travel; moved ever more rarely, so that they
-        // settle.
+        // Moved ever more rarely, so that the steps settle.
         if iteration == settle {
             settle *= 2;
-            let length = |x: f64| x.sqrt();
-            let travelled = length(values.iter().map(|v| v * v).sum());
-            let turned = length(ordered_sum(nnz, CHUNK, |r| r.map(|e| y[e] * y[e]).sum()));
-            if travelled > 0.0 && turned > 0.0 {
-                tau = (travelled / turned).clamp(tau / MOVE, tau * MOVE);
-            }
+            now.balance(&entries);
         }
     }
+    let Iterate { values, vectors, y, tau, .. } = now;
     best.last = Some(Warm { values, vectors, y, tau });
     Ok(best)
+}
+
+/// A, as `U diag(values) U'`, and the multipliers Y on the known entries.
+struct Iterate {
+    values: Vec<f64>,
+    vectors: Array2<f64>,
+    y: Vec<f64>,
+    /// Y before the last step.
+    before: Vec<f64>,
+    /// A on the known entries.
+    a: Vec<f64>,
+    /// The step of A.
+    tau: f64,
+}
+
+impl Iterate {
+    /// From where another completion of the same entries ended, or from 0.
+    fn new(problem: &Problem<'_>, entries: &Entries<'_>, norm: f64) -> Self {
+        let (n, nnz) = (problem.observed.n_objects(), entries.data.len());
+        let fits = |s: &&Warm| s.y.len() == nnz && s.vectors.nrows() == n;
+        let (values, vectors, tau, y) = match problem.start.filter(fits) {
+            Some(s) => {
+                let y = s.y.iter().zip(&entries.weights).map(|(y, w)| y.clamp(-w, *w)).collect();
+                (s.values.clone(), s.vectors.clone(), s.tau, y)
+            }
+            None => (Vec::new(), Array2::zeros((n, 0)), norm, vec![0.0; nnz]),
+        };
+        Iterate { values, vectors, before: y.clone(), y, a: vec![0.0; nnz], tau }
+    }
+
+    fn step(&mut self, entries: &Entries<'_>, subspace: &mut Subspace) {
+        let tau = self.tau;
+        let sparse = entries.matrix(|e| tau * (2.0 * self.y[e] - self.before[e]));
+        let (vectors, values) = (&self.vectors, &self.values[..]);
+        let beyond = subspace.beyond(&LowRankPlusSparse { sparse, vectors, values }, tau);
+        self.values = beyond.values.iter().map(|v| v.signum() * (v.abs() - tau)).collect();
+        self.vectors = beyond.vectors;
+        entries.low_rank(&self.vectors, &self.values, &mut self.a);
+        std::mem::swap(&mut self.y, &mut self.before);
+        let (before, a) = (&self.before, &self.a);
+        self.y.par_iter_mut().enumerate().for_each(|(e, y)| {
+            let w = entries.weights[e];
+            *y = (before[e] + PRODUCT * (entries.data[e] - a[e]) / tau).clamp(-w, w);
+        });
+    }
+
+    /// The bound from Y, scaled to spectral norm 1 at most.
+    fn dual(&self, entries: &Entries<'_>, accuracy: f64, seed: Seed) -> f64 {
+        let norm = spectral_norm(entries.matrix(|e| self.y[e]), accuracy, seed).max(1.0);
+        entries.sum(|e| entries.data[e] * self.y[e]) / norm
+    }
+
+    /// Replaces the best A by this one where it costs no more.
+    fn keep_in(&self, best: &mut Solution, entries: &Entries<'_>) {
+        let nuclear: f64 = self.values.iter().map(|v| v.abs()).sum();
+        let l1 = entries.sum(|e| entries.weights[e] * (entries.data[e] - self.a[e]).abs());
+        if nuclear + l1 <= best.nuclear + best.l1 || best.values.is_empty() {
+            (best.nuclear, best.l1) = (nuclear, l1);
+            (best.values, best.vectors) = (self.values.clone(), self.vectors.clone());
+        }
+    }
+
+    /// Steps in proportion to what they have to travel.
+    fn balance(&mut self, entries: &Entries<'_>) {
+        let travelled = self.values.iter().map(|v| v * v).sum::<f64>().sqrt();
+        let turned = entries.sum(|e| self.y[e] * self.y[e]).sqrt();
+        if travelled > 0.0 && turned > 0.0 {
+            self.tau = (travelled / turned).clamp(self.tau / MOVE, self.tau * MOVE);
+        }
+    }
 }
 
 /// Largest magnitude of an eigenvalue, from above by the residual.

@@ -113,16 +113,16 @@ fn batches_end_where_all_links_at_once_do() {
 }
 
 #[test]
-fn links_tell_which_of_two_ways_is_meant() {
+fn links_decide_between_two_ways() {
     for seed in 0..4 {
-        let (e, loud, meant) = two_ways(seed, 400);
+        let (e, frequent, meant) = two_ways(seed, 400);
         let plain =
             read(&MetricRule::new(3).open(&e, &()).unwrap(), &e, &Constraints::new(400).unwrap());
         assert!(adjusted_rand(&plain, &meant).unwrap() < 0.1);
-        assert!(adjusted_rand(&plain, &loud).unwrap() > 0.6);
-        let told = links(&meant, 200, Seed(seed));
-        let metric = followed(&MetricRule::new(3), &e, &told);
-        let fit = metric.read_out(&e, &told, &()).unwrap();
+        assert!(adjusted_rand(&plain, &frequent).unwrap() > 0.6);
+        let known = links(&meant, 200, Seed(seed));
+        let metric = followed(&MetricRule::new(3), &e, &known);
+        let fit = metric.read_out(&e, &known, &()).unwrap();
         assert_ne!(fit.output.method(), ReadOutMethod::Plain);
         let found = fit.output.partition(&e, &()).unwrap();
         let score = adjusted_rand(&found, &meant).unwrap();
@@ -137,12 +137,12 @@ fn more_links_do_not_make_it_worse() {
         let (e, _, meant) = two_ways(20 + seed, 300);
         let all = links(&meant, 400, Seed(seed));
         let mut metric = MetricRule::new(3).open(&e, &()).unwrap();
-        let mut told = Constraints::new(300).unwrap();
+        let mut known = Constraints::new(300).unwrap();
         for (mean, tier) in mean.iter_mut().zip([0, 50, 150, all.len()]) {
-            let new: Stream = all.iter().take(tier).skip(told.len()).collect();
-            new.iter().for_each(|&Pair { i, j, link: l }| told.add(i, j, l).unwrap());
+            let new: Stream = all.iter().take(tier).skip(known.len()).collect();
+            new.iter().for_each(|&Pair { i, j, link: l }| known.add(i, j, l).unwrap());
             metric.follow(&e, &new, &()).unwrap();
-            *mean += adjusted_rand(&read(&metric, &e, &told), &meant).unwrap() / 6.0;
+            *mean += adjusted_rand(&read(&metric, &e, &known), &meant).unwrap() / 6.0;
         }
     }
     assert!(mean.windows(2).all(|w| w[1] > w[0] - 0.01) && mean[3] > mean[0] + 0.6, "{mean:?}");
@@ -183,11 +183,11 @@ fn links_at_random_are_not_followed() {
 #[test]
 fn labels_and_threads_change_no_bit() {
     let world = planted(Seed(5), &[40, 30, 20], 8, 0.3, 0.1).unwrap();
-    let told = links(&world.truth, 80, Seed(5));
+    let known = links(&world.truth, 80, Seed(5));
     let rule = MetricRule::new(3);
     let run = |e: &Ensemble| {
-        let metric = followed(&rule, e, &told);
-        (metric.to_bytes(), read(&metric, e, &told))
+        let metric = followed(&rule, e, &known);
+        (metric.to_bytes(), read(&metric, e, &known))
     };
     let expected = run(&world.ensemble);
     let renamed = world
@@ -206,18 +206,18 @@ fn labels_and_threads_change_no_bit() {
 #[test]
 fn members_and_objects_in_another_order() {
     let (e, _, meant) = two_ways(9, 240);
-    let told = links(&meant, 150, Seed(9));
+    let known = links(&meant, 150, Seed(9));
     let rule = MetricRule::new(3);
-    let found = read(&followed(&rule, &e, &told), &e, &told);
+    let found = read(&followed(&rule, &e, &known), &e, &known);
     let turned = e.select(&(0..20).rev().collect::<Vec<_>>()).unwrap();
-    assert_eq!(read(&followed(&rule, &turned, &told), &turned, &told), found);
+    assert_eq!(read(&followed(&rule, &turned, &known), &turned, &known), found);
     let mut order: Vec<usize> = (0..240).collect();
     Seed(4).stream().shuffle(&mut order);
     let moved = e.select_objects(&order).unwrap();
     let mut place = vec![0; 240];
     order.iter().enumerate().for_each(|(new, &old)| place[old] = new);
     let mut renumbered = Constraints::new(240).unwrap();
-    told.iter().for_each(|Pair { i, j, link: l }| renumbered.add(place[i], place[j], l).unwrap());
+    known.iter().for_each(|Pair { i, j, link: l }| renumbered.add(place[i], place[j], l).unwrap());
     let again = read(&followed(&rule, &moved, &renumbered), &moved, &renumbered);
     // Other objects set the bounds and start k-means.
     assert!(adjusted_rand(&again, &found.select(&order).unwrap()).unwrap() > 0.95);
@@ -226,11 +226,11 @@ fn members_and_objects_in_another_order() {
 #[test]
 fn linked_sets_stay_together_and_apart() {
     let world = planted(Seed(6), &[50, 40, 30], 6, 0.4, 0.0).unwrap();
-    let told = links(&world.truth, 150, Seed(6));
+    let known = links(&world.truth, 150, Seed(6));
     let found =
-        read(&followed(&MetricRule::new(3), &world.ensemble, &told), &world.ensemble, &told);
+        read(&followed(&MetricRule::new(3), &world.ensemble, &known), &world.ensemble, &known);
     let broken = |kind| {
-        let of_kind = told.iter().filter(|l| l.link == kind);
+        let of_kind = known.iter().filter(|l| l.link == kind);
         of_kind
             .filter(|&Pair { i, j, .. }| (found.label(i) == found.label(j)) != (kind == Link::Must))
             .count()
@@ -242,9 +242,9 @@ fn linked_sets_stay_together_and_apart() {
 #[test]
 fn asked_objects_are_those_of_the_partition() {
     let world = planted(Seed(8), &[50, 40, 30], 6, 0.3, 0.3).unwrap();
-    let told = links(&world.truth, 60, Seed(8));
-    let metric = followed(&MetricRule::new(3), &world.ensemble, &told);
-    let read = metric.read_out(&world.ensemble, &told, &()).unwrap().output;
+    let known = links(&world.truth, 60, Seed(8));
+    let metric = followed(&MetricRule::new(3), &world.ensemble, &known);
+    let read = metric.read_out(&world.ensemble, &known, &()).unwrap().output;
     let whole = read.partition(&world.ensemble, &()).unwrap();
     let asked = read.labels(&world.ensemble, &(0..120).collect::<Vec<_>>()).unwrap();
     let named = Partition::from_fn(120, |i| asked[i].map(|l| l as u64)).unwrap();
@@ -258,25 +258,25 @@ fn stored_and_resumed_with_the_same_bits() {
     let all = links(&meant, 120, Seed(11));
     let rule = MetricRule::new(3);
     let mut metric = rule.open(&e, &()).unwrap();
-    let mut told = Constraints::new(200).unwrap();
+    let mut known = Constraints::new(200).unwrap();
     for (t, batch) in listed(&all).chunks(40).enumerate() {
-        batch.iter().for_each(|&Pair { i, j, link: l }| told.add(i, j, l).unwrap());
+        batch.iter().for_each(|&Pair { i, j, link: l }| known.add(i, j, l).unwrap());
         metric.follow(&e, batch, &()).unwrap();
         let bytes = metric.to_bytes();
-        let resumed = ConsensusMetric::from_bytes(&bytes, &rule, &e, &told, &()).unwrap();
+        let resumed = ConsensusMetric::from_bytes(&bytes, &rule, &e, &known, &()).unwrap();
         assert!(resumed == metric, "after batch {t}");
         for end in [0, 7, bytes.len() / 2, bytes.len() - 1] {
             let cut =
-                ConsensusMetric::from_bytes(&bytes[..end], &rule, &e, &told, &()).unwrap_err();
+                ConsensusMetric::from_bytes(&bytes[..end], &rule, &e, &known, &()).unwrap_err();
             assert_eq!(cut.kind(), ErrorKind::Corrupt);
         }
         let mut long = bytes.clone();
         long.push(0);
-        assert!(ConsensusMetric::from_bytes(&long, &rule, &e, &told, &()).is_err());
+        assert!(ConsensusMetric::from_bytes(&long, &rule, &e, &known, &()).is_err());
         let mut odd = bytes;
         let at = odd.len() - 8;
         odd[at..].copy_from_slice(&f64::NAN.to_le_bytes());
-        let kind = ConsensusMetric::from_bytes(&odd, &rule, &e, &told, &()).unwrap_err().kind();
+        let kind = ConsensusMetric::from_bytes(&odd, &rule, &e, &known, &()).unwrap_err().kind();
         assert_eq!(kind, ErrorKind::Corrupt);
         metric = resumed;
     }
@@ -296,42 +296,42 @@ fn small_and_odd_worlds() {
     let none = Constraints::new(1).unwrap();
     let metric = MetricRule::new(1).open(&one, &()).unwrap();
     assert_eq!(read(&metric, &one, &none).to_signed(), [0]);
-    // Nobody labels anybody; nobody labels the last two.
-    let silent = Ensemble::from_array(ndarray::array![[-1], [-1]].view()).unwrap();
-    let mut told = Constraints::new(2).unwrap();
-    told.add(0, 1, Link::Must).unwrap();
-    let metric = followed(&MetricRule::new(2), &silent, &told);
-    assert_eq!(read(&metric, &silent, &told).to_signed(), [-1, -1]);
+    // No object has a label; the last two have none.
+    let unlabelled = Ensemble::from_array(ndarray::array![[-1], [-1]].view()).unwrap();
+    let mut known = Constraints::new(2).unwrap();
+    known.add(0, 1, Link::Must).unwrap();
+    let metric = followed(&MetricRule::new(2), &unlabelled, &known);
+    assert_eq!(read(&metric, &unlabelled, &known).to_signed(), [-1, -1]);
     let some = Ensemble::from_array(
         ndarray::array![[0, 0], [0, -1], [1, 1], [1, 1], [-1, -1], [-1, -1]].view(),
     )
     .unwrap();
-    let mut told = Constraints::new(6).unwrap();
+    let mut known = Constraints::new(6).unwrap();
     for Pair { i, j, link, .. } in [
         Pair::must_link(0, 4),
         Pair::cannot_link(4, 5),
         Pair::cannot_link(0, 2),
         Pair::must_link(2, 3),
     ] {
-        told.add(i, j, link).unwrap();
+        known.add(i, j, link).unwrap();
     }
-    let metric = followed(&MetricRule::new(2), &some, &told);
-    assert_eq!(read(&metric, &some, &told).to_signed(), [0, 0, 1, 1, -1, -1]);
+    let metric = followed(&MetricRule::new(2), &some, &known);
+    assert_eq!(read(&metric, &some, &known).to_signed(), [0, 0, 1, 1, -1, -1]);
     // Fewer kinds of objects than clusters, more dimensions than there are.
     let few = Ensemble::from_array(ndarray::array![[0, 0], [0, 0], [1, 1], [1, 1]].view()).unwrap();
-    let mut told = Constraints::new(4).unwrap();
-    told.add(0, 1, Link::Must).unwrap();
-    told.add(0, 2, Link::Cannot).unwrap();
-    let metric = followed(&MetricRule::new(4).dimensions(500), &few, &told);
-    let fit = metric.partition(&few, &told, &()).unwrap();
+    let mut known = Constraints::new(4).unwrap();
+    known.add(0, 1, Link::Must).unwrap();
+    known.add(0, 2, Link::Cannot).unwrap();
+    let metric = followed(&MetricRule::new(4).dimensions(500), &few, &known);
+    let fit = metric.partition(&few, &known, &()).unwrap();
     assert_eq!(fit.output.to_signed(), [0, 0, 1, 1]);
     assert!(metric.embedding().n_dimensions() <= 2);
     // All equal.
     let equal = Ensemble::from_array(Array2::<i32>::zeros((5, 3)).view()).unwrap();
-    let mut told = Constraints::new(5).unwrap();
-    told.add(0, 1, Link::Cannot).unwrap();
-    let metric = followed(&MetricRule::new(2), &equal, &told);
-    assert_eq!(read(&metric, &equal, &told).n_clusters(), 1);
+    let mut known = Constraints::new(5).unwrap();
+    known.add(0, 1, Link::Cannot).unwrap();
+    let metric = followed(&MetricRule::new(2), &equal, &known);
+    assert_eq!(read(&metric, &equal, &known).n_clusters(), 1);
 }
 
 struct Stopped;
@@ -345,9 +345,9 @@ impl Observer for Stopped {
 #[test]
 fn errors_change_nothing() {
     let world = planted(Seed(2), &[10, 8], 4, 0.2, 0.0).unwrap();
-    let (e, told) = (&world.ensemble, links(&world.truth, 20, Seed(2)));
+    let (e, known) = (&world.ensemble, links(&world.truth, 20, Seed(2)));
     let rule = MetricRule::new(2);
-    let mut metric = followed(&rule, e, &told);
+    let mut metric = followed(&rule, e, &known);
     let before = metric.clone();
     assert_eq!(metric.follow(e, &[], &()).unwrap().links, 0);
     assert!(metric == before);
@@ -363,18 +363,18 @@ fn errors_change_nothing() {
         ErrorKind::ShapeMismatch
     );
     let plain = || Array2::zeros((18, 0));
-    assert_eq!(kind(metric.grow(e, &[0], plain(), &told, &())), ErrorKind::ShapeMismatch);
+    assert_eq!(kind(metric.grow(e, &[0], plain(), &known, &())), ErrorKind::ShapeMismatch);
     let wide = e.select(&[0, 1, 2, 3, 0]).unwrap();
-    assert_eq!(kind(metric.grow(&wide, &[5], plain(), &told, &())), ErrorKind::OutOfRange);
+    assert_eq!(kind(metric.grow(&wide, &[5], plain(), &known, &())), ErrorKind::OutOfRange);
     for odd in [Array2::zeros((17, 1)), Array2::from_elem((18, 1), f32::NAN)] {
-        assert_eq!(kind(metric.grow(&wide, &[0], odd, &told, &())), ErrorKind::ShapeMismatch);
+        assert_eq!(kind(metric.grow(&wide, &[0], odd, &known, &())), ErrorKind::ShapeMismatch);
     }
     assert_eq!(
         kind(metric.grow(&wide, &[0], plain(), &Constraints::new(18).unwrap(), &())),
         ErrorKind::InvalidParameter
     );
     assert!(metric == before);
-    assert_eq!(metric.partition(e, &told, &Stopped).unwrap_err().kind(), ErrorKind::Cancelled);
+    assert_eq!(metric.partition(e, &known, &Stopped).unwrap_err().kind(), ErrorKind::Cancelled);
     for bad in [
         MetricRule::new(0),
         MetricRule::new(19),
@@ -398,26 +398,26 @@ fn errors_change_nothing() {
 #[test]
 fn grown_members_join_where_they_know_more() {
     let world = planted(Seed(13), &[60, 50, 40], 10, 0.9, 0.0).unwrap();
-    let told = links(&world.truth, 200, Seed(13));
+    let known = links(&world.truth, 200, Seed(13));
     let rule = MetricRule::new(3);
-    let mut metric = followed(&rule, &world.ensemble, &told);
+    let mut metric = followed(&rule, &world.ensemble, &known);
     let good = planted(Seed(13), &[60, 50, 40], 10, 0.1, 0.0).unwrap();
     assert_eq!(good.truth, world.truth);
     let mut all = world.ensemble.members().to_vec();
     all.extend(good.ensemble.members().iter().cloned());
     let joined = Ensemble::new(all).unwrap();
     let left_out: Vec<usize> = (0..10).map(|u| u % 5).collect();
-    metric.grow(&joined, &left_out, Array2::zeros((joined.n_objects(), 0)), &told, &()).unwrap();
-    let fit = metric.read_out(&joined, &told, &()).unwrap().output;
+    metric.grow(&joined, &left_out, Array2::zeros((joined.n_objects(), 0)), &known, &()).unwrap();
+    let fit = metric.read_out(&joined, &known, &()).unwrap().output;
     assert_eq!(fit.method(), ReadOutMethod::MetricGrown);
     let score = adjusted_rand(&fit.partition(&joined, &()).unwrap(), &world.truth).unwrap();
     assert!(score > 0.9, "{score}");
     let resumed =
-        ConsensusMetric::from_bytes(&metric.to_bytes(), &rule, &joined, &told, &()).unwrap();
+        ConsensusMetric::from_bytes(&metric.to_bytes(), &rule, &joined, &known, &()).unwrap();
     assert!(resumed == metric);
     // Grown again from nothing: as before.
-    metric.grow(&world.ensemble, &[], Array2::zeros((150, 0)), &told, &()).unwrap();
-    assert!(metric == followed(&rule, &world.ensemble, &told));
+    metric.grow(&world.ensemble, &[], Array2::zeros((150, 0)), &known, &()).unwrap();
+    assert!(metric == followed(&rule, &world.ensemble, &known));
 }
 
 /// No member knows, but features do: all objects and a few asked ones are labelled by both, stored
@@ -425,7 +425,7 @@ fn grown_members_join_where_they_know_more() {
 #[test]
 fn features_are_coordinates_beside_the_positions() {
     let world = planted(Seed(14), &[60, 50, 40], 15, 0.8, 0.1).unwrap();
-    let told = links(&world.truth, 200, Seed(14));
+    let known = links(&world.truth, 200, Seed(14));
     let rule = MetricRule::new(3);
     let base = world.ensemble.select(&(0..10).collect::<Vec<_>>()).unwrap();
     let mut draw = Seed(15).stream();
@@ -434,8 +434,8 @@ fn features_are_coordinates_beside_the_positions() {
         Array2::from_shape_fn((150, 4), |(i, f)| own(i, f) as f32 + draw.normal() as f32);
     let left_out: Vec<usize> = (0..5).collect();
     let read = |features: Array2<f32>| {
-        let mut metric = followed(&rule, &base, &told);
-        metric.grow(&world.ensemble, &left_out, features, &told, &()).unwrap();
+        let mut metric = followed(&rule, &base, &known);
+        metric.grow(&world.ensemble, &left_out, features, &known, &()).unwrap();
         let fit = metric.read_out_by(ReadOutMethod::MetricGrown, &world.ensemble, &()).unwrap();
         (metric, fit.partition(&world.ensemble, &()).unwrap(), fit)
     };
@@ -449,7 +449,7 @@ fn features_are_coordinates_beside_the_positions() {
     assert_eq!(score(&read(features.mapv(|v| 1024.0 * v)).1), with);
     let bytes = metric.to_bytes();
     let resumed =
-        |bytes: &[u8]| ConsensusMetric::from_bytes(bytes, &rule, &world.ensemble, &told, &());
+        |bytes: &[u8]| ConsensusMetric::from_bytes(bytes, &rule, &world.ensemble, &known, &());
     assert!(resumed(&bytes).unwrap() == metric);
     let first = 8 * (3 + left_out.len());
     for (at, bad) in [(first, u64::MAX.to_le_bytes()), (first + 8, [0xff; 8])] {

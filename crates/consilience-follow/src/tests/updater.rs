@@ -1,32 +1,9 @@
 use consilience_conformance::planted;
-use consilience_core::{
-    BaseClusterer, Ensemble, ErrorKind, Features, Fit, Link, Observer, Pair, Partition, Report,
-    Result, Seed,
-};
-use consilience_num::kmeans::{self, KMeansOptions};
+use consilience_core::{Ensemble, ErrorKind, Link, Pair, Partition, Seed};
 use ndarray::Array2;
 
+use super::Means;
 use crate::{MemberGrowth, MetricRule, ReadOutMethod, Updater};
-
-struct Means;
-
-impl BaseClusterer for Means {
-    fn name(&self) -> &'static str {
-        "means"
-    }
-
-    fn fit(
-        &self,
-        x: Features<'_>,
-        k: usize,
-        seed: Seed,
-        _: &dyn Observer,
-    ) -> Result<Fit<Partition>> {
-        let Features::F64(x) = x else { panic!("double precision is wanted") };
-        let fit = kmeans::fit(x, None, &KMeansOptions::new(k).seed(seed), &())?;
-        Ok(Fit::new(Partition::from_labels(&fit.assignment)?, Report::default()))
-    }
-}
 
 fn batch(truth: &Partition, count: usize, seed: u64) -> Vec<Pair> {
     let (mut draw, n) = (Seed(seed).stream(), truth.n_objects());

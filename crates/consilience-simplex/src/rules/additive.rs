@@ -10,27 +10,30 @@ const LONGEST: f64 = 1e6;
 /// Weights fall in proportion to the errors of a member, then go back to the simplex.
 ///
 /// Use it where an update must cost next to nothing: one pass over the labels of the pairs.
-/// [`ExactUpdate`](crate::ExactUpdate) looks at the memberships that members form together, this
-/// only at each member alone.
+/// [`ExactUpdate`](crate::ExactUpdate) uses the memberships that members form together, this each
+/// member alone.
 ///
 /// ```text
-/// gamma_t = Projection(gamma_(t-1) - (step / m) e),    e_u = weighted share of the batch that member u puts wrong
+/// gamma_t = Projection(gamma_(t-1) - (step / m) e),
+/// e_u = weighted share of the batch that member u puts wrong
 /// ```
 ///
-/// A member that is silent on an object errs as the others would for it. The safe default, step 1,
-/// takes the whole start weight 1/m from a member that puts every pair wrong.
+/// A member that does not label an object gets the errors of the memberships there. The safe
+/// default, step 1, takes the whole start weight 1/m from a member that puts every pair wrong.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Pair};
-/// use consilience_simplex::{AdditiveUpdate, WeightUpdaterSetup};
+/// use consilience::{Ensemble, Pair};
+/// use consilience::simplex::{AdditiveUpdate, WeightUpdaterSetup};
 /// use ndarray::array;
 ///
 /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 0], [1, 1]].view())?;
-/// let mut updater = WeightUpdaterSetup::new(2).rule(AdditiveUpdate::default().step(0.5)).updater(ensemble)?;
+/// let setup = WeightUpdaterSetup::new(2).rule(AdditiveUpdate::default().step(0.5));
+/// let mut updater = setup.updater(ensemble)?;
 /// updater.update(&[Pair::must_link(0, 1), Pair::cannot_link(0, 2)])?;
-/// // Member 0 puts both right, member 1 both wrong: 1/4 of weight moves, half of that by the projection.
+/// // Member 0 puts both right, member 1 both wrong: it loses 1/4, of which the projection gives
+/// // half to each.
 /// assert!((updater.weights()[0] - 0.625).abs() < 1e-9);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -54,13 +57,14 @@ impl Default for AdditiveUpdate {
 }
 
 impl AdditiveUpdate {
-    /// How far a batch may move the weights, in units of 1/m; 1 unless said otherwise.
+    /// How far a batch may move the weights, in units of 1/m. Default 1; above 0, at most
+    /// 1e6.
     pub fn step(mut self, step: f64) -> Self {
         self.step = step;
         self
     }
 
-    /// As [`ExactUpdate::balance`](crate::ExactUpdate::balance).
+    /// Default true; as [`ExactUpdate::balance`](crate::ExactUpdate::balance).
     pub fn balance(mut self, balance: bool) -> Self {
         self.balance = balance;
         self

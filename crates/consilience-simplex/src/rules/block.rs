@@ -334,8 +334,8 @@ impl Batch {
         Batch { labels: Labels::of(ensemble, alignment, &objects), chunks }
     }
 
-    /// The same from labels that are copied out already: where a chunk begins among them, its pairs,
-    /// kind and weight.
+    /// The same from labels that are copied out already: where a chunk begins among them, its
+    /// pairs, kind and weight.
     pub(super) fn known(labels: Labels, chunks: Vec<(usize, usize, Link, f64)>) -> Self {
         Batch { labels, chunks }
     }

@@ -4,14 +4,14 @@ use super::loss::PairLoss;
 
 /// The weights that solve the problem of a batch, to a certified gap.
 ///
-/// Use it where the hull of the members is to be searched as the papers mean it, and where the
-/// answer should not depend on step sizes. A weight per member can only re-weigh members, not say
-/// which of their distinctions matter: on ensembles of many classes constraints move it little.
+/// Use it for the papers' problem itself, without step sizes. It can only give whole members more
+/// or less weight: where there are many classes, links change the clustering little.
 ///
 /// With F(gamma) the memberships, the weights minimise over the simplex
 ///
 /// ```text
-/// f(gamma) = sum_must w_M loss(F_i, F_j) + sum_cannot w_C loss(F_i, F_j) + lambda |gamma - gamma_(t-1)|^2,
+/// f(gamma) = sum_must w_M loss(F_i, F_j) + sum_cannot w_C loss(F_i, F_j)
+///            + lambda |gamma - gamma_(t-1)|^2,
 /// ```
 ///
 /// the [`PairLoss`] of the papers being `|F_i - F_j|^2` and `|F_i + F_j|^2`. A member that does not
@@ -19,17 +19,18 @@ use super::loss::PairLoss;
 /// linear in gamma.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Pair};
-/// use consilience_simplex::{ExactUpdate, WeightUpdaterSetup};
+/// use consilience::{Ensemble, Pair};
+/// use consilience::simplex::{ExactUpdate, WeightUpdaterSetup};
 /// use ndarray::array;
 ///
 /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 0], [1, 1]].view())?;
-/// let mut updater = WeightUpdaterSetup::new(2).rule(ExactUpdate::default().gap(1e-9)).updater(ensemble)?;
+/// let setup = WeightUpdaterSetup::new(2).rule(ExactUpdate::default().gap(1e-9));
+/// let mut updater = setup.updater(ensemble)?;
 /// let report = updater.update(&[Pair::must_link(0, 1), Pair::cannot_link(0, 2)])?;
 /// assert!(report.gap.is_some_and(|gap| gap <= 1e-9));
 /// // With b the weight of member 1: 2 b^2 + 2 + 2 b^2 + 4 (b - 1/2)^2 is least at b = 1/4.
 /// assert!((updater.weights()[1] - 0.25).abs() < 1e-4);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -66,34 +67,35 @@ impl Default for ExactUpdate {
 }
 
 impl ExactUpdate {
-    /// What a violated constraint costs; the papers' squares unless said otherwise.
+    /// What a violated link costs. Default [`PairLoss::Squared`], as in the papers.
     pub fn loss(mut self, loss: PairLoss) -> Self {
         self.loss = loss;
         self
     }
 
     /// Whether the must-links and the cannot-links of a batch weigh as much as each other, so that
-    /// the rarer kind is labelled; true unless said otherwise, false as in the papers.
+    /// the rarer kind counts. Default true; false as in the papers.
     pub fn balance(mut self, balance: bool) -> Self {
         self.balance = balance;
         self
     }
 
-    /// How strongly to hold on to the weights before; the number of new constraints of each batch
-    /// unless said otherwise.
-    pub fn lambda(mut self, lambda: f64) -> Self {
+    /// How strongly the weights before hold the new ones back: lambda in the formula. Default the
+    /// number of new links of each batch; 0 to 1e100.
+    #[doc(alias = "lambda")]
+    pub fn regularization(mut self, lambda: f64) -> Self {
         self.lambda = Some(lambda);
         self
     }
 
     /// The relative gap to stop at: (objective - lower bound) over the objective, or over a
-    /// thousandth per constraint where that is more. 1e-6 unless said otherwise.
+    /// thousandth per link where that is more. Default 1e-6; at least 0.
     pub fn gap(mut self, gap: f64) -> Self {
         self.gap = gap;
         self
     }
 
-    /// Most iterations of one update; 1,000 unless said otherwise.
+    /// Most iterations of one update. Default 1,000; 0 leaves the weights.
     pub fn max_iterations(mut self, iterations: usize) -> Self {
         self.max_iterations = iterations;
         self
@@ -105,7 +107,7 @@ impl ExactUpdate {
         }
         match self.lambda {
             Some(l) if !(0.0..=1e100).contains(&l) => {
-                Err(Error::invalid(format!("lambda {l}; expected 0 to 1e100")))
+                Err(Error::invalid(format!("regularization {l}; expected 0 to 1e100")))
             }
             _ => Ok(()),
         }

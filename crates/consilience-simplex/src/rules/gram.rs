@@ -5,7 +5,7 @@ use super::loss::PairLoss;
 use super::pairs::{Kind, Pairs};
 use crate::kernel::{ACROSS, APART, Kernel, TILE, TOGETHER, Work, dispatch};
 
-/// Up to this many members the matrix is worth its p m^2 comparisons of bytes, 64 at a time, since
+/// Up to this many members the matrix repays its p m^2 comparisons of bytes, 64 at a time, since
 /// each of the dozens of gradients then costs m^2 instead of 4 p m.
 pub(crate) const MEMBERS: usize = 512;
 

@@ -10,8 +10,8 @@ pub enum PairLoss {
     #[default]
     Squared,
     /// `1 - F_i.F_j` for a must-link, `F_i.F_j` for a cannot-link: the probability that a draw from
-    /// the memberships violates it. It does not reward blur, and it is not convex: what is found is
-    /// a stationary point.
+    /// the memberships violates it. It does not fall towards uniform rows. It is not convex: what
+    /// is found is a stationary point.
     Probability,
 }
 

@@ -57,7 +57,7 @@ impl<'a> MirroredPairs<'a> {
         Some(share_of_errors(self.kinds.each_ref().map(|k| (k.1.len(), k.2)), agreements))
     }
 
-    /// Whether another thread is not worth waking.
+    /// Whether there is too little work for other threads.
     fn few(&self) -> bool {
         2 * self.mirror.members() * self.kinds.iter().map(|k| k.1.len()).sum::<usize>()
             < PARALLEL_FROM

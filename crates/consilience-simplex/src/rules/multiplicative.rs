@@ -17,16 +17,18 @@ use crate::weights::Weights;
 /// For step <= 1/3 nothing in the brackets is negative; the safe default is 1/4.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Pair};
-/// use consilience_simplex::{MultiplicativeUpdate, WeightUpdaterSetup};
+/// use consilience::{Ensemble, Pair};
+/// use consilience::simplex::{MultiplicativeUpdate, WeightUpdaterSetup};
 /// use ndarray::array;
 ///
 /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 0], [1, 1]].view())?;
-/// let mut updater = WeightUpdaterSetup::new(2).rule(MultiplicativeUpdate::default()).updater(ensemble)?;
+/// let setup = WeightUpdaterSetup::new(2).rule(MultiplicativeUpdate::default());
+/// let mut updater = setup.updater(ensemble)?;
 /// updater.update(&[Pair::must_link(0, 1), Pair::cannot_link(0, 2)])?;
-/// // Member 1 puts both wrong and shrinks by a quarter of 1/2; the projection gives half of that back to each.
+/// // Member 1 puts both wrong and loses a quarter of 1/2, of which the projection gives half to
+/// // each.
 /// assert!((updater.weights()[1] - 0.4375).abs() < 1e-9);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -48,13 +50,14 @@ impl Default for MultiplicativeUpdate {
 }
 
 impl MultiplicativeUpdate {
-    /// How far a batch may move the weights, up to 1/2; 1/4 unless said otherwise.
+    /// How far a batch may move the weights, by its share of errors. Default 1/4; above 0, at
+    /// most 1/2.
     pub fn step(mut self, step: f64) -> Self {
         self.step = step;
         self
     }
 
-    /// As [`ExactUpdate::balance`](crate::ExactUpdate::balance).
+    /// Default true; as [`ExactUpdate::balance`](crate::ExactUpdate::balance).
     pub fn balance(mut self, balance: bool) -> Self {
         self.balance = balance;
         self

@@ -38,8 +38,8 @@ pub(crate) struct Kind {
 }
 
 impl Pairs {
-    /// Weighted as in [`by_kind`]; for at most [`MAX_CLUSTERS`] common clusters. `labels` gathers those of
-    /// some objects by all members.
+    /// Weighted as in [`by_kind`]; for at most [`MAX_CLUSTERS`] common clusters. `labels` gathers
+    /// those of some objects by all members.
     pub(crate) fn of(
         labels: impl FnOnce(&[u32]) -> Tiles,
         clusters: usize,

@@ -50,7 +50,7 @@ fn weights_closest_to_a_clustering() {
 }
 
 #[test]
-fn bad_starts_are_told() {
+fn bad_starts_are_refused() {
     let e = Ensemble::from_array(array![[0, 1], [1, 1], [1, 0]].view()).unwrap();
     let kind =
         |start| WeightUpdaterSetup::new(2).start(start).updater(e.clone()).unwrap_err().kind();

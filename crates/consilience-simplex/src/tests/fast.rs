@@ -1,4 +1,4 @@
-//! The fast roads against naive counting and against the general road.
+//! The fast ways of counting against naive counting and against the general one.
 
 use consilience_core::{Ensemble, Link, Partition, Seed};
 use ndarray::Array2;
@@ -124,7 +124,7 @@ fn wide_columns_and_narrow_decisions_equal_naive_counting() {
     }
 }
 
-/// Batches of any length by both roads: errors, loss, violations and the gradient.
+/// Batches of any length in both ways: errors, loss, violations and the gradient.
 #[test]
 fn pairs_equal_blocks() {
     for (seed, count) in [(0, 1), (1, 63), (2, 64), (3, 130), (4, 700)] {

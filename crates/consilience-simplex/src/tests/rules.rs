@@ -42,7 +42,7 @@ fn exact_equals_the_dense_problem_and_its_gap_is_true() {
             let best = reference.value(&reference.solve(1500));
             let mut rule = ExactUpdate::default().gap(1e-9).balance(balance);
             if let Some(l) = lambda {
-                rule = rule.lambda(l);
+                rule = rule.regularization(l);
             }
             updater.set_rule(rule).unwrap();
             let before = reference.value(&Array1::from(updater.weights()));
@@ -68,7 +68,7 @@ fn exact_equals_the_dense_problem_and_its_gap_is_true() {
     }
 }
 
-/// Both roads to the gradient: one matrix where nobody is silent, else block by block; here of
+/// Both ways to the gradient: one matrix where all labels are known, else block by block; here of
 /// several blocks and of more pairs than bytes can count at once.
 #[test]
 fn long_batches_equal_the_dense_problem() {
@@ -101,7 +101,8 @@ fn a_loose_gap_is_true_too() {
         let best = reference.value(&reference.solve(1500));
         for (gap, cap) in [(0.5, 1000), (1e-2, 1000), (0.0, 0), (0.0, 1), (0.0, 7)] {
             let mut u = updater.clone();
-            u.set_rule(ExactUpdate::default().lambda(0.1).gap(gap).max_iterations(cap)).unwrap();
+            u.set_rule(ExactUpdate::default().regularization(0.1).gap(gap).max_iterations(cap))
+                .unwrap();
             let report = u.update(&batch).unwrap();
             assert!(report.iterations <= cap);
             let stated = report.gap.unwrap();
@@ -111,7 +112,7 @@ fn a_loose_gap_is_true_too() {
             );
         }
         // Without any pull the certificate is the linear one.
-        updater.set_rule(ExactUpdate::default().lambda(0.0).gap(1e-4)).unwrap();
+        updater.set_rule(ExactUpdate::default().regularization(0.0).gap(1e-4)).unwrap();
         let report = updater.update(&batch).unwrap();
         assert_eq!(report.status, Status::Solved);
     }
@@ -124,7 +125,7 @@ fn probability_loss_descends_to_a_stationary_point() {
         let mut updater = open(&e, 3);
         let batch = links(&truth, 30, seed);
         let reference = naive(&updater, &batch, PairLoss::Probability, true, 3.0);
-        let rule = ExactUpdate::default().loss(PairLoss::Probability).lambda(3.0).gap(1e-9);
+        let rule = ExactUpdate::default().loss(PairLoss::Probability).regularization(3.0).gap(1e-9);
         updater.set_rule(rule).unwrap();
         let report = updater.update(&batch).unwrap();
         let now = Array1::from(updater.weights());
@@ -196,7 +197,7 @@ fn parameters_out_of_range_are_refused() {
     }
     for lambda in [-1.0, f64::NAN, f64::INFINITY] {
         assert_eq!(
-            kind(updater.set_rule(ExactUpdate::default().lambda(lambda))),
+            kind(updater.set_rule(ExactUpdate::default().regularization(lambda))),
             ErrorKind::InvalidParameter
         );
     }

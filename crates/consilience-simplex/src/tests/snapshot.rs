@@ -7,7 +7,7 @@ use crate::{
 
 fn rules() -> [UpdateRule; 4] {
     [
-        ExactUpdate::default().lambda(3.5).gap(1e-3).into(),
+        ExactUpdate::default().regularization(3.5).gap(1e-3).into(),
         ExactUpdate::default().loss(PairLoss::Probability).balance(false).max_iterations(7).into(),
         AdditiveUpdate::default().step(0.3).into(),
         MultiplicativeUpdate::default().balance(false).into(),

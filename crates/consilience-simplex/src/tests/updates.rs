@@ -258,7 +258,8 @@ proptest! {
             let before = updater.to_bytes();
             match updater.update(&batch) {
                 Ok(report) => {
-                    prop_assert!(report.objective.is_finite() && report.objective_before.is_finite());
+                    prop_assert!(report.objective.is_finite());
+                    prop_assert!(report.objective_before.is_finite());
                     prop_assert_eq!(report.support, updater.support());
                 }
                 Err(_) => prop_assert_eq!(updater.to_bytes(), before),

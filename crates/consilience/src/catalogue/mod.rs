@@ -28,6 +28,8 @@ mod parameters;
 mod recipes;
 mod settings;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub use method::{AnyConsensus, Method, NamedResult};
 pub use parameters::Parameter;

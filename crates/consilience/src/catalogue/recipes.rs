@@ -1,7 +1,7 @@
 //! How the methods are made from settings.
 
 use super::{AnyConsensus, Settings};
-use crate::bregman::{Divergence, Pcc};
+use crate::bregman::{Divergence, Pairs, Pcc, Solver};
 use crate::completion::{EcmcAl, Penalty};
 use crate::consensus::*;
 use crate::graph::CutMethod;
@@ -15,6 +15,9 @@ const LINKAGES: &[(&str, Linkage)] = &[
     ("single", Linkage::Single),
     ("ward", Linkage::Ward),
 ];
+
+const SOLVERS: &[(&str, Solver)] =
+    &[("newton", Solver::Newton), ("line-search", Solver::LineSearch)];
 
 #[cfg(feature = "metis")]
 const CUTS: &[(&str, CutMethod)] =
@@ -87,7 +90,18 @@ fn completed(s: &Settings) -> Result<EcmcAl> {
 
 fn probabilistic(s: &Settings, divergence: impl Divergence + 'static) -> Result<Pcc> {
     let pcc = Pcc::new(s.clusters).divergence(divergence).seed(s.seed).memory_budget(s.budget);
-    Ok(tuned!(s, pcc, count restarts, number tolerance, count max_iterations))
+    let mut pcc = tuned!(
+        s,
+        pcc,
+        count restarts,
+        number tolerance,
+        count max_iterations,
+        word solver by SOLVERS
+    );
+    if let Some(share) = s.number("pairs")? {
+        pcc = pcc.pairs(if share == 1.0 { Pairs::All } else { Pairs::Sampled { share } });
+    }
+    Ok(pcc)
 }
 
 recipe!(pta_al, pta_al_tree, |s| walks(s, Linkage::Average)?);
@@ -110,12 +124,14 @@ recipe!(weac, weac_tree, |s| tuned!(
 recipe!(lwea, lwea_tree, |s| tuned!(
     s,
     Lwea::new(s.clusters).memory_budget(s.budget),
-    number entropy_scale
+    number entropy_scale,
+    word linkage by LINKAGES
 ));
 recipe!(ecpcs_hc, ecpcs_hc_tree, |s| tuned!(
     s,
     EcpcsHc::new(s.clusters).memory_budget(s.budget),
-    count steps
+    count steps,
+    word linkage by LINKAGES
 ));
 recipe!(wct, wct_tree, |s| links(s, LinkBased::wct(s.clusters))?);
 recipe!(srs, srs_tree, |s| links(s, LinkBased::srs(s.clusters))?);
@@ -123,7 +139,7 @@ recipe!(ecmc, ecmc_tree, |s| completed(s)?);
 recipe!(gp_mgla, |s| tuned!(
     s,
     GpMgla::new(s.clusters).memory_budget(s.budget),
-    number member_link_weight,
+    number object_link_weight,
     number agreement_exponent
 ));
 recipe!(cspa, |s| tuned!(
@@ -167,14 +183,19 @@ recipe!(diffusion, |s| tuned!(
     count restarts
 ));
 recipe!(soft mixture, |s| {
-    tuned!(s, MixtureModel::new(s.clusters).seed(s.seed), count restarts).soft()
+    let mixture = MixtureModel::new(s.clusters).seed(s.seed).memory_budget(s.budget);
+    tuned!(s, mixture, count restarts, number tolerance, count max_iterations).soft()
 });
-recipe!(qmi, |s| tuned!(s, Qmi::new(s.clusters).seed(s.seed), count restarts));
+recipe!(qmi, |s| tuned!(
+    s,
+    Qmi::new(s.clusters).seed(s.seed).memory_budget(s.budget),
+    count restarts
+));
 recipe!(voting, |s| Voting::new(s.clusters).seed(s.seed));
 recipe!(soft least_squares, |s| LeastSquares::new(s.clusters).seed(s.seed));
 recipe!(soft walker, |s| {
     let walker = RandomWalker::new(s.clusters).memory_budget(s.budget);
-    tuned!(s, walker, number beta, count neighbours).soft()
+    tuned!(s, walker, number link_preference, count neighbours).soft()
 });
 recipe!(soft pcc_kl, |s| probabilistic(s, crate::bregman::KullbackLeibler)?);
 recipe!(soft pcc_l2, |s| probabilistic(s, crate::bregman::SquaredEuclidean)?);

@@ -70,23 +70,40 @@ const WALK: &[Parameter] = &[ELITE, LENGTH];
 const WALK_AND_STARTS: &[Parameter] = &[ELITE, LENGTH, restarts("3")];
 const WEAC: &[Parameter] = &[AGREEMENT, LINKAGE];
 const GP_MGLA: &[Parameter] = &[
-    Parameter::new("member_link_weight", "weight of links between members", "0.5", "0 to 1")
-        .alias(&["alpha"]),
+    Parameter::new(
+        "object_link_weight",
+        "weight of a link from object to cluster beside one among clusters",
+        "0.5",
+        "1e-6 to 1e6",
+    )
+    .alias(&["alpha"]),
     AGREEMENT,
 ];
 const CUT: &[Parameter] = &[restarts("10"), CUT_METHOD];
+const STARTS_3: &[Parameter] = &[restarts("3")];
 const STARTS_10: &[Parameter] = &[restarts("10")];
-const STARTS_MM: &[Parameter] = &[restarts("10")];
-const STARTS_QMI: &[Parameter] = &[restarts("10")];
-const STARTS_USENC: &[Parameter] = &[restarts("3")];
-const LINKS: &[Parameter] =
-    &[Parameter::new("decay", "how much an indirect link counts", "0.8", "0 to 1"), LINKAGE];
+const MIXTURE: &[Parameter] = &[
+    restarts("5"),
+    Parameter::new(
+        "tolerance",
+        "relative rise of the likelihood at which to stop",
+        "1e-8",
+        "0 or more",
+    ),
+    Parameter::new("max_iterations", "steps of a start at most", "300", "at least 1"),
+];
+const fn decay(default: &'static str) -> Parameter {
+    Parameter::new("decay", "how much an indirect link counts", default, "0 to 1")
+}
+const TRIPLES: &[Parameter] = &[decay("0.9"), LINKAGE];
+const SIM_RANK: &[Parameter] = &[decay("0.8"), LINKAGE];
 const WALKER: &[Parameter] = &[
-    Parameter::new("beta", "how fast weights fall", "30", "above 0"),
-    Parameter::new("neighbours", "links kept of each microcluster", "all", "at least 1"),
+    Parameter::new("link_preference", "how much a walker prefers strong links", "10", "0 to 1000")
+        .alias(&["beta"]),
+    Parameter::new("neighbours", "strongest links of a microcluster that stay", "10", "at least 1"),
 ];
 const ECMC: &[Parameter] = &[
-    Parameter::new("c", "weight of the errors, in units of the theory", "1", "above 0"),
+    Parameter::new("c", "weight of the errors, in units of the theory", "1.3", "above 0"),
     Parameter::new("d0", "share of members below which two are apart", "by the ensemble", "0 to 1"),
     Parameter::new(
         "d1",
@@ -96,20 +113,33 @@ const ECMC: &[Parameter] = &[
     ),
     LINKAGE,
 ];
-const LWEA: &[Parameter] = &[ENTROPY];
+const LWEA: &[Parameter] = &[ENTROPY, LINKAGE];
 const LWGP: &[Parameter] = &[ENTROPY, restarts("3")];
-const STEPS_ONLY: &[Parameter] = &[STEPS];
-const STEPS_AND_STARTS: &[Parameter] = &[STEPS, restarts("3")];
+const STEPS_ONLY: &[Parameter] = &[STEPS, LINKAGE];
+const STEPS_AND_STARTS: &[Parameter] = &[STEPS, restarts("10")];
 const DIFFUSION: &[Parameter] = &[
-    ENTROPY,
-    Parameter::new("steps", "steps of the diffusion", "2", "at least 1"),
-    Parameter::new("width", "eigenvectors of the embedding", "by k", "at least 1"),
+    Parameter::new(
+        "entropy_scale",
+        "how slowly the weight of a cluster falls with its entropy",
+        "0.3",
+        "above 0",
+    )
+    .alias(&["theta"]),
+    Parameter::new("steps", "power of the singular values", "12", "1 to 1000"),
+    Parameter::new("width", "dimensions of the embedding per cluster", "2", "1 to 1000"),
     restarts("10"),
 ];
 const PCC: &[Parameter] = &[
-    restarts("1"),
+    restarts("4"),
     Parameter::new("tolerance", "relative optimality gap", "1e-4", "above 0"),
     Parameter::new("max_iterations", "sweeps over all objects", "1000", "at least 1"),
+    Parameter::new(
+        "pairs",
+        "share of all pairs that is fitted",
+        "by the size",
+        "above 0, at most 1",
+    ),
+    Parameter::new("solver", "how the optimum is found", "newton", "newton, line-search"),
 ];
 
 /// Every method, in the order of the program's list.
@@ -244,7 +274,7 @@ pub(super) const METHODS: &[Method] = &[
         name: "mm",
         about: "mixture of multinomials over the labels, by EM; soft",
         paper: TOPCHY_2005,
-        parameters: STARTS_MM,
+        parameters: MIXTURE,
         chooses: false,
         make: make::mixture,
         tree: None,
@@ -253,7 +283,7 @@ pub(super) const METHODS: &[Method] = &[
         name: "qmi",
         about: "quadratic mutual information: k-means on centred indicators",
         paper: TOPCHY_2003,
-        parameters: STARTS_QMI,
+        parameters: STARTS_10,
         chooses: false,
         make: make::qmi,
         tree: None,
@@ -280,7 +310,7 @@ pub(super) const METHODS: &[Method] = &[
         name: "wct-al",
         about: "clusters linked by weighted connected triples, average link",
         paper: IAM_ON_2011,
-        parameters: LINKS,
+        parameters: TRIPLES,
         chooses: true,
         make: make::wct,
         tree: Some(make::wct_tree),
@@ -289,7 +319,7 @@ pub(super) const METHODS: &[Method] = &[
         name: "srs-al",
         about: "objects and clusters similar by SimRank, average link",
         paper: IAM_ON_2011,
-        parameters: LINKS,
+        parameters: SIM_RANK,
         chooses: true,
         make: make::srs,
         tree: Some(make::srs_tree),
@@ -352,7 +382,7 @@ pub(super) const METHODS: &[Method] = &[
         name: "usenc",
         about: "the consensus of U-SENC: a transfer cut for millions of objects",
         paper: HUANG_2020,
-        parameters: STARTS_USENC,
+        parameters: STARTS_3,
         chooses: false,
         make: make::usenc,
         tree: None,

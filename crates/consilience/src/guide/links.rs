@@ -25,7 +25,7 @@
 //! let found = UnderMetric::new(Rca::new(), Nnc::new(2)).cluster(x.view().into(), &side)?;
 //! assert_eq!(found.partition.n_clusters(), 2);
 //! let new = array![[0.1, 9.0], [1.2, 0.5]];
-//! assert_eq!(found.assign(new.view().into())?, [0, 1]);
+//! assert_eq!(found.assign(new.view())?, [0, 1]);
 //! # Ok::<(), consilience::Error>(())
 //! ```
 //!

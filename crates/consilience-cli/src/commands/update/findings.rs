@@ -1,6 +1,8 @@
 //! What `update` says of its work.
 
-use consilience::{Judgement, LinkEvidence, Questions, Violations};
+use consilience::Judgement;
+use consilience::follow::LinkEvidence;
+use consilience::simplex::{Questions, Violations};
 use serde_json::{Value, json};
 
 use super::follow::{Done, Followed};

@@ -4,11 +4,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use consilience::follow::{Updater, UpdaterSetup};
 use consilience::io::Batch;
-use consilience::{
-    Ensemble, Fit, HullGrowth, Judgement, Partition, Report, Seed, UpdateReport, UpdateRule,
-    Updater, UpdaterSetup,
-};
+use consilience::simplex::{UpdateReport, UpdateRule};
+use consilience::{Ensemble, Fit, HullGrowth, Judgement, Partition, Report, Seed};
 use ndarray::Array2;
 use serde_json::{Value, json};
 

@@ -8,7 +8,8 @@ use std::time::Instant;
 
 use consilience::io::{self, Batch, Labelled};
 use consilience::scores::Scores;
-use consilience::{Ensemble, Partition, Questions, Seed, relabelled};
+use consilience::simplex::{Questions, relabelled};
+use consilience::{Ensemble, Partition, Seed};
 use ndarray::Array2;
 use serde_json::json;
 

@@ -1,0 +1,110 @@
+use consilience_core::scores::adjusted_rand;
+use consilience_core::{BaseClusterer, Constraints, Ensemble, ErrorKind, Link, Partition, Seed};
+use consilience_metric::Itml;
+use ndarray::Array2;
+
+use super::Means;
+use crate::member_growth::SAMPLE;
+use crate::{MemberGrowth, MetricRule, ReadOutMethod};
+
+/// Three classes that only small features distinguish, beside four wide random ones.
+fn world(n: usize, seed: u64) -> (Array2<f64>, Partition, Constraints) {
+    let mut draw = Seed(seed).stream();
+    let truth: Vec<usize> = (0..n).map(|_| draw.below(3)).collect();
+    let x = Array2::from_shape_fn((n, 6), |(i, j)| match j {
+        0 => f64::from(u8::from(truth[i] == 1)) + 0.15 * draw.normal(),
+        1 => f64::from(u8::from(truth[i] == 2)) + 0.15 * draw.normal(),
+        _ => 3.0 * draw.normal(),
+    });
+    let mut links = Constraints::new(n).unwrap();
+    for _ in 0..150 {
+        let (i, j) = (draw.below(n), draw.below(n));
+        links.add(i, j, if truth[i] == truth[j] { Link::Must } else { Link::Cannot }).unwrap();
+    }
+    (x, Partition::from_labels(&truth).unwrap(), links)
+}
+
+#[test]
+fn growth_finds_what_no_member_has() {
+    let (x, truth, links) = world(300, 1);
+    let blind: Vec<Partition> =
+        (0..12).map(|u| Means.fit(x.view().into(), 4, Seed(u), &()).unwrap().output).collect();
+    let base = Ensemble::new(blind).unwrap();
+    let mut metric = MetricRule::new(3).open(&base, &()).unwrap();
+    metric.follow(&base, &links.iter().collect::<Vec<_>>(), &()).unwrap();
+    let before = metric.partition(&base, &links, &()).unwrap().output;
+    let growth = MemberGrowth::new(Means).members(15).seed(Seed(5));
+    let grown = growth.grow(x.view().into(), 3, &links, &()).unwrap().output;
+    assert_eq!(grown.left_out, [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]);
+    assert!(grown.members.iter().all(|m| (1..=9).contains(&m.n_clusters())));
+    let mut all = base.members().to_vec();
+    all.extend(grown.members.iter().cloned());
+    let joined = Ensemble::new(all).unwrap();
+    metric.grow(&joined, &grown.left_out, grown.features.clone(), &links, &()).unwrap();
+    let read = metric.read_out(&joined, &links, &()).unwrap().output;
+    assert_eq!(read.method(), ReadOutMethod::MetricGrown);
+    let after = read.partition(&joined, &()).unwrap();
+    let score = |p: &Partition| adjusted_rand(p, &truth).unwrap();
+    assert!(score(&before) < 0.6 && score(&after) > 0.85, "{} {}", score(&before), score(&after));
+    // The same members at any number of threads.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    let again = pool.install(|| growth.grow(x.view().into(), 3, &links, &()).unwrap().output);
+    assert_eq!(again, grown);
+}
+
+/// Where members are made from some of the objects, the others are labelled as well.
+#[test]
+fn some_objects_are_enough() {
+    let (x, truth, links) = world(9_000, 3);
+    let growth = || MemberGrowth::new(Means).members(5).clusters(3..=3);
+    let grow = |g: MemberGrowth| g.grow(x.view().into(), 3, &links, &()).unwrap().output;
+    let some = grow(growth().sample(600));
+    for (member, of_all) in some.members.iter().zip(&grow(growth()).members) {
+        assert!((member.n_objects(), member.n_labelled()) == (9_000, 9_000));
+        let (found, whole) =
+            (adjusted_rand(member, &truth).unwrap(), adjusted_rand(of_all, &truth).unwrap());
+        assert!(found > 0.8 && (found - whole).abs() < 0.05, "{found} {whole}");
+    }
+    assert_ne!(some.members, grow(growth().sample(600).seed(Seed(1))).members);
+    let narrow = x.mapv(|v| v as f32);
+    let single = MemberGrowth::new(Means).members(5).clusters(3..=3).sample(600);
+    let single = single.grow(narrow.view().into(), 3, &links, &()).unwrap().output;
+    assert!(adjusted_rand(&single.members[0], &some.members[0]).unwrap() > 0.95);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    assert_eq!(pool.install(|| grow(growth().sample(600))), some);
+}
+
+#[test]
+fn bad_input_is_refused() {
+    let (x, _, links) = world(30, 2);
+    let grow = |g: MemberGrowth, k| g.grow(x.view().into(), k, &links, &()).map(drop);
+    let new = || MemberGrowth::new(Means);
+    for bad in [
+        grow(new(), 0),
+        grow(new(), 31),
+        grow(new().members(0), 3),
+        grow(new().folds(1), 3),
+        grow(new().clusters(0..=3), 3),
+        grow(new().clusters(3..=31), 3),
+        grow(new().sample(8), 3),
+        grow(new().clusters(20..=25).sample(24), 3),
+        grow(new().learner(Itml::new().slack(-1.0)), 3),
+    ] {
+        assert_eq!(bad.unwrap_err().kind(), ErrorKind::InvalidParameter);
+    }
+    let short = Constraints::new(29).unwrap();
+    let kind = new().grow(x.view().into(), 3, &short, &()).unwrap_err().kind();
+    assert_eq!(kind, ErrorKind::ShapeMismatch);
+    let mut odd = x.clone();
+    odd[[4, 2]] = f64::NAN;
+    assert_eq!(
+        new().grow(odd.view().into(), 3, &links, &()).unwrap_err().kind(),
+        ErrorKind::NonFinite
+    );
+    // Thousands of clusters are no reason to refuse.
+    assert_eq!((new().sample_for(30), new().sample_for(4_000)), (SAMPLE, 12_000));
+    // Without links, and with one object, there is still something to make.
+    let none = Constraints::new(1).unwrap();
+    let one = new().members(2).grow(x.slice(ndarray::s![..1, ..]).into(), 1, &none, &()).unwrap();
+    assert_eq!(one.output.members.len(), 2);
+}
