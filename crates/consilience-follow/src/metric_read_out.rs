@@ -61,6 +61,10 @@ impl Cut<'_> {
     }
 
     fn centres(&self, rows: &Array2<f64>, sizes: &[f64], purpose: &str) -> Result<Array2<f64>> {
+        if rows.is_empty() {
+            // No member labels any object.
+            return Ok(Array2::zeros((0, rows.ncols())));
+        }
         let options = KMeansOptions::new(self.clusters)
             .restarts(self.restarts)
             .seed(self.seed.derive(purpose, 0));

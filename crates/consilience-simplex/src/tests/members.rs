@@ -2,7 +2,7 @@ use consilience_core::{Ensemble, ErrorKind, Pair, Partition};
 use ndarray::array;
 
 use super::{links, open, world};
-use crate::WeightUpdater;
+use crate::{AdditiveUpdate, WeightUpdater};
 
 #[test]
 fn appended_objects_are_labelled_like_equal_old_ones() {
@@ -63,6 +63,8 @@ fn members_join_aligned_and_leave_without_a_trace() {
     assert_eq!((updater.weights(), updater.partition().unwrap()), before);
     updater.add_members(gone, 0.2, &()).unwrap();
     assert!((updater.weights()[9] - 0.2).abs() < 1e-9);
+    // Without an error of its own it gains under the rule that looks at nothing else.
+    updater.set_rule(AdditiveUpdate::default()).unwrap();
     updater.update(&links(&truth, 60, 7)).unwrap();
     assert!(updater.weights()[9] > 0.2);
     updater.retire_members(&[8, 0, 8]).unwrap();
