@@ -399,6 +399,10 @@ pub(crate) struct Plot {
     /// A parameter of the method
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
+    /// With dendrogram: the number of clusters that the tree is for; only the tree of ecmc-al
+    /// depends on it
+    #[arg(long, value_name = "K")]
+    pub(crate) clusters: Option<usize>,
     /// With cdf: also the curves of consensus into 2 to K clusters
     #[arg(long, value_name = "K")]
     pub(crate) up_to: Option<usize>,

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use consilience::completion::CompletedClustering;
-use consilience::{Constraints, Features, Fit, Link, Seed, io};
+use consilience::{Features, Fit, Link, Seed, SideInformation, io};
 
 use super::violated;
 use crate::args::Complete;
@@ -31,10 +31,12 @@ pub(crate) fn run(args: &Complete, terminal: &Terminal) -> Outcome<()> {
     let read = start.elapsed();
 
     let start = Instant::now();
-    let fit = method.fit(features, &constraints, terminal)?;
+    let side = SideInformation::from_constraints(&constraints);
+    let fit = method.fit(features, &side, terminal)?;
     let total = start.elapsed();
     terminal.note_all(&fit.report);
-    let (found, partition) = (&fit.output, &fit.output.partition);
+    let (clustering, similarity) = (&fit.output.clustering, &fit.output.similarity);
+    let partition = &clustering.partition;
 
     let must = constraints.iter().filter(|p| p.link == Link::Must).count();
     let (split, joined) = violated(&constraints, partition);
@@ -48,13 +50,13 @@ pub(crate) fn run(args: &Complete, terminal: &Terminal) -> Outcome<()> {
         .line("constraints", constraints.len())
         .both("violated", "violated", split + joined)
         .both("clusters", "clusters", partition.n_clusters())
-        .data("basis", found.basis().map(|basis| basis.name()))
-        .data("eigenvectors", found.eigenvectors())
-        .data("loss_weight", Some(found.loss_weight()).filter(|c| c.is_finite()))
-        .both("rank", "rank", found.rank())
+        .data("basis", similarity.basis().map(|basis| basis.name()))
+        .data("eigenvectors", similarity.eigenvectors())
+        .data("loss_weight", similarity.loss_weight())
+        .both("rank", "rank", similarity.rank())
         .report(&fit.report)
         .times(read, [], total);
-    let assign = |new: Features<'_>| found.assign(new);
+    let assign = |new: Features<'_>| clustering.assign(new);
     beside.finish(outputs, partition, assign, &mut summary, terminal)?;
     summary.print(&args.common, terminal)
 }
@@ -63,12 +65,12 @@ impl Completer {
     fn fit(
         &self,
         features: Features<'_>,
-        constraints: &Constraints,
+        side: &SideInformation,
         terminal: &Terminal,
     ) -> Outcome<Fit<CompletedClustering>> {
         Ok(match self {
-            Completer::Mccc(mccc) => mccc.fit(features, constraints, terminal)?,
-            Completer::Rdml(rdml) => rdml.fit_constraints(features, constraints, terminal)?,
+            Completer::Mccc(mccc) => mccc.fit_completed(features, side, terminal)?,
+            Completer::Rdml(rdml) => rdml.fit_completed(features, side, terminal)?,
         })
     }
 }

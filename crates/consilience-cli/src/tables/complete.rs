@@ -16,8 +16,8 @@ pub(crate) enum Completer {
 pub(crate) static METHODS: [Choice<Completer, Ask>; 2] = [
     choice!("mccc", Completer::Mccc, |ask: &Ask| Mccc::new(ask.clusters).seed(ask.seed),
         basis: basis => Mccc::basis,
-        eigenvectors: count => Mccc::eigenvectors,
-        loss_weight: loss_weight => Mccc::loss_weight,
+        eigenvectors | k: count => Mccc::eigenvectors,
+        loss_weight | c: loss_weight => Mccc::loss_weight,
         solver: solver => Mccc::solver,
         semidefinite: flag => Mccc::semidefinite,
         tolerance: number => Mccc::tolerance,
@@ -25,15 +25,17 @@ pub(crate) static METHODS: [Choice<Completer, Ask>; 2] = [
         restarts: count => Mccc::restarts,
     ),
     choice!("rdml", Completer::Rdml, |ask: &Ask| Rdml::new(ask.clusters).seed(ask.seed),
-        smoothing: number => Rdml::smoothing,
-        standardize: flag => Rdml::standardise,
+        smoothing | lambda: number => Rdml::smoothing,
+        standardize: flag => Rdml::standardize,
         restarts: count => Rdml::restarts,
     ),
 ];
 
 fn basis(params: &Params<'_>, name: &str) -> Outcome<Option<Basis>> {
-    let all = [Basis::HeldOut, Basis::Singular, Basis::Neighbours, Basis::StandardisedNeighbours];
-    params.one_of(name, &all.map(|basis| (basis.name(), basis)))
+    let all = [Basis::HeldOut, Basis::Singular, Basis::Neighbours, Basis::StandardizedNeighbours];
+    let mut names = all.map(|basis| (basis.name(), basis)).to_vec();
+    names.push(("standardised-neighbours", Basis::StandardizedNeighbours));
+    params.one_of(name, &names)
 }
 
 /// How the weight of the errors is found, or the weight itself.
