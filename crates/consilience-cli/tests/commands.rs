@@ -142,6 +142,55 @@ fn consensus_takes_columns_parameters_and_soft_outputs() {
     assert_eq!(folder.json("score --soft soft.csv soft.npz")["scores"]["jensen_shannon"], 0.0);
 }
 
+/// Whatever a method takes can be said, by its name or by the letter of its paper.
+#[test]
+fn consensus_passes_parameters_to_every_method() {
+    let folder = prepared();
+    for (method, params) in [
+        ("pta-al", "K=3,T=2"),
+        ("weac-al", "beta=1,linkage=complete"),
+        ("wct-al", "decay=0.5,linkage=single"),
+        ("srs-al", "linkage=ward"),
+        ("ecmc-al", "c=2,d0=0.2,d1=0.8,linkage=complete"),
+        ("gp-mgla", "alpha=0.3,beta=1"),
+        ("lwea", "theta=0.2,linkage=complete"),
+        ("cspa", "cut=spectral,restarts=2"),
+        ("mcla", "cut_method=spectral"),
+        ("diffusion", "theta=0.2,width=1"),
+        ("mm", "tolerance=1e-4,max_iterations=20"),
+        ("pcc-kl", "solver=line-search,pairs=0.5"),
+        ("pcc-l2", "pairs=1,max_iterations=50"),
+    ] {
+        let given: String = params.split(',').map(|p| format!(" --param {p}")).collect();
+        let told =
+            folder.json(&format!("consensus pool.csv --method {method} --clusters 4{given}"));
+        assert!(told["clusters"].as_u64() >= Some(1), "{method} {params}");
+    }
+    let fails = |how: &str, needles: &[&str]| {
+        folder.fails(&format!("consensus pool.csv --clusters 4 --method {how}"), needles);
+    };
+    fails("lwea --param theta=x", &["--param theta=x:", "expected a number"]);
+    fails("lwea --param theta=0", &["0"]);
+    fails("lwea --param theta=1 --param entropy_scale=1", &["twice"]);
+    fails("lwea --param linkage=double", &["linkage=double", "average, complete, single, ward"]);
+    fails("pcc-kl --param pairs=2", &["2"]);
+}
+
+#[test]
+fn a_cut_by_metis_is_there_where_it_is_built_in() {
+    let folder = prepared();
+    for method in ["cspa", "hgpa", "mcla"] {
+        let metis = format!(
+            "consensus pool.csv --method {method} --clusters 4 --param cut=metis --truth truth.csv"
+        );
+        if cfg!(feature = "metis") {
+            assert!(folder.json(&metis)["scores"]["ari"].as_f64() > Some(0.8), "{method}");
+        } else {
+            folder.fails(&metis, &["cut=metis", "spectral"]);
+        }
+    }
+}
+
 #[test]
 fn fewer_clusters_than_asked_for_are_told() {
     let folder = Folder::new();
@@ -189,6 +238,7 @@ fn generate_takes_the_parameters_of_its_method() {
         ("minibatch", "batches=1"),
         ("kernel-kmeans", "width=0.01"),
         ("rpcl", "learning_rate=0.9"),
+        ("rpcl", "presentations=1"),
         ("spectral", "neighbours=1"),
         ("agglomerative", "linkage=single"),
         ("uspec", "neighbours=1"),
@@ -311,10 +361,18 @@ fn help_list_and_version_say_what_there_is() {
     assert_eq!(names, METHODS);
     let sourced = |line: &str| line.contains("20") || line.contains("docs/");
     assert!(list.lines().all(sourced), "every line names a paper or a page: {list}");
-    assert_eq!(
-        folder.json("consensus --list")["methods"].as_array().map(Vec::len),
-        Some(METHODS.len())
-    );
+    let told = folder.json("consensus --list");
+    let methods = told["methods"].as_array().unwrap();
+    assert_eq!(methods.len(), METHODS.len());
+    for method in methods {
+        let names = method["params"].as_array().unwrap();
+        let parameters = method["parameters"].as_array().unwrap();
+        assert_eq!(names.len(), parameters.len(), "{}", method["name"]);
+        for parameter in parameters {
+            assert!(names.contains(&parameter["name"]), "{parameter}");
+            assert!(parameter["default"].is_string() && parameter["range"].is_string());
+        }
+    }
 }
 
 #[cfg(unix)]

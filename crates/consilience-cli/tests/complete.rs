@@ -60,9 +60,52 @@ fn parameters_of_both_methods() {
          restarts=2"
     ));
     assert_eq!(rdml["clusters"], 4);
+    // Names of the papers, and those of before.
+    for param in ["k=3", "c=50", "basis=standardised-neighbours"] {
+        folder.ok(&format!("{complete} --param {param}"));
+    }
+    folder.ok(&format!("{complete} --method rdml --param lambda=0.1"));
     folder.fails(&format!("{complete} --param basis=wavelet"), &["basis=wavelet", "held-out"]);
     folder.fails(&format!("{complete} --param loss_weight=much"), &["much", "or a number"]);
     folder.fails(&format!("{complete} --param smoothing=1"), &["smoothing", "mccc takes basis"]);
+}
+
+/// Forty of the objects, grouped by ten workers of whom each mistakes one answer in ten.
+fn answers() -> String {
+    let (mut dice, truth) = (Dice::new(9), truth());
+    let mut rows = "worker,task,item,group\n".to_owned();
+    for worker in 0..10 {
+        for item in (0..OBJECTS).filter(|i| i % 3 == 1) {
+            let group = if dice.below(10) == 0 { dice.below(4) as i64 } else { truth[item] };
+            rows.push_str(&format!("{worker},0,{item},{group}\n"));
+        }
+    }
+    rows
+}
+
+#[test]
+fn answers_about_some_objects_label_all_of_them_and_new_ones() {
+    let folder = folder();
+    folder.write("answers.csv", answers());
+    let complete = "complete x.csv --answers answers.csv --clusters 4 --truth truth.csv";
+    let told = folder
+        .json(&format!("{complete} -o out.csv --predict x.csv --predicted again.csv --threads 1"));
+    assert_eq!((told["method"].as_str(), told["clusters"].as_u64()), (Some("rdml"), Some(4)));
+    assert_eq!((told["answered"].as_u64(), told["workers"].as_u64()), (Some(40), Some(10)));
+    assert!(told["completed_rank"].as_u64() >= Some(2), "{told}");
+    assert_eq!(told["scores"]["ari"], 1.0);
+    assert_eq!(folder.read("out.csv"), folder.read("again.csv"));
+    let tuned = "--param d0=0.1 --param d1=0.8 --param c=2 --param lambda=0.1 --threads 3";
+    let told = folder.json(&format!("{complete} {tuned}"));
+    assert_eq!(told["scores"]["ari"], 1.0);
+
+    folder.fails(&format!("{complete} --method mccc"), &["--answers", "mccc", "rdml"]);
+    folder.fails(&format!("{complete} --constraints pairs.csv"), &["--constraints", "--answers"]);
+    folder.fails(&format!("{complete} --param d0=1"), &["1"]);
+    folder.fails(&format!("{complete} --param c=0"), &["0"]);
+    folder.fails(&format!("{complete} --param basis=singular"), &["rdml takes smoothing"]);
+    folder.write("far.csv", "worker,task,item,group\n0,0,1,0\n0,0,120,0\n");
+    folder.fails("complete x.csv --answers far.csv --clusters 4", &["far.csv", "120"]);
 }
 
 #[test]

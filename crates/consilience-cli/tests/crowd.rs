@@ -123,6 +123,7 @@ fn parameters_of_the_methods() {
          second_answer=false"
     ));
     assert_eq!(block["status"], "max-iterations");
+    folder.ok(&format!("{crowd} --method spectral --param alternative=false"));
     folder.fails(
         &format!("{crowd} --method rmc --param c=1 --param penalty=balance"),
         &["a factor and a rule"],

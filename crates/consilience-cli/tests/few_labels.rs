@@ -4,8 +4,17 @@ mod common;
 
 use common::{CLASSES, Folder, is_number, prepared, truth};
 
-const METHODS: [&str; 8] =
-    ["fpc", "nnc", "kmeans", "cop-kmeans", "pck-means", "mpck-means", "ccskl", "pmmc"];
+const METHODS: [&str; 9] = [
+    "fpc",
+    "nnc",
+    "kmeans",
+    "constrained-kmeans",
+    "cop-kmeans",
+    "pck-means",
+    "mpck-means",
+    "ccskl",
+    "pmmc",
+];
 const METRICS: [&str; 8] =
     ["euclidean", "rsd-diagonal", "rsd-full", "mmc", "itml", "rca", "dca", "lmnn"];
 

@@ -59,10 +59,17 @@ fn blocks_stand_along_the_diagonal() {
 #[test]
 fn dendrograms_of_every_tree_and_of_many_leaves() {
     let folder = prepared();
-    for method in ["pta-al", "pta-sl", "eac-ward", "weac-al", "lwea", "wct-al", "srs-al"] {
+    for method in [
+        "pta-al", "pta-sl", "eac-ward", "weac-al", "lwea", "wct-al", "srs-al", "ecpcs-hc",
+        "ecmc-al",
+    ] {
         folder.ok(&format!("plot dendrogram pool.csv --method {method} -o {method}.svg"));
         svg(&folder, &format!("{method}.svg"));
     }
+    let plain = folder.read("lwea.svg");
+    folder.ok("plot dendrogram pool.csv --method lwea --param linkage=single -o lwea.svg");
+    assert_ne!(folder.read("lwea.svg"), plain);
+    folder.ok("plot dendrogram pool.csv --method ecmc-al --clusters 4 -o ecmc-al.svg");
     let many: String = (0..400).map(|i| format!("{},{}\n", i % 20, i / 20)).collect();
     folder.write("many.csv", many);
     folder.ok("plot dendrogram many.csv -o many.svg");

@@ -192,7 +192,12 @@ fn parameters_of_the_rules() {
     let update = "update pool.csv --clusters 4 --constraints all.csv";
     for (rule, param) in [
         ("metric", "dimensions=5"),
+        ("metric", "guarded=false"),
+        ("metric", "cross_validated=false"),
+        ("metric", "tolerance=0.1"),
         ("exact", "loss=probability"),
+        ("exact", "hold=3"),
+        ("exact", "regularization=3"),
         ("additive", "step=0.5"),
         ("multiplicative", "balance=false"),
     ] {
@@ -205,7 +210,8 @@ fn parameters_of_the_rules() {
     folder.fails(&format!("{update} --param folds=x"), &["folds=x", "a whole number"]);
     folder.fails(&format!("{update} --rule exact --param step=1"), &["exact takes loss"]);
     folder.fails(&format!("{update} --param sample=10"), &["sample", "metric takes"]);
-    let grown = folder.json(&format!("{update} --features x.csv --param grown_members=3"));
+    let grown = folder
+        .json(&format!("{update} --features x.csv --param grown_members=3 --param grown_folds=3"));
     assert_eq!(grown["grown"], 3);
     folder.ok(&format!("{update} --state s.state"));
     folder.fails("update pool.csv --state s.state --param slack=2", &["--param", "stored state"]);

@@ -179,7 +179,13 @@ fn diagnostics(trust: &Diagnostics, summary: &mut Summary) {
     let members: Vec<Value> = trust
         .members
         .iter()
-        .map(|m| json!({ "clusters": m.clusters, "agreement": m.agreement, "company": m.agreement_with_others }))
+        .map(|m| {
+            json!({
+                "clusters": m.clusters,
+                "agreement": m.agreement,
+                "company": m.agreement_with_others,
+            })
+        })
         .collect();
     let object = json!({
         "anmi": trust.anmi,

@@ -51,6 +51,7 @@ pub(crate) static RULES: [Choice<Rule, Ask>; 4] = [
 pub(crate) static GROWTH: Choice<MemberGrowth, Ask> = choice!(
     "growth", |growth| growth, |ask: &Ask| MemberGrowth::new(KMeans::new()).seed(ask.seed),
     grown_members: count => MemberGrowth::members,
+    grown_folds: count => MemberGrowth::folds,
     sample: count => MemberGrowth::sample,
 );
 
