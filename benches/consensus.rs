@@ -4,8 +4,9 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use consilience::consensus::EvidenceAccumulation;
+use consilience::core::with_labels;
 use consilience::walk::{ProbabilityTrajectories, Pta, Ptgp};
-use consilience::{ConsensusFunction, Ensemble, Microclusters, Report, Similarity, with_labels};
+use consilience::{ConsensusFunction, Ensemble, Microclusters, Report, Similarity};
 use criterion::{Criterion, criterion_group, criterion_main};
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, Mat, Par};

@@ -40,7 +40,6 @@ fn wide(source: &str) -> Vec<usize> {
 
 /// rustfmt leaves comments and string literals as wide as they are.
 #[test]
-#[ignore = "old lines are still being broken; switch on when the list is empty"]
 fn no_line_is_too_wide() {
     let places = |file: PathBuf| {
         wide(&read(&file)).into_iter().map(move |line| format!("{}:{line}", file.display()))
@@ -80,7 +79,6 @@ fn silent_setters(source: &str) -> Vec<String> {
 }
 
 #[test]
-#[ignore = "the documentation of the setters is still being written"]
 fn setters_tell_their_default() {
     let mut found = Vec::new();
     for package in packages().iter().filter(|p| p.published && p.name != PROGRAM) {

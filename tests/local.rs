@@ -27,7 +27,7 @@ fn pools() -> Vec<Pool> {
 fn draws_with<'a>(
     pool: &'a Pool,
     key: &'a str,
-) -> impl Iterator<Item = (String, Ensemble, Hierarchy, &'a Value)> {
+) -> impl Iterator<Item = (String, Ensemble, &'a Value)> {
     pool.published()
         .filter(move |d| !d.2[key].is_null())
         .map(move |(at, e, values)| (at, e, &values[key]))

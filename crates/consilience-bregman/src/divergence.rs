@@ -35,8 +35,8 @@ pub struct Line<'a> {
 /// in. With `phi'' = x^(beta - 2)` it is convex in v for every beta in 1..=2:
 ///
 /// ```
-/// use consilience_bregman::{check_divergence, Divergence, Pcc};
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
+/// use consilience::{ConsensusFunction, Ensemble, Partition};
+/// use consilience::bregman::{Divergence, Pcc, check_divergence};
 ///
 /// #[derive(Debug)]
 /// struct Beta;
@@ -64,7 +64,7 @@ pub struct Line<'a> {
 /// let soft = Pcc::new(2).divergence(Beta).consensus(&ensemble)?;
 /// let between = soft.values()[[2, 0]];
 /// assert!(0.2 < between && between < 0.8);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # References
@@ -117,7 +117,7 @@ pub trait Divergence: fmt::Debug + Send + Sync {
 /// 0.
 ///
 /// ```
-/// use consilience_bregman::{Divergence, KullbackLeibler};
+/// use consilience::bregman::{Divergence, KullbackLeibler};
 ///
 /// assert_eq!(KullbackLeibler.value(0.3, 0.3), 0.0);
 /// assert_eq!(KullbackLeibler.value(1.0, 0.5), 2f64.ln());
@@ -190,7 +190,7 @@ impl Divergence for KullbackLeibler {
 /// `d(u, v) = 2 (u - v)^2`.
 ///
 /// ```
-/// use consilience_bregman::{Divergence, SquaredEuclidean};
+/// use consilience::bregman::{Divergence, SquaredEuclidean};
 ///
 /// assert_eq!(SquaredEuclidean.value(1.0, 0.5), 0.5);
 /// assert_eq!(SquaredEuclidean.derivative(1.0, 0.5), -2.0);
@@ -244,7 +244,7 @@ impl Divergence for SquaredEuclidean {
 /// everywhere exactly where d is convex in v and `derivative` is its derivative.
 ///
 /// ```
-/// use consilience_bregman::{check_divergence, Divergence, KullbackLeibler};
+/// use consilience::bregman::{Divergence, KullbackLeibler, check_divergence};
 ///
 /// check_divergence(&KullbackLeibler)?;
 ///
@@ -265,7 +265,7 @@ impl Divergence for SquaredEuclidean {
 /// }
 /// let error = check_divergence(&Half).unwrap_err();
 /// assert!(error.message().contains("convex"));
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Errors

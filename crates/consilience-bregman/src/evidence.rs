@@ -21,7 +21,7 @@ const CHUNK: usize = 1024;
 /// `s (s - 1) / 2` object pairs.
 ///
 /// ```
-/// use consilience_bregman::{PairEvidence, Pcc};
+/// use consilience::bregman::{PairEvidence, Pcc};
 ///
 /// // Four objects; (i, j, c, N): how often i and j were put together, of how many times they were
 /// // seen.
@@ -29,7 +29,7 @@ const CHUNK: usize = 1024;
 /// let evidence = PairEvidence::from_pairs(4, answers)?;
 /// let y = Pcc::new(2).solution(&evidence)?.memberships.values().to_owned();
 /// assert!((y[[0, 0]] - y[[1, 0]]).abs() < 0.2 && (y[[0, 0]] - y[[2, 0]]).abs() > 0.8);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -5,8 +5,8 @@
 //! prediction lose their objects:
 //!
 //! ```
-//! use consilience_bregman::{cluster_relations, surviving_clusters, Pcc};
-//! use consilience_core::{ConsensusFunction, Ensemble, Partition};
+//! use consilience::{ConsensusFunction, Ensemble, Partition};
+//! use consilience::bregman::{Pcc, cluster_relations, surviving_clusters};
 //!
 //! let ensemble = Ensemble::new(vec![
 //!     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
@@ -21,7 +21,7 @@
 //! assert!(soft.entropy()[3] > 0.5);
 //! let m = cluster_relations(&soft, 0.01)?;
 //! assert!((m.row(surviving_clusters(&soft)[0]).sum() - 1.0).abs() < 1e-12);
-//! # Ok::<(), consilience_core::Error>(())
+//! # Ok::<(), consilience::Error>(())
 //! ```
 //!
 //! Building blocks: [`PairEvidence`] holds the counts that everything is fitted to, from an

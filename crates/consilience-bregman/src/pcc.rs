@@ -87,8 +87,8 @@ pub struct Solution {
 /// with `c = N`, so that f is exactly that of all objects.
 ///
 /// ```
-/// use consilience_bregman::{surviving_clusters, Pcc};
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition, Seed};
+/// use consilience::{ConsensusFunction, Ensemble, Partition, Seed};
+/// use consilience::bregman::{Pcc, surviving_clusters};
 ///
 /// // Object 3 is between the two groups.
 /// let ensemble = Ensemble::new(vec![
@@ -101,7 +101,7 @@ pub struct Solution {
 /// assert_eq!(surviving_clusters(&soft).len(), 2);
 /// let entropy = soft.entropy();
 /// assert!(entropy[3] > 0.9 && entropy[0] < 0.1);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -10,14 +10,14 @@ use ndarray::{Array2, ArrayView2};
 /// come first, in order.
 ///
 /// ```
-/// use consilience_bregman::surviving_clusters;
-/// use consilience_core::Memberships;
+/// use consilience::Memberships;
+/// use consilience::bregman::surviving_clusters;
 /// use ndarray::array;
 ///
 /// let soft = Memberships::new(array![[0.7, 0.1, 0.2], [0.1, 0.1, 0.8]])?;
 /// assert_eq!(surviving_clusters(&soft), [0, 1]);
 /// assert_eq!(soft.values()[[1, 1]], 0.8);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -50,15 +50,15 @@ pub(crate) fn largest_columns(values: ArrayView2<'_, f64>, evidence: &[f64]) -> 
 /// itself. Objects without evidence are left out.
 ///
 /// ```
-/// use consilience_bregman::cluster_relations;
-/// use consilience_core::Memberships;
+/// use consilience::Memberships;
+/// use consilience::bregman::cluster_relations;
 /// use ndarray::array;
 ///
 /// let soft = Memberships::new(array![[1.0, 0.0], [0.6, 0.4], [0.99, 0.01]])?;
 /// let m = cluster_relations(&soft, 0.05)?;
 /// assert!((m[[0, 1]] - 0.24 / 2.6).abs() < 1e-12);
 /// assert!((m[[1, 0]] - 0.24 / 0.4).abs() < 1e-12);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -116,14 +116,14 @@ pub fn cluster_relations(memberships: &Memberships, threshold: f64) -> Result<Ar
 /// Objects without evidence are left out where any has some.
 ///
 /// ```
-/// use consilience_bregman::centroids;
-/// use consilience_core::Memberships;
+/// use consilience::Memberships;
+/// use consilience::bregman::centroids;
 /// use ndarray::array;
 ///
 /// let soft = Memberships::new(array![[1.0, 0.0], [0.5, 0.5]])?;
 /// let x = array![[0.0, 3.0], [9.0, 0.0]];
 /// assert_eq!(centroids(&soft, x.view().into())?, array![[3.0, 2.0], [9.0, 0.0]]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -5,7 +5,7 @@
 /// eigenvectors of the graph of nearest neighbours hold connected clusters, whatever their shape.
 ///
 /// ```
-/// use consilience_completion::Basis;
+/// use consilience::completion::Basis;
 ///
 /// assert_eq!(Basis::default(), Basis::HeldOut);
 /// assert_eq!(Basis::Neighbours.name(), "neighbours");

@@ -13,8 +13,8 @@ use crate::basis::Basis;
 /// [`Mccc`](crate::Mccc) and [`Rdml`](crate::Rdml).
 ///
 /// ```
-/// use consilience_completion::Rdml;
-/// use consilience_core::SideInformation;
+/// use consilience::SideInformation;
+/// use consilience::completion::Rdml;
 /// use ndarray::Array2;
 ///
 /// // Sixty objects in two groups, twelve of them labelled.
@@ -24,7 +24,7 @@ use crate::basis::Basis;
 /// let similarity = Rdml::new(2).fit_completed(x.view(), &side, &())?.output.similarity;
 /// assert_eq!(similarity.embedding().nrows(), 60);
 /// assert!(similarity.between(30, 32)? > similarity.between(30, 33)?);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -40,8 +40,8 @@ pub struct CompletedSimilarity {
 /// [`Mccc`](crate::Mccc) and [`Rdml`](crate::Rdml).
 ///
 /// ```
-/// use consilience_completion::Mccc;
-/// use consilience_core::{Constraints, Pair, SideInformation};
+/// use consilience::{Constraints, Pair, SideInformation};
+/// use consilience::completion::Mccc;
 /// use ndarray::Array2;
 ///
 /// // Sixty objects on a line in two groups, which the second column distinguishes.
@@ -56,7 +56,7 @@ pub struct CompletedSimilarity {
 /// assert!(found.similarity.loss_weight().is_some());
 /// let new = ndarray::array![[7.3, 1.0], [7.3, 0.0]];
 /// assert_eq!(found.clustering.assign(new.view().into())?, [1, 0]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]

@@ -24,8 +24,8 @@ const HIGHEST: usize = 60;
 /// The similarity is that of [`CompletedCoAssociation`].
 ///
 /// ```
-/// use consilience_completion::EcmcAl;
-/// use consilience_core::{Clusters, ConsensusFunction, Ensemble, Partition};
+/// use consilience::{Clusters, ConsensusFunction, Ensemble, Partition};
+/// use consilience::completion::EcmcAl;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
@@ -34,7 +34,7 @@ const HIGHEST: usize = 60;
 /// ])?;
 /// assert_eq!(EcmcAl::new(2).consensus(&ensemble)?.to_signed(), vec![0, 0, 0, 1, 1, 1]);
 /// assert_eq!(EcmcAl::new(Clusters::Auto).consensus(&ensemble)?.n_clusters(), 2);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -99,8 +99,8 @@ linked_method!(EcmcAl, "ecmc-al");
 /// all objects, so that the collapsed optimum is the expanded one.
 ///
 /// ```
-/// use consilience_completion::CompletedCoAssociation;
-/// use consilience_core::{Ensemble, Partition, Similarity};
+/// use consilience::{Ensemble, Partition, Similarity};
+/// use consilience::completion::CompletedCoAssociation;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
@@ -110,7 +110,7 @@ linked_method!(EcmcAl, "ecmc-al");
 /// let graph = CompletedCoAssociation::new().expected_clusters(2).similarity(&ensemble)?;
 /// // Microclusters 0, 1, 2 are the objects 0 and 1, the object 2, and the others.
 /// assert!(graph.weights()[[0, 1]] > 0.9 && graph.weights()[[0, 2]] < 0.5);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

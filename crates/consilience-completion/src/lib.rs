@@ -5,7 +5,7 @@
 //! them:
 //!
 //! ```
-//! use consilience_completion::{ObservedPairs, Penalty, RobustCompletion};
+//! use consilience::completion::{ObservedPairs, Penalty, RobustCompletion};
 //!
 //! // Two clusters of eight; a third of the pairs is known.
 //! let mut known = Vec::new();
@@ -23,7 +23,7 @@
 //! assert_eq!(completed.rank(), 2);
 //! // Pairs of which nothing was known.
 //! assert!(completed.entry(3, 0) > 0.9 && completed.entry(15, 0).abs() < 0.1);
-//! # Ok::<(), consilience_core::Error>(())
+//! # Ok::<(), consilience::Error>(())
 //! ```
 //!
 //! [`EcmcAl`] completes the pairs on which the base clusterings of an ensemble agree. With features

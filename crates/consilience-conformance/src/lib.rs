@@ -6,10 +6,8 @@
 //! [`Profile`]; everything is on by default.
 //!
 //! ```
-//! use consilience_conformance::{consensus_function, Profile};
-//! use consilience_core::{
-//!     ConsensusFunction, Ensemble, Fit, Observer, Partition, Report, Result,
-//! };
+//! use consilience::{ConsensusFunction, Ensemble, Fit, Observer, Partition, Report, Result};
+//! use consilience::conformance::{Profile, consensus_function};
 //!
 //! /// Puts everything labelled into one cluster.
 //! struct Lump(usize);
@@ -72,7 +70,7 @@ use consilience_core::{
 /// What a method promises; switch off what does not hold for it, and say why where you do.
 ///
 /// ```
-/// use consilience_conformance::Profile;
+/// use consilience::conformance::Profile;
 ///
 /// // A seeded method whose borderline objects may flip when its input is reordered.
 /// let profile = Profile { member_permutation: false, object_permutation: false, ..Profile::default() };

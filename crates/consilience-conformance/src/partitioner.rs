@@ -17,7 +17,7 @@ pub(super) type Law = (&'static str, fn(&str, Make<'_>, &PartitionerProfile));
 /// What a partitioner promises; switch off what does not hold for it, and say why where you do.
 ///
 /// ```
-/// use consilience_conformance::PartitionerProfile;
+/// use consilience::conformance::PartitionerProfile;
 ///
 /// // A method with random choices that depend on the order of the nodes.
 /// let profile = PartitionerProfile { node_permutation: false, ..PartitionerProfile::default() };
@@ -76,10 +76,9 @@ pub(super) const LAWS: [Law; 8] = [
 /// Where a law is broken, with its name and the input.
 ///
 /// ```
-/// use consilience_conformance::{graph_partitioner, PartitionerProfile};
-/// use consilience_core::{
-///     Error, Fit, GraphPartitioner, Observer, Partition, Report, Result, SimilarityGraph,
-/// };
+/// use consilience::{Error, Fit, Observer, Partition, Report, Result, SimilarityGraph};
+/// use consilience::conformance::{PartitionerProfile, graph_partitioner};
+/// use consilience::core::GraphPartitioner;
 ///
 /// /// Puts all nodes into one cluster.
 /// struct Lump(usize);

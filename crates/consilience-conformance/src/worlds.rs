@@ -14,7 +14,7 @@ use consilience_core::{Ensemble, Partition, Result, Seed};
 /// members over 5 objects.
 ///
 /// ```
-/// use consilience_conformance::small_worlds;
+/// use consilience::conformance::small_worlds;
 ///
 /// assert_eq!(small_worlds(5, 2).count(), 41_209);
 /// assert!(small_worlds(3, 1).any(|e| e.n_clusters() == 0));
@@ -89,12 +89,13 @@ pub struct Planted {
 /// members, and where `missing` is moderate every two objects meet in some member.
 ///
 /// ```
-/// use consilience_core::{conformance::planted, scores, Seed};
+/// use consilience::{Seed, scores};
+/// use consilience::core::conformance::planted;
 ///
 /// let world = planted(Seed(1), &[12, 9, 5], 8, 0.1, 0.2)?;
 /// assert_eq!((world.truth.n_clusters(), world.ensemble.n_members()), (3, 8));
 /// assert!(scores::adjusted_rand(&world.ensemble.members()[0], &world.truth)? > 0.3);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Errors

@@ -9,8 +9,8 @@
 //! no result depends on the order in which they came.
 //!
 //! ```
-//! use consilience_consensus::{EvidenceAccumulation, LeastSquares, Lwgp};
-//! use consilience_core::{Clusters, ConsensusFunction, Ensemble, Partition};
+//! use consilience::{Clusters, ConsensusFunction, Ensemble, Partition};
+//! use consilience::consensus::{EvidenceAccumulation, LeastSquares, Lwgp};
 //!
 //! let ensemble = Ensemble::new(vec![
 //!     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
@@ -24,7 +24,7 @@
 //! // Two of three members put the third object with the first.
 //! let soft = LeastSquares::new(2).consensus(&ensemble)?;
 //! assert!((soft.values()[[2, 0]] - 2.0 / 3.0).abs() < 1e-12);
-//! # Ok::<(), consilience_core::Error>(())
+//! # Ok::<(), consilience::Error>(())
 //! ```
 
 mod co_association;

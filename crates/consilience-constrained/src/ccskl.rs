@@ -25,8 +25,9 @@ use crate::number::{FEWER, checked_number};
 /// ```
 ///
 /// ```
-/// use consilience_core::{ConstrainedClusterer, Seed, SideInformation};
-/// use consilience_constrained::Ccskl;
+/// use consilience::{Seed, SideInformation};
+/// use consilience::constrained::Ccskl;
+/// use consilience::core::ConstrainedClusterer;
 /// use ndarray::Array2;
 ///
 /// // A ring of 60 objects around another; two labels each.
@@ -39,7 +40,7 @@ use crate::number::{FEWER, checked_number};
 /// let side = SideInformation::from_labels(&labels)?;
 /// let found = Ccskl::new(2).cluster(x.view().into(), &side)?;
 /// assert_eq!(found.partition.sizes(), [60, 60]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// W joins every object with its nearest ones by `exp(-|x_i - x_j|^2 / (s_i s_j))`, s_i = distance

@@ -21,8 +21,9 @@ use crate::number::{FEWER, checked_number};
 /// ```
 ///
 /// ```
-/// use consilience_core::{ConstrainedClusterer, Constraints, ErrorKind, Link, Seed, SideInformation};
-/// use consilience_constrained::CopKMeans;
+/// use consilience::{Constraints, ErrorKind, Link, Seed, SideInformation};
+/// use consilience::constrained::CopKMeans;
+/// use consilience::core::ConstrainedClusterer;
 /// use ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [2.0], [9.0]];
@@ -37,7 +38,7 @@ use crate::number::{FEWER, checked_number};
 /// let side = SideInformation::from_constraints(&pairs);
 /// let error = CopKMeans::new(2).fit(x.view().into(), &side, &()).unwrap_err();
 /// assert_eq!(error.kind(), ErrorKind::Contradiction);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// Objects that must be together move as one. A first assignment is found by colouring the graph of

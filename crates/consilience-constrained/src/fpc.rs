@@ -24,9 +24,9 @@ use crate::sets::Sets;
 /// is its form with labels.
 ///
 /// ```
-/// use consilience_core::Seed;
-/// use consilience_constrained::Fpc;
-/// use consilience_metric::Separation;
+/// use consilience::Seed;
+/// use consilience::constrained::Fpc;
+/// use consilience::metric::Separation;
 /// use ndarray::array;
 ///
 /// let x = array![[0.0, 0.0], [0.0, 1.0], [9.0, 9.0], [9.0, 8.0], [0.0, 9.0]];
@@ -34,7 +34,7 @@ use crate::sets::Sets;
 /// assert_eq!(found.partition.to_signed(), [0, 0, 1, 1, 2]);
 /// assert_eq!(found.assign(array![[1.0, 8.0]].view())?, [2]);
 /// assert!(Separation::of(x.view(), &found.partition)?.certifies_optimum());
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -7,9 +7,10 @@
 //! learns a metric first:
 //!
 //! ```
-//! use consilience_constrained::{Nnc, UnderMetric};
-//! use consilience_core::{ConstrainedClusterer, SideInformation};
-//! use consilience_metric::RsdDiagonal;
+//! use consilience::SideInformation;
+//! use consilience::constrained::{Nnc, UnderMetric};
+//! use consilience::core::ConstrainedClusterer;
+//! use consilience::metric::RsdDiagonal;
 //! use ndarray::array;
 //!
 //! // The first feature distinguishes the classes, the second is larger and does not.
@@ -18,7 +19,7 @@
 //! let found = UnderMetric::new(RsdDiagonal::new(), Nnc::new(2)).cluster(x.view().into(), &side)?;
 //! assert_eq!(found.partition.to_signed(), [0, 0, 0, 1, 1, 1]);
 //! assert_eq!(found.assign(array![[4.0, 100.0]].view())?, [1]);
-//! # Ok::<(), consilience_core::Error>(())
+//! # Ok::<(), consilience::Error>(())
 //! ```
 //!
 //! Every method takes the number of clusters where it is built, and the seed by a setter. With

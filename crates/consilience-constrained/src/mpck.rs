@@ -30,8 +30,9 @@ use crate::prices::{SWEEPS, cheapest, check_weight, linked_pairs, pays};
 /// variances of the features.
 ///
 /// ```
-/// use consilience_core::{ConstrainedClusterer, Constraints, Link, Seed, SideInformation};
-/// use consilience_constrained::MpckMeans;
+/// use consilience::{Constraints, Link, Seed, SideInformation};
+/// use consilience::constrained::MpckMeans;
+/// use consilience::core::ConstrainedClusterer;
 /// use ndarray::Array2;
 ///
 /// // Clusters differ in the first feature, the second is wide noise.
@@ -48,7 +49,7 @@ use crate::prices::{SWEEPS, cheapest, check_weight, linked_pairs, pays};
 /// let side = SideInformation::from_constraints(&pairs);
 /// let found = MpckMeans::new(2).cluster(x.view().into(), &side)?;
 /// assert_eq!(found.partition.sizes(), [30, 30]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// Links are those stated; of labels, all that follow, up to [`max_pairs`](MpckMeans::max_pairs).

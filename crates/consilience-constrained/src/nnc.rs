@@ -27,8 +27,9 @@ use crate::sets::Sets;
 /// united, by complete linkage; labels of more classes than clusters are refused.
 ///
 /// ```
-/// use consilience_core::{ConstrainedClusterer, Seed, SideInformation};
-/// use consilience_constrained::Nnc;
+/// use consilience::{Seed, SideInformation};
+/// use consilience::constrained::Nnc;
+/// use consilience::core::ConstrainedClusterer;
 /// use ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [2.2], [3.0], [9.0]];
@@ -36,7 +37,7 @@ use crate::sets::Sets;
 /// let found = Nnc::new(2).cluster(x.view().into(), &side)?;
 /// // 2.2 is next to 3, but far from the other object of that class.
 /// assert_eq!(found.partition.to_signed(), [0, 0, 0, 1, 1]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -22,8 +22,9 @@ use crate::tallies::Tallies;
 /// ```
 ///
 /// ```
-/// use consilience_core::{ConstrainedClusterer, Constraints, Link, Seed, SideInformation};
-/// use consilience_constrained::PckMeans;
+/// use consilience::{Constraints, Link, Seed, SideInformation};
+/// use consilience::constrained::PckMeans;
+/// use consilience::core::ConstrainedClusterer;
 /// use ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [2.0], [9.0], [10.0], [11.0]];
@@ -34,7 +35,7 @@ use crate::tallies::Tallies;
 /// let fit = PckMeans::new(2).fit(x.view().into(), &side, &())?;
 /// assert_eq!(fit.output.partition.to_signed(), [0, 0, 0, 1, 1, 1]);
 /// assert_eq!(fit.report.objective, Some(2.0));
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// All links count that follow from those stated. Free objects go to the nearest centre, all at

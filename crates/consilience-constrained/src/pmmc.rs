@@ -25,8 +25,9 @@ use crate::prices::{cheapest, linked_pairs};
 /// ```
 ///
 /// ```
-/// use consilience_core::{ConstrainedClusterer, Constraints, Link, Seed, SideInformation};
-/// use consilience_constrained::Pmmc;
+/// use consilience::{Constraints, Link, Seed, SideInformation};
+/// use consilience::constrained::Pmmc;
+/// use consilience::core::ConstrainedClusterer;
 /// use ndarray::array;
 ///
 /// let x = array![[0.0, 1.0], [0.5, -1.0], [0.2, 0.0], [4.0, 1.0], [4.5, 0.0], [4.1, -1.0]];
@@ -36,7 +37,7 @@ use crate::prices::{cheapest, linked_pairs};
 /// let side = SideInformation::from_constraints(&pairs);
 /// let found = Pmmc::new(2).cluster(x.view().into(), &side)?;
 /// assert_eq!(found.partition.to_signed(), [0, 0, 0, 1, 1, 1]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// Features are centred, so that without the offsets b all clusters have the same mean score: that

@@ -24,8 +24,9 @@ use crate::number::{FEWER, checked_number};
 /// ```
 ///
 /// ```
-/// use consilience_core::{ConstrainedClusterer, Seed, SideInformation};
-/// use consilience_constrained::SeededKMeans;
+/// use consilience::{Seed, SideInformation};
+/// use consilience::constrained::SeededKMeans;
+/// use consilience::core::ConstrainedClusterer;
 /// use ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [4.4], [9.0], [10.0]];
@@ -33,7 +34,7 @@ use crate::number::{FEWER, checked_number};
 /// let held = SeededKMeans::constrained(2).cluster(x.view().into(), &side)?;
 /// assert_eq!(held.partition.to_signed(), [0, 0, 0, 1, 1]);
 /// assert_eq!(held.assign(array![[2.0], [8.0]].view())?, [0, 1]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// With fewer sets than clusters the other centres are drawn as in k-means++; of more sets, seeded

@@ -15,9 +15,9 @@ use consilience_metric::MetricLearner;
 /// ```
 ///
 /// ```
-/// use consilience_constrained::{PckMeans, UnderMetric};
-/// use consilience_core::{ConstrainedClusterer, Constraints, Link, SideInformation};
-/// use consilience_constrained::Itml;
+/// use consilience::{Constraints, Link, SideInformation};
+/// use consilience::constrained::{Itml, PckMeans, UnderMetric};
+/// use consilience::core::ConstrainedClusterer;
 /// use ndarray::array;
 ///
 /// let x = array![[0.0, 50.0], [1.0, 90.0], [0.5, 10.0], [5.0, 90.0], [6.0, 10.0], [5.5, 50.0]];
@@ -31,7 +31,7 @@ use consilience_metric::MetricLearner;
 /// let method = UnderMetric::new(Itml::new(), PckMeans::new(2));
 /// let found = method.cluster(x.view().into(), &side)?;
 /// assert_eq!(found.partition.to_signed(), [0, 0, 0, 1, 1, 1]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// The report is that of the clusterer, after the notes of the metric.

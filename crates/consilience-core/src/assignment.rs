@@ -22,7 +22,7 @@ const LARGEST_SAFE: f64 = 1e150;
 /// Where a weight is NaN or infinite every entry of the result is `None`.
 ///
 /// ```
-/// use consilience_core::assignment::max_assignment;
+/// use consilience::core::assignment::max_assignment;
 /// use ndarray::array;
 ///
 /// // Taking the largest entry first (5) would give 5 + 0; the best is 4 + 4.

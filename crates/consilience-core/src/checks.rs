@@ -3,7 +3,7 @@ use crate::{Error, Result};
 /// Refuses a count of 0, by the name of the setting.
 ///
 /// ```
-/// use consilience_core::at_least_one;
+/// use consilience::core::at_least_one;
 ///
 /// assert!(at_least_one("restarts", 1).is_ok());
 /// let error = at_least_one("restarts", 0).unwrap_err();

@@ -9,7 +9,7 @@ use crate::Error;
 /// have, and says which it takes.
 ///
 /// ```
-/// use consilience_core::Clusters;
+/// use consilience::Clusters;
 ///
 /// assert_eq!(Clusters::from(3), Clusters::Fixed(3));
 /// assert_eq!(Clusters::from(3).fixed(), Some(3));

@@ -17,14 +17,14 @@ pub enum Link {
 /// Two objects and what is said about them: one must-link or cannot-link.
 ///
 /// ```
-/// use consilience_core::{Constraints, Link, Pair};
+/// use consilience::{Constraints, Link, Pair};
 ///
 /// let said = [Pair::must_link(0, 1), Pair::cannot_link(1, 2)];
 /// assert_eq!(said[1].link, Link::Cannot);
 /// let mut constraints = Constraints::new(3)?;
 /// assert_eq!(constraints.extend(&said)?, 2);
 /// assert_eq!(constraints.iter().collect::<Vec<_>>(), said);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[doc(alias = "pairwise constraint")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,7 +63,7 @@ const LONGEST_CHAIN: usize = 40;
 /// what was said before, directly or through a chain of must-links, is refused with that chain.
 ///
 /// ```
-/// use consilience_core::{Constraints, ErrorKind, Link};
+/// use consilience::{Constraints, ErrorKind, Link};
 ///
 /// let mut c = Constraints::new(4)?;
 /// c.add(0, 1, Link::Must)?;
@@ -72,7 +72,7 @@ const LONGEST_CHAIN: usize = 40;
 /// assert_eq!(error.kind(), ErrorKind::Contradiction);
 /// assert!(error.message().contains("0 = 1 = 2"));
 /// assert_eq!(c.len(), 2); // as before
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[doc(alias = "must-link")]
 #[doc(alias = "cannot-link")]
@@ -199,14 +199,14 @@ impl Constraints {
     /// Adds a batch, all of it or nothing, and returns how many of its constraints are new.
     ///
     /// ```
-    /// use consilience_core::{Constraints, Pair};
+    /// use consilience::{Constraints, Pair};
     ///
     /// let mut c = Constraints::new(4)?;
     /// assert_eq!(c.extend(&[Pair::must_link(0, 1), Pair::must_link(1, 0)])?, 1);
     /// // The second constraint cannot hold, so the first is not taken either.
     /// assert!(c.extend(&[Pair::must_link(1, 2), Pair::cannot_link(0, 2)]).is_err());
     /// assert_eq!(c.relation(0, 2), None);
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Errors

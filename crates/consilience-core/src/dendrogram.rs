@@ -15,13 +15,13 @@ pub struct Merge {
 /// The tree of an agglomerative clustering: n leaves and n - 1 merges from low to high.
 ///
 /// ```
-/// use consilience_core::Dendrogram;
+/// use consilience::Dendrogram;
 ///
 /// let tree = Dendrogram::from_merges(3, vec![(0, 1, 0.1), (1, 2, 0.8)])?;
 /// assert_eq!(tree.cut(2)?, vec![0, 0, 1]);
 /// assert_eq!(tree.cut_at(0.05), vec![0, 1, 2]);
 /// assert_eq!(tree.longest_lifetime(1.0), 2);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dendrogram {

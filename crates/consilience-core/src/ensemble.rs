@@ -9,7 +9,7 @@ use crate::{Error, Partition, RawLabel, Result};
 /// in all of them, alone in their cluster, or exact duplicates of others.
 ///
 /// ```
-/// use consilience_core::Ensemble;
+/// use consilience::Ensemble;
 /// use ndarray::array;
 ///
 /// // Five objects (rows) under three base clusterings (columns); -1 is unlabelled.
@@ -22,7 +22,7 @@ use crate::{Error, Partition, RawLabel, Result};
 /// ].view())?;
 /// assert_eq!((ensemble.n_objects(), ensemble.n_members()), (5, 3));
 /// assert!(!ensemble.is_complete());
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[doc(alias = "cluster_ensemble")]
 #[doc(alias = "base_clusterings")]
@@ -164,13 +164,13 @@ impl Ensemble {
     /// [`Partition::label`] tells it; negative numbers and `None` are unlabelled.
     ///
     /// ```
-    /// use consilience_core::Ensemble;
+    /// use consilience::Ensemble;
     /// use ndarray::array;
     ///
     /// let mut e = Ensemble::from_array(array![[5, 0], [6, 0], [6, 1]].view())?;
     /// e.append(array![[1, 1], [-1, 0]].view())?;
     /// assert_eq!(e.members()[0].to_signed(), vec![0, 1, 1, 1, -1]);
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Errors

@@ -34,7 +34,7 @@ pub enum ErrorKind {
 /// An error with a [kind](ErrorKind) and a message that holds the offending values and their place.
 ///
 /// ```
-/// use consilience_core::{ErrorKind, Partition};
+/// use consilience::{ErrorKind, Partition};
 ///
 /// let error = Partition::from_labels::<u8>(&[]).unwrap_err();
 /// assert_eq!(error.kind(), ErrorKind::Empty);

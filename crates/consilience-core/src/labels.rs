@@ -55,7 +55,8 @@ pub enum LabelSlice<'a> {
 /// Runs one expression with the slice of whatever width is stored.
 ///
 /// ```
-/// use consilience_core::{with_labels, LabelInt, Partition};
+/// use consilience::Partition;
+/// use consilience::core::{LabelInt, with_labels};
 ///
 /// let p = Partition::from_labels(&[4, 4, 9]).unwrap();
 /// let distinct = with_labels!(p.labels(), |l| l.iter().map(|x| x.index()).max());

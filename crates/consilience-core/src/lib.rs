@@ -5,7 +5,7 @@
 //! says how well that agrees with anything else:
 //!
 //! ```
-//! use consilience_core::{scores, Ensemble, Partition};
+//! use consilience::{Ensemble, Partition, scores};
 //!
 //! let truth = Partition::from_labels(&[0, 0, 0, 1, 1, 1])?;
 //! let ensemble = Ensemble::new(vec![
@@ -19,7 +19,7 @@
 //!     .collect::<Result<_, _>>()?;
 //! assert_eq!(ari[0], 1.0);
 //! assert!(ari[1] < 1.0);
-//! # Ok::<(), consilience_core::Error>(())
+//! # Ok::<(), consilience::Error>(())
 //! ```
 //!
 //! Building blocks for a method of your own: [`NodeConsensus`], [`BaseClusterer`],

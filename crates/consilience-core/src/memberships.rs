@@ -18,7 +18,7 @@ const SUM_TOLERANCE: f64 = 1e-6;
 /// was.
 ///
 /// ```
-/// use consilience_core::Memberships;
+/// use consilience::Memberships;
 /// use ndarray::array;
 ///
 /// // The first object belongs to the second column, which is cluster 0 therefore.
@@ -26,7 +26,7 @@ const SUM_TOLERANCE: f64 = 1e-6;
 /// assert_eq!(soft.hard()?.to_signed(), vec![0, 1]);
 /// assert_eq!(soft.values(), array![[0.9, 0.1], [0.2, 0.8]]);
 /// assert!(soft.entropy()[0] < soft.entropy()[1]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Memberships {
@@ -59,13 +59,13 @@ impl Memberships {
     /// was: what else there is per column is put in the same order by it.
     ///
     /// ```
-    /// use consilience_core::Memberships;
+    /// use consilience::Memberships;
     /// use ndarray::array;
     ///
     /// let (soft, given) = Memberships::numbered(array![[0.1, 0.9], [0.8, 0.2]], vec![1.0; 2])?;
     /// assert_eq!(given, [1, 0]);
     /// assert_eq!(soft.values().column(0), array![0.9, 0.2]);
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Errors

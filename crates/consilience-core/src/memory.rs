@@ -3,7 +3,7 @@ use crate::{Error, ErrorKind, Result};
 /// How much memory a method may allocate; checked before anything is allocated.
 ///
 /// ```
-/// use consilience_core::{ErrorKind, MemoryBudget};
+/// use consilience::{ErrorKind, MemoryBudget};
 ///
 /// let budget = MemoryBudget::default();
 /// assert!(budget.check_square("pair counts", 10_000, 8).is_ok());

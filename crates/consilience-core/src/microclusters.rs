@@ -15,7 +15,8 @@ const WINDOW: usize = 16;
 /// Microclusters are numbered by their first object. Objects that no member labels belong to none.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Grouping, Microclusters, Partition};
+/// use consilience::{Ensemble, Microclusters, Partition};
+/// use consilience::core::Grouping;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 0, -1])?,
@@ -24,7 +25,7 @@ const WINDOW: usize = 16;
 /// let microclusters = Microclusters::of(&ensemble)?;
 /// assert_eq!(microclusters.grouping().of_object(), [0, 0, 1, 2, Grouping::NONE]);
 /// assert_eq!(microclusters.sizes(), [2, 1, 1]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -6,7 +6,7 @@ use crate::{Error, Result};
 ///
 /// ```
 /// use std::sync::atomic::{AtomicBool, Ordering};
-/// use consilience_core::Observer;
+/// use consilience::Observer;
 ///
 /// struct StopButton(AtomicBool);
 /// impl Observer for StopButton {

@@ -12,14 +12,14 @@ use crate::{Error, ErrorKind, LabelInt, LabelSlice, RawLabel, Result, with_label
 /// they came with, and gaps or huge values in the input leave no trace.
 ///
 /// ```
-/// use consilience_core::Partition;
+/// use consilience::Partition;
 ///
 /// let a = Partition::from_labels(&[7, 7, 1_000_000_007, -1])?;
 /// let b = Partition::from_labels(&[Some(0u8), Some(0), Some(1), None])?;
 /// assert_eq!(a, b);
 /// assert_eq!(a.n_clusters(), 2);
 /// assert_eq!(a.label(3), None);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// Stored in one byte per object below 255 clusters, two below 65,535, else four. Cloning copies no
@@ -190,13 +190,13 @@ impl Partition {
     /// Adds objects at the end, each in a cluster that exists or, with `None`, unlabelled.
     ///
     /// ```
-    /// use consilience_core::Partition;
+    /// use consilience::Partition;
     ///
     /// let mut p = Partition::from_labels(&[3, 3, 8])?;
     /// p.append(&[Some(1), None])?;
     /// assert_eq!(p.to_signed(), vec![0, 0, 1, 1, -1]);
     /// assert!(p.append(&[Some(2)]).is_err());
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use rand_distr::{Distribution, StandardNormal};
 /// and item, never from a shared generator.
 ///
 /// ```
-/// use consilience_core::Seed;
+/// use consilience::Seed;
 ///
 /// let member = Seed(7).derive("member", 3);
 /// assert_eq!(member, Seed(7).derive("member", 3));
@@ -56,7 +56,7 @@ fn mix(mut z: u64) -> u64 {
 /// log would say.
 ///
 /// ```
-/// use consilience_core::Seed;
+/// use consilience::Seed;
 /// use rand::RngExt;
 ///
 /// let mut stream = Seed(7).stream();

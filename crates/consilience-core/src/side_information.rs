@@ -15,7 +15,7 @@ const MOST_PAIRS_OF_CLASSES: usize = 50_000_000;
 /// for each object that occurs in cannot-links only.
 ///
 /// ```
-/// use consilience_core::{Constraints, Link, SideInformation};
+/// use consilience::{Constraints, Link, SideInformation};
 ///
 /// let labels = SideInformation::from_labels(&[0, 0, -1, 1, -1])?;
 /// assert_eq!(labels.labelled_sets(), [vec![0, 1], vec![3]]);
@@ -29,7 +29,7 @@ const MOST_PAIRS_OF_CLASSES: usize = 50_000_000;
 /// let pairs = SideInformation::from_constraints(&pairs);
 /// assert_eq!(pairs.labelled_sets(), [vec![0, 1, 2], vec![4]]);
 /// assert_eq!(pairs.cannot_links().collect::<Vec<_>>(), [(0, 4), (1, 4), (2, 4)]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -269,12 +269,12 @@ impl SideInformation {
     /// distances.
     ///
     /// ```
-    /// use consilience_core::SideInformation;
+    /// use consilience::SideInformation;
     ///
     /// let side = SideInformation::from_labels(&[0, 0, 0, 1, -1])?;
     /// let (must, cannot) = side.links_up_to(2);
     /// assert_eq!((must.len(), cannot.len()), (2, 2));
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     pub fn links_up_to(&self, limit: usize) -> (Links, Links) {
         let Some(stated) = self.stated() else {

@@ -4,7 +4,8 @@ use crate::{Error, Observer, Result};
 /// later takes that back.
 ///
 /// ```
-/// use consilience_core::{ErrorKind, Observer, Watch};
+/// use consilience::{ErrorKind, Observer};
+/// use consilience::core::Watch;
 ///
 /// struct Impatient;
 /// impl Observer for Impatient {
@@ -18,7 +19,7 @@ use crate::{Error, Observer, Result};
 /// let mut stopped = Watch::new(&Impatient, "sweeps", 10);
 /// assert!(!stopped.go_on(0));
 /// assert_eq!(stopped.finish().unwrap_err().kind(), ErrorKind::Cancelled);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 pub struct Watch<'a> {
     observer: &'a dyn Observer,

@@ -23,7 +23,7 @@ const ROUNDS: usize = 3;
 /// others by the colour of the sky.
 ///
 /// ```
-/// use consilience_crowd::{Answers, CrowdClustering, CrowdMethod, GroupAnswer};
+/// use consilience::crowd::{Answers, CrowdClustering, CrowdMethod, GroupAnswer};
 ///
 /// // Twenty workers sort 24 objects by one criterion, twelve by another; two tasks each.
 /// let mut rows = Vec::new();
@@ -40,7 +40,7 @@ const ROUNDS: usize = 3;
 /// let other = result.alternative.expect("the answers show it");
 /// assert_eq!(other.workers, (20..32).collect::<Vec<_>>());
 /// assert!(other.partition.iter().enumerate().all(|(i, c)| c == Some(i / 12)));
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[doc(alias = "multiple clusterings")]
 #[derive(Clone, Debug)]

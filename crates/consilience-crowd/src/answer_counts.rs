@@ -18,8 +18,8 @@ pub struct PairCount {
 /// Sparse: pairs that nobody answered are not stored. Rows and columns are all objects.
 ///
 /// ```
-/// use consilience_crowd::{Answers, AnswerCounts, PairAnswer};
-/// use consilience_core::MemoryBudget;
+/// use consilience::MemoryBudget;
+/// use consilience::crowd::{AnswerCounts, Answers, PairAnswer};
 ///
 /// let said = |worker, i, j, same| PairAnswer { worker, i, j, same };
 /// let rows = [said(0, 0, 1, true), said(1, 1, 0, false), said(1, 1, 2, false)];
@@ -32,7 +32,7 @@ pub struct PairCount {
 /// // Nobody contradicts the second pair.
 /// let reliable = counts.reliable_pairs(0.0, 0.9)?;
 /// assert_eq!(reliable.row(2).collect::<Vec<_>>(), [(1, 0.0), (2, 1.0)]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

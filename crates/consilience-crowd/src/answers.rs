@@ -50,7 +50,7 @@ pub struct PairAnswer {
 /// nothing, to the bit.
 ///
 /// ```
-/// use consilience_crowd::{Answers, GroupAnswer, PairAnswer};
+/// use consilience::crowd::{Answers, GroupAnswer, PairAnswer};
 ///
 /// let row = |worker, item, group| GroupAnswer { worker, task: 0, item, group };
 /// let rows = [row(7, 0, 1), row(7, 1, 1), row(7, 2, 5), row(9, 1, 0)];
@@ -63,7 +63,7 @@ pub struct PairAnswer {
 ///
 /// let direct = [PairAnswer { worker: 0, i: 0, j: 3, same: true }];
 /// assert_eq!(Answers::from_pairs(4, &direct)?.n_pair_answers(), 1);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -26,7 +26,7 @@ const TOLERANCE: f64 = 1e-3;
 /// errors.
 ///
 /// ```
-/// use consilience_crowd::{CrowdClustering, CrowdMethod, PenaltyChoice};
+/// use consilience::crowd::{CrowdClustering, CrowdMethod, PenaltyChoice};
 ///
 /// let crowd = CrowdClustering::new(3).method(CrowdMethod::Rmc);
 /// let _believing = crowd.penalty(PenaltyChoice::Factor(3.0));

@@ -22,7 +22,7 @@ const FOLDS: usize = 5;
 /// methods.
 ///
 /// ```
-/// use consilience_crowd::{Answers, CrowdClustering, PairAnswer};
+/// use consilience::crowd::{Answers, CrowdClustering, PairAnswer};
 ///
 /// // Five workers compare neighbours in a ring of eight; the last one answers at random.
 /// let mut rows = Vec::new();
@@ -39,7 +39,7 @@ const FOLDS: usize = 5;
 /// let result = CrowdClustering::new(2).fit(&answers, &())?.output;
 /// assert_eq!(result.partition.to_signed(), vec![0, 0, 0, 0, 1, 1, 1, 1]);
 /// assert!(result.workers[4].information() < result.workers[0].information());
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -1,7 +1,7 @@
 /// How [`CrowdClustering`](crate::CrowdClustering) goes from answers to clusters.
 ///
 /// ```
-/// use consilience_crowd::CrowdMethod;
+/// use consilience::crowd::CrowdMethod;
 ///
 /// assert_eq!(CrowdMethod::default(), CrowdMethod::Auto);
 /// assert_eq!(CrowdMethod::DawidSkene.name(), "dawid-skene");

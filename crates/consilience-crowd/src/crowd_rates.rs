@@ -1,7 +1,7 @@
 /// How often a crowd calls two objects the same.
 ///
 /// ```
-/// use consilience_crowd::{Answers, CrowdClustering, PairAnswer};
+/// use consilience::crowd::{Answers, CrowdClustering, PairAnswer};
 ///
 /// // Three workers judge all pairs of six objects, without a mistake.
 /// let mut rows = Vec::new();
@@ -15,7 +15,7 @@
 /// let result = CrowdClustering::new(2).fit(&Answers::from_pairs(6, &rows)?, &())?.output;
 /// let rates = result.crowd_rates;
 /// assert!(rates.same_together > 0.9 && rates.same_apart < 0.1);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]

@@ -10,7 +10,7 @@ use crate::worker_rates::WorkerRates;
 /// the memberships are the same cluster.
 ///
 /// ```
-/// use consilience_crowd::{Answers, CrowdClustering, GroupAnswer};
+/// use consilience::crowd::{Answers, CrowdClustering, GroupAnswer};
 ///
 /// // Three workers sort eight objects; nobody agrees on the last.
 /// let said = [[0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 0, 1, 1, 1, 0], [1, 1, 1, 1, 0, 0, 0, 2]];
@@ -27,7 +27,7 @@ use crate::worker_rates::WorkerRates;
 /// }
 /// assert_eq!(result.spammers().count(), 0);
 /// assert_eq!(result.ask_objects(1).len(), 1);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]

@@ -4,7 +4,7 @@
 //! what they said into clusters of all objects, and says whom to trust and what to ask next:
 //!
 //! ```
-//! use consilience_crowd::{Answers, CrowdClustering, GroupAnswer};
+//! use consilience::crowd::{Answers, CrowdClustering, GroupAnswer};
 //!
 //! // Four workers sort six photographs; the last one pays no attention.
 //! let said = [[0, 0, 0, 1, 1, 1], [5, 5, 5, 2, 2, 2], [0, 0, 0, 1, 1, 2], [0, 1, 0, 1, 0, 1]];
@@ -19,7 +19,7 @@
 //! // Nobody was shown the seventh.
 //! assert_eq!(result.partition.to_signed(), vec![0, 0, 0, 1, 1, 1, -1]);
 //! assert!(result.workers[3].information() < result.workers[0].information());
-//! # Ok::<(), consilience_core::Error>(())
+//! # Ok::<(), consilience::Error>(())
 //! ```
 //!
 //! # Building blocks

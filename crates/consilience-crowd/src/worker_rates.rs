@@ -11,7 +11,7 @@ const CHANCE: f64 = 1.92;
 /// How one worker answers, given a clustering.
 ///
 /// ```
-/// use consilience_crowd::{Answers, CrowdClustering, GroupAnswer};
+/// use consilience::crowd::{Answers, CrowdClustering, GroupAnswer};
 ///
 /// // Six workers group ten objects by parity, the seventh at random.
 /// let random = [0, 1, 1, 0, 0, 1, 1, 0, 0, 1];
@@ -25,7 +25,7 @@ const CHANCE: f64 = 1.92;
 /// let result = CrowdClustering::new(2).fit(&Answers::from_groupings(10, &rows)?, &())?.output;
 /// assert_eq!(result.spammers().map(|w| w.worker).collect::<Vec<_>>(), vec![6]);
 /// assert!(result.workers[0].evidence > 0.0);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[doc(alias = "worker quality")]
 #[doc(alias = "annotator")]

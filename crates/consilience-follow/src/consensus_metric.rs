@@ -18,8 +18,8 @@ use crate::space_metric::SpaceMetric;
 /// another.
 ///
 /// ```
-/// use consilience_core::{Constraints, Ensemble};
-/// use consilience_follow::{MetricRule, ReadOutMethod};
+/// use consilience::{Constraints, Ensemble};
+/// use consilience::follow::{MetricRule, ReadOutMethod};
 /// use ndarray::array;
 ///
 /// let labels = array![[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 2], [1, 1, 2]];
@@ -31,7 +31,7 @@ use crate::space_metric::SpaceMetric;
 /// assert_eq!(read.partition(&ensemble, &())?.to_signed(), [0, 0, 0, 1, 1, 1]);
 /// let labels = read.labels(&ensemble, &[0, 2, 5])?;
 /// assert!(labels[0] == labels[1] && labels[1] != labels[2]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConsensusMetric {

@@ -7,8 +7,8 @@ const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 /// singular values, weights of members.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Partition};
-/// use consilience_follow::Embedding;
+/// use consilience::{Ensemble, Partition};
+/// use consilience::follow::Embedding;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 1])?,
@@ -18,7 +18,7 @@ const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 /// // Two members of two clusters distinguish three kinds of objects here.
 /// assert_eq!(embedding.n_dimensions(), 3);
 /// assert_eq!(embedding.position(&ensemble, 0)?, embedding.position(&ensemble, 1)?);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Embedding {

@@ -4,8 +4,8 @@
 //! of objects; objects get their labels when somebody asks for them:
 //!
 //! ```
-//! use consilience_core::{Ensemble, Pair};
-//! use consilience_follow::Updater;
+//! use consilience::{Ensemble, Pair};
+//! use consilience::follow::Updater;
 //! use ndarray::array;
 //!
 //! let ensemble = Ensemble::from_array(array![
@@ -24,7 +24,7 @@
 //! let bytes = updater.to_bytes();
 //! let mut resumed = Updater::from_bytes(&bytes, updater.ensemble().clone())?;
 //! assert_eq!(resumed.partition()?, clustering);
-//! # Ok::<(), consilience_core::Error>(())
+//! # Ok::<(), consilience::Error>(())
 //! ```
 //!
 //! [`Updater::partition`] and [`Updater::read_out`] are the default way to a clustering: they learn

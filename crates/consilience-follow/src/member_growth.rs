@@ -38,12 +38,13 @@ const CHUNK: usize = 4_096;
 /// cross-validation needs ([`ConsensusMetric::grow`](crate::ConsensusMetric::grow)).
 ///
 /// ```
-/// use consilience_core::{Constraints, Fit, Link, Partition, Seed};
-/// use consilience_follow::MemberGrowth;
+/// use consilience::{Constraints, Fit, Link, Partition, Seed};
+/// # use consilience::{Features, Observer, Result};
+/// # use consilience::core::BaseClusterer;
+/// use consilience::follow::MemberGrowth;
 /// use ndarray::Array2;
 ///
 /// # struct Median;
-/// # use consilience_core::{BaseClusterer, Features, Observer, Result};
 /// # impl BaseClusterer for Median {
 /// #     fn name(&self) -> &'static str { "median" }
 /// #     fn fit(&self, x: Features<'_>, _: usize, _: Seed, _: &dyn Observer)
@@ -73,7 +74,7 @@ const CHUNK: usize = 4_096;
 /// let grown = MemberGrowth::new(Median).members(5).grow(x.view().into(), 2, &links, &())?.output;
 /// assert_eq!(grown.left_out, [0, 1, 2, 3, 4]);
 /// assert_eq!(grown.members[0].to_signed()[..4], [0, 1, 0, 1]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -33,8 +33,8 @@ const MAX_COUNT: usize = 10_000;
 /// best as a whole, where every cannot-link that would be violated costs the total variance.
 ///
 /// ```
-/// use consilience_core::{Constraints, Ensemble, Link, Seed};
-/// use consilience_follow::MetricRule;
+/// use consilience::{Constraints, Ensemble, Link, Seed};
+/// use consilience::follow::MetricRule;
 /// use ndarray::Array2;
 ///
 /// // Three members group by i % 2, two by whether i % 4 > 1; the links mean the latter.
@@ -50,7 +50,7 @@ const MAX_COUNT: usize = 10_000;
 /// let mut metric = MetricRule::new(2).open(&ensemble, &())?;
 /// metric.follow(&ensemble, &links.iter().collect::<Vec<_>>(), &())?;
 /// assert_eq!(metric.partition(&ensemble, &links, &())?.output, ensemble.members()[3]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

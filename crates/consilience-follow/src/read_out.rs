@@ -31,8 +31,8 @@ impl Updater {
     /// from then on updates move it too.
     ///
     /// ```
-    /// use consilience_core::Ensemble;
-    /// use consilience_follow::{ReadOutMethod, Updater};
+    /// use consilience::Ensemble;
+    /// use consilience::follow::{ReadOutMethod, Updater};
     /// use ndarray::array;
     ///
     /// let labels = array![[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 2], [1, 1, 2]];
@@ -41,7 +41,7 @@ impl Updater {
     /// assert_eq!(read.method(), ReadOutMethod::Plain);
     /// let labels = read.labels(updater.ensemble(), &[0, 5])?;
     /// assert_ne!(labels[0], labels[1]);
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Complexity
@@ -153,10 +153,11 @@ impl Updater {
     /// Growing before there are links is of no use.
     ///
     /// ```
-    /// use consilience_conformance::planted;
-    /// # use consilience_core::{BaseClusterer, Features, Fit, Observer, Partition};
-    /// use consilience_core::{Link, Pair, Result, Seed};
-    /// use consilience_follow::{MemberGrowth, Updater};
+    /// use consilience::{Link, Pair, Result, Seed};
+    /// # use consilience::{Features, Fit, Observer, Partition};
+    /// use consilience::conformance::planted;
+    /// # use consilience::core::BaseClusterer;
+    /// use consilience::follow::{MemberGrowth, Updater};
     /// use ndarray::Array2;
     ///
     /// # struct Signs;

@@ -37,8 +37,8 @@ impl Updater {
     /// without the members that were grown. Continuing gives the same bits as never having stopped.
     ///
     /// ```
-    /// use consilience_core::{Ensemble, ErrorKind};
-    /// use consilience_follow::Updater;
+    /// use consilience::{Ensemble, ErrorKind};
+    /// use consilience::follow::Updater;
     /// use ndarray::array;
     ///
     /// let ensemble = Ensemble::from_array(array![[0, 1], [0, 0], [1, 0]].view())?;
@@ -46,7 +46,7 @@ impl Updater {
     /// assert!(Updater::from_bytes(&bytes, ensemble.clone()).is_ok());
     /// bytes[30] ^= 1;
     /// assert_eq!(Updater::from_bytes(&bytes, ensemble).unwrap_err().kind(), ErrorKind::Corrupt);
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Errors

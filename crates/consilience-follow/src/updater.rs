@@ -24,8 +24,8 @@ const SAMPLE: usize = 4096;
 /// consensus. Use a [`ConsensusFunction`] where no links come.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Pair, Seed};
-/// use consilience_follow::Updater;
+/// use consilience::{Ensemble, Pair, Seed};
+/// use consilience::follow::Updater;
 /// use ndarray::Array2;
 ///
 /// // Three members group by i % 2, two by whether i % 4 > 1; the links mean the latter.
@@ -51,7 +51,7 @@ const SAMPLE: usize = 4096;
 ///     false => updater.update(&[Pair::must_link(i, j)]),
 /// };
 /// assert!(error.is_err() && updater.constraints().len() == known);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -79,8 +79,8 @@ pub struct Updater {
 /// How to open an [`Updater`]: number of clusters, reference, start, rules and budgets.
 ///
 /// ```
-/// use consilience_core::Ensemble;
-/// use consilience_follow::{AdditiveUpdate, InitialWeights, UpdaterSetup};
+/// use consilience::Ensemble;
+/// use consilience::follow::{AdditiveUpdate, InitialWeights, UpdaterSetup};
 /// use ndarray::array;
 ///
 /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 1]].view())?;
@@ -89,7 +89,7 @@ pub struct Updater {
 ///     .rule(AdditiveUpdate::default())
 ///     .updater(ensemble)?;
 /// assert_eq!(updater.by_weights().weights(), vec![0.75, 0.25]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct UpdaterSetup {
@@ -255,8 +255,8 @@ impl Updater {
     /// memberships, labels of a few objects, k-means on the memberships, violated links.
     ///
     /// ```
-    /// use consilience_core::{Ensemble, Pair};
-    /// use consilience_follow::Updater;
+    /// use consilience::{Ensemble, Pair};
+    /// use consilience::follow::Updater;
     /// use ndarray::array;
     ///
     /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 0], [1, 1]].view())?;
@@ -266,7 +266,7 @@ impl Updater {
     /// assert!(by_weights.weights()[0] > 0.7);
     /// assert_eq!(by_weights.partition()?.to_signed(), vec![0, 0, 1, 1]);
     /// assert_eq!(by_weights.memberships()?.n_clusters(), 2);
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     #[doc(alias = "gamma")]
     pub fn by_weights(&self) -> &WeightUpdater {

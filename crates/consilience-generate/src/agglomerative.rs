@@ -15,14 +15,15 @@ use crate::input::{finish, unit_table};
 /// only. Single linkage follows chains, complete and Ward like compact clusters. Not for large n.
 ///
 /// ```
-/// use consilience_core::{BaseClusterer, Seed};
-/// use consilience_generate::{Agglomerative, Linkage};
+/// use consilience::{Linkage, Seed};
+/// use consilience::core::BaseClusterer;
+/// use consilience::generate::Agglomerative;
 /// use ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [2.0], [9.0]];
 /// let found = Agglomerative::new(Linkage::Single).fit(x.view().into(), 2, Seed(0), &())?.output;
 /// assert_eq!(found.to_signed(), vec![0, 0, 0, 1]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

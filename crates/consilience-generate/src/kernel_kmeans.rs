@@ -20,14 +20,15 @@ use crate::similarity::{median_square, nystroem};
 /// ```
 ///
 /// ```
-/// use consilience_core::{BaseClusterer, Seed};
-/// use consilience_generate::KernelKMeans;
+/// use consilience::Seed;
+/// use consilience::core::BaseClusterer;
+/// use consilience::generate::KernelKMeans;
 /// use ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [20.0], [21.0]];
 /// let found = KernelKMeans::new().fit(x.view().into(), 2, Seed(1), &())?.output;
 /// assert_eq!(found.to_signed(), vec![0, 0, 1, 1]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

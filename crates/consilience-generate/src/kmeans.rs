@@ -18,15 +18,16 @@ use crate::input::{partition, tell};
 /// ```
 ///
 /// ```
-/// use consilience_core::{BaseClusterer, Seed};
-/// use consilience_generate::KMeans;
+/// use consilience::Seed;
+/// use consilience::core::BaseClusterer;
+/// use consilience::generate::KMeans;
 /// use ndarray::array;
 ///
 /// let x = array![[0.0, 0.0], [0.0, 1.0], [9.0, 9.0], [9.0, 8.0]];
 /// let found = KMeans::new().restarts(3).fit_centres(x.view(), 2, Seed(1), &())?.output;
 /// assert_eq!(found.partition.to_signed(), vec![0, 0, 1, 1]);
 /// assert_eq!(found.inertia, 1.0);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -4,8 +4,8 @@
 //! clusters, the features, the objects, the projection, the random start.
 //!
 //! ```
-//! use consilience_core::Seed;
-//! use consilience_generate::{Generator, KMeans, Scale};
+//! use consilience::Seed;
+//! use consilience::generate::{Generator, KMeans, Scale};
 //! use ndarray::Array2;
 //!
 //! // Two groups of ten objects.
@@ -19,7 +19,7 @@
 //! assert_eq!((ensemble.n_objects(), ensemble.n_members()), (20, 10));
 //! // No member puts objects of different groups together.
 //! assert!(ensemble.members().iter().all(|m| m.label(0) != m.label(19)));
-//! # Ok::<(), consilience_core::Error>(())
+//! # Ok::<(), consilience::Error>(())
 //! ```
 //!
 //! The lower road: every clusterer is a [`BaseClusterer`](consilience_core::BaseClusterer) and can

@@ -19,14 +19,15 @@ use crate::input::finish;
 /// ```
 ///
 /// ```
-/// use consilience_core::{BaseClusterer, Seed};
-/// use consilience_generate::MiniBatchKMeans;
+/// use consilience::Seed;
+/// use consilience::core::BaseClusterer;
+/// use consilience::generate::MiniBatchKMeans;
 /// use ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [20.0], [21.0]];
 /// let found = MiniBatchKMeans::new().batch(4).fit(x.view().into(), 2, Seed(1), &())?.output;
 /// assert_eq!(found.to_signed(), vec![0, 0, 1, 1]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -26,15 +26,16 @@ const PRESENTATIONS: usize = 100_000;
 /// A unit that no object is nearest to in the end is dropped.
 ///
 /// ```
-/// use consilience_core::{BaseClusterer, Seed};
-/// use consilience_generate::Rpcl;
+/// use consilience::Seed;
+/// use consilience::core::BaseClusterer;
+/// use consilience::generate::Rpcl;
 /// use ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [0.5], [20.0], [21.0], [20.5]];
 /// let found = Rpcl::new().fit(x.view().into(), 4, Seed(1), &())?.output;
 /// assert!((2..=4).contains(&found.n_clusters()));
 /// assert_ne!(found.label(0), found.label(3));
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -23,8 +23,9 @@ use crate::similarity::{landmarks, nearest_marks, square};
 /// ```
 ///
 /// ```
-/// use consilience_core::{BaseClusterer, Seed};
-/// use consilience_generate::Spectral;
+/// use consilience::Seed;
+/// use consilience::core::BaseClusterer;
+/// use consilience::generate::Spectral;
 /// use ndarray::Array2;
 ///
 /// // A ring of 40 objects around another.
@@ -35,7 +36,7 @@ use crate::similarity::{landmarks, nearest_marks, square};
 /// let found = Spectral::new().fit(x.view().into(), 2, Seed(1), &())?.output;
 /// assert_eq!(found.sizes(), vec![40, 40]);
 /// assert_ne!(found.label(0), found.label(40));
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -21,8 +21,9 @@ pub enum LeafWeights {
 /// The dissimilarity is 1 - similarity. Clusters that share no link join last, at dissimilarity 1.
 ///
 /// ```
-/// use consilience_core::{GraphPartitioner, Grouping, SimilarityGraph};
-/// use consilience_graph::{Agglomeration, Linkage};
+/// use consilience::{Linkage, SimilarityGraph};
+/// use consilience::core::{GraphPartitioner, Grouping};
+/// use consilience::graph::Agglomeration;
 /// use ndarray::array;
 ///
 /// let nodes = Grouping::new(vec![0, 1, 2, 2], 3)?;
@@ -30,7 +31,7 @@ pub enum LeafWeights {
 /// let graph = SimilarityGraph::new(nodes, weights)?;
 /// let partition = Agglomeration::new(Linkage::Average, 2).partition(graph)?;
 /// assert_eq!(partition.to_signed(), vec![0, 0, 1, 1]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -34,8 +34,8 @@ pub enum CutMethod {
 /// which the spectral cut does on the side of the clusters, without making that graph.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Microclusters, Partition, Report};
-/// use consilience_graph::CliqueCut;
+/// use consilience::{Ensemble, Microclusters, Partition, Report};
+/// use consilience::graph::CliqueCut;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
@@ -44,7 +44,7 @@ pub enum CutMethod {
 /// let nodes = Microclusters::of(&ensemble)?;
 /// let found = CliqueCut::new(2).cliques(&nodes, |_| 1.0, &mut Report::default(), &())?;
 /// assert_eq!(nodes.grouping().expand(&found)?.to_signed(), [0, 0, 0, 1, 1, 1]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -7,8 +7,8 @@ use crate::ClusterIncidence;
 /// members and Jaccard coefficients are made of.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Microclusters, Partition};
-/// use consilience_graph::{ClusterIncidence, ClusterOverlaps};
+/// use consilience::{Ensemble, Microclusters, Partition};
+/// use consilience::graph::{ClusterIncidence, ClusterOverlaps};
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 1])?,
@@ -19,7 +19,7 @@ use crate::ClusterIncidence;
 /// // The first cluster shares two objects with the third, of three in either.
 /// let jaccard = overlaps.jaccard();
 /// assert_eq!(jaccard.row(0), (&[0, 2][..], &[1.0, 2.0 / 3.0][..]));
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -10,8 +10,8 @@ use crate::{CountRow, EvidenceWeights};
 /// The co-association of microclusters: `a_ij = c_ij / N_ij`, 0 where no member labels both.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Partition, Similarity};
-/// use consilience_graph::CoAssociation;
+/// use consilience::{Ensemble, Partition, Similarity};
+/// use consilience::graph::CoAssociation;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1])?,
@@ -20,7 +20,7 @@ use crate::{CountRow, EvidenceWeights};
 /// let graph = CoAssociation::default().similarity(&ensemble)?;
 /// assert_eq!(graph.weights()[[0, 1]], 0.5);
 /// assert_eq!(graph.weights()[[0, 2]], 0.0);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

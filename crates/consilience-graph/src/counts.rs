@@ -13,8 +13,8 @@ use crate::Microclusters;
 /// pass of byte comparisons over the label columns.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Microclusters, Partition};
-/// use consilience_graph::CountRow;
+/// use consilience::{Ensemble, Microclusters, Partition};
+/// use consilience::graph::CountRow;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1])?,
@@ -25,7 +25,7 @@ use crate::Microclusters;
 /// row.fill(&nodes, 0);
 /// assert_eq!((row.together(), row.both()), (&[2, 1, 0][..], &[2, 2, 1][..]));
 /// assert_eq!(row.ratio(1), 0.5);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct CountRow {
@@ -116,8 +116,8 @@ fn add<L: LabelInt>(counts: &mut [u8], labels: &[L], label: L, equal: bool) {
 /// diagonal.
 ///
 /// ```
-/// use consilience_core::{Ensemble, MemoryBudget, Partition};
-/// use consilience_graph::{Microclusters, PairCounts};
+/// use consilience::{Ensemble, MemoryBudget, Microclusters, Partition};
+/// use consilience::graph::PairCounts;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1])?,
@@ -128,7 +128,7 @@ fn add<L: LabelInt>(counts: &mut [u8], labels: &[L], label: L, equal: bool) {
 /// assert_eq!(counts.get(0, 1), (1, 2));
 /// assert_eq!(counts.get(2, 0), (0, 1));
 /// assert_eq!(counts.ratio(0, 1), Some(0.5));
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -222,8 +222,8 @@ impl PairCounts {
 /// columns ascending, both halves and no diagonal.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Partition};
-/// use consilience_graph::{Microclusters, SparsePairCounts};
+/// use consilience::{Ensemble, Microclusters, Partition};
+/// use consilience::graph::SparsePairCounts;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 2])?,
@@ -233,7 +233,7 @@ impl PairCounts {
 /// let counts = SparsePairCounts::of(&m, &())?;
 /// assert_eq!(counts.n_links(), 2); // 0-1 and 1-2, each once
 /// assert_eq!(counts.row(1).collect::<Vec<_>>(), vec![(0, 1, 2), (2, 1, 2)]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -302,8 +302,8 @@ impl SparsePairCounts {
     /// compressed by rows: both halves and no diagonal.
     ///
     /// ```
-    /// use consilience_core::{Ensemble, Microclusters, Partition};
-    /// use consilience_graph::SparsePairCounts;
+    /// use consilience::{Ensemble, Microclusters, Partition};
+    /// use consilience::graph::SparsePairCounts;
     ///
     /// let ensemble = Ensemble::new(vec![
     ///     Partition::from_labels(&[0, 0, 1])?,
@@ -312,7 +312,7 @@ impl SparsePairCounts {
     /// let counts = SparsePairCounts::of(&Microclusters::of(&ensemble)?, &())?;
     /// let matrix: sprs::CsMat<f64> = counts.to_sprs();
     /// assert_eq!((matrix.nnz(), matrix.get(0, 1), matrix.get(0, 2)), (4, Some(&0.5), None));
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Complexity

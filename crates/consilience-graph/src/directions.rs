@@ -12,14 +12,14 @@ const MAX_RESTARTS: usize = 10_000;
 /// nodes; the fewest of equals.
 ///
 /// ```
-/// use consilience_core::Clusters;
-/// use consilience_graph::SpectralCount;
+/// use consilience::Clusters;
+/// use consilience::graph::SpectralCount;
 ///
 /// let count = SpectralCount::new(Clusters::Eigengap, 10)?;
 /// assert_eq!(count.eigenpairs(), 5);
 /// assert_eq!(count.clusters(&[1.0, 0.9, 0.8, 0.1, 0.1]), 3);
 /// assert_eq!(SpectralCount::new(Clusters::Fixed(20), 10)?.eigenpairs(), 10);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct SpectralCount {
@@ -106,14 +106,14 @@ pub fn unit_rows(rows: &mut Array2<f64>) {
 /// and whether k-means settled.
 ///
 /// ```
-/// use consilience_graph::cluster_directions;
-/// use consilience_num::kmeans::KMeansOptions;
+/// use consilience::graph::cluster_directions;
+/// use consilience::num::kmeans::KMeansOptions;
 /// use ndarray::array;
 ///
 /// let rows = array![[0.0, 2.0], [3.0, 0.1], [0.0, 0.5], [1.0, 0.0]];
 /// let found = cluster_directions(rows, None, &KMeansOptions::new(2), &())?;
 /// assert_eq!(found.output, [0, 1, 0, 1]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Errors

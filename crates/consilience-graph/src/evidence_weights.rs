@@ -17,8 +17,8 @@ use crate::average::average_linkage;
 /// exact, at most 2^-52 of the largest apart, so that nothing depends on the order of the members.
 ///
 /// ```
-/// use consilience_core::{Ensemble, MemoryBudget, Microclusters, Partition};
-/// use consilience_graph::{ClusterIncidence, EvidenceWeights};
+/// use consilience::{Ensemble, MemoryBudget, Microclusters, Partition};
+/// use consilience::graph::{ClusterIncidence, EvidenceWeights};
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1])?,
@@ -31,7 +31,7 @@ use crate::average::average_linkage;
 /// let graph = weights.co_association(&nodes, &incidence, MemoryBudget::default(), &())?;
 /// assert_eq!(graph.weights()[[0, 1]], 0.75);
 /// assert_eq!(graph.weights()[[1, 2]], 0.25);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct EvidenceWeights {
@@ -174,7 +174,7 @@ impl EvidenceWeights {
 /// the largest weight.
 ///
 /// ```
-/// use consilience_graph::on_grid;
+/// use consilience::graph::on_grid;
 ///
 /// let mut weights = [0.1, 0.2, 0.3];
 /// on_grid(&mut weights, 3);

@@ -18,8 +18,8 @@ use crate::Microclusters;
 /// `sizes()[row]` objects.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Partition};
-/// use consilience_graph::{ClusterIncidence, Microclusters};
+/// use consilience::{Ensemble, Microclusters, Partition};
+/// use consilience::graph::ClusterIncidence;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1])?,
@@ -31,7 +31,7 @@ use crate::Microclusters;
 /// assert_eq!(incidence.clusters_of(2), [1]);
 /// assert_eq!(incidence.rows_of(0), [0, 1]);
 /// assert_eq!(incidence.objects(), [3.0, 1.0, 2.0, 1.0]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -184,15 +184,15 @@ impl ClusterIncidence {
     /// columns, entries 1.
     ///
     /// ```
-    /// use consilience_core::{Ensemble, Microclusters, Partition};
-    /// use consilience_graph::ClusterIncidence;
+    /// use consilience::{Ensemble, Microclusters, Partition};
+    /// use consilience::graph::ClusterIncidence;
     ///
     /// let ensemble = Ensemble::new(vec![Partition::from_labels(&[0, 0, 1])?])?;
     /// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?);
     /// let matrix: sprs::CsMat<f64> = incidence.to_sprs();
     /// assert_eq!((matrix.shape(), matrix.nnz()), ((2, 2), 3));
     /// assert_eq!((matrix.get(0, 0), matrix.get(0, 1)), (Some(&1.0), None));
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Complexity

@@ -5,8 +5,8 @@
 //! Everything in this crate works on those few microclusters and expands at the end:
 //!
 //! ```
-//! use consilience_core::{ConsensusFunction, Ensemble, Linkage, Microclusters, Partition};
-//! use consilience_graph::{CoAssociation, Linked};
+//! use consilience::{ConsensusFunction, Ensemble, Linkage, Microclusters, Partition};
+//! use consilience::graph::{CoAssociation, Linked};
 //!
 //! let ensemble = Ensemble::new(vec![
 //!     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
@@ -18,7 +18,7 @@
 //! let method = Linked::new(CoAssociation::default(), 2).linkage(Linkage::Complete);
 //! let consensus = method.consensus(&ensemble)?;
 //! assert_eq!(consensus.to_signed(), vec![0, 0, 0, 1, 1, 1]);
-//! # Ok::<(), consilience_core::Error>(())
+//! # Ok::<(), consilience::Error>(())
 //! ```
 //!
 //! Composition: [`Linked`] makes a consensus function of any similarity and a linkage,

@@ -22,15 +22,15 @@ impl Lifespan {
     /// The number of clusters that a criterion chooses in a tree.
     ///
     /// ```
-    /// use consilience_core::{Clusters, Linkage};
-    /// use consilience_graph::{Lifespan, linkage};
+    /// use consilience::{Clusters, Linkage};
+    /// use consilience::graph::{Lifespan, linkage};
     /// use ndarray::array;
     ///
     /// let distances = array![[0.0, 0.1, 0.9], [0.1, 0.0, 0.9], [0.9, 0.9, 0.0]];
     /// let tree = linkage(distances, &[1.0; 3], Linkage::Average, &())?;
     /// assert_eq!(Lifespan::Whole.clusters(Clusters::Lifetime, &tree)?, 2);
     /// assert_eq!(Lifespan::Whole.clusters(Clusters::Height(0.05), &tree)?, 3);
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Errors

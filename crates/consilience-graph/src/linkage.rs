@@ -17,18 +17,19 @@ use crate::Dendrogram;
 /// otherwise.
 ///
 /// ```
-/// use consilience_graph::{linkage, Linkage};
+/// use consilience::Linkage;
+/// use consilience::graph::linkage;
 /// use ndarray::array;
 ///
 /// let d = array![[0.0, 2.0, 6.0], [2.0, 0.0, 4.0], [6.0, 4.0, 0.0]];
-/// let height = |method, w: &[f64]| -> consilience_core::Result<f64> {
+/// let height = |method, w: &[f64]| -> consilience::Result<f64> {
 ///     Ok(linkage(d.clone(), w, method, &())?.merges()[1].height)
 /// };
 /// assert_eq!(height(Linkage::Single, &[1.0; 3])?, 4.0);
 /// assert_eq!(height(Linkage::Complete, &[1.0; 3])?, 6.0);
 /// assert_eq!(height(Linkage::Average, &[1.0; 3])?, 5.0);
 /// assert_eq!(height(Linkage::Average, &[3.0, 1.0, 1.0])?, 5.5);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -24,8 +24,9 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 /// Strehl and Ghosh.
 ///
 /// ```
-/// use consilience_core::{GraphPartitioner, Grouping, SimilarityGraph};
-/// use consilience_graph::MetisCut;
+/// use consilience::SimilarityGraph;
+/// use consilience::core::{GraphPartitioner, Grouping};
+/// use consilience::graph::MetisCut;
 /// use ndarray::Array2;
 ///
 /// let nodes = Grouping::new((0..40).collect::<Vec<_>>(), 40)?;
@@ -33,7 +34,7 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 /// let found = MetisCut::new(2).partition(SimilarityGraph::new(nodes, weights)?)?;
 /// assert_eq!(found.sizes(), [20, 20]);
 /// assert_eq!(found.label(0), found.label(2));
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -20,8 +20,8 @@ const LEAST: f64 = 1e-100;
 /// numbered as in the incidence.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Partition};
-/// use consilience_graph::{ClusterIncidence, Microclusters, ensemble_driven_cluster_index};
+/// use consilience::{Ensemble, Microclusters, Partition};
+/// use consilience::graph::{ClusterIncidence, ensemble_driven_cluster_index};
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 1])?,
@@ -32,7 +32,7 @@ const LEAST: f64 = 1e-100;
 /// // The second member splits the cluster {2, 3} in halves: one bit, half a bit on average.
 /// assert_eq!(eci[0], 1.0);
 /// assert!((eci[1] - (-0.5f64 / 0.4).exp()).abs() < 1e-15);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -78,8 +78,8 @@ pub fn check_entropy_scale(scale: f64) -> Result<()> {
 /// that share no object with any other have index 0; where no members agree all have 1.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Partition};
-/// use consilience_graph::{ClusterIncidence, Microclusters, normalized_crowd_agreement};
+/// use consilience::{Ensemble, Microclusters, Partition};
+/// use consilience::graph::{ClusterIncidence, normalized_crowd_agreement};
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 1])?,
@@ -88,7 +88,7 @@ pub fn check_entropy_scale(scale: f64) -> Result<()> {
 /// ])?;
 /// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?);
 /// assert_eq!(normalized_crowd_agreement(&incidence, &())?, vec![1.0, 1.0, 0.0]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -8,8 +8,9 @@ use sprs::CsMatView;
 /// compressed by rows or by columns. It is stored densely, since that is what partitioners work on.
 ///
 /// ```
-/// use consilience_core::{GraphPartitioner, Grouping, Linkage, MemoryBudget};
-/// use consilience_graph::{Agglomeration, similarity_from_sprs};
+/// use consilience::{Linkage, MemoryBudget};
+/// use consilience::core::{GraphPartitioner, Grouping};
+/// use consilience::graph::{Agglomeration, similarity_from_sprs};
 /// use sprs::TriMat;
 ///
 /// let mut links = TriMat::new((4, 4));
@@ -23,7 +24,7 @@ use sprs::CsMatView;
 /// let graph = similarity_from_sprs(nodes, links.view(), MemoryBudget::default())?;
 /// let found = Agglomeration::new(Linkage::Average, 2).partition(graph)?;
 /// assert_eq!(found.to_signed(), [0, 0, 1, 1]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -25,8 +25,9 @@ use crate::{Eigenpairs, SpectralCount, check_restarts, cluster_directions, leadi
 /// than k clusters come out where the eigenvectors distinguish fewer nodes.
 ///
 /// ```
-/// use consilience_core::{GraphPartitioner, Grouping, SimilarityGraph};
-/// use consilience_graph::SpectralCut;
+/// use consilience::SimilarityGraph;
+/// use consilience::core::{GraphPartitioner, Grouping};
+/// use consilience::graph::SpectralCut;
 /// use ndarray::array;
 ///
 /// let nodes = Grouping::new(vec![0, 1, 2, 3, 3], 4)?;
@@ -38,7 +39,7 @@ use crate::{Eigenpairs, SpectralCount, check_restarts, cluster_directions, leadi
 /// ];
 /// let found = SpectralCut::new(2).partition(SimilarityGraph::new(nodes, weights)?)?;
 /// assert_eq!(found.to_signed(), vec![0, 0, 1, 1, 1]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

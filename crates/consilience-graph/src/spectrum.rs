@@ -29,8 +29,8 @@ const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 /// the objects one by one. A transfer cut, HBGF, LWGP and diffusion embeddings all start here.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Partition};
-/// use consilience_graph::{ClusterIncidence, IncidenceSpectrum, Microclusters};
+/// use consilience::{Ensemble, Microclusters, Partition};
+/// use consilience::graph::{ClusterIncidence, IncidenceSpectrum};
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 1, 1])?,
@@ -42,7 +42,7 @@ const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 /// assert!(spectrum.values[..2].iter().all(|v| (v - 1.0).abs() < 1e-12));
 /// assert!(spectrum.values[2] < 0.9);
 /// assert_eq!(spectrum.rows(&incidence, 2)?.dim(), (3, 2));
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -199,12 +199,12 @@ pub struct Eigenpairs {
 /// where a fifth of them is wanted, else only those wanted.
 ///
 /// ```
-/// use consilience_graph::leading_eigenpairs;
+/// use consilience::graph::leading_eigenpairs;
 /// use ndarray::array;
 ///
 /// let found = leading_eigenpairs(&array![[2.0, 0.0], [0.0, 3.0]], 1)?;
 /// assert_eq!((found.values[0], found.vectors[[1, 0]].abs()), (3.0, 1.0));
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

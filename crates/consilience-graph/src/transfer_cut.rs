@@ -14,13 +14,13 @@ use crate::{
 /// cut of all nodes follows from the small matrix `W_y = B' D_x^-1 B` alone.
 ///
 /// ```
-/// use consilience_graph::TransferCut;
+/// use consilience::graph::TransferCut;
 /// use ndarray::array;
 ///
 /// let b = array![[1.0, 0.0, 0.1], [0.9, 0.1, 0.0], [0.0, 1.0, 1.0], [0.1, 0.8, 1.0]];
 /// let left = TransferCut::new(2).partition(b.view())?;
 /// assert_eq!(left, vec![0, 0, 1, 1]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -144,8 +144,8 @@ impl TransferCut {
     /// microcluster.
     ///
     /// ```
-    /// use consilience_core::{Ensemble, Partition};
-    /// use consilience_graph::{ClusterIncidence, Microclusters, TransferCut};
+    /// use consilience::{Ensemble, Microclusters, Partition};
+    /// use consilience::graph::{ClusterIncidence, TransferCut};
     ///
     /// let ensemble = Ensemble::new(vec![
     ///     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
@@ -155,7 +155,7 @@ impl TransferCut {
     /// let incidence = ClusterIncidence::of(&microclusters);
     /// let cut = TransferCut::new(2).partition_incidence(&incidence, &[1.0; 5])?;
     /// assert_eq!(microclusters.grouping().expand(&cut)?.to_signed(), vec![0, 0, 0, 1, 1, 1]);
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Complexity

@@ -9,8 +9,8 @@ use consilience_core::{Observer, Result, SimilarityGraph};
 /// spanning tree. Of equals the first.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Partition, Similarity};
-/// use consilience_graph::{CoAssociation, vat_order};
+/// use consilience::{Ensemble, Partition, Similarity};
+/// use consilience::graph::{CoAssociation, vat_order};
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 1, 0, 1, 0])?,
@@ -19,7 +19,7 @@ use consilience_core::{Observer, Result, SimilarityGraph};
 /// ])?;
 /// let graph = CoAssociation::default().similarity(&ensemble)?;
 /// assert_eq!(vat_order(&graph, &())?, [0, 2, 4, 3, 1]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -37,7 +37,7 @@ pub enum AnswerForm {
 /// `[worker, i, j, same]`, as [`AnswerTable::form`] says; `same` is 1 or 0.
 ///
 /// ```
-/// use consilience_io::{AnswerForm, read_answers};
+/// use consilience::io::{AnswerForm, read_answers};
 ///
 /// let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().join("answers.csv");
@@ -46,7 +46,7 @@ pub enum AnswerForm {
 /// assert_eq!(table.form(), AnswerForm::Pairs);
 /// assert_eq!(table.rows(), [[0, 0, 1, 1], [1, 0, 2, 0]]);
 /// assert_eq!((table.n_objects(), table.worker(1)), (3, "bob".to_owned()));
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerTable {

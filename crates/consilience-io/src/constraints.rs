@@ -15,14 +15,14 @@ const COLUMNS: [&str; 4] = ["i", "j", "link", "batch"];
 /// fourth column `batch` is allowed.
 ///
 /// ```
-/// use consilience_core::Link;
+/// use consilience::Link;
 ///
 /// let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().join("pairs.csv");
 /// std::fs::write(&path, "i,j,link\n0,1,must\n1,2,cannot\n").unwrap();
-/// let constraints = consilience_io::read_constraints(&path, 3)?;
+/// let constraints = consilience::io::read_constraints(&path, 3)?;
 /// assert_eq!(constraints.relation(0, 2), Some(Link::Cannot));
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Errors
@@ -58,15 +58,15 @@ pub struct Batch {
 /// appear; all in one where there is no fourth column that names them.
 ///
 /// ```
-/// use consilience_core::Pair;
+/// use consilience::Pair;
 ///
 /// let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().join("pairs.csv");
 /// std::fs::write(&path, "0,1,must,monday\n1,2,cannot,tuesday\n").unwrap();
-/// let batches = consilience_io::read_batches(&path)?;
+/// let batches = consilience::io::read_batches(&path)?;
 /// assert_eq!(batches[1].name, "tuesday");
 /// assert_eq!(batches[1].pairs, [Pair::cannot_link(1, 2)]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Errors

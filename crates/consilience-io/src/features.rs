@@ -4,14 +4,14 @@ use ndarray::Array2;
 /// Features of n objects in the precision that their file has.
 ///
 /// ```
-/// use consilience_io::{Format, Input};
+/// use consilience::io::{Format, Input};
 ///
 /// let text = "x,y\n1,2.5\n3,4\n";
 /// let table = Input::bytes(text.as_bytes(), Format::Csv).features(&())?.output;
 /// // What every method takes.
 /// assert_eq!(table.view().n_features(), 2);
 /// assert_eq!(table.into_f64()[[0, 1]], 2.5);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

@@ -22,14 +22,14 @@ use crate::{npy, npz};
 /// [`Observer`], notes about the file come with the report, and bytes in memory can be read.
 ///
 /// ```
-/// use consilience_io::{Format, Input};
+/// use consilience::io::{Format, Input};
 ///
 /// let text = "a,b\n0,7\n0,7\n1,\n";
 /// let ensemble = Input::bytes(text.as_bytes(), Format::Csv).ensemble(&())?.output;
 /// assert_eq!((ensemble.n_objects(), ensemble.n_members()), (3, 2));
 /// // An empty cell is no label.
 /// assert_eq!(ensemble.members()[1].label(2), None);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Errors
@@ -105,7 +105,7 @@ impl<'a> Input<'a> {
     /// table: one row for each in the numbers of the ensemble's clusters, -1 for unlabelled.
     ///
     /// ```
-    /// use consilience_io::{Format, Input};
+    /// use consilience::io::{Format, Input};
     /// use ndarray::array;
     ///
     /// let pool = Input::bytes(b"7,1\n3,1\n3,2\n", Format::Csv);
@@ -113,7 +113,7 @@ impl<'a> Input<'a> {
     /// let (ensemble, rows) = pool.ensemble_and_new(&new, &())?.output;
     /// assert_eq!(ensemble.members()[0].to_signed(), [0, 1, 1]);
     /// assert_eq!(rows, array![[1, 1], [0, -1]]);
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Errors

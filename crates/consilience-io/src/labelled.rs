@@ -3,8 +3,8 @@ use consilience_core::{Ensemble, Partition};
 /// Clusterings on their way into a file.
 ///
 /// ```
-/// use consilience_core::Partition;
-/// use consilience_io::{Labelled, OutputFile};
+/// use consilience::Partition;
+/// use consilience::io::{Labelled, OutputFile};
 ///
 /// let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().join("labels.csv");
@@ -13,7 +13,7 @@ use consilience_core::{Ensemble, Partition};
 /// file.write_labels(Labelled::One(&partition), &())?;
 /// file.commit()?;
 /// assert_eq!(std::fs::read_to_string(&path).unwrap(), "label\n0\n0\n1\n");
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]

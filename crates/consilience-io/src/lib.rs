@@ -5,8 +5,8 @@
 //! What is written here is read here, and by the program `consilience`:
 //!
 //! ```
-//! use consilience_core::Partition;
-//! use consilience_io::{read_ensemble, read_labels, write_labels};
+//! use consilience::Partition;
+//! use consilience::io::{read_ensemble, read_labels, write_labels};
 //!
 //! let folder = tempfile::tempdir().unwrap();
 //! let path = folder.path().join("pool.csv");
@@ -18,7 +18,7 @@
 //! let consensus = Partition::from_labels(&[0, 0, 1, 1])?; // of a consensus function
 //! write_labels(folder.path().join("labels.npy"), &consensus)?;
 //! assert_eq!(read_labels(folder.path().join("labels.npy"))?, consensus);
-//! # Ok::<(), consilience_core::Error>(())
+//! # Ok::<(), consilience::Error>(())
 //! ```
 //!
 //! An [`Error`](consilience_core::Error) names the file, and row and column where there are any:
@@ -27,7 +27,7 @@
 //! # let folder = tempfile::tempdir().unwrap();
 //! let path = folder.path().join("x.csv");
 //! std::fs::write(&path, "height,weight\n1.7,70\n1.8,heavy\n").unwrap();
-//! let error = consilience_io::read_features(&path).unwrap_err();
+//! let error = consilience::io::read_features(&path).unwrap_err();
 //! assert!(error.message().ends_with(
 //!     "x.csv: row 1 (line 3), column 1 (weight): \"heavy\"; expected a number"
 //! ));
@@ -86,10 +86,10 @@ pub use output::{OutputFile, remove_unfinished};
 /// let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().join("pool.csv");
 /// std::fs::write(&path, "0,1\n0,-1\n5,1\n").unwrap();
-/// let ensemble = consilience_io::read_ensemble(&path)?;
+/// let ensemble = consilience::io::read_ensemble(&path)?;
 /// assert_eq!(ensemble.members()[0].to_signed(), [0, 0, 1]);
 /// assert_eq!(ensemble.members()[1].to_signed(), [0, -1, 0]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Errors
@@ -105,8 +105,8 @@ pub fn read_ensemble(path: impl AsRef<Path>) -> Result<Ensemble> {
 /// let path = folder.path().join("labels.csv");
 /// std::fs::write(&path, "label\n7\n\n7\n3\n").unwrap();
 /// // The blank line is an object without a label; clusters are numbered by their first object.
-/// assert_eq!(consilience_io::read_labels(&path)?.to_signed(), [0, -1, 0, 1]);
-/// # Ok::<(), consilience_core::Error>(())
+/// assert_eq!(consilience::io::read_labels(&path)?.to_signed(), [0, -1, 0, 1]);
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Errors
@@ -121,9 +121,9 @@ pub fn read_labels(path: impl AsRef<Path>) -> Result<Partition> {
 /// let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().join("x.csv");
 /// std::fs::write(&path, "height,weight\n1.7,70\n1.8,75\n").unwrap();
-/// let table = consilience_io::read_features(&path)?;
+/// let table = consilience::io::read_features(&path)?;
 /// assert_eq!((table.view().n_objects(), table.view().n_features()), (2, 2));
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Errors
@@ -139,8 +139,8 @@ pub fn read_features(path: impl AsRef<Path>) -> Result<FeatureTable> {
 /// let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().join("soft.csv");
 /// std::fs::write(&path, "0.75,0.25\n0.5,0.5\n").unwrap();
-/// assert_eq!(consilience_io::read_memberships(&path)?.n_clusters(), 2);
-/// # Ok::<(), consilience_core::Error>(())
+/// assert_eq!(consilience::io::read_memberships(&path)?.n_clusters(), 2);
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Errors
@@ -153,15 +153,15 @@ pub fn read_memberships(path: impl AsRef<Path>) -> Result<Memberships> {
 /// one is complete.
 ///
 /// ```
-/// use consilience_core::Partition;
-/// use consilience_io::{read_labels, write_labels};
+/// use consilience::Partition;
+/// use consilience::io::{read_labels, write_labels};
 ///
 /// let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().join("labels.parquet");
 /// let partition = Partition::from_labels(&[0, 1, -1])?;
 /// write_labels(&path, &partition)?;
 /// assert_eq!(read_labels(&path)?, partition);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Errors
@@ -174,15 +174,15 @@ pub fn write_labels(path: impl AsRef<Path>, labels: &Partition) -> Result<()> {
 /// Writes an ensemble, one column of labels per member.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Partition};
-/// use consilience_io::{read_ensemble, write_ensemble};
+/// use consilience::{Ensemble, Partition};
+/// use consilience::io::{read_ensemble, write_ensemble};
 ///
 /// let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().join("pool.npz");
 /// let ensemble = Ensemble::new(vec![Partition::from_labels(&[0, 0, 1])?])?;
 /// write_ensemble(&path, &ensemble)?;
 /// assert_eq!(read_ensemble(&path)?.members(), ensemble.members());
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Errors
@@ -194,15 +194,15 @@ pub fn write_ensemble(path: impl AsRef<Path>, ensemble: &Ensemble) -> Result<()>
 /// Writes soft memberships, one column of probabilities per cluster.
 ///
 /// ```
-/// use consilience_core::{Memberships, Partition};
-/// use consilience_io::{read_memberships, write_memberships};
+/// use consilience::{Memberships, Partition};
+/// use consilience::io::{read_memberships, write_memberships};
 ///
 /// let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().join("soft.csv");
 /// let soft = Memberships::from(&Partition::from_labels(&[0, 1, 1])?);
 /// write_memberships(&path, &soft)?;
 /// assert_eq!(read_memberships(&path)?.values(), soft.values());
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Errors

@@ -21,13 +21,13 @@ pub enum Format {
 /// Where a table is: a file, its format by its ending, and inside an archive an array.
 ///
 /// ```
-/// use consilience_io::{Format, Location};
+/// use consilience::io::{Format, Location};
 ///
 /// let place = Location::parse("runs/pool.npz:labels")?;
 /// assert_eq!(place.path.to_str(), Some("runs/pool.npz"));
 /// assert_eq!((place.format, place.array.as_deref()), (Format::Npz, Some("labels")));
 /// assert!(Location::parse("pool.txt").is_err());
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -35,7 +35,7 @@ pub fn remove_unfinished() {
 /// [`write_labels`](crate::write_labels) and its like are shorter.
 ///
 /// ```
-/// use consilience_io::OutputFile;
+/// use consilience::io::OutputFile;
 ///
 /// let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().join("state.bin");
@@ -44,7 +44,7 @@ pub fn remove_unfinished() {
 /// assert!(!path.exists());
 /// file.commit()?;
 /// assert_eq!(std::fs::read(&path).unwrap(), b"state");
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct OutputFile {

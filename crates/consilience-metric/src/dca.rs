@@ -19,8 +19,8 @@ use crate::{LinearMap, MetricLearner};
 /// ```
 ///
 /// ```
-/// use consilience_core::SideInformation;
-/// use consilience_metric::{Dca, MetricLearner};
+/// use consilience::SideInformation;
+/// use consilience::metric::{Dca, MetricLearner};
 /// use ndarray::array;
 ///
 /// let x = array![[0.0, 1.0], [0.1, 9.0], [0.0, 5.0], [4.0, 2.0], [4.1, 8.0], [4.0, 5.0]];
@@ -29,7 +29,7 @@ use crate::{LinearMap, MetricLearner};
 /// assert_eq!(map.n_outputs(), 1);
 /// let metric = map.metric();
 /// assert!(metric[[0, 0]] > 10.0 * metric[[1, 1]]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// Features are standardized as in [`Rca`](crate::Rca). Without must-links C_w is the identity on

@@ -23,15 +23,15 @@ use crate::{LinearMap, MetricLearner};
 /// u and l are the 5 % and 95 % quantiles of the squared distances among the objects of the pairs.
 ///
 /// ```
-/// use consilience_core::SideInformation;
-/// use consilience_metric::{Itml, MetricLearner};
+/// use consilience::SideInformation;
+/// use consilience::metric::{Itml, MetricLearner};
 /// use ndarray::array;
 ///
 /// let x = array![[0.0, 1.0], [0.1, 9.0], [0.0, 5.0], [4.0, 2.0], [4.1, 8.0], [4.0, 5.0]];
 /// let side = SideInformation::from_labels(&[0, 0, 0, 1, 1, 1])?;
 /// let metric = Itml::new().fit(x.view().into(), &side, &())?.output.metric();
 /// assert!(metric[[0, 0]] > 4.0 * metric[[1, 1]]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// The prior is the identity on features divided by their deviations

@@ -6,8 +6,8 @@
 //! method; [`Itml`] is the default for pairs, [`RsdDiagonal`] for a few labels per class.
 //!
 //! ```
-//! use consilience_core::SideInformation;
-//! use consilience_metric::{Itml, MetricLearner};
+//! use consilience::SideInformation;
+//! use consilience::metric::{Itml, MetricLearner};
 //! use ndarray::array;
 //!
 //! // The first feature distinguishes the classes, the second is larger and does not.
@@ -17,7 +17,7 @@
 //! let near = map.distance(x.row(0), x.row(2))?;
 //! let far = map.distance(x.row(0), x.row(3))?;
 //! assert!(far > near);
-//! # Ok::<(), consilience_core::Error>(())
+//! # Ok::<(), consilience::Error>(())
 //! ```
 //!
 //! [`LinearMap::apply`] gives features for any clusterer or generator. [`Separation`] says how

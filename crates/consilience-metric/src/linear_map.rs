@@ -16,14 +16,14 @@ const ROUNDING: f64 = 1e-9;
 /// ```
 ///
 /// ```
-/// use consilience_metric::LinearMap;
+/// use consilience::metric::LinearMap;
 /// use ndarray::array;
 ///
 /// let map = LinearMap::from_weights(&[4.0, 0.0])?;
 /// let x = array![[1.0, 7.0], [2.0, 9.0]];
 /// assert_eq!(map.apply(x.view())?, array![[2.0, 0.0], [4.0, 0.0]]);
 /// assert_eq!(map.distance(x.row(0), x.row(1))?, 2.0);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[doc(alias = "Mahalanobis")]
 #[derive(Clone, Debug, PartialEq)]

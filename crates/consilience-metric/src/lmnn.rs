@@ -25,15 +25,15 @@ use crate::{LinearMap, MetricLearner};
 /// sets apart, p the labelled objects.
 ///
 /// ```
-/// use consilience_core::SideInformation;
-/// use consilience_metric::{Lmnn, MetricLearner};
+/// use consilience::SideInformation;
+/// use consilience::metric::{Lmnn, MetricLearner};
 /// use ndarray::array;
 ///
 /// let x = array![[0.0, 1.0], [0.1, 9.0], [0.0, 5.0], [4.0, 2.0], [4.1, 8.0], [4.0, 5.0]];
 /// let side = SideInformation::from_labels(&[0, 0, 0, 1, 1, 1])?;
 /// let metric = Lmnn::new().fit(x.view().into(), &side, &())?.output.metric();
 /// assert!(metric[[0, 0]] > 4.0 * metric[[1, 1]]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// L_0 is the identity on features divided by their deviations and then by one number, so that the

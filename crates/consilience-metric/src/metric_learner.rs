@@ -5,8 +5,8 @@ use crate::LinearMap;
 /// A few labels or pairs to a metric.
 ///
 /// ```
-/// use consilience_core::{Features, Fit, Observer, Report, Result, SideInformation};
-/// use consilience_metric::{LinearMap, MetricLearner};
+/// use consilience::{Features, Fit, Observer, Report, Result, SideInformation};
+/// use consilience::metric::{LinearMap, MetricLearner};
 /// use ndarray::array;
 ///
 /// /// Every feature by its range among the objects of which something is known.
@@ -41,7 +41,7 @@ use crate::LinearMap;
 /// let side = SideInformation::from_labels(&[0, 1])?;
 /// let map = Ranges.learn(x.view().into(), &side)?;
 /// assert_eq!(map.apply(x.view())?, array![[0.0, 0.125], [1.0, 1.125]]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 pub trait MetricLearner: Send + Sync {
     /// The name that the program uses, for instance `rsd-diagonal`.

@@ -18,8 +18,8 @@ use crate::{LinearMap, MetricLearner};
 /// ```
 ///
 /// ```
-/// use consilience_core::SideInformation;
-/// use consilience_metric::{MetricLearner, Mmc};
+/// use consilience::SideInformation;
+/// use consilience::metric::{MetricLearner, Mmc};
 /// use ndarray::array;
 ///
 /// let x = array![[0.0, 1.0], [0.1, 9.0], [0.0, 5.0], [4.0, 2.0], [4.1, 8.0], [4.0, 5.0]];
@@ -29,7 +29,7 @@ use crate::{LinearMap, MetricLearner};
 /// assert!(metric[[0, 0]] > 10.0 * metric[[1, 1]]);
 /// // How far the objective may be from its maximum, relative to it.
 /// assert!(learned.report.error_bound.unwrap() < 1e-3);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// With S the (shrunk) scatter of the must-links and u = S^(-1/2)(x_i - x_j), B = S^(1/2) M S^(1/2)

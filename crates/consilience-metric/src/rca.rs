@@ -17,8 +17,8 @@ use crate::{LinearMap, MetricLearner};
 /// over the p objects of the sets s, with means m_s; c is the mean of C's diagonal.
 ///
 /// ```
-/// use consilience_core::SideInformation;
-/// use consilience_metric::{MetricLearner, Rca};
+/// use consilience::SideInformation;
+/// use consilience::metric::{MetricLearner, Rca};
 /// use ndarray::array;
 ///
 /// // The second feature varies inside the sets, the first between them.
@@ -26,7 +26,7 @@ use crate::{LinearMap, MetricLearner};
 /// let side = SideInformation::from_labels(&[0, 0, 0, 1, 1, 1])?;
 /// let metric = Rca::new().fit(x.view().into(), &side, &())?.output.metric();
 /// assert!(metric[[0, 0]] > 10.0 * metric[[1, 1]]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// Features are first divided by their deviations over all objects, labelled or not, so that

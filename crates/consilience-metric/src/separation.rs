@@ -23,8 +23,8 @@ const BLOCK: usize = 128;
 /// diameter 0.
 ///
 /// ```
-/// use consilience_core::Partition;
-/// use consilience_metric::Separation;
+/// use consilience::Partition;
+/// use consilience::metric::Separation;
 /// use ndarray::array;
 ///
 /// let x = array![[0.0], [2.0], [7.0], [8.0]];
@@ -32,7 +32,7 @@ const BLOCK: usize = 128;
 /// let s = Separation::of(x.view(), &p)?;
 /// assert_eq!((s.split(), s.diameter(), s.rsd()), (5.0, 2.0, 2.5));
 /// assert!(s.certifies_optimum());
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

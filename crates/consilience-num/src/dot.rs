@@ -8,7 +8,7 @@ const LANES: usize = 8;
 /// has beyond the other does not count.
 ///
 /// ```
-/// use consilience_num::dot;
+/// use consilience::num::dot;
 ///
 /// assert_eq!(dot(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0]), 32.0);
 /// assert_eq!(dot(&[], &[]), 0.0);

@@ -19,8 +19,8 @@ use crate::eigen::symmetric_eigen;
 /// the tolerance).
 ///
 /// ```
-/// use consilience_core::Link;
-/// use consilience_num::logdet::LogDet;
+/// use consilience::Link;
+/// use consilience::num::logdet::LogDet;
 ///
 /// let mut metric = LogDet::new(2, 1.0, 0.5, 4.0);
 /// assert!(metric.add(vec![0.1, 2.0], Link::Must));
@@ -28,7 +28,7 @@ use crate::eigen::symmetric_eigen;
 /// let (sweeps, solved) = metric.settle(1e-3, 1000, |_sweep| Ok(()))?;
 /// assert!(solved && sweeps < 1000);
 /// assert!(metric.square(&[1.0, 0.0]) > 1.0 && metric.square(&[0.0, 1.0]) < 1.0);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

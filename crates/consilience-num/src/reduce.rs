@@ -26,7 +26,7 @@ const WINDOW_PER_THREAD: usize = 8;
 /// on the calling thread.
 ///
 /// ```
-/// use consilience_num::reduce::ordered_chunks;
+/// use consilience::num::reduce::ordered_chunks;
 ///
 /// // Length and sum of each chunk, in order.
 /// let chunks = ordered_chunks(
@@ -79,7 +79,7 @@ where
 /// threads, since neither the chunks nor the order of the additions depend on it.
 ///
 /// ```
-/// use consilience_num::reduce::ordered_sum;
+/// use consilience::num::reduce::ordered_sum;
 ///
 /// let x: Vec<f64> = (1..=1000).map(f64::from).collect();
 /// let sum = ordered_sum(x.len(), 64, |rows| x[rows].iter().sum());

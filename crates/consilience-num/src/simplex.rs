@@ -22,7 +22,7 @@
 /// the empty vector, which has no distribution (`false` too).
 ///
 /// ```
-/// use consilience_num::simplex::project_simplex;
+/// use consilience::num::simplex::project_simplex;
 ///
 /// let mut x = [0.9, 0.5, -0.3];
 /// assert!(project_simplex(&mut x));

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 /// A sparse matrix: rows compressed, columns ascending within a row.
 ///
 /// ```
-/// use consilience_num::sparse::Csr;
+/// use consilience::num::sparse::Csr;
 ///
 /// // [[0, 2], [3, 0]]
 /// let a = Csr::from_rows(2, [vec![(1, 2.0)], vec![(0, 3.0)]]);
@@ -137,7 +137,7 @@ impl Csr {
 /// row i; otherwise as [`Csr::multiply`].
 ///
 /// ```
-/// use consilience_num::sparse::sum_listed;
+/// use consilience::num::sparse::sum_listed;
 ///
 /// let mut y = [0.0; 2];
 /// sum_listed(&[0, 2, 3], &[0, 2, 1], &[1.0, 10.0, 100.0], &mut y, 1);

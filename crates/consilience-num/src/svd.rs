@@ -6,7 +6,7 @@
 //! from random vectors.
 //!
 //! ```
-//! use consilience_num::svd::{truncated_svd, SvdOptions};
+//! use consilience::num::svd::{truncated_svd, SvdOptions};
 //! use ndarray::array;
 //!
 //! let x = array![[3.0, 0.0], [0.0, 1.0], [4.0, 0.0]];

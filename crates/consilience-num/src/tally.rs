@@ -7,9 +7,9 @@ use pulp::{Arch, NullaryFnOnce};
 ///
 /// ```
 /// let mut counts = [0; 4];
-/// consilience_num::tally::tally(&mut counts, &[7u16, 2, 7, 9], 7, true);
+/// consilience::num::tally::tally(&mut counts, &[7u16, 2, 7, 9], 7, true);
 /// assert_eq!(counts, [1, 0, 1, 0]);
-/// consilience_num::tally::tally(&mut counts, &[7u16, 2, 7, 9], 9, false);
+/// consilience::num::tally::tally(&mut counts, &[7u16, 2, 7, 9], 9, false);
 /// assert_eq!(counts, [2, 1, 2, 0]);
 /// ```
 ///

@@ -42,7 +42,7 @@ pub struct SmallSide {
 /// leaves the table as it is.
 ///
 /// ```
-/// use consilience_num::transfer::small_side;
+/// use consilience::num::transfer::small_side;
 /// use ndarray::array;
 ///
 /// // Two pairs of right nodes with nothing in common: the value 1 twice.
@@ -123,7 +123,7 @@ const ROWS: usize = 4096;
 /// bit.
 ///
 /// ```
-/// use consilience_num::transfer::link_sums;
+/// use consilience::num::transfer::link_sums;
 ///
 /// // Left nodes 0 to 9 are all linked to right node 0, the even ones also to 1.
 /// let w = link_sums(10, 2, |left, sums| {

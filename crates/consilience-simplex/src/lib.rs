@@ -5,8 +5,8 @@
 //! their labels when somebody asks for them:
 //!
 //! ```
-//! use consilience_core::{Ensemble, Pair};
-//! use consilience_simplex::WeightUpdater;
+//! use consilience::{Ensemble, Pair};
+//! use consilience::simplex::WeightUpdater;
 //! use ndarray::array;
 //!
 //! let ensemble = Ensemble::from_array(array![
@@ -25,7 +25,7 @@
 //! let bytes = updater.to_bytes();
 //! let resumed = WeightUpdater::from_bytes(&bytes, updater.ensemble().clone())?;
 //! assert_eq!(resumed.partition()?, clustering);
-//! # Ok::<(), consilience_core::Error>(())
+//! # Ok::<(), consilience::Error>(())
 //! ```
 //!
 //! [`WeightUpdaterSetup`] chooses reference, start and [`UpdateRule`]; [`ExactUpdate`],

@@ -17,15 +17,15 @@ impl WeightUpdater {
     /// rule of their own.
     ///
     /// ```
-    /// use consilience_core::Ensemble;
-    /// use consilience_simplex::WeightUpdater;
+    /// use consilience::Ensemble;
+    /// use consilience::simplex::WeightUpdater;
     /// use ndarray::array;
     ///
     /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 0], [1, 1]].view())?;
     /// let mut updater = WeightUpdater::new(ensemble, 2)?;
     /// updater.append_objects(array![[1, -1]].view())?;
     /// assert_eq!(updater.partition()?.to_signed(), vec![0, 0, 1, 1]);
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Errors
@@ -108,8 +108,8 @@ impl WeightUpdater {
     /// They are aligned to the present clustering by the weights.
     ///
     /// ```
-    /// use consilience_core::{Ensemble, Partition};
-    /// use consilience_simplex::WeightUpdater;
+    /// use consilience::{Ensemble, Partition};
+    /// use consilience::simplex::WeightUpdater;
     /// use ndarray::array;
     ///
     /// let ensemble = Ensemble::from_array(array![[0], [0], [1], [1]].view())?;
@@ -117,7 +117,7 @@ impl WeightUpdater {
     /// updater.add_members(vec![Partition::from_labels(&[4, 2, 2, 2])?], 0.25, &())?;
     /// assert_eq!(updater.weights(), vec![0.75, 0.25]);
     /// assert_eq!(updater.alignment_of(1)?, vec![Some(0), Some(1)]);
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Errors

@@ -63,8 +63,8 @@ impl WeightUpdater {
     /// uncertain ones; all objects and pairs where there are no more.
     ///
     /// ```
-    /// use consilience_core::{Ensemble, Seed};
-    /// use consilience_simplex::WeightUpdater;
+    /// use consilience::{Ensemble, Seed};
+    /// use consilience::simplex::WeightUpdater;
     /// use ndarray::array;
     ///
     /// // Both members agree on the first two objects: asking about them would teach nothing.
@@ -72,7 +72,7 @@ impl WeightUpdater {
     /// let questions = WeightUpdater::new(ensemble, 2)?.next_questions(1, Seed(0))?;
     /// assert_eq!(questions.objects[0].object, 2);
     /// assert_eq!((questions.pairs[0].i, questions.pairs[0].j), (0, 2));
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Errors

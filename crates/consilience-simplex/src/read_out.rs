@@ -96,8 +96,8 @@ impl WeightUpdater {
     /// The common clusters of a few objects, `None` where no member with weight labels one.
     ///
     /// ```
-    /// use consilience_core::Ensemble;
-    /// use consilience_simplex::WeightUpdater;
+    /// use consilience::Ensemble;
+    /// use consilience::simplex::WeightUpdater;
     /// use ndarray::array;
     ///
     /// let ensemble = Ensemble::from_array(array![[0, 1], [0, 1], [1, 0], [-1, -1]].view())?;
@@ -105,7 +105,7 @@ impl WeightUpdater {
     /// let labels = updater.labels_of(&[2, 1, 3])?;
     /// assert_ne!(labels[0], labels[1]);
     /// assert_eq!(labels[2], None);
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Errors

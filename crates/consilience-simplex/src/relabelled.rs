@@ -7,13 +7,13 @@ use ndarray::Array2;
 /// both so that as many as possible stay. Objects that came since count where they are labelled.
 ///
 /// ```
-/// use consilience_core::Partition;
-/// use consilience_simplex::relabelled;
+/// use consilience::Partition;
+/// use consilience::simplex::relabelled;
 ///
 /// let before = Partition::from_labels(&[0, 0, 1, 1, 1])?;
 /// let after = Partition::from_labels(&[0, 1, 1, 1, 1, -1, 1])?;
 /// assert_eq!(relabelled(&before, &after)?, vec![1, 6]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Errors

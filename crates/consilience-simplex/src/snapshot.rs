@@ -32,8 +32,8 @@ impl WeightUpdater {
     /// Continuing gives the same bits as never having stopped.
     ///
     /// ```
-    /// use consilience_core::{Ensemble, ErrorKind};
-    /// use consilience_simplex::WeightUpdater;
+    /// use consilience::{Ensemble, ErrorKind};
+    /// use consilience::simplex::WeightUpdater;
     /// use ndarray::array;
     ///
     /// let ensemble = Ensemble::from_array(array![[0, 1], [0, 0], [1, 0]].view())?;
@@ -42,7 +42,7 @@ impl WeightUpdater {
     /// bytes[30] ^= 1;
     /// let error = WeightUpdater::from_bytes(&bytes, ensemble).unwrap_err();
     /// assert_eq!(error.kind(), ErrorKind::Corrupt);
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Errors

@@ -4,8 +4,8 @@
 //! body, so that flipped and missing bytes are found.
 //!
 //! ```
-//! use consilience_core::ErrorKind;
-//! use consilience_simplex::stored::{Envelope, Reader, Writer};
+//! use consilience::ErrorKind;
+//! use consilience::simplex::stored::{Envelope, Reader, Writer};
 //!
 //! let envelope = Envelope { magic: *b"EXAMPLE ", version: 1 };
 //! let mut body = Writer::default();
@@ -14,7 +14,7 @@
 //! assert_eq!(Reader::new(envelope.open(&bytes)?).u64()?, 7);
 //! bytes[20] ^= 1;
 //! assert_eq!(envelope.open(&bytes).unwrap_err().kind(), ErrorKind::Corrupt);
-//! # Ok::<(), consilience_core::Error>(())
+//! # Ok::<(), consilience::Error>(())
 //! ```
 
 use consilience_core::{Error, ErrorKind, Result};

@@ -40,8 +40,8 @@ pub enum InitialWeights {
 /// How to open a [`WeightUpdater`]: number of clusters, reference, start and rule.
 ///
 /// ```
-/// use consilience_core::Ensemble;
-/// use consilience_simplex::{AdditiveUpdate, WeightUpdaterSetup, InitialWeights};
+/// use consilience::Ensemble;
+/// use consilience::simplex::{AdditiveUpdate, InitialWeights, WeightUpdaterSetup};
 /// use ndarray::array;
 ///
 /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 1]].view())?;
@@ -50,7 +50,7 @@ pub enum InitialWeights {
 ///     .rule(AdditiveUpdate::default())
 ///     .updater(ensemble)?;
 /// assert_eq!(updater.weights(), vec![0.75, 0.25]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightUpdaterSetup {

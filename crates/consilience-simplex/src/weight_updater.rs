@@ -24,8 +24,8 @@ use crate::weights::Weights;
 /// links come, use a [`ConsensusFunction`](consilience_core::ConsensusFunction).
 ///
 /// ```
-/// use consilience_core::{Ensemble, Pair};
-/// use consilience_simplex::WeightUpdater;
+/// use consilience::{Ensemble, Pair};
+/// use consilience::simplex::WeightUpdater;
 /// use ndarray::array;
 ///
 /// // Two members group by shape, one by colour; the links mean colour.
@@ -44,7 +44,7 @@ use crate::weights::Weights;
 /// let error = updater.update(&[Pair::must_link(2, 3), Pair::cannot_link(0, 3)]).unwrap_err();
 /// assert!(error.message().contains("0 = 2 = 3"));
 /// assert_eq!(updater.constraints().len(), 2);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// Weights are multiples of 2^-31 (before they are divided by their sum), so that memberships are

@@ -16,8 +16,8 @@ const MAX_MEMBERS: usize = 2047;
 /// `CDF(x) = share of the pairs i < j with c_ij / N_ij <= x`.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Partition};
-/// use consilience_trust::ConsensusCdf;
+/// use consilience::{Ensemble, Partition};
+/// use consilience::trust::ConsensusCdf;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 1])?,
@@ -29,7 +29,7 @@ const MAX_MEMBERS: usize = 2047;
 /// assert_eq!(cdf.at(0.0), 2.0 / 6.0);
 /// assert_eq!(cdf.at(0.7), 5.0 / 6.0);
 /// assert_eq!(cdf.ambiguous(0.1, 0.9), 0.5);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # References

@@ -22,9 +22,9 @@ const UNLIKE: f64 = 0.1;
 /// the same mistake, they agree with it.
 ///
 /// ```
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_consensus::EvidenceAccumulation;
-/// use consilience_trust::Diagnostics;
+/// use consilience::{ConsensusFunction, Ensemble, Partition};
+/// use consilience::consensus::EvidenceAccumulation;
+/// use consilience::trust::Diagnostics;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
@@ -39,7 +39,7 @@ const UNLIKE: f64 = 0.1;
 /// // The first object belongs to its cluster more clearly than the third, which one member puts
 /// // elsewhere.
 /// assert!(trust.confidence[0] > trust.confidence[2]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

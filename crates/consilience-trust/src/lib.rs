@@ -4,8 +4,8 @@
 //! clusters, and [`Diagnostics`] says how well the ensemble supports any result:
 //!
 //! ```
-//! use consilience_core::{ConsensusFunction, Ensemble, Partition};
-//! use consilience_trust::{Diagnostics, Recommended};
+//! use consilience::{ConsensusFunction, Ensemble, Partition};
+//! use consilience::trust::{Diagnostics, Recommended};
 //!
 //! let ensemble = Ensemble::new(vec![
 //!     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
@@ -16,7 +16,7 @@
 //! let trust = Diagnostics::of(&ensemble, &consensus)?;
 //! assert!(trust.anmi > 0.8);
 //! println!("{}", trust.sentences.join("\n"));
-//! # Ok::<(), consilience_core::Error>(())
+//! # Ok::<(), consilience::Error>(())
 //! ```
 //!
 //! Building block: [`ConsensusCdf`] is the distribution of the co-association over pairs of

@@ -35,16 +35,16 @@ const GROWTH: f64 = 0.1;
 /// members for each k: the CDFs are then those of the members themselves.
 ///
 /// ```
-/// use consilience_conformance::planted;
-/// use consilience_core::Seed;
-/// use consilience_trust::ClusterNumber;
+/// use consilience::Seed;
+/// use consilience::conformance::planted;
+/// use consilience::trust::ClusterNumber;
 ///
 /// let ensemble = planted(Seed(1), &[40, 30, 20], 12, 0.1, 0.0)?.ensemble;
 /// let table = ClusterNumber::new().choose(&ensemble)?;
 /// assert_eq!(table.recommended, 3);
 /// let row = table.rows.iter().find(|row| row.clusters == 3).unwrap();
 /// assert!(row.pac < 0.1);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

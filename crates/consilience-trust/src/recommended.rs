@@ -28,8 +28,8 @@ const DENSE: usize = 10_000;
 /// Where the number of clusters is not given ([`Clusters::Auto`]) it is that of [`ClusterNumber`].
 ///
 /// ```
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_trust::Recommended;
+/// use consilience::{ConsensusFunction, Ensemble, Partition};
+/// use consilience::trust::Recommended;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
@@ -39,7 +39,7 @@ const DENSE: usize = 10_000;
 /// let fit = Recommended::new(3).fit(&ensemble, &())?;
 /// assert_eq!(fit.output.to_signed(), vec![0, 0, 0, 1, 1, 2, 2]);
 /// assert!(fit.report.notes[0].starts_with("chosen: diffusion"));
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -29,8 +29,8 @@ const WIDEST: usize = 1000;
 /// scaled to norm 1 and clustered by k-means, each weighing its objects.
 ///
 /// ```
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_walk::Diffusion;
+/// use consilience::{ConsensusFunction, Ensemble, Partition};
+/// use consilience::walk::Diffusion;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
@@ -39,7 +39,7 @@ const WIDEST: usize = 1000;
 /// ])?;
 /// let consensus = Diffusion::new(3).consensus(&ensemble)?;
 /// assert_eq!(consensus.to_signed(), vec![0, 0, 0, 1, 1, 2, 2]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -163,8 +163,8 @@ impl Diffusion {
     /// nothing.
     ///
     /// ```
-    /// use consilience_core::{Ensemble, Microclusters, Partition};
-    /// use consilience_walk::Diffusion;
+    /// use consilience::{Ensemble, Microclusters, Partition};
+    /// use consilience::walk::Diffusion;
     ///
     /// let ensemble = Ensemble::new(vec![
     ///     Partition::from_labels(&[0, 0, 1, 1])?,
@@ -173,7 +173,7 @@ impl Diffusion {
     /// let nodes = Microclusters::of(&ensemble)?;
     /// let found = Diffusion::new(2).solve_weighted(&nodes, &[1.0, 1e-6], &())?.output;
     /// assert_eq!(found, [0, 0, 1, 1]);
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Errors

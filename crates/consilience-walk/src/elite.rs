@@ -16,8 +16,8 @@ const BYTES_PER_LINK: usize = 64;
 /// more often chance than structure, and walks should not follow them.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Microclusters, Partition};
-/// use consilience_walk::EliteNeighbours;
+/// use consilience::{Ensemble, Microclusters, Partition};
+/// use consilience::walk::EliteNeighbours;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1])?,
@@ -28,7 +28,7 @@ const BYTES_PER_LINK: usize = 64;
 /// let elite = EliteNeighbours::of(&microclusters, 1)?;
 /// // 0-1 (2/3), 1-2 (2/3) and 2-3 (2/3) stay; 0-2 and 1-3 (1/3) reach no threshold.
 /// assert_eq!(elite.n_links(), 3);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -6,8 +6,8 @@
 //! graph ([`Ptgp`]):
 //!
 //! ```
-//! use consilience_core::{ConsensusFunction, Ensemble, Partition};
-//! use consilience_walk::{Pta, Ptgp};
+//! use consilience::{ConsensusFunction, Ensemble, Partition};
+//! use consilience::walk::{Pta, Ptgp};
 //!
 //! // Sixty objects in three groups; every member errs elsewhere.
 //! let member = |u: usize| {
@@ -18,7 +18,7 @@
 //! let expected = Partition::from_labels(&(0..60).map(|i| i / 20).collect::<Vec<_>>())?;
 //! assert_eq!(Pta::new(3).consensus(&ensemble)?, expected);
 //! assert_eq!(Ptgp::new(3).consensus(&ensemble)?, expected);
-//! # Ok::<(), consilience_core::Error>(())
+//! # Ok::<(), consilience::Error>(())
 //! ```
 //!
 //! These follow Huang, Lai, Wang, "Robust Ensemble Clustering Using Probability Trajectories", IEEE

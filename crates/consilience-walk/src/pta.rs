@@ -17,8 +17,8 @@ use crate::{ProbabilityTrajectories, PtsSolver};
 /// [`Ptgp`](crate::Ptgp).
 ///
 /// ```
-/// use consilience_core::{ConsensusFunction, Ensemble, Hierarchy, Partition};
-/// use consilience_walk::Pta;
+/// use consilience::{ConsensusFunction, Ensemble, Hierarchy, Partition};
+/// use consilience::walk::Pta;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 0, 1, 1, 1, 1])?,
@@ -31,7 +31,7 @@ use crate::{ProbabilityTrajectories, PtsSolver};
 /// // The tree that is cut.
 /// let (nodes, tree) = Pta::new(2).dendrogram(&ensemble, &())?;
 /// assert_eq!((nodes.n_nodes(), tree.n_leaves()), (5, 5));
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -22,8 +22,8 @@ const DENSE: usize = 10_000;
 /// so.
 ///
 /// ```
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition, Seed};
-/// use consilience_walk::Ptgp;
+/// use consilience::{ConsensusFunction, Ensemble, Partition, Seed};
+/// use consilience::walk::Ptgp;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 0, 1, 1, 1, 1])?,
@@ -32,7 +32,7 @@ const DENSE: usize = 10_000;
 /// ])?;
 /// let consensus = Ptgp::new(2).seed(Seed(1)).consensus(&ensemble)?;
 /// assert_eq!(consensus.to_signed(), vec![0, 0, 0, 0, 1, 1, 1, 1]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -35,8 +35,8 @@ const EIGEN_COST: f64 = 60.0;
 /// An isolated microcluster is similar to itself alone.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Partition, Similarity};
-/// use consilience_walk::ProbabilityTrajectories;
+/// use consilience::{Ensemble, Partition, Similarity};
+/// use consilience::walk::ProbabilityTrajectories;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1])?,
@@ -47,7 +47,7 @@ const EIGEN_COST: f64 = 60.0;
 /// let s = graph.weights();
 /// assert_eq!(s[[0, 0]], 1.0);
 /// assert!(s[[0, 2]] > 0.0); // never together, yet related through microcluster 1
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

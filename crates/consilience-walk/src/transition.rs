@@ -60,8 +60,8 @@ impl Transition {
     /// P as a matrix of the crate sprs, in compressed rows.
     ///
     /// ```
-    /// use consilience_core::{Ensemble, Microclusters, Partition};
-    /// use consilience_walk::{EliteNeighbours, Transition};
+    /// use consilience::{Ensemble, Microclusters, Partition};
+    /// use consilience::walk::{EliteNeighbours, Transition};
     ///
     /// let ensemble = Ensemble::new(vec![
     ///     Partition::from_labels(&[0, 0, 0, 1])?,
@@ -72,7 +72,7 @@ impl Transition {
     /// let p = walk.to_sprs();
     /// assert_eq!((p.rows(), p.nnz()), (3, 4));
     /// assert_eq!(p.get(1, 0), Some(&(2.0 / 3.0))); // two objects of three to step to
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     #[doc(alias = "sparse matrix")]
     pub fn to_sprs(&self) -> sprs::CsMat<f64> {

@@ -49,8 +49,9 @@ use coordinates::{Coordinates, Extension, most_columns};
 /// ```
 ///
 /// ```
-/// use consilience_completion::Mccc;
-/// use consilience_core::{ConstrainedClusterer, Constraints, Pair, SideInformation};
+/// use consilience::{Constraints, Pair, SideInformation};
+/// use consilience::completion::Mccc;
+/// use consilience::core::ConstrainedClusterer;
 /// use ndarray::Array2;
 ///
 /// // 200 objects: column 0 is wide and means nothing, columns 1 and 2 hold three groups.
@@ -68,7 +69,7 @@ use coordinates::{Coordinates, Extension, most_columns};
 /// // The completed similarity, also of objects in no constraint.
 /// let similarity = Mccc::new(3).fit_completed(x.view(), &side, &())?.output.similarity;
 /// assert!(similarity.between(180, 183)? > similarity.between(180, 184)? + 0.2);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// Basis, k and C are chosen by held-out constraints unless they are named; that needs 6 links of
@@ -239,8 +240,8 @@ impl Mccc {
     /// their coordinates are unknown here.
     ///
     /// ```
-    /// use consilience_completion::Mccc;
-    /// use consilience_core::{Constraints, Pair, SideInformation};
+    /// use consilience::{Constraints, Pair, SideInformation};
+    /// use consilience::completion::Mccc;
     /// use ndarray::Array2;
     ///
     /// // Two columns that are the memberships themselves.
@@ -254,7 +255,7 @@ impl Mccc {
     /// let found = Mccc::new(2).fit_coordinates(z.view(), &side, &())?.output;
     /// assert!(found.partition.iter().enumerate().all(|(i, c)| c == Some(i % 2)));
     /// assert!(found.similarity.basis().is_none());
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 /// How [`Mccc`](crate::Mccc) finds C, the weight of the constraints against the rank (Eq. 5.8).
 ///
 /// ```
-/// use consilience_completion::{LossWeight, Mccc};
+/// use consilience::completion::{LossWeight, Mccc};
 ///
 /// assert_eq!(LossWeight::default(), LossWeight::HeldOut);
 /// assert_eq!(Mccc::new(3), Mccc::new(3).loss_weight(LossWeight::HeldOut));
@@ -24,7 +24,7 @@ pub enum LossWeight {
 /// How [`Mccc`](crate::Mccc) minimises Eq. 5.8.
 ///
 /// ```
-/// use consilience_completion::{CompletionSolver, Mccc};
+/// use consilience::completion::{CompletionSolver, Mccc};
 ///
 /// assert_ne!(Mccc::new(3), Mccc::new(3).solver(CompletionSolver::Stochastic));
 /// ```

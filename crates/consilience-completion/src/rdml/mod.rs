@@ -34,7 +34,7 @@ use sample::{check_sample, check_similarity};
 /// ```
 ///
 /// ```
-/// use consilience_completion::{Rdml, SampleSimilarity};
+/// use consilience::completion::{Rdml, SampleSimilarity};
 /// use ndarray::Array2;
 ///
 /// // 300 objects in two groups that only the second column distinguishes; 20 are annotated.
@@ -46,7 +46,7 @@ use sample::{check_sample, check_similarity};
 /// let given = SampleSimilarity::Dense(same.view());
 /// let found = Rdml::new(2).fit_sample(x.view(), &sample, given, &())?.output;
 /// assert!(found.clustering.partition.iter().enumerate().all(|(i, c)| c == Some(i % 2)));
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// As a [`ConstrainedClusterer`] it takes labels of some objects, which are then the sample, or

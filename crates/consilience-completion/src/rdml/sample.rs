@@ -4,7 +4,7 @@ use ndarray::ArrayView2;
 /// Similarities of the annotated sample, completed: what [`Rdml`](crate::Rdml) regresses on.
 ///
 /// ```
-/// use consilience_completion::SampleSimilarity;
+/// use consilience::completion::SampleSimilarity;
 /// use ndarray::array;
 ///
 /// // Three objects, the first two alike: in full, and by memberships.

@@ -19,7 +19,7 @@ use solver::Warm;
 /// The weight C of the errors against the rank.
 ///
 /// ```
-/// use consilience_completion::{Penalty, RobustCompletion};
+/// use consilience::completion::{Penalty, RobustCompletion};
 ///
 /// let _believing = RobustCompletion::new().penalty(Penalty::Scaled(3.0));
 /// ```
@@ -49,7 +49,7 @@ pub enum Penalty {
 /// finished ones.
 ///
 /// ```
-/// use consilience_completion::{ObservedPairs, Penalty, RobustCompletion};
+/// use consilience::completion::{ObservedPairs, Penalty, RobustCompletion};
 ///
 /// // Two blocks of six, one entry wrong, the corner (0, 5) unknown.
 /// let mut known = Vec::new();
@@ -68,7 +68,7 @@ pub enum Penalty {
 ///     .output;
 /// assert_eq!(completion.rank(), 2);
 /// assert!((completion.entry(0, 5) - 1.0).abs() < 1e-5 && completion.entry(9, 1).abs() < 1e-5);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -210,7 +210,7 @@ impl RobustCompletion {
     /// start.
     ///
     /// ```
-    /// use consilience_completion::{ObservedPairs, Penalty, RobustCompletion};
+    /// use consilience::completion::{ObservedPairs, Penalty, RobustCompletion};
     ///
     /// let known = ObservedPairs::new(3, &[(0, 1, 1.0), (1, 2, 0.0), (2, 2, 1.0)])?;
     /// let strict = RobustCompletion::new().penalty(Penalty::Scaled(3.0));
@@ -218,7 +218,7 @@ impl RobustCompletion {
     /// let next = strict.fit_from(&known, &first, &())?.output;
     /// let alone = strict.complete(&known)?;
     /// assert!((next.objective - alone.objective).abs() <= 1e-3 * alone.objective);
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Errors

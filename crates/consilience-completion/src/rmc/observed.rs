@@ -6,11 +6,11 @@ use super::thresholds::Thresholds;
 /// completes.
 ///
 /// ```
-/// use consilience_completion::ObservedPairs;
+/// use consilience::completion::ObservedPairs;
 ///
 /// let observed = ObservedPairs::new(3, &[(0, 0, 1.0), (0, 1, 1.0), (2, 1, 0.0)])?;
 /// assert_eq!((observed.n_objects(), observed.n_entries()), (3, 5));
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[doc(alias = "partially observed matrix")]
 #[derive(Clone, Debug, PartialEq)]
@@ -54,13 +54,13 @@ impl ObservedPairs {
     /// all.
     ///
     /// ```
-    /// use consilience_completion::{ObservedPairs, Thresholds};
+    /// use consilience::completion::{ObservedPairs, Thresholds};
     ///
     /// let shares = [(0, 1, 1.0), (0, 2, 0.5), (1, 2, 0.0)];
     /// let known = ObservedPairs::from_shares(4, shares, Thresholds::new(0.1, 0.9)?)?;
     /// assert_eq!(known.row(1).collect::<Vec<_>>(), [(0, 1.0), (1, 1.0), (2, 0.0)]);
     /// assert_eq!(known.row(3).count(), 0);
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Errors

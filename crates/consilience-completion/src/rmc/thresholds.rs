@@ -4,13 +4,13 @@ use consilience_core::{Error, Result};
 /// that put its objects together.
 ///
 /// ```
-/// use consilience_completion::Thresholds;
+/// use consilience::completion::Thresholds;
 ///
 /// let thresholds = Thresholds::new(0.1, 0.9)?;
 /// assert_eq!(thresholds.value(0.95), Some(1.0));
 /// assert_eq!(thresholds.value(0.1), Some(0.0));
 /// assert_eq!(thresholds.value(0.5), None);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thresholds {

@@ -13,8 +13,8 @@ use super::propagation::{STEPS, check_steps, propagated_cluster_similarity};
 /// clusters. Objects in different clusters of a member are no longer simply apart.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Partition, Similarity};
-/// use consilience_consensus::EnhancedCoAssociation;
+/// use consilience::{Ensemble, Partition, Similarity};
+/// use consilience::consensus::EnhancedCoAssociation;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 2])?,
@@ -25,7 +25,7 @@ use super::propagation::{STEPS, check_steps, propagated_cluster_similarity};
 /// let s = graph.weights();
 /// assert!(s[[0, 2]] > 0.5); // together once only, but the clusters apart are alike
 /// assert_eq!(s[[0, 3]], 0.0);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -135,8 +135,8 @@ impl Similarity for EnhancedCoAssociation {
 /// some 30,000 of them use [`EcpcsMc`](crate::EcpcsMc).
 ///
 /// ```
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_consensus::EcpcsHc;
+/// use consilience::{ConsensusFunction, Ensemble, Partition};
+/// use consilience::consensus::EcpcsHc;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
@@ -145,7 +145,7 @@ impl Similarity for EnhancedCoAssociation {
 /// ])?;
 /// let consensus = EcpcsHc::new(3).consensus(&ensemble)?;
 /// assert_eq!(consensus.to_signed(), vec![0, 0, 0, 1, 1, 2, 2]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

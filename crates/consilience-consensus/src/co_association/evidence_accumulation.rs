@@ -9,8 +9,8 @@ use consilience_graph::{CoAssociation, Linked, linked_method};
 /// labels do, and from some 30,000 microclusters on it no longer fits.
 ///
 /// ```
-/// use consilience_core::{Clusters, ConsensusFunction, Ensemble, Partition};
-/// use consilience_consensus::EvidenceAccumulation;
+/// use consilience::{Clusters, ConsensusFunction, Ensemble, Partition};
+/// use consilience::consensus::EvidenceAccumulation;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
@@ -22,7 +22,7 @@ use consilience_graph::{CoAssociation, Linked, linked_method};
 /// // The number of clusters can be left to the lifetime criterion.
 /// let found = EvidenceAccumulation::new(Clusters::Lifetime).consensus(&ensemble)?;
 /// assert_eq!(found, consensus);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -16,8 +16,8 @@ pub(crate) const ENTROPY_SCALE: f64 = 0.4;
 /// The diagonal is by the same formula: the similarity of two objects inside one microcluster.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Partition, Similarity};
-/// use consilience_consensus::LocallyWeighted;
+/// use consilience::{Ensemble, Partition, Similarity};
+/// use consilience::consensus::LocallyWeighted;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 1])?,
@@ -26,7 +26,7 @@ pub(crate) const ENTROPY_SCALE: f64 = 0.4;
 /// let graph = LocallyWeighted::default().similarity(&ensemble)?;
 /// assert_eq!(graph.weights()[[0, 0]], 1.0); // objects 0 and 1: no member separates them
 /// assert!((graph.weights()[[1, 2]] - 0.5 * (-0.5f64 / 0.4).exp()).abs() < 1e-12);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -120,8 +120,8 @@ impl Similarity for LocallyWeighted {
 /// them use [`Lwgp`](crate::Lwgp).
 ///
 /// ```
-/// use consilience_core::{Clusters, ConsensusFunction, Ensemble, Partition};
-/// use consilience_consensus::Lwea;
+/// use consilience::{Clusters, ConsensusFunction, Ensemble, Partition};
+/// use consilience::consensus::Lwea;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
@@ -131,7 +131,7 @@ impl Similarity for LocallyWeighted {
 /// let consensus = Lwea::new(3).consensus(&ensemble)?;
 /// assert_eq!(consensus.to_signed(), vec![0, 0, 0, 1, 1, 2, 2]);
 /// assert_eq!(Lwea::new(Clusters::Lifetime).consensus(&ensemble)?, consensus);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

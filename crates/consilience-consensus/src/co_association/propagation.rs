@@ -25,9 +25,9 @@ pub(crate) fn check_steps(steps: usize) -> Result<()> {
 /// cluster that shares no object with any other is like none. The diagonal is 1.
 ///
 /// ```
-/// use consilience_core::{Ensemble, MemoryBudget, Microclusters, Partition};
-/// use consilience_consensus::propagated_cluster_similarity;
-/// use consilience_graph::ClusterIncidence;
+/// use consilience::{Ensemble, MemoryBudget, Microclusters, Partition};
+/// use consilience::consensus::propagated_cluster_similarity;
+/// use consilience::graph::ClusterIncidence;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 1])?,
@@ -38,7 +38,7 @@ pub(crate) fn check_steps(steps: usize) -> Result<()> {
 /// let s = propagated_cluster_similarity(&incidence, 20, MemoryBudget::default(), &())?;
 /// assert!(s[[0, 2]] > 0.8); // the same objects
 /// assert_eq!(s[[0, 1]], 0.0); // nothing in common
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

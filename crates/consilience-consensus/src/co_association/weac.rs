@@ -25,8 +25,8 @@ pub(crate) fn check_exponent(exponent: f64) -> Result<()> {
 /// 1.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Partition, Similarity};
-/// use consilience_consensus::WeightedCoAssociation;
+/// use consilience::{Ensemble, Partition, Similarity};
+/// use consilience::consensus::WeightedCoAssociation;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 1])?,
@@ -36,7 +36,7 @@ pub(crate) fn check_exponent(exponent: f64) -> Result<()> {
 /// let graph = WeightedCoAssociation::default().similarity(&ensemble)?;
 /// assert_eq!(graph.weights()[[0, 1]], 1.0);
 /// assert_eq!(graph.weights()[[0, 2]], 0.0);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -134,8 +134,8 @@ impl Similarity for WeightedCoAssociation {
 /// be bad; where members are good in some clusters and bad in others, [`Lwea`](crate::Lwea).
 ///
 /// ```
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_consensus::Weac;
+/// use consilience::{ConsensusFunction, Ensemble, Partition};
+/// use consilience::consensus::Weac;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
@@ -144,7 +144,7 @@ impl Similarity for WeightedCoAssociation {
 /// ])?;
 /// let consensus = Weac::new(3).consensus(&ensemble)?;
 /// assert_eq!(consensus.to_signed(), vec![0, 0, 0, 1, 1, 2, 2]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

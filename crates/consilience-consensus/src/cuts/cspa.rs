@@ -21,8 +21,8 @@ use super::clique_method::clique_method;
 /// there as `CutMethod::Metis`.
 ///
 /// ```
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_consensus::Cspa;
+/// use consilience::{ConsensusFunction, Ensemble, Partition};
+/// use consilience::consensus::Cspa;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
@@ -30,7 +30,7 @@ use super::clique_method::clique_method;
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, -1])?,
 /// ])?;
 /// assert_eq!(Cspa::new(3).consensus(&ensemble)?.to_signed(), vec![0, 0, 0, 1, 1, 2, 2]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

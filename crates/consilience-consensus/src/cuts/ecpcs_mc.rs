@@ -22,8 +22,8 @@ use crate::co_association::{STEPS, check_steps, propagated_cluster_similarity};
 /// ```
 ///
 /// ```
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_consensus::EcpcsMc;
+/// use consilience::{ConsensusFunction, Ensemble, Partition};
+/// use consilience::consensus::EcpcsMc;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
@@ -32,7 +32,7 @@ use crate::co_association::{STEPS, check_steps, propagated_cluster_similarity};
 /// ])?;
 /// let consensus = EcpcsMc::new(3).consensus(&ensemble)?;
 /// assert_eq!(consensus.to_signed(), vec![0, 0, 0, 1, 1, 2, 2]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

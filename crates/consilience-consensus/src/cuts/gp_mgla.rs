@@ -41,8 +41,8 @@ const MAX_ITERATIONS: usize = 1000;
 /// cut.
 ///
 /// ```
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_consensus::GpMgla;
+/// use consilience::{ConsensusFunction, Ensemble, Partition};
+/// use consilience::consensus::GpMgla;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
@@ -51,7 +51,7 @@ const MAX_ITERATIONS: usize = 1000;
 /// ])?;
 /// let consensus = GpMgla::new(3).consensus(&ensemble)?;
 /// assert_eq!(consensus.to_signed(), vec![0, 0, 0, 1, 1, 2, 2]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

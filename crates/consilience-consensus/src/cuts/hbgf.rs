@@ -16,8 +16,8 @@ const RESTARTS: usize = 10;
 /// where the graph distinguishes fewer microclusters; the report says so.
 ///
 /// ```
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_consensus::Hbgf;
+/// use consilience::{ConsensusFunction, Ensemble, Partition};
+/// use consilience::consensus::Hbgf;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
@@ -26,7 +26,7 @@ const RESTARTS: usize = 10;
 /// ])?;
 /// let consensus = Hbgf::new(3).consensus(&ensemble)?;
 /// assert_eq!(consensus.to_signed(), vec![0, 0, 0, 1, 1, 2, 2]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

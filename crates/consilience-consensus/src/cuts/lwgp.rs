@@ -14,8 +14,8 @@ use crate::co_association::ENTROPY_SCALE;
 /// says so.
 ///
 /// ```
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_consensus::Lwgp;
+/// use consilience::{ConsensusFunction, Ensemble, Partition};
+/// use consilience::consensus::Lwgp;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
@@ -24,7 +24,7 @@ use crate::co_association::ENTROPY_SCALE;
 /// ])?;
 /// let consensus = Lwgp::new(3).consensus(&ensemble)?;
 /// assert_eq!(consensus.to_signed(), vec![0, 0, 0, 1, 1, 2, 2]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

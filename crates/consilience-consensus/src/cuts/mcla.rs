@@ -26,8 +26,8 @@ use super::clique_method::clique_settings;
 /// cluster number. A meta-cluster that wins no object is lost; the report says so.
 ///
 /// ```
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_consensus::Mcla;
+/// use consilience::{ConsensusFunction, Ensemble, Partition};
+/// use consilience::consensus::Mcla;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
@@ -35,7 +35,7 @@ use super::clique_method::clique_settings;
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, -1])?,
 /// ])?;
 /// assert_eq!(Mcla::new(3).consensus(&ensemble)?.to_signed(), vec![0, 0, 0, 1, 1, 2, 2]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -28,8 +28,8 @@ use crate::Hbgf;
 /// ```
 ///
 /// ```
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_consensus::USenc;
+/// use consilience::{ConsensusFunction, Ensemble, Partition};
+/// use consilience::consensus::USenc;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
@@ -38,7 +38,7 @@ use crate::Hbgf;
 /// ])?;
 /// let consensus = USenc::new(3).consensus(&ensemble)?;
 /// assert_eq!(consensus.to_signed(), vec![0, 0, 0, 1, 1, 2, 2]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

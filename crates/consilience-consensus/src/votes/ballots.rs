@@ -10,8 +10,8 @@ use ndarray::{Array2, ArrayView2};
 /// labels, so that sums over them have the same bits whatever order they were given in.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Partition};
-/// use consilience_consensus::Ballots;
+/// use consilience::{Ensemble, Partition};
+/// use consilience::consensus::Ballots;
 ///
 /// let a = Partition::from_labels(&[0, 0, 1, 1])?;
 /// let b = Partition::from_labels(&[0, 0, 0, 1])?;
@@ -19,7 +19,7 @@ use ndarray::{Array2, ArrayView2};
 /// let other = Ballots::of(&Ensemble::new(vec![b, a])?)?;
 /// assert_eq!(one, other);
 /// assert_eq!((one.n_nodes(), one.weights()), (3, &[2.0, 1.0, 1.0][..]));
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

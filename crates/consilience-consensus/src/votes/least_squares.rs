@@ -22,8 +22,8 @@ use super::{Qmi, number};
 /// that the objective never rises.
 ///
 /// ```
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_consensus::LeastSquares;
+/// use consilience::{ConsensusFunction, Ensemble, Partition};
+/// use consilience::consensus::LeastSquares;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 1])?,
@@ -34,7 +34,7 @@ use super::{Qmi, number};
 /// let soft = LeastSquares::new(2).consensus(&ensemble)?;
 /// assert_eq!(soft.values().row(1).to_vec(), vec![0.75, 0.25]);
 /// assert_eq!(soft.hard()?.to_signed(), vec![0, 0, 1, 1]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

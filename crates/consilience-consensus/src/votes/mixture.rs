@@ -28,8 +28,8 @@ const BLUR: f64 = 0.1;
 /// objective. Starts are k-means clusterings of the labels ([`Qmi`]), a little blurred.
 ///
 /// ```
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_consensus::MixtureModel;
+/// use consilience::{ConsensusFunction, Ensemble, Partition};
+/// use consilience::consensus::MixtureModel;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
@@ -40,7 +40,7 @@ const BLUR: f64 = 0.1;
 /// assert_eq!(mixture.consensus(&ensemble)?.to_signed(), vec![0, 0, 0, 1, 1, 1]);
 /// let soft = mixture.soft().consensus(&ensemble)?;
 /// assert!(soft.values()[[0, 0]] > 0.99);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -206,8 +206,8 @@ impl NodeConsensus for MixtureModel {
 /// objects are uniform with evidence 0.
 ///
 /// ```
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_consensus::MixtureModel;
+/// use consilience::{ConsensusFunction, Ensemble, Partition};
+/// use consilience::consensus::MixtureModel;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, -1])?,
@@ -216,7 +216,7 @@ impl NodeConsensus for MixtureModel {
 /// let soft = MixtureModel::new(2).soft().consensus(&ensemble)?;
 /// assert_eq!(soft.evidence(), [2.0, 2.0, 2.0, 2.0, 2.0, 0.0]);
 /// assert_eq!(soft.values()[[5, 0]], 0.5);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Errors

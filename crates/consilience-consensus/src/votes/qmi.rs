@@ -21,8 +21,8 @@ use super::{Ballots, number};
 /// mean, 0.
 ///
 /// ```
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_consensus::Qmi;
+/// use consilience::{ConsensusFunction, Ensemble, Partition};
+/// use consilience::consensus::Qmi;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
@@ -30,7 +30,7 @@ use super::{Ballots, number};
 ///     Partition::from_labels(&[0, 0, 0, 2, 1, 1])?,
 /// ])?;
 /// assert_eq!(Qmi::new(2).consensus(&ensemble)?.to_signed(), vec![0, 0, 0, 1, 1, 1]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -30,8 +30,8 @@ pub(crate) const ROUNDS: usize = 100;
 /// members.
 ///
 /// ```
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_consensus::Voting;
+/// use consilience::{ConsensusFunction, Ensemble, Partition};
+/// use consilience::consensus::Voting;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 1, 2, 2])?,
@@ -39,7 +39,7 @@ pub(crate) const ROUNDS: usize = 100;
 ///     Partition::from_labels(&[1, 1, 2, 1, 0, 0])?,
 /// ])?;
 /// assert_eq!(Voting::new(3).consensus(&ensemble)?.to_signed(), vec![0, 0, 1, 1, 2, 2]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -16,13 +16,13 @@ use crate::{Partition, Result};
 /// sizes. 1 where both are a single cluster, 0 where only one is.
 ///
 /// ```
-/// use consilience_core::{scores, Partition};
+/// use consilience::{Partition, scores};
 /// let a = Partition::from_labels(&[0, 0, 1, 1])?;
 /// let b = Partition::from_labels(&[0, 1, 0, 1])?;
 /// assert_eq!(scores::adjusted_mutual_information(&a, &a)?, 1.0);
 /// // Of the 3 ways to pair two clusters of two, one gives ln 2 and two give 0: E = ln(2) / 3.
 /// assert!((scores::adjusted_mutual_information(&a, &b)? + 0.5).abs() < 1e-12);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -15,7 +15,7 @@ const DENSE: usize = 1 << 20;
 /// Only entries above 0 are kept, at most one per object.
 ///
 /// ```
-/// use consilience_core::{scores::Contingency, Partition};
+/// use consilience::{Partition, scores::Contingency};
 ///
 /// let a = Partition::from_labels(&[0, 0, 1, 1, 1])?;
 /// let b = Partition::from_labels(&[0, 1, 1, 1, -1])?;
@@ -23,7 +23,7 @@ const DENSE: usize = 1 << 20;
 /// assert_eq!(table.n_objects(), 4); // the last object is left out
 /// assert_eq!(table.cells().collect::<Vec<_>>(), vec![(0, 0, 1), (0, 1, 1), (1, 1, 2)]);
 /// assert_eq!((table.row_sums(), table.column_sums()), (&[2, 2][..], &[1, 3][..]));
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[doc(alias = "confusion_matrix")]
 #[derive(Clone, Debug, PartialEq, Eq)]

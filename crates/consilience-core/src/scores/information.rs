@@ -5,8 +5,7 @@ use crate::{Ensemble, Error, ErrorKind, Partition, Result};
 /// named.
 ///
 /// ```
-/// use consilience_core::scores::{normalized_mutual_information, Normalizer};
-/// use consilience_core::Partition;
+/// use consilience::{Partition, scores::{normalized_mutual_information, Normalizer}};
 ///
 /// let a = Partition::from_labels(&[0, 0, 1, 1])?;
 /// let b = Partition::from_labels(&[0, 1, 2, 3])?;
@@ -15,7 +14,7 @@ use crate::{Ensemble, Error, ErrorKind, Partition, Result};
 /// assert!((nmi(Normalizer::Arithmetic)? - 2.0 / 3.0).abs() < 1e-12);
 /// assert!((nmi(Normalizer::Sqrt)? - 0.5f64.sqrt()).abs() < 1e-12);
 /// assert!((nmi(Normalizer::Min)? - 1.0).abs() < 1e-12);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Normalizer {
@@ -127,10 +126,10 @@ fn information(a: &Partition, b: &Partition) -> Result<Information> {
 /// `I(A;B) = sum_ij (n_ij / n) ln(n n_ij / (a_i b_j))`, between 0 and the smaller entropy.
 ///
 /// ```
-/// use consilience_core::{scores, Partition};
+/// use consilience::{Partition, scores};
 /// let a = Partition::from_labels(&[0, 0, 1, 1])?;
 /// assert!((scores::mutual_information(&a, &a)? - 2f64.ln()).abs() < 1e-15);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -155,12 +154,11 @@ pub fn mutual_information(a: &Partition, b: &Partition) -> Result<f64> {
 /// `I(A;B) / norm(H(A), H(B))`; 1 where both are a single cluster, 0 where only one is.
 ///
 /// ```
-/// use consilience_core::scores::{normalized_mutual_information, Normalizer};
-/// use consilience_core::Partition;
+/// use consilience::{Partition, scores::{normalized_mutual_information, Normalizer}};
 /// let a = Partition::from_labels(&[0, 0, 1, 1])?;
 /// let b = Partition::from_labels(&[1, 1, 0, 0])?;
 /// assert_eq!(normalized_mutual_information(&a, &b, Normalizer::Max)?, 1.0);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -185,11 +183,11 @@ pub fn normalized_mutual_information(a: &Partition, b: &Partition, by: Normalize
 /// `I(result;truth) / H(truth)`; 1 where the truth is a single class.
 ///
 /// ```
-/// use consilience_core::{scores, Partition};
+/// use consilience::{Partition, scores};
 /// let result = Partition::from_labels(&[0, 1, 2, 2])?;
 /// let truth = Partition::from_labels(&[0, 0, 1, 1])?;
 /// assert!((scores::homogeneity(&result, &truth)? - 1.0).abs() < 1e-12);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -212,11 +210,11 @@ pub fn homogeneity(result: &Partition, truth: &Partition) -> Result<f64> {
 /// `I(result;truth) / H(result)`; 1 where the result is a single cluster.
 ///
 /// ```
-/// use consilience_core::{scores, Partition};
+/// use consilience::{Partition, scores};
 /// let result = Partition::from_labels(&[0, 1, 2, 2])?;
 /// let truth = Partition::from_labels(&[0, 0, 1, 1])?;
 /// assert!((scores::completeness(&result, &truth)? - 2.0 / 3.0).abs() < 1e-12);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -239,11 +237,11 @@ pub fn completeness(result: &Partition, truth: &Partition) -> Result<f64> {
 /// `2 h c / (h + c)`; 0 where both are 0.
 ///
 /// ```
-/// use consilience_core::{scores, Partition};
+/// use consilience::{Partition, scores};
 /// let result = Partition::from_labels(&[0, 1, 2, 2])?;
 /// let truth = Partition::from_labels(&[0, 0, 1, 1])?;
 /// assert!((scores::v_measure(&result, &truth)? - 0.8).abs() < 1e-12);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -267,12 +265,12 @@ pub fn v_measure(result: &Partition, truth: &Partition) -> Result<f64> {
 /// `H(A|B) + H(B|A)`.
 ///
 /// ```
-/// use consilience_core::{scores, Partition};
+/// use consilience::{Partition, scores};
 /// let a = Partition::from_labels(&[0, 0, 1, 1])?;
 /// let b = Partition::from_labels(&[0, 1, 0, 1])?;
 /// assert!((scores::variation_of_information(&a, &b)? - 4f64.ln()).abs() < 1e-15);
 /// assert_eq!(scores::variation_of_information(&a, &a)?, 0.0);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -297,13 +295,12 @@ pub fn variation_of_information(a: &Partition, b: &Partition) -> Result<f64> {
 /// `(1/M) sum_u NMI(P, P_u)`.
 ///
 /// ```
-/// use consilience_core::scores::{average_nmi, Normalizer};
-/// use consilience_core::{Ensemble, Partition};
+/// use consilience::{Ensemble, Partition, scores::{average_nmi, Normalizer}};
 /// let a = Partition::from_labels(&[0, 0, 1, 1])?;
 /// let b = Partition::from_labels(&[0, 1, 0, 1])?;
 /// let ensemble = Ensemble::new(vec![a.clone(), b])?;
 /// assert_eq!(average_nmi(&a, &ensemble, Normalizer::Sqrt)?, 0.5);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -14,11 +14,11 @@ const LARGEST_TABLE: u64 = 1 << 26;
 /// `(1/n) max_v sum_i n_{i v(i)}` over injections `v`, the criterion H of the papers.
 ///
 /// ```
-/// use consilience_core::{scores, Partition};
+/// use consilience::{Partition, scores};
 /// let result = Partition::from_labels(&[0, 0, 1, 1, 2])?;
 /// let truth = Partition::from_labels(&[1, 1, 0, 0, 0])?;
 /// assert_eq!(scores::accuracy(&result, &truth)?, 0.8);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -47,11 +47,11 @@ pub fn accuracy(result: &Partition, truth: &Partition) -> Result<f64> {
 /// `(1/n) sum_i max_j n_ij`, with the result's clusters in rows.
 ///
 /// ```
-/// use consilience_core::{scores, Partition};
+/// use consilience::{Partition, scores};
 /// let result = Partition::from_labels(&[0, 0, 0, 1])?;
 /// let truth = Partition::from_labels(&[0, 0, 1, 1])?;
 /// assert_eq!(scores::purity(&result, &truth)?, 0.75);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -4,8 +4,7 @@
 //! partitions. Where the two play different roles, the result comes first and the truth second.
 //!
 //! ```
-//! use consilience_core::scores::Scores;
-//! use consilience_core::Partition;
+//! use consilience::{Partition, scores::Scores};
 //!
 //! let result = Partition::from_labels(&[0, 0, 0, 1, 1, 1])?;
 //! let truth = Partition::from_labels(&[0, 0, 1, 1, 2, 2])?;
@@ -15,7 +14,7 @@
 //! for (name, value) in scores.entries() {
 //!     println!("{name:20} {value:.4}");
 //! }
-//! # Ok::<(), consilience_core::Error>(())
+//! # Ok::<(), consilience::Error>(())
 //! ```
 //!
 //! Which one? [`adjusted_rand`] or [`adjusted_mutual_information`] against known classes, since
@@ -59,13 +58,12 @@ use crate::{Partition, Result};
 /// functions of this module.
 ///
 /// ```
-/// use consilience_core::scores::Scores;
-/// use consilience_core::Partition;
+/// use consilience::{Partition, scores::Scores};
 ///
 /// let truth = Partition::from_labels(&[0, 0, 1, 1, 1])?;
 /// let scores = Scores::compare(&truth, &truth)?;
 /// assert_eq!((scores.ari, scores.ami, scores.nmi_max, scores.vi), (1.0, 1.0, 1.0, 0.0));
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scores {

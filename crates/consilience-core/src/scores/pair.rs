@@ -80,11 +80,11 @@ fn ratio_or_one(part: u64, whole: u64) -> f64 {
 /// both; 1 for a single object.
 ///
 /// ```
-/// use consilience_core::{scores, Partition};
+/// use consilience::{Partition, scores};
 /// let a = Partition::from_labels(&[0, 0, 1, 1])?;
 /// let b = Partition::from_labels(&[0, 0, 1, 2])?;
 /// assert_eq!(scores::rand(&a, &b)?, 5.0 / 6.0);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -111,11 +111,11 @@ pub fn rand(a: &Partition, b: &Partition) -> Result<f64> {
 /// integers up to the division.
 ///
 /// ```
-/// use consilience_core::{scores, Partition};
+/// use consilience::{Partition, scores};
 /// let a = Partition::from_labels(&[0, 0, 1, 1])?;
 /// let b = Partition::from_labels(&[0, 1, 0, 1])?;
 /// assert_eq!(scores::adjusted_rand(&a, &b)?, -0.5);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -141,11 +141,11 @@ pub fn adjusted_rand(a: &Partition, b: &Partition) -> Result<f64> {
 /// nothing.
 ///
 /// ```
-/// use consilience_core::{scores, Partition};
+/// use consilience::{Partition, scores};
 /// let result = Partition::from_labels(&[0, 0, 0, 1])?;
 /// let truth = Partition::from_labels(&[0, 0, 1, 1])?;
 /// assert_eq!(scores::pair_precision(&result, &truth)?, 1.0 / 3.0);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -168,11 +168,11 @@ pub fn pair_precision(result: &Partition, truth: &Partition) -> Result<f64> {
 /// `N11 / (N11 + N01)`, with `N01` pairs together in `truth` only; 1 where the truth joins nothing.
 ///
 /// ```
-/// use consilience_core::{scores, Partition};
+/// use consilience::{Partition, scores};
 /// let result = Partition::from_labels(&[0, 0, 0, 1])?;
 /// let truth = Partition::from_labels(&[0, 0, 1, 1])?;
 /// assert_eq!(scores::pair_recall(&result, &truth)?, 0.5);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -195,11 +195,11 @@ pub fn pair_recall(result: &Partition, truth: &Partition) -> Result<f64> {
 /// `2 N11 / (2 N11 + N10 + N01)`; 1 where neither partition joins anything.
 ///
 /// ```
-/// use consilience_core::{scores, Partition};
+/// use consilience::{Partition, scores};
 /// let result = Partition::from_labels(&[0, 0, 0, 1])?;
 /// let truth = Partition::from_labels(&[0, 0, 1, 1])?;
 /// assert_eq!(scores::pair_f(&result, &truth)?, 0.4);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -224,11 +224,11 @@ pub fn pair_f(result: &Partition, truth: &Partition) -> Result<f64> {
 /// partitions into single objects, as scikit-learn has it.
 ///
 /// ```
-/// use consilience_core::{scores, Partition};
+/// use consilience::{Partition, scores};
 /// let a = Partition::from_labels(&[0, 0, 0, 1])?;
 /// let b = Partition::from_labels(&[0, 0, 1, 1])?;
 /// assert!((scores::fowlkes_mallows(&a, &b)? - 1.0 / 6f64.sqrt()).abs() < 1e-15);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -252,11 +252,11 @@ pub fn fowlkes_mallows(a: &Partition, b: &Partition) -> Result<f64> {
 /// `N11 / (N11 + N10 + N01)`; 1 where neither partition joins anything.
 ///
 /// ```
-/// use consilience_core::{scores, Partition};
+/// use consilience::{Partition, scores};
 /// let a = Partition::from_labels(&[0, 0, 0, 1])?;
 /// let b = Partition::from_labels(&[0, 0, 1, 1])?;
 /// assert_eq!(scores::jaccard(&a, &b)?, 0.25);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

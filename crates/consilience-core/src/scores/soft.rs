@@ -17,7 +17,7 @@ use crate::{Error, Memberships, Result};
 /// `D_JS(u || v) = (KL(u || w) + KL(v || w)) / 2`, `w = (u + v) / 2` and logarithms to base 2.
 ///
 /// ```
-/// use consilience_core::{scores, Memberships};
+/// use consilience::{Memberships, scores};
 /// use ndarray::array;
 /// let y = Memberships::new(array![[0.9, 0.1], [0.2, 0.8]])?;
 /// let swapped = Memberships::new(array![[0.1, 0.9], [0.8, 0.2]])?;
@@ -25,7 +25,7 @@ use crate::{Error, Memberships, Result};
 /// let z = Memberships::new(array![[1.0, 0.0], [0.0, 1.0]])?;
 /// let j = scores::jensen_shannon(&y, &z)?;
 /// assert!(0.0 < j && j < 0.1);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

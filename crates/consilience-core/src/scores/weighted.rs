@@ -12,14 +12,13 @@ const DENSE: usize = 1 << 20;
 /// follows: 1 where both are a single cluster, 0 where only one is.
 ///
 /// ```
-/// use consilience_core::Partition;
-/// use consilience_core::scores::{Normalizer, weighted_nmi};
+/// use consilience::{Partition, scores::{Normalizer, weighted_nmi}};
 ///
 /// let a = Partition::from_labels(&[0, 1, 1])?;
 /// let b = Partition::from_labels(&[0, 0, 1])?;
 /// // The middle node is empty of objects: the two agree.
 /// assert!((weighted_nmi(&a, &b, &[5.0, 0.0, 3.0], Normalizer::Max).unwrap() - 1.0).abs() < 1e-12);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -41,10 +41,10 @@ pub trait ConsensusFunction: Send + Sync {
 /// got, and fills the report.
 ///
 /// ```
-/// use consilience_core::{
-///     Clusters, ConsensusFunction, Ensemble, Microclusters, NodeConsensus, Observer, Partition,
-///     Report, Result,
+/// use consilience::{
+///     Clusters, ConsensusFunction, Ensemble, Microclusters, Observer, Partition, Report, Result,
 /// };
+/// use consilience::core::NodeConsensus;
 ///
 /// /// Each object as the first member that labels it has it.
 /// struct FirstMember;
@@ -76,7 +76,7 @@ pub trait ConsensusFunction: Send + Sync {
 ///     Partition::from_labels(&[0, 1, 1, 1, -1])?,
 /// ])?;
 /// assert_eq!(FirstMember.consensus(&ensemble)?.to_signed(), [0, 0, 1, 1, -1]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 pub trait NodeConsensus: Send + Sync {
     /// What comes out for the objects: [`Partition`] or [`Memberships`].

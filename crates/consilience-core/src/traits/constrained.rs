@@ -81,7 +81,8 @@ pub trait Assign: Send + Sync + fmt::Debug {
 /// A clustering that can also label new objects.
 ///
 /// ```
-/// use consilience_core::{Assign, Clustering, Features, Result};
+/// use consilience::{Clustering, Features, Result};
+/// use consilience::core::Assign;
 /// use ndarray::array;
 ///
 /// /// Cluster 1 where the only feature is above a limit, else 0.
@@ -106,7 +107,7 @@ pub trait Assign: Send + Sync + fmt::Debug {
 /// // In the numbering of the clustering, and as a partition of the new objects alone.
 /// assert_eq!(found.assign(new.view())?, [1, 0]);
 /// assert_eq!(found.predict(new.view())?.to_signed(), [0, 1]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Clustering {

@@ -18,7 +18,7 @@ macro_rules! with_rows {
 /// Features of n objects in rows, d columns, in either precision.
 ///
 /// ```
-/// use consilience_core::Features;
+/// use consilience::Features;
 /// use ndarray::array;
 ///
 /// let x = array![[0.0f32, 1.0], [2.0, 3.0]];

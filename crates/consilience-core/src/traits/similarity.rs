@@ -8,7 +8,7 @@ use crate::{
 /// `Partitioned` make a consensus function of it.
 ///
 /// ```
-/// use consilience_core::{
+/// use consilience::{
 ///     Ensemble, Microclusters, Observer, Partition, Report, Result, Similarity, SimilarityGraph,
 /// };
 /// use ndarray::Array2;
@@ -43,7 +43,7 @@ use crate::{
 /// let graph = EverTogether.similarity(&ensemble)?;
 /// assert_eq!(graph.weights()[[0, 1]], 1.0);
 /// assert_eq!(graph.weights()[[0, 2]], 0.0);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 pub trait Similarity: Send + Sync {
     /// A short name, for instance `eac`.

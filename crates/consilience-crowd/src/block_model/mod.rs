@@ -48,7 +48,7 @@ use crate::worker_rates::{self, WorkerRates};
 /// until it converges.
 ///
 /// ```
-/// use consilience_crowd::{Answers, BlockModel, PairAnswer};
+/// use consilience::crowd::{Answers, BlockModel, PairAnswer};
 ///
 /// // Three careful workers, and one who calls everything the same.
 /// let mut rows = Vec::new();
@@ -63,7 +63,7 @@ use crate::worker_rates::{self, WorkerRates};
 /// let found = model.fit(&Answers::from_pairs(6, &rows)?, &())?.output;
 /// assert_eq!(found.partition.to_signed(), vec![0, 0, 0, 1, 1, 1]);
 /// assert!(found.workers[3].information() < 0.2 && found.workers[0].information() > 0.8);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -24,8 +24,8 @@ const MOST_MEMBERS: usize = 1_000_000;
 /// does not see are unlabelled in it.
 ///
 /// ```
-/// use consilience_core::Seed;
-/// use consilience_generate::{Generator, KMeans};
+/// use consilience::Seed;
+/// use consilience::generate::{Generator, KMeans};
 /// use ndarray::Array2;
 ///
 /// let x = Array2::from_shape_fn((30, 6), |(i, j)| (i % 3 * 10) as f64 + (i * j % 5) as f64 * 0.2);
@@ -38,7 +38,7 @@ const MOST_MEMBERS: usize = 1_000_000;
 ///     .generate(x.view())?;
 /// assert_eq!(ensemble.n_members(), 8);
 /// assert!(ensemble.members().iter().all(|m| m.n_labelled() == 24));
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -197,12 +197,12 @@ impl Generator {
     /// The range that the numbers of clusters are drawn from, for features of `n` objects.
     ///
     /// ```
-    /// use consilience_generate::{Generator, KMeans};
+    /// use consilience::generate::{Generator, KMeans};
     ///
     /// let generator = Generator::new(KMeans::new());
     /// assert_eq!(generator.cluster_range(400)?, 2..=10);
     /// assert_eq!(generator.clusters(5..=8).cluster_range(400)?, 5..=8);
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Errors

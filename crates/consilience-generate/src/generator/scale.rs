@@ -37,13 +37,13 @@ impl Scale {
     /// them.
     ///
     /// ```
-    /// use consilience_generate::Scale;
+    /// use consilience::generate::Scale;
     /// use ndarray::array;
     ///
     /// let x = array![[0.0f32, 5.0], [4.0, 5.0], [1.0, 5.0]];
     /// let scaled = Scale::MinMax.scaled(x.view())?;
     /// assert_eq!(scaled, array![[0.0, 0.0], [1.0, 0.0], [0.25, 0.0]]);
-    /// # Ok::<(), consilience_core::Error>(())
+    /// # Ok::<(), consilience::Error>(())
     /// ```
     ///
     /// # Errors

@@ -49,8 +49,9 @@ const SAMPLE_PER_CLUSTER: usize = 200;
 /// ```
 ///
 /// ```
-/// use consilience_core::{BaseClusterer, Seed};
-/// use consilience_generate::USpec;
+/// use consilience::Seed;
+/// use consilience::core::BaseClusterer;
+/// use consilience::generate::USpec;
 /// use ndarray::Array2;
 ///
 /// // A ring of 2000 objects around another.
@@ -61,7 +62,7 @@ const SAMPLE_PER_CLUSTER: usize = 200;
 /// let found = USpec::new().representatives(200).fit(x.view().into(), 2, Seed(1), &())?.output;
 /// assert_eq!(found.sizes(), vec![2000, 2000]);
 /// assert_ne!(found.label(0), found.label(2000));
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -15,8 +15,8 @@ use crate::{Agglomeration, LeafWeights, Lifespan};
 /// means), or follow from a dissimilarity ([`Clusters::Height`]).
 ///
 /// ```
-/// use consilience_core::{Clusters, ConsensusFunction, Ensemble, Hierarchy, Linkage, Partition};
-/// use consilience_graph::{CoAssociation, Linked};
+/// use consilience::{Clusters, ConsensusFunction, Ensemble, Hierarchy, Linkage, Partition};
+/// use consilience::graph::{CoAssociation, Linked};
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
@@ -32,7 +32,7 @@ use crate::{Agglomeration, LeafWeights, Lifespan};
 /// assert_eq!((nodes.n_nodes(), tree.merges().len()), (4, 3));
 /// let halves = Linked::new(CoAssociation::default(), Clusters::Height(0.5));
 /// assert_eq!(halves.consensus(&ensemble)?.n_clusters(), 3);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -104,8 +104,8 @@ impl<S: Similarity> Linked<S> {
     /// The same with the similarity changed: how a method passes its settings on. Default no change.
     ///
     /// ```
-    /// use consilience_core::MemoryBudget;
-    /// use consilience_graph::{CoAssociation, Linked};
+    /// use consilience::MemoryBudget;
+    /// use consilience::graph::{CoAssociation, Linked};
     ///
     /// let small = MemoryBudget::bytes(1 << 20);
     /// let method = Linked::new(CoAssociation::default(), 3);
@@ -215,8 +215,8 @@ impl<S: Similarity> Hierarchy for Linked<S> {
 /// [`Hierarchy`]. The method writes its own constructor and the setters of its similarity.
 ///
 /// ```
-/// use consilience_core::{Clusters, ConsensusFunction, Ensemble, Linkage, Partition};
-/// use consilience_graph::{CoAssociation, Linked, linked_method};
+/// use consilience::{Clusters, ConsensusFunction, Ensemble, Linkage, Partition};
+/// use consilience::graph::{CoAssociation, Linked, linked_method};
 ///
 /// #[derive(Clone, Debug)]
 /// pub struct MyMethod(Linked<CoAssociation>);
@@ -232,7 +232,7 @@ impl<S: Similarity> Hierarchy for Linked<S> {
 /// let ensemble = Ensemble::new(vec![Partition::from_labels(&[0, 1, 1])?])?;
 /// let found = MyMethod::new(2).linkage(Linkage::Complete).consensus(&ensemble)?;
 /// assert_eq!(found.to_signed(), [0, 1, 1]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[macro_export]
 macro_rules! linked_method {

@@ -9,8 +9,8 @@ use consilience_core::{
 /// tree as well. The number of clusters is a setting of the partitioner.
 ///
 /// ```
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_graph::{CoAssociation, Partitioned, SpectralCut};
+/// use consilience::{ConsensusFunction, Ensemble, Partition};
+/// use consilience::graph::{CoAssociation, Partitioned, SpectralCut};
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2, 2])?,
@@ -20,7 +20,7 @@ use consilience_core::{
 /// let method = Partitioned::new(CoAssociation::default(), SpectralCut::new(3));
 /// assert_eq!(method.name(), "eac-cut");
 /// assert_eq!(method.consensus(&ensemble)?.to_signed(), [0, 0, 0, 1, 1, 2, 2]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

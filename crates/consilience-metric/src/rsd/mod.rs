@@ -66,9 +66,8 @@ impl RsdMetric {
 /// Cannot-links between equal objects are left out, and constant features get weight 0.
 ///
 /// ```
-/// use consilience_core::{Features, Fit};
-/// use consilience_core::SideInformation;
-/// use consilience_metric::RsdDiagonal;
+/// use consilience::{Features, Fit, SideInformation};
+/// use consilience::metric::RsdDiagonal;
 /// use ndarray::array;
 ///
 /// // The second feature is noise.
@@ -77,7 +76,7 @@ impl RsdMetric {
 /// let found = RsdDiagonal::new().fit_metric(x.view().into(), &side, &())?.output;
 /// assert!((found.split - 25.0).abs() < 1e-9 && !found.bounded);
 /// assert!((found.map.metric()[[0, 0]] - 1.0).abs() < 1e-9 && found.map.metric()[[1, 1]] == 0.0);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -206,8 +205,8 @@ impl MetricLearner for RsdDiagonal {
 /// their place.
 ///
 /// ```
-/// use consilience_core::SideInformation;
-/// use consilience_metric::RsdFull;
+/// use consilience::SideInformation;
+/// use consilience::metric::RsdFull;
 /// use ndarray::array;
 ///
 /// // Classes lie along the diagonal and differ across it.
@@ -217,7 +216,7 @@ impl MetricLearner for RsdDiagonal {
 /// let d = |i: usize, j: usize| found.map.distance(x.row(i), x.row(j));
 /// assert!(d(0, 1)? <= 1.0 + 1e-9 && d(2, 3)? <= 1.0 + 1e-9 && d(0, 2)? > 2.0);
 /// assert!(found.gap() <= 1e-6);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -9,7 +9,7 @@ use ndarray::{Array2, ArrayView2};
 /// All eigenpairs of a symmetric matrix, from [`symmetric_eigen`].
 ///
 /// ```
-/// use consilience_num::eigen::symmetric_eigen;
+/// use consilience::num::eigen::symmetric_eigen;
 /// use ndarray::array;
 ///
 /// let eigen = symmetric_eigen(array![[2.0, 0.0], [0.0, 5.0]].view()).unwrap();
@@ -36,7 +36,7 @@ pub struct SymmetricEigen {
 /// basis of a multiple eigenvalue's space, are arbitrary but reproducible.
 ///
 /// ```
-/// use consilience_num::eigen::symmetric_eigen;
+/// use consilience::num::eigen::symmetric_eigen;
 /// use ndarray::array;
 ///
 /// let eigen = symmetric_eigen(array![[2.0, 1.0], [1.0, 2.0]].view()).unwrap();

@@ -7,7 +7,7 @@
 //! disconnected graphs, where each connected component adds one more copy of the same eigenvalue.
 //!
 //! ```
-//! use consilience_num::eigen::{truncated_eigen, TruncatedOptions};
+//! use consilience::num::eigen::{truncated_eigen, TruncatedOptions};
 //! use ndarray::Array2;
 //!
 //! // Five disconnected pairs of nodes: the eigenvalue 1 five times, and -1 five times.
@@ -41,7 +41,7 @@ use ndarray::Array2;
 /// Which end of the spectrum [`truncated_eigen`] looks for.
 ///
 /// ```
-/// use consilience_num::eigen::{truncated_eigen, TruncatedOptions, Which};
+/// use consilience::num::eigen::{truncated_eigen, TruncatedOptions, Which};
 /// use ndarray::{array, Array2};
 ///
 /// let a = Array2::from_diag(&array![3.0, -5.0, 1.0]);
@@ -63,8 +63,8 @@ pub enum Which {
 /// What [`truncated_eigen`] is to find, and how hard it may try.
 ///
 /// ```
-/// use consilience_core::Seed;
-/// use consilience_num::eigen::{truncated_eigen, TruncatedOptions};
+/// use consilience::Seed;
+/// use consilience::num::eigen::{truncated_eigen, TruncatedOptions};
 /// use ndarray::{array, Array2};
 ///
 /// let a = Array2::from_diag(&array![3.0, -5.0, 1.0]);
@@ -133,7 +133,7 @@ impl TruncatedOptions {
 /// A few eigenpairs of a symmetric operator, with how well they satisfy their equation.
 ///
 /// ```
-/// use consilience_num::eigen::{truncated_eigen, TruncatedOptions};
+/// use consilience::num::eigen::{truncated_eigen, TruncatedOptions};
 /// use ndarray::array;
 ///
 /// let top = truncated_eigen(&array![[2.0, 1.0], [1.0, 2.0]], &TruncatedOptions::new(1));

@@ -13,7 +13,7 @@ const ROWS: usize = 256;
 /// A symmetric matrix of order n that can be multiplied with a block of vectors.
 ///
 /// ```
-/// use consilience_num::eigen::{truncated_eigen, SymmetricOperator, TruncatedOptions};
+/// use consilience::num::eigen::{truncated_eigen, SymmetricOperator, TruncatedOptions};
 /// use ndarray::{ArrayView2, ArrayViewMut2, Zip};
 ///
 /// /// diag(0, 1, ..., n - 1)

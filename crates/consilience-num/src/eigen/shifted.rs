@@ -6,8 +6,7 @@ use crate::sparse::Csr;
 /// A symmetric sparse matrix plus a constant in every entry, which is never written out.
 ///
 /// ```
-/// use consilience_num::eigen::{Shifted, TruncatedOptions, truncated_eigen};
-/// use consilience_num::sparse::Csr;
+/// use consilience::num::{eigen::{Shifted, TruncatedOptions, truncated_eigen}, sparse::Csr};
 ///
 /// // Zeros but for the constant 2: the eigenvalue 2 n.
 /// let matrix = Shifted::new(Csr::from_rows(4, vec![Vec::new(); 4]), 2.0);

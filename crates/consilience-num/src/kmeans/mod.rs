@@ -12,7 +12,7 @@
 //! k distances.
 //!
 //! ```
-//! use consilience_num::kmeans::{fit, KMeansOptions};
+//! use consilience::num::kmeans::{fit, KMeansOptions};
 //! use ndarray::array;
 //!
 //! let rows = array![[0.0, 0.0], [0.0, 1.0], [10.0, 10.0], [10.0, 11.0]];
@@ -20,7 +20,7 @@
 //! assert_eq!(found.assignment[0], found.assignment[1]);
 //! assert_ne!(found.assignment[0], found.assignment[2]);
 //! assert_eq!(found.inertia, 1.0);
-//! # Ok::<(), consilience_core::Error>(())
+//! # Ok::<(), consilience::Error>(())
 //! ```
 //!
 //! # Complexity
@@ -202,7 +202,7 @@ fn check<F>(rows: ArrayView2<'_, F>, weights: Option<&[f64]>) -> Result<()> {
 /// use ndarray::array;
 ///
 /// let centres = array![[0.0f32], [4.0]];
-/// let near = consilience_num::kmeans::assign(array![[3.0f32], [1.0], [2.0]].view(), centres.view(), false);
+/// let near = consilience::num::kmeans::assign(array![[3.0f32], [1.0], [2.0]].view(), centres.view(), false);
 /// assert_eq!(near, vec![1, 0, 0]);
 /// ```
 pub fn assign<F: Float>(

@@ -30,7 +30,7 @@ pub trait RowSource: Sync {
 /// that of the drawn rows, and a centre may be nobody's nearest.
 ///
 /// ```
-/// use consilience_num::kmeans::{KMeansOptions, RowSource, fit_source};
+/// use consilience::num::kmeans::{KMeansOptions, RowSource, fit_source};
 ///
 /// /// A million points in two heaps.
 /// struct Heaps;
@@ -50,7 +50,7 @@ pub trait RowSource: Sync {
 /// let found = fit_source(&Heaps, &KMeansOptions::new(2), 1000, &())?;
 /// assert_eq!(found.assignment.len(), 1_000_000);
 /// assert!(found.assignment.iter().enumerate().all(|(i, &c)| c == found.assignment[i % 2]));
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

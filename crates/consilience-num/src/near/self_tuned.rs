@@ -19,7 +19,7 @@ const ROWS: usize = 64;
 /// ```
 ///
 /// ```
-/// use consilience_num::near::SelfTuned;
+/// use consilience::num::near::SelfTuned;
 /// use ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]];
@@ -27,7 +27,7 @@ const ROWS: usize = 64;
 /// // Every row knows its two nearest only: the halves are not joined.
 /// assert_eq!(graph.matrix().row(0).0, [1, 2]);
 /// assert_eq!(graph.matrix().row(3).0, [4, 5]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -22,8 +22,8 @@ const LONGEST: f64 = 1e6;
 /// default, step 1, takes the whole start weight 1/m from a member that puts every pair wrong.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Pair};
-/// use consilience_simplex::{AdditiveUpdate, WeightUpdaterSetup};
+/// use consilience::{Ensemble, Pair};
+/// use consilience::simplex::{AdditiveUpdate, WeightUpdaterSetup};
 /// use ndarray::array;
 ///
 /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 0], [1, 1]].view())?;
@@ -33,7 +33,7 @@ const LONGEST: f64 = 1e6;
 /// // Member 0 puts both right, member 1 both wrong: it loses 1/4, of which the projection gives
 /// // half to each.
 /// assert!((updater.weights()[0] - 0.625).abs() < 1e-9);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

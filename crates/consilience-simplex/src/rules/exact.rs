@@ -19,8 +19,8 @@ use super::loss::PairLoss;
 /// linear in gamma.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Pair};
-/// use consilience_simplex::{ExactUpdate, WeightUpdaterSetup};
+/// use consilience::{Ensemble, Pair};
+/// use consilience::simplex::{ExactUpdate, WeightUpdaterSetup};
 /// use ndarray::array;
 ///
 /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 0], [1, 1]].view())?;
@@ -30,7 +30,7 @@ use super::loss::PairLoss;
 /// assert!(report.gap.is_some_and(|gap| gap <= 1e-9));
 /// // With b the weight of member 1: 2 b^2 + 2 + 2 b^2 + 4 (b - 1/2)^2 is least at b = 1/4.
 /// assert!((updater.weights()[1] - 0.25).abs() < 1e-4);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -17,8 +17,8 @@ use crate::weights::Weights;
 /// For step <= 1/3 nothing in the brackets is negative; the safe default is 1/4.
 ///
 /// ```
-/// use consilience_core::{Ensemble, Pair};
-/// use consilience_simplex::{MultiplicativeUpdate, WeightUpdaterSetup};
+/// use consilience::{Ensemble, Pair};
+/// use consilience::simplex::{MultiplicativeUpdate, WeightUpdaterSetup};
 /// use ndarray::array;
 ///
 /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 0], [1, 1]].view())?;
@@ -28,7 +28,7 @@ use crate::weights::Weights;
 /// // Member 1 puts both wrong and loses a quarter of 1/2, of which the projection gives half to
 /// // each.
 /// assert!((updater.weights()[1] - 0.4375).abs() < 1e-9);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

@@ -16,7 +16,7 @@ use crate::weights::Weights;
 /// cheaper relaxations.
 ///
 /// ```
-/// use consilience_simplex::{AdditiveUpdate, ExactUpdate, UpdateRule};
+/// use consilience::simplex::{AdditiveUpdate, ExactUpdate, UpdateRule};
 ///
 /// let exact: UpdateRule = ExactUpdate::default().gap(1e-8).into();
 /// assert_ne!(exact, AdditiveUpdate::default().into());

@@ -1,7 +1,7 @@
 /// How far a clustering is from some constraints.
 ///
 /// ```
-/// use consilience_simplex::Violations;
+/// use consilience::simplex::Violations;
 ///
 /// let none = Violations::default();
 /// assert_eq!((none.total(), none.expected), (0, 0.0));

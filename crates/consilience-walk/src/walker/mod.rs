@@ -38,8 +38,8 @@ const TIE: f64 = 1e-9;
 ///    and where no seed can be reached.
 ///
 /// ```
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_walk::RandomWalker;
+/// use consilience::{ConsensusFunction, Ensemble, Partition};
+/// use consilience::walk::RandomWalker;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 0, 1, 1, 1, 1])?,
@@ -50,7 +50,7 @@ const TIE: f64 = 1e-9;
 /// assert_eq!(walker.consensus(&ensemble)?.to_signed(), vec![0, 0, 0, 0, 1, 1, 1, 1]);
 /// let soft = walker.soft().consensus(&ensemble)?;
 /// assert!(soft.entropy()[3] > soft.entropy()[0]);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -187,8 +187,8 @@ impl NodeConsensus for RandomWalker {
 /// members that label it.
 ///
 /// ```
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_walk::RandomWalker;
+/// use consilience::{ConsensusFunction, Ensemble, Partition};
+/// use consilience::walk::RandomWalker;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 0, 1, 1, 1, -1])?,
@@ -197,7 +197,7 @@ impl NodeConsensus for RandomWalker {
 /// let soft = RandomWalker::new(2).soft().consensus(&ensemble)?;
 /// assert_eq!(soft.evidence(), [2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 0.0]);
 /// assert_eq!(soft.values()[[0, 0]], 1.0);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

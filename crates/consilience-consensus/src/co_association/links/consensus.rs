@@ -69,8 +69,8 @@ impl Similarity for LinkSimilarity {
 /// so that many pairs are never or always together: the links between clusters distinguish those.
 ///
 /// ```
-/// use consilience_core::{ConsensusFunction, Ensemble, Partition};
-/// use consilience_consensus::LinkBased;
+/// use consilience::{ConsensusFunction, Ensemble, Partition};
+/// use consilience::consensus::LinkBased;
 ///
 /// // Four pairs, two of which the second member joins: pairs 0 and 1 belong together most.
 /// let ensemble = Ensemble::new(vec![
@@ -80,7 +80,7 @@ impl Similarity for LinkSimilarity {
 /// let found = LinkBased::wct(2).consensus(&ensemble)?;
 /// assert_eq!(found.to_signed(), vec![0, 0, 0, 0, 1, 1, 1, 1]);
 /// assert_eq!(LinkBased::srs(2).consensus(&ensemble)?, found);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity

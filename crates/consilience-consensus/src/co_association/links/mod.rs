@@ -59,8 +59,8 @@ fn similarity(
 /// ```
 ///
 /// ```
-/// use consilience_core::{Ensemble, Partition, Similarity};
-/// use consilience_consensus::ConnectedTriples;
+/// use consilience::{Ensemble, Partition, Similarity};
+/// use consilience::consensus::ConnectedTriples;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 1, 2, 2])?,
@@ -71,7 +71,7 @@ fn similarity(
 /// // clusters that share the same cluster of the other.
 /// assert_eq!(graph.weights()[[0, 1]], 0.95);
 /// assert_eq!(graph.weights()[[0, 2]], 0.0);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -158,8 +158,8 @@ impl Similarity for ConnectedTriples {
 /// ```
 ///
 /// ```
-/// use consilience_core::{Ensemble, Partition, Similarity};
-/// use consilience_consensus::SimRank;
+/// use consilience::{Ensemble, Partition, Similarity};
+/// use consilience::consensus::SimRank;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1])?,
@@ -172,7 +172,7 @@ impl Similarity for ConnectedTriples {
 /// // Later rounds see that objects 0 and 2 have a common neighbour.
 /// let graph = SimRank::new().similarity(&ensemble)?;
 /// assert!(graph.weights()[[0, 2]] > 0.05);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
@@ -271,8 +271,8 @@ impl Similarity for SimRank {
 /// ```
 ///
 /// ```
-/// use consilience_core::{Ensemble, Partition, Similarity};
-/// use consilience_consensus::ApproximateSimRank;
+/// use consilience::{Ensemble, Partition, Similarity};
+/// use consilience::consensus::ApproximateSimRank;
 ///
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1])?,
@@ -280,7 +280,7 @@ impl Similarity for SimRank {
 /// ])?;
 /// let graph = ApproximateSimRank::new().similarity(&ensemble)?;
 /// assert!(graph.weights()[[0, 1]] > graph.weights()[[0, 2]] && graph.weights()[[0, 2]] > 0.0);
-/// # Ok::<(), consilience_core::Error>(())
+/// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
