@@ -103,9 +103,9 @@ pub(crate) struct Generate {
     #[arg(long, value_name = "D")]
     pub(crate) projection: Option<usize>,
     /// A parameter of the method: kmeans takes restarts, max_iterations, tolerance; minibatch
-    /// batch, batches; kernel-kmeans landmarks, width, restarts; rpcl learning_rate, penalty_rate, presentations;
-    /// spectral neighbours, landmarks, restarts; agglomerative linkage (single, average, complete
-    /// or ward); uspec representatives, neighbours, regularization, restarts
+    /// batch, batches; kernel-kmeans landmarks, width, restarts; rpcl learning_rate, penalty_rate,
+    /// presentations; spectral neighbours, landmarks, restarts; agglomerative linkage (single,
+    /// average, complete or ward); uspec representatives, neighbours, regularization, restarts
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
     /// How the features are scaled first: none, minmax or zscore

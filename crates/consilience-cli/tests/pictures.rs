@@ -26,8 +26,8 @@ fn every_picture_is_drawn() {
         ("memberships", "soft.npy"),
         ("cluster-graph", "soft.npy"),
     ] {
-        let told = folder.json(&format!("plot {what} {input} -o {what}.svg"));
-        assert_eq!(told["picture"], format!("{what}.svg"));
+        let reply = folder.json(&format!("plot {what} {input} -o {what}.svg"));
+        assert_eq!(reply["picture"], format!("{what}.svg"));
         svg(&folder, &format!("{what}.svg"));
     }
     // Four classes survive of six clusters, and all four are in the graph.
