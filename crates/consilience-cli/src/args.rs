@@ -34,7 +34,8 @@ pub(crate) enum Command {
     Consensus(Consensus),
     /// Cluster what a crowd compared, from its answers alone
     Crowd(Crowd),
-    /// Cluster features from pairs known to belong together or apart, by matrix completion
+    /// Cluster features from pairs known to belong together or apart, or from a crowd's answers
+    /// about some of the objects, by matrix completion
     Complete(Complete),
     /// Let a consensus follow constraints, batch by batch
     Update(Update),

@@ -43,23 +43,20 @@ pub(super) fn run(args: &Complete, path: &Path, terminal: &Terminal) -> Outcome<
     let fit = method.extend(table.view(), &answers, &completed, terminal)?;
     let total = start.elapsed();
 
-    let mut summary = Summary::new();
-    summary
-        .data("workers", answers.n_workers())
-        .data("pair_answers", answers.n_pair_answers())
-        .data("answered", answers.answered().len())
-        .line(
-            "answers",
-            format!(
-                "{} pairs of {} objects, {} workers",
-                answers.n_pair_answers(),
-                answers.answered().len(),
-                answers.n_workers()
-            ),
-        )
-        .both("completed_rank", "rank of the answers", completed.output.rank());
+    let known = |summary: &mut Summary| describe(&answers, &completed.output, summary);
     let job = Job { table, beside, outputs, read };
-    job.finish(name, &fit, summary, total, args, terminal)
+    job.finish(name, &fit, known, total, args, terminal)
+}
+
+fn describe(answers: &Answers, completed: &Completion, summary: &mut Summary) {
+    let (pairs, objects, workers) =
+        (answers.n_pair_answers(), answers.answered().len(), answers.n_workers());
+    summary
+        .data("workers", workers)
+        .data("pair_answers", pairs)
+        .data("answered", objects)
+        .line("answers", format!("{pairs} pairs of {objects} objects, {workers} workers"))
+        .both("completed_rank", "rank of the answers", completed.rank());
 }
 
 impl FromAnswers {

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &Complete, terminal: &Terminal) -> Outcome<()> {
     }
 }
 
-/// What was read beside that what is known of the objects, and where the results go.
+/// What was read beside the pairs or answers, and where the results go.
 struct Job {
     table: FeatureTable,
     beside: Beside,
@@ -35,12 +35,12 @@ struct Job {
 }
 
 impl Job {
-    /// Adds what was found to the summary, writes the files and prints.
+    /// Writes the files and prints the summary; `describe` adds what was known of the objects.
     fn finish(
         self,
         method: &str,
         fit: &Fit<CompletedClustering>,
-        mut summary: Summary,
+        describe: impl FnOnce(&mut Summary),
         total: Duration,
         args: &Complete,
         terminal: &Terminal,
@@ -48,10 +48,13 @@ impl Job {
         terminal.note_all(&fit.report);
         let (clustering, similarity) = (&fit.output.clustering, &fit.output.similarity);
         let (features, partition) = (self.table.view(), &clustering.partition);
+        let mut summary = Summary::new();
         summary
             .both("method", "method", method)
             .both("n", "objects", features.n_objects())
-            .data("features", features.n_features())
+            .data("features", features.n_features());
+        describe(&mut summary);
+        summary
             .both("clusters", "clusters", partition.n_clusters())
             .data("basis", similarity.basis().map(|basis| basis.name()))
             .data("eigenvectors", similarity.eigenvectors())

@@ -36,10 +36,11 @@ pub(super) fn run(args: &Complete, constraints: &Path, terminal: &Terminal) -> O
     let fit = method.fit(table.view(), &side, terminal)?;
     let total = start.elapsed();
 
-    let mut summary = Summary::new();
-    describe(&constraints, &fit.output.clustering.partition, &mut summary);
+    let known = |summary: &mut Summary| {
+        describe(&constraints, &fit.output.clustering.partition, summary);
+    };
     let job = Job { table, beside, outputs, read };
-    job.finish(name, &fit, summary, total, args, terminal)
+    job.finish(name, &fit, known, total, args, terminal)
 }
 
 impl Completer {
