@@ -34,7 +34,8 @@ pub(crate) enum Command {
     Consensus(Consensus),
     /// Cluster what a crowd compared, from its answers alone
     Crowd(Crowd),
-    /// Cluster features from pairs known to belong together or apart, by matrix completion
+    /// Cluster features from pairs known to belong together or apart, or from a crowd's answers
+    /// about some of the objects, by matrix completion
     Complete(Complete),
     /// Let a consensus follow constraints, batch by batch
     Update(Update),
@@ -103,9 +104,9 @@ pub(crate) struct Generate {
     #[arg(long, value_name = "D")]
     pub(crate) projection: Option<usize>,
     /// A parameter of the method: kmeans takes restarts, max_iterations, tolerance; minibatch
-    /// batch, batches; kernel-kmeans landmarks, width, restarts; rpcl learning_rate, penalty_rate;
-    /// spectral neighbours, landmarks, restarts; agglomerative linkage (single, average, complete
-    /// or ward); uspec representatives, neighbours, regularization, restarts
+    /// batch, batches; kernel-kmeans landmarks, width, restarts; rpcl learning_rate, penalty_rate,
+    /// presentations; spectral neighbours, landmarks, restarts; agglomerative linkage (single,
+    /// average, complete or ward); uspec representatives, neighbours, regularization, restarts
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
     /// How the features are scaled first: none, minmax or zscore
@@ -204,7 +205,8 @@ pub(crate) struct Labelling {
 pub(crate) struct Cluster {
     /// Features: n rows, d columns of numbers
     pub(crate) features: PathBuf,
-    /// fpc, nnc, kmeans (seeded by the labels), cop-kmeans, pck-means, mpck-means, ccskl or pmmc
+    /// fpc, nnc, kmeans (seeded by the labels), constrained-kmeans (which keeps them), cop-kmeans,
+    /// pck-means, mpck-means, ccskl or pmmc
     #[arg(long, value_name = "NAME")]
     pub(crate) method: String,
     /// Number of clusters; without it as many as there are classes among the labels
@@ -247,7 +249,7 @@ pub(crate) struct Crowd {
     /// auto, block, rmc, log-odds, spectral, dawid-skene or pairs
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) method: String,
-    /// A parameter of the method: all take second_answer, and shared for answers by keyword; rmc
+    /// A parameter of the method: all take alternative, and shared for answers by keyword; rmc
     /// takes c, d0, d1 and penalty (recovery, held-out or balance); block restarts, pseudo_count,
     /// rates_by_cluster, rates_between_clusters, tolerance, max_iterations
     #[arg(long = "param", value_name = "NAME=VALUE")]
@@ -276,24 +278,29 @@ pub(crate) struct Crowd {
 #[derive(Args)]
 #[command(
     after_help = "Example: consilience complete features.npy --constraints pairs.csv --clusters \
-         5 -o labels.csv"
+         5 -o labels.csv\n         consilience complete features.npy --answers answers.csv \
+         --clusters 5 -o labels.csv"
 )]
 pub(crate) struct Complete {
     /// Features: n rows, d columns of numbers
     pub(crate) features: PathBuf,
     /// Known pairs: CSV rows i,j,link with link must or cannot
-    #[arg(long, value_name = "FILE")]
-    pub(crate) constraints: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "answers")]
+    pub(crate) constraints: Option<PathBuf>,
+    /// In place of pairs, a crowd's answers about some of the objects, as `crowd` reads them: their
+    /// similarity is completed, and a metric learned from it clusters all objects
+    #[arg(long, value_name = "FILE", conflicts_with = "constraints")]
+    pub(crate) answers: Option<PathBuf>,
     /// Number of clusters
     #[arg(long, value_name = "K")]
     pub(crate) clusters: usize,
-    /// mccc or rdml
-    #[arg(long, value_name = "NAME", default_value = "mccc")]
-    pub(crate) method: String,
+    /// mccc or rdml [default: mccc; with --answers rdml, which alone takes them]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) method: Option<String>,
     /// A parameter of the method: mccc takes basis (held-out, singular, neighbours or
-    /// standardised-neighbours), eigenvectors, loss_weight (held-out, balanced or a number), solver
+    /// standardized-neighbours), eigenvectors, loss_weight (held-out, balanced or a number), solver
     /// (accelerated or stochastic), semidefinite, tolerance, max_iterations, restarts; rdml
-    /// smoothing, standardize, restarts
+    /// smoothing, standardize, restarts, and with --answers c, d0, d1, shared
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
     #[command(flatten)]
@@ -324,9 +331,11 @@ pub(crate) struct Update {
     /// metric, exact, additive or multiplicative [default: metric, or that of the stored state]
     #[arg(long, value_name = "NAME")]
     pub(crate) rule: Option<String>,
-    /// A parameter of the rule: metric takes dimensions, power, slack, folds, restarts, guarded;
-    /// exact loss (squared or probability), balance, hold, gap, max_iterations; additive and
-    /// multiplicative step, balance. With --features also grown_members, sample
+    /// A parameter of the rule: metric takes dimensions, power, slack, folds, restarts,
+    /// cross_validated, tolerance, max_iterations; exact loss (squared or probability), balance,
+    /// regularization, gap, max_iterations; additive and
+    /// multiplicative step, balance. With --features also grown_members,
+    /// grown_folds, sample
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
     /// New objects: one row of labels for each, one column per member, in the labels of the
@@ -399,6 +408,10 @@ pub(crate) struct Plot {
     /// A parameter of the method
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
+    /// With dendrogram: the number of clusters that the tree is for; only the tree of ecmc-al
+    /// depends on it
+    #[arg(long, value_name = "K")]
+    pub(crate) clusters: Option<usize>,
     /// With cdf: also the curves of consensus into 2 to K clusters
     #[arg(long, value_name = "K")]
     pub(crate) up_to: Option<usize>,

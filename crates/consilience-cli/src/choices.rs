@@ -9,8 +9,8 @@ use crate::failure::{Failure, Outcome};
 pub(crate) struct Choice<T, A = ()> {
     /// What the option takes.
     pub(crate) name: &'static str,
-    /// What `--param` takes.
-    pub(crate) params: &'static [&'static str],
+    /// What `--param` takes: a name, then its aliases.
+    pub(crate) params: &'static [&'static [&'static str]],
     /// Makes the value.
     pub(crate) make: fn(&A, &Params<'_>) -> Outcome<T>,
 }
@@ -33,21 +33,27 @@ impl<T, A> Choice<T, A> {
         (self.make)(ask, &Params::parse(self.name, self.params, given)?)
     }
 
+    /// Whether it takes a parameter of that name.
+    pub(crate) fn has(&self, param: &str) -> bool {
+        named(self.params, param).is_some()
+    }
+
     /// The parameters that it takes, as a sentence.
     pub(crate) fn takes(&self) -> String {
-        takes(self.name, self.params)
+        takes(self.name, &first_names(self.params))
     }
 }
 
-/// A row of a table of choices: how the value starts, and the setter of each parameter.
+/// A row of a table of choices: how the value starts, and each parameter with its aliases and its
+/// setter.
 macro_rules! choice {
     (
         $name:literal, $wrap:expr, $start:expr
-        $(, $param:ident: $kind:expr => $setter:expr)* $(,)?
+        $(, $param:ident $(| $alias:ident)*: $kind:expr => $setter:expr)* $(,)?
     ) => {
         $crate::choices::Choice {
             name: $name,
-            params: &[$(stringify!($param)),*],
+            params: &[$(&[stringify!($param) $(, stringify!($alias))*]),*],
             make: |ask, params| {
                 let _ = params;
                 let value = ($start)(ask);
@@ -68,19 +74,24 @@ pub(crate) use choice;
 pub(crate) struct Params<'a>(Vec<(&'a str, &'a str)>);
 
 impl<'a> Params<'a> {
-    /// Takes the pairs apart; `known` are the names that the method takes.
-    pub(crate) fn parse(method: &str, known: &[&str], given: &'a [String]) -> Outcome<Self> {
-        let takes = takes(method, known);
+    /// Takes the pairs apart; `known` are the parameters that the method takes, each a name and its
+    /// aliases.
+    pub(crate) fn parse(
+        method: &str,
+        known: &[&'static [&'static str]],
+        given: &'a [String],
+    ) -> Outcome<Self> {
+        let takes = takes(method, &first_names(known));
         let mut pairs: Vec<(&str, &str)> = Vec::new();
         for param in given {
-            let Some((name, value)) = param.split_once('=') else {
+            let Some((said, value)) = param.split_once('=') else {
                 return Err(Failure::Bad(format!("--param {param}: expected name=value; {takes}")));
             };
-            if !known.contains(&name) {
+            let Some(name) = named(known, said) else {
                 return Err(Failure::Bad(format!(
-                    "--param {param}: unknown parameter {name:?}; {takes}"
+                    "--param {param}: unknown parameter {said:?}; {takes}"
                 )));
-            }
+            };
             if pairs.iter().any(|&(other, _)| other == name) {
                 return Err(Failure::Bad(format!("--param {param}: {name} is given twice")));
             }
@@ -121,11 +132,22 @@ impl<'a> Params<'a> {
     }
 }
 
-fn takes(method: &str, params: &[&str]) -> String {
+/// The parameters that a method takes, as a sentence.
+pub(crate) fn takes(method: &str, params: &[&str]) -> String {
     match params {
         [] => format!("{method} takes no parameters"),
         names => format!("{method} takes {}", names.join(", ")),
     }
+}
+
+/// The name of the parameter that is called by that name or alias.
+fn named(params: &[&'static [&'static str]], said: &str) -> Option<&'static str> {
+    params.iter().find(|names| names.contains(&said)).and_then(|names| names.first().copied())
+}
+
+/// The names without their aliases.
+fn first_names(params: &[&'static [&'static str]]) -> Vec<&'static str> {
+    params.iter().filter_map(|names| names.first().copied()).collect()
 }
 
 fn refuse(name: &str, value: &str, expected: &str) -> Failure {
@@ -173,7 +195,7 @@ mod tests {
         "loop",
         |value| value,
         |&start| Loop { rounds: start, exact: false },
-        rounds: count => Loop::rounds,
+        rounds | turns: count => Loop::rounds,
         exact: flag => Loop::exact,
     )];
 
@@ -187,6 +209,7 @@ mod tests {
         assert_eq!(build(&[]).unwrap(), Loop { rounds: 7, exact: false });
         assert_eq!(build(&["exact=true"]).unwrap(), Loop { rounds: 7, exact: true });
         assert_eq!(build(&["rounds=3", "exact=true"]).unwrap(), Loop { rounds: 3, exact: true });
+        assert_eq!(build(&["turns=3"]).unwrap(), Loop { rounds: 3, exact: false });
     }
 
     #[test]
@@ -199,6 +222,7 @@ mod tests {
         assert!(message(&["rounds=few"]).contains("rounds=few: expected a whole number"));
         assert!(message(&["exact=1"]).contains("expected true or false"));
         assert!(message(&["rounds=1", "rounds=2"]).contains("given twice"));
+        assert!(message(&["rounds=1", "turns=2"]).contains("given twice"));
         assert!(message(&["rounds"]).contains("name=value"));
     }
 }

@@ -16,7 +16,7 @@ pub(crate) enum Failure {
     Bad(String),
     /// The user pressed Ctrl-C.
     Cancelled,
-    /// Whoever read our standard output has gone (`| head`); nobody is left to tell.
+    /// Whoever read our standard output has gone (`| head`); nobody is left to report to.
     ClosedPipe,
 }
 
@@ -34,7 +34,7 @@ impl Failure {
         }
     }
 
-    /// Tells the user on standard error, in one line whatever the message holds.
+    /// Reports to the user on standard error, in one line whatever the message holds.
     pub(crate) fn report(self) -> ExitCode {
         match self {
             Failure::Bad(message) => {

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use consilience::crowd::{Answers, PairAnswer};
+use consilience::crowd::{Answers, GroupAnswer, KeywordAnswer, PairAnswer};
 use consilience::io::{AnswerForm, AnswerTable, FeatureTable, Format, Input};
-use consilience::{Ensemble, Grouped, Keyword, Memberships, Partition};
+use consilience::{Ensemble, Memberships, Partition};
 use ndarray::Array2;
 
 use crate::failure::{Failure, Outcome};
@@ -100,14 +100,14 @@ pub(crate) fn answers(table: &AnswerTable, objects: usize, shared: usize) -> Out
     let rows = table.rows().iter();
     Ok(match table.form() {
         AnswerForm::Groupings => {
-            let rows: Vec<Grouped> = rows
-                .map(|&[worker, task, item, group]| Grouped { worker, task, item, group })
+            let rows: Vec<GroupAnswer> = rows
+                .map(|&[worker, task, item, group]| GroupAnswer { worker, task, item, group })
                 .collect();
             Answers::from_groupings(objects, &rows)?
         }
         AnswerForm::Keywords => {
-            let rows: Vec<Keyword> = rows
-                .map(|&[worker, task, item, keyword]| Keyword { worker, task, item, keyword })
+            let rows: Vec<KeywordAnswer> = rows
+                .map(|&[worker, task, item, keyword]| KeywordAnswer { worker, task, item, keyword })
                 .collect();
             Answers::from_keywords(objects, &rows, shared)?
         }

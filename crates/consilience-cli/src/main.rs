@@ -2,11 +2,11 @@
 //! name.
 
 mod args;
+mod catalogue;
 mod choices;
 mod commands;
 mod failure;
 mod files;
-mod methods;
 mod outputs;
 mod pictures;
 mod summary;

@@ -286,9 +286,9 @@ fn labels_of_any_size_are_fine() {
     folder.write("huge.csv", "1099511627776\n3\n1099511627776\n9223372036854775807\n");
     folder.write("small.csv", "0\n1\n0\n2\n");
     for name in ["huge.npy", "huge.csv"] {
-        let told = folder.json(&format!("score {name} small.csv"));
+        let reply = folder.json(&format!("score {name} small.csv"));
         assert_eq!(
-            (told["scores"]["ari"].as_f64(), told["clusters"].as_u64()),
+            (reply["scores"]["ari"].as_f64(), reply["clusters"].as_u64()),
             (Some(1.0), Some(3))
         );
         folder.ok(&format!("consensus {name} --method eac-al --clusters 3 -o out.csv"));

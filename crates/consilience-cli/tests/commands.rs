@@ -61,41 +61,41 @@ const SCORES: [&str; 12] = [
 fn consensus_finds_the_classes_by_every_method() {
     let folder = prepared();
     for method in METHODS {
-        let told = folder.json(&format!(
+        let reply = folder.json(&format!(
             "consensus pool.csv --method {method} --clusters 4 --truth truth.csv -o {method}.csv"
         ));
-        assert_eq!(told["method"], method);
-        assert_eq!((told["n"].as_u64(), told["members"].as_u64()), (Some(120), Some(12)));
-        assert_eq!(told["clusters"], 4, "{method}");
+        assert_eq!(reply["method"], method);
+        assert_eq!((reply["n"].as_u64(), reply["members"].as_u64()), (Some(120), Some(12)));
+        assert_eq!(reply["clusters"], 4, "{method}");
         for key in ["microclusters", "iterations", "seed", "threads"] {
-            assert!(is_number(&told[key]), "{method}: {key}");
+            assert!(is_number(&reply[key]), "{method}: {key}");
         }
-        assert!(told["status"].is_string() && told["notes"].is_array());
-        assert!(told.get("objective").is_some() && told.get("peak_rss_bytes").is_some());
+        assert!(reply["status"].is_string() && reply["notes"].is_array());
+        assert!(reply.get("objective").is_some() && reply.get("peak_rss_bytes").is_some());
         for key in ["read", "total"] {
             assert!(
-                is_number(&told["seconds"][key]),
+                is_number(&reply["seconds"][key]),
                 "{method}: seconds of {key} in {}",
-                told["seconds"]
+                reply["seconds"]
             );
         }
         // Not every method has each of these stages; the names are always there.
         for key in ["microclusters", "similarity", "partition"] {
             assert!(
-                told["seconds"].get(key).is_some(),
+                reply["seconds"].get(key).is_some(),
                 "{method}: seconds of {key} in {}",
-                told["seconds"]
+                reply["seconds"]
             );
         }
         for score in SCORES {
-            assert!(is_number(&told["scores"][score]), "{method}: {score}");
+            assert!(is_number(&reply["scores"][score]), "{method}: {score}");
         }
         // Single link may chain; everything else must see through a tenth of mistakes.
         if !method.ends_with("-sl") {
-            assert!(told["scores"]["ari"].as_f64() > Some(0.9), "{method}: {}", told["scores"]);
+            assert!(reply["scores"]["ari"].as_f64() > Some(0.9), "{method}: {}", reply["scores"]);
         }
         let again = folder.json(&format!("score {method}.csv truth.csv"));
-        assert_eq!(again["scores"], told["scores"], "{method}");
+        assert_eq!(again["scores"], reply["scores"], "{method}");
     }
 }
 
@@ -103,13 +103,13 @@ fn consensus_finds_the_classes_by_every_method() {
 fn consensus_chooses_the_number_of_clusters_itself() {
     let folder = prepared();
     for method in METHODS {
-        let told = folder.json(&format!("consensus pool.csv --method {method}"));
-        assert!(told["clusters"].as_u64() >= Some(1), "{method}");
-        assert!(told.get("scores").is_none());
+        let reply = folder.json(&format!("consensus pool.csv --method {method}"));
+        assert!(reply["clusters"].as_u64() >= Some(1), "{method}");
+        assert!(reply.get("scores").is_none());
         if NEEDS_CLUSTERS.contains(&method) {
             let agreed =
                 folder.json(&format!("consensus pool.csv --method {method} --clusters auto"));
-            assert_eq!(told["clusters"], agreed["clusters"], "{method}");
+            assert_eq!(reply["clusters"], agreed["clusters"], "{method}");
         }
     }
 }
@@ -117,19 +117,19 @@ fn consensus_chooses_the_number_of_clusters_itself() {
 #[test]
 fn consensus_needs_an_ensemble_and_nothing_else() {
     let folder = prepared();
-    let told = folder.json("consensus pool.csv --truth truth.csv");
-    assert_eq!((told["method"].as_str(), told["clusters"].as_u64()), (Some("auto"), Some(4)));
-    assert!(told["scores"]["ari"].as_f64() > Some(0.9), "{}", told["scores"]);
+    let reply = folder.json("consensus pool.csv --truth truth.csv");
+    assert_eq!((reply["method"].as_str(), reply["clusters"].as_u64()), (Some("auto"), Some(4)));
+    assert!(reply["scores"]["ari"].as_f64() > Some(0.9), "{}", reply["scores"]);
     let named = folder.json("consensus pool.csv --method auto --truth truth.csv");
-    assert_eq!(named["scores"], told["scores"]);
+    assert_eq!(named["scores"], reply["scores"]);
 }
 
 #[test]
 fn consensus_takes_columns_parameters_and_soft_outputs() {
     let folder = prepared();
-    let told =
+    let reply =
         folder.json("consensus pool.csv --method ptgp --clusters 4 --columns 3,0,7 --seed 5");
-    assert_eq!((told["members"].as_u64(), told["seed"].as_u64()), (Some(3), Some(5)));
+    assert_eq!((reply["members"].as_u64(), reply["seed"].as_u64()), (Some(3), Some(5)));
     folder.ok("consensus pool.csv --method ptgp --clusters 4 --param elite_neighbours=3 --param \
          walk_length=2 --param restarts=2");
     let ran =
@@ -142,17 +142,66 @@ fn consensus_takes_columns_parameters_and_soft_outputs() {
     assert_eq!(folder.json("score --soft soft.csv soft.npz")["scores"]["jensen_shannon"], 0.0);
 }
 
+/// Whatever a method takes can be said, by its name or by the letter of its paper.
 #[test]
-fn fewer_clusters_than_asked_for_are_told() {
+fn consensus_passes_parameters_to_every_method() {
+    let folder = prepared();
+    for (method, params) in [
+        ("pta-al", "K=3,T=2"),
+        ("weac-al", "beta=1,linkage=complete"),
+        ("wct-al", "decay=0.5,linkage=single"),
+        ("srs-al", "linkage=ward"),
+        ("ecmc-al", "c=2,d0=0.2,d1=0.8,linkage=complete"),
+        ("gp-mgla", "alpha=0.3,beta=1"),
+        ("lwea", "theta=0.2,linkage=complete"),
+        ("cspa", "cut=spectral,restarts=2"),
+        ("mcla", "cut_method=spectral"),
+        ("diffusion", "theta=0.2,width=1"),
+        ("mm", "tolerance=1e-4,max_iterations=20"),
+        ("pcc-kl", "solver=line-search,pairs=0.5"),
+        ("pcc-l2", "pairs=1,max_iterations=50"),
+    ] {
+        let given: String = params.split(',').map(|p| format!(" --param {p}")).collect();
+        let reply =
+            folder.json(&format!("consensus pool.csv --method {method} --clusters 4{given}"));
+        assert!(reply["clusters"].as_u64() >= Some(1), "{method} {params}");
+    }
+    let fails = |how: &str, needles: &[&str]| {
+        folder.fails(&format!("consensus pool.csv --clusters 4 --method {how}"), needles);
+    };
+    fails("lwea --param theta=x", &["--param theta=x:", "expected a number"]);
+    fails("lwea --param theta=0", &["0"]);
+    fails("lwea --param theta=1 --param entropy_scale=1", &["twice"]);
+    fails("lwea --param linkage=double", &["linkage=double", "average, complete, single, ward"]);
+    fails("pcc-kl --param pairs=2", &["2"]);
+}
+
+#[test]
+fn a_cut_by_metis_is_there_where_it_is_built_in() {
+    let folder = prepared();
+    for method in ["cspa", "hgpa", "mcla"] {
+        let metis = format!(
+            "consensus pool.csv --method {method} --clusters 4 --param cut=metis --truth truth.csv"
+        );
+        if cfg!(feature = "metis") {
+            assert!(folder.json(&metis)["scores"]["ari"].as_f64() > Some(0.8), "{method}");
+        } else {
+            folder.fails(&metis, &["cut=metis", "spectral"]);
+        }
+    }
+}
+
+#[test]
+fn fewer_clusters_than_asked_for_are_reported() {
     let folder = Folder::new();
     folder.write("pool.csv", "0,0\n0,0\n1,1\n1,1\n");
-    let told = folder.json("consensus pool.csv --method eac-al --clusters 3 -o labels.csv");
+    let reply = folder.json("consensus pool.csv --method eac-al --clusters 3 -o labels.csv");
     // How the method ended is one thing, what came out another.
-    assert_eq!((told["clusters"].as_u64(), told["status"].as_str()), (Some(2), Some("solved")));
-    assert_eq!(told["clusters_missing"], 1);
-    let told_nothing = folder.json("consensus pool.csv --method eac-al --clusters 2");
-    assert!(told_nothing.get("clusters_missing").is_none());
-    assert_eq!(told["notes"].as_array().map(Vec::len), Some(1));
+    assert_eq!((reply["clusters"].as_u64(), reply["status"].as_str()), (Some(2), Some("solved")));
+    assert_eq!(reply["clusters_missing"], 1);
+    let complete = folder.json("consensus pool.csv --method eac-al --clusters 2");
+    assert!(complete.get("clusters_missing").is_none());
+    assert_eq!(reply["notes"].as_array().map(Vec::len), Some(1));
     let ran = folder.ok("consensus pool.csv --method eac-al --clusters 3");
     assert!(ran.stderr.starts_with("note: ") && ran.stderr.lines().count() == 1, "{}", ran.stderr);
     assert_eq!(String::from_utf8(folder.read("labels.csv")).unwrap(), "label\n0\n0\n1\n1\n");
@@ -162,16 +211,16 @@ fn fewer_clusters_than_asked_for_are_told() {
 fn generate_makes_an_ensemble_by_every_method() {
     let folder = prepared();
     for method in GENERATORS {
-        let told = folder.json(&format!(
+        let reply = folder.json(&format!(
             "generate x.csv --method {method} --members 5 --clusters 4..6 -o {method}.npz \
             --truth truth.csv --scale zscore"
         ));
-        assert_eq!(told["method"], method);
-        assert_eq!((told["n"].as_u64(), told["members"].as_u64()), (Some(120), Some(5)));
-        assert_eq!(told["clusters"].as_array().map(Vec::len), Some(5));
-        assert!(is_number(&told["seconds"]["read"]) && is_number(&told["seconds"]["total"]));
+        assert_eq!(reply["method"], method);
+        assert_eq!((reply["n"].as_u64(), reply["members"].as_u64()), (Some(120), Some(5)));
+        assert_eq!(reply["clusters"].as_array().map(Vec::len), Some(5));
+        assert!(is_number(&reply["seconds"]["read"]) && is_number(&reply["seconds"]["total"]));
         for score in SCORES {
-            assert!(is_number(&told["scores"][score]), "{method}: {score}");
+            assert!(is_number(&reply["scores"][score]), "{method}: {score}");
         }
         folder.ok(&format!("consensus {method}.npz --method eac-al --clusters 4"));
     }
@@ -189,6 +238,7 @@ fn generate_takes_the_parameters_of_its_method() {
         ("minibatch", "batches=1"),
         ("kernel-kmeans", "width=0.01"),
         ("rpcl", "learning_rate=0.9"),
+        ("rpcl", "presentations=1"),
         ("spectral", "neighbours=1"),
         ("agglomerative", "linkage=single"),
         ("uspec", "neighbours=1"),
@@ -210,22 +260,22 @@ fn generate_takes_the_parameters_of_its_method() {
 fn generate_draws_from_a_range_that_follows_the_objects() {
     let folder = prepared();
     // Half the root of 120 is 5.
-    let told = folder.json("generate x.csv -o pool.npy");
-    assert_eq!(told["range"], serde_json::json!([2, 5]));
-    let clusters = told["clusters"].as_array().unwrap();
+    let reply = folder.json("generate x.csv -o pool.npy");
+    assert_eq!(reply["range"], serde_json::json!([2, 5]));
+    let clusters = reply["clusters"].as_array().unwrap();
     assert!(clusters.iter().all(|k| (2..=5).contains(&k.as_u64().unwrap())), "{clusters:?}");
     let text = folder.ok("generate x.csv -o pool.npy").stdout;
     assert!(text.lines().any(|line| line.contains("2 to 5 clusters")), "{text}");
-    let told = folder.json("generate x.csv -o pool.npy --clusters 7..9");
-    assert_eq!(told["range"], serde_json::json!([7, 9]));
+    let reply = folder.json("generate x.csv -o pool.npy --clusters 7..9");
+    assert_eq!(reply["range"], serde_json::json!([7, 9]));
 }
 
 #[test]
 fn generate_and_consensus_do_the_main_job() {
     let folder = prepared();
     folder.ok("generate x.csv -o pool.npy --clusters 4..8 --object-fraction 0.7 --scale minmax");
-    let told = folder.json("consensus pool.npy --method ptgp --clusters 4 --truth truth.csv");
-    assert_eq!(told["scores"]["ari"], 1.0);
+    let reply = folder.json("consensus pool.npy --method ptgp --clusters 4 --truth truth.csv");
+    assert_eq!(reply["scores"]["ari"], 1.0);
 }
 
 #[test]
@@ -239,11 +289,11 @@ fn threads_leave_no_trace_in_the_files() {
             folder.ok(&format!(
                 "generate x.csv -o pool.{ending} --members 9 --clusters 2..9 --threads {threads}"
             ));
-            let told = folder.json(&format!(
+            let reply = folder.json(&format!(
                 "consensus pool.{ending} --method {method} --clusters 3 -o labels.{ending} \
                 --threads {threads}"
             ));
-            assert_eq!(told["threads"], threads);
+            assert_eq!(reply["threads"], threads);
             files.push((
                 folder.read(&format!("pool.{ending}")),
                 folder.read(&format!("labels.{ending}")),
@@ -269,9 +319,9 @@ fn score_knows_equal_and_swapped_labels() {
     let folder = Folder::new();
     folder.write("a.csv", "5\n5\n9\n9\n-1\n");
     folder.write("b.csv", "label\n1\n1\n0\n0\n0\n");
-    let told = folder.json("score a.csv a.csv");
+    let reply = folder.json("score a.csv a.csv");
     assert_eq!(
-        (told["scores"]["ari"].as_f64(), told["scores"]["vi"].as_f64()),
+        (reply["scores"]["ari"].as_f64(), reply["scores"]["vi"].as_f64()),
         (Some(1.0), Some(0.0))
     );
     let ran = folder.ok("score a.csv b.csv");
@@ -282,15 +332,15 @@ fn score_knows_equal_and_swapped_labels() {
 #[test]
 fn demo_shows_that_consensus_helps() {
     let folder = Folder::new();
-    let told = folder.json("demo");
-    assert_eq!((told["n"].as_u64(), told["members"].as_u64()), (Some(1797), Some(30)));
+    let reply = folder.json("demo");
+    assert_eq!((reply["n"].as_u64(), reply["members"].as_u64()), (Some(1797), Some(30)));
     let nmi = |name: &str| {
-        let results = told["results"].as_array().unwrap();
+        let results = reply["results"].as_array().unwrap();
         let line = results.iter().find(|line| line["name"] == name).unwrap();
         line["scores"]["nmi_max"].as_f64().unwrap()
     };
-    assert!(nmi("pta-al") > nmi("members, mean") + 0.05, "{told}");
-    assert!(nmi("ptgp") > nmi("members, mean") + 0.05, "{told}");
+    assert!(nmi("pta-al") > nmi("members, mean") + 0.05, "{reply}");
+    assert!(nmi("ptgp") > nmi("members, mean") + 0.05, "{reply}");
     let ran = folder.ok("demo --seed 3");
     assert!(ran.stdout.contains("pta-al") && ran.stdout.contains("consilience consensus pool.npz"));
     assert_eq!(ran.stderr, "");
@@ -311,10 +361,18 @@ fn help_list_and_version_say_what_there_is() {
     assert_eq!(names, METHODS);
     let sourced = |line: &str| line.contains("20") || line.contains("docs/");
     assert!(list.lines().all(sourced), "every line names a paper or a page: {list}");
-    assert_eq!(
-        folder.json("consensus --list")["methods"].as_array().map(Vec::len),
-        Some(METHODS.len())
-    );
+    let reply = folder.json("consensus --list");
+    let methods = reply["methods"].as_array().unwrap();
+    assert_eq!(methods.len(), METHODS.len());
+    for method in methods {
+        let names = method["params"].as_array().unwrap();
+        let parameters = method["parameters"].as_array().unwrap();
+        assert_eq!(names.len(), parameters.len(), "{}", method["name"]);
+        for parameter in parameters {
+            assert!(names.contains(&parameter["name"]), "{parameter}");
+            assert!(parameter["default"].is_string() && parameter["range"].is_string());
+        }
+    }
 }
 
 #[cfg(unix)]
@@ -356,13 +414,13 @@ mod signals {
         std::thread::sleep(Duration::from_millis(200));
         pipe.write_all(b"0,0\n1,1\n").unwrap();
         drop(pipe);
-        let mut told = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+        let mut reply = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut reply).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(130));
         assert_eq!(
-            (told.lines().count(), told.starts_with("error: cancelled")),
+            (reply.lines().count(), reply.starts_with("error: cancelled")),
             (1, true),
-            "{told}"
+            "{reply}"
         );
         assert_eq!(folder.names(), ["pipe.csv"]);
     }
@@ -389,9 +447,9 @@ mod signals {
             .spawn()
             .unwrap();
         drop(child.stdout.take());
-        let mut told = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
-        assert_eq!((child.wait().unwrap().code(), &told[..]), (Some(0), ""));
+        let mut reply = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut reply).unwrap();
+        assert_eq!((child.wait().unwrap().code(), &reply[..]), (Some(0), ""));
         assert!(exists(&folder.path("out.csv")));
     }
 }

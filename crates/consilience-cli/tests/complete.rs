@@ -24,15 +24,15 @@ fn folder() -> Folder {
 fn both_methods_find_the_classes_and_label_new_objects() {
     let folder = folder();
     for method in ["mccc", "rdml"] {
-        let told = folder.json(&format!(
+        let reply = folder.json(&format!(
             "complete x.csv --constraints pairs.csv --clusters 4 --method {method} --truth \
             truth.csv -o out.csv \
              --predict x.csv --predicted again.csv"
         ));
-        assert_eq!((told["method"].as_str(), told["clusters"].as_u64()), (Some(method), Some(4)));
-        assert_eq!(told["scores"]["ari"], 1.0, "{method}");
-        assert_eq!(told["violated"], 0, "{method}");
-        assert!(told["status"].is_string() && is_number(&told["seconds"]["total"]), "{method}");
+        assert_eq!((reply["method"].as_str(), reply["clusters"].as_u64()), (Some(method), Some(4)));
+        assert_eq!(reply["scores"]["ari"], 1.0, "{method}");
+        assert_eq!(reply["violated"], 0, "{method}");
+        assert!(reply["status"].is_string() && is_number(&reply["seconds"]["total"]), "{method}");
         // The same objects again get the same numbers, not merely the same groups.
         assert_eq!(folder.read("out.csv"), folder.read("again.csv"), "{method}");
     }
@@ -42,27 +42,70 @@ fn both_methods_find_the_classes_and_label_new_objects() {
 fn parameters_of_both_methods() {
     let folder = folder();
     let complete = "complete x.csv --constraints pairs.csv --clusters 4 --truth truth.csv";
-    let told = folder.json(&format!(
+    let reply = folder.json(&format!(
         "{complete} --param basis=singular --param eigenvectors=3 --param loss_weight=50"
     ));
     assert_eq!(
-        (told["basis"].as_str(), told["eigenvectors"].as_u64()),
+        (reply["basis"].as_str(), reply["eigenvectors"].as_u64()),
         (Some("singular"), Some(3))
     );
-    assert_eq!(told["loss_weight"], 50.0);
-    let told = folder.json(&format!(
+    assert_eq!(reply["loss_weight"], 50.0);
+    let reply = folder.json(&format!(
         "{complete} --param solver=stochastic --param max_iterations=20 --param \
          loss_weight=balanced"
     ));
-    assert_eq!(told["clusters"], 4);
+    assert_eq!(reply["clusters"], 4);
     let rdml = folder.json(&format!(
         "{complete} --method rdml --param standardize=false --param smoothing=0.1 --param \
          restarts=2"
     ));
     assert_eq!(rdml["clusters"], 4);
+    // Names of the papers, and those of before.
+    for param in ["k=3", "c=50", "basis=standardised-neighbours"] {
+        folder.ok(&format!("{complete} --param {param}"));
+    }
+    folder.ok(&format!("{complete} --method rdml --param lambda=0.1"));
     folder.fails(&format!("{complete} --param basis=wavelet"), &["basis=wavelet", "held-out"]);
     folder.fails(&format!("{complete} --param loss_weight=much"), &["much", "or a number"]);
     folder.fails(&format!("{complete} --param smoothing=1"), &["smoothing", "mccc takes basis"]);
+}
+
+/// Forty of the objects, grouped by ten workers of whom each mistakes one answer in ten.
+fn answers() -> String {
+    let (mut dice, truth) = (Dice::new(9), truth());
+    let mut rows = "worker,task,item,group\n".to_owned();
+    for worker in 0..10 {
+        for item in (0..OBJECTS).filter(|i| i % 3 == 1) {
+            let group = if dice.below(10) == 0 { dice.below(4) as i64 } else { truth[item] };
+            rows.push_str(&format!("{worker},0,{item},{group}\n"));
+        }
+    }
+    rows
+}
+
+#[test]
+fn answers_about_some_objects_label_all_of_them_and_new_ones() {
+    let folder = folder();
+    folder.write("answers.csv", answers());
+    let complete = "complete x.csv --answers answers.csv --clusters 4 --truth truth.csv";
+    let reply = folder
+        .json(&format!("{complete} -o out.csv --predict x.csv --predicted again.csv --threads 1"));
+    assert_eq!((reply["method"].as_str(), reply["clusters"].as_u64()), (Some("rdml"), Some(4)));
+    assert_eq!((reply["answered"].as_u64(), reply["workers"].as_u64()), (Some(40), Some(10)));
+    assert!(reply["completed_rank"].as_u64() >= Some(2), "{reply}");
+    assert_eq!(reply["scores"]["ari"], 1.0);
+    assert_eq!(folder.read("out.csv"), folder.read("again.csv"));
+    let tuned = "--param d0=0.1 --param d1=0.8 --param c=2 --param lambda=0.1 --threads 3";
+    let reply = folder.json(&format!("{complete} {tuned}"));
+    assert_eq!(reply["scores"]["ari"], 1.0);
+
+    folder.fails(&format!("{complete} --method mccc"), &["--answers", "mccc", "rdml"]);
+    folder.fails(&format!("{complete} --constraints pairs.csv"), &["--constraints", "--answers"]);
+    folder.fails(&format!("{complete} --param d0=1"), &["1"]);
+    folder.fails(&format!("{complete} --param c=0"), &["0"]);
+    folder.fails(&format!("{complete} --param basis=singular"), &["rdml takes smoothing"]);
+    folder.write("far.csv", "worker,task,item,group\n0,0,1,0\n0,0,120,0\n");
+    folder.fails("complete x.csv --answers far.csv --clusters 4", &["far.csv", "120"]);
 }
 
 #[test]

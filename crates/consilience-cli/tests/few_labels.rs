@@ -4,8 +4,17 @@ mod common;
 
 use common::{CLASSES, Folder, is_number, prepared, truth};
 
-const METHODS: [&str; 8] =
-    ["fpc", "nnc", "kmeans", "cop-kmeans", "pck-means", "mpck-means", "ccskl", "pmmc"];
+const METHODS: [&str; 9] = [
+    "fpc",
+    "nnc",
+    "kmeans",
+    "constrained-kmeans",
+    "cop-kmeans",
+    "pck-means",
+    "mpck-means",
+    "ccskl",
+    "pmmc",
+];
 const METRICS: [&str; 8] =
     ["euclidean", "rsd-diagonal", "rsd-full", "mmc", "itml", "rca", "dca", "lmnn"];
 
@@ -37,27 +46,27 @@ fn labels_guide_every_method_and_metric() {
                 continue;
             }
             let name = format!("{method} under {metric}");
-            let told = folder.json(&format!(
+            let reply = folder.json(&format!(
                 "cluster x.csv --method {method} --metric {metric} --labels known.csv --truth \
                 truth.csv -o out.npy"
             ));
             assert_eq!(
-                (told["method"].as_str(), told["metric"].as_str()),
+                (reply["method"].as_str(), reply["metric"].as_str()),
                 (Some(method), Some(metric))
             );
             assert_eq!(
-                (told["clusters"].as_u64(), told["labelled"].as_u64()),
+                (reply["clusters"].as_u64(), reply["labelled"].as_u64()),
                 (Some(4), Some(12)),
                 "{name}"
             );
             assert_eq!(
-                (told["must_links"].as_u64(), told["cannot_links"].as_u64()),
+                (reply["must_links"].as_u64(), reply["cannot_links"].as_u64()),
                 (Some(12), Some(54))
             );
-            assert_eq!(told["violated"], 0, "{name}");
-            assert!(is_number(&told["seconds"]["total"]) && told["status"].is_string());
-            assert_eq!(told["scores"]["ari"], 1.0, "{name}");
-            assert_eq!(folder.json("score out.npy truth.csv")["scores"], told["scores"]);
+            assert_eq!(reply["violated"], 0, "{name}");
+            assert!(is_number(&reply["seconds"]["total"]) && reply["status"].is_string());
+            assert_eq!(reply["scores"]["ari"], 1.0, "{name}");
+            assert_eq!(folder.json("score out.npy truth.csv")["scores"], reply["scores"]);
         }
     }
 }
@@ -65,11 +74,11 @@ fn labels_guide_every_method_and_metric() {
 #[test]
 fn pairs_guide_and_new_objects_are_labelled() {
     let folder = folder();
-    let told = folder.json(
+    let reply = folder.json(
         "cluster x.csv --method cop-kmeans --constraints pairs.csv --clusters 4 --truth truth.csv \
          -o out.csv --predict x.csv --predicted again.csv",
     );
-    assert_eq!((told["violated"].as_u64(), told["scores"]["ari"].as_f64()), (Some(0), Some(1.0)));
+    assert_eq!((reply["violated"].as_u64(), reply["scores"]["ari"].as_f64()), (Some(0), Some(1.0)));
     // The same objects again get the same numbers, not merely the same groups.
     assert_eq!(folder.read("out.csv"), folder.read("again.csv"));
     let both =

@@ -228,8 +228,9 @@ fn features_of_every_type_give_the_same_clusters() {
     assert!(pools.windows(2).all(|w| w[0] == w[1]));
     for name in ["f4.npy", "u1.npy"] {
         folder.ok(&format!("generate {name} -o pool.npy --members 3 --clusters 4"));
-        let told = folder.json("consensus pool.npy --method eac-al --clusters 4 --truth truth.csv");
-        assert_eq!(told["scores"]["ari"], 1.0, "{name}");
+        let reply =
+            folder.json("consensus pool.npy --method eac-al --clusters 4 --truth truth.csv");
+        assert_eq!(reply["scores"]["ari"], 1.0, "{name}");
     }
 }
 
@@ -241,8 +242,8 @@ fn many_clusters_take_the_width_they_need() {
         folder.write("labels.npy", npy_i64(&rows));
         folder
             .write("truth.npy", npy_i64(&(0..=clusters).map(|i| vec![i % 2]).collect::<Vec<_>>()));
-        let told = folder.json("score labels.npy truth.npy");
-        assert_eq!(told["clusters"], clusters);
+        let reply = folder.json("score labels.npy truth.npy");
+        assert_eq!(reply["clusters"], clusters);
         if clusters < 1000 {
             folder.ok(&format!(
                 "consensus labels.npy --method eac-sl --clusters {clusters} -o out.npy"

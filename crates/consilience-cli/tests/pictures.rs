@@ -26,8 +26,8 @@ fn every_picture_is_drawn() {
         ("memberships", "soft.npy"),
         ("cluster-graph", "soft.npy"),
     ] {
-        let told = folder.json(&format!("plot {what} {input} -o {what}.svg"));
-        assert_eq!(told["picture"], format!("{what}.svg"));
+        let reply = folder.json(&format!("plot {what} {input} -o {what}.svg"));
+        assert_eq!(reply["picture"], format!("{what}.svg"));
         svg(&folder, &format!("{what}.svg"));
     }
     // Four classes survive of six clusters, and all four are in the graph.
@@ -59,10 +59,17 @@ fn blocks_stand_along_the_diagonal() {
 #[test]
 fn dendrograms_of_every_tree_and_of_many_leaves() {
     let folder = prepared();
-    for method in ["pta-al", "pta-sl", "eac-ward", "weac-al", "lwea", "wct-al", "srs-al"] {
+    for method in [
+        "pta-al", "pta-sl", "eac-ward", "weac-al", "lwea", "wct-al", "srs-al", "ecpcs-hc",
+        "ecmc-al",
+    ] {
         folder.ok(&format!("plot dendrogram pool.csv --method {method} -o {method}.svg"));
         svg(&folder, &format!("{method}.svg"));
     }
+    let plain = folder.read("lwea.svg");
+    folder.ok("plot dendrogram pool.csv --method lwea --param linkage=single -o lwea.svg");
+    assert_ne!(folder.read("lwea.svg"), plain);
+    folder.ok("plot dendrogram pool.csv --method ecmc-al --clusters 4 -o ecmc-al.svg");
     let many: String = (0..400).map(|i| format!("{},{}\n", i % 20, i / 20)).collect();
     folder.write("many.csv", many);
     folder.ok("plot dendrogram many.csv -o many.svg");

@@ -35,7 +35,7 @@ impl Basis {
             Basis::HeldOut => "held-out",
             Basis::Singular => "singular",
             Basis::Neighbours => "neighbours",
-            Basis::StandardizedNeighbours => "standardised-neighbours",
+            Basis::StandardizedNeighbours => "standardized-neighbours",
         }
     }
 }

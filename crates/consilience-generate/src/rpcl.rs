@@ -1,13 +1,14 @@
 use consilience_core::{
-    BaseClusterer, Error, Features, Fit, Observer, Partition, Report, Result, Seed, Watch,
+    BaseClusterer, Error, Features, Fit, Observer, Partition, Report, Result, Seed, Stream, Watch,
 };
 use consilience_num::kmeans::{assign, spread_rows};
-use ndarray::Axis;
+use ndarray::{Array2, ArrayView1, Axis};
 
 use crate::input::{partition, unit_table};
 
-/// Presentations per object, and in all.
+/// Presentations per object by default, ...
 const EPOCHS: usize = 50;
+/// ... and in all.
 const PRESENTATIONS: usize = 100_000;
 
 /// Rival penalised competitive learning: finds the number of clusters itself, up to the number
@@ -38,7 +39,7 @@ const PRESENTATIONS: usize = 100_000;
 /// ```
 ///
 /// # Complexity
-/// O(min(50 n, 100,000) k d) time, sequential; one copy of the features.
+/// O(p k d) time for p presentations, sequential; one copy of the features.
 ///
 /// # References
 /// L. Xu, A. Krzyzak, E. Oja, "Rival penalized competitive learning for clustering analysis, RBF
@@ -48,11 +49,12 @@ const PRESENTATIONS: usize = 100_000;
 pub struct Rpcl {
     learning_rate: f64,
     penalty_rate: f64,
+    presentations: Option<usize>,
 }
 
 impl Default for Rpcl {
     fn default() -> Self {
-        Rpcl { learning_rate: 0.05, penalty_rate: 0.002 }
+        Rpcl { learning_rate: 0.05, penalty_rate: 0.002, presentations: None }
     }
 }
 
@@ -73,6 +75,93 @@ impl Rpcl {
         self.penalty_rate = rate;
         self
     }
+
+    /// How many objects are presented, drawn at random with repetition. Default 50 per object, at
+    /// most 100,000 in all; at least 1. Time grows in proportion.
+    #[doc(alias = "epochs")]
+    #[doc(alias = "max_iterations")]
+    pub fn presentations(mut self, presentations: usize) -> Self {
+        self.presentations = Some(presentations);
+        self
+    }
+
+    fn check(&self) -> Result<()> {
+        let (a, b) = (self.learning_rate, self.penalty_rate);
+        if !(a > 0.0 && a <= 1.0) {
+            return Err(Error::invalid(format!(
+                "learning rate {a}; expected above 0 and at most 1"
+            )));
+        }
+        if !(b >= 0.0 && b < a) {
+            return Err(Error::invalid(format!(
+                "penalty rate {b}; expected 0 or more, below the rate {a}"
+            )));
+        }
+        if self.presentations == Some(0) {
+            return Err(Error::invalid("0 presentations; expected at least 1"));
+        }
+        Ok(())
+    }
+}
+
+impl Rpcl {
+    /// Presents objects at random: the nearest unit moves towards each, its rival away.
+    fn compete(
+        &self,
+        x: &Array2<f64>,
+        units: &mut Array2<f64>,
+        total: usize,
+        mut stream: Stream,
+        watch: &mut Watch<'_>,
+    ) {
+        let (n, d) = x.dim();
+        let mut wins = vec![1.0; units.nrows()];
+        // Entries are at most 1, so no two objects are farther apart than 2 sqrt(d).
+        let reach = 16.0 * d as f64;
+        for t in 0..total {
+            if t % 1000 == 0 && !watch.go_on(t) {
+                break;
+            }
+            let row = x.row(stream.below(n));
+            let (winner, rival) = nearest_two(row, units, &wins);
+            let fade = 1.0 - t as f64 / total as f64;
+            let (a, b) = (self.learning_rate * fade, self.penalty_rate * fade);
+            wins[winner.unit] += 1.0;
+            units.row_mut(winner.unit).zip_mut_with(&row, |c, x| *c += a * (x - *c));
+            if rival.score.is_finite() && rival.square <= reach {
+                units.row_mut(rival.unit).zip_mut_with(&row, |c, x| *c -= b * (x - *c));
+            }
+        }
+    }
+}
+
+/// A unit, its squared distance from the object, and that times its wins.
+#[derive(Clone, Copy)]
+struct Candidate {
+    score: f64,
+    square: f64,
+    unit: usize,
+}
+
+/// Winner and rival; the common divisor of g is left out.
+fn nearest_two(
+    row: ArrayView1<'_, f64>,
+    units: &Array2<f64>,
+    wins: &[f64],
+) -> (Candidate, Candidate) {
+    let mut winner = Candidate { score: f64::INFINITY, square: 0.0, unit: 0 };
+    let mut rival = winner;
+    for (unit, wins) in wins.iter().enumerate() {
+        let square: f64 = row.iter().zip(units.row(unit)).map(|(x, c)| (x - c) * (x - c)).sum();
+        let candidate = Candidate { score: wins * square, square, unit };
+        if candidate.score < winner.score {
+            rival = winner;
+            winner = candidate;
+        } else if candidate.score < rival.score {
+            rival = candidate;
+        }
+    }
+    (winner, rival)
 }
 
 impl BaseClusterer for Rpcl {
@@ -88,63 +177,22 @@ impl BaseClusterer for Rpcl {
         observer: &dyn Observer,
     ) -> Result<Fit<Partition>> {
         features.check_clusters(clusters)?;
-        let (a, b) = (self.learning_rate, self.penalty_rate);
-        if !(a > 0.0 && a <= 1.0) {
-            return Err(Error::invalid(format!(
-                "learning rate {a}; expected above 0 and at most 1"
-            )));
-        }
-        if !(b >= 0.0 && b < a) {
-            return Err(Error::invalid(format!(
-                "penalty rate {b}; expected 0 or more, below the rate {a}"
-            )));
-        }
+        self.check()?;
         let x = unit_table(&features);
-        let (n, d) = x.dim();
+        let n = x.nrows();
         let starts = spread_rows(x.view(), None, clusters, seed, rayon::current_num_threads() > 1);
         let mut units = x.select(Axis(0), &starts);
-        let k = starts.len();
-        let mut wins = vec![1.0; k];
-        // Entries are at most 1, so no two objects are farther apart than 2 sqrt(d).
-        let reach = 16.0 * d as f64;
-        let total = n.saturating_mul(EPOCHS).min(PRESENTATIONS);
-        let mut stream = seed.derive("rpcl", 0).stream();
+        let usual = n.saturating_mul(EPOCHS).min(PRESENTATIONS);
+        let total = self.presentations.unwrap_or(usual);
+        let stream = seed.derive("rpcl", 0).stream();
         let mut watch = Watch::new(observer, "competitive learning", total);
-        for t in 0..total {
-            if t % 1000 == 0 && !watch.go_on(t) {
-                break;
-            }
-            let row = x.row(stream.below(n));
-            let far = |c: usize| -> f64 {
-                row.iter().zip(units.row(c)).map(|(x, c)| (x - c) * (x - c)).sum()
-            };
-            // (g_c |x - c|^2, |x - c|^2, c) of winner and rival; the common divisor of g is left
-            // out.
-            let mut winner = (f64::INFINITY, 0.0, 0);
-            let mut rival = winner;
-            for c in 0..k {
-                let square = far(c);
-                let score = wins[c] * square;
-                if score < winner.0 {
-                    rival = winner;
-                    winner = (score, square, c);
-                } else if score < rival.0 {
-                    rival = (score, square, c);
-                }
-            }
-            let fade = 1.0 - t as f64 / total as f64;
-            wins[winner.2] += 1.0;
-            units.row_mut(winner.2).zip_mut_with(&row, |c, x| *c += a * fade * (x - *c));
-            if rival.0.is_finite() && rival.1 <= reach {
-                units.row_mut(rival.2).zip_mut_with(&row, |c, x| *c -= b * fade * (x - *c));
-            }
-        }
+        self.compete(&x, &mut units, total, stream, &mut watch);
         watch.finish()?;
         let labels = assign(x.view(), units.view(), rayon::current_num_threads() > 1);
         let mut report = Report::default();
         report.iterations = total;
         // Fewer clusters than asked for are what the method is for, fewer distinct rows are not.
-        report.expect_clusters(clusters, k, "the features distinguish no more objects");
+        report.expect_clusters(clusters, starts.len(), "the features distinguish no more objects");
         Ok(Fit::new(partition(&labels)?, report))
     }
 }

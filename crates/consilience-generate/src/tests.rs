@@ -105,6 +105,9 @@ fn rpcl_finds_the_number_of_clusters() {
         exact += usize::from(found.output.n_clusters() == 3);
     }
     println!("exact in {exact} of 10");
+    let few = Rpcl::new().presentations(7).fit(x.view().into(), 6, Seed(0), &()).unwrap();
+    let usual = Rpcl::new().fit(x.view().into(), 6, Seed(0), &()).unwrap();
+    assert_eq!((few.report.iterations, usual.report.iterations), (7, 20_000));
     assert!(agreement(&Rpcl::new(), &x, &truth) > 0.95);
 }
 
@@ -129,13 +132,14 @@ fn centres_and_numbers_of_kmeans_fit_the_partition() {
 fn bad_parameters_are_named() {
     let (x, _) = blobs(20, 2, 2, 1);
     let of = |c: &dyn BaseClusterer| c.fit(x.view().into(), 2, Seed(0), &()).unwrap_err();
-    let bad: [(&dyn BaseClusterer, &str); 9] = [
+    let bad: [(&dyn BaseClusterer, &str); 10] = [
         (&KMeans::new().restarts(0), "restarts"),
         (&KMeans::new().max_iterations(0), "max_iterations"),
         (&KMeans::new().tolerance(f64::NAN), "tolerance"),
         (&MiniBatchKMeans::new().batch(0), "batch"),
         (&Rpcl::new().learning_rate(f64::NAN), "learning rate"),
         (&Rpcl::new().penalty_rate(0.06), "penalty rate"),
+        (&Rpcl::new().presentations(0), "presentations"),
         (&Spectral::new().neighbours(0), "neighbours"),
         (&KernelKMeans::new().width(f64::NAN), "width"),
         (&KernelKMeans::new().landmarks(0), "landmarks"),

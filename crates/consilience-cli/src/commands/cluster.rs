@@ -74,9 +74,9 @@ impl<'a> Method<'a> {
             // A name that both have is the method's; metric.NAME is the metric's in any case.
             if let Some(own) = param.strip_prefix("metric.") {
                 metric_params.push(own.to_owned());
-            } else if method.params.contains(&name) {
+            } else if method.has(name) {
                 params.push(param.clone());
-            } else if metric.params.contains(&name) {
+            } else if metric.has(name) {
                 metric_params.push(param.clone());
             } else {
                 return Err(Failure::Bad(format!(

@@ -3,16 +3,17 @@
 use std::fmt::Write;
 use std::time::Instant;
 
+use consilience::catalogue::{AnyConsensus, Method, NamedResult, Parameter, methods};
 use consilience::io::Labelled;
 use consilience::scores::Scores;
 use consilience::trust::{ClusterNumber, Diagnostics};
-use consilience::{Ensemble, Memberships, Seed};
+use consilience::{Clusters, Ensemble, Fit, Memberships, Report, Seed};
 use serde_json::{Value, json};
 
 use crate::args::{Consensus, Count};
+use crate::catalogue;
 use crate::failure::{Failure, Outcome};
 use crate::files;
-use crate::methods::{self, Combined, Method};
 use crate::outputs::Outputs;
 use crate::summary::{self, Summary};
 use crate::terminal::Terminal;
@@ -39,9 +40,9 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     let read = start.elapsed();
 
     let start = Instant::now();
-    let found = request.run(&ensemble, terminal)?;
+    let Fit { output: found, report, .. } = request.run(&ensemble, terminal)?;
     let total = start.elapsed();
-    terminal.note_all(&found.report);
+    terminal.note_all(&report);
     suspicious(&ensemble, terminal);
 
     outputs.labels("-o", Labelled::One(&found.partition), terminal)?;
@@ -54,15 +55,15 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
         .both("method", "method", args.method.as_str())
         .both("n", "objects", ensemble.n_objects())
         .both("members", "members", ensemble.n_members())
-        .data("microclusters", found.report.microclusters);
-    if let Some(microclusters) = found.report.microclusters {
+        .data("microclusters", report.microclusters);
+    if let Some(microclusters) = report.microclusters {
         summary.line("microclusters", microclusters);
     }
-    summary.both("clusters", "clusters", found.partition.n_clusters()).report(&found.report);
-    if let Some(bound) = found.report.error_bound {
+    summary.both("clusters", "clusters", found.partition.n_clusters()).report(&report);
+    if let Some(bound) = report.error_bound {
         summary.data("error_bound", bound).line("error bound", format!("{bound:.2e}"));
     }
-    summary.times(read, stages(&found), total);
+    summary.times(read, stages(&report), total);
     if args.diagnose {
         diagnostics(&Diagnostics::of(&ensemble, &found.partition)?, &mut summary);
     }
@@ -92,7 +93,7 @@ enum Number {
 
 impl<'a> Request<'a> {
     fn parse(args: &'a Consensus) -> Outcome<Self> {
-        let method = methods::find(&args.method)?;
+        let method = catalogue::find(&args.method)?;
         let clusters = match args.clusters {
             Some(Count::Fixed(k)) => Number::Fixed(k),
             None if method.chooses_clusters() => Number::Own,
@@ -100,29 +101,29 @@ impl<'a> Request<'a> {
         };
         let request = Request { args, method, clusters };
         request.build(match clusters {
-            Number::Fixed(k) => Some(k),
-            Number::Own => None,
-            Number::Agreed => Some(1),
+            Number::Fixed(k) => Clusters::Fixed(k),
+            Number::Own | Number::Agreed => Clusters::Auto,
         })?;
         Ok(request)
     }
 
-    fn build(&self, clusters: Option<usize>) -> Outcome<methods::Function> {
-        self.method.build(clusters, &self.args.params, Seed(self.args.common.seed))
+    fn build(&self, clusters: Clusters) -> Outcome<AnyConsensus> {
+        let seed = Seed(self.args.common.seed);
+        let settings = catalogue::settings(self.method, clusters, &self.args.params, seed)?;
+        Ok(self.method.build(&settings)?)
     }
 
-    fn run(&self, ensemble: &Ensemble, terminal: &Terminal) -> Outcome<Combined> {
+    fn run(&self, ensemble: &Ensemble, terminal: &Terminal) -> Outcome<Fit<NamedResult>> {
         let clusters = match self.clusters {
-            Number::Fixed(k) => Some(k),
-            Number::Own => None,
+            Number::Fixed(k) => Clusters::Fixed(k),
+            Number::Own => Clusters::Auto,
             Number::Agreed => {
                 let number = ClusterNumber::new().seed(Seed(self.args.common.seed));
-                let table = number.choose(ensemble, terminal)?;
-                table.notes.iter().for_each(|note| terminal.note(note));
-                Some(table.recommended)
+                let table = terminal.noted(number.fit(ensemble, terminal)?);
+                Clusters::Fixed(table.recommended)
             }
         };
-        self.build(clusters)?.run(ensemble, terminal)
+        Ok(self.build(clusters)?.fit(ensemble, terminal)?)
     }
 }
 
@@ -142,7 +143,7 @@ fn suspicious(ensemble: &Ensemble, terminal: &Terminal) {
 }
 
 /// The memberships, or those of a hard clustering.
-fn memberships(method: &str, found: &Combined, terminal: &Terminal) -> Memberships {
+fn memberships(method: &str, found: &NamedResult, terminal: &Terminal) -> Memberships {
     found.memberships.clone().unwrap_or_else(|| {
         terminal.note(format!("{method} gives a hard clustering: its memberships are 0 or 1"));
         Memberships::from(&found.partition)
@@ -150,11 +151,11 @@ fn memberships(method: &str, found: &Combined, terminal: &Terminal) -> Membershi
 }
 
 /// The stages of a run. Every consensus has these three; a method without one of them leaves null.
-fn stages(found: &Combined) -> Vec<(&'static str, Value)> {
+fn stages(report: &Report) -> Vec<(&'static str, Value)> {
     let mut seconds: Vec<(&'static str, Value)> =
         ["microclusters", "similarity", "partition"].map(|stage| (stage, Value::Null)).into();
     // What comes later under the same name replaces the null.
-    seconds.extend(summary::stages(&found.report));
+    seconds.extend(summary::stages(report));
     seconds
 }
 
@@ -178,7 +179,13 @@ fn diagnostics(trust: &Diagnostics, summary: &mut Summary) {
     let members: Vec<Value> = trust
         .members
         .iter()
-        .map(|m| json!({ "clusters": m.clusters, "agreement": m.agreement, "company": m.company }))
+        .map(|m| {
+            json!({
+                "clusters": m.clusters,
+                "agreement": m.agreement,
+                "company": m.agreement_with_others,
+            })
+        })
         .collect();
     let object = json!({
         "anmi": trust.anmi,
@@ -220,17 +227,32 @@ fn mean(values: &[f64]) -> f64 {
 fn list(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     let mut text = String::new();
     let mut object = Vec::new();
-    for m in methods::list() {
-        let params = match m.params {
+    for m in methods() {
+        let names = catalogue::names(m);
+        let params = match &names[..] {
             [] => String::new(),
             names => format!(" ({})", names.join(", ")),
         };
-        let _ = writeln!(text, "{:10} {}{params}. {}", m.name, m.about, m.paper);
-        object.push(
-            json!({ "name": m.name, "about": m.about, "params": m.params, "paper": m.paper }),
-        );
+        let _ = writeln!(text, "{:10} {}{params}. {}", m.name(), m.about(), m.paper());
+        object.push(json!({
+            "name": m.name(),
+            "about": m.about(),
+            "params": names,
+            "parameters": m.parameters().iter().map(parameter_json).collect::<Vec<_>>(),
+            "paper": m.paper(),
+        }));
     }
     let mut summary = Summary::new();
     summary.data("methods", object);
     summary.print_as(&text, &args.common, terminal)
+}
+
+fn parameter_json(p: &Parameter) -> Value {
+    json!({
+        "name": p.name,
+        "aliases": p.aliases,
+        "about": p.about,
+        "default": p.default,
+        "range": p.range,
+    })
 }

@@ -89,7 +89,8 @@ fn read(args: &Crowd, shared: usize, terminal: &Terminal) -> Outcome<Read> {
 
 /// What the crowd is like, and each worker in it.
 fn workers(table: &AnswerTable, result: &CrowdResult, summary: &mut Summary) {
-    let (together, apart) = result.crowd_rates;
+    let rates = result.crowd_rates;
+    let (together, apart) = (rates.same_together, rates.same_apart);
     let rates: Vec<Value> = result
         .workers
         .iter()
@@ -117,7 +118,7 @@ fn workers(table: &AnswerTable, result: &CrowdResult, summary: &mut Summary) {
         .data("spammers", result.spammers().map(|w| table.worker(w.worker)).collect::<Vec<_>>())
         .data("held_out", held_out)
         .data("penalty_factor", result.penalty_factor)
-        .data("second", second(table, result));
+        .data("second", alternative(table, result));
     for w in result.spammers() {
         let rates = format!(
             "{}: same if together {:.2}, if apart {:.2}",
@@ -129,13 +130,13 @@ fn workers(table: &AnswerTable, result: &CrowdResult, summary: &mut Summary) {
     }
 }
 
-/// The clustering of those who group by something else, as labels, if there are such workers.
-fn second(table: &AnswerTable, result: &CrowdResult) -> Option<Value> {
-    let second = result.second.as_ref()?;
+/// The clustering of those who group by another criterion, as labels, if there are such workers.
+fn alternative(table: &AnswerTable, result: &CrowdResult) -> Option<Value> {
+    let other = result.alternative.as_ref()?;
     Some(json!({
-        "workers": second.workers.iter().map(|&w| table.worker(w)).collect::<Vec<_>>(),
-        "significance": second.significance,
-        "labels": second.partition.to_signed(),
+        "workers": other.workers.iter().map(|&w| table.worker(w)).collect::<Vec<_>>(),
+        "significance": other.significance,
+        "labels": other.partition.to_signed(),
     }))
 }
 
@@ -143,18 +144,15 @@ fn second(table: &AnswerTable, result: &CrowdResult) -> Option<Value> {
 fn questions(result: &CrowdResult, count: usize, summary: &mut Summary) {
     let asked = result.ask_pairs(count);
     for pair in &asked {
-        let text = format!(
-            "{} and {}, together with probability {:.2}",
-            pair.object, pair.with, pair.together
-        );
+        let text =
+            format!("{} and {}, together with probability {:.2}", pair.i, pair.j, pair.together);
         summary.line("ask about", text);
     }
     let pairs: Vec<Value> = asked
         .iter()
-        .map(|p| {
-            let (i, j) = (p.object, p.with);
-            json!({ "i": i, "j": j, "together": p.together, "information": p.information })
-        })
+        .map(
+            |p| json!({ "i": p.i, "j": p.j, "together": p.together, "information": p.information }),
+        )
         .collect();
     summary.data("ask", json!({ "pairs": pairs, "objects": result.ask_objects(count) }));
 }

@@ -3,15 +3,16 @@
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
+use consilience::catalogue::Settings;
 use consilience::generate::{Generator, KMeans};
 use consilience::scores::Scores;
 use consilience::{Ensemble, Features, Partition, Seed};
 use serde_json::{Value, json};
 
 use crate::args::Demo;
+use crate::catalogue;
 use crate::failure::Outcome;
 use crate::files;
-use crate::methods;
 use crate::summary::{self, Summary};
 use crate::terminal::Terminal;
 
@@ -105,9 +106,9 @@ fn of_method(
     seed: Seed,
     terminal: &Terminal,
 ) -> Outcome<Line> {
-    let function = methods::find(name)?.build(Some(CLUSTERS), &[], seed)?;
+    let function = catalogue::find(name)?.build(&Settings::new(CLUSTERS).seed(seed))?;
     let start = Instant::now();
-    let consensus = function.run(ensemble, terminal)?.partition;
+    let consensus = function.fit(ensemble, terminal)?.output.partition;
     let time = start.elapsed();
     Ok(Line::new(name, &Scores::compare(&consensus, truth)?, time))
 }

@@ -6,14 +6,14 @@ use std::time::Instant;
 use consilience::bregman::{cluster_relations, surviving_clusters};
 use consilience::graph::{CoAssociation, vat_order};
 use consilience::trust::{ClusterNumber, ConsensusCdf};
-use consilience::{Seed, Similarity};
+use consilience::{Clusters, Ensemble, Seed, Similarity};
 use ndarray::Axis;
 use serde_json::json;
 
 use crate::args::{Picture, Plot};
+use crate::catalogue;
 use crate::failure::{Failure, Outcome};
 use crate::files;
-use crate::methods;
 use crate::outputs::Outputs;
 use crate::pictures;
 use crate::summary::Summary;
@@ -52,6 +52,11 @@ fn nothing_labelled(path: &Path) -> Failure {
     Failure::Bad(format!("{}: no object is labelled", path.display()))
 }
 
+/// Whether no member labels any object.
+fn unlabelled(ensemble: &Ensemble) -> bool {
+    ensemble.members().iter().all(|member| member.n_labelled() == 0)
+}
+
 fn co_association(args: &Plot, terminal: &Terminal) -> Outcome<String> {
     let ensemble = files::members(&args.input, &args.columns, terminal)?;
     let graph = CoAssociation::default().fit(&ensemble, terminal)?.output;
@@ -63,27 +68,33 @@ fn co_association(args: &Plot, terminal: &Terminal) -> Outcome<String> {
 }
 
 fn dendrogram(args: &Plot, terminal: &Terminal) -> Outcome<String> {
-    let tree = methods::find(&args.method)?.tree(&args.params, Seed(args.common.seed))?;
+    let method = catalogue::find(&args.method)?;
+    let clusters = args.clusters.map_or(Clusters::Auto, Clusters::Fixed);
+    let settings = catalogue::settings(method, clusters, &args.params, Seed(args.common.seed))?;
+    let hierarchy = method.hierarchy(&settings)?;
     let ensemble = files::members(&args.input, &args.columns, terminal)?;
-    let grown = tree.grow(&ensemble, terminal)?.ok_or_else(|| nothing_labelled(&args.input))?;
-    pictures::dendrogram(&grown.dendrogram, &grown.sizes, &format!("Dendrogram, {}", args.method))
+    if unlabelled(&ensemble) {
+        return Err(nothing_labelled(&args.input));
+    }
+    let (leaves, tree) = hierarchy.dendrogram(&ensemble, terminal)?;
+    pictures::dendrogram(&tree, leaves.sizes(), &format!("Dendrogram, {}", args.method))
 }
 
 /// One curve: a steep step at 0 and one at 1 are members that agree, a slope between them is doubt.
 fn cdf(args: &Plot, terminal: &Terminal) -> Outcome<String> {
     let ensemble = files::members(&args.input, &args.columns, terminal)?;
-    if ensemble.members().iter().all(|member| member.n_labelled() == 0) {
+    if unlabelled(&ensemble) {
         return Err(nothing_labelled(&args.input));
     }
     let steps = |cdf: &ConsensusCdf| {
         let (x, y) = cdf.staircase();
         x.into_iter().zip(y).collect::<Vec<_>>()
     };
-    let mut named = vec![("members".to_owned(), steps(&ConsensusCdf::of(&ensemble, terminal)?))];
+    let mut named =
+        vec![("members".to_owned(), steps(&ConsensusCdf::of_observed(&ensemble, terminal)?))];
     if let Some(largest) = args.up_to {
         let number = ClusterNumber::new().up_to(largest).seed(Seed(args.common.seed));
-        let table = number.choose(&ensemble, terminal)?;
-        table.notes.iter().for_each(|note| terminal.note(note));
+        let table = terminal.noted(number.fit(&ensemble, terminal)?);
         named.extend(
             table.rows.iter().map(|row| (format!("k = {}", row.clusters), steps(&row.cdf))),
         );

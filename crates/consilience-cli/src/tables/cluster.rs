@@ -14,12 +14,16 @@ type Made = Box<dyn ConstrainedClusterer>;
 type Learner = Option<Box<dyn MetricLearner>>;
 
 /// `--method`.
-pub(crate) static METHODS: [Choice<Made, Ask>; 8] = [
+pub(crate) static METHODS: [Choice<Made, Ask>; 9] = [
     choice!("fpc", boxed, |ask: &Ask| Fpc::new(ask.clusters).seed(ask.seed),
         first: count => Fpc::first,
     ),
     choice!("nnc", boxed, |ask: &Ask| Nnc::new(ask.clusters).seed(ask.seed)),
     choice!("kmeans", boxed, |ask: &Ask| SeededKMeans::new(ask.clusters).seed(ask.seed),
+        max_iterations: count => SeededKMeans::max_iterations,
+    ),
+    choice!("constrained-kmeans", boxed,
+        |ask: &Ask| SeededKMeans::constrained(ask.clusters).seed(ask.seed),
         max_iterations: count => SeededKMeans::max_iterations,
     ),
     choice!("cop-kmeans", boxed, |ask: &Ask| CopKMeans::new(ask.clusters).seed(ask.seed),

@@ -1,7 +1,6 @@
 //! `consilience crowd`: methods over answers.
 
-use consilience::WorkerBlocks;
-use consilience::crowd::{CrowdClustering, CrowdMethod, PenaltyChoice};
+use consilience::crowd::{BlockModel, CrowdClustering, CrowdMethod, PenaltyChoice};
 
 use super::Ask;
 use crate::choices::{Choice, Params, choice, count, flag, number};
@@ -12,44 +11,51 @@ use crate::failure::{Failure, Outcome};
 pub(crate) static METHODS: [Choice<Crowd, Ask>; 7] = [
     choice!("auto", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::Auto, ask),
         shared: count => Crowd::shared,
-        second_answer: flag => Crowd::second_answer,
+        alternative | second_answer: flag => Crowd::alternative,
     ),
     choice!("block", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::Block, ask),
         shared: count => Crowd::shared,
-        second_answer: flag => Crowd::second_answer,
-        restarts: count => |crowd, n| Crowd::blocks(crowd, |blocks| blocks.starts(n)),
-        pseudo_count: number => |crowd, x| Crowd::blocks(crowd, |blocks| blocks.pseudo_count(x)),
-        rates_by_cluster: flag => |crowd, x| {
-            Crowd::blocks(crowd, |blocks| blocks.rates_by_cluster(x))
+        alternative | second_answer: flag => Crowd::alternative,
+        restarts: count => |crowd: Crowd, n| crowd.with_model(|model| model.restarts(n)),
+        pseudo_count: number => |crowd: Crowd, x| crowd.with_model(|model| model.pseudo_count(x)),
+        rates_by_cluster: flag => |crowd: Crowd, x| {
+            crowd.with_model(|model| model.rates_by_cluster(x))
         },
-        rates_between_clusters: flag => |crowd, x| {
-            Crowd::blocks(crowd, |blocks| blocks.rates_between_clusters(x))
+        rates_between_clusters: flag => |crowd: Crowd, x| {
+            crowd.with_model(|model| model.rates_between_clusters(x))
         },
-        tolerance: number => |crowd, x| Crowd::blocks(crowd, |blocks| blocks.tolerance(x)),
-        max_iterations: count => |crowd, n| {
-            Crowd::blocks(crowd, |blocks| blocks.max_iterations(n))
+        tolerance: number => |crowd: Crowd, x| crowd.with_model(|model| model.tolerance(x)),
+        max_iterations: count => |crowd: Crowd, n| {
+            crowd.with_model(|model| model.max_iterations(n))
         },
     ),
     Choice {
         name: "rmc",
-        params: &["shared", "c", "d0", "d1", "penalty", "second_answer"],
+        params: &[
+            &["shared"],
+            &["c"],
+            &["d0"],
+            &["d1"],
+            &["penalty"],
+            &["alternative", "second_answer"],
+        ],
         make: completion,
     },
     choice!("log-odds", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::LogOdds, ask),
         shared: count => Crowd::shared,
-        second_answer: flag => Crowd::second_answer,
+        alternative | second_answer: flag => Crowd::alternative,
     ),
     choice!("spectral", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::Spectral, ask),
         shared: count => Crowd::shared,
-        second_answer: flag => Crowd::second_answer,
+        alternative | second_answer: flag => Crowd::alternative,
     ),
     choice!("dawid-skene", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::DawidSkene, ask),
         shared: count => Crowd::shared,
-        second_answer: flag => Crowd::second_answer,
+        alternative | second_answer: flag => Crowd::alternative,
     ),
     choice!("pairs", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::Pairs, ask),
         shared: count => Crowd::shared,
-        second_answer: flag => Crowd::second_answer,
+        alternative | second_answer: flag => Crowd::alternative,
     ),
 ];
 
@@ -57,7 +63,7 @@ pub(crate) static METHODS: [Choice<Crowd, Ask>; 7] = [
 pub(crate) struct Crowd {
     pub(crate) clustering: CrowdClustering,
     pub(crate) shared: usize,
-    blocks: WorkerBlocks,
+    model: BlockModel,
 }
 
 impl Crowd {
@@ -65,7 +71,7 @@ impl Crowd {
         Crowd {
             clustering: CrowdClustering::new(ask.clusters).method(method).seed(ask.seed),
             shared: 1,
-            blocks: WorkerBlocks::new(ask.clusters),
+            model: BlockModel::new(ask.clusters),
         }
     }
 
@@ -74,18 +80,18 @@ impl Crowd {
         self
     }
 
-    fn second_answer(mut self, look: bool) -> Self {
-        self.clustering = self.clustering.second_answer(look);
+    fn alternative(mut self, look: bool) -> Self {
+        self.clustering = self.clustering.alternative(look);
         self
     }
 
-    fn blocks(mut self, set: impl FnOnce(WorkerBlocks) -> WorkerBlocks) -> Self {
-        self.blocks = set(self.blocks);
+    fn with_model(mut self, set: impl FnOnce(BlockModel) -> BlockModel) -> Self {
+        self.model = set(self.model);
         self
     }
 
     fn made(mut self) -> Self {
-        self.clustering = self.clustering.blocks(self.blocks.clone());
+        self.clustering = self.clustering.block_model(self.model);
         self
     }
 }
@@ -98,8 +104,8 @@ fn completion(ask: &Ask, params: &Params<'_>) -> Outcome<Crowd> {
     if let Some(shared) = params.count("shared")? {
         crowd = crowd.shared(shared);
     }
-    if let Some(look) = flag(params, "second_answer")? {
-        crowd = crowd.second_answer(look);
+    if let Some(look) = flag(params, "alternative")? {
+        crowd = crowd.alternative(look);
     }
     let rule = params.one_of(
         "penalty",

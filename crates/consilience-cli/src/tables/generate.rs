@@ -30,6 +30,7 @@ pub(crate) static METHODS: [Choice<Made>; 7] = [
     choice!("rpcl", boxed, |_| Rpcl::new(),
         learning_rate: number => Rpcl::learning_rate,
         penalty_rate: number => Rpcl::penalty_rate,
+        presentations: count => Rpcl::presentations,
     ),
     choice!("spectral", boxed, |_| Spectral::new(),
         neighbours: count => Spectral::neighbours,

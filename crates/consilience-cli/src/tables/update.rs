@@ -1,11 +1,10 @@
 //! `consilience update`: rules that follow constraints, and the growth of members.
 
-use consilience::HullGrowth;
-use consilience::follow::MetricRule;
-use consilience::generate::KMeans;
-use consilience::simplex::{
-    AdditiveUpdate, ExactUpdate, MultiplicativeUpdate, PairLoss, UpdateRule,
+use consilience::follow::{
+    AdditiveUpdate, ExactUpdate, MemberGrowth, MetricRule, MultiplicativeUpdate, PairLoss,
+    UpdateRule,
 };
+use consilience::generate::KMeans;
 
 use super::Ask;
 use crate::choices::{Choice, Params, choice, count, flag, number};
@@ -27,12 +26,14 @@ pub(crate) static RULES: [Choice<Rule, Ask>; 4] = [
         slack: number => MetricRule::slack,
         folds: count => MetricRule::folds,
         restarts: count => MetricRule::restarts,
-        guarded: flag => MetricRule::guarded,
+        cross_validated | guarded: flag => MetricRule::cross_validated,
+        tolerance: number => MetricRule::tolerance,
+        max_iterations: count => MetricRule::max_iterations,
     ),
     choice!("exact", weights, |_: &Ask| ExactUpdate::default(),
         loss: loss => ExactUpdate::loss,
         balance: flag => ExactUpdate::balance,
-        hold: number => ExactUpdate::lambda,
+        regularization | hold | lambda: number => ExactUpdate::regularization,
         gap: number => ExactUpdate::gap,
         max_iterations: count => ExactUpdate::max_iterations,
     ),
@@ -47,10 +48,11 @@ pub(crate) static RULES: [Choice<Rule, Ask>; 4] = [
 ];
 
 /// What grows members from `--features`.
-pub(crate) static GROWTH: Choice<HullGrowth, Ask> = choice!(
-    "growth", |growth| growth, |ask: &Ask| HullGrowth::new(KMeans::new()).seed(ask.seed),
-    grown_members: count => HullGrowth::members,
-    sample: count => HullGrowth::sample,
+pub(crate) static GROWTH: Choice<MemberGrowth, Ask> = choice!(
+    "growth", |growth| growth, |ask: &Ask| MemberGrowth::new(KMeans::new()).seed(ask.seed),
+    grown_members: count => MemberGrowth::members,
+    grown_folds: count => MemberGrowth::folds,
+    sample: count => MemberGrowth::sample,
 );
 
 fn weights(rule: impl Into<UpdateRule>) -> Rule {

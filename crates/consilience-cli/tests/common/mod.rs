@@ -83,15 +83,15 @@ impl Folder {
     pub(crate) fn fails(&self, args: &str, needles: &[&str]) {
         let before = self.names();
         let ran = self.run(args);
-        let told = format!("consilience {args}\n{}{}", ran.stdout, ran.stderr);
-        assert_eq!(ran.code, 2, "{told}");
-        assert_eq!(ran.stdout, "", "{told}");
-        assert!(ran.stderr.starts_with("error: ") && ran.stderr.ends_with('\n'), "{told}");
-        assert_eq!(ran.stderr.lines().count(), 1, "{told}");
+        let reply = format!("consilience {args}\n{}{}", ran.stdout, ran.stderr);
+        assert_eq!(ran.code, 2, "{reply}");
+        assert_eq!(ran.stdout, "", "{reply}");
+        assert!(ran.stderr.starts_with("error: ") && ran.stderr.ends_with('\n'), "{reply}");
+        assert_eq!(ran.stderr.lines().count(), 1, "{reply}");
         for needle in needles {
-            assert!(ran.stderr.contains(needle), "{needle:?} is not in: {told}");
+            assert!(ran.stderr.contains(needle), "{needle:?} is not in: {reply}");
         }
-        assert_eq!(self.names(), before, "{told}");
+        assert_eq!(self.names(), before, "{reply}");
     }
 }
 

@@ -1,7 +1,6 @@
 //! What `update` says of its work.
 
-use consilience::Judgement;
-use consilience::follow::LinkEvidence;
+use consilience::follow::{CrossValidation, LinkEvidence};
 use consilience::simplex::{Questions, Violations};
 use serde_json::{Value, json};
 
@@ -13,11 +12,12 @@ pub(super) fn followed(followed: &Followed, summary: &mut Summary) {
     let updater = &followed.updater;
     let members = updater.ensemble().n_members();
     let given = updater.metric().map_or(members, |metric| metric.n_members());
-    let support = updater.support();
-    let name = if followed.metric { "metric" } else { updater.rule().name() };
-    let gamma = updater.gamma();
+    let by_weights = updater.by_weights();
+    let support = by_weights.support();
+    let name = if followed.metric { "metric" } else { by_weights.rule().name() };
+    let all_weights = by_weights.weights();
     let weights: Vec<Value> =
-        support.iter().map(|&u| json!({ "member": u, "weight": gamma[u] })).collect();
+        support.iter().map(|&u| json!({ "member": u, "weight": all_weights[u] })).collect();
     summary
         .both("method", "rule", name)
         .both("n", "objects", updater.ensemble().n_objects())
@@ -31,13 +31,13 @@ pub(super) fn followed(followed: &Followed, summary: &mut Summary) {
         .data("resumed", followed.resumed)
         .data("batches", followed.batches.iter().map(batch_json).collect::<Vec<_>>())
         .data("support", weights)
-        .data("violated_by_weights", violations_json(&updater.violations()));
+        .data("violated_by_weights", violations_json(&by_weights.violations()));
     for done in &followed.batches {
         batch_line(done, summary);
     }
-    if let Some(judgement) = &followed.judgement {
-        summary.both("reading", "read out", judgement.reading.name());
-        summary.data("evidence", evidence_json(judgement));
+    if let Some(validation) = &followed.cross_validation {
+        summary.both("reading", "read out", validation.chosen.name());
+        summary.data("evidence", evidence_json(validation));
     }
     summary.both("constraints", "constraints", updater.constraints().len());
 }
@@ -76,14 +76,14 @@ fn batch_json(done: &Done) -> Value {
     })
 }
 
-/// What each possible reading was judged by: links that it has not seen.
-fn evidence_json(judgement: &Judgement) -> Value {
+/// What each possible read-out was judged by: links that were held out.
+fn evidence_json(validation: &CrossValidation) -> Value {
     let of = |e: &LinkEvidence| json!({ "phi": e.phi, "auc": e.auc, "links": e.links });
     json!({
-        "plain": of(&judgement.plain),
-        "joined": judgement.joined.as_ref().map(of),
-        "metric": of(&judgement.metric),
-        "grown": judgement.grown.as_ref().map(of),
+        "plain": of(&validation.plain),
+        "joined": validation.plain_grown.as_ref().map(of),
+        "metric": of(&validation.metric),
+        "grown": validation.metric_grown.as_ref().map(of),
     })
 }
 

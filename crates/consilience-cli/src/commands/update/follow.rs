@@ -4,10 +4,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use consilience::follow::{Updater, UpdaterSetup};
+use consilience::follow::{CrossValidation, MemberGrowth, Updater, UpdaterSetup};
 use consilience::io::Batch;
 use consilience::simplex::{UpdateReport, UpdateRule};
-use consilience::{Ensemble, Fit, HullGrowth, Judgement, Partition, Report, Seed};
+use consilience::{Ensemble, Fit, Partition, Report, Seed};
 use ndarray::Array2;
 use serde_json::{Value, json};
 
@@ -44,8 +44,8 @@ pub(super) struct Followed {
     pub(super) updater: Updater,
     pub(super) partition: Partition,
     pub(super) report: Report,
-    /// What supports the reading, under the metric.
-    pub(super) judgement: Option<Judgement>,
+    /// What supports the read-out, under the metric.
+    pub(super) cross_validation: Option<CrossValidation>,
     /// Whether the rule is the metric's.
     pub(super) metric: bool,
     pub(super) resumed: bool,
@@ -117,7 +117,7 @@ impl<'a> Plan<'a> {
         (choices::find("--rule", rule, &RULES)?.make)(&ask, &self.params()?)
     }
 
-    fn growth(&self) -> Outcome<HullGrowth> {
+    fn growth(&self) -> Outcome<MemberGrowth> {
         (GROWTH.make)(&Ask { clusters: 1, seed: self.seed() }, &self.params()?)
     }
 
@@ -144,10 +144,19 @@ impl<'a> Plan<'a> {
         self.grow(&mut updater, features, terminal)?;
         seconds.grow = start.elapsed().as_secs_f64();
         let start = Instant::now();
-        let (fit, judgement) = read(&mut updater, read_out, self.seed(), terminal)?;
+        let (fit, cross_validation) = read(&mut updater, read_out, self.seed(), terminal)?;
         seconds.read_out = start.elapsed().as_secs_f64();
         let (partition, report) = (fit.output, fit.report);
-        Ok(Followed { updater, partition, report, judgement, metric, resumed, batches, seconds })
+        Ok(Followed {
+            updater,
+            partition,
+            report,
+            cross_validation,
+            metric,
+            resumed,
+            batches,
+            seconds,
+        })
     }
 
     /// A new updater, or the stored one.
@@ -205,7 +214,7 @@ impl<'a> Plan<'a> {
     fn open_metric(&self, updater: &mut Updater, terminal: &Terminal) -> Outcome<()> {
         let named = |param: &String| {
             let name = param.split('=').next().unwrap_or_default();
-            !GROWTH.params.contains(&name)
+            !GROWTH.has(name)
         };
         match self.built(updater.n_clusters())? {
             Rule::Metric(rule) if updater.metric().is_none() => updater.set_metric_rule(rule)?,
@@ -262,16 +271,17 @@ fn read(
     how: ReadOut,
     seed: Seed,
     terminal: &Terminal,
-) -> Outcome<(Fit<Partition>, Option<Judgement>)> {
+) -> Outcome<(Fit<Partition>, Option<CrossValidation>)> {
     let fit = match how {
         ReadOut::Metric => {
             let read = updater.read_out(terminal)?;
             let partition = read.output.partition(updater.ensemble(), terminal)?;
-            return Ok((Fit::new(partition, read.report), Some(*read.output.judgement())));
+            let cross_validation = *read.output.cross_validation();
+            return Ok((Fit::new(partition, read.report), Some(cross_validation)));
         }
         ReadOut::Consensus => updater.consensus(updater.n_clusters(), seed, terminal)?,
-        ReadOut::KMeans => updater.partition_by_kmeans(seed, terminal)?,
-        ReadOut::Rounding => Fit::new(updater.partition()?, Report::default()),
+        ReadOut::KMeans => updater.by_weights().partition_by_kmeans(seed, terminal)?,
+        ReadOut::Rounding => Fit::new(updater.by_weights().partition()?, Report::default()),
     };
     Ok((fit, None))
 }

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
 
     outputs.labels("-o", Labelled::One(partition), terminal)?;
     if outputs.wants("--soft") {
-        outputs.numbers("--soft", updater.memberships()?.values(), terminal)?;
+        outputs.numbers("--soft", updater.by_weights().memberships()?.values(), terminal)?;
     }
     if outputs.wants("--state") {
         outputs.bytes("--state", updater.to_bytes())?;
