@@ -171,7 +171,9 @@ fn every_iterate_is_feasible_and_the_objective_never_rises() {
                             line_search::solve(&problem, &mut point, 1e-9, 3, &()).unwrap()
                         };
                         let next = point::objective(&problem, &point);
-                        assert!(next <= last + 1e-12 * last.abs(), "{round}: {last} to {next}");
+                        // Below 1e-12 the objective is rounding: the members agree.
+                        let slack = 1e-12 * last.abs().max(1.0);
+                        assert!(next <= last + slack, "{round}: {last} to {next}");
                         last = next;
                         for i in 0..m.n_nodes() {
                             let row = point.row(i);
@@ -357,5 +359,7 @@ fn l2_obeys_the_laws() {
 
 #[test]
 fn line_search_obeys_the_laws() {
-    laws(|k| Pcc::new(k).solver(Solver::LineSearch), Profile { small_worlds: (3, 2), ..profile() });
+    // To the end: where the paper's cap stops, doubled objects may be at another point.
+    let method = |k| Pcc::new(k).solver(Solver::LineSearch).max_iterations(100_000);
+    laws(method, Profile { small_worlds: (3, 2), ..profile() });
 }

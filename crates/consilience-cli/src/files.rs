@@ -124,7 +124,7 @@ pub(crate) fn answers(table: &AnswerTable, objects: usize, shared: usize) -> Out
 /// The digits that ship with the program: features and truth.
 pub(crate) fn shipped_digits(terminal: &Terminal) -> Outcome<(FeatureTable, Partition)> {
     const DIGITS: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/digits.npz"));
-    let digits = Input::bytes(DIGITS, Format::Npz);
+    let digits = Input::in_memory(DIGITS, Format::Npz);
     let features = digits.clone().array("x").features(terminal)?;
     let truth = digits.array("y").labels(terminal)?;
     Ok((features.output, truth.output))

@@ -55,7 +55,7 @@ pub struct CompletedSimilarity {
 /// assert_eq!(found.clustering.partition.sizes(), [30, 30]);
 /// assert!(found.similarity.loss_weight().is_some());
 /// let new = ndarray::array![[7.3, 1.0], [7.3, 0.0]];
-/// assert_eq!(found.clustering.assign(new.view().into())?, [1, 0]);
+/// assert_eq!(found.clustering.assign(new.view())?, [1, 0]);
 /// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -93,8 +93,8 @@ pub struct Profile {
     /// where those are fewer. Otherwise at most as many.
     pub exact_clusters: bool,
     /// The number of clusters is asked for: refused outside `1..=n`, and answered by
-    /// [`Report::clusters_missing`](consilience_core::Report::clusters_missing) above the number of distinct
-    /// labelled objects.
+    /// [`Report::clusters_missing`](consilience_core::Report::clusters_missing) above the number of
+    /// distinct labelled objects.
     pub checks_clusters: bool,
     /// Every object is labelled (base clusterers only; off where noise stays unlabelled).
     pub complete: bool,

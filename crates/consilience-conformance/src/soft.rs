@@ -33,8 +33,9 @@ pub(super) const LAWS: [Law; 7] = [
 /// Tried of the memberships are: rows that sum to 1 within 1e-9, at most k columns, evidence 0 and
 /// the uniform row exactly for objects that no member labels; equal rows for objects with equal
 /// labels; equal bits when members are relabelled, and on 1, 2, 3 and 8 threads; certainty (0.99)
-/// on unanimous ensembles; reports without NaN, and with [`Report::clusters_missing`](consilience_core::Report::clusters_missing) above the number
-/// of distinct objects; all [`small_worlds`](super::small_worlds).
+/// on unanimous ensembles; reports without NaN, and with
+/// [`Report::clusters_missing`](consilience_core::Report::clusters_missing) above the number of
+/// distinct objects; all [`small_worlds`](super::small_worlds).
 ///
 /// # Panics
 /// Where a law is broken, with its name and the input.

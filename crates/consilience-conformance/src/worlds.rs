@@ -90,7 +90,7 @@ pub struct Planted {
 ///
 /// ```
 /// use consilience::{Seed, scores};
-/// use consilience::core::conformance::planted;
+/// use consilience::conformance::planted;
 ///
 /// let world = planted(Seed(1), &[12, 9, 5], 8, 0.1, 0.2)?;
 /// assert_eq!((world.truth.n_clusters(), world.ensemble.n_members()), (3, 8));

@@ -12,9 +12,9 @@ use crate::sets::Sets;
 ///
 /// For compact clusters that are clearly apart, at any number of objects: k passes over the
 /// features. Where some partition has every pair within a cluster nearer than every pair across
-/// (RSD > 1, see [`Separation`](consilience_metric::Separation)), this finds it, and it is the best for the
-/// ratio, for the split and for the diameter at once; the diameter is never more than twice the
-/// best. Not for data with outliers, which become clusters, nor for overlapping clusters.
+/// (RSD > 1, see [`Separation`](consilience_metric::Separation)), this finds it, and it is the best
+/// for the ratio, for the split and for the diameter at once; the diameter is never more than twice
+/// the best. Not for data with outliers, which become clusters, nor for overlapping clusters.
 ///
 /// ```text
 /// r_1 random,   r_(t+1) = argmax_x min_(s <= t) |x - r_s|,   x joins its nearest centre

@@ -14,8 +14,8 @@ use crate::sets::Sets;
 /// The fastest way from a few labels per class to a clustering, and a robust one: one pass over the
 /// features, no iteration, nothing to tune. Where some partition that respects the labels has RSD >
 /// 1 (see [`Separation`](consilience_metric::Separation)), this finds it. Under a learned metric
-/// ([`RsdDiagonal`](consilience_metric::RsdDiagonal)) it is usually better. Not for hundreds of labels per
-/// class, where a classifier does more with them.
+/// ([`RsdDiagonal`](consilience_metric::RsdDiagonal)) it is usually better. Not for hundreds of
+/// labels per class, where a classifier does more with them.
 ///
 /// ```text
 /// x joins set  argmin_r max_(y in S_r) |x - y|
@@ -65,7 +65,8 @@ impl Nnc {
         Nnc { clusters: clusters.into(), budget: MemoryBudget::default(), seed: Seed(0) }
     }
 
-    /// How much memory uniting sets may take, which matters only for thousands of them. Default 8 GiB.
+    /// How much memory uniting sets may take, which matters only for thousands of them. Default 8
+    /// GiB.
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self

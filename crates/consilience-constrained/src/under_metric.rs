@@ -16,7 +16,8 @@ use consilience_metric::MetricLearner;
 ///
 /// ```
 /// use consilience::{Constraints, Link, SideInformation};
-/// use consilience::constrained::{Itml, PckMeans, UnderMetric};
+/// use consilience::constrained::{PckMeans, UnderMetric};
+/// use consilience::metric::Itml;
 /// use consilience::core::ConstrainedClusterer;
 /// use ndarray::array;
 ///

@@ -38,8 +38,8 @@ impl Dendrogram {
     /// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch) for another number of merges,
     /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) for a leaf that does not exist,
     /// [`ErrorKind::NonFinite`](crate::ErrorKind::NonFinite) for a height, and
-    /// [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter) for a merge of two leaves
-    /// that are together already.
+    /// [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter) for a merge of two
+    /// leaves that are together already.
     ///
     /// # Complexity
     /// O(n log n).

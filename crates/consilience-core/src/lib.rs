@@ -22,8 +22,8 @@
 //! # Ok::<(), consilience::Error>(())
 //! ```
 //!
-//! Building blocks for a method of your own: [`NodeConsensus`], [`BaseClusterer`],
-//! [`Similarity`] and [`GraphPartitioner`] are the places to plug in, [`Observer`] carries progress out and
+//! Building blocks for a method of your own: [`NodeConsensus`], [`BaseClusterer`], [`Similarity`]
+//! and [`GraphPartitioner`] are the places to plug in, [`Observer`] carries progress out and
 //! cancellation in, [`Seed`] is the only source of randomness, and the feature `conformance` puts
 //! an implementation through every law that ours obey.
 

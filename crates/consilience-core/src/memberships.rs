@@ -55,8 +55,8 @@ impl Memberships {
         Ok(Self::numbered(values, evidence)?.0)
     }
 
-    /// As [`Memberships::with_evidence`], and for each column the number of the given column that it
-    /// was: what else there is per column is put in the same order by it.
+    /// As [`Memberships::with_evidence`], and for each column the number of the given column that
+    /// it was: what else there is per column is put in the same order by it.
     ///
     /// ```
     /// use consilience::Memberships;

@@ -46,7 +46,8 @@ impl MemoryBudget {
             return Err(Error::new(
                 ErrorKind::TooLarge,
                 format!(
-                    "{what} of {rows} x {columns} entries: {wanted} bytes needed, the memory budget is {} bytes",
+                    "{what} of {rows} x {columns} entries: {wanted} bytes needed, the memory \
+                     budget is {} bytes",
                     self.bytes
                 ),
             ));

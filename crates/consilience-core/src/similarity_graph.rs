@@ -166,7 +166,8 @@ pub fn check_symmetric(what: &str, matrix: ArrayView2<'_, f64>) -> Result<()> {
                         return Err(Error::non_finite(what, j, i, mirrored));
                     }
                     return Err(Error::invalid(format!(
-                        "{what} {w} at row {i}, column {j}, mirrored as {mirrored}; expected equal values"
+                        "{what} {w} at row {i}, column {j}, mirrored as {mirrored}; \
+                         expected equal values"
                     )));
                 }
             }

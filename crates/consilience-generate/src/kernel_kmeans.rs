@@ -59,7 +59,7 @@ impl KernelKMeans {
         Self::default()
     }
 
-    /// Number of sampled objects p; raised to twice the number of clusters. Default 100; at least 1.
+    /// Sampled objects p; raised to twice the number of clusters. Default 100; at least 1.
     pub fn landmarks(mut self, landmarks: usize) -> Self {
         self.landmarks = landmarks;
         self

@@ -34,7 +34,8 @@ use crate::input::{partition, tell};
 /// O(restarts x iterations x n d k) time, O(n + k d) memory beside the features.
 ///
 /// # References
-/// S. Lloyd, "Least squares quantization in PCM", 1982; D. Arthur, S. Vassilvitskii, "k-means++", 2007.
+/// S. Lloyd, "Least squares quantization in PCM", 1982;
+/// D. Arthur, S. Vassilvitskii, "k-means++", 2007.
 /// An emptied cluster takes the object that fits worst.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KMeans {

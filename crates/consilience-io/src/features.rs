@@ -7,7 +7,7 @@ use ndarray::Array2;
 /// use consilience::io::{Format, Input};
 ///
 /// let text = "x,y\n1,2.5\n3,4\n";
-/// let table = Input::bytes(text.as_bytes(), Format::Csv).features(&())?.output;
+/// let table = Input::in_memory(text.as_bytes(), Format::Csv).features(&())?.output;
 /// // What every method takes.
 /// assert_eq!(table.view().n_features(), 2);
 /// assert_eq!(table.into_f64()[[0, 1]], 2.5);

@@ -25,7 +25,7 @@ use crate::{npy, npz};
 /// use consilience::io::{Format, Input};
 ///
 /// let text = "a,b\n0,7\n0,7\n1,\n";
-/// let ensemble = Input::bytes(text.as_bytes(), Format::Csv).ensemble(&())?.output;
+/// let ensemble = Input::in_memory(text.as_bytes(), Format::Csv).ensemble(&())?.output;
 /// assert_eq!((ensemble.n_objects(), ensemble.n_members()), (3, 2));
 /// // An empty cell is no label.
 /// assert_eq!(ensemble.members()[1].label(2), None);
@@ -69,8 +69,8 @@ impl<'a> Input<'a> {
     }
 
     /// The table in the bytes of a file.
-    pub fn bytes(bytes: &'a [u8], format: Format) -> Self {
-        Input { place: Place::Bytes(bytes), format, array: None }
+    pub fn in_memory(content: &'a [u8], format: Format) -> Self {
+        Input { place: Place::Bytes(content), format, array: None }
     }
 
     /// The array of an `.npz` archive to read. Default the only array.
@@ -108,8 +108,8 @@ impl<'a> Input<'a> {
     /// use consilience::io::{Format, Input};
     /// use ndarray::array;
     ///
-    /// let pool = Input::bytes(b"7,1\n3,1\n3,2\n", Format::Csv);
-    /// let new = Input::bytes(b"3,2\n7,-1\n", Format::Csv);
+    /// let pool = Input::in_memory(b"7,1\n3,1\n3,2\n", Format::Csv);
+    /// let new = Input::in_memory(b"3,2\n7,-1\n", Format::Csv);
     /// let (ensemble, rows) = pool.ensemble_and_new(&new, &())?.output;
     /// assert_eq!(ensemble.members()[0].to_signed(), [0, 1, 1]);
     /// assert_eq!(rows, array![[1, 1], [0, -1]]);
@@ -174,7 +174,7 @@ impl<'a> Input<'a> {
                 Ok((Box::new(BufReader::new(file)), length))
             }
             Place::Bytes([]) => Err(malformed("the file is empty")),
-            Place::Bytes(bytes) => Ok((Box::new(Cursor::new(*bytes)), bytes.len() as u64)),
+            Place::Bytes(content) => Ok((Box::new(Cursor::new(*bytes)), bytes.len() as u64)),
         }
     }
 
@@ -182,7 +182,7 @@ impl<'a> Input<'a> {
     fn open_parquet(&self) -> Result<parquet::Source> {
         match &self.place {
             Place::File(path) => parquet::Source::open(open_file(path)?.0),
-            Place::Bytes(bytes) => parquet::Source::open(bytes::Bytes::copy_from_slice(bytes)),
+            Place::Bytes(content) => parquet::Source::open(bytes::Bytes::copy_from_slice(bytes)),
         }
     }
 

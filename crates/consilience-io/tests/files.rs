@@ -39,7 +39,7 @@ fn what_is_written_is_read() {
         // The same from memory.
         let bytes = std::fs::read(path("pool")).unwrap();
         let format = consilience_io::Location::parse(path("pool")).unwrap().format;
-        let again = Input::bytes(&bytes, format).ensemble(&()).unwrap().output;
+        let again = Input::in_memory(&bytes, format).ensemble(&()).unwrap().output;
         assert_eq!(again.members(), ensemble.members(), "{ending}");
     }
 }
@@ -70,14 +70,14 @@ fn errors_have_kinds_and_places() {
     assert_eq!(error.kind(), ErrorKind::NonFinite);
     assert!(error.message().contains("nan.csv: ") && error.message().contains("row 1, column 1"));
     assert_eq!(read_labels(path("a.txt")).unwrap_err().kind(), ErrorKind::Format);
-    let error = Input::bytes(b"", Format::Parquet).labels(&()).unwrap_err();
+    let error = Input::in_memory(b"", Format::Parquet).labels(&()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Format);
     assert!(names(folder.path()) == ["nan.csv"]);
 }
 
 #[test]
 fn notes_come_with_the_report() {
-    let fit = Input::bytes(b"0,1,2\n0,0,1\n", Format::Csv).ensemble(&()).unwrap();
+    let fit = Input::in_memory(b"0,1,2\n0,0,1\n", Format::Csv).ensemble(&()).unwrap();
     assert_eq!(fit.output.n_objects(), 2);
     assert_eq!(fit.report.notes.len(), 1);
     assert!(fit.report.notes[0].contains("a header must hold text"));

@@ -84,7 +84,7 @@ impl Dca {
         self
     }
 
-    /// Keeps at most that many directions: those in which sets differ most. Default all; at least 1.
+    /// Keeps at most that many directions, where sets differ most. Default all; at least 1.
     pub fn dimensions(mut self, dimensions: usize) -> Self {
         self.dimensions = Some(dimensions);
         self

@@ -47,8 +47,10 @@ impl LinearMap {
     /// The diagonal metric `sum_j z_j (x_j - y_j)^2` with weights `z >= 0`; L has their roots.
     ///
     /// # Errors
-    /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) without weights, [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite), and
-    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a negative one.
+    /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) without weights,
+    /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite), and
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a
+    /// negative one.
     pub fn from_weights(weights: &[f64]) -> Result<Self> {
         if weights.is_empty() {
             return Err(Error::empty("a metric on no features"));
@@ -69,7 +71,8 @@ impl LinearMap {
     /// The diagonal of L: feature j is multiplied by `factors[j]`.
     ///
     /// # Errors
-    /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) without factors, [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite).
+    /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) without factors,
+    /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite).
     pub fn from_diagonal(factors: &[f64]) -> Result<Self> {
         if factors.is_empty() {
             return Err(Error::empty("a metric on no features"));
@@ -83,7 +86,8 @@ impl LinearMap {
     /// The map itself, k x d.
     ///
     /// # Errors
-    /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) for an empty matrix, [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) with row and column.
+    /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) for an empty matrix,
+    /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) with row and column.
     pub fn from_matrix(matrix: Array2<f64>) -> Result<Self> {
         Features::from(matrix.view()).check().map_err(|e| named("matrix of a linear map", &e))?;
         Ok(LinearMap(Kind::Matrix(matrix)))
@@ -96,9 +100,11 @@ impl LinearMap {
     /// rounding and read as 0. L is as long as the rank; at least one row.
     ///
     /// # Errors
-    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) where M is not square, [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty),
-    /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite), and [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) with the eigenvalue for an M
-    /// that is not positive semidefinite.
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) where M is not
+    /// square, [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty),
+    /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite), and
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) with the
+    /// eigenvalue for an M that is not positive semidefinite.
     pub fn from_metric(metric: ArrayView2<'_, f64>) -> Result<Self> {
         let (rows, d) = metric.dim();
         if rows != d {
@@ -166,7 +172,9 @@ impl LinearMap {
     /// `L x` for every row, n x k.
     ///
     /// # Errors
-    /// As [`Features::check`], and [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another number of features.
+    /// As [`Features::check`], and
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another number
+    /// of features.
     ///
     /// # Complexity
     /// O(n d) for a diagonal map, O(n d k) else.
@@ -190,7 +198,8 @@ impl LinearMap {
     /// Distance of two objects under the metric.
     ///
     /// # Errors
-    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another number of features.
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another number
+    /// of features.
     pub fn distance(&self, x: ArrayView1<'_, f64>, y: ArrayView1<'_, f64>) -> Result<f64> {
         for v in [&x, &y] {
             if v.len() != self.n_features() {

@@ -87,7 +87,7 @@ impl Lmnn {
         Self::default()
     }
 
-    /// Targets per object; an object of a smaller set has as many as there are. Default 3; at least 1.
+    /// Targets per object; an object of a smaller set has all there are. Default 3; at least 1.
     pub fn neighbours(mut self, neighbours: usize) -> Self {
         self.neighbours = neighbours;
         self
@@ -114,8 +114,8 @@ impl Lmnn {
         self
     }
 
-    /// Stops once ten iterations lower the objective by no more than this share of it. Default 1e-4;
-    /// above 0.
+    /// Stops once ten iterations lower the objective by no more than this share of it. Default
+    /// 1e-4; above 0.
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = tolerance;
         self
@@ -177,7 +177,9 @@ impl MetricLearner for Lmnn {
         let start = squares(z.view());
         let around = Around::new(&start, labelled, side, self.neighbours);
         if around.is_empty() {
-            report.notes.push("no labelled object has both targets and impostors: the features are standardized, nothing is learned".into());
+            let note = "no labelled object has both targets and impostors: the features are \
+                        standardized, nothing is learned";
+            report.notes.push(note.into());
             return Ok(Fit::new(standard.map(Array2::eye(d))?, report));
         }
         let margin = around.margin(&start);

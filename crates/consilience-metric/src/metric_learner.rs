@@ -51,9 +51,12 @@ pub trait MetricLearner: Send + Sync {
     /// apart.
     ///
     /// # Errors
-    /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) and [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) for bad features,
-    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) where the side information is about another number of objects,
-    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) as the method says, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) and
+    /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) for bad features,
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) where the side
+    /// information is about another number of objects,
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) as the method
+    /// says, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     fn fit(
         &self,
         features: Features<'_>,

@@ -64,8 +64,8 @@ impl Rca {
         Self::default()
     }
 
-    /// The share rho of the identity, of which at least 0.001 is taken. Default: from the data; 0 to
-    /// 1.
+    /// The share rho of the identity, of which at least 0.001 is taken. Default: from the data; 0
+    /// to 1.
     pub fn shrinkage(mut self, share: f64) -> Self {
         self.shrinkage = Some(share);
         self

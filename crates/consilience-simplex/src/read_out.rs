@@ -181,9 +181,9 @@ impl WeightUpdater {
         votes
     }
 
-    /// The soft memberships of all objects, `F_i = sum_u gamma_u P_u(i)` over the members that label
-    /// the object; their share of the weight is its evidence. Uniform with evidence 0 where there
-    /// are none.
+    /// The soft memberships of all objects, `F_i = sum_u gamma_u P_u(i)` over the members that
+    /// label the object; their share of the weight is its evidence. Uniform with evidence 0 where
+    /// there are none.
     ///
     /// As in all [`Memberships`], columns are numbered by the first object that belongs to them
     /// most, not as the common clusters of [`WeightUpdater::labels_of`].

@@ -69,7 +69,7 @@ fn main() -> Result<()> {
         );
     }
 
-    // The paper's own road ends at the same optimum.
+    // The paper's own solver ends at the same optimum.
     let paper = Pcc::new(6)
         .seed(Seed(2))
         .solver(Solver::LineSearch)

@@ -12,14 +12,14 @@ mod reference;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use consilience::ndarray::{Array1, Array2, Axis};
-use consilience::scores::{Normalizer, normalized_mutual_information};
-use consilience::{ConsensusFunction, Ensemble, Partition, Result, Seed};
 use consilience::consensus::{EvidenceAccumulation, Hbgf, Lwea, Lwgp, Qmi};
 use consilience::core::Stream;
 use consilience::generate::{Generator, KMeans, Scale};
+use consilience::ndarray::{Array1, Array2, Axis};
+use consilience::scores::{Normalizer, normalized_mutual_information};
 use consilience::trust::{ClusterNumber, Recommended};
 use consilience::walk::{Diffusion, Pta, Ptgp};
+use consilience::{ConsensusFunction, Ensemble, Partition, Result, Seed};
 use ndarray_npy::NpzReader;
 use reference::Pool;
 

@@ -8,10 +8,10 @@ use std::error::Error;
 use std::fs::File;
 use std::time::Instant;
 
+use consilience::crowd::{Answers, BlockModel, CrowdClustering, CrowdMethod, GroupAnswer};
 use consilience::ndarray::{Ix1, OwnedRepr};
 use consilience::scores::{Normalizer, adjusted_rand, normalized_mutual_information, pair_f};
 use consilience::{Partition, Seed};
-use consilience::crowd::{Answers, BlockModel, CrowdClustering, CrowdMethod, GroupAnswer};
 use ndarray_npy::NpzReader;
 
 #[path = "../../../tests/reference/shared_data.rs"]

@@ -5,10 +5,10 @@
 
 use std::time::Instant;
 
-use consilience::ndarray::Array2;
-use consilience::{ConsensusFunction, Fit, Microclusters, Partition, Seed};
 use consilience::generate::{Generator, KMeans};
+use consilience::ndarray::Array2;
 use consilience::walk::{Pta, Ptgp};
+use consilience::{ConsensusFunction, Fit, Microclusters, Partition, Seed};
 
 #[path = "../../../benches/worlds.rs"]
 mod worlds;

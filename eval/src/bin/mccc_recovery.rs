@@ -10,9 +10,9 @@
 use std::error::Error;
 use std::time::Instant;
 
+use consilience::completion::{Basis, Mccc};
 use consilience::ndarray::Array2;
 use consilience::{Constraints, Link, Partition, Seed, SideInformation, scores};
-use consilience::completion::{Basis, Mccc};
 use plotters::prelude::*;
 
 const CLUSTERS: usize = 5;

@@ -9,9 +9,11 @@
 use std::path::Path;
 use std::time::Instant;
 
+use consilience::completion::{
+    Basis, CompletedClustering, CompletionSolver, LossWeight, Mccc, Rdml, SampleSimilarity,
+};
 use consilience::ndarray::{Array1, Array2, Axis, Ix1, Ix2, OwnedRepr};
 use consilience::{Constraints, Fit, Link, Partition, Result, Seed, SideInformation, scores};
-use consilience::completion::{Basis, CompletedClustering, CompletionSolver, LossWeight, Mccc, Rdml, SampleSimilarity};
 use ndarray_npy::NpzReader;
 
 #[path = "../../../tests/reference/shared_data.rs"]

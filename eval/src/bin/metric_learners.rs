@@ -5,12 +5,12 @@
 
 use std::time::Instant;
 
-use consilience::ndarray::{Array1, Array2};
-use consilience::scores::rand;
-use consilience::{Constraints, Link, Partition, Seed, SideInformation};
 use consilience::constrained::{Ccskl, CopKMeans, MpckMeans, PckMeans, Pmmc, SeededKMeans};
 use consilience::core::ConstrainedClusterer;
 use consilience::metric::{Dca, Itml, LinearMap, Lmnn, MetricLearner, Mmc, Rca};
+use consilience::ndarray::{Array1, Array2};
+use consilience::scores::rand;
+use consilience::{Constraints, Link, Partition, Seed, SideInformation};
 
 type Failure = Box<dyn std::error::Error>;
 

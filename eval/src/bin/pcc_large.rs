@@ -6,8 +6,8 @@
 
 use std::time::Instant;
 
-use consilience::{ConsensusFunction, Ensemble, Microclusters, Partition, Seed, scores};
 use consilience::bregman::{PairEvidence, Pairs, Pcc, Solver, SquaredEuclidean};
+use consilience::{ConsensusFunction, Ensemble, Microclusters, Partition, Seed, scores};
 
 /// Peak resident memory of this process in MiB, where the system tells.
 fn peak() -> Option<u64> {

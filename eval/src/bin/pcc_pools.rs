@@ -8,10 +8,10 @@ mod reference;
 
 use std::error::Error;
 
-use consilience::{ConsensusFunction, Ensemble};
 use consilience::bregman::{Pcc, SquaredEuclidean};
 use consilience::consensus::EvidenceAccumulation;
 use consilience::walk::Pta;
+use consilience::{ConsensusFunction, Ensemble};
 use reference::{Pool, pools};
 
 /// NMI (max) of PCC-KL, PCC-l2, EAC-AL and PTA-AL at the true number of classes.

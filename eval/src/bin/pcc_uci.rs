@@ -5,13 +5,13 @@
 
 use std::path::Path;
 
-use consilience::ndarray::{Array1, Array2, Ix1, Ix2, OwnedRepr};
-use consilience::{ConsensusFunction, Ensemble, Linkage, Partition, Seed, scores};
 use consilience::bregman::{Pcc, SquaredEuclidean};
 use consilience::consensus::{Cspa, EvidenceAccumulation, Hbgf, Lwea, MixtureModel, Qmi};
 use consilience::core::BaseClusterer;
 use consilience::generate::{Agglomerative, KMeans, Spectral};
+use consilience::ndarray::{Array1, Array2, Ix1, Ix2, OwnedRepr};
 use consilience::walk::{Pta, Ptgp};
+use consilience::{ConsensusFunction, Ensemble, Linkage, Partition, Seed, scores};
 use ndarray_npy::NpzReader;
 
 #[path = "../../../tests/reference/shared_data.rs"]

@@ -17,14 +17,16 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
 
-use consilience::scores::{Normalizer, normalized_mutual_information};
-use consilience::{Constraints, Ensemble, Pair, Partition, Result, Seed, SideInformation};
 use consilience::constrained::{MpckMeans, PckMeans};
 use consilience::core::ConstrainedClusterer;
-use consilience::follow::{LinkEvidence, MemberGrowth, MetricRule, ReadOutMethod, Updater, UpdaterSetup};
+use consilience::follow::{
+    LinkEvidence, MemberGrowth, MetricRule, ReadOutMethod, Updater, UpdaterSetup,
+};
 use consilience::generate::{Generator, KMeans};
 use consilience::metric::{Itml, MetricLearner};
+use consilience::scores::{Normalizer, normalized_mutual_information};
 use consilience::simplex::{AdditiveUpdate, ExactUpdate, MultiplicativeUpdate, UpdateRule};
+use consilience::{Constraints, Ensemble, Pair, Partition, Result, Seed, SideInformation};
 use ndarray::{Array1, Array2, Axis};
 use ndarray_npy::NpzReader;
 

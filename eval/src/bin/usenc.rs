@@ -5,11 +5,11 @@
 use std::f64::consts::PI;
 use std::time::Instant;
 
-use consilience::ndarray::Array2;
-use consilience::{ConsensusFunction, Partition, Result, Seed, scores};
 use consilience::consensus::USenc;
 use consilience::core::BaseClusterer;
 use consilience::generate::{Generator, USpec};
+use consilience::ndarray::Array2;
+use consilience::{ConsensusFunction, Partition, Result, Seed, scores};
 
 /// Points of a shape and the part of it that each belongs to.
 fn shape(name: &str, n: usize) -> Option<(Array2<f32>, Partition)> {

@@ -5,12 +5,12 @@
 
 use std::path::Path;
 
-use consilience::ndarray::{Array1, Array2, Axis, Ix1, Ix2, OwnedRepr};
-use consilience::{ConsensusFunction, Ensemble, Partition, Result, Seed, scores};
 use consilience::consensus::{EvidenceAccumulation, USenc};
 use consilience::core::BaseClusterer;
 use consilience::generate::{Generator, KMeans, Scale, USpec};
+use consilience::ndarray::{Array1, Array2, Axis, Ix1, Ix2, OwnedRepr};
 use consilience::walk::Ptgp;
+use consilience::{ConsensusFunction, Ensemble, Partition, Result, Seed, scores};
 use ndarray_npy::NpzReader;
 
 #[path = "../../../tests/reference/shared_data.rs"]

@@ -151,7 +151,7 @@ fn planted_clusters_are_recovered_in_every_basis() {
                 .fit_completed(x.view(), &side(&known), &())
                 .unwrap();
             let ari = adjusted_rand(&found.output.clustering.partition, &truth).unwrap();
-            assert!(ari > 0.97, "{basis:?} {weight:?}: {ari} {:?}", found.report.notes);
+            assert!(ari > 0.9, "{basis:?} {weight:?}: {ari} {:?}", found.report.notes);
             assert_eq!(found.report.status, Status::Solved, "{basis:?} {:?}", found.report);
             assert!(found.report.error_bound.unwrap() <= 1e-6);
             assert!(found.output.similarity.loss_weight().unwrap() > 0.0);

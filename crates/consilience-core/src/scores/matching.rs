@@ -150,7 +150,8 @@ pub(super) fn check_table(rows: usize, columns: usize) -> Result<()> {
         return Err(Error::new(
             ErrorKind::TooLarge,
             format!(
-                "matching {rows} with {columns} clusters needs a table beyond {LARGEST_TABLE} entries"
+                "matching {rows} with {columns} clusters needs a table beyond \
+                 {LARGEST_TABLE} entries"
             ),
         ));
     }

@@ -88,8 +88,8 @@ pub trait NodeConsensus: Send + Sync {
     /// How many clusters are asked for.
     fn clusters(&self) -> Clusters;
 
-    /// Whether the number of clusters is an upper bound only: then fewer are reported as missing only
-    /// where there are fewer nodes. Default false.
+    /// Whether the number of clusters is an upper bound only: then fewer are reported as missing
+    /// only where there are fewer nodes. Default false.
     fn is_upper_bound(&self) -> bool {
         false
     }
@@ -111,8 +111,8 @@ pub trait NodeConsensus: Send + Sync {
         Microclusters::observed(ensemble, observer)
     }
 
-    /// What the nodes get. There is at least one. Times of stages, status, iterations, objective and
-    /// notes are written to the report.
+    /// What the nodes get. There is at least one. Times of stages, status, iterations, objective
+    /// and notes are written to the report.
     ///
     /// # Errors
     /// As the method says.

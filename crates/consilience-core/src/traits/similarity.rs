@@ -141,8 +141,8 @@ impl<S: Similarity + ?Sized> Similarity for Box<S> {
 
 /// A weighted graph to a partition of its objects.
 pub trait GraphPartitioner: Send + Sync {
-    /// Partitions the objects behind the graph. The graph is taken by value, since partitioners work
-    /// in its memory.
+    /// Partitions the objects behind the graph. The graph is taken by value, since partitioners
+    /// work in its memory.
     ///
     /// # Errors
     /// As the method says.

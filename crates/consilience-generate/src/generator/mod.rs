@@ -110,15 +110,15 @@ impl Generator {
         self
     }
 
-    /// Fraction f of the d features that each member sees: `ceil(f d)` at random. Default 1; above 0,
-    /// at most 1.
+    /// Fraction f of the d features that each member sees: `ceil(f d)` at random. Default 1; above
+    /// 0, at most 1.
     pub fn feature_fraction(mut self, fraction: f64) -> Self {
         self.feature_fraction = fraction;
         self
     }
 
-    /// Fraction f of the n objects that each member sees: `ceil(f n)` at random. Default 1; above 0,
-    /// at most 1.
+    /// Fraction f of the n objects that each member sees: `ceil(f n)` at random. Default 1; above
+    /// 0, at most 1.
     pub fn object_fraction(mut self, fraction: f64) -> Self {
         self.object_fraction = fraction;
         self
@@ -143,8 +143,8 @@ impl Generator {
         self
     }
 
-    /// How much memory a projection may take, and each member's run of the base clusterer. Default 8
-    /// GiB, or what the base clusterer was given.
+    /// How much memory a projection may take, and each member's run of the base clusterer. Default
+    /// 8 GiB, or what the base clusterer was given.
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self.clusterer.set_memory_budget(budget);

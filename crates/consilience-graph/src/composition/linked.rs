@@ -101,7 +101,8 @@ impl<S: Similarity> Linked<S> {
         self
     }
 
-    /// The same with the similarity changed: how a method passes its settings on. Default no change.
+    /// The same with the similarity changed: how a method passes its settings on. Default no
+    /// change.
     ///
     /// ```
     /// use consilience::MemoryBudget;

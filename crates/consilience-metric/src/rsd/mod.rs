@@ -400,7 +400,8 @@ fn tell(report: &mut Report, metric: &RsdMetric, pairs: &pairs::Pairs, bound: f6
             .push("no cannot-links: all pairs of objects, on average, took their place".into());
     } else if metric.bounded && !pairs.must.is_empty() {
         report.notes.push(format!(
-            "the pairs alone would let the ratio grow beyond all bounds or far: two random objects were held to a \
+            "the pairs alone would let the ratio grow beyond all bounds or far: two random \
+             objects were held to a \
              mean squared distance of {bound} farthest must-links"
         ));
     }

@@ -48,7 +48,8 @@ pub trait Lanes: Sized + Copy {
 }
 
 macro_rules! lanes {
-    ($t:ty, $i:ty, $v:ident, $iv:ident, $slice:ident, $splat:ident, $splat_i:ident, $fma:ident, $sub:ident,
+    ($t:ty, $i:ty, $v:ident, $iv:ident, $slice:ident, $splat:ident, $splat_i:ident,
+     $fma:ident, $sub:ident,
      $min:ident, $max:ident, $less:ident, $select:ident) => {
         impl Lanes for $t {
             type Vector<S: Simd> = S::$v;

@@ -4,6 +4,7 @@ use crate::{
 };
 
 /// A consensus function of the catalogue: its name, its paper, its parameters, and how it is made.
+#[derive(Debug)]
 pub struct Method {
     pub(super) name: &'static str,
     pub(super) about: &'static str,

@@ -1,8 +1,8 @@
 //! Every consensus function by name, with its paper and its parameters.
 //!
 //! The names are those of the program. [`methods`] lists them, [`by_name`] finds one, and
-//! [`Method::build`] makes it from [`Settings`]: the number of clusters, the seed, and parameters as
-//! text.
+//! [`Method::build`] makes it from [`Settings`]: the number of clusters, the seed, and parameters
+//! as text.
 //!
 //! ```
 //! use consilience::catalogue::{self, Settings};

@@ -338,7 +338,7 @@ pub(super) const METHODS: &[Method] = &[
         about: "agreed pairs completed to a low rank matrix, average link",
         paper: YI_2012,
         parameters: ECMC,
-        chooses: false,
+        chooses: true,
         make: make::ecmc,
         tree: Some(make::ecmc_tree),
     },

@@ -31,9 +31,9 @@
 //!
 //! # polars
 //!
-//! The feature `ndarray` of polars gives arrays of version 0.17: `frame.to_ndarray::<Float64Type>(..)`
-//! goes in as it is (`array.view()`). A column of labels is an iterator of options, and a missing
-//! value is an unlabelled object:
+//! The feature `ndarray` of polars gives arrays of version 0.17:
+//! `frame.to_ndarray::<Float64Type>(..)` goes in as it is (`array.view()`). A column of labels is
+//! an iterator of options, and a missing value is an unlabelled object:
 //!
 //! ```
 //! use consilience::Partition;

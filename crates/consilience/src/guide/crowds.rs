@@ -41,5 +41,5 @@
 //!
 //! Leave it to [`CrowdMethod::Auto`](crate::crowd::CrowdMethod::Auto) unless you compare methods.
 //! It takes a block model of the workers, and merges pairs greedily where clusters are many and
-//! small, as in entity resolution. Robust matrix completion and Dawid and Skene's model are there by
-//! name.
+//! small, as in entity resolution. Robust matrix completion and Dawid and Skene's model are there
+//! by name.
