@@ -28,6 +28,7 @@ const SEVERAL: [(&str, &str); 8] = [
     ("equator", "assertions inside faer and its kernels, each at its own version"),
     ("equator-macro", "with equator"),
     ("getrandom", "const-random and ahash, under parquet, stay behind rand and tempfile"),
+    ("ndarray", "an older one, in tests only: the guide shows how its arrays come in"),
     ("num-bigint", "py_literal of ndarray-npy, in tests only, stays behind parquet"),
     ("r-efi", "with getrandom; not compiled here"),
     ("syn", "three generations of derive macros; compile time only"),

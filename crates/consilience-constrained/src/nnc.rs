@@ -45,8 +45,10 @@ use crate::sets::Sets;
 /// beside the features. Uniting m sets takes O(m^2) memory.
 ///
 /// # Errors
-/// As [`ConstrainedClusterer::fit`]; [`ErrorKind::InvalidParameter`] for labels of more classes
-/// than clusters; [`ErrorKind::TooLarge`] where too many sets have to be united.
+/// As [`ConstrainedClusterer::fit`];
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for labels of
+/// more classes than clusters; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where
+/// too many sets have to be united.
 ///
 /// # References
 /// J. Yang et al., "A fast clustering algorithm for data with a few labeled instances", 2015,

@@ -15,7 +15,7 @@ const TOLERATED: f64 = 1.0;
 #[non_exhaustive]
 pub enum ReadOutMethod {
     /// The plain consensus, which uses no links: k-means on the directions of the first k
-    /// dimensions under cluster weights, nearly that of [`Lwgp`](consilience_graph::Lwgp).
+    /// dimensions under cluster weights, nearly that of `Lwgp`.
     #[default]
     Plain,
     /// The plain consensus of all members, with those that were grown from the links.

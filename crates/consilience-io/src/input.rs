@@ -174,7 +174,7 @@ impl<'a> Input<'a> {
                 Ok((Box::new(BufReader::new(file)), length))
             }
             Place::Bytes([]) => Err(malformed("the file is empty")),
-            Place::Bytes(content) => Ok((Box::new(Cursor::new(*bytes)), bytes.len() as u64)),
+            Place::Bytes(content) => Ok((Box::new(Cursor::new(*content)), content.len() as u64)),
         }
     }
 
@@ -182,7 +182,7 @@ impl<'a> Input<'a> {
     fn open_parquet(&self) -> Result<parquet::Source> {
         match &self.place {
             Place::File(path) => parquet::Source::open(open_file(path)?.0),
-            Place::Bytes(content) => parquet::Source::open(bytes::Bytes::copy_from_slice(bytes)),
+            Place::Bytes(content) => parquet::Source::open(bytes::Bytes::copy_from_slice(content)),
         }
     }
 

@@ -8,12 +8,13 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use consilience::core::LabelSlice;
+use consilience::core::with_labels;
 use consilience::follow::{Updater, UpdaterSetup};
 use consilience::simplex::{
     AdditiveUpdate, AlignmentReference, ExactUpdate, InitialWeights, MultiplicativeUpdate,
     UpdateRule,
 };
-use consilience::{Ensemble, Pair, Partition, Result, Seed, with_labels};
+use consilience::{Ensemble, Pair, Partition, Result, Seed};
 
 /// Peak resident memory of this process in MiB, where the system tells.
 fn peak() -> u64 {

@@ -8,7 +8,7 @@ use super::clique_method::clique_method;
 /// The first of the three classics by Strehl and Ghosh. Use it for a global view of the same
 /// evidence that [`EvidenceAccumulation`](crate::EvidenceAccumulation) merges pair by pair: every
 /// link counts, so chains do no harm, but clusters that are small beside the others may be joined.
-/// [`Mcla`](crate::Mcla) and [`Hgpa`] were better on the ensembles that we measured.
+/// [`Mcla`](crate::Mcla) and [`Hgpa`](crate::Hgpa) were better on the ensembles that we measured.
 ///
 /// ```text
 /// w_ij = c_ij   (members that put i and j in one cluster)

@@ -77,7 +77,7 @@ pub struct Scores {
     pub ami: f64,
     /// [`adjusted_rand`].
     pub ari: f64,
-    /// [`rand`].
+    /// [`rand()`].
     pub rand: f64,
     /// [`accuracy`].
     pub accuracy: f64,

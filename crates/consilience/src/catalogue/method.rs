@@ -3,6 +3,9 @@ use crate::{
     ConsensusFunction, Ensemble, Fit, Hierarchy, Memberships, Observer, Partition, Result,
 };
 
+/// How a method that grows a dendrogram is made.
+pub(super) type MakeTree = fn(&Settings) -> Result<Box<dyn Hierarchy>>;
+
 /// A consensus function of the catalogue: its name, its paper, its parameters, and how it is made.
 #[derive(Debug)]
 pub struct Method {
@@ -12,7 +15,7 @@ pub struct Method {
     pub(super) parameters: &'static [Parameter],
     pub(super) chooses: bool,
     pub(super) make: fn(&Settings) -> Result<AnyConsensus>,
-    pub(super) tree: Option<fn(&Settings) -> Result<Box<dyn Hierarchy>>>,
+    pub(super) tree: Option<MakeTree>,
 }
 
 impl Method {

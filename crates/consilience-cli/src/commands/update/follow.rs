@@ -176,7 +176,7 @@ impl<'a> Plan<'a> {
             let setup = UpdaterSetup::new(clusters).rule(self.rule.clone().unwrap_or_default());
             return Ok(setup.updater_observed(ensemble, terminal)?);
         };
-        let place = self.args.state.clone().unwrap_or_else(PathBuf::new);
+        let place = self.args.state.clone().unwrap_or_default();
         let place = place.display();
         let mut updater = Updater::from_bytes(&bytes, ensemble)
             .map_err(|error| Failure::from(error).within(&place))?;
