@@ -24,7 +24,7 @@ const LICENCES: [&str; 12] = [
 ];
 
 /// Crates that the lock file has in several versions, and why.
-const SEVERAL: [(&str, &str); 8] = [
+const SEVERAL: [(&str, &str); 9] = [
     ("equator", "assertions inside faer and its kernels, each at its own version"),
     ("equator-macro", "with equator"),
     ("getrandom", "const-random and ahash, under parquet, stay behind rand and tempfile"),
