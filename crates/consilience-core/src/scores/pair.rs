@@ -246,8 +246,8 @@ pub fn fowlkes_mallows(a: &Partition, b: &Partition) -> Result<f64> {
 /// Jaccard index over pairs: of the pairs together in either partition, the fraction together in
 /// both.
 ///
-/// Like [`rand()`] without the pairs apart in both, which are most pairs where clusters are many; not
-/// corrected for chance. Objects unlabelled in either are left out.
+/// Like [`rand()`] without the pairs apart in both, which are most pairs where clusters are many;
+/// not corrected for chance. Objects unlabelled in either are left out.
 ///
 /// `N11 / (N11 + N10 + N01)`; 1 where neither partition joins anything.
 ///
