@@ -1,7 +1,7 @@
 //! The work of `update`: a state is made or resumed, new objects join, batches are followed,
 //! members are grown, labels are read out.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use consilience::follow::{CrossValidation, MemberGrowth, Updater, UpdaterSetup};
