@@ -23,7 +23,7 @@ fn graph(of: &dyn Similarity, profile: Profile) {
     alone(|| similarity(of, &profile));
 }
 
-/// For a second road to what has gone through all of the small worlds already.
+/// For a second way to what has gone through all of the small worlds already.
 fn shorter() -> Profile {
     Profile { small_worlds: (4, 2), ..Profile::default() }
 }

@@ -23,7 +23,7 @@ fn graph(of: &dyn Similarity, profile: Profile) {
     alone(|| similarity(of, &profile));
 }
 
-/// For methods that share most of their road with LWEA, HBGF or LWGP, which go through all of the
+/// For methods that share most of their steps with LWEA, HBGF or LWGP, which go through all of the
 /// small worlds.
 fn shorter() -> Profile {
     Profile { small_worlds: (4, 2), ..Profile::default() }
@@ -115,7 +115,7 @@ fn hbgf() {
 
 #[test]
 fn usenc() {
-    // Few objects are cut as by HBGF; the streamed road goes through the suite beside its code.
+    // Few objects are cut as by HBGF; the streamed cut goes through the suite beside its code.
     method(|k| USenc::new(k).seed(Seed(1)), Profile { exact_clusters: false, ..shorter() });
 }
 

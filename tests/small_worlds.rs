@@ -328,7 +328,7 @@ impl Walk {
     }
 }
 
-/// What is tried: K and T as they are for so few microclusters unless said otherwise, and longer
+/// What is tried: K and T as they are for so few microclusters by default, and longer
 /// ones.
 const WALKS: [(usize, usize); 2] = [(1, 1), (2, 3)];
 

@@ -22,7 +22,7 @@
 //! # Ok::<(), consilience::Error>(())
 //! ```
 //!
-//! The lower road: every clusterer is a [`BaseClusterer`](consilience_core::BaseClusterer) and can
+//! Building blocks: every clusterer is a [`BaseClusterer`](consilience_core::BaseClusterer) and can
 //! be called by itself, and so can yours, given to [`Generator::new`].
 
 mod agglomerative;
