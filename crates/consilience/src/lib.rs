@@ -40,10 +40,8 @@
 //! # Features of the crate
 //!
 //! None is on by default. `conformance`: the test suite for implementations of the traits. `io`:
-//! readers and writers of CSV, npy, npz and Parquet. `serde`: partitions, ensembles, memberships,
-//! dendrograms and linear maps as serde's data, checked as they come in. `metis`: the published cut
-//! of CSPA, HGPA and MCLA; it needs a C compiler. `lapack`: dense eigenpairs and singular values by
-//! LAPACK instead of faer; it needs a backend, for instance `openblas-system`.
+//! readers and writers of CSV, npy, npz and Parquet. `metis`: the published cut of CSPA, HGPA and
+//! MCLA; it needs a C compiler.
 //!
 //! # Speed of debug builds
 //!
