@@ -121,6 +121,13 @@ fn a_silent_setter_would_be_seen() {
         ) -> Self { self }
         /// No setter.
         pub fn other(self) -> Self { self }
+        setters! {
+            /// Seed. Default 0.
+            pub fn seed(mut self, seed: Seed) { self.seed = seed }
+
+            /// Seed of the rest.
+            pub fn short(mut self, seed: Seed) { self.rest = seed }
+        }
     ";
-    assert_eq!(silent_setters(source), ["silent", "bare"]);
+    assert_eq!(silent_setters(source), ["silent", "bare", "short"]);
 }

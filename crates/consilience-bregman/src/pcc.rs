@@ -169,67 +169,44 @@ impl Pcc {
         self.clusters.fixed().unwrap_or(SURVIVAL_BOUND.min(largest.max(1)))
     }
 
-    /// How a deviation from an observed frequency counts. Default [`KullbackLeibler`].
-    pub fn divergence(mut self, divergence: impl Divergence + 'static) -> Self {
-        self.divergence = Arc::new(divergence);
-        self
-    }
+    consilience_core::setters! {
+        /// How a deviation from an observed frequency counts. Default [`KullbackLeibler`].
+        pub fn divergence(mut self, divergence: impl Divergence + 'static) {
+            self.divergence = Arc::new(divergence)
+        }
 
-    /// Which pairs the memberships are fitted to. Default [`Pairs::Auto`].
-    pub fn pairs(mut self, pairs: Pairs) -> Self {
-        self.pairs = pairs;
-        self
-    }
+        /// Which pairs the memberships are fitted to. Default [`Pairs::Auto`].
+        pub fn pairs(mut self, pairs: Pairs) { self.pairs = pairs }
 
-    /// Perturbed starts, of which the one of least objective after a trial is followed to the end;
-    /// a given start is the only one. Default 4; at least 1.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+        /// Perturbed starts, of which the one of least objective after a trial is followed to the
+        /// end; a given start is the only one. Default 4; at least 1.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// Seed of the starts and of the sample of pairs. Default 0.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
+        /// Seed of the starts and of the sample of pairs. Default 0.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-    /// The relative optimality gap (see [`Solution::gap`]) at which to stop. Default 1e-4; above 0.
-    pub fn tolerance(mut self, gap: f64) -> Self {
-        self.tolerance = gap;
-        self
-    }
+        /// The relative optimality gap (see [`Solution::gap`]) at which to stop. Default 1e-4;
+        /// above 0.
+        pub fn tolerance(mut self, gap: f64) { self.tolerance = gap }
 
-    /// Most iterations: sweeps over all objects of [`Solver::Newton`], or steps of
-    /// [`Solver::LineSearch`]. Default 1000 sweeps, or n~ K steps as in the paper; at least 1.
-    pub fn max_iterations(mut self, iterations: usize) -> Self {
-        self.max_iterations = Some(iterations);
-        self
-    }
+        /// Most iterations: sweeps over all objects of [`Solver::Newton`], or steps of
+        /// [`Solver::LineSearch`]. Default 1000 sweeps, or n~ K steps as in the paper; at least 1.
+        pub fn max_iterations(mut self, iterations: usize) {
+            self.max_iterations = Some(iterations)
+        }
 
-    /// Where to start. Default [`Start::Perturbed`].
-    pub fn start(mut self, start: Start) -> Self {
-        self.start = start;
-        self
-    }
+        /// Where to start. Default [`Start::Perturbed`].
+        pub fn start(mut self, start: Start) { self.start = start }
 
-    /// How the optimum is found. Default [`Solver::Newton`].
-    pub fn solver(mut self, solver: Solver) -> Self {
-        self.solver = solver;
-        self
-    }
+        /// How the optimum is found. Default [`Solver::Newton`].
+        pub fn solver(mut self, solver: Solver) { self.solver = solver }
 
-    /// Whether objects with equal labels share their memberships. Default true; otherwise every
-    /// object has its own, and there are as many more pairs.
-    pub fn collapse(mut self, collapse: bool) -> Self {
-        self.collapse = collapse;
-        self
-    }
+        /// Whether objects with equal labels share their memberships. Default true; otherwise every
+        /// object has its own, and there are as many more pairs.
+        pub fn collapse(mut self, collapse: bool) { self.collapse = collapse }
 
-    /// How much memory pair counts and memberships may take each. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory pair counts and memberships may take each. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// Memberships for pair counts from anywhere, as [`PairEvidence`] has them.

@@ -94,35 +94,22 @@ impl Ccskl {
         }
     }
 
-    /// Neighbours of every object in the graph. Default 20; at least 1.
-    pub fn neighbours(mut self, neighbours: usize) -> Self {
-        self.neighbours = neighbours;
-        self
-    }
+    consilience_core::setters! {
+        /// Neighbours of every object in the graph. Default 20; at least 1.
+        pub fn neighbours(mut self, neighbours: usize) { self.neighbours = neighbours }
 
-    /// Eigenvectors m of the graph; raised to the number of clusters. Default 20; at least 1.
-    pub fn eigenvectors(mut self, eigenvectors: usize) -> Self {
-        self.eigenvectors = eigenvectors;
-        self
-    }
+        /// Eigenvectors m of the graph; raised to the number of clusters. Default 20; at least 1.
+        pub fn eigenvectors(mut self, eigenvectors: usize) { self.eigenvectors = eigenvectors }
 
-    /// Runs of the k-means on the eigenvectors; one more begins from the labelled sets. Default 10;
-    /// at least 1.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+        /// Runs of the k-means on the eigenvectors; one more begins from the labelled sets. Default
+        /// 10; at least 1.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// How much memory eigenvectors and neighbours may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
-    }
+        /// How much memory eigenvectors and neighbours may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
 
-    /// Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
+        /// Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 
     fn check(&self) -> Result<()> {

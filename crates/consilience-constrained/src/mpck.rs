@@ -101,55 +101,36 @@ impl MpckMeans {
         }
     }
 
-    /// Whether every cluster has a metric of its own. Default no: one for all.
-    pub fn per_cluster(mut self, each: bool) -> Self {
-        self.per_cluster = each;
-        self
-    }
+    consilience_core::setters! {
+        /// Whether every cluster has a metric of its own. Default no: one for all.
+        pub fn per_cluster(mut self, each: bool) { self.per_cluster = each }
 
-    /// Whether metrics are full matrices. Default no: one weight per feature.
-    pub fn full(mut self, full: bool) -> Self {
-        self.full = full;
-        self
-    }
+        /// Whether metrics are full matrices. Default no: one weight per feature.
+        pub fn full(mut self, full: bool) { self.full = full }
 
-    /// The price w of a violated link, relative to its squared length. Default 1; at least 0.
-    pub fn weight(mut self, weight: f64) -> Self {
-        self.weight = weight;
-        self
-    }
+        /// The price w of a violated link, relative to its squared length. Default 1; at least 0.
+        pub fn weight(mut self, weight: f64) { self.weight = weight }
 
-    /// How many objects the variances of all features count as in every metric. Default 10; above
-    /// 0.
-    #[doc(alias = "nu")]
-    pub fn prior(mut self, objects: f64) -> Self {
-        self.prior = objects;
-        self
-    }
+        /// How many objects the variances of all features count as in every metric. Default 10;
+        /// above 0.
+        #[doc(alias = "nu")]
+        pub fn prior(mut self, objects: f64) { self.prior = objects }
 
-    /// Most iterations. Default 100; at least 1.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations;
-        self
-    }
+        /// Most iterations. Default 100; at least 1.
+        pub fn max_iterations(mut self, max_iterations: usize) {
+            self.max_iterations = max_iterations
+        }
 
-    /// Most links of either kind; of more, as many are taken at even distances. Default 20,000; at
-    /// least 1.
-    pub fn max_pairs(mut self, max_pairs: usize) -> Self {
-        self.max_pairs = max_pairs;
-        self
-    }
+        /// Most links of either kind; of more, as many are taken at even distances. Default 20,000;
+        /// at least 1.
+        pub fn max_pairs(mut self, max_pairs: usize) { self.max_pairs = max_pairs }
 
-    /// How much memory the costs of objects in clusters, and full metrics, may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
-    }
+        /// How much memory the costs of objects in clusters, and full metrics, may take. Default 8
+        /// GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
 
-    /// Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
+        /// Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 
     fn check(&self, n: usize, d: usize, clusters: usize) -> Result<()> {

@@ -67,17 +67,13 @@ impl Nnc {
         Nnc { clusters: clusters.into(), budget: MemoryBudget::default(), seed: Seed(0) }
     }
 
-    /// How much memory uniting sets may take, which matters only for thousands of them. Default 8
-    /// GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
-    }
+    consilience_core::setters! {
+        /// How much memory uniting sets may take, which matters only for thousands of them. Default
+        /// 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
 
-    /// Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
+        /// Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 }
 

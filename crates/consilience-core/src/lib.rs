@@ -44,6 +44,7 @@ mod partition;
 mod report;
 pub mod scores;
 mod seed;
+mod setters;
 mod side_information;
 mod similarity_graph;
 mod traits;

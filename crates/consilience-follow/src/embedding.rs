@@ -35,32 +35,25 @@ impl Embedding {
         Embedding { dimensions, power: 1.0, weights: Vec::new(), entropy_scale: None }
     }
 
-    /// The power p of the singular values: the dimensions are `U sigma^p`. Default 1, with which
-    /// objects lie at the mean of their clusters; above 0, at most 100. With 2 and more the coarse
-    /// structure dominates.
-    pub fn power(mut self, power: f64) -> Self {
-        self.power = power;
-        self
-    }
+    consilience_core::setters! {
+        /// The power p of the singular values: the dimensions are `U sigma^p`. Default 1, with
+        /// which objects lie at the mean of their clusters; above 0, at most 100. With 2 and more
+        /// the coarse structure dominates.
+        pub fn power(mut self, power: f64) { self.power = power }
 
-    /// One weight per member. Default 1 each; 0 leaves a member out, others from 1e-100 to 1e100. A
-    /// member of weight 2 counts as two equal members.
-    #[doc(alias = "member_weights")]
-    pub fn weights(mut self, weights: &[f64]) -> Self {
-        self.weights = weights.to_vec();
-        self
-    }
+        /// One weight per member. Default 1 each; 0 leaves a member out, others from 1e-100 to
+        /// 1e100. A member of weight 2 counts as two equal members.
+        #[doc(alias = "member_weights")]
+        pub fn weights(mut self, weights: &[f64]) { self.weights = weights.to_vec() }
 
-    /// Weights clusters by their
-    /// [`ensemble_driven_cluster_index`](consilience_graph::ensemble_driven_cluster_index) with
-    /// this scale, as LWGP does: a cluster whose objects the other members spread over many
-    /// clusters counts less, the more so the smaller the scale. Default none, which gives all
-    /// clusters the same weight; above 0. Objects then lie in the direction of the weighted mean of
-    /// their clusters.
-    #[doc(alias = "theta")]
-    pub fn entropy_scale(mut self, scale: f64) -> Self {
-        self.entropy_scale = Some(scale);
-        self
+        /// Weights clusters by their
+        /// [`ensemble_driven_cluster_index`](consilience_graph::ensemble_driven_cluster_index) with
+        /// this scale, as LWGP does: a cluster whose objects the other members spread over many
+        /// clusters counts less, the more so the smaller the scale. Default none, which gives all
+        /// clusters the same weight; above 0. Objects then lie in the direction of the weighted
+        /// mean of their clusters.
+        #[doc(alias = "theta")]
+        pub fn entropy_scale(mut self, scale: f64) { self.entropy_scale = Some(scale) }
     }
 
     /// Refuses parameters out of range.

@@ -59,28 +59,18 @@ impl KernelKMeans {
         Self::default()
     }
 
-    /// Sampled objects p; raised to twice the number of clusters. Default 100; at least 1.
-    pub fn landmarks(mut self, landmarks: usize) -> Self {
-        self.landmarks = landmarks;
-        self
-    }
+    consilience_core::setters! {
+        /// Sampled objects p; raised to twice the number of clusters. Default 100; at least 1.
+        pub fn landmarks(mut self, landmarks: usize) { self.landmarks = landmarks }
 
-    /// Kernel width w as a multiple of the median squared distance. Default 1; above 0.
-    pub fn width(mut self, multiple: f64) -> Self {
-        self.width = multiple;
-        self
-    }
+        /// Kernel width w as a multiple of the median squared distance. Default 1; above 0.
+        pub fn width(mut self, multiple: f64) { self.width = multiple }
 
-    /// Independent runs of the k-means, of which the best is kept. Default 1; at least 1.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+        /// Independent runs of the k-means, of which the best is kept. Default 1; at least 1.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// How much memory the kernel between objects and landmarks may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory the kernel between objects and landmarks may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 }
 

@@ -67,24 +67,19 @@ impl KMeans {
         Self::default()
     }
 
-    /// Independent runs, of which the best is kept. Default 1; at least 1.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+    consilience_core::setters! {
+        /// Independent runs, of which the best is kept. Default 1; at least 1.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// Most iterations per run. Default 100; at least 1.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations;
-        self
-    }
+        /// Most iterations per run. Default 100; at least 1.
+        pub fn max_iterations(mut self, max_iterations: usize) {
+            self.max_iterations = max_iterations
+        }
 
-    /// Stops where the summed squared movement of the centres is at most this times the mean
-    /// variance of the features; 0 goes on until no object changes its cluster. Default 1e-4; at
-    /// least 0.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
+        /// Stops where the summed squared movement of the centres is at most this times the mean
+        /// variance of the features; 0 goes on until no object changes its cluster. Default 1e-4;
+        /// at least 0.
+        pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
     }
 
     /// As [`BaseClusterer::fit`], with the centres and the inertia.

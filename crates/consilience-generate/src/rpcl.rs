@@ -64,25 +64,20 @@ impl Rpcl {
         Self::default()
     }
 
-    /// First rate a at which the winner moves. Default 0.05; above 0, at most 1.
-    pub fn learning_rate(mut self, rate: f64) -> Self {
-        self.learning_rate = rate;
-        self
-    }
+    consilience_core::setters! {
+        /// First rate a at which the winner moves. Default 0.05; above 0, at most 1.
+        pub fn learning_rate(mut self, rate: f64) { self.learning_rate = rate }
 
-    /// First rate b at which the rival is pushed away. Default 0.002; at least 0, below a.
-    pub fn penalty_rate(mut self, rate: f64) -> Self {
-        self.penalty_rate = rate;
-        self
-    }
+        /// First rate b at which the rival is pushed away. Default 0.002; at least 0, below a.
+        pub fn penalty_rate(mut self, rate: f64) { self.penalty_rate = rate }
 
-    /// How many objects are presented, drawn at random with repetition. Default 50 per object, at
-    /// most 100,000 in all; at least 1. Time grows in proportion.
-    #[doc(alias = "epochs")]
-    #[doc(alias = "max_iterations")]
-    pub fn presentations(mut self, presentations: usize) -> Self {
-        self.presentations = Some(presentations);
-        self
+        /// How many objects are presented, drawn at random with repetition. Default 50 per object,
+        /// at most 100,000 in all; at least 1. Time grows in proportion.
+        #[doc(alias = "epochs")]
+        #[doc(alias = "max_iterations")]
+        pub fn presentations(mut self, presentations: usize) {
+            self.presentations = Some(presentations)
+        }
     }
 
     fn check(&self) -> Result<()> {

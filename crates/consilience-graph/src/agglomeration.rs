@@ -53,10 +53,9 @@ impl Agglomeration {
         Agglomeration { linkage, clusters: clusters.into(), weights: LeafWeights::Objects }
     }
 
-    /// What a node weighs. Default [`LeafWeights::Objects`].
-    pub fn weights(mut self, weights: LeafWeights) -> Self {
-        self.weights = weights;
-        self
+    consilience_core::setters! {
+        /// What a node weighs. Default [`LeafWeights::Objects`].
+        pub fn weights(mut self, weights: LeafWeights) { self.weights = weights }
     }
 
     /// The whole tree over the nodes of the graph; heights are dissimilarities 1 - s.

@@ -61,23 +61,16 @@ impl MetisCut {
         MetisCut { clusters, imbalance: 0.05, seed: Seed(0), budget: MemoryBudget::default() }
     }
 
-    /// How far the largest cluster may be above the mean size, as a share of it. Default 0.05;
-    /// above 0, at most 100.
-    pub fn imbalance(mut self, imbalance: f64) -> Self {
-        self.imbalance = imbalance;
-        self
-    }
+    consilience_core::setters! {
+        /// How far the largest cluster may be above the mean size, as a share of it. Default 0.05;
+        /// above 0, at most 100.
+        pub fn imbalance(mut self, imbalance: f64) { self.imbalance = imbalance }
 
-    /// Seed of the random choices. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
+        /// Seed of the random choices. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-    /// How much memory the links may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory the links may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     fn check(&self) -> Result<()> {

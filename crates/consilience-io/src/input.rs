@@ -73,10 +73,9 @@ impl<'a> Input<'a> {
         Input { place: Place::Bytes(content), format, array: None }
     }
 
-    /// The array of an `.npz` archive to read. Default the only array.
-    pub fn array(mut self, name: impl Into<String>) -> Self {
-        self.array = Some(name.into());
-        self
+    consilience_core::setters! {
+        /// The array of an `.npz` archive to read. Default the only array.
+        pub fn array(mut self, name: impl Into<String>) { self.array = Some(name.into()) }
     }
 
     /// Features, n rows and d columns of finite numbers.

@@ -71,23 +71,16 @@ impl Dca {
         Self::default()
     }
 
-    /// The share of the identity in C_w. Default: from the data; 0 to 1.
-    pub fn shrinkage(mut self, share: f64) -> Self {
-        self.shrinkage = Some(share);
-        self
-    }
+    consilience_core::setters! {
+        /// The share of the identity in C_w. Default: from the data; 0 to 1.
+        pub fn shrinkage(mut self, share: f64) { self.shrinkage = Some(share) }
 
-    /// Whether each feature is divided by its own deviation first, or all by one number. Default
-    /// yes.
-    pub fn standardize(mut self, each: bool) -> Self {
-        self.standardize = each;
-        self
-    }
+        /// Whether each feature is divided by its own deviation first, or all by one number.
+        /// Default yes.
+        pub fn standardize(mut self, each: bool) { self.standardize = each }
 
-    /// Keeps at most that many directions, where sets differ most. Default all; at least 1.
-    pub fn dimensions(mut self, dimensions: usize) -> Self {
-        self.dimensions = Some(dimensions);
-        self
+        /// Keeps at most that many directions, where sets differ most. Default all; at least 1.
+        pub fn dimensions(mut self, dimensions: usize) { self.dimensions = Some(dimensions) }
     }
 }
 

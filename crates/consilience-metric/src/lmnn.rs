@@ -87,50 +87,35 @@ impl Lmnn {
         Self::default()
     }
 
-    /// Targets per object; an object of a smaller set has all there are. Default 3; at least 1.
-    pub fn neighbours(mut self, neighbours: usize) -> Self {
-        self.neighbours = neighbours;
-        self
-    }
+    consilience_core::setters! {
+        /// Targets per object; an object of a smaller set has all there are. Default 3; at least 1.
+        pub fn neighbours(mut self, neighbours: usize) { self.neighbours = neighbours }
 
-    /// 1 - mu: the share of pulling targets closer, against pushing impostors away. Default 0.5;
-    /// between 0 and 1.
-    pub fn pull(mut self, share: f64) -> Self {
-        self.pull = share;
-        self
-    }
+        /// 1 - mu: the share of pulling targets closer, against pushing impostors away. Default
+        /// 0.5; between 0 and 1.
+        pub fn pull(mut self, share: f64) { self.pull = share }
 
-    /// How strongly L is held at L_0. Default 0; at least 0.
-    #[doc(alias = "rho")]
-    pub fn regularization(mut self, regularization: f64) -> Self {
-        self.regularization = regularization;
-        self
-    }
+        /// How strongly L is held at L_0. Default 0; at least 0.
+        #[doc(alias = "rho")]
+        pub fn regularization(mut self, regularization: f64) {
+            self.regularization = regularization
+        }
 
-    /// Whether each feature is divided by its own deviation first, or all by one number. Default
-    /// yes.
-    pub fn standardize(mut self, each: bool) -> Self {
-        self.standardize = each;
-        self
-    }
+        /// Whether each feature is divided by its own deviation first, or all by one number.
+        /// Default yes.
+        pub fn standardize(mut self, each: bool) { self.standardize = each }
 
-    /// Stops once ten iterations lower the objective by no more than this share of it. Default
-    /// 1e-4; above 0.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
+        /// Stops once ten iterations lower the objective by no more than this share of it. Default
+        /// 1e-4; above 0.
+        pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
-    /// Most iterations. Default 500; at least 1.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations;
-        self
-    }
+        /// Most iterations. Default 500; at least 1.
+        pub fn max_iterations(mut self, max_iterations: usize) {
+            self.max_iterations = max_iterations
+        }
 
-    /// How much memory the distances of the labelled objects may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory the distances of the labelled objects may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     fn check(&self) -> Result<()> {

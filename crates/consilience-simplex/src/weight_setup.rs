@@ -85,37 +85,24 @@ impl WeightUpdaterSetup {
         }
     }
 
-    /// What the members are aligned to. Default [`AlignmentReference::Medoid`].
-    pub fn reference(mut self, reference: AlignmentReference) -> Self {
-        self.reference = reference;
-        self
-    }
+    consilience_core::setters! {
+        /// What the members are aligned to. Default [`AlignmentReference::Medoid`].
+        pub fn reference(mut self, reference: AlignmentReference) { self.reference = reference }
 
-    /// Where the weights start. Default [`InitialWeights::Uniform`], 1/m each.
-    pub fn start(mut self, start: InitialWeights) -> Self {
-        self.start = start;
-        self
-    }
+        /// Where the weights start. Default [`InitialWeights::Uniform`], 1/m each.
+        pub fn start(mut self, start: InitialWeights) { self.start = start }
 
-    /// How the weights follow links. Default [`ExactUpdate`](crate::ExactUpdate).
-    pub fn rule(mut self, rule: impl Into<UpdateRule>) -> Self {
-        self.rule = rule.into();
-        self
-    }
+        /// How the weights follow links. Default [`ExactUpdate`](crate::ExactUpdate).
+        pub fn rule(mut self, rule: impl Into<UpdateRule>) { self.rule = rule.into() }
 
-    /// How much memory an update or a read-out may allocate. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budgets.work = budget;
-        self
-    }
+        /// How much memory an update or a read-out may allocate. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budgets.work = budget }
 
-    /// How much memory the second copy of the labels may take, one byte per label, object by
-    /// object. With it updates and single objects are several times faster; beyond the budget there
-    /// is none. Default 300 MB; 0 for never.
-    #[doc(alias = "mirror")]
-    pub fn label_copy(mut self, budget: MemoryBudget) -> Self {
-        self.budgets.mirror = budget;
-        self
+        /// How much memory the second copy of the labels may take, one byte per label, object by
+        /// object. With it updates and single objects are several times faster; beyond the budget
+        /// there is none. Default 300 MB; 0 for never.
+        #[doc(alias = "mirror")]
+        pub fn label_copy(mut self, budget: MemoryBudget) { self.budgets.mirror = budget }
     }
 
     /// Aligns the members and opens the updater, which takes the ensemble over without copying it

@@ -129,29 +129,20 @@ impl ClusterNumber {
         ClusterNumber { largest: None, resamples: 20, objects: 2_000, seed: Seed(0) }
     }
 
-    /// The largest number of clusters that is tried. Default the square root of the number of
-    /// microclusters, from 2 to 30; at least 2.
-    pub fn up_to(mut self, largest: usize) -> Self {
-        self.largest = Some(largest);
-        self
-    }
+    consilience_core::setters! {
+        /// The largest number of clusters that is tried. Default the square root of the number of
+        /// microclusters, from 2 to 30; at least 2.
+        pub fn up_to(mut self, largest: usize) { self.largest = Some(largest) }
 
-    /// How many random halves of the members are combined. Default 20; at least 2.
-    pub fn resamples(mut self, resamples: usize) -> Self {
-        self.resamples = resamples;
-        self
-    }
+        /// How many random halves of the members are combined. Default 20; at least 2.
+        pub fn resamples(mut self, resamples: usize) { self.resamples = resamples }
 
-    /// How many objects are sampled where there are more microclusters. Default 2,000; at least 2.
-    pub fn objects(mut self, objects: usize) -> Self {
-        self.objects = objects;
-        self
-    }
+        /// How many objects are sampled where there are more microclusters. Default 2,000; at least
+        /// 2.
+        pub fn objects(mut self, objects: usize) { self.objects = objects }
 
-    /// Seed of the samples. Default 0.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
+        /// Seed of the samples. Default 0.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 
     fn check(&self) -> Result<()> {

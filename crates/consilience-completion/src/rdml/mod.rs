@@ -101,36 +101,23 @@ impl Rdml {
         }
     }
 
-    /// lambda: what share of the features' whole variance is added to that of every direction.
-    /// Default 0.01; above 0.
-    #[doc(alias = "lambda")]
-    pub fn smoothing(mut self, smoothing: f64) -> Self {
-        self.smoothing = smoothing;
-        self
-    }
+    consilience_core::setters! {
+        /// lambda: what share of the features' whole variance is added to that of every direction.
+        /// Default 0.01; above 0.
+        #[doc(alias = "lambda")]
+        pub fn smoothing(mut self, smoothing: f64) { self.smoothing = smoothing }
 
-    /// Whether features are standardized or taken as they are. Default true.
-    pub fn standardize(mut self, standardize: bool) -> Self {
-        self.standardize = standardize;
-        self
-    }
+        /// Whether features are standardized or taken as they are. Default true.
+        pub fn standardize(mut self, standardize: bool) { self.standardize = standardize }
 
-    /// Starts of the k-means. Default 10; at least 1.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+        /// Starts of the k-means. Default 10; at least 1.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// Seed of the k-means. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
+        /// Seed of the k-means. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-    /// How much memory may be taken. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory may be taken. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// Clusters all rows, from the completed similarity of the rows that `sample` names (in its

@@ -136,36 +136,23 @@ impl RobustCompletion {
         }
     }
 
-    /// The weight of the errors. Default `Penalty::Scaled(1.3)`, at which planted clusterings are
-    /// recovered; above 0.
-    #[doc(alias = "lambda")]
-    pub fn penalty(mut self, penalty: Penalty) -> Self {
-        self.penalty = penalty;
-        self
-    }
+    consilience_core::setters! {
+        /// The weight of the errors. Default `Penalty::Scaled(1.3)`, at which planted clusterings
+        /// are recovered; above 0.
+        #[doc(alias = "lambda")]
+        pub fn penalty(mut self, penalty: Penalty) { self.penalty = penalty }
 
-    /// Stops at this relative duality gap. Default 1e-3; above 0.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
+        /// Stops at this relative duality gap. Default 1e-3; above 0.
+        pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
-    /// Most iterations. Default 3,000; at least 1.
-    pub fn max_iterations(mut self, iterations: usize) -> Self {
-        self.max_iterations = iterations;
-        self
-    }
+        /// Most iterations. Default 3,000; at least 1.
+        pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
-    /// Seed of the first basis; the optimum does not depend on it. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
+        /// Seed of the first basis; the optimum does not depend on it. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-    /// How much memory may be taken. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory may be taken. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     pub(crate) fn check(&self) -> Result<()> {

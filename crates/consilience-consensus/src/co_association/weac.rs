@@ -64,18 +64,14 @@ impl Default for WeightedCoAssociation {
 }
 
 impl WeightedCoAssociation {
-    /// How much agreement counts: the power that it is raised to. Default 2; 0 (equal weights) to
-    /// 1000.
-    #[doc(alias = "beta")]
-    pub fn agreement_exponent(mut self, exponent: f64) -> Self {
-        self.exponent = exponent;
-        self
-    }
+    consilience_core::setters! {
+        /// How much agreement counts: the power that it is raised to. Default 2; 0 (equal weights)
+        /// to 1000.
+        #[doc(alias = "beta")]
+        pub fn agreement_exponent(mut self, exponent: f64) { self.exponent = exponent }
 
-    /// How large the matrix may become. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How large the matrix may become. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     fn weights(
@@ -168,11 +164,12 @@ impl Weac {
         Weac(Linked::new(WeightedCoAssociation::default(), clusters))
     }
 
-    /// As [`WeightedCoAssociation::agreement_exponent`]. Default 2; 0 to 1000.
-    #[doc(alias = "beta")]
-    pub fn agreement_exponent(mut self, exponent: f64) -> Self {
-        self.0 = self.0.map_similarity(|s| s.agreement_exponent(exponent));
-        self
+    consilience_core::setters! {
+        /// As [`WeightedCoAssociation::agreement_exponent`]. Default 2; 0 to 1000.
+        #[doc(alias = "beta")]
+        pub fn agreement_exponent(mut self, exponent: f64) {
+            self.0 = self.0.map_similarity(|s| s.agreement_exponent(exponent))
+        }
     }
 }
 

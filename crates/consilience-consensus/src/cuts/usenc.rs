@@ -80,16 +80,12 @@ impl USenc {
         USenc { clusters: clusters.into(), restarts: 3, seed: Seed(0) }
     }
 
-    /// k-means starts, of which the one of least inertia is kept. Default 3; 1 to 10,000.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+    consilience_core::setters! {
+        /// k-means starts, of which the one of least inertia is kept. Default 3; 1 to 10,000.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// Seed of the k-means starts. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
+        /// Seed of the k-means starts. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 
     /// The number of clusters, which must be fixed.

@@ -72,23 +72,18 @@ impl LeastSquares {
         }
     }
 
-    /// Seed of the start, where no member has k clusters. Default 0.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.start = self.start.seed(seed);
-        self
-    }
+    consilience_core::setters! {
+        /// Seed of the start, where no member has k clusters. Default 0.
+        pub fn seed(mut self, seed: Seed) { self.start = self.start.seed(seed) }
 
-    /// Rounds of matching and averaging at most. Default 100; at least 1.
-    pub fn max_iterations(mut self, rounds: usize) -> Self {
-        self.max_iterations = rounds;
-        self
-    }
+        /// Rounds of matching and averaging at most. Default 100; at least 1.
+        pub fn max_iterations(mut self, rounds: usize) { self.max_iterations = rounds }
 
-    /// How much memory the memberships may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self.start = self.start.memory_budget(budget);
-        self
+        /// How much memory the memberships may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) {
+            self.budget = budget;
+            self.start = self.start.memory_budget(budget)
+        }
     }
 
     /// Rounds until the objective stays: the memberships of the nodes, and the objective after each

@@ -83,35 +83,22 @@ impl MixtureModel {
         }
     }
 
-    /// Starts, of which the one of largest likelihood is kept. Default 5; 1 to 10,000.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+    consilience_core::setters! {
+        /// Starts, of which the one of largest likelihood is kept. Default 5; 1 to 10,000.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// Steps per start at most. Default 300; at least 1.
-    pub fn max_iterations(mut self, steps: usize) -> Self {
-        self.max_iterations = steps;
-        self
-    }
+        /// Steps per start at most. Default 300; at least 1.
+        pub fn max_iterations(mut self, steps: usize) { self.max_iterations = steps }
 
-    /// A start ends where a step raises the log-likelihood by at most this share of it. Default
-    /// 1e-8; at least 0.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
+        /// A start ends where a step raises the log-likelihood by at most this share of it. Default
+        /// 1e-8; at least 0.
+        pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
-    /// Seed of the starts. Default 0.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
+        /// Seed of the starts. Default 0.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-    /// How much memory the tables may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory the tables may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// The same method, giving the probabilities of the components.

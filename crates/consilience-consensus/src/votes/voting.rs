@@ -76,23 +76,18 @@ impl Voting {
         }
     }
 
-    /// Seed of the first reference, where no member has k clusters. Default 0.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.start = self.start.seed(seed);
-        self
-    }
+    consilience_core::setters! {
+        /// Seed of the first reference, where no member has k clusters. Default 0.
+        pub fn seed(mut self, seed: Seed) { self.start = self.start.seed(seed) }
 
-    /// Rounds of alignment and counting at most. Default 100; at least 1.
-    pub fn max_iterations(mut self, rounds: usize) -> Self {
-        self.max_iterations = rounds;
-        self
-    }
+        /// Rounds of alignment and counting at most. Default 100; at least 1.
+        pub fn max_iterations(mut self, rounds: usize) { self.max_iterations = rounds }
 
-    /// How much memory the votes may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self.start = self.start.memory_budget(budget);
-        self
+        /// How much memory the votes may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) {
+            self.budget = budget;
+            self.start = self.start.memory_budget(budget)
+        }
     }
 
     /// The final reference over the nodes; the objective is the agreement per vote.

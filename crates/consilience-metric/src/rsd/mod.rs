@@ -113,23 +113,16 @@ impl RsdDiagonal {
         Self::default()
     }
 
-    /// Largest mean squared distance of two random objects, in units of the farthest must-link.
-    /// Default 100; above 0.
-    pub fn bound(mut self, bound: f64) -> Self {
-        self.bound = bound;
-        self
-    }
+    consilience_core::setters! {
+        /// Largest mean squared distance of two random objects, in units of the farthest must-link.
+        /// Default 100; above 0.
+        pub fn bound(mut self, bound: f64) { self.bound = bound }
 
-    /// Most rounds in which pairs are generated. Default 10,000; at least 1.
-    pub fn max_iterations(mut self, rounds: usize) -> Self {
-        self.max_iterations = rounds;
-        self
-    }
+        /// Most rounds in which pairs are generated. Default 10,000; at least 1.
+        pub fn max_iterations(mut self, rounds: usize) { self.max_iterations = rounds }
 
-    /// How much memory the pairs may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory the pairs may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// As [`MetricLearner::fit`], with the split, its upper bound and whether the rule was needed.
@@ -259,30 +252,21 @@ impl RsdFull {
         Self::default()
     }
 
-    /// Largest mean squared distance of two random objects, in units of the farthest must-link.
-    /// Default 100; above 0.
-    pub fn bound(mut self, bound: f64) -> Self {
-        self.bound = bound;
-        self
-    }
+    consilience_core::setters! {
+        /// Largest mean squared distance of two random objects, in units of the farthest must-link.
+        /// Default 100; above 0.
+        pub fn bound(mut self, bound: f64) { self.bound = bound }
 
-    /// Relative gap between s and its upper bound at which to stop. Rounding may end it before; the
-    /// report tells the gap that was reached, and counts 5e-5 as solved. Default 1e-6; above 0.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
+        /// Relative gap between s and its upper bound at which to stop. Rounding may end it before;
+        /// the report tells the gap that was reached, and counts 5e-5 as solved. Default 1e-6;
+        /// above 0.
+        pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
-    /// Most centres of the barrier method, over all rounds. Default 2000; at least 1.
-    pub fn max_iterations(mut self, iterations: usize) -> Self {
-        self.max_iterations = iterations;
-        self
-    }
+        /// Most centres of the barrier method, over all rounds. Default 2000; at least 1.
+        pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
-    /// How much memory pairs and covariance may take, each. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory pairs and covariance may take, each. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// As [`MetricLearner::fit`], with the split, its upper bound and whether the rule was needed.

@@ -78,39 +78,27 @@ impl KMeansOptions {
         }
     }
 
-    /// Independent starts, of which the one of least inertia is kept. Default 1; 0 is read as 1.
-    #[doc(alias = "n_init")]
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts.max(1);
-        self
-    }
+    consilience_core::setters! {
+        /// Independent starts, of which the one of least inertia is kept. Default 1; 0 is read as
+        /// 1.
+        #[doc(alias = "n_init")]
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts.max(1) }
 
-    /// Most iterations per start. Default 100; with 0 the rows go to the nearest starts.
-    #[doc(alias = "max_iter")]
-    pub fn max_iterations(mut self, iterations: usize) -> Self {
-        self.max_iterations = iterations;
-        self
-    }
+        /// Most iterations per start. Default 100; with 0 the rows go to the nearest starts.
+        #[doc(alias = "max_iter")]
+        pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
-    /// Stops where the summed squared movement of the centres is at most this times the mean
-    /// variance of the columns. Default 0, which stops only where no row changes its centre.
-    #[doc(alias = "tol")]
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
+        /// Stops where the summed squared movement of the centres is at most this times the mean
+        /// variance of the columns. Default 0, which stops only where no row changes its centre.
+        #[doc(alias = "tol")]
+        pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
-    /// Seed of the starts. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
+        /// Seed of the starts. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-    /// Whether to spread the rows over the current rayon pool; the bits are equal either way.
-    /// Default true.
-    pub fn parallel(mut self, parallel: bool) -> Self {
-        self.parallel = parallel;
-        self
+        /// Whether to spread the rows over the current rayon pool; the bits are equal either way.
+        /// Default true.
+        pub fn parallel(mut self, parallel: bool) { self.parallel = parallel }
     }
 }
 

@@ -56,30 +56,20 @@ impl SelfTuned {
         }
     }
 
-    /// The neighbour whose distance is the scale of a row. Default: the last; at least 1.
-    pub fn rank(mut self, rank: usize) -> Self {
-        self.rank = rank;
-        self
-    }
+    consilience_core::setters! {
+        /// The neighbour whose distance is the scale of a row. Default: the last; at least 1.
+        pub fn rank(mut self, rank: usize) { self.rank = rank }
 
-    /// The least scale of a row as a share of the mean; among duplicates the scale would else be 0,
-    /// and cut them off from the rest. Default 0.1; at least 0.
-    pub fn least_scale(mut self, share: f64) -> Self {
-        self.least_scale = share;
-        self
-    }
+        /// The least scale of a row as a share of the mean; among duplicates the scale would else
+        /// be 0, and cut them off from the rest. Default 0.1; at least 0.
+        pub fn least_scale(mut self, share: f64) { self.least_scale = share }
 
-    /// Whether a row is joined with itself too, by weight 1. Default no.
-    pub fn with_itself(mut self, with: bool) -> Self {
-        self.with_itself = with;
-        self
-    }
+        /// Whether a row is joined with itself too, by weight 1. Default no.
+        pub fn with_itself(mut self, with: bool) { self.with_itself = with }
 
-    /// The weight of a link of which only one end has the other among its neighbours, as a share of
-    /// that of a link of both. Default 1; above 0.
-    pub fn one_sided(mut self, share: f64) -> Self {
-        self.one_sided = share;
-        self
+        /// The weight of a link of which only one end has the other among its neighbours, as a
+        /// share of that of a link of both. Default 1; above 0.
+        pub fn one_sided(mut self, share: f64) { self.one_sided = share }
     }
 
     /// The graph of the rows of `x`, whose entries must be finite.

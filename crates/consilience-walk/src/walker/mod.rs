@@ -89,25 +89,18 @@ impl RandomWalker {
         }
     }
 
-    /// K, the strongest links of a microcluster that stay; all that are as strong as the K-th do.
-    /// Default 10; at least 1.
-    #[doc(alias = "K")]
-    pub fn neighbours(mut self, neighbours: usize) -> Self {
-        self.neighbours = neighbours;
-        self
-    }
+    consilience_core::setters! {
+        /// K, the strongest links of a microcluster that stay; all that are as strong as the K-th
+        /// do. Default 10; at least 1.
+        #[doc(alias = "K")]
+        pub fn neighbours(mut self, neighbours: usize) { self.neighbours = neighbours }
 
-    /// How much a walker prefers strong links: 0 not at all. Default 10; 0 to 1000.
-    #[doc(alias = "beta")]
-    pub fn link_preference(mut self, preference: f64) -> Self {
-        self.link_preference = preference;
-        self
-    }
+        /// How much a walker prefers strong links: 0 not at all. Default 10; 0 to 1000.
+        #[doc(alias = "beta")]
+        pub fn link_preference(mut self, preference: f64) { self.link_preference = preference }
 
-    /// How much memory the matrices may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory the matrices may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// The same method with the probabilities of arrival as its result.

@@ -109,16 +109,12 @@ impl ConnectedTriples {
         ConnectedTriples { decay: 0.9, budget: MemoryBudget::default() }
     }
 
-    /// The largest similarity that two different clusters may have. Default 0.9; 0 to 1.
-    pub fn decay(mut self, decay: f64) -> Self {
-        self.decay = decay;
-        self
-    }
+    consilience_core::setters! {
+        /// The largest similarity that two different clusters may have. Default 0.9; 0 to 1.
+        pub fn decay(mut self, decay: f64) { self.decay = decay }
 
-    /// How much memory the similarity of objects may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory the similarity of objects may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 }
 
@@ -209,22 +205,15 @@ impl SimRank {
         SimRank { decay: 0.8, iterations: 5, budget: MemoryBudget::default() }
     }
 
-    /// How much of a similarity one step of a chain passes on. Default 0.8; 0 to 1.
-    pub fn decay(mut self, decay: f64) -> Self {
-        self.decay = decay;
-        self
-    }
+    consilience_core::setters! {
+        /// How much of a similarity one step of a chain passes on. Default 0.8; 0 to 1.
+        pub fn decay(mut self, decay: f64) { self.decay = decay }
 
-    /// R, the number of rounds. Default 5; 1 to 1000.
-    pub fn iterations(mut self, iterations: usize) -> Self {
-        self.iterations = iterations;
-        self
-    }
+        /// R, the number of rounds. Default 5; 1 to 1000.
+        pub fn iterations(mut self, iterations: usize) { self.iterations = iterations }
 
-    /// How much memory each matrix may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory each matrix may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 }
 
@@ -312,16 +301,12 @@ impl ApproximateSimRank {
         ApproximateSimRank { decay: 0.8, budget: MemoryBudget::default() }
     }
 
-    /// The largest similarity that two different clusters may have. Default 0.8; 0 to 1.
-    pub fn decay(mut self, decay: f64) -> Self {
-        self.decay = decay;
-        self
-    }
+    consilience_core::setters! {
+        /// The largest similarity that two different clusters may have. Default 0.8; 0 to 1.
+        pub fn decay(mut self, decay: f64) { self.decay = decay }
 
-    /// How much memory the similarity of objects may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory the similarity of objects may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 }
 
