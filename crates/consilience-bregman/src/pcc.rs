@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use consilience_core::{
     Clusters, Ensemble, Error, Fit, Grouping, Memberships, MemoryBudget, Microclusters,
-    NodeConsensus, NodeMemberships, Observer, Partition, Report, Result, Seed, Status,
+    NodeConsensus, NodeMemberships, Observer, Partition, Report, Result, Seed, Status, ensure,
 };
 use ndarray::Array2;
 
@@ -230,9 +230,7 @@ impl Pcc {
         self.check()?;
         let n = evidence.n_nodes();
         let k = self.clusters.fixed().unwrap_or(SURVIVAL_BOUND.min(n));
-        if k == 0 || k > n {
-            return Err(Error::invalid(format!("{k} clusters of {n} nodes; expected 1..={n}")));
-        }
+        ensure!((1..=n).contains(&k), invalid("{k} clusters of {n} nodes; expected 1..={n}"));
         let mut report = Report::default();
         report.microclusters = Some(n);
         let run = Run { pcc: self, evidence, grouping: None, clusters: k, observer };
@@ -248,15 +246,11 @@ impl Pcc {
             Clusters::Fixed(_) | Clusters::Auto | Clusters::Survival => {}
             other => return Err(other.refuse("PCC", "an upper bound or the clusters that survive")),
         }
-        if !(self.tolerance > 0.0) {
-            return Err(Error::invalid(format!("tolerance {}; expected above 0", self.tolerance)));
-        }
+        ensure!(self.tolerance > 0.0, invalid("tolerance {}; expected above 0", self.tolerance));
         for (name, value) in
             [("restarts", Some(self.restarts)), ("max_iterations", self.max_iterations)]
         {
-            if value == Some(0) {
-                return Err(Error::invalid(format!("{name} 0; expected at least 1")));
-            }
+            ensure!(value != Some(0), invalid("{name} 0; expected at least 1"));
         }
         if let Pairs::Sampled { share } = self.pairs
             && !(share > 0.0 && share <= 1.0)

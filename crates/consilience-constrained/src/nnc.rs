@@ -1,6 +1,6 @@
 use consilience_core::{
-    Clustering, Clusters, ConstrainedClusterer, Error, Features, Fit, MemoryBudget, Observer,
-    Report, Result, Seed, SideInformation, Watch, with_rows,
+    Clustering, Clusters, ConstrainedClusterer, Features, Fit, MemoryBudget, Observer, Report,
+    Result, Seed, SideInformation, Watch, ensure, with_rows,
 };
 use consilience_num::rows::{Rows, Scaled};
 
@@ -90,11 +90,10 @@ impl ConstrainedClusterer for Nnc {
     ) -> Result<Fit<Clustering>> {
         let clusters = checked_number(self.name(), self.clusters, &features, side)?;
         let known = side.labelled_sets().len();
-        if known > clusters && side.are_classes() {
-            return Err(Error::invalid(format!(
-                "labels of {known} classes, {clusters} clusters asked for"
-            )));
-        }
+        ensure!(
+            known <= clusters || !side.are_classes(),
+            invalid("labels of {known} classes, {clusters} clusters asked for")
+        );
         let scaled = Scaled::new(features);
         let mut watch = Watch::new(observer, "labelled sets", clusters);
         watch.step(0)?;

@@ -3,7 +3,7 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, ensure};
 
 /// What a person says about two objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -117,9 +117,7 @@ impl Constraints {
     /// # Errors
     /// [`ErrorKind::Empty`] without objects, [`ErrorKind::TooLarge`] from 2^32 - 1 on.
     pub fn new(n: usize) -> Result<Self> {
-        if n == 0 {
-            return Err(Error::empty("constraints over no objects"));
-        }
+        ensure!(n > 0, empty("constraints over no objects"));
         if n >= u32::MAX as usize {
             return Err(Error::new(ErrorKind::TooLarge, format!("constraints over {n} objects")));
         }
@@ -145,9 +143,7 @@ impl Constraints {
     /// Amortised near O(1), O(constraints) where a contradiction is explained.
     pub fn add(&mut self, i: usize, j: usize, link: Link) -> Result<()> {
         for o in [i, j] {
-            if o >= self.objects {
-                return Err(Error::out_of_range(format!("object {o} of {}", self.objects)));
-            }
+            ensure!(o < self.objects, out_of_range("object {o} of {}", self.objects));
         }
         let (i, j) = (i.min(j) as u32, i.max(j) as u32);
         if i == j {

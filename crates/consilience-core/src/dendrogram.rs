@@ -1,4 +1,4 @@
-use crate::{Error, Result};
+use crate::{Error, Result, ensure};
 
 /// One merge of a [`Dendrogram`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,16 +44,10 @@ impl Dendrogram {
     /// # Complexity
     /// O(n log n).
     pub fn from_merges(leaves: usize, mut found: Vec<(usize, usize, f64)>) -> Result<Self> {
-        if leaves == 0 {
-            return Err(Error::empty("a dendrogram without leaves"));
-        }
-        if found.len() + 1 != leaves {
-            return Err(Error::shape(format!("{} merges of {leaves} leaves", found.len())));
-        }
+        ensure!(leaves > 0, empty("a dendrogram without leaves"));
+        ensure!(found.len() + 1 == leaves, shape("{} merges of {leaves} leaves", found.len()));
         for (t, &(a, b, height)) in found.iter().enumerate() {
-            if a.max(b) >= leaves {
-                return Err(Error::out_of_range(format!("leaf {} of {leaves}", a.max(b))));
-            }
+            ensure!(a.max(b) < leaves, out_of_range("leaf {} of {leaves}", a.max(b)));
             if !height.is_finite() {
                 return Err(Error::non_finite("heights of merges", t, 2, height));
             }
@@ -76,11 +70,10 @@ impl Dendrogram {
             .map(|(t, (a, b, height))| {
                 let (first, second) = (a, b);
                 let (a, b) = (root(&mut parent, a), root(&mut parent, b));
-                if a == b {
-                    return Err(Error::invalid(format!(
-                        "a merge of leaves {first} and {second}, which are together already"
-                    )));
-                }
+                ensure!(
+                    a != b,
+                    invalid("a merge of leaves {first} and {second}, which are together already")
+                );
                 let nodes = [node[a].min(node[b]), node[a].max(node[b])];
                 parent[b] = a;
                 node[a] = leaves + t;
@@ -118,12 +111,10 @@ impl Dendrogram {
     /// # Complexity
     /// O(n).
     pub fn cut(&self, k: usize) -> Result<Vec<usize>> {
-        if k == 0 {
-            return Err(Error::invalid(format!(
-                "a cut into 0 clusters of {} leaves; expected at least 1",
-                self.leaves
-            )));
-        }
+        ensure!(
+            k > 0,
+            invalid("a cut into 0 clusters of {} leaves; expected at least 1", self.leaves)
+        );
         Ok(self.cut_after(self.leaves - k.min(self.leaves)))
     }
 

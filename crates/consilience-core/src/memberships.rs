@@ -2,7 +2,7 @@ use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 
 #[cfg(any(doc, test))]
 use crate::ErrorKind;
-use crate::{Error, Partition, Result};
+use crate::{Error, Partition, Result, ensure};
 
 /// How far a row may sum away from 1 before it is refused; rows are then rescaled to sum to 1.
 const SUM_TOLERANCE: f64 = 1e-6;
@@ -72,15 +72,11 @@ impl Memberships {
     /// As [`Memberships::with_evidence`].
     pub fn numbered(mut values: Array2<f64>, evidence: Vec<f64>) -> Result<(Self, Vec<usize>)> {
         let (n, k) = values.dim();
-        if n == 0 || k == 0 {
-            return Err(Error::empty(format!("memberships of {n} objects in {k} clusters")));
-        }
-        if evidence.len() != n {
-            return Err(Error::shape(format!(
-                "evidence for {} objects, memberships for {n}",
-                evidence.len()
-            )));
-        }
+        ensure!(n > 0 && k > 0, empty("memberships of {n} objects in {k} clusters"));
+        ensure!(
+            evidence.len() == n,
+            shape("evidence for {} objects, memberships for {n}", evidence.len())
+        );
         for (i, &e) in evidence.iter().enumerate() {
             if !(e >= 0.0) || e.is_infinite() {
                 return Err(Error::invalid(format!("evidence {e} of object {i}; expected >= 0")));
@@ -91,11 +87,10 @@ impl Memberships {
                 if !v.is_finite() {
                     return Err(Error::non_finite("memberships", i, c, v));
                 }
-                if !(0.0..=1.0 + SUM_TOLERANCE).contains(&v) {
-                    return Err(Error::invalid(format!(
-                        "membership {v} at row {i}, column {c}; expected 0..=1"
-                    )));
-                }
+                ensure!(
+                    (0.0..=1.0 + SUM_TOLERANCE).contains(&v),
+                    invalid("membership {v} at row {i}, column {c}; expected 0..=1")
+                );
             }
             let sum = row.sum();
             if (sum - 1.0).abs() > SUM_TOLERANCE {

@@ -1,5 +1,5 @@
-/// Writes setters, inside an `impl`, in a line each: every function takes `mut self`, changes it, and
-/// gives it back. What returns it, `-> Self` and `#[must_use]`, is the same in all of them.
+/// Writes setters, inside an `impl`, in a line each: every function takes `mut self`, changes it,
+/// and gives it back. What returns it, `-> Self` and `#[must_use]`, is the same in all of them.
 ///
 /// ```text
 /// setters! {

@@ -1,4 +1,4 @@
-use consilience_core::{Ensemble, Error, ErrorKind, Result};
+use consilience_core::{Ensemble, Error, ErrorKind, Result, ensure};
 
 /// In one task a worker put an item into a group: one row of [`Answers::from_groupings`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -358,9 +358,7 @@ impl Answers {
 }
 
 fn check_size(objects: usize, rows: usize) -> Result<()> {
-    if objects == 0 || rows == 0 {
-        return Err(Error::empty(format!("{rows} answers about {objects} objects")));
-    }
+    ensure!(objects > 0 && rows > 0, empty("{rows} answers about {objects} objects"));
     if objects >= u32::MAX as usize || rows >= u32::MAX as usize {
         let what = format!(
             "{rows} answers about {objects} objects; at most {} are supported",
@@ -372,9 +370,7 @@ fn check_size(objects: usize, rows: usize) -> Result<()> {
 }
 
 fn check_item(item: usize, objects: usize, row: usize) -> Result<()> {
-    if item >= objects {
-        return Err(Error::out_of_range(format!("row {row}: item {item} of {objects}")));
-    }
+    ensure!(item < objects, out_of_range("row {row}: item {item} of {objects}"));
     Ok(())
 }
 

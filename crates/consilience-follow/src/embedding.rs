@@ -1,4 +1,4 @@
-use consilience_core::{Error, Result};
+use consilience_core::{Error, Result, ensure};
 
 /// Weights beyond these overflow or vanish when multiplied.
 const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
@@ -58,15 +58,14 @@ impl Embedding {
 
     /// Refuses parameters out of range.
     pub(crate) fn check(&self) -> Result<()> {
-        if self.dimensions == 0 {
-            return Err(Error::invalid("an embedding of 0 dimensions; expected at least 1"));
-        }
-        if !(self.power > 0.0 && self.power <= 100.0) {
-            return Err(Error::invalid(format!(
+        ensure!(self.dimensions > 0, invalid("an embedding of 0 dimensions; expected at least 1"));
+        ensure!(
+            self.power > 0.0 && self.power <= 100.0,
+            invalid(
                 "power {} of the singular values; expected above 0 and at most 100",
                 self.power
-            )));
-        }
+            )
+        );
         if let Some((u, w)) =
             self.weights.iter().enumerate().find(|&(_, w)| *w != 0.0 && !WEIGHTS.contains(w))
         {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use consilience_core::{
     BaseClusterer, Constraints, Error, Features, Fit, Observer, Pair, Partition, Report, Result,
-    Seed, SideInformation,
+    Seed, SideInformation, ensure,
 };
 use consilience_metric::{Itml, LinearMap, MetricLearner};
 use consilience_num::svd::{SvdOptions, truncated_svd};
@@ -192,11 +192,10 @@ impl MemberGrowth {
         constraints: &Constraints,
     ) -> Result<RangeInclusive<usize>> {
         let n = features.n_objects();
-        if clusters == 0 || clusters > n {
-            return Err(Error::invalid(format!(
-                "{clusters} clusters of {n} objects; expected 1..={n}"
-            )));
-        }
+        ensure!(
+            (1..=n).contains(&clusters),
+            invalid("{clusters} clusters of {n} objects; expected 1..={n}")
+        );
         features.check()?;
         let range = self.clusters.clone().unwrap_or(clusters..=clusters.saturating_mul(3).min(n));
         if *range.start() == 0 || range.is_empty() || *range.end() > n {
@@ -212,19 +211,15 @@ impl MemberGrowth {
                 self.members, self.folds
             )));
         }
-        if constraints.n_objects() != n {
-            return Err(Error::shape(format!(
-                "constraints over {} objects, features of {n}",
-                constraints.n_objects()
-            )));
-        }
+        ensure!(
+            constraints.n_objects() == n,
+            shape("constraints over {} objects, features of {n}", constraints.n_objects())
+        );
         let sample = self.sample_for(*range.end());
-        if sample < *range.end() {
-            return Err(Error::invalid(format!(
-                "members of up to {} clusters made from {sample} objects",
-                range.end()
-            )));
-        }
+        ensure!(
+            sample >= *range.end(),
+            invalid("members of up to {} clusters made from {sample} objects", range.end())
+        );
         Ok(range)
     }
 

@@ -1,4 +1,4 @@
-use consilience_core::{Error, Result, Seed};
+use consilience_core::{Error, Result, Seed, ensure};
 use consilience_simplex::stored::{Reader, Writer, corrupt};
 
 use crate::embedding::Embedding;
@@ -143,12 +143,10 @@ impl MetricRule {
         if !(self.slack > 0.0 && self.slack.is_finite()) {
             return Err(Error::invalid(format!("slack {}; expected more than 0", self.slack)));
         }
-        if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
-            return Err(Error::invalid(format!(
-                "tolerance {}; expected more than 0",
-                self.tolerance
-            )));
-        }
+        ensure!(
+            self.tolerance > 0.0 && self.tolerance.is_finite(),
+            invalid("tolerance {}; expected more than 0", self.tolerance)
+        );
         if self.folds < 2 || self.folds > MAX_COUNT {
             return Err(Error::invalid(format!("{} folds; expected 2..={MAX_COUNT}", self.folds)));
         }
@@ -159,12 +157,10 @@ impl MetricRule {
                 return Err(Error::invalid(format!("{value} {what}; expected 1..={MAX_COUNT}")));
             }
         }
-        if self.dimensions.is_some_and(|q| q > MAX_COUNT) {
-            return Err(Error::invalid(format!(
-                "{} dimensions; expected 1..={MAX_COUNT}",
-                self.dimensions.unwrap_or(0)
-            )));
-        }
+        ensure!(
+            self.dimensions.is_none_or(|q| q <= MAX_COUNT),
+            invalid("{} dimensions; expected 1..={MAX_COUNT}", self.dimensions.unwrap_or(0))
+        );
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 use consilience_core::{
-    ConsensusFunction, Constraints, Ensemble, Error, MemoryBudget, Observer, Pair, Partition,
-    Result, Seed,
+    ConsensusFunction, Constraints, Ensemble, MemoryBudget, Observer, Pair, Partition, Result,
+    Seed, ensure,
 };
 use consilience_simplex::{
     AlignmentReference, InitialWeights, Questions, UpdateReport, UpdateRule, WeightUpdater,
@@ -334,9 +334,7 @@ impl Updater {
 
     pub(crate) fn check_member(&self, member: usize) -> Result<()> {
         let m = self.ensemble().n_members();
-        if member >= m {
-            return Err(Error::out_of_range(format!("member {member} of {m}")));
-        }
+        ensure!(member < m, out_of_range("member {member} of {m}"));
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 use consilience_core::{
     BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report,
-    Result, Seed, at_least_one,
+    Result, Seed, at_least_one, ensure,
 };
 use consilience_num::kmeans::fit;
 
@@ -94,11 +94,10 @@ impl BaseClusterer for KernelKMeans {
         at_least_one("landmarks", self.landmarks)?;
         at_least_one("restarts", self.restarts)?;
         let multiple = self.width;
-        if !(multiple > 0.0 && multiple.is_finite()) {
-            return Err(Error::invalid(format!(
-                "kernel width {multiple}; expected above 0 and finite"
-            )));
-        }
+        ensure!(
+            multiple > 0.0 && multiple.is_finite(),
+            invalid("kernel width {multiple}; expected above 0 and finite")
+        );
         observer.check()?;
         let distinct = Distinct::new(unit_table(&features));
         let mut report = Report::default();

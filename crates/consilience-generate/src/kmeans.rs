@@ -1,5 +1,5 @@
 use consilience_core::{
-    BaseClusterer, Error, Features, Fit, Observer, Partition, Report, Result, Seed, at_least_one,
+    BaseClusterer, Features, Fit, Observer, Partition, Report, Result, Seed, at_least_one, ensure,
     with_rows,
 };
 use consilience_num::kmeans::{KMeansOptions, fit};
@@ -97,12 +97,10 @@ impl KMeans {
         features.check_clusters(clusters)?;
         at_least_one("restarts", self.restarts)?;
         at_least_one("max_iterations", self.max_iterations)?;
-        if !(self.tolerance >= 0.0) {
-            return Err(Error::invalid(format!(
-                "tolerance {}; expected at least 0",
-                self.tolerance
-            )));
-        }
+        ensure!(
+            self.tolerance >= 0.0,
+            invalid("tolerance {}; expected at least 0", self.tolerance)
+        );
         let options = KMeansOptions::new(clusters)
             .restarts(self.restarts)
             .max_iterations(self.max_iterations)

@@ -1,5 +1,5 @@
 use consilience_core::{
-    BaseClusterer, Error, Features, Fit, Observer, Partition, Report, Result, Seed, Stream, Watch,
+    BaseClusterer, Features, Fit, Observer, Partition, Report, Result, Seed, Stream, Watch, ensure,
 };
 use consilience_num::kmeans::{assign, spread_rows};
 use ndarray::{Array2, ArrayView1, Axis};
@@ -82,19 +82,12 @@ impl Rpcl {
 
     fn check(&self) -> Result<()> {
         let (a, b) = (self.learning_rate, self.penalty_rate);
-        if !(a > 0.0 && a <= 1.0) {
-            return Err(Error::invalid(format!(
-                "learning rate {a}; expected above 0 and at most 1"
-            )));
-        }
-        if !(b >= 0.0 && b < a) {
-            return Err(Error::invalid(format!(
-                "penalty rate {b}; expected 0 or more, below the rate {a}"
-            )));
-        }
-        if self.presentations == Some(0) {
-            return Err(Error::invalid("0 presentations; expected at least 1"));
-        }
+        ensure!(a > 0.0 && a <= 1.0, invalid("learning rate {a}; expected above 0 and at most 1"));
+        ensure!(
+            b >= 0.0 && b < a,
+            invalid("penalty rate {b}; expected 0 or more, below the rate {a}")
+        );
+        ensure!(self.presentations != Some(0), invalid("0 presentations; expected at least 1"));
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 use consilience_core::{
-    Clusters, Dendrogram, Error, Fit, GraphPartitioner, Linkage, Observer, Partition, Report,
-    Result, SimilarityGraph,
+    Clusters, Dendrogram, Fit, GraphPartitioner, Linkage, Observer, Partition, Report, Result,
+    SimilarityGraph, ensure,
 };
 
 use crate::lifespan::{Lifespan, check_tree_cut, chosen};
@@ -69,9 +69,7 @@ impl Agglomeration {
         observer: &dyn Observer,
     ) -> Result<Dendrogram> {
         let (grouping, mut d) = graph.into_parts();
-        if grouping.n_nodes() == 0 {
-            return Err(Error::empty("a similarity graph without nodes"));
-        }
+        ensure!(grouping.n_nodes() > 0, empty("a similarity graph without nodes"));
         let weights: Vec<f64> = match self.weights {
             LeafWeights::Objects => grouping.sizes().iter().map(|&s| f64::from(s)).collect(),
             LeafWeights::Nodes => vec![1.0; grouping.n_nodes()],

@@ -2,7 +2,7 @@ use std::sync::Mutex;
 
 use consilience_core::{
     Error, ErrorKind, Fit, GraphPartitioner, MemoryBudget, Observer, Partition, Report, Result,
-    Seed, SimilarityGraph,
+    Seed, SimilarityGraph, ensure,
 };
 use ndarray::ArrayView2;
 
@@ -74,15 +74,11 @@ impl MetisCut {
     }
 
     fn check(&self) -> Result<()> {
-        if self.clusters == 0 {
-            return Err(Error::invalid("a cut into 0 clusters; expected at least 1"));
-        }
-        if !(self.imbalance > 0.0 && self.imbalance <= 100.0) {
-            return Err(Error::invalid(format!(
-                "imbalance {}; expected above 0, at most 100",
-                self.imbalance
-            )));
-        }
+        ensure!(self.clusters > 0, invalid("a cut into 0 clusters; expected at least 1"));
+        ensure!(
+            self.imbalance > 0.0 && self.imbalance <= 100.0,
+            invalid("imbalance {}; expected above 0, at most 100", self.imbalance)
+        );
         Ok(())
     }
 

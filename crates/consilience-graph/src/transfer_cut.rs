@@ -1,4 +1,4 @@
-use consilience_core::{Clusters, Error, Fit, Observer, Report, Result, Seed, Status};
+use consilience_core::{Clusters, Error, Fit, Observer, Report, Result, Seed, Status, ensure};
 use consilience_num::kmeans::KMeansOptions;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
@@ -92,9 +92,7 @@ impl TransferCut {
     pub fn fit(&self, b: ArrayView2<'_, f64>, observer: &dyn Observer) -> Result<Fit<Vec<usize>>> {
         let (left, right) = b.dim();
         self.check(left)?;
-        if right == 0 {
-            return Err(Error::empty("a bipartite graph without right nodes"));
-        }
+        ensure!(right > 0, empty("a bipartite graph without right nodes"));
         if let Some(((i, j), &w)) = b.indexed_iter().find(|&(_, &w)| !(w >= 0.0) || w.is_infinite())
         {
             return Err(if w < 0.0 {

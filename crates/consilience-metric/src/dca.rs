@@ -1,5 +1,5 @@
 use crate::scatter::{check_share, eigenpairs, inverse_root, shrunk, within};
-use consilience_core::{Error, Features, Fit, Observer, Report, Result, SideInformation};
+use consilience_core::{Features, Fit, Observer, Report, Result, SideInformation, ensure};
 use consilience_num::rows::mean_row;
 use ndarray::{Array2, s};
 
@@ -98,9 +98,7 @@ impl MetricLearner for Dca {
         features.check()?;
         side.check_features(&features)?;
         check_share(self.shrinkage)?;
-        if self.dimensions == Some(0) {
-            return Err(Error::invalid("0 dimensions; expected at least 1"));
-        }
+        ensure!(self.dimensions != Some(0), invalid("0 dimensions; expected at least 1"));
         observer.check()?;
         let mut report = Report::default();
         let standard = Standard::new(&features, self.standardize);

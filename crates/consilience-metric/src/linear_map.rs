@@ -1,4 +1,4 @@
-use consilience_core::{Error, FeatureMap, Features, Result};
+use consilience_core::{Error, FeatureMap, Features, Result, ensure};
 use consilience_num::eigen::symmetric_eigen;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
@@ -52,9 +52,7 @@ impl LinearMap {
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a
     /// negative one.
     pub fn from_weights(weights: &[f64]) -> Result<Self> {
-        if weights.is_empty() {
-            return Err(Error::empty("a metric on no features"));
-        }
+        ensure!(!weights.is_empty(), empty("a metric on no features"));
         for (j, &z) in weights.iter().enumerate() {
             if !z.is_finite() {
                 return Err(Error::non_finite("weights of a metric", 0, j, z));
@@ -74,9 +72,7 @@ impl LinearMap {
     /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) without factors,
     /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite).
     pub fn from_diagonal(factors: &[f64]) -> Result<Self> {
-        if factors.is_empty() {
-            return Err(Error::empty("a metric on no features"));
-        }
+        ensure!(!factors.is_empty(), empty("a metric on no features"));
         if let Some((j, &l)) = factors.iter().enumerate().find(|(_, l)| !l.is_finite()) {
             return Err(Error::non_finite("diagonal of a linear map", 0, j, l));
         }
@@ -107,9 +103,7 @@ impl LinearMap {
     /// eigenvalue for an M that is not positive semidefinite.
     pub fn from_metric(metric: ArrayView2<'_, f64>) -> Result<Self> {
         let (rows, d) = metric.dim();
-        if rows != d {
-            return Err(Error::shape(format!("a metric of {rows} x {d} entries is not square")));
-        }
+        ensure!(rows == d, shape("a metric of {rows} x {d} entries is not square"));
         Features::from(metric).check().map_err(|e| named("metric", &e))?;
         let symmetric =
             Array2::from_shape_fn((d, d), |(i, j)| 0.5 * metric[[i, j]] + 0.5 * metric[[j, i]]);
@@ -181,13 +175,10 @@ impl LinearMap {
     pub fn apply<'a>(&self, features: impl Into<Features<'a>>) -> Result<Array2<f64>> {
         let features = features.into();
         features.check()?;
-        if features.n_features() != self.n_features() {
-            return Err(Error::shape(format!(
-                "{} features, the metric is one of {}",
-                features.n_features(),
-                self.n_features()
-            )));
-        }
+        ensure!(
+            features.n_features() == self.n_features(),
+            shape("{} features, the metric is one of {}", features.n_features(), self.n_features())
+        );
         let x = features.to_f64();
         Ok(match &self.0 {
             Kind::Diagonal(l) => x * l,
@@ -202,13 +193,10 @@ impl LinearMap {
     /// of features.
     pub fn distance(&self, x: ArrayView1<'_, f64>, y: ArrayView1<'_, f64>) -> Result<f64> {
         for v in [&x, &y] {
-            if v.len() != self.n_features() {
-                return Err(Error::shape(format!(
-                    "{} features, the metric is one of {}",
-                    v.len(),
-                    self.n_features()
-                )));
-            }
+            ensure!(
+                v.len() == self.n_features(),
+                shape("{} features, the metric is one of {}", v.len(), self.n_features())
+            );
         }
         let diff = &x - &y;
         let mapped = match &self.0 {

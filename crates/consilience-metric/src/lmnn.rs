@@ -1,6 +1,6 @@
 use consilience_core::{
-    Error, Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation, Status, Watch,
-    at_least_one,
+    Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation, Status, Watch,
+    at_least_one, ensure,
 };
 use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
@@ -121,18 +121,14 @@ impl Lmnn {
     fn check(&self) -> Result<()> {
         check_loop(self.tolerance, self.max_iterations, 1)?;
         at_least_one("neighbours", self.neighbours)?;
-        if !(self.pull > 0.0 && self.pull < 1.0) {
-            return Err(Error::invalid(format!(
-                "pull {}; expected more than 0 and less than 1",
-                self.pull
-            )));
-        }
-        if !(self.regularization >= 0.0 && self.regularization.is_finite()) {
-            return Err(Error::invalid(format!(
-                "regularization {}; expected at least 0",
-                self.regularization
-            )));
-        }
+        ensure!(
+            self.pull > 0.0 && self.pull < 1.0,
+            invalid("pull {}; expected more than 0 and less than 1", self.pull)
+        );
+        ensure!(
+            self.regularization >= 0.0 && self.regularization.is_finite(),
+            invalid("regularization {}; expected at least 0", self.regularization)
+        );
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Second moments of the differences within sets, shrinkage, inverse roots.
 
-use consilience_core::{Error, Result, SideInformation, at_least_one};
+use consilience_core::{Error, Result, SideInformation, at_least_one, ensure};
 use consilience_num::eigen::symmetric_eigen;
 use consilience_num::rows::mean_row;
 use ndarray::{Array2, ArrayView2, Axis};
@@ -77,9 +77,7 @@ pub(crate) fn eigenpairs(s: ArrayView2<'_, f64>) -> Result<consilience_num::eige
 
 /// Refuses a tolerance that is not positive, and counts of 0.
 pub(crate) fn check_loop(tolerance: f64, max_iterations: usize, max_pairs: usize) -> Result<()> {
-    if !(tolerance > 0.0) {
-        return Err(Error::invalid(format!("tolerance {tolerance}; expected more than 0")));
-    }
+    ensure!(tolerance > 0.0, invalid("tolerance {tolerance}; expected more than 0"));
     at_least_one("max_iterations", max_iterations)?;
     at_least_one("max_pairs", max_pairs)
 }

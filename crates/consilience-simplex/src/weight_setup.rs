@@ -1,5 +1,5 @@
 use consilience_core::{
-    Constraints, Ensemble, Error, Memberships, MemoryBudget, Observer, Partition, Result,
+    Constraints, Ensemble, Memberships, MemoryBudget, Observer, Partition, Result, ensure,
 };
 use consilience_num::assignment::max_assignment;
 use ndarray::Array2;
@@ -147,12 +147,10 @@ impl WeightUpdaterSetup {
             InitialWeights::ClosestMemberships(y) => y.n_objects(),
             _ => ensemble.n_objects(),
         };
-        if length != ensemble.n_objects() {
-            return Err(Error::shape(format!(
-                "a start of {length} objects for an ensemble of {}",
-                ensemble.n_objects()
-            )));
-        }
+        ensure!(
+            length == ensemble.n_objects(),
+            shape("a start of {length} objects for an ensemble of {}", ensemble.n_objects())
+        );
         let alignment = Alignment::of(&ensemble, self.clusters, &self.reference, observer)?;
         let weights = match &self.start {
             InitialWeights::Closest(p) => {

@@ -1,7 +1,7 @@
 use consilience_consensus::{EvidenceAccumulation, Lwea};
 use consilience_core::{
     Dendrogram, Ensemble, Error, ErrorKind, Fit, Grouping, Hierarchy, Microclusters, Observer,
-    Partition, Report, Result, Seed,
+    Partition, Report, Result, Seed, ensure,
 };
 use consilience_graph::{ClusterIncidence, IncidenceSpectrum};
 
@@ -150,9 +150,7 @@ impl ClusterNumber {
             return Err(Error::invalid(format!("up to {largest} clusters; expected at least 2")));
         }
         for (what, value) in [("resamples", self.resamples), ("sampled objects", self.objects)] {
-            if value < 2 {
-                return Err(Error::invalid(format!("{value} {what}; expected at least 2")));
-            }
+            ensure!(value >= 2, invalid("{value} {what}; expected at least 2"));
         }
         Ok(())
     }
@@ -160,9 +158,7 @@ impl ClusterNumber {
     /// The ensemble of few enough objects: all, or a sample where there are many microclusters.
     fn sampled(&self, nodes: &Microclusters) -> Result<Ensemble> {
         let n = nodes.n_nodes();
-        if n == 0 {
-            return Err(Error::empty("no object is labelled by any member"));
-        }
+        ensure!(n > 0, empty("no object is labelled by any member"));
         let of_object = nodes.grouping().of_object();
         let chosen: Vec<u32> = if n <= self.objects {
             of_object.to_vec()

@@ -1,6 +1,6 @@
 use consilience_core::{
     Clusters, Ensemble, Error, Fit, Microclusters, NodeConsensus, Observer, Partition, Report,
-    Result, Seed, Status, Stream,
+    Result, Seed, Status, Stream, ensure,
 };
 use consilience_graph::{
     ClusterIncidence, IncidenceSpectrum, SpectralCount, check_entropy_scale, check_restarts,
@@ -111,9 +111,7 @@ impl Diffusion {
         for (what, value, most) in
             [("steps", self.steps, LONGEST), ("times k dimensions", self.width, WIDEST)]
         {
-            if value == 0 || value > most {
-                return Err(Error::invalid(format!("{value} {what}; expected 1..={most}")));
-            }
+            ensure!((1..=most).contains(&value), invalid("{value} {what}; expected 1..={most}"));
         }
         check_restarts(self.restarts)?;
         SpectralCount::check(self.clusters)?;
@@ -175,13 +173,10 @@ impl Diffusion {
     ) -> Result<Fit<Vec<usize>>> {
         self.check_parameters()?;
         let incidence = ClusterIncidence::of(nodes);
-        if member_weights.len() != incidence.n_members() {
-            return Err(Error::shape(format!(
-                "{} weights for {} members",
-                member_weights.len(),
-                incidence.n_members()
-            )));
-        }
+        ensure!(
+            member_weights.len() == incidence.n_members(),
+            shape("{} weights for {} members", member_weights.len(), incidence.n_members())
+        );
         let members = incidence.member_of_cluster();
         let factors: Vec<f64> = members.into_iter().map(|u| member_weights[u]).collect();
         let mut report = Report::default();

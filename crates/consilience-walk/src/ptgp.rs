@@ -1,6 +1,6 @@
 use consilience_core::{
     Clusters, Ensemble, Error, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition,
-    Report, Result, Seed, Similarity,
+    Report, Result, Seed, Similarity, ensure,
 };
 use consilience_graph::{ClusterIncidence, TransferCut};
 use ndarray::{Array2, ArrayView2};
@@ -133,9 +133,7 @@ impl Ptgp {
     ) -> Result<BipartiteGraph> {
         self.similarity.parameters.check()?;
         let n = nodes.n_nodes();
-        if n == 0 {
-            return Err(Error::empty("a bipartite graph of no microclusters"));
-        }
+        ensure!(n > 0, empty("a bipartite graph of no microclusters"));
         let incidence = ClusterIncidence::of(nodes);
         self.similarity.budget.check_table("bipartite graph", n, incidence.n_clusters(), 16)?;
         if n <= self.dense_limit {

@@ -16,7 +16,7 @@ mod tests;
 
 use consilience_core::{
     Clustering, ConstrainedClusterer, Error, ErrorKind, FeatureMap, Features, Fit, MemoryBudget,
-    Observer, Partition, Report, Result, Seed, SideInformation,
+    Observer, Partition, Report, Result, Seed, SideInformation, ensure,
 };
 use consilience_num::kmeans::KMeansFit;
 use ndarray::{Array2, ArrayView2, s};
@@ -314,12 +314,10 @@ impl Mccc {
     }
 
     fn check(&self, n: usize) -> Result<()> {
-        if self.clusters == 0 || self.clusters > n {
-            return Err(Error::invalid(format!(
-                "{} clusters of {n} objects; expected 1..={n}",
-                self.clusters
-            )));
-        }
+        ensure!(
+            (1..=n).contains(&self.clusters),
+            invalid("{} clusters of {n} objects; expected 1..={n}", self.clusters)
+        );
         if n >= u32::MAX as usize {
             return Err(Error::new(ErrorKind::TooLarge, format!("{n} objects")));
         }
@@ -329,20 +327,17 @@ impl Mccc {
             ("restarts", self.restarts),
         ];
         for (name, value) in counts {
-            if value == 0 {
-                return Err(Error::invalid(format!("{name} is 0; expected at least 1")));
-            }
+            ensure!(value > 0, invalid("{name} is 0; expected at least 1"));
         }
         let mut sizes = vec![("tolerance", self.tolerance)];
         if let LossWeight::Fixed(c) = self.loss_weight {
             sizes.push(("loss weight", c));
         }
         for (name, value) in sizes {
-            if !(value > 0.0 && value.is_finite()) {
-                return Err(Error::invalid(format!(
-                    "{name} is {value}; expected a positive number"
-                )));
-            }
+            ensure!(
+                value > 0.0 && value.is_finite(),
+                invalid("{name} is {value}; expected a positive number")
+            );
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ mod tests;
 
 use consilience_core::{
     Clustering, ConstrainedClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer,
-    Report, Result, Seed, SideInformation, Status,
+    Report, Result, Seed, SideInformation, Status, ensure,
 };
 use ndarray::Array2;
 
@@ -238,21 +238,15 @@ impl Rdml {
 
     fn check(&self, features: &Features<'_>) -> Result<(usize, usize)> {
         let n = features.n_objects();
-        if self.clusters == 0 || self.clusters > n {
-            return Err(Error::invalid(format!(
-                "{} clusters of {n} objects; expected 1..={n}",
-                self.clusters
-            )));
-        }
-        if !(self.smoothing > 0.0 && self.smoothing.is_finite()) {
-            return Err(Error::invalid(format!(
-                "smoothing is {}; expected a positive number",
-                self.smoothing
-            )));
-        }
-        if self.restarts == 0 {
-            return Err(Error::invalid("restarts is 0; expected at least 1"));
-        }
+        ensure!(
+            (1..=n).contains(&self.clusters),
+            invalid("{} clusters of {n} objects; expected 1..={n}", self.clusters)
+        );
+        ensure!(
+            self.smoothing > 0.0 && self.smoothing.is_finite(),
+            invalid("smoothing is {}; expected a positive number", self.smoothing)
+        );
+        ensure!(self.restarts > 0, invalid("restarts is 0; expected at least 1"));
         if n >= u32::MAX as usize {
             return Err(Error::new(ErrorKind::TooLarge, format!("{n} objects")));
         }

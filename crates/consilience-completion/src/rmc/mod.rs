@@ -8,7 +8,7 @@ mod tall;
 mod tests;
 mod thresholds;
 
-use consilience_core::{Error, Fit, MemoryBudget, Observer, Report, Result, Seed, Status};
+use consilience_core::{Error, Fit, MemoryBudget, Observer, Report, Result, Seed, Status, ensure};
 use ndarray::Array2;
 
 pub use observed::ObservedPairs;
@@ -165,9 +165,7 @@ impl RobustCompletion {
                 return Err(Error::invalid(format!("{name} {value}; expected a number above 0")));
             }
         }
-        if self.max_iterations == 0 {
-            return Err(Error::invalid("at most 0 iterations; expected at least 1"));
-        }
+        ensure!(self.max_iterations > 0, invalid("at most 0 iterations; expected at least 1"));
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 use consilience_core::{
-    Clusters, Dendrogram, Error, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
-    SimilarityGraph,
+    Clusters, Dendrogram, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
+    SimilarityGraph, ensure,
 };
 use consilience_graph::{
     ClusterIncidence, EvidenceWeights, Linked, linked_method, normalized_crowd_agreement,
@@ -12,11 +12,10 @@ pub(crate) const EXPONENT: f64 = 2.0;
 const LARGEST_EXPONENT: f64 = 1000.0;
 
 pub(crate) fn check_exponent(exponent: f64) -> Result<()> {
-    if !(0.0..=LARGEST_EXPONENT).contains(&exponent) {
-        return Err(Error::invalid(format!(
-            "agreement exponent {exponent}; expected 0..={LARGEST_EXPONENT}"
-        )));
-    }
+    ensure!(
+        (0.0..=LARGEST_EXPONENT).contains(&exponent),
+        invalid("agreement exponent {exponent}; expected 0..={LARGEST_EXPONENT}")
+    );
     Ok(())
 }
 

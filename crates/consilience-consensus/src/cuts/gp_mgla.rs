@@ -1,6 +1,6 @@
 use consilience_core::{
     Clusters, Ensemble, Error, Fit, MemoryBudget, Microclusters, NodeConsensus, Observer,
-    Partition, Report, Result, Status,
+    Partition, Report, Result, Status, ensure,
 };
 use consilience_graph::{
     ClusterIncidence, ClusterOverlaps, SpectralCount, leading_eigenpairs, numbered, unit_rows,
@@ -254,12 +254,10 @@ impl NodeConsensus for GpMgla {
     fn check(&self, _ensemble: &Ensemble) -> Result<()> {
         SpectralCount::check(self.clusters)?;
         check_exponent(self.exponent)?;
-        if !OBJECT_LINK_WEIGHTS.contains(&self.object_links) {
-            return Err(Error::invalid(format!(
-                "weight {} of links from objects; expected 1e-6 to 1e6",
-                self.object_links
-            )));
-        }
+        ensure!(
+            OBJECT_LINK_WEIGHTS.contains(&self.object_links),
+            invalid("weight {} of links from objects; expected 1e-6 to 1e6", self.object_links)
+        );
         Ok(())
     }
 

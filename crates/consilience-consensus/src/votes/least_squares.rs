@@ -1,6 +1,6 @@
 use consilience_core::{
-    Clusters, Ensemble, Error, Memberships, MemoryBudget, Microclusters, NodeConsensus,
-    NodeMemberships, Observer, Report, Result, Seed, Status,
+    Clusters, Ensemble, Memberships, MemoryBudget, Microclusters, NodeConsensus, NodeMemberships,
+    Observer, Report, Result, Seed, Status, ensure,
 };
 use ndarray::{Array2, ArrayView2};
 
@@ -133,9 +133,7 @@ impl NodeConsensus for LeastSquares {
     fn check(&self, ensemble: &Ensemble) -> Result<()> {
         let k = number(self.clusters, "least squares consensus")?;
         self.start.check()?;
-        if self.max_iterations == 0 {
-            return Err(Error::invalid("max_iterations 0; expected at least 1"));
-        }
+        ensure!(self.max_iterations > 0, invalid("max_iterations 0; expected at least 1"));
         self.budget.check_table("memberships", ensemble.n_objects(), k, 8)
     }
 

@@ -1,6 +1,6 @@
 use consilience_core::{
     Clusters, Ensemble, Error, Memberships, MemoryBudget, Microclusters, NodeConsensus,
-    NodeMemberships, Observer, Partition, Report, Result, Seed, Status,
+    NodeMemberships, Observer, Partition, Report, Result, Seed, Status, ensure,
 };
 use consilience_graph::{ClusterIncidence, check_restarts};
 use consilience_num::reduce::ordered_chunks;
@@ -109,12 +109,8 @@ impl MixtureModel {
     fn check(&self) -> Result<usize> {
         let k = number(self.clusters, "the mixture model")?;
         check_restarts(self.restarts)?;
-        if self.max_iterations == 0 {
-            return Err(Error::invalid("max_iterations 0; expected at least 1"));
-        }
-        if !(self.tolerance >= 0.0) {
-            return Err(Error::invalid(format!("tolerance {}; expected >= 0", self.tolerance)));
-        }
+        ensure!(self.max_iterations > 0, invalid("max_iterations 0; expected at least 1"));
+        ensure!(self.tolerance >= 0.0, invalid("tolerance {}; expected >= 0", self.tolerance));
         Ok(k)
     }
 

@@ -1,7 +1,7 @@
 use consilience_core::scores::{Normalizer, weighted_nmi};
 use consilience_core::{
-    Clusters, Ensemble, Error, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition,
-    Report, Result, Seed, Status,
+    Clusters, Ensemble, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition, Report,
+    Result, Seed, Status, ensure,
 };
 use consilience_num::assignment::max_assignment;
 use ndarray::{Array2, ArrayView1};
@@ -144,9 +144,7 @@ impl NodeConsensus for Voting {
     fn check(&self, _: &Ensemble) -> Result<()> {
         number(self.clusters, "voting")?;
         self.start.check()?;
-        if self.max_iterations == 0 {
-            return Err(Error::invalid("max_iterations 0; expected at least 1"));
-        }
+        ensure!(self.max_iterations > 0, invalid("max_iterations 0; expected at least 1"));
         Ok(())
     }
 

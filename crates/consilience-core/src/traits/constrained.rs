@@ -3,7 +3,9 @@ use std::sync::Arc;
 
 use ndarray::Array2;
 
-use crate::{Error, ErrorKind, Features, Fit, Observer, Partition, Result, SideInformation};
+use crate::{
+    Error, ErrorKind, Features, Fit, Observer, Partition, Result, SideInformation, ensure,
+};
 
 /// Features and a few labels or pairs to a clustering that can label new objects.
 ///
@@ -152,13 +154,10 @@ impl Clustering {
     pub fn assign<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<usize>> {
         let features = features.into();
         features.check()?;
-        if features.n_features() != self.assigner.n_features() {
-            return Err(Error::shape(format!(
-                "{} features, {} at the fit",
-                features.n_features(),
-                self.assigner.n_features()
-            )));
-        }
+        ensure!(
+            features.n_features() == self.assigner.n_features(),
+            shape("{} features, {} at the fit", features.n_features(), self.assigner.n_features())
+        );
         let mut labels = self.assigner.assign(features)?;
         for label in &mut labels {
             *label = *self.number.get(*label).ok_or_else(|| {

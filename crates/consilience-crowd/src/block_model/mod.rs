@@ -6,7 +6,7 @@ mod sweep;
 mod tests;
 
 use consilience_core::{
-    Error, Fit, Memberships, MemoryBudget, Observer, Partition, Report, Result, Seed,
+    Error, Fit, Memberships, MemoryBudget, Observer, Partition, Report, Result, Seed, ensure,
 };
 use ndarray::{Array2, Axis};
 
@@ -196,11 +196,10 @@ impl BlockModel {
     /// The options, apart from what memory they would take.
     pub(crate) fn check(&self, answers: &Answers) -> Result<()> {
         let (n, clusters) = (answers.n_objects(), self.clusters);
-        if clusters == 0 || clusters > n {
-            return Err(Error::invalid(format!(
-                "{clusters} clusters of {n} objects; expected 1..={n}"
-            )));
-        }
+        ensure!(
+            (1..=n).contains(&clusters),
+            invalid("{clusters} clusters of {n} objects; expected 1..={n}")
+        );
         if self.restarts == 0 || self.max_iterations == 0 {
             return Err(Error::invalid(format!(
                 "{} starts of at most {} iterations; expected at least 1 of each",

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 
 use consilience_core::{
     BaseClusterer, Ensemble, Error, Features, Fit, MemoryBudget, Observer, Result, Seed,
-    at_least_one,
+    at_least_one, ensure,
 };
 
 pub use scale::Scale;
@@ -161,12 +161,10 @@ impl Generator {
         let features = features.into();
         features.check()?;
         at_least_one("members", self.members)?;
-        if self.members > MOST_MEMBERS {
-            return Err(Error::invalid(format!(
-                "{} members; expected 1..={MOST_MEMBERS}",
-                self.members
-            )));
-        }
+        ensure!(
+            self.members <= MOST_MEMBERS,
+            invalid("{} members; expected 1..={MOST_MEMBERS}", self.members)
+        );
         self.fraction("feature fraction", self.feature_fraction)?;
         self.fraction("object fraction", self.object_fraction)?;
         if let Some(dimensions) = self.projection {

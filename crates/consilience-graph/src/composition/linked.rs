@@ -1,6 +1,6 @@
 use consilience_core::{
-    Clusters, Dendrogram, Ensemble, Error, Hierarchy, Linkage, Microclusters, NodeConsensus,
-    Observer, Partition, Report, Result, Similarity,
+    Clusters, Dendrogram, Ensemble, Hierarchy, Linkage, Microclusters, NodeConsensus, Observer,
+    Partition, Report, Result, Similarity, ensure,
 };
 
 use crate::lifespan::{check_tree_cut, chosen};
@@ -173,9 +173,7 @@ impl<S: Similarity> Hierarchy for Linked<S> {
         observer: &dyn Observer,
     ) -> Result<Dendrogram> {
         self.similarity.check()?;
-        if nodes.n_nodes() == 0 {
-            return Err(Error::empty("a dendrogram needs at least one leaf"));
-        }
+        ensure!(nodes.n_nodes() > 0, empty("a dendrogram needs at least one leaf"));
         if self.linkage == Linkage::Average
             && self.weights == LeafWeights::Objects
             && let Some(tree) = self.similarity.average_tree(nodes, report, observer)?

@@ -9,7 +9,7 @@ mod pairs;
 mod tests;
 
 use consilience_core::{
-    Error, Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation, Status, Watch,
+    Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation, Status, Watch, ensure,
 };
 
 use crate::{LinearMap, MetricLearner};
@@ -280,12 +280,10 @@ impl RsdFull {
         observer: &dyn Observer,
     ) -> Result<Fit<RsdMetric>> {
         check(&features, side, self.bound, self.max_iterations)?;
-        if !(self.tolerance > 0.0) {
-            return Err(Error::invalid(format!(
-                "tolerance {}; expected a positive number",
-                self.tolerance
-            )));
-        }
+        ensure!(
+            self.tolerance > 0.0,
+            invalid("tolerance {}; expected a positive number", self.tolerance)
+        );
         let mut watch = Watch::new(observer, "RSD metric", self.max_iterations);
         watch.step(0)?;
         let Whitened { mut pairs, map } = Whitened::new(features, side, self.budget)?;
@@ -340,12 +338,8 @@ impl MetricLearner for RsdFull {
 fn check(features: &Features<'_>, side: &SideInformation, bound: f64, rounds: usize) -> Result<()> {
     features.check()?;
     side.check_features(features)?;
-    if !(bound > 0.0 && bound.is_finite()) {
-        return Err(Error::invalid(format!("bound {bound}; expected a positive number")));
-    }
-    if rounds == 0 {
-        return Err(Error::invalid("max_iterations is 0; expected at least 1"));
-    }
+    ensure!(bound > 0.0 && bound.is_finite(), invalid("bound {bound}; expected a positive number"));
+    ensure!(rounds > 0, invalid("max_iterations is 0; expected at least 1"));
     Ok(())
 }
 

@@ -48,7 +48,7 @@ mod tests;
 
 #[cfg(doc)]
 use consilience_core::ErrorKind;
-use consilience_core::{Error, Observer, Result, Seed};
+use consilience_core::{Error, Observer, Result, Seed, ensure};
 use ndarray::{Array2, ArrayView2};
 
 use crate::Float;
@@ -132,9 +132,7 @@ pub fn fit<F: Float>(
     observer: &dyn Observer,
 ) -> Result<KMeansFit<F>> {
     check(rows, weights)?;
-    if options.clusters == 0 {
-        return Err(Error::invalid("k-means with 0 clusters; expected at least 1"));
-    }
+    ensure!(options.clusters > 0, invalid("k-means with 0 clusters; expected at least 1"));
     fit::restarts(rows, weights, options, observer)
 }
 
@@ -152,16 +150,11 @@ pub fn from_centres<F: Float>(
     observer: &dyn Observer,
 ) -> Result<KMeansFit<F>> {
     check(rows, weights)?;
-    if centres.is_empty() {
-        return Err(Error::empty("k-means from no centres; expected at least one"));
-    }
-    if rows.ncols() != centres.ncols() {
-        return Err(Error::shape(format!(
-            "centres of {} columns for rows of {}",
-            centres.ncols(),
-            rows.ncols()
-        )));
-    }
+    ensure!(!centres.is_empty(), empty("k-means from no centres; expected at least one"));
+    ensure!(
+        rows.ncols() == centres.ncols(),
+        shape("centres of {} columns for rows of {}", centres.ncols(), rows.ncols())
+    );
     fit::from_centres(rows, weights, centres, options, observer)
 }
 

@@ -1,4 +1,4 @@
-use consilience_core::{Error, Result};
+use consilience_core::{Error, Result, ensure};
 
 use super::loss::PairLoss;
 
@@ -89,9 +89,7 @@ impl ExactUpdate {
     }
 
     pub(super) fn check(&self) -> Result<()> {
-        if !(self.gap >= 0.0) {
-            return Err(Error::invalid(format!("gap {}; expected >= 0", self.gap)));
-        }
+        ensure!(self.gap >= 0.0, invalid("gap {}; expected >= 0", self.gap));
         match self.lambda {
             Some(l) if !(0.0..=1e100).contains(&l) => {
                 Err(Error::invalid(format!("regularization {l}; expected 0 to 1e100")))

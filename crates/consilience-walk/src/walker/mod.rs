@@ -6,8 +6,8 @@ mod solve;
 mod tests;
 
 use consilience_core::{
-    Clusters, Ensemble, Error, Memberships, MemoryBudget, Microclusters, NodeConsensus,
-    NodeMemberships, Observer, Partition, Report, Result, Similarity, SimilarityGraph, Status,
+    Clusters, Ensemble, Memberships, MemoryBudget, Microclusters, NodeConsensus, NodeMemberships,
+    Observer, Partition, Report, Result, Similarity, SimilarityGraph, Status, ensure,
 };
 use consilience_graph::{CoAssociation, Lifespan};
 use consilience_num::sparse::Csr;
@@ -110,15 +110,11 @@ impl RandomWalker {
 
     fn check_parameters(&self) -> Result<()> {
         Lifespan::check(self.clusters)?;
-        if self.neighbours == 0 {
-            return Err(Error::invalid("0 neighbours; expected at least 1"));
-        }
-        if !(0.0..=1000.0).contains(&self.link_preference) {
-            return Err(Error::invalid(format!(
-                "link preference {}; expected 0..=1000",
-                self.link_preference
-            )));
-        }
+        ensure!(self.neighbours > 0, invalid("0 neighbours; expected at least 1"));
+        ensure!(
+            (0.0..=1000.0).contains(&self.link_preference),
+            invalid("link preference {}; expected 0..=1000", self.link_preference)
+        );
         Ok(())
     }
 

@@ -11,7 +11,7 @@ mod tests;
 pub use consensus::{LinkBased, LinkSimilarity};
 
 use consilience_core::{
-    Error, MemoryBudget, Microclusters, Observer, Report, Result, Similarity, SimilarityGraph,
+    MemoryBudget, Microclusters, Observer, Report, Result, Similarity, SimilarityGraph, ensure,
 };
 use consilience_graph::ClusterIncidence;
 
@@ -21,9 +21,7 @@ use self::clusters::ClusterLinks;
 const MAX_ITERATIONS: usize = 1000;
 
 fn check_decay(decay: f64) -> Result<()> {
-    if !(0.0..=1.0).contains(&decay) {
-        return Err(Error::invalid(format!("decay {decay}; expected 0..=1")));
-    }
+    ensure!((0.0..=1.0).contains(&decay), invalid("decay {decay}; expected 0..=1"));
     Ok(())
 }
 
@@ -224,12 +222,10 @@ impl Similarity for SimRank {
 
     fn check(&self) -> Result<()> {
         check_decay(self.decay)?;
-        if self.iterations == 0 || self.iterations > MAX_ITERATIONS {
-            return Err(Error::invalid(format!(
-                "{} rounds of SimRank; expected 1..={MAX_ITERATIONS}",
-                self.iterations
-            )));
-        }
+        ensure!(
+            (1..=MAX_ITERATIONS).contains(&self.iterations),
+            invalid("{} rounds of SimRank; expected 1..={MAX_ITERATIONS}", self.iterations)
+        );
         Ok(())
     }
 
