@@ -229,22 +229,7 @@ fn weights(phi: ArrayView2<'_, f64>, side: &SideInformation) -> Vec<f64> {
     let n = phi.nrows();
     let by = (must.len() + cannot.len()).max(1) as f64 / n as f64;
     (0..n).for_each(|i| add(i, i, 1.0, by));
-    let mut gamma = vec![0.0f64; m + 1];
-    for _ in 0..10_000 {
-        let mut moved = 0.0f64;
-        for q in 0..=m {
-            if !(gram[[q, q]] > 0.0) {
-                continue;
-            }
-            let slope = right[q] - (0..=m).map(|p| gram[[q, p]] * gamma[p]).sum::<f64>();
-            let new = (gamma[q] + slope / gram[[q, q]]).max(0.0);
-            moved = moved.max((new - gamma[q]).abs());
-            gamma[q] = new;
-        }
-        if moved <= 1e-10 * gamma.iter().sum::<f64>() {
-            break;
-        }
-    }
+    let gamma = nonnegative(&gram, &right);
     let mut sum = 0.0;
     let mut beta: Vec<f64> = gamma[..m]
         .iter()
@@ -260,6 +245,28 @@ fn weights(phi: ArrayView2<'_, f64>, side: &SideInformation) -> Vec<f64> {
         beta.fill(1.0);
     }
     beta
+}
+
+/// Least squares with coefficients of at least 0, by coordinates.
+fn nonnegative(gram: &Array2<f64>, right: &Array1<f64>) -> Vec<f64> {
+    let m = right.len();
+    let mut gamma = vec![0.0f64; m];
+    for _ in 0..10_000 {
+        let mut moved = 0.0f64;
+        for q in 0..m {
+            if !(gram[[q, q]] > 0.0) {
+                continue;
+            }
+            let slope = right[q] - (0..m).map(|p| gram[[q, p]] * gamma[p]).sum::<f64>();
+            let new = (gamma[q] + slope / gram[[q, q]]).max(0.0);
+            moved = moved.max((new - gamma[q]).abs());
+            gamma[q] = new;
+        }
+        if moved <= 1e-10 * gamma.iter().sum::<f64>() {
+            break;
+        }
+    }
+    gamma
 }
 
 /// The normalized graph without its trivial eigenvector, which is constant before normalization.

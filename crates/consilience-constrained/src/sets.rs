@@ -1,4 +1,4 @@
-use consilience_core::{Assign, Clustering, Error, ErrorKind, Features, Result, Watch, with_rows};
+use consilience_core::{Assign, Clustering, Features, Result, Watch, ensure, with_rows};
 use consilience_num::Float;
 use consilience_num::rows::{Rows, Scaled};
 
@@ -98,9 +98,7 @@ impl Assign for FarthestMember {
 
     fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
         let n = features.n_objects();
-        if n >= u32::MAX as usize {
-            return Err(Error::new(ErrorKind::TooLarge, format!("{n} objects")));
-        }
+        ensure!(n < u32::MAX as usize, too_large("{n} objects"));
         let scaled = Scaled::like(features, self.scale);
         let (mut closest, mut labels) = (vec![0.0; n], vec![0; n]);
         with_rows!(scaled.features(), |x| {

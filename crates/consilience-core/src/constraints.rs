@@ -118,9 +118,7 @@ impl Constraints {
     /// [`ErrorKind::Empty`] without objects, [`ErrorKind::TooLarge`] from 2^32 - 1 on.
     pub fn new(n: usize) -> Result<Self> {
         ensure!(n > 0, empty("constraints over no objects"));
-        if n >= u32::MAX as usize {
-            return Err(Error::new(ErrorKind::TooLarge, format!("constraints over {n} objects")));
-        }
+        ensure!(n < u32::MAX as usize, too_large("constraints over {n} objects"));
         Ok(Constraints {
             objects: n,
             links: Vec::new(),
@@ -270,9 +268,7 @@ impl Constraints {
     /// # Errors
     /// [`ErrorKind::TooLarge`] from 2^32 - 1 objects on.
     pub fn grow(&mut self, n: usize) -> Result<()> {
-        if n >= u32::MAX as usize {
-            return Err(Error::new(ErrorKind::TooLarge, format!("constraints over {n} objects")));
-        }
+        ensure!(n < u32::MAX as usize, too_large("constraints over {n} objects"));
         self.objects = self.objects.max(n);
         Ok(())
     }

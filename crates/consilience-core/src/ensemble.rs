@@ -185,14 +185,11 @@ impl Ensemble {
             }
         }
         if self.objects.saturating_add(new) >= u32::MAX as usize {
-            return Err(Error::new(
-                crate::ErrorKind::TooLarge,
-                format!(
-                    "{new} objects beside {}; at most {} are supported",
-                    self.objects,
-                    u32::MAX - 1
-                ),
-            ));
+            return Err(Error::too_large(format!(
+                "{new} objects beside {}; at most {} are supported",
+                self.objects,
+                u32::MAX - 1
+            )));
         }
         for (member, column) in self.members.iter_mut().zip(rows.columns()) {
             let labels: Vec<Option<usize>> =

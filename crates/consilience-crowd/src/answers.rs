@@ -364,7 +364,7 @@ fn check_size(objects: usize, rows: usize) -> Result<()> {
             "{rows} answers about {objects} objects; at most {} are supported",
             u32::MAX - 1
         );
-        return Err(Error::new(ErrorKind::TooLarge, what));
+        return Err(Error::too_large(what));
     }
     Ok(())
 }

@@ -166,10 +166,29 @@ impl MetricLearner for Lmnn {
         let margin = around.margin(&start);
         let unit = if margin > 0.0 { 1.0 / margin.sqrt() } else { 1.0 };
         z *= unit;
+        let l = self.descend(&z, &around, &mut report, observer)?;
+        Ok(Fit::new(standard.map(l * unit)?, report))
+    }
+}
 
+/// Value and gradient at one L.
+struct Step {
+    objective: f64,
+    gradient: Array2<f64>,
+}
+
+impl Lmnn {
+    /// The L of least objective, by steps along the gradient from the identity.
+    fn descend(
+        &self,
+        z: &Array2<f64>,
+        around: &Around,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Array2<f64>> {
         let mut watch = Watch::new(observer, "lmnn", self.max_iterations);
-        let mut l = Array2::<f64>::eye(d);
-        let mut here = self.step(&z, &l, &around);
+        let mut l = Array2::<f64>::eye(z.ncols());
+        let mut here = self.step(z, &l, around);
         let mut rate = 1.0 / here.gradient.iter().map(|v| v * v).sum::<f64>().sqrt().max(1.0);
         let mut before = here.objective;
         report.status = Status::MaxIterations;
@@ -178,7 +197,7 @@ impl MetricLearner for Lmnn {
             report.iterations = iteration + 1;
             let next = loop {
                 let candidate = &l - &(&here.gradient * rate);
-                let there = self.step(&z, &candidate, &around);
+                let there = self.step(z, &candidate, around);
                 if there.objective < here.objective {
                     break Some((candidate, there));
                 }
@@ -202,17 +221,9 @@ impl MetricLearner for Lmnn {
             }
         }
         report.objective = Some(here.objective);
-        Ok(Fit::new(standard.map(l * unit)?, report))
+        Ok(l)
     }
-}
 
-/// Value and gradient at one L.
-struct Step {
-    objective: f64,
-    gradient: Array2<f64>,
-}
-
-impl Lmnn {
     fn step(&self, z: &Array2<f64>, l: &Array2<f64>, around: &Around) -> Step {
         let p = z.nrows();
         let y = z.dot(&l.t());

@@ -202,13 +202,9 @@ pub fn truncated_svd(rows: &dyn Rows, options: &SvdOptions) -> Svd {
         };
         (all.values, all.vectors, true)
     } else {
-        let top = truncated_eigen(
-            &side,
-            &TruncatedOptions::new(count)
-                .tolerance(options.tolerance)
-                .max_iterations(options.max_iterations)
-                .seed(options.seed),
-        );
+        let SvdOptions { tolerance, max_iterations, seed, .. } = *options;
+        let eigen = TruncatedOptions::new(count).tolerance(tolerance);
+        let top = truncated_eigen(&side, &eigen.max_iterations(max_iterations).seed(seed));
         (top.values, top.vectors, top.converged)
     };
     let first = values.first().copied().unwrap_or(0.0);

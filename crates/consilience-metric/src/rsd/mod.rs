@@ -295,8 +295,9 @@ impl RsdFull {
         if without {
             pairs.stand_in();
         }
-        let found =
-            full::solve(&pairs, self.bound, self.tolerance, self.max_iterations, &mut watch)?;
+        let Self { bound, tolerance, max_iterations, .. } = *self;
+        let rules = full::Rules { bound, tolerance, max_iterations };
+        let found = full::solve(&pairs, &rules, &mut watch)?;
         let metric = RsdMetric {
             map: LinearMap::from_matrix(found.root.dot(&map))?,
             split: found.split,
