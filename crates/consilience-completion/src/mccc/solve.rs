@@ -179,8 +179,8 @@ pub(super) fn solve(
     Ok(finish(sampling, rules, best, bound, iterations))
 }
 
-/// A proximal step from a matrix and what is seen of it, as short as its curvature demands: `length`
-/// grows to the inverse of the step. Nothing where numbers overflow.
+/// A proximal step from a matrix and what is seen of it, as short as its curvature demands: the
+/// `length`, which may grow, is the inverse of it. Nothing where numbers overflow.
 fn step(
     sampling: &Sampling,
     rules: &Rules,
