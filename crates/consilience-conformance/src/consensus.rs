@@ -4,7 +4,7 @@ use crate::labels;
 use crate::run::{Make, run};
 use crate::watch::{cancellation, progress, threads};
 use crate::worlds::{Planted, plant, show, small_worlds};
-use crate::{Profile, broken, hold};
+use crate::{Profile, hold, sure};
 use consilience_core::{ConsensusFunction, Ensemble, Fit, Partition, Result, Seed, scores};
 
 /// One law: its name, and what panics where it is broken.
@@ -62,14 +62,6 @@ fn clear_worlds() -> [Planted; 3] {
         plant(2, &sizes, 15, 0.1, 0.0),
         plant(3, &sizes, 20, 0.05, 0.15),
     ]
-}
-
-/// The suite's own manipulations of its own input cannot fail.
-fn sure<T>(law: &str, result: Result<T>) -> T {
-    match result {
-        Ok(value) => value,
-        Err(e) => broken(law, format!("in the suite's own input: {e}")),
-    }
 }
 
 fn relabelling(law: &str, make: Make<'_>, profile: &Profile) {

@@ -148,6 +148,14 @@ fn broken(law: &str, detail: impl std::fmt::Display) -> ! {
     panic!("law broken: {law}: {detail}")
 }
 
+/// The suite's own manipulations of its own input cannot fail.
+fn sure<T>(law: &str, result: Result<T>) -> T {
+    match result {
+        Ok(value) => value,
+        Err(e) => broken(law, format!("in the suite's own input: {e}")),
+    }
+}
+
 /// Panics unless the law holds; `detail` is only made where it does not.
 #[track_caller]
 fn hold(law: &str, holds: bool, detail: impl FnOnce() -> String) {

@@ -3,9 +3,9 @@
 use ndarray::Array2;
 
 use crate::watch::{cancellation, progress, refuse, succeed, threads};
-use crate::{broken, hold};
+use crate::{hold, sure};
 use consilience_core::{
-    ErrorKind, Fit, GraphPartitioner, Grouping, Partition, Result, Seed, SimilarityGraph,
+    ErrorKind, Fit, GraphPartitioner, Grouping, Partition, Seed, SimilarityGraph,
 };
 
 /// Makes the partitioner for a number of clusters.
@@ -101,13 +101,6 @@ pub(super) const LAWS: [Law; 8] = [
 pub fn graph_partitioner(make: Make<'_>, profile: &PartitionerProfile) {
     for (name, law) in LAWS {
         law(name, make, profile);
-    }
-}
-
-fn sure<T>(law: &str, result: Result<T>) -> T {
-    match result {
-        Ok(value) => value,
-        Err(e) => broken(law, format!("in the suite's own input: {e}")),
     }
 }
 

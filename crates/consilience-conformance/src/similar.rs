@@ -3,9 +3,9 @@
 use ndarray::Array2;
 
 use crate::watch::{cancellation, progress, succeed, threads};
-use crate::worlds::{heard, members, plant, row, show, small_worlds};
-use crate::{Profile, broken, hold};
-use consilience_core::{Ensemble, Grouping, Partition, Result, Seed, Similarity, SimilarityGraph};
+use crate::worlds::{heard, members, plant, planted_ensembles, renamed, row, show, small_worlds};
+use crate::{Profile, hold, sure};
+use consilience_core::{Ensemble, Grouping, Seed, Similarity, SimilarityGraph};
 
 /// One law: its name, and what panics where it is broken.
 pub(super) type Law = (&'static str, fn(&str, &dyn Similarity, &Profile));
@@ -85,14 +85,9 @@ fn graphs(law: &str, similarity: &dyn Similarity, _: &Profile) {
     for rows in trivial {
         run(law, similarity, &members(rows));
     }
-    for ensemble in planted_ensembles() {
+    for ensemble in planted_ensembles(5) {
         run(law, similarity, &ensemble);
     }
-}
-
-fn planted_ensembles() -> [Ensemble; 2] {
-    [(0.1, 0.0), (0.15, 0.2)]
-        .map(|(noise, missing)| plant(5, &[20, 13, 9], 12, noise, missing).ensemble)
 }
 
 /// Similarity of each two objects, -1 where one has no node.
@@ -104,25 +99,10 @@ fn of_objects(graph: &SimilarityGraph) -> Array2<f64> {
     })
 }
 
-fn sure<T>(law: &str, result: Result<T>) -> T {
-    match result {
-        Ok(value) => value,
-        Err(e) => broken(law, format!("in the suite's own input: {e}")),
-    }
-}
-
 fn relabelling(law: &str, similarity: &dyn Similarity, _: &Profile) {
-    for ensemble in planted_ensembles() {
-        let renamed = ensemble
-            .members()
-            .iter()
-            .map(|m| {
-                Partition::from_fn(m.n_objects(), |i| Some(u64::MAX / 2 - 7 * m.label(i)? as u64))
-            })
-            .collect::<Result<_>>()
-            .and_then(Ensemble::new);
+    for ensemble in planted_ensembles(5) {
         let (plain, again) =
-            (run(law, similarity, &ensemble), run(law, similarity, &sure(law, renamed)));
+            (run(law, similarity, &ensemble), run(law, similarity, &sure(law, renamed(&ensemble))));
         hold(law, plain == again, || format!("another graph on {}", show(&ensemble)));
     }
 }
@@ -140,7 +120,7 @@ fn member_permutation(law: &str, similarity: &dyn Similarity, profile: &Profile)
     if !profile.member_permutation {
         return;
     }
-    for ensemble in planted_ensembles() {
+    for ensemble in planted_ensembles(5) {
         let plain = of_objects(&run(law, similarity, &ensemble));
         let mut order: Vec<usize> = (0..ensemble.n_members()).collect();
         Seed(6).stream().shuffle(&mut order);
@@ -153,7 +133,7 @@ fn object_permutation(law: &str, similarity: &dyn Similarity, profile: &Profile)
     if !profile.object_permutation {
         return;
     }
-    for ensemble in planted_ensembles() {
+    for ensemble in planted_ensembles(5) {
         let plain = of_objects(&run(law, similarity, &ensemble));
         let mut order: Vec<usize> = (0..ensemble.n_objects()).collect();
         Seed(7).stream().shuffle(&mut order);
@@ -172,7 +152,7 @@ fn same_bits(law: &str, similarity: &dyn Similarity, profile: &Profile) {
 }
 
 fn observed(law: &str, similarity: &dyn Similarity, _: &Profile) {
-    for ensemble in planted_ensembles() {
+    for ensemble in planted_ensembles(5) {
         cancellation(law, &show(&ensemble), &|observer| similarity.fit(&ensemble, observer));
         progress(law, &show(&ensemble), &|observer| similarity.fit(&ensemble, observer));
     }

@@ -1,8 +1,10 @@
 //! Laws of soft consensus functions.
 
 use crate::watch::{refuse, succeed, threads};
-use crate::worlds::{distinct_rows, heard, members, plant, row, show, small_worlds};
-use crate::{Hard, Profile, broken, consensus_function, hold};
+use crate::worlds::{
+    distinct_rows, heard, members, plant, planted_ensembles, renamed, row, show, small_worlds,
+};
+use crate::{Hard, Profile, consensus_function, hold, sure};
 use consilience_core::{
     ConsensusFunction, Ensemble, ErrorKind, Fit, Memberships, Observer, Partition, Result,
 };
@@ -114,19 +116,6 @@ fn run(
     fit
 }
 
-/// The suite's own manipulations of its own input cannot fail.
-fn sure<T>(law: &str, result: Result<T>) -> T {
-    match result {
-        Ok(value) => value,
-        Err(e) => broken(law, format!("in the suite's own input: {e}")),
-    }
-}
-
-fn planted_ensembles() -> [Ensemble; 2] {
-    [(0.1, 0.0), (0.15, 0.2)]
-        .map(|(noise, missing)| plant(11, &[20, 13, 9], 12, noise, missing).ensemble)
-}
-
 /// Bad k is told even where there is nothing to be done.
 fn clusters_first(law: &str, make: Make<'_>, profile: &Profile) {
     if !profile.checks_clusters {
@@ -161,7 +150,7 @@ fn distributions(law: &str, make: Make<'_>, profile: &Profile) {
             run(law, make, profile, k, &ensemble);
         }
     }
-    for ensemble in planted_ensembles() {
+    for ensemble in planted_ensembles(11) {
         for k in [1, 2, 3, 6, 42] {
             run(law, make, profile, k, &ensemble);
         }
@@ -169,7 +158,7 @@ fn distributions(law: &str, make: Make<'_>, profile: &Profile) {
 }
 
 fn alike(law: &str, make: Make<'_>, profile: &Profile) {
-    for ensemble in planted_ensembles() {
+    for ensemble in planted_ensembles(11) {
         let n = ensemble.n_objects();
         let doubled: Vec<usize> = (0..2 * n).map(|i| i % n).collect();
         let ensemble = sure(law, ensemble.select_objects(&doubled));
@@ -186,17 +175,9 @@ fn alike(law: &str, make: Make<'_>, profile: &Profile) {
 }
 
 fn relabelling(law: &str, make: Make<'_>, profile: &Profile) {
-    for ensemble in planted_ensembles() {
-        let renamed = ensemble
-            .members()
-            .iter()
-            .map(|m| {
-                Partition::from_fn(m.n_objects(), |i| Some(u64::MAX / 2 - 7 * m.label(i)? as u64))
-            })
-            .collect::<Result<_>>()
-            .and_then(Ensemble::new);
+    for ensemble in planted_ensembles(11) {
         let plain = run(law, make, profile, 3, &ensemble);
-        let again = run(law, make, profile, 3, &sure(law, renamed));
+        let again = run(law, make, profile, 3, &sure(law, renamed(&ensemble)));
         hold(law, again.output == plain.output, || {
             format!("other memberships on {}", show(&ensemble))
         });

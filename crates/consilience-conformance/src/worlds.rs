@@ -186,3 +186,17 @@ pub(super) fn show(ensemble: &Ensemble) -> String {
         ensemble.members().iter().map(|p| format!("{:?}", p.to_signed())).collect();
     format!("members {}", members.join(" "))
 }
+
+/// Two ensembles of three planted clusters, one of them with missing labels.
+pub(crate) fn planted_ensembles(seed: u64) -> [Ensemble; 2] {
+    [(0.1, 0.0), (0.15, 0.2)]
+        .map(|(noise, missing)| plant(seed, &[20, 13, 9], 12, noise, missing).ensemble)
+}
+
+/// The same ensemble under huge labels, backwards and with gaps.
+pub(crate) fn renamed(ensemble: &Ensemble) -> Result<Ensemble> {
+    let rename = |m: &Partition| {
+        Partition::from_fn(m.n_objects(), |i| Some(u64::MAX / 2 - 7 * m.label(i)? as u64))
+    };
+    Ensemble::new(ensemble.members().iter().map(rename).collect::<Result<_>>()?)
+}
