@@ -24,7 +24,8 @@ const LICENCES: [&str; 12] = [
 ];
 
 /// Crates that the lock file has in several versions, and why.
-const SEVERAL: [(&str, &str); 14] = [
+const SEVERAL: [(&str, &str); 15] = [
+    ("embedded-io", "postcard, in tests only, knows two; neither is compiled"),
     ("equator", "assertions inside faer and its kernels, each at its own version"),
     ("equator-macro", "with equator"),
     ("getrandom", "const-random and ahash, under parquet, stay behind rand and tempfile"),

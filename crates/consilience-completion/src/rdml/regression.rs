@@ -1,11 +1,18 @@
 //! The ridge regression behind the metric, on whichever side of the linear system is smaller.
 
+#[cfg(feature = "serde")]
+use consilience_core::{
+    Error,
+    stored::{Kind, Parts, Restored},
+};
 use consilience_core::{FeatureMap, Features, Result};
 use consilience_num::cholesky::solve_positive_definite;
 use consilience_num::eigen::{TruncatedOptions, symmetric_eigen, truncated_eigen};
 use consilience_num::reduce::ordered_chunks;
 use consilience_num::svd::Rows;
 use ndarray::{Array2, ArrayView2, Axis, s};
+#[cfg(feature = "serde")]
+use std::sync::Arc;
 
 use crate::frame::Frame;
 use crate::known_pairs::KnownPairs;
@@ -54,6 +61,40 @@ impl FeatureMap for Projection {
     fn apply(&self, features: Features<'_>) -> Result<Array2<f64>> {
         Ok(self.project(self.frame.apply(&features)))
     }
+
+    #[cfg(feature = "serde")]
+    fn stored(&self) -> Option<Parts> {
+        let parts = self.frame.stored(Parts::new(PROJECTION));
+        Some(match &self.map {
+            Some(map) => parts.table("map", map),
+            None => parts,
+        })
+    }
+}
+
+#[cfg(feature = "serde")]
+const PROJECTION: &str = "standardized-projection";
+
+#[cfg(feature = "serde")]
+inventory::submit! {
+    Kind { name: PROJECTION, restore: restored }
+}
+
+#[cfg(feature = "serde")]
+fn restored(parts: &mut Parts) -> Result<Restored> {
+    let frame = Frame::restored(parts)?;
+    let map = if parts.has("map") { Some(parts.take_table("map")?) } else { None };
+    if let Some(map) = &map
+        && (map.nrows() != frame.n_features() || map.ncols() == 0)
+    {
+        return Err(Error::shape(format!(
+            "a map of {} x {} numbers for {} features",
+            map.nrows(),
+            map.ncols(),
+            frame.n_features()
+        )));
+    }
+    Ok(Restored::Map(Arc::new(Projection { frame, map })))
 }
 
 /// `X B`, rows in parallel.
