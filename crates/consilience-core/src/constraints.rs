@@ -7,6 +7,7 @@ use crate::{Error, ErrorKind, Result, ensure};
 
 /// What a person says about two objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Link {
     /// They belong together.
     Must,
@@ -28,6 +29,7 @@ pub enum Link {
 /// ```
 #[doc(alias = "pairwise constraint")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Pair {
     /// One object.
     pub i: usize,
@@ -77,6 +79,14 @@ const LONGEST_CHAIN: usize = 40;
 #[doc(alias = "must-link")]
 #[doc(alias = "cannot-link")]
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(
+        try_from = "crate::stored::ConstraintsFields",
+        into = "crate::stored::ConstraintsFields"
+    )
+)]
 pub struct Constraints {
     objects: usize,
     links: Vec<(u32, u32, Link)>,

@@ -27,6 +27,11 @@ use crate::{Error, Partition, RawLabel, Result, ensure};
 #[doc(alias = "cluster_ensemble")]
 #[doc(alias = "base_clusterings")]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "crate::stored::EnsembleFields", into = "crate::stored::EnsembleFields")
+)]
 pub struct Ensemble {
     objects: usize,
     members: Vec<Partition>,

@@ -1,5 +1,6 @@
 /// How far two clusters are apart, given how far their parts are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Linkage {
     /// The nearest pair.
     Single,

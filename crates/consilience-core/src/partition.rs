@@ -26,6 +26,11 @@ use crate::{Error, ErrorKind, LabelInt, LabelSlice, RawLabel, Result, ensure, wi
 /// label.
 #[doc(alias = "clustering")]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "crate::stored::PartitionFields", into = "crate::stored::PartitionFields")
+)]
 pub struct Partition {
     /// Shared with the clones until one of them takes objects in.
     labels: Arc<Labels>,

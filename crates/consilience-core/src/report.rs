@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 /// how far to trust it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Status {
     /// Finished exactly, or to its stated tolerance.
     Solved,
@@ -23,6 +24,7 @@ impl Status {
 
 /// What a method did on its way to a result.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Report {
     /// How it ended.
@@ -95,6 +97,7 @@ impl Report {
 
 /// A result together with the [`Report`] of how it came about.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Fit<T> {
     /// The result.
     pub output: T,

@@ -21,6 +21,7 @@ use rand_distr::{Distribution, StandardNormal};
 /// assert_eq!(member.stream().next_u64(), member.stream().next_u64());
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Seed(pub u64);
 
 impl Seed {

@@ -46,6 +46,14 @@ pub struct KMeans {
 
 /// A k-means clustering with its centres.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(
+        try_from = "crate::stored::KMeansClustersFields",
+        into = "crate::stored::KMeansClustersFields"
+    )
+)]
 pub struct KMeansClusters {
     /// The clustering.
     pub partition: Partition,
@@ -54,6 +62,13 @@ pub struct KMeansClusters {
     /// Sum of squared distances to the centres.
     pub inertia: f64,
 }
+
+#[cfg(feature = "approx")]
+consilience_core::approximate!(
+    KMeansClusters,
+    |a, b| a.partition == b.partition && a.centres.dim() == b.centres.dim(),
+    |found| found.centres.iter().copied().chain([found.inertia]).collect()
+);
 
 impl Default for KMeans {
     fn default() -> Self {

@@ -1,3 +1,5 @@
+#[cfg(feature = "serde")]
+use consilience_core::stored::Parts;
 use consilience_core::{Error, FeatureMap, Features, Result, ensure};
 use consilience_num::eigen::symmetric_eigen;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
@@ -27,6 +29,11 @@ const ROUNDING: f64 = 1e-9;
 /// ```
 #[doc(alias = "Mahalanobis")]
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "crate::stored::LinearMapFields", into = "crate::stored::LinearMapFields")
+)]
 pub struct LinearMap(Kind);
 
 #[derive(Clone, Debug, PartialEq)]
@@ -223,11 +230,45 @@ impl FeatureMap for LinearMap {
     fn apply(&self, features: Features<'_>) -> Result<Array2<f64>> {
         self.apply(features)
     }
+
+    #[cfg(feature = "serde")]
+    fn stored(&self) -> Option<Parts> {
+        let parts = Parts::new(crate::stored::LINEAR_MAP);
+        Some(match &self.0 {
+            Kind::Diagonal(l) => parts.row("diagonal", l.iter().copied()),
+            Kind::Matrix(l) => parts.table("matrix", l),
+        })
+    }
+}
+
+#[cfg(feature = "approx")]
+consilience_core::approximate!(
+    LinearMap,
+    |a, b| match (&a.0, &b.0) {
+        (Kind::Diagonal(a), Kind::Diagonal(b)) => a.len() == b.len(),
+        (Kind::Matrix(a), Kind::Matrix(b)) => a.dim() == b.dim(),
+        _ => false,
+    },
+    |map| match &map.0 {
+        Kind::Diagonal(l) => l.to_vec(),
+        Kind::Matrix(l) => l.iter().copied().collect(),
+    }
+);
+
+#[cfg(feature = "serde")]
+impl LinearMap {
+    pub(crate) fn into_diagonal(self) -> std::result::Result<Vec<f64>, Array2<f64>> {
+        match self.0 {
+            Kind::Diagonal(l) => Ok(l.to_vec()),
+            Kind::Matrix(l) => Err(l),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_abs_diff_eq;
     use consilience_core::ErrorKind;
     use ndarray::{Axis, array};
 
@@ -236,15 +277,28 @@ mod tests {
         let m = array![[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 0.0]];
         let map = LinearMap::from_metric(m.view()).unwrap();
         assert_eq!((map.n_outputs(), map.n_features()), (2, 3));
-        assert!((&map.metric() - &m).iter().all(|e| e.abs() < 1e-14));
+        assert_abs_diff_eq!(map.metric(), m, epsilon = 1e-14);
         let (x, y) = (array![1.0, -2.0, 5.0], array![0.5, 1.0, -4.0]);
         let diff = &x - &y;
         let expected = diff.dot(&m.dot(&diff)).sqrt();
-        assert!((map.distance(x.view(), y.view()).unwrap() - expected).abs() < 1e-14);
+        assert_abs_diff_eq!(map.distance(x.view(), y.view()).unwrap(), expected, epsilon = 1e-14);
         let both = ndarray::stack(Axis(0), &[x.view(), y.view()]).unwrap();
         let mapped = map.apply(both.view()).unwrap();
         let d = (&mapped.row(0) - &mapped.row(1)).mapv(|v| v * v).sum().sqrt();
-        assert!((d - expected).abs() < 1e-14);
+        assert_abs_diff_eq!(d, expected, epsilon = 1e-14);
+    }
+
+    #[cfg(feature = "approx")]
+    #[test]
+    fn maps_of_one_shape_are_compared_by_their_numbers() {
+        use approx::{assert_abs_diff_ne, assert_relative_ne};
+        let of = |l: f64| LinearMap::from_diagonal(&[1.0, l]).unwrap();
+        assert_abs_diff_eq!(of(2.0), of(2.0 + 1e-9), epsilon = 1e-8);
+        assert_abs_diff_ne!(of(2.0), of(2.0 + 1e-7), epsilon = 1e-8);
+        assert_relative_ne!(of(2.0), of(2.0 + 1e-7), max_relative = 1e-8);
+        // The same map, but not the same form of it.
+        let matrix = LinearMap::from_matrix(array![[1.0, 0.0], [0.0, 2.0]]).unwrap();
+        assert_abs_diff_ne!(of(2.0), matrix, epsilon = 1.0);
     }
 
     #[test]

@@ -22,6 +22,10 @@
 //! ```
 
 mod basis;
+#[cfg(not(feature = "lapack"))]
+mod by_faer;
+#[cfg(feature = "lapack")]
+mod by_lapack;
 mod dense;
 mod lanczos;
 mod operator;
