@@ -6,6 +6,8 @@ use rustc_hash::FxHashMap;
 use crate::{Error, ErrorKind, Result};
 
 /// What a person says about two objects.
+///
+/// Part of a [`Pair`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Link {
     /// They belong together.

@@ -10,7 +10,7 @@ use ndarray::{Array2, ArrayView2};
 ///
 /// ```
 /// use consilience::num::eigen::symmetric_eigen;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let eigen = symmetric_eigen(array![[2.0, 0.0], [0.0, 5.0]].view()).unwrap();
 /// assert!((eigen.values[0] - 5.0).abs() < 1e-14 && (eigen.values[1] - 2.0).abs() < 1e-14);
@@ -37,7 +37,7 @@ pub struct SymmetricEigen {
 ///
 /// ```
 /// use consilience::num::eigen::symmetric_eigen;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let eigen = symmetric_eigen(array![[2.0, 1.0], [1.0, 2.0]].view()).unwrap();
 /// assert!((eigen.values[0] - 3.0).abs() < 1e-14 && (eigen.values[1] - 1.0).abs() < 1e-14);
