@@ -26,6 +26,8 @@ const SWEEPS: usize = 1000;
 const TRIAL: usize = 20;
 
 /// Which pairs of microclusters the consensus is fitted to.
+///
+/// Chosen by [`Pcc::pairs`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Pairs {
@@ -43,6 +45,8 @@ pub enum Pairs {
 
 /// How the optimum is found. Both solvers lower the same objective in every step and stop by the
 /// same gap.
+///
+/// Chosen by [`Pcc::solver`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Solver {

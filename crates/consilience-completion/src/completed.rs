@@ -19,7 +19,7 @@ use crate::basis::Basis;
 /// ```
 /// use consilience::SideInformation;
 /// use consilience::completion::Rdml;
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// // Sixty objects in two groups, twelve of them labelled.
 /// let x = Array2::from_shape_fn((60, 2), |(i, j)| [i / 2, i % 2][j] as f64);
@@ -46,7 +46,7 @@ pub struct CompletedSimilarity {
 /// ```
 /// use consilience::{Constraints, Pair, SideInformation};
 /// use consilience::completion::Mccc;
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// // Sixty objects on a line in two groups, which the second column distinguishes.
 /// let x = Array2::from_shape_fn((60, 2), |(i, j)| [i / 2, i % 2][j] as f64);
@@ -58,7 +58,7 @@ pub struct CompletedSimilarity {
 /// let found = Mccc::new(2).fit_completed(x.view(), &side, &())?.output;
 /// assert_eq!(found.clustering.partition.sizes(), [30, 30]);
 /// assert!(found.similarity.loss_weight().is_some());
-/// let new = ndarray::array![[7.3, 1.0], [7.3, 0.0]];
+/// let new = consilience::ndarray::array![[7.3, 1.0], [7.3, 0.0]];
 /// assert_eq!(found.clustering.assign(new.view())?, [1, 0]);
 /// # Ok::<(), consilience::Error>(())
 /// ```

@@ -30,7 +30,7 @@ use crate::number::{FEWER, checked_number};
 /// use consilience::{Seed, SideInformation};
 /// use consilience::constrained::Ccskl;
 /// use consilience::core::ConstrainedClusterer;
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// // A ring of 60 objects around another; two labels each.
 /// let x = Array2::from_shape_fn((120, 2), |(i, j)| {

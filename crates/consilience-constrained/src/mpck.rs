@@ -35,7 +35,7 @@ use crate::prices::{SWEEPS, cheapest, check_weight, linked_pairs, pays};
 /// use consilience::{Constraints, Link, Seed, SideInformation};
 /// use consilience::constrained::MpckMeans;
 /// use consilience::core::ConstrainedClusterer;
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// // Clusters differ in the first feature, the second is wide noise.
 /// let mut noise = Seed(1).stream();

@@ -30,7 +30,7 @@ use crate::prices::{cheapest, linked_pairs};
 /// use consilience::{Constraints, Link, Seed, SideInformation};
 /// use consilience::constrained::Pmmc;
 /// use consilience::core::ConstrainedClusterer;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0, 1.0], [0.5, -1.0], [0.2, 0.0], [4.0, 1.0], [4.5, 0.0], [4.1, -1.0]];
 /// let mut pairs = Constraints::new(6)?;

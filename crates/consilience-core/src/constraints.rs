@@ -6,6 +6,8 @@ use rustc_hash::FxHashMap;
 use crate::{Error, ErrorKind, Result, ensure};
 
 /// What a person says about two objects.
+///
+/// Part of a [`Pair`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Link {

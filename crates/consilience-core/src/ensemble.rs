@@ -10,7 +10,7 @@ use crate::{Error, Partition, RawLabel, Result, ensure};
 ///
 /// ```
 /// use consilience::Ensemble;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// // Five objects (rows) under three base clusterings (columns); -1 is unlabelled.
 /// let ensemble = Ensemble::from_array(array![
@@ -24,6 +24,7 @@ use crate::{Error, Partition, RawLabel, Result, ensure};
 /// assert!(!ensemble.is_complete());
 /// # Ok::<(), consilience::Error>(())
 /// ```
+#[doc(alias = "cluster ensemble")]
 #[doc(alias = "cluster_ensemble")]
 #[doc(alias = "base_clusterings")]
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,7 +164,7 @@ impl Ensemble {
     ///
     /// ```
     /// use consilience::Ensemble;
-    /// use ndarray::array;
+    /// use consilience::ndarray::array;
     ///
     /// let mut e = Ensemble::from_array(array![[5, 0], [6, 0], [6, 1]].view())?;
     /// e.append(array![[1, 1], [-1, 0]].view())?;

@@ -19,7 +19,7 @@ const SUM_TOLERANCE: f64 = 1e-6;
 ///
 /// ```
 /// use consilience::Memberships;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// // The first object belongs to the second column, which is cluster 0 therefore.
 /// let soft = Memberships::new(array![[0.1, 0.9], [0.8, 0.2]])?;
@@ -68,7 +68,7 @@ impl Memberships {
     ///
     /// ```
     /// use consilience::Memberships;
-    /// use ndarray::array;
+    /// use consilience::ndarray::array;
     ///
     /// let (soft, given) = Memberships::numbered(array![[0.1, 0.9], [0.8, 0.2]], vec![1.0; 2])?;
     /// assert_eq!(given, [1, 0]);

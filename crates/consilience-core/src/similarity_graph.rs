@@ -9,6 +9,16 @@ use crate::{Error, Partition, Result, ensure};
 /// Which node of a graph each object belongs to: microclusters, or the objects themselves.
 ///
 /// Objects without any label belong to no node.
+///
+/// ```
+/// use consilience::core::Grouping;
+///
+/// // Objects 0 and 1 are one node, object 3 is in none.
+/// let grouping = Grouping::new([0, 0, 1, Grouping::NONE], 2)?;
+/// assert_eq!((grouping.n_objects(), grouping.n_nodes()), (4, 2));
+/// assert_eq!(grouping.of_object(), [0, 0, 1, Grouping::NONE]);
+/// # Ok::<(), consilience::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grouping {
     of_object: Arc<[u32]>,
@@ -134,6 +144,15 @@ impl SimilarityGraph {
 }
 
 /// Refuses a matrix that is not square, finite and equal to its mirror image.
+///
+/// ```
+/// use consilience::core::check_symmetric;
+/// use consilience::ndarray::array;
+///
+/// assert!(check_symmetric("weights", array![[1.0, 0.5], [0.5, 1.0]].view()).is_ok());
+/// let error = check_symmetric("weights", array![[1.0, 0.5], [0.4, 1.0]].view()).unwrap_err();
+/// assert!(error.message().starts_with("weights"));
+/// ```
 ///
 /// # Errors
 /// [`ErrorKind::ShapeMismatch`], [`ErrorKind::NonFinite`] or [`ErrorKind::InvalidParameter`] with

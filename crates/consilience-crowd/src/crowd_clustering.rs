@@ -56,6 +56,7 @@ const FOLDS: usize = 5;
 /// and the share of pairs together held near 1 / k, since single answers a pair determine neither;
 /// greedy additive edge contraction (Keuper et al. 2015) is the merging of `Pairs`, the weight of
 /// unanswered pairs ours; the others are ours.
+#[doc(alias = "Dawid-Skene")]
 #[doc(alias = "crowdclustering")]
 #[doc(alias = "crowdsourcing")]
 #[doc(alias = "answer aggregation")]

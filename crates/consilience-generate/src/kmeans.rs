@@ -21,7 +21,7 @@ use crate::input::{partition, tell};
 /// use consilience::Seed;
 /// use consilience::core::BaseClusterer;
 /// use consilience::generate::KMeans;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0, 0.0], [0.0, 1.0], [9.0, 9.0], [9.0, 8.0]];
 /// let found = KMeans::new().restarts(3).fit_centres(x.view(), 2, Seed(1), &())?.output;
@@ -45,6 +45,8 @@ pub struct KMeans {
 }
 
 /// A k-means clustering with its centres.
+///
+/// From [`KMeans::fit_centres`].
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(
     feature = "serde",

@@ -28,7 +28,7 @@ use crate::{Eigenpairs, SpectralCount, check_restarts, cluster_directions, leadi
 /// use consilience::SimilarityGraph;
 /// use consilience::core::{GraphPartitioner, Grouping};
 /// use consilience::graph::SpectralCut;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let nodes = Grouping::new(vec![0, 1, 2, 3, 3], 4)?;
 /// let weights = array![

@@ -105,7 +105,7 @@ impl<'a> Input<'a> {
     ///
     /// ```
     /// use consilience::io::{Format, Input};
-    /// use ndarray::array;
+    /// use consilience::ndarray::array;
     ///
     /// let pool = Input::in_memory(b"7,1\n3,1\n3,2\n", Format::Csv);
     /// let new = Input::in_memory(b"3,2\n7,-1\n", Format::Csv);

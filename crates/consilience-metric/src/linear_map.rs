@@ -19,7 +19,7 @@ const ROUNDING: f64 = 1e-9;
 ///
 /// ```
 /// use consilience::metric::LinearMap;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let map = LinearMap::from_weights(&[4.0, 0.0])?;
 /// let x = array![[1.0, 7.0], [2.0, 9.0]];
@@ -179,6 +179,7 @@ impl LinearMap {
     ///
     /// # Complexity
     /// O(n d) for a diagonal map, O(n d k) else.
+    #[doc(alias = "transform")]
     pub fn apply<'a>(&self, features: impl Into<Features<'a>>) -> Result<Array2<f64>> {
         let features = features.into();
         features.check()?;

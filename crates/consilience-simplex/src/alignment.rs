@@ -19,6 +19,8 @@ const MAX_CLUSTERS: usize = u16::MAX as usize - 1;
 /// The reference only gives the clusters their numbers; it has no more weight than any other
 /// member. With a reference of poor quality the memberships blur, so give it the best consensus you
 /// have.
+///
+/// Chosen by [`WeightUpdaterSetup::reference`](crate::WeightUpdaterSetup::reference).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AlignmentReference {

@@ -19,7 +19,7 @@ impl WeightUpdater {
     /// ```
     /// use consilience::Ensemble;
     /// use consilience::simplex::WeightUpdater;
-    /// use ndarray::array;
+    /// use consilience::ndarray::array;
     ///
     /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 0], [1, 1]].view())?;
     /// let mut updater = WeightUpdater::new(ensemble, 2)?;
@@ -110,7 +110,7 @@ impl WeightUpdater {
     /// ```
     /// use consilience::{Ensemble, Partition};
     /// use consilience::simplex::WeightUpdater;
-    /// use ndarray::array;
+    /// use consilience::ndarray::array;
     ///
     /// let ensemble = Ensemble::from_array(array![[0], [0], [1], [1]].view())?;
     /// let mut updater = WeightUpdater::new(ensemble, 2)?;

@@ -12,6 +12,8 @@ const OBJECTS: usize = 2048;
 const PAIRS: usize = 4096;
 
 /// A pair of objects to ask about.
+///
+/// Part of [`Questions`], from [`WeightUpdater::next_questions`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PairQuestion {
@@ -27,6 +29,8 @@ pub struct PairQuestion {
 }
 
 /// An object whose label is uncertain.
+///
+/// Part of [`Questions`], from [`WeightUpdater::next_questions`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct UncertainObject {
@@ -65,7 +69,7 @@ impl WeightUpdater {
     /// ```
     /// use consilience::{Ensemble, Seed};
     /// use consilience::simplex::WeightUpdater;
-    /// use ndarray::array;
+    /// use consilience::ndarray::array;
     ///
     /// // Both members agree on the first two objects: asking about them would teach nothing.
     /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 0], [1, 0], [1, 1]].view())?;

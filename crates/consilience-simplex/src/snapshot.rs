@@ -34,7 +34,7 @@ impl WeightUpdater {
     /// ```
     /// use consilience::{Ensemble, ErrorKind};
     /// use consilience::simplex::WeightUpdater;
-    /// use ndarray::array;
+    /// use consilience::ndarray::array;
     ///
     /// let ensemble = Ensemble::from_array(array![[0, 1], [0, 0], [1, 0]].view())?;
     /// let mut bytes = WeightUpdater::new(ensemble.clone(), 2)?.to_bytes();

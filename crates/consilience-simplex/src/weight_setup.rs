@@ -42,7 +42,7 @@ pub enum InitialWeights {
 /// ```
 /// use consilience::Ensemble;
 /// use consilience::simplex::{AdditiveUpdate, InitialWeights, WeightUpdaterSetup};
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 1]].view())?;
 /// let updater = WeightUpdaterSetup::new(2)

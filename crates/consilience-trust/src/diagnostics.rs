@@ -41,6 +41,7 @@ const UNLIKE: f64 = 0.1;
 /// assert!(trust.confidence[0] > trust.confidence[2]);
 /// # Ok::<(), consilience::Error>(())
 /// ```
+#[doc(alias = "silhouette")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Diagnostics {
@@ -67,6 +68,8 @@ pub struct Diagnostics {
 }
 
 /// One member beside the result and the other members.
+///
+/// Part of [`Diagnostics`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct MemberDiagnostics {
@@ -79,6 +82,8 @@ pub struct MemberDiagnostics {
 }
 
 /// One cluster of the result.
+///
+/// Part of [`Diagnostics`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ClusterDiagnostics {

@@ -70,6 +70,8 @@ pub struct ClusterNumber {
 }
 
 /// What each number of clusters looks like, and what the criteria make of it.
+///
+/// From [`ClusterNumber::choose`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NumberTable {
@@ -84,6 +86,8 @@ pub struct NumberTable {
 }
 
 /// One number of clusters.
+///
+/// Part of a [`NumberTable`], from [`ClusterNumber::choose`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NumberRow {
@@ -106,6 +110,8 @@ pub struct NumberRow {
 }
 
 /// What one criterion says.
+///
+/// Part of a [`NumberTable`], from [`ClusterNumber::choose`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Criterion {

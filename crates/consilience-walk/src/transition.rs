@@ -7,6 +7,8 @@ use crate::EliteNeighbours;
 /// proportion to its size times the weight of the link,
 /// `p_ij = s_j w_ij / sum_l s_l w_il`.
 ///
+/// What [`ProbabilityTrajectories`](crate::ProbabilityTrajectories) walks on.
+///
 /// With `A_ij = s_i s_j w_ij` symmetric and `D` its row sums, `P = D^-1 A`: the walk is reversible.
 /// A microcluster without links is isolated, its row is empty.
 ///

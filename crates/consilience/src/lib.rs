@@ -117,9 +117,9 @@ pub use consilience_walk as walk;
 
 pub use consilience_core::{
     Clustering, Clusters, ConsensusFunction, Constraints, Dendrogram, Ensemble, Error, ErrorKind,
-    Features, Fit, Hierarchy, Link, Linkage, Memberships, MemoryBudget, Microclusters, Observer,
-    Pair, Partition, Report, Result, Seed, SideInformation, Similarity, SimilarityGraph, Status,
-    scores,
+    Features, Fit, Grouping, Hierarchy, Link, Linkage, Memberships, MemoryBudget, Microclusters,
+    Observer, Pair, Partition, Report, Result, Seed, SideInformation, Similarity, SimilarityGraph,
+    Status, Stream, scores,
 };
 pub use ndarray;
 

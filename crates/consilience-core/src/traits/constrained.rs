@@ -12,6 +12,25 @@ use crate::{
 /// Features and a few labels or pairs to a clustering that can label new objects.
 ///
 /// The number of clusters and the seed are settings of the method.
+///
+/// ```
+/// use consilience::constrained::{PckMeans, SeededKMeans};
+/// use consilience::ndarray::array;
+/// use consilience::prelude::*;
+/// use consilience::{Features, SideInformation};
+///
+/// let x = array![[0.0], [0.2], [0.9], [5.0], [5.1], [6.0]];
+/// let side = SideInformation::from_labels(&[0, -1, -1, 1, -1, -1])?;
+/// // Methods of one trait go into one list.
+/// let methods: [Box<dyn ConstrainedClusterer>; 2] =
+///     [Box::new(SeededKMeans::new(2)), Box::new(PckMeans::new(2))];
+/// for method in methods {
+///     let found = method.cluster(Features::from(&x), &side)?;
+///     assert_eq!(found.partition.to_signed(), [0, 0, 0, 1, 1, 1]);
+///     assert_eq!(found.assign(&array![[4.5]])?, [1]);
+/// }
+/// # Ok::<(), consilience::Error>(())
+/// ```
 pub trait ConstrainedClusterer: Send + Sync {
     /// The name that the program uses, for instance `nnc`.
     fn name(&self) -> &'static str;
@@ -34,6 +53,7 @@ pub trait ConstrainedClusterer: Send + Sync {
     ///
     /// # Errors
     /// As [`ConstrainedClusterer::fit`].
+    #[doc(alias = "fit_predict")]
     fn cluster(&self, features: Features<'_>, side: &SideInformation) -> Result<Clustering> {
         Ok(self.fit(features, side, &())?.output)
     }
@@ -55,6 +75,8 @@ impl<T: ConstrainedClusterer + ?Sized> ConstrainedClusterer for Box<T> {
 }
 
 /// Features to other features: what may come before an [`Assign`].
+///
+/// [`Clustering::behind`] puts one in front of a [`Clustering`]; a learned metric is one.
 pub trait FeatureMap: Send + Sync + fmt::Debug {
     /// Number of features that it takes.
     fn n_features(&self) -> usize;
@@ -105,7 +127,7 @@ pub trait Assign: Send + Sync + fmt::Debug {
 /// ```
 /// use consilience::{Clustering, Features, Result};
 /// use consilience::core::Assign;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// /// Cluster 1 where the only feature is above a limit, else 0.
 /// #[derive(Debug)]
@@ -171,6 +193,7 @@ impl Clustering {
     /// # Errors
     /// As [`Features::check`], and [`ErrorKind::ShapeMismatch`] for another number of features than
     /// at the fit.
+    #[doc(alias = "predict")]
     pub fn assign<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<usize>> {
         let features = features.into();
         features.check()?;

@@ -12,7 +12,7 @@ use super::by_lapack::ascending;
 ///
 /// ```
 /// use consilience::num::eigen::symmetric_eigen;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let eigen = symmetric_eigen(array![[2.0, 0.0], [0.0, 5.0]].view()).unwrap();
 /// assert!((eigen.values[0] - 5.0).abs() < 1e-14 && (eigen.values[1] - 2.0).abs() < 1e-14);
@@ -40,7 +40,7 @@ pub struct SymmetricEigen {
 ///
 /// ```
 /// use consilience::num::eigen::symmetric_eigen;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let eigen = symmetric_eigen(array![[2.0, 1.0], [1.0, 2.0]].view()).unwrap();
 /// assert!((eigen.values[0] - 3.0).abs() < 1e-14 && (eigen.values[1] - 1.0).abs() < 1e-14);

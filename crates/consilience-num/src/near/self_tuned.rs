@@ -22,7 +22,7 @@ const ROWS: usize = 64;
 ///
 /// ```
 /// use consilience::num::near::SelfTuned;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]];
 /// let graph = SelfTuned::new(2).graph(x, &())?;
