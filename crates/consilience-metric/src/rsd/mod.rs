@@ -157,7 +157,7 @@ impl RsdDiagonal {
             roots[j] = z.sqrt() * inverse;
         }
         let metric = RsdMetric {
-            map: LinearMap::from_diagonal(&roots)?,
+            map: LinearMap::learned_diagonal(&roots)?,
             split: found.split,
             upper: found.upper,
             bounded: found.bounded,
@@ -316,7 +316,7 @@ impl RsdFull {
         let found =
             full::solve(&pairs, self.bound, self.tolerance, self.max_iterations, &mut watch)?;
         let metric = RsdMetric {
-            map: LinearMap::from_matrix(found.root.dot(&map))?,
+            map: LinearMap::learned(found.root.dot(&map))?,
             split: found.split,
             upper: found.upper,
             bounded: found.bounded,
