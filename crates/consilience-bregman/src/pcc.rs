@@ -116,9 +116,9 @@ pub struct Solution {
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for K outside
-/// `1..=n` or a criterion other than survival, a tolerance that is not above 0, no restarts or
-/// iterations, a share outside `(0, 1]`, a start with more clusters than K, and a divergence that
-/// is not convex in its second argument;
+/// `1..=n` or a criterion other than survival, a tolerance that is not above 0, restarts outside
+/// `1..=10000`, no iterations, a share outside `(0, 1]`, a start with more clusters than K, and a
+/// divergence that is not convex in its second argument;
 /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for a start of another
 /// number of objects; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the
 /// memory budget; [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
@@ -183,7 +183,7 @@ impl Pcc {
         pub fn pairs(mut self, pairs: Pairs) { self.pairs = pairs }
 
         /// Perturbed starts, of which the one of least objective after a trial is followed to the
-        /// end; a given start is the only one. Default 4; at least 1.
+        /// end; a given start is the only one. Default 4; 1 to 10000.
         pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
         /// Seed of the starts and of the sample of pairs. Default 0.
@@ -251,10 +251,12 @@ impl Pcc {
             other => return Err(other.refuse("PCC", "an upper bound or the clusters that survive")),
         }
         ensure!(self.tolerance > 0.0, invalid("tolerance {}; expected above 0", self.tolerance));
-        for (name, value) in
-            [("restarts", Some(self.restarts)), ("max_iterations", self.max_iterations)]
-        {
-            ensure!(value != Some(0), invalid("{name} 0; expected at least 1"));
+        ensure!(
+            (1..=10_000).contains(&self.restarts),
+            invalid("restarts {}; expected 1..=10000", self.restarts)
+        );
+        if self.max_iterations == Some(0) {
+            return Err(Error::invalid("max_iterations 0; expected at least 1"));
         }
         if let Pairs::Sampled { share } = self.pairs
             && !(share > 0.0 && share <= 1.0)

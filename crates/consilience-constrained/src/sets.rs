@@ -1,8 +1,6 @@
 #[cfg(feature = "serde")]
 use consilience_core::stored::Parts;
-use consilience_core::{
-    Assign, Clustering, Error, ErrorKind, Features, Result, Watch, ensure, with_rows,
-};
+use consilience_core::{Assign, Clustering, Features, Result, Watch, ensure, with_rows};
 use consilience_num::Float;
 use consilience_num::rows::{Rows, Scaled};
 

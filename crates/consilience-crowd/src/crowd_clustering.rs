@@ -135,10 +135,12 @@ impl CrowdClustering {
         self.completion.check()?;
         observer.check()?;
         let mut report = Report::default();
-        let counts = report.stage("pair counts", || AnswerCounts::of(answers, self.budget))?;
         let k = self.clusters.min(answers.answered().len()).max(1);
+        // Of every object, answered or not: probabilities while they are found and in the result.
+        self.budget.check_table("memberships", answers.n_objects(), k, 24)?;
+        let counts = report.stage("pair counts", || AnswerCounts::of(answers, self.budget))?;
         let method = self.suited(answers, k);
-        self.budget.check_table("memberships", answers.n_objects(), k, 8)?;
+
         if method != CrowdMethod::Pairs {
             model.check_memory(answers)?;
         }

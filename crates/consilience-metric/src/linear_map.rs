@@ -42,6 +42,17 @@ enum Kind {
     Matrix(Array2<f64>),
 }
 
+/// The error of a feature whose differences no finite factor brings to scale.
+fn too_small(feature: usize) -> Error {
+    Error::new(
+        consilience_core::ErrorKind::NonFinite,
+        format!(
+            "feature {feature}: its differences are too small for a metric with finite entries; \
+             expected features multiplied by a power of ten"
+        ),
+    )
+}
+
 impl LinearMap {
     /// The Euclidean metric on d features.
     ///
@@ -94,6 +105,24 @@ impl LinearMap {
     pub fn from_matrix(matrix: Array2<f64>) -> Result<Self> {
         Features::from(matrix.view()).check().map_err(|e| named("matrix of a linear map", &e))?;
         Ok(LinearMap(Kind::Matrix(matrix)))
+    }
+
+    /// The map that a learner found. Where its entries leave the range of numbers the features are
+    /// to blame, and the message speaks of them.
+    pub(crate) fn learned(matrix: Array2<f64>) -> Result<Self> {
+        let beyond = |column: ndarray::ArrayView1<'_, f64>| column.iter().any(|v| !v.is_finite());
+        if let Some(j) = matrix.columns().into_iter().position(beyond) {
+            return Err(too_small(j));
+        }
+        Self::from_matrix(matrix)
+    }
+
+    /// The same for the factors of a diagonal map.
+    pub(crate) fn learned_diagonal(factors: &[f64]) -> Result<Self> {
+        match factors.iter().position(|v| !v.is_finite()) {
+            Some(j) => Err(too_small(j)),
+            None => Self::from_diagonal(factors),
+        }
     }
 
     /// A map for the symmetric positive semidefinite metric M (d x d), by its eigenpairs: row i of

@@ -152,7 +152,7 @@ impl RsdDiagonal {
             roots[j] = z.sqrt() * inverse;
         }
         let metric = RsdMetric {
-            map: LinearMap::from_diagonal(&roots)?,
+            map: LinearMap::learned_diagonal(&roots)?,
             split: found.split,
             upper: found.upper,
             bounded: found.bounded,
@@ -301,7 +301,7 @@ impl RsdFull {
         let rules = full::Rules { bound, tolerance, max_iterations };
         let found = full::solve(&pairs, &rules, &mut watch)?;
         let metric = RsdMetric {
-            map: LinearMap::from_matrix(found.root.dot(&map))?,
+            map: LinearMap::learned(found.root.dot(&map))?,
             split: found.split,
             upper: found.upper,
             bounded: found.bounded,
