@@ -18,3 +18,30 @@ pub fn at_least_one(name: &str, value: usize) -> Result<()> {
     }
     Ok(())
 }
+
+/// Objects that all counts together may stand for: whole numbers up to here are exact in `f64`.
+pub(crate) const MOST_OBJECTS: u64 = 1 << 53;
+
+/// Refuses counts that are not one per object, a count of 0, and more than 2^53 objects in all.
+pub(crate) fn counts(counts: &[u64], objects: usize) -> Result<()> {
+    if counts.len() != objects {
+        return Err(Error::shape(format!("{} counts for {objects} objects", counts.len())));
+    }
+    let mut total = 0u64;
+    for (i, &count) in counts.iter().enumerate() {
+        if count == 0 {
+            return Err(Error::out_of_range(format!(
+                "the count of object {i} is 0; expected at least 1"
+            )));
+        }
+        total = match total.checked_add(count) {
+            Some(sum) if sum <= MOST_OBJECTS => sum,
+            _ => {
+                return Err(Error::out_of_range(format!(
+                    "counts up to object {i} stand for more than 2^53 objects"
+                )));
+            }
+        };
+    }
+    Ok(())
+}

@@ -152,7 +152,7 @@ impl ConsensusCdf {
 /// Numbers of pairs of objects by (N, c): whole numbers, so that the sums are exact.
 fn pair_table(nodes: &Microclusters, observer: &dyn Observer) -> Result<Vec<u64>> {
     let width = nodes.n_members() + 1;
-    let sizes: Vec<u64> = nodes.sizes().iter().map(|&s| u64::from(s)).collect();
+    let sizes = nodes.sizes();
     let scratch = CountRow::new(nodes)?;
     let part = |rows: std::ops::Range<usize>| {
         let mut pairs = vec![0u64; width * width];

@@ -129,7 +129,7 @@ impl Diagnostics {
         let Some((result, members)) = nodes.rows().split_last() else {
             return Err(Error::empty("no object is labelled in the result or in a member"));
         };
-        let weights: Vec<f64> = nodes.sizes().iter().map(|&s| f64::from(s)).collect();
+        let weights = nodes.grouping().weights();
         let labels: Vec<Option<usize>> = result.iter().collect();
         let support = Support::of(members, &weights, &labels, result.n_clusters());
 
