@@ -195,8 +195,9 @@ fn counted(law: &str, make: Make<'_>, profile: &Profile) {
         let worlds = Counted::of(law, &ensemble, seed as u64);
         let rows = run(law, make, profile, 3, &worlds.counted);
         let objects = run(law, make, profile, 3, &worlds.repeated);
+        let (of_rows, of_objects) = (rows.output.values(), objects.output.values());
         for (object, &row) in worlds.row_of.iter().enumerate() {
-            let (a, b) = (rows.output.values().row(row), objects.output.values().row(object));
+            let (a, b) = (of_rows.row(row), of_objects.row(object));
             hold(law, a == b, || format!("row {row}: {a} with counts, {b} repeated"));
         }
         same_objective(law, rows.report.objective, objects.report.objective);

@@ -55,14 +55,15 @@ impl Contingency {
         Self::between(a, b, cells)
     }
 
-    /// As [`Contingency::new`], where object i stands for `counts[i]` identical ones.
+    /// As [`Contingency::new`], where object i stands for `counts[i]` identical ones, as
+    /// [`Ensemble::counts`](crate::Ensemble::counts) says; each for itself with `None`.
     ///
     /// ```
     /// use consilience::{Partition, scores::{Contingency, Scores}};
     ///
     /// let a = Partition::from_labels(&[0, 0, 1])?;
     /// let b = Partition::from_labels(&[0, 1, 1])?;
-    /// let table = Contingency::with_counts(&a, &b, &[500, 1, 2_000_000_000_000])?;
+    /// let table = Contingency::with_counts(&a, &b, &[500, 1, 2_000_000_000_000][..])?;
     /// assert_eq!(table.n_objects(), 2_000_000_000_501);
     /// assert!(Scores::of(&table)?.ari > 0.9);
     /// # Ok::<(), consilience::Error>(())
@@ -71,7 +72,12 @@ impl Contingency {
     /// # Errors
     /// As [`Contingency::new`], and those of
     /// [`Ensemble::with_counts`](crate::Ensemble::with_counts).
-    pub fn with_counts(a: &Partition, b: &Partition, counts: &[u64]) -> Result<Self> {
+    pub fn with_counts<'a>(
+        a: &Partition,
+        b: &Partition,
+        counts: impl Into<Option<&'a [u64]>>,
+    ) -> Result<Self> {
+        let Some(counts) = counts.into() else { return Self::new(a, b) };
         checks::counts(counts, a.n_objects())?;
         Self::check_lengths(a, b)?;
         let cells = with_labels!(a.labels(), |x| with_labels!(b.labels(), |y| {

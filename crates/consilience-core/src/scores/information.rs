@@ -315,10 +315,7 @@ pub fn variation_of_information(a: &Partition, b: &Partition) -> Result<f64> {
 pub fn average_nmi(partition: &Partition, ensemble: &Ensemble, by: Normalizer) -> Result<f64> {
     let (mut sum, mut heard) = (0.0, 0usize);
     for member in ensemble.members() {
-        let table = match ensemble.counts() {
-            Some(counts) => Contingency::with_counts(partition, member, counts),
-            None => Contingency::new(partition, member),
-        };
+        let table = Contingency::with_counts(partition, member, ensemble.counts());
         match table.map(|table| Information::new(&table).normalized(by)) {
             Ok(nmi) => {
                 sum += nmi;
