@@ -294,7 +294,7 @@ impl Pcc {
         let k = found.values.ncols();
         let evidence = found.evidence.as_deref().unwrap_or_default();
         let sizes = nodes.sizes().iter().zip(evidence);
-        let missed: u64 = sizes.filter(|(_, e)| **e == 0.0).map(|(&s, _)| u64::from(s)).sum();
+        let missed: u64 = sizes.filter(|(_, e)| **e == 0.0).map(|(&s, _)| s).sum();
         if missed > 0 {
             report
                 .notes

@@ -75,7 +75,7 @@ impl Agglomeration {
         let (grouping, mut d) = graph.into_parts();
         ensure!(grouping.n_nodes() > 0, empty("a similarity graph without nodes"));
         let weights: Vec<f64> = match self.weights {
-            LeafWeights::Objects => grouping.sizes().iter().map(|&s| f64::from(s)).collect(),
+            LeafWeights::Objects => grouping.weights(),
             LeafWeights::Nodes => vec![1.0; grouping.n_nodes()],
         };
         if self.linkage == Linkage::Ward {

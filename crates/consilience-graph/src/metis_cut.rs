@@ -136,7 +136,7 @@ impl GraphPartitioner for MetisCut {
     }
 }
 
-fn integers(sizes: &[u32]) -> Result<Vec<i32>> {
+fn integers(sizes: &[u64]) -> Result<Vec<i32>> {
     let total: u64 = sizes.iter().map(|&s| u64::from(s)).sum();
     if total > i32::MAX as u64 {
         return Err(Error::new(

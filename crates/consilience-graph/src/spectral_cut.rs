@@ -126,7 +126,7 @@ impl GraphPartitioner for SpectralCut {
         let clusters = if nodes == 0 {
             Vec::new()
         } else {
-            let sizes: Vec<f64> = grouping.sizes().iter().map(|&s| f64::from(s)).collect();
+            let sizes = grouping.weights();
             normalise(&mut w, &sizes);
             let Eigenpairs { values, vectors: mut rows, converged } =
                 leading_eigenpairs(&w, self.eigenpairs(nodes)?.min(nodes))?;

@@ -149,7 +149,13 @@ impl WeightUpdater {
             return Ok(());
         }
         let (reference, numbers) = self.round()?;
-        let tables = self.alignment.match_members(&members, &reference, &numbers, observer)?;
+        let tables = self.alignment.match_members(
+            &self.ensemble,
+            &members,
+            &reference,
+            &numbers,
+            observer,
+        )?;
         let each = share / members.len() as f64;
         let joined = |weights: &Weights| {
             let old = weights.gamma().into_iter().map(|g| (1.0 - share) * g);

@@ -1,7 +1,6 @@
 use consilience_core::{Link, Result, Seed};
 use rayon::prelude::*;
 
-use crate::alignment::evenly;
 use crate::rules::PairLoss;
 use crate::rules::block::{Labels, Rows};
 use crate::weight_updater::WeightUpdater;
@@ -117,7 +116,7 @@ impl WeightUpdater {
     fn drawn(&self, seed: Seed) -> Vec<usize> {
         let n = self.ensemble.n_objects();
         if n <= OBJECTS {
-            return evenly(n, n);
+            return (0..n).collect();
         }
         let mut stream = seed.derive("questions", 0).stream();
         let mut drawn: Vec<usize> = (0..OBJECTS).map(|_| stream.below(n)).collect();

@@ -190,7 +190,7 @@ fn closest(
 ) -> Result<Weights> {
     let mut wanted = Vec::new();
     let mut objects = Vec::new();
-    for i in evenly(ensemble.n_objects(), SAMPLE) {
+    for i in evenly(ensemble, SAMPLE) {
         let mut y = vec![0.0; columns];
         if row(i, &mut y) {
             objects.push(i as u32);

@@ -25,8 +25,8 @@ pub struct Transition {
 impl Transition {
     /// The walk over the elite links of these microclusters.
     pub fn new(elite: &EliteNeighbours, microclusters: &Microclusters) -> Self {
-        let size = microclusters.sizes();
-        let affinity = elite.weights().map(|i, j, w| (f64::from(size[i]) * f64::from(size[j])) * w);
+        let size = microclusters.grouping().weights();
+        let affinity = elite.weights().map(|i, j, w| (size[i] * size[j]) * w);
         let degree = affinity.row_sums();
         Transition { affinity, degree }
     }

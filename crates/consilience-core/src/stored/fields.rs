@@ -50,11 +50,15 @@ impl TryFrom<PartitionFields> for Partition {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct EnsembleFields {
     members: Vec<Partition>,
+    counts: Option<Vec<u64>>,
 }
 
 impl From<Ensemble> for EnsembleFields {
     fn from(ensemble: Ensemble) -> Self {
-        EnsembleFields { members: ensemble.members().to_vec() }
+        EnsembleFields {
+            members: ensemble.members().to_vec(),
+            counts: ensemble.counts().map(<[u64]>::to_vec),
+        }
     }
 }
 
@@ -62,7 +66,11 @@ impl TryFrom<EnsembleFields> for Ensemble {
     type Error = Error;
 
     fn try_from(fields: EnsembleFields) -> Result<Self> {
-        Ensemble::new(fields.members)
+        let ensemble = Ensemble::new(fields.members)?;
+        match fields.counts {
+            Some(counts) => ensemble.with_counts(counts),
+            None => Ok(ensemble),
+        }
     }
 }
 
