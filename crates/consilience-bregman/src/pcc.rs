@@ -26,6 +26,8 @@ const SWEEPS: usize = 1000;
 const TRIAL: usize = 20;
 
 /// Which pairs of microclusters the consensus is fitted to.
+///
+/// Chosen by [`Pcc::pairs`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Pairs {
@@ -43,6 +45,8 @@ pub enum Pairs {
 
 /// How the optimum is found. Both solvers lower the same objective in every step and stop by the
 /// same gap.
+///
+/// Chosen by [`Pcc::solver`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Solver {
@@ -112,9 +116,9 @@ pub struct Solution {
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for K outside
-/// `1..=n` or a criterion other than survival, a tolerance that is not above 0, no restarts or
-/// iterations, a share outside `(0, 1]`, a start with more clusters than K, and a divergence that
-/// is not convex in its second argument;
+/// `1..=n` or a criterion other than survival, a tolerance that is not above 0, restarts outside
+/// `1..=10000`, no iterations, a share outside `(0, 1]`, a start with more clusters than K, and a
+/// divergence that is not convex in its second argument;
 /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for a start of another
 /// number of objects; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the
 /// memory budget; [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
@@ -179,7 +183,7 @@ impl Pcc {
         pub fn pairs(mut self, pairs: Pairs) { self.pairs = pairs }
 
         /// Perturbed starts, of which the one of least objective after a trial is followed to the
-        /// end; a given start is the only one. Default 4; at least 1.
+        /// end; a given start is the only one. Default 4; 1 to 10000.
         pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
         /// Seed of the starts and of the sample of pairs. Default 0.
@@ -247,10 +251,12 @@ impl Pcc {
             other => return Err(other.refuse("PCC", "an upper bound or the clusters that survive")),
         }
         ensure!(self.tolerance > 0.0, invalid("tolerance {}; expected above 0", self.tolerance));
-        for (name, value) in
-            [("restarts", Some(self.restarts)), ("max_iterations", self.max_iterations)]
-        {
-            ensure!(value != Some(0), invalid("{name} 0; expected at least 1"));
+        ensure!(
+            (1..=10_000).contains(&self.restarts),
+            invalid("restarts {}; expected 1..=10000", self.restarts)
+        );
+        if self.max_iterations == Some(0) {
+            return Err(Error::invalid("max_iterations 0; expected at least 1"));
         }
         if let Pairs::Sampled { share } = self.pairs
             && !(share > 0.0 && share <= 1.0)
@@ -288,7 +294,7 @@ impl Pcc {
         let k = found.values.ncols();
         let evidence = found.evidence.as_deref().unwrap_or_default();
         let sizes = nodes.sizes().iter().zip(evidence);
-        let missed: u64 = sizes.filter(|(_, e)| **e == 0.0).map(|(&s, _)| u64::from(s)).sum();
+        let missed: u64 = sizes.filter(|(_, e)| **e == 0.0).map(|(&s, _)| s).sum();
         if missed > 0 {
             report
                 .notes

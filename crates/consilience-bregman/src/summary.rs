@@ -12,7 +12,7 @@ use ndarray::{Array2, ArrayView2};
 /// ```
 /// use consilience::Memberships;
 /// use consilience::bregman::surviving_clusters;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let soft = Memberships::new(array![[0.7, 0.1, 0.2], [0.1, 0.1, 0.8]])?;
 /// assert_eq!(surviving_clusters(&soft), [0, 1]);
@@ -52,7 +52,7 @@ pub(crate) fn largest_columns(values: ArrayView2<'_, f64>, evidence: &[f64]) -> 
 /// ```
 /// use consilience::Memberships;
 /// use consilience::bregman::cluster_relations;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let soft = Memberships::new(array![[1.0, 0.0], [0.6, 0.4], [0.99, 0.01]])?;
 /// let m = cluster_relations(&soft, 0.05)?;
@@ -117,7 +117,7 @@ pub fn cluster_relations(memberships: &Memberships, threshold: f64) -> Result<Ar
 /// ```
 /// use consilience::Memberships;
 /// use consilience::bregman::centroids;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let soft = Memberships::new(array![[1.0, 0.0], [0.5, 0.5]])?;
 /// let x = array![[0.0, 3.0], [9.0, 0.0]];

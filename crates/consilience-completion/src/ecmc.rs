@@ -207,8 +207,7 @@ impl CompletedCoAssociation {
             )
             .collect::<Result<_>>()?;
         let mut observed = ObservedPairs::from_rows(n, |i, out| out.extend_from_slice(&rows[i]));
-        let sizes = nodes.grouping().sizes();
-        observed.sizes = Some(sizes.iter().map(|&s| f64::from(s)).collect());
+        observed.sizes = Some(nodes.grouping().weights());
         Ok(observed)
     }
 }
@@ -246,7 +245,7 @@ impl Similarity for CompletedCoAssociation {
 /// Counts are whole numbers, whose sums do not depend on the order.
 fn shares(nodes: &Microclusters, observer: &dyn Observer) -> Result<Vec<f64>> {
     let n = nodes.n_nodes();
-    let sizes: Vec<f64> = nodes.grouping().sizes().iter().map(|&s| f64::from(s)).collect();
+    let sizes = nodes.grouping().weights();
     let scratch = CountRow::new(nodes)?;
     let bins = (0..n)
         .into_par_iter()

@@ -2,6 +2,8 @@ use consilience_core::{
     Assign, Clustering, Clusters, ConstrainedClusterer, Features, Fit, MemoryBudget, Observer,
     Report, Result, Seed, SideInformation, Status, Watch, at_least_one,
 };
+#[cfg(feature = "serde")]
+use consilience_core::{Error, stored::Parts};
 use consilience_num::eigen::{SymmetricOperator, TruncatedOptions, truncated_eigen};
 use consilience_num::kmeans::{KMeansFit, KMeansOptions, fit, from_centres};
 use consilience_num::near::{SelfTuned, SelfTunedGraph};
@@ -28,7 +30,7 @@ use crate::number::{FEWER, checked_number};
 /// use consilience::{Seed, SideInformation};
 /// use consilience::constrained::Ccskl;
 /// use consilience::core::ConstrainedClusterer;
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// // A ring of 60 objects around another; two labels each.
 /// let x = Array2::from_shape_fn((120, 2), |(i, j)| {
@@ -302,7 +304,7 @@ impl SymmetricOperator for Deflated<'_> {
 
 /// The learned embedding, also of new objects.
 #[derive(Debug)]
-struct Embedding {
+pub(crate) struct Embedding {
     frame: Frame,
     graph: SelfTunedGraph,
     phi: Array2<f64>,
@@ -332,5 +334,42 @@ impl Assign for Embedding {
         let phi = self.graph.extend(x.view(), self.phi.view(), &self.values, &())?;
         let rows = self.embed(phi.view());
         Ok(nearest(rows.view(), self.centres.view()).into_iter().map(|l| l as usize).collect())
+    }
+
+    #[cfg(feature = "serde")]
+    fn stored(&self) -> Option<Vec<Parts>> {
+        let parts = Parts::new(crate::stored::EMBEDDING)
+            .table("eigenvectors", &self.phi)
+            .row("eigenvalues", self.values.iter().copied())
+            .row("weights", self.beta.iter().copied())
+            .table("centres", &self.centres);
+        Some(vec![self.frame.stored(self.graph.stored(parts))])
+    }
+}
+
+#[cfg(feature = "serde")]
+impl crate::stored::Stored for Embedding {
+    fn restored(parts: &mut Parts) -> Result<Self> {
+        let frame = Frame::restored(parts)?;
+        let graph = SelfTunedGraph::restored(parts, frame.n_features())?;
+        let phi = parts.take_table("eigenvectors")?;
+        let (values, beta) = (parts.take_row("eigenvalues")?, parts.take_row("weights")?);
+        if phi.nrows() != graph.degrees().len() {
+            return Err(Error::shape(format!(
+                "eigenvectors of {} rows, a graph of {}",
+                phi.nrows(),
+                graph.degrees().len()
+            )));
+        }
+        crate::stored::check_length("eigenvalues", values.len(), phi.ncols())?;
+        crate::stored::check_length("weights", beta.len(), phi.ncols())?;
+        if let Some(bad) = values.iter().find(|&&v| v == 0.0) {
+            return Err(Error::invalid(format!("an eigenvalue {bad}; expected another than 0")));
+        }
+        let centres = parts.take_table("centres")?;
+        let found = Embedding { frame, graph, phi, values, beta, centres };
+        let width = found.embed(found.phi.view()).ncols();
+        crate::stored::check_table("centres", found.centres.dim(), width)?;
+        Ok(found)
     }
 }

@@ -24,7 +24,7 @@ use crate::number::{FEWER, checked_number};
 /// use consilience::{Constraints, ErrorKind, Link, Seed, SideInformation};
 /// use consilience::constrained::CopKMeans;
 /// use consilience::core::ConstrainedClusterer;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [2.0], [9.0]];
 /// let mut pairs = Constraints::new(4)?;

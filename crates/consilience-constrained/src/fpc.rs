@@ -27,7 +27,7 @@ use crate::sets::Sets;
 /// use consilience::Seed;
 /// use consilience::constrained::Fpc;
 /// use consilience::metric::Separation;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0, 0.0], [0.0, 1.0], [9.0, 9.0], [9.0, 8.0], [0.0, 9.0]];
 /// let found = Fpc::new(3).seed(Seed(1)).fit_clustering(x.view(), &())?.output;

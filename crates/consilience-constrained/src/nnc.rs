@@ -30,7 +30,7 @@ use crate::sets::Sets;
 /// use consilience::{Seed, SideInformation};
 /// use consilience::constrained::Nnc;
 /// use consilience::core::ConstrainedClusterer;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [2.2], [3.0], [9.0]];
 /// let side = SideInformation::from_labels(&[0, -1, -1, 1, 1])?;

@@ -25,7 +25,7 @@ use crate::tallies::Tallies;
 /// use consilience::{Constraints, Link, Seed, SideInformation};
 /// use consilience::constrained::PckMeans;
 /// use consilience::core::ConstrainedClusterer;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [2.0], [9.0], [10.0], [11.0]];
 /// let mut pairs = Constraints::new(6)?;

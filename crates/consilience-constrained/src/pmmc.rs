@@ -1,3 +1,5 @@
+#[cfg(feature = "serde")]
+use consilience_core::stored::Parts;
 use consilience_core::{
     Assign, Clustering, Clusters, ConstrainedClusterer, Error, Features, Fit, Link, MemoryBudget,
     Observer, Pair, Report, Result, Seed, SideInformation, Status, Watch, at_least_one,
@@ -28,7 +30,7 @@ use crate::prices::{cheapest, linked_pairs};
 /// use consilience::{Constraints, Link, Seed, SideInformation};
 /// use consilience::constrained::Pmmc;
 /// use consilience::core::ConstrainedClusterer;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0, 1.0], [0.5, -1.0], [0.2, 0.0], [4.0, 1.0], [4.5, 0.0], [4.1, -1.0]];
 /// let mut pairs = Constraints::new(6)?;
@@ -356,7 +358,7 @@ fn highest(x: ArrayView2<'_, f64>, w: ArrayView2<'_, f64>) -> Vec<u32> {
 
 /// The cluster of the highest score.
 #[derive(Debug)]
-struct Scores {
+pub(crate) struct Scores {
     frame: Frame,
     deviation: f64,
     w: Array2<f64>,
@@ -370,5 +372,24 @@ impl Assign for Scores {
     fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
         let x = widened(&self.frame.apply(&features), self.deviation);
         Ok(highest(x.view(), self.w.view()).into_iter().map(|l| l as usize).collect())
+    }
+
+    #[cfg(feature = "serde")]
+    fn stored(&self) -> Option<Vec<Parts>> {
+        let parts = Parts::new(crate::stored::SCORES)
+            .number("deviation", self.deviation)
+            .table("weights", &self.w);
+        Some(vec![self.frame.stored(parts)])
+    }
+}
+
+#[cfg(feature = "serde")]
+impl crate::stored::Stored for Scores {
+    fn restored(parts: &mut Parts) -> Result<Self> {
+        let frame = Frame::restored(parts)?;
+        let (deviation, w) = (parts.take_positive("deviation")?, parts.take_table("weights")?);
+        // The last weight is that of the constant.
+        crate::stored::check_table("weights", w.dim(), frame.n_features() + 1)?;
+        Ok(Scores { frame, deviation, w })
     }
 }

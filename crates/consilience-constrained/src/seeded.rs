@@ -27,7 +27,7 @@ use crate::number::{FEWER, checked_number};
 /// use consilience::{Seed, SideInformation};
 /// use consilience::constrained::SeededKMeans;
 /// use consilience::core::ConstrainedClusterer;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [4.4], [9.0], [10.0]];
 /// let side = SideInformation::from_labels(&[0, -1, 0, -1, 1])?;

@@ -6,7 +6,10 @@ use rustc_hash::FxHashMap;
 use crate::{Error, ErrorKind, Result, ensure};
 
 /// What a person says about two objects.
+///
+/// Part of a [`Pair`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Link {
     /// They belong together.
     Must,
@@ -28,6 +31,7 @@ pub enum Link {
 /// ```
 #[doc(alias = "pairwise constraint")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Pair {
     /// One object.
     pub i: usize,
@@ -77,6 +81,14 @@ const LONGEST_CHAIN: usize = 40;
 #[doc(alias = "must-link")]
 #[doc(alias = "cannot-link")]
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(
+        try_from = "crate::stored::ConstraintsFields",
+        into = "crate::stored::ConstraintsFields"
+    )
+)]
 pub struct Constraints {
     objects: usize,
     links: Vec<(u32, u32, Link)>,

@@ -3,6 +3,7 @@ use crate::{Error, Result, ensure};
 /// One merge of a [`Dendrogram`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Merge {
     /// The merged nodes, the smaller first: leaves are `0..n`, merge t makes node `n + t`.
     pub nodes: [usize; 2],
@@ -24,6 +25,11 @@ pub struct Merge {
 /// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "crate::stored::DendrogramFields", into = "crate::stored::DendrogramFields")
+)]
 pub struct Dendrogram {
     leaves: usize,
     merges: Vec<Merge>,
@@ -81,6 +87,50 @@ impl Dendrogram {
                 Ok(Merge { nodes, height, leaves: below[a] })
             })
             .collect::<Result<_>>()?;
+        Ok(Dendrogram { leaves, merges })
+    }
+
+    /// The tree of merges that are in order and numbered already.
+    #[cfg(feature = "serde")]
+    pub(crate) fn from_fields(leaves: usize, merges: Vec<Merge>) -> Result<Self> {
+        if leaves == 0 {
+            return Err(Error::empty("a dendrogram without leaves"));
+        }
+        if merges.len() != leaves - 1 {
+            return Err(Error::shape(format!("{} merges of {leaves} leaves", merges.len())));
+        }
+        // Leaves below each node that nothing has merged yet.
+        let mut below = vec![Some(1); leaves];
+        let mut last = f64::NEG_INFINITY;
+        for (t, merge) in merges.iter().enumerate() {
+            let [a, b] = merge.nodes;
+            if !merge.height.is_finite() {
+                return Err(Error::non_finite("heights of merges", t, 2, merge.height));
+            }
+            if merge.height < last {
+                return Err(Error::invalid(format!(
+                    "merge {t} at height {} after one at {last}; merges go from low to high",
+                    merge.height
+                )));
+            }
+            if a.max(b) >= below.len() {
+                return Err(Error::out_of_range(format!("node {} in merge {t}", a.max(b))));
+            }
+            let sizes = (a < b).then(|| (below[a].take(), below[b].take()));
+            let Some((Some(left), Some(right))) = sizes else {
+                return Err(Error::invalid(format!(
+                    "merge {t} of nodes {a} and {b}; expected two, ascending, not merged before"
+                )));
+            };
+            if merge.leaves != left + right {
+                return Err(Error::shape(format!(
+                    "merge {t} of {left} and {right} leaves makes {}",
+                    merge.leaves
+                )));
+            }
+            below.push(Some(left + right));
+            last = merge.height;
+        }
         Ok(Dendrogram { leaves, merges })
     }
 

@@ -19,7 +19,7 @@ const SUM_TOLERANCE: f64 = 1e-6;
 ///
 /// ```
 /// use consilience::Memberships;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// // The first object belongs to the second column, which is cluster 0 therefore.
 /// let soft = Memberships::new(array![[0.1, 0.9], [0.8, 0.2]])?;
@@ -29,6 +29,14 @@ const SUM_TOLERANCE: f64 = 1e-6;
 /// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(
+        try_from = "crate::stored::MembershipsFields",
+        into = "crate::stored::MembershipsFields"
+    )
+)]
 pub struct Memberships {
     values: Array2<f64>,
     evidence: Vec<f64>,
@@ -60,7 +68,7 @@ impl Memberships {
     ///
     /// ```
     /// use consilience::Memberships;
-    /// use ndarray::array;
+    /// use consilience::ndarray::array;
     ///
     /// let (soft, given) = Memberships::numbered(array![[0.1, 0.9], [0.8, 0.2]], vec![1.0; 2])?;
     /// assert_eq!(given, [1, 0]);
@@ -70,7 +78,30 @@ impl Memberships {
     ///
     /// # Errors
     /// As [`Memberships::with_evidence`].
-    pub fn numbered(mut values: Array2<f64>, evidence: Vec<f64>) -> Result<(Self, Vec<usize>)> {
+    pub fn numbered(values: Array2<f64>, evidence: Vec<f64>) -> Result<(Self, Vec<usize>)> {
+        Self::checked(values, evidence, 0.0)
+    }
+
+    /// Memberships as [`into_fields`](Memberships::into_fields) gave them, to the bit: sums of
+    /// their rows are 1 already, up to rounding.
+    #[cfg(feature = "serde")]
+    pub(crate) fn from_fields(values: Array2<f64>, evidence: Vec<f64>) -> Result<Self> {
+        let rounding = f64::EPSILON * (values.ncols() as f64 + 1.0);
+        Ok(Self::checked(values, evidence, rounding)?.0)
+    }
+
+    /// The matrix and the evidence.
+    #[cfg(feature = "serde")]
+    pub(crate) fn into_fields(self) -> (Array2<f64>, Vec<f64>) {
+        (self.values, self.evidence)
+    }
+
+    /// [`numbered`](Memberships::numbered); rows that sum to 1 within `exact` stay as they are.
+    fn checked(
+        mut values: Array2<f64>,
+        evidence: Vec<f64>,
+        exact: f64,
+    ) -> Result<(Self, Vec<usize>)> {
         let (n, k) = values.dim();
         ensure!(n > 0 && k > 0, empty("memberships of {n} objects in {k} clusters"));
         ensure!(
@@ -96,7 +127,9 @@ impl Memberships {
             if (sum - 1.0).abs() > SUM_TOLERANCE {
                 return Err(Error::invalid(format!("memberships of row {i} sum to {sum}, not 1")));
             }
-            row /= sum;
+            if (sum - 1.0).abs() > exact {
+                row /= sum;
+            }
         }
         let given = by_first_object(values.view(), &evidence);
         if given.iter().enumerate().any(|(new, &old)| new != old) {

@@ -56,6 +56,7 @@ const FOLDS: usize = 5;
 /// and the share of pairs together held near 1 / k, since single answers a pair determine neither;
 /// greedy additive edge contraction (Keuper et al. 2015) is the merging of `Pairs`, the weight of
 /// unanswered pairs ours; the others are ours.
+#[doc(alias = "Dawid-Skene")]
 #[doc(alias = "crowdclustering")]
 #[doc(alias = "crowdsourcing")]
 #[doc(alias = "answer aggregation")]
@@ -134,10 +135,12 @@ impl CrowdClustering {
         self.completion.check()?;
         observer.check()?;
         let mut report = Report::default();
-        let counts = report.stage("pair counts", || AnswerCounts::of(answers, self.budget))?;
         let k = self.clusters.min(answers.answered().len()).max(1);
+        // Of every object, answered or not: probabilities while they are found and in the result.
+        self.budget.check_table("memberships", answers.n_objects(), k, 24)?;
+        let counts = report.stage("pair counts", || AnswerCounts::of(answers, self.budget))?;
         let method = self.suited(answers, k);
-        self.budget.check_table("memberships", answers.n_objects(), k, 8)?;
+
         if method != CrowdMethod::Pairs {
             model.check_memory(answers)?;
         }

@@ -126,7 +126,7 @@ impl Embedding {
             first,
             values: Vec::new(),
             nodes: at,
-            sizes: nodes.sizes().iter().map(|&s| f64::from(s)).collect(),
+            sizes: nodes.grouping().weights(),
         };
         if nodes.n_nodes() == 0 {
             return Ok(Fit::new(embedding, report));

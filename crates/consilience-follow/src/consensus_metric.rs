@@ -20,7 +20,7 @@ use crate::space_metric::SpaceMetric;
 /// ```
 /// use consilience::{Constraints, Ensemble};
 /// use consilience::follow::{MetricRule, ReadOutMethod};
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let labels = array![[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 2], [1, 1, 2]];
 /// let ensemble = Ensemble::from_array(labels.view())?;
@@ -49,6 +49,8 @@ pub struct ConsensusMetric {
 }
 
 /// What following a batch did.
+///
+/// From [`ConsensusMetric::follow`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MetricReport {

@@ -42,7 +42,7 @@ const CHUNK: usize = 4_096;
 /// # use consilience::{Features, Observer, Result};
 /// # use consilience::core::BaseClusterer;
 /// use consilience::follow::MemberGrowth;
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// # struct Median;
 /// # impl BaseClusterer for Median {

@@ -35,7 +35,7 @@ const MAX_COUNT: usize = 10_000;
 /// ```
 /// use consilience::{Constraints, Ensemble, Link, Seed};
 /// use consilience::follow::MetricRule;
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// // Three members group by i % 2, two by whether i % 4 > 1; the links mean the latter.
 /// let meant = |i: usize| i % 4 / 2;

@@ -34,7 +34,7 @@ impl Updater {
     /// ```
     /// use consilience::Ensemble;
     /// use consilience::follow::{ReadOutMethod, Updater};
-    /// use ndarray::array;
+    /// use consilience::ndarray::array;
     ///
     /// let labels = array![[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 2], [1, 1, 2]];
     /// let mut updater = Updater::new(Ensemble::from_array(labels.view())?, 2)?;
@@ -159,7 +159,7 @@ impl Updater {
     /// use consilience::conformance::planted;
     /// # use consilience::core::BaseClusterer;
     /// use consilience::follow::{MemberGrowth, Updater};
-    /// use ndarray::Array2;
+    /// use consilience::ndarray::Array2;
     ///
     /// # struct Signs;
     /// # impl BaseClusterer for Signs {

@@ -26,7 +26,7 @@ const SAMPLE: usize = 4096;
 /// ```
 /// use consilience::{Ensemble, Pair, Seed};
 /// use consilience::follow::Updater;
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// // Three members group by i % 2, two by whether i % 4 > 1; the links mean the latter.
 /// let meant = |i: usize| i % 4 / 2;
@@ -81,7 +81,7 @@ pub struct Updater {
 /// ```
 /// use consilience::Ensemble;
 /// use consilience::follow::{AdditiveUpdate, InitialWeights, UpdaterSetup};
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 1]].view())?;
 /// let updater = UpdaterSetup::new(2)
@@ -248,7 +248,7 @@ impl Updater {
     /// ```
     /// use consilience::{Ensemble, Pair};
     /// use consilience::follow::Updater;
-    /// use ndarray::array;
+    /// use consilience::ndarray::array;
     ///
     /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 0], [1, 1]].view())?;
     /// let mut updater = Updater::new(ensemble, 2)?;

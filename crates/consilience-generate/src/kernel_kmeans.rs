@@ -23,7 +23,7 @@ use crate::similarity::{median_square, nystroem};
 /// use consilience::Seed;
 /// use consilience::core::BaseClusterer;
 /// use consilience::generate::KernelKMeans;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [20.0], [21.0]];
 /// let found = KernelKMeans::new().fit(x.view().into(), 2, Seed(1), &())?.output;

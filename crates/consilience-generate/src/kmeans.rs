@@ -21,7 +21,7 @@ use crate::input::{partition, tell};
 /// use consilience::Seed;
 /// use consilience::core::BaseClusterer;
 /// use consilience::generate::KMeans;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0, 0.0], [0.0, 1.0], [9.0, 9.0], [9.0, 8.0]];
 /// let found = KMeans::new().restarts(3).fit_centres(x.view(), 2, Seed(1), &())?.output;
@@ -45,7 +45,17 @@ pub struct KMeans {
 }
 
 /// A k-means clustering with its centres.
+///
+/// From [`KMeans::fit_centres`].
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(
+        try_from = "crate::stored::KMeansClustersFields",
+        into = "crate::stored::KMeansClustersFields"
+    )
+)]
 pub struct KMeansClusters {
     /// The clustering.
     pub partition: Partition,
@@ -54,6 +64,13 @@ pub struct KMeansClusters {
     /// Sum of squared distances to the centres.
     pub inertia: f64,
 }
+
+#[cfg(feature = "approx")]
+consilience_core::approximate!(
+    KMeansClusters,
+    |a, b| a.partition == b.partition && a.centres.dim() == b.centres.dim(),
+    |found| found.centres.iter().copied().chain([found.inertia]).collect()
+);
 
 impl Default for KMeans {
     fn default() -> Self {

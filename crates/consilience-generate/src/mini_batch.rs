@@ -22,7 +22,7 @@ use crate::input::finish;
 /// use consilience::Seed;
 /// use consilience::core::BaseClusterer;
 /// use consilience::generate::MiniBatchKMeans;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [20.0], [21.0]];
 /// let found = MiniBatchKMeans::new().batch(4).fit(x.view().into(), 2, Seed(1), &())?.output;

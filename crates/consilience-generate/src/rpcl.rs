@@ -29,7 +29,7 @@ const PRESENTATIONS: usize = 100_000;
 /// use consilience::Seed;
 /// use consilience::core::BaseClusterer;
 /// use consilience::generate::Rpcl;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [0.5], [20.0], [21.0], [20.5]];
 /// let found = Rpcl::new().fit(x.view().into(), 4, Seed(1), &())?.output;

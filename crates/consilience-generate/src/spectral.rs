@@ -26,7 +26,7 @@ use crate::similarity::{landmarks, nearest_marks, square};
 /// use consilience::Seed;
 /// use consilience::core::BaseClusterer;
 /// use consilience::generate::Spectral;
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// // A ring of 40 objects around another.
 /// let x = Array2::from_shape_fn((80, 2), |(i, j)| {

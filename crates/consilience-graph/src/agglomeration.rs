@@ -7,6 +7,8 @@ use crate::lifespan::{Lifespan, check_tree_cut, chosen};
 use crate::linkage::linkage_checked;
 
 /// What a node of the graph weighs in the linkage.
+///
+/// Chosen by [`Agglomeration::weights`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LeafWeights {
     /// As many as it has objects: equal to clustering the objects one by one.
@@ -24,7 +26,7 @@ pub enum LeafWeights {
 /// use consilience::{Linkage, SimilarityGraph};
 /// use consilience::core::{GraphPartitioner, Grouping};
 /// use consilience::graph::Agglomeration;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let nodes = Grouping::new(vec![0, 1, 2, 2], 3)?;
 /// let weights = array![[1.0, 0.8, 0.1], [0.8, 1.0, 0.0], [0.1, 0.0, 1.0]];
@@ -40,6 +42,8 @@ pub enum LeafWeights {
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for 0 clusters or
 /// a criterion that no tree has, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+#[doc(alias = "linkage")]
+#[doc(alias = "hierarchical")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Agglomeration {
     linkage: Linkage,
@@ -71,7 +75,7 @@ impl Agglomeration {
         let (grouping, mut d) = graph.into_parts();
         ensure!(grouping.n_nodes() > 0, empty("a similarity graph without nodes"));
         let weights: Vec<f64> = match self.weights {
-            LeafWeights::Objects => grouping.sizes().iter().map(|&s| f64::from(s)).collect(),
+            LeafWeights::Objects => grouping.weights(),
             LeafWeights::Nodes => vec![1.0; grouping.n_nodes()],
         };
         if self.linkage == Linkage::Ward {

@@ -11,6 +11,8 @@ use crate::spectrum::{Eigenpairs, leading};
 use crate::{ClusterIncidence, SpectralCut};
 
 /// What divides a graph: the choice that CSPA, HGPA and MCLA leave to the user.
+///
+/// Chosen by [`CliqueCut::cut_method`], and by the setter of that name of those methods.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CutMethod {

@@ -111,7 +111,7 @@ impl ClusterIncidence {
         rows.entries.iter().for_each(|&c| count[c as usize] += 1);
         let mut clusters = Lists::with_lengths(count.into_iter());
         let mut next = clusters.offsets.clone();
-        let sizes: Vec<f64> = microclusters.sizes().iter().map(|&s| f64::from(s)).collect();
+        let sizes = microclusters.grouping().weights();
         let mut objects = vec![0.0; total];
         for (i, &size) in sizes.iter().enumerate() {
             for &c in rows.get(i) {

@@ -19,7 +19,7 @@ use crate::Dendrogram;
 /// ```
 /// use consilience::Linkage;
 /// use consilience::graph::linkage;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let d = array![[0.0, 2.0, 6.0], [2.0, 0.0, 4.0], [6.0, 4.0, 0.0]];
 /// let height = |method, w: &[f64]| -> consilience::Result<f64> {

@@ -27,7 +27,7 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 /// use consilience::SimilarityGraph;
 /// use consilience::core::{GraphPartitioner, Grouping};
 /// use consilience::graph::MetisCut;
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// let nodes = Grouping::new((0..40).collect::<Vec<_>>(), 40)?;
 /// let weights = Array2::from_shape_fn((40, 40), |(i, j)| if i % 2 == j % 2 { 1.0 } else { 0.01 });
@@ -136,7 +136,7 @@ impl GraphPartitioner for MetisCut {
     }
 }
 
-fn integers(sizes: &[u32]) -> Result<Vec<i32>> {
+fn integers(sizes: &[u64]) -> Result<Vec<i32>> {
     let total: u64 = sizes.iter().map(|&s| u64::from(s)).sum();
     if total > i32::MAX as u64 {
         return Err(Error::new(

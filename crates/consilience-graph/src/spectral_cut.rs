@@ -28,7 +28,7 @@ use crate::{Eigenpairs, SpectralCount, check_restarts, cluster_directions, leadi
 /// use consilience::SimilarityGraph;
 /// use consilience::core::{GraphPartitioner, Grouping};
 /// use consilience::graph::SpectralCut;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let nodes = Grouping::new(vec![0, 1, 2, 3, 3], 4)?;
 /// let weights = array![
@@ -126,7 +126,7 @@ impl GraphPartitioner for SpectralCut {
         let clusters = if nodes == 0 {
             Vec::new()
         } else {
-            let sizes: Vec<f64> = grouping.sizes().iter().map(|&s| f64::from(s)).collect();
+            let sizes = grouping.weights();
             normalise(&mut w, &sizes);
             let Eigenpairs { values, vectors: mut rows, converged } =
                 leading_eigenpairs(&w, self.eigenpairs(nodes)?.min(nodes))?;

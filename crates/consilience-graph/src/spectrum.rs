@@ -196,7 +196,7 @@ pub struct Eigenpairs {
 ///
 /// ```
 /// use consilience::graph::leading_eigenpairs;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let found = leading_eigenpairs(&array![[2.0, 0.0], [0.0, 3.0]], 1)?;
 /// assert_eq!((found.values[0], found.vectors[[1, 0]].abs()), (3.0, 1.0));

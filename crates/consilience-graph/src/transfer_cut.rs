@@ -15,7 +15,7 @@ use crate::{
 ///
 /// ```
 /// use consilience::graph::TransferCut;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let b = array![[1.0, 0.0, 0.1], [0.9, 0.1, 0.0], [0.0, 1.0, 1.0], [0.1, 0.8, 1.0]];
 /// let left = TransferCut::new(2).partition(b.view())?;

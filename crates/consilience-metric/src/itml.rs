@@ -25,7 +25,7 @@ use crate::{LinearMap, MetricLearner};
 /// ```
 /// use consilience::SideInformation;
 /// use consilience::metric::{Itml, MetricLearner};
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0, 1.0], [0.1, 9.0], [0.0, 5.0], [4.0, 2.0], [4.1, 8.0], [4.0, 5.0]];
 /// let side = SideInformation::from_labels(&[0, 0, 0, 1, 1, 1])?;
@@ -213,6 +213,7 @@ impl MetricLearner for Itml {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_abs_diff_eq;
     use consilience_core::{Constraints, Seed};
     use ndarray::Array1;
 
@@ -266,7 +267,7 @@ mod tests {
             let l = standard.map(Array2::eye(d)).unwrap().matrix();
             let expected = l.t().dot(&a).dot(&l);
             let size = expected.iter().fold(1.0f64, |m, v| m.max(v.abs()));
-            assert!((&found - &expected).iter().all(|e| e.abs() < 1e-9 * size), "seed {seed}");
+            assert_abs_diff_eq!(found, expected, epsilon = 1e-9 * size);
         }
     }
 }

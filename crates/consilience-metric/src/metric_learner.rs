@@ -7,7 +7,7 @@ use crate::LinearMap;
 /// ```
 /// use consilience::{Features, Fit, Observer, Report, Result, SideInformation};
 /// use consilience::metric::{LinearMap, MetricLearner};
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// /// Every feature by its range among the objects of which something is known.
 /// struct Ranges;

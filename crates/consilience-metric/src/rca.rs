@@ -19,7 +19,7 @@ use crate::{LinearMap, MetricLearner};
 /// ```
 /// use consilience::SideInformation;
 /// use consilience::metric::{MetricLearner, Rca};
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// // The second feature varies inside the sets, the first between them.
 /// let x = array![[0.0, 1.0], [0.1, 9.0], [0.0, 5.0], [4.0, 2.0], [4.1, 8.0], [4.0, 5.0]];

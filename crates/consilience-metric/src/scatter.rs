@@ -95,21 +95,22 @@ pub(crate) fn check_share(share: Option<f64>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_abs_diff_eq;
     use ndarray::array;
 
     #[test]
     fn shrinkage_has_the_two_limits() {
         let rows = array![[1.0, 2.0], [-1.0, -2.0], [2.0, 1.0], [-2.0, -1.0]];
         let full = shrunk(rows.view(), 0, Some(1.0));
-        assert!((&full - &(Array2::<f64>::eye(2) * 2.5)).iter().all(|v| v.abs() < 1e-12));
+        assert_abs_diff_eq!(full, Array2::eye(2) * 2.5, epsilon = 1e-12);
         let none = shrunk(rows.view(), 0, Some(0.0));
-        assert!((none[[0, 1]] - 2.0 * (1.0 - LEAST_SHARE)).abs() < 1e-12);
+        assert_abs_diff_eq!(none[[0, 1]], 2.0 * (1.0 - LEAST_SHARE), epsilon = 1e-12);
         // Many rows: hardly any; one row in many columns: much.
         let many = Array2::from_shape_fn((4000, 2), |(i, j)| rows[[i % 4, j]]);
         assert!((shrunk(many.view(), 0, None)[[0, 1]] - 2.0).abs() < 0.01);
         let root = inverse_root(none.view()).unwrap();
         let one = root.dot(&none).dot(&root);
-        assert!((&one - &Array2::<f64>::eye(2)).iter().all(|v| v.abs() < 1e-10));
+        assert_abs_diff_eq!(one, Array2::eye(2), epsilon = 1e-10);
         assert_eq!(shrunk(Array2::zeros((3, 2)).view(), 0, None), Array2::<f64>::eye(2));
     }
 }

@@ -25,7 +25,7 @@ const BLOCK: usize = 128;
 /// ```
 /// use consilience::Partition;
 /// use consilience::metric::Separation;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0], [2.0], [7.0], [8.0]];
 /// let p = Partition::from_labels(&[0, 0, 1, 1])?;

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use consilience::num::svd::{truncated_svd, SvdOptions};
-//! use ndarray::array;
+//! use consilience::ndarray::array;
 //!
 //! let x = array![[3.0, 0.0], [0.0, 1.0], [4.0, 0.0]];
 //! let top = truncated_svd(&x, &SvdOptions::new(1));

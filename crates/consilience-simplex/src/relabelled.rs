@@ -21,6 +21,7 @@ use ndarray::Array2;
 ///
 /// # Complexity
 /// O(n + k^3).
+#[doc(alias = "label correspondence")]
 pub fn relabelled(before: &Partition, after: &Partition) -> Result<Vec<usize>> {
     let (old, new) = (before.n_objects(), after.n_objects());
     ensure!(old <= new, shape("{old} objects before, {new} after"));

@@ -74,7 +74,7 @@ impl Envelope {
     }
 }
 
-/// The error of a state that is damaged in this way.
+/// The error of a state that is damaged in this way; [`Envelope::open`] returns it.
 pub fn corrupt(what: impl AsRef<str>) -> Error {
     Error::new(ErrorKind::Corrupt, format!("the stored state is damaged: {}", what.as_ref()))
 }

@@ -42,7 +42,7 @@ pub enum InitialWeights {
 /// ```
 /// use consilience::Ensemble;
 /// use consilience::simplex::{AdditiveUpdate, InitialWeights, WeightUpdaterSetup};
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 1]].view())?;
 /// let updater = WeightUpdaterSetup::new(2)
@@ -190,7 +190,7 @@ fn closest(
 ) -> Result<Weights> {
     let mut wanted = Vec::new();
     let mut objects = Vec::new();
-    for i in evenly(ensemble.n_objects(), SAMPLE) {
+    for i in evenly(ensemble, SAMPLE) {
         let mut y = vec![0.0; columns];
         if row(i, &mut y) {
             objects.push(i as u32);

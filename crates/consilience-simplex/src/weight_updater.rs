@@ -26,7 +26,7 @@ use crate::weights::Weights;
 /// ```
 /// use consilience::{Ensemble, Pair};
 /// use consilience::simplex::WeightUpdater;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// // Two members group by shape, one by colour; the links mean colour.
 /// let ensemble = Ensemble::from_array(array![

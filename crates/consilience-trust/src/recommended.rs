@@ -130,7 +130,7 @@ fn denser(
     linked: Vec<usize>,
     report: &mut Report,
 ) -> Result<Vec<usize>> {
-    let weights: Vec<f64> = nodes.sizes().iter().map(|&s| f64::from(s)).collect();
+    let weights = nodes.grouping().weights();
     let density = |clusters: &[usize]| {
         let some: Vec<Option<usize>> = clusters.iter().map(|&c| Some(c)).collect();
         let k = clusters.iter().max().map_or(0, |c| c + 1);

@@ -7,6 +7,8 @@ use crate::parameters::WalkParameters;
 use crate::{EliteNeighbours, Transition, dense};
 
 /// How the sum of squared walks is computed. All give the same similarity.
+///
+/// Chosen by [`ProbabilityTrajectories::solver`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PtsSolver {

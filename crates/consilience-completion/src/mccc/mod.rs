@@ -52,7 +52,7 @@ use coordinates::{Coordinates, Extension, most_columns};
 /// use consilience::{Constraints, Pair, SideInformation};
 /// use consilience::completion::Mccc;
 /// use consilience::core::ConstrainedClusterer;
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// // 200 objects: column 0 is wide and means nothing, columns 1 and 2 hold three groups.
 /// let x = Array2::from_shape_fn((200, 3), |(i, j)| match j {
@@ -218,7 +218,7 @@ impl Mccc {
     /// ```
     /// use consilience::{Constraints, Pair, SideInformation};
     /// use consilience::completion::Mccc;
-    /// use ndarray::Array2;
+    /// use consilience::ndarray::Array2;
     ///
     /// // Two columns that are the memberships themselves.
     /// let entry = |(i, j)| if i % 2 == j { 20f64.powf(-0.5) } else { 0.0 };

@@ -35,7 +35,7 @@ use sample::{check_sample, check_similarity};
 ///
 /// ```
 /// use consilience::completion::{Rdml, SampleSimilarity};
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// // 300 objects in two groups that only the second column distinguishes; 20 are annotated.
 /// let x = Array2::from_shape_fn((300, 2), |(i, j)| {

@@ -5,7 +5,7 @@ use ndarray::ArrayView2;
 ///
 /// ```
 /// use consilience::completion::SampleSimilarity;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// // Three objects, the first two alike: in full, and by memberships.
 /// let full = array![[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]];

@@ -103,6 +103,8 @@ impl Default for RobustCompletion {
 }
 
 /// A completed matrix `A = U diag(values) U'`, with what it cost.
+///
+/// From [`RobustCompletion`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Completion {

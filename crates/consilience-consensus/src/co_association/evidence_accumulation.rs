@@ -38,6 +38,8 @@ use consilience_graph::{CoAssociation, Linked, linked_method};
 ///
 /// # References
 /// Fred, Jain 2005, "Combining Multiple Clusterings Using Evidence Accumulation".
+#[doc(alias = "evidence accumulation")]
+#[doc(alias = "consensus matrix")]
 #[doc(alias = "EAC")]
 #[derive(Clone, Debug)]
 pub struct EvidenceAccumulation(Linked<CoAssociation>);

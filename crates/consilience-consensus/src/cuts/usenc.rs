@@ -93,10 +93,10 @@ impl USenc {
         self.clusters.fixed().ok_or_else(|| self.clusters.refuse("U-SENC", "a number"))
     }
 
-    /// Whether one pass over the objects costs less.
+    /// Whether one pass over the objects costs less. Rows with counts are few by their nature.
     fn streams(ensemble: &Ensemble) -> Result<bool> {
         let n = ensemble.n_objects();
-        if n <= FEW || ensemble.n_clusters() > TABLE {
+        if n <= FEW || ensemble.n_clusters() > TABLE || ensemble.counts().is_some() {
             return Ok(false);
         }
         let probe: Vec<usize> =

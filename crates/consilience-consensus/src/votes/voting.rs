@@ -54,6 +54,8 @@ pub(crate) const ROUNDS: usize = 100;
 /// Dimitriadou, Weingessel, Hornik 2002, "A Combination Scheme for Fuzzy Clustering"; Fischer,
 /// Buhmann 2003, "Bagging for Path-Based Clustering". Theirs align to the members before in order;
 /// the medoid and the repetition make ours independent of it.
+#[doc(alias = "majority vote")]
+#[doc(alias = "label correspondence")]
 #[doc(alias = "majority_vote")]
 #[doc(alias = "relabelling")]
 #[derive(Clone, Copy, Debug)]

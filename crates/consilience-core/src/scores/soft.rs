@@ -18,7 +18,7 @@ use crate::{Error, Memberships, Result, ensure};
 ///
 /// ```
 /// use consilience::{Memberships, scores};
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 /// let y = Memberships::new(array![[0.9, 0.1], [0.2, 0.8]])?;
 /// let swapped = Memberships::new(array![[0.1, 0.9], [0.8, 0.2]])?;
 /// assert_eq!(scores::jensen_shannon(&y, &swapped)?, 0.0);

@@ -19,10 +19,10 @@ macro_rules! with_rows {
 ///
 /// ```
 /// use consilience::Features;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0f32, 1.0], [2.0, 3.0]];
-/// let features = Features::from(x.view());
+/// let features = Features::from(&x); // or a view: x.view(), x.slice(..)
 /// assert_eq!((features.n_objects(), features.n_features()), (2, 2));
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -109,5 +109,17 @@ impl<'a> From<ArrayView2<'a, f32>> for Features<'a> {
 impl<'a> From<ArrayView2<'a, f64>> for Features<'a> {
     fn from(x: ArrayView2<'a, f64>) -> Self {
         Features::F64(x)
+    }
+}
+
+impl<'a> From<&'a Array2<f32>> for Features<'a> {
+    fn from(x: &'a Array2<f32>) -> Self {
+        Features::F32(x.view())
+    }
+}
+
+impl<'a> From<&'a Array2<f64>> for Features<'a> {
+    fn from(x: &'a Array2<f64>) -> Self {
+        Features::F64(x.view())
     }
 }

@@ -136,7 +136,7 @@ impl BlockModel {
     }
 
     consilience_core::setters! {
-        /// Starts, of which the one of highest evidence bound is kept. Default 12; at least 1.
+        /// Starts, of which the one of highest evidence bound is kept. Default 12; 1 to 10000.
         pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
         /// How many answers of the crowd are added to every worker's own before rates are computed.
@@ -200,9 +200,9 @@ impl BlockModel {
             (1..=n).contains(&clusters),
             invalid("{clusters} clusters of {n} objects; expected 1..={n}")
         );
-        if self.restarts == 0 || self.max_iterations == 0 {
+        if !(1..=10_000).contains(&self.restarts) || self.max_iterations == 0 {
             return Err(Error::invalid(format!(
-                "{} starts of at most {} iterations; expected at least 1 of each",
+                "{} starts of at most {} iterations; expected 1..=10000 starts of at least 1",
                 self.restarts, self.max_iterations
             )));
         }
@@ -225,6 +225,8 @@ impl BlockModel {
             let tables = answers.n_workers().saturating_mul(2 * rayon::current_num_threads());
             self.budget.check_table("rates between clusters", tables, self.clusters.pow(2), 8)?;
         }
+        // Of every object, answered or not: probabilities while they are found and in the result.
+        self.budget.check_table("memberships", answers.n_objects(), self.clusters, 24)?;
         self.budget.check_table(
             "memberships",
             answers.answered().len(),

@@ -26,7 +26,7 @@ const MOST_MEMBERS: usize = 1_000_000;
 /// ```
 /// use consilience::Seed;
 /// use consilience::generate::{Generator, KMeans};
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// let x = Array2::from_shape_fn((30, 6), |(i, j)| (i % 3 * 10) as f64 + (i * j % 5) as f64 * 0.2);
 /// let ensemble = Generator::new(KMeans::new())
@@ -138,6 +138,7 @@ impl Generator {
     ///
     /// # Errors
     /// As [`Generator::fit`].
+    #[doc(alias = "fit_transform")]
     pub fn generate<'a>(&self, features: impl Into<Features<'a>>) -> Result<Ensemble> {
         Ok(self.fit(features, &())?.output)
     }

@@ -52,7 +52,7 @@ const SAMPLE_PER_CLUSTER: usize = 200;
 /// use consilience::Seed;
 /// use consilience::core::BaseClusterer;
 /// use consilience::generate::USpec;
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// // A ring of 2000 objects around another.
 /// let x = Array2::from_shape_fn((4000, 2), |(i, j)| {

@@ -22,6 +22,8 @@ const SOLVED: f64 = 1e-8;
 const SOLVED_FULL: f64 = 5e-5;
 
 /// A metric of largest RSD, with the proof of how good it is.
+///
+/// From [`RsdDiagonal::fit_metric`] and [`RsdFull::fit_metric`].
 #[derive(Clone, Debug)]
 pub struct RsdMetric {
     /// The metric, scaled so that the farthest must-link has length 1 at most.
@@ -68,7 +70,7 @@ impl RsdMetric {
 /// ```
 /// use consilience::{Features, Fit, SideInformation};
 /// use consilience::metric::RsdDiagonal;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// // The second feature is noise.
 /// let x = array![[0.0, 0.0], [1.0, 4.0], [6.0, 1.0], [7.0, 3.0]];
@@ -150,7 +152,7 @@ impl RsdDiagonal {
             roots[j] = z.sqrt() * inverse;
         }
         let metric = RsdMetric {
-            map: LinearMap::from_diagonal(&roots)?,
+            map: LinearMap::learned_diagonal(&roots)?,
             split: found.split,
             upper: found.upper,
             bounded: found.bounded,
@@ -200,7 +202,7 @@ impl MetricLearner for RsdDiagonal {
 /// ```
 /// use consilience::SideInformation;
 /// use consilience::metric::RsdFull;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// // Classes lie along the diagonal and differ across it.
 /// let x = array![[0.0, 0.0], [3.0, 3.0], [1.0, 0.0], [4.0, 3.2]];
@@ -299,7 +301,7 @@ impl RsdFull {
         let rules = full::Rules { bound, tolerance, max_iterations };
         let found = full::solve(&pairs, &rules, &mut watch)?;
         let metric = RsdMetric {
-            map: LinearMap::from_matrix(found.root.dot(&map))?,
+            map: LinearMap::learned(found.root.dot(&map))?,
             split: found.split,
             upper: found.upper,
             bounded: found.bounded,

@@ -50,7 +50,7 @@ const LEAST_TOLERANCE: f64 = 1e-13;
 ///
 /// ```
 /// use consilience::num::eigen::{truncated_eigen, SymmetricOperator, TruncatedOptions};
-/// use ndarray::{ArrayView2, ArrayViewMut2};
+/// use consilience::ndarray::{ArrayView2, ArrayViewMut2};
 ///
 /// /// Ten disjoint rings of 50 nodes, with the matrix of the random walk on them.
 /// struct Rings;

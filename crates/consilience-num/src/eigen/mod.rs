@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use consilience::num::eigen::{truncated_eigen, TruncatedOptions};
-//! use ndarray::Array2;
+//! use consilience::ndarray::Array2;
 //!
 //! // Five disconnected pairs of nodes: the eigenvalue 1 five times, and -1 five times.
 //! let mut pairs = Array2::<f64>::zeros((10, 10));
@@ -22,6 +22,10 @@
 //! ```
 
 mod basis;
+#[cfg(not(feature = "lapack"))]
+mod by_faer;
+#[cfg(feature = "lapack")]
+mod by_lapack;
 mod dense;
 mod lanczos;
 mod operator;
@@ -42,7 +46,7 @@ use ndarray::Array2;
 ///
 /// ```
 /// use consilience::num::eigen::{truncated_eigen, TruncatedOptions, Which};
-/// use ndarray::{array, Array2};
+/// use consilience::ndarray::{array, Array2};
 ///
 /// let a = Array2::from_diag(&array![3.0, -5.0, 1.0]);
 /// let options = TruncatedOptions::new(1);
@@ -65,7 +69,7 @@ pub enum Which {
 /// ```
 /// use consilience::Seed;
 /// use consilience::num::eigen::{truncated_eigen, TruncatedOptions};
-/// use ndarray::{array, Array2};
+/// use consilience::ndarray::{array, Array2};
 ///
 /// let a = Array2::from_diag(&array![3.0, -5.0, 1.0]);
 /// let top = truncated_eigen(&a, &TruncatedOptions::new(2).tolerance(1e-12).seed(Seed(7)));
@@ -121,7 +125,7 @@ impl TruncatedOptions {
 ///
 /// ```
 /// use consilience::num::eigen::{truncated_eigen, TruncatedOptions};
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let top = truncated_eigen(&array![[2.0, 1.0], [1.0, 2.0]], &TruncatedOptions::new(1));
 /// assert!((top.values[0] - 3.0).abs() < 1e-14 && top.residuals[0] < 1e-14 && top.converged);

@@ -13,7 +13,7 @@
 //!
 //! ```
 //! use consilience::num::kmeans::{fit, KMeansOptions};
-//! use ndarray::array;
+//! use consilience::ndarray::array;
 //!
 //! let rows = array![[0.0, 0.0], [0.0, 1.0], [10.0, 10.0], [10.0, 11.0]];
 //! let found = fit(rows.view(), None, &KMeansOptions::new(2), &())?;
@@ -180,7 +180,7 @@ fn check<F>(rows: ArrayView2<'_, F>, weights: Option<&[f64]>) -> Result<()> {
 /// or the columns differ in number.
 ///
 /// ```
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let centres = array![[0.0f32], [4.0]];
 /// let near = consilience::num::kmeans::assign(array![[3.0f32], [1.0], [2.0]].view(), centres.view(), false);

@@ -24,7 +24,7 @@ const LONGEST: f64 = 1e6;
 /// ```
 /// use consilience::{Ensemble, Pair};
 /// use consilience::simplex::{AdditiveUpdate, WeightUpdaterSetup};
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 0], [1, 1]].view())?;
 /// let setup = WeightUpdaterSetup::new(2).rule(AdditiveUpdate::default().step(0.5));

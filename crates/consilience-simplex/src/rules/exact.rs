@@ -21,7 +21,7 @@ use super::loss::PairLoss;
 /// ```
 /// use consilience::{Ensemble, Pair};
 /// use consilience::simplex::{ExactUpdate, WeightUpdaterSetup};
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 0], [1, 1]].view())?;
 /// let setup = WeightUpdaterSetup::new(2).rule(ExactUpdate::default().gap(1e-9));

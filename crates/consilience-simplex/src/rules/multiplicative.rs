@@ -19,7 +19,7 @@ use crate::weights::Weights;
 /// ```
 /// use consilience::{Ensemble, Pair};
 /// use consilience::simplex::{MultiplicativeUpdate, WeightUpdaterSetup};
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 0], [1, 1]].view())?;
 /// let setup = WeightUpdaterSetup::new(2).rule(MultiplicativeUpdate::default());

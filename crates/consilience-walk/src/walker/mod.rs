@@ -255,7 +255,7 @@ fn links(graph: &SimilarityGraph, neighbours: usize, preference: f64) -> Csr {
                     j != i && a[[i, j]] > 0.0 && a[[i, j]] >= threshold[i].min(threshold[j])
                 })
                 .map(|j| {
-                    let size = f64::from(sizes[i]) * f64::from(sizes[j]);
+                    let size = sizes[i] as f64 * sizes[j] as f64;
                     (j as u32, size * (-preference * (1.0 - a[[i, j]])).exp())
                 })
                 .collect()

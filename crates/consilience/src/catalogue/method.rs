@@ -13,6 +13,26 @@ pub(super) struct Recipe {
 }
 
 /// A consensus function of the catalogue: its name, its paper, its parameters, and how it is made.
+///
+/// From [`methods`](super::methods) or [`by_name`](super::by_name).
+///
+/// ```
+/// use consilience::catalogue::{self, Settings};
+/// use consilience::{Ensemble, Partition};
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 0, 1, 1])?,
+///     Partition::from_labels(&[0, 0, 1, 1, 1])?,
+/// ])?;
+/// let method = catalogue::by_name("eac-al")?;
+/// println!("{}: {} ({})", method.name(), method.about(), method.paper());
+/// let settings = Settings::new(2);
+/// assert_eq!(method.build(&settings)?.consensus(&ensemble)?.n_clusters(), 2);
+/// // It grows a tree, which can be had as well.
+/// let (nodes, tree) = method.hierarchy(&settings)?.dendrogram(&ensemble, &())?;
+/// assert_eq!(tree.n_leaves(), nodes.n_nodes());
+/// # Ok::<(), consilience::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Method {
     pub(super) name: &'static str,
@@ -96,6 +116,8 @@ impl Method {
 }
 
 /// A consensus function by name, hard or soft.
+///
+/// From [`Method::build`]; [`fit`](AnyConsensus::fit) runs it, and [`NamedResult`] is what comes out.
 #[non_exhaustive]
 pub enum AnyConsensus {
     /// One cluster per object comes out.
@@ -142,6 +164,22 @@ impl AnyConsensus {
 }
 
 /// What a consensus function by name found.
+///
+/// ```
+/// use consilience::catalogue::{self, Settings};
+/// use consilience::{Ensemble, Partition};
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 0, 1, 1])?,
+///     Partition::from_labels(&[0, 0, 1, 1, 1])?,
+/// ])?;
+/// let settings = Settings::new(2);
+/// let soft = catalogue::by_name("pcc")?.build(&settings)?.fit(&ensemble, &())?.output;
+/// assert_eq!(soft.memberships.map(|m| m.hard()).transpose()?, Some(soft.partition));
+/// let hard = catalogue::by_name("lwea")?.build(&settings)?.fit(&ensemble, &())?.output;
+/// assert_eq!(hard.memberships, None);
+/// # Ok::<(), consilience::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NamedResult {

@@ -7,6 +7,18 @@ use crate::{Clusters, Error, MemoryBudget, Result, Seed};
 ///
 /// Parameters are given as text, as they come from a command line or a file; a name that the method
 /// does not have, or a value that is no number, is refused when the method is built.
+///
+/// ```
+/// use consilience::catalogue::{self, Settings};
+/// use consilience::{Clusters, Seed};
+///
+/// let settings = Settings::new(Clusters::Auto).seed(Seed(7)).parameter("walk_length", 5);
+/// assert!(catalogue::by_name("pta-al")?.build(&settings).is_ok());
+/// // Another method has no such parameter.
+/// let error = catalogue::by_name("lwea")?.build(&settings).map(|_| ()).unwrap_err();
+/// assert!(error.message().contains("walk_length"));
+/// # Ok::<(), consilience::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub(super) clusters: Clusters,
