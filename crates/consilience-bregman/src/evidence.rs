@@ -2,7 +2,7 @@
 
 use consilience_core::{
     Error, ErrorKind, LabelInt, MemoryBudget, Microclusters, Observer, Result, Seed, Stream,
-    with_labels,
+    ensure, with_labels,
 };
 use consilience_graph::CountRow;
 use rayon::prelude::*;
@@ -135,11 +135,10 @@ impl PairEvidence {
         budget: MemoryBudget,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        if !(share > 0.0 && share <= 1.0) {
-            return Err(Error::invalid(format!(
-                "share {share} of the pairs; expected above 0, at most 1"
-            )));
-        }
+        ensure!(
+            share > 0.0 && share <= 1.0,
+            invalid("share {share} of the pairs; expected above 0, at most 1")
+        );
         // The same limit on members as all counts have.
         drop(CountRow::new(microclusters)?);
         let n = microclusters.n_nodes();
@@ -173,9 +172,7 @@ impl PairEvidence {
         objects: usize,
         pairs: impl IntoIterator<Item = (usize, usize, usize, usize)>,
     ) -> Result<Self> {
-        if objects == 0 {
-            return Err(Error::empty("pair counts of no objects"));
-        }
+        ensure!(objects > 0, empty("pair counts of no objects"));
         if objects >= u32::MAX as usize {
             return Err(Error::new(
                 ErrorKind::TooLarge,
@@ -184,14 +181,13 @@ impl PairEvidence {
         }
         let mut given: Vec<(u32, u32, u64, u64)> = Vec::new();
         for (i, j, c, both) in pairs {
-            if i.max(j) >= objects {
-                return Err(Error::out_of_range(format!("pair ({i}, {j}) of {objects} objects")));
-            }
-            if i == j || c > both {
-                return Err(Error::invalid(format!(
+            ensure!(i.max(j) < objects, out_of_range("pair ({i}, {j}) of {objects} objects"));
+            ensure!(
+                i != j && c <= both,
+                invalid(
                     "pair ({i}, {j}) with c = {c}, N = {both}; expected two objects and c <= N"
-                )));
-            }
+                )
+            );
             given.push((i.min(j) as u32, i.max(j) as u32, c as u64, both as u64));
         }
         given.sort_unstable_by_key(|p| (p.0, p.1));
@@ -219,13 +215,10 @@ impl PairEvidence {
     /// of 0.
     pub fn with_sizes(self, sizes: &[u32], own: &[u16]) -> Result<Self> {
         let n = self.n_nodes();
-        if sizes.len() != n || own.len() != n {
-            return Err(Error::shape(format!(
-                "{} sizes and {} own counts for {n} microclusters",
-                sizes.len(),
-                own.len()
-            )));
-        }
+        ensure!(
+            sizes.len() == n && own.len() == n,
+            shape("{} sizes and {} own counts for {n} microclusters", sizes.len(), own.len())
+        );
         if let Some(i) = sizes.iter().position(|&s| s == 0) {
             return Err(Error::invalid(format!("microcluster {i} of size 0; expected at least 1")));
         }

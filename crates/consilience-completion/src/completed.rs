@@ -1,11 +1,15 @@
 //! What comes out of completed similarities.
 
+#[cfg(feature = "serde")]
+use consilience_core::stored::{Kind, Parts, Restored};
 use consilience_core::{
     Assign, Clustering, Error, FeatureMap, Features, Observer, Partition, Report, Result, Seed,
     Status,
 };
 use consilience_num::kmeans::{KMeansFit, KMeansOptions, assign, fit};
 use ndarray::{Array2, ArrayView2};
+#[cfg(feature = "serde")]
+use std::sync::Arc;
 
 use crate::basis::Basis;
 
@@ -160,6 +164,26 @@ impl Assign for NearestCentre {
         };
         Ok(found.into_iter().map(|c| c as usize).collect())
     }
+
+    #[cfg(feature = "serde")]
+    fn stored(&self) -> Option<Vec<Parts>> {
+        Some(vec![Parts::new(CENTRES).table("centres", &self.centres)])
+    }
+}
+
+#[cfg(feature = "serde")]
+const CENTRES: &str = "nearest-centre-of-embedding";
+
+#[cfg(feature = "serde")]
+inventory::submit! {
+    Kind { name: CENTRES, restore: restored }
+}
+
+#[cfg(feature = "serde")]
+fn restored(parts: &mut Parts) -> Result<Restored> {
+    let centres = parts.take_table("centres")?;
+    Features::from(centres.view()).check()?;
+    Ok(Restored::Assigner(Arc::new(NearestCentre { centres })))
 }
 
 /// k-means on the rows of an embedding, as a stage of a report.

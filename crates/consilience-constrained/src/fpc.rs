@@ -66,16 +66,12 @@ impl Fpc {
         Fpc { clusters: clusters.into(), first: None, seed: Seed(0) }
     }
 
-    /// The object that is the first centre. Default: one drawn at random.
-    pub fn first(mut self, object: usize) -> Self {
-        self.first = Some(object);
-        self
-    }
+    consilience_core::setters! {
+        /// The object that is the first centre. Default: one drawn at random.
+        pub fn first(mut self, object: usize) { self.first = Some(object) }
 
-    /// Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
+        /// Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 
     /// The clustering without side information.

@@ -42,6 +42,8 @@ mod points;
 mod prices;
 mod seeded;
 mod sets;
+#[cfg(feature = "serde")]
+mod stored;
 mod tallies;
 #[cfg(test)]
 mod tests;

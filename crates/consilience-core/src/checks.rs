@@ -1,4 +1,19 @@
-use crate::{Error, Result};
+use crate::Result;
+
+/// Returns an [`Error`](crate::Error), by the name of its constructor, unless a condition holds.
+///
+/// ```text
+/// ensure!(k <= n, invalid("{k} clusters of {n} objects"));
+/// ```
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ensure {
+    ($condition:expr, $kind:ident($($message:tt)+)) => {
+        if !$condition {
+            return Err($crate::Error::$kind(format!($($message)+)));
+        }
+    };
+}
 
 /// Refuses a count of 0, by the name of the setting.
 ///
@@ -13,8 +28,6 @@ use crate::{Error, Result};
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter).
 pub fn at_least_one(name: &str, value: usize) -> Result<()> {
-    if value == 0 {
-        return Err(Error::invalid(format!("{name} is 0; expected at least 1")));
-    }
+    ensure!(value > 0, invalid("{name} is 0; expected at least 1"));
     Ok(())
 }

@@ -1,6 +1,6 @@
 use ndarray::ArrayView2;
 
-use crate::{Error, Partition, RawLabel, Result};
+use crate::{Error, Partition, RawLabel, Result, ensure};
 
 /// Several clusterings of the same objects: the evidence that a consensus is made from.
 ///
@@ -28,6 +28,11 @@ use crate::{Error, Partition, RawLabel, Result};
 #[doc(alias = "cluster_ensemble")]
 #[doc(alias = "base_clusterings")]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "crate::stored::EnsembleFields", into = "crate::stored::EnsembleFields")
+)]
 pub struct Ensemble {
     objects: usize,
     members: Vec<Partition>,
@@ -46,12 +51,13 @@ impl Ensemble {
         };
         let objects = first.n_objects();
         for (u, member) in members.iter().enumerate() {
-            if member.n_objects() != objects {
-                return Err(Error::shape(format!(
+            ensure!(
+                member.n_objects() == objects,
+                shape(
                     "member {u} labels {} objects, member 0 labels {objects}",
                     member.n_objects()
-                )));
-            }
+                )
+            );
         }
         Ok(Ensemble { objects, members })
     }
@@ -63,11 +69,7 @@ impl Ensemble {
     /// [`ErrorKind::Empty`](crate::ErrorKind::Empty) without rows or columns.
     pub fn from_array<L: RawLabel>(labels: ArrayView2<'_, L>) -> Result<Self> {
         let (n, m) = labels.dim();
-        if n == 0 || m == 0 {
-            return Err(Error::empty(format!(
-                "a label table of {n} objects and {m} base clusterings"
-            )));
-        }
+        ensure!(n > 0 && m > 0, empty("a label table of {n} objects and {m} base clusterings"));
         let members = labels
             .columns()
             .into_iter()
@@ -152,12 +154,8 @@ impl Ensemble {
     /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) for a member that does not exist,
     /// [`ErrorKind::Empty`](crate::ErrorKind::Empty) for the last one.
     pub fn remove(&mut self, member: usize) -> Result<Partition> {
-        if member >= self.n_members() {
-            return Err(Error::out_of_range(format!("member {member} of {}", self.n_members())));
-        }
-        if self.n_members() == 1 {
-            return Err(Error::empty("an ensemble without its last base clustering"));
-        }
+        ensure!(member < self.n_members(), out_of_range("member {member} of {}", self.n_members()));
+        ensure!(self.n_members() != 1, empty("an ensemble without its last base clustering"));
         Ok(self.members.remove(member))
     }
 
@@ -180,12 +178,10 @@ impl Ensemble {
     /// cluster that does not exist; nothing has changed then.
     pub fn append<L: RawLabel>(&mut self, rows: ArrayView2<'_, L>) -> Result<()> {
         let (new, m) = rows.dim();
-        if m != self.n_members() {
-            return Err(Error::shape(format!(
-                "{m} labels per new object, {} members",
-                self.n_members()
-            )));
-        }
+        ensure!(
+            m == self.n_members(),
+            shape("{m} labels per new object, {} members", self.n_members())
+        );
         for ((i, u), label) in rows.indexed_iter() {
             let k = self.members[u].n_clusters();
             if let Some(c) = label.key().filter(|&c| c >= k as u64) {
@@ -195,14 +191,11 @@ impl Ensemble {
             }
         }
         if self.objects.saturating_add(new) >= u32::MAX as usize {
-            return Err(Error::new(
-                crate::ErrorKind::TooLarge,
-                format!(
-                    "{new} objects beside {}; at most {} are supported",
-                    self.objects,
-                    u32::MAX - 1
-                ),
-            ));
+            return Err(Error::too_large(format!(
+                "{new} objects beside {}; at most {} are supported",
+                self.objects,
+                u32::MAX - 1
+            )));
         }
         for (member, column) in self.members.iter_mut().zip(rows.columns()) {
             let labels: Vec<Option<usize>> =

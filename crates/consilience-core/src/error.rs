@@ -105,6 +105,11 @@ impl Error {
         Self::new(ErrorKind::OutOfRange, message)
     }
 
+    /// [`ErrorKind::TooLarge`].
+    pub fn too_large(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::TooLarge, message)
+    }
+
     /// [`ErrorKind::NonFinite`] for one entry of a matrix.
     pub fn non_finite(what: &str, row: usize, column: usize, value: f64) -> Self {
         Self::new(

@@ -1,6 +1,8 @@
 //! Labels in the narrowest integer that fits, with the largest value of the type reserved for
 //! "unlabelled".
 
+use crate::{Error, ErrorKind, Result};
+
 /// The integers that labels are stored in.
 ///
 /// What [`with_labels!`](crate::with_labels) hands on; its example shows it in use.
@@ -154,18 +156,31 @@ impl Labels {
         }
     }
 
-    /// Collects canonical labels (`None` = unlabelled) of a partition with `clusters` clusters.
-    pub(crate) fn collect(clusters: usize, labels: impl Iterator<Item = Option<u32>>) -> Self {
-        fn narrow<L: LabelInt>(labels: impl Iterator<Item = Option<u32>>) -> Vec<L> {
-            labels.map(|l| l.map_or(L::MISSING, |l| L::from_index(l as usize))).collect()
+    /// Collects the canonical labels (`None` = unlabelled) of `n` objects in `clusters` clusters.
+    pub(crate) fn collect(
+        n: usize,
+        clusters: usize,
+        labels: impl Iterator<Item = Option<u32>>,
+    ) -> Result<Self> {
+        fn narrow<L: LabelInt>(
+            n: usize,
+            labels: impl Iterator<Item = Option<u32>>,
+        ) -> Result<Vec<L>> {
+            let mut narrow = Vec::new();
+            narrow.try_reserve_exact(n).map_err(|_| {
+                let what = format!("{n} labels of {} bytes do not fit in memory", size_of::<L>());
+                Error::new(ErrorKind::TooLarge, what)
+            })?;
+            narrow.extend(labels.map(|l| l.map_or(L::MISSING, |l| L::from_index(l as usize))));
+            Ok(narrow)
         }
-        if clusters < u8::MAX as usize {
-            Labels::U8(narrow(labels))
+        Ok(if clusters < u8::MAX as usize {
+            Labels::U8(narrow(n, labels)?)
         } else if clusters < u16::MAX as usize {
-            Labels::U16(narrow(labels))
+            Labels::U16(narrow(n, labels)?)
         } else {
-            Labels::U32(narrow(labels))
-        }
+            Labels::U32(narrow(n, labels)?)
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 /// Part of every [`Report`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Status {
     /// Finished exactly, or to its stated tolerance.
     Solved,
@@ -43,6 +44,7 @@ impl Status {
 /// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Report {
     /// How it ended.
@@ -129,6 +131,7 @@ impl Report {
 /// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Fit<T> {
     /// The result.
     pub output: T,

@@ -22,6 +22,7 @@ use rand_distr::{Distribution, StandardNormal};
 /// ```
 #[doc(alias = "random_state")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Seed(pub u64);
 
 impl Seed {

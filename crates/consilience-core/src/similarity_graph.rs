@@ -4,7 +4,7 @@ use ndarray::{Array2, ArrayView2};
 
 #[cfg(any(doc, test))]
 use crate::ErrorKind;
-use crate::{Error, Partition, Result};
+use crate::{Error, Partition, Result, ensure};
 
 /// Which node of a graph each object belongs to: microclusters, or the objects themselves.
 ///
@@ -81,13 +81,10 @@ impl Grouping {
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`] where there is not one cluster per node.
     pub fn expand(&self, cluster_of_node: &[usize]) -> Result<Partition> {
-        if cluster_of_node.len() != self.n_nodes() {
-            return Err(Error::shape(format!(
-                "clusters for {} nodes, the graph has {}",
-                cluster_of_node.len(),
-                self.n_nodes()
-            )));
-        }
+        ensure!(
+            cluster_of_node.len() == self.n_nodes(),
+            shape("clusters for {} nodes, the graph has {}", cluster_of_node.len(), self.n_nodes())
+        );
         Partition::from_fn(self.n_objects(), |i| match self.of_object[i] {
             Self::NONE => None,
             g => Some(cluster_of_node[g as usize] as u64),
@@ -166,9 +163,7 @@ impl SimilarityGraph {
 pub fn check_symmetric(what: &str, matrix: ArrayView2<'_, f64>) -> Result<()> {
     const TILE: usize = 64;
     let (n, columns) = matrix.dim();
-    if n != columns {
-        return Err(Error::shape(format!("{what} of {n} x {columns}; expected a square matrix")));
-    }
+    ensure!(n == columns, shape("{what} of {n} x {columns}; expected a square matrix"));
     for top in (0..n).step_by(TILE) {
         for left in (top..n).step_by(TILE) {
             for i in top..n.min(top + TILE) {

@@ -52,10 +52,12 @@ impl AnswerCounts {
     /// Counts over all workers.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] where the pair answers do not fit the budget.
+    /// [`ErrorKind::TooLarge`] where the pair answers or a number per object do not fit
+    /// the budget.
     pub fn of(answers: &Answers, budget: MemoryBudget) -> Result<Self> {
         let total = answers.n_pair_answers();
         budget.check_table("pair answers", total, 2, 24)?;
+        budget.check_table("places of objects", answers.n_objects(), 1, 8)?;
         if total > u32::MAX as usize {
             return Err(Error::new(
                 ErrorKind::TooLarge,

@@ -1,4 +1,5 @@
-use consilience_core::{Ensemble, Error, ErrorKind, Result};
+use consilience_core::{Ensemble, Error, ErrorKind, MemoryBudget, Result, ensure};
+use rustc_hash::FxHashMap;
 
 /// In one task a worker put an item into a group: one row of [`Answers::from_groupings`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -193,7 +194,8 @@ impl Answers {
     ///
     /// # Errors
     /// As [`Answers::from_pairs`]; [`ErrorKind::InvalidParameter`] for `shared = 0`, which every
-    /// pair would meet.
+    /// pair would meet; [`ErrorKind::TooLarge`] where the pairs do not fit into the default
+    /// [`MemoryBudget`].
     ///
     /// # Complexity
     /// Agreement by keywords is not transitive, so that every pair of a task is kept: O(s^2) for a
@@ -215,6 +217,7 @@ impl Answers {
         rows.sort_unstable_by_key(|r| (r.worker, r.task, r.item, r.keyword));
         rows.dedup();
         let workers = numbers(rows.iter().map(|r| r.worker));
+        check_pairs(&rows)?;
         let mut tasks: Vec<Loose> = Vec::new();
         for task in rows.chunk_by(|a, b| (a.worker, a.task) == (b.worker, b.task)) {
             let worker = place(&workers, task[0].worker);
@@ -293,14 +296,12 @@ impl Answers {
     fn gather(objects: usize, workers: Vec<usize>, mut tasks: Vec<Loose>) -> Self {
         tasks.retain(|(_, groups)| groups.iter().map(Vec::len).sum::<usize>() > 1);
         tasks.sort_unstable();
-        let mut place = vec![u32::MAX; objects];
-        for &i in tasks.iter().flat_map(|(_, groups)| groups).flatten() {
-            place[i as usize] = 0;
-        }
-        let answered: Vec<u32> = (0..objects as u32).filter(|&i| place[i as usize] == 0).collect();
-        for (at, &i) in answered.iter().enumerate() {
-            place[i as usize] = at as u32;
-        }
+        // In proportion to the answers: the highest number of an object may be anything.
+        let mut answered: Vec<u32> =
+            tasks.iter().flat_map(|(_, groups)| groups).flatten().copied().collect();
+        answered.sort_unstable();
+        answered.dedup();
+        let place: FxHashMap<u32, u32> = answered.iter().copied().zip(0..).collect();
         let mut out = Answers {
             objects,
             answered,
@@ -313,7 +314,7 @@ impl Answers {
         for (worker, groups) in tasks {
             out.task_worker.push(worker);
             for group in groups {
-                out.items.extend(group.iter().map(|&i| place[i as usize]));
+                out.items.extend(group.iter().map(|i| place[i]));
                 out.group_items.push(out.items.len() as u32);
             }
             out.task_groups.push(out.group_items.len() as u32 - 1);
@@ -401,23 +402,28 @@ impl Answers {
 }
 
 fn check_size(objects: usize, rows: usize) -> Result<()> {
-    if objects == 0 || rows == 0 {
-        return Err(Error::empty(format!("{rows} answers about {objects} objects")));
-    }
+    ensure!(objects > 0 && rows > 0, empty("{rows} answers about {objects} objects"));
     if objects >= u32::MAX as usize || rows >= u32::MAX as usize {
         let what = format!(
             "{rows} answers about {objects} objects; at most {} are supported",
             u32::MAX - 1
         );
-        return Err(Error::new(ErrorKind::TooLarge, what));
+        return Err(Error::too_large(what));
     }
     Ok(())
 }
 
+/// Refuses descriptions of so many items of one task that their pairs are too many to keep.
+fn check_pairs(rows: &[KeywordAnswer]) -> Result<()> {
+    let pairs = rows
+        .chunk_by(|a, b| (a.worker, a.task) == (b.worker, b.task))
+        .map(|task| task.chunk_by(|a, b| a.item == b.item).count())
+        .fold(0usize, |sum, items| sum.saturating_add(items.saturating_mul(items - 1) / 2));
+    MemoryBudget::default().check_table("pairs of described items", pairs, 2, 64)
+}
+
 fn check_item(item: usize, objects: usize, row: usize) -> Result<()> {
-    if item >= objects {
-        return Err(Error::out_of_range(format!("row {row}: item {item} of {objects}")));
-    }
+    ensure!(item < objects, out_of_range("row {row}: item {item} of {objects}"));
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 use consilience_core::{
     Ensemble, Error, Features, Fit, Microclusters, Observer, Pair, Partition, Report, Result, Seed,
+    ensure,
 };
 use consilience_walk::Diffusion;
 
@@ -202,11 +203,7 @@ impl Updater {
         observer: &dyn Observer,
     ) -> Result<MetricReport> {
         let (rows, n) = (features.n_objects(), self.ensemble().n_objects());
-        if rows != n {
-            return Err(Error::shape(format!(
-                "features of {rows} objects; expected {n}, as in the ensemble"
-            )));
-        }
+        ensure!(rows == n, shape("features of {rows} objects; expected {n}, as in the ensemble"));
         let grown = growth
             .grow(features, self.metric_rule.n_clusters(), self.constraints(), observer)?
             .output;

@@ -54,10 +54,9 @@ impl Agglomerative {
         Agglomerative { linkage, budget: MemoryBudget::default() }
     }
 
-    /// How much memory the distances may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+    consilience_core::setters! {
+        /// How much memory the distances may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 }
 

@@ -35,6 +35,8 @@ mod mini_batch;
 mod rpcl;
 mod similarity;
 mod spectral;
+#[cfg(feature = "serde")]
+mod stored;
 #[cfg(test)]
 mod tests;
 mod uspec;

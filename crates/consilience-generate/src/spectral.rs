@@ -73,29 +73,19 @@ impl Spectral {
         Self::default()
     }
 
-    /// The neighbour whose distance is an object's scale. Default 7; at least 1.
-    pub fn neighbours(mut self, neighbours: usize) -> Self {
-        self.neighbours = neighbours;
-        self
-    }
+    consilience_core::setters! {
+        /// The neighbour whose distance is an object's scale. Default 7; at least 1.
+        pub fn neighbours(mut self, neighbours: usize) { self.neighbours = neighbours }
 
-    /// Number of landmarks p for more than 1000 distinct objects; raised to twice the number of
-    /// clusters. Default 300; at least 1.
-    pub fn landmarks(mut self, landmarks: usize) -> Self {
-        self.landmarks = landmarks;
-        self
-    }
+        /// Number of landmarks p for more than 1000 distinct objects; raised to twice the number of
+        /// clusters. Default 300; at least 1.
+        pub fn landmarks(mut self, landmarks: usize) { self.landmarks = landmarks }
 
-    /// Runs of the k-means on the eigenvectors. Default 5; at least 1.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+        /// Runs of the k-means on the eigenvectors. Default 5; at least 1.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// How much memory similarities of the landmarks and eigenvectors may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory similarities of the landmarks and eigenvectors may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// Distinct rows x k; rows of weight w stand for w equal ones.

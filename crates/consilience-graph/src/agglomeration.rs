@@ -1,6 +1,6 @@
 use consilience_core::{
-    Clusters, Dendrogram, Error, Fit, GraphPartitioner, Linkage, Observer, Partition, Report,
-    Result, SimilarityGraph,
+    Clusters, Dendrogram, Fit, GraphPartitioner, Linkage, Observer, Partition, Report, Result,
+    SimilarityGraph, ensure,
 };
 
 use crate::lifespan::{Lifespan, check_tree_cut, chosen};
@@ -57,10 +57,9 @@ impl Agglomeration {
         Agglomeration { linkage, clusters: clusters.into(), weights: LeafWeights::Objects }
     }
 
-    /// What a node weighs. Default [`LeafWeights::Objects`].
-    pub fn weights(mut self, weights: LeafWeights) -> Self {
-        self.weights = weights;
-        self
+    consilience_core::setters! {
+        /// What a node weighs. Default [`LeafWeights::Objects`].
+        pub fn weights(mut self, weights: LeafWeights) { self.weights = weights }
     }
 
     /// The whole tree over the nodes of the graph; heights are dissimilarities 1 - s.
@@ -74,9 +73,7 @@ impl Agglomeration {
         observer: &dyn Observer,
     ) -> Result<Dendrogram> {
         let (grouping, mut d) = graph.into_parts();
-        if grouping.n_nodes() == 0 {
-            return Err(Error::empty("a similarity graph without nodes"));
-        }
+        ensure!(grouping.n_nodes() > 0, empty("a similarity graph without nodes"));
         let weights: Vec<f64> = match self.weights {
             LeafWeights::Objects => grouping.sizes().iter().map(|&s| f64::from(s)).collect(),
             LeafWeights::Nodes => vec![1.0; grouping.n_nodes()],

@@ -39,10 +39,9 @@ pub struct CoAssociation {
 }
 
 impl CoAssociation {
-    /// How large the matrix may become. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+    consilience_core::setters! {
+        /// How large the matrix may become. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 }
 

@@ -2,7 +2,7 @@ use std::sync::Mutex;
 
 use consilience_core::{
     Error, ErrorKind, Fit, GraphPartitioner, MemoryBudget, Observer, Partition, Report, Result,
-    Seed, SimilarityGraph,
+    Seed, SimilarityGraph, ensure,
 };
 use ndarray::ArrayView2;
 
@@ -61,35 +61,24 @@ impl MetisCut {
         MetisCut { clusters, imbalance: 0.05, seed: Seed(0), budget: MemoryBudget::default() }
     }
 
-    /// How far the largest cluster may be above the mean size, as a share of it. Default 0.05;
-    /// above 0, at most 100.
-    pub fn imbalance(mut self, imbalance: f64) -> Self {
-        self.imbalance = imbalance;
-        self
-    }
+    consilience_core::setters! {
+        /// How far the largest cluster may be above the mean size, as a share of it. Default 0.05;
+        /// above 0, at most 100.
+        pub fn imbalance(mut self, imbalance: f64) { self.imbalance = imbalance }
 
-    /// Seed of the random choices. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
+        /// Seed of the random choices. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-    /// How much memory the links may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory the links may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     fn check(&self) -> Result<()> {
-        if self.clusters == 0 {
-            return Err(Error::invalid("a cut into 0 clusters; expected at least 1"));
-        }
-        if !(self.imbalance > 0.0 && self.imbalance <= 100.0) {
-            return Err(Error::invalid(format!(
-                "imbalance {}; expected above 0, at most 100",
-                self.imbalance
-            )));
-        }
+        ensure!(self.clusters > 0, invalid("a cut into 0 clusters; expected at least 1"));
+        ensure!(
+            self.imbalance > 0.0 && self.imbalance <= 100.0,
+            invalid("imbalance {}; expected above 0, at most 100", self.imbalance)
+        );
         Ok(())
     }
 

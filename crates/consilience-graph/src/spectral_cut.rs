@@ -68,22 +68,15 @@ impl SpectralCut {
         SpectralCut { clusters: clusters.into(), restarts: 10, seed: Seed(0) }
     }
 
-    /// How many clusters to make. Default the number given to [`SpectralCut::new`].
-    pub fn clusters(mut self, clusters: impl Into<Clusters>) -> Self {
-        self.clusters = clusters.into();
-        self
-    }
+    consilience_core::setters! {
+        /// How many clusters to make. Default the number given to [`SpectralCut::new`].
+        pub fn clusters(mut self, clusters: impl Into<Clusters>) { self.clusters = clusters.into() }
 
-    /// k-means starts, of which the one of least inertia is kept. Default 10; 1 to 10,000.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+        /// k-means starts, of which the one of least inertia is kept. Default 10; 1 to 10,000.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// Seed of the k-means starts. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
+        /// Seed of the k-means starts. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 
     pub(crate) fn check(&self) -> Result<()> {

@@ -1,4 +1,4 @@
-use consilience_core::{Error, MemoryBudget, Observer, Result};
+use consilience_core::{Error, MemoryBudget, Observer, Result, ensure};
 use consilience_num::eigen::{
     SymmetricOperator, TruncatedOptions, symmetric_eigen, truncated_eigen,
 };
@@ -85,17 +85,13 @@ impl IncidenceSpectrum {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let c = incidence.n_clusters();
-        if weights.len() != c {
-            return Err(Error::shape(format!("{} weights for {c} clusters", weights.len())));
-        }
+        ensure!(weights.len() == c, shape("{} weights for {c} clusters", weights.len()));
         if let Some((j, w)) = weights.iter().enumerate().find(|(_, w)| !WEIGHTS.contains(w)) {
             return Err(Error::invalid(format!(
                 "weight {w} of cluster {j}; expected 1e-100 to 1e100"
             )));
         }
-        if incidence.n_rows() == 0 {
-            return Err(Error::empty("an incidence without microclusters"));
-        }
+        ensure!(incidence.n_rows() > 0, empty("an incidence without microclusters"));
         // Every microcluster is labelled by some member, so no degree is 0.
         let degree: Vec<f64> = (0..incidence.n_rows())
             .into_par_iter()

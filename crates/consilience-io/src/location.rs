@@ -76,7 +76,6 @@ impl Location {
     }
 }
 
-#[cfg(not(all(feature = "csv", feature = "npy", feature = "parquet")))]
 impl Format {
     /// The error of a build without this format.
     pub(crate) fn left_out(self) -> consilience_core::Error {

@@ -36,6 +36,8 @@ mod rsd;
 mod scatter;
 mod separation;
 mod standard;
+#[cfg(feature = "serde")]
+mod stored;
 
 pub use dca::Dca;
 pub use itml::Itml;

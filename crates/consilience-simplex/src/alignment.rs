@@ -3,7 +3,7 @@ use std::cmp::Ordering;
 use consilience_core::scores::{Contingency, Normalizer, normalized_mutual_information};
 use consilience_core::{
     Ensemble, Error, ErrorKind, LabelInt, LabelSlice, MemoryBudget, Observer, Partition, Result,
-    with_labels,
+    ensure, with_labels,
 };
 use consilience_num::assignment::max_assignment;
 use ndarray::Array2;
@@ -176,18 +176,14 @@ pub(crate) fn evenly(n: usize, count: usize) -> Vec<usize> {
 }
 
 pub(crate) fn check_reference(p: &Partition, objects: usize, clusters: usize) -> Result<()> {
-    if p.n_objects() != objects {
-        return Err(Error::shape(format!(
-            "a reference of {} objects for {objects}",
-            p.n_objects()
-        )));
-    }
-    if p.n_clusters() == 0 || p.n_clusters() > clusters {
-        return Err(Error::invalid(format!(
-            "a reference of {} clusters; expected 1..={clusters}",
-            p.n_clusters()
-        )));
-    }
+    ensure!(
+        p.n_objects() == objects,
+        shape("a reference of {} objects for {objects}", p.n_objects())
+    );
+    ensure!(
+        p.n_clusters() > 0 && p.n_clusters() <= clusters,
+        invalid("a reference of {} clusters; expected 1..={clusters}", p.n_clusters())
+    );
     Ok(())
 }
 

@@ -17,7 +17,7 @@
 //! # Ok::<(), consilience::Error>(())
 //! ```
 
-use consilience_core::{Error, ErrorKind, Result};
+use consilience_core::{Error, ErrorKind, Result, ensure};
 
 /// Magic, version and length of what follows.
 const HEAD: usize = 20;
@@ -66,12 +66,10 @@ impl Envelope {
         if tail != hash(whole).to_le_bytes() {
             return Err(corrupt("its hash differs"));
         }
-        if version != self.version {
-            return Err(Error::invalid(format!(
-                "a stored state of version {version}; expected {}",
-                self.version
-            )));
-        }
+        ensure!(
+            version == self.version,
+            invalid("a stored state of version {version}; expected {}", self.version)
+        );
         Ok(body)
     }
 }

@@ -1,4 +1,4 @@
-use consilience_core::{Ensemble, Error, ErrorKind, Microclusters, Observer, Result};
+use consilience_core::{Ensemble, Error, ErrorKind, Microclusters, Observer, Result, ensure};
 use consilience_graph::CountRow;
 use consilience_num::reduce::ordered_chunks;
 
@@ -81,9 +81,7 @@ impl ConsensusCdf {
             .filter(|s| s.1 > 0)
             .collect();
         let all: u64 = steps.iter().map(|s| s.1).sum();
-        if all == 0 {
-            return Err(Error::empty("no two objects are labelled by any member"));
-        }
+        ensure!(all > 0, empty("no two objects are labelled by any member"));
         steps.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut cdf = ConsensusCdf { values: Vec::new(), cumulative: Vec::new() };
         let mut seen = 0;

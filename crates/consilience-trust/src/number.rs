@@ -1,7 +1,7 @@
 use consilience_consensus::{EvidenceAccumulation, Lwea};
 use consilience_core::{
     Dendrogram, Ensemble, Error, ErrorKind, Fit, Grouping, Hierarchy, Microclusters, Observer,
-    Partition, Report, Result, Seed,
+    Partition, Report, Result, Seed, ensure,
 };
 use consilience_graph::{ClusterIncidence, IncidenceSpectrum};
 
@@ -135,29 +135,20 @@ impl ClusterNumber {
         ClusterNumber { largest: None, resamples: 20, objects: 2_000, seed: Seed(0) }
     }
 
-    /// The largest number of clusters that is tried. Default the square root of the number of
-    /// microclusters, from 2 to 30; at least 2.
-    pub fn up_to(mut self, largest: usize) -> Self {
-        self.largest = Some(largest);
-        self
-    }
+    consilience_core::setters! {
+        /// The largest number of clusters that is tried. Default the square root of the number of
+        /// microclusters, from 2 to 30; at least 2.
+        pub fn up_to(mut self, largest: usize) { self.largest = Some(largest) }
 
-    /// How many random halves of the members are combined. Default 20; at least 2.
-    pub fn resamples(mut self, resamples: usize) -> Self {
-        self.resamples = resamples;
-        self
-    }
+        /// How many random halves of the members are combined. Default 20; at least 2.
+        pub fn resamples(mut self, resamples: usize) { self.resamples = resamples }
 
-    /// How many objects are sampled where there are more microclusters. Default 2,000; at least 2.
-    pub fn objects(mut self, objects: usize) -> Self {
-        self.objects = objects;
-        self
-    }
+        /// How many objects are sampled where there are more microclusters. Default 2,000; at least
+        /// 2.
+        pub fn objects(mut self, objects: usize) { self.objects = objects }
 
-    /// Seed of the samples. Default 0.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
+        /// Seed of the samples. Default 0.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 
     fn check(&self) -> Result<()> {
@@ -165,9 +156,7 @@ impl ClusterNumber {
             return Err(Error::invalid(format!("up to {largest} clusters; expected at least 2")));
         }
         for (what, value) in [("resamples", self.resamples), ("sampled objects", self.objects)] {
-            if value < 2 {
-                return Err(Error::invalid(format!("{value} {what}; expected at least 2")));
-            }
+            ensure!(value >= 2, invalid("{value} {what}; expected at least 2"));
         }
         Ok(())
     }
@@ -175,9 +164,7 @@ impl ClusterNumber {
     /// The ensemble of few enough objects: all, or a sample where there are many microclusters.
     fn sampled(&self, nodes: &Microclusters) -> Result<Ensemble> {
         let n = nodes.n_nodes();
-        if n == 0 {
-            return Err(Error::empty("no object is labelled by any member"));
-        }
+        ensure!(n > 0, empty("no object is labelled by any member"));
         let of_object = nodes.grouping().of_object();
         let chosen: Vec<u32> = if n <= self.objects {
             of_object.to_vec()

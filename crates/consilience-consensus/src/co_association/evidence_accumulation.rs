@@ -50,11 +50,10 @@ impl EvidenceAccumulation {
         EvidenceAccumulation(Linked::new(CoAssociation::default(), clusters))
     }
 
-    /// Whether to work on microclusters or on every object by itself. Default true. Both find the
-    /// same except for ties.
-    pub fn collapse(mut self, collapse: bool) -> Self {
-        self.0 = self.0.collapse(collapse);
-        self
+    consilience_core::setters! {
+        /// Whether to work on microclusters or on every object by itself. Default true. Both find
+        /// the same except for ties.
+        pub fn collapse(mut self, collapse: bool) { self.0 = self.0.collapse(collapse) }
     }
 }
 

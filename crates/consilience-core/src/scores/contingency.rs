@@ -1,4 +1,4 @@
-use crate::{Error, LabelInt, Partition, Result, with_labels};
+use crate::{Error, LabelInt, Partition, Result, ensure, with_labels};
 
 /// Tables up to this many entries are counted in a dense array: at 4 bytes each they stay in the
 /// cache.
@@ -66,12 +66,10 @@ impl Contingency {
             table.rows[i as usize] += u64::from(count);
             table.columns[j as usize] += u64::from(count);
         }
-        if table.objects == 0 {
-            return Err(Error::empty(format!(
-                "none of {} objects is labelled in both partitions",
-                a.n_objects()
-            )));
-        }
+        ensure!(
+            table.objects > 0,
+            empty("none of {} objects is labelled in both partitions", a.n_objects())
+        );
         Ok(table)
     }
 

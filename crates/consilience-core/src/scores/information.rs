@@ -17,6 +17,7 @@ use crate::{Ensemble, Error, ErrorKind, Partition, Result};
 /// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Normalizer {
     /// The larger entropy: the tables and programs of PTA, PTGP, LWEA and U-SENC. The strictest.
     Max,

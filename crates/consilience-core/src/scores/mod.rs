@@ -66,6 +66,7 @@ use crate::{Partition, Result};
 /// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Scores {
     /// [`normalized_mutual_information`] by [`Normalizer::Max`].
     pub nmi_max: f64,

@@ -3,7 +3,11 @@ use std::sync::Arc;
 
 use ndarray::Array2;
 
-use crate::{Error, ErrorKind, Features, Fit, Observer, Partition, Result, SideInformation};
+#[cfg(feature = "serde")]
+use crate::stored::Parts;
+use crate::{
+    Error, ErrorKind, Features, Fit, Observer, Partition, Result, SideInformation, ensure,
+};
 
 /// Features and a few labels or pairs to a clustering that can label new objects.
 ///
@@ -85,6 +89,13 @@ pub trait FeatureMap: Send + Sync + fmt::Debug {
     /// # Errors
     /// As [`Features::check`], and [`ErrorKind::ShapeMismatch`] for another number of features.
     fn apply(&self, features: Features<'_>) -> Result<Array2<f64>>;
+
+    /// What a stored [`Clustering`] keeps of it; `None` where it cannot be stored.
+    #[cfg(feature = "serde")]
+    #[doc(hidden)]
+    fn stored(&self) -> Option<Parts> {
+        None
+    }
 }
 
 /// How a clusterer assigns objects that it has not seen: what [`Clustering`] predicts with.
@@ -98,9 +109,20 @@ pub trait Assign: Send + Sync + fmt::Debug {
     /// # Errors
     /// As the method says.
     fn assign(&self, features: Features<'_>) -> Result<Vec<usize>>;
+
+    /// What a stored [`Clustering`] keeps of it: the maps before it, and itself at the end; `None`
+    /// where it cannot be stored.
+    #[cfg(feature = "serde")]
+    #[doc(hidden)]
+    fn stored(&self) -> Option<Vec<Parts>> {
+        None
+    }
 }
 
 /// A clustering that can also label new objects.
+///
+/// With the feature `serde` the clusterings of our own methods can be stored and label new objects
+/// after that; those with an [`Assign`] or a [`FeatureMap`] of yours refuse to be written.
 ///
 /// ```
 /// use consilience::{Clustering, Features, Result};
@@ -136,8 +158,8 @@ pub struct Clustering {
     /// The clustering of the objects at the fit.
     pub partition: Partition,
     /// Number in the partition of each cluster of the assigner; those without an object come last.
-    number: Vec<usize>,
-    assigner: Arc<dyn Assign>,
+    pub(crate) number: Vec<usize>,
+    pub(crate) assigner: Arc<dyn Assign>,
 }
 
 impl Clustering {
@@ -175,13 +197,10 @@ impl Clustering {
     pub fn assign<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<usize>> {
         let features = features.into();
         features.check()?;
-        if features.n_features() != self.assigner.n_features() {
-            return Err(Error::shape(format!(
-                "{} features, {} at the fit",
-                features.n_features(),
-                self.assigner.n_features()
-            )));
-        }
+        ensure!(
+            features.n_features() == self.assigner.n_features(),
+            shape("{} features, {} at the fit", features.n_features(), self.assigner.n_features())
+        );
         let mut labels = self.assigner.assign(features)?;
         for label in &mut labels {
             *label = *self.number.get(*label).ok_or_else(|| {
@@ -211,6 +230,10 @@ impl Clustering {
     /// [`ErrorKind::ShapeMismatch`] where the map does not give as many features as the clustering
     /// takes.
     pub fn behind(self, map: impl FeatureMap + 'static) -> Result<Self> {
+        self.behind_shared(Arc::new(map))
+    }
+
+    pub(crate) fn behind_shared(self, map: Arc<dyn FeatureMap>) -> Result<Self> {
         if map.n_outputs() != self.assigner.n_features() {
             return Err(Error::shape(format!(
                 "a map to {} features before a clustering of {}",
@@ -223,12 +246,12 @@ impl Clustering {
 }
 
 #[derive(Debug)]
-struct Behind<M> {
-    map: M,
+struct Behind {
+    map: Arc<dyn FeatureMap>,
     then: Arc<dyn Assign>,
 }
 
-impl<M: FeatureMap> Assign for Behind<M> {
+impl Assign for Behind {
     fn n_features(&self) -> usize {
         self.map.n_features()
     }
@@ -238,5 +261,13 @@ impl<M: FeatureMap> Assign for Behind<M> {
         let mapped = Features::from(mapped.view());
         mapped.check()?;
         self.then.assign(mapped)
+    }
+
+    #[cfg(feature = "serde")]
+    fn stored(&self) -> Option<Vec<Parts>> {
+        let map = self.map.stored()?;
+        let mut steps = self.then.stored()?;
+        steps.insert(0, map);
+        Some(steps)
     }
 }

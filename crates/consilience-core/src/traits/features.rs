@@ -1,6 +1,6 @@
 use ndarray::{Array2, ArrayView2};
 
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, ensure};
 
 /// Runs one expression with the table of some [`Features`](crate::Features) in whatever precision
 /// it comes.
@@ -58,9 +58,7 @@ impl Features<'_> {
     /// [`ErrorKind::NonFinite`](crate::ErrorKind::NonFinite) with row and column.
     pub fn check(&self) -> Result<()> {
         let (n, d) = (self.n_objects(), self.n_features());
-        if n == 0 || d == 0 {
-            return Err(Error::empty(format!("features of {n} objects and {d} columns")));
-        }
+        ensure!(n > 0 && d > 0, empty("features of {n} objects and {d} columns"));
         let bad = match self {
             Features::F32(x) => {
                 x.indexed_iter().find(|(_, v)| !v.is_finite()).map(|(at, &v)| (at, f64::from(v)))
@@ -83,11 +81,10 @@ impl Features<'_> {
     pub fn check_clusters(&self, clusters: usize) -> Result<()> {
         self.check()?;
         let n = self.n_objects();
-        if clusters == 0 || clusters > n {
-            return Err(Error::invalid(format!(
-                "{clusters} clusters of {n} objects; expected 1..={n}"
-            )));
-        }
+        ensure!(
+            (1..=n).contains(&clusters),
+            invalid("{clusters} clusters of {n} objects; expected 1..={n}")
+        );
         if n >= u32::MAX as usize {
             return Err(Error::new(
                 ErrorKind::TooLarge,

@@ -22,6 +22,10 @@
 //! ```
 
 mod basis;
+#[cfg(not(feature = "lapack"))]
+mod by_faer;
+#[cfg(feature = "lapack")]
+mod by_lapack;
 mod dense;
 mod lanczos;
 mod operator;
@@ -94,39 +98,26 @@ impl TruncatedOptions {
         }
     }
 
-    /// A pair has converged once `|A v - lambda v| <= tolerance * |A|`, where `|A|` is the largest
-    /// magnitude of an eigenvalue seen. Default 1e-9; values below 1e-13, and NaN, are read as
-    /// 1e-13.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
+    consilience_core::setters! {
+        /// A pair has converged once `|A v - lambda v| <= tolerance * |A|`, where `|A|` is the
+        /// largest magnitude of an eigenvalue seen. Default 1e-9; values below 1e-13, and NaN, are
+        /// read as 1e-13.
+        pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
-    /// Limit on the products of the operator with a block. Default 300; at least as many are made
-    /// as `count` vectors need.
-    pub fn max_iterations(mut self, iterations: usize) -> Self {
-        self.max_iterations = iterations;
-        self
-    }
+        /// Limit on the products of the operator with a block. Default 300; at least as many are
+        /// made as `count` vectors need.
+        pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
-    /// Number of vectors in a block. Default 0, which chooses `count` and a few more. Eigenvalues
-    /// of multiplicity up to the block length are found with certainty, so a block shorter than
-    /// `count` saves work only where eigenvalues are known to be simple.
-    pub fn block(mut self, block: usize) -> Self {
-        self.block = block;
-        self
-    }
+        /// Number of vectors in a block. Default 0, which chooses `count` and a few more.
+        /// Eigenvalues of multiplicity up to the block length are found with certainty, so a block
+        /// shorter than `count` saves work only where eigenvalues are known to be simple.
+        pub fn block(mut self, block: usize) { self.block = block }
 
-    /// Seed of the random start block. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
+        /// Seed of the random start block. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-    /// The end of the spectrum that is wanted. Default [`Which::Largest`].
-    pub fn which(mut self, which: Which) -> Self {
-        self.which = which;
-        self
+        /// The end of the spectrum that is wanted. Default [`Which::Largest`].
+        pub fn which(mut self, which: Which) { self.which = which }
     }
 }
 

@@ -3,8 +3,14 @@ use crate::{
     ConsensusFunction, Ensemble, Fit, Hierarchy, Memberships, Observer, Partition, Result,
 };
 
-/// How a method that grows a dendrogram is made.
-pub(super) type MakeTree = fn(&Settings) -> Result<Box<dyn Hierarchy>>;
+type Make<T> = fn(&Settings) -> Result<T>;
+
+/// How a method is made, and, where it grows one, what grows its dendrogram.
+#[derive(Debug)]
+pub(super) struct Recipe {
+    pub(super) make: Make<AnyConsensus>,
+    pub(super) tree: Option<Make<Box<dyn Hierarchy>>>,
+}
 
 /// A consensus function of the catalogue: its name, its paper, its parameters, and how it is made.
 ///
@@ -34,8 +40,7 @@ pub struct Method {
     pub(super) paper: &'static str,
     pub(super) parameters: &'static [Parameter],
     pub(super) chooses: bool,
-    pub(super) make: fn(&Settings) -> Result<AnyConsensus>,
-    pub(super) tree: Option<MakeTree>,
+    pub(super) recipe: Recipe,
 }
 
 impl Method {
@@ -67,7 +72,7 @@ impl Method {
 
     /// Whether it grows a dendrogram: whether [`Method::hierarchy`] succeeds.
     pub fn has_tree(&self) -> bool {
-        self.tree.is_some()
+        self.recipe.tree.is_some()
     }
 
     /// The consensus function.
@@ -77,7 +82,7 @@ impl Method {
     /// method does not have or a value that it cannot be; values out of range are refused when the
     /// method is run.
     pub fn build(&self, settings: &Settings) -> Result<AnyConsensus> {
-        (self.make)(&settings.resolved(self)?)
+        (self.recipe.make)(&settings.resolved(self)?)
     }
 
     /// The method as what grows its dendrogram: the very tree that its consensus is cut from.
@@ -87,7 +92,7 @@ impl Method {
     /// with the names of those that do for a method that grows none.
     pub fn hierarchy(&self, settings: &Settings) -> Result<Box<dyn Hierarchy>> {
         let settings = settings.resolved(self)?;
-        let Some(tree) = self.tree else {
+        let Some(tree) = self.recipe.tree else {
             let trees: Vec<&str> =
                 super::methods().iter().filter(|m| m.has_tree()).map(Method::name).collect();
             return Err(crate::Error::invalid(format!(

@@ -38,24 +38,19 @@ impl Settings {
         }
     }
 
-    /// Seed of methods that draw. Default 0.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
+    consilience_core::setters! {
+        /// Seed of methods that draw. Default 0.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-    /// How much memory tables may take that grow with the square of the microclusters. Default
-    /// 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
-    }
+        /// How much memory tables may take that grow with the square of the microclusters. Default
+        /// 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
 
-    /// A parameter of the method, by its name in [`Method::parameters`]. Default: what stands
-    /// there.
-    pub fn parameter(mut self, name: impl Into<String>, value: impl ToString) -> Self {
-        self.values.push((name.into(), value.to_string()));
-        self
+        /// A parameter of the method, by its name in [`Method::parameters`]. Default: what stands
+        /// there.
+        pub fn parameter(mut self, name: impl Into<String>, value: impl ToString) {
+            self.values.push((name.into(), value.to_string()))
+        }
     }
 
     /// The same under the names that the method's parameters have, not their aliases.
