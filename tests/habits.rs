@@ -12,7 +12,7 @@ const MOST_COLUMNS: usize = 100;
 const MOST_LINES_OF_FUNCTION: usize = 60;
 
 /// Methods `pub fn name(mut self, ..)` that set nothing with a default.
-const NO_SETTERS: [&str; 2] = ["sorted_members", "map_heights"];
+const NO_SETTERS: [&str; 3] = ["sorted_members", "map_heights", "commit"];
 
 fn all() -> Vec<PathBuf> {
     let folders = ["crates", "tests", "benches", "eval"];

@@ -113,6 +113,13 @@ fn items(source: &str) -> Vec<Item> {
     out
 }
 
+/// Names of the modules that a source declares and its documentation hides.
+fn hidden_modules(source: &str) -> Vec<&str> {
+    let above = source.lines();
+    let pairs = above.zip(source.lines().skip(1)).filter(|(above, _)| *above == "#[doc(hidden)]");
+    pairs.filter_map(|(_, line)| line.strip_prefix("pub mod ")?.strip_suffix(';')).collect()
+}
+
 /// Names of the items that nothing shows in use.
 fn unshown(items: &[Item]) -> Vec<&str> {
     let with: HashSet<&str> = items.iter().filter(|i| i.example).map(|i| i.name.as_str()).collect();
@@ -128,8 +135,15 @@ fn unshown(items: &[Item]) -> Vec<&str> {
 fn every_public_item_is_shown_in_use() {
     let mut found = Vec::new();
     for package in packages().iter().filter(|p| p.published && !APART.contains(&p.name.as_str())) {
-        for file in sources(&package.folder.join("src")) {
-            found.extend(items(&std::fs::read_to_string(file).unwrap()));
+        let source = package.folder.join("src");
+        let page = std::fs::read_to_string(source.join("lib.rs")).unwrap();
+        let hidden = hidden_modules(&page);
+        for file in sources(&source) {
+            let module = file.strip_prefix(&source).unwrap().with_extension("");
+            let module = module.iter().next().unwrap().to_str().unwrap();
+            if !hidden.contains(&module) {
+                found.extend(items(&std::fs::read_to_string(file).unwrap()));
+            }
         }
     }
     assert!(found.len() > 200, "only {} items were found", found.len());
@@ -193,6 +207,7 @@ pub(crate) fn inside() {}
 /// ```
 pub struct Ensemble;
 ";
+    assert_eq!(hidden_modules("#[doc(hidden)]\npub mod inner;\npub mod outer;"), ["inner"]);
     let found = items(source);
     assert_eq!(found.len(), 9);
     assert_eq!(unshown(&found), ["formula", "Late", "everywhere", "bare"]);

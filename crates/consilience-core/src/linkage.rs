@@ -7,18 +7,18 @@
 /// use consilience::prelude::*;
 /// use consilience::{Ensemble, Linkage, Partition};
 ///
-/// // A chain: neighbours are together once each.
+/// // A chain 0 - 1 - 2 - 3, and object 4, which is now and then with 2 and 3.
 /// let ensemble = Ensemble::new(vec![
 ///     Partition::from_labels(&[0, 0, 1, 1, 2])?,
-///     Partition::from_labels(&[0, 1, 1, 2, 2])?,
+///     Partition::from_labels(&[0, 0, 1, 1, 2])?,
+///     Partition::from_labels(&[0, 1, 1, 2, 3])?,
+///     Partition::from_labels(&[0, 1, 1, 2, 3])?,
+///     Partition::from_labels(&[0, 1, 2, 2, 2])?,
 /// ])?;
-/// let sizes = |linkage| {
-///     let found = EvidenceAccumulation::new(2).linkage(linkage).consensus(&ensemble)?;
-///     Ok::<_, consilience::Error>(found.sizes())
-/// };
-/// // Complete linkage does not follow the chain to its end.
-/// assert!(sizes(Linkage::Complete)?.iter().all(|&size| size < 4));
-/// assert_eq!(sizes(Linkage::Single)?.iter().sum::<usize>(), 5);
+/// let by = |linkage| EvidenceAccumulation::new(2).linkage(linkage).consensus(&ensemble);
+/// // Single linkage follows the chain, complete linkage does not.
+/// assert_eq!(by(Linkage::Single)?.to_signed(), [0, 0, 0, 0, 1]);
+/// assert_eq!(by(Linkage::Complete)?.to_signed(), [0, 0, 1, 1, 1]);
 /// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

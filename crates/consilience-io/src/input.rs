@@ -41,7 +41,8 @@ use crate::{npy, npz};
 /// be opened or read, [`ErrorKind::Format`](consilience_core::ErrorKind::Format) for contents that
 /// are not as expected,
 /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) for what does not fit in memory,
-/// and [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled). The message names the file, and row and column where there are any.
+/// and [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled). The message names the
+/// file, and row and column where there are any.
 #[derive(Clone, Debug)]
 pub struct Input<'a> {
     place: Place<'a>,

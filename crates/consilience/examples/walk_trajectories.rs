@@ -1,5 +1,5 @@
-//! Module `walk`: random walks see through single links. Two objects that no member puts together are
-//! still alike where their walkers meet.
+//! Module `walk`: random walks see through single links. Two objects that no member puts together
+//! are still alike where their walkers meet.
 //!
 //! cargo run --example walk_trajectories
 

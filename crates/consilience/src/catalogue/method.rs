@@ -117,7 +117,7 @@ impl Method {
 
 /// A consensus function by name, hard or soft.
 ///
-/// From [`Method::build`]; [`fit`](AnyConsensus::fit) runs it, and [`NamedResult`] is what comes out.
+/// From [`Method::build`]; [`fit`](AnyConsensus::fit) runs it, and a [`NamedResult`] comes out.
 #[non_exhaustive]
 pub enum AnyConsensus {
     /// One cluster per object comes out.
@@ -174,7 +174,7 @@ impl AnyConsensus {
 ///     Partition::from_labels(&[0, 0, 1, 1, 1])?,
 /// ])?;
 /// let settings = Settings::new(2);
-/// let soft = catalogue::by_name("pcc")?.build(&settings)?.fit(&ensemble, &())?.output;
+/// let soft = catalogue::by_name("pcc-kl")?.build(&settings)?.fit(&ensemble, &())?.output;
 /// assert_eq!(soft.memberships.map(|m| m.hard()).transpose()?, Some(soft.partition));
 /// let hard = catalogue::by_name("lwea")?.build(&settings)?.fit(&ensemble, &())?.output;
 /// assert_eq!(hard.memberships, None);

@@ -57,7 +57,8 @@
 //!
 //! [`Updater`](crate::follow::Updater) holds an ensemble and follows batches of pairs in
 //! milliseconds, whatever the number of objects. It can be stored and resumed, asks for the pairs
-//! that it would learn most from, and takes in new objects and new members.
+//! whose answer would change the weights of its members most, and takes in new objects and new
+//! members.
 //!
 //! ```
 //! use consilience::follow::Updater;
