@@ -4,6 +4,8 @@
 use crate::{Error, ErrorKind, Result};
 
 /// The integers that labels are stored in.
+///
+/// What [`with_labels!`](crate::with_labels) hands on; its example shows it in use.
 pub trait LabelInt:
     Copy + Eq + Ord + Send + Sync + std::fmt::Debug + 'static + sealed::Sealed
 {
@@ -44,6 +46,19 @@ label_int!(u8, u16, u32);
 
 /// A borrowed column of labels in its stored width: `0..k`, or the type's largest value where the
 /// object is unlabelled.
+///
+/// For loops over millions of labels; [`with_labels!`](crate::with_labels) runs one expression for
+/// all three widths.
+///
+/// ```
+/// use consilience::Partition;
+/// use consilience::core::LabelSlice;
+///
+/// let partition = Partition::from_labels(&[3, 3, -1, 8])?;
+/// let LabelSlice::U8(labels) = partition.labels() else { unreachable!() };
+/// assert_eq!(labels, [0, 0, u8::MAX, 1]);
+/// # Ok::<(), consilience::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum LabelSlice<'a> {
     /// Fewer than 255 clusters.
@@ -170,6 +185,18 @@ impl Labels {
 }
 
 /// An integer that a user's labels may come in: negative numbers and `None` mean unlabelled.
+///
+/// What [`Partition::from_labels`](crate::Partition::from_labels) and
+/// [`Ensemble::from_array`](crate::Ensemble::from_array) take:
+///
+/// ```
+/// use consilience::Partition;
+///
+/// let same = Partition::from_labels(&[0u8, 1, 1])?;
+/// assert_eq!(Partition::from_labels(&[-7i64, 1, 1])?.to_signed(), [-1, 0, 0]);
+/// assert_eq!(Partition::from_labels(&[Some(400usize), Some(7), Some(7)])?, same);
+/// # Ok::<(), consilience::Error>(())
+/// ```
 pub trait RawLabel: Copy {
     /// The label as a key, `None` where the object is unlabelled.
     fn key(self) -> Option<u64>;

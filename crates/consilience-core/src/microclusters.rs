@@ -120,7 +120,10 @@ impl Microclusters {
     }
 
     fn assemble(ensemble: &Ensemble, of_object: Vec<u32>, first_object: &[u32]) -> Result<Self> {
-        let grouping = Grouping::new(of_object, first_object.len())?;
+        let grouping = match ensemble.counts() {
+            Some(counts) => Grouping::with_counts(of_object, first_object.len(), counts)?,
+            None => Grouping::new(of_object, first_object.len())?,
+        };
         let rows = if first_object.is_empty() {
             Vec::new()
         } else {
@@ -170,8 +173,8 @@ impl Microclusters {
         &self.grouping
     }
 
-    /// Objects in each microcluster.
-    pub fn sizes(&self) -> &[u32] {
+    /// Objects in each microcluster, each as often as its count says.
+    pub fn sizes(&self) -> &[u64] {
         self.grouping.sizes()
     }
 

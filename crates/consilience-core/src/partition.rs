@@ -3,7 +3,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::labels::Labels;
-use crate::{Error, ErrorKind, LabelInt, LabelSlice, RawLabel, Result, with_labels};
+use crate::{Error, ErrorKind, LabelInt, LabelSlice, RawLabel, Result, ensure, with_labels};
 
 /// A hard clustering of `n` objects; any of them may be unlabelled.
 ///
@@ -26,6 +26,11 @@ use crate::{Error, ErrorKind, LabelInt, LabelSlice, RawLabel, Result, with_label
 /// label.
 #[doc(alias = "clustering")]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "crate::stored::PartitionFields", into = "crate::stored::PartitionFields")
+)]
 pub struct Partition {
     /// Shared with the clones until one of them takes objects in.
     labels: Arc<Labels>,
@@ -61,9 +66,7 @@ impl Partition {
     /// # Errors
     /// As [`Partition::from_labels`].
     pub fn from_fn(n: usize, key: impl Fn(usize) -> Option<u64>) -> Result<Self> {
-        if n == 0 {
-            return Err(Error::empty("a partition needs at least one object"));
-        }
+        ensure!(n > 0, empty("a partition needs at least one object"));
         if n >= u32::MAX as usize {
             return Err(Error::new(
                 ErrorKind::TooLarge,

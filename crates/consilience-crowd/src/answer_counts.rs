@@ -4,6 +4,8 @@ use consilience_core::{Error, ErrorKind, MemoryBudget, Result};
 use crate::answers::Answers;
 
 /// How often a pair was called the same, and how often it was answered.
+///
+/// From [`AnswerCounts::get`] and [`AnswerCounts::row`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct PairCount {

@@ -1,4 +1,4 @@
-use consilience_core::{Ensemble, Error, ErrorKind, MemoryBudget, Result};
+use consilience_core::{Ensemble, Error, ErrorKind, MemoryBudget, Result, ensure};
 use rustc_hash::FxHashMap;
 
 /// In one task a worker put an item into a group: one row of [`Answers::from_groupings`].
@@ -249,6 +249,49 @@ impl Answers {
         Ok(Self::gather(ensemble.n_objects(), (0..ensemble.n_members()).collect(), tasks.collect()))
     }
 
+    /// Adds more answers about the same objects, of any kind and from any workers: what came back
+    /// for the questions of [`CrowdResult::ask_pairs`](crate::CrowdResult::ask_pairs), say. A task
+    /// that is in both counts twice.
+    ///
+    /// ```
+    /// use consilience::crowd::{Answers, GroupAnswer, PairAnswer};
+    ///
+    /// let row = |item, group| GroupAnswer { worker: 4, task: 0, item, group };
+    /// let mut answers = Answers::from_groupings(5, &[row(0, 0), row(1, 0), row(2, 1)])?;
+    /// let more = [PairAnswer { worker: 2, i: 2, j: 3, same: true }];
+    /// answers.extend(&Answers::from_pairs(5, &more)?)?;
+    /// assert_eq!(answers.workers(), [2, 4]);
+    /// assert_eq!((answers.n_tasks(), answers.n_pair_answers()), (2, 4));
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::ShapeMismatch`] for another number of objects, [`ErrorKind::TooLarge`] where
+    /// there are too many answers together; the answers are then as before.
+    #[doc(alias = "add")]
+    #[doc(alias = "append")]
+    #[doc(alias = "merge")]
+    pub fn extend(&mut self, more: &Answers) -> Result<()> {
+        if self.objects != more.objects {
+            let what = format!("answers about {} objects, not {}", more.objects, self.objects);
+            return Err(Error::new(ErrorKind::ShapeMismatch, what));
+        }
+        check_size(self.objects, self.items.len() + more.items.len())?;
+        let workers = numbers(self.workers.iter().chain(&more.workers).copied());
+        let all = self.loose(&workers).chain(more.loose(&workers)).collect();
+        *self = Self::gather(self.objects, workers, all);
+        Ok(())
+    }
+
+    /// The tasks again as they came in, their workers numbered as in `workers`.
+    fn loose<'a>(&'a self, workers: &'a [usize]) -> impl Iterator<Item = Loose> + 'a {
+        let object = |&i: &u32| self.answered[i as usize];
+        self.tasks().map(move |task| {
+            let groups = task.groups().map(|group| group.iter().map(object).collect());
+            (place(workers, self.workers[task.worker]), groups.collect())
+        })
+    }
+
     /// Brings tasks into their one order and renumbers objects by those that are answered.
     fn gather(objects: usize, workers: Vec<usize>, mut tasks: Vec<Loose>) -> Self {
         tasks.retain(|(_, groups)| groups.iter().map(Vec::len).sum::<usize>() > 1);
@@ -359,15 +402,13 @@ impl Answers {
 }
 
 fn check_size(objects: usize, rows: usize) -> Result<()> {
-    if objects == 0 || rows == 0 {
-        return Err(Error::empty(format!("{rows} answers about {objects} objects")));
-    }
+    ensure!(objects > 0 && rows > 0, empty("{rows} answers about {objects} objects"));
     if objects >= u32::MAX as usize || rows >= u32::MAX as usize {
         let what = format!(
             "{rows} answers about {objects} objects; at most {} are supported",
             u32::MAX - 1
         );
-        return Err(Error::new(ErrorKind::TooLarge, what));
+        return Err(Error::too_large(what));
     }
     Ok(())
 }
@@ -382,9 +423,7 @@ fn check_pairs(rows: &[KeywordAnswer]) -> Result<()> {
 }
 
 fn check_item(item: usize, objects: usize, row: usize) -> Result<()> {
-    if item >= objects {
-        return Err(Error::out_of_range(format!("row {row}: item {item} of {objects}")));
-    }
+    ensure!(item < objects, out_of_range("row {row}: item {item} of {objects}"));
     Ok(())
 }
 
@@ -467,6 +506,27 @@ mod tests {
         assert_eq!(pair(1, 1, true).unwrap().n_pair_answers(), 0);
         assert_eq!(pair(0, 3, true).unwrap_err().kind(), ErrorKind::OutOfRange);
         assert_eq!(Answers::from_keywords(3, &[], 1).unwrap_err().kind(), ErrorKind::Empty);
+    }
+
+    #[test]
+    fn answers_added_are_as_if_they_had_come_together() {
+        let said = |worker, i, j, same| PairAnswer { worker, i, j, same };
+        let rows = [said(7, 0, 1, true), said(2, 3, 1, false), said(9, 4, 0, true)];
+        let together = Answers::from_pairs(6, &rows).unwrap();
+        for split in 1..rows.len() {
+            let (first, rest) = rows.split_at(split);
+            let mut answers = Answers::from_pairs(6, first).unwrap();
+            answers.extend(&Answers::from_pairs(6, rest).unwrap()).unwrap();
+            assert_eq!(answers, together);
+        }
+        // A worker who compared nothing is still a worker.
+        let mut answers = Answers::from_groupings(6, &[row(5, 0, 2, 0)]).unwrap();
+        answers.extend(&together).unwrap();
+        assert_eq!(answers.workers(), [2, 5, 7, 9]);
+        let before = answers.clone();
+        let other = Answers::from_pairs(5, &rows).unwrap();
+        assert_eq!(answers.extend(&other).unwrap_err().kind(), ErrorKind::ShapeMismatch);
+        assert_eq!(answers, before);
     }
 
     #[test]

@@ -28,7 +28,7 @@ use crate::{Eigenpairs, SpectralCount, check_restarts, cluster_directions, leadi
 /// use consilience::SimilarityGraph;
 /// use consilience::core::{GraphPartitioner, Grouping};
 /// use consilience::graph::SpectralCut;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let nodes = Grouping::new(vec![0, 1, 2, 3, 3], 4)?;
 /// let weights = array![
@@ -68,22 +68,15 @@ impl SpectralCut {
         SpectralCut { clusters: clusters.into(), restarts: 10, seed: Seed(0) }
     }
 
-    /// How many clusters to make. Default the number given to [`SpectralCut::new`].
-    pub fn clusters(mut self, clusters: impl Into<Clusters>) -> Self {
-        self.clusters = clusters.into();
-        self
-    }
+    consilience_core::setters! {
+        /// How many clusters to make. Default the number given to [`SpectralCut::new`].
+        pub fn clusters(mut self, clusters: impl Into<Clusters>) { self.clusters = clusters.into() }
 
-    /// k-means starts, of which the one of least inertia is kept. Default 10; 1 to 10,000.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+        /// k-means starts, of which the one of least inertia is kept. Default 10; 1 to 10,000.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// Seed of the k-means starts. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
+        /// Seed of the k-means starts. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 
     pub(crate) fn check(&self) -> Result<()> {
@@ -133,7 +126,7 @@ impl GraphPartitioner for SpectralCut {
         let clusters = if nodes == 0 {
             Vec::new()
         } else {
-            let sizes: Vec<f64> = grouping.sizes().iter().map(|&s| f64::from(s)).collect();
+            let sizes = grouping.weights();
             normalise(&mut w, &sizes);
             let Eigenpairs { values, vectors: mut rows, converged } =
                 leading_eigenpairs(&w, self.eigenpairs(nodes)?.min(nodes))?;

@@ -27,6 +27,8 @@ const FORMS: [(AnswerForm, [&str; 4]); 3] = [
 ];
 
 /// What a row of answers says.
+///
+/// From [`AnswerTable::form`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AnswerForm {
@@ -91,6 +93,22 @@ impl AnswerTable {
 
 /// Reads the answers of a crowd from a CSV file with a header, or from an `.npz` archive with one
 /// array per column. The columns are known by their names, in any order; others are ignored.
+///
+/// ```
+/// use consilience::crowd::{Answers, PairAnswer};
+///
+/// let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("answers.csv");
+/// std::fs::write(&path, "worker,i,j,same\nann,0,1,yes\nbob,0,2,no\n").unwrap();
+/// let table = consilience::io::read_answers(&path)?;
+/// let rows = table.rows().iter().map(|&[worker, i, j, same]| {
+///     PairAnswer { worker, i, j, same: same == 1 }
+/// });
+/// let rows: Vec<PairAnswer> = rows.collect();
+/// let answers = Answers::from_pairs(table.n_objects(), &rows)?;
+/// assert_eq!(answers.n_pair_answers(), 2);
+/// # Ok::<(), consilience::Error>(())
+/// ```
 ///
 /// # Errors
 /// [`ErrorKind::Io`](consilience_core::ErrorKind::Io) and

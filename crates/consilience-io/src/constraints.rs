@@ -47,6 +47,8 @@ pub fn read_constraints(path: impl AsRef<Path>, objects: usize) -> Result<Constr
 }
 
 /// Constraints that come together.
+///
+/// From [`read_batches`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Batch {

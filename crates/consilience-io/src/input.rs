@@ -83,10 +83,9 @@ impl<'a> Input<'a> {
         Input { place: Place::Bytes(content), format, array: None, budget }
     }
 
-    /// The array of an `.npz` archive to read. Default the only array.
-    pub fn array(mut self, name: impl Into<String>) -> Self {
-        self.array = Some(name.into());
-        self
+    consilience_core::setters! {
+        /// The array of an `.npz` archive to read. Default the only array.
+        pub fn array(mut self, name: impl Into<String>) { self.array = Some(name.into()) }
     }
 
     /// How much memory the table may take. Default all that there is.
@@ -126,7 +125,7 @@ impl<'a> Input<'a> {
     ///
     /// ```
     /// use consilience::io::{Format, Input};
-    /// use ndarray::array;
+    /// use consilience::ndarray::array;
     ///
     /// let pool = Input::in_memory(b"7,1\n3,1\n3,2\n", Format::Csv);
     /// let new = Input::in_memory(b"3,2\n7,-1\n", Format::Csv);

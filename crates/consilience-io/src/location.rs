@@ -5,6 +5,8 @@ use consilience_core::Result;
 use crate::fault::malformed;
 
 /// The formats of files.
+///
+/// A file has that of its ending; [`Input::in_memory`](crate::Input::in_memory) takes one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
