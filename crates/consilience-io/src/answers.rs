@@ -1,9 +1,12 @@
 use std::path::Path;
 
-use consilience_core::{Error, Observer, Result};
+#[cfg(feature = "csv")]
+use consilience_core::Error;
+use consilience_core::{Observer, Result};
 #[cfg(feature = "csv")]
 use rustc_hash::FxHashMap;
 
+#[cfg(any(feature = "csv", feature = "npy"))]
 use crate::allowance::Allowance;
 #[cfg(feature = "csv")]
 use crate::csv::trouble;

@@ -216,9 +216,13 @@ impl<R: Read> Records<R> {
         }
         let skipped = line - 1;
         // A name in quotes may go on in the next line.
-        while first.iter().filter(|&&byte| byte == b'"').count() % 2 == 1
-            && reader.read_until(b'\n', &mut first).map_err(system)? > 0
-        {
+        let mut quotes = Quotes::default();
+        let mut seen = 0;
+        while quotes.open_after(&first[seen..]) {
+            seen = first.len();
+            if reader.read_until(b'\n', &mut first).map_err(system)? == 0 {
+                break;
+            }
             line += 1;
         }
         check_separator(&first)?;
@@ -276,6 +280,34 @@ impl<R: Read> Records<R> {
                 Ok(Some(*line))
             }
         }
+    }
+}
+
+/// Whether text goes on inside a cell in quotes. A quote within a cell that has none at its
+/// beginning is a character like any other.
+#[derive(Default)]
+struct Quotes {
+    inside: bool,
+    /// Whether the cell began, and whether with a quote.
+    begun: bool,
+    quoted: bool,
+}
+
+impl Quotes {
+    /// Takes more text in.
+    fn open_after(&mut self, text: &[u8]) -> bool {
+        for &byte in text {
+            match byte {
+                b',' | b'\n' if !self.inside => (self.begun, self.quoted) = (false, false),
+                b'"' if !self.begun => {
+                    (self.begun, self.quoted, self.inside) = (true, true, true);
+                }
+                // Two quotes in a row close the cell and open it again.
+                b'"' if self.quoted => self.inside = !self.inside,
+                _ => self.begun = true,
+            }
+        }
+        self.inside
     }
 }
 
@@ -352,6 +384,12 @@ mod tests {
         assert_eq!(read.into_ensemble().unwrap().members()[0].to_signed(), [0, 1]);
         assert_eq!(partition("\"first\nmember\"\n5\n6\n"), [0, 1]);
         assert!(wrong(b"\"a\nb\"\n5\nx\n").starts_with("row 1 (line 4)"));
+        // Inches.
+        assert_eq!(partition("height 5\"\n5\n6\n"), [0, 1]);
+        let mut quotes = Quotes::default();
+        assert!(!quotes.open_after(b"5\",\"a \"\"b\"\" c\",x\"\n"));
+        assert!(quotes.open_after(b"\"a \"\"b\n") && quotes.open_after(b"c\n"));
+        assert!(!quotes.open_after(b"d\"\n"));
         assert!(wrong(b"\"a\nb\",c\n5,5\nx,5\n").starts_with("row 1 (line 4)"));
     }
 

@@ -8,7 +8,9 @@ use consilience_core::{
 use ndarray::Array2;
 
 use crate::allowance::Allowance;
-use crate::answers::{self, AnswerTable};
+#[cfg(any(feature = "csv", feature = "npy"))]
+use crate::answers;
+use crate::answers::AnswerTable;
 #[cfg(feature = "csv")]
 use crate::csv;
 use crate::fault::{malformed, system, within};

@@ -53,7 +53,7 @@ impl Half {
     /// The same number; every half is a single.
     fn single(self) -> f32 {
         let sign = if self.0 >> 15 == 0 { 1.0 } else { -1.0 };
-        let (exponent, fraction) = (i32::from(self.0 >> 10 & 0x1f), f32::from(self.0 & 0x3ff));
+        let (exponent, fraction) = (i32::from((self.0 >> 10) & 0x1f), f32::from(self.0 & 0x3ff));
         sign * match exponent {
             0 => fraction * 2f32.powi(-24),
             0x1f if fraction == 0.0 => f32::INFINITY,

@@ -9,7 +9,9 @@ use ndarray::ArrayView2;
 use crate::csv;
 use crate::fault::{malformed, system, within};
 use crate::labelled::Labelled;
-use crate::location::{Format, Location};
+#[cfg(any(feature = "csv", feature = "npy", feature = "parquet"))]
+use crate::location::Format;
+use crate::location::Location;
 #[cfg(feature = "parquet")]
 use crate::parquet;
 use crate::place::{Target, folder_of};
@@ -302,7 +304,7 @@ fn labels_to(
         #[cfg(feature = "csv")]
         Format::Csv => csv::write_labels(&mut out, labels, observer)?,
         #[cfg(feature = "parquet")]
-        Format::Parquet => return parquet::write_labels(out, labels, observer),
+        Format::Parquet => parquet::write_labels(&mut out, labels, observer)?,
         other => return Err(other.left_out()),
     }
     out.flush().map_err(system)
@@ -326,7 +328,7 @@ fn numbers_to(
         #[cfg(feature = "csv")]
         Format::Csv => csv::write_floats(&mut out, table)?,
         #[cfg(feature = "parquet")]
-        Format::Parquet => return parquet::write_floats(out, table, observer),
+        Format::Parquet => parquet::write_floats(&mut out, table, observer)?,
         other => return Err(other.left_out()),
     }
     let _ = observer;

@@ -16,10 +16,12 @@ fn ensemble() -> Ensemble {
     Ensemble::new(vec![member(1), member(3), member(5)]).unwrap()
 }
 
-/// Writes one file of each kind of contents.
-fn writers() -> Vec<(&'static str, Box<dyn Fn(&mut OutputFile) -> Result<()>>)> {
-    let mut all: Vec<(&'static str, Box<dyn Fn(&mut OutputFile) -> Result<()>>)> =
-        vec![("state", Box::new(|file| file.write([7; 3000])))];
+/// The name of a file, and what writes its contents.
+type Writer = (&'static str, Box<dyn Fn(&mut OutputFile) -> Result<()>>);
+
+/// Writers of every format and of all kinds of contents.
+fn writers() -> Vec<Writer> {
+    let mut all: Vec<Writer> = vec![("state", Box::new(|file| file.write([7; 3000])))];
     for name in ["l.csv", "l.npy", "l.npz", "l.npz:name", "l.parquet"] {
         let ensemble = ensemble();
         all.push((name, Box::new(move |file| file.write_labels(Labelled::All(&ensemble), &()))));
