@@ -28,6 +28,7 @@
 //! an implementation through every law that ours obey.
 
 pub mod assignment;
+mod canonical;
 mod checks;
 mod clusters;
 mod constraints;
