@@ -24,14 +24,20 @@ const LICENCES: [&str; 12] = [
 ];
 
 /// Crates that the lock file has in several versions, and why.
-const SEVERAL: [(&str, &str); 9] = [
+const SEVERAL: [(&str, &str); 15] = [
+    ("embedded-io", "postcard, in tests only, knows two; neither is compiled"),
     ("equator", "assertions inside faer and its kernels, each at its own version"),
     ("equator-macro", "with equator"),
     ("getrandom", "const-random and ahash, under parquet, stay behind rand and tempfile"),
     ("ndarray", "an older one, in tests only: the guide shows how its arrays come in"),
     ("num-bigint", "py_literal of ndarray-npy, in tests only, stays behind parquet"),
     ("r-efi", "with getrandom; not compiled here"),
+    ("rand", "ndarray-linalg, behind the feature lapack, stays behind"),
+    ("rand_chacha", "with rand"),
+    ("rand_core", "with rand"),
     ("syn", "three generations of derive macros; compile time only"),
+    ("thiserror", "dirs under openblas-src, behind openblas-system, stays behind lax"),
+    ("thiserror-impl", "with thiserror"),
     ("windows-sys", "atomic-wait under faer stays behind; not compiled here"),
     ("zip", "ndarray-npy, in tests only, stays behind the program's"),
 ];

@@ -1,5 +1,5 @@
-//! Habits of the source files: how long and how wide they may grow, and what the documentation of a
-//! setter says.
+//! Habits of the source files: how long and how wide they may grow, how long their functions, and
+//! what the documentation of a setter says.
 
 use std::path::{Path, PathBuf};
 
@@ -9,6 +9,7 @@ mod workspace;
 
 const MOST_LINES: usize = 800;
 const MOST_COLUMNS: usize = 100;
+const MOST_LINES_OF_FUNCTION: usize = 60;
 
 /// Methods `pub fn name(mut self, ..)` that set nothing with a default.
 const NO_SETTERS: [&str; 2] = ["sorted_members", "map_heights"];
@@ -121,6 +122,67 @@ fn a_silent_setter_would_be_seen() {
         ) -> Self { self }
         /// No setter.
         pub fn other(self) -> Self { self }
+        setters! {
+            /// Seed. Default 0.
+            pub fn seed(mut self, seed: Seed) { self.seed = seed }
+
+            /// Seed of the rest.
+            pub fn short(mut self, seed: Seed) { self.rest = seed }
+        }
     ";
-    assert_eq!(silent_setters(source), ["silent", "bare"]);
+    assert_eq!(silent_setters(source), ["silent", "bare", "short"]);
+}
+
+/// Functions of a source with more lines than allowed, by name. Tests may list as many cases as
+/// they like.
+fn long_functions(source: &str) -> Vec<String> {
+    let code = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let lines: Vec<&str> = code.lines().collect();
+    let mut out = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let (margin, text) = line.split_at(line.len() - line.trim_start().len());
+        let Some((before, after)) = text.split_once("fn ") else { continue };
+        let word = |w: &str| ["pub", "const", "async"].contains(&w) || w.starts_with("pub(");
+        if !before.split_whitespace().all(word) {
+            continue;
+        }
+        // rustfmt puts what closes the function, or its bare signature, at its margin.
+        let ends = |l: &str| {
+            let inner = l.strip_prefix(margin).filter(|l| !l.starts_with(' '));
+            inner.is_some_and(|l| l.ends_with('}') || l.ends_with(';'))
+        };
+        let length = 1 + lines[at..].iter().position(|l| ends(l)).unwrap_or(0);
+        if length > MOST_LINES_OF_FUNCTION {
+            let name = after.split(['(', '<']).next().unwrap_or_default();
+            out.push(format!("{name} ({length} lines)"));
+        }
+    }
+    out
+}
+
+#[test]
+fn no_function_is_too_long() {
+    let mut found = Vec::new();
+    for file in sources(&root().join("crates")) {
+        let tests = file.iter().any(|part| part.to_str().is_some_and(|p| p.contains("tests")));
+        if !tests && file.iter().any(|part| part == "src") {
+            let long = long_functions(&read(&file));
+            found.extend(long.iter().map(|name| format!("{}: {name}", file.display())));
+        }
+    }
+    assert!(found.is_empty(), "beyond {MOST_LINES_OF_FUNCTION} lines:\n{}", found.join("\n"));
+}
+
+#[test]
+fn a_long_function_would_be_seen() {
+    let body = |lines: usize| "        work();\n".repeat(lines);
+    let source = format!(
+        "impl A {{\n    fn short(&self) {{\n{}    }}\n\n    pub(crate) const fn long<T>(\n        \
+         x: T,\n    ) {{\n{}    }}\n\n    fn bare(&self);\n}}\n#[cfg(test)]\nmod tests {{\n    fn \
+         case() {{\n{}    }}\n}}\n",
+        body(58),
+        body(57),
+        body(99),
+    );
+    assert_eq!(long_functions(&source), ["long (61 lines)"]);
 }

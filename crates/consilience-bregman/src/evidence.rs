@@ -2,7 +2,7 @@
 
 use consilience_core::{
     Error, ErrorKind, LabelInt, MemoryBudget, Microclusters, Observer, Result, Seed, Stream,
-    with_labels,
+    ensure, with_labels,
 };
 use consilience_graph::CountRow;
 use rayon::prelude::*;
@@ -37,7 +37,7 @@ const CHUNK: usize = 1024;
 /// missing). Sampled or given pairs: 16 bytes for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PairEvidence {
-    sizes: Vec<u32>,
+    sizes: Vec<u64>,
     /// Members that label each microcluster.
     own: Vec<u16>,
     /// All sizes are 1.
@@ -135,11 +135,10 @@ impl PairEvidence {
         budget: MemoryBudget,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        if !(share > 0.0 && share <= 1.0) {
-            return Err(Error::invalid(format!(
-                "share {share} of the pairs; expected above 0, at most 1"
-            )));
-        }
+        ensure!(
+            share > 0.0 && share <= 1.0,
+            invalid("share {share} of the pairs; expected above 0, at most 1")
+        );
         // The same limit on members as all counts have.
         drop(CountRow::new(microclusters)?);
         let n = microclusters.n_nodes();
@@ -173,9 +172,7 @@ impl PairEvidence {
         objects: usize,
         pairs: impl IntoIterator<Item = (usize, usize, usize, usize)>,
     ) -> Result<Self> {
-        if objects == 0 {
-            return Err(Error::empty("pair counts of no objects"));
-        }
+        ensure!(objects > 0, empty("pair counts of no objects"));
         if objects >= u32::MAX as usize {
             return Err(Error::new(
                 ErrorKind::TooLarge,
@@ -184,14 +181,13 @@ impl PairEvidence {
         }
         let mut given: Vec<(u32, u32, u64, u64)> = Vec::new();
         for (i, j, c, both) in pairs {
-            if i.max(j) >= objects {
-                return Err(Error::out_of_range(format!("pair ({i}, {j}) of {objects} objects")));
-            }
-            if i == j || c > both {
-                return Err(Error::invalid(format!(
+            ensure!(i.max(j) < objects, out_of_range("pair ({i}, {j}) of {objects} objects"));
+            ensure!(
+                i != j && c <= both,
+                invalid(
                     "pair ({i}, {j}) with c = {c}, N = {both}; expected two objects and c <= N"
-                )));
-            }
+                )
+            );
             given.push((i.min(j) as u32, i.max(j) as u32, c as u64, both as u64));
         }
         given.sort_unstable_by_key(|p| (p.0, p.1));
@@ -217,22 +213,19 @@ impl PairEvidence {
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`] for other lengths, [`ErrorKind::InvalidParameter`] for a size
     /// of 0.
-    pub fn with_sizes(self, sizes: &[u32], own: &[u16]) -> Result<Self> {
+    pub fn with_sizes(self, sizes: &[u64], own: &[u16]) -> Result<Self> {
         let n = self.n_nodes();
-        if sizes.len() != n || own.len() != n {
-            return Err(Error::shape(format!(
-                "{} sizes and {} own counts for {n} microclusters",
-                sizes.len(),
-                own.len()
-            )));
-        }
+        ensure!(
+            sizes.len() == n && own.len() == n,
+            shape("{} sizes and {} own counts for {n} microclusters", sizes.len(), own.len())
+        );
         if let Some(i) = sizes.iter().position(|&s| s == 0) {
             return Err(Error::invalid(format!("microcluster {i} of size 0; expected at least 1")));
         }
         Ok(Self::assemble(sizes.to_vec(), own.to_vec(), self.counts))
     }
 
-    fn assemble(sizes: Vec<u32>, own: Vec<u16>, counts: Counts) -> Self {
+    fn assemble(sizes: Vec<u64>, own: Vec<u16>, counts: Counts) -> Self {
         let single = sizes.iter().all(|&s| s == 1);
         PairEvidence { sizes, own, single, counts }
     }
@@ -240,7 +233,7 @@ impl PairEvidence {
     /// s_i / s_j: what turns the weight of a pair in row i into its weight in row j.
     #[inline]
     pub(crate) fn turned(&self, i: usize, j: usize) -> f64 {
-        if self.single { 1.0 } else { f64::from(self.sizes[i]) / f64::from(self.sizes[j]) }
+        if self.single { 1.0 } else { self.sizes[i] as f64 / self.sizes[j] as f64 }
     }
 
     /// Number of microclusters (or objects, where nothing is collapsed).
@@ -249,7 +242,7 @@ impl PairEvidence {
     }
 
     /// Objects in each microcluster.
-    pub fn sizes(&self) -> &[u32] {
+    pub fn sizes(&self) -> &[u64] {
         &self.sizes
     }
 
@@ -342,7 +335,7 @@ impl PairEvidence {
                         a.iter_mut().zip(&mut *w).zip(together).zip(&self.sizes)
                     {
                         *a = f64::from(c) / members;
-                        *w = f64::from(s) * members;
+                        *w = s as f64 * members;
                     }
                 } else {
                     let both = &both[i * len..(i + 1) * len];
@@ -350,7 +343,7 @@ impl PairEvidence {
                         a.iter_mut().zip(&mut *w).zip(together).zip(both).zip(&self.sizes)
                     {
                         *a = f64::from(c) / f64::from(b.max(1));
-                        *w = f64::from(s) * f64::from(b);
+                        *w = s as f64 * f64::from(b);
                     }
                 }
                 w[i] = 0.0;
@@ -366,7 +359,7 @@ impl PairEvidence {
                 }
                 if !self.single {
                     for (w, &j) in w.iter_mut().zip(columns) {
-                        *w *= f64::from(self.sizes[j as usize]);
+                        *w *= self.sizes[j as usize] as f64;
                     }
                 }
                 Some(columns)
@@ -387,14 +380,14 @@ impl PairEvidence {
                 (together[at], both[at])
             }
         };
-        let sizes = f64::from(self.sizes[i]) * f64::from(self.sizes[j]);
+        let sizes = self.sizes[i] as f64 * self.sizes[j] as f64;
         (b > 0).then(|| (f64::from(c) / f64::from(b), sizes * f64::from(b)))
     }
 
     /// Weight `(s_i - 1) N_ii` of the pairs inside microcluster i, per object of it: the gradient
     /// of its objective is this times `d'(1, y'y) y`.
     pub(crate) fn inside(&self, i: usize) -> f64 {
-        (f64::from(self.sizes[i]) - 1.0) * f64::from(self.own[i])
+        (self.sizes[i] as f64 - 1.0) * f64::from(self.own[i])
     }
 }
 

@@ -207,7 +207,7 @@ impl Newton<'_> {
             }
         }
         normalize(out);
-        let size = f64::from(problem.evidence.sizes()[i]);
+        let size = problem.evidence.sizes()[i] as f64;
         Move { gap, bound: size * change, moved: true }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use consilience_core::{
     Clusters, Ensemble, Error, Fit, Grouping, Memberships, MemoryBudget, Microclusters,
-    NodeConsensus, NodeMemberships, Observer, Partition, Report, Result, Seed, Status,
+    NodeConsensus, NodeMemberships, Observer, Partition, Report, Result, Seed, Status, ensure,
 };
 use ndarray::Array2;
 
@@ -26,6 +26,8 @@ const SWEEPS: usize = 1000;
 const TRIAL: usize = 20;
 
 /// Which pairs of microclusters the consensus is fitted to.
+///
+/// Chosen by [`Pcc::pairs`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Pairs {
@@ -43,6 +45,8 @@ pub enum Pairs {
 
 /// How the optimum is found. Both solvers lower the same objective in every step and stop by the
 /// same gap.
+///
+/// Chosen by [`Pcc::solver`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Solver {
@@ -112,9 +116,9 @@ pub struct Solution {
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for K outside
-/// `1..=n` or a criterion other than survival, a tolerance that is not above 0, no restarts or
-/// iterations, a share outside `(0, 1]`, a start with more clusters than K, and a divergence that
-/// is not convex in its second argument;
+/// `1..=n` or a criterion other than survival, a tolerance that is not above 0, restarts outside
+/// `1..=10000`, no iterations, a share outside `(0, 1]`, a start with more clusters than K, and a
+/// divergence that is not convex in its second argument;
 /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for a start of another
 /// number of objects; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the
 /// memory budget; [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
@@ -169,67 +173,44 @@ impl Pcc {
         self.clusters.fixed().unwrap_or(SURVIVAL_BOUND.min(largest.max(1)))
     }
 
-    /// How a deviation from an observed frequency counts. Default [`KullbackLeibler`].
-    pub fn divergence(mut self, divergence: impl Divergence + 'static) -> Self {
-        self.divergence = Arc::new(divergence);
-        self
-    }
+    consilience_core::setters! {
+        /// How a deviation from an observed frequency counts. Default [`KullbackLeibler`].
+        pub fn divergence(mut self, divergence: impl Divergence + 'static) {
+            self.divergence = Arc::new(divergence)
+        }
 
-    /// Which pairs the memberships are fitted to. Default [`Pairs::Auto`].
-    pub fn pairs(mut self, pairs: Pairs) -> Self {
-        self.pairs = pairs;
-        self
-    }
+        /// Which pairs the memberships are fitted to. Default [`Pairs::Auto`].
+        pub fn pairs(mut self, pairs: Pairs) { self.pairs = pairs }
 
-    /// Perturbed starts, of which the one of least objective after a trial is followed to the end;
-    /// a given start is the only one. Default 4; at least 1.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+        /// Perturbed starts, of which the one of least objective after a trial is followed to the
+        /// end; a given start is the only one. Default 4; 1 to 10000.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// Seed of the starts and of the sample of pairs. Default 0.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
+        /// Seed of the starts and of the sample of pairs. Default 0.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-    /// The relative optimality gap (see [`Solution::gap`]) at which to stop. Default 1e-4; above 0.
-    pub fn tolerance(mut self, gap: f64) -> Self {
-        self.tolerance = gap;
-        self
-    }
+        /// The relative optimality gap (see [`Solution::gap`]) at which to stop. Default 1e-4;
+        /// above 0.
+        pub fn tolerance(mut self, gap: f64) { self.tolerance = gap }
 
-    /// Most iterations: sweeps over all objects of [`Solver::Newton`], or steps of
-    /// [`Solver::LineSearch`]. Default 1000 sweeps, or n~ K steps as in the paper; at least 1.
-    pub fn max_iterations(mut self, iterations: usize) -> Self {
-        self.max_iterations = Some(iterations);
-        self
-    }
+        /// Most iterations: sweeps over all objects of [`Solver::Newton`], or steps of
+        /// [`Solver::LineSearch`]. Default 1000 sweeps, or n~ K steps as in the paper; at least 1.
+        pub fn max_iterations(mut self, iterations: usize) {
+            self.max_iterations = Some(iterations)
+        }
 
-    /// Where to start. Default [`Start::Perturbed`].
-    pub fn start(mut self, start: Start) -> Self {
-        self.start = start;
-        self
-    }
+        /// Where to start. Default [`Start::Perturbed`].
+        pub fn start(mut self, start: Start) { self.start = start }
 
-    /// How the optimum is found. Default [`Solver::Newton`].
-    pub fn solver(mut self, solver: Solver) -> Self {
-        self.solver = solver;
-        self
-    }
+        /// How the optimum is found. Default [`Solver::Newton`].
+        pub fn solver(mut self, solver: Solver) { self.solver = solver }
 
-    /// Whether objects with equal labels share their memberships. Default true; otherwise every
-    /// object has its own, and there are as many more pairs.
-    pub fn collapse(mut self, collapse: bool) -> Self {
-        self.collapse = collapse;
-        self
-    }
+        /// Whether objects with equal labels share their memberships. Default true; otherwise every
+        /// object has its own, and there are as many more pairs.
+        pub fn collapse(mut self, collapse: bool) { self.collapse = collapse }
 
-    /// How much memory pair counts and memberships may take each. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory pair counts and memberships may take each. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// Memberships for pair counts from anywhere, as [`PairEvidence`] has them.
@@ -253,9 +234,7 @@ impl Pcc {
         self.check()?;
         let n = evidence.n_nodes();
         let k = self.clusters.fixed().unwrap_or(SURVIVAL_BOUND.min(n));
-        if k == 0 || k > n {
-            return Err(Error::invalid(format!("{k} clusters of {n} nodes; expected 1..={n}")));
-        }
+        ensure!((1..=n).contains(&k), invalid("{k} clusters of {n} nodes; expected 1..={n}"));
         let mut report = Report::default();
         report.microclusters = Some(n);
         let run = Run { pcc: self, evidence, grouping: None, clusters: k, observer };
@@ -271,15 +250,13 @@ impl Pcc {
             Clusters::Fixed(_) | Clusters::Auto | Clusters::Survival => {}
             other => return Err(other.refuse("PCC", "an upper bound or the clusters that survive")),
         }
-        if !(self.tolerance > 0.0) {
-            return Err(Error::invalid(format!("tolerance {}; expected above 0", self.tolerance)));
-        }
-        for (name, value) in
-            [("restarts", Some(self.restarts)), ("max_iterations", self.max_iterations)]
-        {
-            if value == Some(0) {
-                return Err(Error::invalid(format!("{name} 0; expected at least 1")));
-            }
+        ensure!(self.tolerance > 0.0, invalid("tolerance {}; expected above 0", self.tolerance));
+        ensure!(
+            (1..=10_000).contains(&self.restarts),
+            invalid("restarts {}; expected 1..=10000", self.restarts)
+        );
+        if self.max_iterations == Some(0) {
+            return Err(Error::invalid("max_iterations 0; expected at least 1"));
         }
         if let Pairs::Sampled { share } = self.pairs
             && !(share > 0.0 && share <= 1.0)
@@ -317,7 +294,7 @@ impl Pcc {
         let k = found.values.ncols();
         let evidence = found.evidence.as_deref().unwrap_or_default();
         let sizes = nodes.sizes().iter().zip(evidence);
-        let missed: u64 = sizes.filter(|(_, e)| **e == 0.0).map(|(&s, _)| u64::from(s)).sum();
+        let missed: u64 = sizes.filter(|(_, e)| **e == 0.0).map(|(&s, _)| s).sum();
         if missed > 0 {
             report
                 .notes

@@ -259,5 +259,5 @@ fn share(problem: &Problem<'_>, point: &Point, row: &Row, i: usize) -> f64 {
         let y = point.row(i);
         part += 0.5 * inside * problem.divergence.value(1.0, inner(y, y).min(1.0));
     }
-    f64::from(evidence.sizes()[i]) * part
+    evidence.sizes()[i] as f64 * part
 }

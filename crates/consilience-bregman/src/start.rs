@@ -1,6 +1,6 @@
 //! Where a solver starts.
 
-use consilience_core::{Error, Grouping, Memberships, Partition, Result, Seed};
+use consilience_core::{Error, Grouping, Memberships, Partition, Result, Seed, ensure};
 use ndarray::Array2;
 
 /// How far a given start is moved towards the uniform one: certain memberships would make
@@ -65,12 +65,10 @@ fn averaged(
     clusters: usize,
 ) -> Result<Array2<f64>> {
     let objects = grouping.map_or(nodes, Grouping::n_objects);
-    if start.n_objects() != objects {
-        return Err(Error::shape(format!(
-            "a start of {} objects for {objects}",
-            start.n_objects()
-        )));
-    }
+    ensure!(
+        start.n_objects() == objects,
+        shape("a start of {} objects for {objects}", start.n_objects())
+    );
     if start.n_clusters() > clusters {
         return Err(Error::invalid(format!(
             "a start in {} clusters; expected at most the {clusters} asked for",

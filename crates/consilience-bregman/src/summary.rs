@@ -1,6 +1,6 @@
 //! What soft memberships say beyond a partition.
 
-use consilience_core::{Error, Features, Memberships, Result};
+use consilience_core::{Features, Memberships, Result, ensure};
 use ndarray::{Array2, ArrayView2};
 
 /// The clusters that survive: those that are the largest membership of some object, ascending.
@@ -12,7 +12,7 @@ use ndarray::{Array2, ArrayView2};
 /// ```
 /// use consilience::Memberships;
 /// use consilience::bregman::surviving_clusters;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let soft = Memberships::new(array![[0.7, 0.1, 0.2], [0.1, 0.1, 0.8]])?;
 /// assert_eq!(surviving_clusters(&soft), [0, 1]);
@@ -52,7 +52,7 @@ pub(crate) fn largest_columns(values: ArrayView2<'_, f64>, evidence: &[f64]) -> 
 /// ```
 /// use consilience::Memberships;
 /// use consilience::bregman::cluster_relations;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let soft = Memberships::new(array![[1.0, 0.0], [0.6, 0.4], [0.99, 0.01]])?;
 /// let m = cluster_relations(&soft, 0.05)?;
@@ -71,11 +71,10 @@ pub(crate) fn largest_columns(values: ArrayView2<'_, f64>, evidence: &[f64]) -> 
 /// # References
 /// Lourenço et al. 2015, Section 7.
 pub fn cluster_relations(memberships: &Memberships, threshold: f64) -> Result<Array2<f64>> {
-    if !(0.0..1.0).contains(&threshold) {
-        return Err(Error::invalid(format!(
-            "threshold {threshold}; expected at least 0 and below 1"
-        )));
-    }
+    ensure!(
+        (0.0..1.0).contains(&threshold),
+        invalid("threshold {threshold}; expected at least 0 and below 1")
+    );
     let k = memberships.n_clusters();
     let mut shared = Array2::<f64>::zeros((k, k));
     let mut mass = vec![0.0; k];
@@ -118,7 +117,7 @@ pub fn cluster_relations(memberships: &Memberships, threshold: f64) -> Result<Ar
 /// ```
 /// use consilience::Memberships;
 /// use consilience::bregman::centroids;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let soft = Memberships::new(array![[1.0, 0.0], [0.5, 0.5]])?;
 /// let x = array![[0.0, 3.0], [9.0, 0.0]];
@@ -139,12 +138,10 @@ pub fn cluster_relations(memberships: &Memberships, threshold: f64) -> Result<Ar
 pub fn centroids(memberships: &Memberships, features: Features<'_>) -> Result<Array2<f64>> {
     features.check()?;
     let (n, d) = (features.n_objects(), features.n_features());
-    if memberships.n_objects() != n {
-        return Err(Error::shape(format!(
-            "features of {n} objects, memberships of {}",
-            memberships.n_objects()
-        )));
-    }
+    ensure!(
+        memberships.n_objects() == n,
+        shape("features of {n} objects, memberships of {}", memberships.n_objects())
+    );
     let at = |i: usize, j: usize| match features {
         Features::F32(x) => f64::from(x[[i, j]]),
         Features::F64(x) => x[[i, j]],

@@ -56,6 +56,9 @@ pub(crate) struct Common {
     /// Number of threads [default: all cores]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<usize>,
+    /// How much memory tables may take, for instance 4G [default: what is available]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) memory: Option<String>,
     /// Print one JSON object and nothing else
     #[arg(long)]
     pub(crate) json: bool,

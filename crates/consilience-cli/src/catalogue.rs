@@ -5,6 +5,7 @@ use consilience::{Clusters, Seed};
 
 use crate::choices;
 use crate::failure::{Failure, Outcome};
+use crate::memory;
 
 /// The consensus function of that name.
 pub(crate) fn find(name: &str) -> Outcome<&'static Method> {
@@ -19,7 +20,7 @@ pub(crate) fn settings(
     params: &[String],
     seed: Seed,
 ) -> Outcome<Settings> {
-    let mut settings = Settings::new(clusters).seed(seed);
+    let mut settings = Settings::new(clusters).seed(seed).memory_budget(memory::budget());
     for param in params {
         let Some((name, value)) = param.split_once('=') else {
             return Err(Failure::Bad(format!(

@@ -1,7 +1,7 @@
 //! Why a command ended early, and with which exit code.
 
 use std::fmt::Display;
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use consilience::ErrorKind;
@@ -38,17 +38,33 @@ impl Failure {
     pub(crate) fn report(self) -> ExitCode {
         match self {
             Failure::Bad(message) => {
-                let line: Vec<&str> = message.split_whitespace().collect();
-                eprintln!("error: {}", line.join(" "));
+                let line: Vec<String> = message.split_whitespace().map(readable).collect();
+                say(&format!("error: {}", line.join(" ")));
                 ExitCode::from(2)
             }
             Failure::Cancelled => {
-                eprintln!("error: cancelled; nothing was written");
+                say("error: cancelled; nothing was written");
                 ExitCode::from(130)
             }
             Failure::ClosedPipe => ExitCode::SUCCESS,
         }
     }
+}
+
+/// A word of a message; numbers of very many digits in the form 1e308.
+fn readable(word: &str) -> String {
+    let number = word.trim_end_matches([',', ';', ':', ')']);
+    match number.parse::<f64>() {
+        Ok(value) if number.len() > 40 && value.is_finite() => {
+            format!("{value:e}{}", &word[number.len()..])
+        }
+        _ => word.to_owned(),
+    }
+}
+
+/// Prints a line on standard error, if anybody takes it.
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 impl From<consilience::Error> for Failure {
@@ -67,6 +83,7 @@ impl From<io::Error> for Failure {
             io::ErrorKind::NotFound => Failure::bad("no such file"),
             io::ErrorKind::PermissionDenied => Failure::bad("permission denied"),
             io::ErrorKind::IsADirectory => Failure::bad("is a folder, expected a file"),
+            io::ErrorKind::StorageFull => Failure::bad("no space left"),
             io::ErrorKind::UnexpectedEof => {
                 Failure::bad("truncated: it ends in the middle of its contents")
             }

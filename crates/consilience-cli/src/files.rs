@@ -8,11 +8,17 @@ use consilience::{Ensemble, Memberships, Partition};
 use ndarray::Array2;
 
 use crate::failure::{Failure, Outcome};
+use crate::memory;
 use crate::terminal::Terminal;
+
+/// A file that may take as much memory as there is.
+fn input(path: &Path) -> Outcome<Input<'static>> {
+    Ok(Input::file(path)?.memory_budget(memory::budget()))
+}
 
 /// Features, n rows and d columns of finite numbers.
 pub(crate) fn features(path: &Path, terminal: &Terminal) -> Outcome<FeatureTable> {
-    Ok(terminal.noted(Input::file(path)?.features(terminal)?))
+    Ok(terminal.noted(input(path)?.features(terminal)?))
 }
 
 /// Features of objects that are known already.
@@ -30,7 +36,7 @@ pub(crate) fn features_of(path: &Path, n: usize, terminal: &Terminal) -> Outcome
 
 /// An ensemble, n rows and M columns of labels.
 pub(crate) fn ensemble(path: &Path, terminal: &Terminal) -> Outcome<Ensemble> {
-    Ok(terminal.noted(Input::file(path)?.ensemble(terminal)?))
+    Ok(terminal.noted(input(path)?.ensemble(terminal)?))
 }
 
 /// The ensemble, or only the chosen columns of it.
@@ -56,17 +62,17 @@ pub(crate) fn ensemble_and_new(
     new: &Path,
     terminal: &Terminal,
 ) -> Outcome<(Ensemble, Array2<i64>)> {
-    Ok(terminal.noted(Input::file(path)?.ensemble_and_new(&Input::file(new)?, terminal)?))
+    Ok(terminal.noted(input(path)?.ensemble_and_new(&input(new)?, terminal)?))
 }
 
 /// One column of labels.
 pub(crate) fn labels(path: &Path, terminal: &Terminal) -> Outcome<Partition> {
-    Ok(terminal.noted(Input::file(path)?.labels(terminal)?))
+    Ok(terminal.noted(input(path)?.labels(terminal)?))
 }
 
 /// Soft memberships, n rows and k columns of probabilities; one column of labels counts as certain.
 pub(crate) fn memberships(path: &Path, terminal: &Terminal) -> Outcome<Memberships> {
-    Ok(terminal.noted(Input::file(path)?.memberships(terminal)?))
+    Ok(terminal.noted(input(path)?.memberships(terminal)?))
 }
 
 /// The true labels, if asked for, of as many objects as there are.
@@ -92,6 +98,11 @@ pub(crate) fn checked_truth(truth: Partition, path: &Path, objects: usize) -> Ou
         return Err(Failure::Bad(format!("{}: no object has a true label", path.display())));
     }
     Ok(truth)
+}
+
+/// The answers of a crowd, row by row.
+pub(crate) fn answer_table(path: &Path, terminal: &Terminal) -> Outcome<AnswerTable> {
+    Ok(terminal.noted(input(path)?.answers(terminal)?))
 }
 
 /// The answers of a file, about so many objects; with keywords two are the same that share `shared`

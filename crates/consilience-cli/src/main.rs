@@ -7,6 +7,7 @@ mod choices;
 mod commands;
 mod failure;
 mod files;
+mod memory;
 mod outputs;
 mod pictures;
 mod summary;
@@ -50,6 +51,7 @@ fn run() -> Outcome<()> {
     };
     let common = cli.command.common();
     start_threads(common.threads)?;
+    memory::limit(common.memory.as_deref())?;
     terminal::listen_for_interrupts();
     let terminal = Terminal::new(common.quiet, common.json);
     let outcome = match &cli.command {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use consilience::io::{Labelled, OutputFile};
 use ndarray::ArrayView2;
 
+use crate::args::Common;
 use crate::failure::{Failure, Outcome};
 use crate::summary::Summary;
 use crate::terminal::Terminal;
@@ -111,13 +112,29 @@ impl Outputs {
         Ok(())
     }
 
-    /// Puts all files in their places, or none, and lists them.
-    pub(crate) fn commit(self, summary: &mut Summary) -> Outcome<()> {
+    /// Prints the summary and puts all files in their places, or none of them. This comes last: all
+    /// that may fail before it has left every file as it was.
+    pub(crate) fn conclude(
+        self,
+        mut summary: Summary,
+        common: &Common,
+        terminal: &Terminal,
+    ) -> Outcome<()> {
         let mut files = Vec::new();
         for output in self.0 {
             summary.file(output.what, &output.path);
             files.push(output.file);
         }
-        Ok(OutputFile::commit_all(files)?)
+        for file in &mut files {
+            file.finish()?;
+        }
+        match summary.print(common, terminal) {
+            // Whoever read our standard output has gone, but wanted the files.
+            printed @ (Ok(()) | Err(Failure::ClosedPipe)) => {
+                OutputFile::commit_all(files)?;
+                printed
+            }
+            failed => failed,
+        }
     }
 }

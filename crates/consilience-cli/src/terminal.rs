@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use consilience::{Fit, Observer, Report};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::failure::say;
+
 /// What ends sooner than this needs no progress bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -53,6 +55,14 @@ impl Terminal {
         lock(&self.notes).push(text.into());
     }
 
+    /// Something the user should know at once.
+    pub(crate) fn now(&self, text: &str) {
+        if !self.quiet {
+            self.clear();
+            say(&format!("note: {text}"));
+        }
+    }
+
     /// The notes of a report, likewise.
     pub(crate) fn note_all(&self, report: &Report) {
         lock(&self.notes).extend(report.notes.iter().cloned());
@@ -75,7 +85,7 @@ impl Terminal {
         self.clear();
         if !self.quiet {
             for note in lock(&self.notes).iter() {
-                eprintln!("note: {note}");
+                say(&format!("note: {note}"));
             }
         }
     }

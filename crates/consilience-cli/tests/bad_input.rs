@@ -280,6 +280,53 @@ fn parquet_that_is_damaged_at_any_byte() {
 }
 
 #[test]
+fn messages_stay_short() {
+    let folder = prepared();
+    let one = npy_i64(&[vec![1], vec![2]]);
+    let arrays: Vec<(String, Vec<u8>)> =
+        (0..3000).map(|i| (format!("array{i}"), one.clone())).collect();
+    let arrays: Vec<(&str, Vec<u8>)> =
+        arrays.iter().map(|(name, bytes)| (&name[..], bytes.clone())).collect();
+    folder.write("many.npz", npz(&arrays));
+    for place in ["many.npz", "many.npz:none"] {
+        folder.fails(&format!("consensus {place} --method eac-al"), &["and 2980 more"]);
+        let said = folder.run(&format!("consensus {place} --method eac-al")).stderr;
+        assert!(said.len() < 600, "{said}");
+    }
+    let tiny =
+        npy("<f8", false, "(2, 1)", &[1e-300f64.to_le_bytes(), 1e308f64.to_le_bytes()].concat());
+    folder.write("tiny.npy", tiny);
+    folder.fails("consensus tiny.npy --method eac-al", &["1e-300 is no label"]);
+    folder.fails("generate x.csv -o o.npy --feature-fraction 1e308", &["1e308"]);
+    let said = folder.run("generate x.csv -o o.npy --feature-fraction 1e308").stderr;
+    assert!(said.len() < 200, "{said}");
+    folder.fails("generate x.csv -o a.npz:../../e", &["../../e", "without /"]);
+    folder.fails(
+        "consensus pool.csv --method pcc-kl --clusters 3 --param restarts=1000000000000",
+        &["restarts 1000000000000", "1..=10000"],
+    );
+}
+
+#[test]
+fn text_of_another_kind() {
+    let folder = prepared();
+    folder.write("semi.csv", "a;b\n0;1\n0;1\n");
+    folder.write("wide.csv", b"\xff\xfea\0,\0b\0\n\0");
+    folder.write("i.csv", "i;j;link\n0;1;must\n");
+    for command in ["consensus semi.csv", "generate semi.csv -o o.npy"] {
+        folder.fails(command, &["semi.csv", "separated by semicolons", "commas"]);
+    }
+    folder.fails("crowd semi.csv --clusters 2", &["separated by semicolons"]);
+    folder.fails("cluster x.csv --method kmeans --constraints i.csv --clusters 2", &["semicolons"]);
+    folder.fails("consensus wide.csv", &["wide.csv", "UTF-16", "UTF-8"]);
+    // A byte order mark is what spreadsheets write.
+    folder.write("bom.csv", "\u{feff}i,j,link\n0,4,must\n");
+    folder.ok("cluster x.csv --method kmeans --constraints bom.csv --clusters 4");
+    folder.write("bom2.csv", "\u{feff}worker,i,j,same\n0,0,1,1\n0,1,2,0\n");
+    folder.ok("crowd bom2.csv --clusters 2");
+}
+
+#[test]
 fn labels_of_any_size_are_fine() {
     let folder = Folder::new();
     folder.write("huge.npy", npy_i64(&[vec![1 << 40], vec![3], vec![1 << 40], vec![i64::MAX]]));

@@ -141,6 +141,30 @@ fn parameters_go_to_the_method_or_to_the_metric() {
     fails("--method nnc --metric mmc --param width=1", &["width", "nnc", "diagonal"]);
 }
 
+/// Either there is a metric for features near the smallest numbers, or the message speaks of them.
+#[test]
+fn features_of_any_scale_have_a_metric_or_a_name() {
+    let folder = folder();
+    let text = String::from_utf8(folder.read("x.csv")).unwrap();
+    let mut tiny = String::from("x,y\n");
+    for line in text.lines().skip(1) {
+        let cells: Vec<String> =
+            line.split(',').map(|x| format!("{}e-310", x.parse::<f64>().unwrap())).collect();
+        tiny.push_str(&(cells.join(",") + "\n"));
+    }
+    folder.write("tiny.csv", tiny);
+    folder.write("pairs.csv", "0,4,must\n0,8,must\n1,5,must\n0,1,cannot\n0,2,cannot\n");
+    for metric in ["rsd-diagonal", "rsd-full", "mmc", "itml", "rca", "dca"] {
+        let command = format!(
+            "cluster tiny.csv --method kmeans --clusters 4 --constraints pairs.csv \
+             --metric {metric}"
+        );
+        let ran = folder.run(&command);
+        let named = ran.stderr.contains("feature 0") || ran.stderr.contains("feature 1");
+        assert!(ran.code == 0 || named, "{metric}: {}", ran.stderr);
+    }
+}
+
 #[test]
 fn what_is_wrong_is_named() {
     let folder = folder();

@@ -72,6 +72,15 @@ fn every_integer_width_order_and_byte_order_of_npy() {
         folder.write("u.npy", npy(descr, false, "(6, 2)", &bytes));
         assert_eq!(columns(&folder, "u.npy", 2), expected()[..2], "{descr}");
     }
+    // 1, 2, 1 and -1 in half precision, in both byte orders.
+    let halves = [0x3c00u16, 0x4000, 0x3c00, 0xbc00];
+    for (descr, bytes) in
+        [("<f2", halves.map(u16::to_le_bytes)), (">f2", halves.map(u16::to_be_bytes))]
+    {
+        folder.write("h.npy", npy(descr, false, "(4,)", bytes.as_flattened()));
+        folder.ok("consensus h.npy --method eac-al --clusters 2 -o h.csv");
+        assert_eq!(folder.read("h.csv"), b"label\n0\n1\n0\n-1\n");
+    }
     folder.write("b.npy", npy("|b1", false, "(4,)", &[1, 1, 0, 1]));
     folder.ok("consensus b.npy --method eac-al --clusters 2 -o b.csv");
     assert_eq!(folder.read("b.csv"), b"label\n0\n0\n1\n0\n");

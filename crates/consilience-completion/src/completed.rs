@@ -1,11 +1,15 @@
 //! What comes out of completed similarities.
 
+#[cfg(feature = "serde")]
+use consilience_core::stored::{Kind, Parts, Restored};
 use consilience_core::{
     Assign, Clustering, Error, FeatureMap, Features, Observer, Partition, Report, Result, Seed,
     Status,
 };
 use consilience_num::kmeans::{KMeansFit, KMeansOptions, assign, fit};
 use ndarray::{Array2, ArrayView2};
+#[cfg(feature = "serde")]
+use std::sync::Arc;
 
 use crate::basis::Basis;
 
@@ -15,7 +19,7 @@ use crate::basis::Basis;
 /// ```
 /// use consilience::SideInformation;
 /// use consilience::completion::Rdml;
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// // Sixty objects in two groups, twelve of them labelled.
 /// let x = Array2::from_shape_fn((60, 2), |(i, j)| [i / 2, i % 2][j] as f64);
@@ -42,7 +46,7 @@ pub struct CompletedSimilarity {
 /// ```
 /// use consilience::{Constraints, Pair, SideInformation};
 /// use consilience::completion::Mccc;
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// // Sixty objects on a line in two groups, which the second column distinguishes.
 /// let x = Array2::from_shape_fn((60, 2), |(i, j)| [i / 2, i % 2][j] as f64);
@@ -54,7 +58,7 @@ pub struct CompletedSimilarity {
 /// let found = Mccc::new(2).fit_completed(x.view(), &side, &())?.output;
 /// assert_eq!(found.clustering.partition.sizes(), [30, 30]);
 /// assert!(found.similarity.loss_weight().is_some());
-/// let new = ndarray::array![[7.3, 1.0], [7.3, 0.0]];
+/// let new = consilience::ndarray::array![[7.3, 1.0], [7.3, 0.0]];
 /// assert_eq!(found.clustering.assign(new.view())?, [1, 0]);
 /// # Ok::<(), consilience::Error>(())
 /// ```
@@ -160,6 +164,26 @@ impl Assign for NearestCentre {
         };
         Ok(found.into_iter().map(|c| c as usize).collect())
     }
+
+    #[cfg(feature = "serde")]
+    fn stored(&self) -> Option<Vec<Parts>> {
+        Some(vec![Parts::new(CENTRES).table("centres", &self.centres)])
+    }
+}
+
+#[cfg(feature = "serde")]
+const CENTRES: &str = "nearest-centre-of-embedding";
+
+#[cfg(feature = "serde")]
+inventory::submit! {
+    Kind { name: CENTRES, restore: restored }
+}
+
+#[cfg(feature = "serde")]
+fn restored(parts: &mut Parts) -> Result<Restored> {
+    let centres = parts.take_table("centres")?;
+    Features::from(centres.view()).check()?;
+    Ok(Restored::Assigner(Arc::new(NearestCentre { centres })))
 }
 
 /// k-means on the rows of an embedding, as a stage of a report.

@@ -65,26 +65,23 @@ impl EcmcAl {
         EcmcAl(Linked::new(similarity, clusters))
     }
 
-    /// Shares of members from which on a pair is known: at most `apart` apart, at least `together`
-    /// together. Default: see [`CompletedCoAssociation::thresholds`];
-    /// `0 <= apart < together <= 1`.
-    #[doc(alias = "d0")]
-    #[doc(alias = "d1")]
-    pub fn thresholds(mut self, apart: f64, together: f64) -> Self {
-        self.0 = self.0.map_similarity(|s| s.thresholds(apart, together));
-        self
-    }
+    consilience_core::setters! {
+        /// Shares of members from which on a pair is known: at most `apart` apart, at least
+        /// `together` together. Default: see [`CompletedCoAssociation::thresholds`]; `0 <= apart <
+        /// together <= 1`.
+        #[doc(alias = "d0")]
+        #[doc(alias = "d1")]
+        pub fn thresholds(mut self, apart: f64, together: f64) {
+            self.0 = self.0.map_similarity(|s| s.thresholds(apart, together))
+        }
 
-    /// The weight of the errors. Default `Penalty::Scaled(1.3)`; above 0.
-    pub fn penalty(mut self, penalty: Penalty) -> Self {
-        self.0 = self.0.map_similarity(|s| s.penalty(penalty));
-        self
-    }
+        /// The weight of the errors. Default `Penalty::Scaled(1.3)`; above 0.
+        pub fn penalty(mut self, penalty: Penalty) {
+            self.0 = self.0.map_similarity(|s| s.penalty(penalty))
+        }
 
-    /// Seed of the completion's first basis. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.0 = self.0.map_similarity(|s| s.seed(seed));
-        self
+        /// Seed of the completion's first basis. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.0 = self.0.map_similarity(|s| s.seed(seed)) }
     }
 }
 
@@ -134,43 +131,36 @@ impl CompletedCoAssociation {
         Self::default()
     }
 
-    /// How many clusters the thresholds are suited to. Default: unknown; at least 1.
-    pub fn expected_clusters(mut self, clusters: usize) -> Self {
-        self.expected_clusters = Some(clusters);
-        self
-    }
+    consilience_core::setters! {
+        /// How many clusters the thresholds are suited to. Default: unknown; at least 1.
+        pub fn expected_clusters(mut self, clusters: usize) {
+            self.expected_clusters = Some(clusters)
+        }
 
-    /// Shares of members from which on a pair is known: at most `apart` apart, at least `together`
-    /// together. Default: `together` is 0.6 or, where that leaves fewer than half of the pairs
-    /// known that the expected clusters would hold if they were equal, so low that they are;
-    /// `apart` is a sixth of that. `0 <= apart < together <= 1`.
-    ///
-    /// Stricter ones leave too few pairs known where members err (on planted ensembles with one
-    /// label in five wrong, 0.7 finds nothing and 0.6 everything), and where members split the
-    /// classes no pair is together often.
-    #[doc(alias = "d0")]
-    #[doc(alias = "d1")]
-    pub fn thresholds(mut self, apart: f64, together: f64) -> Self {
-        self.thresholds = Some((apart, together));
-        self
-    }
+        /// Shares of members from which on a pair is known: at most `apart` apart, at least
+        /// `together` together. Default: `together` is 0.6 or, where that leaves fewer than half of
+        /// the pairs known that the expected clusters would hold if they were equal, so low that
+        /// they are; `apart` is a sixth of that. `0 <= apart < together <= 1`.
+        ///
+        /// Stricter ones leave too few pairs known where members err (on planted ensembles with one
+        /// label in five wrong, 0.7 finds nothing and 0.6 everything), and where members split the
+        /// classes no pair is together often.
+        #[doc(alias = "d0")]
+        #[doc(alias = "d1")]
+        pub fn thresholds(mut self, apart: f64, together: f64) {
+            self.thresholds = Some((apart, together))
+        }
 
-    /// The weight of the errors. Default `Penalty::Scaled(1.3)`; above 0.
-    pub fn penalty(mut self, penalty: Penalty) -> Self {
-        self.completion = self.completion.penalty(penalty);
-        self
-    }
+        /// The weight of the errors. Default `Penalty::Scaled(1.3)`; above 0.
+        pub fn penalty(mut self, penalty: Penalty) {
+            self.completion = self.completion.penalty(penalty)
+        }
 
-    /// Seed of the completion's first basis. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.completion = self.completion.seed(seed);
-        self
-    }
+        /// Seed of the completion's first basis. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.completion = self.completion.seed(seed) }
 
-    /// How large the matrices may become. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How large the matrices may become. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// The given thresholds, or those that suit the ensemble.
@@ -217,8 +207,7 @@ impl CompletedCoAssociation {
             )
             .collect::<Result<_>>()?;
         let mut observed = ObservedPairs::from_rows(n, |i, out| out.extend_from_slice(&rows[i]));
-        let sizes = nodes.grouping().sizes();
-        observed.sizes = Some(sizes.iter().map(|&s| f64::from(s)).collect());
+        observed.sizes = Some(nodes.grouping().weights());
         Ok(observed)
     }
 }
@@ -256,7 +245,7 @@ impl Similarity for CompletedCoAssociation {
 /// Counts are whole numbers, whose sums do not depend on the order.
 fn shares(nodes: &Microclusters, observer: &dyn Observer) -> Result<Vec<f64>> {
     let n = nodes.n_nodes();
-    let sizes: Vec<f64> = nodes.grouping().sizes().iter().map(|&s| f64::from(s)).collect();
+    let sizes = nodes.grouping().weights();
     let scratch = CountRow::new(nodes)?;
     let bins = (0..n)
         .into_par_iter()

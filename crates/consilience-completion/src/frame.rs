@@ -1,6 +1,8 @@
 //! The features in the unit that a basis is made in.
 
 use consilience_core::Features;
+#[cfg(feature = "serde")]
+use consilience_core::{Error, Result, stored::Parts};
 use consilience_num::reduce::ordered_chunks;
 use ndarray::Array2;
 
@@ -52,6 +54,27 @@ impl Frame {
 
     pub(crate) fn n_features(&self) -> usize {
         self.mean.len()
+    }
+
+    #[cfg(feature = "serde")]
+    pub(crate) fn stored(&self, parts: Parts) -> Parts {
+        let rows = [("unit", &self.unit), ("mean", &self.mean), ("factor", &self.factor)];
+        rows.into_iter().fold(parts, |parts, (name, row)| parts.row(name, row.iter().copied()))
+    }
+
+    #[cfg(feature = "serde")]
+    pub(crate) fn restored(parts: &mut Parts) -> Result<Self> {
+        let unit = parts.take_row("unit")?;
+        let (mean, factor) = (parts.take_row("mean")?, parts.take_row("factor")?);
+        let d = mean.len();
+        if d == 0 || unit.len() != d || factor.len() != d {
+            return Err(Error::shape(format!(
+                "{} units, {d} means and {} factors; expected as many of each",
+                unit.len(),
+                factor.len()
+            )));
+        }
+        Ok(Frame { unit, mean, factor })
     }
 
     pub(crate) fn apply(&self, features: &Features<'_>) -> Array2<f64> {

@@ -1,6 +1,6 @@
 //! The pairs of objects that are known.
 
-use consilience_core::{Error, Link, MemoryBudget, Result, SideInformation};
+use consilience_core::{Link, MemoryBudget, Result, SideInformation, ensure};
 
 /// The pairs that are known, in a fixed order whatever the order in which they were stated.
 #[derive(Clone, Debug)]
@@ -46,11 +46,9 @@ impl KnownPairs {
 
 /// Refuses side information about another number of objects than there are rows.
 pub(crate) fn check_objects(side: &SideInformation, n: usize) -> Result<()> {
-    if side.n_objects() != n {
-        return Err(Error::shape(format!(
-            "side information about {} objects, {n} rows",
-            side.n_objects()
-        )));
-    }
+    ensure!(
+        side.n_objects() == n,
+        shape("side information about {} objects, {n} rows", side.n_objects())
+    );
     Ok(())
 }

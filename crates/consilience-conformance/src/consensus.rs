@@ -1,5 +1,6 @@
 //! Laws of consensus functions.
 
+use crate::counts::{Counted, same_objective};
 use crate::run::{Make, run};
 use crate::watch::{cancellation, progress, threads};
 use crate::worlds::{Planted, plant, show, small_worlds};
@@ -11,7 +12,7 @@ use consilience_core::{ConsensusFunction, Ensemble, Fit, Partition, Result, Seed
 pub(super) type Law = (&'static str, fn(&str, Make<'_>, &Profile));
 
 /// The laws in the order they are tried, simple ones first.
-pub(super) const LAWS: [Law; 23] = [
+pub(super) const LAWS: [Law; 24] = [
     ("one object", labels::one_object),
     ("k outside 1..=n is refused with both numbers", labels::clusters_out_of_range),
     ("all objects equal", labels::all_equal),
@@ -27,6 +28,7 @@ pub(super) const LAWS: [Law; 23] = [
     ("permuting objects", object_permutation),
     ("a unanimous ensemble", unanimous),
     ("doubling every object", duplication),
+    ("rows that stand for many objects", counted),
     ("planted structure is found", planted_found),
     ("same bits at any number of threads", same_bits),
     ("cancellation", cancelled),
@@ -187,6 +189,32 @@ fn duplication(law: &str, make: Make<'_>, profile: &Profile) {
         hold(law, again.output == sure(law, plain.output.select(&doubled)), || {
             format!("another partition on {}, doubled", show(&world.ensemble))
         });
+    }
+}
+
+fn counted(law: &str, make: Make<'_>, profile: &Profile) {
+    if !profile.counts {
+        return;
+    }
+    let few = small_worlds(3, 2).step_by(7).map(|ensemble| (3, ensemble));
+    let clear = clear_worlds().into_iter().map(|world| (4, world.ensemble));
+    for (seed, (k, ensemble)) in clear.chain(few).enumerate() {
+        let worlds = Counted::of(law, &ensemble, seed as u64);
+        for k in 1..=k {
+            let rows = run(law, make, profile, k, &worlds.counted);
+            let objects = run(law, make, profile, k, &worlds.repeated);
+            hold(law, objects.output == sure(law, rows.output.select(&worlds.row_of)), || {
+                format!(
+                    "k = {k}, counts {:?} give {:?}, the rows repeated {:?} on {}",
+                    worlds.counted.counts(),
+                    rows.output.to_signed(),
+                    objects.output.to_signed(),
+                    show(&ensemble)
+                )
+            });
+            same_objective(law, rows.report.objective, objects.report.objective);
+            run(law, make, profile, k, &worlds.huge(law));
+        }
     }
 }
 

@@ -45,6 +45,7 @@
 
 mod base;
 mod consensus;
+mod counts;
 mod hierarchy;
 mod labels;
 mod nodes;
@@ -97,6 +98,8 @@ pub struct Profile {
     /// Doubling every object doubles every object of the partition: identical objects collapse
     /// exactly.
     pub duplication: bool,
+    /// A row that stands for many objects counts as all of them.
+    pub counts: bool,
     /// Clear structure under noise is found (adjusted Rand index of at least 0.9).
     pub planted: bool,
     /// Exactly as many clusters come out as asked for, or as there are distinct labelled objects
@@ -125,6 +128,7 @@ impl Default for Profile {
             object_ties: true,
             unanimous: true,
             duplication: true,
+            counts: true,
             planted: true,
             exact_clusters: true,
             checks_clusters: true,

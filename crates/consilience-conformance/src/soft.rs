@@ -1,5 +1,6 @@
 //! Laws of soft consensus functions.
 
+use crate::counts::{Counted, same_objective};
 use crate::watch::{refuse, succeed, threads};
 use crate::worlds::{distinct_rows, heard, members, plant, row, show, small_worlds};
 use crate::{Hard, Profile, broken, consensus_function, hold};
@@ -17,10 +18,11 @@ pub(super) type Make<'a> = &'a dyn Fn(usize) -> Soft;
 pub(super) type Law = (&'static str, fn(&str, Make<'_>, &Profile));
 
 /// The laws in the order they are tried, before those of hard consensus functions.
-pub(super) const LAWS: [Law; 7] = [
+pub(super) const LAWS: [Law; 8] = [
     ("k outside 1..=n is refused before anything else", clusters_first),
     ("rows are distributions", distributions),
     ("alike objects have equal rows", alike),
+    ("rows that stand for many objects", counted),
     ("relabelling members changes no bit", relabelling),
     ("memberships have the same bits at any number of threads", same_bits),
     ("certain where all members agree", unanimous),
@@ -198,6 +200,24 @@ fn alike(law: &str, make: Make<'_>, profile: &Profile) {
                 });
             }
         }
+    }
+}
+
+fn counted(law: &str, make: Make<'_>, profile: &Profile) {
+    if !profile.counts {
+        return;
+    }
+    for (seed, ensemble) in planted_ensembles().into_iter().enumerate() {
+        let worlds = Counted::of(law, &ensemble, seed as u64);
+        let rows = run(law, make, profile, 3, &worlds.counted);
+        let objects = run(law, make, profile, 3, &worlds.repeated);
+        let (of_rows, of_objects) = (rows.output.values(), objects.output.values());
+        for (object, &row) in worlds.row_of.iter().enumerate() {
+            let (a, b) = (of_rows.row(row), of_objects.row(object));
+            hold(law, a == b, || format!("row {row}: {a} with counts, {b} repeated"));
+        }
+        same_objective(law, rows.report.objective, objects.report.objective);
+        run(law, make, profile, 3, &worlds.huge(law));
     }
 }
 

@@ -2,6 +2,8 @@ use consilience_core::{
     Assign, Clustering, Clusters, ConstrainedClusterer, Features, Fit, MemoryBudget, Observer,
     Report, Result, Seed, SideInformation, Status, Watch, at_least_one,
 };
+#[cfg(feature = "serde")]
+use consilience_core::{Error, stored::Parts};
 use consilience_num::eigen::{SymmetricOperator, TruncatedOptions, truncated_eigen};
 use consilience_num::kmeans::{KMeansFit, KMeansOptions, fit, from_centres};
 use consilience_num::near::{SelfTuned, SelfTunedGraph};
@@ -28,7 +30,7 @@ use crate::number::{FEWER, checked_number};
 /// use consilience::{Seed, SideInformation};
 /// use consilience::constrained::Ccskl;
 /// use consilience::core::ConstrainedClusterer;
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// // A ring of 60 objects around another; two labels each.
 /// let x = Array2::from_shape_fn((120, 2), |(i, j)| {
@@ -94,35 +96,22 @@ impl Ccskl {
         }
     }
 
-    /// Neighbours of every object in the graph. Default 20; at least 1.
-    pub fn neighbours(mut self, neighbours: usize) -> Self {
-        self.neighbours = neighbours;
-        self
-    }
+    consilience_core::setters! {
+        /// Neighbours of every object in the graph. Default 20; at least 1.
+        pub fn neighbours(mut self, neighbours: usize) { self.neighbours = neighbours }
 
-    /// Eigenvectors m of the graph; raised to the number of clusters. Default 20; at least 1.
-    pub fn eigenvectors(mut self, eigenvectors: usize) -> Self {
-        self.eigenvectors = eigenvectors;
-        self
-    }
+        /// Eigenvectors m of the graph; raised to the number of clusters. Default 20; at least 1.
+        pub fn eigenvectors(mut self, eigenvectors: usize) { self.eigenvectors = eigenvectors }
 
-    /// Runs of the k-means on the eigenvectors; one more begins from the labelled sets. Default 10;
-    /// at least 1.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+        /// Runs of the k-means on the eigenvectors; one more begins from the labelled sets. Default
+        /// 10; at least 1.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// How much memory eigenvectors and neighbours may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
-    }
+        /// How much memory eigenvectors and neighbours may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
 
-    /// Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
+        /// Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 
     fn check(&self) -> Result<()> {
@@ -242,22 +231,7 @@ fn weights(phi: ArrayView2<'_, f64>, side: &SideInformation) -> Vec<f64> {
     let n = phi.nrows();
     let by = (must.len() + cannot.len()).max(1) as f64 / n as f64;
     (0..n).for_each(|i| add(i, i, 1.0, by));
-    let mut gamma = vec![0.0f64; m + 1];
-    for _ in 0..10_000 {
-        let mut moved = 0.0f64;
-        for q in 0..=m {
-            if !(gram[[q, q]] > 0.0) {
-                continue;
-            }
-            let slope = right[q] - (0..=m).map(|p| gram[[q, p]] * gamma[p]).sum::<f64>();
-            let new = (gamma[q] + slope / gram[[q, q]]).max(0.0);
-            moved = moved.max((new - gamma[q]).abs());
-            gamma[q] = new;
-        }
-        if moved <= 1e-10 * gamma.iter().sum::<f64>() {
-            break;
-        }
-    }
+    let gamma = nonnegative(&gram, &right);
     let mut sum = 0.0;
     let mut beta: Vec<f64> = gamma[..m]
         .iter()
@@ -273,6 +247,28 @@ fn weights(phi: ArrayView2<'_, f64>, side: &SideInformation) -> Vec<f64> {
         beta.fill(1.0);
     }
     beta
+}
+
+/// Least squares with coefficients of at least 0, by coordinates.
+fn nonnegative(gram: &Array2<f64>, right: &Array1<f64>) -> Vec<f64> {
+    let m = right.len();
+    let mut gamma = vec![0.0f64; m];
+    for _ in 0..10_000 {
+        let mut moved = 0.0f64;
+        for q in 0..m {
+            if !(gram[[q, q]] > 0.0) {
+                continue;
+            }
+            let slope = right[q] - (0..m).map(|p| gram[[q, p]] * gamma[p]).sum::<f64>();
+            let new = (gamma[q] + slope / gram[[q, q]]).max(0.0);
+            moved = moved.max((new - gamma[q]).abs());
+            gamma[q] = new;
+        }
+        if moved <= 1e-10 * gamma.iter().sum::<f64>() {
+            break;
+        }
+    }
+    gamma
 }
 
 /// The normalized graph without its trivial eigenvector, which is constant before normalization.
@@ -308,7 +304,7 @@ impl SymmetricOperator for Deflated<'_> {
 
 /// The learned embedding, also of new objects.
 #[derive(Debug)]
-struct Embedding {
+pub(crate) struct Embedding {
     frame: Frame,
     graph: SelfTunedGraph,
     phi: Array2<f64>,
@@ -338,5 +334,42 @@ impl Assign for Embedding {
         let phi = self.graph.extend(x.view(), self.phi.view(), &self.values, &())?;
         let rows = self.embed(phi.view());
         Ok(nearest(rows.view(), self.centres.view()).into_iter().map(|l| l as usize).collect())
+    }
+
+    #[cfg(feature = "serde")]
+    fn stored(&self) -> Option<Vec<Parts>> {
+        let parts = Parts::new(crate::stored::EMBEDDING)
+            .table("eigenvectors", &self.phi)
+            .row("eigenvalues", self.values.iter().copied())
+            .row("weights", self.beta.iter().copied())
+            .table("centres", &self.centres);
+        Some(vec![self.frame.stored(self.graph.stored(parts))])
+    }
+}
+
+#[cfg(feature = "serde")]
+impl crate::stored::Stored for Embedding {
+    fn restored(parts: &mut Parts) -> Result<Self> {
+        let frame = Frame::restored(parts)?;
+        let graph = SelfTunedGraph::restored(parts, frame.n_features())?;
+        let phi = parts.take_table("eigenvectors")?;
+        let (values, beta) = (parts.take_row("eigenvalues")?, parts.take_row("weights")?);
+        if phi.nrows() != graph.degrees().len() {
+            return Err(Error::shape(format!(
+                "eigenvectors of {} rows, a graph of {}",
+                phi.nrows(),
+                graph.degrees().len()
+            )));
+        }
+        crate::stored::check_length("eigenvalues", values.len(), phi.ncols())?;
+        crate::stored::check_length("weights", beta.len(), phi.ncols())?;
+        if let Some(bad) = values.iter().find(|&&v| v == 0.0) {
+            return Err(Error::invalid(format!("an eigenvalue {bad}; expected another than 0")));
+        }
+        let centres = parts.take_table("centres")?;
+        let found = Embedding { frame, graph, phi, values, beta, centres };
+        let width = found.embed(found.phi.view()).ncols();
+        crate::stored::check_table("centres", found.centres.dim(), width)?;
+        Ok(found)
     }
 }

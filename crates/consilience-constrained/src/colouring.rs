@@ -222,14 +222,11 @@ impl<'a, C: Fn(usize, usize) -> f64> Search<'a, C> {
 }
 
 fn undecided(limit: usize, k: usize) -> Error {
-    Error::new(
-        ErrorKind::TooLarge,
-        format!(
-            "{limit} steps found no assignment to {k} clusters that satisfies the cannot-links, \
+    Error::too_large(format!(
+        "{limit} steps found no assignment to {k} clusters that satisfies the cannot-links, \
              and no proof that there is none; raise the search limit, or use a method with \
              penalties"
-        ),
-    )
+    ))
 }
 
 /// Lowers the total cost by swapping two colours along a Kempe chain (all nodes reached from one

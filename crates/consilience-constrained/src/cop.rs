@@ -24,7 +24,7 @@ use crate::number::{FEWER, checked_number};
 /// use consilience::{Constraints, ErrorKind, Link, Seed, SideInformation};
 /// use consilience::constrained::CopKMeans;
 /// use consilience::core::ConstrainedClusterer;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [2.0], [9.0]];
 /// let mut pairs = Constraints::new(4)?;
@@ -85,22 +85,17 @@ impl CopKMeans {
         }
     }
 
-    /// Most iterations. Default 100; at least 1.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations;
-        self
-    }
+    consilience_core::setters! {
+        /// Most iterations. Default 100; at least 1.
+        pub fn max_iterations(mut self, max_iterations: usize) {
+            self.max_iterations = max_iterations
+        }
 
-    /// Most steps of the search for a first assignment. Default 1,000,000; at least 1.
-    pub fn search_limit(mut self, steps: usize) -> Self {
-        self.search_limit = steps;
-        self
-    }
+        /// Most steps of the search for a first assignment. Default 1,000,000; at least 1.
+        pub fn search_limit(mut self, steps: usize) { self.search_limit = steps }
 
-    /// Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
+        /// Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 }
 

@@ -27,7 +27,7 @@ use crate::sets::Sets;
 /// use consilience::Seed;
 /// use consilience::constrained::Fpc;
 /// use consilience::metric::Separation;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0, 0.0], [0.0, 1.0], [9.0, 9.0], [9.0, 8.0], [0.0, 9.0]];
 /// let found = Fpc::new(3).seed(Seed(1)).fit_clustering(x.view(), &())?.output;
@@ -66,16 +66,12 @@ impl Fpc {
         Fpc { clusters: clusters.into(), first: None, seed: Seed(0) }
     }
 
-    /// The object that is the first centre. Default: one drawn at random.
-    pub fn first(mut self, object: usize) -> Self {
-        self.first = Some(object);
-        self
-    }
+    consilience_core::setters! {
+        /// The object that is the first centre. Default: one drawn at random.
+        pub fn first(mut self, object: usize) { self.first = Some(object) }
 
-    /// Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
+        /// Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 
     /// The clustering without side information.

@@ -1,6 +1,8 @@
 //! What the constrained clusterers share: the frame that they compute in, first centres, means, and
 //! the assignment of new objects to the nearest centre.
 
+#[cfg(feature = "serde")]
+use consilience_core::stored::Parts;
 use consilience_core::{Assign, Features, Result, Seed, SideInformation};
 use consilience_num::kmeans;
 use consilience_num::reduce::ordered_chunks;
@@ -44,6 +46,17 @@ impl Frame {
         self.mean.len()
     }
 
+    #[cfg(feature = "serde")]
+    pub(crate) fn stored(&self, parts: Parts) -> Parts {
+        parts.number("unit", self.unit).row("mean", self.mean.iter().copied())
+    }
+
+    #[cfg(feature = "serde")]
+    pub(crate) fn restored(parts: &mut Parts) -> Result<Self> {
+        let (unit, mean) = (parts.take_positive("unit")?, Array1::from(parts.take_row("mean")?));
+        Ok(Frame { unit, mean })
+    }
+
     /// Squared distances of the frame in the unit of the features.
     pub(crate) fn square_out(&self, value: f64) -> f64 {
         value / self.unit / self.unit
@@ -70,6 +83,21 @@ impl Assign for NearestCentre {
     fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
         let x = self.frame.apply(&features);
         Ok(nearest(x.view(), self.centres.view()).into_iter().map(|l| l as usize).collect())
+    }
+
+    #[cfg(feature = "serde")]
+    fn stored(&self) -> Option<Vec<Parts>> {
+        let parts = Parts::new(crate::stored::NEAREST_CENTRE).table("centres", &self.centres);
+        Some(vec![self.frame.stored(parts)])
+    }
+}
+
+#[cfg(feature = "serde")]
+impl crate::stored::Stored for NearestCentre {
+    fn restored(parts: &mut Parts) -> Result<Self> {
+        let (frame, centres) = (Frame::restored(parts)?, parts.take_table("centres")?);
+        crate::stored::check_table("centres", centres.dim(), frame.n_features())?;
+        Ok(NearestCentre { frame, centres })
     }
 }
 

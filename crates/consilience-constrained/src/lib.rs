@@ -11,7 +11,7 @@
 //! use consilience::constrained::{Nnc, UnderMetric};
 //! use consilience::core::ConstrainedClusterer;
 //! use consilience::metric::RsdDiagonal;
-//! use ndarray::array;
+//! use consilience::ndarray::array;
 //!
 //! // The first feature distinguishes the classes, the second is larger and does not.
 //! let x = array![[0.0, 9.0], [1.0, -7.0], [0.5, 30.0], [5.0, 8.0], [6.0, -9.0], [5.5, -30.0]];
@@ -42,6 +42,8 @@ mod points;
 mod prices;
 mod seeded;
 mod sets;
+#[cfg(feature = "serde")]
+mod stored;
 mod tallies;
 #[cfg(test)]
 mod tests;

@@ -19,21 +19,16 @@ fn cheaper(a: Cost, b: Cost) -> bool {
     a.0 < b.0 || (a.0 == b.0 && a.1 < b.1)
 }
 
-/// Unites the labelled sets to `clusters` of them, always the two whose union costs least. Both
-/// parts of the cost only grow as sets do, so that what was not cheapest for a set need not be
-/// looked at again.
-pub(crate) fn merge_sets<F: Float>(
+/// What uniting any two of the labelled sets costs.
+fn costs<F: Float>(
     rows: &Rows<'_, F>,
     side: &SideInformation,
-    clusters: usize,
-    budget: MemoryBudget,
     watch: &mut Watch<'_>,
-) -> Result<Merged> {
-    let m = side.labelled_sets().len();
-    budget.check_square("costs of uniting sets", m, size_of::<Cost>())?;
-    let mut sets: Vec<Vec<usize>> = side.labelled_sets().to_vec();
+) -> Result<Array2<Cost>> {
+    let sets = side.labelled_sets();
     let points: Vec<Vec<Vec<f64>>> =
         sets.iter().map(|set| set.iter().map(|&i| rows.row(i)).collect()).collect();
+    let m = sets.len();
     let mut cost = Array2::from_elem((m, m), (0, 0.0));
     for a in 0..m {
         watch.step(0)?;
@@ -49,6 +44,23 @@ pub(crate) fn merge_sets<F: Float>(
             cost[[b, a]] = (broken, far);
         }
     }
+    Ok(cost)
+}
+
+/// Unites the labelled sets to `clusters` of them, always the two whose union costs least. Both
+/// parts of the cost only grow as sets do, so that what was not cheapest for a set need not be
+/// looked at again.
+pub(crate) fn merge_sets<F: Float>(
+    rows: &Rows<'_, F>,
+    side: &SideInformation,
+    clusters: usize,
+    budget: MemoryBudget,
+    watch: &mut Watch<'_>,
+) -> Result<Merged> {
+    let m = side.labelled_sets().len();
+    budget.check_square("costs of uniting sets", m, size_of::<Cost>())?;
+    let mut sets: Vec<Vec<usize>> = side.labelled_sets().to_vec();
+    let mut cost = costs(rows, side, watch)?;
     let mut alive = vec![true; m];
     let cheapest = |a: usize, alive: &[bool], cost: &Array2<Cost>| {
         (a + 1..m).filter(|&b| alive[b]).fold(None, |best: Option<usize>, b| match best {

@@ -1,5 +1,7 @@
 //! Metrics with their volume, as MPCK-Means fits them: one of the clusters' or one for all.
 
+#[cfg(feature = "serde")]
+use consilience_core::stored::Parts;
 use consilience_core::{Error, Result};
 use consilience_num::eigen::{SymmetricEigen, symmetric_eigen};
 use consilience_num::reduce::ordered_chunks;
@@ -96,6 +98,36 @@ impl Scatter {
                 Ok(Metric { kind: Kind::Full(l), log_det })
             }
         }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl Metric {
+    /// Its table under a name with its number.
+    pub(crate) fn stored(&self, number: usize, parts: Parts) -> Parts {
+        match &self.kind {
+            Kind::Diagonal(a) => parts.row(&format!("diagonal {number}"), a.iter().copied()),
+            Kind::Full(l) => parts.table(&format!("matrix {number}"), l),
+        }
+    }
+
+    pub(crate) fn restored(
+        number: usize,
+        log_det: f64,
+        d: usize,
+        parts: &mut Parts,
+    ) -> Result<Self> {
+        let (diagonal, matrix) = (format!("diagonal {number}"), format!("matrix {number}"));
+        let kind = if parts.has(&diagonal) {
+            let a = parts.take_row(&diagonal)?;
+            crate::stored::check_length(&diagonal, a.len(), d)?;
+            Kind::Diagonal(Array1::from(a))
+        } else {
+            let l = parts.take_table(&matrix)?;
+            crate::stored::check_table(&matrix, l.dim(), d)?;
+            Kind::Full(l)
+        };
+        Ok(Metric { kind, log_det })
     }
 }
 

@@ -1,3 +1,5 @@
+#[cfg(feature = "serde")]
+use consilience_core::stored::Parts;
 use consilience_core::{
     Assign, Clustering, Clusters, ConstrainedClusterer, Error, Features, Fit, Link, MemoryBudget,
     Observer, Pair, Report, Result, Seed, SideInformation, Status, Watch, at_least_one,
@@ -33,7 +35,7 @@ use crate::prices::{SWEEPS, cheapest, check_weight, linked_pairs, pays};
 /// use consilience::{Constraints, Link, Seed, SideInformation};
 /// use consilience::constrained::MpckMeans;
 /// use consilience::core::ConstrainedClusterer;
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// // Clusters differ in the first feature, the second is wide noise.
 /// let mut noise = Seed(1).stream();
@@ -101,55 +103,36 @@ impl MpckMeans {
         }
     }
 
-    /// Whether every cluster has a metric of its own. Default no: one for all.
-    pub fn per_cluster(mut self, each: bool) -> Self {
-        self.per_cluster = each;
-        self
-    }
+    consilience_core::setters! {
+        /// Whether every cluster has a metric of its own. Default no: one for all.
+        pub fn per_cluster(mut self, each: bool) { self.per_cluster = each }
 
-    /// Whether metrics are full matrices. Default no: one weight per feature.
-    pub fn full(mut self, full: bool) -> Self {
-        self.full = full;
-        self
-    }
+        /// Whether metrics are full matrices. Default no: one weight per feature.
+        pub fn full(mut self, full: bool) { self.full = full }
 
-    /// The price w of a violated link, relative to its squared length. Default 1; at least 0.
-    pub fn weight(mut self, weight: f64) -> Self {
-        self.weight = weight;
-        self
-    }
+        /// The price w of a violated link, relative to its squared length. Default 1; at least 0.
+        pub fn weight(mut self, weight: f64) { self.weight = weight }
 
-    /// How many objects the variances of all features count as in every metric. Default 10; above
-    /// 0.
-    #[doc(alias = "nu")]
-    pub fn prior(mut self, objects: f64) -> Self {
-        self.prior = objects;
-        self
-    }
+        /// How many objects the variances of all features count as in every metric. Default 10;
+        /// above 0.
+        #[doc(alias = "nu")]
+        pub fn prior(mut self, objects: f64) { self.prior = objects }
 
-    /// Most iterations. Default 100; at least 1.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations;
-        self
-    }
+        /// Most iterations. Default 100; at least 1.
+        pub fn max_iterations(mut self, max_iterations: usize) {
+            self.max_iterations = max_iterations
+        }
 
-    /// Most links of either kind; of more, as many are taken at even distances. Default 20,000; at
-    /// least 1.
-    pub fn max_pairs(mut self, max_pairs: usize) -> Self {
-        self.max_pairs = max_pairs;
-        self
-    }
+        /// Most links of either kind; of more, as many are taken at even distances. Default 20,000;
+        /// at least 1.
+        pub fn max_pairs(mut self, max_pairs: usize) { self.max_pairs = max_pairs }
 
-    /// How much memory the costs of objects in clusters, and full metrics, may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
-    }
+        /// How much memory the costs of objects in clusters, and full metrics, may take. Default 8
+        /// GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
 
-    /// Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
+        /// Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 
     fn check(&self, n: usize, d: usize, clusters: usize) -> Result<()> {
@@ -561,7 +544,7 @@ impl ConstrainedClusterer for MpckMeans {
 
 /// Nearest centre under the metrics of the clusters, their volumes counted.
 #[derive(Debug)]
-struct NearestUnder {
+pub(crate) struct NearestUnder {
     frame: Frame,
     centres: Array2<f64>,
     metrics: Vec<Metric>,
@@ -576,6 +559,36 @@ impl Assign for NearestUnder {
         let x = self.frame.apply(&features);
         let cost = costs(x.view(), self.centres.view(), &self.metrics);
         Ok(cost.rows().into_iter().map(|row| cheapest(&row.to_vec(), 0)).collect())
+    }
+
+    #[cfg(feature = "serde")]
+    fn stored(&self) -> Option<Vec<Parts>> {
+        let parts = Parts::new(crate::stored::NEAREST_UNDER)
+            .table("centres", &self.centres)
+            .row("log determinants", self.metrics.iter().map(|m| m.log_det));
+        let numbered = self.metrics.iter().enumerate();
+        let parts = numbered.fold(parts, |parts, (h, metric)| metric.stored(h, parts));
+        Some(vec![self.frame.stored(parts)])
+    }
+}
+
+#[cfg(feature = "serde")]
+impl crate::stored::Stored for NearestUnder {
+    fn restored(parts: &mut Parts) -> Result<Self> {
+        let (frame, centres) = (Frame::restored(parts)?, parts.take_table("centres")?);
+        let d = frame.n_features();
+        crate::stored::check_table("centres", centres.dim(), d)?;
+        let logs = parts.take_row("log determinants")?;
+        if logs.len() != 1 && logs.len() != centres.nrows() {
+            return Err(Error::shape(format!(
+                "{} metrics of {} clusters; expected one, or one for each",
+                logs.len(),
+                centres.nrows()
+            )));
+        }
+        let metrics = logs.into_iter().enumerate();
+        let metrics = metrics.map(|(h, log_det)| Metric::restored(h, log_det, d, parts));
+        Ok(NearestUnder { frame, centres, metrics: metrics.collect::<Result<_>>()? })
     }
 }
 

@@ -1,6 +1,6 @@
 use consilience_core::{
-    Clustering, Clusters, ConstrainedClusterer, Error, Features, Fit, MemoryBudget, Observer,
-    Report, Result, Seed, SideInformation, Watch, with_rows,
+    Clustering, Clusters, ConstrainedClusterer, Features, Fit, MemoryBudget, Observer, Report,
+    Result, Seed, SideInformation, Watch, ensure, with_rows,
 };
 use consilience_num::rows::{Rows, Scaled};
 
@@ -30,7 +30,7 @@ use crate::sets::Sets;
 /// use consilience::{Seed, SideInformation};
 /// use consilience::constrained::Nnc;
 /// use consilience::core::ConstrainedClusterer;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [2.2], [3.0], [9.0]];
 /// let side = SideInformation::from_labels(&[0, -1, -1, 1, 1])?;
@@ -67,17 +67,13 @@ impl Nnc {
         Nnc { clusters: clusters.into(), budget: MemoryBudget::default(), seed: Seed(0) }
     }
 
-    /// How much memory uniting sets may take, which matters only for thousands of them. Default 8
-    /// GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
-    }
+    consilience_core::setters! {
+        /// How much memory uniting sets may take, which matters only for thousands of them. Default
+        /// 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
 
-    /// Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
+        /// Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 }
 
@@ -94,11 +90,10 @@ impl ConstrainedClusterer for Nnc {
     ) -> Result<Fit<Clustering>> {
         let clusters = checked_number(self.name(), self.clusters, &features, side)?;
         let known = side.labelled_sets().len();
-        if known > clusters && side.are_classes() {
-            return Err(Error::invalid(format!(
-                "labels of {known} classes, {clusters} clusters asked for"
-            )));
-        }
+        ensure!(
+            known <= clusters || !side.are_classes(),
+            invalid("labels of {known} classes, {clusters} clusters asked for")
+        );
         let scaled = Scaled::new(features);
         let mut watch = Watch::new(observer, "labelled sets", clusters);
         watch.step(0)?;

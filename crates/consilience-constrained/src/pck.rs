@@ -25,7 +25,7 @@ use crate::tallies::Tallies;
 /// use consilience::{Constraints, Link, Seed, SideInformation};
 /// use consilience::constrained::PckMeans;
 /// use consilience::core::ConstrainedClusterer;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [2.0], [9.0], [10.0], [11.0]];
 /// let mut pairs = Constraints::new(6)?;
@@ -71,23 +71,18 @@ impl PckMeans {
         PckMeans { clusters: clusters.into(), weight: None, max_iterations: 100, seed: Seed(0) }
     }
 
-    /// The price w of a violated link, in squared units of the features. Default: the mean squared
-    /// distance of the objects to their overall mean; at least 0.
-    pub fn weight(mut self, weight: f64) -> Self {
-        self.weight = Some(weight);
-        self
-    }
+    consilience_core::setters! {
+        /// The price w of a violated link, in squared units of the features. Default: the mean
+        /// squared distance of the objects to their overall mean; at least 0.
+        pub fn weight(mut self, weight: f64) { self.weight = Some(weight) }
 
-    /// Most iterations. Default 100; at least 1.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations;
-        self
-    }
+        /// Most iterations. Default 100; at least 1.
+        pub fn max_iterations(mut self, max_iterations: usize) {
+            self.max_iterations = max_iterations
+        }
 
-    /// Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
+        /// Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 
     /// The fit in the frame, where the weight is known; the objective after every step goes to

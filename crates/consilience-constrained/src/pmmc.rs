@@ -1,3 +1,5 @@
+#[cfg(feature = "serde")]
+use consilience_core::stored::Parts;
 use consilience_core::{
     Assign, Clustering, Clusters, ConstrainedClusterer, Error, Features, Fit, Link, MemoryBudget,
     Observer, Pair, Report, Result, Seed, SideInformation, Status, Watch, at_least_one,
@@ -28,7 +30,7 @@ use crate::prices::{cheapest, linked_pairs};
 /// use consilience::{Constraints, Link, Seed, SideInformation};
 /// use consilience::constrained::Pmmc;
 /// use consilience::core::ConstrainedClusterer;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0, 1.0], [0.5, -1.0], [0.2, 0.0], [4.0, 1.0], [4.5, 0.0], [4.1, -1.0]];
 /// let mut pairs = Constraints::new(6)?;
@@ -85,49 +87,32 @@ impl Pmmc {
         }
     }
 
-    /// How strongly scores are kept small, features in the unit of their mean deviation. Default
-    /// 0.01; at least 0.
-    #[doc(alias = "lambda")]
-    pub fn decay(mut self, decay: f64) -> Self {
-        self.decay = decay;
-        self
-    }
+    consilience_core::setters! {
+        /// How strongly scores are kept small, features in the unit of their mean deviation.
+        /// Default 0.01; at least 0.
+        #[doc(alias = "lambda")]
+        pub fn decay(mut self, decay: f64) { self.decay = decay }
 
-    /// What all links together count beside all objects. Default 1; at least 0.
-    pub fn link_weight(mut self, weight: f64) -> Self {
-        self.link_weight = weight;
-        self
-    }
+        /// What all links together count beside all objects. Default 1; at least 0.
+        pub fn link_weight(mut self, weight: f64) { self.link_weight = weight }
 
-    /// The largest difference between two offsets. Default 0.5; at least 0.
-    pub fn balance(mut self, balance: f64) -> Self {
-        self.balance = balance;
-        self
-    }
+        /// The largest difference between two offsets. Default 0.5; at least 0.
+        pub fn balance(mut self, balance: f64) { self.balance = balance }
 
-    /// Most iterations. Default 200; at least 1.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations;
-        self
-    }
+        /// Most iterations. Default 200; at least 1.
+        pub fn max_iterations(mut self, max_iterations: usize) {
+            self.max_iterations = max_iterations
+        }
 
-    /// Most links of either kind; of more, as many are taken at even distances. Default 20,000; at
-    /// least 1.
-    pub fn max_pairs(mut self, max_pairs: usize) -> Self {
-        self.max_pairs = max_pairs;
-        self
-    }
+        /// Most links of either kind; of more, as many are taken at even distances. Default 20,000;
+        /// at least 1.
+        pub fn max_pairs(mut self, max_pairs: usize) { self.max_pairs = max_pairs }
 
-    /// How much memory the scores may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
-    }
+        /// How much memory the scores may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
 
-    /// Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
+        /// Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 }
 
@@ -373,7 +358,7 @@ fn highest(x: ArrayView2<'_, f64>, w: ArrayView2<'_, f64>) -> Vec<u32> {
 
 /// The cluster of the highest score.
 #[derive(Debug)]
-struct Scores {
+pub(crate) struct Scores {
     frame: Frame,
     deviation: f64,
     w: Array2<f64>,
@@ -387,5 +372,24 @@ impl Assign for Scores {
     fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
         let x = widened(&self.frame.apply(&features), self.deviation);
         Ok(highest(x.view(), self.w.view()).into_iter().map(|l| l as usize).collect())
+    }
+
+    #[cfg(feature = "serde")]
+    fn stored(&self) -> Option<Vec<Parts>> {
+        let parts = Parts::new(crate::stored::SCORES)
+            .number("deviation", self.deviation)
+            .table("weights", &self.w);
+        Some(vec![self.frame.stored(parts)])
+    }
+}
+
+#[cfg(feature = "serde")]
+impl crate::stored::Stored for Scores {
+    fn restored(parts: &mut Parts) -> Result<Self> {
+        let frame = Frame::restored(parts)?;
+        let (deviation, w) = (parts.take_positive("deviation")?, parts.take_table("weights")?);
+        // The last weight is that of the constant.
+        crate::stored::check_table("weights", w.dim(), frame.n_features() + 1)?;
+        Ok(Scores { frame, deviation, w })
     }
 }

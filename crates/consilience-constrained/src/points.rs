@@ -1,7 +1,13 @@
 //! Passes over all rows: which of some points, or sets of points, is nearest.
 
+#[cfg(feature = "serde")]
+use consilience_core::stored::Parts;
+#[cfg(feature = "serde")]
+use consilience_core::{Error, Result};
 use consilience_num::Float;
 use consilience_num::rows::{Rows, squared};
+#[cfg(feature = "serde")]
+use ndarray::Array2;
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
@@ -97,6 +103,29 @@ impl PointSets {
 
     pub(crate) fn d(&self) -> usize {
         self.d
+    }
+
+    #[cfg(feature = "serde")]
+    pub(crate) fn stored(&self, parts: Parts) -> Parts {
+        let shape = (self.points.len() / self.d, self.d);
+        let points = Array2::from_shape_fn(shape, |(i, j)| self.points[i * self.d + j]);
+        parts.table("points", &points).row("ends", self.ends.iter().map(|&end| end as f64))
+    }
+
+    #[cfg(feature = "serde")]
+    pub(crate) fn restored(parts: &mut Parts) -> Result<Self> {
+        let (points, ends) = (parts.take_table("points")?, parts.take_row("ends")?);
+        let (n, d) = points.dim();
+        crate::stored::check_table("points", (n, d), d)?;
+        let ascending = ends.windows(2).all(|e| e[0] < e[1]);
+        let whole = ends.iter().all(|&e| e >= 1.0 && e.fract() == 0.0);
+        if !ascending || !whole || ends.last() != Some(&(n as f64)) {
+            return Err(Error::invalid(format!(
+                "`ends` of sets of {n} points are not whole numbers that ascend to {n}"
+            )));
+        }
+        let ends = ends.into_iter().map(|end| end as usize).collect();
+        Ok(PointSets { points: points.into_iter().collect(), d, ends })
     }
 
     /// For every row the set whose farthest point is nearest, and the squared distance to that

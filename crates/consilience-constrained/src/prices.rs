@@ -1,6 +1,6 @@
 //! What the methods with prices on violated links share.
 
-use consilience_core::{Error, Pair, Result, SideInformation};
+use consilience_core::{Pair, Result, SideInformation, ensure};
 
 /// Sweeps over the labelled objects between two updates of the centres.
 pub(crate) const SWEEPS: usize = 20;
@@ -17,9 +17,7 @@ pub(crate) fn pays(new: f64, old: f64) -> bool {
 
 /// Refuses weights that are no price.
 pub(crate) fn check_weight(weight: f64) -> Result<()> {
-    if !(weight >= 0.0 && weight.is_finite()) {
-        return Err(Error::invalid(format!("weight {weight}; expected at least 0")));
-    }
+    ensure!(weight >= 0.0 && weight.is_finite(), invalid("weight {weight}; expected at least 0"));
     Ok(())
 }
 

@@ -27,7 +27,7 @@ use crate::number::{FEWER, checked_number};
 /// use consilience::{Seed, SideInformation};
 /// use consilience::constrained::SeededKMeans;
 /// use consilience::core::ConstrainedClusterer;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [4.4], [9.0], [10.0]];
 /// let side = SideInformation::from_labels(&[0, -1, 0, -1, 1])?;
@@ -72,16 +72,14 @@ impl SeededKMeans {
         SeededKMeans { hold: true, ..Self::new(clusters) }
     }
 
-    /// Most iterations. Default 100; at least 1.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations;
-        self
-    }
+    consilience_core::setters! {
+        /// Most iterations. Default 100; at least 1.
+        pub fn max_iterations(mut self, max_iterations: usize) {
+            self.max_iterations = max_iterations
+        }
 
-    /// Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
+        /// Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 
     /// k-means that holds the labelled objects.

@@ -1,4 +1,6 @@
-use consilience_core::{Assign, Clustering, Error, ErrorKind, Features, Result, Watch, with_rows};
+#[cfg(feature = "serde")]
+use consilience_core::stored::Parts;
+use consilience_core::{Assign, Clustering, Features, Result, Watch, ensure, with_rows};
 use consilience_num::Float;
 use consilience_num::rows::{Rows, Scaled};
 
@@ -86,7 +88,7 @@ impl<'a, F: Float> Sets<'a, F> {
 
 /// New objects join the set whose farthest member is nearest.
 #[derive(Debug)]
-struct FarthestMember {
+pub(crate) struct FarthestMember {
     points: PointSets,
     scale: f64,
 }
@@ -98,14 +100,26 @@ impl Assign for FarthestMember {
 
     fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
         let n = features.n_objects();
-        if n >= u32::MAX as usize {
-            return Err(Error::new(ErrorKind::TooLarge, format!("{n} objects")));
-        }
+        ensure!(n < u32::MAX as usize, too_large("{n} objects"));
         let scaled = Scaled::like(features, self.scale);
         let (mut closest, mut labels) = (vec![0.0; n], vec![0; n]);
         with_rows!(scaled.features(), |x| {
             self.points.nearest(&Rows::new(x), &mut closest, &mut labels);
         });
         Ok(labels.into_iter().map(|l| l as usize).collect())
+    }
+
+    #[cfg(feature = "serde")]
+    fn stored(&self) -> Option<Vec<Parts>> {
+        let parts = Parts::new(crate::stored::FARTHEST_MEMBER).number("scale", self.scale);
+        Some(vec![self.points.stored(parts)])
+    }
+}
+
+#[cfg(feature = "serde")]
+impl crate::stored::Stored for FarthestMember {
+    fn restored(parts: &mut Parts) -> Result<Self> {
+        let (scale, points) = (parts.take_positive("scale")?, PointSets::restored(parts)?);
+        Ok(FarthestMember { points, scale })
     }
 }

@@ -19,7 +19,7 @@ use consilience_metric::MetricLearner;
 /// use consilience::constrained::{PckMeans, UnderMetric};
 /// use consilience::metric::Itml;
 /// use consilience::core::ConstrainedClusterer;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0, 50.0], [1.0, 90.0], [0.5, 10.0], [5.0, 90.0], [6.0, 10.0], [5.5, 50.0]];
 /// let mut pairs = Constraints::new(6)?;

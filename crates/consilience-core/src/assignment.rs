@@ -23,7 +23,7 @@ const LARGEST_SAFE: f64 = 1e150;
 ///
 /// ```
 /// use consilience::core::assignment::max_assignment;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// // Taking the largest entry first (5) would give 5 + 0; the best is 4 + 4.
 /// assert_eq!(max_assignment(array![[5.0, 4.0], [4.0, 0.0]].view()), vec![Some(1), Some(0)]);
@@ -37,6 +37,8 @@ const LARGEST_SAFE: f64 = 1e150;
 /// # References
 /// D. F. Crouse, *On implementing 2D rectangular assignment algorithms*, IEEE Trans. Aerospace and
 /// Electronic Systems 52, 2016, as implemented by the crate `lsap`.
+#[doc(alias = "label correspondence")]
+#[doc(alias = "hungarian")]
 pub fn max_assignment(weights: ArrayView2<f64>) -> Vec<Option<usize>> {
     let (rows, columns) = weights.dim();
     let mut assigned = vec![None; rows];

@@ -10,7 +10,7 @@ const EFFORT: usize = 1 << 26;
 /// The nodes in canonical order: colours of nodes, clusters and members are refined by what they
 /// are linked to until nothing more is told apart (Weisfeiler and Leman); where nodes are left
 /// alike, the first of one set of them is told apart, and so on.
-pub(crate) fn node_order(rows: &[Partition], sizes: &[u32]) -> Vec<u32> {
+pub(crate) fn node_order(rows: &[Partition], sizes: &[u64]) -> Vec<u32> {
     let mut colours = Colours::new(rows, sizes);
     loop {
         colours.refine();
@@ -40,10 +40,10 @@ struct Colours<'a> {
 }
 
 impl<'a> Colours<'a> {
-    fn new(rows: &'a [Partition], sizes: &[u32]) -> Self {
+    fn new(rows: &'a [Partition], sizes: &[u64]) -> Self {
         Colours {
             rows,
-            nodes: sizes.iter().map(|&s| mix(u64::from(s))).collect(),
+            nodes: sizes.iter().map(|&s| mix(s)).collect(),
             clusters: rows.iter().map(|m| vec![0; m.n_clusters()]).collect(),
             distinct: 0,
             looked_at: 0,

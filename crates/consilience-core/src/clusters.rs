@@ -20,6 +20,7 @@ use crate::Error;
 #[doc(alias = "k")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Clusters {
     /// As many as the method itself finds, by the criterion that it knows best: the longest
     /// lifetime in a tree, the widest gap between eigenvalues, the clusters that survive.

@@ -3,10 +3,13 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, ensure};
 
 /// What a person says about two objects.
+///
+/// Part of a [`Pair`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Link {
     /// They belong together.
     Must,
@@ -28,6 +31,7 @@ pub enum Link {
 /// ```
 #[doc(alias = "pairwise constraint")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Pair {
     /// One object.
     pub i: usize,
@@ -77,6 +81,14 @@ const LONGEST_CHAIN: usize = 40;
 #[doc(alias = "must-link")]
 #[doc(alias = "cannot-link")]
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(
+        try_from = "crate::stored::ConstraintsFields",
+        into = "crate::stored::ConstraintsFields"
+    )
+)]
 pub struct Constraints {
     objects: usize,
     links: Vec<(u32, u32, Link)>,
@@ -117,12 +129,8 @@ impl Constraints {
     /// # Errors
     /// [`ErrorKind::Empty`] without objects, [`ErrorKind::TooLarge`] from 2^32 - 1 on.
     pub fn new(n: usize) -> Result<Self> {
-        if n == 0 {
-            return Err(Error::empty("constraints over no objects"));
-        }
-        if n >= u32::MAX as usize {
-            return Err(Error::new(ErrorKind::TooLarge, format!("constraints over {n} objects")));
-        }
+        ensure!(n > 0, empty("constraints over no objects"));
+        ensure!(n < u32::MAX as usize, too_large("constraints over {n} objects"));
         Ok(Constraints {
             objects: n,
             links: Vec::new(),
@@ -145,9 +153,7 @@ impl Constraints {
     /// Amortised near O(1), O(constraints) where a contradiction is explained.
     pub fn add(&mut self, i: usize, j: usize, link: Link) -> Result<()> {
         for o in [i, j] {
-            if o >= self.objects {
-                return Err(Error::out_of_range(format!("object {o} of {}", self.objects)));
-            }
+            ensure!(o < self.objects, out_of_range("object {o} of {}", self.objects));
         }
         let (i, j) = (i.min(j) as u32, i.max(j) as u32);
         if i == j {
@@ -274,9 +280,7 @@ impl Constraints {
     /// # Errors
     /// [`ErrorKind::TooLarge`] from 2^32 - 1 objects on.
     pub fn grow(&mut self, n: usize) -> Result<()> {
-        if n >= u32::MAX as usize {
-            return Err(Error::new(ErrorKind::TooLarge, format!("constraints over {n} objects")));
-        }
+        ensure!(n < u32::MAX as usize, too_large("constraints over {n} objects"));
         self.objects = self.objects.max(n);
         Ok(())
     }

@@ -1,8 +1,9 @@
-use crate::{Error, Result};
+use crate::{Error, Result, ensure};
 
 /// One merge of a [`Dendrogram`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Merge {
     /// The merged nodes, the smaller first: leaves are `0..n`, merge t makes node `n + t`.
     pub nodes: [usize; 2],
@@ -24,6 +25,11 @@ pub struct Merge {
 /// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "crate::stored::DendrogramFields", into = "crate::stored::DendrogramFields")
+)]
 pub struct Dendrogram {
     leaves: usize,
     merges: Vec<Merge>,
@@ -44,16 +50,10 @@ impl Dendrogram {
     /// # Complexity
     /// O(n log n).
     pub fn from_merges(leaves: usize, mut found: Vec<(usize, usize, f64)>) -> Result<Self> {
-        if leaves == 0 {
-            return Err(Error::empty("a dendrogram without leaves"));
-        }
-        if found.len() + 1 != leaves {
-            return Err(Error::shape(format!("{} merges of {leaves} leaves", found.len())));
-        }
+        ensure!(leaves > 0, empty("a dendrogram without leaves"));
+        ensure!(found.len() + 1 == leaves, shape("{} merges of {leaves} leaves", found.len()));
         for (t, &(a, b, height)) in found.iter().enumerate() {
-            if a.max(b) >= leaves {
-                return Err(Error::out_of_range(format!("leaf {} of {leaves}", a.max(b))));
-            }
+            ensure!(a.max(b) < leaves, out_of_range("leaf {} of {leaves}", a.max(b)));
             if !height.is_finite() {
                 return Err(Error::non_finite("heights of merges", t, 2, height));
             }
@@ -76,11 +76,10 @@ impl Dendrogram {
             .map(|(t, (a, b, height))| {
                 let (first, second) = (a, b);
                 let (a, b) = (root(&mut parent, a), root(&mut parent, b));
-                if a == b {
-                    return Err(Error::invalid(format!(
-                        "a merge of leaves {first} and {second}, which are together already"
-                    )));
-                }
+                ensure!(
+                    a != b,
+                    invalid("a merge of leaves {first} and {second}, which are together already")
+                );
                 let nodes = [node[a].min(node[b]), node[a].max(node[b])];
                 parent[b] = a;
                 node[a] = leaves + t;
@@ -88,6 +87,50 @@ impl Dendrogram {
                 Ok(Merge { nodes, height, leaves: below[a] })
             })
             .collect::<Result<_>>()?;
+        Ok(Dendrogram { leaves, merges })
+    }
+
+    /// The tree of merges that are in order and numbered already.
+    #[cfg(feature = "serde")]
+    pub(crate) fn from_fields(leaves: usize, merges: Vec<Merge>) -> Result<Self> {
+        if leaves == 0 {
+            return Err(Error::empty("a dendrogram without leaves"));
+        }
+        if merges.len() != leaves - 1 {
+            return Err(Error::shape(format!("{} merges of {leaves} leaves", merges.len())));
+        }
+        // Leaves below each node that nothing has merged yet.
+        let mut below = vec![Some(1); leaves];
+        let mut last = f64::NEG_INFINITY;
+        for (t, merge) in merges.iter().enumerate() {
+            let [a, b] = merge.nodes;
+            if !merge.height.is_finite() {
+                return Err(Error::non_finite("heights of merges", t, 2, merge.height));
+            }
+            if merge.height < last {
+                return Err(Error::invalid(format!(
+                    "merge {t} at height {} after one at {last}; merges go from low to high",
+                    merge.height
+                )));
+            }
+            if a.max(b) >= below.len() {
+                return Err(Error::out_of_range(format!("node {} in merge {t}", a.max(b))));
+            }
+            let sizes = (a < b).then(|| (below[a].take(), below[b].take()));
+            let Some((Some(left), Some(right))) = sizes else {
+                return Err(Error::invalid(format!(
+                    "merge {t} of nodes {a} and {b}; expected two, ascending, not merged before"
+                )));
+            };
+            if merge.leaves != left + right {
+                return Err(Error::shape(format!(
+                    "merge {t} of {left} and {right} leaves makes {}",
+                    merge.leaves
+                )));
+            }
+            below.push(Some(left + right));
+            last = merge.height;
+        }
         Ok(Dendrogram { leaves, merges })
     }
 
@@ -118,12 +161,10 @@ impl Dendrogram {
     /// # Complexity
     /// O(n).
     pub fn cut(&self, k: usize) -> Result<Vec<usize>> {
-        if k == 0 {
-            return Err(Error::invalid(format!(
-                "a cut into 0 clusters of {} leaves; expected at least 1",
-                self.leaves
-            )));
-        }
+        ensure!(
+            k > 0,
+            invalid("a cut into 0 clusters of {} leaves; expected at least 1", self.leaves)
+        );
         Ok(self.cut_after(self.leaves - k.min(self.leaves)))
     }
 

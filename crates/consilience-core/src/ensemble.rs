@@ -1,6 +1,8 @@
+use std::sync::Arc;
+
 use ndarray::ArrayView2;
 
-use crate::{Error, Partition, RawLabel, Result};
+use crate::{Error, Grouping, Microclusters, Partition, RawLabel, Result, checks, ensure};
 
 /// Several clusterings of the same objects: the evidence that a consensus is made from.
 ///
@@ -10,7 +12,7 @@ use crate::{Error, Partition, RawLabel, Result};
 ///
 /// ```
 /// use consilience::Ensemble;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// // Five objects (rows) under three base clusterings (columns); -1 is unlabelled.
 /// let ensemble = Ensemble::from_array(array![
@@ -24,12 +26,20 @@ use crate::{Error, Partition, RawLabel, Result};
 /// assert!(!ensemble.is_complete());
 /// # Ok::<(), consilience::Error>(())
 /// ```
+#[doc(alias = "cluster ensemble")]
 #[doc(alias = "cluster_ensemble")]
 #[doc(alias = "base_clusterings")]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "crate::stored::EnsembleFields", into = "crate::stored::EnsembleFields")
+)]
 pub struct Ensemble {
     objects: usize,
     members: Vec<Partition>,
+    /// How many identical objects each object stands for; 1 each where `None`.
+    counts: Option<Arc<[u64]>>,
 }
 
 impl Ensemble {
@@ -45,14 +55,15 @@ impl Ensemble {
         };
         let objects = first.n_objects();
         for (u, member) in members.iter().enumerate() {
-            if member.n_objects() != objects {
-                return Err(Error::shape(format!(
+            ensure!(
+                member.n_objects() == objects,
+                shape(
                     "member {u} labels {} objects, member 0 labels {objects}",
                     member.n_objects()
-                )));
-            }
+                )
+            );
         }
-        Ok(Ensemble { objects, members })
+        Ok(Ensemble { objects, members, counts: None })
     }
 
     /// An ensemble from a table of labels, objects in rows and base clusterings in columns;
@@ -62,11 +73,7 @@ impl Ensemble {
     /// [`ErrorKind::Empty`](crate::ErrorKind::Empty) without rows or columns.
     pub fn from_array<L: RawLabel>(labels: ArrayView2<'_, L>) -> Result<Self> {
         let (n, m) = labels.dim();
-        if n == 0 || m == 0 {
-            return Err(Error::empty(format!(
-                "a label table of {n} objects and {m} base clusterings"
-            )));
-        }
+        ensure!(n > 0 && m > 0, empty("a label table of {n} objects and {m} base clusterings"));
         let members = labels
             .columns()
             .into_iter()
@@ -75,7 +82,97 @@ impl Ensemble {
         Self::new(members)
     }
 
-    /// Number of objects.
+    /// The same rows, where object i stands for `counts[i]` identical ones.
+    ///
+    /// Every method gives what it would give on the rows repeated: the same labels, bit for bit,
+    /// where it works on microclusters. A table of any length reduces to its distinct rows this
+    /// way, see [`Ensemble::distinct`].
+    ///
+    /// ```
+    /// use consilience::prelude::*;
+    /// use consilience::{Ensemble, walk::Pta};
+    /// use ndarray::array;
+    ///
+    /// // Three kinds of rows, seen 40, 1 and 2 billion times.
+    /// let rows = Ensemble::from_array(array![[0, 0], [0, 1], [1, 1]].view())?
+    ///     .with_counts(vec![40, 1, 2_000_000_000])?;
+    /// assert_eq!((rows.n_objects(), rows.total_count()), (3, 2_000_000_041));
+    /// assert_eq!(Pta::new(2).consensus(&rows)?.n_clusters(), 2);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch) unless there is one count per
+    /// object, [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) naming a count of 0, or
+    /// where the counts exceed 2^53 in all.
+    #[doc(alias = "sample_weight")]
+    #[doc(alias = "weights")]
+    pub fn with_counts(mut self, counts: impl Into<Arc<[u64]>>) -> Result<Self> {
+        let counts = counts.into();
+        checks::counts(&counts, self.objects)?;
+        self.counts = Some(counts);
+        Ok(self)
+    }
+
+    /// How many identical objects each object stands for; `None` where each stands for itself.
+    pub fn counts(&self) -> Option<&[u64]> {
+        self.counts.as_deref()
+    }
+
+    /// How many objects all rows together stand for.
+    pub fn total_count(&self) -> u64 {
+        self.counts.as_ref().map_or(self.objects as u64, |counts| counts.iter().sum())
+    }
+
+    /// The distinct rows with their counts, in the order of their first objects, and the row of
+    /// each object.
+    ///
+    /// ```
+    /// use consilience::Ensemble;
+    /// use ndarray::array;
+    ///
+    /// let e = Ensemble::from_array(array![[0, 0], [1, 0], [0, 0], [0, 0]].view())?;
+    /// let (rows, row_of) = e.distinct()?;
+    /// assert_eq!(rows.counts(), Some(&[3, 1][..]));
+    /// assert_eq!(row_of, [0, 1, 0, 0]);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Complexity
+    /// One pass over the labels, O(n M), in parallel.
+    ///
+    /// # Errors
+    /// None but those of an ensemble that cannot exist.
+    pub fn distinct(&self) -> Result<(Self, Vec<u32>)> {
+        let nodes = Microclusters::of(self)?;
+        let mut row_of_node = vec![u32::MAX; nodes.n_nodes()];
+        // The row of the objects that nobody labels: they are no microcluster.
+        let mut row_of_unlabelled = u32::MAX;
+        let (mut first, mut counts) = (Vec::new(), Vec::new());
+        let row_of: Vec<u32> = nodes
+            .grouping()
+            .of_object()
+            .iter()
+            .enumerate()
+            .map(|(i, &node)| {
+                let row = match node {
+                    Grouping::NONE => &mut row_of_unlabelled,
+                    node => &mut row_of_node[node as usize],
+                };
+                if *row == u32::MAX {
+                    *row = first.len() as u32;
+                    first.push(i);
+                    counts.push(0);
+                }
+                counts[*row as usize] += self.counts.as_ref().map_or(1, |counts| counts[i]);
+                *row
+            })
+            .collect();
+        let rows = Ensemble { counts: None, ..self.clone() }.select_objects(&first)?;
+        Ok((rows.with_counts(counts)?, row_of))
+    }
+
+    /// Number of objects; rows, where they stand for many.
     pub fn n_objects(&self) -> usize {
         self.objects
     }
@@ -115,7 +212,7 @@ impl Ensemble {
                 })
             })
             .collect::<Result<_>>()?;
-        Self::new(chosen)
+        Ok(Ensemble { counts: self.counts.clone(), ..Self::new(chosen)? })
     }
 
     /// The same base clusterings restricted to the chosen objects, in the order given.
@@ -125,7 +222,12 @@ impl Ensemble {
     /// [`ErrorKind::Empty`](crate::ErrorKind::Empty) for none.
     pub fn select_objects(&self, objects: &[usize]) -> Result<Self> {
         let members = self.members.iter().map(|p| p.select(objects)).collect::<Result<_>>()?;
-        Self::new(members)
+        let counts = self.counts.as_ref().map(|c| objects.iter().map(|&i| c[i]).collect());
+        let chosen = Self::new(members)?;
+        match counts {
+            Some::<Arc<[u64]>>(counts) => chosen.with_counts(counts),
+            None => Ok(chosen),
+        }
     }
 
     /// Adds a base clustering at the end.
@@ -151,21 +253,17 @@ impl Ensemble {
     /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) for a member that does not exist,
     /// [`ErrorKind::Empty`](crate::ErrorKind::Empty) for the last one.
     pub fn remove(&mut self, member: usize) -> Result<Partition> {
-        if member >= self.n_members() {
-            return Err(Error::out_of_range(format!("member {member} of {}", self.n_members())));
-        }
-        if self.n_members() == 1 {
-            return Err(Error::empty("an ensemble without its last base clustering"));
-        }
+        ensure!(member < self.n_members(), out_of_range("member {member} of {}", self.n_members()));
+        ensure!(self.n_members() != 1, empty("an ensemble without its last base clustering"));
         Ok(self.members.remove(member))
     }
 
-    /// Adds objects at the end, in rows: for each member the number of one of its clusters, as
+    /// Adds objects at the end, each standing for itself alone, in rows: for each member the number of one of its clusters, as
     /// [`Partition::label`] tells it; negative numbers and `None` are unlabelled.
     ///
     /// ```
     /// use consilience::Ensemble;
-    /// use ndarray::array;
+    /// use consilience::ndarray::array;
     ///
     /// let mut e = Ensemble::from_array(array![[5, 0], [6, 0], [6, 1]].view())?;
     /// e.append(array![[1, 1], [-1, 0]].view())?;
@@ -179,12 +277,10 @@ impl Ensemble {
     /// cluster that does not exist; nothing has changed then.
     pub fn append<L: RawLabel>(&mut self, rows: ArrayView2<'_, L>) -> Result<()> {
         let (new, m) = rows.dim();
-        if m != self.n_members() {
-            return Err(Error::shape(format!(
-                "{m} labels per new object, {} members",
-                self.n_members()
-            )));
-        }
+        ensure!(
+            m == self.n_members(),
+            shape("{m} labels per new object, {} members", self.n_members())
+        );
         for ((i, u), label) in rows.indexed_iter() {
             let k = self.members[u].n_clusters();
             if let Some(c) = label.key().filter(|&c| c >= k as u64) {
@@ -194,14 +290,11 @@ impl Ensemble {
             }
         }
         if self.objects.saturating_add(new) >= u32::MAX as usize {
-            return Err(Error::new(
-                crate::ErrorKind::TooLarge,
-                format!(
-                    "{new} objects beside {}; at most {} are supported",
-                    self.objects,
-                    u32::MAX - 1
-                ),
-            ));
+            return Err(Error::too_large(format!(
+                "{new} objects beside {}; at most {} are supported",
+                self.objects,
+                u32::MAX - 1
+            )));
         }
         for (member, column) in self.members.iter_mut().zip(rows.columns()) {
             let labels: Vec<Option<usize>> =
@@ -209,6 +302,9 @@ impl Ensemble {
             member.append(&labels)?;
         }
         self.objects += new;
+        if let Some(counts) = &self.counts {
+            self.counts = Some(counts.iter().copied().chain(std::iter::repeat_n(1, new)).collect());
+        }
         Ok(())
     }
 
@@ -217,15 +313,16 @@ impl Ensemble {
         self.members.iter().map(Partition::label_bytes).sum()
     }
 
-    /// Refuses `k = 0` and `k > n`, the check that every consensus function begins with.
+    /// Refuses `k = 0` and `k > n`, the check that every consensus function begins with. n counts
+    /// all objects that the rows stand for.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter) with both numbers.
     pub fn check_clusters(&self, clusters: usize) -> Result<()> {
-        if clusters == 0 || clusters > self.objects {
+        let objects = self.total_count();
+        if clusters == 0 || clusters as u64 > objects {
             return Err(Error::invalid(format!(
-                "{clusters} clusters of {} objects; expected 1..={}",
-                self.objects, self.objects
+                "{clusters} clusters of {objects} objects; expected 1..={objects}"
             )));
         }
         Ok(())

@@ -4,6 +4,27 @@ use std::fmt;
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What kind of thing went wrong; the [`Error`] itself says what, where and what was expected.
+///
+/// ```
+/// use consilience::{Error, ErrorKind, Partition};
+///
+/// /// What a program may do about an error.
+/// fn advice(error: &Error) -> &'static str {
+///     match error.kind() {
+///         ErrorKind::ShapeMismatch => "are the tables about the same objects?",
+///         ErrorKind::TooLarge => "take a method without a matrix, or a larger memory budget",
+///         _ => "",
+///     }
+/// }
+///
+/// let error = consilience::Ensemble::new(vec![
+///     Partition::from_labels(&[0, 1])?,
+///     Partition::from_labels(&[0, 1, 1])?,
+/// ]).unwrap_err();
+/// println!("{error}; {}", advice(&error));
+/// assert_eq!(error.kind(), ErrorKind::ShapeMismatch);
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -82,6 +103,11 @@ impl Error {
     /// [`ErrorKind::OutOfRange`].
     pub fn out_of_range(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::OutOfRange, message)
+    }
+
+    /// [`ErrorKind::TooLarge`].
+    pub fn too_large(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::TooLarge, message)
     }
 
     /// [`ErrorKind::NonFinite`] for one entry of a matrix.

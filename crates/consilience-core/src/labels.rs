@@ -1,7 +1,11 @@
 //! Labels in the narrowest integer that fits, with the largest value of the type reserved for
 //! "unlabelled".
 
+use crate::{Error, ErrorKind, Result};
+
 /// The integers that labels are stored in.
+///
+/// What [`with_labels!`](crate::with_labels) hands on; its example shows it in use.
 pub trait LabelInt:
     Copy + Eq + Ord + Send + Sync + std::fmt::Debug + 'static + sealed::Sealed
 {
@@ -42,6 +46,19 @@ label_int!(u8, u16, u32);
 
 /// A borrowed column of labels in its stored width: `0..k`, or the type's largest value where the
 /// object is unlabelled.
+///
+/// For loops over millions of labels; [`with_labels!`](crate::with_labels) runs one expression for
+/// all three widths.
+///
+/// ```
+/// use consilience::Partition;
+/// use consilience::core::LabelSlice;
+///
+/// let partition = Partition::from_labels(&[3, 3, -1, 8])?;
+/// let LabelSlice::U8(labels) = partition.labels() else { unreachable!() };
+/// assert_eq!(labels, [0, 0, u8::MAX, 1]);
+/// # Ok::<(), consilience::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum LabelSlice<'a> {
     /// Fewer than 255 clusters.
@@ -139,22 +156,47 @@ impl Labels {
         }
     }
 
-    /// Collects canonical labels (`None` = unlabelled) of a partition with `clusters` clusters.
-    pub(crate) fn collect(clusters: usize, labels: impl Iterator<Item = Option<u32>>) -> Self {
-        fn narrow<L: LabelInt>(labels: impl Iterator<Item = Option<u32>>) -> Vec<L> {
-            labels.map(|l| l.map_or(L::MISSING, |l| L::from_index(l as usize))).collect()
+    /// Collects the canonical labels (`None` = unlabelled) of `n` objects in `clusters` clusters.
+    pub(crate) fn collect(
+        n: usize,
+        clusters: usize,
+        labels: impl Iterator<Item = Option<u32>>,
+    ) -> Result<Self> {
+        fn narrow<L: LabelInt>(
+            n: usize,
+            labels: impl Iterator<Item = Option<u32>>,
+        ) -> Result<Vec<L>> {
+            let mut narrow = Vec::new();
+            narrow.try_reserve_exact(n).map_err(|_| {
+                let what = format!("{n} labels of {} bytes do not fit in memory", size_of::<L>());
+                Error::new(ErrorKind::TooLarge, what)
+            })?;
+            narrow.extend(labels.map(|l| l.map_or(L::MISSING, |l| L::from_index(l as usize))));
+            Ok(narrow)
         }
-        if clusters < u8::MAX as usize {
-            Labels::U8(narrow(labels))
+        Ok(if clusters < u8::MAX as usize {
+            Labels::U8(narrow(n, labels)?)
         } else if clusters < u16::MAX as usize {
-            Labels::U16(narrow(labels))
+            Labels::U16(narrow(n, labels)?)
         } else {
-            Labels::U32(narrow(labels))
-        }
+            Labels::U32(narrow(n, labels)?)
+        })
     }
 }
 
 /// An integer that a user's labels may come in: negative numbers and `None` mean unlabelled.
+///
+/// What [`Partition::from_labels`](crate::Partition::from_labels) and
+/// [`Ensemble::from_array`](crate::Ensemble::from_array) take:
+///
+/// ```
+/// use consilience::Partition;
+///
+/// let same = Partition::from_labels(&[0u8, 1, 1])?;
+/// assert_eq!(Partition::from_labels(&[-7i64, 1, 1])?.to_signed(), [-1, 0, 0]);
+/// assert_eq!(Partition::from_labels(&[Some(400usize), Some(7), Some(7)])?, same);
+/// # Ok::<(), consilience::Error>(())
+/// ```
 pub trait RawLabel: Copy {
     /// The label as a key, `None` where the object is unlabelled.
     fn key(self) -> Option<u64>;

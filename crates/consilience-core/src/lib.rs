@@ -27,6 +27,8 @@
 //! cancellation in, [`Seed`] is the only source of randomness, and the feature `conformance` puts
 //! an implementation through every law that ours obey.
 
+#[cfg(feature = "approx")]
+mod approximate;
 pub mod assignment;
 mod canonical;
 mod checks;
@@ -45,8 +47,12 @@ mod partition;
 mod report;
 pub mod scores;
 mod seed;
+mod setters;
 mod side_information;
 mod similarity_graph;
+#[cfg(feature = "serde")]
+#[doc(hidden)]
+pub mod stored;
 mod traits;
 mod watch;
 

@@ -2,7 +2,7 @@ use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 
 #[cfg(any(doc, test))]
 use crate::ErrorKind;
-use crate::{Error, Partition, Result};
+use crate::{Error, Partition, Result, ensure};
 
 /// How far a row may sum away from 1 before it is refused; rows are then rescaled to sum to 1.
 const SUM_TOLERANCE: f64 = 1e-6;
@@ -19,7 +19,7 @@ const SUM_TOLERANCE: f64 = 1e-6;
 ///
 /// ```
 /// use consilience::Memberships;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// // The first object belongs to the second column, which is cluster 0 therefore.
 /// let soft = Memberships::new(array![[0.1, 0.9], [0.8, 0.2]])?;
@@ -29,6 +29,14 @@ const SUM_TOLERANCE: f64 = 1e-6;
 /// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(
+        try_from = "crate::stored::MembershipsFields",
+        into = "crate::stored::MembershipsFields"
+    )
+)]
 pub struct Memberships {
     values: Array2<f64>,
     evidence: Vec<f64>,
@@ -60,7 +68,7 @@ impl Memberships {
     ///
     /// ```
     /// use consilience::Memberships;
-    /// use ndarray::array;
+    /// use consilience::ndarray::array;
     ///
     /// let (soft, given) = Memberships::numbered(array![[0.1, 0.9], [0.8, 0.2]], vec![1.0; 2])?;
     /// assert_eq!(given, [1, 0]);
@@ -70,17 +78,36 @@ impl Memberships {
     ///
     /// # Errors
     /// As [`Memberships::with_evidence`].
-    pub fn numbered(mut values: Array2<f64>, evidence: Vec<f64>) -> Result<(Self, Vec<usize>)> {
+    pub fn numbered(values: Array2<f64>, evidence: Vec<f64>) -> Result<(Self, Vec<usize>)> {
+        Self::checked(values, evidence, 0.0)
+    }
+
+    /// Memberships as [`into_fields`](Memberships::into_fields) gave them, to the bit: sums of
+    /// their rows are 1 already, up to rounding.
+    #[cfg(feature = "serde")]
+    pub(crate) fn from_fields(values: Array2<f64>, evidence: Vec<f64>) -> Result<Self> {
+        let rounding = f64::EPSILON * (values.ncols() as f64 + 1.0);
+        Ok(Self::checked(values, evidence, rounding)?.0)
+    }
+
+    /// The matrix and the evidence.
+    #[cfg(feature = "serde")]
+    pub(crate) fn into_fields(self) -> (Array2<f64>, Vec<f64>) {
+        (self.values, self.evidence)
+    }
+
+    /// [`numbered`](Memberships::numbered); rows that sum to 1 within `exact` stay as they are.
+    fn checked(
+        mut values: Array2<f64>,
+        evidence: Vec<f64>,
+        exact: f64,
+    ) -> Result<(Self, Vec<usize>)> {
         let (n, k) = values.dim();
-        if n == 0 || k == 0 {
-            return Err(Error::empty(format!("memberships of {n} objects in {k} clusters")));
-        }
-        if evidence.len() != n {
-            return Err(Error::shape(format!(
-                "evidence for {} objects, memberships for {n}",
-                evidence.len()
-            )));
-        }
+        ensure!(n > 0 && k > 0, empty("memberships of {n} objects in {k} clusters"));
+        ensure!(
+            evidence.len() == n,
+            shape("evidence for {} objects, memberships for {n}", evidence.len())
+        );
         for (i, &e) in evidence.iter().enumerate() {
             if !(e >= 0.0) || e.is_infinite() {
                 return Err(Error::invalid(format!("evidence {e} of object {i}; expected >= 0")));
@@ -91,17 +118,18 @@ impl Memberships {
                 if !v.is_finite() {
                     return Err(Error::non_finite("memberships", i, c, v));
                 }
-                if !(0.0..=1.0 + SUM_TOLERANCE).contains(&v) {
-                    return Err(Error::invalid(format!(
-                        "membership {v} at row {i}, column {c}; expected 0..=1"
-                    )));
-                }
+                ensure!(
+                    (0.0..=1.0 + SUM_TOLERANCE).contains(&v),
+                    invalid("membership {v} at row {i}, column {c}; expected 0..=1")
+                );
             }
             let sum = row.sum();
             if (sum - 1.0).abs() > SUM_TOLERANCE {
                 return Err(Error::invalid(format!("memberships of row {i} sum to {sum}, not 1")));
             }
-            row /= sum;
+            if (sum - 1.0).abs() > exact {
+                row /= sum;
+            }
         }
         let given = by_first_object(values.view(), &evidence);
         if given.iter().enumerate().any(|(new, &old)| new != old) {

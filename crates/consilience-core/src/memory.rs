@@ -28,6 +28,11 @@ impl MemoryBudget {
         MemoryBudget { bytes }
     }
 
+    /// The budget in bytes.
+    pub fn n_bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// Refuses an `n x n` table of `entry` bytes that does not fit.
     ///
     /// # Errors

@@ -121,7 +121,10 @@ impl Microclusters {
     }
 
     fn assemble(ensemble: &Ensemble, of_object: Vec<u32>, first_object: &[u32]) -> Result<Self> {
-        let grouping = Grouping::new(of_object, first_object.len())?;
+        let grouping = match ensemble.counts() {
+            Some(counts) => Grouping::with_counts(of_object, first_object.len(), counts)?,
+            None => Grouping::new(of_object, first_object.len())?,
+        };
         let rows = if first_object.is_empty() {
             Vec::new()
         } else {
@@ -187,18 +190,12 @@ impl Microclusters {
         for (at, &node) in order.iter().enumerate() {
             place[node as usize] = at as u32;
         }
-        let of_object: Vec<u32> = self
-            .grouping
-            .of_object()
-            .iter()
-            .map(|&node| if node == Grouping::NONE { node } else { place[node as usize] })
-            .collect();
         let rows = self
             .rows
             .iter()
             .map(|m| Partition::from_fn(nodes, |at| m.label(order[at] as usize).map(|l| l as u64)))
             .collect::<Result<_>>()?;
-        let grouping = Grouping::new(of_object, nodes)?;
+        let grouping = self.grouping.renumbered(&place, &order);
         Ok(Microclusters { grouping, rows, members: self.members }.sorted_members())
     }
 
@@ -228,8 +225,8 @@ impl Microclusters {
         &self.grouping
     }
 
-    /// Objects in each microcluster.
-    pub fn sizes(&self) -> &[u32] {
+    /// Objects in each microcluster, each as often as its count says.
+    pub fn sizes(&self) -> &[u64] {
         self.grouping.sizes()
     }
 

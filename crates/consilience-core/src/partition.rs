@@ -3,7 +3,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::labels::Labels;
-use crate::{Error, ErrorKind, LabelInt, LabelSlice, RawLabel, Result, with_labels};
+use crate::{Error, ErrorKind, LabelInt, LabelSlice, RawLabel, Result, ensure, with_labels};
 
 /// A hard clustering of `n` objects; any of them may be unlabelled.
 ///
@@ -26,6 +26,11 @@ use crate::{Error, ErrorKind, LabelInt, LabelSlice, RawLabel, Result, with_label
 /// label.
 #[doc(alias = "clustering")]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "crate::stored::PartitionFields", into = "crate::stored::PartitionFields")
+)]
 pub struct Partition {
     /// Shared with the clones until one of them takes objects in.
     labels: Arc<Labels>,
@@ -37,11 +42,17 @@ pub struct Partition {
 const TABLE: u64 = 1 << 20;
 const UNSEEN: u32 = u32::MAX;
 
+fn too_many_clusters(clusters: u32) -> Error {
+    let what = format!("the numbers of {clusters} clusters and more do not fit in memory");
+    Error::new(ErrorKind::TooLarge, what)
+}
+
 impl Partition {
     /// A partition from labels of any integer type; negative numbers and `None` are unlabelled.
     ///
     /// # Errors
-    /// [`ErrorKind::Empty`] without objects, [`ErrorKind::TooLarge`] from 2^32 - 1 objects on.
+    /// [`ErrorKind::Empty`] without objects, [`ErrorKind::TooLarge`] from 2^32 - 1 objects on, and
+    /// where the labels do not fit in memory.
     ///
     /// # Complexity
     /// O(n) time; the labels are the only memory in proportion to n.
@@ -55,9 +66,7 @@ impl Partition {
     /// # Errors
     /// As [`Partition::from_labels`].
     pub fn from_fn(n: usize, key: impl Fn(usize) -> Option<u64>) -> Result<Self> {
-        if n == 0 {
-            return Err(Error::empty("a partition needs at least one object"));
-        }
+        ensure!(n > 0, empty("a partition needs at least one object"));
         if n >= u32::MAX as usize {
             return Err(Error::new(
                 ErrorKind::TooLarge,
@@ -67,7 +76,7 @@ impl Partition {
         let largest = (0..n).filter_map(&key).max();
         let Some(largest) = largest else {
             return Ok(Partition {
-                labels: Arc::new(Labels::U8(vec![u8::MAX; n])),
+                labels: Arc::new(Labels::collect(n, 0, std::iter::repeat_n(None, n))?),
                 clusters: 0,
                 labelled: 0,
             });
@@ -88,7 +97,7 @@ impl Partition {
             }
             let canonical = (0..n).map(|i| key(i).map(|raw| table[raw as usize]));
             Ok(Partition {
-                labels: Arc::new(Labels::collect(clusters as usize, canonical)),
+                labels: Arc::new(Labels::collect(n, clusters as usize, canonical)?),
                 clusters: clusters as usize,
                 labelled,
             })
@@ -99,13 +108,16 @@ impl Partition {
                 if let Some(raw) = key(i) {
                     labelled += 1;
                     let next = map.len() as u32;
+                    if map.len() == map.capacity() {
+                        map.try_reserve(1).map_err(|_| too_many_clusters(next))?;
+                    }
                     map.entry(raw).or_insert(next);
                 }
             }
             let clusters = map.len();
             let canonical = (0..n).map(|i| key(i).map(|raw| map[&raw]));
             Ok(Partition {
-                labels: Arc::new(Labels::collect(clusters, canonical)),
+                labels: Arc::new(Labels::collect(n, clusters, canonical)?),
                 clusters,
                 labelled,
             })

@@ -2,8 +2,11 @@ use std::time::{Duration, Instant};
 
 /// How an iterative method ended. Not converging is no error: the result is feasible, and this says
 /// how far to trust it.
+///
+/// Part of every [`Report`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Status {
     /// Finished exactly, or to its stated tolerance.
     Solved,
@@ -22,7 +25,26 @@ impl Status {
 }
 
 /// What a method did on its way to a result.
+///
+/// Part of every [`Fit`]. Read the [`notes`](Report::notes) first; they are empty where there is
+/// nothing to tell.
+///
+/// ```
+/// use consilience::consensus::EvidenceAccumulation;
+/// use consilience::prelude::*;
+/// use consilience::{Ensemble, Partition, Status};
+///
+/// let ensemble = Ensemble::new(vec![Partition::from_labels(&[0, 0, 1, 1])?])?;
+/// let report = EvidenceAccumulation::new(3).fit(&ensemble, &())?.report;
+/// assert_eq!(report.status, Status::Solved);
+/// assert_eq!(report.microclusters, Some(2));
+/// // The members do not distinguish three clusters.
+/// assert_eq!(report.clusters_missing, Some(1));
+/// assert!(report.notes[0].starts_with("2 clusters instead of the 3 asked for"));
+/// # Ok::<(), consilience::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Report {
     /// How it ended.
@@ -94,7 +116,22 @@ impl Report {
 }
 
 /// A result together with the [`Report`] of how it came about.
+///
+/// ```
+/// use consilience::prelude::*;
+/// use consilience::walk::Pta;
+/// use consilience::{Ensemble, Fit, Partition};
+///
+/// let ensemble = Ensemble::new(vec![Partition::from_labels(&[0, 0, 1, 1])?])?;
+/// let Fit { output, report } = Pta::new(2).fit(&ensemble, &())?;
+/// assert_eq!(output.n_clusters(), 2);
+/// for (stage, time) in &report.stages {
+///     println!("{stage}: {time:?}");
+/// }
+/// # Ok::<(), consilience::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Fit<T> {
     /// The result.
     pub output: T,

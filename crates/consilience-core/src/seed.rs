@@ -20,7 +20,9 @@ use rand_distr::{Distribution, StandardNormal};
 /// assert_ne!(member, Seed(7).derive("member", 4));
 /// assert_eq!(member.stream().next_u64(), member.stream().next_u64());
 /// ```
+#[doc(alias = "random_state")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Seed(pub u64);
 
 impl Seed {

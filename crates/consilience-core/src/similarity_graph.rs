@@ -4,15 +4,26 @@ use ndarray::{Array2, ArrayView2};
 
 #[cfg(any(doc, test))]
 use crate::ErrorKind;
-use crate::{Error, Partition, Result};
+use crate::{Error, Partition, Result, checks, ensure};
 
 /// Which node of a graph each object belongs to: microclusters, or the objects themselves.
 ///
-/// Objects without any label belong to no node.
+/// Objects without any label belong to no node. Where objects stand for many
+/// ([`Ensemble::with_counts`](crate::Ensemble::with_counts)), a node is as large as their counts say.
+///
+/// ```
+/// use consilience::core::Grouping;
+///
+/// // Objects 0 and 1 are one node, object 3 is in none.
+/// let grouping = Grouping::new([0, 0, 1, Grouping::NONE], 2)?;
+/// assert_eq!((grouping.n_objects(), grouping.n_nodes()), (4, 2));
+/// assert_eq!(grouping.of_object(), [0, 0, 1, Grouping::NONE]);
+/// # Ok::<(), consilience::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grouping {
     of_object: Arc<[u32]>,
-    sizes: Arc<[u32]>,
+    sizes: Arc<[u64]>,
 }
 
 impl Grouping {
@@ -25,12 +36,35 @@ impl Grouping {
     /// [`ErrorKind::OutOfRange`] for a node `>= nodes`, [`ErrorKind::Empty`] for a node without
     /// objects.
     pub fn new(of_object: impl Into<Arc<[u32]>>, nodes: usize) -> Result<Self> {
+        Self::counted(of_object, nodes, |_| 1)
+    }
+
+    /// As [`Grouping::new`], where object i stands for `counts[i]` identical ones.
+    ///
+    /// # Errors
+    /// As [`Grouping::new`], [`ErrorKind::ShapeMismatch`] unless there is one count per object,
+    /// and [`ErrorKind::OutOfRange`] for counts of 0 or beyond 2^53 in all.
+    pub fn with_counts(
+        of_object: impl Into<Arc<[u32]>>,
+        nodes: usize,
+        counts: &[u64],
+    ) -> Result<Self> {
         let of_object = of_object.into();
-        let mut sizes = vec![0u32; nodes];
+        checks::counts(counts, of_object.len())?;
+        Self::counted(of_object, nodes, |i| counts[i])
+    }
+
+    fn counted(
+        of_object: impl Into<Arc<[u32]>>,
+        nodes: usize,
+        count: impl Fn(usize) -> u64,
+    ) -> Result<Self> {
+        let of_object = of_object.into();
+        let mut sizes = vec![0u64; nodes];
         for (i, &g) in of_object.iter().enumerate() {
             if g != Self::NONE {
                 match sizes.get_mut(g as usize) {
-                    Some(size) => *size += 1,
+                    Some(size) => *size += count(i),
                     None => {
                         return Err(Error::out_of_range(format!(
                             "object {i} in node {g} of {nodes}"
@@ -43,6 +77,15 @@ impl Grouping {
             return Err(Error::empty(format!("node {node} has no objects")));
         }
         Ok(Grouping { of_object, sizes: sizes.into() })
+    }
+
+    /// The same nodes in another order: where each goes, and which comes at each place.
+    pub(crate) fn renumbered(&self, place: &[u32], order: &[u32]) -> Self {
+        let moved = |&node: &u32| if node == Self::NONE { node } else { place[node as usize] };
+        Grouping {
+            of_object: self.of_object.iter().map(moved).collect(),
+            sizes: order.iter().map(|&node| self.sizes[node as usize]).collect(),
+        }
     }
 
     /// Number of objects.
@@ -60,9 +103,15 @@ impl Grouping {
         &self.of_object
     }
 
-    /// Objects in each node.
-    pub fn sizes(&self) -> &[u32] {
+    /// Objects in each node, each as often as its count says; at most 2^53 in all, so that they
+    /// are exact in floating point.
+    pub fn sizes(&self) -> &[u64] {
         &self.sizes
+    }
+
+    /// The sizes in floating point.
+    pub fn weights(&self) -> Vec<f64> {
+        self.sizes.iter().map(|&size| size as f64).collect()
     }
 
     /// The partition of the objects that a clustering of the nodes means; objects of no node are
@@ -71,13 +120,10 @@ impl Grouping {
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`] where there is not one cluster per node.
     pub fn expand(&self, cluster_of_node: &[usize]) -> Result<Partition> {
-        if cluster_of_node.len() != self.n_nodes() {
-            return Err(Error::shape(format!(
-                "clusters for {} nodes, the graph has {}",
-                cluster_of_node.len(),
-                self.n_nodes()
-            )));
-        }
+        ensure!(
+            cluster_of_node.len() == self.n_nodes(),
+            shape("clusters for {} nodes, the graph has {}", cluster_of_node.len(), self.n_nodes())
+        );
         Partition::from_fn(self.n_objects(), |i| match self.of_object[i] {
             Self::NONE => None,
             g => Some(cluster_of_node[g as usize] as u64),
@@ -138,6 +184,15 @@ impl SimilarityGraph {
 
 /// Refuses a matrix that is not square, finite and equal to its mirror image.
 ///
+/// ```
+/// use consilience::core::check_symmetric;
+/// use consilience::ndarray::array;
+///
+/// assert!(check_symmetric("weights", array![[1.0, 0.5], [0.5, 1.0]].view()).is_ok());
+/// let error = check_symmetric("weights", array![[1.0, 0.5], [0.4, 1.0]].view()).unwrap_err();
+/// assert!(error.message().starts_with("weights"));
+/// ```
+///
 /// # Errors
 /// [`ErrorKind::ShapeMismatch`], [`ErrorKind::NonFinite`] or [`ErrorKind::InvalidParameter`] with
 /// row and column.
@@ -147,9 +202,7 @@ impl SimilarityGraph {
 pub fn check_symmetric(what: &str, matrix: ArrayView2<'_, f64>) -> Result<()> {
     const TILE: usize = 64;
     let (n, columns) = matrix.dim();
-    if n != columns {
-        return Err(Error::shape(format!("{what} of {n} x {columns}; expected a square matrix")));
-    }
+    ensure!(n == columns, shape("{what} of {n} x {columns}; expected a square matrix"));
     for top in (0..n).step_by(TILE) {
         for left in (top..n).step_by(TILE) {
             for i in top..n.min(top + TILE) {

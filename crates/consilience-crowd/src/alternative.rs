@@ -44,6 +44,11 @@ const ROUNDS: usize = 3;
 /// ```
 #[doc(alias = "multiple clusterings")]
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "crate::stored::AlternativeClusteringFields")
+)]
 #[non_exhaustive]
 pub struct AlternativeClustering {
     /// The clustering; unlabelled where none of these workers compared an object.

@@ -4,6 +4,8 @@ use consilience_core::{Error, ErrorKind, MemoryBudget, Result};
 use crate::answers::Answers;
 
 /// How often a pair was called the same, and how often it was answered.
+///
+/// From [`AnswerCounts::get`] and [`AnswerCounts::row`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct PairCount {
@@ -50,10 +52,12 @@ impl AnswerCounts {
     /// Counts over all workers.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] where the pair answers do not fit the budget.
+    /// [`ErrorKind::TooLarge`] where the pair answers or a number per object do not fit
+    /// the budget.
     pub fn of(answers: &Answers, budget: MemoryBudget) -> Result<Self> {
         let total = answers.n_pair_answers();
         budget.check_table("pair answers", total, 2, 24)?;
+        budget.check_table("places of objects", answers.n_objects(), 1, 8)?;
         if total > u32::MAX as usize {
             return Err(Error::new(
                 ErrorKind::TooLarge,

@@ -1,4 +1,5 @@
-use consilience_core::{Ensemble, Error, ErrorKind, Result};
+use consilience_core::{Ensemble, Error, ErrorKind, MemoryBudget, Result, ensure};
+use rustc_hash::FxHashMap;
 
 /// In one task a worker put an item into a group: one row of [`Answers::from_groupings`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -193,7 +194,8 @@ impl Answers {
     ///
     /// # Errors
     /// As [`Answers::from_pairs`]; [`ErrorKind::InvalidParameter`] for `shared = 0`, which every
-    /// pair would meet.
+    /// pair would meet; [`ErrorKind::TooLarge`] where the pairs do not fit into the default
+    /// [`MemoryBudget`].
     ///
     /// # Complexity
     /// Agreement by keywords is not transitive, so that every pair of a task is kept: O(s^2) for a
@@ -215,6 +217,7 @@ impl Answers {
         rows.sort_unstable_by_key(|r| (r.worker, r.task, r.item, r.keyword));
         rows.dedup();
         let workers = numbers(rows.iter().map(|r| r.worker));
+        check_pairs(&rows)?;
         let mut tasks: Vec<Loose> = Vec::new();
         for task in rows.chunk_by(|a, b| (a.worker, a.task) == (b.worker, b.task)) {
             let worker = place(&workers, task[0].worker);
@@ -246,18 +249,59 @@ impl Answers {
         Ok(Self::gather(ensemble.n_objects(), (0..ensemble.n_members()).collect(), tasks.collect()))
     }
 
+    /// Adds more answers about the same objects, of any kind and from any workers: what came back
+    /// for the questions of [`CrowdResult::ask_pairs`](crate::CrowdResult::ask_pairs), say. A task
+    /// that is in both counts twice.
+    ///
+    /// ```
+    /// use consilience::crowd::{Answers, GroupAnswer, PairAnswer};
+    ///
+    /// let row = |item, group| GroupAnswer { worker: 4, task: 0, item, group };
+    /// let mut answers = Answers::from_groupings(5, &[row(0, 0), row(1, 0), row(2, 1)])?;
+    /// let more = [PairAnswer { worker: 2, i: 2, j: 3, same: true }];
+    /// answers.extend(&Answers::from_pairs(5, &more)?)?;
+    /// assert_eq!(answers.workers(), [2, 4]);
+    /// assert_eq!((answers.n_tasks(), answers.n_pair_answers()), (2, 4));
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::ShapeMismatch`] for another number of objects, [`ErrorKind::TooLarge`] where
+    /// there are too many answers together; the answers are then as before.
+    #[doc(alias = "add")]
+    #[doc(alias = "append")]
+    #[doc(alias = "merge")]
+    pub fn extend(&mut self, more: &Answers) -> Result<()> {
+        if self.objects != more.objects {
+            let what = format!("answers about {} objects, not {}", more.objects, self.objects);
+            return Err(Error::new(ErrorKind::ShapeMismatch, what));
+        }
+        check_size(self.objects, self.items.len() + more.items.len())?;
+        let workers = numbers(self.workers.iter().chain(&more.workers).copied());
+        let all = self.loose(&workers).chain(more.loose(&workers)).collect();
+        *self = Self::gather(self.objects, workers, all);
+        Ok(())
+    }
+
+    /// The tasks again as they came in, their workers numbered as in `workers`.
+    fn loose<'a>(&'a self, workers: &'a [usize]) -> impl Iterator<Item = Loose> + 'a {
+        let object = |&i: &u32| self.answered[i as usize];
+        self.tasks().map(move |task| {
+            let groups = task.groups().map(|group| group.iter().map(object).collect());
+            (place(workers, self.workers[task.worker]), groups.collect())
+        })
+    }
+
     /// Brings tasks into their one order and renumbers objects by those that are answered.
     fn gather(objects: usize, workers: Vec<usize>, mut tasks: Vec<Loose>) -> Self {
         tasks.retain(|(_, groups)| groups.iter().map(Vec::len).sum::<usize>() > 1);
         tasks.sort_unstable();
-        let mut place = vec![u32::MAX; objects];
-        for &i in tasks.iter().flat_map(|(_, groups)| groups).flatten() {
-            place[i as usize] = 0;
-        }
-        let answered: Vec<u32> = (0..objects as u32).filter(|&i| place[i as usize] == 0).collect();
-        for (at, &i) in answered.iter().enumerate() {
-            place[i as usize] = at as u32;
-        }
+        // In proportion to the answers: the highest number of an object may be anything.
+        let mut answered: Vec<u32> =
+            tasks.iter().flat_map(|(_, groups)| groups).flatten().copied().collect();
+        answered.sort_unstable();
+        answered.dedup();
+        let place: FxHashMap<u32, u32> = answered.iter().copied().zip(0..).collect();
         let mut out = Answers {
             objects,
             answered,
@@ -270,7 +314,7 @@ impl Answers {
         for (worker, groups) in tasks {
             out.task_worker.push(worker);
             for group in groups {
-                out.items.extend(group.iter().map(|&i| place[i as usize]));
+                out.items.extend(group.iter().map(|i| place[i]));
                 out.group_items.push(out.items.len() as u32);
             }
             out.task_groups.push(out.group_items.len() as u32 - 1);
@@ -358,23 +402,28 @@ impl Answers {
 }
 
 fn check_size(objects: usize, rows: usize) -> Result<()> {
-    if objects == 0 || rows == 0 {
-        return Err(Error::empty(format!("{rows} answers about {objects} objects")));
-    }
+    ensure!(objects > 0 && rows > 0, empty("{rows} answers about {objects} objects"));
     if objects >= u32::MAX as usize || rows >= u32::MAX as usize {
         let what = format!(
             "{rows} answers about {objects} objects; at most {} are supported",
             u32::MAX - 1
         );
-        return Err(Error::new(ErrorKind::TooLarge, what));
+        return Err(Error::too_large(what));
     }
     Ok(())
 }
 
+/// Refuses descriptions of so many items of one task that their pairs are too many to keep.
+fn check_pairs(rows: &[KeywordAnswer]) -> Result<()> {
+    let pairs = rows
+        .chunk_by(|a, b| (a.worker, a.task) == (b.worker, b.task))
+        .map(|task| task.chunk_by(|a, b| a.item == b.item).count())
+        .fold(0usize, |sum, items| sum.saturating_add(items.saturating_mul(items - 1) / 2));
+    MemoryBudget::default().check_table("pairs of described items", pairs, 2, 64)
+}
+
 fn check_item(item: usize, objects: usize, row: usize) -> Result<()> {
-    if item >= objects {
-        return Err(Error::out_of_range(format!("row {row}: item {item} of {objects}")));
-    }
+    ensure!(item < objects, out_of_range("row {row}: item {item} of {objects}"));
     Ok(())
 }
 
@@ -457,6 +506,27 @@ mod tests {
         assert_eq!(pair(1, 1, true).unwrap().n_pair_answers(), 0);
         assert_eq!(pair(0, 3, true).unwrap_err().kind(), ErrorKind::OutOfRange);
         assert_eq!(Answers::from_keywords(3, &[], 1).unwrap_err().kind(), ErrorKind::Empty);
+    }
+
+    #[test]
+    fn answers_added_are_as_if_they_had_come_together() {
+        let said = |worker, i, j, same| PairAnswer { worker, i, j, same };
+        let rows = [said(7, 0, 1, true), said(2, 3, 1, false), said(9, 4, 0, true)];
+        let together = Answers::from_pairs(6, &rows).unwrap();
+        for split in 1..rows.len() {
+            let (first, rest) = rows.split_at(split);
+            let mut answers = Answers::from_pairs(6, first).unwrap();
+            answers.extend(&Answers::from_pairs(6, rest).unwrap()).unwrap();
+            assert_eq!(answers, together);
+        }
+        // A worker who compared nothing is still a worker.
+        let mut answers = Answers::from_groupings(6, &[row(5, 0, 2, 0)]).unwrap();
+        answers.extend(&together).unwrap();
+        assert_eq!(answers.workers(), [2, 5, 7, 9]);
+        let before = answers.clone();
+        let other = Answers::from_pairs(5, &rows).unwrap();
+        assert_eq!(answers.extend(&other).unwrap_err().kind(), ErrorKind::ShapeMismatch);
+        assert_eq!(answers, before);
     }
 
     #[test]

@@ -56,6 +56,7 @@ const FOLDS: usize = 5;
 /// and the share of pairs together held near 1 / k, since single answers a pair determine neither;
 /// greedy additive edge contraction (Keuper et al. 2015) is the merging of `Pairs`, the weight of
 /// unanswered pairs ours; the others are ours.
+#[doc(alias = "Dawid-Skene")]
 #[doc(alias = "crowdclustering")]
 #[doc(alias = "crowdsourcing")]
 #[doc(alias = "answer aggregation")]
@@ -84,51 +85,35 @@ impl CrowdClustering {
         }
     }
 
-    /// The method. Default [`CrowdMethod::Auto`].
-    pub fn method(mut self, method: CrowdMethod) -> Self {
-        self.method = method;
-        self
-    }
+    consilience_core::setters! {
+        /// The method. Default [`CrowdMethod::Auto`].
+        pub fn method(mut self, method: CrowdMethod) { self.method = method }
 
-    /// Options of the block model; its number of clusters, seed and memory budget are those given
-    /// here. Default [`BlockModel::new`].
-    pub fn block_model(mut self, model: BlockModel) -> Self {
-        self.model = model;
-        self
-    }
+        /// Options of the block model; its number of clusters, seed and memory budget are those
+        /// given here. Default [`BlockModel::new`].
+        pub fn block_model(mut self, model: BlockModel) { self.model = model }
 
-    /// `Rmc`: pairs called the same by at least the share `together` of answers are known to be
-    /// together, by at most `apart` to be apart. Default 0 and 0.9; `0 <= apart < together <= 1`.
-    #[doc(alias = "d0")]
-    #[doc(alias = "d1")]
-    pub fn thresholds(mut self, apart: f64, together: f64) -> Self {
-        (self.completion.apart, self.completion.together) = (apart, together);
-        self
-    }
+        /// `Rmc`: pairs called the same by at least the share `together` of answers are known to be
+        /// together, by at most `apart` to be apart. Default 0 and 0.9; `0 <= apart < together <=
+        /// 1`.
+        #[doc(alias = "d0")]
+        #[doc(alias = "d1")]
+        pub fn thresholds(mut self, apart: f64, together: f64) {
+            (self.completion.apart, self.completion.together) = (apart, together)
+        }
 
-    /// `Rmc`: how the weight C of the errors is found. Default [`PenaltyChoice::Recovery`].
-    pub fn penalty(mut self, choice: PenaltyChoice) -> Self {
-        self.completion.penalty = choice;
-        self
-    }
+        /// `Rmc`: how the weight C of the errors is found. Default [`PenaltyChoice::Recovery`].
+        pub fn penalty(mut self, choice: PenaltyChoice) { self.completion.penalty = choice }
 
-    /// Whether to look for workers who group by another criterion. Default true.
-    #[doc(alias = "multiple clusterings")]
-    pub fn alternative(mut self, look: bool) -> Self {
-        self.alternative = look;
-        self
-    }
+        /// Whether to look for workers who group by another criterion. Default true.
+        #[doc(alias = "multiple clusterings")]
+        pub fn alternative(mut self, look: bool) { self.alternative = look }
 
-    /// Seed of all starts and folds. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
+        /// Seed of all starts and folds. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-    /// How much memory may be taken. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory may be taken. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// The clustering alone.
@@ -150,10 +135,12 @@ impl CrowdClustering {
         self.completion.check()?;
         observer.check()?;
         let mut report = Report::default();
-        let counts = report.stage("pair counts", || AnswerCounts::of(answers, self.budget))?;
         let k = self.clusters.min(answers.answered().len()).max(1);
+        // Of every object, answered or not: probabilities while they are found and in the result.
+        self.budget.check_table("memberships", answers.n_objects(), k, 24)?;
+        let counts = report.stage("pair counts", || AnswerCounts::of(answers, self.budget))?;
         let method = self.suited(answers, k);
-        self.budget.check_table("memberships", answers.n_objects(), k, 8)?;
+
         if method != CrowdMethod::Pairs {
             model.check_memory(answers)?;
         }

@@ -8,6 +8,7 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum CrowdMethod {
     /// The block model or the spectral clustering of its log-odds, whichever predicts unseen
     /// answers better; `Pairs` where the objects were compared less often than there are clusters.

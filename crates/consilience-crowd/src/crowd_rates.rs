@@ -18,6 +18,11 @@
 /// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "crate::stored::CrowdRatesFields")
+)]
 #[non_exhaustive]
 pub struct CrowdRates {
     /// Probability of calling two objects of one cluster the same.

@@ -30,6 +30,11 @@ use crate::worker_rates::WorkerRates;
 /// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "crate::stored::CrowdResultFields")
+)]
 #[non_exhaustive]
 pub struct CrowdResult {
     /// The cluster of each object; unlabelled where nobody compared it.

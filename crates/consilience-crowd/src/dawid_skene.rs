@@ -74,27 +74,7 @@ pub(crate) fn posterior(answers: &Answers, k: usize, observer: &dyn Observer) ->
         if change < TOLERANCE || iterations == MAX_ITERATIONS {
             break;
         }
-        // "same" and all answers on pairs together and apart: of each worker, and of the pairs with
-        // enough answers.
-        let mut own = vec![[0.0; 4]; rates.len()];
-        let mut all = [0.0; 4];
-        let (mut share, mut known) = (0.0, 0.0);
-        for (pair, &t) in pairs.iter().zip(&together) {
-            let enough = pair.len() >= ENOUGH;
-            if enough {
-                share += t;
-                known += 1.0;
-            }
-            for &(_, _, w, same) in *pair {
-                let said = f64::from(u8::from(same));
-                for (e, x) in [t * said, t, (1.0 - t) * said, 1.0 - t].into_iter().enumerate() {
-                    own[w as usize][e] += x;
-                    if enough {
-                        all[e] += x;
-                    }
-                }
-            }
-        }
+        let Expected { own, all, share, known } = Expected::new(&pairs, &together, rates.len());
         let (pairs_before, answers_before) = few;
         now.share = (share + pairs_before * first.share) / (known + pairs_before);
         let weight = answers_before * first.share;
@@ -114,6 +94,39 @@ pub(crate) fn posterior(answers: &Answers, k: usize, observer: &dyn Observer) ->
         pairs: pairs.iter().map(odds).collect(),
         iterations,
     })
+}
+
+/// Expected "same" and all answers, on pairs together and apart: of each worker, and of the pairs
+/// with enough answers; how many of those are together, and how many there are.
+struct Expected {
+    own: Vec<[f64; 4]>,
+    all: [f64; 4],
+    share: f64,
+    known: f64,
+}
+
+impl Expected {
+    fn new(pairs: &[&[Said]], together: &[f64], workers: usize) -> Self {
+        let mut out =
+            Expected { own: vec![[0.0; 4]; workers], all: [0.0; 4], share: 0.0, known: 0.0 };
+        for (pair, &t) in pairs.iter().zip(together) {
+            let enough = pair.len() >= ENOUGH;
+            if enough {
+                out.share += t;
+                out.known += 1.0;
+            }
+            for &(_, _, w, same) in *pair {
+                let said = f64::from(u8::from(same));
+                for (e, x) in [t * said, t, (1.0 - t) * said, 1.0 - t].into_iter().enumerate() {
+                    out.own[w as usize][e] += x;
+                    if enough {
+                        out.all[e] += x;
+                    }
+                }
+            }
+        }
+        out
+    }
 }
 
 impl Posterior {

@@ -45,6 +45,8 @@ mod merging;
 mod question;
 mod rates;
 mod spectral;
+#[cfg(feature = "serde")]
+mod stored;
 #[cfg(test)]
 mod tests;
 mod worker_rates;

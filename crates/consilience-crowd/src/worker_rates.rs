@@ -30,6 +30,11 @@ const CHANCE: f64 = 1.92;
 #[doc(alias = "worker quality")]
 #[doc(alias = "annotator")]
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "crate::stored::WorkerRatesFields")
+)]
 #[non_exhaustive]
 pub struct WorkerRates {
     /// The worker's own number.

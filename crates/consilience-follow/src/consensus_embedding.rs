@@ -1,5 +1,6 @@
 use consilience_core::{
-    Ensemble, Error, Fit, LabelInt, Observer, Partition, Report, Result, Status, with_labels,
+    Ensemble, Error, Fit, LabelInt, Observer, Partition, Report, Result, Status, ensure,
+    with_labels,
 };
 use consilience_graph::{
     ClusterIncidence, IncidenceSpectrum, Microclusters, ensemble_driven_cluster_index,
@@ -94,9 +95,7 @@ impl Embedding {
         self.check()?;
         let m = ensemble.n_members();
         let weights = if self.weights.is_empty() { vec![1.0; m] } else { self.weights.clone() };
-        if weights.len() != m {
-            return Err(Error::shape(format!("{} weights for {m} members", weights.len())));
-        }
+        ensure!(weights.len() == m, shape("{} weights for {m} members", weights.len()));
         let used: Vec<usize> = (0..m).filter(|&u| weights[u] > 0.0).collect();
         let counted = ensemble.select(&used)?;
         let mut report = Report::default();
@@ -127,7 +126,7 @@ impl Embedding {
             first,
             values: Vec::new(),
             nodes: at,
-            sizes: nodes.sizes().iter().map(|&s| f64::from(s)).collect(),
+            sizes: nodes.grouping().weights(),
         };
         if nodes.n_nodes() == 0 {
             return Ok(Fit::new(embedding, report));
@@ -265,12 +264,10 @@ impl ConsensusEmbedding {
     #[doc(alias = "place")]
     pub fn position(&self, ensemble: &Ensemble, object: usize) -> Result<Option<Array1<f64>>> {
         self.check(ensemble)?;
-        if object >= ensemble.n_objects() {
-            return Err(Error::out_of_range(format!(
-                "object {object} of {}",
-                ensemble.n_objects()
-            )));
-        }
+        ensure!(
+            object < ensemble.n_objects(),
+            out_of_range("object {object} of {}", ensemble.n_objects())
+        );
         let mut position = vec![0.0; self.n_dimensions()];
         let known =
             self.gather(ensemble, self.positions.view(), [object].into_iter(), &mut position)[0];

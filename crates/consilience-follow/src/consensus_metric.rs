@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use consilience_core::{Constraints, Ensemble, Error, Observer, Pair, Result, Status};
+use consilience_core::{Constraints, Ensemble, Error, Observer, Pair, Result, Status, ensure};
 use consilience_num::logdet::LogDet;
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -20,7 +20,7 @@ use crate::space_metric::SpaceMetric;
 /// ```
 /// use consilience::{Constraints, Ensemble};
 /// use consilience::follow::{MetricRule, ReadOutMethod};
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let labels = array![[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 2], [1, 1, 2]];
 /// let ensemble = Ensemble::from_array(labels.view())?;
@@ -49,6 +49,8 @@ pub struct ConsensusMetric {
 }
 
 /// What following a batch did.
+///
+/// From [`ConsensusMetric::follow`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MetricReport {
@@ -263,20 +265,15 @@ impl ConsensusMetric {
         features: &Array2<f32>,
     ) -> Result<()> {
         let n = ensemble.n_objects();
-        if features.nrows() != n || features.iter().any(|x| !x.is_finite()) {
-            return Err(Error::shape(format!(
-                "features of {} objects; expected finite ones of {n}",
-                features.nrows()
-            )));
-        }
+        ensure!(
+            features.nrows() == n && !features.iter().any(|x| !x.is_finite()),
+            shape("features of {} objects; expected finite ones of {n}", features.nrows())
+        );
         let (m, folds) = (self.members, self.rule.folds);
-        if ensemble.n_members() != m + left_out.len() {
-            return Err(Error::shape(format!(
-                "{} members; expected {m} and {} grown",
-                ensemble.n_members(),
-                left_out.len()
-            )));
-        }
+        ensure!(
+            ensemble.n_members() == m + left_out.len(),
+            shape("{} members; expected {m} and {} grown", ensemble.n_members(), left_out.len())
+        );
         if let Some(f) = left_out.iter().find(|f| **f >= folds) {
             return Err(Error::out_of_range(format!("fold {f} of {folds}")));
         }
@@ -285,13 +282,10 @@ impl ConsensusMetric {
 
     /// Refuses other constraints than those followed.
     pub(crate) fn check_links(&self, constraints: &Constraints) -> Result<()> {
-        if constraints.len() != self.links {
-            return Err(Error::invalid(format!(
-                "{} constraints; the metric has followed {}",
-                constraints.len(),
-                self.links
-            )));
-        }
+        ensure!(
+            constraints.len() == self.links,
+            invalid("{} constraints; the metric has followed {}", constraints.len(), self.links)
+        );
         Ok(())
     }
 }

@@ -10,6 +10,8 @@ const CHANCE: f64 = 1.5;
 const TOLERATED: f64 = 1.0;
 
 /// Which clustering is read out.
+///
+/// From [`MetricReadOut::method`](crate::MetricReadOut::method) of an [`Updater`](crate::Updater).
 #[doc(alias = "Reading")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -48,6 +50,20 @@ impl ReadOutMethod {
 /// far where its [`score`](LinkEvidence::score) is better; one with grown members already where it
 /// is not worse by more than a standard error. A score that is not well above chance (0) does not
 /// count, unless that of the plain consensus is.
+///
+/// ```
+/// use consilience::follow::{ReadOutMethod, Updater};
+/// use consilience::ndarray::array;
+/// use consilience::{Ensemble, Pair};
+///
+/// let labels = array![[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 2], [1, 1, 2]];
+/// let mut updater = Updater::new(Ensemble::from_array(labels.view())?, 2)?;
+/// updater.update(&[Pair::must_link(0, 1), Pair::cannot_link(0, 5)])?;
+/// let read = updater.read_out(&())?.output;
+/// // Two links are too few to choose anything but the plain consensus by.
+/// assert_eq!(read.cross_validation().chosen, ReadOutMethod::Plain);
+/// # Ok::<(), consilience::Error>(())
+/// ```
 #[doc(alias = "Judgement")]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]

@@ -1,4 +1,4 @@
-use consilience_core::{Error, Result};
+use consilience_core::{Error, Result, ensure};
 
 /// Weights beyond these overflow or vanish when multiplied.
 const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
@@ -35,45 +35,37 @@ impl Embedding {
         Embedding { dimensions, power: 1.0, weights: Vec::new(), entropy_scale: None }
     }
 
-    /// The power p of the singular values: the dimensions are `U sigma^p`. Default 1, with which
-    /// objects lie at the mean of their clusters; above 0, at most 100. With 2 and more the coarse
-    /// structure dominates.
-    pub fn power(mut self, power: f64) -> Self {
-        self.power = power;
-        self
-    }
+    consilience_core::setters! {
+        /// The power p of the singular values: the dimensions are `U sigma^p`. Default 1, with
+        /// which objects lie at the mean of their clusters; above 0, at most 100. With 2 and more
+        /// the coarse structure dominates.
+        pub fn power(mut self, power: f64) { self.power = power }
 
-    /// One weight per member. Default 1 each; 0 leaves a member out, others from 1e-100 to 1e100. A
-    /// member of weight 2 counts as two equal members.
-    #[doc(alias = "member_weights")]
-    pub fn weights(mut self, weights: &[f64]) -> Self {
-        self.weights = weights.to_vec();
-        self
-    }
+        /// One weight per member. Default 1 each; 0 leaves a member out, others from 1e-100 to
+        /// 1e100. A member of weight 2 counts as two equal members.
+        #[doc(alias = "member_weights")]
+        pub fn weights(mut self, weights: &[f64]) { self.weights = weights.to_vec() }
 
-    /// Weights clusters by their
-    /// [`ensemble_driven_cluster_index`](consilience_graph::ensemble_driven_cluster_index) with
-    /// this scale, as LWGP does: a cluster whose objects the other members spread over many
-    /// clusters counts less, the more so the smaller the scale. Default none, which gives all
-    /// clusters the same weight; above 0. Objects then lie in the direction of the weighted mean of
-    /// their clusters.
-    #[doc(alias = "theta")]
-    pub fn entropy_scale(mut self, scale: f64) -> Self {
-        self.entropy_scale = Some(scale);
-        self
+        /// Weights clusters by their
+        /// [`ensemble_driven_cluster_index`](consilience_graph::ensemble_driven_cluster_index) with
+        /// this scale, as LWGP does: a cluster whose objects the other members spread over many
+        /// clusters counts less, the more so the smaller the scale. Default none, which gives all
+        /// clusters the same weight; above 0. Objects then lie in the direction of the weighted
+        /// mean of their clusters.
+        #[doc(alias = "theta")]
+        pub fn entropy_scale(mut self, scale: f64) { self.entropy_scale = Some(scale) }
     }
 
     /// Refuses parameters out of range.
     pub(crate) fn check(&self) -> Result<()> {
-        if self.dimensions == 0 {
-            return Err(Error::invalid("an embedding of 0 dimensions; expected at least 1"));
-        }
-        if !(self.power > 0.0 && self.power <= 100.0) {
-            return Err(Error::invalid(format!(
+        ensure!(self.dimensions > 0, invalid("an embedding of 0 dimensions; expected at least 1"));
+        ensure!(
+            self.power > 0.0 && self.power <= 100.0,
+            invalid(
                 "power {} of the singular values; expected above 0 and at most 100",
                 self.power
-            )));
-        }
+            )
+        );
         if let Some((u, w)) =
             self.weights.iter().enumerate().find(|&(_, w)| *w != 0.0 && !WEIGHTS.contains(w))
         {

@@ -6,7 +6,7 @@
 //! ```
 //! use consilience::{Ensemble, Pair};
 //! use consilience::follow::Updater;
-//! use ndarray::array;
+//! use consilience::ndarray::array;
 //!
 //! let ensemble = Ensemble::from_array(array![
 //!     [0, 0, 0],

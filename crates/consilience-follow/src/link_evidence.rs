@@ -9,6 +9,9 @@ use consilience_core::Link;
 /// Two correlations with "must-link", both 0 for links at random and 1 at best: phi is that of
 /// "same cluster", 2 AUC - 1 (Somers' D) that of the order of the distances. phi depends on where
 /// the clusters end; AUC is less coarse where must-links are few.
+///
+/// Part of [`CrossValidation`](crate::CrossValidation), by which an [`Updater`](crate::Updater)
+/// chooses its read-out.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct LinkEvidence {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use consilience_core::{
     BaseClusterer, Constraints, Error, Features, Fit, Observer, Pair, Partition, Report, Result,
-    Seed, SideInformation,
+    Seed, SideInformation, ensure,
 };
 use consilience_metric::{Itml, LinearMap, MetricLearner};
 use consilience_num::svd::{SvdOptions, truncated_svd};
@@ -42,7 +42,7 @@ const CHUNK: usize = 4_096;
 /// # use consilience::{Features, Observer, Result};
 /// # use consilience::core::BaseClusterer;
 /// use consilience::follow::MemberGrowth;
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// # struct Median;
 /// # impl BaseClusterer for Median {
@@ -124,43 +124,31 @@ impl MemberGrowth {
         }
     }
 
-    /// What learns the metric of the features. Default [`Itml`] of 30 sweeps.
-    pub fn learner(mut self, learner: impl MetricLearner + 'static) -> Self {
-        self.learner = Box::new(learner);
-        self
-    }
+    consilience_core::setters! {
+        /// What learns the metric of the features. Default [`Itml`] of 30 sweeps.
+        pub fn learner(mut self, learner: impl MetricLearner + 'static) {
+            self.learner = Box::new(learner)
+        }
 
-    /// Number of members. Default 25; 1 to 100,000.
-    pub fn members(mut self, members: usize) -> Self {
-        self.members = members;
-        self
-    }
+        /// Number of members. Default 25; 1 to 100,000.
+        pub fn members(mut self, members: usize) { self.members = members }
 
-    /// The numbers of clusters that a member may have. Default k to 3k; within 1 to n.
-    pub fn clusters(mut self, clusters: RangeInclusive<usize>) -> Self {
-        self.clusters = Some(clusters);
-        self
-    }
+        /// The numbers of clusters that a member may have. Default k to 3k; within 1 to n.
+        pub fn clusters(mut self, clusters: RangeInclusive<usize>) {
+            self.clusters = Some(clusters)
+        }
 
-    /// Folds of the links. Default 5; at least 2, and as many as those of the
-    /// [`MetricRule`](crate::MetricRule).
-    pub fn folds(mut self, folds: usize) -> Self {
-        self.folds = folds;
-        self
-    }
+        /// Folds of the links. Default 5; at least 2, and as many as those of the
+        /// [`MetricRule`](crate::MetricRule).
+        pub fn folds(mut self, folds: usize) { self.folds = folds }
 
-    /// Objects that a member is made from at most, drawn anew for each fold; it labels the others
-    /// by the nearest mean of its clusters under the metric. Default 10,000, or three per cluster
-    /// where that is more; at least the largest number of clusters of a member.
-    pub fn sample(mut self, objects: usize) -> Self {
-        self.sample = Some(objects);
-        self
-    }
+        /// Objects that a member is made from at most, drawn anew for each fold; it labels the
+        /// others by the nearest mean of its clusters under the metric. Default 10,000, or three
+        /// per cluster where that is more; at least the largest number of clusters of a member.
+        pub fn sample(mut self, objects: usize) { self.sample = Some(objects) }
 
-    /// Seed of the members. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
+        /// Seed of the members. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 
     /// New members for k clusters, from the features of all objects and the links so far.
@@ -204,11 +192,10 @@ impl MemberGrowth {
         constraints: &Constraints,
     ) -> Result<RangeInclusive<usize>> {
         let n = features.n_objects();
-        if clusters == 0 || clusters > n {
-            return Err(Error::invalid(format!(
-                "{clusters} clusters of {n} objects; expected 1..={n}"
-            )));
-        }
+        ensure!(
+            (1..=n).contains(&clusters),
+            invalid("{clusters} clusters of {n} objects; expected 1..={n}")
+        );
         features.check()?;
         let range = self.clusters.clone().unwrap_or(clusters..=clusters.saturating_mul(3).min(n));
         if *range.start() == 0 || range.is_empty() || *range.end() > n {
@@ -224,19 +211,15 @@ impl MemberGrowth {
                 self.members, self.folds
             )));
         }
-        if constraints.n_objects() != n {
-            return Err(Error::shape(format!(
-                "constraints over {} objects, features of {n}",
-                constraints.n_objects()
-            )));
-        }
+        ensure!(
+            constraints.n_objects() == n,
+            shape("constraints over {} objects, features of {n}", constraints.n_objects())
+        );
         let sample = self.sample_for(*range.end());
-        if sample < *range.end() {
-            return Err(Error::invalid(format!(
-                "members of up to {} clusters made from {sample} objects",
-                range.end()
-            )));
-        }
+        ensure!(
+            sample >= *range.end(),
+            invalid("members of up to {} clusters made from {sample} objects", range.end())
+        );
         Ok(range)
     }
 

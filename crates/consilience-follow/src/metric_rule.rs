@@ -1,4 +1,4 @@
-use consilience_core::{Error, Result, Seed};
+use consilience_core::{Error, Result, Seed, ensure};
 use consilience_simplex::stored::{Reader, Writer, corrupt};
 
 use crate::embedding::Embedding;
@@ -35,7 +35,7 @@ const MAX_COUNT: usize = 10_000;
 /// ```
 /// use consilience::{Constraints, Ensemble, Link, Seed};
 /// use consilience::follow::MetricRule;
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// // Three members group by i % 2, two by whether i % 4 > 1; the links mean the latter.
 /// let meant = |i: usize| i % 4 / 2;
@@ -92,65 +92,44 @@ impl MetricRule {
         }
     }
 
-    /// Dimensions q of the embedding, beside the constant one. Default the larger of 30 and 2k;
-    /// 1 to 10,000.
-    pub fn dimensions(mut self, dimensions: usize) -> Self {
-        self.dimensions = Some(dimensions);
-        self
-    }
+    consilience_core::setters! {
+        /// Dimensions q of the embedding, beside the constant one. Default the larger of 30 and 2k;
+        /// 1 to 10,000.
+        pub fn dimensions(mut self, dimensions: usize) { self.dimensions = Some(dimensions) }
 
-    /// The power p of the singular values; see [`Embedding::power`]. Default 1; above 0, at most
-    /// 100.
-    pub fn power(mut self, power: f64) -> Self {
-        self.power = power;
-        self
-    }
+        /// The power p of the singular values; see [`Embedding::power`]. Default 1; above 0, at
+        /// most 100.
+        pub fn power(mut self, power: f64) { self.power = power }
 
-    /// How much a violated link costs against a metric far from the identity. Default 1; above 0.
-    #[doc(alias = "gamma")]
-    pub fn slack(mut self, slack: f64) -> Self {
-        self.slack = slack;
-        self
-    }
+        /// How much a violated link costs against a metric far from the identity. Default 1; above
+        /// 0.
+        #[doc(alias = "gamma")]
+        pub fn slack(mut self, slack: f64) { self.slack = slack }
 
-    /// Folds of the links in cross-validation. Default 5; 2 to 10,000.
-    pub fn folds(mut self, folds: usize) -> Self {
-        self.folds = folds;
-        self
-    }
+        /// Folds of the links in cross-validation. Default 5; 2 to 10,000.
+        pub fn folds(mut self, folds: usize) { self.folds = folds }
 
-    /// Starts of k-means for a read-out. Default 5; 1 to 10,000.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+        /// Starts of k-means for a read-out. Default 5; 1 to 10,000.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// Whether a read-out compares the metric with the plain consensus on held-out links and takes
-    /// the better one. Default true; with false the metric is always used once there are links.
-    #[doc(alias = "guarded")]
-    pub fn cross_validated(mut self, cross_validated: bool) -> Self {
-        self.cross_validated = cross_validated;
-        self
-    }
+        /// Whether a read-out compares the metric with the plain consensus on held-out links and
+        /// takes the better one. Default true; with false the metric is always used once there are
+        /// links.
+        #[doc(alias = "guarded")]
+        pub fn cross_validated(mut self, cross_validated: bool) {
+            self.cross_validated = cross_validated
+        }
 
-    /// A batch is solved when a sweep over the links changes the dual variables by at most this
-    /// share of their sum. Default 1e-3; above 0.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
+        /// A batch is solved when a sweep over the links changes the dual variables by at most this
+        /// share of their sum. Default 1e-3; above 0.
+        pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
-    /// Most sweeps over the links for a batch. Default 100; 1 to 10,000.
-    #[doc(alias = "sweeps")]
-    pub fn max_iterations(mut self, iterations: usize) -> Self {
-        self.max_iterations = iterations;
-        self
-    }
+        /// Most sweeps over the links for a batch. Default 100; 1 to 10,000.
+        #[doc(alias = "sweeps")]
+        pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
-    /// Seed of the starts of k-means. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
+        /// Seed of the starts of k-means. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 
     /// Number of clusters, k.
@@ -164,12 +143,10 @@ impl MetricRule {
         if !(self.slack > 0.0 && self.slack.is_finite()) {
             return Err(Error::invalid(format!("slack {}; expected more than 0", self.slack)));
         }
-        if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
-            return Err(Error::invalid(format!(
-                "tolerance {}; expected more than 0",
-                self.tolerance
-            )));
-        }
+        ensure!(
+            self.tolerance > 0.0 && self.tolerance.is_finite(),
+            invalid("tolerance {}; expected more than 0", self.tolerance)
+        );
         if self.folds < 2 || self.folds > MAX_COUNT {
             return Err(Error::invalid(format!("{} folds; expected 2..={MAX_COUNT}", self.folds)));
         }
@@ -180,12 +157,10 @@ impl MetricRule {
                 return Err(Error::invalid(format!("{value} {what}; expected 1..={MAX_COUNT}")));
             }
         }
-        if self.dimensions.is_some_and(|q| q > MAX_COUNT) {
-            return Err(Error::invalid(format!(
-                "{} dimensions; expected 1..={MAX_COUNT}",
-                self.dimensions.unwrap_or(0)
-            )));
-        }
+        ensure!(
+            self.dimensions.is_none_or(|q| q <= MAX_COUNT),
+            invalid("{} dimensions; expected 1..={MAX_COUNT}", self.dimensions.unwrap_or(0))
+        );
         Ok(())
     }
 

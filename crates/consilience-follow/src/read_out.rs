@@ -2,6 +2,7 @@
 
 use consilience_core::{
     Ensemble, Error, Features, Fit, Microclusters, Observer, Pair, Partition, Report, Result, Seed,
+    ensure,
 };
 use consilience_walk::Diffusion;
 
@@ -33,7 +34,7 @@ impl Updater {
     /// ```
     /// use consilience::Ensemble;
     /// use consilience::follow::{ReadOutMethod, Updater};
-    /// use ndarray::array;
+    /// use consilience::ndarray::array;
     ///
     /// let labels = array![[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 2], [1, 1, 2]];
     /// let mut updater = Updater::new(Ensemble::from_array(labels.view())?, 2)?;
@@ -158,7 +159,7 @@ impl Updater {
     /// use consilience::conformance::planted;
     /// # use consilience::core::BaseClusterer;
     /// use consilience::follow::{MemberGrowth, Updater};
-    /// use ndarray::Array2;
+    /// use consilience::ndarray::Array2;
     ///
     /// # struct Signs;
     /// # impl BaseClusterer for Signs {
@@ -202,11 +203,7 @@ impl Updater {
         observer: &dyn Observer,
     ) -> Result<MetricReport> {
         let (rows, n) = (features.n_objects(), self.ensemble().n_objects());
-        if rows != n {
-            return Err(Error::shape(format!(
-                "features of {rows} objects; expected {n}, as in the ensemble"
-            )));
-        }
+        ensure!(rows == n, shape("features of {rows} objects; expected {n}, as in the ensemble"));
         let grown = growth
             .grow(features, self.metric_rule.n_clusters(), self.constraints(), observer)?
             .output;

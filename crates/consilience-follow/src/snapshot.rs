@@ -39,7 +39,7 @@ impl Updater {
     /// ```
     /// use consilience::{Ensemble, ErrorKind};
     /// use consilience::follow::Updater;
-    /// use ndarray::array;
+    /// use consilience::ndarray::array;
     ///
     /// let ensemble = Ensemble::from_array(array![[0, 1], [0, 0], [1, 0]].view())?;
     /// let mut bytes = Updater::new(ensemble.clone(), 2)?.to_bytes();

@@ -1,6 +1,6 @@
 use consilience_core::{
-    ConsensusFunction, Constraints, Ensemble, Error, MemoryBudget, Observer, Pair, Partition,
-    Result, Seed,
+    ConsensusFunction, Constraints, Ensemble, MemoryBudget, Observer, Pair, Partition, Result,
+    Seed, ensure,
 };
 use consilience_simplex::{
     AlignmentReference, InitialWeights, Questions, UpdateReport, UpdateRule, WeightUpdater,
@@ -26,7 +26,7 @@ const SAMPLE: usize = 4096;
 /// ```
 /// use consilience::{Ensemble, Pair, Seed};
 /// use consilience::follow::Updater;
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// // Three members group by i % 2, two by whether i % 4 > 1; the links mean the latter.
 /// let meant = |i: usize| i % 4 / 2;
@@ -81,7 +81,7 @@ pub struct Updater {
 /// ```
 /// use consilience::Ensemble;
 /// use consilience::follow::{AdditiveUpdate, InitialWeights, UpdaterSetup};
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 1]].view())?;
 /// let updater = UpdaterSetup::new(2)
@@ -110,43 +110,34 @@ impl UpdaterSetup {
         }
     }
 
-    /// What the members are aligned to. Default [`AlignmentReference::Medoid`]; where no member has
-    /// r clusters, the diffusion consensus of at most 4,096 evenly spaced objects ([`Diffusion`]).
-    pub fn reference(mut self, reference: AlignmentReference) -> Self {
-        self.reference = reference;
-        self
-    }
+    consilience_core::setters! {
+        /// What the members are aligned to. Default [`AlignmentReference::Medoid`]; where no member
+        /// has r clusters, the diffusion consensus of at most 4,096 evenly spaced objects
+        /// ([`Diffusion`]).
+        pub fn reference(mut self, reference: AlignmentReference) { self.reference = reference }
 
-    /// Where the weights start. Default [`InitialWeights::Uniform`], 1/m each.
-    pub fn start(mut self, start: InitialWeights) -> Self {
-        self.weights = self.weights.start(start);
-        self
-    }
+        /// Where the weights start. Default [`InitialWeights::Uniform`], 1/m each.
+        pub fn start(mut self, start: InitialWeights) { self.weights = self.weights.start(start) }
 
-    /// How the weights follow links. Default [`ExactUpdate`](crate::ExactUpdate).
-    pub fn rule(mut self, rule: impl Into<UpdateRule>) -> Self {
-        self.weights = self.weights.rule(rule);
-        self
-    }
+        /// How the weights follow links. Default [`ExactUpdate`](crate::ExactUpdate).
+        pub fn rule(mut self, rule: impl Into<UpdateRule>) {
+            self.weights = self.weights.rule(rule)
+        }
 
-    /// How the metric is learned and used. Default [`MetricRule::new`] for the same number of
-    /// clusters.
-    pub fn metric_rule(mut self, rule: MetricRule) -> Self {
-        self.metric_rule = rule;
-        self
-    }
+        /// How the metric is learned and used. Default [`MetricRule::new`] for the same number of
+        /// clusters.
+        pub fn metric_rule(mut self, rule: MetricRule) { self.metric_rule = rule }
 
-    /// How much memory an update or a read-out by weights may allocate. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.weights = self.weights.memory_budget(budget);
-        self
-    }
+        /// How much memory an update or a read-out by weights may allocate. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) {
+            self.weights = self.weights.memory_budget(budget)
+        }
 
-    /// How much memory the second copy of the labels may take; see
-    /// [`WeightUpdaterSetup::label_copy`]. Default 300 MB; 0 for never.
-    pub fn label_copy(mut self, budget: MemoryBudget) -> Self {
-        self.weights = self.weights.label_copy(budget);
-        self
+        /// How much memory the second copy of the labels may take; see
+        /// [`WeightUpdaterSetup::label_copy`]. Default 300 MB; 0 for never.
+        pub fn label_copy(mut self, budget: MemoryBudget) {
+            self.weights = self.weights.label_copy(budget)
+        }
     }
 
     /// Aligns the members and opens the updater, which takes the ensemble over without copying it
@@ -257,7 +248,7 @@ impl Updater {
     /// ```
     /// use consilience::{Ensemble, Pair};
     /// use consilience::follow::Updater;
-    /// use ndarray::array;
+    /// use consilience::ndarray::array;
     ///
     /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 0], [1, 1]].view())?;
     /// let mut updater = Updater::new(ensemble, 2)?;
@@ -343,9 +334,7 @@ impl Updater {
 
     pub(crate) fn check_member(&self, member: usize) -> Result<()> {
         let m = self.ensemble().n_members();
-        if member >= m {
-            return Err(Error::out_of_range(format!("member {member} of {m}")));
-        }
+        ensure!(member < m, out_of_range("member {member} of {m}"));
         Ok(())
     }
 }

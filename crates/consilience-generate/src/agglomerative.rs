@@ -18,7 +18,7 @@ use crate::input::{finish, unit_table};
 /// use consilience::{Linkage, Seed};
 /// use consilience::core::BaseClusterer;
 /// use consilience::generate::Agglomerative;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [2.0], [9.0]];
 /// let found = Agglomerative::new(Linkage::Single).fit(x.view().into(), 2, Seed(0), &())?.output;
@@ -54,10 +54,9 @@ impl Agglomerative {
         Agglomerative { linkage, budget: MemoryBudget::default() }
     }
 
-    /// How much memory the distances may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+    consilience_core::setters! {
+        /// How much memory the distances may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 }
 

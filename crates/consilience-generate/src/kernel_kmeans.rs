@@ -1,6 +1,6 @@
 use consilience_core::{
     BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report,
-    Result, Seed, at_least_one,
+    Result, Seed, at_least_one, ensure,
 };
 use consilience_num::kmeans::fit;
 
@@ -23,7 +23,7 @@ use crate::similarity::{median_square, nystroem};
 /// use consilience::Seed;
 /// use consilience::core::BaseClusterer;
 /// use consilience::generate::KernelKMeans;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [20.0], [21.0]];
 /// let found = KernelKMeans::new().fit(x.view().into(), 2, Seed(1), &())?.output;
@@ -59,28 +59,18 @@ impl KernelKMeans {
         Self::default()
     }
 
-    /// Sampled objects p; raised to twice the number of clusters. Default 100; at least 1.
-    pub fn landmarks(mut self, landmarks: usize) -> Self {
-        self.landmarks = landmarks;
-        self
-    }
+    consilience_core::setters! {
+        /// Sampled objects p; raised to twice the number of clusters. Default 100; at least 1.
+        pub fn landmarks(mut self, landmarks: usize) { self.landmarks = landmarks }
 
-    /// Kernel width w as a multiple of the median squared distance. Default 1; above 0.
-    pub fn width(mut self, multiple: f64) -> Self {
-        self.width = multiple;
-        self
-    }
+        /// Kernel width w as a multiple of the median squared distance. Default 1; above 0.
+        pub fn width(mut self, multiple: f64) { self.width = multiple }
 
-    /// Independent runs of the k-means, of which the best is kept. Default 1; at least 1.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+        /// Independent runs of the k-means, of which the best is kept. Default 1; at least 1.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// How much memory the kernel between objects and landmarks may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory the kernel between objects and landmarks may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 }
 
@@ -104,11 +94,10 @@ impl BaseClusterer for KernelKMeans {
         at_least_one("landmarks", self.landmarks)?;
         at_least_one("restarts", self.restarts)?;
         let multiple = self.width;
-        if !(multiple > 0.0 && multiple.is_finite()) {
-            return Err(Error::invalid(format!(
-                "kernel width {multiple}; expected above 0 and finite"
-            )));
-        }
+        ensure!(
+            multiple > 0.0 && multiple.is_finite(),
+            invalid("kernel width {multiple}; expected above 0 and finite")
+        );
         observer.check()?;
         let distinct = Distinct::new(unit_table(&features));
         let mut report = Report::default();

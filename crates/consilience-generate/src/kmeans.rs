@@ -1,5 +1,5 @@
 use consilience_core::{
-    BaseClusterer, Error, Features, Fit, Observer, Partition, Report, Result, Seed, at_least_one,
+    BaseClusterer, Features, Fit, Observer, Partition, Report, Result, Seed, at_least_one, ensure,
     with_rows,
 };
 use consilience_num::kmeans::{KMeansOptions, fit};
@@ -21,7 +21,7 @@ use crate::input::{partition, tell};
 /// use consilience::Seed;
 /// use consilience::core::BaseClusterer;
 /// use consilience::generate::KMeans;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0, 0.0], [0.0, 1.0], [9.0, 9.0], [9.0, 8.0]];
 /// let found = KMeans::new().restarts(3).fit_centres(x.view(), 2, Seed(1), &())?.output;
@@ -45,7 +45,17 @@ pub struct KMeans {
 }
 
 /// A k-means clustering with its centres.
+///
+/// From [`KMeans::fit_centres`].
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(
+        try_from = "crate::stored::KMeansClustersFields",
+        into = "crate::stored::KMeansClustersFields"
+    )
+)]
 pub struct KMeansClusters {
     /// The clustering.
     pub partition: Partition,
@@ -54,6 +64,13 @@ pub struct KMeansClusters {
     /// Sum of squared distances to the centres.
     pub inertia: f64,
 }
+
+#[cfg(feature = "approx")]
+consilience_core::approximate!(
+    KMeansClusters,
+    |a, b| a.partition == b.partition && a.centres.dim() == b.centres.dim(),
+    |found| found.centres.iter().copied().chain([found.inertia]).collect()
+);
 
 impl Default for KMeans {
     fn default() -> Self {
@@ -67,24 +84,19 @@ impl KMeans {
         Self::default()
     }
 
-    /// Independent runs, of which the best is kept. Default 1; at least 1.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+    consilience_core::setters! {
+        /// Independent runs, of which the best is kept. Default 1; at least 1.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// Most iterations per run. Default 100; at least 1.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations;
-        self
-    }
+        /// Most iterations per run. Default 100; at least 1.
+        pub fn max_iterations(mut self, max_iterations: usize) {
+            self.max_iterations = max_iterations
+        }
 
-    /// Stops where the summed squared movement of the centres is at most this times the mean
-    /// variance of the features; 0 goes on until no object changes its cluster. Default 1e-4; at
-    /// least 0.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
+        /// Stops where the summed squared movement of the centres is at most this times the mean
+        /// variance of the features; 0 goes on until no object changes its cluster. Default 1e-4;
+        /// at least 0.
+        pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
     }
 
     /// As [`BaseClusterer::fit`], with the centres and the inertia.
@@ -102,12 +114,10 @@ impl KMeans {
         features.check_clusters(clusters)?;
         at_least_one("restarts", self.restarts)?;
         at_least_one("max_iterations", self.max_iterations)?;
-        if !(self.tolerance >= 0.0) {
-            return Err(Error::invalid(format!(
-                "tolerance {}; expected at least 0",
-                self.tolerance
-            )));
-        }
+        ensure!(
+            self.tolerance >= 0.0,
+            invalid("tolerance {}; expected at least 0", self.tolerance)
+        );
         let options = KMeansOptions::new(clusters)
             .restarts(self.restarts)
             .max_iterations(self.max_iterations)

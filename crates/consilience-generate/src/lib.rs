@@ -6,7 +6,7 @@
 //! ```
 //! use consilience::Seed;
 //! use consilience::generate::{Generator, KMeans, Scale};
-//! use ndarray::Array2;
+//! use consilience::ndarray::Array2;
 //!
 //! // Two groups of ten objects.
 //! let x = Array2::from_shape_fn((20, 2), |(i, j)| (i / 10 * 8) as f64 + (i * (j + 3) % 7) as f64 * 0.1);
@@ -35,6 +35,8 @@ mod mini_batch;
 mod rpcl;
 mod similarity;
 mod spectral;
+#[cfg(feature = "serde")]
+mod stored;
 #[cfg(test)]
 mod tests;
 mod uspec;

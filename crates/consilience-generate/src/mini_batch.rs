@@ -22,7 +22,7 @@ use crate::input::finish;
 /// use consilience::Seed;
 /// use consilience::core::BaseClusterer;
 /// use consilience::generate::MiniBatchKMeans;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [20.0], [21.0]];
 /// let found = MiniBatchKMeans::new().batch(4).fit(x.view().into(), 2, Seed(1), &())?.output;
@@ -54,16 +54,12 @@ impl MiniBatchKMeans {
         Self::default()
     }
 
-    /// Objects per batch. Default 1024; at least 1.
-    pub fn batch(mut self, batch: usize) -> Self {
-        self.batch = batch;
-        self
-    }
+    consilience_core::setters! {
+        /// Objects per batch. Default 1024; at least 1.
+        pub fn batch(mut self, batch: usize) { self.batch = batch }
 
-    /// Number of batches. Default 100; at least 1.
-    pub fn batches(mut self, batches: usize) -> Self {
-        self.batches = batches;
-        self
+        /// Number of batches. Default 100; at least 1.
+        pub fn batches(mut self, batches: usize) { self.batches = batches }
     }
 
     fn run<F: Float>(

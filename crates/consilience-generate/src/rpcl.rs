@@ -1,5 +1,5 @@
 use consilience_core::{
-    BaseClusterer, Error, Features, Fit, Observer, Partition, Report, Result, Seed, Stream, Watch,
+    BaseClusterer, Features, Fit, Observer, Partition, Report, Result, Seed, Stream, Watch, ensure,
 };
 use consilience_num::kmeans::{assign, spread_rows};
 use ndarray::{Array2, ArrayView1, Axis};
@@ -29,7 +29,7 @@ const PRESENTATIONS: usize = 100_000;
 /// use consilience::Seed;
 /// use consilience::core::BaseClusterer;
 /// use consilience::generate::Rpcl;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [0.5], [20.0], [21.0], [20.5]];
 /// let found = Rpcl::new().fit(x.view().into(), 4, Seed(1), &())?.output;
@@ -64,42 +64,30 @@ impl Rpcl {
         Self::default()
     }
 
-    /// First rate a at which the winner moves. Default 0.05; above 0, at most 1.
-    pub fn learning_rate(mut self, rate: f64) -> Self {
-        self.learning_rate = rate;
-        self
-    }
+    consilience_core::setters! {
+        /// First rate a at which the winner moves. Default 0.05; above 0, at most 1.
+        pub fn learning_rate(mut self, rate: f64) { self.learning_rate = rate }
 
-    /// First rate b at which the rival is pushed away. Default 0.002; at least 0, below a.
-    pub fn penalty_rate(mut self, rate: f64) -> Self {
-        self.penalty_rate = rate;
-        self
-    }
+        /// First rate b at which the rival is pushed away. Default 0.002; at least 0, below a.
+        pub fn penalty_rate(mut self, rate: f64) { self.penalty_rate = rate }
 
-    /// How many objects are presented, drawn at random with repetition. Default 50 per object, at
-    /// most 100,000 in all; at least 1. Time grows in proportion.
-    #[doc(alias = "epochs")]
-    #[doc(alias = "max_iterations")]
-    pub fn presentations(mut self, presentations: usize) -> Self {
-        self.presentations = Some(presentations);
-        self
+        /// How many objects are presented, drawn at random with repetition. Default 50 per object,
+        /// at most 100,000 in all; at least 1. Time grows in proportion.
+        #[doc(alias = "epochs")]
+        #[doc(alias = "max_iterations")]
+        pub fn presentations(mut self, presentations: usize) {
+            self.presentations = Some(presentations)
+        }
     }
 
     fn check(&self) -> Result<()> {
         let (a, b) = (self.learning_rate, self.penalty_rate);
-        if !(a > 0.0 && a <= 1.0) {
-            return Err(Error::invalid(format!(
-                "learning rate {a}; expected above 0 and at most 1"
-            )));
-        }
-        if !(b >= 0.0 && b < a) {
-            return Err(Error::invalid(format!(
-                "penalty rate {b}; expected 0 or more, below the rate {a}"
-            )));
-        }
-        if self.presentations == Some(0) {
-            return Err(Error::invalid("0 presentations; expected at least 1"));
-        }
+        ensure!(a > 0.0 && a <= 1.0, invalid("learning rate {a}; expected above 0 and at most 1"));
+        ensure!(
+            b >= 0.0 && b < a,
+            invalid("penalty rate {b}; expected 0 or more, below the rate {a}")
+        );
+        ensure!(self.presentations != Some(0), invalid("0 presentations; expected at least 1"));
         Ok(())
     }
 }

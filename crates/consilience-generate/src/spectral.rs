@@ -26,7 +26,7 @@ use crate::similarity::{landmarks, nearest_marks, square};
 /// use consilience::Seed;
 /// use consilience::core::BaseClusterer;
 /// use consilience::generate::Spectral;
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// // A ring of 40 objects around another.
 /// let x = Array2::from_shape_fn((80, 2), |(i, j)| {
@@ -73,29 +73,19 @@ impl Spectral {
         Self::default()
     }
 
-    /// The neighbour whose distance is an object's scale. Default 7; at least 1.
-    pub fn neighbours(mut self, neighbours: usize) -> Self {
-        self.neighbours = neighbours;
-        self
-    }
+    consilience_core::setters! {
+        /// The neighbour whose distance is an object's scale. Default 7; at least 1.
+        pub fn neighbours(mut self, neighbours: usize) { self.neighbours = neighbours }
 
-    /// Number of landmarks p for more than 1000 distinct objects; raised to twice the number of
-    /// clusters. Default 300; at least 1.
-    pub fn landmarks(mut self, landmarks: usize) -> Self {
-        self.landmarks = landmarks;
-        self
-    }
+        /// Number of landmarks p for more than 1000 distinct objects; raised to twice the number of
+        /// clusters. Default 300; at least 1.
+        pub fn landmarks(mut self, landmarks: usize) { self.landmarks = landmarks }
 
-    /// Runs of the k-means on the eigenvectors. Default 5; at least 1.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+        /// Runs of the k-means on the eigenvectors. Default 5; at least 1.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// How much memory similarities of the landmarks and eigenvectors may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory similarities of the landmarks and eigenvectors may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// Distinct rows x k; rows of weight w stand for w equal ones.

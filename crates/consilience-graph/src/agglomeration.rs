@@ -1,12 +1,14 @@
 use consilience_core::{
-    Clusters, Dendrogram, Error, Fit, GraphPartitioner, Linkage, Observer, Partition, Report,
-    Result, SimilarityGraph,
+    Clusters, Dendrogram, Fit, GraphPartitioner, Linkage, Observer, Partition, Report, Result,
+    SimilarityGraph, ensure,
 };
 
 use crate::lifespan::{Lifespan, check_tree_cut, chosen};
 use crate::linkage::linkage_checked;
 
 /// What a node of the graph weighs in the linkage.
+///
+/// Chosen by [`Agglomeration::weights`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LeafWeights {
     /// As many as it has objects: equal to clustering the objects one by one.
@@ -24,7 +26,7 @@ pub enum LeafWeights {
 /// use consilience::{Linkage, SimilarityGraph};
 /// use consilience::core::{GraphPartitioner, Grouping};
 /// use consilience::graph::Agglomeration;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let nodes = Grouping::new(vec![0, 1, 2, 2], 3)?;
 /// let weights = array![[1.0, 0.8, 0.1], [0.8, 1.0, 0.0], [0.1, 0.0, 1.0]];
@@ -40,6 +42,8 @@ pub enum LeafWeights {
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for 0 clusters or
 /// a criterion that no tree has, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+#[doc(alias = "linkage")]
+#[doc(alias = "hierarchical")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Agglomeration {
     linkage: Linkage,
@@ -53,10 +57,9 @@ impl Agglomeration {
         Agglomeration { linkage, clusters: clusters.into(), weights: LeafWeights::Objects }
     }
 
-    /// What a node weighs. Default [`LeafWeights::Objects`].
-    pub fn weights(mut self, weights: LeafWeights) -> Self {
-        self.weights = weights;
-        self
+    consilience_core::setters! {
+        /// What a node weighs. Default [`LeafWeights::Objects`].
+        pub fn weights(mut self, weights: LeafWeights) { self.weights = weights }
     }
 
     /// The whole tree over the nodes of the graph; heights are dissimilarities 1 - s.
@@ -70,11 +73,9 @@ impl Agglomeration {
         observer: &dyn Observer,
     ) -> Result<Dendrogram> {
         let (grouping, mut d) = graph.into_parts();
-        if grouping.n_nodes() == 0 {
-            return Err(Error::empty("a similarity graph without nodes"));
-        }
+        ensure!(grouping.n_nodes() > 0, empty("a similarity graph without nodes"));
         let weights: Vec<f64> = match self.weights {
-            LeafWeights::Objects => grouping.sizes().iter().map(|&s| f64::from(s)).collect(),
+            LeafWeights::Objects => grouping.weights(),
             LeafWeights::Nodes => vec![1.0; grouping.n_nodes()],
         };
         if self.linkage == Linkage::Ward {

@@ -193,44 +193,14 @@ impl<'a> Nodes<'a> {
     ) -> (u32, f64) {
         let asking = std::mem::take(&mut self.shares[top as usize]);
         let own = 1.0 / self.objects[top as usize];
-        for s in &asking {
-            let c = s.cluster as usize;
-            self.mine[c] = f64::from(s.objects);
-            let search = &mut self.searches[self.member[c] as usize];
-            search.entries += self.lists[c].len();
-            search.most = f64::max(search.most, self.weights[c] * self.mine[c] * own);
-            search.clusters.push(s.cluster);
-        }
+        self.open(&asking, own);
         let mut best = previous.map(|p| (p, self.similarity(top, p)));
         let mut reached = best.map_or(0.0, |b| b.1);
         if let Some(h) = hint.filter(|&h| self.alive[h as usize] && Some(h) != previous && h != top)
         {
             reached = f64::max(reached, self.similarity(top, h));
         }
-        self.order.sort_unstable_by_key(|&u| self.searches[u].entries);
-        let mut left: f64 = self.searches.iter().map(|v| v.most).sum();
-        for &u in &self.order {
-            if left * ENOUGH < reached {
-                break;
-            }
-            for &c in &self.searches[u].clusters {
-                let factor = self.weights[c as usize] * self.mine[c as usize] * own;
-                if factor == 0.0 {
-                    continue;
-                }
-                for e in &self.lists[c as usize] {
-                    let sum = &mut self.sums[e.node as usize];
-                    if sum.so_far == 0.0 {
-                        self.touched.push(e.node);
-                    }
-                    sum.so_far += factor * f64::from(e.objects) * sum.per_object;
-                    if sum.so_far > reached && e.node != top {
-                        reached = sum.so_far;
-                    }
-                }
-            }
-            left -= self.searches[u].most;
-        }
+        let (left, mut reached) = self.add_up(top, own, reached);
         let mut touched = std::mem::take(&mut self.touched);
         for &x in &touched {
             let so_far = std::mem::replace(&mut self.sums[x as usize].so_far, 0.0);
@@ -261,6 +231,48 @@ impl<'a> Nodes<'a> {
                 .unwrap_or(top as usize);
             (other as u32, 0.0)
         })
+    }
+
+    /// Who asks: its shares, and what each member's clusters may add at most.
+    fn open(&mut self, asking: &[Share], own: f64) {
+        for s in asking {
+            let c = s.cluster as usize;
+            self.mine[c] = f64::from(s.objects);
+            let search = &mut self.searches[self.member[c] as usize];
+            search.entries += self.lists[c].len();
+            search.most = f64::max(search.most, self.weights[c] * self.mine[c] * own);
+            search.clusters.push(s.cluster);
+        }
+    }
+
+    /// Adds up what the members give, the shortest lists first, until those that are left cannot
+    /// raise anybody to the top: the most that those could give, and the largest sum so far.
+    fn add_up(&mut self, top: u32, own: f64, mut reached: f64) -> (f64, f64) {
+        self.order.sort_unstable_by_key(|&u| self.searches[u].entries);
+        let mut left: f64 = self.searches.iter().map(|v| v.most).sum();
+        for &u in &self.order {
+            if left * ENOUGH < reached {
+                break;
+            }
+            for &c in &self.searches[u].clusters {
+                let factor = self.weights[c as usize] * self.mine[c as usize] * own;
+                if factor == 0.0 {
+                    continue;
+                }
+                for e in &self.lists[c as usize] {
+                    let sum = &mut self.sums[e.node as usize];
+                    if sum.so_far == 0.0 {
+                        self.touched.push(e.node);
+                    }
+                    sum.so_far += factor * f64::from(e.objects) * sum.per_object;
+                    if sum.so_far > reached && e.node != top {
+                        reached = sum.so_far;
+                    }
+                }
+            }
+            left -= self.searches[u].most;
+        }
+        (left, reached)
     }
 
     /// The summed weight per pair of objects of the asking node, whose shares lie in `mine`, and

@@ -11,6 +11,8 @@ use crate::spectrum::{Eigenpairs, leading};
 use crate::{ClusterIncidence, Components, SpectralCut};
 
 /// What divides a graph: the choice that CSPA, HGPA and MCLA leave to the user.
+///
+/// Chosen by [`CliqueCut::cut_method`], and by the setter of that name of those methods.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CutMethod {
@@ -79,29 +81,23 @@ impl CliqueCut {
         }
     }
 
-    /// What divides the graph. Default [`CutMethod::Spectral`].
-    pub fn cut_method(mut self, method: CutMethod) -> Self {
-        self.method = method;
-        self
-    }
+    consilience_core::setters! {
+        /// What divides the graph. Default [`CutMethod::Spectral`].
+        pub fn cut_method(mut self, method: CutMethod) { self.method = method }
 
-    /// k-means starts of the spectral cut. Default 10; 1 to 10,000.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.spectral = self.spectral.restarts(restarts);
-        self
-    }
+        /// k-means starts of the spectral cut. Default 10; 1 to 10,000.
+        pub fn restarts(mut self, restarts: usize) {
+            self.spectral = self.spectral.restarts(restarts)
+        }
 
-    /// Seed of the cut. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self.spectral = self.spectral.seed(seed);
-        self
-    }
+        /// Seed of the cut. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) {
+            self.seed = seed;
+            self.spectral = self.spectral.seed(seed)
+        }
 
-    /// How much memory a stored graph may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory a stored graph may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// How many clusters are asked for.

@@ -29,6 +29,8 @@ use crate::{CountRow, EvidenceWeights};
 /// # References
 /// Fred, Jain 2005; on microclusters: Huang, Lai, Wang 2016, Definition 3. Over members that label
 /// both where labels are missing.
+#[doc(alias = "consensus matrix")]
+#[doc(alias = "affinity matrix")]
 #[doc(alias = "consensus_matrix")]
 #[doc(alias = "CA matrix")]
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,10 +39,9 @@ pub struct CoAssociation {
 }
 
 impl CoAssociation {
-    /// How large the matrix may become. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+    consilience_core::setters! {
+        /// How large the matrix may become. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 }
 

@@ -82,6 +82,12 @@ fn eigengap(values: &[f64], most: usize) -> usize {
 
 /// Refuses a number of k-means starts outside `1..=10000`.
 ///
+/// ```
+/// use consilience::graph::check_restarts;
+///
+/// assert!(check_restarts(10).is_ok() && check_restarts(0).is_err());
+/// ```
+///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter).
 pub fn check_restarts(restarts: usize) -> Result<()> {
@@ -92,6 +98,14 @@ pub fn check_restarts(restarts: usize) -> Result<()> {
 }
 
 /// Scales every row to norm 1; rows of zeros stay.
+///
+/// ```
+/// use consilience::ndarray::array;
+///
+/// let mut rows = array![[3.0, 4.0], [0.0, 0.0]];
+/// consilience::graph::unit_rows(&mut rows);
+/// assert_eq!(rows, array![[0.6, 0.8], [0.0, 0.0]]);
+/// ```
 pub fn unit_rows(rows: &mut Array2<f64>) {
     for mut row in rows.rows_mut() {
         let norm = row.dot(&row).sqrt();
@@ -108,7 +122,7 @@ pub fn unit_rows(rows: &mut Array2<f64>) {
 /// ```
 /// use consilience::graph::cluster_directions;
 /// use consilience::num::kmeans::KMeansOptions;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let rows = array![[0.0, 2.0], [3.0, 0.1], [0.0, 0.5], [1.0, 0.0]];
 /// let found = cluster_directions(rows, None, &KMeansOptions::new(2), &())?;
@@ -128,7 +142,8 @@ pub fn cluster_directions(
     numbered(kmeans::fit(rows.view(), weights, options, observer)?)
 }
 
-/// The clusters that k-means found, numbered by the first row, with a report.
+/// The clusters that k-means found, numbered by the first row, with a report: what
+/// [`cluster_directions`] ends with.
 ///
 /// # Errors
 /// None for a fit of at least one row.

@@ -1,5 +1,6 @@
 use consilience_core::{
     Dendrogram, Error, MemoryBudget, Microclusters, Observer, Report, Result, SimilarityGraph,
+    ensure,
 };
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -153,9 +154,7 @@ impl EvidenceWeights {
         if !nodes.is_complete() {
             return Ok(None);
         }
-        if nodes.n_nodes() == 0 {
-            return Err(Error::empty("a dendrogram needs at least one leaf"));
-        }
+        ensure!(nodes.n_nodes() > 0, empty("a dendrogram needs at least one leaf"));
         let (incidence, weights) = report.stage("similarity", || {
             let incidence = ClusterIncidence::of(nodes);
             let weights = weights(&incidence)?;

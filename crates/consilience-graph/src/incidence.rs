@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use consilience_core::{Error, LabelInt, Observer, Result, with_labels};
+use consilience_core::{Error, LabelInt, Observer, Result, ensure, with_labels};
 use consilience_num::sparse::{Csr, sum_listed};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
@@ -111,7 +111,7 @@ impl ClusterIncidence {
         rows.entries.iter().for_each(|&c| count[c as usize] += 1);
         let mut clusters = Lists::with_lengths(count.into_iter());
         let mut next = clusters.offsets.clone();
-        let sizes: Vec<f64> = microclusters.sizes().iter().map(|&s| f64::from(s)).collect();
+        let sizes = microclusters.grouping().weights();
         let mut objects = vec![0.0; total];
         for (i, &size) in sizes.iter().enumerate() {
             for &c in rows.get(i) {
@@ -239,13 +239,10 @@ impl ClusterIncidence {
     /// O(n~ M^2) additions in parallel, memory in proportion to the pairs of clusters that share
     /// objects.
     pub fn overlaps(&self, weights: &[f64], observer: &dyn Observer) -> Result<Csr> {
-        if weights.len() != self.n_rows() {
-            return Err(Error::shape(format!(
-                "{} weights for {} microclusters",
-                weights.len(),
-                self.n_rows()
-            )));
-        }
+        ensure!(
+            weights.len() == self.n_rows(),
+            shape("{} weights for {} microclusters", weights.len(), self.n_rows())
+        );
         let c = self.n_clusters();
         let shown = weights.iter().all(|&w| w > 0.0);
         let rows: Vec<Vec<(u32, f64)>> = (0..c)
@@ -300,12 +297,10 @@ fn product(
     expected: usize,
     x: ArrayView2<'_, f64>,
 ) -> Result<Array2<f64>> {
-    if x.nrows() != expected {
-        return Err(Error::shape(format!(
-            "{} rows, expected one per {what}: {expected}",
-            x.nrows()
-        )));
-    }
+    ensure!(
+        x.nrows() == expected,
+        shape("{} rows, expected one per {what}: {expected}", x.nrows())
+    );
     let x = x.as_standard_layout();
     let (n, width) = (lists.len(), x.ncols());
     let mut y = vec![0.0; n * width];

@@ -24,7 +24,7 @@ impl Lifespan {
     /// ```
     /// use consilience::{Clusters, Linkage};
     /// use consilience::graph::{Lifespan, linkage};
-    /// use ndarray::array;
+    /// use consilience::ndarray::array;
     ///
     /// let distances = array![[0.0, 0.1, 0.9], [0.1, 0.0, 0.9], [0.9, 0.9, 0.0]];
     /// let tree = linkage(distances, &[1.0; 3], Linkage::Average, &())?;

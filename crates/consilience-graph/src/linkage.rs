@@ -1,4 +1,4 @@
-use consilience_core::{Error, Linkage, Observer, Result, check_symmetric};
+use consilience_core::{Error, Linkage, Observer, Result, check_symmetric, ensure};
 use ndarray::Array2;
 
 use crate::Dendrogram;
@@ -19,7 +19,7 @@ use crate::Dendrogram;
 /// ```
 /// use consilience::Linkage;
 /// use consilience::graph::linkage;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let d = array![[0.0, 2.0, 6.0], [2.0, 0.0, 4.0], [6.0, 4.0, 0.0]];
 /// let height = |method, w: &[f64]| -> consilience::Result<f64> {
@@ -56,13 +56,9 @@ pub fn linkage(
     observer: &dyn Observer,
 ) -> Result<Dendrogram> {
     let n = dissimilarity.nrows();
-    if n == 0 {
-        return Err(Error::empty("a dendrogram needs at least one leaf"));
-    }
+    ensure!(n > 0, empty("a dendrogram needs at least one leaf"));
     check_symmetric("dissimilarity", dissimilarity.view())?;
-    if weights.len() != n {
-        return Err(Error::shape(format!("{} weights for {n} leaves", weights.len())));
-    }
+    ensure!(weights.len() == n, shape("{} weights for {n} leaves", weights.len()));
     if let Some((i, w)) = weights.iter().enumerate().find(|&(_, w)| !(1e-100..=1e100).contains(w)) {
         return Err(Error::invalid(format!(
             "weight {w} of leaf {i}; expected a positive number, from 1e-100 to 1e100"

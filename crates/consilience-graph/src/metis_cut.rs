@@ -2,7 +2,7 @@ use std::sync::Mutex;
 
 use consilience_core::{
     Error, ErrorKind, Fit, GraphPartitioner, MemoryBudget, Observer, Partition, Report, Result,
-    Seed, SimilarityGraph,
+    Seed, SimilarityGraph, ensure,
 };
 use ndarray::ArrayView2;
 
@@ -27,7 +27,7 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 /// use consilience::SimilarityGraph;
 /// use consilience::core::{GraphPartitioner, Grouping};
 /// use consilience::graph::MetisCut;
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// let nodes = Grouping::new((0..40).collect::<Vec<_>>(), 40)?;
 /// let weights = Array2::from_shape_fn((40, 40), |(i, j)| if i % 2 == j % 2 { 1.0 } else { 0.01 });
@@ -61,35 +61,24 @@ impl MetisCut {
         MetisCut { clusters, imbalance: 0.05, seed: Seed(0), budget: MemoryBudget::default() }
     }
 
-    /// How far the largest cluster may be above the mean size, as a share of it. Default 0.05;
-    /// above 0, at most 100.
-    pub fn imbalance(mut self, imbalance: f64) -> Self {
-        self.imbalance = imbalance;
-        self
-    }
+    consilience_core::setters! {
+        /// How far the largest cluster may be above the mean size, as a share of it. Default 0.05;
+        /// above 0, at most 100.
+        pub fn imbalance(mut self, imbalance: f64) { self.imbalance = imbalance }
 
-    /// Seed of the random choices. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
+        /// Seed of the random choices. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-    /// How much memory the links may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory the links may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     fn check(&self) -> Result<()> {
-        if self.clusters == 0 {
-            return Err(Error::invalid("a cut into 0 clusters; expected at least 1"));
-        }
-        if !(self.imbalance > 0.0 && self.imbalance <= 100.0) {
-            return Err(Error::invalid(format!(
-                "imbalance {}; expected above 0, at most 100",
-                self.imbalance
-            )));
-        }
+        ensure!(self.clusters > 0, invalid("a cut into 0 clusters; expected at least 1"));
+        ensure!(
+            self.imbalance > 0.0 && self.imbalance <= 100.0,
+            invalid("imbalance {}; expected above 0, at most 100", self.imbalance)
+        );
         Ok(())
     }
 
@@ -147,7 +136,7 @@ impl GraphPartitioner for MetisCut {
     }
 }
 
-fn integers(sizes: &[u32]) -> Result<Vec<i32>> {
+fn integers(sizes: &[u64]) -> Result<Vec<i32>> {
     let total: u64 = sizes.iter().map(|&s| u64::from(s)).sum();
     if total > i32::MAX as u64 {
         return Err(Error::new(

@@ -57,7 +57,8 @@ pub fn ensemble_driven_cluster_index(
     Ok(uncertainty.into_iter().map(|h| (-h / scale).exp().max(LEAST)).collect())
 }
 
-/// Refuses a scale of entropies that is not positive and finite.
+/// Refuses a scale of entropies that is not positive and finite, as
+/// [`ensemble_driven_cluster_index`] does.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter).

@@ -1,4 +1,4 @@
-use consilience_core::{Error, Grouping, MemoryBudget, Result, SimilarityGraph};
+use consilience_core::{Grouping, MemoryBudget, Result, SimilarityGraph, ensure};
 use ndarray::Array2;
 use sprs::CsMatView;
 
@@ -42,13 +42,10 @@ pub fn similarity_from_sprs(
     budget: MemoryBudget,
 ) -> Result<SimilarityGraph> {
     let n = grouping.n_nodes();
-    if (matrix.rows(), matrix.cols()) != (n, n) {
-        return Err(Error::shape(format!(
-            "a matrix of {} rows and {} columns for {n} nodes",
-            matrix.rows(),
-            matrix.cols()
-        )));
-    }
+    ensure!(
+        (matrix.rows(), matrix.cols()) == (n, n),
+        shape("a matrix of {} rows and {} columns for {n} nodes", matrix.rows(), matrix.cols())
+    );
     budget.check_square("similarity graph", n, 8)?;
     let mut weights = Array2::zeros((n, n));
     for (&weight, (i, j)) in matrix.iter() {

@@ -31,7 +31,7 @@ use crate::{
 /// use consilience::SimilarityGraph;
 /// use consilience::core::{GraphPartitioner, Grouping};
 /// use consilience::graph::SpectralCut;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let nodes = Grouping::new(vec![0, 1, 2, 3, 3], 4)?;
 /// let weights = array![
@@ -71,22 +71,15 @@ impl SpectralCut {
         SpectralCut { clusters: clusters.into(), restarts: 10, seed: Seed(0) }
     }
 
-    /// How many clusters to make. Default the number given to [`SpectralCut::new`].
-    pub fn clusters(mut self, clusters: impl Into<Clusters>) -> Self {
-        self.clusters = clusters.into();
-        self
-    }
+    consilience_core::setters! {
+        /// How many clusters to make. Default the number given to [`SpectralCut::new`].
+        pub fn clusters(mut self, clusters: impl Into<Clusters>) { self.clusters = clusters.into() }
 
-    /// k-means starts, of which the one of least inertia is kept. Default 10; 1 to 10,000.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+        /// k-means starts, of which the one of least inertia is kept. Default 10; 1 to 10,000.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// Seed of the k-means starts. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
+        /// Seed of the k-means starts. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 
     pub(crate) fn check(&self) -> Result<()> {
@@ -147,11 +140,11 @@ impl SpectralCut {
     fn of_nodes(
         &self,
         w: &mut Array2<f64>,
-        sizes: &[u32],
+        sizes: Vec<f64>,
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
-        let (nodes, sizes) = (sizes.len(), sizes.iter().map(|&s| f64::from(s)).collect::<Vec<_>>());
+        let nodes = sizes.len();
         let parts = Components::of_graph(w.view(), &sizes);
         if let Some(clusters) = self.joined(&parts, report) {
             return Ok(clusters);
@@ -180,7 +173,7 @@ impl GraphPartitioner for SpectralCut {
         let clusters = if nodes == 0 {
             Vec::new()
         } else {
-            self.of_nodes(&mut w, grouping.sizes(), &mut report, observer)?
+            self.of_nodes(&mut w, grouping.weights(), &mut report, observer)?
         };
         let partition = grouping.expand(&clusters)?;
         if let Some(k) = self.clusters.fixed() {

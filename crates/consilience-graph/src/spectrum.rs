@@ -1,4 +1,4 @@
-use consilience_core::{Error, MemoryBudget, Observer, Result};
+use consilience_core::{Error, MemoryBudget, Observer, Result, ensure};
 use consilience_num::eigen::{
     SymmetricOperator, TruncatedOptions, symmetric_eigen, truncated_eigen,
 };
@@ -85,17 +85,13 @@ impl IncidenceSpectrum {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let c = incidence.n_clusters();
-        if weights.len() != c {
-            return Err(Error::shape(format!("{} weights for {c} clusters", weights.len())));
-        }
+        ensure!(weights.len() == c, shape("{} weights for {c} clusters", weights.len()));
         if let Some((j, w)) = weights.iter().enumerate().find(|(_, w)| !WEIGHTS.contains(w)) {
             return Err(Error::invalid(format!(
                 "weight {w} of cluster {j}; expected 1e-100 to 1e100"
             )));
         }
-        if incidence.n_rows() == 0 {
-            return Err(Error::empty("an incidence without microclusters"));
-        }
+        ensure!(incidence.n_rows() > 0, empty("an incidence without microclusters"));
         // Every microcluster is labelled by some member, so no degree is 0.
         let degree: Vec<f64> = (0..incidence.n_rows())
             .into_par_iter()
@@ -200,7 +196,7 @@ pub struct Eigenpairs {
 ///
 /// ```
 /// use consilience::graph::leading_eigenpairs;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let found = leading_eigenpairs(&array![[2.0, 0.0], [0.0, 3.0]], 1)?;
 /// assert_eq!((found.values[0], found.vectors[[1, 0]].abs()), (3.0, 1.0));

@@ -1,4 +1,4 @@
-use consilience_core::{Clusters, Error, Fit, Observer, Report, Result, Seed, Status};
+use consilience_core::{Clusters, Error, Fit, Observer, Report, Result, Seed, Status, ensure};
 use consilience_num::kmeans::KMeansOptions;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
@@ -16,7 +16,7 @@ use crate::{
 ///
 /// ```
 /// use consilience::graph::TransferCut;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let b = array![[1.0, 0.0, 0.1], [0.9, 0.1, 0.0], [0.0, 1.0, 1.0], [0.1, 0.8, 1.0]];
 /// let left = TransferCut::new(2).partition(b.view())?;
@@ -48,22 +48,15 @@ impl TransferCut {
         TransferCut { clusters: clusters.into(), restarts: 3, seed: Seed(0) }
     }
 
-    /// How many clusters to make. Default the number given to [`TransferCut::new`].
-    pub fn clusters(mut self, clusters: impl Into<Clusters>) -> Self {
-        self.clusters = clusters.into();
-        self
-    }
+    consilience_core::setters! {
+        /// How many clusters to make. Default the number given to [`TransferCut::new`].
+        pub fn clusters(mut self, clusters: impl Into<Clusters>) { self.clusters = clusters.into() }
 
-    /// k-means starts, of which the one of least inertia is kept. Default 3; 1 to 10,000.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+        /// k-means starts, of which the one of least inertia is kept. Default 3; 1 to 10,000.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// Seed of the k-means starts. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
+        /// Seed of the k-means starts. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 
     /// Refuses parameters out of range; `left` is the number of left nodes.
@@ -100,9 +93,7 @@ impl TransferCut {
     pub fn fit(&self, b: ArrayView2<'_, f64>, observer: &dyn Observer) -> Result<Fit<Vec<usize>>> {
         let (left, right) = b.dim();
         self.check(left)?;
-        if right == 0 {
-            return Err(Error::empty("a bipartite graph without right nodes"));
-        }
+        ensure!(right > 0, empty("a bipartite graph without right nodes"));
         if let Some(((i, j), &w)) = b.indexed_iter().find(|&(_, &w)| !(w >= 0.0) || w.is_infinite())
         {
             return Err(if w < 0.0 {

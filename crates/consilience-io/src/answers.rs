@@ -4,13 +4,17 @@ use consilience_core::{Error, Observer, Result};
 #[cfg(feature = "csv")]
 use rustc_hash::FxHashMap;
 
+use crate::allowance::Allowance;
 #[cfg(feature = "csv")]
 use crate::csv::trouble;
-use crate::fault::{malformed, within};
-use crate::input::open_file;
-use crate::location::{Format, Location};
+#[cfg(feature = "csv")]
+use crate::fault::excerpt;
+use crate::fault::{listed, malformed};
+use crate::input::Input;
 #[cfg(feature = "npy")]
 use crate::npz;
+#[cfg(feature = "csv")]
+use crate::text::{Text, check_separator};
 
 /// The forms that answers come in, by their columns.
 const FORMS: [(AnswerForm, [&str; 4]); 3] = [
@@ -20,6 +24,8 @@ const FORMS: [(AnswerForm, [&str; 4]); 3] = [
 ];
 
 /// What a row of answers says.
+///
+/// From [`AnswerTable::form`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AnswerForm {
@@ -85,6 +91,22 @@ impl AnswerTable {
 /// Reads the answers of a crowd from a CSV file with a header, or from an `.npz` archive with one
 /// array per column. The columns are known by their names, in any order; others are ignored.
 ///
+/// ```
+/// use consilience::crowd::{Answers, PairAnswer};
+///
+/// let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("answers.csv");
+/// std::fs::write(&path, "worker,i,j,same\nann,0,1,yes\nbob,0,2,no\n").unwrap();
+/// let table = consilience::io::read_answers(&path)?;
+/// let rows = table.rows().iter().map(|&[worker, i, j, same]| {
+///     PairAnswer { worker, i, j, same: same == 1 }
+/// });
+/// let rows: Vec<PairAnswer> = rows.collect();
+/// let answers = Answers::from_pairs(table.n_objects(), &rows)?;
+/// assert_eq!(answers.n_pair_answers(), 2);
+/// # Ok::<(), consilience::Error>(())
+/// ```
+///
 /// # Errors
 /// [`ErrorKind::Io`](consilience_core::ErrorKind::Io) and
 /// [`ErrorKind::Format`](consilience_core::ErrorKind::Format),
@@ -101,23 +123,7 @@ pub fn read_answers_observed(
     path: impl AsRef<Path>,
     observer: &dyn Observer,
 ) -> Result<AnswerTable> {
-    let location = Location::parse(path)?;
-    let read = || {
-        let file = open_file(&location.path)?.0;
-        let _ = (&file, observer);
-        match location.format {
-            #[cfg(feature = "csv")]
-            Format::Csv => from_csv(file),
-            #[cfg(feature = "npy")]
-            Format::Npz => from_npz(file, observer),
-            Format::Npy | Format::Parquet => Err(malformed(
-                "answers have named columns; expected a .csv with a header, or an .npz",
-            )),
-            #[cfg(not(all(feature = "csv", feature = "npy")))]
-            other => Err(other.left_out()),
-        }
-    };
-    read().map_err(within(location.path.display()))
+    Ok(Input::file(path)?.answers(observer)?.output)
 }
 
 /// The form whose columns are all there, and where they are.
@@ -134,35 +140,83 @@ fn form(names: &[String]) -> Result<(AnswerForm, [usize; 4])> {
             return Ok((form, at));
         }
     }
-    let names: Vec<&str> = names.iter().map(|n| n.get(..40).unwrap_or(n)).collect();
     Err(malformed(format!(
         "columns {}; expected worker,task,item,group or worker,task,item,keyword or \
          worker,i,j,same by name",
-        names.join(",")
+        listed(names)
     )))
 }
 
+/// The cells of the four columns, one after the other in one text.
 #[cfg(feature = "csv")]
-fn from_csv(file: impl std::io::Read) -> Result<AnswerTable> {
-    let mut reader =
-        csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(std::io::BufReader::new(file));
-    let header: Vec<String> = reader
-        .headers()
-        .map_err(trouble)?
-        .iter()
-        .map(|h| h.trim_start_matches('\u{feff}').to_owned())
-        .collect();
-    let (form, at) = form(&header)?;
-    let mut cells: Vec<[String; 4]> = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(trouble)?;
-        cells.push(at.map(|c| record.get(c).unwrap_or_default().to_owned()));
+#[derive(Default)]
+struct Texts {
+    text: Vec<u8>,
+    /// Where each cell ends.
+    ends: Vec<[usize; 4]>,
+}
+
+#[cfg(feature = "csv")]
+impl Texts {
+    fn add(&mut self, cells: [&str; 4], allowance: &Allowance) -> Result<()> {
+        let mut ends = [0; 4];
+        for (cell, end) in cells.into_iter().zip(&mut ends) {
+            if self.text.capacity() - self.text.len() < cell.len() {
+                allowance.grow(&mut self.text, cell.len())?;
+            }
+            self.text.extend_from_slice(cell.as_bytes());
+            *end = self.text.len();
+        }
+        allowance.push(&mut self.ends, ends)
     }
-    let mut rows = vec![[0; 4]; cells.len()];
+
+    /// The cells of one of the columns.
+    fn column(&self, column: usize, allowance: &Allowance) -> Result<Vec<&str>> {
+        let mut texts = allowance.room(self.ends.len())?;
+        let mut before = 0;
+        for ends in &self.ends {
+            let start = if column == 0 { before } else { ends[column - 1] };
+            // Whole cells were put together, each of them valid.
+            texts.push(std::str::from_utf8(&self.text[start..ends[column]]).unwrap_or_default());
+            before = ends[3];
+        }
+        Ok(texts)
+    }
+}
+
+#[cfg(feature = "csv")]
+pub(crate) fn from_csv(
+    file: impl std::io::Read,
+    observer: &dyn Observer,
+    allowance: &Allowance,
+) -> Result<AnswerTable> {
+    let text = Text::open(file)?;
+    let progress = text.progress();
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text);
+    let header: Vec<String> =
+        reader.headers().map_err(trouble)?.iter().map(str::to_owned).collect();
+    let (form, at) = form(&header).map_err(|error| match &header[..] {
+        [only] => check_separator(only.as_bytes()).err().unwrap_or(error),
+        _ => error,
+    })?;
+    let mut cells = Texts::default();
+    let mut record = csv::StringRecord::new();
+    loop {
+        progress.record();
+        if !reader.read_record(&mut record).map_err(trouble)? {
+            break;
+        }
+        cells.add(at.map(|c| record.get(c).unwrap_or_default()), allowance)?;
+        if cells.ends.len() % (1 << 14) == 0 {
+            observer.check()?;
+        }
+    }
+    let mut rows = allowance.room(cells.ends.len())?;
+    rows.resize(cells.ends.len(), [0; 4]);
     let mut names = Vec::new();
     for column in 0..4 {
-        let texts: Vec<&str> = cells.iter().map(|row| &row[column][..]).collect();
-        let (numbers, called) = numbers(form, column, &texts, &header[at[column]])?;
+        let texts = cells.column(column, allowance)?;
+        let (numbers, called) = numbers(form, column, &texts, &header[at[column]], allowance)?;
         rows.iter_mut().zip(numbers).for_each(|(row, v)| row[column] = v);
         if column == 0 {
             names = called;
@@ -178,22 +232,29 @@ fn numbers(
     column: usize,
     texts: &[&str],
     header: &str,
+    allowance: &Allowance,
 ) -> Result<(Vec<usize>, Vec<String>)> {
     let bad = |r: usize, expected: &str| -> Error {
-        malformed(format!("row {r}, column {header}: {:?}; expected {expected}", texts[r]))
+        let (header, text) = (excerpt(header), excerpt(texts[r]));
+        malformed(format!("row {r}, column {header}: {text:?}; expected {expected}"))
     };
+    let mut numbers = allowance.room(texts.len())?;
     if form == AnswerForm::Pairs && column == 3 {
-        let same = |(r, text): (usize, &&str)| {
-            yes(text).map(usize::from).ok_or_else(|| bad(r, "1 or 0, true or false"))
-        };
-        return Ok((texts.iter().enumerate().map(same).collect::<Result<_>>()?, Vec::new()));
+        for (r, text) in texts.iter().enumerate() {
+            let same = yes(text).ok_or_else(|| bad(r, "1 or 0, true or false"))?;
+            numbers.push(usize::from(same));
+        }
+        return Ok((numbers, Vec::new()));
     }
     let wrong = texts.iter().position(|text| text.parse::<usize>().is_err());
     match wrong {
-        None => Ok((texts.iter().filter_map(|text| text.parse().ok()).collect(), Vec::new())),
+        None => {
+            numbers.extend(texts.iter().filter_map(|text| text.parse::<usize>().ok()));
+            Ok((numbers, Vec::new()))
+        }
         Some(_) if names_things(form, column) => match texts.iter().position(|t| t.is_empty()) {
             Some(r) => Err(bad(r, "a number or a name")),
-            None => Ok(numbered(texts)),
+            None => numbered(texts, numbers, allowance),
         },
         Some(r) => Err(bad(r, "the number of an object, from 0")),
     }
@@ -216,29 +277,39 @@ fn yes(text: &str) -> Option<bool> {
 
 /// The number of each row, and the names in the order of their first appearance.
 #[cfg(feature = "csv")]
-fn numbered(texts: &[&str]) -> (Vec<usize>, Vec<String>) {
+fn numbered(
+    texts: &[&str],
+    mut numbers: Vec<usize>,
+    allowance: &Allowance,
+) -> Result<(Vec<usize>, Vec<String>)> {
     let mut known: FxHashMap<&str, usize> = FxHashMap::default();
     let mut called = Vec::new();
-    let numbers = texts
-        .iter()
-        .map(|&name| {
-            *known.entry(name).or_insert_with(|| {
-                called.push(name.to_owned());
-                called.len() - 1
-            })
-        })
-        .collect();
-    (numbers, called)
+    for &name in texts {
+        let fresh = called.len();
+        let number = *known.entry(name).or_insert(fresh);
+        if number == fresh {
+            // The name, its copy and its place in the map.
+            allowance.take(name.len() as u64 + 64)?;
+            allowance.push(&mut called, name.to_owned())?;
+        }
+        numbers.push(number);
+    }
+    Ok((numbers, called))
 }
 
 #[cfg(feature = "npy")]
-fn from_npz(file: std::fs::File, observer: &dyn Observer) -> Result<AnswerTable> {
-    let names = npz::names(&file)?;
+pub(crate) fn from_npz(
+    input: &Input<'_>,
+    observer: &dyn Observer,
+    allowance: &Allowance,
+) -> Result<AnswerTable> {
+    let names = npz::names(input.open_archive()?)?;
     let (form, at) = form(&names)?;
     let mut rows: Vec<[usize; 4]> = Vec::new();
     for (column, name) in at.into_iter().map(|c| &names[c]).enumerate() {
-        let reader = std::io::BufReader::new(&file);
-        let table = npz::read(reader, Some(name), observer, |stream| stream.features())?.into_f64();
+        let archive = input.open_archive()?;
+        let read = npz::read(archive, Some(name), observer, allowance, |stream| stream.features());
+        let table = read?.into_f64();
         if table.ncols() != 1 {
             return Err(malformed(format!(
                 "array {name:?}: {} columns; expected one",
@@ -246,7 +317,8 @@ fn from_npz(file: std::fs::File, observer: &dyn Observer) -> Result<AnswerTable>
             )));
         }
         if column == 0 {
-            rows = vec![[0; 4]; table.nrows()];
+            rows = allowance.room(table.nrows())?;
+            rows.resize(table.nrows(), [0; 4]);
         } else if table.nrows() != rows.len() {
             return Err(malformed(format!(
                 "array {name:?}: {} rows; expected {}, as the array {:?}",
@@ -257,7 +329,7 @@ fn from_npz(file: std::fs::File, observer: &dyn Observer) -> Result<AnswerTable>
         }
         for (r, (row, &v)) in rows.iter_mut().zip(&table).enumerate() {
             row[column] = whole(v).ok_or_else(|| {
-                malformed(format!("array {name:?}, row {r}: {v}; expected a whole number from 0"))
+                malformed(format!("array {name:?}, row {r}: {v:?}; expected a whole number from 0"))
             })?;
         }
     }
@@ -275,7 +347,7 @@ mod tests {
     use super::*;
 
     fn table(text: &str) -> Result<AnswerTable> {
-        from_csv(text.as_bytes())
+        from_csv(text.as_bytes(), &(), &Allowance::unlimited())
     }
 
     fn message(text: &str) -> String {
@@ -301,7 +373,11 @@ mod tests {
 
     #[test]
     fn bad_cells_are_named() {
-        assert!(message("0,1,2,3\n").contains("columns 0,1,2,3; expected worker,task,item,group"));
+        assert!(
+            message("0,1,2,3\n").contains("columns 0, 1, 2, 3; expected worker,task,item,group")
+        );
+        assert!(message("worker;i;j;same\n1;0;1;1\n").contains("separated by semicolons"));
+        assert!(table("\u{feff}worker,i,j,same\n1,0,1,1\n").is_ok());
         assert_eq!(
             message("worker,i,j,same\n1,0,x,1\n"),
             "row 0, column j: \"x\"; expected the number of an object, from 0"

@@ -1,12 +1,14 @@
-use std::io::{BufReader, Read};
+use std::io::Read;
 use std::path::Path;
 
 use consilience_core::{Constraints, Link, Pair, Result};
 use csv::{ReaderBuilder, StringRecord};
 use rustc_hash::FxHashMap;
 
+use crate::allowance::Allowance;
 use crate::csv::trouble;
-use crate::fault::{malformed, system, within};
+use crate::fault::{excerpt, malformed, system, within};
+use crate::text::{Text, check_separator};
 
 const COLUMNS: [&str; 4] = ["i", "j", "link", "batch"];
 
@@ -45,6 +47,8 @@ pub fn read_constraints(path: impl AsRef<Path>, objects: usize) -> Result<Constr
 }
 
 /// Constraints that come together.
+///
+/// From [`read_batches`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Batch {
@@ -99,15 +103,19 @@ struct Row {
 /// The rows of a file; none where it is empty.
 fn rows(path: &Path) -> Result<Vec<Row>> {
     let file = std::fs::File::open(path).map_err(system)?;
-    parse(BufReader::new(file))
+    parse(file)
 }
 
 fn parse(file: impl Read) -> Result<Vec<Row>> {
-    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(file);
+    let text = Text::open(file)?;
+    let progress = text.progress();
+    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text);
+    let allowance = Allowance::unlimited();
     let mut out = Vec::new();
     let mut record = StringRecord::new();
     let mut first = true;
     loop {
+        progress.record();
         let more = reader.read_record(&mut record).map_err(trouble)?;
         if !more {
             return Ok(out);
@@ -120,6 +128,8 @@ fn parse(file: impl Read) -> Result<Vec<Row>> {
             continue;
         }
         if !(3..=4).contains(&record.len()) {
+            check_separator(record.as_slice().as_bytes())
+                .map_err(within(format!("line {line}")))?;
             return Err(malformed(format!(
                 "line {line}: {} columns; expected i,j,link or i,j,link,batch",
                 record.len()
@@ -129,7 +139,8 @@ fn parse(file: impl Read) -> Result<Vec<Row>> {
             record[column].parse().map_err(|_| {
                 malformed(format!(
                     "line {line}, column {}: {:?}; expected the number of an object",
-                    COLUMNS[column], &record[column]
+                    COLUMNS[column],
+                    excerpt(&record[column])
                 ))
             })
         };
@@ -138,12 +149,14 @@ fn parse(file: impl Read) -> Result<Vec<Row>> {
             link if link.eq_ignore_ascii_case("cannot") => Link::Cannot,
             other => {
                 return Err(malformed(format!(
-                    "line {line}, column link: {other:?}; expected must or cannot"
+                    "line {line}, column link: {:?}; expected must or cannot",
+                    excerpt(other)
                 )));
             }
         };
         let batch = record.get(3).unwrap_or_default().to_owned();
-        out.push(Row { line, pair: Pair::new(object(0)?, object(1)?, link), batch });
+        let row = Row { line, pair: Pair::new(object(0)?, object(1)?, link), batch };
+        allowance.push(&mut out, row)?;
     }
 }
 
@@ -163,6 +176,9 @@ mod tests {
         let bare = parse("0,3,must,0\n4,1,cannot,7\n".as_bytes()).unwrap();
         assert_eq!(bare, vec![row(1, 0, 3, Link::Must, "0"), row(2, 4, 1, Link::Cannot, "7")]);
         assert_eq!(parse("i,j,link,batch\n".as_bytes()).unwrap(), vec![]);
+        // As spreadsheets write it, with a byte order mark.
+        let marked = parse("\u{feff}i,j,link\n0,3,must\n".as_bytes()).unwrap();
+        assert_eq!(marked, vec![row(2, 0, 3, Link::Must, "")]);
     }
 
     #[test]
@@ -175,6 +191,7 @@ mod tests {
             message("0,1,must\n0,1\n"),
             "line 2: 2 columns; expected i,j,link or i,j,link,batch"
         );
+        assert!(message("i;j;link\n0;1;must\n").contains("separated by semicolons"));
         assert!(message("0,-1,must\n").contains("column j: \"-1\""));
         assert!(message("0,1,maybe\n").contains("column link: \"maybe\""));
     }

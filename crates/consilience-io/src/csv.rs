@@ -8,9 +8,11 @@ use ndarray::{Array2, ArrayView2};
 
 use consilience_core::{Error, ErrorKind, Observer, Result};
 
-use crate::fault::{malformed, system};
+use crate::allowance::Allowance;
+use crate::fault::{excerpt, malformed, system};
 use crate::labelled::{Labelled, column_names};
 use crate::table::{Cell, LabelColumns};
+use crate::text::{Progress, Text, check_separator};
 
 /// How often a long file looks whether the user wants to stop.
 const ROWS_PER_CHECK: usize = 1 << 14;
@@ -19,14 +21,18 @@ const ROWS_PER_CHECK: usize = 1 << 14;
 pub(crate) fn labels(
     file: impl Read,
     observer: &dyn Observer,
+    allowance: &Allowance,
     notes: &mut Vec<String>,
 ) -> Result<LabelColumns> {
     let mut columns: Option<LabelColumns> = None;
     rows(file, observer, notes, |cells| {
-        let columns = columns.get_or_insert_with(|| LabelColumns::new(cells.len()));
+        let columns = match &mut columns {
+            Some(columns) => columns,
+            none => none.insert(LabelColumns::new(cells.len(), allowance)?),
+        };
         for c in 0..cells.len() {
             let key = label(cells.text(c)).map_err(|what| cells.wrong(c, &what))?;
-            columns.0[c].push(key);
+            columns.0[c].push(key)?;
         }
         Ok(())
     })?;
@@ -37,6 +43,7 @@ pub(crate) fn labels(
 pub(crate) fn features(
     file: impl Read,
     observer: &dyn Observer,
+    allowance: &Allowance,
     notes: &mut Vec<String>,
 ) -> Result<Array2<f64>> {
     let mut values = Vec::new();
@@ -50,7 +57,7 @@ pub(crate) fn features(
                     if text.is_empty() { "empty".to_owned() } else { format!("{:?}", lossy(text)) };
                 cells.wrong(c, &format!("{found}; expected a number"))
             })?;
-            values.push(number);
+            allowance.push(&mut values, number)?;
         }
         Ok(())
     })?;
@@ -66,12 +73,7 @@ fn no_rows() -> Error {
 }
 
 fn lossy(text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(text);
-    if text.chars().count() <= 40 {
-        text.into_owned()
-    } else {
-        text.chars().take(40).chain(['…']).collect()
-    }
+    excerpt(&String::from_utf8_lossy(text))
 }
 
 fn number(text: &[u8]) -> Option<f64> {
@@ -191,30 +193,39 @@ fn rows(
 /// The csv crate skips blank lines, but in a table of one column a blank line is an unlabelled
 /// object: such files are read line by line. Blank lines at the end are no objects in either.
 enum Records<R: Read> {
-    Lines { reader: BufReader<R>, pending: Option<Vec<u8>>, line: u64, blanks: u64 },
-    Csv(csv::Reader<std::io::Chain<std::io::Cursor<Vec<u8>>, BufReader<R>>>, u64),
+    Lines { reader: Lines<R>, pending: Option<Vec<u8>>, line: u64, blanks: u64 },
+    Csv(csv::Reader<std::io::Chain<std::io::Cursor<Vec<u8>>, Lines<R>>>, u64, Progress),
 }
+
+type Lines<R> = BufReader<Text<R>>;
 
 impl<R: Read> Records<R> {
     fn open(file: R) -> Result<Self> {
-        let mut reader = BufReader::with_capacity(1 << 18, file);
+        let text = Text::open(file)?;
+        let progress = text.progress();
+        let mut reader = BufReader::with_capacity(1 << 18, text);
         let mut first = Vec::new();
         let mut line = 0;
         while first.trim_ascii().is_empty() {
             first.clear();
             line += 1;
+            progress.record();
             if reader.read_until(b'\n', &mut first).map_err(system)? == 0 {
                 break;
             }
-            if let Some(rest) = first.strip_prefix(b"\xef\xbb\xbf") {
-                first = rest.to_vec();
-            }
         }
+        let skipped = line - 1;
+        // A name in quotes may go on in the next line.
+        while first.iter().filter(|&&byte| byte == b'"').count() % 2 == 1
+            && reader.read_until(b'\n', &mut first).map_err(system)? > 0
+        {
+            line += 1;
+        }
+        check_separator(&first)?;
         if first.contains(&b',') {
-            let skipped = line - 1;
             let whole = std::io::Cursor::new(first).chain(reader);
             let csv = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(whole);
-            return Ok(Records::Csv(csv, skipped));
+            return Ok(Records::Csv(csv, skipped, progress));
         }
         let pending = (!first.is_empty()).then_some(first);
         Ok(Records::Lines { reader, pending, line, blanks: 0 })
@@ -223,12 +234,14 @@ impl<R: Read> Records<R> {
     /// The line of the next record, `None` at the end.
     fn next(&mut self, record: &mut ByteRecord) -> Result<Option<u64>> {
         match self {
-            Records::Csv(reader, skipped) => {
+            Records::Csv(reader, skipped, progress) => {
+                progress.record();
                 let more = reader.read_byte_record(record).map_err(trouble)?;
                 // The position is where the search began, in front of any blank lines.
                 Ok(more.then(|| record.position().map_or(0, |p| p.line()) + *skipped))
             }
             Records::Lines { reader, pending, line, blanks } => {
+                reader.get_ref().progress().record();
                 record.clear();
                 if *blanks > 0 {
                     *blanks -= 1;
@@ -247,6 +260,7 @@ impl<R: Read> Records<R> {
                         if !text.trim_ascii().is_empty() {
                             break;
                         }
+                        reader.get_ref().progress().record();
                         passed += 1;
                     }
                     if passed > 0 {
@@ -313,7 +327,8 @@ mod tests {
     use super::*;
 
     fn partition(text: &str) -> Vec<i64> {
-        labels(text.as_bytes(), &(), &mut Vec::new()).unwrap().into_partition().unwrap().to_signed()
+        let columns = labels(text.as_bytes(), &(), &Allowance::unlimited(), &mut Vec::new());
+        columns.unwrap().into_partition().unwrap().to_signed()
     }
 
     #[test]
@@ -323,16 +338,49 @@ mod tests {
         assert_eq!(partition("\u{feff}label\n\n7\n"), vec![-1, 0]);
     }
 
-    #[test]
-    fn lines_are_counted_as_editors_do() {
-        let wrong = |text: &str| match labels(text.as_bytes(), &(), &mut Vec::new()) {
+    fn wrong(text: &[u8]) -> String {
+        match labels(text, &(), &Allowance::unlimited(), &mut Vec::new()) {
             Err(error) => error.message().to_owned(),
             Ok(_) => panic!("expected an error"),
-        };
-        assert!(wrong("label\n5\n\n\nx\n").starts_with("row 3 (line 5), column 0 (label): \"x\""));
-        assert!(wrong("a,b\n1,2\n1,y\n").starts_with("row 1 (line 3), column 1 (b): \"y\""));
-        assert!(wrong("1,2\n1,2,3\n").starts_with("row 1 (line 2) has 3 columns, expected 2"));
-        assert!(wrong("1\n1,2\n").starts_with("row 1 (line 2) has 2 columns, expected 1"));
+        }
+    }
+
+    #[test]
+    fn a_name_in_quotes_may_go_on_in_the_next_line() {
+        let text = "\"first\nmember\",\"second\"\n5,1\n6,1\n";
+        let read = labels(text.as_bytes(), &(), &Allowance::unlimited(), &mut Vec::new()).unwrap();
+        assert_eq!(read.into_ensemble().unwrap().members()[0].to_signed(), [0, 1]);
+        assert_eq!(partition("\"first\nmember\"\n5\n6\n"), [0, 1]);
+        assert!(wrong(b"\"a\nb\"\n5\nx\n").starts_with("row 1 (line 4)"));
+        assert!(wrong(b"\"a\nb\",c\n5,5\nx,5\n").starts_with("row 1 (line 4)"));
+    }
+
+    #[test]
+    fn text_of_another_kind_is_named() {
+        assert!(wrong(b"a;b\n1;2\n").contains("separated by semicolons; expected commas"));
+        assert!(wrong(b"a\tb\n1\t2\n").contains("separated by tabs"));
+        assert!(wrong(b"\xff\xfea\x00\n\x00").contains("UTF-16"));
+        assert!(wrong(b"a\x00\n\x00").contains("zero bytes"));
+        assert!(wrong(b"\x1f\x8b\x08").contains("gzip"));
+        assert_eq!(partition("a b\n5\t\n"), [0]);
+    }
+
+    #[test]
+    fn a_row_without_an_end_is_refused() {
+        let endless = std::io::repeat(b'1');
+        let read = labels(endless, &(), &Allowance::unlimited(), &mut Vec::new());
+        assert!(read.is_err_and(|error| error.message().contains("no end of the row")));
+        let quoted = b"a,b\n\"".chain(std::io::repeat(b'\n'));
+        let read = labels(quoted, &(), &Allowance::unlimited(), &mut Vec::new());
+        assert!(read.is_err_and(|error| error.message().contains("no end of the row")));
+    }
+
+    #[test]
+    fn lines_are_counted_as_editors_do() {
+        assert!(wrong(b"label\n5\n\n\nx\n").starts_with("row 3 (line 5), column 0 (label): \"x\""));
+        assert!(wrong(b"a,b\n1,2\n1,y\n").starts_with("row 1 (line 3), column 1 (b): \"y\""));
+        assert!(wrong(b"1,2\n1,2,3\n").starts_with("row 1 (line 2) has 3 columns, expected 2"));
+        assert!(wrong(b"1\n1,2\n").starts_with("row 1 (line 2) has 2 columns, expected 1"));
     }
 
     #[test]

@@ -11,7 +11,6 @@ pub(crate) fn malformed(message: impl Into<String>) -> Error {
 }
 
 /// A format that this build does not have.
-#[cfg(not(all(feature = "csv", feature = "npy", feature = "parquet")))]
 pub(crate) fn left_out(feature: &str) -> Error {
     Error::new(
         ErrorKind::Format,
@@ -31,7 +30,11 @@ pub(crate) fn system(error: io::Error) -> Error {
         io::ErrorKind::UnexpectedEof => {
             return malformed("truncated: it ends in the middle of its contents");
         }
-        _ => error.to_string(),
+        io::ErrorKind::StorageFull => "no space left".to_owned(),
+        _ => {
+            let text = error.to_string();
+            text.split(" (os error").next().unwrap_or_default().to_owned()
+        }
     };
     Error::new(ErrorKind::Io, text)
 }
@@ -41,5 +44,25 @@ pub(crate) fn within(place: impl Display) -> impl FnOnce(Error) -> Error {
     move |error| match error.kind() {
         ErrorKind::Cancelled => error,
         kind => Error::new(kind, format!("{place}: {}", error.message())),
+    }
+}
+
+/// Names for a message: the first of them, and how many more there are.
+pub(crate) fn listed(names: &[impl AsRef<str>]) -> String {
+    const SHOWN: usize = 20;
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|n| excerpt(n.as_ref())).collect();
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+/// The beginning of a text that may be long.
+pub(crate) fn excerpt(text: &str) -> String {
+    const SHOWN: usize = 40;
+    if text.chars().count() <= SHOWN {
+        text.to_owned()
+    } else {
+        text.chars().take(SHOWN).chain(['…']).collect()
     }
 }

@@ -2,9 +2,13 @@ use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
-use consilience_core::{Ensemble, Fit, Memberships, Observer, Partition, Report, Result};
+use consilience_core::{
+    Ensemble, Fit, Memberships, MemoryBudget, Observer, Partition, Report, Result,
+};
 use ndarray::Array2;
 
+use crate::allowance::Allowance;
+use crate::answers::{self, AnswerTable};
 #[cfg(feature = "csv")]
 use crate::csv;
 use crate::fault::{malformed, system, within};
@@ -35,13 +39,15 @@ use crate::{npy, npz};
 /// # Errors
 /// Every reader answers [`ErrorKind::Io`](consilience_core::ErrorKind::Io) for a file that cannot
 /// be opened or read, [`ErrorKind::Format`](consilience_core::ErrorKind::Format) for contents that
-/// are not as expected, and [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled). The
-/// message names the file, and row and column where there are any.
+/// are not as expected,
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) for what does not fit in memory,
+/// and [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled). The message names the file, and row and column where there are any.
 #[derive(Clone, Debug)]
 pub struct Input<'a> {
     place: Place<'a>,
     format: Format,
     array: Option<String>,
+    budget: MemoryBudget,
 }
 
 #[derive(Clone, Debug)]
@@ -51,7 +57,7 @@ enum Place<'a> {
 }
 
 /// What a reader reads from.
-trait Contents: Read + Seek {}
+pub(crate) trait Contents: Read + Seek {}
 impl<T: Read + Seek> Contents for T {}
 
 impl<'a> Input<'a> {
@@ -65,18 +71,29 @@ impl<'a> Input<'a> {
 
     /// The table at a location.
     pub fn at(location: Location) -> Self {
-        Input { place: Place::File(location.path), format: location.format, array: location.array }
+        let Location { path, format, array, .. } = location;
+        Input { place: Place::File(path), format, array, budget: MemoryBudget::bytes(u64::MAX) }
     }
 
     /// The table in the bytes of a file.
     pub fn in_memory(content: &'a [u8], format: Format) -> Self {
-        Input { place: Place::Bytes(content), format, array: None }
+        let budget = MemoryBudget::bytes(u64::MAX);
+        Input { place: Place::Bytes(content), format, array: None, budget }
     }
 
-    /// The array of an `.npz` archive to read. Default the only array.
-    pub fn array(mut self, name: impl Into<String>) -> Self {
-        self.array = Some(name.into());
+    consilience_core::setters! {
+        /// The array of an `.npz` archive to read. Default the only array.
+        pub fn array(mut self, name: impl Into<String>) { self.array = Some(name.into()) }
+    }
+
+    /// How much memory the table may take. Default all that there is.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
         self
+    }
+
+    fn allowance(&self) -> Allowance {
+        Allowance::new(self.budget)
     }
 
     /// Features, n rows and d columns of finite numbers.
@@ -106,7 +123,7 @@ impl<'a> Input<'a> {
     ///
     /// ```
     /// use consilience::io::{Format, Input};
-    /// use ndarray::array;
+    /// use consilience::ndarray::array;
     ///
     /// let pool = Input::in_memory(b"7,1\n3,1\n3,2\n", Format::Csv);
     /// let new = Input::in_memory(b"3,2\n7,-1\n", Format::Csv);
@@ -156,6 +173,24 @@ impl<'a> Input<'a> {
         })
     }
 
+    /// The answers of a crowd, as [`read_answers`](crate::read_answers) takes them.
+    ///
+    /// # Errors
+    /// As [`Input`].
+    pub fn answers(&self, observer: &dyn Observer) -> Result<Fit<AnswerTable>> {
+        self.reading(|_| match self.format {
+            #[cfg(feature = "csv")]
+            Format::Csv => answers::from_csv(self.open()?.0, observer, &self.allowance()),
+            #[cfg(feature = "npy")]
+            Format::Npz => answers::from_npz(self, observer, &self.allowance()),
+            Format::Npy | Format::Parquet => Err(malformed(
+                "answers have named columns; expected a .csv with a header, or an .npz",
+            )),
+            #[cfg(not(all(feature = "csv", feature = "npy")))]
+            other => Err(other.left_out()),
+        })
+    }
+
     /// Reads something, collects the notes, and puts the file's name in front of any error.
     fn reading<T>(&self, read: impl FnOnce(&mut Vec<String>) -> Result<T>) -> Result<Fit<T>> {
         let mut report = Report::default();
@@ -166,23 +201,37 @@ impl<'a> Input<'a> {
         Ok(Fit::new(output, report))
     }
 
-    /// The bytes, and how many they are.
-    fn open(&self) -> Result<(Box<dyn Contents + '_>, u64)> {
+    /// The bytes, and how many they are where that is known.
+    fn open(&self) -> Result<(Box<dyn Contents + '_>, Option<u64>)> {
         match &self.place {
             Place::File(path) => {
                 let (file, length) = open_file(path)?;
                 Ok((Box::new(BufReader::new(file)), length))
             }
             Place::Bytes([]) => Err(malformed("the file is empty")),
-            Place::Bytes(content) => Ok((Box::new(Cursor::new(*content)), content.len() as u64)),
+            Place::Bytes(content) => {
+                Ok((Box::new(Cursor::new(*content)), Some(content.len() as u64)))
+            }
         }
+    }
+
+    /// The bytes of an archive, which is read from its end.
+    #[cfg(feature = "npy")]
+    pub(crate) fn open_archive(&self) -> Result<Box<dyn Contents + '_>> {
+        if let Place::File(path) = &self.place {
+            return Ok(Box::new(BufReader::new(open_whole(path)?)));
+        }
+        Ok(self.open()?.0)
     }
 
     #[cfg(feature = "parquet")]
     fn open_parquet(&self) -> Result<parquet::Source> {
         match &self.place {
-            Place::File(path) => parquet::Source::open(open_file(path)?.0),
-            Place::Bytes(content) => parquet::Source::open(bytes::Bytes::copy_from_slice(content)),
+            Place::File(path) => parquet::Source::open(open_whole(path)?, self.allowance()),
+            Place::Bytes(content) => {
+                let bytes = bytes::Bytes::copy_from_slice(content);
+                parquet::Source::open(bytes, self.allowance())
+            }
         }
     }
 
@@ -196,14 +245,16 @@ impl<'a> Input<'a> {
             #[cfg(feature = "npy")]
             Format::Npy => {
                 let (mut reader, length) = self.open()?;
-                npy::Stream { reader: &mut reader, length, observer }.labels()
+                let allowance = self.allowance();
+                npy::Stream { reader: &mut reader, length, observer, allowance }.labels()
             }
             #[cfg(feature = "npy")]
             Format::Npz => {
-                npz::read(self.open()?.0, self.array.as_deref(), observer, |stream| stream.labels())
+                let (archive, array) = (self.open_archive()?, self.array.as_deref());
+                npz::read(archive, array, observer, &self.allowance(), |stream| stream.labels())
             }
             #[cfg(feature = "csv")]
-            Format::Csv => csv::labels(self.open()?.0, observer, notes),
+            Format::Csv => csv::labels(self.open()?.0, observer, &self.allowance(), notes),
             #[cfg(feature = "parquet")]
             Format::Parquet => parquet::shielded(|| self.open_parquet()?.labels(observer)),
             #[cfg(not(all(feature = "csv", feature = "npy", feature = "parquet")))]
@@ -221,15 +272,19 @@ impl<'a> Input<'a> {
             #[cfg(feature = "npy")]
             Format::Npy => {
                 let (mut reader, length) = self.open()?;
-                npy::Stream { reader: &mut reader, length, observer }.features()
+                let allowance = self.allowance();
+                npy::Stream { reader: &mut reader, length, observer, allowance }.features()
             }
             #[cfg(feature = "npy")]
             Format::Npz => {
-                let array = self.array.as_deref();
-                npz::read(self.open()?.0, array, observer, |stream| stream.features())
+                let (archive, array) = (self.open_archive()?, self.array.as_deref());
+                npz::read(archive, array, observer, &self.allowance(), |stream| stream.features())
             }
             #[cfg(feature = "csv")]
-            Format::Csv => Ok(FeatureTable::F64(csv::features(self.open()?.0, observer, notes)?)),
+            Format::Csv => {
+                let table = csv::features(self.open()?.0, observer, &self.allowance(), notes)?;
+                Ok(FeatureTable::F64(table))
+            }
             #[cfg(feature = "parquet")]
             Format::Parquet => parquet::shielded(|| self.open_parquet()?.features(observer)),
             #[cfg(not(all(feature = "csv", feature = "npy", feature = "parquet")))]
@@ -238,8 +293,9 @@ impl<'a> Input<'a> {
     }
 }
 
-/// An open file and its length; folders and empty files are refused.
-pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
+/// An open file, and its length unless it is a device or a pipe; folders and empty files are
+/// refused.
+pub(crate) fn open_file(path: &Path) -> Result<(File, Option<u64>)> {
     let file = File::open(path).map_err(system)?;
     let metadata = file.metadata().map_err(system)?;
     if metadata.is_dir() {
@@ -248,5 +304,16 @@ pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
     if metadata.is_file() && metadata.len() == 0 {
         return Err(malformed("the file is empty"));
     }
-    Ok((file, metadata.len()))
+    Ok((file, metadata.is_file().then_some(metadata.len())))
+}
+
+/// An open file of a format that is read from its end.
+#[cfg(any(feature = "npy", feature = "parquet"))]
+pub(crate) fn open_whole(path: &Path) -> Result<File> {
+    match open_file(path)? {
+        (file, Some(_)) => Ok(file),
+        (_, None) => Err(malformed(
+            "is a device or a pipe; expected a file: an archive is read from its end",
+        )),
+    }
 }

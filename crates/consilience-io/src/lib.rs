@@ -45,9 +45,10 @@
 //! Negative, empty and null labels are unlabelled; a link is `must` or `cannot`.
 //!
 //! Building blocks: [`Input`] reads with an observer and from memory, [`OutputFile`] is a file that
-//! appears only when it is complete. The features `csv`, `npy` and `parquet`, all on by default,
-//! choose the formats.
+//! appears only when it is complete, [`FileLock`] keeps other processes away from one. The
+//! features `csv`, `npy` and `parquet`, all on by default, choose the formats.
 
+mod allowance;
 mod answers;
 #[cfg(feature = "csv")]
 mod constraints;
@@ -58,6 +59,7 @@ mod features;
 mod input;
 mod labelled;
 mod location;
+mod lock;
 #[cfg(feature = "npy")]
 mod npy;
 #[cfg(feature = "npy")]
@@ -65,7 +67,11 @@ mod npz;
 mod output;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod place;
+mod sink;
 mod table;
+#[cfg(feature = "csv")]
+mod text;
 
 use std::path::Path;
 
@@ -78,6 +84,7 @@ pub use features::FeatureTable;
 pub use input::Input;
 pub use labelled::Labelled;
 pub use location::{Format, Location};
+pub use lock::FileLock;
 pub use output::{OutputFile, remove_unfinished};
 
 /// Reads an ensemble: one row per object, one column of labels per base clustering.

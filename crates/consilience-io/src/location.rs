@@ -5,6 +5,8 @@ use consilience_core::Result;
 use crate::fault::malformed;
 
 /// The formats of files.
+///
+/// A file has that of its ending; [`Input::in_memory`](crate::Input::in_memory) takes one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
@@ -74,7 +76,6 @@ impl Location {
     }
 }
 
-#[cfg(not(all(feature = "csv", feature = "npy", feature = "parquet")))]
 impl Format {
     /// The error of a build without this format.
     pub(crate) fn left_out(self) -> consilience_core::Error {

@@ -3,15 +3,16 @@
 
 use std::io::{Read, Write};
 
-use ndarray::{Array2, ArrayView2, ShapeBuilder};
+use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
 use consilience_core::{Error, Observer, Result};
 
-use crate::fault::{malformed, system};
+use crate::allowance::Allowance;
+use crate::fault::{excerpt, malformed, system};
 use crate::features::FeatureTable;
 use crate::labelled::Labelled;
-use crate::table::{Cell, LabelColumn, LabelColumns, at, reserve};
+use crate::table::{Cell, LabelColumn, LabelColumns, at};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 /// Bytes read at a time.
@@ -41,6 +42,40 @@ impl NpyCell for bool {
     #[inline(always)]
     fn decode(bytes: &[u8], _: bool) -> Self {
         bytes[0] != 0
+    }
+}
+
+/// Half precision, as its bits.
+#[derive(Clone, Copy)]
+struct Half(u16);
+
+impl Half {
+    /// The same number; every half is a single.
+    fn single(self) -> f32 {
+        let sign = if self.0 >> 15 == 0 { 1.0 } else { -1.0 };
+        let (exponent, fraction) = (i32::from(self.0 >> 10 & 0x1f), f32::from(self.0 & 0x3ff));
+        sign * match exponent {
+            0 => fraction * 2f32.powi(-24),
+            0x1f if fraction == 0.0 => f32::INFINITY,
+            0x1f => f32::NAN,
+            _ => (1024.0 + fraction) * 2f32.powi(exponent - 25),
+        }
+    }
+}
+
+impl Cell for Half {
+    fn label(self) -> std::result::Result<Option<u64>, String> {
+        self.single().label()
+    }
+    fn float(self) -> f64 {
+        self.single().float()
+    }
+}
+
+impl NpyCell for Half {
+    const WIDTH: usize = 2;
+    fn decode(bytes: &[u8], big: bool) -> Self {
+        Half(u16::decode(bytes, big))
     }
 }
 
@@ -84,6 +119,10 @@ macro_rules! with_element {
                 type $t = u64;
                 $call
             }
+            "f2" => {
+                type $t = Half;
+                $call
+            }
             "f4" => {
                 type $t = f32;
                 $call
@@ -93,8 +132,9 @@ macro_rules! with_element {
                 $call
             }
             other => Err(malformed(format!(
-                "elements of type {other:?}; expected bool, int8..int64, uint8..uint64, float32 \
-                or float64"
+                "elements of type {:?}; expected bool, int8..int64, uint8..uint64 or \
+                float16..float64",
+                excerpt(other)
             ))),
         }
     };
@@ -143,8 +183,9 @@ impl Header {
 
     /// Reads the Python dictionary `{'descr': '<i8', 'fortran_order': False, 'shape': (5, 3), }`.
     fn parse(text: &str) -> Result<Self> {
-        let damaged =
-            |what: &str| malformed(format!("damaged .npy header: no {what} in {:?}", text.trim()));
+        let damaged = |what: &str| {
+            malformed(format!("damaged .npy header: no {what} in {:?}", excerpt(text.trim())))
+        };
         let value = |key: &str| {
             let quoted = [format!("'{key}'"), format!("\"{key}\"")];
             let (_, rest) = quoted.iter().find_map(|q| text.split_once(q.as_str()))?;
@@ -176,7 +217,8 @@ impl Header {
             [rows, columns] => (rows, columns),
             _ => {
                 return Err(malformed(format!(
-                    "an array of shape ({shape}); expected a table of two dimensions"
+                    "an array of shape ({}); expected a table of two dimensions",
+                    excerpt(shape)
                 )));
             }
         };
@@ -189,8 +231,10 @@ impl Header {
         Ok(Header { element, big_endian, fortran, rows, columns, bytes: 0 })
     }
 
-    /// Refuses a header that promises other than `length` bytes, before anything is allocated.
-    fn check_length(&self, width: usize, length: u64) -> Result<()> {
+    /// Refuses a header that promises other than `length` bytes, before anything is allocated. Of a
+    /// pipe nobody knows how many will come.
+    fn check_length(&self, width: usize, length: Option<u64>) -> Result<()> {
+        let Some(length) = length else { return Ok(()) };
         let promised = self.rows as u128 * self.columns as u128 * width as u128;
         let found = u128::from(length.saturating_sub(self.bytes));
         if promised != found {
@@ -212,8 +256,10 @@ fn not_npy() -> Error {
 /// A stream that starts with the header, and its length in bytes where it ends.
 pub(crate) struct Stream<'a> {
     pub(crate) reader: &'a mut dyn Read,
-    pub(crate) length: u64,
+    /// `None` for a pipe.
+    pub(crate) length: Option<u64>,
     pub(crate) observer: &'a dyn Observer,
+    pub(crate) allowance: Allowance,
 }
 
 impl Stream<'_> {
@@ -235,25 +281,27 @@ impl Stream<'_> {
 
     fn labels_of<T: NpyCell>(&mut self, header: &Header) -> Result<LabelColumns> {
         header.check_length(T::WIDTH, self.length)?;
-        let mut labels = LabelColumns::new(header.columns);
+        // One byte per label at least.
+        self.allowance.expect(header.rows, header.columns, 1)?;
+        let mut labels = LabelColumns::new(header.columns, &self.allowance)?;
         let (n, m) = (header.rows, header.columns);
         if header.fortran {
             // One column after the other.
             let mut done = 0;
-            self.blocks(n * m, T::WIDTH, |bytes| {
+            self.blocks(n.saturating_mul(m), T::WIDTH, |bytes| {
                 for cell in bytes.chunks_exact(T::WIDTH) {
                     let (row, column) = (done % n, done / n);
                     let key = T::decode(cell, header.big_endian)
                         .label()
                         .map_err(|what| at(row, column, what))?;
-                    labels.0[column].push(key);
+                    labels.0[column].push(key)?;
                     done += 1;
                 }
                 Ok(())
             })?;
         } else {
             let mut first = 0;
-            self.blocks(n, T::WIDTH * m, |bytes| {
+            self.blocks(n, T::WIDTH.saturating_mul(m), |bytes| {
                 let wrong = labels
                     .0
                     .par_iter_mut()
@@ -261,11 +309,15 @@ impl Stream<'_> {
                     .filter_map(|(column, labels)| {
                         push_column::<T>(labels, bytes, column, m, header.big_endian)
                             .err()
-                            .map(|(row, what)| (row, column, what))
+                            .map(|(row, why)| (row, column, why))
                     })
                     .min_by_key(|&(row, column, _)| (row, column));
-                if let Some((row, column, what)) = wrong {
-                    return Err(at(first + row, column, what));
+                match wrong {
+                    Some((row, column, Refused::Label(what))) => {
+                        return Err(at(first + row, column, what));
+                    }
+                    Some((_, _, Refused::Memory(error))) => return Err(error),
+                    None => {}
                 }
                 first += bytes.len() / (T::WIDTH * m);
                 Ok(())
@@ -280,11 +332,11 @@ impl Stream<'_> {
         convert: impl Fn(T) -> F,
     ) -> Result<Array2<F>>
     where
-        F: Clone,
+        F: Copy,
     {
         header.check_length(T::WIDTH, self.length)?;
-        let count = header.rows * header.columns;
-        let mut values: Vec<F> = reserve(count)?;
+        let count = header.rows.saturating_mul(header.columns);
+        let mut values: Vec<F> = self.allowance.room(count)?;
         self.blocks(count, T::WIDTH, |bytes| {
             values.extend(
                 bytes
@@ -293,10 +345,16 @@ impl Stream<'_> {
             );
             Ok(())
         })?;
-        let shape = (header.rows, header.columns).set_f(header.fortran);
-        let table = Array2::from_shape_vec(shape, values).map_err(|e| malformed(e.to_string()))?;
+        let (rows, columns) = (header.rows, header.columns);
         // Row by row whatever the file's order: sums over a row then have the same bits.
-        Ok(if header.fortran { table.as_standard_layout().into_owned() } else { table })
+        if header.fortran && rows > 1 && columns > 1 {
+            let mut by_row: Vec<F> = self.allowance.room(count)?;
+            for row in 0..rows {
+                by_row.extend((0..columns).map(|column| values[column * rows + row]));
+            }
+            values = by_row;
+        }
+        Array2::from_shape_vec((rows, columns), values).map_err(|e| malformed(e.to_string()))
     }
 
     /// Hands out `count` items of `width` bytes, some megabytes at a time, and checks that the
@@ -308,7 +366,7 @@ impl Stream<'_> {
         mut each: impl FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
         let per_block = (BLOCK / width).clamp(1, count);
-        let mut buffer: Vec<u8> = reserve(per_block * width)?;
+        let mut buffer: Vec<u8> = self.allowance.room(per_block.saturating_mul(width))?;
         buffer.resize(per_block * width, 0);
         let mut done = 0;
         while done < count {
@@ -328,16 +386,23 @@ impl Stream<'_> {
     }
 }
 
+/// Why a label was not taken.
+enum Refused {
+    Label(String),
+    Memory(Error),
+}
+
 fn push_column<T: NpyCell>(
     labels: &mut LabelColumn,
     bytes: &[u8],
     column: usize,
     columns: usize,
     big: bool,
-) -> std::result::Result<(), (usize, String)> {
+) -> std::result::Result<(), (usize, Refused)> {
     for (row, cells) in bytes.chunks_exact(T::WIDTH * columns).enumerate() {
         let cell = T::decode(&cells[column * T::WIDTH..], big);
-        labels.push(cell.label().map_err(|what| (row, what))?);
+        let key = cell.label().map_err(|what| (row, Refused::Label(what)))?;
+        labels.push(key).map_err(|error| (row, Refused::Memory(error)))?;
     }
     Ok(())
 }
@@ -408,6 +473,17 @@ fn header_bytes(descr: &str, shape: &str) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn halves_are_what_they_say() {
+        let single = |bits| Half(bits).single();
+        assert_eq!(
+            [0x3c00, 0xc000, 0x0001, 0x0400, 0x7bff].map(single),
+            [1.0, -2.0, 5.960_464_5e-8, 6.103_515_6e-5, 65504.0]
+        );
+        assert_eq!((single(0x7c00), single(0xfc00)), (f32::INFINITY, f32::NEG_INFINITY));
+        assert!(single(0x7e00).is_nan() && single(0x8000).is_sign_negative());
+    }
 
     #[test]
     fn headers_of_every_kind() {

@@ -1,6 +1,6 @@
 //! NumPy's `.npz`: a zip archive of `.npy` arrays, of which one is chosen by name.
 
-use std::io::{Read, Seek, Write};
+use std::io::{self, BufWriter, Read, Seek, Write};
 
 use ndarray::ArrayView2;
 use zip::write::SimpleFileOptions;
@@ -8,15 +8,18 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use consilience_core::{Observer, Result};
 
-use crate::fault::{malformed, system, within};
+use crate::allowance::Allowance;
+use crate::fault::{listed, malformed, system, within};
 use crate::labelled::Labelled;
 use crate::npy::{self, Stream};
+use crate::sink::{Failure, Sink};
 
 /// Reads one array: the named one, or the only one.
 pub(crate) fn read<R: Read + Seek, T>(
     file: R,
     array: Option<&str>,
     observer: &dyn Observer,
+    allowance: &Allowance,
     read: impl FnOnce(Stream<'_>) -> Result<T>,
 ) -> Result<T> {
     let mut archive = open(file)?;
@@ -25,13 +28,13 @@ pub(crate) fn read<R: Read + Seek, T>(
         (_, []) => return Err(malformed("an archive without arrays")),
         (Some(name), _) if names.iter().any(|n| n == name) => name,
         (Some(name), _) => {
-            return Err(malformed(format!("no array {name:?} among {}", names.join(", "))));
+            return Err(malformed(format!("no array {name:?} among {}", listed(&names))));
         }
         (None, [only]) => only,
         (None, _) => {
             return Err(malformed(format!(
                 "several arrays: {}; choose one as FILE.npz:{}",
-                names.join(", "),
+                listed(&names),
                 names[0]
             )));
         }
@@ -40,9 +43,12 @@ pub(crate) fn read<R: Read + Seek, T>(
         .by_name(&format!("{name}.npy"))
         .map_err(|error| malformed(format!("array {name:?} is damaged: {error}")))?;
     let length = entry.size();
-    read(Stream { reader: &mut entry, length, observer }).map_err(|error| {
-        if names.len() > 1 { within(format!("array {name:?}"))(error) } else { error }
-    })
+    let allowance = allowance.clone();
+    read(Stream { reader: &mut entry, length: Some(length), observer, allowance }).map_err(
+        |error| {
+            if names.len() > 1 { within(format!("array {name:?}"))(error) } else { error }
+        },
+    )
 }
 
 fn open<R: Read + Seek>(file: R) -> Result<ZipArchive<R>> {
@@ -64,7 +70,7 @@ pub(crate) fn names(file: impl Read + Seek) -> Result<Vec<String>> {
 
 /// Writes labels as the only array.
 pub(crate) fn write_labels(
-    out: impl Write + Seek,
+    out: Sink,
     array: &str,
     labels: &Labelled<'_>,
     observer: &dyn Observer,
@@ -73,31 +79,45 @@ pub(crate) fn write_labels(
 }
 
 /// Writes a table of float64 as the only array.
-pub(crate) fn write_floats(
-    out: impl Write + Seek,
-    array: &str,
-    table: ArrayView2<'_, f64>,
-) -> Result<()> {
+pub(crate) fn write_floats(out: Sink, array: &str, table: ArrayView2<'_, f64>) -> Result<()> {
     write(out, array, table.len() as u64 * 8 + 256, |out| npy::write_floats(out, table))
 }
 
-fn write<W: Write + Seek>(
-    out: W,
+fn write(
+    out: Sink,
     array: &str,
     bytes: u64,
     contents: impl FnOnce(&mut dyn Write) -> Result<()>,
 ) -> Result<()> {
     let wrong = |error: zip::result::ZipError| malformed(error.to_string());
-    let mut archive = ZipWriter::new(out);
+    let (out, failure) = out.silent();
+    let mut archive = ZipWriter::new(BufWriter::with_capacity(1 << 18, out));
     // No time stamp (the default is 1980): the same labels give the same file.
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
         .large_file(bytes > u64::from(u32::MAX));
     archive.start_file(format!("{array}.npy"), options).map_err(wrong)?;
-    let mut buffered = std::io::BufWriter::with_capacity(1 << 16, &mut archive);
-    contents(&mut buffered)?;
-    buffered.flush().map_err(system)?;
-    drop(buffered);
+    let mut entry = BufWriter::with_capacity(1 << 16, Entry { archive: &mut archive, failure });
+    contents(&mut entry)?;
+    entry.flush().map_err(system)?;
+    drop(entry);
     archive.finish().map_err(wrong)?.flush().map_err(system)?;
     Ok(())
+}
+
+/// The contents of an array on their way into the archive, which stop where the file has failed.
+struct Entry<'a> {
+    archive: &'a mut ZipWriter<BufWriter<Sink>>,
+    failure: Failure,
+}
+
+impl Write for Entry<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.failure.check()?;
+        self.archive.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.archive.flush()
+    }
 }

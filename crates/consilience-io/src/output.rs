@@ -1,34 +1,77 @@
-use std::fs::{self, File, OpenOptions};
-use std::io::{BufWriter, ErrorKind, Write};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
-use consilience_core::{Error, Observer, Result};
+use consilience_core::{Observer, Result};
 use ndarray::ArrayView2;
 
 #[cfg(feature = "csv")]
 use crate::csv;
-use crate::fault::{system, within};
+use crate::fault::{malformed, system, within};
 use crate::labelled::Labelled;
 use crate::location::{Format, Location};
 #[cfg(feature = "parquet")]
 use crate::parquet;
+use crate::place::{Target, folder_of};
+use crate::sink::{Failure, Sink, written_twice};
 #[cfg(feature = "npy")]
 use crate::{npy, npz};
 
-/// Temporary files of this process.
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// The files that have to go when the process ends before they are complete.
+pub(crate) mod unfinished {
+    use std::path::{Path, PathBuf};
+    use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Removes the temporary files of every [`OutputFile`] that is neither committed nor dropped: for
-/// programs that end at a signal, without running destructors.
-pub fn remove_unfinished() {
-    for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-        let _ = fs::remove_file(path);
+    use consilience_core::Result;
+
+    use crate::place::unwritable;
+
+    struct Entry {
+        temporary: PathBuf,
+        /// What it is to replace.
+        place: Option<PathBuf>,
     }
+
+    static FILES: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
+
+    fn files() -> MutexGuard<'static, Vec<Entry>> {
+        FILES.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a file, unless another one of this process is to be put in the same place.
+    pub(crate) fn add(temporary: &Path, place: Option<&Path>) -> Result<()> {
+        let mut files = files();
+        if place.is_some() && files.iter().any(|entry| entry.place.as_deref() == place) {
+            return Err(unwritable("is written twice at the same time; expected two files"));
+        }
+        let (temporary, place) = (temporary.to_path_buf(), place.map(Path::to_path_buf));
+        files.push(Entry { temporary, place });
+        Ok(())
+    }
+
+    pub(crate) fn forget(temporary: &Path) {
+        files().retain(|entry| entry.temporary != temporary);
+    }
+
+    pub(super) fn remove() {
+        for entry in files().iter() {
+            let _ = std::fs::remove_file(&entry.temporary);
+        }
+    }
+}
+
+/// Removes the temporary files of every [`OutputFile`] that is neither committed nor dropped, and
+/// the [`FileLock`](crate::FileLock)s: for programs that end at a signal, without running
+/// destructors.
+pub fn remove_unfinished() {
+    unfinished::remove();
 }
 
 /// A file that appears only when it is complete: it is written beside its place and renamed by
 /// [`OutputFile::commit`]. Dropped without that it leaves nothing, and what was there before stays.
+///
+/// A file that is replaced hands its permissions on. A symbolic link stays, and the file behind it
+/// is replaced. A device or a pipe stays too: it gets the contents when they are complete.
 ///
 /// Open it before a long computation: the error for a place that cannot be written comes
 /// at once.
@@ -50,21 +93,30 @@ pub fn remove_unfinished() {
 pub struct OutputFile {
     /// What the caller named it; its ending says the form.
     named: PathBuf,
-    /// The file itself: no array of an archive, no symbolic link.
-    place: PathBuf,
+    target: Target,
     temporary: PathBuf,
-    file: Option<File>,
+    file: File,
+    written: bool,
+    finished: bool,
+    /// A disk that is full after so many bytes.
+    #[cfg(test)]
+    room: Option<u64>,
 }
 
 impl OutputFile {
     /// A file for a table, in the format of its ending; `pool.npz:labels` names the array.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`](consilience_core::ErrorKind::Format) for an unknown ending,
+    /// [`ErrorKind::Format`](consilience_core::ErrorKind::Format) for an unknown ending, or an
+    /// array whose name would be a path,
     /// [`ErrorKind::Io`](consilience_core::ErrorKind::Io) where no file can be made there.
     pub fn table(path: impl AsRef<Path>) -> Result<Self> {
-        let place = Location::parse(&path)?.path;
-        Self::open(path.as_ref(), place).map_err(within(path.as_ref().display()))
+        let location = Location::parse(&path)?;
+        let open = || {
+            check_array(location.array.as_deref().unwrap_or_default())?;
+            Self::open(path.as_ref(), &location.path)
+        };
+        open().map_err(within(path.as_ref().display()))
     }
 
     /// A file of any name and contents.
@@ -73,39 +125,25 @@ impl OutputFile {
     /// [`ErrorKind::Io`](consilience_core::ErrorKind::Io) where no file can be made there.
     pub fn any(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        Self::open(path, path.to_path_buf()).map_err(within(path.display()))
+        Self::open(path, path).map_err(within(path.display()))
     }
 
-    fn open(named: &Path, mut place: PathBuf) -> Result<Self> {
-        // Through a symbolic link to the file behind it, as any other program would write.
-        if let Ok(real) = fs::canonicalize(&place) {
-            place = real;
-        }
-        let path = &place;
-        if path.is_dir() {
-            return Err(unwritable("is a folder, expected a file to write"));
-        }
-        let Some(name) = path.file_name() else {
-            return Err(unwritable("no name of a file to write"));
+    fn open(named: &Path, place: &Path) -> Result<Self> {
+        let target = Target::of(place)?;
+        let (temporary, file) = target.temporary()?;
+        let output = OutputFile {
+            named: named.to_path_buf(),
+            target,
+            temporary,
+            file,
+            written: false,
+            finished: false,
+            #[cfg(test)]
+            room: None,
         };
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if !folder.is_dir() {
-            return Err(unwritable(format!("there is no folder {} to write to", folder.display())));
-        }
-        let mut hidden = std::ffi::OsString::from(".");
-        hidden.push(name);
-        hidden.push(format!(".{}.tmp", std::process::id()));
-        let temporary = folder.join(hidden);
-        let created = OpenOptions::new().write(true).create_new(true).open(&temporary);
-        let file = created.map_err(|error| match error.kind() {
-            // The name holds our process id.
-            ErrorKind::AlreadyExists => {
-                unwritable("is written twice at the same time; expected two files")
-            }
-            _ => within("cannot be written")(system(error)),
-        })?;
-        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(temporary.clone());
-        Ok(OutputFile { named: named.to_path_buf(), place, temporary, file: Some(file) })
+        // From here on dropping it removes the temporary file.
+        unfinished::add(&output.temporary, output.target.file())?;
+        Ok(output)
     }
 
     /// Writes everything there is to it.
@@ -113,8 +151,8 @@ impl OutputFile {
     /// # Errors
     /// [`ErrorKind::Io`](consilience_core::ErrorKind::Io).
     pub fn write(&mut self, contents: impl AsRef<[u8]>) -> Result<()> {
-        let mut out = self.writer()?;
-        let written = out.write_all(contents.as_ref()).and_then(|()| out.flush());
+        let (mut out, _) = self.writer().map_err(within(self.named.display()))?;
+        let written = out.write_all(contents.as_ref());
         written.map_err(|error| within(self.named.display())(system(error)))
     }
 
@@ -124,8 +162,7 @@ impl OutputFile {
     /// [`ErrorKind::Io`](consilience_core::ErrorKind::Io),
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn write_labels(&mut self, labels: Labelled<'_>, observer: &dyn Observer) -> Result<()> {
-        let location = Location::parse(&self.named)?;
-        self.table_of(&location, &labels, observer).map_err(within(location.path.display()))
+        self.formatted(|location, out| labels_to(out, location, &labels, observer))
     }
 
     /// Writes a table of numbers.
@@ -137,73 +174,77 @@ impl OutputFile {
         table: ArrayView2<'_, f64>,
         observer: &dyn Observer,
     ) -> Result<()> {
+        self.formatted(|location, out| numbers_to(out, location, table, observer))
+    }
+
+    /// Writes in the format of the name.
+    fn formatted(&mut self, write: impl FnOnce(&Location, Sink) -> Result<()>) -> Result<()> {
         let location = Location::parse(&self.named)?;
-        self.numbers_of(&location, table, observer).map_err(within(location.path.display()))
-    }
-
-    fn table_of(
-        &mut self,
-        location: &Location,
-        labels: &Labelled<'_>,
-        observer: &dyn Observer,
-    ) -> Result<()> {
-        let mut out = self.writer()?;
-        match location.format {
-            #[cfg(feature = "npy")]
-            Format::Npy => npy::write_labels(&mut out, labels, observer)?,
-            #[cfg(feature = "npy")]
-            Format::Npz => {
-                let array = location.array.as_deref().unwrap_or("labels");
-                return npz::write_labels(out, array, labels, observer);
-            }
-            #[cfg(feature = "csv")]
-            Format::Csv => csv::write_labels(&mut out, labels, observer)?,
-            #[cfg(feature = "parquet")]
-            Format::Parquet => return parquet::write_labels(out, labels, observer),
-            #[cfg(not(all(feature = "csv", feature = "npy", feature = "parquet")))]
-            other => return Err(other.left_out()),
-        }
-        out.flush().map_err(system)
-    }
-
-    fn numbers_of(
-        &mut self,
-        location: &Location,
-        table: ArrayView2<'_, f64>,
-        observer: &dyn Observer,
-    ) -> Result<()> {
-        let mut out = self.writer()?;
-        match location.format {
-            #[cfg(feature = "npy")]
-            Format::Npy => npy::write_floats(&mut out, table)?,
-            #[cfg(feature = "npy")]
-            Format::Npz => {
-                let array = location.array.as_deref().unwrap_or("memberships");
-                return npz::write_floats(out, array, table);
-            }
-            #[cfg(feature = "csv")]
-            Format::Csv => csv::write_floats(&mut out, table)?,
-            #[cfg(feature = "parquet")]
-            Format::Parquet => return parquet::write_floats(out, table, observer),
-            #[cfg(not(all(feature = "csv", feature = "npy", feature = "parquet")))]
-            other => return Err(other.left_out()),
-        }
-        out.flush().map_err(system)
+        let place = within(location.path.display());
+        let written =
+            self.writer().and_then(|(out, failure)| failure.instead(write(&location, out)));
+        written.map_err(place)
     }
 
     /// The temporary file, ready to be written from its beginning.
-    fn writer(&mut self) -> Result<BufWriter<File>> {
-        let file = self.file.take().ok_or_else(|| unwritable("written twice"))?;
-        Ok(BufWriter::with_capacity(1 << 18, file))
+    fn writer(&mut self) -> Result<(Sink, Failure)> {
+        if std::mem::replace(&mut self.written, true) {
+            return Err(written_twice());
+        }
+        let (sink, failure) = Sink::new(self.file.try_clone().map_err(system)?);
+        #[cfg(test)]
+        let sink = sink.with_room(self.room);
+        Ok((sink, failure))
+    }
+
+    /// Does what may still fail before the file is put in its place: brings it to the disk, or,
+    /// where the place is a device or a pipe, writes the contents there. A commit does it unless it
+    /// was done before.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`](consilience_core::ErrorKind::Io).
+    pub fn finish(&mut self) -> Result<()> {
+        if std::mem::replace(&mut self.finished, true) {
+            return Ok(());
+        }
+        let finish = || match &self.target {
+            Target::File(_) => {
+                self.target.adopt(&self.file)?;
+                self.file.sync_all()
+            }
+            Target::Stream(place) => {
+                (&self.file).rewind()?;
+                let mut stream = fs::OpenOptions::new().write(true).open(place)?;
+                io::copy(&mut &self.file, &mut stream)?;
+                stream.flush()
+            }
+        };
+        finish().map_err(|error| within(self.named.display())(system(error)))
     }
 
     /// Puts the complete file in its place.
     ///
     /// # Errors
     /// [`ErrorKind::Io`](consilience_core::ErrorKind::Io).
-    pub fn commit(self) -> Result<()> {
-        fs::rename(&self.temporary, &self.place)
-            .map_err(|error| within(self.place.display())(system(error)))
+    pub fn commit(mut self) -> Result<()> {
+        self.finish()?;
+        self.rename()?;
+        self.sync_folder();
+        Ok(())
+    }
+
+    fn rename(&self) -> Result<()> {
+        let Some(place) = self.target.file() else { return Ok(()) };
+        fs::rename(&self.temporary, place)
+            .map_err(|error| within(self.named.display())(system(error)))
+    }
+
+    /// Brings the new name to the disk. The file is in its place by now: where a folder cannot be
+    /// synchronized, that is all there is to say.
+    fn sync_folder(&self) {
+        if let Some(place) = self.target.file() {
+            let _ = File::open(folder_of(place)).and_then(|folder| folder.sync_all());
+        }
     }
 
     /// Puts several complete files in their places, all of them or none: where one cannot be, the
@@ -211,11 +252,14 @@ impl OutputFile {
     ///
     /// # Errors
     /// [`ErrorKind::Io`](consilience_core::ErrorKind::Io).
-    pub fn commit_all(files: Vec<OutputFile>) -> Result<()> {
+    pub fn commit_all(mut files: Vec<OutputFile>) -> Result<()> {
+        for file in &mut files {
+            file.finish()?;
+        }
         let mut undo: Vec<Earlier> = Vec::new();
-        for file in files {
-            undo.push(Earlier::of(&file));
-            if let Err(error) = file.commit() {
+        for file in &files {
+            undo.extend(Earlier::of(file));
+            if let Err(error) = file.rename() {
                 // The last one is still as it was.
                 undo.pop().into_iter().for_each(Earlier::forget);
                 undo.into_iter().rev().for_each(Earlier::restore);
@@ -223,8 +267,70 @@ impl OutputFile {
             }
         }
         undo.into_iter().for_each(Earlier::forget);
+        files.iter().for_each(OutputFile::sync_folder);
         Ok(())
     }
+}
+
+/// Refuses names of arrays that whoever unpacks the archive could take for a path.
+fn check_array(name: &str) -> Result<()> {
+    let bad = |c: char| matches!(c, '/' | '\\' | ':') || c.is_control();
+    if name == "." || name == ".." || name.contains(bad) || name.len() > 1000 {
+        return Err(malformed(format!(
+            "array {:?}; expected a name without /, \\ and :",
+            crate::fault::excerpt(name)
+        )));
+    }
+    Ok(())
+}
+
+fn labels_to(
+    sink: Sink,
+    location: &Location,
+    labels: &Labelled<'_>,
+    observer: &dyn Observer,
+) -> Result<()> {
+    #[cfg(feature = "npy")]
+    if location.format == Format::Npz {
+        let array = location.array.as_deref().unwrap_or("labels");
+        return npz::write_labels(sink, array, labels, observer);
+    }
+    let mut out = BufWriter::with_capacity(1 << 18, sink);
+    match location.format {
+        #[cfg(feature = "npy")]
+        Format::Npy => npy::write_labels(&mut out, labels, observer)?,
+        #[cfg(feature = "csv")]
+        Format::Csv => csv::write_labels(&mut out, labels, observer)?,
+        #[cfg(feature = "parquet")]
+        Format::Parquet => return parquet::write_labels(out, labels, observer),
+        other => return Err(other.left_out()),
+    }
+    out.flush().map_err(system)
+}
+
+fn numbers_to(
+    sink: Sink,
+    location: &Location,
+    table: ArrayView2<'_, f64>,
+    observer: &dyn Observer,
+) -> Result<()> {
+    #[cfg(feature = "npy")]
+    if location.format == Format::Npz {
+        let array = location.array.as_deref().unwrap_or("memberships");
+        return npz::write_floats(sink, array, table);
+    }
+    let mut out = BufWriter::with_capacity(1 << 18, sink);
+    match location.format {
+        #[cfg(feature = "npy")]
+        Format::Npy => npy::write_floats(&mut out, table)?,
+        #[cfg(feature = "csv")]
+        Format::Csv => csv::write_floats(&mut out, table)?,
+        #[cfg(feature = "parquet")]
+        Format::Parquet => return parquet::write_floats(out, table, observer),
+        other => return Err(other.left_out()),
+    }
+    let _ = observer;
+    out.flush().map_err(system)
 }
 
 /// What was at the place of an output before.
@@ -236,14 +342,13 @@ struct Earlier {
 }
 
 impl Earlier {
-    fn of(file: &OutputFile) -> Self {
+    /// `None` for what is no regular file: nothing is put in its place.
+    fn of(file: &OutputFile) -> Option<Self> {
+        let place = file.target.file()?.to_path_buf();
         let kept = file.temporary.with_extension("old");
-        let linked = fs::hard_link(&file.place, &kept).is_ok();
-        Earlier {
-            place: file.place.clone(),
-            kept: linked.then_some(kept),
-            existed: file.place.exists(),
-        }
+        let linked = fs::hard_link(&place, &kept).is_ok();
+        let existed = place.exists();
+        Some(Earlier { place, kept: linked.then_some(kept), existed })
     }
 
     fn restore(self) {
@@ -265,17 +370,13 @@ impl Earlier {
     }
 }
 
-fn unwritable(message: impl Into<String>) -> Error {
-    Error::new(consilience_core::ErrorKind::Io, message)
-}
-
 impl Drop for OutputFile {
     fn drop(&mut self) {
         // After a commit there is nothing of that name any more.
         let _ = fs::remove_file(&self.temporary);
-        UNFINISHED
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .retain(|path| *path != self.temporary);
+        unfinished::forget(&self.temporary);
     }
 }
+
+#[cfg(test)]
+mod tests;

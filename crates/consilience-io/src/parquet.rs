@@ -1,8 +1,7 @@
 //! Apache Parquet: flat columns of whole numbers or floats, read one after the other; null is
 //! unlabelled.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -17,10 +16,11 @@ use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnDescriptor, Type};
 
-use crate::fault::{malformed, system};
+use crate::allowance::Allowance;
+use crate::fault::{excerpt, malformed, system};
 use crate::features::FeatureTable;
 use crate::labelled::{Labelled, column_names};
-use crate::table::{Cell, LabelColumns, at, reserve};
+use crate::table::{Cell, LabelColumns, at};
 
 /// Values read at a time.
 const BATCH: usize = 1 << 16;
@@ -57,11 +57,12 @@ pub(crate) struct Source {
     reader: Box<dyn FileReader>,
     columns: Vec<Column>,
     rows: usize,
+    allowance: Allowance,
 }
 
 impl Source {
     /// Reads the end of the file, where its columns are described.
-    pub(crate) fn open(file: impl ChunkReader + 'static) -> Result<Self> {
+    pub(crate) fn open(file: impl ChunkReader + 'static, allowance: Allowance) -> Result<Self> {
         let reader = SerializedFileReader::new(file).map_err(unreadable)?;
         let metadata = reader.metadata().file_metadata();
         let rows = usize::try_from(metadata.num_rows()).unwrap_or(0);
@@ -83,12 +84,14 @@ impl Source {
                 columns.len()
             )));
         }
-        Ok(Source { reader: Box::new(reader), columns, rows })
+        Ok(Source { reader: Box::new(reader), columns, rows, allowance })
     }
 
     /// Label columns.
     pub(crate) fn labels(&self, observer: &dyn Observer) -> Result<LabelColumns> {
-        let mut labels = LabelColumns::new(self.columns.len());
+        // One byte per label at least.
+        self.allowance.expect(self.rows, self.columns.len(), 1)?;
+        let mut labels = LabelColumns::new(self.columns.len(), &self.allowance)?;
         self.read(observer, |row, column, value| {
             let key = match value {
                 Some(Value::Int(x)) => x.label(),
@@ -96,8 +99,7 @@ impl Source {
                 Some(Value::Float(x)) => x.label(),
                 None => Ok(None),
             };
-            labels.0[column].push(key.map_err(|what| at(row, column, what))?);
-            Ok(())
+            labels.0[column].push(key.map_err(|what| at(row, column, what))?)
         })?;
         Ok(labels)
     }
@@ -118,7 +120,7 @@ impl Source {
         convert: impl Fn(f64) -> F,
     ) -> Result<Array2<F>> {
         let width = self.columns.len();
-        let mut values: Vec<F> = reserve(self.rows.saturating_mul(width))?;
+        let mut values: Vec<F> = self.allowance.room(self.rows.saturating_mul(width))?;
         values.resize(self.rows * width, convert(f64::NAN));
         self.read(observer, |row, column, value| {
             let number = match value {
@@ -199,7 +201,7 @@ fn is_unsigned(column: &ColumnDescriptor) -> Result<bool> {
     let refuse = |what: &str| {
         Err(malformed(format!(
             "column {:?} holds {what}; expected whole numbers or floats",
-            column.name()
+            excerpt(column.name())
         )))
     };
     if column.max_rep_level() > 0 {
@@ -257,7 +259,7 @@ fn pump<T: DataType>(
 
 /// Writes labels, one column of integers per member, -1 for unlabelled.
 pub(crate) fn write_labels(
-    out: BufWriter<File>,
+    out: impl Write + Send,
     labels: &Labelled<'_>,
     observer: &dyn Observer,
 ) -> Result<()> {
@@ -276,7 +278,7 @@ pub(crate) fn write_labels(
 
 /// Writes a table of float64.
 pub(crate) fn write_floats(
-    out: BufWriter<File>,
+    out: impl Write + Send,
     table: ArrayView2<'_, f64>,
     observer: &dyn Observer,
 ) -> Result<()> {
@@ -288,7 +290,7 @@ pub(crate) fn write_floats(
 }
 
 fn write(
-    out: BufWriter<File>,
+    out: impl Write + Send,
     names: &[String],
     physical: Physical,
     n: usize,

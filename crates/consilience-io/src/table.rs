@@ -5,6 +5,7 @@ use ndarray::Array2;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use crate::allowance::{Allowance, bytes_of, no_room};
 use crate::fault::malformed;
 
 /// One number of a file.
@@ -45,7 +46,7 @@ impl Cell for f64 {
             return Ok(None);
         }
         if self.fract() != 0.0 || self.is_infinite() {
-            return Err(format!("{self} is no label; expected a whole number"));
+            return Err(format!("{self:?} is no label; expected a whole number"));
         }
         if self >= 18_446_744_073_709_551_616.0 {
             return Err(format!("label {self:e} is too large; expected less than 2^64"));
@@ -71,15 +72,6 @@ pub(crate) fn at(row: usize, column: usize, what: impl std::fmt::Display) -> Err
     malformed(format!("row {row}, column {column}: {what}"))
 }
 
-/// Room for `len` values, or an error where a damaged header asks for more than there is.
-pub(crate) fn reserve<T>(len: usize) -> Result<Vec<T>> {
-    let mut room = Vec::new();
-    room.try_reserve_exact(len).map_err(|_| {
-        malformed(format!("{len} values of {} bytes do not fit in memory", size_of::<T>()))
-    })?;
-    Ok(room)
-}
-
 /// Keys below this are renumbered through a table, others through a map.
 const TABLE: u64 = 1 << 16;
 const UNSEEN: u32 = u32::MAX;
@@ -93,6 +85,7 @@ pub(crate) struct LabelColumn {
     /// The raw label of each number.
     keys: Vec<u64>,
     clusters: u32,
+    allowance: Allowance,
 }
 
 enum Numbers {
@@ -102,77 +95,96 @@ enum Numbers {
 }
 
 impl LabelColumn {
-    fn new() -> Self {
+    fn new(allowance: &Allowance) -> Self {
         LabelColumn {
             numbers: Numbers::U8(Vec::new()),
             table: Vec::new(),
             map: FxHashMap::default(),
             keys: Vec::new(),
             clusters: 0,
+            allowance: allowance.clone(),
         }
     }
 
     /// Adds the label of the next object.
     #[inline]
-    pub(crate) fn push(&mut self, key: Option<u64>) {
+    pub(crate) fn push(&mut self, key: Option<u64>) -> Result<()> {
         let number = match key {
             None => UNSEEN,
             Some(key) if key < self.table.len() as u64 && self.table[key as usize] != UNSEEN => {
                 self.table[key as usize]
             }
-            Some(key) => self.number(key),
+            Some(key) => self.number(key)?,
         };
         match &mut self.numbers {
-            Numbers::U8(v) => v.push(number as u8),
-            Numbers::U16(v) => v.push(number as u16),
-            Numbers::U32(v) => v.push(number),
+            Numbers::U8(v) => self.allowance.push(v, number as u8),
+            Numbers::U16(v) => self.allowance.push(v, number as u16),
+            Numbers::U32(v) => self.allowance.push(v, number),
         }
     }
 
     /// The number of a key that the table does not know.
     #[cold]
-    fn number(&mut self, key: u64) -> u32 {
+    fn number(&mut self, key: u64) -> Result<u32> {
         let fresh = self.clusters;
         let number = if key < TABLE {
-            if self.table.len() as u64 <= key {
-                self.table.resize(key as usize + 1, UNSEEN);
+            let missing = (key as usize + 1).saturating_sub(self.table.len());
+            if self.table.capacity() <= key as usize {
+                self.allowance.grow(&mut self.table, missing)?;
             }
+            self.table.resize(self.table.len() + missing, UNSEEN);
             self.table[key as usize] = fresh;
             fresh
         } else {
+            self.room_in_map()?;
             *self.map.entry(key).or_insert(fresh)
         };
         if number == fresh {
             // Saturates where the library refuses the number of objects anyway.
             self.clusters = fresh.saturating_add(1);
-            self.keys.push(key);
-            self.widen();
+            self.allowance.push(&mut self.keys, key)?;
+            self.widen()?;
         }
-        number
+        Ok(number)
+    }
+
+    /// Makes room for one key more.
+    fn room_in_map(&mut self) -> Result<()> {
+        let entries = self.map.capacity();
+        if self.map.len() == entries {
+            // A map doubles, and has eight slots for seven entries.
+            self.allowance.take(bytes_of::<(u64, u32)>(entries.max(4)).saturating_mul(2))?;
+            self.map.try_reserve(1).map_err(|_| no_room::<(u64, u32)>(entries + 1))?;
+        }
+        Ok(())
     }
 
     /// Keeps the largest value of the width free for "unlabelled".
-    fn widen(&mut self) {
-        fn wider<A: Copy + PartialEq, B>(
+    fn widen(&mut self) -> Result<()> {
+        fn wider<A: Copy + PartialEq, B: Copy>(
             old: &[A],
             missing: A,
             none: B,
             cast: impl Fn(A) -> B,
-        ) -> Vec<B>
-        where
-            B: Copy,
-        {
-            old.iter().map(|&x| if x == missing { none } else { cast(x) }).collect()
+            allowance: &Allowance,
+        ) -> Result<Vec<B>> {
+            // Room for the label that made the column wider, too.
+            let mut new = allowance.room(old.len() + 1)?;
+            new.extend(old.iter().map(|&x| if x == missing { none } else { cast(x) }));
+            allowance.give_back(bytes_of::<A>(old.len()));
+            Ok(new)
         }
+        let allowance = &self.allowance;
         match &self.numbers {
             Numbers::U8(v) if self.clusters > u32::from(u8::MAX) => {
-                self.numbers = Numbers::U16(wider(v, u8::MAX, u16::MAX, u16::from));
+                self.numbers = Numbers::U16(wider(v, u8::MAX, u16::MAX, u16::from, allowance)?);
             }
             Numbers::U16(v) if self.clusters > u32::from(u16::MAX) => {
-                self.numbers = Numbers::U32(wider(v, u16::MAX, u32::MAX, u32::from));
+                self.numbers = Numbers::U32(wider(v, u16::MAX, u32::MAX, u32::from, allowance)?);
             }
             _ => {}
         }
+        Ok(())
     }
 
     fn len(&self) -> usize {
@@ -218,8 +230,10 @@ pub(crate) struct LabelColumns(pub(crate) Vec<LabelColumn>);
 
 impl LabelColumns {
     /// That many empty columns.
-    pub(crate) fn new(columns: usize) -> Self {
-        LabelColumns((0..columns).map(|_| LabelColumn::new()).collect())
+    pub(crate) fn new(columns: usize, allowance: &Allowance) -> Result<Self> {
+        let mut all = allowance.room(columns)?;
+        all.extend((0..columns).map(|_| LabelColumn::new(allowance)));
+        Ok(LabelColumns(all))
     }
 
     /// The columns as base clusterings.
@@ -238,7 +252,11 @@ impl LabelColumns {
             )));
         }
         let rows = other.0.first().map_or(0, LabelColumn::len);
-        let mut out = Array2::from_elem((rows, columns), -1);
+        let allowance = other.0.first().map_or_else(Allowance::unlimited, |c| c.allowance.clone());
+        let mut values: Vec<i64> = allowance.room(rows.saturating_mul(columns))?;
+        values.resize(rows * columns, -1);
+        let mut out = Array2::from_shape_vec((rows, columns), values)
+            .map_err(|error| malformed(error.to_string()))?;
         for (c, (own, other)) in self.0.iter().zip(&other.0).enumerate() {
             for row in 0..rows {
                 let Some(number) = other.get(row) else { continue };
@@ -270,8 +288,8 @@ mod tests {
     use super::*;
 
     fn column(keys: impl Iterator<Item = Option<u64>>) -> LabelColumn {
-        let mut column = LabelColumn::new();
-        keys.for_each(|key| column.push(key));
+        let mut column = LabelColumn::new(&Allowance::unlimited());
+        keys.for_each(|key| column.push(key).unwrap());
         column
     }
 

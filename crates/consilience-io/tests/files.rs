@@ -44,6 +44,46 @@ fn what_is_written_is_read() {
     }
 }
 
+/// Text that ends early may be a whole table of fewer rows; everything else is refused.
+#[test]
+fn files_that_end_early_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let member = |k: i64| Partition::from_labels(&(0..40).map(|i| i % k).collect::<Vec<_>>());
+    let ensemble = Ensemble::new(vec![member(3).unwrap(), member(5).unwrap()]).unwrap();
+    for ending in ENDINGS {
+        let path = folder.path().join(format!("pool.{ending}"));
+        write_ensemble(&path, &ensemble).unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        for length in 0..whole.len() {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            match read_ensemble(&path) {
+                Ok(read) => assert!(ending == "csv" && read.n_objects() <= 40, "{ending} {length}"),
+                Err(error) => assert!(error.message().contains("pool."), "{error}"),
+            }
+            // No reader panics or hangs on any of them.
+            let _ = read_features(&path);
+            let _ = read_memberships(&path);
+            let _ = consilience_io::read_answers(&path);
+            let _ = consilience_io::read_constraints(&path, 40);
+        }
+    }
+}
+
+#[test]
+fn a_budget_limits_what_is_read() {
+    use consilience_core::MemoryBudget;
+    let text = "0,1\n".repeat(10_000);
+    let pool = Input::in_memory(text.as_bytes(), Format::Csv);
+    let within = |bytes| pool.clone().memory_budget(MemoryBudget::bytes(bytes));
+    for bytes in [0, 100, 10_000] {
+        let error = within(bytes).ensemble(&()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TooLarge, "{bytes}: {error}");
+        assert_eq!(within(bytes).features(&()).unwrap_err().kind(), ErrorKind::TooLarge);
+    }
+    assert!(within(100_000).ensemble(&()).is_ok());
+    assert!(within(1_000_000).features(&()).is_ok());
+}
+
 #[test]
 fn arrays_of_an_archive_have_names() {
     let folder = tempfile::tempdir().unwrap();

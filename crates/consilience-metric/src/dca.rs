@@ -1,7 +1,7 @@
 use crate::scatter::{check_share, eigenpairs, inverse_root, shrunk, within};
-use consilience_core::{Error, Features, Fit, Observer, Report, Result, SideInformation};
+use consilience_core::{Features, Fit, Observer, Report, Result, SideInformation, ensure};
 use consilience_num::rows::mean_row;
-use ndarray::{Array2, s};
+use ndarray::{Array2, ArrayView2, s};
 
 use crate::standard::Standard;
 use crate::{LinearMap, MetricLearner};
@@ -21,7 +21,7 @@ use crate::{LinearMap, MetricLearner};
 /// ```
 /// use consilience::SideInformation;
 /// use consilience::metric::{Dca, MetricLearner};
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0, 1.0], [0.1, 9.0], [0.0, 5.0], [4.0, 2.0], [4.1, 8.0], [4.0, 5.0]];
 /// let side = SideInformation::from_labels(&[0, 0, 0, 1, 1, 1])?;
@@ -71,24 +71,39 @@ impl Dca {
         Self::default()
     }
 
-    /// The share of the identity in C_w. Default: from the data; 0 to 1.
-    pub fn shrinkage(mut self, share: f64) -> Self {
-        self.shrinkage = Some(share);
-        self
-    }
+    consilience_core::setters! {
+        /// The share of the identity in C_w. Default: from the data; 0 to 1.
+        pub fn shrinkage(mut self, share: f64) { self.shrinkage = Some(share) }
 
-    /// Whether each feature is divided by its own deviation first, or all by one number. Default
-    /// yes.
-    pub fn standardize(mut self, each: bool) -> Self {
-        self.standardize = each;
-        self
-    }
+        /// Whether each feature is divided by its own deviation first, or all by one number.
+        /// Default yes.
+        pub fn standardize(mut self, each: bool) { self.standardize = each }
 
-    /// Keeps at most that many directions, where sets differ most. Default all; at least 1.
-    pub fn dimensions(mut self, dimensions: usize) -> Self {
-        self.dimensions = Some(dimensions);
-        self
+        /// Keeps at most that many directions, where sets differ most. Default all; at least 1.
+        pub fn dimensions(mut self, dimensions: usize) { self.dimensions = Some(dimensions) }
     }
+}
+
+/// `sum (m_s - m_t)(m_s - m_t)'` over the pairs of labelled sets that are apart, or over all pairs.
+fn scatter_between(z: ArrayView2<'_, f64>, side: &SideInformation, all: bool) -> Array2<f64> {
+    let sets = side.labelled_sets();
+    let means: Vec<_> = sets.iter().map(|s| mean_row(z, s)).collect();
+    // It is M' (D - W) M with the graph's Laplacian.
+    let m = Array2::from_shape_fn((sets.len(), z.ncols()), |(s, j)| means[s][j]);
+    let mut sum = Array2::<f64>::zeros(m.dim());
+    let mut add = |a: usize, b: usize| {
+        let diff = &m.row(a) - &m.row(b);
+        let mut row = sum.row_mut(a);
+        row += &diff;
+        let mut row = sum.row_mut(b);
+        row -= &diff;
+    };
+    if all {
+        (0..sets.len()).for_each(|a| (a + 1..sets.len()).for_each(|b| add(a, b)));
+    } else {
+        side.sets_apart().for_each(|(a, b)| add(a, b));
+    }
+    m.t().dot(&sum)
 }
 
 impl MetricLearner for Dca {
@@ -105,9 +120,7 @@ impl MetricLearner for Dca {
         features.check()?;
         side.check_features(&features)?;
         check_share(self.shrinkage)?;
-        if self.dimensions == Some(0) {
-            return Err(Error::invalid("0 dimensions; expected at least 1"));
-        }
+        ensure!(self.dimensions != Some(0), invalid("0 dimensions; expected at least 1"));
         observer.check()?;
         let mut report = Report::default();
         let standard = Standard::new(&features, self.standardize);
@@ -128,25 +141,7 @@ impl MetricLearner for Dca {
         if all && sets.len() > 1 {
             report.notes.push("no cannot-links: all labelled sets are taken to be apart".into());
         }
-        let between = report.stage("directions", || {
-            let means: Vec<_> = sets.iter().map(|s| mean_row(z, s)).collect();
-            // sum of (m_s - m_t)(m_s - m_t)' over pairs = M' (D - W) M with the graph's Laplacian.
-            let m = Array2::from_shape_fn((sets.len(), z.ncols()), |(s, j)| means[s][j]);
-            let mut sum = Array2::<f64>::zeros(m.dim());
-            let mut add = |a: usize, b: usize| {
-                let diff = &m.row(a) - &m.row(b);
-                let mut row = sum.row_mut(a);
-                row += &diff;
-                let mut row = sum.row_mut(b);
-                row -= &diff;
-            };
-            if all {
-                (0..sets.len()).for_each(|a| (a + 1..sets.len()).for_each(|b| add(a, b)));
-            } else {
-                side.sets_apart().for_each(|(a, b)| add(a, b));
-            }
-            m.t().dot(&sum)
-        });
+        let between = report.stage("directions", || scatter_between(z, side, all));
         observer.check()?;
         let eigen = eigenpairs(((&between + &between.t()) * 0.5).view())?;
         let largest = eigen.values.first().copied().unwrap_or(0.0);

@@ -25,7 +25,7 @@ use crate::{LinearMap, MetricLearner};
 /// ```
 /// use consilience::SideInformation;
 /// use consilience::metric::{Itml, MetricLearner};
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0, 1.0], [0.1, 9.0], [0.0, 5.0], [4.0, 2.0], [4.1, 8.0], [4.0, 5.0]];
 /// let side = SideInformation::from_labels(&[0, 0, 0, 1, 1, 1])?;
@@ -87,52 +87,37 @@ impl Itml {
         Self::default()
     }
 
-    /// How much a violated pair counts against the distance from the prior. Default 1; above 0.
-    #[doc(alias = "gamma")]
-    pub fn slack(mut self, slack: f64) -> Self {
-        self.slack = slack;
-        self
-    }
+    consilience_core::setters! {
+        /// How much a violated pair counts against the distance from the prior. Default 1; above 0.
+        #[doc(alias = "gamma")]
+        pub fn slack(mut self, slack: f64) { self.slack = slack }
 
-    /// The bounds u and l themselves: squared distances, in the unit of the standardized features.
-    /// Default: [`quantiles`](Itml::quantiles); `0 < near < far`.
-    pub fn bounds(mut self, near: f64, far: f64) -> Self {
-        self.bounds = Bounds::Squared(near, far);
-        self
-    }
+        /// The bounds u and l themselves: squared distances, in the unit of the standardized
+        /// features. Default: [`quantiles`](Itml::quantiles); `0 < near < far`.
+        pub fn bounds(mut self, near: f64, far: f64) { self.bounds = Bounds::Squared(near, far) }
 
-    /// The bounds u and l as quantiles of the squared distances among the objects of the pairs.
-    /// Default 0.05 and 0.95; `0 <= near < far <= 1`.
-    pub fn quantiles(mut self, near: f64, far: f64) -> Self {
-        self.bounds = Bounds::Quantiles(near, far);
-        self
-    }
+        /// The bounds u and l as quantiles of the squared distances among the objects of the pairs.
+        /// Default 0.05 and 0.95; `0 <= near < far <= 1`.
+        pub fn quantiles(mut self, near: f64, far: f64) {
+            self.bounds = Bounds::Quantiles(near, far)
+        }
 
-    /// Whether each feature is divided by its own deviation first, or all by one number. Default
-    /// yes.
-    pub fn standardize(mut self, each: bool) -> Self {
-        self.standardize = each;
-        self
-    }
+        /// Whether each feature is divided by its own deviation first, or all by one number.
+        /// Default yes.
+        pub fn standardize(mut self, each: bool) { self.standardize = each }
 
-    /// Stops once a sweep changes the dual variables by at most this share of their sum. Default
-    /// 1e-3; above 0.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
+        /// Stops once a sweep changes the dual variables by at most this share of their sum.
+        /// Default 1e-3; above 0.
+        pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
-    /// Most sweeps over the pairs. Default 1000; at least 1.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations;
-        self
-    }
+        /// Most sweeps over the pairs. Default 1000; at least 1.
+        pub fn max_iterations(mut self, max_iterations: usize) {
+            self.max_iterations = max_iterations
+        }
 
-    /// Most pairs of either kind; of more, as many are taken at even distances. Default 20,000; at
-    /// least 1.
-    pub fn max_pairs(mut self, max_pairs: usize) -> Self {
-        self.max_pairs = max_pairs;
-        self
+        /// Most pairs of either kind; of more, as many are taken at even distances. Default 20,000;
+        /// at least 1.
+        pub fn max_pairs(mut self, max_pairs: usize) { self.max_pairs = max_pairs }
     }
 
     fn check(&self) -> Result<()> {
@@ -228,6 +213,7 @@ impl MetricLearner for Itml {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_abs_diff_eq;
     use consilience_core::{Constraints, Seed};
     use ndarray::Array1;
 
@@ -281,7 +267,7 @@ mod tests {
             let l = standard.map(Array2::eye(d)).unwrap().matrix();
             let expected = l.t().dot(&a).dot(&l);
             let size = expected.iter().fold(1.0f64, |m, v| m.max(v.abs()));
-            assert!((&found - &expected).iter().all(|e| e.abs() < 1e-9 * size), "seed {seed}");
+            assert_abs_diff_eq!(found, expected, epsilon = 1e-9 * size);
         }
     }
 }

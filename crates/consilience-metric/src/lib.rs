@@ -8,7 +8,7 @@
 //! ```
 //! use consilience::SideInformation;
 //! use consilience::metric::{Itml, MetricLearner};
-//! use ndarray::array;
+//! use consilience::ndarray::array;
 //!
 //! // The first feature distinguishes the classes, the second is larger and does not.
 //! let x = array![[0.0, 9.0], [1.0, -7.0], [0.5, 30.0], [5.0, 8.0], [6.0, -9.0], [5.5, -30.0]];
@@ -36,6 +36,8 @@ mod rsd;
 mod scatter;
 mod separation;
 mod standard;
+#[cfg(feature = "serde")]
+mod stored;
 
 pub use dca::Dca;
 pub use itml::Itml;

@@ -1,4 +1,6 @@
-use consilience_core::{Error, FeatureMap, Features, Result};
+#[cfg(feature = "serde")]
+use consilience_core::stored::Parts;
+use consilience_core::{Error, FeatureMap, Features, Result, ensure};
 use consilience_num::eigen::symmetric_eigen;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
@@ -17,7 +19,7 @@ const ROUNDING: f64 = 1e-9;
 ///
 /// ```
 /// use consilience::metric::LinearMap;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let map = LinearMap::from_weights(&[4.0, 0.0])?;
 /// let x = array![[1.0, 7.0], [2.0, 9.0]];
@@ -27,12 +29,28 @@ const ROUNDING: f64 = 1e-9;
 /// ```
 #[doc(alias = "Mahalanobis")]
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "crate::stored::LinearMapFields", into = "crate::stored::LinearMapFields")
+)]
 pub struct LinearMap(Kind);
 
 #[derive(Clone, Debug, PartialEq)]
 enum Kind {
     Diagonal(Array1<f64>),
     Matrix(Array2<f64>),
+}
+
+/// The error of a feature whose differences no finite factor brings to scale.
+fn too_small(feature: usize) -> Error {
+    Error::new(
+        consilience_core::ErrorKind::NonFinite,
+        format!(
+            "feature {feature}: its differences are too small for a metric with finite entries; \
+             expected features multiplied by a power of ten"
+        ),
+    )
 }
 
 impl LinearMap {
@@ -52,9 +70,7 @@ impl LinearMap {
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a
     /// negative one.
     pub fn from_weights(weights: &[f64]) -> Result<Self> {
-        if weights.is_empty() {
-            return Err(Error::empty("a metric on no features"));
-        }
+        ensure!(!weights.is_empty(), empty("a metric on no features"));
         for (j, &z) in weights.iter().enumerate() {
             if !z.is_finite() {
                 return Err(Error::non_finite("weights of a metric", 0, j, z));
@@ -74,9 +90,7 @@ impl LinearMap {
     /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) without factors,
     /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite).
     pub fn from_diagonal(factors: &[f64]) -> Result<Self> {
-        if factors.is_empty() {
-            return Err(Error::empty("a metric on no features"));
-        }
+        ensure!(!factors.is_empty(), empty("a metric on no features"));
         if let Some((j, &l)) = factors.iter().enumerate().find(|(_, l)| !l.is_finite()) {
             return Err(Error::non_finite("diagonal of a linear map", 0, j, l));
         }
@@ -93,6 +107,24 @@ impl LinearMap {
         Ok(LinearMap(Kind::Matrix(matrix)))
     }
 
+    /// The map that a learner found. Where its entries leave the range of numbers the features are
+    /// to blame, and the message speaks of them.
+    pub(crate) fn learned(matrix: Array2<f64>) -> Result<Self> {
+        let beyond = |column: ndarray::ArrayView1<'_, f64>| column.iter().any(|v| !v.is_finite());
+        if let Some(j) = matrix.columns().into_iter().position(beyond) {
+            return Err(too_small(j));
+        }
+        Self::from_matrix(matrix)
+    }
+
+    /// The same for the factors of a diagonal map.
+    pub(crate) fn learned_diagonal(factors: &[f64]) -> Result<Self> {
+        match factors.iter().position(|v| !v.is_finite()) {
+            Some(j) => Err(too_small(j)),
+            None => Self::from_diagonal(factors),
+        }
+    }
+
     /// A map for the symmetric positive semidefinite metric M (d x d), by its eigenpairs: row i of
     /// L is `sqrt(lambda_i) v_i'`, for the eigenvalues that are not 0, descending.
     ///
@@ -107,9 +139,7 @@ impl LinearMap {
     /// eigenvalue for an M that is not positive semidefinite.
     pub fn from_metric(metric: ArrayView2<'_, f64>) -> Result<Self> {
         let (rows, d) = metric.dim();
-        if rows != d {
-            return Err(Error::shape(format!("a metric of {rows} x {d} entries is not square")));
-        }
+        ensure!(rows == d, shape("a metric of {rows} x {d} entries is not square"));
         Features::from(metric).check().map_err(|e| named("metric", &e))?;
         let symmetric =
             Array2::from_shape_fn((d, d), |(i, j)| 0.5 * metric[[i, j]] + 0.5 * metric[[j, i]]);
@@ -178,16 +208,14 @@ impl LinearMap {
     ///
     /// # Complexity
     /// O(n d) for a diagonal map, O(n d k) else.
+    #[doc(alias = "transform")]
     pub fn apply<'a>(&self, features: impl Into<Features<'a>>) -> Result<Array2<f64>> {
         let features = features.into();
         features.check()?;
-        if features.n_features() != self.n_features() {
-            return Err(Error::shape(format!(
-                "{} features, the metric is one of {}",
-                features.n_features(),
-                self.n_features()
-            )));
-        }
+        ensure!(
+            features.n_features() == self.n_features(),
+            shape("{} features, the metric is one of {}", features.n_features(), self.n_features())
+        );
         let x = features.to_f64();
         Ok(match &self.0 {
             Kind::Diagonal(l) => x * l,
@@ -202,13 +230,10 @@ impl LinearMap {
     /// of features.
     pub fn distance(&self, x: ArrayView1<'_, f64>, y: ArrayView1<'_, f64>) -> Result<f64> {
         for v in [&x, &y] {
-            if v.len() != self.n_features() {
-                return Err(Error::shape(format!(
-                    "{} features, the metric is one of {}",
-                    v.len(),
-                    self.n_features()
-                )));
-            }
+            ensure!(
+                v.len() == self.n_features(),
+                shape("{} features, the metric is one of {}", v.len(), self.n_features())
+            );
         }
         let diff = &x - &y;
         let mapped = match &self.0 {
@@ -235,11 +260,45 @@ impl FeatureMap for LinearMap {
     fn apply(&self, features: Features<'_>) -> Result<Array2<f64>> {
         self.apply(features)
     }
+
+    #[cfg(feature = "serde")]
+    fn stored(&self) -> Option<Parts> {
+        let parts = Parts::new(crate::stored::LINEAR_MAP);
+        Some(match &self.0 {
+            Kind::Diagonal(l) => parts.row("diagonal", l.iter().copied()),
+            Kind::Matrix(l) => parts.table("matrix", l),
+        })
+    }
+}
+
+#[cfg(feature = "approx")]
+consilience_core::approximate!(
+    LinearMap,
+    |a, b| match (&a.0, &b.0) {
+        (Kind::Diagonal(a), Kind::Diagonal(b)) => a.len() == b.len(),
+        (Kind::Matrix(a), Kind::Matrix(b)) => a.dim() == b.dim(),
+        _ => false,
+    },
+    |map| match &map.0 {
+        Kind::Diagonal(l) => l.to_vec(),
+        Kind::Matrix(l) => l.iter().copied().collect(),
+    }
+);
+
+#[cfg(feature = "serde")]
+impl LinearMap {
+    pub(crate) fn into_diagonal(self) -> std::result::Result<Vec<f64>, Array2<f64>> {
+        match self.0 {
+            Kind::Diagonal(l) => Ok(l.to_vec()),
+            Kind::Matrix(l) => Err(l),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_abs_diff_eq;
     use consilience_core::ErrorKind;
     use ndarray::{Axis, array};
 
@@ -248,15 +307,28 @@ mod tests {
         let m = array![[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 0.0]];
         let map = LinearMap::from_metric(m.view()).unwrap();
         assert_eq!((map.n_outputs(), map.n_features()), (2, 3));
-        assert!((&map.metric() - &m).iter().all(|e| e.abs() < 1e-14));
+        assert_abs_diff_eq!(map.metric(), m, epsilon = 1e-14);
         let (x, y) = (array![1.0, -2.0, 5.0], array![0.5, 1.0, -4.0]);
         let diff = &x - &y;
         let expected = diff.dot(&m.dot(&diff)).sqrt();
-        assert!((map.distance(x.view(), y.view()).unwrap() - expected).abs() < 1e-14);
+        assert_abs_diff_eq!(map.distance(x.view(), y.view()).unwrap(), expected, epsilon = 1e-14);
         let both = ndarray::stack(Axis(0), &[x.view(), y.view()]).unwrap();
         let mapped = map.apply(both.view()).unwrap();
         let d = (&mapped.row(0) - &mapped.row(1)).mapv(|v| v * v).sum().sqrt();
-        assert!((d - expected).abs() < 1e-14);
+        assert_abs_diff_eq!(d, expected, epsilon = 1e-14);
+    }
+
+    #[cfg(feature = "approx")]
+    #[test]
+    fn maps_of_one_shape_are_compared_by_their_numbers() {
+        use approx::{assert_abs_diff_ne, assert_relative_ne};
+        let of = |l: f64| LinearMap::from_diagonal(&[1.0, l]).unwrap();
+        assert_abs_diff_eq!(of(2.0), of(2.0 + 1e-9), epsilon = 1e-8);
+        assert_abs_diff_ne!(of(2.0), of(2.0 + 1e-7), epsilon = 1e-8);
+        assert_relative_ne!(of(2.0), of(2.0 + 1e-7), max_relative = 1e-8);
+        // The same map, but not the same form of it.
+        let matrix = LinearMap::from_matrix(array![[1.0, 0.0], [0.0, 2.0]]).unwrap();
+        assert_abs_diff_ne!(of(2.0), matrix, epsilon = 1.0);
     }
 
     #[test]

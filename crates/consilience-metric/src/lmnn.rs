@@ -1,6 +1,6 @@
 use consilience_core::{
-    Error, Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation, Status, Watch,
-    at_least_one,
+    Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation, Status, Watch,
+    at_least_one, ensure,
 };
 use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
@@ -27,7 +27,7 @@ use crate::{LinearMap, MetricLearner};
 /// ```
 /// use consilience::SideInformation;
 /// use consilience::metric::{Lmnn, MetricLearner};
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0, 1.0], [0.1, 9.0], [0.0, 5.0], [4.0, 2.0], [4.1, 8.0], [4.0, 5.0]];
 /// let side = SideInformation::from_labels(&[0, 0, 0, 1, 1, 1])?;
@@ -87,67 +87,48 @@ impl Lmnn {
         Self::default()
     }
 
-    /// Targets per object; an object of a smaller set has all there are. Default 3; at least 1.
-    pub fn neighbours(mut self, neighbours: usize) -> Self {
-        self.neighbours = neighbours;
-        self
-    }
+    consilience_core::setters! {
+        /// Targets per object; an object of a smaller set has all there are. Default 3; at least 1.
+        pub fn neighbours(mut self, neighbours: usize) { self.neighbours = neighbours }
 
-    /// 1 - mu: the share of pulling targets closer, against pushing impostors away. Default 0.5;
-    /// between 0 and 1.
-    pub fn pull(mut self, share: f64) -> Self {
-        self.pull = share;
-        self
-    }
+        /// 1 - mu: the share of pulling targets closer, against pushing impostors away. Default
+        /// 0.5; between 0 and 1.
+        pub fn pull(mut self, share: f64) { self.pull = share }
 
-    /// How strongly L is held at L_0. Default 0; at least 0.
-    #[doc(alias = "rho")]
-    pub fn regularization(mut self, regularization: f64) -> Self {
-        self.regularization = regularization;
-        self
-    }
+        /// How strongly L is held at L_0. Default 0; at least 0.
+        #[doc(alias = "rho")]
+        pub fn regularization(mut self, regularization: f64) {
+            self.regularization = regularization
+        }
 
-    /// Whether each feature is divided by its own deviation first, or all by one number. Default
-    /// yes.
-    pub fn standardize(mut self, each: bool) -> Self {
-        self.standardize = each;
-        self
-    }
+        /// Whether each feature is divided by its own deviation first, or all by one number.
+        /// Default yes.
+        pub fn standardize(mut self, each: bool) { self.standardize = each }
 
-    /// Stops once ten iterations lower the objective by no more than this share of it. Default
-    /// 1e-4; above 0.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
+        /// Stops once ten iterations lower the objective by no more than this share of it. Default
+        /// 1e-4; above 0.
+        pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
-    /// Most iterations. Default 500; at least 1.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations;
-        self
-    }
+        /// Most iterations. Default 500; at least 1.
+        pub fn max_iterations(mut self, max_iterations: usize) {
+            self.max_iterations = max_iterations
+        }
 
-    /// How much memory the distances of the labelled objects may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory the distances of the labelled objects may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     fn check(&self) -> Result<()> {
         check_loop(self.tolerance, self.max_iterations, 1)?;
         at_least_one("neighbours", self.neighbours)?;
-        if !(self.pull > 0.0 && self.pull < 1.0) {
-            return Err(Error::invalid(format!(
-                "pull {}; expected more than 0 and less than 1",
-                self.pull
-            )));
-        }
-        if !(self.regularization >= 0.0 && self.regularization.is_finite()) {
-            return Err(Error::invalid(format!(
-                "regularization {}; expected at least 0",
-                self.regularization
-            )));
-        }
+        ensure!(
+            self.pull > 0.0 && self.pull < 1.0,
+            invalid("pull {}; expected more than 0 and less than 1", self.pull)
+        );
+        ensure!(
+            self.regularization >= 0.0 && self.regularization.is_finite(),
+            invalid("regularization {}; expected at least 0", self.regularization)
+        );
         Ok(())
     }
 }
@@ -185,10 +166,29 @@ impl MetricLearner for Lmnn {
         let margin = around.margin(&start);
         let unit = if margin > 0.0 { 1.0 / margin.sqrt() } else { 1.0 };
         z *= unit;
+        let l = self.descend(&z, &around, &mut report, observer)?;
+        Ok(Fit::new(standard.map(l * unit)?, report))
+    }
+}
 
+/// Value and gradient at one L.
+struct Step {
+    objective: f64,
+    gradient: Array2<f64>,
+}
+
+impl Lmnn {
+    /// The L of least objective, by steps along the gradient from the identity.
+    fn descend(
+        &self,
+        z: &Array2<f64>,
+        around: &Around,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Array2<f64>> {
         let mut watch = Watch::new(observer, "lmnn", self.max_iterations);
-        let mut l = Array2::<f64>::eye(d);
-        let mut here = self.step(&z, &l, &around);
+        let mut l = Array2::<f64>::eye(z.ncols());
+        let mut here = self.step(z, &l, around);
         let mut rate = 1.0 / here.gradient.iter().map(|v| v * v).sum::<f64>().sqrt().max(1.0);
         let mut before = here.objective;
         report.status = Status::MaxIterations;
@@ -197,7 +197,7 @@ impl MetricLearner for Lmnn {
             report.iterations = iteration + 1;
             let next = loop {
                 let candidate = &l - &(&here.gradient * rate);
-                let there = self.step(&z, &candidate, &around);
+                let there = self.step(z, &candidate, around);
                 if there.objective < here.objective {
                     break Some((candidate, there));
                 }
@@ -221,17 +221,9 @@ impl MetricLearner for Lmnn {
             }
         }
         report.objective = Some(here.objective);
-        Ok(Fit::new(standard.map(l * unit)?, report))
+        Ok(l)
     }
-}
 
-/// Value and gradient at one L.
-struct Step {
-    objective: f64,
-    gradient: Array2<f64>,
-}
-
-impl Lmnn {
     fn step(&self, z: &Array2<f64>, l: &Array2<f64>, around: &Around) -> Step {
         let p = z.nrows();
         let y = z.dot(&l.t());

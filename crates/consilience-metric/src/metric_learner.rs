@@ -7,7 +7,7 @@ use crate::LinearMap;
 /// ```
 /// use consilience::{Features, Fit, Observer, Report, Result, SideInformation};
 /// use consilience::metric::{LinearMap, MetricLearner};
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// /// Every feature by its range among the objects of which something is known.
 /// struct Ranges;
@@ -73,32 +73,24 @@ pub trait MetricLearner: Send + Sync {
     }
 }
 
-impl<T: MetricLearner + ?Sized> MetricLearner for Box<T> {
-    fn name(&self) -> &'static str {
-        (**self).name()
-    }
+/// What points at a learner is one.
+macro_rules! forward {
+    ($($pointer:ty),+) => {$(
+        impl<T: MetricLearner + ?Sized> MetricLearner for $pointer {
+            fn name(&self) -> &'static str {
+                (**self).name()
+            }
 
-    fn fit(
-        &self,
-        features: Features<'_>,
-        side: &SideInformation,
-        observer: &dyn Observer,
-    ) -> Result<Fit<LinearMap>> {
-        (**self).fit(features, side, observer)
-    }
+            fn fit(
+                &self,
+                features: Features<'_>,
+                side: &SideInformation,
+                observer: &dyn Observer,
+            ) -> Result<Fit<LinearMap>> {
+                (**self).fit(features, side, observer)
+            }
+        }
+    )+};
 }
 
-impl<T: MetricLearner + ?Sized> MetricLearner for &T {
-    fn name(&self) -> &'static str {
-        (**self).name()
-    }
-
-    fn fit(
-        &self,
-        features: Features<'_>,
-        side: &SideInformation,
-        observer: &dyn Observer,
-    ) -> Result<Fit<LinearMap>> {
-        (**self).fit(features, side, observer)
-    }
-}
+forward!(Box<T>, &T);

@@ -20,7 +20,7 @@ use crate::{LinearMap, MetricLearner};
 /// ```
 /// use consilience::SideInformation;
 /// use consilience::metric::{MetricLearner, Mmc};
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0, 1.0], [0.1, 9.0], [0.0, 5.0], [4.0, 2.0], [4.1, 8.0], [4.0, 5.0]];
 /// let side = SideInformation::from_labels(&[0, 0, 0, 1, 1, 1])?;
@@ -94,42 +94,28 @@ impl Mmc {
         Self::default()
     }
 
-    /// Whether one weight per feature is learned instead of a matrix. Default no.
-    pub fn diagonal(mut self, diagonal: bool) -> Self {
-        self.diagonal = diagonal;
-        self
-    }
+    consilience_core::setters! {
+        /// Whether one weight per feature is learned instead of a matrix. Default no.
+        pub fn diagonal(mut self, diagonal: bool) { self.diagonal = diagonal }
 
-    /// The share of the identity in S, of which at least 0.001 is taken. Default 0.1; 0 to 1.
-    pub fn shrinkage(mut self, share: f64) -> Self {
-        self.shrinkage = share;
-        self
-    }
+        /// The share of the identity in S, of which at least 0.001 is taken. Default 0.1; 0 to 1.
+        pub fn shrinkage(mut self, share: f64) { self.shrinkage = share }
 
-    /// Whether each feature is divided by its own deviation first, or all by one number. Default
-    /// yes.
-    pub fn standardize(mut self, each: bool) -> Self {
-        self.standardize = each;
-        self
-    }
+        /// Whether each feature is divided by its own deviation first, or all by one number.
+        /// Default yes.
+        pub fn standardize(mut self, each: bool) { self.standardize = each }
 
-    /// Stops once at most this share of the objective is left to gain. Default 1e-3; above 0.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
+        /// Stops once at most this share of the objective is left to gain. Default 1e-3; above 0.
+        pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
-    /// Most iterations. Default 1000; at least 1.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations;
-        self
-    }
+        /// Most iterations. Default 1000; at least 1.
+        pub fn max_iterations(mut self, max_iterations: usize) {
+            self.max_iterations = max_iterations
+        }
 
-    /// Most pairs of either kind; of more, as many are taken at even distances. Default 20,000; at
-    /// least 1.
-    pub fn max_pairs(mut self, max_pairs: usize) -> Self {
-        self.max_pairs = max_pairs;
-        self
+        /// Most pairs of either kind; of more, as many are taken at even distances. Default 20,000;
+        /// at least 1.
+        pub fn max_pairs(mut self, max_pairs: usize) { self.max_pairs = max_pairs }
     }
 }
 

@@ -19,7 +19,7 @@ use crate::{LinearMap, MetricLearner};
 /// ```
 /// use consilience::SideInformation;
 /// use consilience::metric::{MetricLearner, Rca};
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// // The second feature varies inside the sets, the first between them.
 /// let x = array![[0.0, 1.0], [0.1, 9.0], [0.0, 5.0], [4.0, 2.0], [4.1, 8.0], [4.0, 5.0]];
@@ -64,18 +64,14 @@ impl Rca {
         Self::default()
     }
 
-    /// The share rho of the identity, of which at least 0.001 is taken. Default: from the data; 0
-    /// to 1.
-    pub fn shrinkage(mut self, share: f64) -> Self {
-        self.shrinkage = Some(share);
-        self
-    }
+    consilience_core::setters! {
+        /// The share rho of the identity, of which at least 0.001 is taken. Default: from the data;
+        /// 0 to 1.
+        pub fn shrinkage(mut self, share: f64) { self.shrinkage = Some(share) }
 
-    /// Whether each feature is divided by its own deviation first, or all by one number. Default
-    /// yes.
-    pub fn standardize(mut self, each: bool) -> Self {
-        self.standardize = each;
-        self
+        /// Whether each feature is divided by its own deviation first, or all by one number.
+        /// Default yes.
+        pub fn standardize(mut self, each: bool) { self.standardize = each }
     }
 }
 

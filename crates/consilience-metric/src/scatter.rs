@@ -1,6 +1,6 @@
 //! Second moments of the differences within sets, shrinkage, inverse roots.
 
-use consilience_core::{Error, Result, SideInformation, at_least_one};
+use consilience_core::{Error, Result, SideInformation, at_least_one, ensure};
 use consilience_num::eigen::symmetric_eigen;
 use consilience_num::rows::mean_row;
 use ndarray::{Array2, ArrayView2, Axis};
@@ -77,9 +77,7 @@ pub(crate) fn eigenpairs(s: ArrayView2<'_, f64>) -> Result<consilience_num::eige
 
 /// Refuses a tolerance that is not positive, and counts of 0.
 pub(crate) fn check_loop(tolerance: f64, max_iterations: usize, max_pairs: usize) -> Result<()> {
-    if !(tolerance > 0.0) {
-        return Err(Error::invalid(format!("tolerance {tolerance}; expected more than 0")));
-    }
+    ensure!(tolerance > 0.0, invalid("tolerance {tolerance}; expected more than 0"));
     at_least_one("max_iterations", max_iterations)?;
     at_least_one("max_pairs", max_pairs)
 }
@@ -97,21 +95,22 @@ pub(crate) fn check_share(share: Option<f64>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_abs_diff_eq;
     use ndarray::array;
 
     #[test]
     fn shrinkage_has_the_two_limits() {
         let rows = array![[1.0, 2.0], [-1.0, -2.0], [2.0, 1.0], [-2.0, -1.0]];
         let full = shrunk(rows.view(), 0, Some(1.0));
-        assert!((&full - &(Array2::<f64>::eye(2) * 2.5)).iter().all(|v| v.abs() < 1e-12));
+        assert_abs_diff_eq!(full, Array2::eye(2) * 2.5, epsilon = 1e-12);
         let none = shrunk(rows.view(), 0, Some(0.0));
-        assert!((none[[0, 1]] - 2.0 * (1.0 - LEAST_SHARE)).abs() < 1e-12);
+        assert_abs_diff_eq!(none[[0, 1]], 2.0 * (1.0 - LEAST_SHARE), epsilon = 1e-12);
         // Many rows: hardly any; one row in many columns: much.
         let many = Array2::from_shape_fn((4000, 2), |(i, j)| rows[[i % 4, j]]);
         assert!((shrunk(many.view(), 0, None)[[0, 1]] - 2.0).abs() < 0.01);
         let root = inverse_root(none.view()).unwrap();
         let one = root.dot(&none).dot(&root);
-        assert!((&one - &Array2::<f64>::eye(2)).iter().all(|v| v.abs() < 1e-10));
+        assert_abs_diff_eq!(one, Array2::eye(2), epsilon = 1e-10);
         assert_eq!(shrunk(Array2::zeros((3, 2)).view(), 0, None), Array2::<f64>::eye(2));
     }
 }

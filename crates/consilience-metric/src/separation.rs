@@ -1,4 +1,4 @@
-use consilience_core::{Error, Features, Observer, Partition, Result, Watch, with_rows};
+use consilience_core::{Features, Observer, Partition, Result, Watch, ensure, with_rows};
 use consilience_num::Float;
 use consilience_num::rows::{Rows, Scaled, squared};
 use pulp::{Arch, Simd, WithSimd};
@@ -25,7 +25,7 @@ const BLOCK: usize = 128;
 /// ```
 /// use consilience::Partition;
 /// use consilience::metric::Separation;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0], [2.0], [7.0], [8.0]];
 /// let p = Partition::from_labels(&[0, 0, 1, 1])?;
@@ -73,12 +73,10 @@ impl Separation {
         let features = features.into();
         features.check()?;
         let n = features.n_objects();
-        if partition.n_objects() != n {
-            return Err(Error::shape(format!(
-                "features of {n} objects, labels of {}",
-                partition.n_objects()
-            )));
-        }
+        ensure!(
+            partition.n_objects() == n,
+            shape("features of {n} objects, labels of {}", partition.n_objects())
+        );
         let scaled = Scaled::new(features);
         let mut watch = Watch::new(observer, "pairs", n.div_ceil(BLOCK));
         let labels: Vec<u32> = partition.iter().map(|l| l.map_or(u32::MAX, |l| l as u32)).collect();

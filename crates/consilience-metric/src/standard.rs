@@ -62,7 +62,7 @@ impl Standard {
         for (mut column, &f) in l.axis_iter_mut(Axis(1)).zip(&self.factor) {
             column.mapv_inplace(|v| v * f);
         }
-        LinearMap::from_matrix(l)
+        LinearMap::learned(l)
     }
 
     /// The diagonal map on plain features, from weights on standard ones.
@@ -71,9 +71,12 @@ impl Standard {
         if plain.iter().zip(w).zip(&self.factor).any(|((p, w), f)| w * f > 0.0 && !p.is_normal()) {
             // Squares of very small or large units leave the range of numbers, their roots do not.
             let roots = w.iter().zip(&self.factor).map(|(w, f)| w.sqrt() * f).collect();
-            return LinearMap::from_matrix(Array2::from_diag(&ndarray::Array1::from_vec(roots)));
+            return LinearMap::learned(Array2::from_diag(&ndarray::Array1::from_vec(roots)));
         }
-        LinearMap::from_weights(&plain)
+        match plain.iter().any(|w| !w.is_finite()) {
+            true => LinearMap::learned_diagonal(&plain),
+            false => LinearMap::from_weights(&plain),
+        }
     }
 }
 

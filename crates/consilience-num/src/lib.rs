@@ -1,7 +1,12 @@
 //! Numerical kernels without clustering words: symmetric eigenpairs, k-means on rows, nearest rows,
 //! sparse products, ordered parallel reductions, projection onto the simplex, the assignment
 //! problem.
+//!
+//! Dense eigenpairs and Cholesky factors are computed by faer, or with the feature `lapack` by
+//! LAPACK, whose backend your program links: the system's OpenBLAS with `openblas-system`, or any
+//! other that provides the symbols.
 
+pub mod cholesky;
 mod dot;
 pub mod eigen;
 mod float;
@@ -15,6 +20,10 @@ pub mod sparse;
 pub mod svd;
 pub mod tally;
 pub mod transfer;
+
+// Its library is what the symbols of LAPACK are taken from.
+#[cfg(feature = "openblas-system")]
+extern crate openblas_src as _;
 
 pub use consilience_core::assignment;
 pub use dot::dot;

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use consilience::num::svd::{truncated_svd, SvdOptions};
-//! use ndarray::array;
+//! use consilience::ndarray::array;
 //!
 //! let x = array![[3.0, 0.0], [0.0, 1.0], [4.0, 0.0]];
 //! let top = truncated_svd(&x, &SvdOptions::new(1));
@@ -145,23 +145,16 @@ impl SvdOptions {
         SvdOptions { count, tolerance: 1e-9, max_iterations: 300, seed: Seed(0) }
     }
 
-    /// Residual of the eigenpairs of the smaller side, relative to the square of the largest
-    /// singular value. Default 1e-9.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
+    consilience_core::setters! {
+        /// Residual of the eigenpairs of the smaller side, relative to the square of the largest
+        /// singular value. Default 1e-9.
+        pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
-    /// Limit on products with a block. Default 300.
-    pub fn max_iterations(mut self, iterations: usize) -> Self {
-        self.max_iterations = iterations;
-        self
-    }
+        /// Limit on products with a block. Default 300.
+        pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
-    /// Seed of the random start block. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
+        /// Seed of the random start block. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 }
 
@@ -209,13 +202,9 @@ pub fn truncated_svd(rows: &dyn Rows, options: &SvdOptions) -> Svd {
         };
         (all.values, all.vectors, true)
     } else {
-        let top = truncated_eigen(
-            &side,
-            &TruncatedOptions::new(count)
-                .tolerance(options.tolerance)
-                .max_iterations(options.max_iterations)
-                .seed(options.seed),
-        );
+        let SvdOptions { tolerance, max_iterations, seed, .. } = *options;
+        let eigen = TruncatedOptions::new(count).tolerance(tolerance);
+        let top = truncated_eigen(&side, &eigen.max_iterations(max_iterations).seed(seed));
         (top.values, top.vectors, top.converged)
     };
     let first = values.first().copied().unwrap_or(0.0);

@@ -43,7 +43,7 @@ pub struct SmallSide {
 ///
 /// ```
 /// use consilience::num::transfer::small_side;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// // Two pairs of right nodes with nothing in common: the value 1 twice.
 /// let w = array![[2.0, 1.0, 0.0, 0.0], [1.0, 2.0, 0.0, 0.0], [0.0, 0.0, 3.0, 1.0], [0.0, 0.0, 1.0, 1.0]];
@@ -134,7 +134,7 @@ const ROWS: usize = 4096;
 ///         }
 ///     }
 /// });
-/// assert_eq!(w, ndarray::array![[5.0, 1.25], [1.25, 0.0]]);
+/// assert_eq!(w, consilience::ndarray::array![[5.0, 1.25], [1.25, 0.0]]);
 /// ```
 ///
 /// # Complexity

@@ -3,7 +3,7 @@ use std::cmp::Ordering;
 use consilience_core::scores::{Contingency, Normalizer, normalized_mutual_information};
 use consilience_core::{
     Ensemble, Error, ErrorKind, LabelInt, LabelSlice, MemoryBudget, Observer, Partition, Result,
-    with_labels,
+    ensure, with_labels,
 };
 use consilience_num::assignment::max_assignment;
 use ndarray::Array2;
@@ -19,6 +19,8 @@ const MAX_CLUSTERS: usize = u16::MAX as usize - 1;
 /// The reference only gives the clusters their numbers; it has no more weight than any other
 /// member. With a reference of poor quality the memberships blur, so give it the best consensus you
 /// have.
+///
+/// Chosen by [`WeightUpdaterSetup::reference`](crate::WeightUpdaterSetup::reference).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AlignmentReference {
@@ -66,10 +68,11 @@ impl Alignment {
             AlignmentReference::Medoid => {
                 let numbers = ensemble.members().iter().map(Partition::n_clusters);
                 let closest = numbers.min_by_key(|&k| (k.abs_diff(clusters), k)).unwrap_or(0);
-                let few = ensemble.select_objects(&evenly(ensemble.n_objects(), SAMPLE))?;
+                let few = Ensemble::new(ensemble.members().to_vec())?
+                    .select_objects(&evenly(ensemble, SAMPLE))?;
                 let medoid = &ensemble.members()[medoid(ensemble, &few, closest, observer)?];
                 if closest > clusters {
-                    largest = largest_clusters(medoid, clusters)?;
+                    largest = largest_clusters(medoid, ensemble.counts(), clusters)?;
                     &largest
                 } else {
                     medoid
@@ -79,14 +82,15 @@ impl Alignment {
         let mut alignment = Alignment { clusters, tables: Vec::new() };
         let numbers: Vec<u16> = (0..clusters as u16).collect();
         alignment.tables =
-            alignment.match_members(ensemble.members(), reference, &numbers, observer)?;
+            alignment.match_members(ensemble, ensemble.members(), reference, &numbers, observer)?;
         Ok(alignment)
     }
 
-    /// The tables of members aligned to a clustering of all objects, whose clusters have the given
-    /// common numbers.
+    /// The tables of members aligned to a clustering of all objects of the ensemble, whose clusters
+    /// have the given common numbers.
     pub(crate) fn match_members(
         &self,
+        ensemble: &Ensemble,
         members: &[Partition],
         reference: &Partition,
         numbers: &[u16],
@@ -103,7 +107,8 @@ impl Alignment {
                     self.clusters,
                     24,
                 )?;
-                Ok(table(member, reference, numbers, self.clusters))
+                let cells = Contingency::with_counts(member, reference, ensemble.counts());
+                Ok(table(member.n_clusters(), cells.ok(), numbers, self.clusters))
             })
             .collect()
     }
@@ -164,34 +169,47 @@ impl Alignment {
     }
 }
 
-/// `count` objects at equal distances, or all.
-pub(crate) fn evenly(n: usize, count: usize) -> Vec<usize> {
-    if n <= count {
-        (0..n).collect()
-    } else {
-        (0..count).map(|s| (s as u128 * n as u128 / count as u128) as usize).collect()
-    }
+/// `count` objects at equal distances, or all. A row that stands for many objects comes as often
+/// as they would.
+pub(crate) fn evenly(ensemble: &Ensemble, count: usize) -> Vec<usize> {
+    let total = ensemble.total_count();
+    let count = (count as u64).min(total);
+    let place = |s: u64| (u128::from(s) * u128::from(total) / u128::from(count)) as u64;
+    let Some(counts) = ensemble.counts() else {
+        return (0..count).map(|s| place(s) as usize).collect();
+    };
+    let (mut row, mut end) = (0, counts[0]);
+    (0..count)
+        .map(|s| {
+            while end <= place(s) {
+                row += 1;
+                end += counts[row];
+            }
+            row
+        })
+        .collect()
 }
 
 pub(crate) fn check_reference(p: &Partition, objects: usize, clusters: usize) -> Result<()> {
-    if p.n_objects() != objects {
-        return Err(Error::shape(format!(
-            "a reference of {} objects for {objects}",
-            p.n_objects()
-        )));
-    }
-    if p.n_clusters() == 0 || p.n_clusters() > clusters {
-        return Err(Error::invalid(format!(
-            "a reference of {} clusters; expected 1..={clusters}",
-            p.n_clusters()
-        )));
-    }
+    ensure!(
+        p.n_objects() == objects,
+        shape("a reference of {} objects for {objects}", p.n_objects())
+    );
+    ensure!(
+        p.n_clusters() > 0 && p.n_clusters() <= clusters,
+        invalid("a reference of {} clusters; expected 1..={clusters}", p.n_clusters())
+    );
     Ok(())
 }
 
 /// A clustering whose other clusters than the largest are unlabelled; the lowest of equals stay.
-fn largest_clusters(p: &Partition, count: usize) -> Result<Partition> {
-    let sizes = p.sizes();
+fn largest_clusters(p: &Partition, counts: Option<&[u64]>, count: usize) -> Result<Partition> {
+    let mut sizes = vec![0; p.n_clusters()];
+    for (i, label) in p.iter().enumerate() {
+        if let Some(c) = label {
+            sizes[c] += counts.map_or(1, |counts| counts[i]);
+        }
+    }
     let mut order: Vec<usize> = (0..sizes.len()).collect();
     order.sort_by_key(|&c| (std::cmp::Reverse(sizes[c]), c));
     let mut kept = vec![false; sizes.len()];
@@ -241,10 +259,9 @@ fn by_labels(a: &Partition, b: &Partition) -> Ordering {
 /// The common cluster of each cluster of a member: one to one so that the two agree on most
 /// objects; clusters left over go where most of their objects are, the lowest of equals; clusters
 /// that share no object with the reference match none.
-fn table(member: &Partition, reference: &Partition, numbers: &[u16], clusters: usize) -> Vec<u16> {
-    let k = member.n_clusters();
+fn table(k: usize, cells: Option<Contingency>, numbers: &[u16], clusters: usize) -> Vec<u16> {
     let mut shared = Array2::<f64>::zeros((k, clusters));
-    if let Ok(cells) = Contingency::new(member, reference) {
+    if let Some(cells) = cells {
         cells.cells().for_each(|(a, b, count)| shared[[a, numbers[b] as usize]] = count as f64);
     }
     let matched = max_assignment(shared.view());

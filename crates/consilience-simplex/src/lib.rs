@@ -7,7 +7,7 @@
 //! ```
 //! use consilience::{Ensemble, Pair};
 //! use consilience::simplex::WeightUpdater;
-//! use ndarray::array;
+//! use consilience::ndarray::array;
 //!
 //! let ensemble = Ensemble::from_array(array![
 //!     [0, 0, 0],

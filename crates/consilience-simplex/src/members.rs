@@ -19,7 +19,7 @@ impl WeightUpdater {
     /// ```
     /// use consilience::Ensemble;
     /// use consilience::simplex::WeightUpdater;
-    /// use ndarray::array;
+    /// use consilience::ndarray::array;
     ///
     /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 0], [1, 1]].view())?;
     /// let mut updater = WeightUpdater::new(ensemble, 2)?;
@@ -110,7 +110,7 @@ impl WeightUpdater {
     /// ```
     /// use consilience::{Ensemble, Partition};
     /// use consilience::simplex::WeightUpdater;
-    /// use ndarray::array;
+    /// use consilience::ndarray::array;
     ///
     /// let ensemble = Ensemble::from_array(array![[0], [0], [1], [1]].view())?;
     /// let mut updater = WeightUpdater::new(ensemble, 2)?;
@@ -149,7 +149,13 @@ impl WeightUpdater {
             return Ok(());
         }
         let (reference, numbers) = self.round()?;
-        let tables = self.alignment.match_members(&members, &reference, &numbers, observer)?;
+        let tables = self.alignment.match_members(
+            &self.ensemble,
+            &members,
+            &reference,
+            &numbers,
+            observer,
+        )?;
         let each = share / members.len() as f64;
         let joined = |weights: &Weights| {
             let old = weights.gamma().into_iter().map(|g| (1.0 - share) * g);

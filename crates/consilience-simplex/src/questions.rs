@@ -1,7 +1,6 @@
 use consilience_core::{Link, Result, Seed};
 use rayon::prelude::*;
 
-use crate::alignment::evenly;
 use crate::rules::PairLoss;
 use crate::rules::block::{Labels, Rows};
 use crate::weight_updater::WeightUpdater;
@@ -12,6 +11,8 @@ const OBJECTS: usize = 2048;
 const PAIRS: usize = 4096;
 
 /// A pair of objects to ask about.
+///
+/// Part of [`Questions`], from [`WeightUpdater::next_questions`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PairQuestion {
@@ -27,6 +28,8 @@ pub struct PairQuestion {
 }
 
 /// An object whose label is uncertain.
+///
+/// Part of [`Questions`], from [`WeightUpdater::next_questions`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct UncertainObject {
@@ -65,7 +68,7 @@ impl WeightUpdater {
     /// ```
     /// use consilience::{Ensemble, Seed};
     /// use consilience::simplex::WeightUpdater;
-    /// use ndarray::array;
+    /// use consilience::ndarray::array;
     ///
     /// // Both members agree on the first two objects: asking about them would teach nothing.
     /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 0], [1, 0], [1, 1]].view())?;
@@ -113,7 +116,7 @@ impl WeightUpdater {
     fn drawn(&self, seed: Seed) -> Vec<usize> {
         let n = self.ensemble.n_objects();
         if n <= OBJECTS {
-            return evenly(n, n);
+            return (0..n).collect();
         }
         let mut stream = seed.derive("questions", 0).stream();
         let mut drawn: Vec<usize> = (0..OBJECTS).map(|_| stream.below(n)).collect();

@@ -98,7 +98,7 @@ impl WeightUpdater {
     /// ```
     /// use consilience::Ensemble;
     /// use consilience::simplex::WeightUpdater;
-    /// use ndarray::array;
+    /// use consilience::ndarray::array;
     ///
     /// let ensemble = Ensemble::from_array(array![[0, 1], [0, 1], [1, 0], [-1, -1]].view())?;
     /// let updater = WeightUpdater::new(ensemble, 2)?;

@@ -1,5 +1,5 @@
 use consilience_core::scores::Contingency;
-use consilience_core::{Error, ErrorKind, MemoryBudget, Partition, Result};
+use consilience_core::{ErrorKind, MemoryBudget, Partition, Result, ensure};
 use consilience_num::assignment::max_assignment;
 use ndarray::Array2;
 
@@ -21,11 +21,10 @@ use ndarray::Array2;
 ///
 /// # Complexity
 /// O(n + k^3).
+#[doc(alias = "label correspondence")]
 pub fn relabelled(before: &Partition, after: &Partition) -> Result<Vec<usize>> {
     let (old, new) = (before.n_objects(), after.n_objects());
-    if old > new {
-        return Err(Error::shape(format!("{old} objects before, {new} after")));
-    }
+    ensure!(old <= new, shape("{old} objects before, {new} after"));
     let (a, b) = (before.n_clusters(), after.n_clusters());
     MemoryBudget::default().check_table("overlaps of clusters", a, b, 24)?;
     let mut shared = Array2::<f64>::zeros((a, b));

@@ -34,7 +34,7 @@ impl WeightUpdater {
     /// ```
     /// use consilience::{Ensemble, ErrorKind};
     /// use consilience::simplex::WeightUpdater;
-    /// use ndarray::array;
+    /// use consilience::ndarray::array;
     ///
     /// let ensemble = Ensemble::from_array(array![[0, 1], [0, 0], [1, 0]].view())?;
     /// let mut bytes = WeightUpdater::new(ensemble.clone(), 2)?.to_bytes();
@@ -68,7 +68,7 @@ impl WeightUpdater {
     pub fn write_state(&self, hashed: usize, out: &mut Writer) {
         let (hashed, kept) =
             self.ensemble.members().split_at(hashed.min(self.ensemble.n_members()));
-        out.u64(digest(hashed));
+        out.u64(digest(hashed, self.ensemble.counts()));
         out.u64(self.ensemble.n_objects() as u64);
         out.u64(hashed.len() as u64);
         out.u64(kept.len() as u64);
@@ -112,7 +112,10 @@ impl WeightUpdater {
                 return Err(corrupt(format!("weights that sum to {} units", w.total())));
             }
         }
-        if clusters == 0 || clusters > n || clusters >= usize::from(u16::MAX) {
+        if clusters == 0
+            || clusters as u64 > ensemble.total_count()
+            || clusters >= usize::from(u16::MAX)
+        {
             return Err(corrupt(format!("{clusters} clusters of {n} objects")));
         }
         let tables = ensemble
@@ -158,7 +161,7 @@ fn read_members(bytes: &mut Reader<'_>, mut ensemble: Ensemble) -> Result<(Ensem
             "a state over another ensemble of {hashed} members and {n} objects: the labels differ"
         ))
     };
-    if digest_then != digest(&ensemble.members()[..hashed]) {
+    if digest_then != digest(&ensemble.members()[..hashed], ensemble.counts()) {
         return Err(other());
     }
     for u in hashed..m {
@@ -173,7 +176,7 @@ fn read_members(bytes: &mut Reader<'_>, mut ensemble: Ensemble) -> Result<(Ensem
 }
 
 /// A hash of the labels of all members: others have another one but for odds of 2^-64.
-fn digest(members: &[Partition]) -> u64 {
+fn digest(members: &[Partition], counts: Option<&[u64]>) -> u64 {
     let of_member: Vec<u64> = members
         .par_iter()
         .map(|p| match p.labels() {
@@ -182,9 +185,9 @@ fn digest(members: &[Partition]) -> u64 {
             LabelSlice::U32(l) => hash(&l.iter().flat_map(|l| l.to_le_bytes()).collect::<Vec<_>>()),
         })
         .collect();
-    of_member
-        .into_iter()
-        .fold(members.first().map_or(0, Partition::n_objects) as u64, |h, x| mix(h ^ x))
+    let n = members.first().map_or(0, Partition::n_objects) as u64;
+    let of_labels = of_member.into_iter().fold(n, |h, x| mix(h ^ x));
+    counts.unwrap_or_default().iter().fold(of_labels, |h, &count| mix(h ^ count))
 }
 
 /// Width, then the labels as they are stored.

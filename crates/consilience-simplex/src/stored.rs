@@ -17,7 +17,7 @@
 //! # Ok::<(), consilience::Error>(())
 //! ```
 
-use consilience_core::{Error, ErrorKind, Result};
+use consilience_core::{Error, ErrorKind, Result, ensure};
 
 /// Magic, version and length of what follows.
 const HEAD: usize = 20;
@@ -66,17 +66,15 @@ impl Envelope {
         if tail != hash(whole).to_le_bytes() {
             return Err(corrupt("its hash differs"));
         }
-        if version != self.version {
-            return Err(Error::invalid(format!(
-                "a stored state of version {version}; expected {}",
-                self.version
-            )));
-        }
+        ensure!(
+            version == self.version,
+            invalid("a stored state of version {version}; expected {}", self.version)
+        );
         Ok(body)
     }
 }
 
-/// The error of a state that is damaged in this way.
+/// The error of a state that is damaged in this way; [`Envelope::open`] returns it.
 pub fn corrupt(what: impl AsRef<str>) -> Error {
     Error::new(ErrorKind::Corrupt, format!("the stored state is damaged: {}", what.as_ref()))
 }

@@ -14,6 +14,8 @@ use crate::weight_updater::WeightUpdater;
 use crate::weights::Weights;
 
 /// What an update did.
+///
+/// From [`WeightUpdater::update`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct UpdateReport {

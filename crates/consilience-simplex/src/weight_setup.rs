@@ -1,5 +1,5 @@
 use consilience_core::{
-    Constraints, Ensemble, Error, Memberships, MemoryBudget, Observer, Partition, Result,
+    Constraints, Ensemble, Memberships, MemoryBudget, Observer, Partition, Result, ensure,
 };
 use consilience_num::assignment::max_assignment;
 use ndarray::Array2;
@@ -42,7 +42,7 @@ pub enum InitialWeights {
 /// ```
 /// use consilience::Ensemble;
 /// use consilience::simplex::{AdditiveUpdate, InitialWeights, WeightUpdaterSetup};
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 1]].view())?;
 /// let updater = WeightUpdaterSetup::new(2)
@@ -85,37 +85,24 @@ impl WeightUpdaterSetup {
         }
     }
 
-    /// What the members are aligned to. Default [`AlignmentReference::Medoid`].
-    pub fn reference(mut self, reference: AlignmentReference) -> Self {
-        self.reference = reference;
-        self
-    }
+    consilience_core::setters! {
+        /// What the members are aligned to. Default [`AlignmentReference::Medoid`].
+        pub fn reference(mut self, reference: AlignmentReference) { self.reference = reference }
 
-    /// Where the weights start. Default [`InitialWeights::Uniform`], 1/m each.
-    pub fn start(mut self, start: InitialWeights) -> Self {
-        self.start = start;
-        self
-    }
+        /// Where the weights start. Default [`InitialWeights::Uniform`], 1/m each.
+        pub fn start(mut self, start: InitialWeights) { self.start = start }
 
-    /// How the weights follow links. Default [`ExactUpdate`](crate::ExactUpdate).
-    pub fn rule(mut self, rule: impl Into<UpdateRule>) -> Self {
-        self.rule = rule.into();
-        self
-    }
+        /// How the weights follow links. Default [`ExactUpdate`](crate::ExactUpdate).
+        pub fn rule(mut self, rule: impl Into<UpdateRule>) { self.rule = rule.into() }
 
-    /// How much memory an update or a read-out may allocate. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budgets.work = budget;
-        self
-    }
+        /// How much memory an update or a read-out may allocate. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budgets.work = budget }
 
-    /// How much memory the second copy of the labels may take, one byte per label, object by
-    /// object. With it updates and single objects are several times faster; beyond the budget there
-    /// is none. Default 300 MB; 0 for never.
-    #[doc(alias = "mirror")]
-    pub fn label_copy(mut self, budget: MemoryBudget) -> Self {
-        self.budgets.mirror = budget;
-        self
+        /// How much memory the second copy of the labels may take, one byte per label, object by
+        /// object. With it updates and single objects are several times faster; beyond the budget
+        /// there is none. Default 300 MB; 0 for never.
+        #[doc(alias = "mirror")]
+        pub fn label_copy(mut self, budget: MemoryBudget) { self.budgets.mirror = budget }
     }
 
     /// Aligns the members and opens the updater, which takes the ensemble over without copying it
@@ -160,12 +147,10 @@ impl WeightUpdaterSetup {
             InitialWeights::ClosestMemberships(y) => y.n_objects(),
             _ => ensemble.n_objects(),
         };
-        if length != ensemble.n_objects() {
-            return Err(Error::shape(format!(
-                "a start of {length} objects for an ensemble of {}",
-                ensemble.n_objects()
-            )));
-        }
+        ensure!(
+            length == ensemble.n_objects(),
+            shape("a start of {length} objects for an ensemble of {}", ensemble.n_objects())
+        );
         let alignment = Alignment::of(&ensemble, self.clusters, &self.reference, observer)?;
         let weights = match &self.start {
             InitialWeights::Closest(p) => {
@@ -205,7 +190,7 @@ fn closest(
 ) -> Result<Weights> {
     let mut wanted = Vec::new();
     let mut objects = Vec::new();
-    for i in evenly(ensemble.n_objects(), SAMPLE) {
+    for i in evenly(ensemble, SAMPLE) {
         let mut y = vec![0.0; columns];
         if row(i, &mut y) {
             objects.push(i as u32);

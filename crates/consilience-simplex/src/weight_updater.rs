@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use consilience_core::{Constraints, Ensemble, Error, MemoryBudget, Result};
+use consilience_core::{Constraints, Ensemble, MemoryBudget, Result, ensure};
 
 use crate::alignment::Alignment;
 use crate::mirror::Mirror;
@@ -26,7 +26,7 @@ use crate::weights::Weights;
 /// ```
 /// use consilience::{Ensemble, Pair};
 /// use consilience::simplex::WeightUpdater;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// // Two members group by shape, one by colour; the links mean colour.
 /// let ensemble = Ensemble::from_array(array![
@@ -236,9 +236,7 @@ impl WeightUpdater {
 
     pub(crate) fn check_member(&self, member: usize) -> Result<()> {
         let m = self.ensemble.n_members();
-        if member >= m {
-            return Err(Error::out_of_range(format!("member {member} of {m}")));
-        }
+        ensure!(member < m, out_of_range("member {member} of {m}"));
         Ok(())
     }
 }

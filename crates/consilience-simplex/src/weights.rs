@@ -1,4 +1,4 @@
-use consilience_core::{Error, ErrorKind, Result};
+use consilience_core::{Error, ErrorKind, Result, ensure};
 
 /// Units that make up weight 1.
 pub(crate) const ONE: f64 = (1u64 << 31) as f64;
@@ -20,9 +20,7 @@ impl Weights {
     /// Weights that a user gives: finite, none negative, some positive. They are divided by their
     /// sum.
     pub(crate) fn given(weights: &[f64], members: usize) -> Result<Self> {
-        if weights.len() != members {
-            return Err(Error::shape(format!("{} weights for {members} members", weights.len())));
-        }
+        ensure!(weights.len() == members, shape("{} weights for {members} members", weights.len()));
         for (u, &w) in weights.iter().enumerate() {
             if !w.is_finite() {
                 return Err(Error::new(ErrorKind::NonFinite, format!("weight {w} of member {u}")));
@@ -32,9 +30,7 @@ impl Weights {
             }
         }
         let largest = weights.iter().fold(0.0f64, |m, &w| m.max(w));
-        if largest == 0.0 {
-            return Err(Error::invalid("all weights are 0; expected a positive one"));
-        }
+        ensure!(largest != 0.0, invalid("all weights are 0; expected a positive one"));
         let scaled: Vec<f64> = weights.iter().map(|w| w / largest).collect();
         let sum: f64 = scaled.iter().sum();
         Ok(Self::nearest(&scaled.iter().map(|w| w / sum).collect::<Vec<_>>()))

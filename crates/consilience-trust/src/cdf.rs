@@ -1,4 +1,4 @@
-use consilience_core::{Ensemble, Error, ErrorKind, Microclusters, Observer, Result};
+use consilience_core::{Ensemble, Error, ErrorKind, Microclusters, Observer, Result, ensure};
 use consilience_graph::CountRow;
 use consilience_num::reduce::ordered_chunks;
 
@@ -74,16 +74,14 @@ impl ConsensusCdf {
     }
 
     /// The curve of numbers of pairs by (N, c), `width` entries for each N.
-    fn from_counts(pairs: &[u64], width: usize) -> Result<Self> {
-        let mut steps: Vec<(f64, u64)> = (1..width)
+    fn from_counts(pairs: &[u128], width: usize) -> Result<Self> {
+        let mut steps: Vec<(f64, u128)> = (1..width)
             .flat_map(|both| (0..=both).map(move |c| (both, c)))
             .map(|(both, c)| (c as f64 / both as f64, pairs[both * width + c]))
             .filter(|s| s.1 > 0)
             .collect();
-        let all: u64 = steps.iter().map(|s| s.1).sum();
-        if all == 0 {
-            return Err(Error::empty("no two objects are labelled by any member"));
-        }
+        let all: u128 = steps.iter().map(|s| s.1).sum();
+        ensure!(all > 0, empty("no two objects are labelled by any member"));
         steps.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut cdf = ConsensusCdf { values: Vec::new(), cumulative: Vec::new() };
         let mut seen = 0;
@@ -150,12 +148,12 @@ impl ConsensusCdf {
 }
 
 /// Numbers of pairs of objects by (N, c): whole numbers, so that the sums are exact.
-fn pair_table(nodes: &Microclusters, observer: &dyn Observer) -> Result<Vec<u64>> {
+fn pair_table(nodes: &Microclusters, observer: &dyn Observer) -> Result<Vec<u128>> {
     let width = nodes.n_members() + 1;
-    let sizes: Vec<u64> = nodes.sizes().iter().map(|&s| u64::from(s)).collect();
+    let sizes = nodes.sizes();
     let scratch = CountRow::new(nodes)?;
     let part = |rows: std::ops::Range<usize>| {
-        let mut pairs = vec![0u64; width * width];
+        let mut pairs = vec![0u128; width * width];
         observer.check()?;
         let mut row = scratch.clone();
         for i in rows {
@@ -163,13 +161,13 @@ fn pair_table(nodes: &Microclusters, observer: &dyn Observer) -> Result<Vec<u64>
             let (both, together) = (row.both(), row.together());
             let cell = |j: usize| usize::from(both[j]) * width + usize::from(together[j]);
             for (j, size) in sizes[..i].iter().enumerate() {
-                pairs[cell(j)] += sizes[i] * size;
+                pairs[cell(j)] += u128::from(sizes[i]) * u128::from(*size);
             }
-            pairs[cell(i)] += sizes[i] * (sizes[i] - 1) / 2;
+            pairs[cell(i)] += u128::from(sizes[i]) * u128::from(sizes[i] - 1) / 2;
         }
         Ok::<_, Error>(pairs)
     };
-    let none = Ok(vec![0u64; width * width]);
+    let none = Ok(vec![0u128; width * width]);
     ordered_chunks(sizes.len(), CHUNK, part, none, |total, part| {
         let (mut total, part) = (total?, part?);
         total.iter_mut().zip(part).for_each(|(t, p)| *t += p);

@@ -41,6 +41,7 @@ const UNLIKE: f64 = 0.1;
 /// assert!(trust.confidence[0] > trust.confidence[2]);
 /// # Ok::<(), consilience::Error>(())
 /// ```
+#[doc(alias = "silhouette")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Diagnostics {
@@ -67,6 +68,8 @@ pub struct Diagnostics {
 }
 
 /// One member beside the result and the other members.
+///
+/// Part of [`Diagnostics`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct MemberDiagnostics {
@@ -79,11 +82,13 @@ pub struct MemberDiagnostics {
 }
 
 /// One cluster of the result.
+///
+/// Part of [`Diagnostics`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ClusterDiagnostics {
     /// Its number of objects.
-    pub objects: usize,
+    pub objects: u64,
     /// Mean co-association of two of its objects, drawn with replacement.
     pub density: f64,
     /// The other cluster with the largest mean co-association, and that number; `None` where there
@@ -123,13 +128,13 @@ impl Diagnostics {
             )));
         }
         // The result as one more member: a node then lies in one of its clusters.
-        let mut columns = ensemble.members().to_vec();
-        columns.push(partition.clone());
-        let nodes = Microclusters::of(&Ensemble::new(columns)?)?;
+        let mut with_result = ensemble.clone();
+        with_result.push(partition.clone())?;
+        let nodes = Microclusters::of(&with_result)?;
         let Some((result, members)) = nodes.rows().split_last() else {
             return Err(Error::empty("no object is labelled in the result or in a member"));
         };
-        let weights: Vec<f64> = nodes.sizes().iter().map(|&s| f64::from(s)).collect();
+        let weights = nodes.grouping().weights();
         let labels: Vec<Option<usize>> = result.iter().collect();
         let support = Support::of(members, &weights, &labels, result.n_clusters());
 
@@ -158,12 +163,12 @@ impl Diagnostics {
             anmi,
             diversity: mean(with_others.iter().flatten().copied()).map(|m| 1.0 - m),
             dissenters: dissenters(&with_others),
-            clusters: clusters(&support, &labels, &weights, &of_node, partition),
+            clusters: clusters(&support, &labels, &weights, &of_node),
             members,
             confidence,
             sentences: Vec::new(),
         };
-        diagnostics.sentences = diagnostics.write_sentences(partition);
+        diagnostics.sentences = diagnostics.write_sentences(partition, ensemble);
         Ok(diagnostics)
     }
 
@@ -174,25 +179,22 @@ impl Diagnostics {
     /// As [`Diagnostics::of`].
     pub fn of_memberships(ensemble: &Ensemble, memberships: &Memberships) -> Result<Self> {
         let mut diagnostics = Self::of(ensemble, &memberships.hard()?)?;
-        let labelled = memberships.evidence().iter().filter(|&&e| e > 0.0).count();
-        let clear = memberships
-            .values()
-            .rows()
-            .into_iter()
-            .zip(memberships.evidence())
-            .filter(|(row, e)| **e > 0.0 && row.iter().any(|&v| v > 0.5))
-            .count();
+        let known = |i: &usize| memberships.evidence()[*i] > 0.0;
+        let labelled = count(ensemble, known);
+        let values = memberships.values();
+        let clear =
+            count(ensemble, |i| known(i) && values.row(*i).iter().any(|&value| value > 0.5));
         diagnostics.sentences.push(format!(
             "{clear} of {labelled} objects have a cluster with a membership above one half."
         ));
         Ok(diagnostics)
     }
 
-    fn write_sentences(&self, partition: &Partition) -> Vec<String> {
+    fn write_sentences(&self, partition: &Partition, ensemble: &Ensemble) -> Vec<String> {
         let mut out = Vec::new();
         self.on_members(&mut out);
         self.on_clusters(&mut out);
-        self.on_objects(partition, &mut out);
+        self.on_objects(partition, ensemble, &mut out);
         out
     }
 
@@ -267,10 +269,10 @@ impl Diagnostics {
         }
     }
 
-    fn on_objects(&self, partition: &Partition, out: &mut Vec<String>) {
-        let (labelled, n) = (partition.n_labelled(), partition.n_objects());
-        let undecided =
-            (0..n).filter(|&i| partition.label(i).is_some() && self.confidence[i] < 0.5).count();
+    fn on_objects(&self, partition: &Partition, ensemble: &Ensemble, out: &mut Vec<String>) {
+        let known = |i: &usize| partition.label(*i).is_some();
+        let (labelled, n) = (count(ensemble, known), ensemble.total_count());
+        let undecided = count(ensemble, |i| known(i) && self.confidence[*i] < 0.5);
         if undecided > 0 {
             out.push(format!(
                 "{undecided} of {labelled} objects are at least as close to another cluster as to \
@@ -281,6 +283,12 @@ impl Diagnostics {
             out.push(format!("{} of {n} objects are unlabelled in the result.", n - labelled));
         }
     }
+}
+
+/// How many objects the rows of this kind stand for.
+fn count(ensemble: &Ensemble, kind: impl Fn(&usize) -> bool) -> u64 {
+    let rows = (0..ensemble.n_objects()).filter(kind);
+    rows.map(|i| ensemble.counts().map_or(1, |counts| counts[i])).sum()
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
@@ -351,16 +359,15 @@ fn clusters(
     labels: &[Option<usize>],
     weights: &[f64],
     confidence: &[f64],
-    partition: &Partition,
 ) -> Vec<ClusterDiagnostics> {
-    let mut sum = vec![0.0; support.k];
+    let (mut sum, mut size) = (vec![0.0; support.k], vec![0.0; support.k]);
+    // Nodes are numbered by their first object, so that clusters have the same numbers over both.
     for ((label, &weight), &confidence) in labels.iter().zip(weights).zip(confidence) {
         if let Some(c) = *label {
             sum[c] += weight * confidence;
+            size[c] += weight;
         }
     }
-    // Nodes are numbered by their first object, so that clusters have the same numbers over both.
-    let sizes = partition.sizes();
     (0..support.k)
         .map(|c| {
             let nearest = (0..support.k)
@@ -371,11 +378,11 @@ fn clusters(
                     _ => Some(next),
                 });
             ClusterDiagnostics {
-                objects: sizes[c],
+                objects: size[c] as u64,
                 density: support.density(c),
                 nearest,
                 stability: support.stability(c),
-                confidence: sum[c] / sizes[c] as f64,
+                confidence: sum[c] / size[c],
             }
         })
         .collect()

@@ -1,7 +1,7 @@
 use consilience_consensus::{EvidenceAccumulation, Lwea};
 use consilience_core::{
-    Dendrogram, Ensemble, Error, ErrorKind, Fit, Grouping, Hierarchy, Microclusters, Observer,
-    Partition, Report, Result, Seed,
+    Dendrogram, Ensemble, Error, ErrorKind, Fit, Hierarchy, Microclusters, Observer, Partition,
+    Report, Result, Seed, ensure,
 };
 use consilience_graph::{ClusterIncidence, IncidenceSpectrum};
 
@@ -70,6 +70,8 @@ pub struct ClusterNumber {
 }
 
 /// What each number of clusters looks like, and what the criteria make of it.
+///
+/// From [`ClusterNumber::choose`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NumberTable {
@@ -84,6 +86,8 @@ pub struct NumberTable {
 }
 
 /// One number of clusters.
+///
+/// Part of a [`NumberTable`], from [`ClusterNumber::choose`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NumberRow {
@@ -106,6 +110,8 @@ pub struct NumberRow {
 }
 
 /// What one criterion says.
+///
+/// Part of a [`NumberTable`], from [`ClusterNumber::choose`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Criterion {
@@ -129,29 +135,20 @@ impl ClusterNumber {
         ClusterNumber { largest: None, resamples: 20, objects: 2_000, seed: Seed(0) }
     }
 
-    /// The largest number of clusters that is tried. Default the square root of the number of
-    /// microclusters, from 2 to 30; at least 2.
-    pub fn up_to(mut self, largest: usize) -> Self {
-        self.largest = Some(largest);
-        self
-    }
+    consilience_core::setters! {
+        /// The largest number of clusters that is tried. Default the square root of the number of
+        /// microclusters, from 2 to 30; at least 2.
+        pub fn up_to(mut self, largest: usize) { self.largest = Some(largest) }
 
-    /// How many random halves of the members are combined. Default 20; at least 2.
-    pub fn resamples(mut self, resamples: usize) -> Self {
-        self.resamples = resamples;
-        self
-    }
+        /// How many random halves of the members are combined. Default 20; at least 2.
+        pub fn resamples(mut self, resamples: usize) { self.resamples = resamples }
 
-    /// How many objects are sampled where there are more microclusters. Default 2,000; at least 2.
-    pub fn objects(mut self, objects: usize) -> Self {
-        self.objects = objects;
-        self
-    }
+        /// How many objects are sampled where there are more microclusters. Default 2,000; at least
+        /// 2.
+        pub fn objects(mut self, objects: usize) { self.objects = objects }
 
-    /// Seed of the samples. Default 0.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
+        /// Seed of the samples. Default 0.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 
     fn check(&self) -> Result<()> {
@@ -159,36 +156,37 @@ impl ClusterNumber {
             return Err(Error::invalid(format!("up to {largest} clusters; expected at least 2")));
         }
         for (what, value) in [("resamples", self.resamples), ("sampled objects", self.objects)] {
-            if value < 2 {
-                return Err(Error::invalid(format!("{value} {what}; expected at least 2")));
-            }
+            ensure!(value >= 2, invalid("{value} {what}; expected at least 2"));
         }
         Ok(())
     }
 
-    /// The ensemble of few enough objects: all, or a sample where there are many microclusters.
+    /// The microclusters with their sizes, or those of a sample of the objects where there are many.
     fn sampled(&self, nodes: &Microclusters) -> Result<Ensemble> {
         let n = nodes.n_nodes();
-        if n == 0 {
-            return Err(Error::empty("no object is labelled by any member"));
+        ensure!(n > 0, empty("no object is labelled by any member"));
+        let rows = Ensemble::new(nodes.rows().to_vec())?;
+        if n <= self.objects {
+            return rows.with_counts(nodes.sizes());
         }
-        let of_object = nodes.grouping().of_object();
-        let chosen: Vec<u32> = if n <= self.objects {
-            of_object.to_vec()
-        } else {
-            let labelled: Vec<u32> =
-                of_object.iter().copied().filter(|&g| g != Grouping::NONE).collect();
-            let mut stream = self.seed.derive("number objects", 0).stream();
-            let sample = stream.sample(labelled.len(), self.objects);
-            sample.into_iter().map(|i| labelled[i]).collect()
-        };
-        let of_member = |member: &Partition| {
-            Partition::from_fn(chosen.len(), |i| match chosen[i] {
-                Grouping::NONE => None,
-                node => member.label(node as usize).map(|l| l as u64),
-            })
-        };
-        Ensemble::new(nodes.rows().iter().map(of_member).collect::<Result<_>>()?)
+        let total: u64 = nodes.sizes().iter().sum();
+        let mut stream = self.seed.derive("number objects", 0).stream();
+        let (mut chosen, mut counts): (Vec<usize>, Vec<u64>) = (Vec::new(), Vec::new());
+        let (mut node, mut end) = (0, nodes.sizes()[0]);
+        for object in stream.sample(total as usize, self.objects) {
+            while end <= object as u64 {
+                node += 1;
+                end += nodes.sizes()[node];
+            }
+            match (chosen.last(), counts.last_mut()) {
+                (Some(&last), Some(count)) if last == node => *count += 1,
+                _ => {
+                    chosen.push(node);
+                    counts.push(1);
+                }
+            }
+        }
+        rows.select_objects(&chosen)?.with_counts(counts)
     }
 
     /// The table of any ensemble, with its recommendation.
@@ -269,7 +267,11 @@ impl ClusterNumber {
                     .map(|(nodes, tree)| nodes.grouping().expand(&tree.cut(k)?))
                     .collect::<Result<Vec<_>>>()?;
                 let members = cuts.len();
-                Ok((k, members, ConsensusCdf::of_observed(&Ensemble::new(cuts)?, observer)?))
+                let mut cuts = Ensemble::new(cuts)?;
+                if let Some(counts) = ensemble.counts() {
+                    cuts = cuts.with_counts(counts)?;
+                }
+                Ok((k, members, ConsensusCdf::of_observed(&cuts, observer)?))
             })
             .collect()
     }

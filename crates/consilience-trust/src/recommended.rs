@@ -74,24 +74,17 @@ impl Recommended {
         }
     }
 
-    /// Seed of everything random. Default 0.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
+    consilience_core::setters! {
+        /// Seed of everything random. Default 0.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-    /// Up to how many microclusters a dense similarity is tried, which only an ensemble with
-    /// missing labels needs. Default 10,000; any number.
-    pub fn dense_limit(mut self, nodes: usize) -> Self {
-        self.dense_limit = nodes;
-        self
-    }
+        /// Up to how many microclusters a dense similarity is tried, which only an ensemble with
+        /// missing labels needs. Default 10,000; any number.
+        pub fn dense_limit(mut self, nodes: usize) { self.dense_limit = nodes }
 
-    /// How much memory a dense similarity may take; where it does not fit, it is not tried. Default
-    /// 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory a dense similarity may take; where it does not fit, it is not tried.
+        /// Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// Whether average linkage is affordable: it needs a matrix only where labels are missing.
@@ -150,7 +143,7 @@ fn denser(
     linked: Vec<usize>,
     report: &mut Report,
 ) -> Result<Vec<usize>> {
-    let weights: Vec<f64> = nodes.sizes().iter().map(|&s| f64::from(s)).collect();
+    let weights = nodes.grouping().weights();
     let density = |clusters: &[usize]| {
         let some: Vec<Option<usize>> = clusters.iter().map(|&c| Some(c)).collect();
         let k = clusters.iter().max().map_or(0, |c| c + 1);

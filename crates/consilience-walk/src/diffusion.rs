@@ -1,6 +1,6 @@
 use consilience_core::{
     Clusters, Ensemble, Error, Fit, Microclusters, NodeConsensus, Observer, Partition, Report,
-    Result, Seed, Status, Stream,
+    Result, Seed, Status, Stream, ensure,
 };
 use consilience_graph::{
     ClusterIncidence, Components, IncidenceSpectrum, SpectralCount, check_entropy_scale,
@@ -88,38 +88,25 @@ impl Diffusion {
         }
     }
 
-    /// How fast the weight of a cluster falls with its entropy: slower where this is larger.
-    /// Default 0.3; above 0 (0.2 to 0.4 are good).
-    #[doc(alias = "theta")]
-    pub fn entropy_scale(mut self, scale: f64) -> Self {
-        self.entropy_scale = scale;
-        self
-    }
+    consilience_core::setters! {
+        /// How fast the weight of a cluster falls with its entropy: slower where this is larger.
+        /// Default 0.3; above 0 (0.2 to 0.4 are good).
+        #[doc(alias = "theta")]
+        pub fn entropy_scale(mut self, scale: f64) { self.entropy_scale = scale }
 
-    /// t, the power of the singular values. Default 12; 1 to 1000 (8 to 16 are good).
-    #[doc(alias = "t")]
-    pub fn steps(mut self, steps: usize) -> Self {
-        self.steps = steps;
-        self
-    }
+        /// t, the power of the singular values. Default 12; 1 to 1000 (8 to 16 are good).
+        #[doc(alias = "t")]
+        pub fn steps(mut self, steps: usize) { self.steps = steps }
 
-    /// q: the embedding has q k dimensions. Default 2; 1 to 1000.
-    pub fn width(mut self, width: usize) -> Self {
-        self.width = width;
-        self
-    }
+        /// q: the embedding has q k dimensions. Default 2; 1 to 1000.
+        pub fn width(mut self, width: usize) { self.width = width }
 
-    /// k-means starts on the embedding, of which the one of least inertia is kept. Default 10; 1 to
-    /// 10,000.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+        /// k-means starts on the embedding, of which the one of least inertia is kept. Default 10;
+        /// 1 to 10,000.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// Seed of the k-means starts. Default 0.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
+        /// Seed of the k-means starts. Default 0.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 
     /// Refuses parameters out of range.
@@ -127,9 +114,7 @@ impl Diffusion {
         for (what, value, most) in
             [("steps", self.steps, LONGEST), ("times k dimensions", self.width, WIDEST)]
         {
-            if value == 0 || value > most {
-                return Err(Error::invalid(format!("{value} {what}; expected 1..={most}")));
-            }
+            ensure!((1..=most).contains(&value), invalid("{value} {what}; expected 1..={most}"));
         }
         check_restarts(self.restarts)?;
         SpectralCount::check(self.clusters)?;
@@ -191,13 +176,10 @@ impl Diffusion {
     ) -> Result<Fit<Vec<usize>>> {
         self.check_parameters()?;
         let incidence = ClusterIncidence::of(nodes);
-        if member_weights.len() != incidence.n_members() {
-            return Err(Error::shape(format!(
-                "{} weights for {} members",
-                member_weights.len(),
-                incidence.n_members()
-            )));
-        }
+        ensure!(
+            member_weights.len() == incidence.n_members(),
+            shape("{} weights for {} members", member_weights.len(), incidence.n_members())
+        );
         let members = incidence.member_of_cluster();
         let factors: Vec<f64> = members.into_iter().map(|u| member_weights[u]).collect();
         let mut report = Report::default();

@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use consilience_core::{Error, MemoryBudget, Microclusters, Observer, Result};
+use consilience_core::{MemoryBudget, Microclusters, Observer, Result, ensure};
 use consilience_graph::CountRow;
 use consilience_num::sparse::Csr;
 use rayon::prelude::*;
@@ -72,9 +72,7 @@ impl EliteNeighbours {
         budget: MemoryBudget,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        if k == 0 {
-            return Err(Error::invalid("0 elite neighbours; expected at least 1"));
-        }
+        ensure!(k > 0, invalid("0 elite neighbours; expected at least 1"));
         let n = microclusters.n_nodes();
         let complete = microclusters.is_complete();
         // With few members ties are many: in the worst case every pair stays. The links are counted

@@ -1,6 +1,6 @@
 use consilience_core::{
     Clusters, Ensemble, Error, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition,
-    Report, Result, Seed, Similarity,
+    Report, Result, Seed, Similarity, ensure,
 };
 use consilience_graph::{ClusterIncidence, TransferCut};
 use ndarray::{Array2, ArrayView2};
@@ -73,54 +73,43 @@ impl Ptgp {
         }
     }
 
-    /// K, the elite neighbours of a microcluster. Default `floor(sqrt(n~) / 2)` for n~
-    /// microclusters, from 1 to 20; at least 1.
-    #[doc(alias = "K")]
-    pub fn elite_neighbours(mut self, k: usize) -> Self {
-        self.similarity = self.similarity.elite_neighbours(k);
-        self
-    }
+    consilience_core::setters! {
+        /// K, the elite neighbours of a microcluster. Default `floor(sqrt(n~) / 2)` for n~
+        /// microclusters, from 1 to 20; at least 1.
+        #[doc(alias = "K")]
+        pub fn elite_neighbours(mut self, k: usize) {
+            self.similarity = self.similarity.elite_neighbours(k)
+        }
 
-    /// T, the steps of a walk. Default `floor(sqrt(n~) / 2)` for n~ microclusters, from 1 to 20; 1
-    /// to 1000.
-    #[doc(alias = "T")]
-    pub fn walk_length(mut self, t: usize) -> Self {
-        self.similarity = self.similarity.walk_length(t);
-        self
-    }
+        /// T, the steps of a walk. Default `floor(sqrt(n~) / 2)` for n~ microclusters, from 1 to
+        /// 20; 1 to 1000.
+        #[doc(alias = "T")]
+        pub fn walk_length(mut self, t: usize) { self.similarity = self.similarity.walk_length(t) }
 
-    /// How the dense similarity is computed. Default [`PtsSolver::Cheapest`].
-    pub fn solver(mut self, solver: PtsSolver) -> Self {
-        self.similarity = self.similarity.solver(solver);
-        self
-    }
+        /// How the dense similarity is computed. Default [`PtsSolver::Cheapest`].
+        pub fn solver(mut self, solver: PtsSolver) {
+            self.similarity = self.similarity.solver(solver)
+        }
 
-    /// k-means starts on the embedding, of which the one of least inertia is kept. Default 3; 1 to
-    /// 10,000.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.cut = self.cut.restarts(restarts);
-        self
-    }
+        /// k-means starts on the embedding, of which the one of least inertia is kept. Default 3; 1
+        /// to 10,000.
+        pub fn restarts(mut self, restarts: usize) { self.cut = self.cut.restarts(restarts) }
 
-    /// Seed of the k-means starts, and of the norms of long walks beyond the dense limit. Default
-    /// 0.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self.cut = self.cut.seed(seed);
-        self
-    }
+        /// Seed of the k-means starts, and of the norms of long walks beyond the dense limit.
+        /// Default 0.
+        pub fn seed(mut self, seed: Seed) {
+            self.seed = seed;
+            self.cut = self.cut.seed(seed)
+        }
 
-    /// How much memory the matrices may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.similarity = self.similarity.memory_budget(budget);
-        self
-    }
+        /// How much memory the matrices may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) {
+            self.similarity = self.similarity.memory_budget(budget)
+        }
 
-    /// Up to how many microclusters the similarity is a dense matrix; beyond, it is used in
-    /// products only. Default 10,000; any number.
-    pub fn dense_limit(mut self, nodes: usize) -> Self {
-        self.dense_limit = nodes;
-        self
+        /// Up to how many microclusters the similarity is a dense matrix; beyond, it is used in
+        /// products only. Default 10,000; any number.
+        pub fn dense_limit(mut self, nodes: usize) { self.dense_limit = nodes }
     }
 
     /// The bipartite graph that is cut: how similar each microcluster is to the members of each
@@ -144,9 +133,7 @@ impl Ptgp {
     ) -> Result<BipartiteGraph> {
         self.similarity.parameters.check()?;
         let n = nodes.n_nodes();
-        if n == 0 {
-            return Err(Error::empty("a bipartite graph of no microclusters"));
-        }
+        ensure!(n > 0, empty("a bipartite graph of no microclusters"));
         let incidence = ClusterIncidence::of(nodes);
         self.similarity.budget.check_table("bipartite graph", n, incidence.n_clusters(), 16)?;
         if n <= self.dense_limit {

@@ -7,6 +7,8 @@ use crate::parameters::WalkParameters;
 use crate::{EliteNeighbours, Transition, dense};
 
 /// How the sum of squared walks is computed. All give the same similarity.
+///
+/// Chosen by [`ProbabilityTrajectories::solver`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PtsSolver {
@@ -72,32 +74,22 @@ pub struct ProbabilityTrajectories {
 }
 
 impl ProbabilityTrajectories {
-    /// K, the elite neighbours of a microcluster. Default `floor(sqrt(n~) / 2)` for n~
-    /// microclusters, from 1 to 20; at least 1.
-    #[doc(alias = "K")]
-    pub fn elite_neighbours(mut self, k: usize) -> Self {
-        self.parameters.elite_neighbours = Some(k);
-        self
-    }
+    consilience_core::setters! {
+        /// K, the elite neighbours of a microcluster. Default `floor(sqrt(n~) / 2)` for n~
+        /// microclusters, from 1 to 20; at least 1.
+        #[doc(alias = "K")]
+        pub fn elite_neighbours(mut self, k: usize) { self.parameters.elite_neighbours = Some(k) }
 
-    /// T, the steps of a walk. Default `floor(sqrt(n~) / 2)` for n~ microclusters, from 1 to 20; 1
-    /// to 1000.
-    #[doc(alias = "T")]
-    pub fn walk_length(mut self, t: usize) -> Self {
-        self.parameters.walk_length = Some(t);
-        self
-    }
+        /// T, the steps of a walk. Default `floor(sqrt(n~) / 2)` for n~ microclusters, from 1 to
+        /// 20; 1 to 1000.
+        #[doc(alias = "T")]
+        pub fn walk_length(mut self, t: usize) { self.parameters.walk_length = Some(t) }
 
-    /// How the sum over the walks is computed. Default [`PtsSolver::Cheapest`].
-    pub fn solver(mut self, solver: PtsSolver) -> Self {
-        self.solver = solver;
-        self
-    }
+        /// How the sum over the walks is computed. Default [`PtsSolver::Cheapest`].
+        pub fn solver(mut self, solver: PtsSolver) { self.solver = solver }
 
-    /// How much memory the dense matrices may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory the dense matrices may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     fn by_products(&self, nnz: usize, n: usize, length: usize) -> bool {

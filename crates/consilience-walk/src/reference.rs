@@ -14,26 +14,29 @@ pub(crate) struct Reference {
     pub(crate) pts: Array2<f64>,
 }
 
-impl Reference {
-    pub(crate) fn new(ensemble: &Ensemble, k: usize, length: usize) -> Self {
-        let label = |i: usize| -> Vec<Option<usize>> {
-            ensemble.members().iter().map(|p| p.label(i)).collect()
-        };
-        let mut rows: Vec<Vec<Option<usize>>> = Vec::new();
-        let mut groups: Vec<Vec<usize>> = Vec::new();
-        for i in 0..ensemble.n_objects() {
-            let row = label(i);
-            if row.iter().all(Option::is_none) {
-                continue;
-            }
-            match rows.iter().position(|r| *r == row) {
-                Some(g) => groups[g].push(i),
-                None => {
-                    rows.push(row);
-                    groups.push(vec![i]);
-                }
+/// Every row of labels that occurs, and the objects that have it.
+fn kinds(ensemble: &Ensemble) -> (Vec<Vec<Option<usize>>>, Vec<Vec<usize>>) {
+    let mut rows: Vec<Vec<Option<usize>>> = Vec::new();
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for i in 0..ensemble.n_objects() {
+        let row: Vec<Option<usize>> = ensemble.members().iter().map(|p| p.label(i)).collect();
+        if row.iter().all(Option::is_none) {
+            continue;
+        }
+        match rows.iter().position(|r| *r == row) {
+            Some(g) => groups[g].push(i),
+            None => {
+                rows.push(row);
+                groups.push(vec![i]);
             }
         }
+    }
+    (rows, groups)
+}
+
+impl Reference {
+    pub(crate) fn new(ensemble: &Ensemble, k: usize, length: usize) -> Self {
+        let (rows, groups) = kinds(ensemble);
         let n = rows.len();
         let mut w = Array2::<f64>::zeros((n, n));
         for i in 0..n {

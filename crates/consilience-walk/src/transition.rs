@@ -7,6 +7,8 @@ use crate::EliteNeighbours;
 /// proportion to its size times the weight of the link,
 /// `p_ij = s_j w_ij / sum_l s_l w_il`.
 ///
+/// What [`ProbabilityTrajectories`](crate::ProbabilityTrajectories) walks on.
+///
 /// With `A_ij = s_i s_j w_ij` symmetric and `D` its row sums, `P = D^-1 A`: the walk is reversible.
 /// A microcluster without links is isolated, its row is empty.
 ///
@@ -23,8 +25,8 @@ pub struct Transition {
 impl Transition {
     /// The walk over the elite links of these microclusters.
     pub fn new(elite: &EliteNeighbours, microclusters: &Microclusters) -> Self {
-        let size = microclusters.sizes();
-        let affinity = elite.weights().map(|i, j, w| (f64::from(size[i]) * f64::from(size[j])) * w);
+        let size = microclusters.grouping().weights();
+        let affinity = elite.weights().map(|i, j, w| (size[i] * size[j]) * w);
         let degree = affinity.row_sums();
         Transition { affinity, degree }
     }

@@ -1,4 +1,4 @@
-//! Room `core`: label files become partitions, partitions are scored, and what people say about
+//! Module `core`: label files become partitions, partitions are scored, and what people say about
 //! pairs is kept free of contradictions.
 //!
 //! cargo run --example core_partitions

@@ -1,4 +1,4 @@
-//! Room `generate`: features to an ensemble. No single run of k-means can follow two rings; an
+//! Module `generate`: features to an ensemble. No single run of k-means can follow two rings; an
 //! ensemble of many small clusters, put together again, can.
 //!
 //! cargo run --example generate_ensemble

@@ -1,4 +1,4 @@
-//! Room `graph`: one graph, many ways to cut it, and how sure a walker is of where an object
+//! Module `graph`: one graph, many ways to cut it, and how sure a walker is of where an object
 //! belongs.
 //!
 //! cargo run --example graph_cuts

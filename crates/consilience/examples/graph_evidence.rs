@@ -1,4 +1,4 @@
-//! Room `graph`: from an ensemble to microclusters and pair counts, and from those to a tree that
+//! Module `graph`: from an ensemble to microclusters and pair counts, and from those to a tree that
 //! says by itself how many clusters there are.
 //!
 //! cargo run --example graph_evidence

@@ -1,4 +1,4 @@
-//! Room `graph`: good and bad clusters in one member, and what weighing them is worth.
+//! Module `graph`: good and bad clusters in one member, and what weighing them is worth.
 //!
 //! cargo run --example graph_local_weights
 

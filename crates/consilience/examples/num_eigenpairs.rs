@@ -1,4 +1,4 @@
-//! Room `num`: a graph in twenty pieces has the eigenvalue 1 twenty times, and a truncated
+//! Module `num`: a graph in twenty pieces has the eigenvalue 1 twenty times, and a truncated
 //! eigensolver that misses copies of it would cut the graph in the wrong places.
 //!
 //! cargo run --example num_eigenpairs

@@ -1,4 +1,4 @@
-//! Room `walk`: random walks see through single links. Two objects that no member puts together are
+//! Module `walk`: random walks see through single links. Two objects that no member puts together are
 //! still alike where their walkers meet.
 //!
 //! cargo run --example walk_trajectories

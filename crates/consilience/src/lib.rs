@@ -39,9 +39,30 @@
 //!
 //! # Features of the crate
 //!
-//! None is on by default. `conformance`: the test suite for implementations of the traits. `io`:
-//! readers and writers of CSV, npy, npz and Parquet. `metis`: the published cut of CSPA, HGPA and
-//! MCLA; it needs a C compiler.
+//! None is on by default.
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `approx` | comparisons up to rounding, by the traits `AbsDiffEq` and `RelativeEq` of `approx` 0.5, of [`Memberships`], [`Dendrogram`], [`metric::LinearMap`] and [`generate::KMeansClusters`] |
+//! | `conformance` | the test suite for implementations of the traits |
+//! | `io` | readers and writers of CSV, npy, npz and Parquet |
+//! | `lapack` | dense eigenpairs and Cholesky factors by LAPACK instead of faer; your program links the backend |
+//! | `metis` | the published cut of CSPA, HGPA and MCLA; it needs a C compiler |
+//! | `openblas-system` | `lapack` with the OpenBLAS of the system |
+//! | `serde` | `Serialize` and `Deserialize` for results, see below |
+//!
+//! **`serde`.** Stored and read back are [`Partition`], [`Ensemble`], [`Memberships`],
+//! [`Dendrogram`], [`Constraints`] and [`Pair`], [`metric::LinearMap`],
+//! [`generate::KMeansClusters`], [`crowd::CrowdResult`] with its workers, [`scores::Scores`],
+//! [`Seed`], and the [`Clustering`] of every constrained clusterer but MCCC, which labels new
+//! objects after that as before. A [`Report`] can only be written. Values come back equal to the
+//! bit; in JSON that takes `serde_json`'s feature `float_roundtrip`. What was damaged is refused
+//! with the message that the constructor gives. An updater has a format of its own, see [`follow`].
+//!
+//! **`lapack`.** The bits of results then depend on the backend, and on its number of threads: with
+//! `OPENBLAS_NUM_THREADS=1` in the environment they are again the same on every run. Signs of
+//! eigenvectors and bases of multiple eigenvalues are arbitrary with either, and no method depends
+//! on them but in rounding.
 //!
 //! # Speed of debug builds
 //!
@@ -96,9 +117,9 @@ pub use consilience_walk as walk;
 
 pub use consilience_core::{
     Clustering, Clusters, ConsensusFunction, Constraints, Dendrogram, Ensemble, Error, ErrorKind,
-    Features, Fit, Hierarchy, Link, Linkage, Memberships, MemoryBudget, Microclusters, Observer,
-    Pair, Partition, Report, Result, Seed, SideInformation, Similarity, SimilarityGraph, Status,
-    scores,
+    Features, Fit, Grouping, Hierarchy, Link, Linkage, Memberships, MemoryBudget, Microclusters,
+    Observer, Pair, Partition, Report, Result, Seed, SideInformation, Similarity, SimilarityGraph,
+    Status, Stream, scores,
 };
 pub use ndarray;
 

@@ -4,12 +4,13 @@ use std::time::Instant;
 
 use consilience::constrained::UnderMetric;
 use consilience::core::ConstrainedClusterer;
-use consilience::{Clustering, Constraints, Features, Fit, Partition, Seed, SideInformation, io};
+use consilience::{Clustering, Constraints, Features, Fit, Partition, SideInformation, io};
 
 use crate::args::Cluster;
 use crate::choices;
 use crate::failure::{Failure, Outcome};
 use crate::files;
+use crate::memory;
 use crate::summary::Summary;
 use crate::tables::{Ask, cluster as tables};
 use crate::terminal::Terminal;
@@ -53,8 +54,7 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
         .report(&fit.report)
         .times(read, [], total);
     let assign = |new: Features<'_>| fit.output.assign(new);
-    beside.finish(outputs, partition, assign, &mut summary, terminal)?;
-    summary.print(&args.common, terminal)
+    beside.finish(outputs, partition, assign, summary, &args.common, terminal)
 }
 
 /// A method and a metric, with the parameters of each.
@@ -89,12 +89,12 @@ impl<'a> Method<'a> {
         let parsed = Method { args, params, metric_params };
         // Whatever can be refused at once is.
         parsed.clusterer(1)?;
-        metric.build(&(), &parsed.metric_params)?;
+        metric.build(&memory::budget(), &parsed.metric_params)?;
         Ok(parsed)
     }
 
     fn clusterer(&self, clusters: usize) -> Outcome<Box<dyn ConstrainedClusterer>> {
-        let ask = Ask { clusters, seed: Seed(self.args.common.seed) };
+        let ask = Ask::new(clusters, self.args.common.seed);
         choices::find("--method", &self.args.method, &tables::METHODS)?.build(&ask, &self.params)
     }
 
@@ -107,7 +107,7 @@ impl<'a> Method<'a> {
     ) -> Outcome<Fit<Clustering>> {
         let clusterer = self.clusterer(clusters)?;
         let metric = choices::find("--metric", &self.args.metric, &tables::METRICS)?
-            .build(&(), &self.metric_params)?;
+            .build(&memory::budget(), &self.metric_params)?;
         Ok(match metric {
             Some(metric) => UnderMetric::new(metric, clusterer).fit(features, side, terminal)?,
             None => clusterer.fit(features, side, terminal)?,

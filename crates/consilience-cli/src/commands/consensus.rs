@@ -70,8 +70,7 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     if let Some(truth) = truth {
         summary.scores(&Scores::compare(&found.partition, &truth)?.entries());
     }
-    outputs.commit(&mut summary)?;
-    summary.print(&args.common, terminal)
+    outputs.conclude(summary, &args.common, terminal)
 }
 
 /// A method, and into how many clusters it is to combine.

@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
+use consilience::Partition;
 use consilience::crowd::{Answers, CrowdResult};
-use consilience::io::{AnswerTable, Labelled, read_answers_observed};
+use consilience::io::{AnswerTable, Labelled};
 use consilience::scores::Scores;
-use consilience::{Partition, Seed};
 use serde_json::{Value, json};
 
 use crate::args::Crowd;
@@ -20,7 +20,7 @@ use crate::terminal::Terminal;
 
 /// Runs the command.
 pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
-    let ask = Ask { clusters: args.clusters, seed: Seed(args.common.seed) };
+    let ask = Ask::new(args.clusters, args.common.seed);
     let method = choices::find("--method", &args.method, &METHODS)?.build(&ask, &args.params)?;
     let mut outputs = Outputs::new().table("-o", "labels", args.output.as_deref())?.table(
         "--soft",
@@ -62,8 +62,7 @@ pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
     if let Some(truth) = truth {
         summary.scores(&Scores::compare(&result.partition, &truth)?.entries());
     }
-    outputs.commit(&mut summary)?;
-    summary.print(&args.common, terminal)
+    outputs.conclude(summary, &args.common, terminal)
 }
 
 /// What was read.
@@ -74,7 +73,7 @@ struct Read {
 }
 
 fn read(args: &Crowd, shared: usize, terminal: &Terminal) -> Outcome<Read> {
-    let table = read_answers_observed(&args.answers, terminal)?;
+    let table = files::answer_table(&args.answers, terminal)?;
     let truth = args.truth.as_deref().map(|path| files::labels(path, terminal)).transpose()?;
     let objects =
         args.objects.or(truth.as_ref().map(|t| t.n_objects())).unwrap_or(table.n_objects());

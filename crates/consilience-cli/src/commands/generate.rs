@@ -12,6 +12,7 @@ use crate::args::Generate;
 use crate::choices;
 use crate::failure::{Failure, Outcome};
 use crate::files;
+use crate::memory;
 use crate::outputs::Outputs;
 use crate::summary::{self, Summary};
 use crate::tables::generate::{METHODS, scale};
@@ -53,8 +54,7 @@ pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
     if let Some(truth) = &truth {
         summary.line("", "mean over the members:").scores(&mean_scores(ensemble, truth)?);
     }
-    outputs.commit(&mut summary)?;
-    summary.print(&args.common, terminal)
+    outputs.conclude(summary, &args.common, terminal)
 }
 
 fn generator(args: &Generate) -> Outcome<Generator> {
@@ -62,7 +62,8 @@ fn generator(args: &Generate) -> Outcome<Generator> {
     let mut generator = Generator::boxed(method.build(&(), &args.params)?)
         .members(args.members)
         .scale(scale(&args.scale)?)
-        .seed(Seed(args.common.seed));
+        .seed(Seed(args.common.seed))
+        .memory_budget(memory::budget());
     if let Some(range) = &args.clusters {
         generator = generator.clusters(clusters(range)?);
     }

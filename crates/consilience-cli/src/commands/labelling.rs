@@ -4,7 +4,7 @@ use consilience::io::{FeatureTable, Labelled};
 use consilience::scores::Scores;
 use consilience::{Features, Partition};
 
-use crate::args::Labelling;
+use crate::args::{Common, Labelling};
 use crate::failure::{Failure, Outcome};
 use crate::files;
 use crate::outputs::Outputs;
@@ -41,13 +41,15 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    /// Writes the labels, and those of the new objects as `assign` gives them; adds the scores.
+    /// Writes the labels, and those of the new objects as `assign` gives them; adds the scores and
+    /// prints the summary.
     pub(super) fn finish(
         self,
         mut outputs: Outputs,
         partition: &Partition,
         assign: impl FnOnce(Features<'_>) -> consilience::Result<Vec<usize>>,
-        summary: &mut Summary,
+        mut summary: Summary,
+        common: &Common,
         terminal: &Terminal,
     ) -> Outcome<()> {
         outputs.labels("-o", Labelled::One(partition), terminal)?;
@@ -59,6 +61,6 @@ impl Beside {
         if let Some(truth) = &self.truth {
             summary.scores(&Scores::compare(partition, truth)?.entries());
         }
-        outputs.commit(summary)
+        outputs.conclude(summary, common, terminal)
     }
 }

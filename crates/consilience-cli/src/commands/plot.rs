@@ -14,6 +14,7 @@ use crate::args::{Picture, Plot};
 use crate::catalogue;
 use crate::failure::{Failure, Outcome};
 use crate::files;
+use crate::memory;
 use crate::outputs::Outputs;
 use crate::pictures;
 use crate::summary::Summary;
@@ -44,8 +45,7 @@ pub(crate) fn run(args: &Plot, terminal: &Terminal) -> Outcome<()> {
     summary
         .data("picture", args.output.display().to_string())
         .data("seconds", json!({ "total": start.elapsed().as_secs_f64() }));
-    outputs.commit(&mut summary)?;
-    summary.print(&args.common, terminal)
+    outputs.conclude(summary, &args.common, terminal)
 }
 
 fn nothing_labelled(path: &Path) -> Failure {
@@ -59,7 +59,8 @@ fn unlabelled(ensemble: &Ensemble) -> bool {
 
 fn co_association(args: &Plot, terminal: &Terminal) -> Outcome<String> {
     let ensemble = files::members(&args.input, &args.columns, terminal)?;
-    let graph = CoAssociation::default().fit(&ensemble, terminal)?.output;
+    let graph =
+        CoAssociation::default().memory_budget(memory::budget()).fit(&ensemble, terminal)?.output;
     if graph.grouping().n_nodes() == 0 {
         return Err(nothing_labelled(&args.input));
     }

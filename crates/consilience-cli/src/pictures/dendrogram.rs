@@ -19,7 +19,7 @@ const DEPTH: f64 = 420.0;
 
 /// The last merges of a tree, with the number of objects below each leaf; `sizes` are the objects
 /// of the tree's own leaves.
-pub(crate) fn dendrogram(tree: &Dendrogram, sizes: &[u32], title: &str) -> Outcome<String> {
+pub(crate) fn dendrogram(tree: &Dendrogram, sizes: &[u64], title: &str) -> Outcome<String> {
     let drawing = Drawing::new(tree, sizes);
     picture((900, 560), title, |area| {
         drawing.scale(area)?;
@@ -47,7 +47,7 @@ struct Drawing<'a> {
 }
 
 impl<'a> Drawing<'a> {
-    fn new(tree: &'a Dendrogram, sizes: &[u32]) -> Self {
+    fn new(tree: &'a Dendrogram, sizes: &[u64]) -> Self {
         let merges = tree.merges();
         let first = tree.n_leaves() - tree.n_leaves().min(MOST_LEAVES);
         // Merges come after what they join.

@@ -19,7 +19,7 @@ pub(crate) fn co_association(
     order: &[usize],
     title: &str,
 ) -> Outcome<String> {
-    let sizes: Vec<f64> = order.iter().map(|&i| f64::from(graph.grouping().sizes()[i])).collect();
+    let sizes: Vec<f64> = order.iter().map(|&i| graph.grouping().sizes()[i] as f64).collect();
     let cells = shares(&sizes);
     let weights = graph.weights();
     let values = Array2::from_shape_fn((cells.len(), cells.len()), |(r, c)| {

@@ -16,7 +16,8 @@ pub(crate) enum Completer {
 
 /// `--method`.
 pub(crate) static METHODS: [Choice<Completer, Ask>; 2] = [
-    choice!("mccc", Completer::Mccc, |ask: &Ask| Mccc::new(ask.clusters).seed(ask.seed),
+    choice!("mccc", Completer::Mccc,
+        |ask: &Ask| Mccc::new(ask.clusters).seed(ask.seed).memory_budget(ask.budget),
         basis: basis => Mccc::basis,
         eigenvectors | k: count => Mccc::eigenvectors,
         loss_weight | c: loss_weight => Mccc::loss_weight,
@@ -26,7 +27,8 @@ pub(crate) static METHODS: [Choice<Completer, Ask>; 2] = [
         max_iterations: count => Mccc::max_iterations,
         restarts: count => Mccc::restarts,
     ),
-    choice!("rdml", Completer::Rdml, |ask: &Ask| Rdml::new(ask.clusters).seed(ask.seed),
+    choice!("rdml", Completer::Rdml,
+        |ask: &Ask| Rdml::new(ask.clusters).seed(ask.seed).memory_budget(ask.budget),
         smoothing | lambda: number => Rdml::smoothing,
         standardize: flag => Rdml::standardize,
         restarts: count => Rdml::restarts,
@@ -59,8 +61,8 @@ pub(crate) static ANSWERED: [Choice<FromAnswers, Ask>; 1] = [choice!(
 impl FromAnswers {
     fn new(ask: &Ask) -> Self {
         FromAnswers {
-            rdml: Rdml::new(ask.clusters).seed(ask.seed),
-            completion: RobustCompletion::new().seed(ask.seed),
+            rdml: Rdml::new(ask.clusters).seed(ask.seed).memory_budget(ask.budget),
+            completion: RobustCompletion::new().seed(ask.seed).memory_budget(ask.budget),
             apart: 0.0,
             together: 0.9,
             shared: 1,

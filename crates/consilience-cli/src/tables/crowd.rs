@@ -69,7 +69,10 @@ pub(crate) struct Crowd {
 impl Crowd {
     fn new(method: CrowdMethod, ask: &Ask) -> Self {
         Crowd {
-            clustering: CrowdClustering::new(ask.clusters).method(method).seed(ask.seed),
+            clustering: CrowdClustering::new(ask.clusters)
+                .method(method)
+                .seed(ask.seed)
+                .memory_budget(ask.budget),
             shared: 1,
             model: BlockModel::new(ask.clusters),
         }

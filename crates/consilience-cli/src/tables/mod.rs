@@ -7,11 +7,21 @@ pub(crate) mod crowd;
 pub(crate) mod generate;
 pub(crate) mod update;
 
-use consilience::Seed;
+use consilience::{MemoryBudget, Seed};
+
+use crate::memory;
 
 /// What the user asks of a method beside its parameters.
 #[derive(Clone, Copy)]
 pub(crate) struct Ask {
     pub(crate) clusters: usize,
     pub(crate) seed: Seed,
+    pub(crate) budget: MemoryBudget,
+}
+
+impl Ask {
+    /// So many clusters, in as much memory as there is.
+    pub(crate) fn new(clusters: usize, seed: u64) -> Self {
+        Ask { clusters, seed: Seed(seed), budget: memory::budget() }
+    }
 }

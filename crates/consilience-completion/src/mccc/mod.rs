@@ -16,7 +16,7 @@ mod tests;
 
 use consilience_core::{
     Clustering, ConstrainedClusterer, Error, ErrorKind, FeatureMap, Features, Fit, MemoryBudget,
-    Observer, Partition, Report, Result, Seed, SideInformation,
+    Observer, Partition, Report, Result, Seed, SideInformation, ensure,
 };
 use consilience_num::kmeans::KMeansFit;
 use ndarray::{Array2, ArrayView2, s};
@@ -52,7 +52,7 @@ use coordinates::{Coordinates, Extension, most_columns};
 /// use consilience::{Constraints, Pair, SideInformation};
 /// use consilience::completion::Mccc;
 /// use consilience::core::ConstrainedClusterer;
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// // 200 objects: column 0 is wide and means nothing, columns 1 and 2 hold three groups.
 /// let x = Array2::from_shape_fn((200, 3), |(i, j)| match j {
@@ -137,68 +137,44 @@ impl Mccc {
         }
     }
 
-    /// Where the coordinates come from. Default [`Basis::HeldOut`].
-    pub fn basis(mut self, basis: Basis) -> Self {
-        self.basis = basis;
-        self
-    }
+    consilience_core::setters! {
+        /// Where the coordinates come from. Default [`Basis::HeldOut`].
+        pub fn basis(mut self, basis: Basis) { self.basis = basis }
 
-    /// k, the number of columns of the basis, at most. Default: held-out constraints choose among
-    /// 25, 50 and (for singular vectors) 100; at least 1.
-    pub fn eigenvectors(mut self, eigenvectors: usize) -> Self {
-        self.eigenvectors = Some(eigenvectors);
-        self
-    }
+        /// k, the number of columns of the basis, at most. Default: held-out constraints choose
+        /// among 25, 50 and (for singular vectors) 100; at least 1.
+        pub fn eigenvectors(mut self, eigenvectors: usize) {
+            self.eigenvectors = Some(eigenvectors)
+        }
 
-    /// How C is found. Default [`LossWeight::HeldOut`].
-    #[doc(alias = "C")]
-    pub fn loss_weight(mut self, loss_weight: LossWeight) -> Self {
-        self.loss_weight = loss_weight;
-        self
-    }
+        /// How C is found. Default [`LossWeight::HeldOut`].
+        #[doc(alias = "C")]
+        pub fn loss_weight(mut self, loss_weight: LossWeight) { self.loss_weight = loss_weight }
 
-    /// How the last problem is solved; the trials with held-out constraints are always accelerated.
-    /// Default [`CompletionSolver::Accelerated`].
-    pub fn solver(mut self, solver: CompletionSolver) -> Self {
-        self.solver = solver;
-        self
-    }
+        /// How the last problem is solved; the trials with held-out constraints are always
+        /// accelerated. Default [`CompletionSolver::Accelerated`].
+        pub fn solver(mut self, solver: CompletionSolver) { self.solver = solver }
 
-    /// Whether M must be positive semidefinite. Default true.
-    pub fn semidefinite(mut self, semidefinite: bool) -> Self {
-        self.semidefinite = semidefinite;
-        self
-    }
+        /// Whether M must be positive semidefinite. Default true.
+        pub fn semidefinite(mut self, semidefinite: bool) { self.semidefinite = semidefinite }
 
-    /// Relative duality gap at which the solver stops. Default 1e-6; above 0.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
+        /// Relative duality gap at which the solver stops. Default 1e-6; above 0.
+        pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
-    /// Most iterations of the solver. Default 500; at least 1.
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations;
-        self
-    }
+        /// Most iterations of the solver. Default 500; at least 1.
+        pub fn max_iterations(mut self, max_iterations: usize) {
+            self.max_iterations = max_iterations
+        }
 
-    /// Starts of the k-means. Default 10; at least 1.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+        /// Starts of the k-means. Default 10; at least 1.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// Seed of the parts, the representatives, the probing matrices and the k-means. Default
-    /// `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
+        /// Seed of the parts, the representatives, the probing matrices and the k-means. Default
+        /// `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-    /// How much memory may be taken. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory may be taken. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// Clusters the rows of a feature table and also gives the completed similarity; progress goes
@@ -242,7 +218,7 @@ impl Mccc {
     /// ```
     /// use consilience::{Constraints, Pair, SideInformation};
     /// use consilience::completion::Mccc;
-    /// use ndarray::Array2;
+    /// use consilience::ndarray::Array2;
     ///
     /// // Two columns that are the memberships themselves.
     /// let entry = |(i, j)| if i % 2 == j { 20f64.powf(-0.5) } else { 0.0 };
@@ -338,12 +314,10 @@ impl Mccc {
     }
 
     fn check(&self, n: usize) -> Result<()> {
-        if self.clusters == 0 || self.clusters > n {
-            return Err(Error::invalid(format!(
-                "{} clusters of {n} objects; expected 1..={n}",
-                self.clusters
-            )));
-        }
+        ensure!(
+            (1..=n).contains(&self.clusters),
+            invalid("{} clusters of {n} objects; expected 1..={n}", self.clusters)
+        );
         if n >= u32::MAX as usize {
             return Err(Error::new(ErrorKind::TooLarge, format!("{n} objects")));
         }
@@ -353,20 +327,17 @@ impl Mccc {
             ("restarts", self.restarts),
         ];
         for (name, value) in counts {
-            if value == 0 {
-                return Err(Error::invalid(format!("{name} is 0; expected at least 1")));
-            }
+            ensure!(value > 0, invalid("{name} is 0; expected at least 1"));
         }
         let mut sizes = vec![("tolerance", self.tolerance)];
         if let LossWeight::Fixed(c) = self.loss_weight {
             sizes.push(("loss weight", c));
         }
         for (name, value) in sizes {
-            if !(value > 0.0 && value.is_finite()) {
-                return Err(Error::invalid(format!(
-                    "{name} is {value}; expected a positive number"
-                )));
-            }
+            ensure!(
+                value > 0.0 && value.is_finite(),
+                invalid("{name} is {value}; expected a positive number")
+            );
         }
         Ok(())
     }

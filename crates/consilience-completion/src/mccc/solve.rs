@@ -161,25 +161,10 @@ pub(super) fn solve(
                 break;
             }
         }
-        let (found, new, seen_new) = loop {
-            let Some(found) = shrink(&(&y + &(&g / length)), 1.0 / length, rules.semidefinite)
-            else {
-                // Only where C is so large that numbers overflow: what is there stays.
-                return Ok(finish(sampling, rules, best, bound, iterations));
-            };
-            let new = found.matrix();
-            let seen_new = sampling.forward(found.vectors.view(), &found.values);
-            let moved: f64 = new.iter().zip(&y).map(|(a, b)| (a - b) * (a - b)).sum();
-            let bent: f64 = seen_new.iter().zip(&seen_y).map(|(a, b)| (a - b) * (a - b)).sum();
-            // Moves as short as rounding say nothing about the length.
-            let size: f64 = new.iter().chain(&y).map(|v| v * v).sum();
-            if !(c * bent > length * moved * (1.0 + 1e-9)) || moved <= STILL * size {
-                break (found, new, seen_new);
-            }
-            length = (1.5 * length).max(c * bent / moved);
-            if !length.is_finite() {
-                return Ok(finish(sampling, rules, best, bound, iterations));
-            }
+        let Some((found, new, seen_new)) = step(sampling, rules, (&y, &seen_y), &g, &mut length)
+        else {
+            // Only where C is so large that numbers overflow: what is there stays.
+            break;
         };
         iterations += 1;
         let against: f64 = y.iter().zip(&new).zip(&m).map(|((y, n), m)| (y - n) * (n - m)).sum();
@@ -192,6 +177,33 @@ pub(super) fn solve(
         }
     }
     Ok(finish(sampling, rules, best, bound, iterations))
+}
+
+/// A proximal step from a matrix and what is seen of it, as short as its curvature demands: the
+/// `length`, which may grow, is the inverse of it. Nothing where numbers overflow.
+fn step(
+    sampling: &Sampling,
+    rules: &Rules,
+    (y, seen_y): (&Array2<f64>, &[f64]),
+    g: &Array2<f64>,
+    length: &mut f64,
+) -> Option<(Spectrum, Array2<f64>, Vec<f64>)> {
+    loop {
+        let found = shrink(&(y + &(g / *length)), 1.0 / *length, rules.semidefinite)?;
+        let new = found.matrix();
+        let seen = sampling.forward(found.vectors.view(), &found.values);
+        let moved: f64 = new.iter().zip(y).map(|(a, b)| (a - b) * (a - b)).sum();
+        let bent: f64 = seen.iter().zip(seen_y).map(|(a, b)| (a - b) * (a - b)).sum();
+        // Moves as short as rounding say nothing about the length.
+        let size: f64 = new.iter().chain(y).map(|v| v * v).sum();
+        if !(rules.c * bent > *length * moved * (1.0 + 1e-9)) || moved <= STILL * size {
+            return Some((found, new, seen));
+        }
+        *length = (1.5 * *length).max(rules.c * bent / moved);
+        if !length.is_finite() {
+            return None;
+        }
+    }
 }
 
 /// Objective at M, and how far it may be above the least, as a share of it: the residuals,

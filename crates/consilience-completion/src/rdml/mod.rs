@@ -7,7 +7,7 @@ mod tests;
 
 use consilience_core::{
     Clustering, ConstrainedClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer,
-    Report, Result, Seed, SideInformation, Status,
+    Report, Result, Seed, SideInformation, Status, ensure,
 };
 use ndarray::Array2;
 
@@ -35,7 +35,7 @@ use sample::{check_sample, check_similarity};
 ///
 /// ```
 /// use consilience::completion::{Rdml, SampleSimilarity};
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// // 300 objects in two groups that only the second column distinguishes; 20 are annotated.
 /// let x = Array2::from_shape_fn((300, 2), |(i, j)| {
@@ -101,36 +101,23 @@ impl Rdml {
         }
     }
 
-    /// lambda: what share of the features' whole variance is added to that of every direction.
-    /// Default 0.01; above 0.
-    #[doc(alias = "lambda")]
-    pub fn smoothing(mut self, smoothing: f64) -> Self {
-        self.smoothing = smoothing;
-        self
-    }
+    consilience_core::setters! {
+        /// lambda: what share of the features' whole variance is added to that of every direction.
+        /// Default 0.01; above 0.
+        #[doc(alias = "lambda")]
+        pub fn smoothing(mut self, smoothing: f64) { self.smoothing = smoothing }
 
-    /// Whether features are standardized or taken as they are. Default true.
-    pub fn standardize(mut self, standardize: bool) -> Self {
-        self.standardize = standardize;
-        self
-    }
+        /// Whether features are standardized or taken as they are. Default true.
+        pub fn standardize(mut self, standardize: bool) { self.standardize = standardize }
 
-    /// Starts of the k-means. Default 10; at least 1.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+        /// Starts of the k-means. Default 10; at least 1.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// Seed of the k-means. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
+        /// Seed of the k-means. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-    /// How much memory may be taken. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory may be taken. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// Clusters all rows, from the completed similarity of the rows that `sample` names (in its
@@ -251,21 +238,15 @@ impl Rdml {
 
     fn check(&self, features: &Features<'_>) -> Result<(usize, usize)> {
         let n = features.n_objects();
-        if self.clusters == 0 || self.clusters > n {
-            return Err(Error::invalid(format!(
-                "{} clusters of {n} objects; expected 1..={n}",
-                self.clusters
-            )));
-        }
-        if !(self.smoothing > 0.0 && self.smoothing.is_finite()) {
-            return Err(Error::invalid(format!(
-                "smoothing is {}; expected a positive number",
-                self.smoothing
-            )));
-        }
-        if self.restarts == 0 {
-            return Err(Error::invalid("restarts is 0; expected at least 1"));
-        }
+        ensure!(
+            (1..=n).contains(&self.clusters),
+            invalid("{} clusters of {n} objects; expected 1..={n}", self.clusters)
+        );
+        ensure!(
+            self.smoothing > 0.0 && self.smoothing.is_finite(),
+            invalid("smoothing is {}; expected a positive number", self.smoothing)
+        );
+        ensure!(self.restarts > 0, invalid("restarts is 0; expected at least 1"));
         if n >= u32::MAX as usize {
             return Err(Error::new(ErrorKind::TooLarge, format!("{n} objects")));
         }

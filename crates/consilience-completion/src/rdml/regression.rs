@@ -1,16 +1,18 @@
 //! The ridge regression behind the metric, on whichever side of the linear system is smaller.
 
+#[cfg(feature = "serde")]
+use consilience_core::{
+    Error,
+    stored::{Kind, Parts, Restored},
+};
 use consilience_core::{FeatureMap, Features, Result};
+use consilience_num::cholesky::solve_positive_definite;
 use consilience_num::eigen::{TruncatedOptions, symmetric_eigen, truncated_eigen};
 use consilience_num::reduce::ordered_chunks;
 use consilience_num::svd::Rows;
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt::factor::{
-    LltParams, LltRegularization, cholesky_in_place, cholesky_in_place_scratch,
-};
-use faer::linalg::cholesky::llt::solve::{solve_in_place, solve_in_place_scratch};
-use faer::{Mat, MatMut, Par, Spec};
 use ndarray::{Array2, ArrayView2, Axis, s};
+#[cfg(feature = "serde")]
+use std::sync::Arc;
 
 use crate::frame::Frame;
 use crate::known_pairs::KnownPairs;
@@ -59,6 +61,40 @@ impl FeatureMap for Projection {
     fn apply(&self, features: Features<'_>) -> Result<Array2<f64>> {
         Ok(self.project(self.frame.apply(&features)))
     }
+
+    #[cfg(feature = "serde")]
+    fn stored(&self) -> Option<Parts> {
+        let parts = self.frame.stored(Parts::new(PROJECTION));
+        Some(match &self.map {
+            Some(map) => parts.table("map", map),
+            None => parts,
+        })
+    }
+}
+
+#[cfg(feature = "serde")]
+const PROJECTION: &str = "standardized-projection";
+
+#[cfg(feature = "serde")]
+inventory::submit! {
+    Kind { name: PROJECTION, restore: restored }
+}
+
+#[cfg(feature = "serde")]
+fn restored(parts: &mut Parts) -> Result<Restored> {
+    let frame = Frame::restored(parts)?;
+    let map = if parts.has("map") { Some(parts.take_table("map")?) } else { None };
+    if let Some(map) = &map
+        && (map.nrows() != frame.n_features() || map.ncols() == 0)
+    {
+        return Err(Error::shape(format!(
+            "a map of {} x {} numbers for {} features",
+            map.nrows(),
+            map.ncols(),
+            frame.n_features()
+        )));
+    }
+    Ok(Restored::Map(Arc::new(Projection { frame, map })))
 }
 
 /// `X B`, rows in parallel.
@@ -194,27 +230,9 @@ fn solve(mut gram: Array2<f64>, ridge: f64, right: Array2<f64>) -> Array2<f64> {
         return Array2::zeros((s, r));
     }
     gram.diag_mut().iter_mut().for_each(|v| *v += ridge);
-    let mut factor = Mat::from_fn(s, s, |i, j| gram[[i, j]]);
-    let params: Spec<LltParams, f64> = Spec::default();
-    let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(s, Par::Seq, params));
-    let done = cholesky_in_place(
-        factor.as_mut(),
-        LltRegularization::default(),
-        Par::Seq,
-        MemStack::new(&mut memory),
-        params,
-    );
-    let mut out = right.as_standard_layout().into_owned();
-    if done.is_err() {
-        // The ridge is lost in the rounding of G: the pseudo-inverse.
-        return pseudo_inverse(&gram, ridge, &out);
-    }
-    let mut memory = MemBuffer::new(solve_in_place_scratch::<f64>(s, r, Par::Seq));
-    if let Some(slice) = out.as_slice_mut() {
-        let to = MatMut::from_row_major_slice_mut(slice, s, r);
-        solve_in_place(factor.as_ref(), to, Par::Seq, MemStack::new(&mut memory));
-    }
-    out
+    // Where the ridge is lost in the rounding of G: the pseudo-inverse.
+    solve_positive_definite(gram.view(), right.clone())
+        .unwrap_or_else(|| pseudo_inverse(&gram, ridge, &right))
 }
 
 fn pseudo_inverse(gram: &Array2<f64>, ridge: f64, right: &Array2<f64>) -> Array2<f64> {

@@ -1,11 +1,11 @@
-use consilience_core::{Error, Result};
+use consilience_core::{Error, Result, ensure};
 use ndarray::ArrayView2;
 
 /// Similarities of the annotated sample, completed: what [`Rdml`](crate::Rdml) regresses on.
 ///
 /// ```
 /// use consilience::completion::SampleSimilarity;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// // Three objects, the first two alike: in full, and by memberships.
 /// let full = array![[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
@@ -24,9 +24,7 @@ pub enum SampleSimilarity<'a> {
 }
 
 pub(super) fn check_sample(sample: &[usize], n: usize) -> Result<()> {
-    if sample.is_empty() {
-        return Err(Error::empty("a sample of no objects"));
-    }
+    ensure!(!sample.is_empty(), empty("a sample of no objects"));
     let mut sorted = sample.to_vec();
     sorted.sort_unstable();
     if let Some(&last) = sorted.last().filter(|&&i| i >= n) {
@@ -50,9 +48,7 @@ pub(super) fn check_similarity(similarity: &SampleSimilarity<'_>, n: usize) -> R
             a.ncols()
         )));
     }
-    if a.ncols() == 0 {
-        return Err(Error::empty("factors of no columns"));
-    }
+    ensure!(a.ncols() > 0, empty("factors of no columns"));
     if let Some(((i, j), &v)) = a.indexed_iter().find(|(_, v)| !v.is_finite()) {
         return Err(Error::non_finite("similarity of the sample", i, j, v));
     }

@@ -8,7 +8,7 @@ mod tall;
 mod tests;
 mod thresholds;
 
-use consilience_core::{Error, Fit, MemoryBudget, Observer, Report, Result, Seed, Status};
+use consilience_core::{Error, Fit, MemoryBudget, Observer, Report, Result, Seed, Status, ensure};
 use ndarray::Array2;
 
 pub use observed::ObservedPairs;
@@ -103,6 +103,8 @@ impl Default for RobustCompletion {
 }
 
 /// A completed matrix `A = U diag(values) U'`, with what it cost.
+///
+/// From [`RobustCompletion`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Completion {
@@ -136,36 +138,23 @@ impl RobustCompletion {
         }
     }
 
-    /// The weight of the errors. Default `Penalty::Scaled(1.3)`, at which planted clusterings are
-    /// recovered; above 0.
-    #[doc(alias = "lambda")]
-    pub fn penalty(mut self, penalty: Penalty) -> Self {
-        self.penalty = penalty;
-        self
-    }
+    consilience_core::setters! {
+        /// The weight of the errors. Default `Penalty::Scaled(1.3)`, at which planted clusterings
+        /// are recovered; above 0.
+        #[doc(alias = "lambda")]
+        pub fn penalty(mut self, penalty: Penalty) { self.penalty = penalty }
 
-    /// Stops at this relative duality gap. Default 1e-3; above 0.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
+        /// Stops at this relative duality gap. Default 1e-3; above 0.
+        pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
-    /// Most iterations. Default 3,000; at least 1.
-    pub fn max_iterations(mut self, iterations: usize) -> Self {
-        self.max_iterations = iterations;
-        self
-    }
+        /// Most iterations. Default 3,000; at least 1.
+        pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
-    /// Seed of the first basis; the optimum does not depend on it. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
+        /// Seed of the first basis; the optimum does not depend on it. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-    /// How much memory may be taken. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory may be taken. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     pub(crate) fn check(&self) -> Result<()> {
@@ -178,9 +167,7 @@ impl RobustCompletion {
                 return Err(Error::invalid(format!("{name} {value}; expected a number above 0")));
             }
         }
-        if self.max_iterations == 0 {
-            return Err(Error::invalid("at most 0 iterations; expected at least 1"));
-        }
+        ensure!(self.max_iterations > 0, invalid("at most 0 iterations; expected at least 1"));
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-use consilience_core::{Error, ErrorKind, Result};
+use consilience_core::{Error, ErrorKind, Result, ensure};
 
 use super::thresholds::Thresholds;
 
@@ -31,12 +31,10 @@ impl ObservedPairs {
     /// [`ErrorKind::NonFinite`] and, for a pair that is given twice,
     /// [`ErrorKind::InvalidParameter`], with the place.
     pub fn new(objects: usize, entries: &[(usize, usize, f64)]) -> Result<Self> {
-        if objects == 0 || entries.is_empty() {
-            return Err(Error::empty(format!(
-                "{} known entries of {objects} objects",
-                entries.len()
-            )));
-        }
+        ensure!(
+            objects > 0 && !entries.is_empty(),
+            empty("{} known entries of {objects} objects", entries.len())
+        );
         check_objects(objects)?;
         let mut both = Vec::with_capacity(2 * entries.len());
         for (at, &(i, j, value)) in entries.iter().enumerate() {
@@ -72,9 +70,7 @@ impl ObservedPairs {
         shares: impl IntoIterator<Item = (usize, usize, f64)>,
         thresholds: Thresholds,
     ) -> Result<Self> {
-        if objects == 0 {
-            return Err(Error::empty("known entries of 0 objects"));
-        }
+        ensure!(objects > 0, empty("known entries of 0 objects"));
         check_objects(objects)?;
         let mut both = Vec::new();
         let mut occurs = vec![false; objects];
@@ -194,11 +190,7 @@ fn check_objects(objects: usize) -> Result<()> {
 }
 
 fn check_entry(at: usize, (i, j, value): (usize, usize, f64), objects: usize) -> Result<()> {
-    if i.max(j) >= objects {
-        return Err(Error::out_of_range(format!(
-            "entry {at}: pair ({i}, {j}) of {objects} objects"
-        )));
-    }
+    ensure!(i.max(j) < objects, out_of_range("entry {at}: pair ({i}, {j}) of {objects} objects"));
     if !value.is_finite() {
         return Err(Error::non_finite("known entries", i, j, value));
     }

@@ -1,4 +1,4 @@
-use consilience_core::{Error, Result};
+use consilience_core::{Result, ensure};
 
 /// The shares from which on a pair counts as known: of the answers, or of the base clusterings,
 /// that put its objects together.
@@ -25,11 +25,10 @@ impl Thresholds {
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) unless
     /// `0 <= apart < together <= 1`.
     pub fn new(apart: f64, together: f64) -> Result<Self> {
-        if !(0.0 <= apart && apart < together && together <= 1.0) {
-            return Err(Error::invalid(format!(
-                "thresholds {apart} and {together}; expected 0 <= apart < together <= 1"
-            )));
-        }
+        ensure!(
+            0.0 <= apart && apart < together && together <= 1.0,
+            invalid("thresholds {apart} and {together}; expected 0 <= apart < together <= 1")
+        );
         Ok(Thresholds { apart, together })
     }
 

@@ -53,16 +53,12 @@ impl Default for EnhancedCoAssociation {
 }
 
 impl EnhancedCoAssociation {
-    /// The steps of a walk. Default 20; 1 to 1000.
-    pub fn steps(mut self, steps: usize) -> Self {
-        self.steps = steps;
-        self
-    }
+    consilience_core::setters! {
+        /// The steps of a walk. Default 20; 1 to 1000.
+        pub fn steps(mut self, steps: usize) { self.steps = steps }
 
-    /// How large the matrices may become. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How large the matrices may become. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 }
 
@@ -173,10 +169,9 @@ impl EcpcsHc {
         EcpcsHc(linked.lifespan(Lifespan::ToLastMerge))
     }
 
-    /// As [`EnhancedCoAssociation::steps`]. Default 20; 1 to 1000.
-    pub fn steps(mut self, steps: usize) -> Self {
-        self.0 = self.0.map_similarity(|s| s.steps(steps));
-        self
+    consilience_core::setters! {
+        /// As [`EnhancedCoAssociation::steps`]. Default 20; 1 to 1000.
+        pub fn steps(mut self, steps: usize) { self.0 = self.0.map_similarity(|s| s.steps(steps)) }
     }
 }
 

@@ -38,6 +38,8 @@ use consilience_graph::{CoAssociation, Linked, linked_method};
 ///
 /// # References
 /// Fred, Jain 2005, "Combining Multiple Clusterings Using Evidence Accumulation".
+#[doc(alias = "evidence accumulation")]
+#[doc(alias = "consensus matrix")]
 #[doc(alias = "EAC")]
 #[derive(Clone, Debug)]
 pub struct EvidenceAccumulation(Linked<CoAssociation>);
@@ -48,11 +50,10 @@ impl EvidenceAccumulation {
         EvidenceAccumulation(Linked::new(CoAssociation::default(), clusters))
     }
 
-    /// Whether to work on microclusters or on every object by itself. Default true. Both find the
-    /// same except for ties.
-    pub fn collapse(mut self, collapse: bool) -> Self {
-        self.0 = self.0.collapse(collapse);
-        self
+    consilience_core::setters! {
+        /// Whether to work on microclusters or on every object by itself. Default true. Both find
+        /// the same except for ties.
+        pub fn collapse(mut self, collapse: bool) { self.0 = self.0.collapse(collapse) }
     }
 }
 

@@ -54,18 +54,14 @@ impl Default for LocallyWeighted {
 }
 
 impl LocallyWeighted {
-    /// How slowly reliability falls with the entropy of a cluster. Default 0.4; above 0. The paper
-    /// finds 0.2 to 1 good.
-    #[doc(alias = "theta")]
-    pub fn entropy_scale(mut self, scale: f64) -> Self {
-        self.entropy_scale = scale;
-        self
-    }
+    consilience_core::setters! {
+        /// How slowly reliability falls with the entropy of a cluster. Default 0.4; above 0. The
+        /// paper finds 0.2 to 1 good.
+        #[doc(alias = "theta")]
+        pub fn entropy_scale(mut self, scale: f64) { self.entropy_scale = scale }
 
-    /// How large the matrix may become. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How large the matrix may become. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     fn weights(
@@ -161,11 +157,12 @@ impl Lwea {
         Lwea(linked.lifespan(Lifespan::FromFirstMerge))
     }
 
-    /// As [`LocallyWeighted::entropy_scale`]. Default 0.4; above 0.
-    #[doc(alias = "theta")]
-    pub fn entropy_scale(mut self, scale: f64) -> Self {
-        self.0 = self.0.map_similarity(|s| s.entropy_scale(scale));
-        self
+    consilience_core::setters! {
+        /// As [`LocallyWeighted::entropy_scale`]. Default 0.4; above 0.
+        #[doc(alias = "theta")]
+        pub fn entropy_scale(mut self, scale: f64) {
+            self.0 = self.0.map_similarity(|s| s.entropy_scale(scale))
+        }
     }
 }
 

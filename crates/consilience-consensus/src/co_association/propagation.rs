@@ -1,4 +1,4 @@
-use consilience_core::{Error, MemoryBudget, Observer, Result};
+use consilience_core::{MemoryBudget, Observer, Result, ensure};
 use consilience_graph::{ClusterIncidence, ClusterOverlaps};
 use ndarray::{Array2, s};
 use rayon::prelude::*;
@@ -11,9 +11,7 @@ const MAX_STEPS: usize = 1000;
 const ROWS: usize = 64;
 
 pub(crate) fn check_steps(steps: usize) -> Result<()> {
-    if steps == 0 || steps > MAX_STEPS {
-        return Err(Error::invalid(format!("{steps} steps; expected 1..={MAX_STEPS}")));
-    }
+    ensure!((1..=MAX_STEPS).contains(&steps), invalid("{steps} steps; expected 1..={MAX_STEPS}"));
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 use consilience_core::{
-    Clusters, Dendrogram, Error, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
-    SimilarityGraph,
+    Clusters, Dendrogram, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
+    SimilarityGraph, ensure,
 };
 use consilience_graph::{
     ClusterIncidence, EvidenceWeights, Linked, linked_method, normalized_crowd_agreement,
@@ -12,11 +12,10 @@ pub(crate) const EXPONENT: f64 = 2.0;
 const LARGEST_EXPONENT: f64 = 1000.0;
 
 pub(crate) fn check_exponent(exponent: f64) -> Result<()> {
-    if !(0.0..=LARGEST_EXPONENT).contains(&exponent) {
-        return Err(Error::invalid(format!(
-            "agreement exponent {exponent}; expected 0..={LARGEST_EXPONENT}"
-        )));
-    }
+    ensure!(
+        (0.0..=LARGEST_EXPONENT).contains(&exponent),
+        invalid("agreement exponent {exponent}; expected 0..={LARGEST_EXPONENT}")
+    );
     Ok(())
 }
 
@@ -64,18 +63,14 @@ impl Default for WeightedCoAssociation {
 }
 
 impl WeightedCoAssociation {
-    /// How much agreement counts: the power that it is raised to. Default 2; 0 (equal weights) to
-    /// 1000.
-    #[doc(alias = "beta")]
-    pub fn agreement_exponent(mut self, exponent: f64) -> Self {
-        self.exponent = exponent;
-        self
-    }
+    consilience_core::setters! {
+        /// How much agreement counts: the power that it is raised to. Default 2; 0 (equal weights)
+        /// to 1000.
+        #[doc(alias = "beta")]
+        pub fn agreement_exponent(mut self, exponent: f64) { self.exponent = exponent }
 
-    /// How large the matrix may become. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How large the matrix may become. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     fn weights(
@@ -168,11 +163,12 @@ impl Weac {
         Weac(Linked::new(WeightedCoAssociation::default(), clusters))
     }
 
-    /// As [`WeightedCoAssociation::agreement_exponent`]. Default 2; 0 to 1000.
-    #[doc(alias = "beta")]
-    pub fn agreement_exponent(mut self, exponent: f64) -> Self {
-        self.0 = self.0.map_similarity(|s| s.agreement_exponent(exponent));
-        self
+    consilience_core::setters! {
+        /// As [`WeightedCoAssociation::agreement_exponent`]. Default 2; 0 to 1000.
+        #[doc(alias = "beta")]
+        pub fn agreement_exponent(mut self, exponent: f64) {
+            self.0 = self.0.map_similarity(|s| s.agreement_exponent(exponent))
+        }
     }
 }
 

@@ -60,28 +60,22 @@ macro_rules! clique_settings {
                 $method(consilience_graph::CliqueCut::new(clusters))
             }
 
-            /// What divides the graph. Default the spectral cut.
-            pub fn cut_method(mut self, method: consilience_graph::CutMethod) -> Self {
-                self.0 = self.0.cut_method(method);
-                self
-            }
+            consilience_core::setters! {
+                /// What divides the graph. Default the spectral cut.
+                pub fn cut_method(mut self, method: consilience_graph::CutMethod) {
+                    self.0 = self.0.cut_method(method)
+                }
 
-            /// k-means starts of the spectral cut. Default 10; 1 to 10,000.
-            pub fn restarts(mut self, restarts: usize) -> Self {
-                self.0 = self.0.restarts(restarts);
-                self
-            }
+                /// k-means starts of the spectral cut. Default 10; 1 to 10,000.
+                pub fn restarts(mut self, restarts: usize) { self.0 = self.0.restarts(restarts) }
 
-            /// Seed of the cut. Default `Seed(0)`.
-            pub fn seed(mut self, seed: consilience_core::Seed) -> Self {
-                self.0 = self.0.seed(seed);
-                self
-            }
+                /// Seed of the cut. Default `Seed(0)`.
+                pub fn seed(mut self, seed: consilience_core::Seed) { self.0 = self.0.seed(seed) }
 
-            /// How much memory the matrices may take. Default 8 GiB.
-            pub fn memory_budget(mut self, budget: consilience_core::MemoryBudget) -> Self {
-                self.0 = self.0.memory_budget(budget);
-                self
+                /// How much memory the matrices may take. Default 8 GiB.
+                pub fn memory_budget(mut self, budget: consilience_core::MemoryBudget) {
+                    self.0 = self.0.memory_budget(budget)
+                }
             }
         }
     };

@@ -74,29 +74,19 @@ impl EcpcsMc {
         }
     }
 
-    /// The steps of a walk. Default 20; 1 to 1000.
-    pub fn steps(mut self, steps: usize) -> Self {
-        self.steps = steps;
-        self
-    }
+    consilience_core::setters! {
+        /// The steps of a walk. Default 20; 1 to 1000.
+        pub fn steps(mut self, steps: usize) { self.steps = steps }
 
-    /// k-means starts on the clusters, of which the one of least inertia is kept. Default 10; 1 to
-    /// 10,000.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+        /// k-means starts on the clusters, of which the one of least inertia is kept. Default 10; 1
+        /// to 10,000.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// Seed of the k-means starts. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
+        /// Seed of the k-means starts. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-    /// How large the similarity of clusters may become. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How large the similarity of clusters may become. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// Meta-cluster of each cluster.

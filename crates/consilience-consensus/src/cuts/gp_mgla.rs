@@ -1,6 +1,6 @@
 use consilience_core::{
     Clusters, Ensemble, Error, Fit, MemoryBudget, Microclusters, NodeConsensus, Observer,
-    Partition, Report, Result, Status,
+    Partition, Report, Result, Status, ensure,
 };
 use consilience_graph::{
     ClusterIncidence, ClusterOverlaps, Components, SpectralCount, leading_eigenpairs, numbered,
@@ -89,26 +89,19 @@ impl GpMgla {
         }
     }
 
-    /// How much a link from object to cluster counts beside one among clusters. Default 0.5; 1e-6
-    /// to 1e6.
-    #[doc(alias = "alpha")]
-    pub fn object_link_weight(mut self, weight: f64) -> Self {
-        self.object_links = weight;
-        self
-    }
+    consilience_core::setters! {
+        /// How much a link from object to cluster counts beside one among clusters. Default 0.5;
+        /// 1e-6 to 1e6.
+        #[doc(alias = "alpha")]
+        pub fn object_link_weight(mut self, weight: f64) { self.object_links = weight }
 
-    /// How much crowd agreement counts: the power that it is raised to. Default 2; 0 (equal
-    /// weights) to 1000.
-    #[doc(alias = "beta")]
-    pub fn agreement_exponent(mut self, exponent: f64) -> Self {
-        self.exponent = exponent;
-        self
-    }
+        /// How much crowd agreement counts: the power that it is raised to. Default 2; 0 (equal
+        /// weights) to 1000.
+        #[doc(alias = "beta")]
+        pub fn agreement_exponent(mut self, exponent: f64) { self.exponent = exponent }
 
-    /// How large the links among clusters may become. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How large the links among clusters may become. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// The normalised small matrix D_y^-1/2 W_y D_y^-1/2 and what takes its eigenvectors to the
@@ -265,12 +258,10 @@ impl NodeConsensus for GpMgla {
     fn check(&self, _ensemble: &Ensemble) -> Result<()> {
         SpectralCount::check(self.clusters)?;
         check_exponent(self.exponent)?;
-        if !OBJECT_LINK_WEIGHTS.contains(&self.object_links) {
-            return Err(Error::invalid(format!(
-                "weight {} of links from objects; expected 1e-6 to 1e6",
-                self.object_links
-            )));
-        }
+        ensure!(
+            OBJECT_LINK_WEIGHTS.contains(&self.object_links),
+            invalid("weight {} of links from objects; expected 1e-6 to 1e6", self.object_links)
+        );
         Ok(())
     }
 

@@ -56,17 +56,13 @@ impl Hbgf {
         Hbgf { clusters, cut: TransferCut::new(clusters).restarts(RESTARTS) }
     }
 
-    /// k-means starts on the embedding, of which the one of least inertia is kept. Default 10; 1 to
-    /// 10,000.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.cut = self.cut.restarts(restarts);
-        self
-    }
+    consilience_core::setters! {
+        /// k-means starts on the embedding, of which the one of least inertia is kept. Default 10;
+        /// 1 to 10,000.
+        pub fn restarts(mut self, restarts: usize) { self.cut = self.cut.restarts(restarts) }
 
-    /// Seed of the k-means starts. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.cut = self.cut.seed(seed);
-        self
+        /// Seed of the k-means starts. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.cut = self.cut.seed(seed) }
     }
 }
 

@@ -53,25 +53,18 @@ impl Lwgp {
         Lwgp { clusters, entropy_scale: ENTROPY_SCALE, cut: TransferCut::new(clusters) }
     }
 
-    /// As [`LocallyWeighted::entropy_scale`](crate::LocallyWeighted::entropy_scale). Default 0.4;
-    /// above 0.
-    #[doc(alias = "theta")]
-    pub fn entropy_scale(mut self, scale: f64) -> Self {
-        self.entropy_scale = scale;
-        self
-    }
+    consilience_core::setters! {
+        /// As [`LocallyWeighted::entropy_scale`](crate::LocallyWeighted::entropy_scale). Default
+        /// 0.4; above 0.
+        #[doc(alias = "theta")]
+        pub fn entropy_scale(mut self, scale: f64) { self.entropy_scale = scale }
 
-    /// k-means starts on the embedding, of which the one of least inertia is kept. Default 3; 1 to
-    /// 10,000.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.cut = self.cut.restarts(restarts);
-        self
-    }
+        /// k-means starts on the embedding, of which the one of least inertia is kept. Default 3; 1
+        /// to 10,000.
+        pub fn restarts(mut self, restarts: usize) { self.cut = self.cut.restarts(restarts) }
 
-    /// Seed of the k-means starts. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.cut = self.cut.seed(seed);
-        self
+        /// Seed of the k-means starts. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.cut = self.cut.seed(seed) }
     }
 }
 

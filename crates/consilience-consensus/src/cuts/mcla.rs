@@ -51,6 +51,7 @@ use super::clique_method::clique_settings;
 /// Strehl, Ghosh 2002, Section 3.4. Theirs cuts with METIS, in the published form into
 /// meta-clusters of nearly equal size (here `CutMethod::Metis`, feature `metis`). With missing
 /// labels the Jaccard index counts the objects that both members label.
+#[doc(alias = "meta-clustering")]
 #[doc(alias = "MCLA")]
 #[doc(alias = "meta-clustering algorithm")]
 #[derive(Clone, Copy, Debug)]

@@ -81,16 +81,12 @@ impl USenc {
         USenc { clusters: clusters.into(), restarts: 3, seed: Seed(0) }
     }
 
-    /// k-means starts, of which the one of least inertia is kept. Default 3; 1 to 10,000.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+    consilience_core::setters! {
+        /// k-means starts, of which the one of least inertia is kept. Default 3; 1 to 10,000.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// Seed of the k-means starts. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
+        /// Seed of the k-means starts. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 
     /// The number of clusters, which must be fixed.
@@ -98,10 +94,10 @@ impl USenc {
         self.clusters.fixed().ok_or_else(|| self.clusters.refuse("U-SENC", "a number"))
     }
 
-    /// Whether one pass over the objects costs less.
+    /// Whether one pass over the objects costs less. Rows with counts are few by their nature.
     fn streams(ensemble: &Ensemble) -> Result<bool> {
         let n = ensemble.n_objects();
-        if n <= FEW || ensemble.n_clusters() > TABLE {
+        if n <= FEW || ensemble.n_clusters() > TABLE || ensemble.counts().is_some() {
             return Ok(false);
         }
         let probe: Vec<usize> =
@@ -114,7 +110,6 @@ impl USenc {
         let k = self.fixed()?;
         let mut report = Report::default();
         let labels = Labels::new(ensemble);
-        let members = ensemble.n_members();
         let stopped = AtomicBool::new(false);
         let stop = || {
             if observer.cancelled() {
@@ -122,24 +117,7 @@ impl USenc {
             }
             stopped.load(Ordering::Relaxed)
         };
-        let weights = report.stage("clusters", || {
-            link_sums(labels.objects, labels.clusters, |objects, sums| {
-                if stop() {
-                    return;
-                }
-                let mut row = vec![0; objects.len() * members];
-                labels.write(objects, &mut row);
-                for row in row.chunks_exact(members) {
-                    let labelled = row.iter().filter(|&&c| c != NONE).count();
-                    let weight = 1.0 / labelled as f64;
-                    for (u, &c) in row.iter().enumerate().filter(|(_, c)| **c != NONE) {
-                        for &d in row[u..].iter().filter(|d| **d != NONE) {
-                            sums.add(c as usize, d as usize, weight);
-                        }
-                    }
-                }
-            })
-        });
+        let weights = report.stage("clusters", || links(&labels, ensemble.n_members(), &stop));
         if stop() {
             return Err(Error::cancelled());
         }
@@ -174,6 +152,26 @@ impl USenc {
         );
         Ok(Fit::new(partition, report))
     }
+}
+
+/// How much the objects link each two clusters, unless stopped.
+fn links(labels: &Labels<'_>, members: usize, stop: &(impl Fn() -> bool + Sync)) -> Array2<f64> {
+    link_sums(labels.objects, labels.clusters, |objects, sums| {
+        if stop() {
+            return;
+        }
+        let mut row = vec![0; objects.len() * members];
+        labels.write(objects, &mut row);
+        for row in row.chunks_exact(members) {
+            let labelled = row.iter().filter(|&&c| c != NONE).count();
+            let weight = 1.0 / labelled as f64;
+            for (u, &c) in row.iter().enumerate().filter(|(_, c)| **c != NONE) {
+                for &d in row[u..].iter().filter(|d| **d != NONE) {
+                    sums.add(c as usize, d as usize, weight);
+                }
+            }
+        }
+    })
 }
 
 impl ConsensusFunction for USenc {

@@ -102,7 +102,7 @@ impl Ballots {
 
 impl From<&Microclusters> for Ballots {
     fn from(microclusters: &Microclusters) -> Self {
-        let weights = microclusters.sizes().iter().map(|&s| f64::from(s)).collect();
+        let weights = microclusters.grouping().weights();
         Ballots { nodes: microclusters.clone().sorted_members(), weights }
     }
 }

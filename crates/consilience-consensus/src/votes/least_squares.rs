@@ -1,6 +1,6 @@
 use consilience_core::{
-    Clusters, Ensemble, Error, Memberships, MemoryBudget, Microclusters, NodeConsensus,
-    NodeMemberships, Observer, Report, Result, Seed, Status,
+    Clusters, Ensemble, Memberships, MemoryBudget, Microclusters, NodeConsensus, NodeMemberships,
+    Observer, Report, Result, Seed, Status, ensure,
 };
 use ndarray::{Array2, ArrayView2};
 
@@ -72,23 +72,18 @@ impl LeastSquares {
         }
     }
 
-    /// Seed of the start, where no member has k clusters. Default 0.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.start = self.start.seed(seed);
-        self
-    }
+    consilience_core::setters! {
+        /// Seed of the start, where no member has k clusters. Default 0.
+        pub fn seed(mut self, seed: Seed) { self.start = self.start.seed(seed) }
 
-    /// Rounds of matching and averaging at most. Default 100; at least 1.
-    pub fn max_iterations(mut self, rounds: usize) -> Self {
-        self.max_iterations = rounds;
-        self
-    }
+        /// Rounds of matching and averaging at most. Default 100; at least 1.
+        pub fn max_iterations(mut self, rounds: usize) { self.max_iterations = rounds }
 
-    /// How much memory the memberships may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self.start = self.start.memory_budget(budget);
-        self
+        /// How much memory the memberships may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) {
+            self.budget = budget;
+            self.start = self.start.memory_budget(budget)
+        }
     }
 
     /// Rounds until the objective stays: the memberships of the nodes, and the objective after each
@@ -138,9 +133,7 @@ impl NodeConsensus for LeastSquares {
     fn check(&self, ensemble: &Ensemble) -> Result<()> {
         let k = number(self.clusters, "least squares consensus")?;
         self.start.check()?;
-        if self.max_iterations == 0 {
-            return Err(Error::invalid("max_iterations 0; expected at least 1"));
-        }
+        ensure!(self.max_iterations > 0, invalid("max_iterations 0; expected at least 1"));
         self.budget.check_table("memberships", ensemble.n_objects(), k, 8)
     }
 

@@ -1,6 +1,6 @@
 use consilience_core::{
     Clusters, Ensemble, Error, Memberships, MemoryBudget, Microclusters, NodeConsensus,
-    NodeMemberships, Observer, Partition, Report, Result, Seed, Status,
+    NodeMemberships, Observer, Partition, Report, Result, Seed, Status, ensure,
 };
 use consilience_graph::{ClusterIncidence, check_restarts};
 use consilience_num::reduce::ordered_chunks;
@@ -83,35 +83,22 @@ impl MixtureModel {
         }
     }
 
-    /// Starts, of which the one of largest likelihood is kept. Default 5; 1 to 10,000.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+    consilience_core::setters! {
+        /// Starts, of which the one of largest likelihood is kept. Default 5; 1 to 10,000.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// Steps per start at most. Default 300; at least 1.
-    pub fn max_iterations(mut self, steps: usize) -> Self {
-        self.max_iterations = steps;
-        self
-    }
+        /// Steps per start at most. Default 300; at least 1.
+        pub fn max_iterations(mut self, steps: usize) { self.max_iterations = steps }
 
-    /// A start ends where a step raises the log-likelihood by at most this share of it. Default
-    /// 1e-8; at least 0.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
+        /// A start ends where a step raises the log-likelihood by at most this share of it. Default
+        /// 1e-8; at least 0.
+        pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
-    /// Seed of the starts. Default 0.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
+        /// Seed of the starts. Default 0.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-    /// How much memory the tables may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory the tables may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// The same method, giving the probabilities of the components.
@@ -122,12 +109,8 @@ impl MixtureModel {
     fn check(&self) -> Result<usize> {
         let k = number(self.clusters, "the mixture model")?;
         check_restarts(self.restarts)?;
-        if self.max_iterations == 0 {
-            return Err(Error::invalid("max_iterations 0; expected at least 1"));
-        }
-        if !(self.tolerance >= 0.0) {
-            return Err(Error::invalid(format!("tolerance {}; expected >= 0", self.tolerance)));
-        }
+        ensure!(self.max_iterations > 0, invalid("max_iterations 0; expected at least 1"));
+        ensure!(self.tolerance >= 0.0, invalid("tolerance {}; expected >= 0", self.tolerance));
         Ok(k)
     }
 

@@ -65,22 +65,15 @@ impl Qmi {
         }
     }
 
-    /// k-means starts, of which the one of least inertia is kept. Default 10; 1 to 10,000.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+    consilience_core::setters! {
+        /// k-means starts, of which the one of least inertia is kept. Default 10; 1 to 10,000.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// Seed of the starts. Default 0.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
+        /// Seed of the starts. Default 0.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-    /// How much memory the indicators may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory the indicators may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// Refuses parameters out of range.

@@ -1,7 +1,7 @@
 use consilience_core::scores::{Normalizer, weighted_nmi};
 use consilience_core::{
-    Clusters, Ensemble, Error, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition,
-    Report, Result, Seed, Status,
+    Clusters, Ensemble, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition, Report,
+    Result, Seed, Status, ensure,
 };
 use consilience_num::assignment::max_assignment;
 use ndarray::{Array2, ArrayView1};
@@ -54,6 +54,8 @@ pub(crate) const ROUNDS: usize = 100;
 /// Dimitriadou, Weingessel, Hornik 2002, "A Combination Scheme for Fuzzy Clustering"; Fischer,
 /// Buhmann 2003, "Bagging for Path-Based Clustering". Theirs align to the members before in order;
 /// the medoid and the repetition make ours independent of it.
+#[doc(alias = "majority vote")]
+#[doc(alias = "label correspondence")]
 #[doc(alias = "majority_vote")]
 #[doc(alias = "relabelling")]
 #[derive(Clone, Copy, Debug)]
@@ -76,23 +78,18 @@ impl Voting {
         }
     }
 
-    /// Seed of the first reference, where no member has k clusters. Default 0.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.start = self.start.seed(seed);
-        self
-    }
+    consilience_core::setters! {
+        /// Seed of the first reference, where no member has k clusters. Default 0.
+        pub fn seed(mut self, seed: Seed) { self.start = self.start.seed(seed) }
 
-    /// Rounds of alignment and counting at most. Default 100; at least 1.
-    pub fn max_iterations(mut self, rounds: usize) -> Self {
-        self.max_iterations = rounds;
-        self
-    }
+        /// Rounds of alignment and counting at most. Default 100; at least 1.
+        pub fn max_iterations(mut self, rounds: usize) { self.max_iterations = rounds }
 
-    /// How much memory the votes may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self.start = self.start.memory_budget(budget);
-        self
+        /// How much memory the votes may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) {
+            self.budget = budget;
+            self.start = self.start.memory_budget(budget)
+        }
     }
 
     /// The final reference over the nodes; the objective is the agreement per vote.
@@ -149,9 +146,7 @@ impl NodeConsensus for Voting {
     fn check(&self, _: &Ensemble) -> Result<()> {
         number(self.clusters, "voting")?;
         self.start.check()?;
-        if self.max_iterations == 0 {
-            return Err(Error::invalid("max_iterations 0; expected at least 1"));
-        }
+        ensure!(self.max_iterations > 0, invalid("max_iterations 0; expected at least 1"));
         Ok(())
     }
 

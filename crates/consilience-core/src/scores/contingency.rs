@@ -1,8 +1,10 @@
-use crate::{Error, LabelInt, Partition, Result, with_labels};
+use crate::{Error, LabelInt, Partition, Result, checks, with_labels};
 
 /// Tables up to this many entries are counted in a dense array: at 4 bytes each they stay in the
 /// cache.
 const DENSE: usize = 1 << 20;
+/// Clusters of a side that a table counted elsewhere may have.
+const MOST_CLUSTERS: usize = 1 << 26;
 
 /// How many objects each cluster of one partition shares with each cluster of another: the table
 /// that every score is computed from.
@@ -32,20 +34,101 @@ pub struct Contingency {
     rows: Vec<u64>,
     columns: Vec<u64>,
     /// Entries above 0, row by row.
-    cells: Vec<(u32, u32, u32)>,
+    cells: Vec<(u32, u32, u64)>,
 }
 
 impl Contingency {
     /// Counts the objects in each pair of clusters.
     ///
     /// # Complexity
-    /// O(n + k_a + k_b + entries above 0) time; at most 4 MiB or four bytes per object besides the
+    /// O(n + k_a + k_b + entries above 0) time; at most 4 MiB or eight bytes per object besides the
     /// result, never k_a k_b of them.
     ///
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch) with both lengths where they
     /// differ, [`ErrorKind::Empty`](crate::ErrorKind::Empty) where no object is labelled in both.
     pub fn new(a: &Partition, b: &Partition) -> Result<Self> {
+        Self::check_lengths(a, b)?;
+        let cells = with_labels!(a.labels(), |x| with_labels!(b.labels(), |y| {
+            count(x, y, (a.n_clusters(), b.n_clusters()), |_| 1u32)
+        }));
+        Self::between(a, b, cells)
+    }
+
+    /// As [`Contingency::new`], where object i stands for `counts[i]` identical ones, as
+    /// [`Ensemble::counts`](crate::Ensemble::counts) says; each for itself with `None`.
+    ///
+    /// ```
+    /// use consilience::{Partition, scores::{Contingency, Scores}};
+    ///
+    /// let a = Partition::from_labels(&[0, 0, 1])?;
+    /// let b = Partition::from_labels(&[0, 1, 1])?;
+    /// let table = Contingency::with_counts(&a, &b, &[500, 1, 2_000_000_000_000][..])?;
+    /// assert_eq!(table.n_objects(), 2_000_000_000_501);
+    /// assert!(Scores::of(&table)?.ari > 0.9);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Contingency::new`], and those of
+    /// [`Ensemble::with_counts`](crate::Ensemble::with_counts).
+    pub fn with_counts<'a>(
+        a: &Partition,
+        b: &Partition,
+        counts: impl Into<Option<&'a [u64]>>,
+    ) -> Result<Self> {
+        let Some(counts) = counts.into() else { return Self::new(a, b) };
+        checks::counts(counts, a.n_objects())?;
+        Self::check_lengths(a, b)?;
+        let cells = with_labels!(a.labels(), |x| with_labels!(b.labels(), |y| {
+            count(x, y, (a.n_clusters(), b.n_clusters()), |i| counts[i])
+        }));
+        Self::between(a, b, cells)
+    }
+
+    /// A table counted elsewhere, a database for instance: (row, column, objects) in any order, each
+    /// pair of clusters at most once; entries of 0 are dropped.
+    ///
+    /// ```
+    /// use consilience::scores::{Contingency, Scores};
+    ///
+    /// // SELECT result, truth, count(*) GROUP BY result, truth
+    /// let table = Contingency::from_cells(vec![(0, 0, 40), (1, 1, 59), (1, 0, 1)])?;
+    /// assert_eq!(Scores::of(&table)?.purity, 0.99);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Empty`](crate::ErrorKind::Empty) without objects,
+    /// [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter) naming a pair that
+    /// stands there twice, [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) for more than
+    /// 2^53 objects or 2^26 clusters of a side.
+    pub fn from_cells(cells: impl IntoIterator<Item = (usize, usize, u64)>) -> Result<Self> {
+        let mut cells: Vec<_> = cells.into_iter().filter(|cell| cell.2 > 0).collect();
+        cells.sort_unstable();
+        let mut total = 0u64;
+        let (mut rows, mut columns) = (0, 0);
+        for (at, &(i, j, count)) in cells.iter().enumerate() {
+            if at > 0 && (cells[at - 1].0, cells[at - 1].1) == (i, j) {
+                return Err(Error::invalid(format!("row {i}, column {j} stands there twice")));
+            }
+            if i.max(j) >= MOST_CLUSTERS {
+                return Err(Error::out_of_range(format!(
+                    "cluster {}; expected below {MOST_CLUSTERS}",
+                    i.max(j)
+                )));
+            }
+            total = total.saturating_add(count);
+            (rows, columns) = (rows.max(i + 1), columns.max(j + 1));
+        }
+        if total > checks::MOST_OBJECTS {
+            return Err(Error::out_of_range("a table of more than 2^53 objects"));
+        }
+        let cells = cells.into_iter().map(|(i, j, count)| (i as u32, j as u32, count)).collect();
+        Self::assemble(rows, columns, cells).ok_or_else(|| Error::empty("a table without objects"))
+    }
+
+    fn check_lengths(a: &Partition, b: &Partition) -> Result<()> {
         if a.n_objects() != b.n_objects() {
             return Err(Error::shape(format!(
                 "partitions of {} and of {} objects cannot be compared",
@@ -53,26 +136,26 @@ impl Contingency {
                 b.n_objects()
             )));
         }
-        let (ka, kb) = (a.n_clusters(), b.n_clusters());
-        let cells = with_labels!(a.labels(), |x| with_labels!(b.labels(), |y| {
-            match (ka + 1).checked_mul(kb + 1) {
-                Some(entries) if entries <= DENSE => count_dense(x, y, ka, kb),
-                _ => count_sorted(x, y, ka, kb),
-            }
-        }));
-        let mut table = Contingency { objects: 0, rows: vec![0; ka], columns: vec![0; kb], cells };
+        Ok(())
+    }
+
+    /// The table with its sums; `None` where nothing is counted.
+    fn assemble(rows: usize, columns: usize, cells: Vec<(u32, u32, u64)>) -> Option<Self> {
+        let (rows, columns) = (vec![0; rows], vec![0; columns]);
+        let mut table = Contingency { objects: 0, rows, columns, cells };
         for &(i, j, count) in &table.cells {
-            table.objects += u64::from(count);
-            table.rows[i as usize] += u64::from(count);
-            table.columns[j as usize] += u64::from(count);
+            table.objects += count;
+            table.rows[i as usize] += count;
+            table.columns[j as usize] += count;
         }
-        if table.objects == 0 {
-            return Err(Error::empty(format!(
-                "none of {} objects is labelled in both partitions",
-                a.n_objects()
-            )));
-        }
-        Ok(table)
+        (table.objects > 0).then_some(table)
+    }
+
+    fn between(a: &Partition, b: &Partition, cells: Vec<(u32, u32, u64)>) -> Result<Self> {
+        Self::assemble(a.n_clusters(), b.n_clusters(), cells).ok_or_else(|| {
+            let n = a.n_objects();
+            Error::empty(format!("none of {n} objects is labelled in both partitions"))
+        })
     }
 
     /// Number of objects labelled in both partitions; at least 1.
@@ -92,7 +175,7 @@ impl Contingency {
 
     /// The entries above 0 as (row, column, objects), row by row.
     pub fn cells(&self) -> impl Iterator<Item = (usize, usize, u64)> + '_ {
-        self.cells.iter().map(|&(i, j, count)| (i as usize, j as usize, u64::from(count)))
+        self.cells.iter().map(|&(i, j, count)| (i as usize, j as usize, count))
     }
 
     /// Number of entries above 0.
@@ -116,24 +199,42 @@ impl Contingency {
     }
 }
 
-/// One pass over a dense table with one row and one column more than needed, where unlabelled
-/// objects are counted and forgotten: no branch in the loop.
-fn count_dense<A: LabelInt, B: LabelInt>(
+/// What objects are counted in: `u32` where each counts once, `u64` where they stand for many.
+trait Count: Copy + Default + PartialEq + std::ops::AddAssign + Into<u64> {}
+
+impl Count for u32 {}
+impl Count for u64 {}
+
+fn count<A: LabelInt, B: LabelInt, C: Count>(
     a: &[A],
     b: &[B],
-    ka: usize,
-    kb: usize,
-) -> Vec<(u32, u32, u32)> {
+    (ka, kb): (usize, usize),
+    count: impl Fn(usize) -> C,
+) -> Vec<(u32, u32, u64)> {
+    match (ka + 1).checked_mul(kb + 1) {
+        Some(entries) if entries <= DENSE => count_dense(a, b, (ka, kb), count),
+        _ => count_sorted(a, b, (ka, kb), count),
+    }
+}
+
+/// One pass over a dense table with one row and one column more than needed, where unlabelled
+/// objects are counted and forgotten: no branch in the loop.
+fn count_dense<A: LabelInt, B: LabelInt, C: Count>(
+    a: &[A],
+    b: &[B],
+    (ka, kb): (usize, usize),
+    count: impl Fn(usize) -> C,
+) -> Vec<(u32, u32, u64)> {
     let width = kb + 1;
-    let mut table = vec![0u32; (ka + 1) * width];
-    for (&x, &y) in a.iter().zip(b) {
-        table[x.index().min(ka) * width + y.index().min(kb)] += 1;
+    let mut table = vec![C::default(); (ka + 1) * width];
+    for (i, (&x, &y)) in a.iter().zip(b).enumerate() {
+        table[x.index().min(ka) * width + y.index().min(kb)] += count(i);
     }
     let mut cells = Vec::new();
     for i in 0..ka {
         for (j, &count) in table[i * width..i * width + kb].iter().enumerate() {
-            if count > 0 {
-                cells.push((i as u32, j as u32, count));
+            if count != C::default() {
+                cells.push((i as u32, j as u32, count.into()));
             }
         }
     }
@@ -141,40 +242,41 @@ fn count_dense<A: LabelInt, B: LabelInt>(
 }
 
 /// Sorts the objects by their first cluster (counting sort), then counts one row at a time.
-fn count_sorted<A: LabelInt, B: LabelInt>(
+fn count_sorted<A: LabelInt, B: LabelInt, C: Count>(
     a: &[A],
     b: &[B],
-    ka: usize,
-    kb: usize,
-) -> Vec<(u32, u32, u32)> {
-    let labelled = |&(&x, &y): &(&A, &B)| !x.is_missing() && !y.is_missing();
+    (ka, kb): (usize, usize),
+    count: impl Fn(usize) -> C,
+) -> Vec<(u32, u32, u64)> {
+    let labelled = |&(_, (&x, &y)): &(usize, (&A, &B))| !x.is_missing() && !y.is_missing();
+    let both = || a.iter().zip(b).enumerate().filter(labelled);
     let mut starts = vec![0u32; ka + 1];
-    for (x, _) in a.iter().zip(b).filter(labelled) {
+    for (_, (x, _)) in both() {
         starts[x.index() + 1] += 1;
     }
     for i in 0..ka {
         starts[i + 1] += starts[i];
     }
     let mut next = starts.clone();
-    let mut sorted = vec![0u32; starts[ka] as usize];
-    for (x, y) in a.iter().zip(b).filter(labelled) {
+    let mut sorted = vec![(0u32, C::default()); starts[ka] as usize];
+    for (i, (x, y)) in both() {
         let slot = &mut next[x.index()];
-        sorted[*slot as usize] = y.index() as u32;
+        sorted[*slot as usize] = (y.index() as u32, count(i));
         *slot += 1;
     }
-    let mut count = vec![0u32; kb];
+    let mut counts = vec![C::default(); kb];
     let mut touched = Vec::new();
     let mut cells = Vec::new();
     for i in 0..ka {
-        for &j in &sorted[starts[i] as usize..starts[i + 1] as usize] {
-            if count[j as usize] == 0 {
+        for &(j, count) in &sorted[starts[i] as usize..starts[i + 1] as usize] {
+            if counts[j as usize] == C::default() {
                 touched.push(j);
             }
-            count[j as usize] += 1;
+            counts[j as usize] += count;
         }
         touched.sort_unstable();
         for j in touched.drain(..) {
-            cells.push((i as u32, j, std::mem::take(&mut count[j as usize])));
+            cells.push((i as u32, j, std::mem::take(&mut counts[j as usize]).into()));
         }
     }
     cells
@@ -196,7 +298,12 @@ mod tests {
             let (a, b) = (draw(k), draw(2 * k));
             let (ka, kb) = (a.n_clusters(), b.n_clusters());
             with_labels!(a.labels(), |x| with_labels!(b.labels(), |y| {
-                assert_eq!(count_dense(x, y, ka, kb), count_sorted(x, y, ka, kb));
+                assert_eq!(
+                    count_dense(x, y, (ka, kb), |_| 1u32),
+                    count_sorted(x, y, (ka, kb), |_| 1u32)
+                );
+                let many = |i: usize| (i as u64 % 7 + 1) << 40;
+                assert_eq!(count_dense(x, y, (ka, kb), many), count_sorted(x, y, (ka, kb), many));
             }));
         }
     }

@@ -17,6 +17,7 @@ use crate::{Ensemble, Error, ErrorKind, Partition, Result};
 /// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Normalizer {
     /// The larger entropy: the tables and programs of PTA, PTGP, LWEA and U-SENC. The strictest.
     Max,
@@ -71,9 +72,9 @@ impl Information {
         let (mut mutual, mut variation) = (0.0, 0.0);
         for (i, j, count) in table.cells() {
             let (a, b) = (table.row_sums()[i], table.column_sums()[j]);
-            // Counts are below 2^32, so both products are exact, and independence gives ln(1) = 0
-            // exactly.
-            mutual += count as f64 * ((n * count) as f64 / (a * b) as f64).ln();
+            // Both products are exact until here, so that independence gives ln(1) = 0 exactly.
+            let wide = |x: u64, y: u64| (u128::from(x) * u128::from(y)) as f64;
+            mutual += count as f64 * (wide(n, count) / wide(a, b)).ln();
             // Every term is >= 0: no cancellation, and 0 exactly for equal partitions.
             variation +=
                 count as f64 * ((a as f64 / count as f64).ln() + (b as f64 / count as f64).ln());
@@ -315,7 +316,8 @@ pub fn variation_of_information(a: &Partition, b: &Partition) -> Result<f64> {
 pub fn average_nmi(partition: &Partition, ensemble: &Ensemble, by: Normalizer) -> Result<f64> {
     let (mut sum, mut heard) = (0.0, 0usize);
     for member in ensemble.members() {
-        match normalized_mutual_information(partition, member, by) {
+        let table = Contingency::with_counts(partition, member, ensemble.counts());
+        match table.map(|table| Information::new(&table).normalized(by)) {
             Ok(nmi) => {
                 sum += nmi;
                 heard += 1;

@@ -147,13 +147,10 @@ fn match_group(cells: &[Cell]) -> Result<u64> {
 /// Refuses an assignment problem whose table would be too large, before it is allocated.
 pub(super) fn check_table(rows: usize, columns: usize) -> Result<()> {
     if rows as u64 * columns as u64 > LARGEST_TABLE {
-        return Err(Error::new(
-            ErrorKind::TooLarge,
-            format!(
-                "matching {rows} with {columns} clusters needs a table beyond \
+        return Err(Error::too_large(format!(
+            "matching {rows} with {columns} clusters needs a table beyond \
                  {LARGEST_TABLE} entries"
-            ),
-        ));
+        )));
     }
     Ok(())
 }

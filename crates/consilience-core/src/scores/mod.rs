@@ -66,6 +66,7 @@ use crate::{Partition, Result};
 /// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Scores {
     /// [`normalized_mutual_information`] by [`Normalizer::Max`].
     pub nmi_max: f64,
@@ -116,18 +117,26 @@ impl Scores {
     /// differ, [`ErrorKind::Empty`](crate::ErrorKind::Empty) where no object is labelled in both,
     /// [`ErrorKind::TooLarge`](crate::ErrorKind::TooLarge) as [`accuracy`].
     pub fn compare(result: &Partition, truth: &Partition) -> Result<Scores> {
-        let table = Contingency::new(result, truth)?;
-        let information = information::Information::new(&table);
-        let pairs = pair::PairTable::new(&table);
+        Self::of(&Contingency::new(result, truth)?)
+    }
+
+    /// The scores of a table that is there already, for instance of objects that stand for many
+    /// ([`Contingency::with_counts`]) or counted elsewhere ([`Contingency::from_cells`]).
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`](crate::ErrorKind::TooLarge) as [`accuracy`].
+    pub fn of(table: &Contingency) -> Result<Scores> {
+        let information = information::Information::new(table);
+        let pairs = pair::PairTable::new(table);
         Ok(Scores {
             nmi_max: information.normalized(Normalizer::Max),
             nmi_sqrt: information.normalized(Normalizer::Sqrt),
             nmi_arithmetic: information.normalized(Normalizer::Arithmetic),
-            ami: adjusted::adjusted(&table, &information),
+            ami: adjusted::adjusted(table, &information),
             ari: pairs.adjusted_rand(),
             rand: pairs.rand(),
-            accuracy: matching::matched_fraction(&table)?,
-            purity: matching::pure_fraction(&table),
+            accuracy: matching::matched_fraction(table)?,
+            purity: matching::pure_fraction(table),
             homogeneity: information.homogeneity(),
             completeness: information.completeness(),
             v_measure: information.v_measure(),

@@ -5,22 +5,22 @@ use crate::{Partition, Result};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct PairTable {
     /// Together in both.
-    both: u64,
+    both: u128,
     /// Together in the first partition only.
-    first: u64,
+    first: u128,
     /// Together in the second partition only.
-    second: u64,
+    second: u128,
     /// Apart in both.
-    neither: u64,
+    neither: u128,
 }
 
 impl PairTable {
     /// Counts are below 2^32, so their products are below 2^64: nothing overflows.
     pub(super) fn new(table: &Contingency) -> Self {
-        let pairs = |count: u64| count * count.saturating_sub(1) / 2;
-        let both: u64 = table.cells().map(|(_, _, count)| pairs(count)).sum();
-        let first = table.row_sums().iter().map(|&s| pairs(s)).sum::<u64>() - both;
-        let second = table.column_sums().iter().map(|&s| pairs(s)).sum::<u64>() - both;
+        let pairs = |count: u64| u128::from(count) * u128::from(count.saturating_sub(1)) / 2;
+        let both: u128 = table.cells().map(|(_, _, count)| pairs(count)).sum();
+        let first = table.row_sums().iter().map(|&s| pairs(s)).sum::<u128>() - both;
+        let second = table.column_sums().iter().map(|&s| pairs(s)).sum::<u128>() - both;
         let neither = pairs(table.n_objects()) - both - first - second;
         PairTable { both, first, second, neither }
     }
@@ -34,12 +34,15 @@ impl PairTable {
         if self.first == 0 && self.second == 0 {
             return 1.0;
         }
-        let [both, first, second, neither] =
-            [self.both, self.first, self.second, self.neither].map(i128::from);
-        // At most 2^124, and exact: the two products may agree in all their leading digits.
-        let above_chance = both * neither - first * second;
-        let scale = (both + second) * (second + neither) + (both + first) * (first + neither);
-        2.0 * above_chance as f64 / scale as f64
+        let (both, first) = (self.both, self.first);
+        let (second, neither) = (self.second, self.neither);
+        // Exact: the two products may agree in all their leading digits.
+        let above_chance = wide_difference((both, neither), (first, second));
+        let scale = wide_sum(
+            (both + second, second + neither), //
+            (both + first, first + neither),
+        );
+        2.0 * above_chance / scale
     }
 
     pub(super) fn precision(&self) -> f64 {
@@ -67,8 +70,37 @@ impl PairTable {
     }
 }
 
-fn ratio_or_one(part: u64, whole: u64) -> f64 {
+fn ratio_or_one(part: u128, whole: u128) -> f64 {
     if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
+}
+
+/// `a.0 a.1 - b.0 b.1`, rounded once, for factors below 2^127.
+fn wide_difference(a: (u128, u128), b: (u128, u128)) -> f64 {
+    let (first, second) = (wide_product(a), wide_product(b));
+    let (sign, (larger, smaller)) =
+        if first >= second { (1.0, (first, second)) } else { (-1.0, (second, first)) };
+    let (low, borrow) = larger.1.overflowing_sub(smaller.1);
+    sign * rounded((larger.0 - smaller.0 - u128::from(borrow), low))
+}
+
+/// `a.0 a.1 + b.0 b.1`, rounded once, for factors below 2^127.
+fn wide_sum(a: (u128, u128), b: (u128, u128)) -> f64 {
+    let (first, second) = (wide_product(a), wide_product(b));
+    let (low, carry) = first.1.overflowing_add(second.1);
+    rounded((first.0 + second.0 + u128::from(carry), low))
+}
+
+fn rounded((high, low): (u128, u128)) -> f64 {
+    if high == 0 { low as f64 } else { high as f64 * 2f64.powi(128) + low as f64 }
+}
+
+/// The high and the low half of a product of two numbers below 2^127.
+fn wide_product((x, y): (u128, u128)) -> (u128, u128) {
+    const HALF: u128 = (1 << 64) - 1;
+    let (x1, x0, y1, y0) = (x >> 64, x & HALF, y >> 64, y & HALF);
+    let middle = x1 * y0 + ((x0 * y0) >> 64);
+    let second = x0 * y1 + (middle & HALF);
+    (x1 * y1 + (middle >> 64) + (second >> 64), (second << 64) | ((x0 * y0) & HALF))
 }
 
 /// Rand index: the fraction of pairs of objects on which two partitions agree, together or apart.
@@ -277,6 +309,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn wide_products_equal_those_that_fit() {
+        let mut s = crate::Seed(1).stream();
+        for _ in 0..1000 {
+            let mut draw = |bits: usize| (s.next_u64() >> (64 - bits)) as u128;
+            let (a, b) = (draw(63), draw(63));
+            assert_eq!(wide_product((a, b)), (0, a * b));
+            // (2^64 a)(2^64 b) = 2^128 a b
+            assert_eq!(wide_product((a << 64, b << 60)), ((a * b) >> 4, (a * b) << 124));
+        }
+    }
+
+    #[test]
     fn pair_counts_worked_by_hand_and_at_four_billion_objects() {
         let a = Partition::from_labels(&[0, 0, 0, 1]).unwrap();
         let b = Partition::from_labels(&[0, 0, 1, 1]).unwrap();
@@ -284,11 +328,18 @@ mod tests {
         assert_eq!(pairs, PairTable { both: 1, first: 2, second: 1, neither: 2 });
 
         // Extremes of what 2^32 objects can give: no overflow, no loss of sign.
-        let quarter = (1u64 << 61) - 1;
+        let quarter = (1u128 << 61) - 1;
         let even = PairTable { both: quarter, first: quarter, second: quarter, neither: quarter };
         assert_eq!(even.adjusted_rand(), 0.0);
         assert_eq!(even.rand(), 0.5);
         let slightly = PairTable { both: quarter + 1, ..even };
         assert!(slightly.adjusted_rand() > 0.0);
+
+        // The same for 2^53 objects, whose products need 256 bits.
+        let quarter = (1u128 << 103) - 1;
+        let even = PairTable { both: quarter, first: quarter, second: quarter, neither: quarter };
+        assert_eq!(even.adjusted_rand(), 0.0);
+        let slightly = PairTable { first: quarter + 1, ..even };
+        assert!(slightly.adjusted_rand() < 0.0 && slightly.adjusted_rand() > -1e-29);
     }
 }

@@ -3,7 +3,7 @@ use ndarray::Array2;
 use super::matching::assign;
 #[cfg(any(doc, test))]
 use crate::ErrorKind;
-use crate::{Error, Memberships, Result};
+use crate::{Error, Memberships, Result, ensure};
 
 /// Jensen-Shannon divergence in bits between two soft clusterings, under the best matching of
 /// clusters.
@@ -18,7 +18,7 @@ use crate::{Error, Memberships, Result};
 ///
 /// ```
 /// use consilience::{Memberships, scores};
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 /// let y = Memberships::new(array![[0.9, 0.1], [0.2, 0.8]])?;
 /// let swapped = Memberships::new(array![[0.1, 0.9], [0.8, 0.2]])?;
 /// assert_eq!(scores::jensen_shannon(&y, &swapped)?, 0.0);
@@ -52,12 +52,10 @@ pub fn jensen_shannon(a: &Memberships, b: &Memberships) -> Result<f64> {
     super::matching::check_table(k, k)?;
     let known: Vec<usize> =
         (0..a.n_objects()).filter(|&i| a.evidence()[i] > 0.0 && b.evidence()[i] > 0.0).collect();
-    if known.is_empty() {
-        return Err(Error::empty(format!(
-            "none of {} objects has evidence in both memberships",
-            a.n_objects()
-        )));
-    }
+    ensure!(
+        !known.is_empty(),
+        empty("none of {} objects has evidence in both memberships", a.n_objects())
+    );
     let mut cost = Array2::<f64>::zeros((k, k));
     let (y, z) = (a.values(), b.values());
     for &i in &known {

@@ -4,6 +4,51 @@ use crate::{Features, Fit, MemoryBudget, Observer, Partition, Result, Seed};
 ///
 /// The number of clusters and the seed are arguments and not settings: every member of an ensemble
 /// is drawn with its own.
+///
+/// One of your own goes into a generator like ours:
+///
+/// ```
+/// use consilience::generate::Generator;
+/// use consilience::ndarray::array;
+/// use consilience::prelude::*;
+/// use consilience::{Features, Fit, Observer, Partition, Report, Result, Seed};
+///
+/// /// Cuts the range of the first feature into equal parts.
+/// struct Histogram;
+///
+/// impl BaseClusterer for Histogram {
+///     fn name(&self) -> &'static str {
+///         "histogram"
+///     }
+///
+///     fn fit(
+///         &self,
+///         features: Features<'_>,
+///         clusters: usize,
+///         _: Seed,
+///         observer: &dyn Observer,
+///     ) -> Result<Fit<Partition>> {
+///         features.check_clusters(clusters)?;
+///         observer.check()?;
+///         let x = features.to_f64();
+///         let column = x.column(0);
+///         let low = column.iter().copied().fold(f64::INFINITY, f64::min);
+///         let high = column.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+///         let width = (high - low).max(f64::MIN_POSITIVE) / clusters as f64;
+///         let part = |v: f64| (((v - low) / width) as u64).min(clusters as u64 - 1);
+///         let cut = Partition::from_fn(x.nrows(), |i| Some(part(column[i])))?;
+///         let mut report = Report::default();
+///         report.expect_clusters(clusters, cut.n_clusters(), "some parts are empty");
+///         Ok(Fit::new(cut, report))
+///     }
+/// }
+///
+/// let x = array![[0.0], [0.1], [0.2], [9.0], [9.5]];
+/// assert_eq!(Histogram.cluster(Features::from(&x), 2, Seed(0))?.sizes(), [3, 2]);
+/// let ensemble = Generator::new(Histogram).members(4).clusters(2..=3).generate(&x)?;
+/// assert_eq!(ensemble.n_members(), 4);
+/// # Ok::<(), consilience::Error>(())
+/// ```
 pub trait BaseClusterer: Send + Sync {
     /// The name that the program uses, for instance `kmeans`.
     fn name(&self) -> &'static str;
@@ -32,6 +77,7 @@ pub trait BaseClusterer: Send + Sync {
     ///
     /// # Errors
     /// As [`BaseClusterer::fit`].
+    #[doc(alias = "fit_predict")]
     fn cluster(&self, features: Features<'_>, clusters: usize, seed: Seed) -> Result<Partition> {
         Ok(self.fit(features, clusters, seed, &())?.output)
     }

@@ -28,6 +28,7 @@ pub trait ConsensusFunction: Send + Sync {
     ///
     /// # Errors
     /// As [`ConsensusFunction::fit`].
+    #[doc(alias = "fit_predict")]
     fn consensus(&self, ensemble: &Ensemble) -> Result<Self::Output> {
         Ok(self.fit(ensemble, &())?.output)
     }
@@ -157,6 +158,8 @@ impl<T: NodeConsensus> ConsensusFunction for T {
 
 /// A clustering of the objects that follows from one of the nodes: [`Partition`] or
 /// [`Memberships`].
+///
+/// The output of a [`NodeConsensus`].
 pub trait NodeOutput: Sized {
     /// What [`NodeConsensus::solve`] finds.
     type Nodes;
@@ -253,6 +256,23 @@ impl NodeOutput for Memberships {
 }
 
 /// A method that grows a tree over the microclusters: the tree that its consensus is cut from.
+///
+/// Every method with a linkage is one:
+///
+/// ```
+/// use consilience::consensus::Lwea;
+/// use consilience::prelude::*;
+/// use consilience::{Ensemble, Partition};
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 1, 1, 2])?,
+///     Partition::from_labels(&[0, 0, 0, 1, 1])?,
+/// ])?;
+/// let (nodes, tree) = Lwea::new(2).dendrogram(&ensemble, &())?;
+/// // The first two objects are one microcluster, so that four leaves are merged three times.
+/// assert_eq!((nodes.n_nodes(), tree.merges().len()), (4, 3));
+/// # Ok::<(), consilience::Error>(())
+/// ```
 pub trait Hierarchy: Send + Sync {
     /// The tree over given nodes, of which there is at least one; heights are dissimilarities.
     ///

@@ -3,11 +3,34 @@ use std::sync::Arc;
 
 use ndarray::Array2;
 
-use crate::{Error, ErrorKind, Features, Fit, Observer, Partition, Result, SideInformation};
+#[cfg(feature = "serde")]
+use crate::stored::Parts;
+use crate::{
+    Error, ErrorKind, Features, Fit, Observer, Partition, Result, SideInformation, ensure,
+};
 
 /// Features and a few labels or pairs to a clustering that can label new objects.
 ///
 /// The number of clusters and the seed are settings of the method.
+///
+/// ```
+/// use consilience::constrained::{PckMeans, SeededKMeans};
+/// use consilience::ndarray::array;
+/// use consilience::prelude::*;
+/// use consilience::{Features, SideInformation};
+///
+/// let x = array![[0.0], [0.2], [0.9], [5.0], [5.1], [6.0]];
+/// let side = SideInformation::from_labels(&[0, -1, -1, 1, -1, -1])?;
+/// // Methods of one trait go into one list.
+/// let methods: [Box<dyn ConstrainedClusterer>; 2] =
+///     [Box::new(SeededKMeans::new(2)), Box::new(PckMeans::new(2))];
+/// for method in methods {
+///     let found = method.cluster(Features::from(&x), &side)?;
+///     assert_eq!(found.partition.to_signed(), [0, 0, 0, 1, 1, 1]);
+///     assert_eq!(found.assign(&array![[4.5]])?, [1]);
+/// }
+/// # Ok::<(), consilience::Error>(())
+/// ```
 pub trait ConstrainedClusterer: Send + Sync {
     /// The name that the program uses, for instance `nnc`.
     fn name(&self) -> &'static str;
@@ -30,6 +53,7 @@ pub trait ConstrainedClusterer: Send + Sync {
     ///
     /// # Errors
     /// As [`ConstrainedClusterer::fit`].
+    #[doc(alias = "fit_predict")]
     fn cluster(&self, features: Features<'_>, side: &SideInformation) -> Result<Clustering> {
         Ok(self.fit(features, side, &())?.output)
     }
@@ -51,6 +75,8 @@ impl<T: ConstrainedClusterer + ?Sized> ConstrainedClusterer for Box<T> {
 }
 
 /// Features to other features: what may come before an [`Assign`].
+///
+/// [`Clustering::behind`] puts one in front of a [`Clustering`]; a learned metric is one.
 pub trait FeatureMap: Send + Sync + fmt::Debug {
     /// Number of features that it takes.
     fn n_features(&self) -> usize;
@@ -63,6 +89,13 @@ pub trait FeatureMap: Send + Sync + fmt::Debug {
     /// # Errors
     /// As [`Features::check`], and [`ErrorKind::ShapeMismatch`] for another number of features.
     fn apply(&self, features: Features<'_>) -> Result<Array2<f64>>;
+
+    /// What a stored [`Clustering`] keeps of it; `None` where it cannot be stored.
+    #[cfg(feature = "serde")]
+    #[doc(hidden)]
+    fn stored(&self) -> Option<Parts> {
+        None
+    }
 }
 
 /// How a clusterer assigns objects that it has not seen: what [`Clustering`] predicts with.
@@ -76,14 +109,25 @@ pub trait Assign: Send + Sync + fmt::Debug {
     /// # Errors
     /// As the method says.
     fn assign(&self, features: Features<'_>) -> Result<Vec<usize>>;
+
+    /// What a stored [`Clustering`] keeps of it: the maps before it, and itself at the end; `None`
+    /// where it cannot be stored.
+    #[cfg(feature = "serde")]
+    #[doc(hidden)]
+    fn stored(&self) -> Option<Vec<Parts>> {
+        None
+    }
 }
 
 /// A clustering that can also label new objects.
 ///
+/// With the feature `serde` the clusterings of our own methods can be stored and label new objects
+/// after that; those with an [`Assign`] or a [`FeatureMap`] of yours refuse to be written.
+///
 /// ```
 /// use consilience::{Clustering, Features, Result};
 /// use consilience::core::Assign;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// /// Cluster 1 where the only feature is above a limit, else 0.
 /// #[derive(Debug)]
@@ -114,8 +158,8 @@ pub struct Clustering {
     /// The clustering of the objects at the fit.
     pub partition: Partition,
     /// Number in the partition of each cluster of the assigner; those without an object come last.
-    number: Vec<usize>,
-    assigner: Arc<dyn Assign>,
+    pub(crate) number: Vec<usize>,
+    pub(crate) assigner: Arc<dyn Assign>,
 }
 
 impl Clustering {
@@ -149,16 +193,14 @@ impl Clustering {
     /// # Errors
     /// As [`Features::check`], and [`ErrorKind::ShapeMismatch`] for another number of features than
     /// at the fit.
+    #[doc(alias = "predict")]
     pub fn assign<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<usize>> {
         let features = features.into();
         features.check()?;
-        if features.n_features() != self.assigner.n_features() {
-            return Err(Error::shape(format!(
-                "{} features, {} at the fit",
-                features.n_features(),
-                self.assigner.n_features()
-            )));
-        }
+        ensure!(
+            features.n_features() == self.assigner.n_features(),
+            shape("{} features, {} at the fit", features.n_features(), self.assigner.n_features())
+        );
         let mut labels = self.assigner.assign(features)?;
         for label in &mut labels {
             *label = *self.number.get(*label).ok_or_else(|| {
@@ -188,6 +230,10 @@ impl Clustering {
     /// [`ErrorKind::ShapeMismatch`] where the map does not give as many features as the clustering
     /// takes.
     pub fn behind(self, map: impl FeatureMap + 'static) -> Result<Self> {
+        self.behind_shared(Arc::new(map))
+    }
+
+    pub(crate) fn behind_shared(self, map: Arc<dyn FeatureMap>) -> Result<Self> {
         if map.n_outputs() != self.assigner.n_features() {
             return Err(Error::shape(format!(
                 "a map to {} features before a clustering of {}",
@@ -200,12 +246,12 @@ impl Clustering {
 }
 
 #[derive(Debug)]
-struct Behind<M> {
-    map: M,
+struct Behind {
+    map: Arc<dyn FeatureMap>,
     then: Arc<dyn Assign>,
 }
 
-impl<M: FeatureMap> Assign for Behind<M> {
+impl Assign for Behind {
     fn n_features(&self) -> usize {
         self.map.n_features()
     }
@@ -215,5 +261,13 @@ impl<M: FeatureMap> Assign for Behind<M> {
         let mapped = Features::from(mapped.view());
         mapped.check()?;
         self.then.assign(mapped)
+    }
+
+    #[cfg(feature = "serde")]
+    fn stored(&self) -> Option<Vec<Parts>> {
+        let map = self.map.stored()?;
+        let mut steps = self.then.stored()?;
+        steps.insert(0, map);
+        Some(steps)
     }
 }

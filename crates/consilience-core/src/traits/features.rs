@@ -1,6 +1,6 @@
 use ndarray::{Array2, ArrayView2};
 
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, ensure};
 
 /// Runs one expression with the table of some [`Features`](crate::Features) in whatever precision
 /// it comes.
@@ -19,10 +19,10 @@ macro_rules! with_rows {
 ///
 /// ```
 /// use consilience::Features;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0f32, 1.0], [2.0, 3.0]];
-/// let features = Features::from(x.view());
+/// let features = Features::from(&x); // or a view: x.view(), x.slice(..)
 /// assert_eq!((features.n_objects(), features.n_features()), (2, 2));
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -58,9 +58,7 @@ impl Features<'_> {
     /// [`ErrorKind::NonFinite`](crate::ErrorKind::NonFinite) with row and column.
     pub fn check(&self) -> Result<()> {
         let (n, d) = (self.n_objects(), self.n_features());
-        if n == 0 || d == 0 {
-            return Err(Error::empty(format!("features of {n} objects and {d} columns")));
-        }
+        ensure!(n > 0 && d > 0, empty("features of {n} objects and {d} columns"));
         let bad = match self {
             Features::F32(x) => {
                 x.indexed_iter().find(|(_, v)| !v.is_finite()).map(|(at, &v)| (at, f64::from(v)))
@@ -83,11 +81,10 @@ impl Features<'_> {
     pub fn check_clusters(&self, clusters: usize) -> Result<()> {
         self.check()?;
         let n = self.n_objects();
-        if clusters == 0 || clusters > n {
-            return Err(Error::invalid(format!(
-                "{clusters} clusters of {n} objects; expected 1..={n}"
-            )));
-        }
+        ensure!(
+            (1..=n).contains(&clusters),
+            invalid("{clusters} clusters of {n} objects; expected 1..={n}")
+        );
         if n >= u32::MAX as usize {
             return Err(Error::new(
                 ErrorKind::TooLarge,
@@ -112,5 +109,17 @@ impl<'a> From<ArrayView2<'a, f32>> for Features<'a> {
 impl<'a> From<ArrayView2<'a, f64>> for Features<'a> {
     fn from(x: ArrayView2<'a, f64>) -> Self {
         Features::F64(x)
+    }
+}
+
+impl<'a> From<&'a Array2<f32>> for Features<'a> {
+    fn from(x: &'a Array2<f32>) -> Self {
+        Features::F32(x.view())
+    }
+}
+
+impl<'a> From<&'a Array2<f64>> for Features<'a> {
+    fn from(x: &'a Array2<f64>) -> Self {
+        Features::F64(x.view())
     }
 }

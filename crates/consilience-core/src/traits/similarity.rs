@@ -11,7 +11,7 @@ use crate::{
 /// use consilience::{
 ///     Ensemble, Microclusters, Observer, Partition, Report, Result, Similarity, SimilarityGraph,
 /// };
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// /// 1 where any member puts the two together, else 0.
 /// struct EverTogether;
@@ -140,6 +140,25 @@ impl<S: Similarity + ?Sized> Similarity for Box<S> {
 }
 
 /// A weighted graph to a partition of its objects.
+///
+/// `Partitioned` makes a consensus function of a [`Similarity`] and one of these:
+///
+/// ```
+/// use consilience::graph::{Partitioned, SpectralCut};
+/// use consilience::prelude::*;
+/// use consilience::walk::ProbabilityTrajectories;
+/// use consilience::{Ensemble, Partition};
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
+///     Partition::from_labels(&[0, 0, 1, 1, 2, 2])?,
+/// ])?;
+/// let graph = ProbabilityTrajectories::default().similarity(&ensemble)?;
+/// let cut = SpectralCut::new(2).partition(graph)?;
+/// let method = Partitioned::new(ProbabilityTrajectories::default(), SpectralCut::new(2));
+/// assert_eq!(method.consensus(&ensemble)?, cut);
+/// # Ok::<(), consilience::Error>(())
+/// ```
 pub trait GraphPartitioner: Send + Sync {
     /// Partitions the objects behind the graph. The graph is taken by value, since partitioners
     /// work in its memory.

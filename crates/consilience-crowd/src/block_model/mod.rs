@@ -6,7 +6,7 @@ mod sweep;
 mod tests;
 
 use consilience_core::{
-    Error, Fit, Memberships, MemoryBudget, Observer, Partition, Report, Result, Seed,
+    Error, Fit, Memberships, MemoryBudget, Observer, Partition, Report, Result, Seed, ensure,
 };
 use ndarray::{Array2, Axis};
 
@@ -135,55 +135,36 @@ impl BlockModel {
         }
     }
 
-    /// Starts, of which the one of highest evidence bound is kept. Default 12; at least 1.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+    consilience_core::setters! {
+        /// Starts, of which the one of highest evidence bound is kept. Default 12; 1 to 10000.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// How many answers of the crowd are added to every worker's own before rates are computed.
-    /// Default 20; above 0.
-    pub fn pseudo_count(mut self, answers: f64) -> Self {
-        self.shrinkage.pseudo = answers;
-        self
-    }
+        /// How many answers of the crowd are added to every worker's own before rates are computed.
+        /// Default 20; above 0.
+        pub fn pseudo_count(mut self, answers: f64) { self.shrinkage.pseudo = answers }
 
-    /// Whether clusters differ in how readily their objects are called the same. Default true.
-    pub fn rates_by_cluster(mut self, by_cluster: bool) -> Self {
-        self.shrinkage.by_cluster = by_cluster;
-        self
-    }
+        /// Whether clusters differ in how readily their objects are called the same. Default true.
+        pub fn rates_by_cluster(mut self, by_cluster: bool) {
+            self.shrinkage.by_cluster = by_cluster
+        }
 
-    /// Whether pairs of clusters differ in how readily their objects are confused. Without it the
-    /// model merges two clusters that the crowd often confuses and splits another instead. Fitted
-    /// only where the crowd gave at least 100 answers for each pair of clusters. Default true.
-    pub fn rates_between_clusters(mut self, between: bool) -> Self {
-        self.shrinkage.between = between;
-        self
-    }
+        /// Whether pairs of clusters differ in how readily their objects are confused. Without it
+        /// the model merges two clusters that the crowd often confuses and splits another instead.
+        /// Fitted only where the crowd gave at least 100 answers for each pair of clusters. Default
+        /// true.
+        pub fn rates_between_clusters(mut self, between: bool) { self.shrinkage.between = between }
 
-    /// Stops where no membership changes by more. Default 1e-4; above 0.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
+        /// Stops where no membership changes by more. Default 1e-4; above 0.
+        pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
-    /// Most iterations of a start. Default 300; at least 1.
-    pub fn max_iterations(mut self, iterations: usize) -> Self {
-        self.max_iterations = iterations;
-        self
-    }
+        /// Most iterations of a start. Default 300; at least 1.
+        pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
-    /// Seed of the starts. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
+        /// Seed of the starts. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-    /// How much memory may be taken. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory may be taken. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// The clustering alone.
@@ -215,14 +196,13 @@ impl BlockModel {
     /// The options, apart from what memory they would take.
     pub(crate) fn check(&self, answers: &Answers) -> Result<()> {
         let (n, clusters) = (answers.n_objects(), self.clusters);
-        if clusters == 0 || clusters > n {
+        ensure!(
+            (1..=n).contains(&clusters),
+            invalid("{clusters} clusters of {n} objects; expected 1..={n}")
+        );
+        if !(1..=10_000).contains(&self.restarts) || self.max_iterations == 0 {
             return Err(Error::invalid(format!(
-                "{clusters} clusters of {n} objects; expected 1..={n}"
-            )));
-        }
-        if self.restarts == 0 || self.max_iterations == 0 {
-            return Err(Error::invalid(format!(
-                "{} starts of at most {} iterations; expected at least 1 of each",
+                "{} starts of at most {} iterations; expected 1..=10000 starts of at least 1",
                 self.restarts, self.max_iterations
             )));
         }
@@ -245,6 +225,8 @@ impl BlockModel {
             let tables = answers.n_workers().saturating_mul(2 * rayon::current_num_threads());
             self.budget.check_table("rates between clusters", tables, self.clusters.pow(2), 8)?;
         }
+        // Of every object, answered or not: probabilities while they are found and in the result.
+        self.budget.check_table("memberships", answers.n_objects(), self.clusters, 24)?;
         self.budget.check_table(
             "memberships",
             answers.answered().len(),

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 
 use consilience_core::{
     BaseClusterer, Ensemble, Error, Features, Fit, MemoryBudget, Observer, Result, Seed,
-    at_least_one,
+    at_least_one, ensure,
 };
 
 pub use scale::Scale;
@@ -26,7 +26,7 @@ const MOST_MEMBERS: usize = 1_000_000;
 /// ```
 /// use consilience::Seed;
 /// use consilience::generate::{Generator, KMeans};
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// let x = Array2::from_shape_fn((30, 6), |(i, j)| (i % 3 * 10) as f64 + (i * j % 5) as f64 * 0.2);
 /// let ensemble = Generator::new(KMeans::new())
@@ -97,64 +97,48 @@ impl Generator {
         }
     }
 
-    /// Number of members. Default 20; 1 to 1,000,000.
-    pub fn members(mut self, members: usize) -> Self {
-        self.members = members;
-        self
-    }
+    consilience_core::setters! {
+        /// Number of members. Default 20; 1 to 1,000,000.
+        pub fn members(mut self, members: usize) { self.members = members }
 
-    /// Range that each member's number of clusters is drawn from; its end is lowered to the number
-    /// of objects that a member sees. Default `2..=min(sqrt(n) / 2, 50)`; within `1..=n`.
-    pub fn clusters(mut self, clusters: RangeInclusive<usize>) -> Self {
-        self.clusters = Some(clusters);
-        self
-    }
+        /// Range that each member's number of clusters is drawn from; its end is lowered to the
+        /// number of objects that a member sees. Default `2..=min(sqrt(n) / 2, 50)`; within
+        /// `1..=n`.
+        pub fn clusters(mut self, clusters: RangeInclusive<usize>) {
+            self.clusters = Some(clusters)
+        }
 
-    /// Fraction f of the d features that each member sees: `ceil(f d)` at random. Default 1; above
-    /// 0, at most 1.
-    pub fn feature_fraction(mut self, fraction: f64) -> Self {
-        self.feature_fraction = fraction;
-        self
-    }
+        /// Fraction f of the d features that each member sees: `ceil(f d)` at random. Default 1;
+        /// above 0, at most 1.
+        pub fn feature_fraction(mut self, fraction: f64) { self.feature_fraction = fraction }
 
-    /// Fraction f of the n objects that each member sees: `ceil(f n)` at random. Default 1; above
-    /// 0, at most 1.
-    pub fn object_fraction(mut self, fraction: f64) -> Self {
-        self.object_fraction = fraction;
-        self
-    }
+        /// Fraction f of the n objects that each member sees: `ceil(f n)` at random. Default 1;
+        /// above 0, at most 1.
+        pub fn object_fraction(mut self, fraction: f64) { self.object_fraction = fraction }
 
-    /// Dimensions of a Gaussian random projection of what each member sees. Default: none; at least
-    /// 1.
-    pub fn projection(mut self, dimensions: usize) -> Self {
-        self.projection = Some(dimensions);
-        self
-    }
+        /// Dimensions of a Gaussian random projection of what each member sees. Default: none; at
+        /// least 1.
+        pub fn projection(mut self, dimensions: usize) { self.projection = Some(dimensions) }
 
-    /// How features are brought to a common scale. Default [`Scale::None`].
-    pub fn scale(mut self, scale: Scale) -> Self {
-        self.scale = scale;
-        self
-    }
+        /// How features are brought to a common scale. Default [`Scale::None`].
+        pub fn scale(mut self, scale: Scale) { self.scale = scale }
 
-    /// Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
+        /// Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-    /// How much memory a projection may take, and each member's run of the base clusterer. Default
-    /// 8 GiB, or what the base clusterer was given.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self.clusterer.set_memory_budget(budget);
-        self
+        /// How much memory a projection may take, and each member's run of the base clusterer.
+        /// Default 8 GiB, or what the base clusterer was given.
+        pub fn memory_budget(mut self, budget: MemoryBudget) {
+            self.budget = budget;
+            self.clusterer.set_memory_budget(budget)
+        }
     }
 
     /// The ensemble alone.
     ///
     /// # Errors
     /// As [`Generator::fit`].
+    #[doc(alias = "fit_transform")]
     pub fn generate<'a>(&self, features: impl Into<Features<'a>>) -> Result<Ensemble> {
         Ok(self.fit(features, &())?.output)
     }
@@ -178,12 +162,10 @@ impl Generator {
         let features = features.into();
         features.check()?;
         at_least_one("members", self.members)?;
-        if self.members > MOST_MEMBERS {
-            return Err(Error::invalid(format!(
-                "{} members; expected 1..={MOST_MEMBERS}",
-                self.members
-            )));
-        }
+        ensure!(
+            self.members <= MOST_MEMBERS,
+            invalid("{} members; expected 1..={MOST_MEMBERS}", self.members)
+        );
         self.fraction("feature fraction", self.feature_fraction)?;
         self.fraction("object fraction", self.object_fraction)?;
         if let Some(dimensions) = self.projection {

@@ -3,6 +3,8 @@ use consilience_num::Float;
 use ndarray::{Array2, ArrayView2};
 
 /// How features are brought to a common scale; a constant feature becomes 0.
+///
+/// Chosen by [`Generator::scale`](crate::Generator::scale).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Scale {
@@ -38,7 +40,7 @@ impl Scale {
     ///
     /// ```
     /// use consilience::generate::Scale;
-    /// use ndarray::array;
+    /// use consilience::ndarray::array;
     ///
     /// let x = array![[0.0f32, 5.0], [4.0, 5.0], [1.0, 5.0]];
     /// let scaled = Scale::MinMax.scaled(x.view())?;

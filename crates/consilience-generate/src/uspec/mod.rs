@@ -52,7 +52,7 @@ const SAMPLE_PER_CLUSTER: usize = 200;
 /// use consilience::Seed;
 /// use consilience::core::BaseClusterer;
 /// use consilience::generate::USpec;
-/// use ndarray::Array2;
+/// use consilience::ndarray::Array2;
 ///
 /// // A ring of 2000 objects around another.
 /// let x = Array2::from_shape_fn((4000, 2), |(i, j)| {
@@ -112,39 +112,28 @@ impl USpec {
         Self::default()
     }
 
-    /// Number of representatives p, at most; lowered to a tenth of the objects (50 or more), raised
-    /// to twice the number of clusters. Default 1000; at least 1.
-    pub fn representatives(mut self, representatives: usize) -> Self {
-        self.representatives = representatives;
-        self
-    }
+    consilience_core::setters! {
+        /// Number of representatives p, at most; lowered to a tenth of the objects (50 or more),
+        /// raised to twice the number of clusters. Default 1000; at least 1.
+        pub fn representatives(mut self, representatives: usize) {
+            self.representatives = representatives
+        }
 
-    /// Number of nearest representatives K that describe an object. Default 5; at least 1.
-    pub fn neighbours(mut self, neighbours: usize) -> Self {
-        self.neighbours = neighbours;
-        self
-    }
+        /// Number of nearest representatives K that describe an object. Default 5; at least 1.
+        pub fn neighbours(mut self, neighbours: usize) { self.neighbours = neighbours }
 
-    /// Weight of a link between every two representatives, all together as a share of their mean
-    /// row sum. Without such links a graph that falls into pieces is always cut into just these
-    /// pieces. Default 0.01; at least 0, which is the paper's graph.
-    #[doc(alias = "tau")]
-    pub fn regularization(mut self, share: f64) -> Self {
-        self.regularization = share;
-        self
-    }
+        /// Weight of a link between every two representatives, all together as a share of their
+        /// mean row sum. Without such links a graph that falls into pieces is always cut into just
+        /// these pieces. Default 0.01; at least 0, which is the paper's graph.
+        #[doc(alias = "tau")]
+        pub fn regularization(mut self, share: f64) { self.regularization = share }
 
-    /// Runs of the k-means on the eigenvectors. Default 3; at least 1.
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+        /// Runs of the k-means on the eigenvectors. Default 3; at least 1.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-    /// How much memory the table between representatives, and the links of the objects, each may
-    /// take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory the table between representatives, and the links of the objects, each
+        /// may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     fn run<F: Float>(

@@ -1,6 +1,6 @@
 use consilience_core::{
-    Clusters, Dendrogram, Ensemble, Error, Hierarchy, Linkage, Microclusters, NodeConsensus,
-    Observer, Partition, Report, Result, Similarity,
+    Clusters, Dendrogram, Ensemble, Hierarchy, Linkage, Microclusters, NodeConsensus, Observer,
+    Partition, Report, Result, Similarity, ensure,
 };
 
 use crate::lifespan::{check_tree_cut, chosen};
@@ -82,23 +82,17 @@ impl<S: Similarity> Linked<S> {
         self
     }
 
-    /// What a node weighs in the linkage. Default [`LeafWeights::Objects`].
-    pub fn leaf_weights(mut self, weights: LeafWeights) -> Self {
-        self.weights = weights;
-        self
-    }
+    consilience_core::setters! {
+        /// What a node weighs in the linkage. Default [`LeafWeights::Objects`].
+        pub fn leaf_weights(mut self, weights: LeafWeights) { self.weights = weights }
 
-    /// Between which heights lifetimes are compared. Default [`Lifespan::Whole`].
-    pub fn lifespan(mut self, lifespan: Lifespan) -> Self {
-        self.lifespan = lifespan;
-        self
-    }
+        /// Between which heights lifetimes are compared. Default [`Lifespan::Whole`].
+        pub fn lifespan(mut self, lifespan: Lifespan) { self.lifespan = lifespan }
 
-    /// Whether to work on microclusters or on every object by itself. Default true. Both find the
-    /// same where the similarity of objects is that of their microclusters, except for ties.
-    pub fn collapse(mut self, collapse: bool) -> Self {
-        self.collapse = collapse;
-        self
+        /// Whether to work on microclusters or on every object by itself. Default true. Both find
+        /// the same where the similarity of objects is that of their microclusters, except for
+        /// ties.
+        pub fn collapse(mut self, collapse: bool) { self.collapse = collapse }
     }
 
     /// The same with the similarity changed: how a method passes its settings on. Default no
@@ -179,9 +173,7 @@ impl<S: Similarity> Hierarchy for Linked<S> {
         observer: &dyn Observer,
     ) -> Result<Dendrogram> {
         self.similarity.check()?;
-        if nodes.n_nodes() == 0 {
-            return Err(Error::empty("a dendrogram needs at least one leaf"));
-        }
+        ensure!(nodes.n_nodes() > 0, empty("a dendrogram needs at least one leaf"));
         if self.linkage == Linkage::Average
             && self.weights == LeafWeights::Objects
             && let Some(tree) = self.similarity.average_tree(nodes, report, observer)?
@@ -239,17 +231,17 @@ impl<S: Similarity> Hierarchy for Linked<S> {
 macro_rules! linked_method {
     ($method:ident, $name:literal) => {
         impl $method {
-            /// How the similarity of two clusters follows from that of their objects. Default
-            /// average.
-            pub fn linkage(mut self, linkage: $crate::consilience_core::Linkage) -> Self {
-                self.0 = self.0.linkage(linkage);
-                self
-            }
+            $crate::consilience_core::setters! {
+                /// How the similarity of two clusters follows from that of their objects. Default
+                /// average.
+                pub fn linkage(mut self, linkage: $crate::consilience_core::Linkage) {
+                    self.0 = self.0.linkage(linkage)
+                }
 
-            /// How large the matrices may become. Default 8 GiB.
-            pub fn memory_budget(mut self, budget: $crate::consilience_core::MemoryBudget) -> Self {
-                self.0 = self.0.map_similarity(|s| s.memory_budget(budget));
-                self
+                /// How large the matrices may become. Default 8 GiB.
+                pub fn memory_budget(mut self, budget: $crate::consilience_core::MemoryBudget) {
+                    self.0 = self.0.map_similarity(|s| s.memory_budget(budget))
+                }
             }
         }
 

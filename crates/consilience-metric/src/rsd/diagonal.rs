@@ -6,6 +6,8 @@
 //!                           sum_j z_j <= bound,   z, s >= 0
 //! ```
 
+use std::collections::HashSet;
+
 use ndarray::Array2;
 
 use super::dictionary::{Dictionary, Outcome, Row};
@@ -51,6 +53,23 @@ impl Diagonal {
     pub(super) fn gap(&self) -> f64 {
         if self.upper > 0.0 { ((self.upper - self.split) / self.upper).max(0.0) } else { 0.0 }
     }
+
+    /// Takes weights that may exceed their constraints, scaled into them, if they are better.
+    fn offer(&mut self, pairs: &Pairs, z: &[f64], bound: f64) -> Lengths {
+        let lengths = Lengths::under(pairs, z);
+        let longest =
+            lengths.must.iter().copied().fold(z.iter().sum::<f64>() / bound, f64::max).max(1.0);
+        let shortest = if pairs.cannot.is_empty() {
+            z.iter().sum()
+        } else {
+            lengths.cannot.iter().copied().fold(f64::INFINITY, f64::min)
+        };
+        if shortest / longest > self.split {
+            self.split = shortest / longest;
+            self.weights = z.iter().map(|z| z / longest).collect();
+        }
+        lengths
+    }
 }
 
 /// Without any cannot-link the mean over all pairs of objects, which is the trace, takes their
@@ -62,18 +81,8 @@ pub(super) fn solve(
     watch: &mut Watch<'_>,
 ) -> Result<Diagonal> {
     let d = pairs.points.ncols();
-    let mean = mean_cannot(pairs);
-    let mut lp = Dictionary::new(d + 1);
+    let mut lp = first_dictionary(pairs, bound);
     let mut origins = vec![Origin::Trace, Origin::Mean];
-    let mut trace = vec![1.0; d];
-    trace.push(0.0);
-    lp.add(Row { g: trace, h: bound });
-    lp.add(cannot_row(&mean));
-    // The best point under these two rows: all of the trace where the mean is largest.
-    let peak = (0..d).fold(0, |p, j| if mean[j] > mean[p] { j } else { p });
-    lp.pivot(1, d);
-    lp.pivot(0, peak);
-
     let mut best = Diagonal {
         weights: vec![0.0; d],
         split: 0.0,
@@ -89,18 +98,7 @@ pub(super) fn solve(
         let outcome = lp.solve(PIVOTS);
         let point = lp.point();
         let (z, s) = (&point[..d], point[d]);
-        let lengths = Lengths::under(pairs, z);
-        let longest =
-            lengths.must.iter().copied().fold(z.iter().sum::<f64>() / bound, f64::max).max(1.0);
-        let shortest = if pairs.cannot.is_empty() {
-            z.iter().sum()
-        } else {
-            lengths.cannot.iter().copied().fold(f64::INFINITY, f64::min)
-        };
-        if shortest / longest > best.split {
-            best.split = shortest / longest;
-            best.weights = z.iter().map(|z| z / longest).collect();
-        }
+        let lengths = best.offer(pairs, z, bound);
         let certificate = certify(&lp, &origins, d, bound);
         if certificate.0 < best.upper {
             (best.upper, best.bounded) = certificate;
@@ -108,15 +106,7 @@ pub(super) fn solve(
         if best.gap() <= GAP {
             break;
         }
-        let known: std::collections::HashSet<Origin> = origins.iter().copied().collect();
-        let longer = violated(&lengths.must, |v| v - 1.0);
-        let shorter = violated(&lengths.cannot, |v| (s - v) / s.max(f64::MIN_POSITIVE));
-        let add: Vec<Origin> = longer
-            .into_iter()
-            .map(Origin::Must)
-            .chain(shorter.into_iter().map(Origin::Cannot))
-            .filter(|o| !known.contains(o))
-            .collect();
+        let add = missing(&lengths, s, &origins);
         if add.is_empty() || outcome == Outcome::Stopped {
             // What is left is rounding: once more from a fresh dictionary, then it is as good as it
             // gets.
@@ -131,11 +121,8 @@ pub(super) fn solve(
         if lp.rows().len() > 3 * (d + 1) && lp.value() < dropped_at * (1.0 - 1e-9) {
             dropped_at = lp.value();
             let loose = lp.drop_loose(|r| r == 0);
-            let mut r = 0;
-            origins.retain(|_| {
-                r += 1;
-                !loose.contains(&(r - 1))
-            });
+            let mut rows = 0..;
+            origins.retain(|_| rows.next().is_none_or(|r| !loose.contains(&r)));
         }
         best.generated += add.len();
         for origin in add {
@@ -144,6 +131,31 @@ pub(super) fn solve(
         }
     }
     Ok(best)
+}
+
+/// The rows of trace and mean, at their best point.
+fn first_dictionary(pairs: &Pairs, bound: f64) -> Dictionary {
+    let d = pairs.points.ncols();
+    let mean = mean_cannot(pairs);
+    let mut lp = Dictionary::new(d + 1);
+    let mut trace = vec![1.0; d];
+    trace.push(0.0);
+    lp.add(Row { g: trace, h: bound });
+    lp.add(cannot_row(&mean));
+    // All of the trace where the mean is largest.
+    let peak = (0..d).fold(0, |p, j| if mean[j] > mean[p] { j } else { p });
+    lp.pivot(1, d);
+    lp.pivot(0, peak);
+    lp
+}
+
+/// The pairs that a point violates most and that have no row yet.
+fn missing(lengths: &Lengths, s: f64, origins: &[Origin]) -> Vec<Origin> {
+    let known: HashSet<Origin> = origins.iter().copied().collect();
+    let longer = violated(&lengths.must, |v| v - 1.0).into_iter().map(Origin::Must);
+    let shorter = violated(&lengths.cannot, |v| (s - v) / s.max(f64::MIN_POSITIVE));
+    let all = longer.chain(shorter.into_iter().map(Origin::Cannot));
+    all.filter(|o| !known.contains(o)).collect()
 }
 
 /// Squared differences of a pair.

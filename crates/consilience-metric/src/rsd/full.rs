@@ -43,17 +43,57 @@ impl Full {
         }
         lengths
     }
+
+    /// Follows the centres on one set of pairs until others are due; how far those exceed them, and
+    /// the lengths of all pairs at the end.
+    fn follow(
+        &mut self,
+        pairs: &Pairs,
+        [must, cannot]: [&Working; 2],
+        rules: &Rules,
+        watch: &mut Watch<'_>,
+    ) -> Result<(f64, Lengths)> {
+        let mut barrier = barrier(pairs, must, cannot, rules.bound);
+        let mut last = Lengths { must: Vec::new(), cannot: Vec::new() };
+        let mut missing = 0.0;
+        for _ in 0..FALLS {
+            watch.step(self.iterations)?;
+            if self.iterations == rules.max_iterations {
+                break;
+            }
+            let Some(centre) = barrier.advance() else { break };
+            self.iterations += 1;
+            if centre.upper < self.upper {
+                self.upper = centre.upper;
+                self.bounded = centre.trace_share > 1e-3;
+            }
+            last = self.offer(pairs, &centre.root, rules.bound);
+            if self.gap() <= rules.tolerance {
+                break;
+            }
+            // Once the working pairs are solved far more exactly than the others are respected,
+            // others are due.
+            let (longest, shortest) = edges(&last, must, cannot);
+            let working = (centre.upper - shortest / longest) / centre.upper;
+            missing = excess(&last, longest, shortest);
+            if working < 0.1 * missing || working < 0.1 * rules.tolerance {
+                break;
+            }
+        }
+        Ok((missing, last))
+    }
+}
+
+/// When to stop, and the bound on the trace.
+pub(super) struct Rules {
+    pub bound: f64,
+    pub tolerance: f64,
+    pub max_iterations: usize,
 }
 
 /// Solves to a relative gap of `tolerance`. At least one cannot-link and one dimension are
 /// expected.
-pub(super) fn solve(
-    pairs: &Pairs,
-    bound: f64,
-    tolerance: f64,
-    max_iterations: usize,
-    watch: &mut Watch<'_>,
-) -> Result<Full> {
+pub(super) fn solve(pairs: &Pairs, rules: &Rules, watch: &mut Watch<'_>) -> Result<Full> {
     let r = pairs.points.ncols();
     let mut best = Full {
         root: Array2::zeros((r, r)),
@@ -64,57 +104,17 @@ pub(super) fn solve(
         generated: 0,
     };
     let batch = (r + 1).max(10);
-    let start = best.offer(pairs, &Array2::eye(r), bound);
+    let start = best.offer(pairs, &Array2::eye(r), rules.bound);
     let mut must = Working::new(extreme(&start.must, batch, |v| v));
     let mut cannot = Working::new(extreme(&start.cannot, batch, |v| -v));
     loop {
-        let mut barrier = Barrier::new(
-            concatenate(
-                Axis(0),
-                &[
-                    differences(pairs, &pairs.must, &must.order).view(),
-                    differences(pairs, &pairs.cannot, &cannot.order).view(),
-                ],
-            )
-            .unwrap_or_else(|_| Array2::zeros((0, r))),
-            must.order.len(),
-            bound,
-        );
-        let mut last = Lengths { must: Vec::new(), cannot: Vec::new() };
-        let mut missing = 0.0;
-        for _ in 0..FALLS {
-            watch.step(best.iterations)?;
-            if best.iterations == max_iterations {
-                break;
-            }
-            let Some(centre) = barrier.advance() else { break };
-            best.iterations += 1;
-            if centre.upper < best.upper {
-                best.upper = centre.upper;
-                best.bounded = centre.trace_share > 1e-3;
-            }
-            last = best.offer(pairs, &centre.root, bound);
-            if best.gap() <= tolerance {
-                break;
-            }
-            // Once the working pairs are solved far more exactly than the others are respected,
-            // others are due.
-            let longest = must.order.iter().map(|&p| last.must[p as usize]).fold(1.0, f64::max);
-            let shortest =
-                cannot.order.iter().map(|&q| last.cannot[q as usize]).fold(f64::INFINITY, f64::min);
-            let working = (centre.upper - shortest / longest) / centre.upper;
-            missing = excess(&last, longest, shortest);
-            if working < 0.1 * missing || working < 0.1 * tolerance {
-                break;
-            }
-        }
+        let (missing, last) = best.follow(pairs, [&must, &cannot], rules, watch)?;
         best.generated = must.order.len() + cannot.order.len();
-        if best.gap() <= tolerance || best.iterations == max_iterations || missing <= 0.0 {
+        let solved = best.gap() <= rules.tolerance;
+        if solved || best.iterations == rules.max_iterations || missing <= 0.0 {
             return Ok(best);
         }
-        let shortest =
-            cannot.order.iter().map(|&q| last.cannot[q as usize]).fold(f64::INFINITY, f64::min);
-        let longest = must.order.iter().map(|&p| last.must[p as usize]).fold(1.0, f64::max);
+        let (longest, shortest) = edges(&last, &must, &cannot);
         let longer = extreme(&last.must, usize::MAX, |v| v)
             .into_iter()
             .filter(|&p| last.must[p as usize] > longest);
@@ -125,6 +125,23 @@ pub(super) fn solve(
             return Ok(best);
         }
     }
+}
+
+/// The barrier of the working pairs.
+fn barrier(pairs: &Pairs, must: &Working, cannot: &Working, bound: f64) -> Barrier {
+    let together = differences(pairs, &pairs.must, &must.order);
+    let apart = differences(pairs, &pairs.cannot, &cannot.order);
+    let rows = concatenate(Axis(0), &[together.view(), apart.view()])
+        .unwrap_or_else(|_| Array2::zeros((0, pairs.points.ncols())));
+    Barrier::new(rows, must.order.len(), bound)
+}
+
+/// The longest working must-link, at least 1, and the shortest working cannot-link.
+fn edges(lengths: &Lengths, must: &Working, cannot: &Working) -> (f64, f64) {
+    let longest = must.order.iter().map(|&p| lengths.must[p as usize]).fold(1.0, f64::max);
+    let shortest =
+        cannot.order.iter().map(|&q| lengths.cannot[q as usize]).fold(f64::INFINITY, f64::min);
+    (longest, shortest)
 }
 
 /// By how much pairs outside exceed what holds for those inside, relative.
@@ -197,11 +214,21 @@ mod tests {
         let pairs =
             Pairs { points, must: vec![(0, 1), (2, 3)], cannot: vec![(0, 2), (1, 2)], equal: 0 };
         // M = 1/4 by the must-link of length 2; the shorter cannot-link has length 3.
-        let found = solve(&pairs, 100.0, 1e-7, 500, &mut Watch::new(&(), "", 0)).unwrap();
+        let found = solve(
+            &pairs,
+            &Rules { bound: 100.0, tolerance: 1e-7, max_iterations: 500 },
+            &mut Watch::new(&(), "", 0),
+        )
+        .unwrap();
         assert!((found.split - 2.25).abs() < 1e-6, "{found:?}");
         assert!(!found.bounded);
         // Or by the bound, where that is smaller.
-        let found = solve(&pairs, 0.1, 1e-7, 500, &mut Watch::new(&(), "", 0)).unwrap();
+        let found = solve(
+            &pairs,
+            &Rules { bound: 0.1, tolerance: 1e-7, max_iterations: 500 },
+            &mut Watch::new(&(), "", 0),
+        )
+        .unwrap();
         assert!((found.split - 0.9).abs() < 1e-6 && found.bounded, "{found:?}");
     }
 
@@ -217,7 +244,12 @@ mod tests {
             (5, 6, 5, 6, 5.0),
         ] {
             let pairs = random(seed, n, r, classes);
-            let found = solve(&pairs, bound, 1e-6, 2000, &mut Watch::new(&(), "", 0)).unwrap();
+            let found = solve(
+                &pairs,
+                &Rules { bound, tolerance: 1e-6, max_iterations: 2000 },
+                &mut Watch::new(&(), "", 0),
+            )
+            .unwrap();
             let m = found.root.t().dot(&found.root);
             let length = |&(a, b): &(u32, u32)| {
                 let diff = &pairs.points.row(a as usize) - &pairs.points.row(b as usize);

@@ -9,7 +9,7 @@ mod pairs;
 mod tests;
 
 use consilience_core::{
-    Error, Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation, Status, Watch,
+    Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation, Status, Watch, ensure,
 };
 
 use crate::{LinearMap, MetricLearner};
@@ -22,6 +22,8 @@ const SOLVED: f64 = 1e-8;
 const SOLVED_FULL: f64 = 5e-5;
 
 /// A metric of largest RSD, with the proof of how good it is.
+///
+/// From [`RsdDiagonal::fit_metric`] and [`RsdFull::fit_metric`].
 #[derive(Clone, Debug)]
 pub struct RsdMetric {
     /// The metric, scaled so that the farthest must-link has length 1 at most.
@@ -68,7 +70,7 @@ impl RsdMetric {
 /// ```
 /// use consilience::{Features, Fit, SideInformation};
 /// use consilience::metric::RsdDiagonal;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// // The second feature is noise.
 /// let x = array![[0.0, 0.0], [1.0, 4.0], [6.0, 1.0], [7.0, 3.0]];
@@ -113,23 +115,16 @@ impl RsdDiagonal {
         Self::default()
     }
 
-    /// Largest mean squared distance of two random objects, in units of the farthest must-link.
-    /// Default 100; above 0.
-    pub fn bound(mut self, bound: f64) -> Self {
-        self.bound = bound;
-        self
-    }
+    consilience_core::setters! {
+        /// Largest mean squared distance of two random objects, in units of the farthest must-link.
+        /// Default 100; above 0.
+        pub fn bound(mut self, bound: f64) { self.bound = bound }
 
-    /// Most rounds in which pairs are generated. Default 10,000; at least 1.
-    pub fn max_iterations(mut self, rounds: usize) -> Self {
-        self.max_iterations = rounds;
-        self
-    }
+        /// Most rounds in which pairs are generated. Default 10,000; at least 1.
+        pub fn max_iterations(mut self, rounds: usize) { self.max_iterations = rounds }
 
-    /// How much memory the pairs may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory the pairs may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// As [`MetricLearner::fit`], with the split, its upper bound and whether the rule was needed.
@@ -157,7 +152,7 @@ impl RsdDiagonal {
             roots[j] = z.sqrt() * inverse;
         }
         let metric = RsdMetric {
-            map: LinearMap::from_diagonal(&roots)?,
+            map: LinearMap::learned_diagonal(&roots)?,
             split: found.split,
             upper: found.upper,
             bounded: found.bounded,
@@ -207,7 +202,7 @@ impl MetricLearner for RsdDiagonal {
 /// ```
 /// use consilience::SideInformation;
 /// use consilience::metric::RsdFull;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// // Classes lie along the diagonal and differ across it.
 /// let x = array![[0.0, 0.0], [3.0, 3.0], [1.0, 0.0], [4.0, 3.2]];
@@ -259,30 +254,21 @@ impl RsdFull {
         Self::default()
     }
 
-    /// Largest mean squared distance of two random objects, in units of the farthest must-link.
-    /// Default 100; above 0.
-    pub fn bound(mut self, bound: f64) -> Self {
-        self.bound = bound;
-        self
-    }
+    consilience_core::setters! {
+        /// Largest mean squared distance of two random objects, in units of the farthest must-link.
+        /// Default 100; above 0.
+        pub fn bound(mut self, bound: f64) { self.bound = bound }
 
-    /// Relative gap between s and its upper bound at which to stop. Rounding may end it before; the
-    /// report tells the gap that was reached, and counts 5e-5 as solved. Default 1e-6; above 0.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
+        /// Relative gap between s and its upper bound at which to stop. Rounding may end it before;
+        /// the report tells the gap that was reached, and counts 5e-5 as solved. Default 1e-6;
+        /// above 0.
+        pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
-    /// Most centres of the barrier method, over all rounds. Default 2000; at least 1.
-    pub fn max_iterations(mut self, iterations: usize) -> Self {
-        self.max_iterations = iterations;
-        self
-    }
+        /// Most centres of the barrier method, over all rounds. Default 2000; at least 1.
+        pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
-    /// How much memory pairs and covariance may take, each. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory pairs and covariance may take, each. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// As [`MetricLearner::fit`], with the split, its upper bound and whether the rule was needed.
@@ -296,12 +282,10 @@ impl RsdFull {
         observer: &dyn Observer,
     ) -> Result<Fit<RsdMetric>> {
         check(&features, side, self.bound, self.max_iterations)?;
-        if !(self.tolerance > 0.0) {
-            return Err(Error::invalid(format!(
-                "tolerance {}; expected a positive number",
-                self.tolerance
-            )));
-        }
+        ensure!(
+            self.tolerance > 0.0,
+            invalid("tolerance {}; expected a positive number", self.tolerance)
+        );
         let mut watch = Watch::new(observer, "RSD metric", self.max_iterations);
         watch.step(0)?;
         let Whitened { mut pairs, map } = Whitened::new(features, side, self.budget)?;
@@ -313,10 +297,11 @@ impl RsdFull {
         if without {
             pairs.stand_in();
         }
-        let found =
-            full::solve(&pairs, self.bound, self.tolerance, self.max_iterations, &mut watch)?;
+        let Self { bound, tolerance, max_iterations, .. } = *self;
+        let rules = full::Rules { bound, tolerance, max_iterations };
+        let found = full::solve(&pairs, &rules, &mut watch)?;
         let metric = RsdMetric {
-            map: LinearMap::from_matrix(found.root.dot(&map))?,
+            map: LinearMap::learned(found.root.dot(&map))?,
             split: found.split,
             upper: found.upper,
             bounded: found.bounded,
@@ -356,12 +341,8 @@ impl MetricLearner for RsdFull {
 fn check(features: &Features<'_>, side: &SideInformation, bound: f64, rounds: usize) -> Result<()> {
     features.check()?;
     side.check_features(features)?;
-    if !(bound > 0.0 && bound.is_finite()) {
-        return Err(Error::invalid(format!("bound {bound}; expected a positive number")));
-    }
-    if rounds == 0 {
-        return Err(Error::invalid("max_iterations is 0; expected at least 1"));
-    }
+    ensure!(bound > 0.0 && bound.is_finite(), invalid("bound {bound}; expected a positive number"));
+    ensure!(rounds > 0, invalid("max_iterations is 0; expected at least 1"));
     Ok(())
 }
 

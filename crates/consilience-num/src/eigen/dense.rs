@@ -1,16 +1,18 @@
 //! All eigenpairs of a stored matrix.
 
-use faer::diag::Diag;
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
-use faer::{Mat, MatRef, Par, Spec};
+use faer::{Mat, MatRef};
 use ndarray::{Array2, ArrayView2};
+
+#[cfg(not(feature = "lapack"))]
+use super::by_faer::ascending;
+#[cfg(feature = "lapack")]
+use super::by_lapack::ascending;
 
 /// All eigenpairs of a symmetric matrix, from [`symmetric_eigen`].
 ///
 /// ```
 /// use consilience::num::eigen::symmetric_eigen;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let eigen = symmetric_eigen(array![[2.0, 0.0], [0.0, 5.0]].view()).unwrap();
 /// assert!((eigen.values[0] - 5.0).abs() < 1e-14 && (eigen.values[1] - 2.0).abs() < 1e-14);
@@ -29,15 +31,16 @@ pub struct SymmetricEigen {
 ///
 /// For matrices that fit in memory and of which most eigenpairs are wanted; for a few pairs of a
 /// large one use [`truncated_eigen`](super::truncated_eigen). Only the lower triangle is read. It
-/// runs on one thread, so its bits are the same on any pool.
+/// runs on one thread, so its bits are the same on any pool. With the feature `lapack`, LAPACK
+/// computes the pairs, on the threads that its backend takes.
 ///
-/// Returns `None` if the matrix is not square, if an entry of it is NaN or infinite, or if faer's
+/// Returns `None` if the matrix is not square, if an entry of it is NaN or infinite, or if the
 /// iteration does not converge (never seen on finite input). The signs of the vectors, and the
 /// basis of a multiple eigenvalue's space, are arbitrary but reproducible.
 ///
 /// ```
 /// use consilience::num::eigen::symmetric_eigen;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let eigen = symmetric_eigen(array![[2.0, 1.0], [1.0, 2.0]].view()).unwrap();
 /// assert!((eigen.values[0] - 3.0).abs() < 1e-14 && (eigen.values[1] - 1.0).abs() < 1e-14);
@@ -83,25 +86,9 @@ pub(super) fn eigen_descending(a: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>
         1 => return Some((vec![a[(0, 0)]], Mat::full(1, 1, 1.0))),
         _ => {}
     }
-    // faer's own choice of threads would let the grouping of sums, and with it the bits, follow the
-    // pool.
-    let par = Par::Seq;
-    let params = Spec::default();
-    let mut vectors = Mat::zeros(n, n);
-    let mut values = Diag::<f64>::zeros(n);
-    let scratch = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, par, params);
-    let mut memory = MemBuffer::new(scratch);
-    self_adjoint_evd(
-        a,
-        values.as_mut(),
-        Some(vectors.as_mut()),
-        par,
-        MemStack::new(&mut memory),
-        params,
-    )
-    .ok()?;
-    // Ascending from faer; reversing columns is cheaper than decomposing -A.
-    let values: Vec<f64> = values.column_vector().iter().rev().copied().collect();
+    let (values, vectors) = ascending(a)?;
+    // Reversing columns is cheaper than decomposing -A.
+    let values: Vec<f64> = values.into_iter().rev().collect();
     let vectors = vectors.as_ref().reverse_cols().to_owned();
     (values.iter().all(|x| x.is_finite()) && vectors.is_all_finite()).then_some((values, vectors))
 }

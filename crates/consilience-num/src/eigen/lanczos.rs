@@ -1,7 +1,9 @@
 //! Block Lanczos with thick restart and full orthogonalisation.
 
+use std::ops::Range;
+
 use consilience_core::Seed;
-use faer::Mat;
+use faer::{Mat, MatRef};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 use super::basis::{Basis, refill};
@@ -48,7 +50,7 @@ const LEAST_TOLERANCE: f64 = 1e-13;
 ///
 /// ```
 /// use consilience::num::eigen::{truncated_eigen, SymmetricOperator, TruncatedOptions};
-/// use ndarray::{ArrayView2, ArrayViewMut2};
+/// use consilience::ndarray::{ArrayView2, ArrayViewMut2};
 ///
 /// /// Ten disjoint rings of 50 nodes, with the matrix of the random walk on them.
 /// struct Rings;
@@ -212,8 +214,7 @@ fn iterate(op: &dyn SymmetricOperator, plan: &Plan, seed: Seed) -> Truncated {
     // In exact arithmetic A V_j touches only V_{j-1}, V_j and V_{j+1}; after a restart the whole
     // basis takes the place of V_{j-1}. The rest is rounding, which the orthonormalisation removes.
     let mut local = 0;
-    let mut norm = 0.0f64;
-    let mut iterations = 0;
+    let (mut norm, mut iterations) = (0.0f64, 0);
     loop {
         op.apply(&next, &mut work, b);
         iterations += 1;
@@ -228,15 +229,7 @@ fn iterate(op: &dyn SymmetricOperator, plan: &Plan, seed: Seed) -> Truncated {
             return not_finite(n, plan, iterations);
         }
         tall::subtract(&mut work, basis.from(local), h.as_ref());
-        for j in 0..b {
-            for i in local..m {
-                let mirrored =
-                    if i >= old { h[(old + j - local, i - old)] } else { h[(i - local, j)] };
-                let value = 0.5 * (h[(i - local, j)] + mirrored);
-                t[(i, old + j)] = value;
-                t[(old + j, i)] = value;
-            }
-        }
+        project(&mut t, h.as_ref(), local..m, old);
         local = old;
 
         let Some((theta, s)) = eigen_descending(t.as_ref().submatrix(0, 0, m, m)) else {
@@ -250,10 +243,8 @@ fn iterate(op: &dyn SymmetricOperator, plan: &Plan, seed: Seed) -> Truncated {
 
         let wanted = plan.wanted(&theta, plan.count);
         let tail = Mat::from_fn(b, wanted.len(), |i, j| s[(old + i, wanted[j])]);
-        let residual = tall::small_product(r.as_ref(), tail.as_ref());
         // A little below the tolerance, so that rounding does not spoil the check at the end.
-        let bound = 0.9 * plan.tolerance * norm;
-        let done = (0..wanted.len()).all(|j| residual.col(j).norm_l2() <= bound);
+        let done = within(r.as_ref(), tail.as_ref(), 0.9 * plan.tolerance * norm);
         if wanted.len() == plan.count && (done || iterations >= plan.max_iterations) {
             let s = Mat::from_fn(m, wanted.len(), |i, j| s[(i, wanted[j])]);
             let values: Vec<f64> = wanted.iter().map(|&i| theta[i]).collect();
@@ -263,15 +254,39 @@ fn iterate(op: &dyn SymmetricOperator, plan: &Plan, seed: Seed) -> Truncated {
             return checked(&op, plan, values, vectors, norm, iterations);
         }
         if m + b > stride {
-            let kept = plan.wanted(&theta, plan.keep);
-            let s = Mat::from_fn(m, kept.len(), |i, j| s[(i, kept[j])]);
-            basis.restart(s.as_ref());
-            t.fill(0.0);
-            for (i, &k) in kept.iter().enumerate() {
-                t[(i, i)] = theta[k];
-            }
+            restart(&mut basis, &mut t, &theta, s.as_ref(), &plan.wanted(&theta, plan.keep));
             local = 0;
         }
+    }
+}
+
+/// Writes the products of the new columns, from `old` on, with the columns of `rows` into the
+/// projected matrix, symmetric to the bit.
+fn project(t: &mut Mat<f64>, h: MatRef<'_, f64>, rows: Range<usize>, old: usize) {
+    let local = rows.start;
+    for j in 0..h.ncols() {
+        for i in rows.clone() {
+            let mirrored = if i >= old { h[(old + j - local, i - old)] } else { h[(i - local, j)] };
+            let value = 0.5 * (h[(i - local, j)] + mirrored);
+            t[(i, old + j)] = value;
+            t[(old + j, i)] = value;
+        }
+    }
+}
+
+/// Whether every residual, a column of the product, is short enough.
+fn within(r: MatRef<'_, f64>, tail: MatRef<'_, f64>, bound: f64) -> bool {
+    let residual = tall::small_product(r, tail);
+    (0..residual.ncols()).all(|j| residual.col(j).norm_l2() <= bound)
+}
+
+/// Begins again from the eigenvectors that are kept.
+fn restart(basis: &mut Basis, t: &mut Mat<f64>, theta: &[f64], s: MatRef<'_, f64>, kept: &[usize]) {
+    let s = Mat::from_fn(s.nrows(), kept.len(), |i, j| s[(i, kept[j])]);
+    basis.restart(s.as_ref());
+    t.fill(0.0);
+    for (i, &k) in kept.iter().enumerate() {
+        t[(i, i)] = theta[k];
     }
 }
 

@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use consilience::num::eigen::{truncated_eigen, TruncatedOptions};
-//! use ndarray::Array2;
+//! use consilience::ndarray::Array2;
 //!
 //! // Five disconnected pairs of nodes: the eigenvalue 1 five times, and -1 five times.
 //! let mut pairs = Array2::<f64>::zeros((10, 10));
@@ -22,6 +22,10 @@
 //! ```
 
 mod basis;
+#[cfg(not(feature = "lapack"))]
+mod by_faer;
+#[cfg(feature = "lapack")]
+mod by_lapack;
 mod dense;
 mod lanczos;
 mod operator;
@@ -42,7 +46,7 @@ use ndarray::Array2;
 ///
 /// ```
 /// use consilience::num::eigen::{truncated_eigen, TruncatedOptions, Which};
-/// use ndarray::{array, Array2};
+/// use consilience::ndarray::{array, Array2};
 ///
 /// let a = Array2::from_diag(&array![3.0, -5.0, 1.0]);
 /// let options = TruncatedOptions::new(1);
@@ -65,7 +69,7 @@ pub enum Which {
 /// ```
 /// use consilience::Seed;
 /// use consilience::num::eigen::{truncated_eigen, TruncatedOptions};
-/// use ndarray::{array, Array2};
+/// use consilience::ndarray::{array, Array2};
 ///
 /// let a = Array2::from_diag(&array![3.0, -5.0, 1.0]);
 /// let top = truncated_eigen(&a, &TruncatedOptions::new(2).tolerance(1e-12).seed(Seed(7)));
@@ -94,39 +98,26 @@ impl TruncatedOptions {
         }
     }
 
-    /// A pair has converged once `|A v - lambda v| <= tolerance * |A|`, where `|A|` is the largest
-    /// magnitude of an eigenvalue seen. Default 1e-9; values below 1e-13, and NaN, are read as
-    /// 1e-13.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
+    consilience_core::setters! {
+        /// A pair has converged once `|A v - lambda v| <= tolerance * |A|`, where `|A|` is the
+        /// largest magnitude of an eigenvalue seen. Default 1e-9; values below 1e-13, and NaN, are
+        /// read as 1e-13.
+        pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
-    /// Limit on the products of the operator with a block. Default 300; at least as many are made
-    /// as `count` vectors need.
-    pub fn max_iterations(mut self, iterations: usize) -> Self {
-        self.max_iterations = iterations;
-        self
-    }
+        /// Limit on the products of the operator with a block. Default 300; at least as many are
+        /// made as `count` vectors need.
+        pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
-    /// Number of vectors in a block. Default 0, which chooses `count` and a few more. Eigenvalues
-    /// of multiplicity up to the block length are found with certainty, so a block shorter than
-    /// `count` saves work only where eigenvalues are known to be simple.
-    pub fn block(mut self, block: usize) -> Self {
-        self.block = block;
-        self
-    }
+        /// Number of vectors in a block. Default 0, which chooses `count` and a few more.
+        /// Eigenvalues of multiplicity up to the block length are found with certainty, so a block
+        /// shorter than `count` saves work only where eigenvalues are known to be simple.
+        pub fn block(mut self, block: usize) { self.block = block }
 
-    /// Seed of the random start block. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
+        /// Seed of the random start block. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-    /// The end of the spectrum that is wanted. Default [`Which::Largest`].
-    pub fn which(mut self, which: Which) -> Self {
-        self.which = which;
-        self
+        /// The end of the spectrum that is wanted. Default [`Which::Largest`].
+        pub fn which(mut self, which: Which) { self.which = which }
     }
 }
 
@@ -134,7 +125,7 @@ impl TruncatedOptions {
 ///
 /// ```
 /// use consilience::num::eigen::{truncated_eigen, TruncatedOptions};
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let top = truncated_eigen(&array![[2.0, 1.0], [1.0, 2.0]], &TruncatedOptions::new(1));
 /// assert!((top.values[0] - 3.0).abs() < 1e-14 && top.residuals[0] < 1e-14 && top.converged);

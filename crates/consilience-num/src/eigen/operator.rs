@@ -14,7 +14,7 @@ const ROWS: usize = 256;
 ///
 /// ```
 /// use consilience::num::eigen::{truncated_eigen, SymmetricOperator, TruncatedOptions};
-/// use ndarray::{ArrayView2, ArrayViewMut2, Zip};
+/// use consilience::ndarray::{ArrayView2, ArrayViewMut2, Zip};
 ///
 /// /// diag(0, 1, ..., n - 1)
 /// struct Ramp(usize);

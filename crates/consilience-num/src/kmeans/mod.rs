@@ -13,7 +13,7 @@
 //!
 //! ```
 //! use consilience::num::kmeans::{fit, KMeansOptions};
-//! use ndarray::array;
+//! use consilience::ndarray::array;
 //!
 //! let rows = array![[0.0, 0.0], [0.0, 1.0], [10.0, 10.0], [10.0, 11.0]];
 //! let found = fit(rows.view(), None, &KMeansOptions::new(2), &())?;
@@ -48,7 +48,7 @@ mod tests;
 
 #[cfg(doc)]
 use consilience_core::ErrorKind;
-use consilience_core::{Error, Observer, Result, Seed};
+use consilience_core::{Error, Observer, Result, Seed, ensure};
 use ndarray::{Array2, ArrayView2};
 
 use crate::Float;
@@ -78,39 +78,27 @@ impl KMeansOptions {
         }
     }
 
-    /// Independent starts, of which the one of least inertia is kept. Default 1; 0 is read as 1.
-    #[doc(alias = "n_init")]
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts.max(1);
-        self
-    }
+    consilience_core::setters! {
+        /// Independent starts, of which the one of least inertia is kept. Default 1; 0 is read as
+        /// 1.
+        #[doc(alias = "n_init")]
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts.max(1) }
 
-    /// Most iterations per start. Default 100; with 0 the rows go to the nearest starts.
-    #[doc(alias = "max_iter")]
-    pub fn max_iterations(mut self, iterations: usize) -> Self {
-        self.max_iterations = iterations;
-        self
-    }
+        /// Most iterations per start. Default 100; with 0 the rows go to the nearest starts.
+        #[doc(alias = "max_iter")]
+        pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
-    /// Stops where the summed squared movement of the centres is at most this times the mean
-    /// variance of the columns. Default 0, which stops only where no row changes its centre.
-    #[doc(alias = "tol")]
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
+        /// Stops where the summed squared movement of the centres is at most this times the mean
+        /// variance of the columns. Default 0, which stops only where no row changes its centre.
+        #[doc(alias = "tol")]
+        pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
-    /// Seed of the starts. Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
+        /// Seed of the starts. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-    /// Whether to spread the rows over the current rayon pool; the bits are equal either way.
-    /// Default true.
-    pub fn parallel(mut self, parallel: bool) -> Self {
-        self.parallel = parallel;
-        self
+        /// Whether to spread the rows over the current rayon pool; the bits are equal either way.
+        /// Default true.
+        pub fn parallel(mut self, parallel: bool) { self.parallel = parallel }
     }
 }
 
@@ -144,9 +132,7 @@ pub fn fit<F: Float>(
     observer: &dyn Observer,
 ) -> Result<KMeansFit<F>> {
     check(rows, weights)?;
-    if options.clusters == 0 {
-        return Err(Error::invalid("k-means with 0 clusters; expected at least 1"));
-    }
+    ensure!(options.clusters > 0, invalid("k-means with 0 clusters; expected at least 1"));
     fit::restarts(rows, weights, options, observer)
 }
 
@@ -164,16 +150,11 @@ pub fn from_centres<F: Float>(
     observer: &dyn Observer,
 ) -> Result<KMeansFit<F>> {
     check(rows, weights)?;
-    if centres.is_empty() {
-        return Err(Error::empty("k-means from no centres; expected at least one"));
-    }
-    if rows.ncols() != centres.ncols() {
-        return Err(Error::shape(format!(
-            "centres of {} columns for rows of {}",
-            centres.ncols(),
-            rows.ncols()
-        )));
-    }
+    ensure!(!centres.is_empty(), empty("k-means from no centres; expected at least one"));
+    ensure!(
+        rows.ncols() == centres.ncols(),
+        shape("centres of {} columns for rows of {}", centres.ncols(), rows.ncols())
+    );
     fit::from_centres(rows, weights, centres, options, observer)
 }
 
@@ -199,7 +180,7 @@ fn check<F>(rows: ArrayView2<'_, F>, weights: Option<&[f64]>) -> Result<()> {
 /// or the columns differ in number.
 ///
 /// ```
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let centres = array![[0.0f32], [4.0]];
 /// let near = consilience::num::kmeans::assign(array![[3.0f32], [1.0], [2.0]].view(), centres.view(), false);

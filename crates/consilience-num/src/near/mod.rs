@@ -6,12 +6,12 @@
 //!
 //! ```
 //! use consilience::num::near::NearRows;
-//! use ndarray::Array2;
+//! use consilience::ndarray::Array2;
 //!
 //! let table = Array2::from_shape_fn((100, 2), |(i, j)| if j == 0 { (i / 10) as f64 } else { (i % 10) as f64 });
 //! let near = NearRows::new(table.view(), 10, 20, consilience::Seed(7))?;
 //! let mut found = Vec::new();
-//! let query = ndarray::array![[4.1, 6.9], [4.9, 6.9]];
+//! let query = consilience::ndarray::array![[4.1, 6.9], [4.9, 6.9]];
 //! near.search(query.view(), 2, &mut found);
 //! assert_eq!(found.iter().map(|f| f.0).collect::<Vec<_>>(), [47, 57, 57, 47]);
 //! assert!((found[0].1 - 0.02).abs() < 1e-12);

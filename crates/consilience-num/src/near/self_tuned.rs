@@ -1,5 +1,7 @@
 //! The graph of nearest neighbours in which every row has its own scale.
 
+#[cfg(feature = "serde")]
+use consilience_core::{Error, stored::Parts};
 use consilience_core::{Observer, Result};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -20,7 +22,7 @@ const ROWS: usize = 64;
 ///
 /// ```
 /// use consilience::num::near::SelfTuned;
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]];
 /// let graph = SelfTuned::new(2).graph(x, &())?;
@@ -56,30 +58,20 @@ impl SelfTuned {
         }
     }
 
-    /// The neighbour whose distance is the scale of a row. Default: the last; at least 1.
-    pub fn rank(mut self, rank: usize) -> Self {
-        self.rank = rank;
-        self
-    }
+    consilience_core::setters! {
+        /// The neighbour whose distance is the scale of a row. Default: the last; at least 1.
+        pub fn rank(mut self, rank: usize) { self.rank = rank }
 
-    /// The least scale of a row as a share of the mean; among duplicates the scale would else be 0,
-    /// and cut them off from the rest. Default 0.1; at least 0.
-    pub fn least_scale(mut self, share: f64) -> Self {
-        self.least_scale = share;
-        self
-    }
+        /// The least scale of a row as a share of the mean; among duplicates the scale would else
+        /// be 0, and cut them off from the rest. Default 0.1; at least 0.
+        pub fn least_scale(mut self, share: f64) { self.least_scale = share }
 
-    /// Whether a row is joined with itself too, by weight 1. Default no.
-    pub fn with_itself(mut self, with: bool) -> Self {
-        self.with_itself = with;
-        self
-    }
+        /// Whether a row is joined with itself too, by weight 1. Default no.
+        pub fn with_itself(mut self, with: bool) { self.with_itself = with }
 
-    /// The weight of a link of which only one end has the other among its neighbours, as a share of
-    /// that of a link of both. Default 1; above 0.
-    pub fn one_sided(mut self, share: f64) -> Self {
-        self.one_sided = share;
-        self
+        /// The weight of a link of which only one end has the other among its neighbours, as a
+        /// share of that of a link of both. Default 1; above 0.
+        pub fn one_sided(mut self, share: f64) { self.one_sided = share }
     }
 
     /// The graph of the rows of `x`, whose entries must be finite.
@@ -209,6 +201,58 @@ impl SelfTunedGraph {
             out.iter_mut().zip(values).for_each(|(o, v)| *o /= v);
         }
         Ok(z)
+    }
+}
+
+/// What a stored clustering keeps of the graph: everything but the matrix.
+#[cfg(feature = "serde")]
+#[doc(hidden)]
+impl SelfTunedGraph {
+    pub fn stored(&self, parts: Parts) -> Parts {
+        let SelfTuned { neighbours, rank, least_scale, with_itself, one_sided } = self.with;
+        parts
+            .number("neighbours", neighbours as f64)
+            .number("rank", rank as f64)
+            .number("least share", least_scale)
+            .number("with itself", f64::from(u8::from(with_itself)))
+            .number("one sided", one_sided)
+            .table("rows", &self.table.x)
+            .number("least scale", self.least)
+            .row("scales", self.scale.iter().copied())
+            .row("degrees", self.degree.iter().copied())
+    }
+
+    pub fn restored(parts: &mut Parts, columns: usize) -> Result<Self> {
+        let count = |value: f64, name: &str| {
+            let whole = value >= 0.0 && value.fract() == 0.0 && value < u32::MAX as f64;
+            let error = || Error::invalid(format!("{value} {name}; expected a count"));
+            if whole { Ok(value as usize) } else { Err(error()) }
+        };
+        let with = SelfTuned {
+            neighbours: count(parts.take_number("neighbours")?, "neighbours")?,
+            rank: count(parts.take_number("rank")?, "as the rank")?,
+            least_scale: parts.take_number("least share")?,
+            with_itself: parts.take_number("with itself")? != 0.0,
+            one_sided: parts.take_number("one sided")?,
+        };
+        let table = Table::new(parts.take_table("rows")?);
+        let least = parts.take_number("least scale")?;
+        let (scale, degree) = (parts.take_row("scales")?, parts.take_row("degrees")?);
+        let n = table.x.nrows();
+        if table.x.ncols() != columns || scale.len() != n || degree.len() != n {
+            return Err(Error::shape(format!(
+                "a graph of {n} rows of {} columns with {} scales and {} degrees; expected \
+                 {columns} columns",
+                table.x.ncols(),
+                scale.len(),
+                degree.len()
+            )));
+        }
+        if let Some(bad) = scale.iter().find(|&&s| !(s > 0.0)) {
+            return Err(Error::invalid(format!("a scale {bad}; expected above 0")));
+        }
+        let matrix = Csr::from_rows(0, []);
+        Ok(SelfTunedGraph { with, table, least, scale, degree, matrix })
     }
 }
 

@@ -24,7 +24,7 @@ const LONGEST: f64 = 1e6;
 /// ```
 /// use consilience::{Ensemble, Pair};
 /// use consilience::simplex::{AdditiveUpdate, WeightUpdaterSetup};
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 0], [1, 1]].view())?;
 /// let setup = WeightUpdaterSetup::new(2).rule(AdditiveUpdate::default().step(0.5));
@@ -57,17 +57,13 @@ impl Default for AdditiveUpdate {
 }
 
 impl AdditiveUpdate {
-    /// How far a batch may move the weights, in units of 1/m. Default 1; above 0, at most
-    /// 1e6.
-    pub fn step(mut self, step: f64) -> Self {
-        self.step = step;
-        self
-    }
+    consilience_core::setters! {
+        /// How far a batch may move the weights, in units of 1/m. Default 1; above 0, at most
+        /// 1e6.
+        pub fn step(mut self, step: f64) { self.step = step }
 
-    /// Default true; as [`ExactUpdate::balance`](crate::ExactUpdate::balance).
-    pub fn balance(mut self, balance: bool) -> Self {
-        self.balance = balance;
-        self
+        /// Default true; as [`ExactUpdate::balance`](crate::ExactUpdate::balance).
+        pub fn balance(mut self, balance: bool) { self.balance = balance }
     }
 
     pub(super) fn check(&self) -> Result<()> {

@@ -1,4 +1,4 @@
-use consilience_core::{Error, Result};
+use consilience_core::{Error, Result, ensure};
 
 use super::loss::PairLoss;
 
@@ -21,7 +21,7 @@ use super::loss::PairLoss;
 /// ```
 /// use consilience::{Ensemble, Pair};
 /// use consilience::simplex::{ExactUpdate, WeightUpdaterSetup};
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 0], [1, 1]].view())?;
 /// let setup = WeightUpdaterSetup::new(2).rule(ExactUpdate::default().gap(1e-9));
@@ -67,44 +67,29 @@ impl Default for ExactUpdate {
 }
 
 impl ExactUpdate {
-    /// What a violated link costs. Default [`PairLoss::Squared`], as in the papers.
-    pub fn loss(mut self, loss: PairLoss) -> Self {
-        self.loss = loss;
-        self
-    }
+    consilience_core::setters! {
+        /// What a violated link costs. Default [`PairLoss::Squared`], as in the papers.
+        pub fn loss(mut self, loss: PairLoss) { self.loss = loss }
 
-    /// Whether the must-links and the cannot-links of a batch weigh as much as each other, so that
-    /// the rarer kind counts. Default true; false as in the papers.
-    pub fn balance(mut self, balance: bool) -> Self {
-        self.balance = balance;
-        self
-    }
+        /// Whether the must-links and the cannot-links of a batch weigh as much as each other, so
+        /// that the rarer kind counts. Default true; false as in the papers.
+        pub fn balance(mut self, balance: bool) { self.balance = balance }
 
-    /// How strongly the weights before hold the new ones back: lambda in the formula. Default the
-    /// number of new links of each batch; 0 to 1e100.
-    #[doc(alias = "lambda")]
-    pub fn regularization(mut self, lambda: f64) -> Self {
-        self.lambda = Some(lambda);
-        self
-    }
+        /// How strongly the weights before hold the new ones back: lambda in the formula. Default
+        /// the number of new links of each batch; 0 to 1e100.
+        #[doc(alias = "lambda")]
+        pub fn regularization(mut self, lambda: f64) { self.lambda = Some(lambda) }
 
-    /// The relative gap to stop at: (objective - lower bound) over the objective, or over a
-    /// thousandth per link where that is more. Default 1e-6; at least 0.
-    pub fn gap(mut self, gap: f64) -> Self {
-        self.gap = gap;
-        self
-    }
+        /// The relative gap to stop at: (objective - lower bound) over the objective, or over a
+        /// thousandth per link where that is more. Default 1e-6; at least 0.
+        pub fn gap(mut self, gap: f64) { self.gap = gap }
 
-    /// Most iterations of one update. Default 1,000; 0 leaves the weights.
-    pub fn max_iterations(mut self, iterations: usize) -> Self {
-        self.max_iterations = iterations;
-        self
+        /// Most iterations of one update. Default 1,000; 0 leaves the weights.
+        pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
     }
 
     pub(super) fn check(&self) -> Result<()> {
-        if !(self.gap >= 0.0) {
-            return Err(Error::invalid(format!("gap {}; expected >= 0", self.gap)));
-        }
+        ensure!(self.gap >= 0.0, invalid("gap {}; expected >= 0", self.gap));
         match self.lambda {
             Some(l) if !(0.0..=1e100).contains(&l) => {
                 Err(Error::invalid(format!("regularization {l}; expected 0 to 1e100")))

@@ -1,6 +1,8 @@
 use consilience_core::Link;
 
 /// What a violated constraint costs.
+///
+/// Chosen by [`ExactUpdate::loss`](crate::ExactUpdate::loss).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PairLoss {

@@ -19,7 +19,7 @@ use crate::weights::Weights;
 /// ```
 /// use consilience::{Ensemble, Pair};
 /// use consilience::simplex::{MultiplicativeUpdate, WeightUpdaterSetup};
-/// use ndarray::array;
+/// use consilience::ndarray::array;
 ///
 /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 0], [1, 1]].view())?;
 /// let setup = WeightUpdaterSetup::new(2).rule(MultiplicativeUpdate::default());
@@ -50,17 +50,13 @@ impl Default for MultiplicativeUpdate {
 }
 
 impl MultiplicativeUpdate {
-    /// How far a batch may move the weights, by its share of errors. Default 1/4; above 0, at
-    /// most 1/2.
-    pub fn step(mut self, step: f64) -> Self {
-        self.step = step;
-        self
-    }
+    consilience_core::setters! {
+        /// How far a batch may move the weights, by its share of errors. Default 1/4; above 0, at
+        /// most 1/2.
+        pub fn step(mut self, step: f64) { self.step = step }
 
-    /// Default true; as [`ExactUpdate::balance`](crate::ExactUpdate::balance).
-    pub fn balance(mut self, balance: bool) -> Self {
-        self.balance = balance;
-        self
+        /// Default true; as [`ExactUpdate::balance`](crate::ExactUpdate::balance).
+        pub fn balance(mut self, balance: bool) { self.balance = balance }
     }
 
     pub(super) fn check(&self) -> Result<()> {

@@ -6,8 +6,8 @@ mod solve;
 mod tests;
 
 use consilience_core::{
-    Clusters, Ensemble, Error, Memberships, MemoryBudget, Microclusters, NodeConsensus,
-    NodeMemberships, Observer, Partition, Report, Result, Similarity, SimilarityGraph, Status,
+    Clusters, Ensemble, Memberships, MemoryBudget, Microclusters, NodeConsensus, NodeMemberships,
+    Observer, Partition, Report, Result, Similarity, SimilarityGraph, Status, ensure,
 };
 use consilience_graph::{CoAssociation, Lifespan};
 use consilience_num::sparse::Csr;
@@ -89,25 +89,18 @@ impl RandomWalker {
         }
     }
 
-    /// K, the strongest links of a microcluster that stay; all that are as strong as the K-th do.
-    /// Default 10; at least 1.
-    #[doc(alias = "K")]
-    pub fn neighbours(mut self, neighbours: usize) -> Self {
-        self.neighbours = neighbours;
-        self
-    }
+    consilience_core::setters! {
+        /// K, the strongest links of a microcluster that stay; all that are as strong as the K-th
+        /// do. Default 10; at least 1.
+        #[doc(alias = "K")]
+        pub fn neighbours(mut self, neighbours: usize) { self.neighbours = neighbours }
 
-    /// How much a walker prefers strong links: 0 not at all. Default 10; 0 to 1000.
-    #[doc(alias = "beta")]
-    pub fn link_preference(mut self, preference: f64) -> Self {
-        self.link_preference = preference;
-        self
-    }
+        /// How much a walker prefers strong links: 0 not at all. Default 10; 0 to 1000.
+        #[doc(alias = "beta")]
+        pub fn link_preference(mut self, preference: f64) { self.link_preference = preference }
 
-    /// How much memory the matrices may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory the matrices may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// The same method with the probabilities of arrival as its result.
@@ -117,15 +110,11 @@ impl RandomWalker {
 
     fn check_parameters(&self) -> Result<()> {
         Lifespan::check(self.clusters)?;
-        if self.neighbours == 0 {
-            return Err(Error::invalid("0 neighbours; expected at least 1"));
-        }
-        if !(0.0..=1000.0).contains(&self.link_preference) {
-            return Err(Error::invalid(format!(
-                "link preference {}; expected 0..=1000",
-                self.link_preference
-            )));
-        }
+        ensure!(self.neighbours > 0, invalid("0 neighbours; expected at least 1"));
+        ensure!(
+            (0.0..=1000.0).contains(&self.link_preference),
+            invalid("link preference {}; expected 0..=1000", self.link_preference)
+        );
         Ok(())
     }
 
@@ -266,7 +255,7 @@ fn links(graph: &SimilarityGraph, neighbours: usize, preference: f64) -> Csr {
                     j != i && a[[i, j]] > 0.0 && a[[i, j]] >= threshold[i].min(threshold[j])
                 })
                 .map(|j| {
-                    let size = f64::from(sizes[i]) * f64::from(sizes[j]);
+                    let size = sizes[i] as f64 * sizes[j] as f64;
                     (j as u32, size * (-preference * (1.0 - a[[i, j]])).exp())
                 })
                 .collect()

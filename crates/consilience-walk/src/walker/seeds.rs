@@ -35,7 +35,7 @@ impl Seeds {
             observer.check()?;
             let support: Vec<f64> = nodes
                 .iter()
-                .map(|&i| nodes.iter().map(|&j| f64::from(sizes[j]) * a[[i, j]]).sum())
+                .map(|&i| nodes.iter().map(|&j| sizes[j] as f64 * a[[i, j]]).sum())
                 .collect();
             let mut order: Vec<usize> = (0..nodes.len()).collect();
             order.sort_by(|&x, &y| support[y].total_cmp(&support[x]));

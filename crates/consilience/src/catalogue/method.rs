@@ -3,10 +3,36 @@ use crate::{
     ConsensusFunction, Ensemble, Fit, Hierarchy, Memberships, Observer, Partition, Result,
 };
 
-/// How a method that grows a dendrogram is made.
-pub(super) type MakeTree = fn(&Settings) -> Result<Box<dyn Hierarchy>>;
+type Make<T> = fn(&Settings) -> Result<T>;
+
+/// How a method is made, and, where it grows one, what grows its dendrogram.
+#[derive(Debug)]
+pub(super) struct Recipe {
+    pub(super) make: Make<AnyConsensus>,
+    pub(super) tree: Option<Make<Box<dyn Hierarchy>>>,
+}
 
 /// A consensus function of the catalogue: its name, its paper, its parameters, and how it is made.
+///
+/// From [`methods`](super::methods) or [`by_name`](super::by_name).
+///
+/// ```
+/// use consilience::catalogue::{self, Settings};
+/// use consilience::{Ensemble, Partition};
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 0, 1, 1])?,
+///     Partition::from_labels(&[0, 0, 1, 1, 1])?,
+/// ])?;
+/// let method = catalogue::by_name("eac-al")?;
+/// println!("{}: {} ({})", method.name(), method.about(), method.paper());
+/// let settings = Settings::new(2);
+/// assert_eq!(method.build(&settings)?.consensus(&ensemble)?.n_clusters(), 2);
+/// // It grows a tree, which can be had as well.
+/// let (nodes, tree) = method.hierarchy(&settings)?.dendrogram(&ensemble, &())?;
+/// assert_eq!(tree.n_leaves(), nodes.n_nodes());
+/// # Ok::<(), consilience::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Method {
     pub(super) name: &'static str,
@@ -14,8 +40,7 @@ pub struct Method {
     pub(super) paper: &'static str,
     pub(super) parameters: &'static [Parameter],
     pub(super) chooses: bool,
-    pub(super) make: fn(&Settings) -> Result<AnyConsensus>,
-    pub(super) tree: Option<MakeTree>,
+    pub(super) recipe: Recipe,
 }
 
 impl Method {
@@ -47,7 +72,7 @@ impl Method {
 
     /// Whether it grows a dendrogram: whether [`Method::hierarchy`] succeeds.
     pub fn has_tree(&self) -> bool {
-        self.tree.is_some()
+        self.recipe.tree.is_some()
     }
 
     /// The consensus function.
@@ -57,7 +82,7 @@ impl Method {
     /// method does not have or a value that it cannot be; values out of range are refused when the
     /// method is run.
     pub fn build(&self, settings: &Settings) -> Result<AnyConsensus> {
-        (self.make)(&settings.resolved(self)?)
+        (self.recipe.make)(&settings.resolved(self)?)
     }
 
     /// The method as what grows its dendrogram: the very tree that its consensus is cut from.
@@ -67,7 +92,7 @@ impl Method {
     /// with the names of those that do for a method that grows none.
     pub fn hierarchy(&self, settings: &Settings) -> Result<Box<dyn Hierarchy>> {
         let settings = settings.resolved(self)?;
-        let Some(tree) = self.tree else {
+        let Some(tree) = self.recipe.tree else {
             let trees: Vec<&str> =
                 super::methods().iter().filter(|m| m.has_tree()).map(Method::name).collect();
             return Err(crate::Error::invalid(format!(
@@ -91,6 +116,8 @@ impl Method {
 }
 
 /// A consensus function by name, hard or soft.
+///
+/// From [`Method::build`]; [`fit`](AnyConsensus::fit) runs it, and [`NamedResult`] is what comes out.
 #[non_exhaustive]
 pub enum AnyConsensus {
     /// One cluster per object comes out.
@@ -137,6 +164,22 @@ impl AnyConsensus {
 }
 
 /// What a consensus function by name found.
+///
+/// ```
+/// use consilience::catalogue::{self, Settings};
+/// use consilience::{Ensemble, Partition};
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 0, 1, 1])?,
+///     Partition::from_labels(&[0, 0, 1, 1, 1])?,
+/// ])?;
+/// let settings = Settings::new(2);
+/// let soft = catalogue::by_name("pcc")?.build(&settings)?.fit(&ensemble, &())?.output;
+/// assert_eq!(soft.memberships.map(|m| m.hard()).transpose()?, Some(soft.partition));
+/// let hard = catalogue::by_name("lwea")?.build(&settings)?.fit(&ensemble, &())?.output;
+/// assert_eq!(hard.memberships, None);
+/// # Ok::<(), consilience::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NamedResult {

@@ -38,11 +38,28 @@ pub use settings::Settings;
 use crate::{Error, Result};
 
 /// Every method, in the order of the program's `--list`.
+///
+/// ```
+/// use consilience::catalogue;
+///
+/// // The methods that find the number of clusters themselves.
+/// let own = catalogue::methods().iter().filter(|m| m.chooses_clusters());
+/// assert!(own.map(|m| m.name()).any(|name| name == "auto"));
+/// ```
 pub fn methods() -> &'static [Method] {
     table::METHODS
 }
 
 /// The method of that name.
+///
+/// ```
+/// use consilience::catalogue;
+///
+/// let method = catalogue::by_name("pta-al")?;
+/// assert!(method.has_tree() && method.paper().contains("2016"));
+/// assert!(catalogue::by_name("pta").is_err());
+/// # Ok::<(), consilience::Error>(())
+/// ```
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter) with all names for one that

@@ -1,4 +1,15 @@
 /// A parameter of a [`Method`](super::Method).
+///
+/// ```
+/// use consilience::catalogue;
+///
+/// let walk = catalogue::by_name("pta-al")?.parameters().iter().find(|p| p.name == "walk_length");
+/// for parameter in walk {
+///     println!("{}: {}; default {}", parameter.name, parameter.about, parameter.default);
+/// }
+/// assert!(walk.is_some_and(|p| p.is_called("T")));
+/// # Ok::<(), consilience::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Parameter {

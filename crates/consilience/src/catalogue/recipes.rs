@@ -1,5 +1,6 @@
 //! How the methods are made from settings.
 
+use super::method::Recipe;
 use super::{AnyConsensus, Settings};
 use crate::bregman::{Divergence, Pairs, Pcc, Solver};
 use crate::completion::{EcmcAl, Penalty};
@@ -7,7 +8,7 @@ use crate::consensus::*;
 use crate::graph::CutMethod;
 use crate::trust::Recommended;
 use crate::walk::*;
-use crate::{Hierarchy, Linkage, Result};
+use crate::{Linkage, Result};
 
 const LINKAGES: &[(&str, Linkage)] = &[
     ("average", Linkage::Average),
@@ -39,26 +40,33 @@ macro_rules! tuned {
     }};
 }
 
-/// A function that makes the method of an expression, as a hard, a soft one, or a hierarchy.
+/// The recipe of a method from an expression: its variant of [`AnyConsensus`], and whether it grows
+/// a dendrogram.
 macro_rules! recipe {
-    ($name:ident, $tree:ident, |$s:ident| $make:expr) => {
-        pub(super) fn $name($s: &Settings) -> Result<AnyConsensus> {
-            Ok(AnyConsensus::hard($make))
-        }
+    ($name:ident, $kind:ident, $tree:expr, |$s:ident| $make:expr) => {
+        pub(super) const $name: Recipe =
+            Recipe { make: |$s| Ok(AnyConsensus::$kind($make)), tree: $tree };
+    };
+}
 
-        pub(super) fn $tree($s: &Settings) -> Result<Box<dyn Hierarchy>> {
-            Ok(Box::new($make))
-        }
-    };
+/// A hard method that grows a dendrogram.
+macro_rules! tree {
     ($name:ident, |$s:ident| $make:expr) => {
-        pub(super) fn $name($s: &Settings) -> Result<AnyConsensus> {
-            Ok(AnyConsensus::hard($make))
-        }
+        recipe!($name, hard, Some(|$s| Ok(Box::new($make))), |$s| $make);
     };
-    (soft $name:ident, |$s:ident| $make:expr) => {
-        pub(super) fn $name($s: &Settings) -> Result<AnyConsensus> {
-            Ok(AnyConsensus::soft($make))
-        }
+}
+
+/// A hard method.
+macro_rules! hard {
+    ($name:ident, |$s:ident| $make:expr) => {
+        recipe!($name, hard, None, |$s| $make);
+    };
+}
+
+/// A soft method.
+macro_rules! soft {
+    ($name:ident, |$s:ident| $make:expr) => {
+        recipe!($name, soft, None, |$s| $make);
     };
 }
 
@@ -104,77 +112,77 @@ fn probabilistic(s: &Settings, divergence: impl Divergence + 'static) -> Result<
     Ok(pcc)
 }
 
-recipe!(pta_al, pta_al_tree, |s| walks(s, Linkage::Average)?);
-recipe!(pta_cl, pta_cl_tree, |s| walks(s, Linkage::Complete)?);
-recipe!(pta_sl, pta_sl_tree, |s| walks(s, Linkage::Single)?);
-recipe!(eac_al, eac_al_tree, |s| evidence(s, Linkage::Average));
-recipe!(eac_cl, eac_cl_tree, |s| evidence(s, Linkage::Complete));
-recipe!(eac_sl, eac_sl_tree, |s| evidence(s, Linkage::Single));
-recipe!(eac_ward, eac_ward_tree, |s| evidence(s, Linkage::Ward));
-recipe!(ptgp, |s| {
+tree!(PTA_AL, |s| walks(s, Linkage::Average)?);
+tree!(PTA_CL, |s| walks(s, Linkage::Complete)?);
+tree!(PTA_SL, |s| walks(s, Linkage::Single)?);
+tree!(EAC_AL, |s| evidence(s, Linkage::Average));
+tree!(EAC_CL, |s| evidence(s, Linkage::Complete));
+tree!(EAC_SL, |s| evidence(s, Linkage::Single));
+tree!(EAC_WARD, |s| evidence(s, Linkage::Ward));
+hard!(PTGP, |s| {
     let ptgp = Ptgp::new(s.clusters).seed(s.seed).memory_budget(s.budget);
     tuned!(s, ptgp, count elite_neighbours, count walk_length, count restarts)
 });
-recipe!(weac, weac_tree, |s| tuned!(
+tree!(WEAC, |s| tuned!(
     s,
     Weac::new(s.clusters).memory_budget(s.budget),
     number agreement_exponent,
     word linkage by LINKAGES
 ));
-recipe!(lwea, lwea_tree, |s| tuned!(
+tree!(LWEA, |s| tuned!(
     s,
     Lwea::new(s.clusters).memory_budget(s.budget),
     number entropy_scale,
     word linkage by LINKAGES
 ));
-recipe!(ecpcs_hc, ecpcs_hc_tree, |s| tuned!(
+tree!(ECPCS_HC, |s| tuned!(
     s,
     EcpcsHc::new(s.clusters).memory_budget(s.budget),
     count steps,
     word linkage by LINKAGES
 ));
-recipe!(wct, wct_tree, |s| links(s, LinkBased::wct(s.clusters))?);
-recipe!(srs, srs_tree, |s| links(s, LinkBased::srs(s.clusters))?);
-recipe!(ecmc, ecmc_tree, |s| completed(s)?);
-recipe!(gp_mgla, |s| tuned!(
+tree!(WCT, |s| links(s, LinkBased::wct(s.clusters))?);
+tree!(SRS, |s| links(s, LinkBased::srs(s.clusters))?);
+tree!(ECMC, |s| completed(s)?);
+hard!(GP_MGLA, |s| tuned!(
     s,
     GpMgla::new(s.clusters).memory_budget(s.budget),
     number object_link_weight,
     number agreement_exponent
 ));
-recipe!(cspa, |s| tuned!(
+hard!(CSPA, |s| tuned!(
     s,
     Cspa::new(s.clusters).seed(s.seed).memory_budget(s.budget),
     count restarts,
     word cut_method by CUTS
 ));
-recipe!(hgpa, |s| tuned!(
+hard!(HGPA, |s| tuned!(
     s,
     Hgpa::new(s.clusters).seed(s.seed).memory_budget(s.budget),
     count restarts,
     word cut_method by CUTS
 ));
-recipe!(mcla, |s| tuned!(
+hard!(MCLA, |s| tuned!(
     s,
     Mcla::new(s.clusters).seed(s.seed).memory_budget(s.budget),
     count restarts,
     word cut_method by CUTS
 ));
-recipe!(hbgf, |s| tuned!(s, Hbgf::new(s.clusters).seed(s.seed), count restarts));
-recipe!(lwgp, |s| tuned!(
+hard!(HBGF, |s| tuned!(s, Hbgf::new(s.clusters).seed(s.seed), count restarts));
+hard!(LWGP, |s| tuned!(
     s,
     Lwgp::new(s.clusters).seed(s.seed),
     number entropy_scale,
     count restarts
 ));
-recipe!(ecpcs_mc, |s| tuned!(
+hard!(ECPCS_MC, |s| tuned!(
     s,
     EcpcsMc::new(s.clusters).seed(s.seed).memory_budget(s.budget),
     count steps,
     count restarts
 ));
-recipe!(usenc, |s| tuned!(s, USenc::new(s.clusters).seed(s.seed), count restarts));
-recipe!(diffusion, |s| tuned!(
+hard!(USENC, |s| tuned!(s, USenc::new(s.clusters).seed(s.seed), count restarts));
+hard!(DIFFUSION, |s| tuned!(
     s,
     Diffusion::new(s.clusters).seed(s.seed),
     number entropy_scale,
@@ -182,21 +190,21 @@ recipe!(diffusion, |s| tuned!(
     count width,
     count restarts
 ));
-recipe!(soft mixture, |s| {
+soft!(MIXTURE, |s| {
     let mixture = MixtureModel::new(s.clusters).seed(s.seed).memory_budget(s.budget);
     tuned!(s, mixture, count restarts, number tolerance, count max_iterations).soft()
 });
-recipe!(qmi, |s| tuned!(
+hard!(QMI, |s| tuned!(
     s,
     Qmi::new(s.clusters).seed(s.seed).memory_budget(s.budget),
     count restarts
 ));
-recipe!(voting, |s| Voting::new(s.clusters).seed(s.seed));
-recipe!(soft least_squares, |s| LeastSquares::new(s.clusters).seed(s.seed));
-recipe!(soft walker, |s| {
+hard!(VOTING, |s| Voting::new(s.clusters).seed(s.seed));
+soft!(LEAST_SQUARES, |s| LeastSquares::new(s.clusters).seed(s.seed));
+soft!(WALKER, |s| {
     let walker = RandomWalker::new(s.clusters).memory_budget(s.budget);
     tuned!(s, walker, number link_preference, count neighbours).soft()
 });
-recipe!(soft pcc_kl, |s| probabilistic(s, crate::bregman::KullbackLeibler)?);
-recipe!(soft pcc_l2, |s| probabilistic(s, crate::bregman::SquaredEuclidean)?);
-recipe!(auto, |s| Recommended::new(s.clusters).seed(s.seed).memory_budget(s.budget));
+soft!(PCC_KL, |s| probabilistic(s, crate::bregman::KullbackLeibler)?);
+soft!(PCC_L2, |s| probabilistic(s, crate::bregman::SquaredEuclidean)?);
+hard!(AUTO, |s| Recommended::new(s.clusters).seed(s.seed).memory_budget(s.budget));

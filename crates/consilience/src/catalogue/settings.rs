@@ -7,6 +7,18 @@ use crate::{Clusters, Error, MemoryBudget, Result, Seed};
 ///
 /// Parameters are given as text, as they come from a command line or a file; a name that the method
 /// does not have, or a value that is no number, is refused when the method is built.
+///
+/// ```
+/// use consilience::catalogue::{self, Settings};
+/// use consilience::{Clusters, Seed};
+///
+/// let settings = Settings::new(Clusters::Auto).seed(Seed(7)).parameter("walk_length", 5);
+/// assert!(catalogue::by_name("pta-al")?.build(&settings).is_ok());
+/// // Another method has no such parameter.
+/// let error = catalogue::by_name("lwea")?.build(&settings).map(|_| ()).unwrap_err();
+/// assert!(error.message().contains("walk_length"));
+/// # Ok::<(), consilience::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub(super) clusters: Clusters,
@@ -26,24 +38,19 @@ impl Settings {
         }
     }
 
-    /// Seed of methods that draw. Default 0.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
+    consilience_core::setters! {
+        /// Seed of methods that draw. Default 0.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-    /// How much memory tables may take that grow with the square of the microclusters. Default
-    /// 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
-    }
+        /// How much memory tables may take that grow with the square of the microclusters. Default
+        /// 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
 
-    /// A parameter of the method, by its name in [`Method::parameters`]. Default: what stands
-    /// there.
-    pub fn parameter(mut self, name: impl Into<String>, value: impl ToString) -> Self {
-        self.values.push((name.into(), value.to_string()));
-        self
+        /// A parameter of the method, by its name in [`Method::parameters`]. Default: what stands
+        /// there.
+        pub fn parameter(mut self, name: impl Into<String>, value: impl ToString) {
+            self.values.push((name.into(), value.to_string()))
+        }
     }
 
     /// The same under the names that the method's parameters have, not their aliases.

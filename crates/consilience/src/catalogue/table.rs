@@ -1,7 +1,6 @@
 //! Every method with its line, its paper and its parameters.
 
-use super::recipes as make;
-use super::{Method, Parameter};
+use super::{Method, Parameter, recipes};
 
 const HUANG_2016: &str = "Huang, Lai & Wang, IEEE TKDE 28(5), 2016";
 const FRED_2005: &str = "Fred & Jain, IEEE TPAMI 27(6), 2005";
@@ -150,8 +149,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: HUANG_2016,
         parameters: WALK,
         chooses: true,
-        make: make::pta_al,
-        tree: Some(make::pta_al_tree),
+        recipe: recipes::PTA_AL,
     },
     Method {
         name: "pta-cl",
@@ -159,8 +157,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: HUANG_2016,
         parameters: WALK,
         chooses: true,
-        make: make::pta_cl,
-        tree: Some(make::pta_cl_tree),
+        recipe: recipes::PTA_CL,
     },
     Method {
         name: "pta-sl",
@@ -168,8 +165,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: HUANG_2016,
         parameters: WALK,
         chooses: true,
-        make: make::pta_sl,
-        tree: Some(make::pta_sl_tree),
+        recipe: recipes::PTA_SL,
     },
     Method {
         name: "ptgp",
@@ -177,8 +173,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: HUANG_2016,
         parameters: WALK_AND_STARTS,
         chooses: true,
-        make: make::ptgp,
-        tree: None,
+        recipe: recipes::PTGP,
     },
     Method {
         name: "eac-al",
@@ -186,8 +181,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: FRED_2005,
         parameters: &[],
         chooses: true,
-        make: make::eac_al,
-        tree: Some(make::eac_al_tree),
+        recipe: recipes::EAC_AL,
     },
     Method {
         name: "eac-cl",
@@ -195,8 +189,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: FRED_2005,
         parameters: &[],
         chooses: true,
-        make: make::eac_cl,
-        tree: Some(make::eac_cl_tree),
+        recipe: recipes::EAC_CL,
     },
     Method {
         name: "eac-sl",
@@ -204,8 +197,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: FRED_2005,
         parameters: &[],
         chooses: true,
-        make: make::eac_sl,
-        tree: Some(make::eac_sl_tree),
+        recipe: recipes::EAC_SL,
     },
     Method {
         name: "eac-ward",
@@ -213,8 +205,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: FRED_2005,
         parameters: &[],
         chooses: true,
-        make: make::eac_ward,
-        tree: Some(make::eac_ward_tree),
+        recipe: recipes::EAC_WARD,
     },
     Method {
         name: "weac-al",
@@ -222,8 +213,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: HUANG_2015,
         parameters: WEAC,
         chooses: true,
-        make: make::weac,
-        tree: Some(make::weac_tree),
+        recipe: recipes::WEAC,
     },
     Method {
         name: "gp-mgla",
@@ -231,8 +221,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: HUANG_2015,
         parameters: GP_MGLA,
         chooses: true,
-        make: make::gp_mgla,
-        tree: None,
+        recipe: recipes::GP_MGLA,
     },
     Method {
         name: "cspa",
@@ -240,8 +229,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: STREHL_2002,
         parameters: CUT,
         chooses: true,
-        make: make::cspa,
-        tree: None,
+        recipe: recipes::CSPA,
     },
     Method {
         name: "hgpa",
@@ -249,8 +237,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: STREHL_2002,
         parameters: CUT,
         chooses: true,
-        make: make::hgpa,
-        tree: None,
+        recipe: recipes::HGPA,
     },
     Method {
         name: "mcla",
@@ -258,8 +245,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: STREHL_2002,
         parameters: CUT,
         chooses: true,
-        make: make::mcla,
-        tree: None,
+        recipe: recipes::MCLA,
     },
     Method {
         name: "hbgf",
@@ -267,8 +253,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: FERN_2004,
         parameters: STARTS_10,
         chooses: true,
-        make: make::hbgf,
-        tree: None,
+        recipe: recipes::HBGF,
     },
     Method {
         name: "mm",
@@ -276,8 +261,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: TOPCHY_2005,
         parameters: MIXTURE,
         chooses: false,
-        make: make::mixture,
-        tree: None,
+        recipe: recipes::MIXTURE,
     },
     Method {
         name: "qmi",
@@ -285,8 +269,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: TOPCHY_2003,
         parameters: STARTS_10,
         chooses: false,
-        make: make::qmi,
-        tree: None,
+        recipe: recipes::QMI,
     },
     Method {
         name: "voting",
@@ -294,8 +277,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: DUDOIT_2003,
         parameters: &[],
         chooses: false,
-        make: make::voting,
-        tree: None,
+        recipe: recipes::VOTING,
     },
     Method {
         name: "least-squares",
@@ -303,8 +285,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: DIMITRIADOU_2002,
         parameters: &[],
         chooses: false,
-        make: make::least_squares,
-        tree: None,
+        recipe: recipes::LEAST_SQUARES,
     },
     Method {
         name: "wct-al",
@@ -312,8 +293,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: IAM_ON_2011,
         parameters: TRIPLES,
         chooses: true,
-        make: make::wct,
-        tree: Some(make::wct_tree),
+        recipe: recipes::WCT,
     },
     Method {
         name: "srs-al",
@@ -321,8 +301,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: IAM_ON_2011,
         parameters: SIM_RANK,
         chooses: true,
-        make: make::srs,
-        tree: Some(make::srs_tree),
+        recipe: recipes::SRS,
     },
     Method {
         name: "srw",
@@ -330,8 +309,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: ABDALA_2010,
         parameters: WALKER,
         chooses: true,
-        make: make::walker,
-        tree: None,
+        recipe: recipes::WALKER,
     },
     Method {
         name: "ecmc-al",
@@ -339,8 +317,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: YI_2012,
         parameters: ECMC,
         chooses: true,
-        make: make::ecmc,
-        tree: Some(make::ecmc_tree),
+        recipe: recipes::ECMC,
     },
     Method {
         name: "lwea",
@@ -348,8 +325,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: HUANG_2018,
         parameters: LWEA,
         chooses: true,
-        make: make::lwea,
-        tree: Some(make::lwea_tree),
+        recipe: recipes::LWEA,
     },
     Method {
         name: "lwgp",
@@ -357,8 +333,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: HUANG_2018,
         parameters: LWGP,
         chooses: true,
-        make: make::lwgp,
-        tree: None,
+        recipe: recipes::LWGP,
     },
     Method {
         name: "ecpcs-hc",
@@ -366,8 +341,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: HUANG_2021,
         parameters: STEPS_ONLY,
         chooses: true,
-        make: make::ecpcs_hc,
-        tree: Some(make::ecpcs_hc_tree),
+        recipe: recipes::ECPCS_HC,
     },
     Method {
         name: "ecpcs-mc",
@@ -375,8 +349,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: HUANG_2021,
         parameters: STEPS_AND_STARTS,
         chooses: true,
-        make: make::ecpcs_mc,
-        tree: None,
+        recipe: recipes::ECPCS_MC,
     },
     Method {
         name: "usenc",
@@ -384,8 +357,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: HUANG_2020,
         parameters: STARTS_3,
         chooses: false,
-        make: make::usenc,
-        tree: None,
+        recipe: recipes::USENC,
     },
     Method {
         name: "diffusion",
@@ -393,8 +365,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: OURS,
         parameters: DIFFUSION,
         chooses: true,
-        make: make::diffusion,
-        tree: None,
+        recipe: recipes::DIFFUSION,
     },
     Method {
         name: "pcc-kl",
@@ -402,8 +373,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: LOURENCO_2015,
         parameters: PCC,
         chooses: true,
-        make: make::pcc_kl,
-        tree: None,
+        recipe: recipes::PCC_KL,
     },
     Method {
         name: "pcc-l2",
@@ -411,8 +381,7 @@ pub(super) const METHODS: &[Method] = &[
         paper: LOURENCO_2015,
         parameters: PCC,
         chooses: true,
-        make: make::pcc_l2,
-        tree: None,
+        recipe: recipes::PCC_L2,
     },
     Method {
         name: "auto",
@@ -420,7 +389,6 @@ pub(super) const METHODS: &[Method] = &[
         paper: OURS,
         parameters: &[],
         chooses: true,
-        make: make::auto,
-        tree: None,
+        recipe: recipes::AUTO,
     },
 ];

@@ -1,7 +1,8 @@
 //! Arrays from elsewhere: linfa, polars, Arrow, CSV, another version of `ndarray`.
 //!
-//! consilience speaks `ndarray` 0.17 and re-exports it as [`ndarray`](crate::ndarray). Labels also
-//! come as plain slices.
+//! consilience speaks `ndarray` 0.17 and re-exports it as [`ndarray`](crate::ndarray). Features are
+//! given as `&array` or as a view, in single or double precision; labels also come as plain slices.
+//! The methods of traits take [`Features`](crate::Features), which `Features::from(&array)` makes.
 //!
 //! # Another version of ndarray (linfa 0.8 and its family use 0.16)
 //!

@@ -71,6 +71,32 @@
 //! # Ok::<(), consilience::Error>(())
 //! ```
 //!
+//! # Soft results
+//!
+//! A soft method gives [`Memberships`](crate::Memberships): a row per object, a column per cluster.
+//! Column j is label j of the hard clustering that is made of them:
+//!
+//! ```
+//! # use consilience::ndarray::array;
+//! # let ensemble = consilience::Ensemble::from_array(array![
+//! #     [0, 5, 1], [0, 5, 1], [0, 7, -1], [1, 7, 2], [1, 9, 2], [1, 9, 2],
+//! # ].view())?;
+//! use consilience::bregman::Pcc;
+//! use consilience::prelude::*;
+//!
+//! let soft = Pcc::new(2).consensus(&ensemble)?;
+//! let hard = soft.hard()?;
+//! for (row, label) in soft.values().rows().into_iter().zip(hard.iter()) {
+//!     // Every object of this ensemble is labelled by some member.
+//!     let j = label.expect("a labelled object");
+//!     assert!(row.iter().all(|&p| p <= row[j]));
+//! }
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
+//! The labels of two results are not the same clusters: each numbers its own by the first object.
+//! [`scores`](crate::scores) compare clusterings whatever their labels are.
+//!
 //! # How many clusters
 //!
 //! Wherever a method takes a number it also takes a criterion:

@@ -37,6 +37,44 @@
 //! # Ok::<(), consilience::Error>(())
 //! ```
 //!
+//! # Asked, answered, added
+//!
+//! Ask about pairs in doubt, add what comes back, and cluster again. Begin with a few answers on
+//! every object, about random pairs: the questions are no better than the clustering that they come
+//! from.
+//!
+//! ```
+//! # use consilience::crowd::{Answers, CrowdClustering, PairAnswer};
+//! # fn ask(worker: usize, i: usize, j: usize) -> bool { worker < 4 && (i < 6) == (j < 6) }
+//! # let mut rows = Vec::new();
+//! # for (worker, i) in (0..4).flat_map(|w| (0..12).map(move |i| (w, i))) {
+//! #     let j = (i + 1 + worker) % 12;
+//! #     rows.push(PairAnswer { worker, i, j, same: ask(worker, i, j) });
+//! # }
+//! let mut answers = Answers::from_pairs(12, &rows)?;
+//! for round in 0..3 {
+//!     let result = CrowdClustering::new(2).fit(&answers, &())?.output;
+//!     let mut came = Vec::new();
+//!     for q in result.ask_pairs(5) {
+//!         came.push(PairAnswer { worker: round, i: q.i, j: q.j, same: ask(round, q.i, q.j) });
+//!     }
+//!     answers.extend(&Answers::from_pairs(12, &came)?)?;
+//! }
+//! let result = CrowdClustering::new(2).fit(&answers, &())?.output;
+//! assert_eq!(result.partition.sizes(), [6, 6]);
+//! // Workers are listed in the order of their numbers.
+//! for (number, rates) in answers.workers().iter().zip(&result.workers) {
+//!     println!("worker {number}: {:.2} bits per answer", rates.information());
+//! }
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
+//! Answers may be of several kinds: those of [`Answers::from_groupings`] and
+//! [`Answers::from_pairs`] can be added to each other.
+//!
+//! [`Answers::from_groupings`]: crate::crowd::Answers::from_groupings
+//! [`Answers::from_pairs`]: crate::crowd::Answers::from_pairs
+//!
 //! # Which method
 //!
 //! Leave it to [`CrowdMethod::Auto`](crate::crowd::CrowdMethod::Auto) unless you compare methods.

@@ -23,7 +23,7 @@
 //!     .clusters(15..=25)
 //!     .object_fraction(0.8)
 //!     .seed(Seed(1))
-//!     .generate(x.view())?;
+//!     .generate(&x)?;
 //! let found = EvidenceAccumulation::new(2).linkage(Linkage::Single).consensus(&ensemble)?;
 //! assert_eq!(scores::adjusted_rand(&found, &truth)?, 1.0);
 //! # Ok::<(), consilience::Error>(())

@@ -29,6 +29,28 @@
 //! # Ok::<(), consilience::Error>(())
 //! ```
 //!
+//! The metric alone is a map of the features. It is applied to old and new objects alike, and what
+//! comes out goes into any clusterer or generator:
+//!
+//! ```
+//! use consilience::metric::Rca;
+//! use consilience::ndarray::array;
+//! use consilience::prelude::*;
+//! use consilience::{Constraints, Features, Pair, SideInformation};
+//!
+//! let x = array![[0.0, 9.0], [0.2, -7.0], [0.1, 3.0], [5.0, 8.0], [5.3, -9.0], [5.1, 1.0]];
+//! let mut pairs = Constraints::new(6)?;
+//! pairs.extend(&[Pair::must_link(0, 1), Pair::must_link(1, 2), Pair::must_link(3, 4)])?;
+//! let side = SideInformation::from_constraints(&pairs);
+//! let map = Rca::new().learn(Features::from(&x), &side)?;
+//! let mapped = map.apply(&x)?;
+//! assert_eq!(mapped.nrows(), 6);
+//! // A new object is nearer to the first class, as its first feature says.
+//! let new = array![1.0, 8.0];
+//! assert!(map.distance(new.view(), x.row(1))? < map.distance(new.view(), x.row(3))?);
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
 //! A pair that contradicts the others, directly or through a chain, is refused with the chain.
 //!
 //! # An ensemble and pairs that keep coming
@@ -54,7 +76,8 @@
 //! assert_eq!(report.new_constraints, 1);
 //! let labels = updater.read_out(&())?.output;
 //!
-//! // Stored and resumed elsewhere, over the same ensemble.
+//! // Stored and resumed elsewhere, over the same ensemble: bytes for a file, which the ensemble is
+//! // not part of.
 //! let bytes = updater.to_bytes();
 //! let resumed = Updater::from_bytes(&bytes, updater.ensemble().clone())?;
 //! assert_eq!(resumed.constraints().len(), 1);

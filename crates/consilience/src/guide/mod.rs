@@ -9,6 +9,9 @@
 //! | [`own_method`] | a method of your own, to be combined with ours and put through the laws |
 //! | [`arrays`] | labels or features in linfa, polars, Arrow, CSV files or another `ndarray` |
 //!
+//! Longer programs, one or more for every module, are the
+//! [examples](https://docs.rs/crate/consilience/latest/source/examples/) of the crate.
+//!
 //! Methods, their papers and their parameters stand in the [`catalogue`](crate::catalogue).
 
 pub mod arrays;

@@ -5,7 +5,6 @@
 //! Say how alike two microclusters are, and every linkage and every graph cut works with it.
 //!
 //! ```
-//! use consilience::core::Grouping;
 //! use consilience::graph::{Linked, Partitioned, SpectralCut};
 //! use consilience::ndarray::Array2;
 //! use consilience::prelude::*;
@@ -129,6 +128,15 @@
 //! clusterers too. Reordered members must give an equal partition, ties and graphs in many components
 //! included. For reordered objects a method that breaks ties switches `object_ties` off, or takes
 //! its nodes from [`Microclusters::canonical`](crate::Microclusters::canonical).
+//!
+//! A similarity goes through `similarity`, a soft method through `soft_consensus_function`. The
+//! suite panics with the name of the first law that does not hold: either the method has a mistake,
+//! or the law is one that it does not promise and is switched off in the profile.
+//!
+//! # A base clusterer
+//!
+//! [`BaseClusterer`](crate::core::BaseClusterer) has the example of one, used in a generator; its
+//! laws are `base_clusterer`.
 //!
 //! # Your own similarity graph
 //!

@@ -6,8 +6,7 @@ use std::time::Instant;
 
 use consilience::completion::{CompletedClustering, Completion, SampleSimilarity};
 use consilience::crowd::{AnswerCounts, Answers, PairAnswer};
-use consilience::io::read_answers_observed;
-use consilience::{Features, Fit, MemoryBudget, Seed, Status};
+use consilience::{Features, Fit, Status};
 use ndarray::Array2;
 
 use super::Job;
@@ -15,6 +14,7 @@ use crate::args::Complete;
 use crate::choices;
 use crate::failure::{Failure, Outcome};
 use crate::files;
+use crate::memory;
 use crate::summary::Summary;
 use crate::tables::Ask;
 use crate::tables::complete::{ANSWERED, FromAnswers};
@@ -23,7 +23,7 @@ use crate::terminal::Terminal;
 /// Runs the command.
 pub(super) fn run(args: &Complete, path: &Path, terminal: &Terminal) -> Outcome<()> {
     let name = args.method.as_deref().unwrap_or("rdml");
-    let ask = Ask { clusters: args.clusters, seed: Seed(args.common.seed) };
+    let ask = Ask::new(args.clusters, args.common.seed);
     let method = choices::find("--method", name, &ANSWERED)
         .map_err(|failure| failure.within("with --answers"))?
         .build(&ask, &args.params)?;
@@ -32,7 +32,7 @@ pub(super) fn run(args: &Complete, path: &Path, terminal: &Terminal) -> Outcome<
     let start = Instant::now();
     let table = files::features(&args.features, terminal)?;
     let n = table.view().n_objects();
-    let answers = read_answers_observed(path, terminal)?;
+    let answers = files::answer_table(path, terminal)?;
     let answers = files::answers(&answers, n, method.shared)
         .map_err(|failure: Failure| failure.within(path.display()))?;
     let beside = args.labelling.read(n, terminal)?;
@@ -62,7 +62,7 @@ fn describe(answers: &Answers, completed: &Completion, summary: &mut Summary) {
 impl FromAnswers {
     /// The similarity of the answered objects, from the pairs that the crowd agrees on.
     fn complete(&self, answers: &Answers, terminal: &Terminal) -> Outcome<Fit<Completion>> {
-        let counts = AnswerCounts::of(&among_answered(answers)?, MemoryBudget::default())?;
+        let counts = AnswerCounts::of(&among_answered(answers)?, memory::budget())?;
         let agreed = counts.reliable_pairs(self.apart, self.together)?;
         Ok(self.completion.fit(&agreed, terminal)?)
     }

@@ -63,7 +63,6 @@ impl Job {
             .report(&fit.report)
             .times(self.read, [], total);
         let assign = |new: Features<'_>| clustering.assign(new);
-        self.beside.finish(self.outputs, partition, assign, &mut summary, terminal)?;
-        summary.print(&args.common, terminal)
+        self.beside.finish(self.outputs, partition, assign, summary, &args.common, terminal)
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use consilience::completion::CompletedClustering;
-use consilience::{Constraints, Features, Fit, Link, Partition, Seed, SideInformation, io};
+use consilience::{Constraints, Features, Fit, Link, Partition, SideInformation, io};
 
 use super::Job;
 use crate::args::Complete;
@@ -20,7 +20,7 @@ use crate::terminal::Terminal;
 /// Runs the command.
 pub(super) fn run(args: &Complete, constraints: &Path, terminal: &Terminal) -> Outcome<()> {
     let name = args.method.as_deref().unwrap_or("mccc");
-    let ask = Ask { clusters: args.clusters, seed: Seed(args.common.seed) };
+    let ask = Ask::new(args.clusters, args.common.seed);
     let method = choices::find("--method", name, &METHODS)?.build(&ask, &args.params)?;
     let outputs = args.labelling.outputs()?;
 

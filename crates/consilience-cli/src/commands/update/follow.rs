@@ -15,6 +15,7 @@ use super::Inputs;
 use crate::args::Update;
 use crate::choices::{self, Params};
 use crate::failure::{Failure, Outcome};
+use crate::memory;
 use crate::tables::Ask;
 use crate::tables::generate::scale;
 use crate::tables::update::{GROWTH, RULES, Rule};
@@ -113,12 +114,12 @@ impl<'a> Plan<'a> {
 
     fn built(&self, clusters: usize) -> Outcome<Rule> {
         let rule = self.args.rule.as_deref().unwrap_or("metric");
-        let ask = Ask { clusters, seed: self.seed() };
+        let ask = Ask::new(clusters, self.args.common.seed);
         (choices::find("--rule", rule, &RULES)?.make)(&ask, &self.params()?)
     }
 
     fn growth(&self) -> Outcome<MemberGrowth> {
-        (GROWTH.make)(&Ask { clusters: 1, seed: self.seed() }, &self.params()?)
+        (GROWTH.make)(&Ask::new(1, self.args.common.seed), &self.params()?)
     }
 
     /// Does the work.
@@ -173,13 +174,16 @@ impl<'a> Plan<'a> {
                      clusters there are",
                 )
             })?;
-            let setup = UpdaterSetup::new(clusters).rule(self.rule.clone().unwrap_or_default());
+            let setup = UpdaterSetup::new(clusters)
+                .rule(self.rule.clone().unwrap_or_default())
+                .memory_budget(memory::budget());
             return Ok(setup.updater_observed(ensemble, terminal)?);
         };
         let place = self.args.state.clone().unwrap_or_default();
         let place = place.display();
         let mut updater = Updater::from_bytes(&bytes, ensemble)
             .map_err(|error| Failure::from(error).within(&place))?;
+        updater.set_memory_budget(memory::budget());
         if let Some(k) = self.args.clusters.filter(|&k| k != updater.n_clusters()) {
             return Err(Failure::Bad(format!(
                 "--clusters {k}: {place} is of {} clusters",

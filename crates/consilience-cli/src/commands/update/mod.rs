@@ -4,12 +4,12 @@ mod findings;
 mod follow;
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use consilience::io::{self, Batch, Labelled};
+use consilience::io::{self, Batch, FileLock, Labelled};
 use consilience::scores::Scores;
 use consilience::simplex::{Questions, relabelled};
-use consilience::{Ensemble, Partition, Seed};
+use consilience::{Ensemble, Observer, Partition, Seed};
 use ndarray::Array2;
 use serde_json::json;
 
@@ -17,6 +17,7 @@ use super::violated;
 use crate::args::Update;
 use crate::failure::{Failure, Outcome};
 use crate::files;
+use crate::memory;
 use crate::outputs::Outputs;
 use crate::summary::Summary;
 use crate::tables::generate::scale;
@@ -32,6 +33,8 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
         .any("--state", "state", args.state.as_deref())?;
 
     let start = Instant::now();
+    // Held until the new state is in its place.
+    let _lock = args.state.as_deref().map(|path| lock(path, terminal)).transpose()?;
     let inputs = Inputs::read(args, terminal)?;
     let read = start.elapsed();
 
@@ -69,8 +72,7 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
     if let Some(truth) = truth {
         summary.scores(&Scores::compare(partition, &truth)?.entries());
     }
-    outputs.commit(&mut summary)?;
-    summary.print(&args.common, terminal)
+    outputs.conclude(summary, &args.common, terminal)
 }
 
 /// What to ask about next, if the user wants to know.
@@ -79,6 +81,27 @@ fn ask(args: &Update, followed: &Followed) -> Outcome<Option<Questions>> {
         return Ok(None);
     }
     Ok(Some(followed.updater.next_questions(args.ask, Seed(args.common.seed))?))
+}
+
+/// Keeps other updates of the same state waiting, which would lose what this one adds.
+fn lock(path: &Path, terminal: &Terminal) -> Outcome<FileLock> {
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(Failure::Bad(format!(
+            "{}: is no regular file; expected a state that can be read and replaced",
+            path.display()
+        )));
+    }
+    let mut told = false;
+    loop {
+        if let Some(lock) = FileLock::try_new(path)? {
+            return Ok(lock);
+        }
+        if !std::mem::replace(&mut told, true) {
+            terminal.now(&format!("waiting for another update of {}", path.display()));
+        }
+        terminal.check()?;
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// What was read.
@@ -122,6 +145,14 @@ fn features(args: &Update, objects: usize, terminal: &Terminal) -> Outcome<Optio
 
 /// The stored state, if there is one yet.
 fn stored(path: &Path) -> Outcome<Option<Vec<u8>>> {
+    let size = std::fs::metadata(path).map_or(0, |found| found.len());
+    if size > memory::budget().n_bytes() {
+        return Err(Failure::Bad(format!(
+            "{}: a state of {size} bytes; the memory budget is {} bytes",
+            path.display(),
+            memory::budget().n_bytes()
+        )));
+    }
     match std::fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

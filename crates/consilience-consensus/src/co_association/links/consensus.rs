@@ -124,10 +124,9 @@ impl LinkBased {
         Self::new(LinkSimilarity::ApproximateSimRank(ApproximateSimRank::new()), clusters)
     }
 
-    /// The decay of the similarity. Default 0.9 for connected triples, else 0.8; 0 to 1.
-    pub fn decay(mut self, decay: f64) -> Self {
-        self.0 = self.0.map_similarity(|s| s.decay(decay));
-        self
+    consilience_core::setters! {
+        /// The decay of the similarity. Default 0.9 for connected triples, else 0.8; 0 to 1.
+        pub fn decay(mut self, decay: f64) { self.0 = self.0.map_similarity(|s| s.decay(decay)) }
     }
 }
 

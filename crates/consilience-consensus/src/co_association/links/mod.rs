@@ -11,7 +11,7 @@ mod tests;
 pub use consensus::{LinkBased, LinkSimilarity};
 
 use consilience_core::{
-    Error, MemoryBudget, Microclusters, Observer, Report, Result, Similarity, SimilarityGraph,
+    MemoryBudget, Microclusters, Observer, Report, Result, Similarity, SimilarityGraph, ensure,
 };
 use consilience_graph::ClusterIncidence;
 
@@ -21,9 +21,7 @@ use self::clusters::ClusterLinks;
 const MAX_ITERATIONS: usize = 1000;
 
 fn check_decay(decay: f64) -> Result<()> {
-    if !(0.0..=1.0).contains(&decay) {
-        return Err(Error::invalid(format!("decay {decay}; expected 0..=1")));
-    }
+    ensure!((0.0..=1.0).contains(&decay), invalid("decay {decay}; expected 0..=1"));
     Ok(())
 }
 
@@ -109,16 +107,12 @@ impl ConnectedTriples {
         ConnectedTriples { decay: 0.9, budget: MemoryBudget::default() }
     }
 
-    /// The largest similarity that two different clusters may have. Default 0.9; 0 to 1.
-    pub fn decay(mut self, decay: f64) -> Self {
-        self.decay = decay;
-        self
-    }
+    consilience_core::setters! {
+        /// The largest similarity that two different clusters may have. Default 0.9; 0 to 1.
+        pub fn decay(mut self, decay: f64) { self.decay = decay }
 
-    /// How much memory the similarity of objects may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory the similarity of objects may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 }
 
@@ -209,22 +203,15 @@ impl SimRank {
         SimRank { decay: 0.8, iterations: 5, budget: MemoryBudget::default() }
     }
 
-    /// How much of a similarity one step of a chain passes on. Default 0.8; 0 to 1.
-    pub fn decay(mut self, decay: f64) -> Self {
-        self.decay = decay;
-        self
-    }
+    consilience_core::setters! {
+        /// How much of a similarity one step of a chain passes on. Default 0.8; 0 to 1.
+        pub fn decay(mut self, decay: f64) { self.decay = decay }
 
-    /// R, the number of rounds. Default 5; 1 to 1000.
-    pub fn iterations(mut self, iterations: usize) -> Self {
-        self.iterations = iterations;
-        self
-    }
+        /// R, the number of rounds. Default 5; 1 to 1000.
+        pub fn iterations(mut self, iterations: usize) { self.iterations = iterations }
 
-    /// How much memory each matrix may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory each matrix may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 }
 
@@ -235,12 +222,10 @@ impl Similarity for SimRank {
 
     fn check(&self) -> Result<()> {
         check_decay(self.decay)?;
-        if self.iterations == 0 || self.iterations > MAX_ITERATIONS {
-            return Err(Error::invalid(format!(
-                "{} rounds of SimRank; expected 1..={MAX_ITERATIONS}",
-                self.iterations
-            )));
-        }
+        ensure!(
+            (1..=MAX_ITERATIONS).contains(&self.iterations),
+            invalid("{} rounds of SimRank; expected 1..={MAX_ITERATIONS}", self.iterations)
+        );
         Ok(())
     }
 
@@ -312,16 +297,12 @@ impl ApproximateSimRank {
         ApproximateSimRank { decay: 0.8, budget: MemoryBudget::default() }
     }
 
-    /// The largest similarity that two different clusters may have. Default 0.8; 0 to 1.
-    pub fn decay(mut self, decay: f64) -> Self {
-        self.decay = decay;
-        self
-    }
+    consilience_core::setters! {
+        /// The largest similarity that two different clusters may have. Default 0.8; 0 to 1.
+        pub fn decay(mut self, decay: f64) { self.decay = decay }
 
-    /// How much memory the similarity of objects may take. Default 8 GiB.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory the similarity of objects may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 }
 

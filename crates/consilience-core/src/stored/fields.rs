@@ -1,0 +1,141 @@
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+
+use super::Table;
+use crate::{
+    Constraints, Dendrogram, Ensemble, Error, Memberships, Merge, Pair, Partition, Result,
+};
+
+/// A [`Partition`]: -1 where an object is unlabelled.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct PartitionFields {
+    clusters: usize,
+    labels: Vec<i64>,
+}
+
+impl From<Partition> for PartitionFields {
+    fn from(partition: Partition) -> Self {
+        PartitionFields { clusters: partition.n_clusters(), labels: partition.to_signed() }
+    }
+}
+
+impl TryFrom<PartitionFields> for Partition {
+    type Error = Error;
+
+    fn try_from(fields: PartitionFields) -> Result<Self> {
+        let PartitionFields { clusters, labels } = fields;
+        let mut next = 0;
+        for (object, &label) in labels.iter().enumerate() {
+            if label < -1 || usize::try_from(label).is_ok_and(|label| label >= clusters) {
+                return Err(Error::out_of_range(format!(
+                    "label {label} of object {object}; expected -1 or below {clusters}"
+                )));
+            }
+            if label > next {
+                return Err(Error::invalid(format!(
+                    "label {label} of object {object} comes before label {next}; clusters are \
+                     numbered by their first object"
+                )));
+            }
+            next += i64::from(label == next);
+        }
+        if usize::try_from(next) != Ok(clusters) {
+            return Err(Error::shape(format!("{clusters} clusters, of which {next} have objects")));
+        }
+        Partition::from_labels(&labels)
+    }
+}
+
+/// An [`Ensemble`].
+#[derive(Serialize, Deserialize)]
+pub(crate) struct EnsembleFields {
+    members: Vec<Partition>,
+    counts: Option<Vec<u64>>,
+}
+
+impl From<Ensemble> for EnsembleFields {
+    fn from(ensemble: Ensemble) -> Self {
+        EnsembleFields {
+            members: ensemble.members().to_vec(),
+            counts: ensemble.counts().map(<[u64]>::to_vec),
+        }
+    }
+}
+
+impl TryFrom<EnsembleFields> for Ensemble {
+    type Error = Error;
+
+    fn try_from(fields: EnsembleFields) -> Result<Self> {
+        let ensemble = Ensemble::new(fields.members)?;
+        match fields.counts {
+            Some(counts) => ensemble.with_counts(counts),
+            None => Ok(ensemble),
+        }
+    }
+}
+
+/// [`Memberships`].
+#[derive(Serialize, Deserialize)]
+pub(crate) struct MembershipsFields {
+    values: Table,
+    evidence: Vec<f64>,
+}
+
+impl From<Memberships> for MembershipsFields {
+    fn from(memberships: Memberships) -> Self {
+        let (values, evidence) = memberships.into_fields();
+        MembershipsFields { values: Table::from(&values), evidence }
+    }
+}
+
+impl TryFrom<MembershipsFields> for Memberships {
+    type Error = Error;
+
+    fn try_from(fields: MembershipsFields) -> Result<Self> {
+        Memberships::from_fields(Array2::try_from(fields.values)?, fields.evidence)
+    }
+}
+
+/// A [`Dendrogram`].
+#[derive(Serialize, Deserialize)]
+pub(crate) struct DendrogramFields {
+    leaves: usize,
+    merges: Vec<Merge>,
+}
+
+impl From<Dendrogram> for DendrogramFields {
+    fn from(tree: Dendrogram) -> Self {
+        DendrogramFields { leaves: tree.n_leaves(), merges: tree.merges().to_vec() }
+    }
+}
+
+impl TryFrom<DendrogramFields> for Dendrogram {
+    type Error = Error;
+
+    fn try_from(fields: DendrogramFields) -> Result<Self> {
+        Dendrogram::from_fields(fields.leaves, fields.merges)
+    }
+}
+
+/// [`Constraints`], in the order they came.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct ConstraintsFields {
+    objects: usize,
+    pairs: Vec<Pair>,
+}
+
+impl From<Constraints> for ConstraintsFields {
+    fn from(constraints: Constraints) -> Self {
+        ConstraintsFields { objects: constraints.n_objects(), pairs: constraints.iter().collect() }
+    }
+}
+
+impl TryFrom<ConstraintsFields> for Constraints {
+    type Error = Error;
+
+    fn try_from(fields: ConstraintsFields) -> Result<Self> {
+        let mut constraints = Constraints::new(fields.objects)?;
+        constraints.extend(&fields.pairs)?;
+        Ok(constraints)
+    }
+}

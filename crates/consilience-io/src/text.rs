@@ -1,0 +1,96 @@
+//! Text as the CSV readers take it: UTF-8 without a byte order mark, in records of bounded length.
+
+use std::cell::Cell;
+use std::io::{self, Cursor, Read};
+use std::rc::Rc;
+
+use consilience_core::Result;
+
+use crate::fault::{malformed, system};
+
+/// Bytes of one record at most: whatever is longer is no table, and would not fit in memory.
+const RECORD: u64 = 64 << 20;
+/// Bytes that are looked at before the text is read.
+const START: u64 = 4096;
+
+/// Text whose reader says where its records end.
+pub(crate) struct Text<R> {
+    start: Cursor<Vec<u8>>,
+    rest: R,
+    progress: Progress,
+}
+
+/// Bytes read since the last record ended.
+#[derive(Clone, Default)]
+pub(crate) struct Progress(Rc<Cell<u64>>);
+
+impl Progress {
+    /// A record ends here.
+    pub(crate) fn record(&self) {
+        self.0.set(0);
+    }
+}
+
+impl<R: Read> Text<R> {
+    /// Looks at the first bytes, which say whether this is text at all.
+    pub(crate) fn open(mut rest: R) -> Result<Self> {
+        let mut start = Vec::new();
+        rest.by_ref().take(START).read_to_end(&mut start).map_err(system)?;
+        if start.starts_with(b"\xff\xfe") || start.starts_with(b"\xfe\xff") {
+            return Err(malformed("text in UTF-16; expected UTF-8"));
+        }
+        if start.contains(&0) {
+            return Err(malformed("no text: it holds zero bytes; expected UTF-8"));
+        }
+        if start.starts_with(b"\x1f\x8b") {
+            return Err(malformed("compressed by gzip; expected plain text"));
+        }
+        if start.starts_with(b"\xef\xbb\xbf") {
+            start.drain(..3);
+        }
+        Ok(Text { start: Cursor::new(start), rest, progress: Progress::default() })
+    }
+
+    /// What the reader of the records tells when one ends.
+    pub(crate) fn progress(&self) -> Progress {
+        self.progress.clone()
+    }
+}
+
+impl<R: Read> Read for Text<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut count = self.start.read(buffer)?;
+        if count == 0 {
+            count = self.rest.read(buffer)?;
+        }
+        let total = self.progress.0.get().saturating_add(count as u64);
+        self.progress.0.set(total);
+        if total > RECORD {
+            return Err(io::Error::other(format!(
+                "no end of the row within {RECORD} bytes; expected a table with one row per line"
+            )));
+        }
+        Ok(count)
+    }
+}
+
+/// What separates the columns of a first row, where it is none of ours.
+pub(crate) fn check_separator(first: &[u8]) -> Result<()> {
+    let mut quoted = false;
+    let mut found = None;
+    for &byte in first {
+        match byte {
+            b'"' => quoted = !quoted,
+            b',' if !quoted => return Ok(()),
+            b';' if !quoted => found = found.or(Some("semicolons")),
+            b'\t' if !quoted => found = found.or(Some("tabs")),
+            _ => {}
+        }
+    }
+    match found {
+        // A tab around the only cell of a row separates nothing.
+        Some("tabs") if !first.trim_ascii().contains(&b'\t') => Ok(()),
+        Some(what) => Err(malformed(format!("columns separated by {what}; expected commas"))),
+        None => Ok(()),
+    }
+}

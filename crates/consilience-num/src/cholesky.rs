@@ -1,0 +1,114 @@
+//! Linear systems with a symmetric positive definite matrix.
+//!
+//! ```
+//! use consilience::num::cholesky::solve_positive_definite;
+//! use ndarray::array;
+//!
+//! let a = array![[4.0, 2.0], [2.0, 3.0]];
+//! let x = solve_positive_definite(a.view(), array![[2.0], [-1.0]]).unwrap();
+//! assert!((x[[0, 0]] - 1.0).abs() < 1e-14 && (x[[1, 0]] + 1.0).abs() < 1e-14);
+//! // Not positive definite.
+//! assert!(solve_positive_definite(array![[-1.0]].view(), array![[1.0]]).is_none());
+//! ```
+
+use ndarray::{Array2, ArrayView2};
+
+/// `A^-1 B` by a Cholesky factor of A (s x s), of which only the lower triangle is read; B is
+/// s x r.
+///
+/// Runs on one thread, so its bits are the same on any pool; with the feature `lapack`, on the
+/// threads that the backend takes. `None` where A is not positive definite in floating-point
+/// numbers, or the shapes do not fit.
+///
+/// # Complexity
+/// `O(s^3 + s^2 r)` time, `O(s^2)` memory.
+pub fn solve_positive_definite(a: ArrayView2<f64>, b: Array2<f64>) -> Option<Array2<f64>> {
+    let s = a.nrows();
+    if a.ncols() != s || b.nrows() != s {
+        return None;
+    }
+    solve(a, b.as_standard_layout().into_owned())
+}
+
+#[cfg(not(feature = "lapack"))]
+fn solve(a: ArrayView2<f64>, mut b: Array2<f64>) -> Option<Array2<f64>> {
+    use faer::dyn_stack::{MemBuffer, MemStack};
+    use faer::linalg::cholesky::llt::factor::{
+        LltParams, LltRegularization, cholesky_in_place, cholesky_in_place_scratch,
+    };
+    use faer::linalg::cholesky::llt::solve::{solve_in_place, solve_in_place_scratch};
+    use faer::{Mat, MatMut, Par, Spec};
+
+    let (s, r) = b.dim();
+    let mut factor = Mat::from_fn(s, s, |i, j| a[[i, j]]);
+    let params: Spec<LltParams, f64> = Spec::default();
+    let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(s, Par::Seq, params));
+    cholesky_in_place(
+        factor.as_mut(),
+        LltRegularization::default(),
+        Par::Seq,
+        MemStack::new(&mut memory),
+        params,
+    )
+    .ok()?;
+    let mut memory = MemBuffer::new(solve_in_place_scratch::<f64>(s, r, Par::Seq));
+    let to = MatMut::from_row_major_slice_mut(b.as_slice_mut()?, s, r);
+    solve_in_place(factor.as_ref(), to, Par::Seq, MemStack::new(&mut memory));
+    Some(b)
+}
+
+#[cfg(feature = "lapack")]
+fn solve(a: ArrayView2<f64>, mut b: Array2<f64>) -> Option<Array2<f64>> {
+    use ndarray::{Array1, ShapeBuilder};
+    use ndarray_linalg::{FactorizeCInto, SolveC, UPLO};
+
+    let s = a.nrows();
+    if s == 0 {
+        return Some(b);
+    }
+    // LAPACK works on columns.
+    let mut lower = Array2::zeros((s, s).f());
+    lower.assign(&a);
+    let factor = lower.factorizec_into(UPLO::Lower).ok()?;
+    for mut column in b.columns_mut() {
+        let solved: Array1<f64> = factor.solvec_into(column.to_owned()).ok()?;
+        column.assign(&solved);
+    }
+    Some(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use consilience_core::Seed;
+    use ndarray::array;
+
+    #[test]
+    fn the_solution_satisfies_its_equation() {
+        for (s, r) in [(1, 1), (2, 3), (7, 1), (60, 5), (150, 200)] {
+            let mut stream = Seed(s as u64).stream();
+            let x = Array2::from_shape_fn((s, s), |_| stream.normal());
+            let mut a = x.dot(&x.t());
+            a.diag_mut().mapv_inplace(|v| v + s as f64);
+            let b = Array2::from_shape_fn((s, r), |_| stream.normal());
+            // What lies above the diagonal is not read.
+            let mut lower = a.clone();
+            for i in 0..s {
+                lower.slice_mut(ndarray::s![i, i + 1..]).fill(f64::NAN);
+            }
+            let found = solve_positive_definite(lower.view(), b.clone()).unwrap();
+            let off = (a.dot(&found) - &b).iter().fold(0.0f64, |m, v| m.max(v.abs()));
+            assert!(off < 1e-12, "{s} x {r}: {off}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_solved_is_none() {
+        let b = array![[1.0], [1.0]];
+        assert!(
+            solve_positive_definite(array![[1.0, 2.0], [2.0, 1.0]].view(), b.clone()).is_none()
+        );
+        assert!(solve_positive_definite(array![[1.0]].view(), b.clone()).is_none());
+        assert!(solve_positive_definite(array![[1.0, 0.0]].view(), b).is_none());
+    }
+}
