@@ -23,6 +23,16 @@ fn graph(of: &dyn Similarity, profile: Profile) {
     alone(|| similarity(of, &profile));
 }
 
+/// A tree: of pairs that are equally near the first is merged.
+fn tree() -> Profile {
+    Profile { object_ties: false, ..Profile::default() }
+}
+
+/// A tree where the method finds the number of clusters.
+fn lifetime() -> Profile {
+    Profile { object_ties: false, ..automatic() }
+}
+
 /// For a second way to what has gone through all of the small worlds already.
 fn shorter() -> Profile {
     Profile { small_worlds: (4, 2), ..Profile::default() }
@@ -35,52 +45,55 @@ fn automatic() -> Profile {
 
 #[test]
 fn eac_average() {
-    method(EvidenceAccumulation::new, Profile::default());
+    method(EvidenceAccumulation::new, tree());
 }
 
 #[test]
 fn eac_single() {
-    method(|k| EvidenceAccumulation::new(k).linkage(Linkage::Single), Profile::default());
+    method(|k| EvidenceAccumulation::new(k).linkage(Linkage::Single), tree());
 }
 
 #[test]
 fn eac_complete() {
-    method(|k| EvidenceAccumulation::new(k).linkage(Linkage::Complete), Profile::default());
+    method(|k| EvidenceAccumulation::new(k).linkage(Linkage::Complete), tree());
 }
 
 #[test]
 fn eac_ward() {
-    method(|k| EvidenceAccumulation::new(k).linkage(Linkage::Ward), Profile::default());
+    method(|k| EvidenceAccumulation::new(k).linkage(Linkage::Ward), tree());
 }
 
 #[test]
 fn eac_on_single_objects() {
-    method(|k| EvidenceAccumulation::new(k).collapse(false), shorter());
+    method(
+        |k| EvidenceAccumulation::new(k).collapse(false),
+        Profile { small_worlds: (4, 2), ..tree() },
+    );
 }
 
 #[test]
 fn eac_by_lifetime() {
-    method(|_| EvidenceAccumulation::new(Clusters::Lifetime), automatic());
+    method(|_| EvidenceAccumulation::new(Clusters::Lifetime), lifetime());
 }
 
 #[test]
 fn pta_average() {
-    method(Pta::new, Profile::default());
+    method(Pta::new, tree());
 }
 
 #[test]
 fn pta_single() {
-    method(|k| Pta::new(k).linkage(Linkage::Single), Profile::default());
+    method(|k| Pta::new(k).linkage(Linkage::Single), tree());
 }
 
 #[test]
 fn pta_complete() {
-    method(|k| Pta::new(k).linkage(Linkage::Complete), Profile::default());
+    method(|k| Pta::new(k).linkage(Linkage::Complete), tree());
 }
 
 #[test]
 fn pta_by_lifetime() {
-    method(|_| Pta::new(Clusters::Lifetime), automatic());
+    method(|_| Pta::new(Clusters::Lifetime), lifetime());
 }
 
 /// Microclusters whose walkers see the same have equal rows in the bipartite graph, and no spectral

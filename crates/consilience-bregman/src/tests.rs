@@ -337,6 +337,7 @@ fn profile() -> Profile {
     Profile {
         exact_clusters: false,
         object_permutation: false,
+        object_ties: false,
         small_worlds: (4, 2),
         ..Profile::default()
     }

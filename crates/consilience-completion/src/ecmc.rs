@@ -332,6 +332,7 @@ mod tests {
         // where objects are reordered or doubled.
         let profile = Profile {
             object_permutation: false,
+            object_ties: false,
             duplication: false,
             small_worlds: (4, 2),
             ..Profile::default()

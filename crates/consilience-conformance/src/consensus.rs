@@ -1,18 +1,17 @@
 //! Laws of consensus functions.
 
 use crate::counts::{Counted, same_objective};
-use crate::labels;
 use crate::run::{Make, run};
 use crate::watch::{cancellation, progress, threads};
 use crate::worlds::{Planted, plant, show, small_worlds};
-use crate::{Profile, hold, sure};
+use crate::{Profile, hold, labels, order, sure};
 use consilience_core::{ConsensusFunction, Ensemble, Fit, Partition, Result, Seed, scores};
 
 /// One law: its name, and what panics where it is broken.
 pub(super) type Law = (&'static str, fn(&str, Make<'_>, &Profile));
 
 /// The laws in the order they are tried, simple ones first.
-pub(super) const LAWS: [Law; 21] = [
+pub(super) const LAWS: [Law; 24] = [
     ("one object", labels::one_object),
     ("k outside 1..=n is refused with both numbers", labels::clusters_out_of_range),
     ("all objects equal", labels::all_equal),
@@ -34,6 +33,9 @@ pub(super) const LAWS: [Law; 21] = [
     ("cancellation", cancelled),
     ("progress", progressing),
     ("small worlds", all_small_worlds),
+    ("many members that agree on nothing", order::noise),
+    ("permuting members of small worlds", order::members),
+    ("permuting objects of small worlds", order::objects),
 ];
 
 /// Puts a consensus function through every law that its profile does not switch off.
@@ -42,7 +44,8 @@ pub(super) const LAWS: [Law; 21] = [
 ///
 /// Tried are: every row about labels in our table of bad input; relabelling, permuting and
 /// doubling; unanimous and planted ensembles; equal bits on 1, 2, 3 and 8 threads; cancellation and
-/// progress; and all [`small_worlds`](super::small_worlds) for every number of clusters.
+/// progress; all [`small_worlds`](super::small_worlds) for every number of clusters; and permuted
+/// members and objects of small worlds, where ties decide and graphs fall apart.
 ///
 /// # Panics
 /// Where a law is broken, with its name and the input.

@@ -1,7 +1,7 @@
 //! Rows that stand for many objects: the result is the one on the rows repeated.
 
-use crate::{broken, hold};
-use consilience_core::{Ensemble, Result, Seed};
+use crate::{hold, sure};
+use consilience_core::{Ensemble, Seed};
 
 /// An ensemble with counts, its rows repeated as often, and the row of each repeated object.
 pub(super) struct Counted {
@@ -43,11 +43,4 @@ pub(super) fn same_objective(law: &str, counted: Option<f64>, repeated: Option<f
         (a, b) => a == b,
     };
     hold(law, close, || format!("objective {counted:?} with counts, {repeated:?} repeated"));
-}
-
-fn sure<T>(law: &str, result: Result<T>) -> T {
-    match result {
-        Ok(value) => value,
-        Err(e) => broken(law, format!("in the suite's own input: {e}")),
-    }
 }

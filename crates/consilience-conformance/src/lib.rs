@@ -1,9 +1,9 @@
 //! One test suite that every implementation of our traits is put through, ours and yours.
 //!
-//! Call [`consensus_function`], [`soft_consensus_function`], [`similarity`],
-//! [`graph_partitioner`] or [`base_clusterer`] in a `#[test]`: they panic, naming the law and the
-//! input, where a law is broken. What a method does not promise is switched off in its
-//! [`Profile`]; everything is on by default.
+//! Call [`consensus_function`], [`soft_consensus_function`], [`node_consensus`], [`hierarchy`],
+//! [`similarity`], [`graph_partitioner`] or [`base_clusterer`] in a `#[test]`: they panic, naming
+//! the law and the input, where a law is broken. What a method does not promise is switched off in
+//! its [`Profile`]; everything is on by default.
 //!
 //! ```
 //! use consilience::{ConsensusFunction, Ensemble, Fit, Observer, Partition, Report, Result};
@@ -46,7 +46,10 @@
 mod base;
 mod consensus;
 mod counts;
+mod hierarchy;
 mod labels;
+mod nodes;
+mod order;
 mod partitioner;
 mod run;
 mod similar;
@@ -59,6 +62,9 @@ mod tests;
 
 pub use base::base_clusterer;
 pub use consensus::consensus_function;
+pub use hierarchy::hierarchy;
+pub use nodes::node_consensus;
+pub use order::reordering;
 pub use partitioner::{PartitionerProfile, graph_partitioner};
 pub use similar::similarity;
 pub use soft::soft_consensus_function;
@@ -83,6 +89,10 @@ pub struct Profile {
     pub member_permutation: bool,
     /// Reordering the objects reorders the partition, where no ties have to be broken.
     pub object_permutation: bool,
+    /// Reordering the objects reorders the partition where ties have to be broken too, or gives
+    /// another that some symmetry of the ensemble exchanges with it. Off where the first object
+    /// decides between equals.
+    pub object_ties: bool,
     /// An ensemble of equal members gives that member back.
     pub unanimous: bool,
     /// Doubling every object doubles every object of the partition: identical objects collapse
@@ -115,6 +125,7 @@ impl Default for Profile {
         Profile {
             member_permutation: true,
             object_permutation: true,
+            object_ties: true,
             unanimous: true,
             duplication: true,
             counts: true,

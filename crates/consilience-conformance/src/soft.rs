@@ -35,7 +35,8 @@ pub(super) const LAWS: [Law; 8] = [
 /// memberships, and, each object in its largest cluster, all of [`consensus_function`].
 ///
 /// Tried of the memberships are: rows that sum to 1 within 1e-9, at most k columns, evidence 0 and
-/// the uniform row exactly for objects that no member labels; equal rows for objects with equal
+/// the uniform row exactly for objects that no member labels; label j of the hard partition the
+/// largest column j; equal rows for objects with equal
 /// labels; equal bits when members are relabelled, and on 1, 2, 3 and 8 threads; certainty (0.99)
 /// on unanimous ensembles; reports without NaN, and with
 /// [`Report::clusters_missing`](consilience_core::Report::clusters_missing) above the number of
@@ -100,6 +101,7 @@ fn run(
             format!("row {i} without evidence is {row}, not uniform, on {}", input())
         });
     }
+    label_is_column(law, y, &input);
     let report = &fit.report;
     hold(law, !report.objective.is_some_and(f64::is_nan), || {
         format!("objective NaN on {}", input())
@@ -116,6 +118,20 @@ fn run(
         )
     });
     fit
+}
+
+/// Label j of the hard partition is the largest column j, and objects without evidence have none.
+fn label_is_column(law: &str, y: &Memberships, input: &dyn Fn() -> String) {
+    let hard = sure(law, y.hard());
+    for (i, row) in y.values().rows().into_iter().enumerate() {
+        let label = hard.label(i);
+        hold(law, label.is_some() == (y.evidence()[i] > 0.0), || {
+            format!("object {i} has label {label:?} on {}", input())
+        });
+        hold(law, label.is_none_or(|l| row.iter().all(|&v| v <= row[l])), || {
+            format!("object {i} has label {label:?}, its row is {row}, on {}", input())
+        });
+    }
 }
 
 /// Bad k is told even where there is nothing to be done.

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::broken;
-use consilience_core::{Ensemble, Partition, Result, Seed};
+use consilience_core::{Ensemble, Partition, Result, Seed, Stream};
 
 /// Every ensemble of `members` base clusterings over `objects` objects, each object possibly
 /// unlabelled in each.
@@ -141,6 +141,49 @@ pub(super) fn plant(
         Ok(world) => world,
         Err(e) => broken("the suite's own input", e),
     }
+}
+
+/// How many random tiny ensembles there are.
+const TINY: u64 = 160;
+/// How many ensembles of noise.
+const NOISE: u64 = 16;
+
+/// Random ensembles of two to four members over four to seven objects: one in two of several
+/// components that no member links, one in three with missing labels.
+pub(super) fn tiny_worlds() -> impl Iterator<Item = Ensemble> {
+    (0..TINY).filter_map(|w| {
+        let mut s = Seed(w).derive("tiny world", 0).stream();
+        let (objects, members) = (4 + s.below(4), 2 + s.below(3));
+        let (parts, missing) = (1 + (w % 2) as usize * (1 + s.below(3)), (w % 3 == 0) as u64);
+        drawn(&mut s, objects, members, parts, 1 + w as usize % 3, 0.2 * missing as f64).ok()
+    })
+}
+
+/// Ensembles of ten members that agree on nothing.
+pub(super) fn noise_worlds() -> impl Iterator<Item = Ensemble> {
+    (0..NOISE).filter_map(|w| {
+        let mut s = Seed(w).derive("noise", 0).stream();
+        drawn(&mut s, 7 + w as usize % 4, 10, 1, 3, 0.0).ok()
+    })
+}
+
+/// Random labels; object i is in part i modulo their number, and no member links two parts.
+fn drawn(
+    s: &mut Stream,
+    objects: usize,
+    members: usize,
+    parts: usize,
+    clusters: usize,
+    missing: f64,
+) -> Result<Ensemble> {
+    let member = |s: &mut Stream| {
+        let label = |i: usize, s: &mut Stream| {
+            let label = i % parts * clusters + s.below(clusters);
+            if s.uniform() < missing { -1 } else { label as i64 }
+        };
+        Partition::from_labels(&(0..objects).map(|i| label(i, s)).collect::<Vec<_>>())
+    };
+    Ensemble::new((0..members).map(|_| member(s)).collect::<Result<_>>()?)
 }
 
 /// An ensemble from rows of labels per member.

@@ -82,7 +82,8 @@ impl Ensemble {
         Self::new(members)
     }
 
-    /// The same rows, where object i stands for `counts[i]` identical ones.
+    /// The same rows, where object i stands for `counts[i]` identical ones. Default: each for
+    /// itself.
     ///
     /// Every method gives what it would give on the rows repeated: the same labels, bit for bit,
     /// where it works on microclusters. A table of any length reduces to its distinct rows this
@@ -91,7 +92,7 @@ impl Ensemble {
     /// ```
     /// use consilience::prelude::*;
     /// use consilience::{Ensemble, walk::Pta};
-    /// use ndarray::array;
+    /// use consilience::ndarray::array;
     ///
     /// // Three kinds of rows, seen 40, 1 and 2 billion times.
     /// let rows = Ensemble::from_array(array![[0, 0], [0, 1], [1, 1]].view())?
@@ -129,7 +130,7 @@ impl Ensemble {
     ///
     /// ```
     /// use consilience::Ensemble;
-    /// use ndarray::array;
+    /// use consilience::ndarray::array;
     ///
     /// let e = Ensemble::from_array(array![[0, 0], [1, 0], [0, 0], [0, 0]].view())?;
     /// let (rows, row_of) = e.distinct()?;
@@ -258,8 +259,9 @@ impl Ensemble {
         Ok(self.members.remove(member))
     }
 
-    /// Adds objects at the end, each standing for itself alone, in rows: for each member the number of one of its clusters, as
-    /// [`Partition::label`] tells it; negative numbers and `None` are unlabelled.
+    /// Adds objects at the end, each standing for itself alone, in rows: for each member the number
+    /// of one of its clusters, as [`Partition::label`] tells it; negative numbers and `None` are
+    /// unlabelled.
     ///
     /// ```
     /// use consilience::Ensemble;

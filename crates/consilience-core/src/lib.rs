@@ -30,6 +30,7 @@
 #[cfg(feature = "approx")]
 mod approximate;
 pub mod assignment;
+mod canonical;
 mod checks;
 mod clusters;
 mod constraints;

@@ -9,7 +9,8 @@ use crate::{Error, Partition, Result, checks, ensure};
 /// Which node of a graph each object belongs to: microclusters, or the objects themselves.
 ///
 /// Objects without any label belong to no node. Where objects stand for many
-/// ([`Ensemble::with_counts`](crate::Ensemble::with_counts)), a node is as large as their counts say.
+/// ([`Ensemble::with_counts`](crate::Ensemble::with_counts)), a node is as large as their counts
+/// say.
 ///
 /// ```
 /// use consilience::core::Grouping;
@@ -77,6 +78,15 @@ impl Grouping {
             return Err(Error::empty(format!("node {node} has no objects")));
         }
         Ok(Grouping { of_object, sizes: sizes.into() })
+    }
+
+    /// The same nodes in another order: where each goes, and which comes at each place.
+    pub(crate) fn renumbered(&self, place: &[u32], order: &[u32]) -> Self {
+        let moved = |&node: &u32| if node == Self::NONE { node } else { place[node as usize] };
+        Grouping {
+            of_object: self.of_object.iter().map(moved).collect(),
+            sizes: order.iter().map(|&node| self.sizes[node as usize]).collect(),
+        }
     }
 
     /// Number of objects.

@@ -8,7 +8,7 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::spectrum::{Eigenpairs, leading};
-use crate::{ClusterIncidence, SpectralCut};
+use crate::{ClusterIncidence, Components, SpectralCut};
 
 /// What divides a graph: the choice that CSPA, HGPA and MCLA leave to the user.
 ///
@@ -211,6 +211,10 @@ fn spectral(
     if n == 0 {
         return Ok(Vec::new());
     }
+    let parts = Components::of_incidence(incidence);
+    if let Some(clusters) = cut.joined(&parts, report) {
+        return Ok(clusters);
+    }
     let shares: Vec<f64> = (0..n)
         .map(|i| {
             let objects = |&e: &u32| weights[e as usize] * incidence.objects()[e as usize];
@@ -219,24 +223,34 @@ fn spectral(
         .collect();
     let scale: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
     let wanted = cut.eigenpairs(n)?.min(incidence.n_clusters());
-    let Eigenpairs { values, mut vectors, converged } =
-        leading(incidence, &shares, &scale, wanted, observer)?;
-    if !converged {
+    let found = leading(incidence, &shares, &scale, wanted, observer)?;
+    if !found.converged {
         report.status = Status::MaxIterations;
     }
     observer.check()?;
-    for (mut row, &scale) in vectors.rows_mut().into_iter().zip(&scale) {
+    let rows = embedded(incidence, &found, &scale)?;
+    cut.round(&parts, &found, rows, incidence.sizes(), report, observer)
+}
+
+/// The rows of the nodes from the eigenpairs of the clusters.
+fn embedded(
+    incidence: &ClusterIncidence,
+    found: &Eigenpairs,
+    scale: &[f64],
+) -> Result<Array2<f64>> {
+    // Beyond the rank of X there are no directions left.
+    let rank = found.values.iter().take_while(|&&v| v > 1e-12).count();
+    let mut vectors = found.vectors.slice(ndarray::s![.., ..rank]).to_owned();
+    for (mut row, &scale) in vectors.rows_mut().into_iter().zip(scale) {
         row *= scale;
     }
-    // Beyond the rank of X there are no directions left.
-    let rank = values.iter().take_while(|&&v| v > 1e-12).count();
-    let mut rows = incidence.times(vectors.slice(ndarray::s![.., ..rank]))?;
+    let mut rows = incidence.times(vectors.view())?;
     for mut row in rows.rows_mut() {
-        for (x, v) in row.iter_mut().zip(&values) {
+        for (x, v) in row.iter_mut().zip(&found.values) {
             *x /= v.sqrt();
         }
     }
-    cut.round(&values, rows, incidence.sizes(), report, observer)
+    Ok(rows)
 }
 
 #[cfg(test)]

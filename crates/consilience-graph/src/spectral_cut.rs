@@ -5,7 +5,9 @@ use consilience_core::{
 use consilience_num::kmeans::KMeansOptions;
 use ndarray::Array2;
 
-use crate::{Eigenpairs, SpectralCount, check_restarts, cluster_directions, leading_eigenpairs};
+use crate::{
+    Components, Eigenpairs, SpectralCount, check_restarts, cluster_directions, leading_eigenpairs,
+};
 
 /// The normalised cut of a similarity graph by its leading eigenvectors.
 ///
@@ -21,8 +23,9 @@ use crate::{Eigenpairs, SpectralCount, check_restarts, cluster_directions, leadi
 ///
 /// are those of the graph of all objects, so that cutting groups of alike objects equals cutting
 /// the objects. The rows of the k leading eigenvectors are scaled to norm 1 and clustered by
-/// k-means, in which a node weighs `s_i`. A node without links is a component of its own. Fewer
-/// than k clusters come out where the eigenvectors distinguish fewer nodes.
+/// k-means, in which a node weighs `s_i`. A node without links is a component of its own, and a
+/// graph in several components is cut as [`Components`] says. Fewer than k clusters come out where
+/// the eigenvectors distinguish fewer nodes.
 ///
 /// ```
 /// use consilience::SimilarityGraph;
@@ -89,30 +92,74 @@ impl SpectralCut {
         Ok(SpectralCount::new(self.clusters, nodes)?.eigenpairs())
     }
 
-    /// The cluster of each node from the eigenvalues and the rows of the eigenvectors (in any
-    /// scale); fewer rows of distinct direction give fewer clusters. Writes status, iterations and
-    /// objective.
+    /// The clusters of graphs in more components than the fixed number of clusters, where no
+    /// eigenvector is needed.
+    pub(crate) fn joined(&self, parts: &Components, report: &mut Report) -> Option<Vec<usize>> {
+        let Fit { output, report: found } = parts.joined(self.clusters.fixed()?)?;
+        report.adopt(found);
+        Some(output)
+    }
+
+    /// The cluster of each node from the eigenpairs (of the nodes or of another side) and the rows
+    /// that they mean for the nodes (in any scale); fewer rows of distinct direction give fewer
+    /// clusters. Writes status, iterations and objective.
     pub(crate) fn round(
         &self,
-        values: &[f64],
+        parts: &Components,
+        found: &Eigenpairs,
         mut rows: Array2<f64>,
         sizes: &[f64],
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
         let nodes = rows.nrows();
-        let k = SpectralCount::new(self.clusters, nodes)?.clusters(values);
+        let k = SpectralCount::new(self.clusters, nodes)?.clusters(&found.values);
         if k == nodes {
             return Ok((0..nodes).collect());
         }
-        let used = k.min(rows.ncols());
-        rows = rows.slice(ndarray::s![.., ..used]).to_owned();
-        let options =
-            KMeansOptions::new(k).restarts(self.restarts).seed(self.seed.derive("spectral cut", 0));
-        let Fit { output, report: found } =
-            cluster_directions(rows, Some(sizes), &options, observer)?;
+        let Fit { output, report: found } = match parts.joined(k) {
+            Some(joined) => joined,
+            None => {
+                let used = k.min(rows.ncols());
+                rows = rows.slice(ndarray::s![.., ..used]).to_owned();
+                parts.cut(k, found.vectors.view(), rows, sizes, |rows, sizes, k| {
+                    let options = KMeansOptions::new(k)
+                        .restarts(self.restarts)
+                        .seed(self.seed.derive("spectral cut", 0));
+                    cluster_directions(rows, Some(sizes), &options, observer)
+                })?
+            }
+        };
         report.adopt(found);
         Ok(output)
+    }
+}
+
+impl SpectralCut {
+    /// The cluster of each node; the weights are overwritten.
+    fn of_nodes(
+        &self,
+        w: &mut Array2<f64>,
+        sizes: Vec<f64>,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Vec<usize>> {
+        let nodes = sizes.len();
+        let parts = Components::of_graph(w.view(), &sizes);
+        if let Some(clusters) = self.joined(&parts, report) {
+            return Ok(clusters);
+        }
+        normalise(w, &sizes);
+        let found = leading_eigenpairs(w, self.eigenpairs(nodes)?.min(nodes))?;
+        if !found.converged {
+            report.status = Status::MaxIterations;
+        }
+        observer.check()?;
+        let mut rows = found.vectors.clone();
+        for (mut row, s) in rows.rows_mut().into_iter().zip(&sizes) {
+            row /= s.sqrt();
+        }
+        self.round(&parts, &found, rows, &sizes, report, observer)
     }
 }
 
@@ -126,19 +173,7 @@ impl GraphPartitioner for SpectralCut {
         let clusters = if nodes == 0 {
             Vec::new()
         } else {
-            let sizes = grouping.weights();
-            normalise(&mut w, &sizes);
-            let Eigenpairs { values, vectors: mut rows, converged } =
-                leading_eigenpairs(&w, self.eigenpairs(nodes)?.min(nodes))?;
-            if !converged {
-                report.status = Status::MaxIterations;
-            }
-            observer.check()?;
-            drop(w);
-            for (mut row, s) in rows.rows_mut().into_iter().zip(&sizes) {
-                row /= s.sqrt();
-            }
-            self.round(&values, rows, &sizes, &mut report, observer)?
+            self.of_nodes(&mut w, grouping.weights(), &mut report, observer)?
         };
         let partition = grouping.expand(&clusters)?;
         if let Some(k) = self.clusters.fixed() {

@@ -3,15 +3,16 @@ use consilience_num::kmeans::KMeansOptions;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
 use crate::{
-    ClusterIncidence, IncidenceSpectrum, SpectralCount, check_restarts, cluster_directions,
-    leading_eigenpairs,
+    ClusterIncidence, Components, IncidenceSpectrum, SpectralCount, check_restarts,
+    cluster_directions, leading_eigenpairs,
 };
 
 /// The transfer cut: a normalised cut of a bipartite graph, solved on its smaller side.
 ///
 /// The graph is a matrix B of non-negative weights between left nodes (rows: objects,
 /// microclusters) and right nodes (columns: clusters). With `D_x` the row sums of B, the normalised
-/// cut of all nodes follows from the small matrix `W_y = B' D_x^-1 B` alone.
+/// cut of all nodes follows from the small matrix `W_y = B' D_x^-1 B` alone. A graph in several
+/// components is cut as [`Components`] says: none is divided while others are joined.
 ///
 /// ```
 /// use consilience::graph::TransferCut;
@@ -105,6 +106,10 @@ impl TransferCut {
         if let Some(i) = rows.iter().position(|&d| d == 0.0) {
             return Err(Error::empty(format!("left node {i} has no links")));
         }
+        let parts = Components::of_bipartite(b);
+        if let Some(joined) = self.clusters.fixed().and_then(|k| parts.joined(k)) {
+            return Ok(joined);
+        }
         // X = D_x^-1/2 B D_y^-1/2; the small matrix is X'X.
         let mut x = b.to_owned();
         for (mut row, &d) in x.rows_mut().into_iter().zip(&rows) {
@@ -119,10 +124,17 @@ impl TransferCut {
         let found = leading_eigenpairs(&x.t().dot(&x), count.eigenpairs().min(right))?;
         observer.check()?;
         let k = count.clusters(&found.values);
+        if let Some(joined) = parts.joined(k) {
+            return Ok(joined);
+        }
         let used = k.min(found.vectors.ncols());
         // f = D_y^-1/2 v, then D_x^-1 B f = D_x^-1/2 X v: the row scale falls away with the norm.
         let embedding = x.dot(&found.vectors.slice(ndarray::s![.., ..used]));
-        let mut fit = self.directions(embedding, None, k, observer)?;
+        let ones = vec![1.0; left];
+        let mut fit =
+            parts.cut(k, found.vectors.view(), embedding, &ones, |rows, weights, k| {
+                self.directions(rows, weights, k, observer)
+            })?;
         if !found.converged {
             less_exact(&mut fit.report);
         }
@@ -175,10 +187,20 @@ impl TransferCut {
         let rows = incidence.n_rows();
         self.check(rows)?;
         let count = SpectralCount::new(self.clusters, rows)?;
+        let parts = Components::of_incidence(incidence);
+        if let Some(joined) = self.clusters.fixed().and_then(|k| parts.joined(k)) {
+            return Ok(joined);
+        }
         let spectrum = IncidenceSpectrum::of(incidence, weights, count.eigenpairs(), observer)?;
         let k = count.clusters(&spectrum.values);
-        let embedding = spectrum.rows(incidence, k)?;
-        let mut fit = self.directions(embedding, Some(incidence.sizes()), k, observer)?;
+        if let Some(joined) = parts.joined(k) {
+            return Ok(joined);
+        }
+        let (vectors, sizes) = (spectrum.vectors.view(), incidence.sizes());
+        let rows = spectrum.rows(incidence, k)?;
+        let mut fit = parts.cut(k, vectors, rows, sizes, |rows, weights, k| {
+            self.directions(rows, weights, k, observer)
+        })?;
         if !spectrum.converged {
             less_exact(&mut fit.report);
         }
@@ -189,13 +211,13 @@ impl TransferCut {
     fn directions(
         &self,
         embedding: Array2<f64>,
-        weights: Option<&[f64]>,
+        weights: &[f64],
         k: usize,
         observer: &dyn Observer,
     ) -> Result<Fit<Vec<usize>>> {
         let options =
             KMeansOptions::new(k).restarts(self.restarts).seed(self.seed.derive("transfer cut", 0));
-        cluster_directions(embedding, weights, &options, observer)
+        cluster_directions(embedding, Some(weights), &options, observer)
     }
 }
 

@@ -161,7 +161,8 @@ impl ClusterNumber {
         Ok(())
     }
 
-    /// The microclusters with their sizes, or those of a sample of the objects where there are many.
+    /// The microclusters with their sizes, or those of a sample of the objects where there are
+    /// many.
     fn sampled(&self, nodes: &Microclusters) -> Result<Ensemble> {
         let n = nodes.n_nodes();
         ensure!(n > 0, empty("no object is labelled by any member"));

@@ -1,8 +1,8 @@
 use consilience_consensus::Lwea;
 use consilience_core::scores::{Normalizer, weighted_nmi};
 use consilience_core::{
-    Clusters, Ensemble, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition, Report,
-    Result, Seed,
+    Clusters, Ensemble, Error, Grouping, MemoryBudget, Microclusters, NodeConsensus, Observer,
+    Partition, Report, Result, Seed,
 };
 use consilience_walk::Diffusion;
 
@@ -105,7 +105,10 @@ impl Recommended {
         let n = nodes.n_nodes();
         let mut inner = Report::default();
         let diffusion = report.stage("diffusion", || {
-            Diffusion::new(k.min(n)).seed(self.seed).solve(nodes, &mut inner, observer)
+            let diffusion = Diffusion::new(k.min(n)).seed(self.seed);
+            let canonical = nodes.clone().canonical()?;
+            let found = diffusion.solve(&canonical, &mut inner, observer)?;
+            Ok::<_, Error>(of_nodes(nodes, &canonical, &found))
         })?;
         report.status = inner.status;
         report.iterations = inner.iterations;
@@ -121,6 +124,16 @@ impl Recommended {
         })?;
         denser(nodes, diffusion, linked, report)
     }
+}
+
+/// What the same nodes in another order got.
+fn of_nodes(nodes: &Microclusters, other: &Microclusters, found: &[usize]) -> Vec<usize> {
+    let mut out = vec![0; nodes.n_nodes()];
+    let pairs = nodes.grouping().of_object().iter().zip(other.grouping().of_object());
+    for (&node, &other) in pairs.filter(|(node, _)| **node != Grouping::NONE) {
+        out[node as usize] = found[other as usize];
+    }
+    out
 }
 
 /// The candidate to take, by the mean densities of their clusters.
@@ -171,6 +184,10 @@ impl NodeConsensus for Recommended {
             Clusters::Auto | Clusters::Fixed(_) => Ok(()),
             other => Err(other.refuse("the recommended consensus", "a number or none")),
         }
+    }
+
+    fn nodes(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Microclusters> {
+        Ok(Microclusters::observed(ensemble, observer)?.sorted_members())
     }
 
     fn solve(

@@ -3,8 +3,8 @@ use consilience_core::{
     Result, Seed, Status, Stream, ensure,
 };
 use consilience_graph::{
-    ClusterIncidence, IncidenceSpectrum, SpectralCount, check_entropy_scale, check_restarts,
-    ensemble_driven_cluster_index, numbered, unit_rows,
+    ClusterIncidence, Components, IncidenceSpectrum, SpectralCount, check_entropy_scale,
+    check_restarts, ensemble_driven_cluster_index, numbered, unit_rows,
 };
 use consilience_num::kmeans::{self, KMeansFit, KMeansOptions};
 use ndarray::{Array2, ArrayView2, Axis, s};
@@ -65,9 +65,12 @@ pub struct Diffusion {
     seed: Seed,
 }
 
-/// Where the microclusters are: unit rows, and into how many clusters they are to be cut.
+/// Where the microclusters are: unit rows, the eigenvectors of the clusters that they follow from,
+/// the components of the graph, and into how many clusters it is to be cut.
 struct Places {
     rows: Array2<f64>,
+    vectors: Array2<f64>,
+    parts: Components,
     clusters: usize,
 }
 
@@ -181,19 +184,37 @@ impl Diffusion {
         let factors: Vec<f64> = members.into_iter().map(|u| member_weights[u]).collect();
         let mut report = Report::default();
         let places = self.places(&incidence, Some(&factors), &mut report, observer)?;
-        let clusters = self.cut(&places, incidence.sizes(), &mut report, observer)?;
+        let clusters = self.cut(places, incidence.sizes(), &mut report, observer)?;
         Ok(Fit::new(clusters, report))
     }
 
-    /// The best of several k-means clusterings of the places.
+    /// The clusters of the places, of each component by itself.
     fn cut(
         &self,
-        places: &Places,
+        places: Places,
         sizes: &[f64],
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
-        let (rows, k) = (places.rows.view(), places.clusters);
+        let Places { rows, vectors, parts, clusters } = places;
+        let found = match parts.joined(clusters) {
+            Some(joined) => joined,
+            None => parts.cut(clusters, vectors.view(), rows, sizes, |rows, sizes, k| {
+                self.best_of(rows.view(), sizes, k, observer)
+            })?,
+        };
+        report.adopt(found.report);
+        Ok(found.output)
+    }
+
+    /// The best of several k-means clusterings.
+    fn best_of(
+        &self,
+        rows: ArrayView2<'_, f64>,
+        sizes: &[f64],
+        k: usize,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Vec<usize>>> {
         let options = KMeansOptions::new(k);
         let mut best: Option<KMeansFit<f64>> = None;
         for restart in 0..self.restarts {
@@ -204,10 +225,7 @@ impl Diffusion {
                 best = Some(fit);
             }
         }
-        let best = best.ok_or_else(|| Error::invalid("0 restarts; expected at least 1"))?;
-        let found = numbered(best)?;
-        report.adopt(found.report);
-        Ok(found.output)
+        numbered(best.ok_or_else(|| Error::invalid("0 restarts; expected at least 1"))?)
     }
 
     /// The number of clusters of so many microclusters.
@@ -248,7 +266,8 @@ impl Diffusion {
             report.status = Status::MaxIterations;
             report.notes.push("the eigenvectors of the clusters are less exact than wanted".into());
         }
-        Ok(Places { rows, clusters })
+        let parts = Components::of_incidence(incidence);
+        Ok(Places { rows, vectors: spectrum.vectors, parts, clusters })
     }
 }
 
@@ -267,6 +286,10 @@ impl NodeConsensus for Diffusion {
         self.check_parameters()
     }
 
+    fn nodes(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Microclusters> {
+        Microclusters::observed(ensemble, observer)?.canonical()
+    }
+
     fn solve(
         &self,
         nodes: &Microclusters,
@@ -278,7 +301,7 @@ impl NodeConsensus for Diffusion {
         let clusters = report.stage("partition", || {
             let incidence = ClusterIncidence::of(nodes);
             let places = self.places(&incidence, None, &mut inner, observer)?;
-            self.cut(&places, incidence.sizes(), &mut inner, observer)
+            self.cut(places, incidence.sizes(), &mut inner, observer)
         })?;
         report.adopt(inner);
         Ok(clusters)

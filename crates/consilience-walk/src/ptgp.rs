@@ -163,6 +163,10 @@ impl NodeConsensus for Ptgp {
         self.cut.check(ensemble.n_objects())
     }
 
+    fn nodes(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Microclusters> {
+        Microclusters::observed(ensemble, observer)?.canonical()
+    }
+
     fn solve(
         &self,
         nodes: &Microclusters,

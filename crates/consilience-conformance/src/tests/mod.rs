@@ -2,6 +2,8 @@
 
 mod base;
 mod consensus;
+mod hierarchy;
+mod nodes;
 mod partitioner;
 mod similar;
 mod soft;

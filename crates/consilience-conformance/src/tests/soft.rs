@@ -104,6 +104,7 @@ fn profile() -> Profile {
     Profile {
         member_permutation: false,
         object_permutation: false,
+        object_ties: false,
         duplication: false,
         planted: false,
         exact_clusters: false,

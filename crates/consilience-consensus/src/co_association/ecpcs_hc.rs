@@ -80,6 +80,8 @@ impl Similarity for EnhancedCoAssociation {
         self.check()?;
         let n = nodes.n_nodes();
         self.budget.check_square("enhanced co-association", n, 8)?;
+        // Walks between clusters are sums in their order, which is that of the members.
+        let nodes = &nodes.clone().sorted_members();
         let incidence = ClusterIncidence::of(nodes);
         let mut alike =
             propagated_cluster_similarity(&incidence, self.steps, self.budget, observer)?;

@@ -29,8 +29,7 @@ macro_rules! clique_method {
                 ensemble: &consilience_core::Ensemble,
                 observer: &dyn consilience_core::Observer,
             ) -> consilience_core::Result<consilience_core::Microclusters> {
-                let nodes = consilience_core::Microclusters::observed(ensemble, observer)?;
-                Ok(nodes.sorted_members())
+                consilience_core::Microclusters::observed(ensemble, observer)?.canonical()
             }
 
             fn solve(

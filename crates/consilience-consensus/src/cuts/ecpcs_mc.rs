@@ -3,7 +3,8 @@ use consilience_core::{
     Report, Result, Seed, Status,
 };
 use consilience_graph::{
-    ClusterIncidence, SpectralCount, check_restarts, cluster_directions, leading_eigenpairs,
+    ClusterIncidence, Components, SpectralCount, check_restarts, cluster_directions,
+    leading_eigenpairs,
 };
 use consilience_num::kmeans::KMeansOptions;
 use ndarray::{Array2, Axis};
@@ -91,6 +92,7 @@ impl EcpcsMc {
     /// Meta-cluster of each cluster.
     fn meta_clusters(
         &self,
+        parts: &Components,
         mut alike: Array2<f64>,
         observer: &dyn Observer,
     ) -> Result<Fit<Vec<usize>>> {
@@ -102,11 +104,17 @@ impl EcpcsMc {
         let found = leading_eigenpairs(&alike, count.eigenpairs().min(c))?;
         observer.check()?;
         let k = count.clusters(&found.values);
-        let rows = found.vectors.slice(ndarray::s![.., ..k]).to_owned();
-        let options = KMeansOptions::new(k)
-            .restarts(self.restarts)
-            .seed(self.seed.derive("meta-clusters", 0));
-        let mut fit = cluster_directions(rows, None, &options, observer)?;
+        if let Some(joined) = parts.joined(k) {
+            return Ok(joined);
+        }
+        let vectors = found.vectors.slice(ndarray::s![.., ..k]);
+        let ones = vec![1.0; c];
+        let mut fit = parts.cut(k, vectors, vectors.to_owned(), &ones, |rows, _, k| {
+            let options = KMeansOptions::new(k)
+                .restarts(self.restarts)
+                .seed(self.seed.derive("meta-clusters", 0));
+            cluster_directions(rows, None, &options, observer)
+        })?;
         if !found.converged {
             fit.report.status = Status::MaxIterations;
         }
@@ -156,6 +164,10 @@ impl NodeConsensus for EcpcsMc {
         check_restarts(self.restarts)
     }
 
+    fn nodes(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Microclusters> {
+        Microclusters::observed(ensemble, observer)?.canonical()
+    }
+
     fn solve(
         &self,
         nodes: &Microclusters,
@@ -166,7 +178,8 @@ impl NodeConsensus for EcpcsMc {
         let alike = report.stage("similarity", || {
             propagated_cluster_similarity(&incidence, self.steps, self.budget, observer)
         })?;
-        let meta = report.stage("partition", || self.meta_clusters(alike, observer))?;
+        let parts = Components::of_clusters(&incidence);
+        let meta = report.stage("partition", || self.meta_clusters(&parts, alike, observer))?;
         report.adopt(meta.report);
         Ok(vote(&incidence, &meta.output))
     }

@@ -3,7 +3,8 @@ use consilience_core::{
     Partition, Report, Result, Status, ensure,
 };
 use consilience_graph::{
-    ClusterIncidence, ClusterOverlaps, SpectralCount, leading_eigenpairs, numbered, unit_rows,
+    ClusterIncidence, ClusterOverlaps, Components, SpectralCount, leading_eigenpairs, numbered,
+    unit_rows,
 };
 use consilience_num::kmeans::{self, KMeansOptions};
 use consilience_num::sparse::Csr;
@@ -156,20 +157,23 @@ impl GpMgla {
         let found = leading_eigenpairs(&small, count.eigenpairs().min(small.ncols()))?;
         observer.check()?;
         let k = count.clusters(&found.values);
-        let mut embedding =
-            found.vectors.slice(ndarray::s![.., ..k.min(found.values.len())]).to_owned();
-        for (mut row, p) in embedding.rows_mut().into_iter().zip(&projection) {
+        let parts = Components::of_incidence(&incidence);
+        if let Some(joined) = parts.joined(k) {
+            return Ok(joined);
+        }
+        let vectors = found.vectors.slice(ndarray::s![.., ..k.min(found.values.len())]);
+        let mut projected = vectors.to_owned();
+        for (mut row, p) in projected.rows_mut().into_iter().zip(&projection) {
             row *= *p;
         }
-        let mut embedding = incidence.times(embedding.view())?;
-        unit_rows(&mut embedding);
-        let starts = farthest_first(embedding.view(), k);
-        let centres = embedding.select(Axis(0), &starts);
-        let options = KMeansOptions::new(starts.len()).max_iterations(MAX_ITERATIONS);
-        let sizes = Some(incidence.sizes());
-        let fit =
-            kmeans::from_centres(embedding.view(), sizes, centres.view(), &options, observer)?;
-        let mut fit = numbered(fit)?;
+        let mut rows = incidence.times(projected.view())?;
+        unit_rows(&mut rows);
+        let mut fit = parts.cut(k, vectors, rows, incidence.sizes(), |rows, sizes, k| {
+            let centres = rows.select(Axis(0), &farthest_first(rows.view(), k));
+            let options = KMeansOptions::new(centres.nrows()).max_iterations(MAX_ITERATIONS);
+            let (rows, sizes) = (rows.view(), Some(sizes));
+            numbered(kmeans::from_centres(rows, sizes, centres.view(), &options, observer)?)
+        })?;
         if !found.converged {
             fit.report.status = Status::MaxIterations;
         }
@@ -259,6 +263,11 @@ impl NodeConsensus for GpMgla {
             invalid("weight {} of links from objects; expected 1e-6 to 1e6", self.object_links)
         );
         Ok(())
+    }
+
+    fn nodes(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Microclusters> {
+        // The nodes stay in the order of their first objects: the published program starts there.
+        Ok(Microclusters::observed(ensemble, observer)?.sorted_members())
     }
 
     fn solve(

@@ -81,6 +81,10 @@ impl NodeConsensus for Hbgf {
         self.cut.check(ensemble.n_objects())
     }
 
+    fn nodes(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Microclusters> {
+        Microclusters::observed(ensemble, observer)?.canonical()
+    }
+
     fn solve(
         &self,
         nodes: &Microclusters,

@@ -98,7 +98,7 @@ impl NodeConsensus for Mcla {
     }
 
     fn nodes(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Microclusters> {
-        Ok(Microclusters::observed(ensemble, observer)?.sorted_members())
+        Microclusters::observed(ensemble, observer)?.canonical()
     }
 
     fn solve(

@@ -1,3 +1,4 @@
+use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -5,7 +6,7 @@ use consilience_core::{
     Clusters, ConsensusFunction, Ensemble, Error, ErrorKind, Fit, LabelInt, Microclusters,
     Observer, Partition, Report, Result, Seed, Status, with_labels,
 };
-use consilience_graph::check_restarts;
+use consilience_graph::{Components, check_restarts};
 use consilience_num::kmeans::{KMeansOptions, RowSource, fit_source};
 use consilience_num::transfer::{link_sums, small_side};
 use ndarray::Array2;
@@ -120,6 +121,9 @@ impl USenc {
         if stop() {
             return Err(Error::cancelled());
         }
+        if let Some(partition) = joined(&labels, &weights, k, &mut report)? {
+            return Ok(Fit::new(partition, report));
+        }
         let side = report.stage("eigenvectors", || small_side(weights.view(), k, 0.0)).ok_or_else(
             || Error::new(ErrorKind::NonFinite, "the graph of clusters has no eigenpairs"),
         )?;
@@ -190,9 +194,38 @@ impl ConsensusFunction for USenc {
     }
 }
 
+/// The clustering of a graph in more components than clusters, from the links between clusters of
+/// the ensemble: the largest components, by size and then by first object, are clusters, and all
+/// others together are the last one, as in [`Components`].
+fn joined(
+    labels: &Labels<'_>,
+    weights: &Array2<f64>,
+    k: usize,
+    report: &mut Report,
+) -> Result<Option<Partition>> {
+    let parts = Components::of_graph(weights.view(), &vec![1.0; labels.clusters]);
+    let count = parts.n_components();
+    if count <= k {
+        return Ok(None);
+    }
+    let of = |i: usize| labels.any(i).map(|c| parts.of_node()[c] as u64);
+    let all = Partition::from_fn(labels.objects, of)?;
+    let sizes = all.sizes();
+    let mut order: Vec<usize> = (0..sizes.len()).collect();
+    order.sort_by_key(|&c| (Reverse(sizes[c]), c));
+    let mut cluster = vec![k - 1; sizes.len()];
+    order.iter().take(k - 1).enumerate().for_each(|(at, &c)| cluster[c] = at);
+    report.notes.push(format!(
+        "the graph has {count} components, more than clusters: the smallest {} are joined",
+        count + 1 - k
+    ));
+    Partition::from_fn(labels.objects, |i| Some(cluster[all.label(i)?] as u64)).map(Some)
+}
+
 /// The clusters of objects, numbered through all members.
 struct Labels<'a> {
-    ensemble: &'a Ensemble,
+    /// Sorted by what they say: sums over them do not depend on their order.
+    members: Vec<&'a Partition>,
     /// First cluster of each member.
     first: Vec<u32>,
     clusters: usize,
@@ -201,22 +234,29 @@ struct Labels<'a> {
 
 impl<'a> Labels<'a> {
     fn new(ensemble: &'a Ensemble) -> Self {
+        let mut members: Vec<&Partition> = ensemble.members().iter().collect();
+        members.sort_by(|a, b| a.iter().cmp(b.iter()));
         let mut clusters = 0;
-        let first = ensemble
-            .members()
+        let first = members
             .iter()
             .map(|p| {
                 clusters += p.n_clusters();
                 (clusters - p.n_clusters()) as u32
             })
             .collect();
-        Labels { ensemble, first, clusters, objects: ensemble.n_objects() }
+        Labels { members, first, clusters, objects: ensemble.n_objects() }
+    }
+
+    /// Some cluster of the object.
+    fn any(&self, object: usize) -> Option<usize> {
+        let of = |(p, &first): (&&Partition, &u32)| Some(first as usize + p.label(object)?);
+        self.members.iter().zip(&self.first).find_map(of)
     }
 
     /// Writes the clusters of some objects, one row of members per object.
     fn write(&self, objects: Range<usize>, out: &mut [u32]) {
         let members = self.first.len();
-        for (u, (member, &first)) in self.ensemble.members().iter().zip(&self.first).enumerate() {
+        for (u, (member, &first)) in self.members.iter().zip(&self.first).enumerate() {
             with_labels!(member.labels(), |labels| {
                 for (row, &l) in out.chunks_exact_mut(members).zip(&labels[objects.clone()]) {
                     row[u] = if l.is_missing() { NONE } else { first + l.index() as u32 };
@@ -352,7 +392,13 @@ mod tests {
     #[test]
     fn the_streamed_solver_obeys_the_laws() {
         // It is meant for huge ensembles: of a few objects it may distinguish fewer than there are.
-        let profile = Profile { exact_clusters: false, small_worlds: (4, 2), ..Profile::default() };
+        // Its starts are drawn from the objects in their order.
+        let profile = Profile {
+            exact_clusters: false,
+            object_ties: false,
+            small_worlds: (4, 2),
+            ..Profile::default()
+        };
         let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         alone.install(|| consensus_function(&|k| Box::new(Streamed(USenc::new(k))), &profile));
     }

@@ -152,24 +152,26 @@ impl NodeConsensus for LeastSquares {
 }
 
 /// Mean of the matched members over those that label a node; what they left over is spread evenly,
-/// the projection of the mean onto the simplex.
+/// the projection of the mean onto the simplex. Votes are counted before anything is divided, so
+/// that no entry is rounded below 0 or above 1 and none depends on the order of the members.
 fn mean(ballots: &Ballots, matched: &[Vec<Option<usize>>], k: usize) -> Array2<f64> {
     let mut y = Array2::zeros((ballots.n_nodes(), k));
     let mut labelled = vec![0.0; ballots.n_nodes()];
+    let mut left_over = vec![0.0; ballots.n_nodes()];
     for (member, matched) in ballots.members().iter().zip(matched) {
         for (i, label) in member.iter().enumerate() {
             if let Some(l) = label {
                 labelled[i] += 1.0;
-                if let Some(c) = matched[l] {
-                    y[[i, c]] += 1.0;
+                match matched[l] {
+                    Some(c) => y[[i, c]] += 1.0,
+                    None => left_over[i] += 1.0,
                 }
             }
         }
     }
-    for (mut row, members) in y.rows_mut().into_iter().zip(labelled) {
+    for ((mut row, members), left) in y.rows_mut().into_iter().zip(labelled).zip(left_over) {
+        row += left / k as f64;
         row /= members;
-        let spread = (1.0 - row.sum()) / k as f64;
-        row += spread;
     }
     y
 }
@@ -270,6 +272,29 @@ mod tests {
                     assert!(distance(&ballots, &matched, moved.view()) > best);
                 }
             }
+        }
+    }
+
+    /// Rows whose votes divided by 10 do not add up to 1 in floating point.
+    #[test]
+    fn votes_of_ten_members_are_probabilities() {
+        let rows = [
+            "1012210221",
+            "2021201012",
+            "2012011211",
+            "1211212121",
+            "0100211202",
+            "2001212222",
+            "1111020001",
+        ];
+        let member = |u: usize| {
+            let labels: Vec<u8> = rows.iter().map(|row| row.as_bytes()[u] - b'0').collect();
+            Partition::from_labels(&labels).unwrap()
+        };
+        let e = Ensemble::new((0..10).map(member).collect()).unwrap();
+        for k in 1..=7 {
+            let soft = LeastSquares::new(k).consensus(&e).unwrap();
+            assert!(soft.values().iter().all(|v| (0.0..=1.0).contains(v)));
         }
     }
 

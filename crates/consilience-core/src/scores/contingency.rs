@@ -86,8 +86,8 @@ impl Contingency {
         Self::between(a, b, cells)
     }
 
-    /// A table counted elsewhere, a database for instance: (row, column, objects) in any order, each
-    /// pair of clusters at most once; entries of 0 are dropped.
+    /// A table counted elsewhere, a database for instance: (row, column, objects) in any order,
+    /// each pair of clusters at most once; entries of 0 are dropped.
     ///
     /// ```
     /// use consilience::scores::{Contingency, Scores};

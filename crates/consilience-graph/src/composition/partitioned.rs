@@ -1,5 +1,6 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Fit, GraphPartitioner, Observer, Partition, Result, Similarity,
+    ConsensusFunction, Ensemble, Fit, GraphPartitioner, Microclusters, Observer, Partition, Report,
+    Result, Similarity,
 };
 
 /// The consensus function of a similarity and a graph partitioner.
@@ -51,7 +52,15 @@ impl<S: Similarity, P: GraphPartitioner> ConsensusFunction for Partitioned<S, P>
     }
 
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
-        let Fit { output: graph, mut report } = self.similarity.fit(ensemble, observer)?;
+        self.similarity.check()?;
+        let mut report = Report::default();
+        let nodes = report
+            .stage("microclusters", || Microclusters::observed(ensemble, observer)?.canonical())?;
+        report.microclusters = Some(nodes.n_nodes());
+        let mut inner = Report::default();
+        let between = || self.similarity.between(&nodes, &mut inner, observer);
+        let graph = report.stage("similarity", between)?;
+        report.adopt(inner);
         let found = report.stage("partition", || self.partitioner.fit(graph, observer))?;
         report.adopt(found.report);
         Ok(Fit::new(found.output, report))

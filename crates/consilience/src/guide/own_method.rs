@@ -117,10 +117,17 @@
 //! use consilience::conformance::{Profile, consensus_function};
 //! use consilience::consensus::EvidenceAccumulation;
 //!
-//! // In a `#[test]`. What a method does not promise is switched off in the profile.
-//! let profile = Profile { small_worlds: (4, 2), ..Profile::default() };
+//! // In a `#[test]`. What a method does not promise is switched off in the profile: of pairs that
+//! // are equally near, this one merges that of the first objects.
+//! let profile = Profile { object_ties: false, small_worlds: (4, 2), ..Profile::default() };
 //! consensus_function(&|k| Box::new(EvidenceAccumulation::new(k)), &profile);
 //! ```
+//!
+//! `node_consensus` tries what you wrote on given microclusters, `hierarchy` a tree and its cuts,
+//! `soft_consensus_function` memberships; there is one for similarities, partitioners and base
+//! clusterers too. Reordered members must give an equal partition, ties and graphs in many components
+//! included. For reordered objects a method that breaks ties switches `object_ties` off, or takes
+//! its nodes from [`Microclusters::canonical`](crate::Microclusters::canonical).
 //!
 //! A similarity goes through `similarity`, a soft method through `soft_consensus_function`. The
 //! suite panics with the name of the first law that does not hold: either the method has a mistake,

@@ -1,0 +1,181 @@
+//! An order of nodes and members that depends on neither the order of the objects nor that of the
+//! members.
+
+use crate::{LabelInt, Partition, with_labels};
+
+/// Labels that are looked at before the nodes that are left alike are ordered by their first object
+/// at once; bounds the time on ensembles of very many alike nodes.
+const EFFORT: usize = 1 << 26;
+
+/// The nodes in canonical order: colours of nodes, clusters and members are refined by what they
+/// are linked to until nothing more is told apart (Weisfeiler and Leman); where nodes are left
+/// alike, the first of one set of them is told apart, and so on.
+pub(crate) fn node_order(rows: &[Partition], sizes: &[u64]) -> Vec<u32> {
+    let mut colours = Colours::new(rows, sizes);
+    loop {
+        colours.refine();
+        if colours.looked_at > EFFORT {
+            break;
+        }
+        let Some(alike) = colours.first_alike() else { break };
+        colours.nodes[alike] = mix(colours.nodes[alike] ^ 1);
+        colours.distinct += 1;
+    }
+    let mut order: Vec<u32> = (0..sizes.len() as u32).collect();
+    order.sort_unstable_by_key(|&i| (colours.nodes[i as usize], i));
+    order
+}
+
+/// Colours are hashes: sums of mixed colours do not depend on the order of what is added. Two that
+/// collide are taken for alike, which costs a round and never the order.
+struct Colours<'a> {
+    rows: &'a [Partition],
+    nodes: Vec<u64>,
+    /// Of the clusters of each member.
+    clusters: Vec<Vec<u64>>,
+    /// How many nodes and clusters are told apart.
+    distinct: usize,
+    /// How many labels were looked at so far.
+    looked_at: usize,
+}
+
+impl<'a> Colours<'a> {
+    fn new(rows: &'a [Partition], sizes: &[u64]) -> Self {
+        Colours {
+            rows,
+            nodes: sizes.iter().map(|&s| mix(s)).collect(),
+            clusters: rows.iter().map(|m| vec![0; m.n_clusters()]).collect(),
+            distinct: 0,
+            looked_at: 0,
+        }
+    }
+
+    /// Refines until no round tells more nodes or clusters apart.
+    fn refine(&mut self) {
+        let all = self.nodes.len() + self.clusters.iter().map(Vec::len).sum::<usize>();
+        loop {
+            self.round();
+            self.looked_at += 2 * self.rows.len() * self.nodes.len();
+            let count = self.count();
+            let before = std::mem::replace(&mut self.distinct, count);
+            if self.distinct == before || self.distinct == all {
+                return;
+            }
+        }
+    }
+
+    /// Clusters by their nodes, members by their clusters, nodes by their clusters.
+    fn round(&mut self) {
+        for (member, clusters) in self.rows.iter().zip(&mut self.clusters) {
+            let mut sums = clusters.clone();
+            with_labels!(member.labels(), |labels| {
+                for (&l, &node) in labels.iter().zip(&self.nodes) {
+                    if !l.is_missing() {
+                        sums[l.index()] = sums[l.index()].wrapping_add(mix(node));
+                    }
+                }
+            });
+            let whole = sums.iter().fold(0u64, |sum, &c| sum.wrapping_add(mix(c)));
+            *clusters = sums.into_iter().map(|c| mix(c ^ mix(whole))).collect();
+        }
+        let mut sums = self.nodes.clone();
+        for (member, clusters) in self.rows.iter().zip(&self.clusters) {
+            with_labels!(member.labels(), |labels| {
+                for (sum, &l) in sums.iter_mut().zip(labels) {
+                    if !l.is_missing() {
+                        *sum = sum.wrapping_add(clusters[l.index()]);
+                    }
+                }
+            });
+        }
+        self.nodes = sums.into_iter().map(mix).collect();
+    }
+
+    /// Number of distinct colours of nodes and of clusters.
+    fn count(&self) -> usize {
+        let clusters: Vec<u64> = self.clusters.iter().flatten().copied().collect();
+        count_distinct(clusters) + count_distinct(self.nodes.clone())
+    }
+
+    /// The first node of the least colour that several have.
+    fn first_alike(&self) -> Option<usize> {
+        let mut sorted = self.nodes.clone();
+        sorted.sort_unstable();
+        let least = sorted.windows(2).find(|w| w[0] == w[1])?[0];
+        self.nodes.iter().position(|&c| c == least)
+    }
+}
+
+fn count_distinct(mut colours: Vec<u64>) -> usize {
+    colours.sort_unstable();
+    colours.dedup();
+    colours.len()
+}
+
+/// A bijection that scatters (the finaliser of SplitMix64).
+#[inline(always)]
+fn mix(mut x: u64) -> u64 {
+    x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Ensemble, Microclusters, Partition, Seed};
+
+    fn ensemble(rows: &[Vec<i64>]) -> Ensemble {
+        Ensemble::new(rows.iter().map(|r| Partition::from_labels(r).unwrap()).collect()).unwrap()
+    }
+
+    fn canonical(e: &Ensemble) -> Microclusters {
+        Microclusters::of(e).unwrap().canonical().unwrap()
+    }
+
+    /// Members in any order give the same nodes; objects in any order the same table of labels.
+    #[test]
+    fn orders_change_nothing() {
+        for seed in 0..300 {
+            let mut s = Seed(seed).stream();
+            let (n, members, k) = (3 + s.below(9), 1 + s.below(4), 1 + s.below(4));
+            let rows: Vec<Vec<i64>> =
+                (0..members).map(|_| (0..n).map(|_| s.below(k + 1) as i64 - 1).collect()).collect();
+            let e = ensemble(&rows);
+            let plain = canonical(&e);
+            let mut order: Vec<usize> = (0..members).collect();
+            s.shuffle(&mut order);
+            assert_eq!(canonical(&e.select(&order).unwrap()), plain, "{rows:?}");
+            let mut order: Vec<usize> = (0..n).collect();
+            s.shuffle(&mut order);
+            let moved = canonical(&e.select_objects(&order).unwrap());
+            assert_eq!((moved.rows(), moved.sizes()), (plain.rows(), plain.sizes()), "{rows:?}");
+        }
+    }
+
+    /// Two rings that exchange with each other: telling one node apart must decide all others.
+    #[test]
+    fn symmetric_nodes_are_told_apart_together() {
+        let e = ensemble(&[vec![0, 0, 1, 1, 2, 2, 3, 3], vec![0, 1, 0, 1, 2, 3, 2, 3]]);
+        let plain = canonical(&e);
+        for seed in 0..50 {
+            let mut order: Vec<usize> = (0..8).collect();
+            Seed(seed).stream().shuffle(&mut order);
+            let moved = canonical(&e.select_objects(&order).unwrap());
+            assert_eq!(moved.rows(), plain.rows(), "{order:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_and_one_node() {
+        assert_eq!(canonical(&ensemble(&[vec![-1, -1]])).n_nodes(), 0);
+        assert_eq!(canonical(&ensemble(&[vec![5, 5, -1]])).sizes(), [2]);
+    }
+
+    #[test]
+    fn very_many_alike_nodes_end() {
+        let apart: Vec<i64> = (0..3000).collect();
+        let e = ensemble(&vec![apart; 40]);
+        assert_eq!(canonical(&e).n_nodes(), 3000);
+    }
+}
