@@ -84,7 +84,7 @@ fn counts_and_co_association() {
         let rows = rows(e);
         let together = Microclusters::of(e).unwrap();
         let expected = groups(&rows);
-        let sizes: Vec<u32> = expected.iter().map(|g| g.len() as u32).collect();
+        let sizes: Vec<u64> = expected.iter().map(|g| g.len() as u64).collect();
         assert_eq!(together.sizes(), sizes);
         for (g, objects) in expected.iter().enumerate() {
             assert!(

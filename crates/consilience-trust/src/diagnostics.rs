@@ -440,7 +440,7 @@ mod tests {
             }
             for (c, cluster) in d.clusters.iter().enumerate() {
                 let objects = within(c);
-                assert_eq!(cluster.objects, objects.len());
+                assert_eq!(cluster.objects, objects.len() as u64);
                 let mean_of = |others: &[usize]| {
                     let (mut t, mut p) = (0.0, 0.0);
                     for &i in &objects {
