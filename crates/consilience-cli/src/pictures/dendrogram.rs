@@ -51,7 +51,7 @@ impl<'a> Drawing<'a> {
         let merges = tree.merges();
         let first = tree.n_leaves() - tree.n_leaves().min(MOST_LEAVES);
         // Merges come after what they join.
-        let mut objects: Vec<u64> = sizes.iter().map(|&s| u64::from(s)).collect();
+        let mut objects: Vec<u64> = sizes.to_vec();
         for merge in merges {
             objects.push(merge.nodes.iter().map(|&c| objects[c]).sum());
         }

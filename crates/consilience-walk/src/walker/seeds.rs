@@ -39,14 +39,14 @@ impl Seeds {
                 .collect();
             let mut order: Vec<usize> = (0..nodes.len()).collect();
             order.sort_by(|&x, &y| support[y].total_cmp(&support[x]));
-            let total: u64 = nodes.iter().map(|&i| u64::from(sizes[i])).sum();
+            let total: u64 = nodes.iter().map(|&i| sizes[i]).sum();
             let (mut held, mut last) = (0, f64::INFINITY);
             for at in order {
                 // Sums in another order may differ in their last bits.
                 if 2 * held >= total && support[at] < last * (1.0 - 1e-12) {
                     break;
                 }
-                held += u64::from(sizes[nodes[at]]);
+                held += sizes[nodes[at]];
                 last = support[at];
                 marked[nodes[at]] = true;
             }
