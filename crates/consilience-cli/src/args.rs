@@ -140,6 +140,9 @@ pub(crate) struct Consensus {
     /// Use only these base clusterings, for instance 3,17,20
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) columns: Vec<usize>,
+    /// How many objects each row stands for: one column of whole numbers
+    #[arg(long, value_name = "FILE")]
+    pub(crate) counts: Option<PathBuf>,
     /// A parameter of the method; --list shows which it takes
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
@@ -387,6 +390,9 @@ pub(crate) struct Score {
     /// Compare memberships instead (rows of probabilities) by their Jensen-Shannon divergence
     #[arg(long)]
     pub(crate) soft: bool,
+    /// How many objects each row stands for: one column of whole numbers
+    #[arg(long, value_name = "FILE", conflicts_with = "soft")]
+    pub(crate) counts: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: Common,
 }

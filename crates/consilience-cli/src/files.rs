@@ -56,6 +56,19 @@ pub(crate) fn members(path: &Path, columns: &[usize], terminal: &Terminal) -> Ou
     Ok(ensemble.select(columns)?)
 }
 
+/// The ensemble, where a file says how many objects each row stands for.
+pub(crate) fn counted(
+    ensemble: Ensemble,
+    counts: Option<&Path>,
+    terminal: &Terminal,
+) -> Outcome<Ensemble> {
+    let Some(path) = counts else { return Ok(ensemble) };
+    let counts = terminal.noted(input(path)?.counts(terminal)?);
+    ensemble
+        .with_counts(counts)
+        .map_err(|e| Failure::Bad(format!("--counts {}: {}", path.display(), e.message())))
+}
+
 /// An ensemble, and the labels that its members give to further objects.
 pub(crate) fn ensemble_and_new(
     path: &Path,

@@ -453,3 +453,47 @@ mod signals {
         assert!(exists(&folder.path("out.csv")));
     }
 }
+
+#[test]
+fn rows_may_stand_for_many() {
+    let folder = Folder::new();
+    folder.write("rows.csv", "0,0,1\n0,0,0\n1,0,0\n1,1,1\n1,1,0\n");
+    folder.write("counts.csv", "3\n1\n2\n1\n4\n");
+    folder.write("truth.csv", "0\n0\n1\n1\n1\n");
+    let repeat = |text: &str| -> String {
+        let lines = text.lines().zip([3, 1, 2, 1, 4]);
+        lines.map(|(line, times)| format!("{line}\n").repeat(times)).collect()
+    };
+    let text = |name: &str| String::from_utf8(folder.read(name)).unwrap();
+    folder.write("all.csv", repeat(&text("rows.csv")));
+    folder.write("all-truth.csv", repeat(&text("truth.csv")));
+    for method in ["auto", "pta-al", "lwea", "mcla", "qmi"] {
+        let few = folder.json(&format!(
+            "consensus rows.csv --counts counts.csv --method {method} --clusters 2 -o few.csv \
+             --truth truth.csv --diagnose --json"
+        ));
+        let many = folder.json(&format!(
+            "consensus all.csv --method {method} --clusters 2 -o many.csv --truth all-truth.csv \
+             --diagnose --json"
+        ));
+        assert_eq!(repeat(&text("few.csv")), text("many.csv"), "{method}");
+        assert_eq!((&few["n"], &few["rows"]), (&many["n"], &serde_json::json!(5)), "{method}");
+        assert_eq!(few["scores"], many["scores"], "{method}");
+        let (few, many) = (
+            folder.json("score few.csv truth.csv --counts counts.csv --json"),
+            folder.json("score many.csv all-truth.csv --json"),
+        );
+        assert_eq!((&few["n"], &few["scores"]), (&many["n"], &many["scores"]), "{method}");
+    }
+    for (bad, needles) in [
+        ("3\n1\n2\n0\n4\n", ["row 3", "count 0"]),
+        ("3\n1\n2\n1.5\n4\n", ["row 3", "count 1.5"]),
+        ("3\n1\n2\n", ["3 counts", "5 objects"]),
+        ("3,1\n1,1\n2,1\n1,1\n4,1\n", ["2 columns", "expected 1"]),
+        ("1\n9e15\n1\n1\n9e15\n", ["2^53", "object 4"]),
+    ] {
+        folder.write("bad.csv", bad);
+        folder.fails("consensus rows.csv --counts bad.csv -o never.csv", &needles);
+    }
+    assert!(!folder.path("never.csv").exists());
+}

@@ -3,7 +3,7 @@ use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
 use consilience_core::{
-    Ensemble, Fit, Memberships, MemoryBudget, Observer, Partition, Report, Result,
+    Ensemble, Fit, Memberships, MemoryBudget, Observer, Partition, Report, Result, ensure,
 };
 use ndarray::Array2;
 
@@ -158,6 +158,40 @@ impl<'a> Input<'a> {
     /// As [`Input`].
     pub fn labels(&self, observer: &dyn Observer) -> Result<Fit<Partition>> {
         self.reading(|notes| self.label_columns(observer, notes)?.into_partition())
+    }
+
+    /// How many objects each row of an ensemble stands for: one column of whole numbers, as
+    /// [`Ensemble::with_counts`] takes them.
+    ///
+    /// ```
+    /// use consilience::io::{Format, Input};
+    ///
+    /// let counts = Input::in_memory(b"count\n3\n40000000000\n", Format::Csv).counts(&())?.output;
+    /// assert_eq!(counts, [3, 40_000_000_000]);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Input`]; [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for
+    /// more than one column, [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for
+    /// what is no whole number from 1 to 2^53 - 1.
+    pub fn counts(&self, observer: &dyn Observer) -> Result<Fit<Vec<u64>>> {
+        self.reading(|notes| {
+            let table = self.feature_table(observer, notes)?.into_f64();
+            let columns = table.ncols();
+            ensure!(columns == 1, shape("{columns} columns of counts; expected 1"));
+            let count = |(row, &value): (usize, &f64)| {
+                let whole = value.fract() == 0.0 && (1.0..9_007_199_254_740_992.0).contains(&value);
+                ensure!(
+                    whole,
+                    out_of_range(
+                        "row {row}: count {value}; expected a whole number from 1 to 2^53 - 1"
+                    )
+                );
+                Ok(value as u64)
+            };
+            table.column(0).iter().enumerate().map(count).collect()
+        })
     }
 
     /// Soft memberships, n rows and k columns of probabilities; one column of labels counts as

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use consilience::catalogue::{AnyConsensus, Method, NamedResult, Parameter, methods};
 use consilience::io::Labelled;
-use consilience::scores::Scores;
+use consilience::scores::{Contingency, Scores};
 use consilience::trust::{ClusterNumber, Diagnostics};
 use consilience::{Clusters, Ensemble, Fit, Memberships, Report, Seed};
 use serde_json::{Value, json};
@@ -36,6 +36,7 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
 
     let start = Instant::now();
     let ensemble = files::members(path, &args.columns, terminal)?;
+    let ensemble = files::counted(ensemble, args.counts.as_deref(), terminal)?;
     let truth = files::truth(args.truth.as_deref(), ensemble.n_objects(), terminal)?;
     let read = start.elapsed();
 
@@ -53,9 +54,12 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     let mut summary = Summary::new();
     summary
         .both("method", "method", args.method.as_str())
-        .both("n", "objects", ensemble.n_objects())
+        .both("n", "objects", ensemble.total_count())
         .both("members", "members", ensemble.n_members())
         .data("microclusters", report.microclusters);
+    if ensemble.counts().is_some() {
+        summary.both("rows", "rows", ensemble.n_objects());
+    }
     if let Some(microclusters) = report.microclusters {
         summary.line("microclusters", microclusters);
     }
@@ -68,7 +72,8 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
         diagnostics(&Diagnostics::of(&ensemble, &found.partition)?, &mut summary);
     }
     if let Some(truth) = truth {
-        summary.scores(&Scores::compare(&found.partition, &truth)?.entries());
+        let table = Contingency::with_counts(&found.partition, &truth, ensemble.counts())?;
+        summary.scores(&Scores::of(&table)?.entries());
     }
     outputs.conclude(summary, &args.common, terminal)
 }

@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use consilience::scores::{self, Scores};
+use consilience::Ensemble;
+use consilience::scores::{self, Contingency, Scores};
 
 use crate::args::Score;
 use crate::failure::{Failure, Outcome};
@@ -21,14 +22,16 @@ fn hard(args: &Score, terminal: &Terminal) -> Outcome<Summary> {
     let labels = files::labels(&args.labels, terminal)?;
     let truth = files::labels(&args.truth, terminal)?;
     let truth = files::checked_truth(truth, &args.truth, labels.n_objects())?;
+    let rows = files::counted(Ensemble::new(vec![labels])?, args.counts.as_deref(), terminal)?;
+    let labels = &rows.members()[0];
     let read = start.elapsed();
 
     let start = Instant::now();
-    let entries = Scores::compare(&labels, &truth)?.entries();
+    let entries = Scores::of(&Contingency::with_counts(labels, &truth, rows.counts())?)?.entries();
     let total = start.elapsed();
     let mut summary = Summary::new();
     summary
-        .both("n", "objects", labels.n_objects())
+        .both("n", "objects", rows.total_count())
         .data("clusters", labels.n_clusters())
         .data("true_clusters", truth.n_clusters())
         .line("clusters", format!("{}, and {} true ones", labels.n_clusters(), truth.n_clusters()))

@@ -22,6 +22,22 @@
 //! # Ok::<(), consilience::Error>(())
 //! ```
 //!
+//! A row may stand for many identical objects. The result is the same as on the rows repeated, so a
+//! table of any length is as good as its distinct rows and their counts:
+//!
+//! ```
+//! use consilience::Ensemble;
+//! use consilience::ndarray::array;
+//! use consilience::prelude::*;
+//! use consilience::walk::Pta;
+//!
+//! // SELECT a, b, c, count(*) ... GROUP BY a, b, c
+//! let rows = Ensemble::from_array(array![[0, 5, 1], [0, 7, 1], [1, 7, 2]].view())?
+//!     .with_counts(vec![3_000_000_000, 1, 2_000_000_000])?;
+//! assert_eq!(Pta::new(2).consensus(&rows)?.to_signed(), [0, 0, 1]);
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
 //! # No idea which method
 //!
 //! [`Recommended`](crate::trust::Recommended) chooses between the two methods that were best on
