@@ -228,7 +228,7 @@ fn every_law_catches_what_breaks_it() {
     let loose = Profile { exact_clusters: false, checks_clusters: false, ..profile() };
     let exact = profile();
     let five = Profile { small_worlds: (5, 2), ..profile() };
-    let cases: [(&str, Flaw, &str, &Profile); 32] = [
+    let cases: [(&str, Flaw, &str, &Profile); 33] = [
         ("one object", Flaw::RefusesOneObject, "stumbled", &exact),
         (
             "k outside 1..=n is refused with both numbers",
@@ -277,6 +277,7 @@ fn every_law_catches_what_breaks_it() {
         ("permuting objects", Flaw::GoesByPosition, "another partition", &exact),
         ("a unanimous ensemble", Flaw::GoesByPosition, "members say", &exact),
         ("doubling every object", Flaw::GoesByPositionIfMany, "doubled", &exact),
+        ("rows that stand for many objects", Flaw::GoesByPosition, "rows repeated", &exact),
         ("planted structure is found", Flaw::GoesByPosition, "adjusted Rand index", &exact),
         ("same bits at any number of threads", Flaw::CountsThreads, "with 3 threads", &exact),
         ("same bits at any number of threads", Flaw::ReportsThreads, "another report", &exact),
@@ -316,6 +317,7 @@ fn the_whole_suite_stops_at_a_broken_law_and_switches_are_heard() {
         member_permutation: false,
         object_permutation: false,
         object_ties: false,
+        counts: false,
         unanimous: false,
         duplication: false,
         planted: false,
