@@ -164,6 +164,15 @@ pub(crate) fn number(params: &Params<'_>, name: &str) -> Outcome<Option<f64>> {
     params.get(name, "a number")
 }
 
+/// Two numbers, `LOW..HIGH`.
+pub(crate) fn span(params: &Params<'_>, name: &str) -> Outcome<Option<(f64, f64)>> {
+    let Some(text) = params.text(name) else { return Ok(None) };
+    let ends = text
+        .split_once("..")
+        .and_then(|(low, high)| Some((low.trim().parse().ok()?, high.trim().parse().ok()?)));
+    ends.map(Some).ok_or_else(|| refuse(name, text, "two numbers, for instance 0.05..0.95"))
+}
+
 /// `true` or `false`.
 pub(crate) fn flag(params: &Params<'_>, name: &str) -> Outcome<Option<bool>> {
     params.get(name, "true or false")

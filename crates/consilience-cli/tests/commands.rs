@@ -470,18 +470,18 @@ fn rows_may_stand_for_many() {
     for method in ["auto", "pta-al", "lwea", "mcla", "qmi"] {
         let few = folder.json(&format!(
             "consensus rows.csv --counts counts.csv --method {method} --clusters 2 -o few.csv \
-             --truth truth.csv --diagnose --json"
+             --truth truth.csv --diagnose"
         ));
         let many = folder.json(&format!(
             "consensus all.csv --method {method} --clusters 2 -o many.csv --truth all-truth.csv \
-             --diagnose --json"
+             --diagnose"
         ));
         assert_eq!(repeat(&text("few.csv")), text("many.csv"), "{method}");
         assert_eq!((&few["n"], &few["rows"]), (&many["n"], &serde_json::json!(5)), "{method}");
         assert_eq!(few["scores"], many["scores"], "{method}");
         let (few, many) = (
-            folder.json("score few.csv truth.csv --counts counts.csv --json"),
-            folder.json("score many.csv all-truth.csv --json"),
+            folder.json("score few.csv truth.csv --counts counts.csv"),
+            folder.json("score many.csv all-truth.csv"),
         );
         assert_eq!((&few["n"], &few["scores"]), (&many["n"], &many["scores"]), "{method}");
     }

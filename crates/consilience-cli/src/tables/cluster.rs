@@ -8,7 +8,7 @@ use consilience::core::ConstrainedClusterer;
 use consilience::metric::{Dca, Itml, Lmnn, MetricLearner, Mmc, Rca, RsdDiagonal, RsdFull};
 
 use super::Ask;
-use crate::choices::{Choice, choice, count, flag, number};
+use crate::choices::{Choice, choice, count, flag, number, span};
 
 type Made = Box<dyn ConstrainedClusterer>;
 /// None leaves distances as they are.
@@ -85,6 +85,8 @@ pub(crate) static METRICS: [Choice<Learner, MemoryBudget>; 8] = [
     ),
     choice!("itml", learner, |_: &MemoryBudget| Itml::new(),
         slack: number => Itml::slack,
+        bounds: span => |itml: Itml, (near, far)| itml.bounds(near, far),
+        quantiles: span => |itml: Itml, (near, far)| itml.quantiles(near, far),
         standardize: flag => Itml::standardize,
         tolerance: number => Itml::tolerance,
         max_iterations: count => Itml::max_iterations,
