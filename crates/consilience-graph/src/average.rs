@@ -455,7 +455,9 @@ mod tests {
         }
 
         #[test]
-        fn counts_beyond_four_bytes_give_the_same_tree(seed in 0u64..10_000, objects in 2usize..60) {
+        fn counts_beyond_four_bytes_give_the_same_tree(
+            seed in 0u64..10_000, objects in 2usize..60,
+        ) {
             let m = Microclusters::of(&ensemble(seed, objects, 6, 5)).unwrap();
             let incidence = ClusterIncidence::of(&m);
             let weights = weights(seed, &incidence);

@@ -392,7 +392,8 @@ mod tests {
     #[test]
     fn the_streamed_solver_obeys_the_laws() {
         // It is meant for huge ensembles: of a few objects it may distinguish fewer than there are.
-        // Its starts are drawn from the objects in their order. Rows with counts take the other way.
+        // Its starts are drawn from the objects in their order. Rows with counts take the other
+        // way.
         let profile = Profile {
             exact_clusters: false,
             object_ties: false,

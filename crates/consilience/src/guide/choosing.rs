@@ -28,13 +28,13 @@
 //! ```
 //! use consilience::Ensemble;
 //! use consilience::ndarray::array;
+//! use consilience::consensus::Lwea;
 //! use consilience::prelude::*;
-//! use consilience::walk::Pta;
 //!
 //! // SELECT a, b, c, count(*) ... GROUP BY a, b, c
 //! let rows = Ensemble::from_array(array![[0, 5, 1], [0, 7, 1], [1, 7, 2]].view())?
 //!     .with_counts(vec![3_000_000_000, 1, 2_000_000_000])?;
-//! assert_eq!(Pta::new(2).consensus(&rows)?.to_signed(), [0, 0, 1]);
+//! assert_eq!(Lwea::new(2).consensus(&rows)?.to_signed(), [0, 0, 1]);
 //! # Ok::<(), consilience::Error>(())
 //! ```
 //!
