@@ -385,10 +385,14 @@ fn k_means_comes_back() {
 fn damaged_bytes_never_panic() {
     let p = Partition::from_labels(&[0, 1, 1, -1, 2]).unwrap();
     survives(&p, |p: Partition| drop(p.sizes()));
-    survives(&Ensemble::new(vec![p.clone(), p]).unwrap(), |e: Ensemble| drop(e.is_complete()));
+    survives(&Ensemble::new(vec![p.clone(), p]).unwrap(), |e: Ensemble| {
+        let _ = e.is_complete();
+    });
     survives(&soft(9, 4, 1), |m: Memberships| drop(m.hard()));
     survives(&tree(20, 1), |t: Dendrogram| drop(t.cut(3)));
-    survives(&pairs(20, 15, 1), |c: Constraints| drop(c.relation(0, 1)));
+    survives(&pairs(20, 15, 1), |c: Constraints| {
+        let _ = c.relation(0, 1);
+    });
     let map = LinearMap::from_matrix(noise(2, 3, 1)).unwrap();
     survives(&map, |map: LinearMap| drop(map.apply(array![[0.0, 1.0, 2.0]].view())));
 }

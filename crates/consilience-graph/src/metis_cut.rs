@@ -136,15 +136,22 @@ impl GraphPartitioner for MetisCut {
     }
 }
 
+/// Sizes as METIS takes them; scaled down where they are too many.
 fn integers(sizes: &[u64]) -> Result<Vec<i32>> {
-    let total: u64 = sizes.iter().map(|&s| u64::from(s)).sum();
-    if total > i32::MAX as u64 {
+    let total = sizes.iter().sum::<u64>() as f64;
+    let most = f64::from(i32::MAX);
+    if total <= most {
+        return Ok(sizes.iter().map(|&s| s as i32).collect());
+    }
+    if sizes.len() > i32::MAX as usize / 2 {
+        let n = sizes.len();
         return Err(Error::new(
             ErrorKind::TooLarge,
-            format!("{total} objects for METIS; at most {}", i32::MAX),
+            format!("{n} nodes for METIS; at most {}", i32::MAX / 2),
         ));
     }
-    Ok(sizes.iter().map(|&s| s as i32).collect())
+    // Half of the range for the objects, half for rounding up.
+    Ok(sizes.iter().map(|&s| (0.5 * most * (s as f64 / total)).ceil() as i32).collect())
 }
 
 /// The links as METIS takes them.
