@@ -426,6 +426,20 @@ mod signals {
     }
 
     #[test]
+    fn one_interrupt_ends_what_does_not_listen() {
+        let folder = Folder::new();
+        let (mut child, pipe) = waiting(&folder);
+        interrupt(&child);
+        // Nobody writes to the pipe: the read never returns.
+        let mut reply = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut reply).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        assert_eq!(reply, "error: cancelled; nothing was written\n");
+        drop(pipe);
+        assert_eq!(folder.names(), ["pipe.csv"]);
+    }
+
+    #[test]
     fn the_second_interrupt_ends_at_once_and_leaves_nothing() {
         let folder = Folder::new();
         let (mut child, pipe) = waiting(&folder);
