@@ -13,7 +13,7 @@ use consilience::consensus::{
 use consilience::graph::{
     ClusterIncidence, ensemble_driven_cluster_index, normalized_crowd_agreement,
 };
-use consilience::scores::{Normalizer, adjusted_rand_index, normalized_mutual_information};
+use consilience::scores::{Normalizer, adjusted_rand, normalized_mutual_information};
 use consilience::{
     ConsensusFunction, Ensemble, Hierarchy, Linkage, Microclusters, Partition, Seed, Similarity,
 };
@@ -232,7 +232,7 @@ fn reliable_pairs_on_every_pool() {
                 let found = fit.output;
                 notes += usize::from(fit.report.notes.iter().any(|n| n.contains("one component")));
                 nmi += normalized_mutual_information(&found, &pool.truth, Normalizer::Max).unwrap();
-                ari += adjusted_rand_index(&found, &pool.truth).unwrap();
+                ari += adjusted_rand(&found, &pool.truth).unwrap();
                 different |= name == "EC-CMS" && found != Lwea::new(k).consensus(e).unwrap();
                 seen = true;
             }
