@@ -5,7 +5,7 @@ mod common;
 
 use common::{Folder, is_number, prepared};
 
-const METHODS: [&str; 31] = [
+const METHODS: [&str; 33] = [
     "pta-al",
     "pta-cl",
     "pta-sl",
@@ -29,6 +29,8 @@ const METHODS: [&str; 31] = [
     "srw",
     "ecmc-al",
     "lwea",
+    "ec-cms",
+    "sdgca",
     "lwgp",
     "ecpcs-hc",
     "ecpcs-mc",
