@@ -65,8 +65,9 @@ pub(crate) fn posterior(answers: &Answers, k: usize, observer: &dyn Observer) ->
     loop {
         observer.check()?;
         let mut change: f64 = 0.0;
+        let (prior, evidence) = (logit(now.share), evidence(&rates));
         for (pair, t) in pairs.iter().zip(&mut together) {
-            let new = logistic(log_odds(pair, now.share, &rates));
+            let new = logistic(log_odds(pair, prior, &evidence));
             change = change.max((new - *t).abs());
             *t = new;
         }
@@ -88,7 +89,8 @@ pub(crate) fn posterior(answers: &Answers, k: usize, observer: &dyn Observer) ->
             );
         }
     }
-    let odds = |pair: &&[Said]| (pair[0].0, pair[0].1, log_odds(pair, now.share, &rates));
+    let (prior, evidence) = (logit(now.share), evidence(&rates));
+    let odds = |pair: &&[Said]| (pair[0].0, pair[0].1, log_odds(pair, prior, &evidence));
     Ok(Posterior {
         n: answers.answered().len(),
         pairs: pairs.iter().map(odds).collect(),
@@ -162,11 +164,13 @@ fn pair_answers(answers: &Answers) -> Vec<Said> {
     said
 }
 
-fn log_odds(pair: &[Said], share: f64, rates: &[(f64, f64)]) -> f64 {
-    pair.iter().fold(logit(share), |odds, &(_, _, w, same)| {
-        let (p, r) = rates[w as usize];
-        odds + if same { (p / r).ln() } else { ((1.0 - p) / (1.0 - r)).ln() }
-    })
+/// What an answer "apart" and what an answer "same" of each worker adds to the log-odds.
+fn evidence(rates: &[(f64, f64)]) -> Vec<[f64; 2]> {
+    rates.iter().map(|&(p, r)| [((1.0 - p) / (1.0 - r)).ln(), (p / r).ln()]).collect()
+}
+
+fn log_odds(pair: &[Said], prior: f64, evidence: &[[f64; 2]]) -> f64 {
+    pair.iter().fold(prior, |odds, &(_, _, w, same)| odds + evidence[w as usize][usize::from(same)])
 }
 
 /// All workers as one: two binomials over the pairs with at least two answers, from the majority
