@@ -151,15 +151,17 @@ impl Posterior {
 
 /// Every pair answer, the answers on a pair side by side.
 fn pair_answers(answers: &Answers) -> Vec<Said> {
-    let mut place = vec![0u32; answers.n_objects()];
-    for (at, &i) in answers.answered().iter().enumerate() {
-        place[i as usize] = at as u32;
+    let mut said: Vec<Said> = Vec::with_capacity(answers.n_pair_answers());
+    let mut labelled: Vec<(u32, usize)> = Vec::new();
+    for task in answers.tasks() {
+        labelled.clear();
+        let groups = task.groups().enumerate();
+        labelled.extend(groups.flat_map(|(g, items)| items.iter().map(move |&i| (i, g))));
+        for (at, &(i, g)) in labelled.iter().enumerate() {
+            let rest = labelled[at + 1..].iter();
+            said.extend(rest.map(|&(j, h)| (i.min(j), i.max(j), task.worker as u32, g == h)));
+        }
     }
-    let worker = |w: usize| answers.workers().partition_point(|&x| x < w);
-    let mut said: Vec<Said> = answers
-        .pairs()
-        .map(|p| (place[p.i], place[p.j], worker(p.worker) as u32, p.same))
-        .collect();
     said.sort_unstable();
     said
 }

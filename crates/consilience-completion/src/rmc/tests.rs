@@ -179,7 +179,7 @@ fn noisy_answers_on_most_pairs_take_few_iterations() {
     // The same optimum without memory for the whole matrix: 36 bytes an entry of it, not 40.
     let observed = ObservedPairs::new(n, &entries).unwrap();
     let thin = RobustCompletion::new().penalty(Penalty::Scaled(2.0));
-    let budget = MemoryBudget::bytes(60 * observed.n_entries());
+    let budget = MemoryBudget::bytes(60 * observed.n_entries() as u64);
     let thin = thin.memory_budget(budget).fit(&observed, &()).unwrap().output;
     assert!((thin.objective / objective - 1.0).abs() < 2e-3);
 }
