@@ -40,7 +40,7 @@ pub(super) struct Problem<'a> {
     pub(super) tolerance: f64,
     pub(super) max_iterations: usize,
     pub(super) seed: Seed,
-    /// Whether there is memory for the whole matrix.
+    /// Whether steps on the whole matrix may be taken.
     pub(super) whole: bool,
     /// Where A has a higher rank than this at a gap of `SETTLED`, there is nothing to go on for.
     pub(super) most_rank: usize,
