@@ -191,8 +191,8 @@ impl<'a> Entries<'a> {
 /// ```
 ///
 /// so that the only matrices are a low rank one and a sparse one. Where that saves nothing it goes
-/// on with the whole matrix ([`Whole`]). Y, scaled to spectral norm 1, is feasible for the dual: the
-/// gap is a certificate.
+/// on with the whole matrix ([`Whole`]). Y, scaled to spectral norm 1, is feasible for the dual:
+/// the gap is a certificate.
 pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<Solution> {
     let entries = Entries::of(problem.observed, problem.penalty);
     let n = problem.observed.n_objects();
