@@ -6,6 +6,7 @@ use consilience_core::{
 use consilience_graph::{ClusterIncidence, IncidenceSpectrum};
 
 use crate::ConsensusCdf;
+use crate::sample::sampled;
 
 /// Default of the most clusters that are tried.
 const LARGEST: usize = 30;
@@ -170,23 +171,8 @@ impl ClusterNumber {
         if n <= self.objects {
             return rows.with_counts(nodes.sizes());
         }
-        let total: u64 = nodes.sizes().iter().sum();
         let mut stream = self.seed.derive("number objects", 0).stream();
-        let (mut chosen, mut counts): (Vec<usize>, Vec<u64>) = (Vec::new(), Vec::new());
-        let (mut node, mut end) = (0, nodes.sizes()[0]);
-        for object in stream.sample(total as usize, self.objects) {
-            while end <= object as u64 {
-                node += 1;
-                end += nodes.sizes()[node];
-            }
-            match (chosen.last(), counts.last_mut()) {
-                (Some(&last), Some(count)) if last == node => *count += 1,
-                _ => {
-                    chosen.push(node);
-                    counts.push(1);
-                }
-            }
-        }
+        let (chosen, counts) = sampled(nodes, self.objects, &mut stream);
         rows.select_objects(&chosen)?.with_counts(counts)
     }
 

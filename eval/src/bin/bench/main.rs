@@ -6,11 +6,13 @@
 //! read from `$CONSILIENCE_DATA`; without them only the drawn worlds are used.
 //! `-- rules FOLDER` computes what can be known without labels, writes `evidence.jsonl` (a line for
 //! each ensemble and method) and prints how well the methods do, and rules that choose among them.
+//! `-- numbers FOLDER` prints how far the recommended number of clusters is from that of classes.
 
 #[path = "../../../../tests/reference/mod.rs"]
 mod reference;
 
 mod groups;
+mod numbers;
 mod rules;
 mod runs;
 mod worlds;
@@ -38,6 +40,7 @@ fn main() -> Result<(), Any> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["make", folder] => make(Path::new(folder)),
         ["rules", folder] => rules::tables(Path::new(folder)),
-        _ => Err("expected: make FOLDER, or rules FOLDER".into()),
+        ["numbers", folder] => numbers::table(Path::new(folder)),
+        _ => Err("expected: make FOLDER, rules FOLDER or numbers FOLDER".into()),
     }
 }

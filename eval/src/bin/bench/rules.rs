@@ -1,7 +1,7 @@
 //! What the kept runs say: evidence without labels, and how well rules on it choose.
 
 use std::collections::BTreeMap;
-use std::fs::{File, read_dir, read_to_string};
+use std::fs::{File, read_to_string};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use consilience::{Partition, Result, Seed};
 use serde_json::{Value, json};
 
 use crate::Any;
-use crate::runs::{partitions, read};
+use crate::runs::{files, partitions, read};
 
 /// What a result is judged by, in the order of [`Run::evidence`].
 const EVIDENCE: [&str; 7] = [
@@ -170,13 +170,8 @@ fn kind(group: &str) -> &'static str {
 
 /// The tables, and `evidence.jsonl` in the folder: a line for each ensemble and method.
 pub(crate) fn tables(folder: &Path) -> std::result::Result<(), Any> {
-    let mut paths: Vec<_> = read_dir(folder)?
-        .filter_map(|e| Some(e.ok()?.path()))
-        .filter(|p| p.extension().is_some_and(|e| e == "jsonl") && !p.ends_with("evidence.jsonl"))
-        .collect();
-    paths.sort();
     let draws: Vec<Draw> =
-        paths.iter().map(|p| Draw::read(p)).collect::<std::result::Result<_, _>>()?;
+        files(folder)?.iter().map(|p| Draw::read(p)).collect::<std::result::Result<_, _>>()?;
     let mut out = BufWriter::new(File::create(folder.join("evidence.jsonl"))?);
     for draw in &draws {
         for run in &draw.runs {

@@ -1,9 +1,9 @@
 //! Runs of every method on an ensemble and on parts of it, kept in a file for each ensemble.
 
 use std::collections::BTreeSet;
-use std::fs::{OpenOptions, read_to_string};
+use std::fs::{OpenOptions, read_dir, read_to_string};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use consilience::consensus::{EcpcsMc, EvidenceAccumulation, Lwea, Lwgp};
@@ -49,6 +49,23 @@ pub(crate) fn read(text: &str) -> Result<Partition> {
     let labels: Vec<i64> =
         text.chars().map(|c| if c == '.' { -1 } else { i64::from(u32::from(c)) - 48 }).collect();
     Partition::from_labels(&labels)
+}
+
+/// The files of all ensembles, by name.
+pub(crate) fn files(folder: &Path) -> std::result::Result<Vec<PathBuf>, Any> {
+    let mut paths: Vec<PathBuf> = read_dir(folder)?
+        .filter_map(|e| Some(e.ok()?.path()))
+        .filter(|p| p.extension().is_some_and(|e| e == "jsonl") && !p.ends_with("evidence.jsonl"))
+        .collect();
+    paths.sort();
+    Ok(paths)
+}
+
+/// The group and the ensemble of a file.
+pub(crate) fn head(path: &Path) -> std::result::Result<(String, Case), Any> {
+    let text = read_to_string(path)?;
+    let head: Value = serde_json::from_str(text.lines().next().ok_or("an empty file")?)?;
+    Ok((head["group"].as_str().unwrap_or("").to_string(), kept(&head)?))
 }
 
 /// The ensemble that the first line of a file holds.
