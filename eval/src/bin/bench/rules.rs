@@ -191,7 +191,8 @@ fn print_tables(draws: &[Draw]) {
         draws.iter().flat_map(|d| d.runs.iter().map(|r| r.method.as_str())).collect();
     methods.sort_unstable();
     methods.dedup();
-    let single: Vec<&str> = methods.iter().copied().filter(|m| *m != "auto").collect();
+    let single: Vec<&str> =
+        methods.iter().copied().filter(|m| !["auto", "ec-cms"].contains(m)).collect();
     let of: BTreeMap<&str, ByGroup> =
         methods.iter().map(|m| (*m, by_group(draws, |d| d.scores(m)))).collect();
     let base_name = single
