@@ -23,13 +23,14 @@ const DENSE: usize = 10_000;
 /// two, and those on the first two halves. Taken is the candidate with the highest agreement:
 ///
 /// ```text
-/// mean ARI with the members + (mean ARI with diffusion on halves + mean ARI with LWEA on halves) / 2
+/// mean ARI with the members
+///     + (mean ARI with diffusion on halves + mean ARI with LWEA on halves) / 2
 /// ```
 ///
 /// with ARI the adjusted Rand index. On 77 groups of ensembles that is better on average than any
-/// single method by ARI, level with the best by NMI, and not best on each (`docs/choosing.md`). The notes of
-/// the report say which candidate was taken, how the others agree, and how stable both methods are.
-/// Where one result must be traced to one published method, name the method instead.
+/// single method by ARI, level with the best by NMI, and not best on each (`docs/choosing.md`). The
+/// notes of the report say which candidate was taken, how the others agree, and how stable both
+/// methods are. Where one result must be traced to one published method, name the method instead.
 ///
 /// Where the number of clusters is not given ([`Clusters::Auto`]) it is that of [`ClusterNumber`].
 ///
@@ -199,8 +200,8 @@ fn best<'a>(
     let [diffusion, lwea] = [agreements[0].halves[0], agreements[1].halves[1]];
     let both = witnesses.adjusted_rand(&candidates[0].1, &candidates[1].1)?;
     report.notes.push(format!(
-        "results on halves of the members agree with those on all by {diffusion:.3} (diffusion) and \
-         {lwea:.3} (lwea), the two results with each other by {both:.3}"
+        "results on halves of the members agree with those on all by {diffusion:.3} (diffusion) \
+         and {lwea:.3} (lwea), the two results with each other by {both:.3}"
     ));
     Ok(&candidates[best].1)
 }
