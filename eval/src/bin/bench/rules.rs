@@ -191,8 +191,7 @@ fn print_tables(draws: &[Draw]) {
         draws.iter().flat_map(|d| d.runs.iter().map(|r| r.method.as_str())).collect();
     methods.sort_unstable();
     methods.dedup();
-    let single: Vec<&str> =
-        methods.iter().copied().filter(|m| !["auto", "ec-cms"].contains(m)).collect();
+    let single: Vec<&str> = methods.iter().copied().filter(|m| *m != "auto").collect();
     let of: BTreeMap<&str, ByGroup> =
         methods.iter().map(|m| (*m, by_group(draws, |d| d.scores(m)))).collect();
     let base_name = single
@@ -208,8 +207,8 @@ fn print_tables(draws: &[Draw]) {
         .collect();
     println!("{} groups, {} ensembles\n", base.len(), draws.len());
     let head = format!(
-        "| NMI | ARI | NMI above {base_name} (error) | ARI above it (error) | worst group below the \
-         best | groups more than .03 below |\n|---|---|---|---|---|---|---|"
+        "| NMI | ARI | NMI above {base_name} (error) | ARI above it (error) | worst group below \
+         the best | groups more than .03 below |\n|---|---|---|---|---|---|---|"
     );
     println!("| method {head}");
     for method in &methods {

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use consilience::consensus::{EcCms, EcpcsMc, EvidenceAccumulation, Lwea, Lwgp};
+use consilience::consensus::{EcpcsMc, EvidenceAccumulation, Lwea, Lwgp};
 use consilience::scores::{Normalizer, adjusted_rand, normalized_mutual_information};
 use consilience::trust::Recommended;
 use consilience::walk::{Diffusion, Pta, Ptgp};
@@ -35,7 +35,6 @@ pub(crate) fn methods(k: usize) -> Vec<(&'static str, Method)> {
         ("lwgp", Box::new(Lwgp::new(k))),
         ("ecpcs-mc", Box::new(EcpcsMc::new(k))),
         ("diffusion", Box::new(Diffusion::new(k))),
-        ("ec-cms", Box::new(EcCms::new(k))),
         ("auto", Box::new(Recommended::new(k))),
     ]
 }
@@ -127,8 +126,7 @@ fn runs(
     let found = method.consensus(ensemble)?;
     let seconds = start.elapsed().as_secs_f64();
     let (n, m) = (ensemble.n_objects(), ensemble.n_members());
-    // Parts are run of those that rules choose among; EC-CMS takes too long for that.
-    let parts = !["auto", "ec-cms"].contains(&name);
+    let parts = name != "auto";
     let mut halves = Vec::new();
     for split in 0..if parts { SPLITS } else { 0 } {
         let mut order: Vec<usize> = (0..m).collect();
