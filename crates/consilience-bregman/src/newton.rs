@@ -167,8 +167,8 @@ impl Newton<'_> {
         change
     }
 
-    /// A better membership of object i in `out`, all others staying as they are; none where somebody
-    /// asks to stop. Where `bounded`, the move says by how much the objective falls.
+    /// A better membership of object i in `out`, all others staying as they are; none where
+    /// somebody asks to stop. Where `bounded`, the move says by how much the objective falls.
     fn improve(
         &self,
         point: &Point,

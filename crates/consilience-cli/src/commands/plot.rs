@@ -6,7 +6,7 @@ use std::time::Instant;
 use consilience::bregman::{cluster_relations, surviving_clusters};
 use consilience::graph::{CoAssociation, vat_order};
 use consilience::trust::{ClusterNumber, ConsensusCdf};
-use consilience::{Clusters, Ensemble, Seed, Similarity};
+use consilience::{Clusters, Ensemble, Microclusters, Seed, Similarity};
 use ndarray::Axis;
 use serde_json::json;
 
@@ -81,6 +81,9 @@ fn dendrogram(args: &Plot, terminal: &Terminal) -> Outcome<String> {
     pictures::dendrogram(&tree, leaves.sizes(), &format!("Dendrogram, {}", args.method))
 }
 
+/// Of how many objects the curve takes the pairs, where there are more.
+const CDF_OBJECTS: usize = 10_000;
+
 /// One curve: a steep step at 0 and one at 1 are members that agree, a slope between them is doubt.
 fn cdf(args: &Plot, terminal: &Terminal) -> Outcome<String> {
     let ensemble = files::members(&args.input, &args.columns, terminal)?;
@@ -91,10 +94,14 @@ fn cdf(args: &Plot, terminal: &Terminal) -> Outcome<String> {
         let (x, y) = cdf.staircase();
         x.into_iter().zip(y).collect::<Vec<_>>()
     };
-    let mut named =
-        vec![("members".to_owned(), steps(&ConsensusCdf::of_observed(&ensemble, terminal)?))];
+    let seed = Seed(args.common.seed);
+    let members = ConsensusCdf::of_sample(&ensemble, CDF_OBJECTS, seed, terminal)?;
+    if Microclusters::observed(&ensemble, terminal)?.n_nodes() > CDF_OBJECTS {
+        terminal.note(format!("the curve is that of {CDF_OBJECTS} objects, drawn at random"));
+    }
+    let mut named = vec![("members".to_owned(), steps(&members))];
     if let Some(largest) = args.up_to {
-        let number = ClusterNumber::new().up_to(largest).seed(Seed(args.common.seed));
+        let number = ClusterNumber::new().up_to(largest).seed(seed);
         let table = terminal.noted(number.fit(&ensemble, terminal)?);
         named.extend(
             table.rows.iter().map(|row| (format!("k = {}", row.clusters), steps(&row.cdf))),
