@@ -74,9 +74,13 @@ fn no_command(error: &clap::Error) -> Outcome<()> {
             "no command; expected consensus, generate, update, score or make; see --help",
         )),
         _ => {
+            // What is wrong stands before the usage, on one line or on several.
             let text = error.to_string();
-            let first = text.lines().next().unwrap_or_default();
-            Err(Failure::bad(format!("{}; see --help", first.trim_start_matches("error: "))))
+            let wrong: Vec<&str> =
+                text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage")).collect();
+            let wrong = wrong.join(" ");
+            let wrong = wrong.trim().trim_start_matches("error: ");
+            Err(Failure::bad(format!("{wrong}; see --help")))
         }
     }
 }
