@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use consilience::consensus::{
-    EcpcsHc, EcpcsMc, EvidenceAccumulation, GpMgla, Hbgf, Lwea, Lwgp, Weac,
+    EcCms, EcpcsHc, EcpcsMc, EvidenceAccumulation, GpMgla, Hbgf, Lwea, Lwgp, Sdgca, Weac,
 };
 use consilience::graph::{ClusterIncidence, ensemble_driven_cluster_index};
 use consilience::{ConsensusFunction, Ensemble, Microclusters, Partition, Seed};
@@ -82,6 +82,16 @@ fn dense(c: &mut Criterion) {
     group.finish();
 }
 
+/// 5,000 microclusters that reliable pairs link into small components.
+fn reliable(c: &mut Criterion) {
+    let e = voronoi(5_800, 10, 70);
+    let mut group = group(c, describe(&e));
+    group.bench_function("LWEA", |b| b.iter(|| Lwea::new(10).consensus(black_box(&e)).unwrap()));
+    group.bench_function("EC-CMS", |b| b.iter(|| EcCms::new(10).consensus(black_box(&e)).unwrap()));
+    group.bench_function("SDGCA", |b| b.iter(|| Sdgca::new(10).consensus(black_box(&e)).unwrap()));
+    group.finish();
+}
+
 /// 20,000 objects and 10 members, as LR in the published tables (26 classes).
 fn linear(c: &mut Criterion) {
     let e = voronoi(20_000, 10, 141);
@@ -137,5 +147,5 @@ fn given(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, given, dense, linear, large);
+criterion_group!(benches, given, dense, reliable, linear, large);
 criterion_main!(benches);

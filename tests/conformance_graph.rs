@@ -1,8 +1,9 @@
 //! The graph methods on the ensemble's clusters go through the suite that users put theirs through.
 
 use consilience::consensus::{
-    EcpcsHc, EcpcsMc, EnhancedCoAssociation, GpMgla, Hbgf, LocallyWeighted, Lwea, Lwgp, USenc,
-    Weac, WeightedCoAssociation,
+    EcCms, EcpcsHc, EcpcsMc, EnhancedCoAssociation, GpMgla, GuidedCoAssociation, Hbgf,
+    LocallyWeighted, Lwea, Lwgp, Sdgca, SelfEnhancedCoAssociation, USenc, Weac,
+    WeightedCoAssociation,
 };
 use consilience::{Clusters, ConsensusFunction, Linkage, Partition, Seed, Similarity};
 use consilience_conformance::{Profile, consensus_function, similarity};
@@ -78,6 +79,26 @@ fn lwea_by_lifetime() {
         |_| Lwea::new(Clusters::Auto),
         Profile { planted: false, object_ties: false, ..automatic() },
     );
+}
+
+#[test]
+fn ec_cms() {
+    method(EcCms::new, tree());
+}
+
+#[test]
+fn sdgca() {
+    method(Sdgca::new, tree());
+}
+
+#[test]
+fn self_enhanced_co_association() {
+    graph(&SelfEnhancedCoAssociation::default().confidence(0.6), shorter());
+}
+
+#[test]
+fn guided_co_association() {
+    graph(&GuidedCoAssociation::default().confidence(0.6), shorter());
 }
 
 #[test]

@@ -3,12 +3,15 @@
 //! Every sum runs over eight fixed lanes and without fused operations, so that its bits do not
 //! depend on the width of the vectors.
 
+use consilience_core::Stop;
 use consilience_num::dot;
 use pulp::{Arch, NullaryFnOnce};
 
 const LANES: usize = 8;
 /// Pairs that are worked on at once: their memberships stay in the first-level cache.
 const BLOCK: usize = 512;
+/// Clusters after which a sum over pairs of clusters asks whether to stop.
+const OFTEN: usize = 64;
 
 /// Memberships of many objects, cluster by cluster: that of object b in cluster k is
 /// `values[k * stride + b]`.
@@ -137,18 +140,22 @@ struct Gram<'a> {
     weights: &'a [f64],
     clusters: &'a [usize],
     out: &'a mut [f64],
+    stop: &'a Stop<'a>,
 }
 
 impl NullaryFnOnce for Gram<'_> {
     type Output = ();
     #[inline(always)]
     fn call(self) {
-        let Gram { panel, weights, clusters, out } = self;
+        let Gram { panel, weights, clusters, out, stop } = self;
         let f = clusters.len();
         let mut scaled = [0.0; BLOCK];
         for (b, weights) in weights.chunks(BLOCK).enumerate() {
             let at = b * BLOCK..b * BLOCK + weights.len();
             for (l, &cl) in clusters.iter().enumerate() {
+                if l % OFTEN == 0 && stop.asked() {
+                    return;
+                }
                 let scaled = &mut scaled[..weights.len()];
                 for ((s, &w), &y) in
                     scaled.iter_mut().zip(weights).zip(&panel.cluster(cl)[at.clone()])
@@ -167,9 +174,16 @@ impl NullaryFnOnce for Gram<'_> {
     }
 }
 
-/// `out[l, k] += sum_b weights[b] y_lb y_kb` over the given clusters, symmetric; `out` starts at 0.
-pub(crate) fn gram(panel: Panel<'_>, weights: &[f64], clusters: &[usize], out: &mut [f64]) {
-    Arch::new().dispatch(Gram { panel, weights, clusters, out });
+/// `out[l, k] += sum_b weights[b] y_lb y_kb` over the given clusters, symmetric; `out` starts at 0
+/// and is left unfinished where somebody asks to stop.
+pub(crate) fn gram(
+    panel: Panel<'_>,
+    weights: &[f64],
+    clusters: &[usize],
+    out: &mut [f64],
+    stop: &Stop<'_>,
+) {
+    Arch::new().dispatch(Gram { panel, weights, clusters, out, stop });
 }
 
 struct Scale<'a>(&'a mut [f64], &'a [f64]);

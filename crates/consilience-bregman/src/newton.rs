@@ -8,7 +8,7 @@
 
 use std::sync::Mutex;
 
-use consilience_core::{Observer, Result};
+use consilience_core::{Observer, Result, Stop};
 use rayon::prelude::*;
 
 use crate::kernel;
@@ -50,7 +50,8 @@ pub(crate) fn solve(
 ) -> Result<(usize, bool)> {
     let n = point.len();
     let k = problem.clusters;
-    let newton = Newton { problem, tolerance };
+    let stop = Stop::new(observer);
+    let newton = Newton { problem, tolerance, stop: &stop };
     let chunk = chunk_len(problem, n);
     let threads = rayon::current_num_threads();
     let pool: Vec<Mutex<Scratch>> = (0..threads + 1).map(|_| Mutex::default()).collect();
@@ -61,7 +62,7 @@ pub(crate) fn solve(
     for sweep in 0..most {
         let mut worst = 0.0f64;
         for first in (0..n).step_by(chunk) {
-            observer.check()?;
+            stop.check()?;
             let len = chunk.min(n - first);
             let jobs = next[..len * k].par_chunks_mut(k).zip(&mut moves[..len]).enumerate();
             let work = |(c, (out, outcome)): (usize, (&mut [f64], &mut Move))| {
@@ -75,6 +76,7 @@ pub(crate) fn solve(
             let (moves, next) = (&mut moves[..len], &mut next[..len * k]);
             newton.accept(point, first, moves, next, &mut buffer(threads));
         }
+        stop.check()?;
         observer.progress("sweeps", sweep + 1, most);
         if worst <= tolerance {
             return Ok((sweep + 1, true));
@@ -92,6 +94,7 @@ fn chunk_len(problem: &Problem<'_>, n: usize) -> usize {
 struct Newton<'a> {
     problem: &'a Problem<'a>,
     tolerance: f64,
+    stop: &'a Stop<'a>,
 }
 
 impl Newton<'_> {
@@ -164,8 +167,8 @@ impl Newton<'_> {
         change
     }
 
-    /// A better membership of object i in `out`, all others staying as they are. Where `bounded`,
-    /// the move says by how much the objective falls.
+    /// A better membership of object i in `out`, all others staying as they are; none where somebody
+    /// asks to stop. Where `bounded`, the move says by how much the objective falls.
     fn improve(
         &self,
         point: &Point,
@@ -174,6 +177,9 @@ impl Newton<'_> {
         out: &mut [f64],
         scratch: &mut Scratch,
     ) -> Move {
+        if self.stop.asked() {
+            return Move::default();
+        }
         let problem = self.problem;
         let y = point.row(i);
         let row = &mut scratch.row;
@@ -191,6 +197,9 @@ impl Newton<'_> {
         }
         let inside = Inside { weight: problem.evidence.inside(i), norm: inner(y, y) };
         self.model(point, y, inside, scratch);
+        if self.stop.asked() {
+            return stay;
+        }
         let Scratch { row, clusters, hessian, direction, residual } = scratch;
         if !minimize(&row.gradient, hessian, clusters, y, out, residual) {
             return stay;
@@ -221,7 +230,7 @@ impl Newton<'_> {
         let f = clusters.len();
         hessian.clear();
         hessian.resize(f * f, 0.0);
-        kernel::gram(row.panel(point), &row.second, clusters, hessian);
+        kernel::gram(row.panel(point), &row.second, clusters, hessian, self.stop);
         // The pairs inside a microcluster are not convex in y; with v = y'y replaced by its tangent
         // they are, and never smaller.
         if inside.weight > 0.0 {

@@ -413,7 +413,7 @@ impl Run<'_> {
         if !converged {
             report.status = Status::MaxIterations;
         }
-        let (objective, gap) = point::assess(&problem, &point, true);
+        let (objective, gap) = point::assess(&problem, &point, true, observer)?;
         report.objective = objective.is_finite().then_some(objective);
         let asked = pcc.tolerance;
         report.notes.push(format!("relative KKT gap {gap:.2e}, {asked:.2e} asked for"));
@@ -436,7 +436,7 @@ impl Run<'_> {
             self.observer.check()?;
             let mut point = self.start(restart)?;
             newton::solve(&problem, &mut point, pcc.tolerance, trial, self.observer)?;
-            let objective = point::objective(&problem, &point);
+            let objective = point::objective(&problem, &point, self.observer)?;
             if best.as_ref().is_none_or(|b| objective < b.0) {
                 let line_search = pcc.solver == Solver::LineSearch;
                 best = Some((objective, if line_search { self.start(restart)? } else { point }));

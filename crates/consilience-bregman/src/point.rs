@@ -1,5 +1,6 @@
 //! The iterate of a solver: the memberships, the objective and the optimality gap there.
 
+use consilience_core::{Observer, Result, Stop};
 use consilience_num::reduce::ordered_chunks;
 use ndarray::{Array2, ArrayView2};
 
@@ -214,17 +215,30 @@ pub(crate) fn steepest(gradient: &[f64], y: &[f64]) -> (usize, usize, f64) {
 }
 
 /// f(Y): the divergence summed over all pairs of objects.
-pub(crate) fn objective(problem: &Problem<'_>, point: &Point) -> f64 {
-    assess(problem, point, false).0
+pub(crate) fn objective(
+    problem: &Problem<'_>,
+    point: &Point,
+    observer: &dyn Observer,
+) -> Result<f64> {
+    Ok(assess(problem, point, false, observer)?.0)
 }
 
 /// The objective and the relative optimality gap: the largest exchange gain of any object,
 /// `g[V] - g[U]`, over the total weight of its pairs; 0 where it is not asked for.
-pub(crate) fn assess(problem: &Problem<'_>, point: &Point, with_gap: bool) -> (f64, f64) {
+pub(crate) fn assess(
+    problem: &Problem<'_>,
+    point: &Point,
+    with_gap: bool,
+    observer: &dyn Observer,
+) -> Result<(f64, f64)> {
+    let stop = Stop::new(observer);
     let chunk = |rows: std::ops::Range<usize>| {
         let mut row = Row::default();
         let (mut sum, mut worst) = (0.0, 0.0f64);
         for i in rows {
+            if stop.asked() {
+                break;
+            }
             row.load(problem, point, i);
             row.predict(point, point.row(i));
             sum += share(problem, point, &row, i);
@@ -238,7 +252,10 @@ pub(crate) fn assess(problem: &Problem<'_>, point: &Point, with_gap: bool) -> (f
         }
         (sum, worst)
     };
-    ordered_chunks(point.len(), CHUNK, chunk, (0.0, 0.0), |a, b| (a.0 + b.0, a.1.max(b.1)))
+    let join = |a: (f64, f64), b: (f64, f64)| (a.0 + b.0, a.1.max(b.1));
+    let found = ordered_chunks(point.len(), CHUNK, chunk, (0.0, 0.0), join);
+    stop.check()?;
+    Ok(found)
 }
 
 /// What the pairs of the objects of i with those of larger number, and the pairs inside, add to the

@@ -85,7 +85,7 @@ fn averaged(
             y.row_mut(node).mapv_inplace(|v| v + 1.0 / clusters as f64);
             continue;
         }
-        for (c, &v) in start.values().row(i).iter().enumerate() {
+        for (c, &v) in start.row(i).iter().enumerate() {
             y[[node, c]] += v;
         }
     }

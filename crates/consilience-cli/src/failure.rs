@@ -6,6 +6,9 @@ use std::process::ExitCode;
 
 use consilience::ErrorKind;
 
+/// What a cancelled command says.
+pub(crate) const CANCELLED: &str = "error: cancelled; nothing was written";
+
 /// The result of every step of a command.
 pub(crate) type Outcome<T> = Result<T, Failure>;
 
@@ -43,7 +46,7 @@ impl Failure {
                 ExitCode::from(2)
             }
             Failure::Cancelled => {
-                say("error: cancelled; nothing was written");
+                say(CANCELLED);
                 ExitCode::from(130)
             }
             Failure::ClosedPipe => ExitCode::SUCCESS,

@@ -8,7 +8,7 @@ use ndarray::ArrayView2;
 use crate::args::Common;
 use crate::failure::{Failure, Outcome};
 use crate::summary::Summary;
-use crate::terminal::Terminal;
+use crate::terminal::{self, Terminal};
 
 /// The files that a command was asked to write.
 #[derive(Default)]
@@ -128,6 +128,7 @@ impl Outputs {
         for file in &mut files {
             file.finish()?;
         }
+        terminal::conclude()?;
         match summary.print(common, terminal) {
             // Whoever read our standard output has gone, but wanted the files.
             printed @ (Ok(()) | Err(Failure::ClosedPipe)) => {

@@ -9,15 +9,23 @@ use std::time::{Duration, Instant};
 use consilience::{Fit, Observer, Report};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::failure::say;
+use crate::failure::{CANCELLED, Failure, Outcome, say};
 
 /// What ends sooner than this needs no progress bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// How long a method has to stop by itself once it is asked to. Most do in a few hundredths of a
+/// second; some steps (the eigenvectors of a dense matrix, a read from a pipe) hear nothing.
+const GRACE: Duration = Duration::from_millis(700);
+
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// The first Ctrl-C (or SIGTERM) asks the running method to stop, the second ends the program at
-/// once.
+/// Whether the command has begun to put its results in their places: then it ends by itself, since
+/// nobody should hear "nothing was written" of half of it.
+static CONCLUDING: Mutex<bool> = Mutex::new(false);
+
+/// The first Ctrl-C (or SIGTERM) asks the running method to stop and ends the program where that
+/// takes too long, the second ends it at once.
 pub(crate) fn listen_for_interrupts() {
     // Without a handler Ctrl-C still ends the program, only less tidily: no reason not to work.
     let _ = ctrlc::set_handler(|| {
@@ -25,7 +33,38 @@ pub(crate) fn listen_for_interrupts() {
             consilience::io::remove_unfinished();
             std::process::exit(130);
         }
+        // Not on this thread, which has to hear the second one.
+        let _ = std::thread::Builder::new().spawn(|| {
+            std::thread::sleep(GRACE);
+            let concluding = lock(&CONCLUDING);
+            if !*concluding {
+                consilience::io::remove_unfinished();
+                end_at_once();
+            }
+        });
     });
+}
+
+/// Ends the program as a cancelled command does, without waiting for the threads at work. Nothing
+/// is printed where a blocked thread holds standard error.
+fn end_at_once() -> ! {
+    let _ = std::thread::Builder::new().spawn(|| say(CANCELLED)).map(|line| {
+        let until = Instant::now() + Duration::from_millis(100);
+        while !line.is_finished() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    });
+    std::process::exit(130);
+}
+
+/// From here on an interrupt comes too late.
+pub(crate) fn conclude() -> Outcome<()> {
+    let mut concluding = lock(&CONCLUDING);
+    if INTERRUPTED.load(Ordering::Relaxed) {
+        return Err(Failure::Cancelled);
+    }
+    *concluding = true;
+    Ok(())
 }
 
 /// The observer of everything a command runs; it also collects the notes for the user.

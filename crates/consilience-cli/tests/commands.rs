@@ -5,7 +5,7 @@ mod common;
 
 use common::{Folder, is_number, prepared};
 
-const METHODS: [&str; 31] = [
+const METHODS: [&str; 33] = [
     "pta-al",
     "pta-cl",
     "pta-sl",
@@ -29,6 +29,8 @@ const METHODS: [&str; 31] = [
     "srw",
     "ecmc-al",
     "lwea",
+    "ec-cms",
+    "sdgca",
     "lwgp",
     "ecpcs-hc",
     "ecpcs-mc",
@@ -422,6 +424,20 @@ mod signals {
             (1, true),
             "{reply}"
         );
+        assert_eq!(folder.names(), ["pipe.csv"]);
+    }
+
+    #[test]
+    fn one_interrupt_ends_what_does_not_listen() {
+        let folder = Folder::new();
+        let (mut child, pipe) = waiting(&folder);
+        interrupt(&child);
+        // Nobody writes to the pipe: the read never returns.
+        let mut reply = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut reply).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        assert_eq!(reply, "error: cancelled; nothing was written\n");
+        drop(pipe);
         assert_eq!(folder.names(), ["pipe.csv"]);
     }
 

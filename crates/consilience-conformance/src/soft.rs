@@ -183,7 +183,7 @@ fn alike(law: &str, make: Make<'_>, profile: &Profile) {
         let y = run(law, make, profile, 4, &ensemble).output;
         for i in 0..2 * n {
             for j in 0..i {
-                let (a, b) = (y.values().row(i).to_owned(), y.values().row(j).to_owned());
+                let (a, b) = (y.row(i).to_owned(), y.values().row(j).to_owned());
                 hold(law, a == b || row(&ensemble, i) != row(&ensemble, j), || {
                     format!("rows {a} of {i} and {b} of {j} on {}", show(&ensemble))
                 });

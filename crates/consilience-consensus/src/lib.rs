@@ -1,6 +1,6 @@
 //! Consensus functions: from an ensemble to one clustering.
 //!
-//! [`EvidenceAccumulation`], [`Weac`], [`Lwea`], [`EcpcsHc`] and [`LinkBased`] put a linkage on a
+//! [`EvidenceAccumulation`], [`Weac`], [`Lwea`], [`EcCms`], [`Sdgca`], [`EcpcsHc`] and [`LinkBased`] put a linkage on a
 //! similarity of microclusters, each with a similarity of its own. [`Cspa`], [`Hgpa`], [`Mcla`],
 //! [`Hbgf`], [`Lwgp`], [`GpMgla`], [`EcpcsMc`] and [`USenc`] cut a graph of the ensemble. Votes
 //! need no graph: [`Voting`] matches the labels of all members and counts, [`LeastSquares`] does so
@@ -34,8 +34,9 @@ mod reference;
 mod votes;
 
 pub use co_association::{
-    ApproximateSimRank, ConnectedTriples, EcpcsHc, EnhancedCoAssociation, EvidenceAccumulation,
-    LinkBased, LinkSimilarity, LocallyWeighted, Lwea, SimRank, Weac, WeightedCoAssociation,
+    ApproximateSimRank, ConnectedTriples, EcCms, EcpcsHc, EnhancedCoAssociation,
+    EvidenceAccumulation, GuidedCoAssociation, LinkBased, LinkSimilarity, LocallyWeighted, Lwea,
+    Sdgca, SelfEnhancedCoAssociation, SimRank, Weac, WeightedCoAssociation,
     propagated_cluster_similarity,
 };
 pub use cuts::{Cspa, EcpcsMc, GpMgla, Hbgf, Hgpa, Lwgp, Mcla, USenc};

@@ -94,7 +94,7 @@ fn ncai(e: &Ensemble) -> Vec<f64> {
 }
 
 /// Cosines of the trajectories of clusters, step by step.
-fn propagated(e: &Ensemble, steps: usize) -> (Vec<(usize, usize)>, Array2<f64>) {
+pub(crate) fn propagated(e: &Ensemble, steps: usize) -> (Vec<(usize, usize)>, Array2<f64>) {
     let clusters: Vec<(usize, usize)> = e
         .members()
         .iter()

@@ -77,4 +77,4 @@ pub use traits::{
     Assign, BaseClusterer, Clustering, ConsensusFunction, ConstrainedClusterer, FeatureMap,
     Features, GraphPartitioner, Hierarchy, NodeConsensus, NodeMemberships, NodeOutput, Similarity,
 };
-pub use watch::Watch;
+pub use watch::{Stop, Watch};

@@ -143,6 +143,23 @@ impl Memberships {
         self.values.view()
     }
 
+    /// The k memberships of one object.
+    ///
+    /// ```
+    /// use consilience::Memberships;
+    /// use consilience::ndarray::array;
+    ///
+    /// let memberships = Memberships::new(array![[0.75, 0.25], [0.5, 0.5]])?;
+    /// assert_eq!(memberships.row(0), array![0.75, 0.25]);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// Where there is no such object.
+    pub fn row(&self, object: usize) -> ArrayView1<'_, f64> {
+        self.values.row(object)
+    }
+
     /// Number of objects.
     pub fn n_objects(&self) -> usize {
         self.values.nrows()
@@ -258,7 +275,7 @@ mod tests {
             for i in 0..n {
                 assert_eq!(hard.label(i).is_some(), evidence[i] > 0.0);
                 let Some(label) = hard.label(i) else { continue };
-                assert_eq!(label, largest(soft.values().row(i)), "{values} {evidence:?}");
+                assert_eq!(label, largest(soft.row(i)), "{values} {evidence:?}");
             }
             let mut all = given.clone();
             all.sort_unstable();

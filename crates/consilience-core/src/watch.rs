@@ -1,3 +1,5 @@
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::{Error, Observer, Result};
 
 /// Steps of a stage, reported to an [`Observer`]; remembers that it asked to stop, also where it
@@ -63,5 +65,50 @@ impl<'a> Watch<'a> {
     /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) where the observer asked to stop.
     pub fn finish(self) -> Result<()> {
         if self.stopped { Err(Error::cancelled()) } else { Ok(()) }
+    }
+}
+
+/// Whether to stop, asked from many threads inside of long steps; remembers that an [`Observer`]
+/// asked for it, also where it later takes that back.
+///
+/// ```
+/// use consilience::core::Stop;
+///
+/// let stop = Stop::new(&());
+/// let sum: u64 = (0..1_000_000).take_while(|i| i % 4096 != 0 || !stop.asked()).sum();
+/// stop.check()?;
+/// assert_eq!(sum, 499_999_500_000);
+/// # Ok::<(), consilience::Error>(())
+/// ```
+///
+/// # Complexity
+/// One call of [`Observer::cancelled`] per question.
+pub struct Stop<'a> {
+    observer: &'a dyn Observer,
+    asked: AtomicBool,
+}
+
+impl<'a> Stop<'a> {
+    /// Asks this observer.
+    pub fn new(observer: &'a dyn Observer) -> Self {
+        Stop { observer, asked: AtomicBool::new(false) }
+    }
+
+    /// Whether to leave the step at once; what it has found is thrown away.
+    pub fn asked(&self) -> bool {
+        // No other memory hangs on the flag: `check` comes after the threads have joined.
+        if !self.asked.load(Ordering::Relaxed) && self.observer.cancelled() {
+            self.asked.store(true, Ordering::Relaxed);
+        }
+        self.asked.load(Ordering::Relaxed)
+    }
+
+    /// The end of the step.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) where the observer asked to stop, now
+    /// or before.
+    pub fn check(&self) -> Result<()> {
+        if self.asked() { Err(Error::cancelled()) } else { Ok(()) }
     }
 }

@@ -22,7 +22,7 @@ use crate::worker_rates::WorkerRates;
 /// }
 /// let result = CrowdClustering::new(2).fit(&Answers::from_groupings(8, &rows)?, &())?.output;
 /// for (i, label) in result.partition.iter().enumerate() {
-///     let probability = result.memberships.values().row(i)[label.unwrap_or(0)];
+///     let probability = result.memberships.row(i)[label.unwrap_or(0)];
 ///     assert!(probability >= 0.5);
 /// }
 /// assert_eq!(result.spammers().count(), 0);

@@ -76,6 +76,22 @@ impl Components {
         Self::new(of_node.clone(), of_node, sizes)
     }
 
+    /// Of a graph given by its links, with a size of each node, cut by its own eigenvectors. The
+    /// ends of all links must be below the number of sizes.
+    ///
+    /// ```
+    /// use consilience::graph::Components;
+    ///
+    /// let parts = Components::of_links([(0, 2), (2, 3)], &[1.0; 4]);
+    /// assert_eq!(parts.of_node(), [0, 1, 0, 0]);
+    /// ```
+    pub fn of_links(links: impl IntoIterator<Item = (usize, usize)>, sizes: &[f64]) -> Self {
+        let mut joined = Joined::new(sizes.len());
+        links.into_iter().for_each(|(i, j)| joined.join(i, j));
+        let of_node = joined.numbers();
+        Self::new(of_node.clone(), of_node, sizes)
+    }
+
     /// Of a bipartite graph with weights between left nodes (rows), which are cut, and right nodes,
     /// whose eigenvectors are found. A right node without links counts to the first component.
     pub(crate) fn of_bipartite(b: ArrayView2<'_, f64>) -> Self {

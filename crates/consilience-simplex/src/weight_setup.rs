@@ -159,7 +159,7 @@ impl WeightUpdaterSetup {
             }
             InitialWeights::ClosestMemberships(y) => {
                 let row = |i: usize, out: &mut [f64]| {
-                    y.values().row(i).iter().zip(out).for_each(|(y, o)| *o = *y);
+                    y.row(i).iter().zip(out).for_each(|(y, o)| *o = *y);
                     y.evidence()[i] > 0.0
                 };
                 closest(&ensemble, &alignment, weights, y.n_clusters(), row, observer)?

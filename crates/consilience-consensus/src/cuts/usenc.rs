@@ -1,10 +1,9 @@
 use std::cmp::Reverse;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use consilience_core::{
     Clusters, ConsensusFunction, Ensemble, Error, ErrorKind, Fit, LabelInt, Microclusters,
-    Observer, Partition, Report, Result, Seed, Status, with_labels,
+    Observer, Partition, Report, Result, Seed, Status, Stop, with_labels,
 };
 use consilience_graph::{Components, check_restarts};
 use consilience_num::kmeans::{KMeansOptions, RowSource, fit_source};
@@ -110,17 +109,10 @@ impl USenc {
         let k = self.fixed()?;
         let mut report = Report::default();
         let labels = Labels::new(ensemble);
-        let stopped = AtomicBool::new(false);
-        let stop = || {
-            if observer.cancelled() {
-                stopped.store(true, Ordering::Relaxed);
-            }
-            stopped.load(Ordering::Relaxed)
-        };
-        let weights = report.stage("clusters", || links(&labels, ensemble.n_members(), &stop));
-        if stop() {
-            return Err(Error::cancelled());
-        }
+        let stop = Stop::new(observer);
+        let weights =
+            report.stage("clusters", || links(&labels, ensemble.n_members(), &|| stop.asked()));
+        stop.check()?;
         if let Some(partition) = joined(&labels, &weights, k, &mut report)? {
             return Ok(Fit::new(partition, report));
         }

@@ -32,7 +32,7 @@ use super::{Qmi, number};
 ///     Partition::from_labels(&[0, 0, 1, 1])?,
 /// ])?;
 /// let soft = LeastSquares::new(2).consensus(&ensemble)?;
-/// assert_eq!(soft.values().row(1).to_vec(), vec![0.75, 0.25]);
+/// assert_eq!(soft.row(1).to_vec(), vec![0.75, 0.25]);
 /// assert_eq!(soft.hard()?.to_signed(), vec![0, 0, 1, 1]);
 /// # Ok::<(), consilience::Error>(())
 /// ```
@@ -302,7 +302,7 @@ mod tests {
     fn unlabelled_objects_are_uniform_without_evidence() {
         let e = Ensemble::new(vec![Partition::from_labels(&[0, 0, 1, -1]).unwrap()]).unwrap();
         let soft = LeastSquares::new(2).consensus(&e).unwrap();
-        assert_eq!(soft.values().row(3).to_vec(), vec![0.5, 0.5]);
+        assert_eq!(soft.row(3).to_vec(), vec![0.5, 0.5]);
         assert_eq!(soft.evidence(), [1.0, 1.0, 1.0, 0.0]);
     }
 }

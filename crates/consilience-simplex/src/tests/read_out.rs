@@ -26,7 +26,7 @@ fn assert_equal_but_for_order(soft: &Memberships, f: &Array2<f64>, evidence: &[f
 pub(super) fn assert_hard_where_clear(soft: &Memberships, p: &Partition) {
     let clear: Vec<usize> = (0..p.n_objects())
         .filter(|&i| {
-            let mut row = soft.values().row(i).to_vec();
+            let mut row = soft.row(i).to_vec();
             row.sort_by(f64::total_cmp);
             row.len() < 2 || row[row.len() - 1] > row[row.len() - 2]
         })

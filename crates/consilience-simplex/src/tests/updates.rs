@@ -192,7 +192,7 @@ fn tiny_and_empty_worlds() {
     assert_eq!(updater.partition().unwrap().to_signed(), vec![-1, -1, 0]);
     let soft = updater.memberships().unwrap();
     assert_eq!(soft.evidence()[0], 0.0);
-    assert_eq!(soft.values().row(0).to_vec(), vec![0.5, 0.5]);
+    assert_eq!(soft.row(0).to_vec(), vec![0.5, 0.5]);
 
     let e = Ensemble::from_array(array![[0], [1]].view()).unwrap();
     assert_eq!(WeightUpdater::new(e.clone(), 0).unwrap_err().kind(), ErrorKind::InvalidParameter);

@@ -57,20 +57,53 @@ pub fn methods() -> &'static [Method] {
 ///
 /// let method = catalogue::by_name("pta-al")?;
 /// assert!(method.has_tree() && method.paper().contains("2016"));
-/// assert!(catalogue::by_name("pta").is_err());
+/// let unknown = catalogue::by_name("pta").unwrap_err();
+/// assert!(unknown.message().contains("did you mean pta-al or pta-cl"));
 /// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter) with all names for one that
-/// does not exist.
+/// does not exist, those like it first.
 #[doc(alias = "find")]
 pub fn by_name(name: &str) -> Result<&'static Method> {
     methods().iter().find(|m| m.name() == name).ok_or_else(|| {
-        let names: Vec<&str> = methods().iter().map(Method::name).collect();
+        let (like, others): (Vec<&str>, Vec<&str>) =
+            methods().iter().map(Method::name).partition(|known| is_like(known, name));
+        let hint = match like.as_slice() {
+            [] => String::new(),
+            like => format!("did you mean {}? ", like.join(" or ")),
+        };
+        let expected: Vec<&str> = like.into_iter().chain(others).collect();
         Error::invalid(format!(
-            "consensus function {name:?}: unknown; expected one of {}",
-            names.join(", ")
+            "consensus function {name:?}: unknown; {hint}expected one of {}",
+            expected.join(", ")
         ))
     })
+}
+
+/// Whether somebody who wrote `asked` may have meant `known`: the name of a family without its
+/// linkage, or at most two slips of the fingers in a name of at least four letters.
+fn is_like(known: &str, asked: &str) -> bool {
+    let asked = asked.trim().to_lowercase().replace(['_', ' '], "-");
+    if asked.is_empty() {
+        return false;
+    }
+    let family = known.split('-').next() == asked.split('-').next();
+    family || (asked.len() >= 4 && slips(known.as_bytes(), asked.as_bytes()) <= 2)
+}
+
+/// Letters to insert, remove or replace between two names (Levenshtein's distance).
+fn slips(a: &[u8], b: &[u8]) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = corner + usize::from(x != y);
+            corner = row[j + 1];
+            row[j + 1] = replaced.min(corner + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
 }

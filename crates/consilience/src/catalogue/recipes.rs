@@ -135,6 +135,29 @@ tree!(LWEA, |s| tuned!(
     number entropy_scale,
     word linkage by LINKAGES
 ));
+tree!(EC_CMS, |s| tuned!(
+    s,
+    EcCms::new(s.clusters).memory_budget(s.budget),
+    number confidence,
+    number error_penalty,
+    number entropy_scale,
+    number tolerance,
+    count max_iterations,
+    count largest_component,
+    word linkage by LINKAGES
+));
+tree!(SDGCA, |s| tuned!(
+    s,
+    Sdgca::new(s.clusters).memory_budget(s.budget),
+    number entropy_scale,
+    number confidence,
+    number must_link,
+    count steps,
+    number tolerance,
+    count max_iterations,
+    count largest_component,
+    word linkage by LINKAGES
+));
 tree!(ECPCS_HC, |s| tuned!(
     s,
     EcpcsHc::new(s.clusters).memory_budget(s.budget),

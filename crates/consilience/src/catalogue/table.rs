@@ -19,6 +19,8 @@ const DUDOIT_2003: &str = "Dudoit & Fridlyand, Bioinformatics 19(9), 2003";
 const DIMITRIADOU_2002: &str = "Dimitriadou, Weingessel & Hornik, IJPRAI 16(7), 2002";
 const LOURENCO_2015: &str =
     "Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo & Pelillo, Machine Learning 98, 2015";
+const JIA_2023: &str = "Jia, Tao, Wang & Wang, IEEE TNNLS, 2023";
+const ZHANG_2025: &str = "Zhang, Jia, Song & Wang, IEEE TKDE, 2025";
 const OURS: &str = "described in docs/choosing.md";
 
 const fn restarts(default: &'static str) -> Parameter {
@@ -64,6 +66,13 @@ const CUT_METHOD: Parameter = Parameter::new(
 .alias(&["cut"]);
 const STEPS: Parameter =
     Parameter::new("steps", "steps of the walk between clusters", "20", "1 to 1000");
+
+const LARGEST: Parameter = Parameter::new(
+    "largest_component",
+    "microclusters in a component of reliable pairs at most",
+    "3000",
+    "at least 1",
+);
 
 const WALK: &[Parameter] = &[ELITE, LENGTH];
 const WALK_AND_STARTS: &[Parameter] = &[ELITE, LENGTH, restarts("3")];
@@ -113,6 +122,50 @@ const ECMC: &[Parameter] = &[
     LINKAGE,
 ];
 const LWEA: &[Parameter] = &[ENTROPY, LINKAGE];
+const EC_CMS: &[Parameter] = &[
+    Parameter::new(
+        "confidence",
+        "co-association from which on a pair is reliable",
+        "0.8",
+        "above 0",
+    )
+    .alias(&["alpha"]),
+    Parameter::new(
+        "error_penalty",
+        "what it costs to change a pair that is not reliable",
+        "1",
+        "1e-6 to 1e6",
+    )
+    .alias(&["lambda"]),
+    ENTROPY,
+    Parameter::new("tolerance", "relative change at which to stop", "0.01", "0 or more"),
+    Parameter::new("max_iterations", "rounds at most", "100", "1 to 10000"),
+    LARGEST,
+    LINKAGE,
+];
+const SDGCA: &[Parameter] = &[
+    Parameter::new(
+        "entropy_scale",
+        "how slowly the weight of a cluster falls with its entropy",
+        "0.07",
+        "above 0",
+    )
+    .alias(&["lambda"]),
+    Parameter::new("confidence", "co-association from which on a pair is linked", "0.8", "above 0")
+        .alias(&["eta"]),
+    Parameter::new(
+        "must_link",
+        "co-association from which on a pair must belong together",
+        "0.8",
+        "above 0",
+    )
+    .alias(&["theta"]),
+    STEPS,
+    Parameter::new("tolerance", "distance from the bounds at which to stop", "0.001", "0 or more"),
+    Parameter::new("max_iterations", "rounds at most", "300", "1 to 10000"),
+    LARGEST,
+    LINKAGE,
+];
 const LWGP: &[Parameter] = &[ENTROPY, restarts("3")];
 const STEPS_ONLY: &[Parameter] = &[STEPS, LINKAGE];
 const STEPS_AND_STARTS: &[Parameter] = &[STEPS, restarts("10")];
@@ -326,6 +379,22 @@ pub(super) const METHODS: &[Method] = &[
         parameters: LWEA,
         chooses: true,
         recipe: recipes::LWEA,
+    },
+    Method {
+        name: "ec-cms",
+        about: "co-association made smooth along reliable pairs, average link",
+        paper: JIA_2023,
+        parameters: EC_CMS,
+        chooses: true,
+        recipe: recipes::EC_CMS,
+    },
+    Method {
+        name: "sdgca",
+        about: "co-association guided by must-links and cannot-links, average link",
+        paper: ZHANG_2025,
+        parameters: SDGCA,
+        chooses: true,
+        recipe: recipes::SDGCA,
     },
     Method {
         name: "lwgp",

@@ -90,3 +90,13 @@ fn trees_are_those_that_are_cut() {
     let none = by_name("hbgf").unwrap().hierarchy(&Settings::new(2)).err().unwrap();
     assert!(none.message().contains("pta-al"), "{none}");
 }
+
+#[test]
+fn names_nearly_right_are_suggested() {
+    let hint = |name: &str| by_name(name).err().unwrap().message().to_owned();
+    assert!(hint("pcc").contains("did you mean pcc-kl or pcc-l2"), "{}", hint("pcc"));
+    assert!(hint("PTA_AL").contains("did you mean pta-al"), "{}", hint("PTA_AL"));
+    assert!(hint("difusion").contains("did you mean diffusion?"), "{}", hint("difusion"));
+    assert!(!hint("kmeans++ of all").contains("did you mean"), "{}", hint("kmeans++ of all"));
+    assert!(!hint("").contains("did you mean"));
+}

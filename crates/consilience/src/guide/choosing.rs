@@ -66,6 +66,7 @@
 //! |---|---|
 //! | many members that split the classes finely | [`Diffusion`](crate::walk::Diffusion), [`Lwea`](crate::consensus::Lwea), [`Lwgp`](crate::consensus::Lwgp), [`Pta`](crate::walk::Pta), [`Ptgp`](crate::walk::Ptgp) |
 //! | classes of very unequal size | [`Lwea`](crate::consensus::Lwea), [`EvidenceAccumulation`](crate::consensus::EvidenceAccumulation): average linkage does not balance |
+//! | the same, and pairs that nearly all members agree on | [`EcCms`](crate::consensus::EcCms), [`Sdgca`](crate::consensus::Sdgca); not where these pairs link most objects with one another, which the report says |
 //! | a need for probabilities | [`Pcc`](crate::bregman::Pcc), [`SoftMixtureModel`](crate::consensus::SoftMixtureModel), [`LeastSquares`](crate::consensus::LeastSquares), [`SoftRandomWalker`](crate::walk::SoftRandomWalker) |
 //! | millions of distinct label rows | [`USenc`](crate::consensus::USenc), [`Hbgf`](crate::consensus::Hbgf), [`Lwgp`](crate::consensus::Lwgp), [`Diffusion`](crate::walk::Diffusion), [`Qmi`](crate::consensus::Qmi): linear in the ensemble |
 //! | a paper to compare with | the [`catalogue`](crate::catalogue) has its name |

@@ -1,0 +1,213 @@
+//! EC-CMS on all objects, straight from its formulas, and what holds the fast one equal to it.
+
+use consilience_core::{ConsensusFunction, Ensemble, Partition, Seed, Similarity};
+use ndarray::Array2;
+use proptest::prelude::*;
+
+use super::{EcCms, SelfEnhancedCoAssociation};
+
+/// A few different rows, many of them equal, some labels missing.
+pub(crate) fn world(seed: u64, n: usize, members: usize, k: usize, missing: f64) -> Ensemble {
+    let mut s = Seed(seed).stream();
+    let kinds = 1 + n / 2;
+    // Members that mostly agree, so that some pairs are reliable.
+    let truth: Vec<usize> = (0..kinds).map(|_| s.below(k)).collect();
+    let of: Vec<usize> = (0..n).map(|_| s.below(kinds)).collect();
+    let member = || {
+        let table: Vec<i64> = truth
+            .iter()
+            .map(|&t| {
+                if s.uniform() < missing {
+                    -1
+                } else if s.uniform() < 0.3 {
+                    s.below(k) as i64
+                } else {
+                    t as i64
+                }
+            })
+            .collect();
+        Partition::from_labels(&of.iter().map(|&o| table[o]).collect::<Vec<_>>()).unwrap()
+    };
+    Ensemble::new(std::iter::repeat_with(member).take(members).collect()).unwrap()
+}
+
+fn label(e: &Ensemble, u: usize, i: usize) -> Option<usize> {
+    e.members()[u].label(i)
+}
+
+/// exp(-H / (M theta)) of the cluster of object i in member u.
+fn reliability(e: &Ensemble, u: usize, i: usize, theta: f64) -> f64 {
+    let inside: Vec<usize> =
+        (0..e.n_objects()).filter(|&j| label(e, u, j) == label(e, u, i)).collect();
+    let (mut entropy, mut labelling) = (0.0, 0.0);
+    for v in e.members() {
+        let labels: Vec<usize> = inside.iter().filter_map(|&j| v.label(j)).collect();
+        labelling += f64::from(!labels.is_empty());
+        for l in 0..v.n_clusters() {
+            let p = labels.iter().filter(|&&x| x == l).count() as f64 / labels.len().max(1) as f64;
+            if p > 0.0 {
+                entropy -= p * p.log2();
+            }
+        }
+    }
+    (-entropy / labelling / theta).exp()
+}
+
+/// Over the members that label both, the mean of what a common cluster counts.
+pub(crate) fn together(
+    e: &Ensemble,
+    objects: &[usize],
+    weight: impl Fn(usize, usize) -> f64,
+) -> Array2<f64> {
+    Array2::from_shape_fn((objects.len(), objects.len()), |(x, y)| {
+        let (i, j) = (objects[x], objects[y]);
+        let (mut sum, mut both) = (0.0, 0.0);
+        for u in 0..e.n_members() {
+            if let (Some(a), Some(b)) = (label(e, u, i), label(e, u, j)) {
+                both += 1.0;
+                sum += if a == b { weight(u, i) } else { 0.0 };
+            }
+        }
+        if both > 0.0 { sum / both } else { 0.0 }
+    })
+}
+
+pub(crate) fn labelled(e: &Ensemble) -> Vec<usize> {
+    (0..e.n_objects()).filter(|&i| (0..e.n_members()).any(|u| label(e, u, i).is_some())).collect()
+}
+
+/// Gauss-Jordan.
+pub(crate) fn inverse(mut a: Array2<f64>) -> Array2<f64> {
+    let n = a.nrows();
+    let mut out = Array2::eye(n);
+    for k in 0..n {
+        let pivot = a[[k, k]];
+        for j in 0..n {
+            a[[k, j]] /= pivot;
+            out[[k, j]] /= pivot;
+        }
+        for i in (0..n).filter(|&i| i != k) {
+            let factor = a[[i, k]];
+            for j in 0..n {
+                a[[i, j]] -= factor * a[[k, j]];
+                out[[i, j]] -= factor * out[[k, j]];
+            }
+        }
+    }
+    out
+}
+
+struct Settings {
+    alpha: f64,
+    lambda: f64,
+    rounds: usize,
+    tolerance: f64,
+}
+
+/// C on the labelled objects, and the rounds made.
+fn enhanced(e: &Ensemble, of: &Settings) -> (Array2<f64>, usize) {
+    let objects = labelled(e);
+    let n = objects.len();
+    let mut a = together(e, &objects, |u, i| reliability(e, u, i, 0.4));
+    a.diag_mut().fill(1.0);
+    let mut h = together(e, &objects, |_, _| 1.0).mapv(|x| if x >= of.alpha { x } else { 0.0 });
+    h.diag_mut().fill(0.0);
+    let observed = h.mapv(|x| x > 0.0);
+    let phi = Array2::from_diag(&h.sum_axis(ndarray::Axis(1))) - &h;
+    let q = inverse(&phi * 2.0 + Array2::<f64>::eye(n) * 2.0);
+    let zero = || Array2::<f64>::zeros((n, n));
+    let (mut c, mut err, mut f, mut y1, mut y2) = (zero(), zero(), zero(), a.clone(), zero());
+    let norm = |x: &Array2<f64>| x.iter().map(|v| v * v).sum::<f64>().sqrt();
+    let mut size = 0.0;
+    for round in 1..=of.rounds {
+        let last = [c.clone(), err.clone(), f.clone(), y1.clone(), y2.clone()];
+        c = q.dot(&((&a - &err + &y1) + (&f - &y2)));
+        err = (&a - &c + &y1) / (of.lambda + 1.0);
+        err.zip_mut_with(&observed, |e, &o| *e = if o { 0.0 } else { *e });
+        let z = &c + &y2;
+        f = (&z + &z.t()).mapv(|v| (0.5 * v).clamp(0.0, 1.0));
+        y1 = &y1 + &(&a - &c - &err);
+        y2 = &y2 + &(&c - &f);
+        size = if round == 1 { norm(&c) } else { size };
+        let still = |(new, old): (&Array2<f64>, &Array2<f64>)| {
+            norm(&(new - old)) <= of.tolerance * norm(old) + 1e-12 * size
+        };
+        if [&c, &err, &f, &y1, &y2].into_iter().zip(&last).all(still) {
+            return (c, round);
+        }
+    }
+    (c, of.rounds)
+}
+
+fn compare(e: &Ensemble, of: &Settings) {
+    let fit = SelfEnhancedCoAssociation::default()
+        .confidence(of.alpha)
+        .error_penalty(of.lambda)
+        .max_iterations(of.rounds)
+        .tolerance(of.tolerance)
+        .fit(e, &())
+        .unwrap();
+    let objects = labelled(e);
+    let (c, rounds) = enhanced(e, of);
+    let (node, found) = (fit.output.grouping().of_object(), fit.output.weights());
+    // Without links, A itself comes out instead of a multiple.
+    let linked = fit.report.notes.iter().all(|note| !note.contains("no two"));
+    if linked && of.tolerance > 0.0 {
+        assert_eq!(fit.report.iterations, rounds);
+    }
+    let ends = |x: usize, y: usize| found[[node[objects[x]] as usize, node[objects[y]] as usize]];
+    let pairs = || (0..objects.len()).flat_map(|x| (0..x).map(move |y| (x, y)));
+    let apart = |&(x, y): &(usize, usize)| node[objects[x]] != node[objects[y]];
+    let most = pairs().filter(apart).map(|(x, y)| (c[[x, y]], ends(x, y)));
+    let (most, of_most) = most.fold((1e-9, 1e-9), |m, v| if v.1 > m.1 { v } else { m });
+    let scale = if linked { 1.0 } else { of_most / most };
+    for (x, y) in pairs().filter(|pair| linked || apart(pair)) {
+        let expected = (0.5 * scale * (c[[x, y]] + c[[y, x]])).clamp(0.0, 1.0);
+        assert!(
+            (ends(x, y) - expected).abs() < 1e-8,
+            "{x} {y}: {}, expected {expected}",
+            ends(x, y)
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(120))]
+
+    #[test]
+    fn microclusters_are_exact(
+        seed in 0u64..100_000, n in 1usize..26, m in 1usize..8, k in 1usize..5, gaps: bool,
+        alpha in prop_oneof![Just(0.3), Just(0.6), Just(0.8), Just(1.0), Just(1.1)],
+        lambda in prop_oneof![Just(0.01), Just(0.5), Just(1.0), Just(30.0)],
+        rounds in prop_oneof![Just(1usize), Just(2), Just(9), Just(40), Just(100)],
+        tolerance in prop_oneof![Just(0.0), Just(0.0123), Just(0.1057)],
+    ) {
+        let e = world(seed, n, m, k, if gaps { 0.2 } else { 0.0 });
+        compare(&e, &Settings { alpha, lambda, rounds, tolerance });
+    }
+}
+
+/// The ensemble with counts, the same with the rows repeated, and which row each of those is.
+pub(crate) fn repeated(e: &Ensemble, seed: u64) -> (Ensemble, Ensemble, Vec<usize>) {
+    let n = e.n_objects();
+    let counts: Vec<u64> = (0..n as u64).map(|i| 1 + (seed + i) % 4).collect();
+    let of: Vec<usize> = (0..n).flat_map(|i| vec![i; counts[i] as usize]).collect();
+    let members = e.members().iter();
+    let members = members
+        .map(|p| Partition::from_fn(of.len(), |x| p.label(of[x]).map(|l| l as u64)).unwrap());
+    let all = Ensemble::new(members.collect()).unwrap();
+    (e.clone().with_counts(counts).unwrap(), all, of)
+}
+
+/// A row that stands for many is as the rows themselves.
+#[test]
+fn counts_are_repeated_rows() {
+    for seed in 0..20 {
+        let (counted, all, of) = repeated(&world(seed, 14, 5, 3, 0.1), seed);
+        let method = EcCms::new(3).confidence(0.6);
+        let (few, many) = (method.consensus(&counted).unwrap(), method.consensus(&all).unwrap());
+        for (x, &i) in of.iter().enumerate() {
+            assert_eq!(many.label(x), few.label(i), "seed {seed} object {i}");
+        }
+    }
+}

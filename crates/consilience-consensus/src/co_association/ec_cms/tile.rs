@@ -1,0 +1,213 @@
+//! The iteration on one pair of groups of the graph of high confidence, which no other pair
+//! touches.
+
+use consilience_core::{Error, Observer, Result};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
+use rayon::prelude::*;
+
+use crate::co_association::confidence::product;
+
+/// Values that are treated by one instruction; rows are filled up with zeros.
+const LANES: usize = 4;
+/// Values of one task at least.
+pub(super) const TASK: usize = 1 << 15;
+
+/// Squared norms, over objects: of C, F, Y1, Y2 after a round, of their changes in it, and the two
+/// of Y1 on pairs that are not linked.
+pub(super) type Sums = [f64; 10];
+pub(super) const C: usize = 0;
+pub(super) const F: usize = 1;
+pub(super) const Y1: usize = 2;
+pub(super) const Y2: usize = 3;
+/// From a norm to that of the change.
+pub(super) const CHANGE: usize = 4;
+/// Y1 on pairs that are not linked.
+pub(super) const FREE: usize = 8;
+
+/// What the rounds need of a group.
+pub(super) struct Operator {
+    pub(super) nodes: Vec<usize>,
+    pub(super) sizes: Vec<f64>,
+    /// Links, 0 where there are none; 1 on the diagonal, for the pairs inside a node.
+    pub(super) links: Array2<f64>,
+    /// (2 Phi + 2 I)^-1; without links a half.
+    pub(super) inverse: Option<Array2<f64>>,
+    /// What that inverse does to what sums to 0 within a node.
+    pub(super) within: Vec<f64>,
+}
+
+/// How Y1 goes on, by lambda.
+#[derive(Clone, Copy)]
+pub(super) struct Penalty {
+    /// Y1 after a round, in parts of A - C + Y1.
+    pub(super) keep: f64,
+    /// Y1 - E in parts of Y1.
+    pub(super) rest: f64,
+}
+
+impl Penalty {
+    pub(super) fn new(lambda: f64) -> Self {
+        Penalty { keep: lambda / (lambda + 1.0), rest: 1.0 - 1.0 / lambda }
+    }
+}
+
+/// Adds up the sums of rows in their order.
+pub(super) fn add_rows(total: &mut Sums, rows: &[Sums]) {
+    for row in rows {
+        total.iter_mut().zip(row).for_each(|(t, r)| *t += r);
+    }
+}
+
+/// Two different groups without links between them: C of the one to the other, and back, the latter
+/// transposed.
+pub(super) struct Pair<'a> {
+    left: &'a Operator,
+    right: &'a Operator,
+    /// Row length with the zeros at its end.
+    width: usize,
+    a: Vec<f64>,
+    /// Of each row: F, then C, Y1, Y2 there, then C, Y1, Y2 back. Y1 starts at A.
+    state: Vec<f64>,
+    right_sizes: Vec<f64>,
+}
+
+impl<'a> Pair<'a> {
+    pub(super) fn new(left: &'a Operator, right: &'a Operator, a: ArrayView2<'_, f64>) -> Self {
+        let (b, c) = (left.nodes.len(), right.nodes.len());
+        let width = c.next_multiple_of(LANES);
+        let mut values = vec![0.0; b * width];
+        for (row, &i) in values.chunks_mut(width).zip(&left.nodes) {
+            row.iter_mut().zip(&right.nodes).for_each(|(v, &j)| *v = a[[i, j]]);
+        }
+        let mut right_sizes = right.sizes.clone();
+        right_sizes.resize(width, 0.0);
+        let mut state = vec![0.0; 7 * b * width];
+        for (state, a) in state.chunks_mut(7 * width).zip(values.chunks(width)) {
+            state[2 * width..3 * width].copy_from_slice(a);
+            state[5 * width..6 * width].copy_from_slice(a);
+        }
+        Pair { left, right, width, a: values, state, right_sizes }
+    }
+
+    /// Runs so many rounds, with the sums of each; C and its transpose are then averaged.
+    pub(super) fn run(
+        mut self,
+        penalty: Penalty,
+        sums: &mut [Sums],
+        observer: &dyn Observer,
+    ) -> Result<Vec<f64>> {
+        let (b, c, w) = (self.left.nodes.len(), self.right.nodes.len(), self.width);
+        let (mut r, mut there, mut back) = (vec![0.0; b * w], vec![0.0; b * w], vec![0.0; b * w]);
+        let mut rows = vec![[0.0; 10]; b];
+        for (round, total) in sums.iter_mut().enumerate() {
+            observer.check()?;
+            self.right_hand_side(&mut r, 1, round, penalty);
+            match &self.left.inverse {
+                Some(q) => {
+                    let out = shaped(ArrayViewMut2::from_shape((b, w), &mut there))?;
+                    let r = shaped(ArrayView2::from_shape((b, w), &r))?;
+                    product(out, q.view(), r, observer)?;
+                }
+                None => there.iter_mut().zip(&r).for_each(|(o, r)| *o = 0.5 * r),
+            }
+            self.right_hand_side(&mut r, 4, round, penalty);
+            match &self.right.inverse {
+                Some(q) => {
+                    let out = shaped(ArrayViewMut2::from_shape((b, w), &mut back))?;
+                    let r = shaped(ArrayView2::from_shape((b, w), &r))?;
+                    product(out.slice_move(s![.., ..c]), r.slice(s![.., ..c]), q.t(), observer)?;
+                }
+                None => back.iter_mut().zip(&r).for_each(|(o, r)| *o = 0.5 * r),
+            }
+            self.step(&there, &back, penalty, &mut rows);
+            add_rows(total, &rows);
+        }
+        Ok(self.averaged())
+    }
+
+    /// (A - E + Y1) + (F - Y2), where E is Y1 / lambda after the first round.
+    fn right_hand_side(&self, r: &mut [f64], first: usize, round: usize, penalty: Penalty) {
+        let w = self.width;
+        if round == 0 {
+            r.iter_mut().zip(&self.a).for_each(|(r, a)| *r = 2.0 * a);
+            return;
+        }
+        let rows = r.par_chunks_mut(w).zip(self.a.par_chunks(w)).zip(self.state.par_chunks(7 * w));
+        rows.with_min_len(1 + TASK / w).for_each(|((r, a), state)| {
+            let f = &state[..w];
+            let (y1, y2) = state[(first + 1) * w..(first + 3) * w].split_at(w);
+            for j in 0..w {
+                r[j] = a[j] + penalty.rest * y1[j] + (f[j] - y2[j]);
+            }
+        });
+    }
+
+    fn step(&mut self, there: &[f64], back: &[f64], penalty: Penalty, rows: &mut [Sums]) {
+        let w = self.width;
+        let right = &self.right_sizes;
+        self.state
+            .par_chunks_mut(7 * w)
+            .zip(self.a.par_chunks(w).zip(there.par_chunks(w)).zip(back.par_chunks(w)))
+            .zip(rows.par_iter_mut().zip(&self.left.sizes))
+            .with_min_len(1 + TASK / w)
+            .for_each(|((state, ((a, there), back)), (sums, size))| {
+                *sums = step_row(state, a, there, back, right, penalty).map(|sum| sum * size);
+            });
+    }
+
+    fn averaged(self) -> Vec<f64> {
+        let w = self.width;
+        let row = |state: &[f64]| -> Vec<f64> {
+            let (there, back) = (&state[w..2 * w], &state[4 * w..5 * w]);
+            let c = self.right.nodes.len();
+            there.iter().zip(back).take(c).map(|(x, y)| 0.5 * (x + y)).collect()
+        };
+        self.state.chunks(7 * w).flat_map(row).collect()
+    }
+}
+
+pub(super) fn shaped<T>(of: std::result::Result<T, ndarray::ShapeError>) -> Result<T> {
+    of.map_err(|e| Error::shape(e.to_string()))
+}
+
+/// A row of E, F, Y1 and Y2 after a new C, and its sums.
+fn step_row(
+    state: &mut [f64],
+    a: &[f64],
+    there: &[f64],
+    back: &[f64],
+    sizes: &[f64],
+    penalty: Penalty,
+) -> Sums {
+    let w = a.len();
+    let (f, state) = state.split_at_mut(w);
+    let (sides_there, sides_back) = state.split_at_mut(3 * w);
+    let (c0, rest) = sides_there.split_at_mut(w);
+    let (p0, q0) = rest.split_at_mut(w);
+    let (c1, rest) = sides_back.split_at_mut(w);
+    let (p1, q1) = rest.split_at_mut(w);
+    let mut acc = [[0.0; LANES]; 8];
+    for at in (0..w).step_by(LANES) {
+        for l in 0..LANES {
+            let j = at + l;
+            let (s, x, y) = (sizes[j], there[j], back[j]);
+            let (z0, z1) = (x + q0[j], y + q1[j]);
+            let new = (0.5 * (z0 + z1)).clamp(0.0, 1.0);
+            let (r0, r1) = (penalty.keep * (a[j] - x + p0[j]), penalty.keep * (a[j] - y + p1[j]));
+            let (s0, s1) = (z0 - new, z1 - new);
+            acc[C][l] += s * (x * x + y * y);
+            acc[F][l] += s * (2.0 * new * new);
+            acc[Y1][l] += s * (r0 * r0 + r1 * r1);
+            acc[Y2][l] += s * (s0 * s0 + s1 * s1);
+            let square = |x: f64| x * x;
+            acc[CHANGE + C][l] += s * (square(x - c0[j]) + square(y - c1[j]));
+            acc[CHANGE + F][l] += s * (2.0 * square(new - f[j]));
+            acc[CHANGE + Y1][l] += s * (square(r0 - p0[j]) + square(r1 - p1[j]));
+            acc[CHANGE + Y2][l] += s * (square(s0 - q0[j]) + square(s1 - q1[j]));
+            (f[j], c0[j], c1[j]) = (new, x, y);
+            (p0[j], p1[j], q0[j], q1[j]) = (r0, r1, s0, s1);
+        }
+    }
+    let total: Vec<f64> = acc.iter().map(|lanes| lanes.iter().sum()).collect();
+    std::array::from_fn(|at| if at < FREE { total[at] } else { total[Y1 + CHANGE * (at - FREE)] })
+}
