@@ -10,7 +10,7 @@ use crate::crowd_method::CrowdMethod;
 use crate::crowd_result::CrowdResult;
 use crate::expected_counts::ExpectedCounts;
 use crate::worker_rates;
-use crate::{alternative, dawid_skene, held_out, memberships, merging, spectral};
+use crate::{alternative, dawid_skene, doubt, held_out, memberships, merging, spectral};
 
 /// Folds of tasks that `Auto` leaves out in turn.
 const FOLDS: usize = 5;
@@ -167,17 +167,17 @@ impl CrowdClustering {
     /// The workers and the alternative under what was found.
     fn result(&self, task: &Task<'_>, found: Found, report: &mut Report) -> Result<CrowdResult> {
         let Task { answers, model, observer, .. } = *task;
+        let pseudo = model.shrinkage().pseudo;
         let (q, counts) = match found.soft {
             Some(q) => {
                 let counts = ExpectedCounts::of(answers, q.view(), model.shrinkage()).0;
-                (q, counts)
+                (Some(q), counts)
             }
-            None => {
-                let q = memberships::hard(&found.labels, task.k);
-                (q, ExpectedCounts::pooled(answers, &found.labels))
-            }
+            None => (None, ExpectedCounts::pooled(answers, &found.labels)),
         };
-        let workers = worker_rates::table(answers, &counts, model.shrinkage().pseudo);
+        let workers = worker_rates::table(answers, &counts, pseudo);
+        let soft = q.is_some();
+        let q = q.unwrap_or_else(|| memberships::hard(&found.labels, task.k));
         // Another criterion is looked for by block models, which need as much as the first.
         let alternative = if self.alternative && found.method != CrowdMethod::Pairs {
             report.stage("alternative", || {
@@ -186,6 +186,7 @@ impl CrowdClustering {
         } else {
             None
         };
+        let q = if soft { q } else { doubt::memberships(answers, &found.labels, task.k, &workers) };
         let (memberships, _) = memberships::of_all(answers, q.view())?;
         Ok(CrowdResult {
             partition: memberships.hard()?,

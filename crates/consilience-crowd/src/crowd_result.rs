@@ -39,8 +39,10 @@ use crate::worker_rates::WorkerRates;
 pub struct CrowdResult {
     /// The cluster of each object; unlabelled where nobody compared it.
     pub partition: Partition,
-    /// Probabilities of clusters; certain where the method gives none. Evidence is the number of
-    /// pair answers on the object, and the row uniform where there are none.
+    /// Probabilities of clusters. Where the method gives labels alone, they are those of the
+    /// object's answers at the workers' rates, all other objects being where their labels say and
+    /// the object's own label remaining the likeliest. Evidence is the number of pair answers on
+    /// the object, and the row uniform where there are none.
     pub memberships: Memberships,
     /// The method that was used: never `Auto`.
     pub method: CrowdMethod,

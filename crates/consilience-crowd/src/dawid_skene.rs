@@ -65,8 +65,9 @@ pub(crate) fn posterior(answers: &Answers, k: usize, observer: &dyn Observer) ->
     loop {
         observer.check()?;
         let mut change: f64 = 0.0;
+        let (prior, evidence) = (logit(now.share), evidence(&rates));
         for (pair, t) in pairs.iter().zip(&mut together) {
-            let new = logistic(log_odds(pair, now.share, &rates));
+            let new = logistic(log_odds(pair, prior, &evidence));
             change = change.max((new - *t).abs());
             *t = new;
         }
@@ -88,7 +89,8 @@ pub(crate) fn posterior(answers: &Answers, k: usize, observer: &dyn Observer) ->
             );
         }
     }
-    let odds = |pair: &&[Said]| (pair[0].0, pair[0].1, log_odds(pair, now.share, &rates));
+    let (prior, evidence) = (logit(now.share), evidence(&rates));
+    let odds = |pair: &&[Said]| (pair[0].0, pair[0].1, log_odds(pair, prior, &evidence));
     Ok(Posterior {
         n: answers.answered().len(),
         pairs: pairs.iter().map(odds).collect(),
@@ -149,24 +151,28 @@ impl Posterior {
 
 /// Every pair answer, the answers on a pair side by side.
 fn pair_answers(answers: &Answers) -> Vec<Said> {
-    let mut place = vec![0u32; answers.n_objects()];
-    for (at, &i) in answers.answered().iter().enumerate() {
-        place[i as usize] = at as u32;
+    let mut said: Vec<Said> = Vec::with_capacity(answers.n_pair_answers());
+    let mut labelled: Vec<(u32, usize)> = Vec::new();
+    for task in answers.tasks() {
+        labelled.clear();
+        let groups = task.groups().enumerate();
+        labelled.extend(groups.flat_map(|(g, items)| items.iter().map(move |&i| (i, g))));
+        for (at, &(i, g)) in labelled.iter().enumerate() {
+            let rest = labelled[at + 1..].iter();
+            said.extend(rest.map(|&(j, h)| (i.min(j), i.max(j), task.worker as u32, g == h)));
+        }
     }
-    let worker = |w: usize| answers.workers().partition_point(|&x| x < w);
-    let mut said: Vec<Said> = answers
-        .pairs()
-        .map(|p| (place[p.i], place[p.j], worker(p.worker) as u32, p.same))
-        .collect();
     said.sort_unstable();
     said
 }
 
-fn log_odds(pair: &[Said], share: f64, rates: &[(f64, f64)]) -> f64 {
-    pair.iter().fold(logit(share), |odds, &(_, _, w, same)| {
-        let (p, r) = rates[w as usize];
-        odds + if same { (p / r).ln() } else { ((1.0 - p) / (1.0 - r)).ln() }
-    })
+/// What an answer "apart" and what an answer "same" of each worker adds to the log-odds.
+fn evidence(rates: &[(f64, f64)]) -> Vec<[f64; 2]> {
+    rates.iter().map(|&(p, r)| [((1.0 - p) / (1.0 - r)).ln(), (p / r).ln()]).collect()
+}
+
+fn log_odds(pair: &[Said], prior: f64, evidence: &[[f64; 2]]) -> f64 {
+    pair.iter().fold(prior, |odds, &(_, _, w, same)| odds + evidence[w as usize][usize::from(same)])
 }
 
 /// All workers as one: two binomials over the pairs with at least two answers, from the majority

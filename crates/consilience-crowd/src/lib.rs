@@ -37,6 +37,7 @@ mod crowd_method;
 mod crowd_rates;
 mod crowd_result;
 mod dawid_skene;
+mod doubt;
 mod expected_counts;
 mod held_out;
 mod likelihood;

@@ -26,6 +26,7 @@ mod cdf;
 mod diagnostics;
 mod number;
 mod recommended;
+mod sample;
 mod support;
 
 pub use cdf::ConsensusCdf;

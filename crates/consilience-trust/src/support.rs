@@ -64,11 +64,6 @@ impl Support {
         self.between(cluster, cluster)
     }
 
-    /// The mean density of the clusters, each counting alike however many objects it has.
-    pub(crate) fn mean_density(&self) -> f64 {
-        (0..self.k).map(|c| self.density(c)).sum::<f64>() / self.k.max(1) as f64
-    }
-
     /// For an object with these labels: pairs that are together, and pairs that are labelled, with
     /// the objects of each cluster.
     pub(crate) fn pairs_of(&self, labels: &[Option<usize>]) -> (Vec<f64>, Vec<f64>) {

@@ -19,8 +19,8 @@ const WIDEST: usize = 1000;
 ///
 /// Linear in the ensemble, and on ensembles of k-means members the best single method we measured
 /// on average (`docs/choosing.md`). Where the classes are of very unequal size
-/// `Lwea` keeps the small ones better; `Recommended` chooses between the two by the
-/// ensemble. Fewer than k clusters come out where the walk distinguishes fewer microclusters; the
+/// `Lwea` keeps the small ones better; `Recommended` compares the two, and a consensus
+/// of both. Fewer than k clusters come out where the walk distinguishes fewer microclusters; the
 /// report says so.
 ///
 /// With B the incidence of microclusters and clusters, its columns weighted by `exp(-H_c / scale)`

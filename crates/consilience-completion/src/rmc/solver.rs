@@ -12,6 +12,7 @@ use rayon::prelude::*;
 
 use super::ObservedPairs;
 use super::subspace::{LowRankPlusSparse, Subspace};
+use super::whole::{self, Whole};
 
 /// Entries that one task adds up.
 const CHUNK: usize = 1 << 14;
@@ -19,6 +20,8 @@ const CHUNK: usize = 1 << 14;
 const ROWS: usize = 64;
 /// Iterations between two looks at the duality gap.
 const LOOK: usize = 5;
+/// Relative gap at which the rank is known well enough to be called too high.
+const SETTLED: f64 = 0.03;
 /// Iterations before the step sizes are first moved; then twice as many, and so on.
 const SETTLE: usize = 20;
 /// Steps move at most so far at a time: an A that is still next to nothing would make them tiny.
@@ -37,6 +40,10 @@ pub(super) struct Problem<'a> {
     pub(super) tolerance: f64,
     pub(super) max_iterations: usize,
     pub(super) seed: Seed,
+    /// Whether steps on the whole matrix may be taken.
+    pub(super) whole: bool,
+    /// Where A has a higher rank than this at a gap of `SETTLED`, there is nothing to go on for.
+    pub(super) most_rank: usize,
     /// Where another completion of the same pattern ended.
     pub(super) start: Option<&'a Warm>,
 }
@@ -63,12 +70,28 @@ pub(super) struct Solution {
     pub(super) last: Option<Warm>,
 }
 
+impl Solution {
+    /// A = 0.
+    fn nothing(entries: &Entries<'_>) -> Self {
+        Solution {
+            values: Vec::new(),
+            vectors: Array2::zeros((entries.observed.n_objects(), 0)),
+            nuclear: 0.0,
+            l1: entries.sum(|e| entries.weights[e] * entries.data[e].abs()),
+            dual: 0.0,
+            iterations: 0,
+            converged: false,
+            last: None,
+        }
+    }
+}
+
 /// The known entries and their weights, scaled by sizes.
-struct Entries<'a> {
+pub(super) struct Entries<'a> {
     pattern: Csr,
     observed: &'a ObservedPairs,
-    data: Vec<f64>,
-    weights: Vec<f64>,
+    pub(super) data: Vec<f64>,
+    pub(super) weights: Vec<f64>,
 }
 
 impl<'a> Entries<'a> {
@@ -88,7 +111,7 @@ impl<'a> Entries<'a> {
     }
 
     /// A sum over the known entries, the same at any number of threads.
-    fn sum(&self, f: impl Fn(usize) -> f64 + Sync) -> f64 {
+    pub(super) fn sum(&self, f: impl Fn(usize) -> f64 + Sync) -> f64 {
         ordered_sum(self.data.len(), CHUNK, |r| r.map(&f).sum())
     }
 
@@ -102,9 +125,50 @@ impl<'a> Entries<'a> {
         })
     }
 
+    /// Each row of a whole table with the known entries in it: their numbers and columns.
+    pub(super) fn each_row(
+        &self,
+        table: &mut Array2<f64>,
+        f: impl Fn(&mut [f64], &mut dyn Iterator<Item = (usize, usize)>) + Sync,
+    ) {
+        let n = table.ncols();
+        let Some(rows) = table.as_slice_mut() else { return };
+        rows.par_chunks_mut(n).enumerate().for_each(|(i, row)| {
+            let known = self.observed.offsets[i]..self.observed.offsets[i + 1];
+            f(row, &mut known.map(|e| (e, self.observed.columns[e] as usize)));
+        });
+    }
+
+    /// A number for each known entry, from its row, its column and its own number.
+    pub(super) fn each_entry(
+        &self,
+        out: &mut [f64],
+        f: impl Fn(usize, usize, usize) -> f64 + Sync,
+    ) {
+        // The pattern's rows have unequal lengths: cut the entries first, then share them out.
+        let n = self.observed.n_objects();
+        let offsets = &self.observed.offsets;
+        let mut jobs = Vec::with_capacity(n / ROWS + 1);
+        let mut rest = out;
+        for first in (0..n).step_by(ROWS) {
+            let last = n.min(first + ROWS);
+            let (head, tail) = rest.split_at_mut(offsets[last] - offsets[first]);
+            jobs.push((first..last, head));
+            rest = tail;
+        }
+        jobs.into_par_iter().for_each(|(rows, out)| {
+            let first = offsets[rows.start];
+            for i in rows {
+                for e in offsets[i]..offsets[i + 1] {
+                    out[e - first] = f(i, self.observed.columns[e] as usize, e);
+                }
+            }
+        });
+    }
+
     /// Entries of `U diag(values) U'` on the pattern.
     fn low_rank(&self, vectors: &Array2<f64>, values: &[f64], out: &mut [f64]) {
-        let (n, r) = vectors.dim();
+        let r = vectors.ncols();
         if r == 0 {
             out.fill(0.0);
             return;
@@ -112,28 +176,7 @@ impl<'a> Entries<'a> {
         let scaled = vectors * &ndarray::ArrayView1::from(values);
         let (left, right) = (scaled.as_standard_layout(), vectors.as_standard_layout());
         let (Some(left), Some(right)) = (left.as_slice(), right.as_slice()) else { return };
-        // The pattern's rows have unequal lengths: cut the entries first, then share them out.
-        let mut jobs = Vec::with_capacity(n / ROWS + 1);
-        let mut rest = out;
-        for first in (0..n).step_by(ROWS) {
-            let last = n.min(first + ROWS);
-            let length = self.observed.offsets[last] - self.observed.offsets[first];
-            let (head, tail) = rest.split_at_mut(length);
-            jobs.push((first..last, head));
-            rest = tail;
-        }
-        jobs.into_par_iter().for_each(|(rows, out)| {
-            let mut at = 0;
-            for i in rows {
-                let own = &left[i * r..][..r];
-                for &j in
-                    &self.observed.columns[self.observed.offsets[i]..self.observed.offsets[i + 1]]
-                {
-                    out[at] = dot(own, &right[j as usize * r..][..r]);
-                    at += 1;
-                }
-            }
-        });
+        self.each_entry(out, |i, j, _| dot(&left[i * r..][..r], &right[j * r..][..r]));
     }
 }
 
@@ -147,46 +190,54 @@ impl<'a> Entries<'a> {
 /// Y <- clip(Y + (P(A~) - P(A)) / tau, -C, C)
 /// ```
 ///
-/// so that the only matrices are a low rank one and a sparse one. Y, scaled to spectral norm 1, is
-/// feasible for the dual: the gap is a certificate.
+/// so that the only matrices are a low rank one and a sparse one. Where that saves nothing it goes
+/// on with the whole matrix ([`Whole`]). Y, scaled to spectral norm 1, is feasible for the dual:
+/// the gap is a certificate.
 pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<Solution> {
     let entries = Entries::of(problem.observed, problem.penalty);
     let n = problem.observed.n_objects();
     let norm = spectral_norm(entries.matrix(|e| entries.data[e]), 0.1, problem.seed);
-    let mut best = Solution {
-        values: Vec::new(),
-        vectors: Array2::zeros((n, 0)),
-        nuclear: 0.0,
-        l1: entries.sum(|e| entries.weights[e] * entries.data[e].abs()),
-        dual: 0.0,
-        iterations: 0,
-        converged: false,
-        last: None,
-    };
+    let mut best = Solution::nothing(&entries);
     if !(norm > 0.0) {
         best.converged = true;
         return Ok(best);
     }
     let mut now = Iterate::new(problem, &entries, norm);
     let mut subspace = Subspace::new(&now.vectors, 20, problem.seed);
+    let mut whole: Option<Whole> = None;
     let mut settle = SETTLE;
     for iteration in 1..=problem.max_iterations {
         observer.check()?;
-        now.step(&entries, &mut subspace);
-        if iteration % LOOK == 0 || iteration == problem.max_iterations {
-            let accuracy = NORM * problem.tolerance;
+        let width = subspace.width();
+        if problem.whole && whole.is_none() && whole::pays(n, entries.data.len(), width) {
+            whole = Some(now.whole(&entries));
+        }
+        match &mut whole {
+            Some(whole) => now.step_whole(&entries, whole),
+            None => now.step(&entries, &mut subspace),
+        }
+        let last = iteration == problem.max_iterations;
+        let high = now.values.len() > problem.most_rank;
+        let enough = if high { SETTLED.max(problem.tolerance) } else { problem.tolerance };
+        let due = match whole {
+            // With a norm of 1 the bound is at its best.
+            Some(_) => now.may_be_done(&entries, &best, enough),
+            None => iteration % LOOK == 0,
+        };
+        if due || last {
+            let accuracy = NORM * enough;
             best.dual = best.dual.max(now.dual(&entries, accuracy, problem.seed));
             best.iterations = iteration;
             now.keep_in(&mut best, &entries);
             let primal = best.nuclear + best.l1;
-            observer.progress("completion", iteration, problem.max_iterations);
-            if primal - best.dual <= problem.tolerance * primal {
-                best.converged = true;
+            best.converged = primal - best.dual <= problem.tolerance * primal;
+            if primal - best.dual <= enough * primal {
                 break;
             }
         }
+        observer.progress("completion", iteration, problem.max_iterations);
         // Moved ever more rarely, so that the steps settle.
-        if iteration == settle {
+        if iteration == settle && whole.is_none() {
             settle *= 2;
             now.balance(&entries);
         }
@@ -240,6 +291,35 @@ impl Iterate {
         });
     }
 
+    /// The same iterate for steps on the whole matrix.
+    fn whole(&mut self, entries: &Entries<'_>) -> Whole {
+        let whole = Whole::new(entries, &self.values, &self.vectors, &self.y);
+        self.tau = whole.tau;
+        whole
+    }
+
+    fn step_whole(&mut self, entries: &Entries<'_>, whole: &mut Whole) {
+        if let Some((values, vectors)) = whole.step(entries, &mut self.a, &mut self.y) {
+            (self.values, self.vectors) = (values, vectors);
+        }
+    }
+
+    /// Whether the gap would be small enough if Y were feasible as it is.
+    fn may_be_done(&self, entries: &Entries<'_>, best: &Solution, tolerance: f64) -> bool {
+        let (nuclear, l1) = self.cost(entries);
+        let primal = nuclear + l1;
+        let primal =
+            if best.values.is_empty() { primal } else { primal.min(best.nuclear + best.l1) };
+        let dual = best.dual.max(entries.sum(|e| entries.data[e] * self.y[e]));
+        primal - dual <= tolerance * primal
+    }
+
+    /// |A|_* and C |E|_1.
+    fn cost(&self, entries: &Entries<'_>) -> (f64, f64) {
+        let nuclear = self.values.iter().map(|v| v.abs()).sum();
+        (nuclear, entries.sum(|e| entries.weights[e] * (entries.data[e] - self.a[e]).abs()))
+    }
+
     /// The bound from Y, scaled to spectral norm 1 at most.
     fn dual(&self, entries: &Entries<'_>, accuracy: f64, seed: Seed) -> f64 {
         let norm = spectral_norm(entries.matrix(|e| self.y[e]), accuracy, seed).max(1.0);
@@ -248,8 +328,7 @@ impl Iterate {
 
     /// Replaces the best A by this one where it costs no more.
     fn keep_in(&self, best: &mut Solution, entries: &Entries<'_>) {
-        let nuclear: f64 = self.values.iter().map(|v| v.abs()).sum();
-        let l1 = entries.sum(|e| entries.weights[e] * (entries.data[e] - self.a[e]).abs());
+        let (nuclear, l1) = self.cost(entries);
         if nuclear + l1 <= best.nuclear + best.l1 || best.values.is_empty() {
             (best.nuclear, best.l1) = (nuclear, l1);
             (best.values, best.vectors) = (self.values.clone(), self.vectors.clone());

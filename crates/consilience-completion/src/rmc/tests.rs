@@ -166,6 +166,40 @@ fn collapsed_duplicates_have_the_optimum_of_the_expanded_problem() {
 }
 
 #[test]
+fn noisy_answers_on_most_pairs_take_few_iterations() {
+    // Three in ten entries are wrong: the optimum has a high rank.
+    let (n, entries) = (110, planted(110, 0.6, 0.3, 6));
+    let fit = complete(&entries, n, 2.0, 1e-3);
+    assert_eq!(fit.report.status, Status::Solved);
+    let (rank, iterations) = (fit.output.rank(), fit.report.iterations);
+    assert!(rank > n / 6 && iterations <= 60, "rank {rank}, {iterations} iterations");
+    let (_, objective) = reference(&entries, &vec![1.0; n], fit.output.penalty, 1500);
+    assert!(fit.output.objective <= objective * (1.0 + 1.1e-3));
+    assert!(objective >= fit.output.objective * (1.0 - fit.output.gap - 1e-9));
+    // The same optimum without memory for the whole matrix: 36 bytes an entry of it, not 40.
+    let observed = ObservedPairs::new(n, &entries).unwrap();
+    let thin = RobustCompletion::new().penalty(Penalty::Scaled(2.0));
+    let budget = MemoryBudget::bytes(60 * observed.n_entries() as u64);
+    let thin = thin.memory_budget(budget).fit(&observed, &()).unwrap().output;
+    assert!((thin.objective / objective - 1.0).abs() < 2e-3);
+}
+
+#[test]
+fn a_rank_that_is_too_high_is_given_up_early() {
+    let observed = ObservedPairs::new(110, &planted(110, 0.6, 0.3, 6)).unwrap();
+    let solver = RobustCompletion::new().penalty(Penalty::Scaled(2.0));
+    let full = solver.fit(&observed, &()).unwrap();
+    let given_up = solver.max_rank(Some(6)).fit(&observed, &()).unwrap();
+    assert_eq!(given_up.report.status, Status::MaxIterations);
+    assert!(given_up.output.rank() > 6 && given_up.output.gap <= 0.03);
+    assert!(given_up.report.iterations < full.report.iterations);
+    // A rank that is low enough is completed as ever.
+    let observed = ObservedPairs::new(120, &planted(120, 0.5, 0.05, 1)).unwrap();
+    let kept = RobustCompletion::new().max_rank(Some(6)).fit(&observed, &()).unwrap();
+    assert_eq!((kept.report.status, kept.output.rank()), (Status::Solved, 3));
+}
+
+#[test]
 fn threads_and_edges() {
     let entries = planted(100, 0.3, 0.1, 4);
     let run = |threads: usize| {

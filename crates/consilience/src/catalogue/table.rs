@@ -454,7 +454,7 @@ pub(super) const METHODS: &[Method] = &[
     },
     Method {
         name: "auto",
-        about: "the method that the evidence in the ensemble supports",
+        about: "diffusion, LWEA or their joint result, by agreement with members and halves",
         paper: OURS,
         parameters: &[],
         chooses: true,

@@ -40,9 +40,13 @@
 //!
 //! # No idea which method
 //!
-//! [`Recommended`](crate::trust::Recommended) chooses between the two methods that were best on
-//! ensembles of many kinds, and says in its report which one it took. It chooses the number of
-//! clusters too, if you let it.
+//! [`Recommended`](crate::trust::Recommended) runs a graph cut (diffusion) and average linkage
+//! (LWEA) on the ensemble and on halves of its members. It takes one of the two results, or a
+//! consensus of them, whichever agrees best with the members and with the results on halves, and
+//! says in its report which one and by how much. On average over 77 groups of ensembles it beats
+//! every single method by the adjusted Rand index, and is level with the best by NMI; on one
+//! ensemble a method that suits it may be better. It chooses the number of clusters too, if you
+//! let it.
 //!
 //! ```
 //! # use consilience::ndarray::array;

@@ -11,7 +11,7 @@ const STRIP: usize = 64;
 /// Pairs of groups whose results are kept at a time.
 const BATCH: usize = 256;
 /// Rounds of the first attempt; each further one makes twice as many.
-const FIRST: usize = 16;
+const FIRST: usize = 32;
 
 /// The problem of EC-CMS on microclusters, pair of groups by pair of groups.
 pub(super) struct Solver<'a> {
@@ -35,6 +35,7 @@ pub(super) struct Stop {
 
 fn operator(group: Group, linked: bool) -> Result<Operator> {
     let inverse = linked.then(|| group.inverse(2.0, 1.0)).transpose()?;
+    let inverse = inverse.map(|q: Array2<f64>| q.as_standard_layout().into_owned());
     let of = |(degree, size): (&f64, &f64)| 1.0 / (2.0 * (degree + size) + 2.0);
     let within = group.degrees().iter().zip(&group.sizes).map(of).collect();
     let Group { nodes, sizes, mut links } = group;

@@ -3,12 +3,15 @@
 
 use consilience_core::{Error, Observer, Result};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
+use pulp::{Arch, NullaryFnOnce};
 use rayon::prelude::*;
 
 use crate::co_association::confidence::product;
 
 /// Values that are treated by one instruction; rows are filled up with zeros.
 const LANES: usize = 4;
+/// Nodes of a group at most for which a product in plain loops is faster than a general one.
+const FEW: usize = 32;
 /// Values of one task at least.
 pub(super) const TASK: usize = 1 << 15;
 
@@ -99,10 +102,16 @@ impl<'a> Pair<'a> {
         let (b, c, w) = (self.left.nodes.len(), self.right.nodes.len(), self.width);
         let (mut r, mut there, mut back) = (vec![0.0; b * w], vec![0.0; b * w], vec![0.0; b * w]);
         let mut rows = vec![[0.0; 10]; b];
+        let transposed = self.transposed();
         for (round, total) in sums.iter_mut().enumerate() {
             observer.check()?;
             self.right_hand_side(&mut r, 1, round, penalty);
             match &self.left.inverse {
+                Some(q) if b <= FEW && q.is_standard_layout() => {
+                    let a = q.as_slice().unwrap_or_default();
+                    let product = Small { a, inner: b, b: &r, out: &mut there, width: w };
+                    Arch::new().dispatch(product);
+                }
                 Some(q) => {
                     let out = shaped(ArrayViewMut2::from_shape((b, w), &mut there))?;
                     let r = shaped(ArrayView2::from_shape((b, w), &r))?;
@@ -112,6 +121,11 @@ impl<'a> Pair<'a> {
             }
             self.right_hand_side(&mut r, 4, round, penalty);
             match &self.right.inverse {
+                Some(_) if c <= FEW => {
+                    let product =
+                        Small { a: &r, inner: w, b: &transposed, out: &mut back, width: w };
+                    Arch::new().dispatch(product);
+                }
                 Some(q) => {
                     let out = shaped(ArrayViewMut2::from_shape((b, w), &mut back))?;
                     let r = shaped(ArrayView2::from_shape((b, w), &r))?;
@@ -123,6 +137,18 @@ impl<'a> Pair<'a> {
             add_rows(total, &rows);
         }
         Ok(self.averaged())
+    }
+
+    /// The transposed inverse of a right group that is small, filled up with zeros.
+    fn transposed(&self) -> Vec<f64> {
+        let (c, w) = (self.right.nodes.len(), self.width);
+        match &self.right.inverse {
+            Some(q) if c <= FEW => {
+                let value = |at: usize| q.get((at % w, at / w)).copied().unwrap_or(0.0);
+                (0..w * w).map(value).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// (A - E + Y1) + (F - Y2), where E is Y1 / lambda after the first round.
@@ -151,7 +177,8 @@ impl<'a> Pair<'a> {
             .zip(rows.par_iter_mut().zip(&self.left.sizes))
             .with_min_len(1 + TASK / w)
             .for_each(|((state, ((a, there), back)), (sums, size))| {
-                *sums = step_row(state, a, there, back, right, penalty).map(|sum| sum * size);
+                let row = Row { state, a, there, back, sizes: right, penalty };
+                *sums = Arch::new().dispatch(row).map(|sum| sum * size);
             });
     }
 
@@ -171,43 +198,91 @@ pub(super) fn shaped<T>(of: std::result::Result<T, ndarray::ShapeError>) -> Resu
 }
 
 /// A row of E, F, Y1 and Y2 after a new C, and its sums.
-fn step_row(
-    state: &mut [f64],
-    a: &[f64],
-    there: &[f64],
-    back: &[f64],
-    sizes: &[f64],
+struct Row<'a> {
+    state: &'a mut [f64],
+    a: &'a [f64],
+    there: &'a [f64],
+    back: &'a [f64],
+    sizes: &'a [f64],
     penalty: Penalty,
-) -> Sums {
-    let w = a.len();
-    let (f, state) = state.split_at_mut(w);
-    let (sides_there, sides_back) = state.split_at_mut(3 * w);
-    let (c0, rest) = sides_there.split_at_mut(w);
-    let (p0, q0) = rest.split_at_mut(w);
-    let (c1, rest) = sides_back.split_at_mut(w);
-    let (p1, q1) = rest.split_at_mut(w);
-    let mut acc = [[0.0; LANES]; 8];
-    for at in (0..w).step_by(LANES) {
-        for l in 0..LANES {
-            let j = at + l;
-            let (s, x, y) = (sizes[j], there[j], back[j]);
-            let (z0, z1) = (x + q0[j], y + q1[j]);
-            let new = (0.5 * (z0 + z1)).clamp(0.0, 1.0);
-            let (r0, r1) = (penalty.keep * (a[j] - x + p0[j]), penalty.keep * (a[j] - y + p1[j]));
-            let (s0, s1) = (z0 - new, z1 - new);
-            acc[C][l] += s * (x * x + y * y);
-            acc[F][l] += s * (2.0 * new * new);
-            acc[Y1][l] += s * (r0 * r0 + r1 * r1);
-            acc[Y2][l] += s * (s0 * s0 + s1 * s1);
-            let square = |x: f64| x * x;
-            acc[CHANGE + C][l] += s * (square(x - c0[j]) + square(y - c1[j]));
-            acc[CHANGE + F][l] += s * (2.0 * square(new - f[j]));
-            acc[CHANGE + Y1][l] += s * (square(r0 - p0[j]) + square(r1 - p1[j]));
-            acc[CHANGE + Y2][l] += s * (square(s0 - q0[j]) + square(s1 - q1[j]));
-            (f[j], c0[j], c1[j]) = (new, x, y);
-            (p0[j], p1[j], q0[j], q1[j]) = (r0, r1, s0, s1);
+}
+
+impl NullaryFnOnce for Row<'_> {
+    type Output = Sums;
+
+    #[inline(always)]
+    fn call(self) -> Sums {
+        let Row { state, a, there, back, sizes, penalty } = self;
+        let w = a.len();
+        let (f, state) = state.split_at_mut(w);
+        let (sides_there, sides_back) = state.split_at_mut(3 * w);
+        let (c0, rest) = sides_there.split_at_mut(w);
+        let (p0, q0) = rest.split_at_mut(w);
+        let (c1, rest) = sides_back.split_at_mut(w);
+        let (p1, q1) = rest.split_at_mut(w);
+        // Rows are filled up, so that nothing is left over.
+        let [f, c0, c1, p0, p1, q0, q1] =
+            [f, c0, c1, p0, p1, q0, q1].map(|v| v.as_chunks_mut::<LANES>().0);
+        let [a, there, back, sizes] = [a, there, back, sizes].map(|v| v.as_chunks::<LANES>().0);
+        let mut acc = [[0.0; LANES]; 8];
+        let square = |x: f64| x * x;
+        for at in 0..w / LANES {
+            let (f, c0, c1) = (&mut f[at], &mut c0[at], &mut c1[at]);
+            let (p0, p1, q0, q1) = (&mut p0[at], &mut p1[at], &mut q0[at], &mut q1[at]);
+            let (a, there, back, sizes) = (&a[at], &there[at], &back[at], &sizes[at]);
+            for l in 0..LANES {
+                let (s, x, y) = (sizes[l], there[l], back[l]);
+                let (z0, z1) = (x + q0[l], y + q1[l]);
+                let new = (0.5 * (z0 + z1)).clamp(0.0, 1.0);
+                let r0 = penalty.keep * (a[l] - x + p0[l]);
+                let r1 = penalty.keep * (a[l] - y + p1[l]);
+                let (s0, s1) = (z0 - new, z1 - new);
+                acc[C][l] += s * (x * x + y * y);
+                acc[F][l] += s * (2.0 * new * new);
+                acc[Y1][l] += s * (r0 * r0 + r1 * r1);
+                acc[Y2][l] += s * (s0 * s0 + s1 * s1);
+                acc[CHANGE + C][l] += s * (square(x - c0[l]) + square(y - c1[l]));
+                acc[CHANGE + F][l] += s * (2.0 * square(new - f[l]));
+                acc[CHANGE + Y1][l] += s * (square(r0 - p0[l]) + square(r1 - p1[l]));
+                acc[CHANGE + Y2][l] += s * (square(s0 - q0[l]) + square(s1 - q1[l]));
+                (f[l], c0[l], c1[l]) = (new, x, y);
+                (p0[l], p1[l], q0[l], q1[l]) = (r0, r1, s0, s1);
+            }
+        }
+        let total = acc.map(|lanes| lanes.iter().sum());
+        std::array::from_fn(
+            |at| {
+                if at < FREE { total[at] } else { total[Y1 + CHANGE * (at - FREE)] }
+            },
+        )
+    }
+}
+
+/// `out = a b` for tables so small that a general product spends its time on copying them; rows of
+/// `width` values.
+struct Small<'a> {
+    a: &'a [f64],
+    inner: usize,
+    b: &'a [f64],
+    out: &'a mut [f64],
+    width: usize,
+}
+
+impl NullaryFnOnce for Small<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Small { a, inner, b, out, width } = self;
+        for (out, a) in out.chunks_exact_mut(width).zip(a.chunks_exact(inner)) {
+            for (block, out) in out.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
+                let mut sums = [0.0; LANES];
+                for (&a, b) in a.iter().zip(b.chunks_exact(width)) {
+                    let b = &b.as_chunks::<LANES>().0[block];
+                    sums.iter_mut().zip(b).for_each(|(sum, b)| *sum += a * b);
+                }
+                *out = sums;
+            }
         }
     }
-    let total: Vec<f64> = acc.iter().map(|lanes| lanes.iter().sum()).collect();
-    std::array::from_fn(|at| if at < FREE { total[at] } else { total[Y1 + CHANGE * (at - FREE)] })
 }

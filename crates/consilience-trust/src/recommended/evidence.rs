@@ -1,0 +1,134 @@
+//! What supports a result without labels: the members, and results on halves of them.
+
+use consilience_consensus::Lwea;
+use consilience_core::scores::Contingency;
+use consilience_core::{
+    ConsensusFunction, Ensemble, ErrorKind, MemoryBudget, Microclusters, Observer, Partition,
+    Result, Seed,
+};
+use consilience_walk::Diffusion;
+
+use crate::sample::sampled;
+
+/// Random splits of the members into halves.
+const SPLITS: u64 = 3;
+/// So many objects are looked at where there are more microclusters.
+const OBJECTS: usize = 2_000;
+
+/// What results are compared with, over a sample of the microclusters.
+pub(super) struct Witnesses {
+    /// Number of microclusters.
+    nodes: usize,
+    /// Those in the sample.
+    chosen: Vec<usize>,
+    /// Their members, with the counts of the sample.
+    members: Ensemble,
+    /// Results of each method on each half of the members.
+    halves: [Vec<Partition>; 2],
+}
+
+/// How well a result agrees with them: mean adjusted Rand indices.
+#[derive(Clone, Copy)]
+pub(super) struct Agreement {
+    /// With the members.
+    members: f64,
+    /// With the results of each method on halves of the members.
+    pub(super) halves: [f64; 2],
+}
+
+impl Agreement {
+    /// By what results are compared: members and halves count alike, and so do the two methods.
+    pub(super) fn total(&self) -> f64 {
+        self.members + (self.halves[0] + self.halves[1]) / 2.0
+    }
+}
+
+impl Witnesses {
+    /// Both methods on random halves of the members, k clusters each. The nodes are canonical, so
+    /// that the halves do not depend on the order of the members.
+    pub(super) fn of(
+        nodes: &Microclusters,
+        k: usize,
+        (seed, budget): (Seed, MemoryBudget),
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let mut stream = seed.derive("evidence objects", 0).stream();
+        let (chosen, counts) = sampled(nodes, OBJECTS, &mut stream);
+        let rows = Ensemble::new(nodes.rows().to_vec())?;
+        let members = rows.select_objects(&chosen)?.with_counts(counts)?;
+        let (m, k) = (members.n_members(), k.min(chosen.len()));
+        let lwea = Lwea::new(k).memory_budget(budget);
+        let diffusion = Diffusion::new(k).seed(seed);
+        let mut halves = [Vec::new(), Vec::new()];
+        for split in 0..if m < 2 { 0 } else { SPLITS } {
+            observer.progress("halves of the members", split as usize, SPLITS as usize);
+            let mut order: Vec<usize> = (0..m).collect();
+            seed.derive("evidence halves", split).stream().shuffle(&mut order);
+            for half in [&order[..m / 2], &order[m / 2..]] {
+                let half = members.select(half)?;
+                halves[0].push(diffusion.fit(&half, observer)?.output);
+                halves[1].push(lwea.fit(&half, observer)?.output);
+            }
+        }
+        Ok(Witnesses { nodes: nodes.n_nodes(), chosen, members, halves })
+    }
+
+    /// The results on the first two halves, by both methods; none where they are about a sample
+    /// only.
+    pub(super) fn first_split(&self) -> impl Iterator<Item = &Partition> {
+        let some = if self.chosen.len() == self.nodes { 2 } else { 0 };
+        self.halves.iter().flat_map(move |own| own.iter().take(some))
+    }
+
+    /// The nodes of the sample as a result has them.
+    fn own(&self, clusters: &[usize]) -> Result<Partition> {
+        let own: Vec<usize> = self.chosen.iter().map(|&node| clusters[node]).collect();
+        Partition::from_labels(&own)
+    }
+
+    /// How well a result of the nodes agrees.
+    pub(super) fn agreement(&self, clusters: &[usize]) -> Result<Agreement> {
+        let own = self.own(clusters)?;
+        let mean = |others: &[Partition]| -> Result<f64> {
+            let (mut sum, mut compared) = (0.0, 0usize);
+            for other in others {
+                if let Some(ari) = adjusted_rand(&own, other, self.members.counts())? {
+                    sum += ari;
+                    compared += 1;
+                }
+            }
+            Ok(if compared == 0 { 0.0 } else { sum / compared as f64 })
+        };
+        Ok(Agreement {
+            members: mean(self.members.members())?,
+            halves: [mean(&self.halves[0])?, mean(&self.halves[1])?],
+        })
+    }
+
+    /// How well two results of the nodes agree with each other.
+    pub(super) fn adjusted_rand(&self, a: &[usize], b: &[usize]) -> Result<f64> {
+        let counts = self.members.counts();
+        Ok(adjusted_rand(&self.own(a)?, &self.own(b)?, counts)?.unwrap_or(0.0))
+    }
+}
+
+/// The adjusted Rand index of nodes that stand for many objects; `None` where they have none in
+/// common. Sums are of whole numbers, so that it does not depend on how clusters are numbered.
+fn adjusted_rand(a: &Partition, b: &Partition, counts: Option<&[u64]>) -> Result<Option<f64>> {
+    let table = match Contingency::with_counts(a, b, counts) {
+        Err(e) if e.kind() == ErrorKind::Empty => return Ok(None),
+        table => table?,
+    };
+    let squares = |sizes: &mut dyn Iterator<Item = u64>| {
+        sizes.map(|s| u128::from(s) * u128::from(s)).sum::<u128>()
+    };
+    let n = table.n_objects();
+    let pairs = |squares: u128| (squares - u128::from(n)) as f64 / 2.0;
+    let both = pairs(squares(&mut table.cells().map(|cell| cell.2)));
+    let rows = pairs(squares(&mut table.row_sums().iter().copied()));
+    let columns = pairs(squares(&mut table.column_sums().iter().copied()));
+    let all = pairs(u128::from(n) * u128::from(n));
+    let chance = if all > 0.0 { rows * (columns / all) } else { 0.0 };
+    let scale = (rows + columns) / 2.0 - chance;
+    Ok(Some(if scale > 0.0 { (both - chance) / scale } else { 1.0 }))
+}
