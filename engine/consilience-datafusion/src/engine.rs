@@ -1,0 +1,221 @@
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use consilience::{Error, ErrorKind, Observer, Result};
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::memory_pool::FairSpillPool;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
+use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
+use futures::StreamExt;
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use tokio::runtime::Runtime;
+
+use crate::fault::{query, system};
+use crate::scan::Scan;
+use crate::table::{Piece, Table};
+
+/// How often a query that has nothing to show is asked how far it is.
+const LOOK: Duration = Duration::from_millis(100);
+/// The share of the memory that queries may take; the rest is for what they hand out.
+const SHARE: u64 = 2;
+/// The least memory that a query is given.
+const LEAST: u64 = 32 << 20;
+
+/// DataFusion in this process: how much memory, how many threads, and where to spill.
+///
+/// ```
+/// use consilience_datafusion::Engine;
+///
+/// let engine = Engine::builder().memory(2 << 30).partitions(2).build()?;
+/// assert_eq!((engine.memory(), engine.partitions()), (2 << 30, 2));
+/// # Ok::<(), consilience::Error>(())
+/// ```
+pub struct Engine {
+    runtime: Runtime,
+    context: SessionContext,
+    threads: ThreadPool,
+    memory: u64,
+    partitions: usize,
+}
+
+/// Settings of an [`Engine`], from [`Engine::builder`].
+#[derive(Clone, Debug)]
+pub struct EngineBuilder {
+    memory: u64,
+    partitions: usize,
+    spill: Option<PathBuf>,
+}
+
+impl EngineBuilder {
+    /// Bytes that everything together may take. Default 4 GiB; at least 64 MiB.
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.memory = bytes;
+        self
+    }
+
+    /// Parts of a table that are worked on at the same time. Default the number of cores; at
+    /// least 1. Results do not depend on it.
+    pub fn partitions(mut self, partitions: usize) -> Self {
+        self.partitions = partitions;
+        self
+    }
+
+    /// The folder for what does not fit in memory. Default the system's folder for temporary
+    /// files.
+    pub fn spill_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.spill = Some(folder.into());
+        self
+    }
+
+    /// The engine.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`] for no partitions or less than 64 MiB, [`ErrorKind::Io`]
+    /// where threads cannot be started.
+    pub fn build(self) -> Result<Engine> {
+        if !(1..=1024).contains(&self.partitions) {
+            return Err(Error::invalid(format!(
+                "{} partitions; expected 1..=1024",
+                self.partitions
+            )));
+        }
+        if self.memory < 2 * LEAST {
+            return Err(Error::invalid(format!(
+                "{} bytes of memory; expected 64 MiB",
+                self.memory
+            )));
+        }
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(self.partitions)
+            .enable_time()
+            .build()
+            .map_err(system)?;
+        let pool = FairSpillPool::new((self.memory / SHARE) as usize);
+        let mut builder = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(pool));
+        if let Some(folder) = self.spill {
+            let mode = DiskManagerMode::Directories(vec![folder]);
+            builder =
+                builder.with_disk_manager_builder(DiskManagerBuilder::default().with_mode(mode));
+        }
+        let config = SessionConfig::new()
+            .with_target_partitions(self.partitions)
+            .with_repartition_file_min_size(1 << 16)
+            // A broadcast of a small table, never a sort of a large one.
+            .set_bool("datafusion.optimizer.prefer_hash_join", true)
+            .with_collect_statistics(false);
+        let environment = builder.build_arc().map_err(query)?;
+        let context = SessionContext::new_with_config_rt(config, environment);
+        let threads = ThreadPoolBuilder::new()
+            .num_threads(self.partitions)
+            .build()
+            .map_err(|error| Error::new(ErrorKind::Io, error.to_string()))?;
+        Ok(Engine { runtime, context, threads, memory: self.memory, partitions: self.partitions })
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine")
+            .field("memory", &self.memory)
+            .field("partitions", &self.partitions)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Engine {
+    /// Settings with their defaults.
+    pub fn builder() -> EngineBuilder {
+        let partitions = std::thread::available_parallelism().map_or(1, usize::from);
+        EngineBuilder { memory: 4 << 30, partitions, spill: None }
+    }
+
+    /// Bytes that everything together may take.
+    pub fn memory(&self) -> u64 {
+        self.memory
+    }
+
+    /// Parts of a table that are worked on at the same time.
+    pub fn partitions(&self) -> usize {
+        self.partitions
+    }
+
+    /// Hands each piece to a thread, and what becomes of it to `after`, in the order of the pieces.
+    pub(crate) fn in_order<T: Send>(
+        &self,
+        pieces: &[Piece],
+        observer: &dyn Observer,
+        work: impl Fn(&Piece) -> Result<T> + Sync,
+        mut after: impl FnMut(&Piece, T) -> Result<()>,
+    ) -> Result<()> {
+        for wave in pieces.chunks(2 * self.partitions) {
+            let done: Vec<Result<T>> = self.threads.install(|| {
+                let each = |piece| observer.check().and_then(|()| work(piece));
+                wave.par_iter().map(each).collect()
+            });
+            for (piece, done) in wave.iter().zip(done) {
+                after(piece, done?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows of a table, to be queried.
+    pub(crate) fn frame(&self, scan: Arc<Scan>) -> Result<DataFrame> {
+        self.context.read_table(scan).map_err(query)
+    }
+
+    /// Runs a query over a table and hands out its batches, in any order.
+    pub(crate) fn run(
+        &self,
+        frame: DataFrame,
+        table: &Table,
+        stage: &str,
+        observer: &dyn Observer,
+        mut each: impl FnMut(RecordBatch) -> Result<()>,
+    ) -> Result<()> {
+        let total = table.n_rows() as usize;
+        observer.progress(stage, 0, total);
+        let done = crate::fault::shielded(|| {
+            self.runtime.block_on(async {
+                let plan = frame.create_physical_plan().await.map_err(query)?;
+                let context = self.context.task_ctx();
+                let mut stream = execute_stream(plan.clone(), context).map_err(query)?;
+                loop {
+                    match tokio::time::timeout(LOOK, stream.next()).await {
+                        Ok(Some(batch)) => each(batch.map_err(query)?)?,
+                        Ok(None) => return Ok(()),
+                        Err(_) => observer.progress(stage, scanned(&plan).min(total), total),
+                    }
+                    observer.check()?;
+                }
+            })
+        });
+        match done {
+            Ok(()) => observer.progress(stage, total, total),
+            Err(error) => return Err(self.placed(error, table, observer)),
+        }
+        Ok(())
+    }
+
+    /// The error with the file that it is about: readers inside of a query do not name it.
+    fn placed(&self, error: Error, table: &Table, observer: &dyn Observer) -> Error {
+        match error.kind() {
+            ErrorKind::Format | ErrorKind::Io => table.fault(observer).unwrap_or(error),
+            _ => error,
+        }
+    }
+}
+
+/// Rows that the leaves of a plan have read so far.
+fn scanned(plan: &Arc<dyn ExecutionPlan>) -> usize {
+    let children = plan.children();
+    if children.is_empty() {
+        return plan.metrics().and_then(|metrics| metrics.output_rows()).unwrap_or(0);
+    }
+    children.into_iter().map(scanned).sum()
+}

@@ -1,0 +1,291 @@
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use consilience::{Error, ErrorKind, Result};
+use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::parquet::arrow::ArrowWriter;
+use datafusion::parquet::basic::Compression;
+use datafusion::parquet::file::properties::WriterProperties;
+
+use crate::fault::{arrow, parquet, system, within};
+use crate::table::{Table, exists, rows_of};
+
+/// Rows of a row group.
+const GROUP: usize = 1 << 20;
+
+/// What is not complete yet, and has to go when the process ends.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes what every [`Output`] has written that is neither committed nor dropped: for programs
+/// that end at a signal, without running destructors.
+pub fn remove_unfinished() {
+    for path in unfinished().iter() {
+        remove(path);
+    }
+}
+
+fn remove(path: &Path) {
+    let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+}
+
+/// Where one Parquet file is written for each file of a table, with as many rows in the same order:
+/// a folder of files of the same names, or a file where the table is a single file.
+///
+/// Everything is written beside its place and appears at once, by [`Output::commit`]. Dropped
+/// without that it leaves nothing.
+#[derive(Debug)]
+pub struct Output {
+    place: PathBuf,
+    temporary: PathBuf,
+    folder: bool,
+    /// For each file of the table its name in the folder, and its rows.
+    files: Vec<(PathBuf, u64)>,
+    written: usize,
+    finished: bool,
+}
+
+impl Output {
+    /// A place for what is written about a table: a name that ends in `.parquet` for a table of a
+    /// single file, the name of a folder, which is new or empty, for all others.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`] where nothing can be written there, [`ErrorKind::InvalidParameter`] for a
+    /// folder that holds something, and for a file of the table itself.
+    pub fn new(place: impl AsRef<Path>, table: &Table) -> Result<Self> {
+        let place = place.as_ref();
+        let wrong = |what: &str| Err(Error::invalid(format!("{}: {what}", place.display())));
+        let is_file = place.extension().is_some_and(|ending| ending == "parquet");
+        if is_file && table.n_files() > 1 {
+            return wrong("a file for a table of several; expected the name of a folder");
+        }
+        if place.is_dir() {
+            let mut held = fs::read_dir(place).map_err(system).map_err(within(place.display()))?;
+            if is_file || held.next().is_some() {
+                return wrong("is a folder that holds something; expected a new one");
+            }
+        } else if !is_file && exists(place) {
+            return wrong("is a file; expected the name of a folder, or one ending in .parquet");
+        }
+        let same = |file: &Path| match (fs::canonicalize(file), fs::canonicalize(place)) {
+            (Ok(file), Ok(place)) => file == place,
+            _ => false,
+        };
+        if table.files().iter().any(|file| same(&file.path)) {
+            return wrong("is a file of the table; expected another one");
+        }
+        let temporary = temporary(place)?;
+        let name = |path: &Path| PathBuf::from(path.file_name().unwrap_or_default());
+        let files = table.files().iter().map(|file| (name(&file.path), file.rows)).collect();
+        let output = Output {
+            place: place.to_path_buf(),
+            temporary,
+            folder: !is_file,
+            files,
+            written: 0,
+            finished: false,
+        };
+        unfinished().push(output.temporary.clone());
+        let made = match output.folder {
+            true => fs::create_dir(&output.temporary),
+            false => File::create_new(&output.temporary).map(drop),
+        };
+        made.map_err(system).map_err(within(place.display()))?;
+        Ok(output)
+    }
+
+    /// Where it is going to be.
+    pub fn place(&self) -> &Path {
+        &self.place
+    }
+
+    /// What is written so far, as a table: to be looked at before it is committed.
+    ///
+    /// # Errors
+    /// As [`Table::open`].
+    pub fn written(&self) -> Result<Table> {
+        Table::open(&self.temporary)
+    }
+
+    /// Begins the next file.
+    fn next(&mut self, fields: Vec<Field>) -> Result<FileWriter> {
+        let Some((name, rows)) = self.files.get(self.written) else {
+            let what = "more rows than the table has";
+            return Err(within(self.place.display())(Error::new(ErrorKind::Corrupt, what)));
+        };
+        let path = self.path(name);
+        self.written += 1;
+        let shown = if self.folder { self.place.join(name) } else { self.place.clone() };
+        FileWriter::new(path, shown.clone(), Arc::new(Schema::new(fields)), *rows)
+            .map_err(within(shown.display()))
+    }
+
+    /// Does what may still fail before everything is put in its place: looks into every footer, and
+    /// brings names to the disk. A commit does it unless it was done before.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Corrupt`] where a file is missing or holds another number of rows,
+    /// [`ErrorKind::Io`].
+    pub fn finish(&mut self) -> Result<()> {
+        if self.finished {
+            return Ok(());
+        }
+        let place = within(self.place.display());
+        let corrupt = |what: String| place(Error::new(ErrorKind::Corrupt, what));
+        if self.written != self.files.len() {
+            return Err(corrupt(format!("{} of {} files written", self.written, self.files.len())));
+        }
+        for (name, rows) in &self.files {
+            let found = rows_of(&self.path(name)).map_err(&place)?;
+            if found != *rows {
+                let name = name.display();
+                return Err(corrupt(format!("{found} rows written to {name}; expected {rows}")));
+            }
+        }
+        if self.folder {
+            let _ = sync(&self.temporary);
+        }
+        self.finished = true;
+        Ok(())
+    }
+
+    /// Puts everything in its place at once.
+    ///
+    /// # Errors
+    /// As [`Output::finish`].
+    pub fn commit(mut self) -> Result<()> {
+        self.finish()?;
+        let place = within(self.place.display());
+        fs::rename(&self.temporary, &self.place).map_err(system).map_err(&place)?;
+        // The name is in its place by now: a folder that cannot be synchronized changes nothing.
+        let _ = sync(folder_of(&self.place));
+        Ok(())
+    }
+
+    fn path(&self, name: &Path) -> PathBuf {
+        if self.folder { self.temporary.join(name) } else { self.temporary.clone() }
+    }
+}
+
+fn sync(folder: &Path) -> std::io::Result<()> {
+    File::open(folder).and_then(|folder| folder.sync_all())
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        // After a commit there is nothing of that name any more.
+        remove(&self.temporary);
+        unfinished().retain(|path| *path != self.temporary);
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A hidden name beside the place that nobody has.
+fn temporary(place: &Path) -> Result<PathBuf> {
+    let Some(name) = place.file_name().and_then(|name| name.to_str()) else {
+        return Err(Error::invalid(format!("{}: expected a name", place.display())));
+    };
+    let folder = folder_of(place);
+    let process = std::process::id();
+    let free = (0..10_000)
+        .map(|n| folder.join(format!(".{name}.consilience-{process}-{n}")))
+        .find(|path| !exists(path));
+    free.ok_or_else(|| Error::new(ErrorKind::Io, format!("{}: no free name", place.display())))
+}
+
+/// Rows on their way into the files of an [`Output`], one after the other.
+pub(crate) struct Rows<'a> {
+    output: &'a mut Output,
+    fields: Vec<Field>,
+    open: Option<FileWriter>,
+}
+
+impl<'a> Rows<'a> {
+    pub(crate) fn new(output: &'a mut Output, fields: Vec<Field>) -> Self {
+        Rows { output, fields, open: None }
+    }
+
+    /// Adds rows, which belong to one file.
+    pub(crate) fn write(&mut self, columns: Vec<ArrayRef>) -> Result<()> {
+        let mut open = match self.open.take() {
+            Some(open) => open,
+            None => {
+                self.skip_empty()?;
+                self.output.next(self.fields.clone())?
+            }
+        };
+        open.write(columns)?;
+        if open.is_complete() {
+            return open.finish();
+        }
+        self.open = Some(open);
+        Ok(())
+    }
+
+    /// Files without rows have nobody who would write them.
+    fn skip_empty(&mut self) -> Result<()> {
+        while self.output.files.get(self.output.written).is_some_and(|(_, rows)| *rows == 0) {
+            self.output.next(self.fields.clone())?.finish()?;
+        }
+        Ok(())
+    }
+
+    /// Ends after the last rows.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        self.skip_empty()
+    }
+}
+
+/// One file of an [`Output`].
+struct FileWriter {
+    writer: ArrowWriter<File>,
+    schema: SchemaRef,
+    /// What the user calls it.
+    shown: PathBuf,
+    rows: u64,
+    expected: u64,
+}
+
+impl FileWriter {
+    fn new(path: PathBuf, shown: PathBuf, schema: SchemaRef, expected: u64) -> Result<Self> {
+        let file = File::create(path).map_err(system)?;
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_max_row_group_row_count(Some(GROUP))
+            .set_created_by("consilience".to_owned())
+            .build();
+        let writer =
+            ArrowWriter::try_new(file, schema.clone(), Some(properties)).map_err(parquet)?;
+        Ok(FileWriter { writer, schema, shown, rows: 0, expected })
+    }
+
+    /// Adds rows.
+    fn write(&mut self, columns: Vec<ArrayRef>) -> Result<()> {
+        let place = within(self.shown.display());
+        let batch = RecordBatch::try_new(self.schema.clone(), columns).map_err(arrow);
+        let batch = batch.map_err(&place)?;
+        self.rows += batch.num_rows() as u64;
+        self.writer.write(&batch).map_err(parquet).map_err(&place)
+    }
+
+    /// Whether all rows are written.
+    fn is_complete(&self) -> bool {
+        self.rows >= self.expected
+    }
+
+    /// Writes the footer and brings everything to the disk.
+    fn finish(mut self) -> Result<()> {
+        let place = within(self.shown.display());
+        self.writer.finish().map_err(parquet).map_err(&place)?;
+        self.writer.inner().sync_all().map_err(system).map_err(&place)
+    }
+}

@@ -1,0 +1,433 @@
+use std::fs::{self, File};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use consilience::{Error, ErrorKind, Observer, Result};
+use datafusion::arrow::array::{Array, ArrayRef, UInt64Array};
+use datafusion::arrow::compute::take;
+use datafusion::arrow::datatypes::{DataType, FieldRef, SchemaRef};
+use datafusion::parquet::arrow::ProjectionMask;
+use datafusion::parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+
+use crate::fault::{arrow, parquet, shielded, system, within};
+use crate::pattern;
+
+/// Rows of a piece at most: what one thread reads at a time.
+const PIECE: u64 = 1 << 20;
+/// Rows of a batch.
+const BATCH: usize = 1 << 14;
+
+/// One Parquet file of a [`Table`].
+#[derive(Clone, Debug)]
+pub(crate) struct DataFile {
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: u64,
+    /// Rows of the files before it.
+    pub(crate) first: u64,
+    pub(crate) rows: u64,
+    metadata: ArrowReaderMetadata,
+}
+
+/// Rows that are read in one go: all in one row group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) file: usize,
+    group: usize,
+    offset: u64,
+    pub(crate) rows: u64,
+    /// The number of the first row in the whole table.
+    pub(crate) first: u64,
+}
+
+/// Parquet files with the same columns, read as one table; nothing but their footers is in memory.
+///
+/// Rows are numbered through all files in the order of their names. Columns are chosen by
+/// [`Table::columns`] and [`Table::without`]; those that pandas adds for its index are left out.
+///
+/// ```no_run
+/// use consilience_datafusion::Table;
+///
+/// // A file, a folder, or a pattern.
+/// let table = Table::open("pool/part-*.parquet")?.without("customer")?;
+/// println!("{} rows, {} columns", table.n_rows(), table.names().len());
+/// # Ok::<(), consilience::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Table {
+    files: Arc<[DataFile]>,
+    /// The columns in use, by their positions in every file.
+    columns: Vec<usize>,
+    /// The column that says what each row is about.
+    ids: Option<usize>,
+    rows: u64,
+}
+
+impl Table {
+    /// Opens a file, all files of a folder that end in `.parquet`, or those that match a pattern
+    /// in which `*` stands for any text and `?` for one character of the last part of the path.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`] for what cannot be opened, [`ErrorKind::Empty`] without files, rows or
+    /// columns, [`ErrorKind::Format`] naming the file that is no Parquet file or that differs from
+    /// the first one in the names or types of its columns.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let paths = pattern::files(path)?;
+        let mut files: Vec<DataFile> = Vec::with_capacity(paths.len());
+        let mut rows = 0;
+        for path in paths {
+            let file = DataFile::open(path.clone(), rows).map_err(within(path.display()))?;
+            if let Some(first) = files.first() {
+                file.check_like(first).map_err(within(path.display()))?;
+            }
+            rows += file.rows;
+            files.push(file);
+        }
+        let Some(first) = files.first() else {
+            return Err(Error::empty(format!("{}: no Parquet files", path.display())));
+        };
+        let columns: Vec<usize> = (0..first.schema().fields().len())
+            .filter(|&c| !first.schema().field(c).name().starts_with("__index_level_"))
+            .collect();
+        if rows == 0 || columns.is_empty() {
+            let what = format!("a table of {rows} rows and {} columns", columns.len());
+            return Err(Error::empty(format!("{}: {what}", path.display())));
+        }
+        Ok(Table { files: files.into(), columns, ids: None, rows })
+    }
+
+    /// Only these columns, counted from 0, in this order. Default all.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfRange`] for a column that does not exist.
+    pub fn columns(mut self, chosen: &[usize]) -> Result<Self> {
+        let of = self.columns.len();
+        self.columns = chosen
+            .iter()
+            .map(|&c| {
+                let missing = || Error::out_of_range(format!("column {c} of {of}"));
+                self.columns.get(c).copied().ok_or_else(missing)
+            })
+            .collect::<Result<_>>()?;
+        Ok(self)
+    }
+
+    /// Without the column of that name.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfRange`] for a column that does not exist, [`ErrorKind::Empty`] where no
+    /// column is left.
+    pub fn without(mut self, name: &str) -> Result<Self> {
+        let column = self.find(name)?;
+        self.columns.retain(|&c| c != column);
+        if self.columns.is_empty() {
+            return Err(Error::empty(format!("a table without its only column {name:?}")));
+        }
+        Ok(self)
+    }
+
+    /// Takes the column of that name as what tells rows apart: it is no label and no feature, and
+    /// is written beside all that is written about the rows. Default none.
+    ///
+    /// # Errors
+    /// As [`Table::without`].
+    pub fn ids(mut self, name: &str) -> Result<Self> {
+        self.ids = Some(self.find(name)?);
+        self.without(name)
+    }
+
+    /// Only the column of that name.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfRange`] for a column that does not exist.
+    pub fn only(mut self, name: &str) -> Result<Self> {
+        self.columns = vec![self.find(name)?];
+        Ok(self)
+    }
+
+    fn find(&self, name: &str) -> Result<usize> {
+        let all = self.files[0].schema().fields();
+        let names = || all.iter().map(|f| f.name().as_str()).collect::<Vec<_>>().join(", ");
+        all.iter().position(|f| f.name() == name).ok_or_else(|| {
+            Error::out_of_range(format!("column {name:?}; expected one of {}", names()))
+        })
+    }
+
+    /// Number of rows in all files, as their footers tell.
+    pub fn n_rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Number of files.
+    pub fn n_files(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Names of the chosen columns.
+    pub fn names(&self) -> Vec<&str> {
+        self.fields().map(|field| field.name().as_str()).collect()
+    }
+
+    /// The chosen columns.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &FieldRef> {
+        self.columns.iter().map(|&c| &self.files[0].schema().fields()[c])
+    }
+
+    /// The position of the column of ids.
+    pub(crate) fn id_position(&self) -> Option<usize> {
+        self.ids
+    }
+
+    /// Positions of the chosen columns in every file.
+    pub(crate) fn positions(&self) -> &[usize] {
+        &self.columns
+    }
+
+    pub(crate) fn files(&self) -> &[DataFile] {
+        &self.files
+    }
+
+    /// All columns of the files.
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        self.files[0].schema()
+    }
+
+    /// All rows of one file, or of all of them, in pieces that are read on their own.
+    pub(crate) fn pieces(&self, files: Range<usize>) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        for file in files {
+            let mut first = self.files[file].first;
+            for (group, metadata) in
+                self.files[file].metadata.metadata().row_groups().iter().enumerate()
+            {
+                let all = u64::try_from(metadata.num_rows()).unwrap_or(0);
+                for offset in (0..all).step_by(PIECE as usize) {
+                    let rows = PIECE.min(all - offset);
+                    pieces.push(Piece { file, group, offset, rows, first });
+                    first += rows;
+                }
+            }
+        }
+        pieces
+    }
+
+    /// Hands out batches of a piece: the columns at these positions of the file, in that order.
+    pub(crate) fn read(
+        &self,
+        piece: &Piece,
+        positions: &[usize],
+        mut each: impl FnMut(&[ArrayRef]) -> Result<()>,
+    ) -> Result<()> {
+        let file = &self.files[piece.file];
+        let read = || {
+            let source = File::open(&file.path).map_err(system)?;
+            file.check_unchanged(&source)?;
+            let metadata = file.metadata.clone();
+            let descriptor = metadata.metadata().file_metadata().schema_descr();
+            let mask = ProjectionMask::roots(descriptor, positions.iter().copied());
+            let reader =
+                ParquetRecordBatchReaderBuilder::new_with_metadata(source, metadata.clone())
+                    .with_row_groups(vec![piece.group])
+                    .with_projection(mask)
+                    .with_batch_size(BATCH)
+                    .with_offset(piece.offset as usize)
+                    .with_limit(piece.rows as usize)
+                    .build()
+                    .map_err(parquet)?;
+            let slots = slots(positions);
+            let mut rows = 0;
+            for batch in reader {
+                let batch = batch.map_err(arrow)?;
+                rows += batch.num_rows() as u64;
+                let columns: Vec<ArrayRef> =
+                    slots.iter().map(|&slot| batch.column(slot).clone()).collect();
+                each(&columns)?;
+            }
+            if rows != piece.rows {
+                return Err(Error::new(
+                    ErrorKind::Format,
+                    format!("{rows} rows where its footer tells of {}", piece.rows),
+                ));
+            }
+            Ok(())
+        };
+        shielded(read).map_err(within(file.path.display()))
+    }
+
+    /// Hands out batches of rows by their numbers in the whole table: the chosen columns.
+    pub(crate) fn read_rows(
+        &self,
+        rows: Range<u64>,
+        mut each: impl FnMut(&[ArrayRef]) -> Result<()>,
+    ) -> Result<()> {
+        let first = self.files.partition_point(|file| file.first + file.rows <= rows.start);
+        let last = self.files.partition_point(|file| file.first < rows.end);
+        for piece in self.pieces(first..last) {
+            let (start, end) =
+                (piece.first.max(rows.start), rows.end.min(piece.first + piece.rows));
+            if start < end {
+                let skipped = start - piece.first;
+                let part = Piece {
+                    offset: piece.offset + skipped,
+                    rows: end - start,
+                    first: start,
+                    ..piece
+                };
+                self.read(&part, &self.columns, &mut each)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands out the chosen columns of some rows, which are given in ascending order by their
+    /// numbers in the whole table. Of each row group the stretch from the first to the last of
+    /// them is decoded.
+    pub(crate) fn read_some(
+        &self,
+        wanted: &[u64],
+        mut each: impl FnMut(&[ArrayRef], &[u64]) -> Result<()>,
+    ) -> Result<()> {
+        let mut rest = wanted;
+        for piece in self.pieces(0..self.files.len()) {
+            let (here, later) =
+                rest.split_at(rest.partition_point(|&i| i < piece.first + piece.rows));
+            rest = later;
+            let Some((&first, &last)) = here.first().zip(here.last()) else { continue };
+            let part = Piece {
+                offset: piece.offset + (first - piece.first),
+                rows: last + 1 - first,
+                first,
+                ..piece
+            };
+            let (mut at, mut next) = (first, here);
+            self.read(&part, &self.columns, |columns| {
+                let end = at + columns.first().map_or(0, |column| column.len()) as u64;
+                let (now, after) = next.split_at(next.partition_point(|&i| i < end));
+                if !now.is_empty() {
+                    let places: UInt64Array = now.iter().map(|&i| i - at).collect();
+                    let taken = columns.iter().map(|column| take(column, &places, None));
+                    let taken: Vec<ArrayRef> =
+                        taken.collect::<std::result::Result<_, _>>().map_err(arrow)?;
+                    each(&taken, now)?;
+                }
+                (at, next) = (end, after);
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The error of the first file that cannot be read to its end, if there is one: for queries
+    /// that say what is wrong and not where.
+    pub(crate) fn fault(&self, observer: &dyn Observer) -> Option<Error> {
+        let all: Vec<usize> = (0..self.schema().fields().len()).collect();
+        for piece in self.pieces(0..self.files.len()) {
+            if observer.cancelled() {
+                return None;
+            }
+            if let Err(error) = self.read(&piece, &all, |_| Ok(())) {
+                return Some(error);
+            }
+        }
+        None
+    }
+}
+
+impl DataFile {
+    fn open(path: PathBuf, first: u64) -> Result<Self> {
+        let file = File::open(&path).map_err(system)?;
+        let bytes = file.metadata().map_err(system)?.len();
+        let metadata = shielded(|| {
+            ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(parquet)
+        })?;
+        let groups = metadata.metadata().row_groups().iter();
+        let rows = groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0)).sum();
+        let told = u64::try_from(metadata.metadata().file_metadata().num_rows()).unwrap_or(0);
+        if rows != told {
+            return Err(Error::new(
+                ErrorKind::Format,
+                format!("its row groups hold {rows} rows, its footer tells of {told}"),
+            ));
+        }
+        Ok(DataFile { path, bytes, first, rows, metadata })
+    }
+
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        self.metadata.schema()
+    }
+
+    /// Refuses other names or types of columns than those of the first file.
+    fn check_like(&self, first: &DataFile) -> Result<()> {
+        let (ours, theirs) = (self.schema().fields(), first.schema().fields());
+        let other = first.path.display();
+        let differs = |what: String| Err(Error::new(ErrorKind::Format, what));
+        if ours.len() != theirs.len() {
+            let (ours, theirs) = (ours.len(), theirs.len());
+            return differs(format!("{ours} columns; expected {theirs} as in {other}"));
+        }
+        for (c, (our, their)) in ours.iter().zip(theirs).enumerate() {
+            if our.name() != their.name() {
+                let (our, their) = (our.name(), their.name());
+                return differs(format!("column {c} is {our:?}; expected {their:?} as in {other}"));
+            }
+            if our.data_type() != their.data_type() {
+                return differs(format!(
+                    "column {c} ({}) holds {}; expected {} as in {other}",
+                    our.name(),
+                    our.data_type(),
+                    their.data_type()
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a file that is not the one whose footer was read.
+    pub(crate) fn check_unchanged(&self, file: &File) -> Result<()> {
+        let bytes = file.metadata().map_err(system)?.len();
+        if bytes != self.bytes {
+            return Err(Error::new(
+                ErrorKind::Io,
+                format!("changed while it was read: {bytes} bytes, {} before", self.bytes),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a column can hold labels: whole numbers, floats, booleans or text.
+pub(crate) fn holds_labels(kind: &DataType) -> bool {
+    kind.is_integer()
+        || is_text(kind)
+        || matches!(kind, DataType::Boolean | DataType::Float32 | DataType::Float64)
+}
+
+/// Whether a column holds text, possibly by number of an entry in a dictionary.
+pub(crate) fn is_text(kind: &DataType) -> bool {
+    match kind {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        DataType::Dictionary(_, values) => is_text(values),
+        _ => false,
+    }
+}
+
+/// Where each position stands among those that are read: columns come in the order of the file.
+pub(crate) fn slots(positions: &[usize]) -> Vec<usize> {
+    let mut sorted = positions.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    positions.iter().map(|p| sorted.iter().position(|s| s == p).unwrap_or(0)).collect()
+}
+
+/// Rows in the footer of a file.
+pub(crate) fn rows_of(path: &Path) -> Result<u64> {
+    Ok(DataFile::open(path.to_path_buf(), 0)?.rows)
+}
+
+/// Whether something is there.
+pub(crate) fn exists(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}

@@ -1,0 +1,265 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Combine clusterings in tables larger than memory: one consensus from many answers.
+///
+/// A table is a Parquet file, a folder of them, or a pattern such as 'pool/part-*.parquet'; its
+/// rows are those of all files in the order of their names. Negative numbers, nulls and empty text
+/// are unlabelled. Rows and columns count from 0.
+#[derive(Parser)]
+#[command(
+    name = "consilience-engine",
+    version,
+    about,
+    long_about,
+    after_help = "Example: consilience-engine consensus pool/ --method pta-al --clusters 10 -o \
+                  labels/"
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Combine an ensemble into one clustering
+    Consensus(Consensus),
+    /// Turn features into an ensemble of k-means clusterings
+    Generate(Generate),
+    /// Let a consensus follow constraints, batch by batch
+    Update(Update),
+    /// Compare a clustering with the truth, or with another clustering
+    Score(Score),
+    /// Write a made-up table to try things on
+    Make(Make),
+}
+
+impl Command {
+    pub(crate) fn common(&self) -> &Common {
+        match self {
+            Command::Consensus(args) => &args.common,
+            Command::Generate(args) => &args.common,
+            Command::Update(args) => &args.common,
+            Command::Score(args) => &args.common,
+            Command::Make(args) => &args.common,
+        }
+    }
+}
+
+/// Options of every command.
+#[derive(Args)]
+pub(crate) struct Common {
+    /// Seed of everything random; the same seed gives the same result at any number of threads
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Number of threads, and of parts of a table that are worked on at once [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<usize>,
+    /// How much memory to take, for instance 4G; what does not fit goes to disk [default: what is
+    /// available]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) memory: Option<String>,
+    /// Where what does not fit in memory goes [default: the folder for temporary files]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) spill: Option<PathBuf>,
+    /// Print one JSON object and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress bars, no notes
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+/// Arguments of `consensus`.
+#[derive(Args)]
+#[command(after_help = "Example: consilience-engine consensus 'pool/part-*.parquet' --method \
+                        pta-al --clusters 10 -o labels/ --memory 4G")]
+pub(crate) struct Consensus {
+    /// The ensemble: one column of labels per base clustering
+    #[arg(required_unless_present = "list")]
+    pub(crate) ensemble: Option<PathBuf>,
+    /// The consensus function; --list shows them
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub(crate) method: String,
+    /// Number of clusters, or auto: as many as several criteria agree on [default: as many as the
+    /// method itself finds, and auto for methods that find none]
+    #[arg(long, value_name = "K")]
+    pub(crate) clusters: Option<Count>,
+    /// Use only these base clusterings, for instance 3,17,20
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) columns: Vec<usize>,
+    /// The column that tells rows apart: no base clustering, and written beside the labels
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) id: Option<String>,
+    /// Combine a sample of so many distinct rows, and place the others by their labels
+    #[arg(long, value_name = "ROWS")]
+    pub(crate) sample: Option<usize>,
+    /// A parameter of the method; --list shows which it takes
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    pub(crate) params: Vec<String>,
+    /// Where the labels go: a new folder with a file for each file of the ensemble, or a name
+    /// ending in .parquet for an ensemble in one file
+    #[arg(short, long, value_name = "LABELS")]
+    pub(crate) output: Option<PathBuf>,
+    /// Say how far the result can be trusted: agreement with the members, confidence, stability
+    #[arg(long)]
+    pub(crate) diagnose: bool,
+    /// Print the methods with their papers
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// True labels, a table of one column: adds every score of the result; needs -o
+    #[arg(long, value_name = "TABLE", requires = "output")]
+    pub(crate) truth: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// A number of clusters, or the wish that one be found.
+#[derive(Clone, Copy)]
+pub(crate) enum Count {
+    /// So many.
+    Fixed(usize),
+    /// As many as several criteria agree on.
+    Auto,
+}
+
+impl FromStr for Count {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "auto" => Ok(Count::Auto),
+            _ => text.parse().map(Count::Fixed).map_err(|_| "expected a whole number or auto"),
+        }
+    }
+}
+
+/// Arguments of `generate`.
+#[derive(Args)]
+#[command(after_help = "Example: consilience-engine generate features/ -o pool/ --members 30 \
+                        --clusters 10..30 --feature-fraction 0.5")]
+pub(crate) struct Generate {
+    /// Features: columns of numbers
+    pub(crate) features: PathBuf,
+    /// Where the ensemble goes: a new folder with a file for each file of features, or a name
+    /// ending in .parquet for features in one file
+    #[arg(short, long, value_name = "ENSEMBLE")]
+    pub(crate) output: PathBuf,
+    /// Number of base clusterings
+    #[arg(long, value_name = "M", default_value_t = 20)]
+    pub(crate) members: usize,
+    /// Number of clusters, drawn for each member from this range, both ends included [default: 2
+    /// to half the root of the number of objects, and to 50 at most]
+    #[arg(long, value_name = "A..B")]
+    pub(crate) clusters: Option<String>,
+    /// Share of the features that each member sees, chosen at random
+    #[arg(long, value_name = "F", default_value_t = 1.0)]
+    pub(crate) feature_fraction: f64,
+    /// Share of the objects that each member labels, chosen at random
+    #[arg(long, value_name = "F", default_value_t = 1.0)]
+    pub(crate) object_fraction: f64,
+    /// Objects that members are started from [default: all that fit in memory, else 262144]
+    #[arg(long, value_name = "OBJECTS")]
+    pub(crate) sample: Option<usize>,
+    /// Most passes over all objects that move centres, where not all fit in memory
+    #[arg(long, value_name = "P", default_value_t = 10)]
+    pub(crate) passes: usize,
+    /// The column that tells rows apart: no feature, and written beside the labels
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) id: Option<String>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Arguments of `update`.
+#[derive(Args)]
+#[command(after_help = "Example: consilience-engine update pool/ --constraints pairs.csv \
+                        --clusters 10 -o labels/")]
+pub(crate) struct Update {
+    /// The ensemble: one column of labels per base clustering
+    pub(crate) ensemble: PathBuf,
+    /// Known pairs: CSV rows i,j,link or i,j,link,batch with link must or cannot; objects are
+    /// numbered through all files
+    #[arg(long, value_name = "FILE")]
+    pub(crate) constraints: PathBuf,
+    /// The consensus that members are aligned to: a consensus function by its name
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub(crate) method: String,
+    /// Number of clusters [default: as many as the method itself finds]
+    #[arg(long, value_name = "K")]
+    pub(crate) clusters: Option<usize>,
+    /// How the weights of the members follow: exact, additive or multiplicative
+    #[arg(long, value_name = "RULE", default_value = "exact")]
+    pub(crate) rule: String,
+    /// Use only these base clusterings, for instance 3,17,20
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) columns: Vec<usize>,
+    /// The column that tells rows apart: no base clustering, and written beside the labels
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) id: Option<String>,
+    /// Where the labels go: a new folder with a file for each file of the ensemble, or a name
+    /// ending in .parquet for an ensemble in one file
+    #[arg(short, long, value_name = "LABELS")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Arguments of `score`.
+#[derive(Args)]
+#[command(after_help = "Example: consilience-engine score labels/ truth.parquet")]
+pub(crate) struct Score {
+    /// The clustering: one column of labels
+    pub(crate) labels: PathBuf,
+    /// The truth, or another clustering of the same objects
+    pub(crate) truth: PathBuf,
+    /// The column of the clustering [default: the only one]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) column: Option<String>,
+    /// The column of the truth [default: the only one]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) truth_column: Option<String>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Arguments of `make`.
+#[derive(Args)]
+#[command(
+    after_help = "Example: consilience-engine make ensemble pool/ --files 10 --rows 1000000 \
+                        --columns 20 --distinct 3000"
+)]
+pub(crate) struct Make {
+    /// What is made
+    pub(crate) what: What,
+    /// A new folder
+    pub(crate) output: PathBuf,
+    /// Number of files
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub(crate) files: usize,
+    /// Rows of each file
+    #[arg(long, value_name = "N", default_value_t = 250_000)]
+    pub(crate) rows: u64,
+    /// Base clusterings, or features
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) columns: usize,
+    /// Distinct rows of an ensemble; 0 to draw each row by itself
+    #[arg(long, value_name = "N", default_value_t = 3000)]
+    pub(crate) distinct: usize,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// What `make` makes.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum What {
+    /// Base clusterings that follow ten classes most of the time
+    Ensemble,
+    /// Ten heaps of normal numbers
+    Features,
+}

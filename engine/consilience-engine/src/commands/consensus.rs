@@ -1,0 +1,237 @@
+//! `consilience-engine consensus`: an ensemble to one clustering.
+
+use std::fmt::Write;
+
+use consilience::catalogue::{AnyConsensus, Method, NamedResult, Settings, by_name, methods};
+use consilience::scores::Scores;
+use consilience::trust::{ClusterNumber, Diagnostics};
+use consilience::{Clusters, ErrorKind, Fit, MemoryBudget, Seed};
+use consilience_datafusion::{DistinctRows, Engine, Output, Table};
+use serde_json::json;
+
+use crate::args::{Consensus, Count};
+use crate::failure::{Failure, Outcome};
+use crate::summary::{self, Clock, Summary};
+use crate::terminal::Terminal;
+
+/// Methods that need no table of all pairs of distinct rows.
+const LINEAR: &str = "hbgf, lwgp, diffusion or usenc";
+
+/// Runs the command.
+pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
+    if args.list {
+        return list(args, terminal);
+    }
+    let Some(path) = &args.ensemble else {
+        return Err(Failure::bad("expected ENSEMBLE, or --list; see --help"));
+    };
+    // Everything that can be refused at once is, before the first row is read.
+    let request = Request::parse(args)?;
+    let table = super::ensemble(path, args.id.as_deref(), &args.columns)?;
+    let truth = args.truth.as_ref().map(Table::open).transpose()?;
+    if let Some(truth) = truth.as_ref().filter(|truth| truth.n_rows() != table.n_rows()) {
+        let (ours, theirs) = (table.n_rows(), truth.n_rows());
+        return Err(Failure::bad(format!("--truth: {theirs} rows; expected {ours}")));
+    }
+    let mut output = args.output.as_ref().map(|place| Output::new(place, &table)).transpose()?;
+    let engine = crate::engine(&args.common)?;
+
+    let mut clock = Clock::start();
+    let rows = match args.sample {
+        Some(sample) => engine.sample(&table, sample, Seed(args.common.seed), terminal)?,
+        None => engine.distinct(&table, terminal)?,
+    };
+    clock.step("group");
+    let Fit { output: found, report, .. } = request.run(&engine, &rows, terminal)?;
+    clock.step("combine");
+    terminal.note_all(&report);
+
+    let mut summary = Summary::new();
+    summary
+        .both("method", "method", args.method.as_str())
+        .both("n", "objects", table.n_rows())
+        .both("files", "files", table.n_files())
+        .both("members", "members", table.names().len())
+        .both("rows", "distinct rows", rows.n_distinct())
+        .data("microclusters", report.microclusters)
+        .both("clusters", "clusters", found.partition.n_clusters())
+        .report(&report);
+    if rows.is_sample() {
+        summary.both("sample", "sampled rows", rows.ensemble().n_objects());
+    }
+    if args.diagnose {
+        diagnostics(&Diagnostics::of(rows.ensemble(), &found.partition)?, &mut summary);
+        clock.step("diagnose");
+    }
+    if let Some(output) = &mut output {
+        write(&engine, &table, &rows, &found, output, &mut summary, terminal)?;
+        clock.step("write");
+        if let Some(truth) = truth {
+            let labels = output.written()?.only("label")?;
+            let cells = engine.contingency(&labels, &truth, terminal)?;
+            summary.scores(&Scores::of(&cells)?.entries());
+            clock.step("score");
+        }
+    }
+    clock.tell(&mut summary);
+    super::conclude(output, summary, &args.common, terminal)
+}
+
+fn write(
+    engine: &Engine,
+    table: &Table,
+    rows: &DistinctRows,
+    found: &NamedResult,
+    output: &mut Output,
+    summary: &mut Summary,
+    terminal: &Terminal,
+) -> Outcome<()> {
+    let labelled = engine.write_labels(table, rows, &found.partition, output, terminal)?;
+    summary.data("sizes", json!(labelled.sizes));
+    if rows.is_sample() {
+        summary.both("placed", "objects placed", labelled.placed);
+    }
+    if labelled.unlabelled > 0 {
+        summary.both("unlabelled", "unlabelled", labelled.unlabelled);
+    }
+    Ok(())
+}
+
+/// A method, and into how many clusters it is to combine.
+struct Request<'a> {
+    args: &'a Consensus,
+    method: &'static Method,
+    clusters: Number,
+}
+
+/// How many clusters are to come out.
+#[derive(Clone, Copy)]
+enum Number {
+    Fixed(usize),
+    /// As many as the method itself finds.
+    Own,
+    /// As many as several criteria agree on.
+    Agreed,
+}
+
+impl<'a> Request<'a> {
+    fn parse(args: &'a Consensus) -> Outcome<Self> {
+        let method = by_name(&args.method)?;
+        let clusters = match args.clusters {
+            Some(Count::Fixed(k)) => Number::Fixed(k),
+            None if method.chooses_clusters() => Number::Own,
+            Some(Count::Auto) | None => Number::Agreed,
+        };
+        let request = Request { args, method, clusters };
+        let any = match clusters {
+            Number::Fixed(k) => Clusters::Fixed(k),
+            Number::Own | Number::Agreed => Clusters::Auto,
+        };
+        request.build(any, MemoryBudget::default())?;
+        Ok(request)
+    }
+
+    fn build(&self, clusters: Clusters, budget: MemoryBudget) -> Outcome<AnyConsensus> {
+        let seed = Seed(self.args.common.seed);
+        let mut settings = Settings::new(clusters).seed(seed).memory_budget(budget);
+        for param in &self.args.params {
+            let Some((name, value)) = param.split_once('=') else {
+                return Err(Failure::Bad(format!("--param {param}: expected name=value")));
+            };
+            settings = settings.parameter(name, value);
+        }
+        Ok(self.method.build(&settings)?)
+    }
+
+    fn run(
+        &self,
+        engine: &Engine,
+        rows: &DistinctRows,
+        terminal: &Terminal,
+    ) -> Outcome<Fit<NamedResult>> {
+        let left = engine.memory().saturating_sub(rows.bytes());
+        let clusters = match self.clusters {
+            Number::Fixed(k) => Clusters::Fixed(k),
+            Number::Own => Clusters::Auto,
+            Number::Agreed => {
+                let number = ClusterNumber::new().seed(Seed(self.args.common.seed));
+                let table = number.fit(rows.ensemble(), terminal)?;
+                terminal.note_all(&table.report);
+                Clusters::Fixed(table.output.recommended)
+            }
+        };
+        let method = self.build(clusters, MemoryBudget::bytes(left))?;
+        method.fit(rows.ensemble(), terminal).map_err(|error| match error.kind() {
+            ErrorKind::TooLarge => Failure::Bad(format!(
+                "{} distinct rows are too many for {} in {} bytes of memory ({error}); expected \
+                 {LINEAR}, or --sample ROWS",
+                rows.ensemble().n_objects(),
+                self.method.name(),
+                engine.memory(),
+            )),
+            _ => Failure::from(error),
+        })
+    }
+}
+
+/// How far the result can be trusted.
+fn diagnostics(trust: &Diagnostics, summary: &mut Summary) {
+    let mean = trust.confidence.iter().sum::<f64>() / trust.confidence.len().max(1) as f64;
+    let clusters: Vec<_> = trust
+        .clusters
+        .iter()
+        .map(|c| {
+            json!({
+                "objects": c.objects,
+                "density": c.density,
+                "stability": c.stability,
+                "confidence": c.confidence,
+            })
+        })
+        .collect();
+    let members: Vec<_> = trust
+        .members
+        .iter()
+        .map(|m| {
+            json!({
+                "clusters": m.clusters,
+                "agreement": m.agreement,
+                "company": m.agreement_with_others,
+            })
+        })
+        .collect();
+    summary.line("agreement with the members", format!("{:.4}", trust.anmi));
+    if let Some(diversity) = trust.diversity {
+        summary.line("diversity among them", format!("{diversity:.4}"));
+    }
+    for sentence in &trust.sentences {
+        summary.line("", sentence);
+    }
+    let object = json!({
+        "anmi": trust.anmi,
+        "diversity": trust.diversity,
+        "confidence": mean,
+        "clusters": clusters,
+        "members": members,
+        "sentences": trust.sentences,
+    });
+    summary.data("diagnostics", object);
+}
+
+/// The methods with their papers.
+fn list(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
+    if !args.common.json {
+        let mut text = String::new();
+        for m in methods() {
+            let _ = writeln!(text, "{:14} {}. {}", m.name(), m.about(), m.paper());
+        }
+        return summary::print(&text);
+    }
+    let methods: Vec<_> = methods()
+        .iter()
+        .map(|m| json!({ "name": m.name(), "about": m.about(), "paper": m.paper() }))
+        .collect();
+    let mut summary = Summary::new();
+    summary.data("methods", methods);
+    summary.print(&args.common, terminal)
+}
