@@ -61,6 +61,7 @@ impl Labelled<'_> {
     }
 
     /// Bytes of the narrowest signed integer that holds every label and -1.
+    #[cfg(any(feature = "npy", feature = "parquet"))]
     pub(crate) fn width(&self) -> usize {
         let labels = match self {
             Labelled::One(partition) => partition.n_clusters(),

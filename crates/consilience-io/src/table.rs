@@ -13,6 +13,7 @@ pub(crate) trait Cell: Copy + Send + Sync {
     /// The number as a raw label, `None` for unlabelled.
     fn label(self) -> std::result::Result<Option<u64>, String>;
     /// The number as a feature.
+    #[cfg_attr(not(feature = "npy"), allow(dead_code))]
     fn float(self) -> f64;
 }
 

@@ -40,7 +40,8 @@ pub struct Shape {
 }
 
 /// Writes an ensemble into a new folder: members of ten labels each that follow ten classes four
-/// times in five, or half of the time where each row is drawn by itself. Some of the distinct rows occur far more often than others.
+/// times in five, or half of the time where each row is drawn by itself. Some of the distinct rows
+/// occur far more often than others.
 ///
 /// ```
 /// use consilience_datafusion::{Table, made};
