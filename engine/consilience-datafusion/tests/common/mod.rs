@@ -16,7 +16,7 @@ use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use datafusion::parquet::file::properties::WriterProperties;
 
 /// Writes columns into so many files of a folder, rows in order, in row groups of that size.
-pub fn write(folder: &Path, columns: &[(&str, ArrayRef)], files: usize, group: usize) {
+pub(crate) fn write(folder: &Path, columns: &[(&str, ArrayRef)], files: usize, group: usize) {
     std::fs::create_dir_all(folder).unwrap();
     let batch = RecordBatch::try_from_iter(
         columns.iter().map(|(name, column)| (name.to_string(), column.clone())),
@@ -37,12 +37,12 @@ pub fn write(folder: &Path, columns: &[(&str, ArrayRef)], files: usize, group: u
 }
 
 /// A column of 64-bit numbers.
-pub fn numbers(values: &[i64]) -> ArrayRef {
+pub(crate) fn numbers(values: &[i64]) -> ArrayRef {
     Arc::new(Int64Array::from(values.to_vec()))
 }
 
 /// Writes an ensemble as 32-bit numbers, nulls for what is missing.
-pub fn write_ensemble(folder: &Path, ensemble: &Ensemble, files: usize, group: usize) {
+pub(crate) fn write_ensemble(folder: &Path, ensemble: &Ensemble, files: usize, group: usize) {
     let columns: Vec<(String, ArrayRef)> = ensemble
         .members()
         .iter()
@@ -58,7 +58,7 @@ pub fn write_ensemble(folder: &Path, ensemble: &Ensemble, files: usize, group: u
 }
 
 /// One 32-bit column of all files of a table, in their order.
-pub fn read(path: &Path, column: &str) -> Vec<i32> {
+pub(crate) fn read(path: &Path, column: &str) -> Vec<i32> {
     let mut paths: Vec<_> = if path.is_dir() {
         std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect()
     } else {
@@ -79,7 +79,7 @@ pub fn read(path: &Path, column: &str) -> Vec<i32> {
 }
 
 /// A random ensemble of objects in heaps, with many equal rows and some labels missing.
-pub fn random(seed: u64, n: usize, members: usize, missing: f64) -> Ensemble {
+pub(crate) fn random(seed: u64, n: usize, members: usize, missing: f64) -> Ensemble {
     let mut s = Seed(seed).stream();
     let classes: Vec<usize> = (0..n).map(|_| s.below(4)).collect();
     let members = (0..members)
@@ -103,12 +103,12 @@ pub fn random(seed: u64, n: usize, members: usize, missing: f64) -> Ensemble {
 }
 
 /// An engine of so many partitions.
-pub fn engine(partitions: usize) -> Engine {
+pub(crate) fn engine(partitions: usize) -> Engine {
     Engine::builder().memory(512 << 20).partitions(partitions).build().unwrap()
 }
 
 /// The labels that a method gives to a table, and how they were made.
-pub fn labels(
+pub(crate) fn labels(
     engine: &Engine,
     table: &Table,
     place: &Path,
@@ -124,12 +124,12 @@ pub fn labels(
 }
 
 /// Labels as they are written.
-pub fn signed(partition: &Partition) -> Vec<i32> {
+pub(crate) fn signed(partition: &Partition) -> Vec<i32> {
     partition.iter().map(|l| l.map_or(-1, |l| l as i32)).collect()
 }
 
 /// What is in a folder, hidden files included.
-pub fn names(folder: &Path) -> Vec<String> {
+pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut names: Vec<String> =
         entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();

@@ -102,9 +102,9 @@ fn guided(e: &Ensemble, of: &Settings) -> Array2<f64> {
     };
     for _ in 0..of.rounds {
         let q = inverse(&l * 2.0 + &eye * (2.0 * mu));
-        let s = (&f1 * (2.0 * mu) - &d.t() - &y1).dot(&q);
+        let s = (&f1 * (2.0 * mu) - d.t() - &y1).dot(&q);
         f1 = bound(&s, &y1, &must, mu);
-        d = (&f2 * (2.0 * mu) - &s.t() - &y2).dot(&q);
+        d = (&f2 * (2.0 * mu) - s.t() - &y2).dot(&q);
         f2 = bound(&d, &y2, &cannot, mu);
         y1 = &y1 + &((&s - &f1) * mu);
         y2 = &y2 + &((&d - &f2) * mu);
