@@ -12,6 +12,8 @@ use evidence::Witnesses;
 
 /// Default of the most microclusters for a dense similarity.
 const DENSE: usize = 10_000;
+/// Default of the most microclusters for average linkage: some ten seconds on two cores.
+const LINKAGE: usize = 30_000;
 
 /// The result that an ensemble supports best: that of [`Diffusion`], of [`Lwea`], or a consensus of
 /// both.
@@ -46,14 +48,16 @@ const DENSE: usize = 10_000;
 /// let fit = Recommended::new(3).fit(&ensemble, &())?;
 /// assert_eq!(fit.output.to_signed(), vec![0, 0, 0, 1, 1, 2, 2]);
 /// assert!(fit.report.notes[0].starts_with("chosen: diffusion, which agrees best"));
+/// let quick = Recommended::new(3).linkage_limit(2).fit(&ensemble, &())?;
+/// assert!(quick.report.notes[0].contains("average linkage of 4 microclusters takes too long"));
 /// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Complexity
 /// Up to 2,000 microclusters four times that of [`Diffusion`] and [`Lwea`], which needs no matrix
 /// for complete ensembles; beyond, halves are compared on a sample of 2,000 objects, and the joint
-/// result is that of the two alone. Where labels are missing, beyond 10,000 microclusters or the
-/// memory budget, diffusion is taken and the report says so.
+/// result is that of the two alone. Beyond 30,000 microclusters, and where labels are missing
+/// beyond 10,000 or the memory budget, diffusion is taken and the report says so.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
@@ -68,6 +72,7 @@ const DENSE: usize = 10_000;
 pub struct Recommended {
     clusters: Clusters,
     dense_limit: usize,
+    linkage_limit: usize,
     budget: MemoryBudget,
     seed: Seed,
 }
@@ -79,6 +84,7 @@ impl Recommended {
         Recommended {
             clusters: clusters.into(),
             dense_limit: DENSE,
+            linkage_limit: LINKAGE,
             budget: MemoryBudget::default(),
             seed: Seed(0),
         }
@@ -92,16 +98,25 @@ impl Recommended {
         /// missing labels needs. Default 10,000; any number.
         pub fn dense_limit(mut self, nodes: usize) { self.dense_limit = nodes }
 
+        /// Up to how many microclusters average linkage is tried at all: its time grows with their
+        /// square. Default 30,000; any number.
+        pub fn linkage_limit(mut self, nodes: usize) { self.linkage_limit = nodes }
+
         /// How much memory a dense similarity may take; where it does not fit, it is not tried.
         /// Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
-    /// Whether average linkage is affordable: it needs a matrix only where labels are missing.
-    fn tries_linkage(&self, nodes: &Microclusters) -> bool {
+    /// Why average linkage is not affordable, where it is not: its time grows with the square, and
+    /// it needs a matrix where labels are missing.
+    fn without_linkage(&self, nodes: &Microclusters) -> Option<String> {
         let n = nodes.n_nodes();
-        nodes.is_complete()
-            || (n <= self.dense_limit && self.budget.check_square("similarity", n, 8).is_ok())
+        if n > self.linkage_limit {
+            return Some(format!("average linkage of {n} microclusters takes too long"));
+        }
+        let dense = n <= self.dense_limit && self.budget.check_square("similarity", n, 8).is_ok();
+        (!nodes.is_complete() && !dense)
+            .then(|| format!("a dense similarity of {n} microclusters was not tried"))
     }
 
     /// Cluster of each node by the candidate chosen.
@@ -120,10 +135,8 @@ impl Recommended {
         })?;
         report.status = inner.status;
         report.iterations = inner.iterations;
-        if !self.tries_linkage(nodes) {
-            report.notes.push(format!(
-                "chosen: diffusion, since a dense similarity of {n} microclusters was not tried"
-            ));
+        if let Some(reason) = self.without_linkage(nodes) {
+            report.notes.push(format!("chosen: diffusion, since {reason}"));
             return Ok(of_nodes(nodes, &canonical, &diffusion));
         }
         let lwea = report.stage("lwea", || {
