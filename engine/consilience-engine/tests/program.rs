@@ -130,6 +130,16 @@ fn too_many_rows_for_the_method() {
     assert!(found["placed"].as_u64().unwrap() > 10_000);
 }
 
+#[test]
+fn too_many_rows_for_any_method() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    json(at, "make ensemble pool --files 2 --rows 200000 --columns 20 --distinct 0");
+    let line = "consensus pool --method hbgf --clusters 4 --memory 128M -o labels";
+    refused(at, line, "whatever the method");
+    assert_eq!(json(at, &format!("{line} --sample 1000"))["sample"], 1000);
+}
+
 /// A disk that is full, as the limit on the size of a file, with its signal ignored as a full disk
 /// sends none.
 #[cfg(unix)]
