@@ -16,8 +16,8 @@ use crate::terminal::Terminal;
 
 /// Methods that need no table of all pairs of distinct rows.
 const LINEAR: &str = "hbgf, lwgp, diffusion or usenc";
-/// Bytes that those take at their peak for each label of a distinct row, as measured with HBGF on 20
-/// million rows of 20 labels.
+/// Bytes that those take at their peak for each label of a distinct row, as measured with HBGF on
+/// 20 million rows of 20 labels.
 const WORK: u64 = 16;
 
 /// Runs the command.
