@@ -12,7 +12,7 @@ use crate::fault::malformed;
 pub(crate) trait Cell: Copy + Send + Sync {
     /// The number as a raw label, `None` for unlabelled.
     fn label(self) -> std::result::Result<Option<u64>, String>;
-    /// The number as a feature.
+    /// The number as a feature. Only npy keeps features in cells of all types.
     #[cfg_attr(not(feature = "npy"), allow(dead_code))]
     fn float(self) -> f64;
 }

@@ -106,9 +106,7 @@ impl ConsensusCdf {
     ) -> Result<Self> {
         ensure!(objects >= 2, invalid("a sample of {objects} objects; expected at least 2"));
         let nodes = Microclusters::observed(ensemble, observer)?;
-        let (chosen, counts) = sampled(&nodes, objects, &mut seed.stream());
-        let sample = Ensemble::new(nodes.rows().to_vec())?;
-        Self::of_observed(&sample.select_objects(&chosen)?.with_counts(counts)?, observer)
+        Self::of_observed(&sampled(&nodes, objects, &mut seed.stream())?.1, observer)
     }
 
     /// The curve of numbers of pairs by (N, c), `width` entries for each N.

@@ -168,15 +168,9 @@ impl ClusterNumber {
     /// The microclusters with their sizes, or those of a sample of the objects where there are
     /// many.
     fn sampled(&self, nodes: &Microclusters) -> Result<Ensemble> {
-        let n = nodes.n_nodes();
-        ensure!(n > 0, empty("no object is labelled by any member"));
-        let rows = Ensemble::new(nodes.rows().to_vec())?;
-        if n <= self.objects {
-            return rows.with_counts(nodes.sizes());
-        }
+        ensure!(nodes.n_nodes() > 0, empty("no object is labelled by any member"));
         let mut stream = self.seed.derive("number objects", 0).stream();
-        let (chosen, counts) = sampled(nodes, self.objects, &mut stream);
-        rows.select_objects(&chosen)?.with_counts(counts)
+        Ok(sampled(nodes, self.objects, &mut stream)?.1)
     }
 
     /// The table of any ensemble, with its recommendation.

@@ -1,17 +1,18 @@
 //! Microclusters of a sample of the objects, where there are many.
 
-use consilience_core::{Microclusters, Stream};
+use consilience_core::{Ensemble, Microclusters, Result, Stream};
 
-/// Some of the microclusters in ascending order, with how many objects of the sample are in each;
-/// all of them where there are no more than `objects`.
+/// Some of the microclusters in ascending order, and their rows with how many objects of the sample
+/// are in each; all of them where there are no more than `objects`.
 pub(crate) fn sampled(
     nodes: &Microclusters,
     objects: usize,
     stream: &mut Stream,
-) -> (Vec<usize>, Vec<u64>) {
+) -> Result<(Vec<usize>, Ensemble)> {
+    let rows = Ensemble::new(nodes.rows().to_vec())?;
     let (n, sizes) = (nodes.n_nodes(), nodes.sizes());
     if n <= objects {
-        return ((0..n).collect(), sizes.to_vec());
+        return Ok(((0..n).collect(), rows.with_counts(sizes)?));
     }
     let total: u64 = sizes.iter().sum();
     let (mut chosen, mut counts): (Vec<usize>, Vec<u64>) = (Vec::new(), Vec::new());
@@ -29,5 +30,6 @@ pub(crate) fn sampled(
             }
         }
     }
-    (chosen, counts)
+    let sample = rows.select_objects(&chosen)?.with_counts(counts)?;
+    Ok((chosen, sample))
 }

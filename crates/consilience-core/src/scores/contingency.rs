@@ -1,3 +1,4 @@
+use super::pair::PairTable;
 use crate::{Error, LabelInt, Partition, Result, checks, with_labels};
 
 /// Tables up to this many entries are counted in a dense array: at 4 bytes each they stay in the
@@ -156,6 +157,29 @@ impl Contingency {
             let n = a.n_objects();
             Error::empty(format!("none of {n} objects is labelled in both partitions"))
         })
+    }
+
+    /// The adjusted Rand index of the two partitions, as
+    /// [`adjusted_rand`](crate::scores::adjusted_rand) has it, for objects that stand for many too.
+    ///
+    /// ```
+    /// use consilience::Partition;
+    /// use consilience::scores::Contingency;
+    ///
+    /// let a = Partition::from_labels(&[0, 0, 1])?;
+    /// let b = Partition::from_labels(&[0, 1, 1])?;
+    /// let counted = Contingency::with_counts(&a, &b, &[2, 1, 2][..])?;
+    /// let same = Contingency::with_counts(&a, &a, &[2, 1, 2][..])?;
+    /// assert!(counted.adjusted_rand() < same.adjusted_rand());
+    /// assert_eq!(same.adjusted_rand(), 1.0);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Complexity
+    /// O(cells).
+    #[doc(alias = "ARI")]
+    pub fn adjusted_rand(&self) -> f64 {
+        PairTable::new(self).adjusted_rand()
     }
 
     /// Number of objects labelled in both partitions; at least 1.

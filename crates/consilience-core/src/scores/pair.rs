@@ -160,7 +160,7 @@ pub fn rand(a: &Partition, b: &Partition) -> Result<f64> {
 /// Hubert & Arabie (1985), Comparing partitions, J. Classification 2:193-218, equation 5.
 #[doc(alias = "ARI")]
 pub fn adjusted_rand(a: &Partition, b: &Partition) -> Result<f64> {
-    Ok(PairTable::new(&Contingency::new(a, b)?).adjusted_rand())
+    Ok(Contingency::new(a, b)?.adjusted_rand())
 }
 
 /// Pairwise precision: of the pairs that the result puts together, the fraction that belongs

@@ -53,9 +53,7 @@ impl Witnesses {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let mut stream = seed.derive("evidence objects", 0).stream();
-        let (chosen, counts) = sampled(nodes, OBJECTS, &mut stream);
-        let rows = Ensemble::new(nodes.rows().to_vec())?;
-        let members = rows.select_objects(&chosen)?.with_counts(counts)?;
+        let (chosen, members) = sampled(nodes, OBJECTS, &mut stream)?;
         let (m, k) = (members.n_members(), k.min(chosen.len()));
         let lwea = Lwea::new(k).memory_budget(budget);
         let diffusion = Diffusion::new(k).seed(seed);
@@ -113,22 +111,10 @@ impl Witnesses {
 }
 
 /// The adjusted Rand index of nodes that stand for many objects; `None` where they have none in
-/// common. Sums are of whole numbers, so that it does not depend on how clusters are numbered.
+/// common.
 fn adjusted_rand(a: &Partition, b: &Partition, counts: Option<&[u64]>) -> Result<Option<f64>> {
-    let table = match Contingency::with_counts(a, b, counts) {
-        Err(e) if e.kind() == ErrorKind::Empty => return Ok(None),
-        table => table?,
-    };
-    let squares = |sizes: &mut dyn Iterator<Item = u64>| {
-        sizes.map(|s| u128::from(s) * u128::from(s)).sum::<u128>()
-    };
-    let n = table.n_objects();
-    let pairs = |squares: u128| (squares - u128::from(n)) as f64 / 2.0;
-    let both = pairs(squares(&mut table.cells().map(|cell| cell.2)));
-    let rows = pairs(squares(&mut table.row_sums().iter().copied()));
-    let columns = pairs(squares(&mut table.column_sums().iter().copied()));
-    let all = pairs(u128::from(n) * u128::from(n));
-    let chance = if all > 0.0 { rows * (columns / all) } else { 0.0 };
-    let scale = (rows + columns) / 2.0 - chance;
-    Ok(Some(if scale > 0.0 { (both - chance) / scale } else { 1.0 }))
+    match Contingency::with_counts(a, b, counts) {
+        Err(e) if e.kind() == ErrorKind::Empty => Ok(None),
+        table => Ok(Some(table?.adjusted_rand())),
+    }
 }
