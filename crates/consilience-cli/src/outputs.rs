@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use consilience::io::{Labelled, OutputFile};
+use consilience::io::{Labelled, ObjectIds, OutputFile};
 use ndarray::ArrayView2;
 
 use crate::args::Common;
@@ -76,6 +76,23 @@ impl Outputs {
     /// Whether that option was given.
     pub(crate) fn wants(&self, option: &str) -> bool {
         self.0.iter().any(|output| output.option == option)
+    }
+
+    /// What the objects of all tables are called.
+    pub(crate) fn ids(&mut self, ids: Option<&ObjectIds>, terminal: &Terminal) {
+        let options: Vec<&'static str> = self.0.iter().map(|output| output.option).collect();
+        options.into_iter().for_each(|option| self.ids_of(option, ids, terminal));
+    }
+
+    /// What the objects of one table are called.
+    pub(crate) fn ids_of(&mut self, option: &str, ids: Option<&ObjectIds>, terminal: &Terminal) {
+        for output in self.0.iter_mut().filter(|output| output.option == option) {
+            if ids.is_some() && output.path.extension().is_some_and(|ending| ending == "npy") {
+                let path = output.path.display();
+                terminal.note(format!("{path}: an .npy file has no place for ids"));
+            }
+            output.file.set_ids(ids.cloned());
+        }
     }
 
     /// Writes clusterings, if they are asked for.

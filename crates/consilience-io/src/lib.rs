@@ -54,12 +54,19 @@ mod answers;
 mod constraints;
 #[cfg(feature = "csv")]
 mod csv;
+mod data_table;
+mod defects;
 mod fault;
 mod features;
+mod ids;
 mod input;
+mod label;
+mod label_table;
 mod labelled;
 mod location;
 mod lock;
+#[cfg(any(feature = "csv", feature = "npy"))]
+mod lookup;
 #[cfg(feature = "npy")]
 mod npy;
 #[cfg(feature = "npy")]
@@ -68,6 +75,9 @@ mod output;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod place;
+#[cfg(feature = "csv")]
+mod records;
+mod roles;
 mod sink;
 mod table;
 #[cfg(feature = "csv")]
@@ -79,9 +89,14 @@ use consilience_core::{Ensemble, Memberships, Partition, Result};
 
 pub use answers::{AnswerForm, AnswerTable, read_answers, read_answers_observed};
 #[cfg(feature = "csv")]
-pub use constraints::{Batch, read_batches, read_constraints};
+pub use constraints::{
+    Batch, read_batches, read_batches_by_id, read_constraints, read_constraints_by_id,
+};
+pub use data_table::DataTable;
 pub use features::FeatureTable;
+pub use ids::ObjectIds;
 pub use input::Input;
+pub use label_table::LabelTable;
 pub use labelled::Labelled;
 pub use location::{Format, Location};
 pub use lock::FileLock;

@@ -2,12 +2,13 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use consilience_core::{Observer, Result};
+use consilience_core::{Observer, Result, ensure};
 use ndarray::ArrayView2;
 
 #[cfg(feature = "csv")]
 use crate::csv;
 use crate::fault::{malformed, system, within};
+use crate::ids::ObjectIds;
 use crate::labelled::Labelled;
 #[cfg(any(feature = "csv", feature = "npy", feature = "parquet"))]
 use crate::location::Format;
@@ -98,6 +99,8 @@ pub struct OutputFile {
     target: Target,
     temporary: PathBuf,
     file: File,
+    /// What the objects of a table are called.
+    ids: Option<ObjectIds>,
     written: bool,
     finished: bool,
     /// A disk that is full after so many bytes.
@@ -138,6 +141,7 @@ impl OutputFile {
             target,
             temporary,
             file,
+            ids: None,
             written: false,
             finished: false,
             #[cfg(test)]
@@ -146,6 +150,27 @@ impl OutputFile {
         // From here on dropping it removes the temporary file.
         unfinished::add(&output.temporary, output.target.file())?;
         Ok(output)
+    }
+
+    /// What the objects of the table are called: the first column `id` of the file, or in an
+    /// archive an array `id`. An `.npy` file has no place for them.
+    ///
+    /// ```
+    /// use consilience::Partition;
+    /// use consilience::io::{Labelled, ObjectIds, OutputFile};
+    ///
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let path = folder.path().join("labels.csv");
+    /// let (partition, names) = Partition::from_values([Some("cat"), Some("dog"), None])?;
+    /// let mut file = OutputFile::table(&path)?;
+    /// file.set_ids(ObjectIds::new(["p1", "p2", "p3"])?);
+    /// file.write_labels(Labelled::Named(&partition, &names), &())?;
+    /// file.commit()?;
+    /// assert_eq!(std::fs::read_to_string(&path).unwrap(), "id,label\np1,cat\np2,dog\np3,\n");
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    pub fn set_ids(&mut self, ids: impl Into<Option<ObjectIds>>) {
+        self.ids = ids.into();
     }
 
     /// Writes everything there is to it.
@@ -164,7 +189,13 @@ impl OutputFile {
     /// [`ErrorKind::Io`](consilience_core::ErrorKind::Io),
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn write_labels(&mut self, labels: Labelled<'_>, observer: &dyn Observer) -> Result<()> {
-        self.formatted(|location, out| labels_to(out, location, &labels, observer))
+        if let Labelled::Named(partition, names) = labels {
+            let (found, clusters) = (names.len(), partition.n_clusters());
+            ensure!(found == clusters, shape("{found} names for {clusters} clusters"));
+        }
+        self.check_ids(labels.rows())?;
+        let ids = self.ids.clone();
+        self.formatted(|location, out| labels_to(out, location, &labels, ids.as_ref(), observer))
     }
 
     /// Writes a table of numbers.
@@ -176,7 +207,15 @@ impl OutputFile {
         table: ArrayView2<'_, f64>,
         observer: &dyn Observer,
     ) -> Result<()> {
-        self.formatted(|location, out| numbers_to(out, location, table, observer))
+        self.check_ids(table.nrows())?;
+        let ids = self.ids.clone();
+        self.formatted(|location, out| numbers_to(out, location, table, ids.as_ref(), observer))
+    }
+
+    fn check_ids(&self, rows: usize) -> Result<()> {
+        let ids = self.ids.as_ref().map_or(rows, ObjectIds::n_objects);
+        ensure!(ids == rows, shape("{ids} ids for {rows} rows"));
+        Ok(())
     }
 
     /// Writes in the format of the name.
@@ -290,21 +329,22 @@ fn labels_to(
     sink: Sink,
     location: &Location,
     labels: &Labelled<'_>,
+    ids: Option<&ObjectIds>,
     observer: &dyn Observer,
 ) -> Result<()> {
     #[cfg(feature = "npy")]
     if location.format == Format::Npz {
         let array = location.array.as_deref().unwrap_or("labels");
-        return npz::write_labels(sink, array, labels, observer);
+        return npz::write_labels(sink, array, labels, ids, observer);
     }
     let mut out = BufWriter::with_capacity(1 << 18, sink);
     match location.format {
         #[cfg(feature = "npy")]
         Format::Npy => npy::write_labels(&mut out, labels, observer)?,
         #[cfg(feature = "csv")]
-        Format::Csv => csv::write_labels(&mut out, labels, observer)?,
+        Format::Csv => csv::write_labels(&mut out, labels, ids, observer)?,
         #[cfg(feature = "parquet")]
-        Format::Parquet => parquet::write_labels(&mut out, labels, observer)?,
+        Format::Parquet => parquet::write_labels(&mut out, labels, ids, observer)?,
         other => return Err(other.left_out()),
     }
     out.flush().map_err(system)
@@ -314,21 +354,23 @@ fn numbers_to(
     sink: Sink,
     location: &Location,
     table: ArrayView2<'_, f64>,
+    ids: Option<&ObjectIds>,
     observer: &dyn Observer,
 ) -> Result<()> {
+    let _ = ids;
     #[cfg(feature = "npy")]
     if location.format == Format::Npz {
         let array = location.array.as_deref().unwrap_or("memberships");
-        return npz::write_floats(sink, array, table);
+        return npz::write_floats(sink, array, table, ids, observer);
     }
     let mut out = BufWriter::with_capacity(1 << 18, sink);
     match location.format {
         #[cfg(feature = "npy")]
         Format::Npy => npy::write_floats(&mut out, table)?,
         #[cfg(feature = "csv")]
-        Format::Csv => csv::write_floats(&mut out, table)?,
+        Format::Csv => csv::write_floats(&mut out, table, ids)?,
         #[cfg(feature = "parquet")]
-        Format::Parquet => parquet::write_floats(&mut out, table, observer)?,
+        Format::Parquet => parquet::write_floats(&mut out, table, ids, observer)?,
         other => return Err(other.left_out()),
     }
     let _ = observer;

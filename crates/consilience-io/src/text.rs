@@ -73,24 +73,3 @@ impl<R: Read> Read for Text<R> {
         Ok(count)
     }
 }
-
-/// What separates the columns of a first row, where it is none of ours.
-pub(crate) fn check_separator(first: &[u8]) -> Result<()> {
-    let mut quoted = false;
-    let mut found = None;
-    for &byte in first {
-        match byte {
-            b'"' => quoted = !quoted,
-            b',' if !quoted => return Ok(()),
-            b';' if !quoted => found = found.or(Some("semicolons")),
-            b'\t' if !quoted => found = found.or(Some("tabs")),
-            _ => {}
-        }
-    }
-    match found {
-        // A tab around the only cell of a row separates nothing.
-        Some("tabs") if !first.trim_ascii().contains(&b'\t') => Ok(()),
-        Some(what) => Err(malformed(format!("columns separated by {what}; expected commas"))),
-        None => Ok(()),
-    }
-}

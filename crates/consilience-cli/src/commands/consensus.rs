@@ -35,9 +35,11 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     )?;
 
     let start = Instant::now();
-    let ensemble = files::members(path, &args.columns, terminal)?;
-    let ensemble = files::counted(ensemble, args.counts.as_deref(), terminal)?;
-    let truth = files::truth(args.truth.as_deref(), ensemble.n_objects(), terminal)?;
+    let members = files::members(path, &args.columns, terminal)?;
+    let objects = members.objects();
+    outputs.ids(objects.ids.as_ref(), terminal);
+    let ensemble = files::counted(members.ensemble, &objects, args.counts.as_deref(), terminal)?;
+    let truth = files::truth(args.truth.as_deref(), &objects, terminal)?;
     let read = start.elapsed();
 
     let start = Instant::now();
@@ -72,7 +74,8 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
         diagnostics(&Diagnostics::of(&ensemble, &found.partition)?, &mut summary);
     }
     if let Some(truth) = truth {
-        let table = Contingency::with_counts(&found.partition, &truth, ensemble.counts())?;
+        let table =
+            Contingency::with_counts(&found.partition, &truth.partition, ensemble.counts())?;
         summary.scores(&Scores::of(&table)?.entries());
     }
     outputs.conclude(summary, &args.common, terminal)

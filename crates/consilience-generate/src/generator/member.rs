@@ -1,12 +1,12 @@
 //! One member: what it sees, and its partition.
 
-use consilience_core::{Features, Fit, Observer, Partition, Result, Seed};
+use consilience_core::{Features, Fit, Observer, Partition, Result, Seed, ensure};
 use consilience_num::Float;
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
-use super::Generator;
 use super::scale::Affine;
+use super::{Generator, Missing};
 
 /// Rows of a chunk in the projection: rows are independent, so it has no influence on the bits.
 const CHUNK: usize = 1024;
@@ -34,11 +34,15 @@ where
     let take = |all: usize, fraction: f64| ((all as f64 * fraction).ceil() as usize).clamp(1, all);
     let (objects, features) =
         (take(n, generator.object_fraction), take(d, generator.feature_fraction));
-    let range = generator.range(n, objects)?;
-    let k =
-        range.start() + seed.derive("clusters", 0).stream().below(range.end() - range.start() + 1);
     let rows = (objects < n).then(|| seed.derive("objects", 0).stream().sample(n, objects));
     let columns = (features < d).then(|| seed.derive("features", 0).stream().sample(d, features));
+    let rows = match generator.missing {
+        Missing::Member => Some(complete(x, rows, columns.as_deref())?),
+        _ => rows,
+    };
+    let range = generator.range(n, rows.as_ref().map_or(n, Vec::len))?;
+    let k =
+        range.start() + seed.derive("clusters", 0).stream().below(range.end() - range.start() + 1);
     let seen = See { x, maps, rows: rows.as_deref(), columns: columns.as_deref() };
     let copy = match generator.projection {
         Some(dimensions) => Some(seen.project(dimensions, seed.derive("projection", 0))),
@@ -61,6 +65,33 @@ where
         p => fit.output.label(p as usize).map(|l| l as u64),
     };
     Ok(Fit::new(Partition::from_fn(n, label)?, fit.report))
+}
+
+/// The rows of which a member would see no feature missing, of those that it may see.
+fn complete<F: Float>(
+    x: ArrayView2<'_, F>,
+    rows: Option<Vec<usize>>,
+    columns: Option<&[usize]>,
+) -> Result<Vec<usize>> {
+    let (n, d) = x.dim();
+    let there = |i: usize, j: usize| !x[[i, j]].to_f64().is_nan();
+    let whole = |&i: &usize| match columns {
+        Some(columns) => columns.iter().all(|&j| there(i, j)),
+        None => (0..d).all(|j| there(i, j)),
+    };
+    let rows: Vec<usize> = match rows {
+        Some(rows) => rows.into_iter().filter(whole).collect(),
+        None => (0..n).filter(whole).collect(),
+    };
+    let seen = columns.map_or(d, <[_]>::len);
+    ensure!(
+        !rows.is_empty(),
+        invalid(
+            "a member that sees {seen} of {d} features finds no object that has them all; \
+             expected a smaller feature fraction, or another way about missing values"
+        )
+    );
+    Ok(rows)
 }
 
 /// The part of the table that a member sees, scaled.

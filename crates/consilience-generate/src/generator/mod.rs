@@ -1,6 +1,8 @@
 //! The generator: one base clusterer, many members, each seeing something else.
 
 mod member;
+mod missing;
+mod mixed;
 mod run;
 mod scale;
 
@@ -12,6 +14,7 @@ use consilience_core::{
     at_least_one, ensure,
 };
 
+pub use missing::Missing;
 pub use scale::Scale;
 
 /// More than anything that can be done with them.
@@ -57,6 +60,7 @@ pub struct Generator {
     object_fraction: f64,
     projection: Option<usize>,
     scale: Scale,
+    missing: Missing,
     seed: Seed,
     budget: MemoryBudget,
 }
@@ -71,6 +75,7 @@ impl fmt::Debug for Generator {
             .field("object_fraction", &self.object_fraction)
             .field("projection", &self.projection)
             .field("scale", &self.scale)
+            .field("missing", &self.missing)
             .field("seed", &self.seed)
             .finish()
     }
@@ -92,6 +97,7 @@ impl Generator {
             object_fraction: 1.0,
             projection: None,
             scale: Scale::None,
+            missing: Missing::Refuse,
             seed: Seed(0),
             budget: MemoryBudget::default(),
         }
@@ -123,6 +129,10 @@ impl Generator {
         /// How features are brought to a common scale. Default [`Scale::None`].
         pub fn scale(mut self, scale: Scale) { self.scale = scale }
 
+        /// What is done about features that are missing, which are NaN. Default
+        /// [`Missing::Refuse`].
+        pub fn missing(mut self, missing: Missing) { self.missing = missing }
+
         /// Default `Seed(0)`.
         pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
@@ -150,7 +160,8 @@ impl Generator {
     /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) for bad features,
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for no
     /// members or more than a million, an empty range of clusters or one beyond the objects, and
-    /// fractions outside `(0, 1]`; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge)
+    /// fractions outside `(0, 1]`, and under [`Missing::Member`] for a member that would see no
+    /// object without a hole; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge)
     /// for a projection beyond the memory budget;
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled); what the base clusterer
     /// says, for the first member that fails.
@@ -159,8 +170,16 @@ impl Generator {
         features: impl Into<Features<'a>>,
         observer: &dyn Observer,
     ) -> Result<Fit<Ensemble>> {
-        let features = features.into();
-        features.check()?;
+        self.fit_members(features.into(), self.members, observer)
+    }
+
+    fn fit_members(
+        &self,
+        features: Features<'_>,
+        members: usize,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Ensemble>> {
+        self.missing.check(&features)?;
         at_least_one("members", self.members)?;
         ensure!(
             self.members <= MOST_MEMBERS,
@@ -173,7 +192,15 @@ impl Generator {
             let rows = features.n_objects().max(features.n_features());
             self.budget.check_table("projection", rows, dimensions, size_of::<f64>())?;
         }
-        run::run(self, features, observer)
+        match self.missing {
+            Missing::Refuse => run::run(self, features, members, observer),
+            Missing::Member => {
+                let mut fit = run::run(self, features, members, observer)?;
+                tell_unlabelled(&mut fit);
+                Ok(fit)
+            }
+            _ => run::run(self, self.missing.filled(features)?.view().into(), members, observer),
+        }
     }
 
     /// The range that the numbers of clusters are drawn from, for features of `n` objects.
@@ -216,5 +243,18 @@ impl Generator {
             )));
         }
         Ok(low..=high.min(objects))
+    }
+}
+
+/// Says how many objects no member labels.
+fn tell_unlabelled(fit: &mut Fit<Ensemble>) {
+    let n = fit.output.n_objects();
+    let members = fit.output.members();
+    let nowhere = (0..n).filter(|&i| members.iter().all(|m| m.label(i).is_none())).count();
+    if nowhere > 0 {
+        fit.report.notes.push(format!(
+            "{nowhere} of {n} objects are labelled by no member: each member sees a feature that \
+             they lack; smaller feature fractions or more members reach more of them"
+        ));
     }
 }
