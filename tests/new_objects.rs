@@ -46,7 +46,8 @@ fn objects_keep_their_clusters_and_new_ones_find_theirs() {
             let score = adjusted_rand(&found, &truth).unwrap();
             let all = adjusted_rand(&whole.partition().select(&new).unwrap(), &truth).unwrap();
             println!(
-                "{:14} {} given back {share:.4}, tied {}, outside {} of {}; new {score:.3}, with them {all:.3}",
+                "{:14} {} given back {share:.4}, tied {}, outside {} of {}; new {score:.3}, with \
+                 them {all:.3}",
                 set.name,
                 ["k-means ", "spectral"][kind as usize],
                 again.tied.len(),

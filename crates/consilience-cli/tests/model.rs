@@ -18,7 +18,8 @@ fn one_call_clusters_and_the_model_labels_what_comes_later() {
     assert_eq!(folder.read("out.csv"), folder.read("again.csv"));
 
     let later = folder.json(
-        "predict model.bin x.csv -o later.csv --soft votes.npy --details sure.csv --truth truth.csv",
+        "predict model.bin x.csv -o later.csv --soft votes.npy --details sure.csv --truth \
+         truth.csv",
     );
     assert_eq!(folder.read("out.csv"), folder.read("later.csv"));
     assert_eq!((later["n"].as_u64(), later["outside"].as_u64()), (Some(120), Some(0)));
