@@ -5,17 +5,24 @@ mod missing;
 mod mixed;
 mod run;
 mod scale;
+#[cfg(feature = "serde")]
+mod stored;
+mod view;
 
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use consilience_core::{
     BaseClusterer, Ensemble, Error, Features, Fit, MemoryBudget, Observer, Result, Seed,
-    at_least_one, ensure,
+    at_least_one, ensure, with_rows,
 };
+
+use ndarray::Array2;
 
 pub use missing::Missing;
 pub use scale::Scale;
+pub use view::View;
 
 /// More than anything that can be done with them.
 const MOST_MEMBERS: usize = 1_000_000;
@@ -179,6 +186,52 @@ impl Generator {
         members: usize,
         observer: &dyn Observer,
     ) -> Result<Fit<Ensemble>> {
+        self.check(features)?;
+        let mut fit = match self.filled(features)? {
+            Some(filled) => run::run(self, (&filled).into(), members, observer)?,
+            None => run::run(self, features, members, observer)?,
+        };
+        if self.missing == Missing::Member {
+            tell_unlabelled(&mut fit);
+        }
+        Ok(fit)
+    }
+
+    /// The features with their holes filled, where the generator fills them.
+    #[doc(hidden)]
+    pub fn filled(&self, features: Features<'_>) -> Result<Option<Array2<f64>>> {
+        match self.missing {
+            Missing::Refuse | Missing::Member => Ok(None),
+            missing => missing.filled(features).map(Some),
+        }
+    }
+
+    /// What each member sees of the features, on which of them and on the scale of all of them.
+    /// [`Generator::fit`] on the same features shows its members these views.
+    ///
+    /// # Errors
+    /// As [`Generator::fit`] before it runs a member.
+    pub fn views<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<View>> {
+        let features = features.into();
+        self.check(features)?;
+        Ok(match self.filled(features)? {
+            Some(filled) => self.views_of((&filled).into()),
+            None => self.views_of(features),
+        })
+    }
+
+    fn views_of(&self, features: Features<'_>) -> Vec<View> {
+        let d = features.n_features();
+        let maps: Option<Arc<[_]>> = with_rows!(features, |x| self.scale.maps(x)).map(Arc::from);
+        let view = |u| View::drawn(self, d, maps.clone(), self.member_seed(u));
+        (0..self.members).map(view).collect()
+    }
+
+    fn member_seed(&self, member: usize) -> Seed {
+        self.seed.derive("member", member as u64)
+    }
+
+    fn check(&self, features: Features<'_>) -> Result<()> {
         self.missing.check(&features)?;
         at_least_one("members", self.members)?;
         ensure!(
@@ -192,15 +245,7 @@ impl Generator {
             let rows = features.n_objects().max(features.n_features());
             self.budget.check_table("projection", rows, dimensions, size_of::<f64>())?;
         }
-        match self.missing {
-            Missing::Refuse => run::run(self, features, members, observer),
-            Missing::Member => {
-                let mut fit = run::run(self, features, members, observer)?;
-                tell_unlabelled(&mut fit);
-                Ok(fit)
-            }
-            _ => run::run(self, self.missing.filled(features)?.view().into(), members, observer),
-        }
+        Ok(())
     }
 
     /// The range that the numbers of clusters are drawn from, for features of `n` objects.
