@@ -79,7 +79,7 @@ pub(crate) fn data_table(
     terminal: &Terminal,
 ) -> Outcome<DataTable> {
     let input = input(path)?.categorical(categorical).drop(drop).missing(missing);
-    Ok(terminal.noted(input.data_table(terminal).map_err(|e| in_own_words(&e))?))
+    Ok(terminal.read(path, input.data_table(terminal).map_err(|e| in_own_words(&e))?))
 }
 
 /// Features, n rows and d columns of finite numbers, without the dropped columns; missing values are
@@ -122,7 +122,7 @@ pub(crate) fn features_of(
     terminal: &Terminal,
 ) -> Outcome<FeatureTable> {
     let table = input_beside(path)?.data_table(terminal).map_err(|e| in_own_words(&e))?;
-    let Table { table, ids } = Table::of(terminal.noted(table))?;
+    let Table { table, ids } = Table::of(terminal.read(path, table))?;
     let rows = table.view().n_objects();
     match by_id(path, objects, ids.as_ref(), terminal) {
         Some((ours, theirs)) => {
@@ -169,14 +169,14 @@ fn within(path: &Path, error: &Error) -> Failure {
 
 /// An ensemble, n rows and M columns of labels, of which some may be chosen.
 pub(crate) fn members(path: &Path, columns: &[String], terminal: &Terminal) -> Outcome<Members> {
-    let table = terminal.noted(input(path)?.columns(columns).label_table(terminal).map_err(
-        |e| match (e.kind(), columns.is_empty()) {
+    let read = input(path)?.columns(columns).label_table(terminal).map_err(|e| {
+        match (e.kind(), columns.is_empty()) {
             (ErrorKind::Cancelled, _) => Failure::Cancelled,
             (_, true) => Failure::Bad(e.to_string()),
             (_, false) => Failure::Bad(format!("--columns {}: {e}", columns.join(","))),
-        },
-    )?);
-    Ok(Members::of(table))
+        }
+    })?;
+    Ok(Members::of(terminal.read(path, read)))
 }
 
 /// An ensemble, and what its objects are called.
@@ -205,7 +205,7 @@ pub(crate) fn counted(
     let Some(path) = counts else { return Ok(ensemble) };
     let input = input_beside(path)?;
     let mut counts = input.counts(terminal)?.output;
-    let table = terminal.noted(input.data_table(terminal)?);
+    let table = terminal.read(path, input.data_table(terminal)?);
     if let Some((ours, theirs)) = by_id(path, objects, table.ids(), terminal) {
         let rows = ours.every_row_in(theirs).map_err(|e| within(path, &e))?;
         counts = rows.into_iter().map(|row| counts[row]).collect();
@@ -264,12 +264,12 @@ impl Labels {
 
 /// One column of labels: those that a command is about.
 pub(crate) fn labels(path: &Path, terminal: &Terminal) -> Outcome<Labels> {
-    Labels::of(&terminal.noted(input(path)?.label_table(terminal)?), path)
+    Labels::of(&terminal.read(path, input(path)?.label_table(terminal)?), path)
 }
 
 /// One column of labels beside a table.
 pub(crate) fn labels_beside(path: &Path, terminal: &Terminal) -> Outcome<Labels> {
-    Labels::of(&terminal.noted(input_beside(path)?.label_table(terminal)?), path)
+    Labels::of(&terminal.read(path, input_beside(path)?.label_table(terminal)?), path)
 }
 
 /// Labels of objects that are known already: joined by id where both have ids, and else row by row.
@@ -280,7 +280,7 @@ pub(crate) fn labels_of(
     what: &str,
     terminal: &Terminal,
 ) -> Outcome<Labels> {
-    let table = terminal.noted(input_beside(path)?.label_table(terminal)?);
+    let table = terminal.read(path, input_beside(path)?.label_table(terminal)?);
     let mut labels = Labels::of(&table, path)?;
     if let Some((ours, _)) = by_id(path, objects, table.ids(), terminal) {
         let joined = table.joined(ours).map_err(|e| within(path, &e))?;
@@ -303,7 +303,7 @@ pub(crate) fn labels_of(
 
 /// Soft memberships, n rows and k columns of probabilities; one column of labels counts as certain.
 pub(crate) fn memberships(path: &Path, terminal: &Terminal) -> Outcome<Memberships> {
-    Ok(terminal.noted(input_beside(path)?.memberships(terminal)?))
+    Ok(terminal.read(path, input_beside(path)?.memberships(terminal)?))
 }
 
 /// The true labels, if asked for, of the objects.
@@ -327,7 +327,7 @@ pub(crate) fn constraints(
     terminal: &Terminal,
 ) -> Outcome<Constraints> {
     Ok(match &objects.ids {
-        Some(ids) => terminal.noted(io::read_constraints_by_id(path, ids)?),
+        Some(ids) => terminal.read(path, io::read_constraints_by_id(path, ids)?),
         None => io::read_constraints(path, objects.n)?,
     })
 }
@@ -335,7 +335,7 @@ pub(crate) fn constraints(
 /// Known pairs of the objects, batch by batch.
 pub(crate) fn batches(path: &Path, objects: &Objects, terminal: &Terminal) -> Outcome<Vec<Batch>> {
     Ok(match &objects.ids {
-        Some(ids) => terminal.noted(io::read_batches_by_id(path, ids)?),
+        Some(ids) => terminal.read(path, io::read_batches_by_id(path, ids)?),
         None => io::read_batches(path)?,
     })
 }
@@ -347,10 +347,11 @@ pub(crate) fn answer_table(
     terminal: &Terminal,
 ) -> Outcome<AnswerTable> {
     let input = Input::file(path)?.memory_budget(memory::budget());
-    Ok(terminal.noted(match ids {
+    let read = match ids {
         Some(ids) => input.answers_by_id(ids, terminal)?,
         None => input.answers(terminal)?,
-    }))
+    };
+    Ok(terminal.read(path, read))
 }
 
 /// The answers of a file, about so many objects; with keywords two are the same that share `shared`

@@ -2,6 +2,7 @@
 //! Ctrl-C.
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -110,6 +111,19 @@ impl Terminal {
     /// What was read, once its notes are taken.
     pub(crate) fn noted<T>(&self, fit: Fit<T>) -> T {
         self.note_all(&fit.report);
+        fit.output
+    }
+
+    /// What was read from a file, whose name its notes get. Some files are read twice; what is
+    /// noted of them is said once.
+    pub(crate) fn read<T>(&self, path: &Path, fit: Fit<T>) -> T {
+        let mut notes = lock(&self.notes);
+        for note in fit.report.notes {
+            let note = format!("{}: {note}", path.display());
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
         fit.output
     }
 
