@@ -24,6 +24,9 @@ print("| set | n | numbers | categories | eac-al | ptgp | auto | k-modes or k-pr
 for name, numbers in NUMBERS.items():
     z = np.load(os.path.join(DATA, name + ".npz"))
     x, y = z["x"].astype(np.float64), z["y"]
+    if len(x) > 1500:
+        keep = np.random.default_rng(0).permutation(len(x))[:1500]
+        x, y = x[keep], y[keep]
     n, d = x.shape
     k = len(set(y.tolist()))
     table = os.path.join(FOLDER, "t.csv")

@@ -26,9 +26,30 @@ pub(crate) fn name_ids(column: Option<&str>) {
     }
 }
 
+/// What names standard input or output.
+pub(crate) const STANDARD: &str = "-";
+
+/// The table at a path; standard input is read once, and is then the same for all who name it.
+fn table_at(path: &Path) -> Outcome<Input<'static>> {
+    static STANDARD_INPUT: OnceLock<Input<'static>> = OnceLock::new();
+    if path.as_os_str() != STANDARD {
+        return Ok(Input::file(path)?.memory_budget(memory::budget()));
+    }
+    if let Some(input) = STANDARD_INPUT.get() {
+        return Ok(input.clone());
+    }
+    let input = Input::standard_input(memory::budget())?;
+    Ok(STANDARD_INPUT.get_or_init(|| input).clone())
+}
+
+/// The place of text that is read as it comes.
+fn stream_at(path: &Path) -> &Path {
+    if path.as_os_str() == STANDARD { Path::new("/dev/stdin") } else { path }
+}
+
 /// The table that a command is about: a column of ids that is named has to be there.
 fn input(path: &Path) -> Outcome<Input<'static>> {
-    let input = Input::file(path)?.memory_budget(memory::budget());
+    let input = table_at(path)?;
     Ok(match ID.get() {
         Some(id) => input.id(id),
         None => input,
@@ -326,6 +347,7 @@ pub(crate) fn constraints(
     objects: &Objects,
     terminal: &Terminal,
 ) -> Outcome<Constraints> {
+    let path = stream_at(path);
     Ok(match &objects.ids {
         Some(ids) => terminal.read(path, io::read_constraints_by_id(path, ids)?),
         None => io::read_constraints(path, objects.n)?,
@@ -334,6 +356,7 @@ pub(crate) fn constraints(
 
 /// Known pairs of the objects, batch by batch.
 pub(crate) fn batches(path: &Path, objects: &Objects, terminal: &Terminal) -> Outcome<Vec<Batch>> {
+    let path = stream_at(path);
     Ok(match &objects.ids {
         Some(ids) => terminal.read(path, io::read_batches_by_id(path, ids)?),
         None => io::read_batches(path)?,
@@ -346,7 +369,7 @@ pub(crate) fn answer_table(
     ids: Option<&ObjectIds>,
     terminal: &Terminal,
 ) -> Outcome<AnswerTable> {
-    let input = Input::file(path)?.memory_budget(memory::budget());
+    let input = table_at(path)?;
     let read = match ids {
         Some(ids) => input.answers_by_id(ids, terminal)?,
         None => input.answers(terminal)?,

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use consilience::io::{Labelled, ObjectIds, OutputFile};
+use consilience::io::{Format, Labelled, ObjectIds, OutputFile};
 use ndarray::ArrayView2;
 
 use crate::args::Common;
 use crate::failure::{Failure, Outcome};
+use crate::files::STANDARD;
 use crate::summary::Summary;
 use crate::terminal::{self, Terminal};
 
@@ -36,7 +37,10 @@ impl Outputs {
         what: &'static str,
         path: Option<&Path>,
     ) -> Outcome<Self> {
-        self.open(option, what, path, OutputFile::table)
+        self.open(option, what, path, |path| match path.as_os_str() == STANDARD {
+            true => OutputFile::standard_output(Format::Csv),
+            false => OutputFile::table(path),
+        })
     }
 
     /// A file of any contents, if it is asked for.
@@ -138,6 +142,16 @@ impl Outputs {
         terminal: &Terminal,
     ) -> Outcome<()> {
         let mut files = Vec::new();
+        let streamed = self.0.iter().find(|output| output.path.as_os_str() == STANDARD);
+        if let Some(output) = streamed {
+            if common.json {
+                return Err(Failure::Bad(format!(
+                    "{} -: standard output is for --json; expected one of the two",
+                    output.option
+                )));
+            }
+            summary.aside();
+        }
         for output in self.0 {
             summary.file(output.what, &output.path);
             files.push(output.file);

@@ -143,6 +143,13 @@ impl Terminal {
         }
     }
 
+    /// Prints a result beside standard output.
+    pub(crate) fn aside(&self, text: &str) {
+        if !self.quiet {
+            say(text.trim_end());
+        }
+    }
+
     /// Takes the bar off the screen.
     pub(crate) fn clear(&self) {
         if let Some((_, bar)) = lock(&self.bar).take() {

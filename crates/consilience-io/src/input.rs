@@ -1,6 +1,7 @@
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::Path;
+use std::sync::Arc;
 
 use consilience_core::{
     Ensemble, Fit, Memberships, MemoryBudget, Observer, Partition, Report, Result, ensure,
@@ -11,6 +12,10 @@ use crate::allowance::Allowance;
 #[cfg(any(feature = "csv", feature = "npy"))]
 use crate::answers;
 use crate::answers::AnswerTable;
+#[cfg(feature = "arrow")]
+use crate::arrow;
+#[cfg(any(feature = "parquet", feature = "arrow"))]
+use crate::columnar;
 #[cfg(feature = "csv")]
 use crate::csv;
 use crate::data_table::DataTable;
@@ -69,6 +74,19 @@ pub struct Input<'a> {
 enum Place<'a> {
     File(std::path::PathBuf),
     Bytes(&'a [u8]),
+    /// What standard input held.
+    Standard(Arc<Vec<u8>>),
+}
+
+impl Place<'_> {
+    /// The bytes where they are in memory.
+    fn content(&self) -> &[u8] {
+        match self {
+            Place::File(_) => &[],
+            Place::Bytes(content) => content,
+            Place::Standard(content) => content,
+        }
+    }
 }
 
 /// What a reader reads from.
@@ -93,6 +111,20 @@ impl<'a> Input<'a> {
     /// The table in the bytes of a file.
     pub fn in_memory(content: &'a [u8], format: Format) -> Self {
         Self::of(Place::Bytes(content), format, None)
+    }
+
+    /// The table on standard input, which is read to its end. Its format is that of its contents:
+    /// text, plain or compressed, or any of the others.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`](consilience_core::ErrorKind::Io) where it cannot be read,
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the budget.
+    pub fn standard_input(budget: MemoryBudget) -> Result<Input<'static>> {
+        let place = within("standard input");
+        let content = read_within(std::io::stdin().lock(), budget).map_err(place)?;
+        let format = Format::of_content(&content);
+        let input = Input::of(Place::Standard(Arc::new(content)), format, None);
+        Ok(input.memory_budget(budget))
     }
 
     fn of(place: Place<'a>, format: Format, array: Option<String>) -> Self {
@@ -355,7 +387,7 @@ impl<'a> Input<'a> {
             }
             #[cfg(feature = "npy")]
             Format::Npz => answers::from_npz(self, ids, observer, &self.allowance(), notes),
-            Format::Npy | Format::Parquet => Err(malformed(
+            Format::Npy | Format::Parquet | Format::Arrow => Err(malformed(
                 "answers have named columns; expected a .csv with a header, or an .npz",
             )),
             #[cfg(not(all(feature = "csv", feature = "npy")))]
@@ -369,6 +401,7 @@ impl<'a> Input<'a> {
         let output = read(&mut report.notes).map_err(|error| match &self.place {
             Place::File(path) => within(path.display())(error),
             Place::Bytes(_) => error,
+            Place::Standard(_) => within("standard input")(error),
         })?;
         Ok(Fit::new(output, report))
     }
@@ -380,10 +413,10 @@ impl<'a> Input<'a> {
                 let (file, length) = open_file(path)?;
                 Ok((Box::new(BufReader::new(file)), length))
             }
-            Place::Bytes([]) => Err(malformed("the file is empty")),
-            Place::Bytes(content) => {
-                Ok((Box::new(Cursor::new(*content)), Some(content.len() as u64)))
-            }
+            bytes => match bytes.content() {
+                [] => Err(malformed("the file is empty")),
+                content => Ok((Box::new(Cursor::new(content)), Some(content.len() as u64))),
+            },
         }
     }
 
@@ -400,11 +433,27 @@ impl<'a> Input<'a> {
     fn open_parquet(&self) -> Result<parquet::Source> {
         match &self.place {
             Place::File(path) => parquet::Source::open(open_whole(path)?, self.allowance()),
-            Place::Bytes(content) => {
-                let bytes = bytes::Bytes::copy_from_slice(content);
+            bytes => {
+                let bytes = bytes::Bytes::copy_from_slice(bytes.content());
                 parquet::Source::open(bytes, self.allowance())
             }
         }
+    }
+
+    #[cfg(feature = "arrow")]
+    fn open_arrow(&self) -> Result<arrow::Source<'_>> {
+        let (file, length): (Box<dyn Contents + '_>, u64) = match &self.place {
+            Place::File(path) => {
+                let file = open_whole(path)?;
+                let length = file.metadata().map_err(system)?.len();
+                (Box::new(BufReader::new(file)), length)
+            }
+            bytes => {
+                let content = bytes.content();
+                (Box::new(Cursor::new(content)), content.len() as u64)
+            }
+        };
+        arrow::Source::open(file, length, self.allowance())
     }
 
     fn label_columns(
@@ -436,9 +485,20 @@ impl<'a> Input<'a> {
             }
             #[cfg(feature = "parquet")]
             Format::Parquet => {
-                parquet::shielded(|| self.open_parquet()?.labels(&self.wanted, observer, notes))
+                let read = || columnar::labels(self.open_parquet()?, &self.wanted, observer, notes);
+                columnar::shielded("Parquet", read)
             }
-            #[cfg(not(all(feature = "csv", feature = "npy", feature = "parquet")))]
+            #[cfg(feature = "arrow")]
+            Format::Arrow => {
+                let read = || columnar::labels(self.open_arrow()?, &self.wanted, observer, notes);
+                columnar::shielded("Arrow", read)
+            }
+            #[cfg(not(all(
+                feature = "csv",
+                feature = "npy",
+                feature = "parquet",
+                feature = "arrow"
+            )))]
             other => Err(other.left_out()),
         }
     }
@@ -480,9 +540,21 @@ impl<'a> Input<'a> {
             }
             #[cfg(feature = "parquet")]
             Format::Parquet => {
-                parquet::shielded(|| self.open_parquet()?.features(&self.wanted, observer, notes))
+                let open = || self.open_parquet();
+                let read = || columnar::features(open()?, &self.wanted, observer, notes);
+                columnar::shielded("Parquet", read)
             }
-            #[cfg(not(all(feature = "csv", feature = "npy", feature = "parquet")))]
+            #[cfg(feature = "arrow")]
+            Format::Arrow => {
+                let read = || columnar::features(self.open_arrow()?, &self.wanted, observer, notes);
+                columnar::shielded("Arrow", read)
+            }
+            #[cfg(not(all(
+                feature = "csv",
+                feature = "npy",
+                feature = "parquet",
+                feature = "arrow"
+            )))]
             other => Err(other.left_out()),
         }
     }
@@ -539,6 +611,24 @@ fn chosen(table: FeatureTable, ids: Option<ObjectIds>, wanted: &Wanted) -> Resul
     })
 }
 
+/// All bytes of a reader, where they fit the budget.
+pub(crate) fn read_within(mut reader: impl Read, budget: MemoryBudget) -> Result<Vec<u8>> {
+    const STEP: usize = 1 << 20;
+    let allowance = Allowance::new(budget);
+    let mut bytes: Vec<u8> = Vec::new();
+    loop {
+        if bytes.capacity() - bytes.len() < STEP {
+            allowance.grow(&mut bytes, STEP)?;
+        }
+        let step = (bytes.capacity() - bytes.len()) as u64;
+        // As much as there is room for: nothing is allocated here.
+        match reader.by_ref().take(step).read_to_end(&mut bytes).map_err(system)? {
+            0 => return Ok(bytes),
+            _ => {}
+        }
+    }
+}
+
 /// An open file, and its length unless it is a device or a pipe; folders and empty files are
 /// refused.
 pub(crate) fn open_file(path: &Path) -> Result<(File, Option<u64>)> {
@@ -554,7 +644,7 @@ pub(crate) fn open_file(path: &Path) -> Result<(File, Option<u64>)> {
 }
 
 /// An open file of a format that is read from its end.
-#[cfg(any(feature = "npy", feature = "parquet"))]
+#[cfg(any(feature = "npy", feature = "parquet", feature = "arrow"))]
 pub(crate) fn open_whole(path: &Path) -> Result<File> {
     match open_file(path)? {
         (file, Some(_)) => Ok(file),

@@ -75,7 +75,7 @@ impl Labelled<'_> {
     }
 
     /// Bytes of the narrowest signed integer that holds every label and -1.
-    #[cfg(any(feature = "npy", feature = "parquet"))]
+    #[cfg(any(feature = "npy", feature = "parquet", feature = "arrow"))]
     pub(crate) fn width(&self) -> usize {
         let labels = match self {
             Labelled::One(partition) | Labelled::Named(partition, _) => partition.n_clusters(),

@@ -1,5 +1,5 @@
-//! Labels, features, constraints and answers of a crowd, from and to files: CSV, NumPy's `.npy` and
-//! `.npz`, and Apache Parquet.
+//! Labels, features, constraints and answers of a crowd, from and to files: CSV, plain or compressed
+//! by gzip or zstd, NumPy's `.npy` and `.npz`, Apache Parquet, and Arrow IPC, which Feather is.
 //!
 //! The format follows from the ending of the name; `pool.npz:labels` names an array of an archive.
 //! What is written here is read here, and by the program `consilience`:
@@ -46,10 +46,17 @@
 //!
 //! Building blocks: [`Input`] reads with an observer and from memory, [`OutputFile`] is a file that
 //! appears only when it is complete, [`FileLock`] keeps other processes away from one. The
-//! features `csv`, `npy` and `parquet`, all on by default, choose the formats.
+//! features `csv`, `compression`, `npy`, `parquet` and `arrow`, all on by default, choose the
+//! formats.
 
 mod allowance;
 mod answers;
+#[cfg(feature = "arrow")]
+mod arrow;
+#[cfg(any(feature = "parquet", feature = "arrow"))]
+mod columnar;
+#[cfg(feature = "csv")]
+mod compressed;
 #[cfg(feature = "csv")]
 mod constraints;
 #[cfg(feature = "csv")]
@@ -99,7 +106,7 @@ pub use ids::ObjectIds;
 pub use input::Input;
 pub use label_table::LabelTable;
 pub use labelled::Labelled;
-pub use location::{Format, Location};
+pub use location::{Compression, Format, Location};
 pub use lock::FileLock;
 pub use output::{OutputFile, remove_unfinished};
 

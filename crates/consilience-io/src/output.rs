@@ -5,18 +5,20 @@ use std::path::{Path, PathBuf};
 use consilience_core::{Observer, Result, ensure};
 use ndarray::ArrayView2;
 
-#[cfg(feature = "csv")]
-use crate::csv;
+#[cfg(feature = "arrow")]
+use crate::arrow;
 use crate::fault::{malformed, system, within};
 use crate::ids::ObjectIds;
 use crate::labelled::Labelled;
-#[cfg(any(feature = "csv", feature = "npy", feature = "parquet"))]
+#[cfg(any(feature = "csv", feature = "npy", feature = "parquet", feature = "arrow"))]
 use crate::location::Format;
 use crate::location::Location;
 #[cfg(feature = "parquet")]
 use crate::parquet;
 use crate::place::{Target, folder_of};
 use crate::sink::{Failure, Sink, written_twice};
+#[cfg(feature = "csv")]
+use crate::{compressed::Packed, csv};
 #[cfg(feature = "npy")]
 use crate::{npy, npz};
 
@@ -94,8 +96,10 @@ pub fn remove_unfinished() {
 /// ```
 #[derive(Debug)]
 pub struct OutputFile {
-    /// What the caller named it; its ending says the form.
+    /// What the caller named it.
     named: PathBuf,
+    /// The form of a table.
+    location: Option<Location>,
     target: Target,
     temporary: PathBuf,
     file: File,
@@ -119,9 +123,23 @@ impl OutputFile {
         let location = Location::parse(&path)?;
         let open = || {
             check_array(location.array.as_deref().unwrap_or_default())?;
-            Self::open(path.as_ref(), &location.path)
+            let mut file = Self::open(path.as_ref(), Target::of(&location.path)?)?;
+            file.location = Some(location.clone());
+            Ok(file)
         };
         open().map_err(within(path.as_ref().display()))
+    }
+
+    /// A table on standard output, which gets it as a whole when it is complete.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`](consilience_core::ErrorKind::Io) where there is no room for a temporary
+    /// file.
+    pub fn standard_output(format: Format) -> Result<Self> {
+        let named = Path::new("standard output");
+        let mut file = Self::open(named, Target::Standard).map_err(within(named.display()))?;
+        file.location = Some(Location::of_stream(named, format));
+        Ok(file)
     }
 
     /// A file of any name and contents.
@@ -130,14 +148,15 @@ impl OutputFile {
     /// [`ErrorKind::Io`](consilience_core::ErrorKind::Io) where no file can be made there.
     pub fn any(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        Self::open(path, path).map_err(within(path.display()))
+        let open = || Self::open(path, Target::of(path)?);
+        open().map_err(within(path.display()))
     }
 
-    fn open(named: &Path, place: &Path) -> Result<Self> {
-        let target = Target::of(place)?;
+    fn open(named: &Path, target: Target) -> Result<Self> {
         let (temporary, file) = target.temporary()?;
         let output = OutputFile {
             named: named.to_path_buf(),
+            location: None,
             target,
             temporary,
             file,
@@ -220,7 +239,10 @@ impl OutputFile {
 
     /// Writes in the format of the name.
     fn formatted(&mut self, write: impl FnOnce(&Location, Sink) -> Result<()>) -> Result<()> {
-        let location = Location::parse(&self.named)?;
+        let location = match &self.location {
+            Some(location) => location.clone(),
+            None => Location::parse(&self.named)?,
+        };
         let place = within(location.path.display());
         let written =
             self.writer().and_then(|(out, failure)| failure.instead(write(&location, out)));
@@ -252,6 +274,12 @@ impl OutputFile {
             Target::File(_) => {
                 self.target.adopt(&self.file)?;
                 self.file.sync_all()
+            }
+            Target::Standard => {
+                (&self.file).rewind()?;
+                let mut stream = io::stdout().lock();
+                io::copy(&mut &self.file, &mut stream)?;
+                stream.flush()
             }
             Target::Stream(place) => {
                 (&self.file).rewind()?;
@@ -342,7 +370,13 @@ fn labels_to(
         #[cfg(feature = "npy")]
         Format::Npy => npy::write_labels(&mut out, labels, observer)?,
         #[cfg(feature = "csv")]
-        Format::Csv => csv::write_labels(&mut out, labels, ids, observer)?,
+        Format::Csv => {
+            let mut out = Packed::new(out, location.compression)?;
+            csv::write_labels(&mut out, labels, ids, observer)?;
+            return out.finish();
+        }
+        #[cfg(feature = "arrow")]
+        Format::Arrow => arrow::write_labels(&mut out, labels, ids, observer)?,
         #[cfg(feature = "parquet")]
         Format::Parquet => parquet::write_labels(&mut out, labels, ids, observer)?,
         other => return Err(other.left_out()),
@@ -368,7 +402,13 @@ fn numbers_to(
         #[cfg(feature = "npy")]
         Format::Npy => npy::write_floats(&mut out, table)?,
         #[cfg(feature = "csv")]
-        Format::Csv => csv::write_floats(&mut out, table, ids)?,
+        Format::Csv => {
+            let mut out = Packed::new(out, location.compression)?;
+            csv::write_floats(&mut out, table, ids)?;
+            return out.finish();
+        }
+        #[cfg(feature = "arrow")]
+        Format::Arrow => arrow::write_floats(&mut out, table, ids, observer)?,
         #[cfg(feature = "parquet")]
         Format::Parquet => parquet::write_floats(&mut out, table, ids, observer)?,
         other => return Err(other.left_out()),

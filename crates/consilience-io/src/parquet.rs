@@ -2,11 +2,10 @@
 //! unlabelled.
 
 use std::io::Write;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use consilience_core::{Error, Observer, Result};
-use ndarray::{Array2, ArrayView2};
+use ndarray::ArrayView2;
 use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
@@ -17,15 +16,10 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnDescriptor, Type};
 
 use crate::allowance::Allowance;
-use crate::data_table::DataTable;
-use crate::defects::Defects;
-use crate::fault::{excerpt, malformed, system};
-use crate::features::FeatureTable;
+use crate::columnar::{self, Columnar, INDEX, Value, refused};
+use crate::fault::{malformed, system};
 use crate::ids::ObjectIds;
-use crate::label::{Label, category, label};
 use crate::labelled::{Labelled, column_names};
-use crate::roles::{Role, Wanted, unique_text};
-use crate::table::{Cell, LabelColumns, at};
 
 /// Values read at a time.
 const BATCH: usize = 1 << 16;
@@ -34,45 +28,6 @@ const ROW_GROUP: usize = 1 << 20;
 
 fn unreadable(error: ParquetError) -> Error {
     malformed(format!("not a readable Parquet file: {error}"))
-}
-
-/// The reader is written for sound files: some damage that it does not expect makes it panic.
-pub(crate) fn shielded<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(malformed("damaged Parquet file")))
-}
-
-/// A value of whatever type the column has.
-#[derive(Clone, Copy)]
-enum Value<'a> {
-    Int(i64),
-    Unsigned(u64),
-    Float(f64),
-    Text(&'a str),
-    /// Bytes that are no text.
-    Bytes,
-}
-
-const NO_TEXT: &str = "bytes that are no UTF-8; expected text";
-
-impl<'a> Value<'a> {
-    /// The value as a label, or as it is written.
-    fn label(self, verbatim: bool) -> std::result::Result<Label<'a>, String> {
-        match self {
-            Value::Int(x) => x.label().map(Label::from),
-            Value::Unsigned(x) => x.label().map(Label::from),
-            Value::Float(x) => x.label().map(Label::from),
-            Value::Text(text) if verbatim => Ok(Label::Text(text.trim())),
-            Value::Text(text) => label(text.trim_ascii().as_bytes()),
-            Value::Bytes => Err(NO_TEXT.to_owned()),
-        }
-    }
-
-    fn category(self) -> std::result::Result<Label<'a>, String> {
-        match self {
-            Value::Text(text) => category(text.trim_ascii().as_bytes()),
-            other => other.label(false),
-        }
-    }
 }
 
 struct Column {
@@ -91,9 +46,6 @@ pub(crate) struct Source {
     rows: usize,
     allowance: Allowance,
 }
-
-/// What pandas calls the index of a table that has no name.
-const INDEX: &str = "__index_level_";
 
 impl Source {
     /// Reads the end of the file, where its columns are described.
@@ -122,150 +74,36 @@ impl Source {
         }
         Ok(Source { reader: Box::new(reader), columns, rows, allowance })
     }
+}
 
+impl Columnar for Source {
     fn names(&self) -> Vec<String> {
         self.columns.iter().map(|column| column.name.clone()).collect()
     }
 
-    /// Leaves out the columns that are not wanted; what the others are.
-    fn choose(&mut self, mut roles: Vec<Role>, otherwise: Role) -> Vec<Role> {
-        for (role, column) in roles.iter_mut().zip(&self.columns) {
-            // Only text is taken for ids without being named so.
-            if *role == Role::Maybe && column.physical != Physical::BYTE_ARRAY {
-                *role = otherwise;
-            }
-        }
-        let mut kept = roles.iter();
-        self.columns.retain(|_| kept.next() != Some(&Role::Skip));
-        roles.retain(|&role| role != Role::Skip);
-        roles
-    }
-
-    /// Label columns.
-    pub(crate) fn labels(
-        mut self,
-        wanted: &Wanted,
-        observer: &dyn Observer,
-        notes: &mut Vec<String>,
-    ) -> Result<LabelColumns> {
-        let roles = self.choose(wanted.roles(&self.names(), notes)?, Role::Skip);
-        let id = roles.iter().position(|role| matches!(role, Role::Id | Role::Maybe));
-        // One byte per label at least.
-        self.allowance.expect(self.rows, self.columns.len(), 1)?;
-        let mut labels = LabelColumns::new(self.names(), &self.allowance)?;
-        self.read(observer, |row, column, value| {
-            let found = value.map_or(Ok(Label::None), |value| value.label(Some(column) == id));
-            labels.columns[column].push_label(found.map_err(|what| at(row, column, what))?)
-        })?;
-        if let Some(id) = id {
-            let name = labels.names.remove(id);
-            let column = labels.columns.remove(id);
-            if roles[id] == Role::Id {
-                labels.ids = Some(column.into_texts()?);
-            } else if column.is_ids() {
-                notes.push(unique_text(&name));
-                labels.ids = Some(column.into_texts()?);
-            }
-        }
-        labels.find_ids(&wanted.columns, notes)?;
-        Ok(labels)
-    }
-
-    /// Features, single precision where every column of numbers is, and categories.
-    pub(crate) fn features(
-        mut self,
-        wanted: &Wanted,
-        observer: &dyn Observer,
-        notes: &mut Vec<String>,
-    ) -> Result<DataTable> {
-        let roles = self.choose(wanted.feature_roles(&self.names(), notes)?, Role::Value);
-        let numbers = self.columns.iter().zip(&roles).filter(|(_, role)| **role == Role::Value);
-        if numbers.clone().all(|(column, _)| column.physical == Physical::FLOAT) {
-            // Exact: these doubles came from floats.
-            let make = |table| FeatureTable::F32(table);
-            self.data(&roles, wanted.missing, observer, notes, |x| x as f32, make)
-        } else {
-            self.data(&roles, wanted.missing, observer, notes, |x| x, FeatureTable::F64)
+    fn kind(&self, column: usize) -> columnar::Kind {
+        match self.columns[column].physical {
+            Physical::BYTE_ARRAY => columnar::Kind::Text,
+            Physical::FLOAT => columnar::Kind::Single,
+            _ => columnar::Kind::Number,
         }
     }
 
-    fn data<F: Clone>(
-        &self,
-        roles: &[Role],
-        may_miss: bool,
-        observer: &dyn Observer,
-        notes: &mut Vec<String>,
-        convert: impl Fn(f64) -> F,
-        make: impl Fn(Array2<F>) -> FeatureTable,
-    ) -> Result<DataTable> {
-        let of = |role: Role| (0..roles.len()).filter(move |&c| roles[c] == role);
-        let name = |c: usize| self.columns[c].name.clone();
-        let width = of(Role::Value).count();
-        // Where each column goes among those of its kind.
-        let places: Vec<usize> =
-            (0..roles.len()).map(|c| (0..c).filter(|&b| roles[b] == roles[c]).count()).collect();
-        let mut values: Vec<F> = self.allowance.room(self.rows.saturating_mul(width))?;
-        values.resize(self.rows * width, convert(f64::NAN));
-        let mut labels =
-            LabelColumns::new(of(Role::Category).map(name).collect(), &self.allowance)?;
-        let mut ids = LabelColumns::new(vec![String::new()], &self.allowance)?;
-        let mut defects = Defects::new(roles.len());
-        self.read(observer, |row, column, value| match roles[column] {
-            Role::Value => {
-                let place = || format!("row {row}");
-                let number = match value {
-                    Some(Value::Int(x)) => x as f64,
-                    Some(Value::Unsigned(x)) => x as f64,
-                    Some(Value::Float(x)) => x,
-                    Some(Value::Text(text)) => {
-                        defects.text(column, text, place);
-                        return Ok(());
-                    }
-                    Some(Value::Bytes) => return Err(at(row, column, NO_TEXT)),
-                    None => f64::NAN,
-                };
-                if number.is_nan() {
-                    defects.missing(column, place);
-                }
-                values[row * width + places[column]] = convert(number);
-                Ok(())
-            }
-            Role::Category => {
-                let label = value.map_or(Ok(Label::None), Value::category);
-                let label = label.map_err(|what| at(row, column, what))?;
-                labels.columns[places[column]].push_label(label)
-            }
-            _ => {
-                let label = value.map_or(Ok(Label::None), |value| value.label(true));
-                ids.columns[0].push_label(label.map_err(|what| at(row, column, what))?)
-            }
-        })?;
-        let id = roles.iter().position(|role| matches!(role, Role::Id | Role::Maybe));
-        let found = ids.columns.pop().filter(|_| id.is_some());
-        if let (Some(at), Some(column)) = (id.filter(|&at| roles[at] == Role::Maybe), &found) {
-            if column.is_ids() {
-                notes.push(unique_text(&self.columns[at].name));
-            } else {
-                defects.text(at, "text", || "row 0".to_owned());
-                defects.text(at, "text", || "row 0".to_owned());
-            }
-        }
-        defects.check(may_miss, |c| format!("column {:?}", excerpt(&self.columns[c].name)))?;
-        let table = Array2::from_shape_vec((self.rows, width), values);
-        let table = table.map_err(|e| malformed(e.to_string()))?;
-        let categories = (!labels.names.is_empty()).then(|| labels.into_table()).transpose()?;
-        Ok(DataTable {
-            rows: self.rows,
-            numbers: (width > 0).then(|| make(table)),
-            names: of(Role::Value).map(name).collect(),
-            categories,
-            ids: found.map(|column| column.into_texts()?.into_ids()).transpose()?,
-        })
+    fn n_rows(&self) -> usize {
+        self.rows
     }
 
-    /// Hands out every value with its row and column: within a row group, column by column.
+    fn allowance(&self) -> &Allowance {
+        &self.allowance
+    }
+
+    fn keep(&mut self, kept: &[bool]) {
+        let mut kept = kept.iter();
+        self.columns.retain(|_| kept.next() == Some(&true));
+    }
+
     fn read(
-        &self,
+        &mut self,
         observer: &dyn Observer,
         mut each: impl FnMut(usize, usize, Option<Value<'_>>) -> Result<()>,
     ) -> Result<()> {
@@ -331,12 +169,7 @@ fn text(bytes: &ByteArray) -> Value<'_> {
 
 /// Refuses columns of anything but plain numbers and text.
 fn is_unsigned(column: &ColumnDescriptor) -> Result<bool> {
-    let refuse = |what: &str| {
-        Err(malformed(format!(
-            "column {:?} holds {what}; expected whole numbers, floats or text",
-            excerpt(column.name())
-        )))
-    };
+    let refuse = |what: &str| refused(column.name(), what);
     if column.max_rep_level() > 0 {
         return refuse("lists");
     }

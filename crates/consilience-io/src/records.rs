@@ -62,7 +62,7 @@ struct SingleColumn<R: Read> {
 }
 
 /// Text from its first record on.
-pub(crate) struct Start<R> {
+pub(crate) struct Start<R: Read> {
     /// The first record, with its line end.
     first: Vec<u8>,
     rest: Lines<R>,

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use consilience_core::Result;
 
+use crate::compressed::{Plain, check_once};
 use crate::fault::{malformed, system};
 
 /// Bytes of one record at most: whatever is longer is no table, and would not fit in memory.
@@ -14,9 +15,9 @@ const RECORD: u64 = 64 << 20;
 const START: u64 = 4096;
 
 /// Text whose reader says where its records end.
-pub(crate) struct Text<R> {
+pub(crate) struct Text<R: Read> {
     start: Cursor<Vec<u8>>,
-    rest: R,
+    rest: Plain<R>,
     progress: Progress,
 }
 
@@ -33,17 +34,18 @@ impl Progress {
 
 impl<R: Read> Text<R> {
     /// Looks at the first bytes, which say whether this is text at all.
-    pub(crate) fn open(mut rest: R) -> Result<Self> {
+    pub(crate) fn open(mut file: R) -> Result<Self> {
+        let mut packed = Vec::new();
+        file.by_ref().take(START).read_to_end(&mut packed).map_err(system)?;
+        let mut rest = Plain::open(packed, file)?;
         let mut start = Vec::new();
         rest.by_ref().take(START).read_to_end(&mut start).map_err(system)?;
+        check_once(&start)?;
         if start.starts_with(b"\xff\xfe") || start.starts_with(b"\xfe\xff") {
             return Err(malformed("text in UTF-16; expected UTF-8"));
         }
         if start.contains(&0) {
             return Err(malformed("no text: it holds zero bytes; expected UTF-8"));
-        }
-        if start.starts_with(b"\x1f\x8b") {
-            return Err(malformed("compressed by gzip; expected plain text"));
         }
         if start.starts_with(b"\xef\xbb\xbf") {
             start.drain(..3);
