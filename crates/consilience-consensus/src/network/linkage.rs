@@ -1,5 +1,4 @@
-use std::cmp::Ordering;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use consilience_core::{
@@ -7,8 +6,8 @@ use consilience_core::{
     Report, Result, Watch,
 };
 use consilience_graph::{Lifespan, Network};
-use rayon::prelude::*;
 
+use super::candidates::{Candidate, Candidates};
 use super::joined::Joined;
 use super::{Adjacency, Condensed, Edge};
 
@@ -220,27 +219,6 @@ impl Forest {
     }
 }
 
-/// A link that may be the next merge: the largest share first, then the first nodes.
-#[derive(Clone, Copy, PartialEq)]
-struct Candidate {
-    share: f64,
-    ends: [u32; 2],
-}
-
-impl Eq for Candidate {}
-
-impl Ord for Candidate {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.share.total_cmp(&other.share).then_with(|| other.ends.cmp(&self.ends))
-    }
-}
-
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
 /// What links two clusters: under average linkage the sum over their edges and the number of
 /// these, under complete linkage the least and 1.
 #[derive(Clone, Copy)]
@@ -282,10 +260,7 @@ struct Links<'a> {
     of_cluster: Vec<Option<Map>>,
     /// The node under which the cluster of each node stands.
     standing: Joined,
-    /// Links of single nodes, the best last; ...
-    first: Vec<Candidate>,
-    /// ... and those that merges changed.
-    later: BinaryHeap<Candidate>,
+    candidates: Candidates,
 }
 
 impl<'a> Links<'a> {
@@ -293,21 +268,16 @@ impl<'a> Links<'a> {
         let (n, edges) = (graph.n_nodes(), &graph.edges[..]);
         let of_node = Adjacency::of(n, edges, |e, _| Some(e as u32));
         let candidate = |e: &Edge| Candidate { share: Link::of(e, average).share(), ends: e.ends };
-        let mut first: Vec<Candidate> = edges.iter().map(candidate).collect();
-        first.par_sort_unstable();
+        let candidates = Candidates::new(edges.iter().map(candidate).collect());
         let standing = Joined::new(n);
         let mut of_cluster = Vec::new();
         of_cluster.resize_with(n, || None);
-        Links { average, edges, of_node, of_cluster, standing, first, later: BinaryHeap::new() }
+        Links { average, edges, of_node, of_cluster, standing, candidates }
     }
 
     /// The next two clusters to merge, and their share.
     fn pop(&mut self) -> Option<([usize; 2], Option<f64>)> {
-        let next = match (self.first.last(), self.later.peek()) {
-            (Some(first), Some(later)) if later > first => self.later.pop(),
-            (Some(_), _) => self.first.pop(),
-            (None, _) => self.later.pop(),
-        }?;
+        let next = self.candidates.pop()?;
         let [a, b] = next.ends.map(|end| self.standing.find(end as usize));
         // Only what links the two clusters now counts; what they were is told again later.
         let now = match (&self.of_cluster[a], &self.of_cluster[b]) {
@@ -369,7 +339,7 @@ impl<'a> Links<'a> {
                 Some(&old) => {
                     let both = old.and(link, self.average);
                     let ends = [other.min(kept as u32), other.max(kept as u32)];
-                    self.later.push(Candidate { share: both.share(), ends });
+                    self.candidates.push(Candidate { share: both.share(), ends });
                     both
                 }
                 // Nothing changes but the name of the cluster.

@@ -2,6 +2,7 @@
 //! ones is ever looked at.
 
 mod adjacency;
+mod candidates;
 mod components;
 mod joined;
 mod linkage;
