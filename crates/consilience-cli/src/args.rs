@@ -122,8 +122,9 @@ pub(crate) struct Generate {
     /// How the features are scaled first: none, minmax or zscore
     #[arg(long, value_name = "SCALE", default_value = "none")]
     pub(crate) scale: String,
-    /// What is done about missing values: error, mean, median, nearest (the mean of the five nearest
-    /// objects) or member (each member leaves out the objects that lack a feature that it sees)
+    /// What is done about missing values: error, mean, median, nearest (the mean of the five
+    /// nearest objects) or member (each member leaves out the objects that lack a feature that it
+    /// sees)
     #[arg(long, value_name = "WAY", default_value = "error")]
     pub(crate) missing: String,
     /// Columns of categories, by name or number; each is a member, and so are crosses of two

@@ -103,8 +103,8 @@ pub(crate) fn data_table(
     Ok(terminal.read(path, input.data_table(terminal).map_err(|e| in_own_words(&e))?))
 }
 
-/// Features, n rows and d columns of finite numbers, without the dropped columns; missing values are
-/// filled in as asked.
+/// Features, n rows and d columns of finite numbers, without the dropped columns; missing values
+/// are filled in as asked.
 pub(crate) fn features(
     path: &Path,
     drop: &[String],

@@ -5,9 +5,9 @@ use consilience::{Partition, scores::Contingency};
 use crate::failure::Outcome;
 use crate::files::Labels;
 
-/// A name for every cluster: that of the class that most of its labelled objects have, with a number
-/// behind it where a cluster before has the name, and `cluster 3` where none of its objects has a
-/// label. Nothing where classes are numbers.
+/// A name for every cluster: that of the class that most of its labelled objects have, with a
+/// number behind it where a cluster before has the name, and `cluster 3` where none of its objects
+/// has a label. Nothing where classes are numbers.
 pub(crate) fn of_clusters(found: &Partition, known: &Labels) -> Outcome<Option<Vec<String>>> {
     if !known.text {
         return Ok(None);

@@ -2,6 +2,9 @@
 
 mod common;
 
+use std::io::Write;
+use std::process::Stdio;
+
 use common::{Folder, OBJECTS, ensemble, npy, npz, prepared, truth};
 
 const COLOURS: [&str; 4] = ["red", "dark, blue", "\"green\"", "n/a"];
@@ -73,7 +76,8 @@ fn names_come_back_in_every_format() {
     folder.write("known.csv", format!("colour\n{}\n", known.join("\n")));
     folder.write("colours.csv", format!("colour\n{}\n", classes.join("\n")));
     folder.write("new.csv", "x,y\n0,0\n10,10\n");
-    let command = "cluster x.csv --method kmeans --labels known.csv --predict new.csv --predicted new-labels.csv";
+    let command = "cluster x.csv --method kmeans --labels known.csv --predict new.csv \
+                   --predicted new-labels.csv";
     for ending in ["csv", "npy", "npz", "parquet"] {
         folder.ok(&format!("{command} -o out.{ending}"));
         let reply = folder.json(&format!("score out.{ending} colours.csv"));
@@ -230,7 +234,8 @@ fn missing_values_are_counted_filled_or_left_out() {
     );
     for way in ["mean", "median", "nearest", "member"] {
         folder.ok(&format!(
-            "generate x.csv -o o.csv --missing {way} --members 12 --clusters 2 --feature-fraction 0.4"
+            "generate x.csv -o o.csv --missing {way} --members 12 --clusters 2 \
+             --feature-fraction 0.4"
         ));
         folder.ok("consensus o.csv --method eac-al --clusters 2 -o labels.csv");
         let labels = String::from_utf8(folder.read("labels.csv")).unwrap();
@@ -279,4 +284,89 @@ fn text_in_arrays_of_numpy() {
     let reply = folder.json("score bytes.npy labels.npy");
     assert_eq!(reply["contingency"][0]["class"], "über");
     assert_eq!(reply["clusters"].as_u64(), Some(2));
+}
+
+#[test]
+fn compressed_text_and_arrow_files_are_tables_too() {
+    let folder = with_ids();
+    folder.ok("consensus pool-id.csv --method eac-al --clusters 4 -o plain.csv");
+    for ending in ["csv.gz", "csv.zst", "arrow", "feather"] {
+        folder.ok(&format!("generate x-id.csv --members 5 -o pool.{ending}"));
+        folder.ok("generate x-id.csv --members 5 -o pool2.csv");
+        folder.ok(&format!("consensus pool.{ending} --clusters 4 -o labels.{ending}"));
+        folder.ok("consensus pool2.csv --clusters 4 -o labels2.csv");
+        let reply = folder.json(&format!("score labels.{ending} labels2.csv"));
+        assert_eq!(ari(&reply), 1.0, "{ending}");
+        assert!(!reply["notes"].to_string().contains("row by row"), "{ending}");
+    }
+    // What a file holds decides, not what it is called.
+    let packed = folder.read("pool.csv.gz");
+    assert!(packed.starts_with(b"\x1f\x8b"));
+    folder.write("hidden.csv", &packed);
+    folder.ok("consensus hidden.csv --clusters 4");
+    folder.write("half.csv.gz", &packed[..packed.len() / 2]);
+    folder.fails("consensus half.csv.gz --clusters 4", &["half.csv.gz", "truncated"]);
+    let mut wrong = folder.read("pool.csv.zst");
+    let middle = wrong.len() / 2;
+    wrong[middle..].iter_mut().for_each(|byte| *byte ^= 0x55);
+    folder.write("wrong.csv.zst", &wrong);
+    folder.fails("consensus wrong.csv.zst --clusters 4", &["wrong.csv.zst", "zstd"]);
+    folder.fails("consensus pool.csv --clusters 4 -o labels.txt.gz", &["unknown ending"]);
+}
+
+#[test]
+fn standard_input_and_output_are_called_by_a_dash() {
+    let folder = with_ids();
+    folder.ok("generate x-id.csv --members 5 -o pool.parquet");
+    let piped = |args: &str, input: &[u8]| {
+        let mut child = folder.command(args).stdin(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input).unwrap();
+        let out = child.wait_with_output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (out.status.code(), text(out.stdout), text(out.stderr))
+    };
+    folder.ok("consensus pool.parquet --clusters 4 -o labels.csv");
+    let labels = String::from_utf8(folder.read("labels.csv")).unwrap();
+    // The format is that of the contents, and the summary makes room for the table.
+    let command = "consensus - --clusters 4 -o -";
+    let (code, out, said) = piped(command, &folder.read("pool.parquet"));
+    assert_eq!((code, out), (Some(0), labels.clone()), "{said}");
+    assert!(said.contains("clusters") && said.contains("members"), "{said}");
+    let (_, pool, _) = piped("generate - --members 5 -o - --quiet", &folder.read("x-id.csv"));
+    assert!(pool.starts_with("id,m0,m1,m2,m3,m4\n"), "{pool}");
+    assert_eq!(piped("consensus - --clusters 4 -o - --quiet", pool.as_bytes()).1, labels);
+    let (code, out, said) = piped("score - truth-id.csv --json", labels.as_bytes());
+    assert_eq!(code, Some(0), "{said}");
+    assert!(ari(&serde_json::from_str(&out).unwrap()) > 0.99);
+    let (code, out, said) = piped("consensus - --clusters 4 -o - --json", pool.as_bytes());
+    assert_eq!((code, out.as_str()), (Some(2), ""));
+    assert!(said.contains("-o -: standard output is for --json"), "{said}");
+    let (code, _, said) = piped("consensus - --clusters 4", b"");
+    assert_eq!((code, said.as_str()), (Some(2), "error: standard input: the file is empty\n"));
+    let (code, _, said) = piped("consensus - --clusters 4", b"a,b\n1,2\n1\n");
+    assert!(code == Some(2) && said.contains("standard input: row 1 (line 3)"), "{said}");
+    let (code, _, said) =
+        piped("cluster x.csv --method pck-means --clusters 4 --constraints -", b"0,4,must\n");
+    assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
+fn awkward_text_is_read_or_refused() {
+    let folder = Folder::new();
+    let rows = "p1,red,0\r\np2,red,0\r\np3,\"a, \"\"b\"\"\r\nc\",1\r\np4,nan,1\r\n";
+    folder.write("bom.csv", format!("\u{feff}id,x,y\r\n{rows}"));
+    folder.ok("consensus bom.csv --clusters 2 -o o.csv");
+    assert!(String::from_utf8(folder.read("o.csv")).unwrap().starts_with("id,label\np1,0\n"));
+    let utf16: Vec<u8> =
+        "\u{feff}id,x,y\np1,0,1\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    folder.write("utf16.csv", utf16);
+    folder.fails("consensus utf16.csv --clusters 2", &["utf16.csv", "UTF-16"]);
+    // Numbers and text in one column: all are names of clusters.
+    folder.write("mixed.csv", "a,b\n1,1\none,1\n1,2\n-1,2\n");
+    folder.write("names.csv", "a,b\nx,1\ny,1\nx,2\n,2\n");
+    folder.ok("consensus mixed.csv --method eac-al --clusters 2 -o m.csv");
+    folder.ok("consensus names.csv --method eac-al --clusters 2 -o n.csv");
+    assert_eq!(folder.read("m.csv"), folder.read("n.csv"));
+    folder.write("twice.csv", "id,a\np1,0\np1,1\np2,0\n");
+    folder.fails("consensus twice.csv --clusters 2", &["twice.csv", "more than once", "\"p1\""]);
 }

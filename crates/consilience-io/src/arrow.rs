@@ -21,6 +21,8 @@ use crate::columnar::{Columnar, INDEX, Kind, Value, refused};
 use crate::fault::{malformed, system};
 use crate::input::Contents;
 
+#[cfg(test)]
+mod tests;
 mod writing;
 
 pub(crate) use writing::{write_floats, write_labels};

@@ -122,7 +122,8 @@ impl ObjectIds {
     /// Ids in the order of the objects.
     ///
     /// # Errors
-    /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) without objects, [`ErrorKind::Format`] for an empty id and for ids that
+    /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) without objects,
+    /// [`ErrorKind::Format`](consilience_core::ErrorKind::Format) for an empty id and for ids that
     /// are there more than once; the message names the first of them and says how many there are.
     pub fn new<T: AsRef<str>>(ids: impl IntoIterator<Item = T>) -> Result<Self> {
         let mut texts = Texts::default();
@@ -151,7 +152,8 @@ impl ObjectIds {
     /// The row of each of these objects in another table, `None` where that has no such id.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the ids do not fit in memory a second time.
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the ids do not fit in
+    /// memory a second time.
     ///
     /// # Complexity
     /// O(n) expected time and memory.
@@ -166,7 +168,8 @@ impl ObjectIds {
     /// The row of every object in a table that has to have them all.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`](consilience_core::ErrorKind::Format) where ids are missing there: the first of them, and how many.
+    /// [`ErrorKind::Format`](consilience_core::ErrorKind::Format) where ids are missing there: the
+    /// first of them, and how many.
     pub fn every_row_in(&self, other: &ObjectIds) -> Result<Vec<usize>> {
         let rows = self.rows_in(other)?;
         let missing: Vec<&str> = self.missing(&rows);
@@ -196,7 +199,8 @@ impl ObjectIds {
     /// The chosen objects, in the order given.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does not exist.
+    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does
+    /// not exist.
     pub fn select(&self, objects: &[usize]) -> Result<ObjectIds> {
         let n = self.n_objects();
         match objects.iter().find(|&&i| i >= n) {

@@ -9,7 +9,7 @@ use consilience_io::{
 };
 use ndarray::array;
 
-const ENDINGS: [&str; 4] = ["npy", "npz", "csv", "parquet"];
+const ENDINGS: [&str; 7] = ["npy", "npz", "csv", "csv.gz", "csv.zst", "parquet", "arrow"];
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();

@@ -49,8 +49,8 @@ fn hard(args: &Score, terminal: &Terminal) -> Outcome<Summary> {
 /// How many cells of the table of clusters and classes are listed at most.
 const CELLS: usize = 1000;
 
-/// Which clusters meet which classes: under their names for programs and, where there are names, for
-/// people too.
+/// Which clusters meet which classes: under their names for programs and, where there are names,
+/// for people too.
 fn contingency(table: &Contingency, found: &Labels, truth: &Labels, summary: &mut Summary) {
     if table.n_cells() > CELLS {
         return;

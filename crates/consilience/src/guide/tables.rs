@@ -5,7 +5,7 @@
 //!
 //! # Labels
 //!
-//! Whole numbers or text, in `.csv`, `.npy`, `.npz` and `.parquet`. Negative numbers, empty cells,
+//! Whole numbers or text, in every form of file below. Negative numbers, empty cells,
 //! null, NaN, `NA` and `N/A` are unlabelled. In memory labels are of any type that compares equal:
 //!
 //! ```
@@ -84,6 +84,12 @@
 //! [`Missing::Member`](crate::generate::Missing::Member) fills nothing in: an object takes no part
 //! in members that see a missing feature of it, so that members have to see a part of the features
 //! each. The figures are in `docs/tables.md` of the repository.
+//!
+//! # Files
+//!
+//! `.csv`, also compressed as `.csv.gz` and `.csv.zst`; `.npy` and `.npz`; `.parquet`; `.arrow` and
+//! `.feather`. In the program `-` is standard input, in any of these forms, or standard output, which
+//! is CSV.
 //!
 //! # Text files
 //!
