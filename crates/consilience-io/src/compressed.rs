@@ -25,7 +25,7 @@ type Whole<R> = io::Chain<Cursor<Vec<u8>>, R>;
 
 /// A reader of what is in a stream that may be compressed. Nothing is kept of it: however much
 /// comes out, memory holds a window of it alone.
-pub(crate) enum Plain<R: Read> {
+pub(crate) enum Unpacked<R: Read> {
     Plain(Whole<R>),
     #[cfg(feature = "compression")]
     Gzip(Box<flate2::read::MultiGzDecoder<Whole<R>>>),
@@ -33,21 +33,21 @@ pub(crate) enum Plain<R: Read> {
     Zstd(Box<zstd::stream::read::Decoder<'static, io::BufReader<Whole<R>>>>),
 }
 
-impl<R: Read> Plain<R> {
+impl<R: Read> Unpacked<R> {
     /// The contents of a stream that begins with these bytes.
     pub(crate) fn open(start: Vec<u8>, rest: R) -> Result<Self> {
         let kind = found(&start);
         let whole = Cursor::new(start).chain(rest);
         match kind {
-            None => Ok(Plain::Plain(whole)),
+            None => Ok(Unpacked::Plain(whole)),
             #[cfg(feature = "compression")]
             Some(Compression::Gzip) => {
-                Ok(Plain::Gzip(Box::new(flate2::read::MultiGzDecoder::new(whole))))
+                Ok(Unpacked::Gzip(Box::new(flate2::read::MultiGzDecoder::new(whole))))
             }
             #[cfg(feature = "compression")]
             Some(Compression::Zstd) => {
                 let decoder = zstd::stream::read::Decoder::new(whole).map_err(system)?;
-                Ok(Plain::Zstd(Box::new(decoder)))
+                Ok(Unpacked::Zstd(Box::new(decoder)))
             }
             #[cfg(not(feature = "compression"))]
             Some(_) => Err(crate::fault::left_out("compression")),
@@ -55,14 +55,14 @@ impl<R: Read> Plain<R> {
     }
 }
 
-impl<R: Read> Read for Plain<R> {
+impl<R: Read> Read for Unpacked<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
-            Plain::Plain(reader) => reader.read(buffer),
+            Unpacked::Plain(reader) => reader.read(buffer),
             #[cfg(feature = "compression")]
-            Plain::Gzip(reader) => reader.read(buffer).map_err(|e| damaged("gzip", e)),
+            Unpacked::Gzip(reader) => reader.read(buffer).map_err(|e| damaged("gzip", e)),
             #[cfg(feature = "compression")]
-            Plain::Zstd(reader) => reader.read(buffer).map_err(|e| damaged("zstd", e)),
+            Unpacked::Zstd(reader) => reader.read(buffer).map_err(|e| damaged("zstd", e)),
         }
     }
 }

@@ -622,9 +622,8 @@ pub(crate) fn read_within(mut reader: impl Read, budget: MemoryBudget) -> Result
         }
         let step = (bytes.capacity() - bytes.len()) as u64;
         // As much as there is room for: nothing is allocated here.
-        match reader.by_ref().take(step).read_to_end(&mut bytes).map_err(system)? {
-            0 => return Ok(bytes),
-            _ => {}
+        if reader.by_ref().take(step).read_to_end(&mut bytes).map_err(system)? == 0 {
+            return Ok(bytes);
         }
     }
 }

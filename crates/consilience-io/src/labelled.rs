@@ -55,7 +55,7 @@ impl Labelled<'_> {
     }
 
     /// The name of the object's cluster, where clusters have names; empty for unlabelled.
-    #[cfg(any(feature = "csv", feature = "parquet"))]
+    #[cfg(any(feature = "csv", feature = "parquet", feature = "arrow"))]
     pub(crate) fn name(&self, row: usize) -> Option<&str> {
         match self {
             Labelled::Named(partition, names) => {

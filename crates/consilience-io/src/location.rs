@@ -24,7 +24,8 @@ pub enum Format {
 
 /// How text is compressed.
 ///
-/// Readers find out from the contents; what is written is compressed as its ending says.
+/// Readers find out from the contents; what is written is compressed as its ending says, which a
+/// [`Location`] holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Compression {

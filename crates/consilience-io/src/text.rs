@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use consilience_core::Result;
 
-use crate::compressed::{Plain, check_once};
+use crate::compressed::{Unpacked, check_once};
 use crate::fault::{malformed, system};
 
 /// Bytes of one record at most: whatever is longer is no table, and would not fit in memory.
@@ -17,7 +17,7 @@ const START: u64 = 4096;
 /// Text whose reader says where its records end.
 pub(crate) struct Text<R: Read> {
     start: Cursor<Vec<u8>>,
-    rest: Plain<R>,
+    rest: Unpacked<R>,
     progress: Progress,
 }
 
@@ -37,7 +37,7 @@ impl<R: Read> Text<R> {
     pub(crate) fn open(mut file: R) -> Result<Self> {
         let mut packed = Vec::new();
         file.by_ref().take(START).read_to_end(&mut packed).map_err(system)?;
-        let mut rest = Plain::open(packed, file)?;
+        let mut rest = Unpacked::open(packed, file)?;
         let mut start = Vec::new();
         rest.by_ref().take(START).read_to_end(&mut start).map_err(system)?;
         check_once(&start)?;

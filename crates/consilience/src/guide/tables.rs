@@ -88,8 +88,8 @@
 //! # Files
 //!
 //! `.csv`, also compressed as `.csv.gz` and `.csv.zst`; `.npy` and `.npz`; `.parquet`; `.arrow` and
-//! `.feather`. In the program `-` is standard input, in any of these forms, or standard output, which
-//! is CSV.
+//! `.feather`. In the program `-` is standard input, in any of these forms, or standard output,
+//! which is CSV.
 //!
 //! # Text files
 //!
