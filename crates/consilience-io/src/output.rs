@@ -10,9 +10,7 @@ use crate::arrow;
 use crate::fault::{malformed, system, within};
 use crate::ids::ObjectIds;
 use crate::labelled::Labelled;
-#[cfg(any(feature = "csv", feature = "npy", feature = "parquet", feature = "arrow"))]
-use crate::location::Format;
-use crate::location::Location;
+use crate::location::{Format, Location};
 #[cfg(feature = "parquet")]
 use crate::parquet;
 use crate::place::{Target, folder_of};
