@@ -161,6 +161,11 @@ pub(crate) struct Consensus {
     /// How many objects each row stands for: one column of whole numbers
     #[arg(long, value_name = "FILE")]
     pub(crate) counts: Option<PathBuf>,
+    /// The edges of a network whose nodes are the objects, two columns: the consensus looks at
+    /// them alone, by network-propagation (the default then), network-components or
+    /// network-linkage
+    #[arg(long, value_name = "FILE")]
+    pub(crate) edges: Option<PathBuf>,
     /// A parameter of the method; --list shows which it takes
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use consilience::crowd::{Answers, GroupAnswer, KeywordAnswer, PairAnswer};
 use consilience::generate::Missing;
+use consilience::graph::Network;
 use consilience::io::{
     self, AnswerForm, AnswerTable, Batch, DataTable, FeatureTable, Format, Input, LabelTable,
     ObjectIds,
@@ -361,6 +362,12 @@ pub(crate) fn batches(path: &Path, objects: &Objects, terminal: &Terminal) -> Ou
         Some(ids) => terminal.read(path, io::read_batches_by_id(path, ids)?),
         None => io::read_batches(path)?,
     })
+}
+
+/// A network whose nodes are the objects.
+pub(crate) fn network(path: &Path, objects: &Objects, terminal: &Terminal) -> Outcome<Network> {
+    let edges = table_at(path)?.edges(objects.n, objects.ids.as_ref(), terminal)?;
+    Ok(Network::new(objects.n, terminal.read(path, edges))?)
 }
 
 /// The answers of a crowd, row by row.

@@ -19,6 +19,7 @@ use crate::columnar;
 #[cfg(feature = "csv")]
 use crate::csv;
 use crate::data_table::DataTable;
+use crate::edges;
 use crate::fault::{malformed, system, within};
 use crate::features::FeatureTable;
 use crate::ids::ObjectIds;
@@ -339,6 +340,45 @@ impl<'a> Input<'a> {
                 return Ok(Memberships::from(&labels.partition()?));
             }
             Memberships::new(table.into_f64())
+        })
+    }
+
+    /// The edges of a network whose nodes are so many objects, in two columns: their numbers, or in
+    /// text their ids, where there are any. A file without any of the ids that holds row numbers is
+    /// read by these, and a note says so.
+    ///
+    /// ```
+    /// use consilience::graph::Network;
+    /// use consilience::io::{Format, Input, ObjectIds};
+    ///
+    /// let ids = ObjectIds::new(["kit", "rex", "tom"])?;
+    /// let input = Input::in_memory(b"from,to\nkit,tom\ntom,rex\n", Format::Csv);
+    /// let edges = input.edges(3, Some(&ids), &())?.output;
+    /// assert_eq!(edges, [(0, 2), (2, 1)]);
+    /// assert_eq!(Network::new(3, edges)?.n_edges(), 2);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Input`]; [`ErrorKind::Format`](consilience_core::ErrorKind::Format) also for an edge
+    /// from a node to itself, [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange)
+    /// for a node beyond the objects.
+    pub fn edges(
+        &self,
+        objects: usize,
+        ids: Option<&ObjectIds>,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Vec<(usize, usize)>>> {
+        self.reading(|notes| match self.format {
+            #[cfg(feature = "csv")]
+            Format::Csv => {
+                let file = self.open()?.0;
+                edges::from_csv(file, objects, ids, observer, &self.allowance(), notes)
+            }
+            _ => {
+                let table = self.feature_table(observer, notes)?.into_features()?.into_f64();
+                edges::from_numbers(table.view(), objects, &self.allowance())
+            }
         })
     }
 

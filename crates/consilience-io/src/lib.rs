@@ -41,6 +41,7 @@
 //! | labels | one per object | one |
 //! | memberships | one per object | one probability per cluster |
 //! | constraints (CSV) | one per pair | `i,j,link` or `i,j,link,batch` |
+//! | edges of a network | one per edge | two: objects |
 //! | answers (CSV, npz) | one per answer | those of an [`AnswerForm`] |
 //!
 //! Negative, empty and null labels are unlabelled; a link is `must` or `cannot`.
@@ -70,6 +71,7 @@ mod constraints;
 mod csv;
 mod data_table;
 mod defects;
+mod edges;
 mod fault;
 mod features;
 mod ids;

@@ -28,6 +28,11 @@ impl<'a> Lookup<'a> {
         Ok(Lookup { ids, found: false, unknown: None, count: 0, no_number: false })
     }
 
+    /// Whether a cell is an id.
+    pub(crate) fn knows(&self, cell: &str) -> bool {
+        self.ids.as_ref().is_some_and(|ids| ids.contains_key(cell))
+    }
+
     /// What a cell names; `place` says where it is.
     pub(crate) fn find(&mut self, cell: &str, place: impl Fn() -> String) -> Result<Found> {
         let wrong =

@@ -1,21 +1,23 @@
 //! `consilience consensus`: an ensemble to one clustering.
 
 use std::fmt::Write;
+use std::path::Path;
 use std::time::Instant;
 
-use consilience::catalogue::{NamedResult, Parameter, methods};
+use consilience::catalogue::{AnyConsensus, NamedResult, Parameter, methods};
 use consilience::io::Labelled;
 use consilience::scores::{Contingency, Scores};
 use consilience::trust::Diagnostics;
-use consilience::{Ensemble, Fit, Memberships, Report};
+use consilience::{ConsensusFunction, Ensemble, Fit, Memberships, Report};
 use serde_json::{Value, json};
 
 use crate::args::Consensus;
 use crate::catalogue::{self, Request};
 use crate::failure::{Failure, Outcome};
-use crate::files;
+use crate::files::{self, Objects};
 use crate::outputs::Outputs;
 use crate::summary::{self, Summary};
+use crate::tables::network;
 use crate::terminal::Terminal;
 
 /// Runs the command.
@@ -27,7 +29,7 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
         return Err(Failure::bad("expected ENSEMBLE, or --list; see --help"));
     };
     // Everything that can be refused at once is, before the first byte is read.
-    let request = Request::parse(&args.method, args.clusters, &args.params, args.common.seed)?;
+    let asked = Asked::parse(args)?;
     let mut outputs = Outputs::new().table("-o", "labels", args.output.as_deref())?;
     outputs = outputs.table("--soft", "memberships", args.soft.as_deref())?;
 
@@ -37,22 +39,23 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     outputs.ids(objects.ids.as_ref(), terminal);
     let ensemble = files::counted(members.ensemble, &objects, args.counts.as_deref(), terminal)?;
     let truth = files::truth(args.truth.as_deref(), &objects, terminal)?;
+    let method = asked.on(args.edges.as_deref(), &objects, terminal)?;
     let read = start.elapsed();
 
     let start = Instant::now();
-    let Fit { output: found, report, .. } = request.run(&ensemble, terminal)?;
+    let Fit { output: found, report, .. } = method.run(&ensemble, terminal)?;
     let total = start.elapsed();
     terminal.note_all(&report);
     suspicious(&ensemble, terminal);
 
     outputs.labels("-o", Labelled::One(&found.partition), terminal)?;
     if outputs.wants("--soft") {
-        let soft = memberships(&args.method, &found, terminal);
+        let soft = memberships(asked.name(), &found, terminal);
         outputs.numbers("--soft", soft.values(), terminal)?;
     }
     let mut summary = Summary::new();
     summary
-        .both("method", "method", args.method.as_str())
+        .both("method", "method", asked.name())
         .both("n", "objects", ensemble.total_count())
         .both("members", "members", ensemble.n_members())
         .data("microclusters", report.microclusters);
@@ -76,6 +79,70 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
         summary.scores(&Scores::of(&table)?.entries());
     }
     outputs.conclude(summary, &args.common, terminal)
+}
+
+/// The consensus function that the command line names.
+enum Asked<'a> {
+    Named(Request),
+    /// Over the edges of a network.
+    OnEdges(network::Request<'a>),
+}
+
+/// The same once everything is read.
+enum Ready<'a> {
+    Named(&'a Request),
+    OnEdges(AnyConsensus),
+}
+
+impl<'a> Asked<'a> {
+    fn parse(args: &'a Consensus) -> Outcome<Self> {
+        if args.edges.is_some() {
+            return Ok(Asked::OnEdges(network::Request::parse(args)?));
+        }
+        if network::needs_edges(&args.method) {
+            return Err(Failure::Bad(format!(
+                "--method {}: expected --edges, the edges of a network",
+                args.method
+            )));
+        }
+        let Consensus { method, clusters, params, common, .. } = args;
+        Ok(Asked::Named(Request::parse(method, *clusters, params, common.seed)?))
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Asked::Named(request) => request.name(),
+            Asked::OnEdges(request) => request.name(),
+        }
+    }
+
+    fn on(
+        &self,
+        edges: Option<&Path>,
+        objects: &Objects,
+        terminal: &Terminal,
+    ) -> Outcome<Ready<'_>> {
+        Ok(match (self, edges) {
+            (Asked::OnEdges(request), Some(path)) => {
+                Ready::OnEdges(request.on(files::network(path, objects, terminal)?)?)
+            }
+            (Asked::OnEdges(_), None) => return Err(Failure::bad("expected --edges")),
+            (Asked::Named(request), _) => Ready::Named(request),
+        })
+    }
+}
+
+impl Ready<'_> {
+    fn run(
+        &self,
+        ensemble: &Ensemble,
+        terminal: &Terminal,
+    ) -> consilience::Result<Fit<NamedResult>> {
+        match self {
+            Ready::Named(request) => request.run(ensemble, terminal),
+            Ready::OnEdges(function) => function.fit(ensemble, terminal),
+        }
+    }
 }
 
 /// Columns that are hardly base clusterings: what a trailing comma or a column of row numbers reads

@@ -5,6 +5,7 @@ pub(crate) mod cluster;
 pub(crate) mod complete;
 pub(crate) mod crowd;
 pub(crate) mod generate;
+pub(crate) mod network;
 pub(crate) mod update;
 
 use consilience::{MemoryBudget, Seed};

@@ -1,0 +1,101 @@
+//! `consilience consensus --edges`: methods over the edges of a network.
+
+use consilience::catalogue::AnyConsensus;
+use consilience::consensus::{NetworkComponents, NetworkLinkage, NetworkPropagation};
+use consilience::graph::Network;
+use consilience::{Clusters, ConsensusFunction, Linkage, Partition, Seed};
+
+use crate::args::{Consensus, Count};
+use crate::choices::{Choice, Params, choice, count, find, number};
+use crate::failure::{Failure, Outcome};
+
+/// What `--method` is where nothing is said.
+const USUAL: &str = "network-propagation";
+
+/// The one method that makes as many clusters as are asked for.
+const LINKAGE: &str = "network-linkage";
+
+/// What a method works on.
+struct Ask {
+    network: Network,
+    clusters: Clusters,
+    seed: Seed,
+}
+
+/// `--method`.
+static METHODS: [Choice<AnyConsensus, Ask>; 3] = [
+    choice!("network-propagation", hard,
+        |ask: &Ask| NetworkPropagation::new(ask.network.clone()).seed(ask.seed),
+        threshold: number => NetworkPropagation::threshold,
+        max_iterations: count => NetworkPropagation::max_iterations,
+    ),
+    choice!("network-components", hard,
+        |ask: &Ask| NetworkComponents::new(ask.network.clone()),
+        threshold: number => NetworkComponents::threshold,
+    ),
+    choice!("network-linkage", hard,
+        |ask: &Ask| NetworkLinkage::new(ask.network.clone(), ask.clusters),
+        linkage: linkage => NetworkLinkage::linkage,
+    ),
+];
+
+fn hard(method: impl ConsensusFunction<Output = Partition> + 'static) -> AnyConsensus {
+    AnyConsensus::Hard(Box::new(method))
+}
+
+fn linkage(params: &Params<'_>, name: &str) -> Outcome<Option<Linkage>> {
+    params.one_of(
+        name,
+        &[
+            ("single", Linkage::Single),
+            ("average", Linkage::Average),
+            ("complete", Linkage::Complete),
+        ],
+    )
+}
+
+/// Whether a method needs the edges of a network.
+pub(crate) fn needs_edges(method: &str) -> bool {
+    METHODS.iter().any(|choice| choice.name == method)
+}
+
+/// A consensus function on a network that is yet to be read.
+pub(crate) struct Request<'a> {
+    method: &'static Choice<AnyConsensus, Ask>,
+    clusters: Clusters,
+    seed: Seed,
+    params: &'a [String],
+}
+
+impl<'a> Request<'a> {
+    /// Refuses at once what can be.
+    pub(crate) fn parse(args: &'a Consensus) -> Outcome<Self> {
+        let name = if args.method == "auto" { USUAL } else { &args.method };
+        let method = find("--edges: --method", name, &METHODS)?;
+        let clusters = match args.clusters {
+            Some(Count::Fixed(k)) if name != LINKAGE => {
+                return Err(Failure::Bad(format!(
+                    "--clusters {k}: {name} finds the number of clusters itself; expected \
+                     --method {LINKAGE}"
+                )));
+            }
+            Some(Count::Fixed(k)) => Clusters::Fixed(k),
+            Some(Count::Auto) | None => Clusters::Auto,
+        };
+        let request =
+            Request { method, clusters, seed: Seed(args.common.seed), params: &args.params };
+        request.on(Network::new(1, [])?)?;
+        Ok(request)
+    }
+
+    /// Its name.
+    pub(crate) fn name(&self) -> &'static str {
+        self.method.name
+    }
+
+    /// The function on this network.
+    pub(crate) fn on(&self, network: Network) -> Outcome<AnyConsensus> {
+        let ask = Ask { network, clusters: self.clusters, seed: self.seed };
+        self.method.build(&ask, self.params)
+    }
+}
