@@ -75,7 +75,7 @@ mod text;
 
 use std::path::Path;
 
-use consilience_core::{Ensemble, Memberships, Partition, Result};
+use consilience_core::{Accepts, Ensemble, Memberships, Partition, Result};
 
 pub use answers::{AnswerForm, AnswerTable, read_answers, read_answers_observed};
 #[cfg(feature = "csv")]
@@ -195,6 +195,7 @@ pub fn write_labels(path: impl AsRef<Path>, labels: &Partition) -> Result<()> {
 /// # Errors
 /// As [`write_labels`].
 pub fn write_ensemble(path: impl AsRef<Path>, ensemble: &Ensemble) -> Result<()> {
+    ensemble.check_accepted("a table of labels", Accepts::LABELS)?;
     written(path, |file| file.write_labels(Labelled::All(ensemble), &()))
 }
 
