@@ -4,7 +4,7 @@ use std::sync::Arc;
 use ndarray::{Array2, ArrayView2};
 use rustc_hash::FxHashMap;
 
-use crate::{Memberships, Partition, Result};
+use crate::{Error, Memberships, Partition, Result};
 
 /// A soft clustering as a member of an ensemble: the memberships that are not 0, of each distinct
 /// row once.
@@ -76,7 +76,8 @@ impl SparseMemberships {
                 *evidence = 0.0;
             }
         }
-        Self::of(&Memberships::with_evidence(values, evidence)?)
+        // Rows that sum to 1 up to rounding stay as they are: what was written is read again.
+        Self::of(&Memberships::from_fields(values, evidence)?)
     }
 
     /// The memberships that are not 0; objects whose evidence is 0 have none.
@@ -178,15 +179,49 @@ impl SparseMemberships {
     /// # Errors
     /// As [`Partition::select`].
     pub fn select(&self, objects: &[usize]) -> Result<Self> {
-        let row_of = self.row_of.select(objects)?;
+        let n = self.n_objects();
+        if let Some(&bad) = objects.iter().find(|&&i| i >= n) {
+            return Err(Error::out_of_range(format!("object {bad} of {n}")));
+        }
+        self.gathered(objects.len(), |i| Some(objects[i]))
+    }
+
+    /// Memberships of `n` objects, each those of object `from(i)` of these, or none.
+    ///
+    /// ```
+    /// use consilience::SparseMemberships;
+    /// use consilience::ndarray::array;
+    ///
+    /// let soft = SparseMemberships::from_array(array![[0.25, 0.75]].view())?;
+    /// let wider = soft.gathered(3, |i| (i == 2).then_some(0))?;
+    /// assert_eq!(wider.to_array(), array![[0.0, 0.0], [0.0, 0.0], [0.75, 0.25]]);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Partition::from_labels`]. Panics where there is no such object, as indexing does.
+    pub fn gathered(&self, n: usize, from: impl Fn(usize) -> Option<usize>) -> Result<Self> {
+        let label = |i: usize| from(i).and_then(|i| self.row_of.label(i));
+        let row_of = Partition::from_fn(n, |i| label(i).map(|l| l as u64))?;
         let mut rows = vec![Vec::new(); row_of.n_clusters()];
-        for (new, &old) in row_of.iter().zip(objects) {
-            if let Some(new) = new.filter(|&new| rows[new].is_empty()) {
-                let (clusters, values) = self.row(old);
+        for (i, new) in row_of.iter().enumerate() {
+            let new = new.filter(|&new| rows[new].is_empty());
+            if let (Some(new), Some(old)) = (new, label(i)) {
+                let (clusters, values) = self.table.row(old);
                 rows[new] = clusters.iter().copied().zip(values.iter().copied()).collect();
             }
         }
         Ok(Self::numbered(row_of, rows))
+    }
+
+    /// The memberships as a table: a row of zeros where an object has none.
+    pub fn to_array(&self) -> Array2<f64> {
+        let mut values = Array2::zeros((self.n_objects(), self.n_clusters()));
+        for i in 0..self.n_objects() {
+            let (clusters, shares) = self.row(i);
+            clusters.iter().zip(shares).for_each(|(&c, &v)| values[[i, c as usize]] = v);
+        }
+        values
     }
 
     /// The memberships as a table, uniform with evidence 0 where an object has none.
@@ -195,15 +230,14 @@ impl SparseMemberships {
     /// None but those of memberships that cannot exist.
     pub fn to_memberships(&self) -> Result<Memberships> {
         let k = self.n_clusters().max(1);
-        let mut values = Array2::zeros((self.n_objects(), k));
+        let mut values = self.to_array();
+        if self.n_clusters() == 0 {
+            values = Array2::zeros((self.n_objects(), k));
+        }
         let mut evidence = vec![1.0; self.n_objects()];
-        for i in 0..self.n_objects() {
-            let (clusters, shares) = self.row(i);
-            if clusters.is_empty() {
-                values.row_mut(i).fill(1.0 / k as f64);
-                evidence[i] = 0.0;
-            }
-            clusters.iter().zip(shares).for_each(|(&c, &v)| values[[i, c as usize]] = v);
+        for i in (0..self.n_objects()).filter(|&i| self.row_of.label(i).is_none()) {
+            values.row_mut(i).fill(1.0 / k as f64);
+            evidence[i] = 0.0;
         }
         Memberships::from_fields(values, evidence)
     }

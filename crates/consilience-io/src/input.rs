@@ -20,7 +20,7 @@ use crate::location::{Format, Location};
 use crate::parquet;
 use crate::table::LabelColumns;
 #[cfg(feature = "npy")]
-use crate::{npy, npz};
+use crate::{mixed, npy, npz};
 
 /// A table in a file or in memory, to be read as labels or as features.
 ///
@@ -115,10 +115,53 @@ impl<'a> Input<'a> {
     /// An ensemble, n rows and one column of labels per member. Labels are whole numbers; negative,
     /// empty, null and NaN are unlabelled.
     ///
+    /// An `.npz` archive whose arrays are called `member_0`, `member_1`, ... holds a member in each:
+    /// one column is labels, several are memberships, with a row of zeros where an object has none.
+    ///
+    /// ```
+    /// use consilience::io::{read_ensemble, write_ensemble};
+    /// use consilience::ndarray::array;
+    /// use consilience::{Ensemble, Partition, SparseMemberships};
+    ///
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let path = folder.path().join("pool.npz");
+    /// let ensemble = Ensemble::mixed([
+    ///     Partition::from_labels(&[0, 1, -1])?.into(),
+    ///     SparseMemberships::from_array(array![[0.75, 0.25], [0.0, 1.0], [0.0, 0.0]].view())?.into(),
+    /// ])?;
+    /// write_ensemble(&path, &ensemble)?;
+    /// assert_eq!(read_ensemble(&path)?, ensemble);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Input`].
     pub fn ensemble(&self, observer: &dyn Observer) -> Result<Fit<Ensemble>> {
-        self.reading(|notes| self.label_columns(observer, notes)?.into_ensemble())
+        self.reading(|notes| {
+            #[cfg(feature = "npy")]
+            if let Some(names) = self.members()? {
+                let one = |name: &str| self.clone().array(name);
+                let columns = |name: &str| {
+                    let table = one(name).feature_table(observer, &mut Vec::new())?;
+                    table.view().check()?;
+                    Ok(table.into_f64())
+                };
+                let labels = |name: &str| {
+                    one(name).label_columns(observer, &mut Vec::new())?.into_partition()
+                };
+                return mixed::read(&names, columns, labels);
+            }
+            self.label_columns(observer, notes)?.into_ensemble()
+        })
+    }
+
+    /// The arrays of an archive of members.
+    #[cfg(feature = "npy")]
+    fn members(&self) -> Result<Option<Vec<String>>> {
+        if self.format != Format::Npz || self.array.is_some() {
+            return Ok(None);
+        }
+        Ok(mixed::members(npz::names(self.open_archive()?)?))
     }
 
     /// An ensemble, and the labels that its members give to further objects, which are in another

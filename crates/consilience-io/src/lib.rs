@@ -61,6 +61,8 @@ mod labelled;
 mod location;
 mod lock;
 #[cfg(feature = "npy")]
+mod mixed;
+#[cfg(feature = "npy")]
 mod npy;
 #[cfg(feature = "npy")]
 mod npz;
@@ -75,7 +77,7 @@ mod text;
 
 use std::path::Path;
 
-use consilience_core::{Accepts, Ensemble, Memberships, Partition, Result};
+use consilience_core::{Ensemble, Memberships, Partition, Result};
 
 pub use answers::{AnswerForm, AnswerTable, read_answers, read_answers_observed};
 #[cfg(feature = "csv")]
@@ -178,7 +180,9 @@ pub fn write_labels(path: impl AsRef<Path>, labels: &Partition) -> Result<()> {
     written(path, |file| file.write_labels(Labelled::One(labels), &()))
 }
 
-/// Writes an ensemble, one column of labels per member.
+/// Writes an ensemble, one column of labels per member; with memberships an `.npz` of an array per
+/// member, `member_0`, `member_1`, ..., of one column of labels or a column of memberships for each
+/// cluster.
 ///
 /// ```
 /// use consilience::{Ensemble, Partition};
@@ -193,9 +197,9 @@ pub fn write_labels(path: impl AsRef<Path>, labels: &Partition) -> Result<()> {
 /// ```
 ///
 /// # Errors
-/// As [`write_labels`].
+/// As [`write_labels`]; [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter)
+/// for memberships in another format, and for members with weights.
 pub fn write_ensemble(path: impl AsRef<Path>, ensemble: &Ensemble) -> Result<()> {
-    ensemble.check_accepted("a table of labels", Accepts::LABELS)?;
     written(path, |file| file.write_labels(Labelled::All(ensemble), &()))
 }
 

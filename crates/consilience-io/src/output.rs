@@ -2,7 +2,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use consilience_core::{Observer, Result};
+use consilience_core::{Accepts, Observer, Result};
 use ndarray::ArrayView2;
 
 #[cfg(feature = "csv")]
@@ -17,7 +17,7 @@ use crate::parquet;
 use crate::place::{Target, folder_of};
 use crate::sink::{Failure, Sink, written_twice};
 #[cfg(feature = "npy")]
-use crate::{npy, npz};
+use crate::{mixed, npy, npz};
 
 /// The files that have to go when the process ends before they are complete.
 pub(crate) mod unfinished {
@@ -292,6 +292,15 @@ fn labels_to(
     labels: &Labelled<'_>,
     observer: &dyn Observer,
 ) -> Result<()> {
+    if let Labelled::All(ensemble) = labels {
+        let npz = location.format == Format::Npz;
+        let accepts = if npz { Accepts::MEMBERSHIPS } else { Accepts::LABELS };
+        ensemble.check_accepted("a file other than .npz", accepts)?;
+        #[cfg(feature = "npy")]
+        if ensemble.is_soft() {
+            return mixed::write(sink, ensemble, observer);
+        }
+    }
     #[cfg(feature = "npy")]
     if location.format == Format::Npz {
         let array = location.array.as_deref().unwrap_or("labels");

@@ -37,6 +37,7 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     let start = Instant::now();
     let ensemble = files::members(path, &args.columns, terminal)?;
     let ensemble = files::counted(ensemble, args.counts.as_deref(), terminal)?;
+    let ensemble = weighed(ensemble, args)?;
     let truth = files::truth(args.truth.as_deref(), ensemble.n_objects(), terminal)?;
     let read = start.elapsed();
 
@@ -76,6 +77,17 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
         summary.scores(&Scores::of(&table)?.entries());
     }
     outputs.conclude(summary, &args.common, terminal)
+}
+
+/// The ensemble with its members hardened and weighed, as asked for.
+fn weighed(ensemble: Ensemble, args: &Consensus) -> Outcome<Ensemble> {
+    let ensemble = if args.harden { ensemble.hardened() } else { ensemble };
+    if args.member_weights.is_empty() {
+        return Ok(ensemble);
+    }
+    ensemble
+        .with_weights(args.member_weights.clone())
+        .map_err(|e| Failure::Bad(format!("--member-weights: {}", e.message())))
 }
 
 /// A method, and into how many clusters it is to combine.

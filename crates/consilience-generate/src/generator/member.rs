@@ -1,6 +1,6 @@
-//! One member: what it sees, and its partition.
+//! One member: what it sees, and its labels or memberships.
 
-use consilience_core::{Features, Fit, Observer, Partition, Result, Seed};
+use consilience_core::{Features, Fit, Member, Observer, Partition, Result, Seed};
 use consilience_num::Float;
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
@@ -26,7 +26,7 @@ pub(super) fn member<F: Float>(
     maps: Option<&[Affine]>,
     seed: Seed,
     observer: &dyn Observer,
-) -> Result<Fit<Partition>>
+) -> Result<Fit<Member>>
 where
     for<'b> Features<'b>: From<ArrayView2<'b, F>>,
 {
@@ -46,8 +46,12 @@ where
         None => None,
     };
     let view = copy.as_ref().map_or(x, |copy| copy.view());
-    let fit =
-        generator.clusterer.fit(view.into(), k, seed.derive("clusterer", 0), &Quiet(observer))?;
+    let fit = generator.clusterer.member(
+        view.into(),
+        k,
+        seed.derive("clusterer", 0),
+        &Quiet(observer),
+    )?;
     let Some(rows) = rows else {
         return Ok(fit);
     };
@@ -56,11 +60,15 @@ where
     for (p, &i) in rows.iter().enumerate() {
         place[i] = p as u32;
     }
-    let label = |i: usize| match place[i] {
-        u32::MAX => None,
-        p => fit.output.label(p as usize).map(|l| l as u64),
+    let seen = |i: usize| Some(place[i] as usize).filter(|&p| p != u32::MAX as usize);
+    let member = match fit.output {
+        Member::Hard(labels) => {
+            let label = |i| seen(i).and_then(|p| labels.label(p)).map(|l| l as u64);
+            Member::Hard(Partition::from_fn(n, label)?)
+        }
+        Member::Soft(memberships) => Member::Soft(memberships.gathered(n, seen)?),
     };
-    Ok(Fit::new(Partition::from_fn(n, label)?, fit.report))
+    Ok(Fit::new(member, fit.report))
 }
 
 /// The part of the table that a member sees, scaled.

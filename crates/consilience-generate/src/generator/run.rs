@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use consilience_core::{
-    Ensemble, Features, Fit, Observer, Partition, Report, Result, Status, with_rows,
+    Ensemble, Features, Fit, Member, Observer, Report, Result, Status, with_rows,
 };
 use consilience_num::Float;
 use ndarray::ArrayView2;
@@ -12,7 +12,7 @@ use ndarray::ArrayView2;
 use super::Generator;
 use super::member::member;
 
-type Outcome = Option<Result<Fit<Partition>>>;
+type Outcome = Option<Result<Fit<Member>>>;
 
 pub(super) fn run(
     generator: &Generator,
@@ -46,7 +46,7 @@ pub(super) fn run(
             .notes
             .push(format!("{fewer} of {total} members have fewer clusters than drawn for them"));
     }
-    Ok(Fit::new(Ensemble::new(members)?, report))
+    Ok(Fit::new(Ensemble::mixed(members)?, report))
 }
 
 fn all<F: Float>(
