@@ -48,8 +48,8 @@ impl Sums {
     }
 }
 
-/// The features in columns of mean 0 and a common unit, and a k-means clustering of them to start
-/// from.
+/// The features in columns of mean 0 and a common unit, row after row in memory, and a k-means
+/// clustering of them to start from.
 pub(crate) fn start(
     features: Features<'_>,
     clusters: usize,
@@ -58,6 +58,9 @@ pub(crate) fn start(
 ) -> Result<(Array2<f64>, Sums)> {
     features.check_clusters(clusters)?;
     let mut x = unit_table(&features);
+    if !x.is_standard_layout() {
+        x = x.as_standard_layout().into_owned();
+    }
     if let Some(mean) = x.mean_axis(Axis(0)) {
         x -= &mean;
     }
