@@ -31,15 +31,16 @@ fn memberships_are_generated_written_and_read() {
     for method in ["gaussian-mixture", "fuzzy-c-means"] {
         folder
             .ok(&format!("generate x.csv --method {method} --members 8 --clusters 2..4 -o p.npz"));
-        for method in ["lwea", "diffusion", "cspa", "pcc-kl"] {
+        for method in ["lwea", "diffusion", "cspa", "pcc-kl", "auto"] {
             let run = format!("consensus p.npz --method {method} --clusters 2 -o labels.csv");
             let found = folder.json(&run);
             assert_eq!(found["members"], 8);
         }
+        folder.ok("consensus p.npz"); // the number of clusters chosen, too
         folder.ok("consensus p.npz --method hgpa --harden --clusters 2");
         let parts = ["hgpa takes labels", "gives memberships", "--harden"];
         refused(&folder, "consensus p.npz --method hgpa --clusters 2 --quiet", &parts);
-        let csv = format!("generate x.csv --method {method} --members 3 --clusters 3 -o p.csv");
+        let csv = format!("generate x.csv --method {method} --members 8 --clusters 2..4 -o p.csv");
         refused(&folder, &format!("{csv} --quiet"), &["npz", "memberships"]);
         assert!(!folder.names().contains(&"p.csv".to_owned()));
     }

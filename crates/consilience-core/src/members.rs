@@ -8,6 +8,17 @@ use crate::{Ensemble, Error, Memberships, Partition, Result, SparseMemberships, 
 /// A base clustering: labels or memberships.
 ///
 /// Made by `from`; what [`Ensemble::mixed`] takes.
+///
+/// ```
+/// use consilience::ndarray::array;
+/// use consilience::{Ensemble, Member, Memberships, Partition};
+///
+/// let labels = Member::from(Partition::from_labels(&[0, 0, 1])?);
+/// let soft = Memberships::new(array![[0.9, 0.1], [0.5, 0.5], [0.0, 1.0]])?;
+/// let ensemble = Ensemble::mixed([labels, Member::try_from(&soft)?])?;
+/// assert!(ensemble.soft(0).is_none() && ensemble.soft(1).is_some());
+/// # Ok::<(), consilience::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Member {
     /// Each object in one cluster.

@@ -115,8 +115,9 @@ impl<'a> Input<'a> {
     /// An ensemble, n rows and one column of labels per member. Labels are whole numbers; negative,
     /// empty, null and NaN are unlabelled.
     ///
-    /// An `.npz` archive whose arrays are called `member_0`, `member_1`, ... holds a member in each:
-    /// one column is labels, several are memberships, with a row of zeros where an object has none.
+    /// An `.npz` archive whose arrays are called `member_0`, `member_1`, ... holds a member in
+    /// each: one column is labels, several are memberships, with a row of zeros where an object
+    /// has none.
     ///
     /// ```
     /// use consilience::io::{read_ensemble, write_ensemble};
@@ -141,11 +142,8 @@ impl<'a> Input<'a> {
             #[cfg(feature = "npy")]
             if let Some(names) = self.members()? {
                 let one = |name: &str| self.clone().array(name);
-                let columns = |name: &str| {
-                    let table = one(name).feature_table(observer, &mut Vec::new())?;
-                    table.view().check()?;
-                    Ok(table.into_f64())
-                };
+                let columns =
+                    |name: &str| Ok(one(name).feature_table(observer, &mut Vec::new())?.into_f64());
                 let labels = |name: &str| {
                     one(name).label_columns(observer, &mut Vec::new())?.into_partition()
                 };

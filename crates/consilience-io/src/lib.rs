@@ -231,8 +231,9 @@ pub fn write_labels(path: impl AsRef<Path>, labels: &Partition) -> Result<()> {
 /// ```
 ///
 /// # Errors
-/// As [`write_labels`]; [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter)
-/// for memberships in another format, and for members with weights.
+/// As [`write_labels`];
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for memberships
+/// in another format, and for members with weights.
 pub fn write_ensemble(path: impl AsRef<Path>, ensemble: &Ensemble) -> Result<()> {
     written(path, |file| file.write_labels(Labelled::All(ensemble), &()))
 }

@@ -2,7 +2,9 @@
 
 use std::io::{BufWriter, Write};
 
-use consilience_core::{Ensemble, Member, Observer, Partition, Result, SparseMemberships};
+use consilience_core::{
+    Ensemble, Features, Member, Observer, Partition, Result, SparseMemberships,
+};
 use ndarray::Array2;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -41,6 +43,7 @@ pub(crate) fn read(
             Ok(if table.ncols() == 1 {
                 Member::Hard(labels(name)?)
             } else {
+                Features::from(table.view()).check()?;
                 Member::Soft(SparseMemberships::from_array(table.view())?)
             })
         };

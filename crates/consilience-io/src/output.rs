@@ -294,8 +294,11 @@ fn labels_to(
 ) -> Result<()> {
     if let Labelled::All(ensemble) = labels {
         let npz = location.format == Format::Npz;
-        let accepts = if npz { Accepts::MEMBERSHIPS } else { Accepts::LABELS };
-        ensemble.check_accepted("a file other than .npz", accepts)?;
+        let (file, accepts) = match npz {
+            true => ("a file", Accepts::MEMBERSHIPS),
+            false => ("a file other than .npz", Accepts::LABELS),
+        };
+        ensemble.check_accepted(file, accepts)?;
         #[cfg(feature = "npy")]
         if ensemble.is_soft() {
             return mixed::write(sink, ensemble, observer);

@@ -187,7 +187,6 @@ impl ClusterNumber {
     /// As [`ClusterNumber`]; [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<NumberTable>> {
         self.check()?;
-        ensemble.check_accepted("the number of clusters", Accepts::LABELS)?;
         let mut report = Report::default();
         let nodes =
             report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;

@@ -1,7 +1,7 @@
 //! The tables of docs/soft-members.md: NMI (arithmetic mean) and ARI of consensus functions on the
 //! memberships of Gaussian mixtures or fuzzy c-means, and on the most probable clusters of the very
-//! same members: `cargo run --release --bin soft_members -- [SEEDS]` on `.npz` files with arrays `x`
-//! and `y` in `$CONSILIENCE_DATA/features`.
+//! same members: `cargo run --release --bin soft_members -- [SEEDS]` on `.npz` files with arrays
+//! `x` and `y` in `$CONSILIENCE_DATA/features`.
 
 use std::path::Path;
 
