@@ -6,7 +6,7 @@ use consilience::catalogue::{self, AnyConsensus, Settings};
 use consilience::conformance::planted;
 use consilience::consensus::LocallyWeighted;
 use consilience::graph::{
-    Agglomeration, ClusterIncidence, CoAssociation, IncidenceSpectrum, Linked,
+    Agglomeration, ClusterIncidence, CoAssociation, IncidenceSpectrum, Linked, Network,
 };
 use consilience::ndarray::{Array2, Axis};
 use consilience::num::eigen::symmetric_eigen;
@@ -170,6 +170,23 @@ fn co_association_and_pair_counts_are_those_of_the_objects() {
             }
             let pair = |a, b| nodes.agreement(a, b).0 / nodes.agreement(a, b).1.max(1e-9);
             same(&e, pair, |i, j| counts(&e, i, j, |_, _| 1.0));
+        }
+    }
+}
+
+#[test]
+fn edges_of_a_network_agree_as_the_objects_do() {
+    for World { ensemble, .. } in worlds() {
+        let n = ensemble.n_objects();
+        let edges = (0..n).flat_map(|i| (1..4).map(move |d| (i, (i + d) % n)));
+        let network = Network::new(n, edges).unwrap();
+        for e in [weighted(&ensemble), ensemble] {
+            let shares = network.co_association(&e, &()).unwrap();
+            for ((i, j), share) in network.edges().zip(shares) {
+                let (c, both) = counts(&e, i, j, |_, _| 1.0);
+                let expected = if both > 0.0 { c / both } else { 0.0 };
+                assert!((share - expected).abs() < 1e-12, "{i} {j}: {share} {expected}");
+            }
         }
     }
 }

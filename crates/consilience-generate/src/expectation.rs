@@ -1,5 +1,5 @@
-//! What Gaussian mixtures and fuzzy c-means share: memberships of the objects from parameters of the
-//! clusters, and sums over the objects from memberships.
+//! What Gaussian mixtures and fuzzy c-means share: memberships of the objects from parameters of
+//! the clusters, and sums over the objects from memberships.
 
 use consilience_core::{
     BaseClusterer, Features, Memberships, MemoryBudget, Observer, Result, Seed, SparseMemberships,

@@ -9,8 +9,8 @@ use crate::expectation::{Sums, memberships, soft_clusterer, start, sums};
 /// A mixture of Gaussians with diagonal covariances, fitted by expectation and maximisation:
 /// memberships that say how sure the model is of each object.
 ///
-/// Use it where clusters overlap and differ in spread, feature by feature; as members of an ensemble
-/// the memberships keep what labels round away. Not for clusters that are correlated ellipses,
+/// Use it where clusters overlap and differ in spread, feature by feature; as members of an
+/// ensemble the memberships keep what labels round away. Not for clusters that are correlated ellipses,
 /// curved, or of more features than objects.
 ///
 /// ```text

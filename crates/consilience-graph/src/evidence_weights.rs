@@ -17,8 +17,9 @@ use crate::average::average_linkage;
 /// ```
 ///
 /// 0 where no member with any weight labels both. Where members give memberships, a cluster holds
-/// two objects as far as the product of their memberships says. Weights are rounded to a grid on which sums are
-/// exact, at most 2^-52 of the largest apart, so that nothing depends on the order of the members.
+/// two objects as far as the product of their memberships says. Weights are rounded to a grid on
+/// which sums are exact, at most 2^-52 of the largest apart, so that nothing depends on the order
+/// of the members.
 ///
 /// ```
 /// use consilience::{Ensemble, MemoryBudget, Microclusters, Partition};

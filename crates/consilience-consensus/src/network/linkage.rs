@@ -181,7 +181,7 @@ impl Forest {
         let mut watch = Watch::new(observer, "linkage", graph.n_nodes());
         let mut steps = 0u64;
         while let Some((ends, share)) = links.pop() {
-            if steps % (1 << 14) == 0 {
+            if steps.is_multiple_of(1 << 14) {
                 watch.step(self.merges.len())?;
             }
             steps += 1;

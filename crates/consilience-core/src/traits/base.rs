@@ -69,8 +69,8 @@ pub trait BaseClusterer: Send + Sync {
         observer: &dyn Observer,
     ) -> Result<Fit<Partition>>;
 
-    /// As [`fit`](BaseClusterer::fit), as a member of an ensemble: with memberships where the method
-    /// has some. The default gives the labels.
+    /// As [`fit`](BaseClusterer::fit), as a member of an ensemble: with memberships where the
+    /// method has some. The default gives the labels.
     ///
     /// # Errors
     /// As [`fit`](BaseClusterer::fit).
