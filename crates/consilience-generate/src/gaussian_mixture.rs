@@ -10,8 +10,8 @@ use crate::expectation::{Sums, memberships, soft_clusterer, start, sums};
 /// memberships that say how sure the model is of each object.
 ///
 /// Use it where clusters overlap and differ in spread, feature by feature; as members of an
-/// ensemble the memberships keep what labels round away. Not for clusters that are correlated ellipses,
-/// curved, or of more features than objects.
+/// ensemble the memberships keep what labels round away. Not for clusters that are correlated
+/// ellipses, curved, or of more features than objects.
 ///
 /// ```text
 /// p_ic proportional to pi_c prod_j N(x_ij; mu_cj, s_cj)

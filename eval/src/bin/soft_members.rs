@@ -53,69 +53,81 @@ fn score(name: &str, k: usize, ensemble: &Ensemble, truth: &Partition) -> Result
     Ok([nmi, scores::adjusted_rand(&found, truth)?])
 }
 
-/// Sums of [NMI, ARI] of soft and of hard members.
-type Sums = [[f64; 2]; 2];
+/// Sums of [NMI, ARI] of soft and of hard members, and how many there are.
+#[derive(Clone, Default)]
+struct Sums {
+    scores: [[f64; 2]; 2],
+    runs: f64,
+}
 
-fn line(name: &str, sums: &Sums, count: f64) {
-    let [soft, hard] = sums.map(|s| s.map(|v| v / count));
-    println!(
-        "| {name} | {:.3} / {:.3} | {:.3} / {:.3} | {:+.3} / {:+.3} |",
-        soft[0],
-        soft[1],
-        hard[0],
-        hard[1],
-        soft[0] - hard[0],
-        soft[1] - hard[1]
-    );
+impl Sums {
+    fn add(&mut self, scores: [[f64; 2]; 2]) {
+        self.runs += 1.0;
+        let pairs = self.scores.as_flattened_mut().iter_mut().zip(scores.as_flattened());
+        pairs.for_each(|(sum, score)| *sum += score);
+    }
+
+    fn line(&self, name: &str) {
+        let [soft, hard] = self.scores.map(|s| s.map(|v| v / self.runs));
+        println!(
+            "| {name} | {:.3} / {:.3} | {:.3} / {:.3} | {:+.3} / {:+.3} |",
+            soft[0],
+            soft[1],
+            hard[0],
+            hard[1],
+            soft[0] - hard[0],
+            soft[1] - hard[1]
+        );
+    }
+}
+
+fn members(
+    generator: Generator,
+    x: &Array2<f32>,
+    few: bool,
+    k: usize,
+    seed: u64,
+) -> Result<Ensemble> {
+    let range = if few { 2..=k + 2 } else { 2 * k..=4 * k };
+    let generator = generator.members(20).clusters(range).feature_fraction(0.7);
+    generator.scale(Scale::ZScore).seed(Seed(seed)).generate(x.view())
+}
+
+/// The tables of one generator, with few clusters per member or many.
+fn tables(name: &str, make: fn() -> Generator, few: bool, seeds: u64) -> Result<()> {
+    let folder = shared_data::folder("features");
+    let mut by_method = vec![Sums::default(); METHODS.len()];
+    let mut by_set = vec![Sums::default(); SETS.len()];
+    for (set, sums) in SETS.iter().zip(&mut by_set) {
+        let Some((x, truth)) = read(&folder.join(format!("{set}.npz"))) else {
+            eprintln!("{set} is missing");
+            continue;
+        };
+        let k = truth.n_clusters();
+        for seed in 0..seeds {
+            let soft = members(make(), &x, few, k, seed)?;
+            let hard = soft.hardened();
+            for (method, of_method) in METHODS.iter().zip(&mut by_method) {
+                let scores = [score(method, k, &soft, &truth)?, score(method, k, &hard, &truth)?];
+                of_method.add(scores);
+                sums.add(scores);
+            }
+        }
+    }
+    let clusters = if few { "2 to k + 2" } else { "2 k to 4 k" };
+    let head = "| soft NMI / ARI | hard | difference |\n|---|---|---|---|";
+    println!("\n{name}, members of {clusters} clusters\n\n| method {head}");
+    METHODS.iter().zip(&by_method).for_each(|(name, sums)| sums.line(name));
+    println!("\n| set {head}");
+    SETS.iter().zip(&by_set).for_each(|(name, sums)| sums.line(name));
+    Ok(())
 }
 
 fn main() -> Result<()> {
-    let folder = shared_data::folder("features");
     let seeds: u64 = std::env::args().nth(1).and_then(|s| s.parse().ok()).unwrap_or(5);
-    let head = "| soft NMI / ARI | hard | difference |\n|---|---|---|---|";
-    for generator in ["gaussian-mixture", "fuzzy-c-means"] {
-        for few in [true, false] {
-            let mut by_method = vec![Sums::default(); METHODS.len()];
-            let mut by_set = vec![Sums::default(); SETS.len()];
-            for (s, set) in SETS.iter().enumerate() {
-                let Some((x, truth)) = read(&folder.join(format!("{set}.npz"))) else {
-                    continue;
-                };
-                let k = truth.n_clusters();
-                for seed in 0..seeds {
-                    let members = match generator {
-                        "gaussian-mixture" => Generator::new(GaussianMixture::new()),
-                        _ => Generator::new(FuzzyCMeans::new()),
-                    };
-                    let range = if few { 2..=k + 2 } else { 2 * k..=4 * k };
-                    let soft = members
-                        .members(20)
-                        .clusters(range)
-                        .feature_fraction(0.7)
-                        .scale(Scale::ZScore)
-                        .seed(Seed(seed))
-                        .generate(x.view())?;
-                    let hard = soft.hardened();
-                    for (m, method) in METHODS.iter().enumerate() {
-                        for (kind, ensemble) in [&soft, &hard].into_iter().enumerate() {
-                            for (at, v) in
-                                score(method, k, ensemble, &truth)?.into_iter().enumerate()
-                            {
-                                by_method[m][kind][at] += v;
-                                by_set[s][kind][at] += v;
-                            }
-                        }
-                    }
-                }
-            }
-            let clusters = if few { "2 to k + 2" } else { "2 k to 4 k" };
-            println!("\n{generator}, members of {clusters} clusters\n\n| method {head}");
-            let runs = (SETS.len() as u64 * seeds) as f64;
-            METHODS.iter().zip(&by_method).for_each(|(name, sums)| line(name, sums, runs));
-            println!("\n| set {head}");
-            let runs = (METHODS.len() as u64 * seeds) as f64;
-            SETS.iter().zip(&by_set).for_each(|(name, sums)| line(name, sums, runs));
-        }
+    for few in [true, false] {
+        tables("Gaussian mixtures", || Generator::new(GaussianMixture::new()), few, seeds)?;
+        tables("Fuzzy c-means", || Generator::new(FuzzyCMeans::new()), few, seeds)?;
     }
     Ok(())
 }
