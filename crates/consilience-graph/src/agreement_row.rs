@@ -35,13 +35,13 @@ use crate::{ClusterIncidence, CountRow, EvidenceWeights};
 #[derive(Clone, Debug)]
 pub struct AgreementRow<'a> {
     nodes: &'a Microclusters,
-    row: Row,
+    row: Row<'a>,
 }
 
 #[derive(Clone, Debug)]
-enum Row {
+enum Row<'a> {
     Counted(CountRow),
-    Expected { counts: Arc<ExpectedCounts<'static>>, together: Vec<f64>, both: Vec<f64> },
+    Expected { counts: Arc<ExpectedCounts<'a>>, together: Vec<f64>, both: Vec<f64> },
 }
 
 impl<'a> AgreementRow<'a> {

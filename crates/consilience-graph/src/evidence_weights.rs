@@ -163,10 +163,11 @@ impl EvidenceWeights {
 /// What a weighted co-association is the ratio of, a row at a time.
 #[derive(Clone, Debug)]
 pub(crate) struct ExpectedCounts<'a> {
+    nodes: &'a Microclusters,
     incidence: Cow<'a, ClusterIncidence>,
     weights: EvidenceWeights,
-    /// The nodes that each member labels, `None` where it labels all.
-    labelled: Vec<Option<Vec<bool>>>,
+    /// The nodes that each member does not label.
+    unlabelled: Vec<Vec<u32>>,
     /// Products of memberships are rounded to multiples of it, on which sums are exact.
     unit: f64,
 }
@@ -174,28 +175,32 @@ pub(crate) struct ExpectedCounts<'a> {
 impl<'a> ExpectedCounts<'a> {
     pub(crate) fn new(
         weights: EvidenceWeights,
-        nodes: &Microclusters,
+        nodes: &'a Microclusters,
         incidence: Cow<'a, ClusterIncidence>,
     ) -> Result<Self> {
         weights.check(&incidence)?;
         let weights = weights.on_grid(&incidence);
-        let labelled = |p: &Partition| p.iter().map(|l| l.is_some()).collect();
-        let labelled = nodes.rows().iter().map(|p| (!p.is_complete()).then(|| labelled(p)));
+        let without = |p: &Partition| -> Vec<u32> {
+            (0..).zip(p.iter()).filter(|(_, l)| l.is_none()).map(|(i, _)| i).collect()
+        };
+        let unlabelled = nodes.rows().iter().map(without).collect();
         let largest = weights.clusters.iter().fold(0.0f64, |m, &w| m.max(w));
         let most = (largest * incidence.n_members().max(1) as f64).log2().ceil();
         let unit = if most.is_finite() { 2f64.powf(most - 52.0) } else { 1.0 };
-        Ok(ExpectedCounts { labelled: labelled.collect(), incidence, weights, unit })
+        Ok(ExpectedCounts { nodes, incidence, weights, unlabelled, unit })
     }
 
     /// The weights of the clusters that hold node i and each other, and of the members that label
     /// both.
     pub(crate) fn fill(&self, i: usize, together: &mut [f64], both: &mut [f64]) {
         both.fill(self.weights.members.iter().sum());
-        for (labelled, &v) in self.labelled.iter().zip(&self.weights.members) {
-            let Some(labelled) = labelled else { continue };
-            let all = !labelled[i];
-            let missing = both.iter_mut().zip(labelled).filter(|(_, l)| all || !**l);
-            missing.for_each(|(b, _)| *b -= v);
+        let members = self.nodes.rows().iter().zip(&self.unlabelled);
+        for ((member, unlabelled), &v) in members.zip(&self.weights.members) {
+            if member.label(i).is_none() {
+                both.iter_mut().for_each(|b| *b -= v);
+            } else {
+                unlabelled.iter().for_each(|&j| both[j as usize] -= v);
+            }
         }
         together.fill(0.0);
         let incidence = &*self.incidence;
