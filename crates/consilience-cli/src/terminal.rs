@@ -2,6 +2,7 @@
 //! Ctrl-C.
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -113,6 +114,19 @@ impl Terminal {
         fit.output
     }
 
+    /// What was read from a file, whose name its notes get. Some files are read twice; what is
+    /// noted of them is said once.
+    pub(crate) fn read<T>(&self, path: &Path, fit: Fit<T>) -> T {
+        let mut notes = lock(&self.notes);
+        for note in fit.report.notes {
+            let note = format!("{}: {note}", path.display());
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        fit.output
+    }
+
     /// The notes so far.
     pub(crate) fn notes(&self) -> Vec<String> {
         lock(&self.notes).clone()
@@ -126,6 +140,13 @@ impl Terminal {
             for note in lock(&self.notes).iter() {
                 say(&format!("note: {note}"));
             }
+        }
+    }
+
+    /// Prints a result beside standard output.
+    pub(crate) fn aside(&self, text: &str) {
+        if !self.quiet {
+            say(text.trim_end());
         }
     }
 

@@ -50,7 +50,7 @@ pub use agglomerative::Agglomerative;
 pub use consilience_core::Linkage;
 pub use fuzzy_c_means::FuzzyCMeans;
 pub use gaussian_mixture::GaussianMixture;
-pub use generator::{Generator, Scale, View};
+pub use generator::{Generator, Missing, Scale, View};
 pub use kernel_kmeans::KernelKMeans;
 pub use kmeans::{KMeans, KMeansClusters};
 pub use mini_batch::MiniBatchKMeans;

@@ -10,10 +10,12 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use crate::fault::{malformed, system, within};
+use crate::label_table::LabelTable;
 use crate::labelled::Labelled;
 use crate::npy;
 use crate::npz::Entry;
 use crate::sink::Sink;
+use crate::table::ColumnValues;
 
 /// What the arrays are called, before their numbers.
 const NAME: &str = "member_";
@@ -31,25 +33,27 @@ pub(crate) fn members(mut names: Vec<String>) -> Option<Vec<String>> {
     Some(names)
 }
 
-/// The ensemble of some arrays: one column is labels, several are memberships.
+/// The members of some arrays: several columns of numbers are memberships, all else is labels.
 pub(crate) fn read(
-    names: &[String],
-    columns: impl Fn(&str) -> Result<Array2<f64>>,
-    labels: impl Fn(&str) -> Result<Partition>,
-) -> Result<Ensemble> {
+    names: Vec<String>,
+    floats: impl Fn(&str) -> Result<Array2<f64>>,
+    labels: impl Fn(&str) -> Result<LabelTable>,
+) -> Result<LabelTable> {
     let member = |name: &String| {
-        let one = || {
-            let table = columns(name)?;
-            Ok(if table.ncols() == 1 {
-                Member::Hard(labels(name)?)
-            } else {
+        let one = || match floats(name) {
+            Ok(table) if table.ncols() > 1 => {
                 Features::from(table.view()).check()?;
-                Member::Soft(SparseMemberships::from_array(table.view())?)
-            })
+                let soft = SparseMemberships::from_array(table.view())?;
+                let numbers = ColumnValues::numbered(soft.n_clusters());
+                Ok((Member::Soft(soft), numbers))
+            }
+            _ => labels(name)?.into_only().map(|(labels, values)| (labels.into(), values)),
         };
         one().map_err(within(format!("array {name:?}")))
     };
-    Ensemble::mixed(names.iter().map(member).collect::<Result<Vec<_>>>()?)
+    let members = names.iter().map(member).collect::<Result<Vec<_>>>()?;
+    let (members, values): (Vec<Member>, Vec<ColumnValues>) = members.into_iter().unzip();
+    LabelTable::new(Ensemble::mixed(members)?, names, values, None)
 }
 
 /// Writes an array for each member.
