@@ -2,9 +2,7 @@
 
 use std::io::{BufWriter, Write};
 
-use consilience_core::{
-    Ensemble, Features, Member, Observer, Partition, Result, SparseMemberships,
-};
+use consilience_core::{Ensemble, Features, Member, Observer, Result, SparseMemberships};
 use ndarray::Array2;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
