@@ -4,7 +4,7 @@ use consilience_core::{
     Error, ErrorKind, LabelInt, MemoryBudget, Microclusters, Observer, Result, Seed, Stream,
     ensure, with_labels,
 };
-use consilience_graph::CountRow;
+use consilience_graph::{AgreementRow, CountRow};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -17,8 +17,9 @@ const CHUNK: usize = 1024;
 ///
 /// Between *all* microclusters of an ensemble, between a random *sample* of pairs, or *given* pair
 /// by pair, for instance from a crowd's answers. A pair without common members (`N = 0`) has no
-/// weight. Pairs inside a microcluster of s objects always count, with `c = N`, as their
-/// `s (s - 1) / 2` object pairs.
+/// weight. Pairs inside a microcluster of s objects always count, with `c = N` where members have
+/// labels, as their `s (s - 1) / 2` object pairs. Counts of members that give memberships are
+/// expected ones, and members count as often as their weights say.
 ///
 /// ```
 /// use consilience::bregman::{PairEvidence, Pcc};
@@ -35,22 +36,72 @@ const CHUNK: usize = 1024;
 /// # Complexity
 /// All pairs: O(n~^2 M) byte operations in parallel and 2 n~^2 bytes (4 n~^2 where labels are
 /// missing). Sampled or given pairs: 16 bytes for each.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PairEvidence {
     sizes: Vec<u64>,
-    /// Members that label each microcluster.
-    own: Vec<u16>,
+    /// Members that label each microcluster, as often as they count.
+    own: Vec<f64>,
+    /// How far they put its objects together; empty where they do entirely.
+    within: Vec<f64>,
     /// All sizes are 1.
     single: bool,
+    /// Which pairs there are; all of them, in a full square, where `None`.
+    pattern: Option<Pattern>,
     counts: Counts,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Both halves, rows compressed, columns ascending, no diagonal.
+#[derive(Clone, Debug, PartialEq)]
+struct Pattern {
+    offsets: Vec<usize>,
+    columns: Vec<u32>,
+}
+
+/// (c, N) of each pair.
+#[derive(Clone, Debug, PartialEq)]
 enum Counts {
-    /// Full squares; `both` is empty where N is the same for all pairs.
-    Dense { together: Vec<u16>, both: Vec<u16>, members: u16 },
-    /// Both halves, rows compressed, columns ascending, no diagonal.
-    Sparse { offsets: Vec<usize>, columns: Vec<u32>, together: Vec<u16>, both: Vec<u16> },
+    /// Of labels; `both` is empty where N is the same for all pairs.
+    Whole { together: Vec<u16>, both: Vec<u16>, members: u16 },
+    /// Of memberships, or of members with weights.
+    Expected { together: Vec<f64>, both: Vec<f64> },
+}
+
+impl Counts {
+    #[inline]
+    fn get(&self, at: usize) -> (f64, f64) {
+        match self {
+            Counts::Whole { together, both, members } => {
+                let both = if both.is_empty() { *members } else { both[at] };
+                (f64::from(together[at]), f64::from(both))
+            }
+            Counts::Expected { together, both } => (together[at], both[at]),
+        }
+    }
+
+    /// Writes frequencies and N of some pairs.
+    fn load(&self, at: Range<usize>, a: &mut [f64], n: &mut [f64]) {
+        match self {
+            Counts::Whole { together, both, members } if both.is_empty() => {
+                let members = f64::from(*members);
+                a.iter_mut().zip(&together[at]).for_each(|(a, &c)| *a = f64::from(c) / members);
+                n.fill(members);
+            }
+            Counts::Whole { together, both, .. } => {
+                let counts = together[at.clone()].iter().zip(&both[at]);
+                for ((a, n), (&c, &b)) in a.iter_mut().zip(n).zip(counts) {
+                    *a = f64::from(c) / f64::from(b.max(1));
+                    *n = f64::from(b);
+                }
+            }
+            Counts::Expected { together, both } => {
+                let counts = together[at.clone()].iter().zip(&both[at]);
+                for ((a, n), (&c, &b)) in a.iter_mut().zip(n).zip(counts) {
+                    *a = if b > 0.0 { (c / b).min(1.0) } else { 0.0 };
+                    *n = b;
+                }
+            }
+        }
+    }
 }
 
 impl PairEvidence {
@@ -71,22 +122,25 @@ impl PairEvidence {
         budget: MemoryBudget,
         observer: &dyn Observer,
     ) -> Result<Self> {
+        if !microclusters.is_plain() {
+            return Self::expected(microclusters, budget, observer);
+        }
         let n = microclusters.n_nodes();
         let complete = microclusters.is_complete();
         budget.check_square("pair counts", n, if complete { 2 } else { 4 })?;
         let scratch = CountRow::new(microclusters)?;
         let mut together = vec![0u16; n * n];
         let mut both = vec![0u16; if complete { 0 } else { n * n }];
-        let mut own = vec![0u16; n];
+        let mut own = vec![0.0; n];
         let width = n.max(1);
-        let fill = |row: &mut CountRow, i: usize, t: &mut [u16], b: &mut [u16], own: &mut u16| {
+        let fill = |row: &mut CountRow, i: usize, t: &mut [u16], b: &mut [u16], own: &mut f64| {
             if i.is_multiple_of(64) {
                 observer.check()?;
             }
             row.fill(microclusters, i);
             t.copy_from_slice(row.together());
             b.copy_from_slice(&row.both()[..b.len()]);
-            *own = row.both()[i];
+            *own = f64::from(row.both()[i]);
             Ok::<(), Error>(())
         };
         let rows = together.par_chunks_mut(width).zip(own.par_iter_mut()).enumerate();
@@ -102,8 +156,36 @@ impl PairEvidence {
             )?;
         }
         let members = microclusters.n_members() as u16;
-        let counts = Counts::Dense { together, both, members };
-        Ok(Self::assemble(microclusters.sizes().to_vec(), own, counts))
+        let counts = Counts::Whole { together, both, members };
+        Ok(Self::assemble(microclusters.sizes().to_vec(), own, None, counts))
+    }
+
+    /// The expected counts between all microclusters.
+    fn expected(
+        microclusters: &Microclusters,
+        budget: MemoryBudget,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let n = microclusters.n_nodes();
+        budget.check_square("expected pair counts", n, 16)?;
+        let scratch = AgreementRow::new(microclusters)?;
+        let (mut together, mut both) = (vec![0.0; n * n], vec![0.0; n * n]);
+        let width = n.max(1);
+        let rows = together.par_chunks_mut(width).zip(both.par_chunks_mut(width)).enumerate();
+        rows.try_for_each_init(
+            || scratch.clone(),
+            |row, (i, (t, b))| {
+                if i.is_multiple_of(64) {
+                    observer.check()?;
+                }
+                row.fill(i);
+                for (j, (t, b)) in t.iter_mut().zip(b).enumerate() {
+                    (*t, *b) = (row.together(j), row.both(j));
+                }
+                Ok::<(), Error>(())
+            },
+        )?;
+        Ok(Self::unequal(microclusters, None, Counts::Expected { together, both }))
     }
 
     /// The counts of a random sample: each pair of microclusters is in it with probability `share`.
@@ -139,26 +221,30 @@ impl PairEvidence {
             share > 0.0 && share <= 1.0,
             invalid("share {share} of the pairs; expected above 0, at most 1")
         );
-        // The same limit on members as all counts have.
-        drop(CountRow::new(microclusters)?);
         let n = microclusters.n_nodes();
         let expected = share * n as f64 * (n as f64 - 1.0) / 2.0;
         let expected = (expected + 6.0 * expected.sqrt()).min(9e15) as usize;
         budget.check_table("sampled pair counts", expected, 1, 24)?;
+        if !microclusters.is_plain() {
+            let agreement = |i, j| microclusters.agreement(i, j);
+            let chunks = sample_all(n, share, seed, observer, |i, j| {
+                Some(agreement(i, j)).filter(|(_, both)| *both > 0.0)
+            })?;
+            let (pattern, together, both) = sparse(n, chunks);
+            let counts = Counts::Expected { together, both };
+            return Ok(Self::unequal(microclusters, Some(pattern), counts));
+        }
+        // The same limit on members as all counts have.
+        drop(CountRow::new(microclusters)?);
         let rows = LabelRows::new(microclusters);
-        let chunks: Vec<Vec<PairCount>> = (0..n.div_ceil(CHUNK))
-            .into_par_iter()
-            .map(|chunk| {
-                observer.check()?;
-                let mut random = seed.derive("pairs", chunk as u64).stream();
-                let first = chunk * CHUNK..n.min((chunk + 1) * CHUNK);
-                Ok(sample(&rows, first, n, share, &mut random))
-            })
-            .collect::<Result<_>>()?;
-        let own = (0..n).map(|i| rows.counts(i, i).1).collect();
+        let chunks = sample_all(n, share, seed, observer, |i, j| {
+            Some(rows.counts(i, j)).filter(|(_, both)| *both > 0)
+        })?;
+        let own = (0..n).map(|i| f64::from(rows.counts(i, i).1)).collect();
         drop(rows);
-        let sizes = microclusters.sizes().to_vec();
-        Ok(Self::assemble(sizes, own, sparse(n, chunks)))
+        let (pattern, together, both) = sparse(n, chunks);
+        let counts = Counts::Whole { together, both, members: 0 };
+        Ok(Self::assemble(microclusters.sizes().to_vec(), own, Some(pattern), counts))
     }
 
     /// Counts given as (i, j, c, N); a pair that comes twice adds up, whichever way round. Every
@@ -204,7 +290,9 @@ impl PairEvidence {
         }
         given.retain(|p| p.3 > 0);
         let pairs = given.into_iter().map(|(i, j, c, b)| (i, j, c as u16, b as u16)).collect();
-        Ok(Self::assemble(vec![1; objects], vec![1; objects], sparse(objects, vec![pairs])))
+        let (pattern, together, both) = sparse(objects, vec![pairs]);
+        let counts = Counts::Whole { together, both, members: 0 };
+        Ok(Self::assemble(vec![1; objects], vec![1.0; objects], Some(pattern), counts))
     }
 
     /// The same counts between groups of alike objects: how many objects each stands for, and how
@@ -212,8 +300,8 @@ impl PairEvidence {
     ///
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`] for other lengths, [`ErrorKind::InvalidParameter`] for a size
-    /// of 0.
-    pub fn with_sizes(self, sizes: &[u64], own: &[u16]) -> Result<Self> {
+    /// of 0 or a number that is negative or none.
+    pub fn with_sizes(self, sizes: &[u64], own: &[f64]) -> Result<Self> {
         let n = self.n_nodes();
         ensure!(
             sizes.len() == n && own.len() == n,
@@ -222,12 +310,26 @@ impl PairEvidence {
         if let Some(i) = sizes.iter().position(|&s| s == 0) {
             return Err(Error::invalid(format!("microcluster {i} of size 0; expected at least 1")));
         }
-        Ok(Self::assemble(sizes.to_vec(), own.to_vec(), self.counts))
+        if let Some(i) = own.iter().position(|o| !(*o >= 0.0) || o.is_infinite()) {
+            let own = own[i];
+            return Err(Error::invalid(format!("own count {own} of microcluster {i}")));
+        }
+        Ok(Self::assemble(sizes.to_vec(), own.to_vec(), self.pattern, self.counts))
     }
 
-    fn assemble(sizes: Vec<u64>, own: Vec<u16>, counts: Counts) -> Self {
+    fn assemble(sizes: Vec<u64>, own: Vec<f64>, pattern: Option<Pattern>, counts: Counts) -> Self {
         let single = sizes.iter().all(|&s| s == 1);
-        PairEvidence { sizes, own, single, counts }
+        PairEvidence { sizes, own, within: Vec::new(), single, pattern, counts }
+    }
+
+    /// Evidence from members that do not put alike objects together entirely, or count otherwise
+    /// than once.
+    fn unequal(nodes: &Microclusters, pattern: Option<Pattern>, counts: Counts) -> Self {
+        let own: Vec<(f64, f64)> = (0..nodes.n_nodes()).map(|i| nodes.agreement(i, i)).collect();
+        let within = own.iter().map(|(c, both)| (c / both).min(1.0)).collect();
+        let own = own.into_iter().map(|(_, both)| both).collect();
+        let evidence = Self::assemble(nodes.sizes().to_vec(), own, pattern, counts);
+        PairEvidence { within, ..evidence }
     }
 
     /// s_i / s_j: what turns the weight of a pair in row i into its weight in row j.
@@ -246,78 +348,71 @@ impl PairEvidence {
         &self.sizes
     }
 
-    /// Members that label each microcluster.
-    pub fn own(&self) -> &[u16] {
+    /// Members that label each microcluster, each as often as it counts.
+    pub fn own(&self) -> &[f64] {
         &self.own
     }
 
     /// Whether all pairs are held, in squares.
     pub fn is_dense(&self) -> bool {
-        matches!(self.counts, Counts::Dense { .. })
+        self.pattern.is_none()
     }
 
     /// Number of unordered pairs of different microclusters with evidence (`N > 0`).
     pub fn n_pairs(&self) -> usize {
         let n = self.n_nodes();
-        match &self.counts {
-            Counts::Dense { both, .. } if both.is_empty() => n * n.saturating_sub(1) / 2,
-            Counts::Dense { both, .. } => {
-                let observed = both.par_iter().filter(|&&b| b > 0).count();
-                (observed - self.own.iter().filter(|&&o| o > 0).count()) / 2
-            }
-            Counts::Sparse { columns, .. } => columns.len() / 2,
+        if let Some(pattern) = &self.pattern {
+            return pattern.columns.len() / 2;
         }
+        let observed = match &self.counts {
+            Counts::Whole { both, .. } if both.is_empty() => n * n,
+            Counts::Whole { both, .. } => both.par_iter().filter(|&&b| b > 0).count(),
+            Counts::Expected { both, .. } => both.par_iter().filter(|&&b| b > 0.0).count(),
+        };
+        (observed - self.own.iter().filter(|&&o| o > 0.0).count()) / 2
     }
 
     /// The pairs of one microcluster with others as (other, c, N), others ascending, those without
     /// evidence left out. Panics beyond the last microcluster, as indexing does.
-    pub fn row(&self, i: usize) -> Vec<(usize, usize, usize)> {
-        let mut scratch = (Vec::new(), Vec::new());
-        let partners = self.load(i, &mut scratch.0, &mut scratch.1);
+    pub fn row(&self, i: usize) -> Vec<(usize, f64, f64)> {
+        let partners = self.partners(i);
         let other = |at: usize| partners.map_or(at, |p| p[at] as usize);
-        let counts = |at: usize| match &self.counts {
-            Counts::Dense { together, both, members } => {
-                let cell = i * self.n_nodes() + at;
-                (together[cell], if both.is_empty() { *members } else { both[cell] })
-            }
-            Counts::Sparse { offsets, together, both, .. } => {
-                (together[offsets[i] + at], both[offsets[i] + at])
-            }
-        };
-        (0..scratch.0.len())
-            .map(|at| (other(at), counts(at)))
-            .filter(|&(j, (_, both))| j != i && both > 0)
-            .map(|(j, (c, both))| (j, usize::from(c), usize::from(both)))
+        let first = self.cells(i).start;
+        (0..self.row_len(i))
+            .map(|at| (other(at), self.counts.get(first + at)))
+            .filter(|&(j, (_, both))| j != i && both > 0.0)
+            .map(|(j, (c, both))| (j, c, both))
             .collect()
+    }
+
+    /// Where row i lies.
+    fn cells(&self, i: usize) -> Range<usize> {
+        match &self.pattern {
+            None => i * self.n_nodes()..(i + 1) * self.n_nodes(),
+            Some(Pattern { offsets, .. }) => offsets[i]..offsets[i + 1],
+        }
     }
 
     /// Entries of row i: all microclusters, or the observed partners.
     pub(crate) fn row_len(&self, i: usize) -> usize {
-        match &self.counts {
-            Counts::Dense { .. } => self.n_nodes(),
-            Counts::Sparse { offsets, .. } => offsets[i + 1] - offsets[i],
-        }
+        self.cells(i).len()
     }
 
     /// Whether microcluster i is in no pair with evidence.
     pub(crate) fn alone(&self, i: usize) -> bool {
-        let n = self.n_nodes();
-        let paired = match &self.counts {
-            Counts::Dense { both, .. } if both.is_empty() => n > 1,
-            Counts::Dense { both, .. } => {
-                both[i * n..(i + 1) * n].iter().enumerate().any(|(j, &b)| j != i && b > 0)
-            }
-            Counts::Sparse { offsets, .. } => offsets[i + 1] > offsets[i],
+        let paired = if self.is_dense() {
+            let first = self.cells(i).start;
+            let n = self.n_nodes();
+            (0..n).any(|j| j != i && self.counts.get(first + j).1 > 0.0)
+        } else {
+            self.row_len(i) > 0
         };
         !paired && self.inside(i) == 0.0
     }
 
     /// Observed partners of i where the evidence is sparse.
     pub(crate) fn partners(&self, i: usize) -> Option<&[u32]> {
-        match &self.counts {
-            Counts::Dense { .. } => None,
-            Counts::Sparse { offsets, columns, .. } => Some(&columns[offsets[i]..offsets[i + 1]]),
-        }
+        self.pattern.as_ref().map(|p| &p.columns[self.cells(i)])
     }
 
     /// Writes the observed frequencies a of row i and the weights `s_j N_ij`, 0 for i itself;
@@ -326,82 +421,76 @@ impl PairEvidence {
         let len = self.row_len(i);
         a.resize(len, 0.0);
         w.resize(len, 0.0);
-        match &self.counts {
-            Counts::Dense { together, both, members } => {
-                let together = &together[i * len..(i + 1) * len];
-                if both.is_empty() {
-                    let members = f64::from(*members);
-                    for (((a, w), &c), &s) in
-                        a.iter_mut().zip(&mut *w).zip(together).zip(&self.sizes)
-                    {
-                        *a = f64::from(c) / members;
-                        *w = s as f64 * members;
-                    }
-                } else {
-                    let both = &both[i * len..(i + 1) * len];
-                    for ((((a, w), &c), &b), &s) in
-                        a.iter_mut().zip(&mut *w).zip(together).zip(both).zip(&self.sizes)
-                    {
-                        *a = f64::from(c) / f64::from(b.max(1));
-                        *w = s as f64 * f64::from(b);
-                    }
+        self.counts.load(self.cells(i), a, w);
+        let partners = self.partners(i);
+        if !self.single {
+            match partners {
+                None => w.iter_mut().zip(&self.sizes).for_each(|(w, &s)| *w *= s as f64),
+                Some(columns) => {
+                    let own = w.iter_mut().zip(columns);
+                    own.for_each(|(w, &j)| *w *= self.sizes[j as usize] as f64);
                 }
-                w[i] = 0.0;
-                None
-            }
-            Counts::Sparse { offsets, columns, together, both } => {
-                let at = offsets[i]..offsets[i + 1];
-                let columns = &columns[at.clone()];
-                let counts = together[at.clone()].iter().zip(&both[at]);
-                for ((a, w), (&c, &b)) in a.iter_mut().zip(&mut *w).zip(counts) {
-                    *a = f64::from(c) / f64::from(b);
-                    *w = f64::from(b);
-                }
-                if !self.single {
-                    for (w, &j) in w.iter_mut().zip(columns) {
-                        *w *= self.sizes[j as usize] as f64;
-                    }
-                }
-                Some(columns)
             }
         }
+        if partners.is_none() {
+            w[i] = 0.0;
+        }
+        partners
     }
 
     /// Frequency and `s_i s_j N_ij` of one pair, if observed.
     pub(crate) fn pair(&self, i: usize, j: usize) -> Option<(f64, f64)> {
-        let (c, b) = match &self.counts {
-            Counts::Dense { together, both, members } => {
-                let at = i * self.n_nodes() + j;
-                (together[at], if both.is_empty() { *members } else { both[at] })
-            }
-            Counts::Sparse { offsets, columns, together, both } => {
-                let row = &columns[offsets[i]..offsets[i + 1]];
-                let at = offsets[i] + row.binary_search(&(j as u32)).ok()?;
-                (together[at], both[at])
-            }
+        let at = match self.partners(i) {
+            None => j,
+            Some(row) => row.binary_search(&(j as u32)).ok()?,
         };
+        let (c, both) = self.counts.get(self.cells(i).start + at);
         let sizes = self.sizes[i] as f64 * self.sizes[j] as f64;
-        (b > 0).then(|| (f64::from(c) / f64::from(b), sizes * f64::from(b)))
+        (both > 0.0).then(|| ((c / both).min(1.0), sizes * both))
+    }
+
+    /// How far the objects of microcluster i are put together: the frequency of the pairs inside.
+    pub(crate) fn within(&self, i: usize) -> f64 {
+        self.within.get(i).copied().unwrap_or(1.0)
     }
 
     /// Weight `(s_i - 1) N_ii` of the pairs inside microcluster i, per object of it: the gradient
-    /// of its objective is this times `d'(1, y'y) y`.
+    /// of its objective is this times `d'(a, y'y) y`, where a is [`within`](Self::within).
     pub(crate) fn inside(&self, i: usize) -> f64 {
-        (self.sizes[i] as f64 - 1.0) * f64::from(self.own[i])
+        (self.sizes[i] as f64 - 1.0) * self.own[i]
     }
 }
 
 /// A pair (i, j, c, N).
-type PairCount = (u32, u32, u16, u16);
+type PairCount<T> = (u32, u32, T, T);
+
+/// A random sample of all pairs with their counts, in chunks; pairs without counts are left out.
+fn sample_all<T: Send>(
+    n: usize,
+    share: f64,
+    seed: Seed,
+    observer: &dyn Observer,
+    counts: impl Fn(usize, usize) -> Option<(T, T)> + Sync,
+) -> Result<Vec<Vec<PairCount<T>>>> {
+    (0..n.div_ceil(CHUNK))
+        .into_par_iter()
+        .map(|chunk| {
+            observer.check()?;
+            let mut random = seed.derive("pairs", chunk as u64).stream();
+            let first = chunk * CHUNK..n.min((chunk + 1) * CHUNK);
+            Ok(sample(&counts, first, n, share, &mut random))
+        })
+        .collect()
+}
 
 /// The sampled pairs whose first microcluster is one of some.
-fn sample(
-    rows: &LabelRows,
+fn sample<T>(
+    counts: &impl Fn(usize, usize) -> Option<(T, T)>,
     first: Range<usize>,
     n: usize,
     share: f64,
     random: &mut Stream,
-) -> Vec<PairCount> {
+) -> Vec<PairCount<T>> {
     // Lengths of the gaps between chosen pairs are geometric.
     let scale = (-share).ln_1p();
     let mut found = Vec::new();
@@ -416,8 +505,7 @@ fn sample(
             if j >= n {
                 break;
             }
-            let (c, both) = rows.counts(i, j);
-            if both > 0 {
+            if let Some((c, both)) = counts(i, j) {
                 found.push((i as u32, j as u32, c, both));
             }
         }
@@ -426,7 +514,10 @@ fn sample(
 }
 
 /// Both halves of the pairs of ascending chunks; memory of a chunk is freed as it is copied.
-fn sparse(n: usize, chunks: Vec<Vec<PairCount>>) -> Counts {
+fn sparse<T: Copy + Default>(
+    n: usize,
+    chunks: Vec<Vec<PairCount<T>>>,
+) -> (Pattern, Vec<T>, Vec<T>) {
     let mut offsets = vec![0usize; n + 1];
     for &(i, j, ..) in chunks.iter().flatten() {
         offsets[i as usize + 1] += 1;
@@ -436,7 +527,8 @@ fn sparse(n: usize, chunks: Vec<Vec<PairCount>>) -> Counts {
         offsets[i + 1] += offsets[i];
     }
     let total = offsets[n];
-    let (mut columns, mut together, mut both) = (vec![0; total], vec![0; total], vec![0; total]);
+    let mut columns = vec![0; total];
+    let (mut together, mut both) = (vec![T::default(); total], vec![T::default(); total]);
     // Row j gets its smaller partners first and in order, since the pairs come sorted by i: columns
     // ascend.
     let mut next: Vec<usize> = offsets[..n].to_vec();
@@ -449,7 +541,7 @@ fn sparse(n: usize, chunks: Vec<Vec<PairCount>>) -> Counts {
             }
         }
     }
-    Counts::Sparse { offsets, columns, together, both }
+    (Pattern { offsets, columns }, together, both)
 }
 
 /// The labels of each microcluster side by side, so that two of them are compared in one pass.

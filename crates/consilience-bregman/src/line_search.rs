@@ -156,7 +156,8 @@ impl<'a, const K: usize> Search<'a, K> {
         point.set(i, new);
         let inside = problem.evidence.inside(i);
         if inside > 0.0 {
-            let slope = inside * problem.divergence.derivative(1.0, inner(new, new));
+            let within = problem.evidence.within(i);
+            let slope = inside * problem.divergence.derivative(within, inner(new, new));
             own.iter_mut().zip(&*new).for_each(|(g, y)| *g += slope * y);
         }
         let key = nodes.set(i, new, own);
@@ -338,7 +339,7 @@ fn along(
     let pairs = row.observed.len();
     if inside > 0.0 {
         // One more term: half of `inside` pairs, whose v has the tangent for its slope.
-        row.observed.push(1.0);
+        row.observed.push(problem.evidence.within(i));
         row.current.push(norm);
         row.slopes.push(tangent);
         row.weights.push(0.5 * inside);

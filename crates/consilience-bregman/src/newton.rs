@@ -195,7 +195,11 @@ impl Newton<'_> {
         if !(gap > 0.1 * self.tolerance) {
             return stay;
         }
-        let inside = Inside { weight: problem.evidence.inside(i), norm: inner(y, y) };
+        let inside = Inside {
+            weight: problem.evidence.inside(i),
+            observed: problem.evidence.within(i),
+            norm: inner(y, y),
+        };
         self.model(point, y, inside, scratch);
         if self.stop.asked() {
             return stay;
@@ -234,7 +238,7 @@ impl Newton<'_> {
         // The pairs inside a microcluster are not convex in y; with v = y'y replaced by its tangent
         // they are, and never smaller.
         if inside.weight > 0.0 {
-            let curvature = self.problem.divergence.curvature(1.0, inside.norm);
+            let curvature = self.problem.divergence.curvature(inside.observed, inside.norm);
             let bend = 2.0 * inside.weight * curvature;
             for (a, &ca) in clusters.iter().enumerate() {
                 for (b, &cb) in clusters.iter().enumerate() {
@@ -266,7 +270,7 @@ impl Newton<'_> {
             if inside.weight > 0.0 {
                 let v = inside.norm + 2.0 * step * along;
                 let d = if v > 0.0 {
-                    divergence.derivative(1.0, v.min(1.0))
+                    divergence.derivative(inside.observed, v.min(1.0))
                 } else {
                     f64::NEG_INFINITY
                 };
@@ -291,10 +295,11 @@ impl Newton<'_> {
     }
 }
 
-/// The pairs inside a microcluster: their weight, and y'y.
+/// The pairs inside a microcluster: their weight, their frequency, and y'y.
 #[derive(Clone, Copy)]
 struct Inside {
     weight: f64,
+    observed: f64,
     norm: f64,
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use consilience_core::{
-    Clusters, Ensemble, Error, Fit, Grouping, Memberships, MemoryBudget, Microclusters,
+    Accepts, Clusters, Ensemble, Error, Fit, Grouping, Memberships, MemoryBudget, Microclusters,
     NodeConsensus, NodeMemberships, Observer, Partition, Report, Result, Seed, Status, ensure,
 };
 use ndarray::Array2;
@@ -239,7 +239,7 @@ impl Pcc {
         report.microclusters = Some(n);
         let run = Run { pcc: self, evidence, grouping: None, clusters: k, observer };
         let found = run.solve(&mut report)?;
-        let known = |i| if evidence.alone(i) { 0.0 } else { f64::from(evidence.own()[i]) };
+        let known = |i| if evidence.alone(i) { 0.0 } else { evidence.own()[i] };
         let memberships = Memberships::with_evidence(found.values, (0..n).map(known).collect())?;
         let solution = Solution { memberships, objective: found.objective, gap: found.gap };
         Ok(Fit::new(solution, report))
@@ -305,7 +305,7 @@ impl Pcc {
             report.notes.push(format!("{left} of {k} clusters survive"));
         }
         if !self.collapse {
-            let distinct = Microclusters::of(&Ensemble::new(nodes.rows().to_vec())?)?.n_nodes();
+            let distinct = Microclusters::of(&nodes.to_ensemble()?)?.n_nodes();
             report.expect_clusters(k, distinct, "the ensemble distinguishes no more objects");
         }
         Ok(())
@@ -327,6 +327,10 @@ impl NodeConsensus for Pcc {
         true
     }
 
+    fn accepts(&self) -> Accepts {
+        Accepts::ALL
+    }
+
     fn check(&self, ensemble: &Ensemble) -> Result<()> {
         self.check()?;
         let k = self.clusters.fixed().unwrap_or(SURVIVAL_BOUND);
@@ -334,11 +338,13 @@ impl NodeConsensus for Pcc {
     }
 
     fn nodes(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Microclusters> {
-        if self.collapse {
-            Microclusters::observed(ensemble, observer)
+        let nodes = if self.collapse {
+            Microclusters::observed(ensemble, observer)?
         } else {
-            Microclusters::each_object(ensemble)
-        }
+            Microclusters::each_object(ensemble)?
+        };
+        // Whole counts add up alike in any order of the members, expected ones in this.
+        Ok(if nodes.is_plain() { nodes } else { nodes.sorted_members() })
     }
 
     fn solve(
@@ -358,7 +364,7 @@ impl NodeConsensus for Pcc {
         // still labelled.
         let n = nodes.n_nodes();
         let missed = |g: usize| n > 1 && !evidence.is_dense() && evidence.alone(g);
-        let known = |g| if missed(g) { 0.0 } else { f64::from(evidence.own()[g]) };
+        let known = |g| if missed(g) { 0.0 } else { evidence.own()[g] };
         let known = (0..n).map(known).collect();
         let found = NodeMemberships { values: solved.values, evidence: Some(known) };
         self.remark(nodes, &found, report)?;

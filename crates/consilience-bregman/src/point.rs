@@ -182,7 +182,8 @@ impl Row {
         let inside = problem.evidence.inside(i);
         if inside > 0.0 {
             let y = point.row(i);
-            let slope = inside * problem.divergence.derivative(1.0, inner(y, y));
+            let within = problem.evidence.within(i);
+            let slope = inside * problem.divergence.derivative(within, inner(y, y));
             for (g, &y) in gradient.iter_mut().zip(y) {
                 *g += slope * y;
             }
@@ -274,7 +275,7 @@ fn share(problem: &Problem<'_>, point: &Point, row: &Row, i: usize) -> f64 {
     let inside = evidence.inside(i);
     if inside > 0.0 {
         let y = point.row(i);
-        part += 0.5 * inside * problem.divergence.value(1.0, inner(y, y).min(1.0));
+        part += 0.5 * inside * problem.divergence.value(evidence.within(i), inner(y, y).min(1.0));
     }
     evidence.sizes()[i] as f64 * part
 }

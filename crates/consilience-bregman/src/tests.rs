@@ -86,7 +86,10 @@ fn all_pairs_and_listed_pairs_are_the_same_evidence() {
         let all = PairEvidence::all(&m, MemoryBudget::default()).unwrap();
         let listed = PairEvidence::sampled(&m, 1.0, Seed(0), MemoryBudget::default()).unwrap();
         let pairs = (0..m.n_nodes()).flat_map(|i| {
-            all.row(i).into_iter().filter(move |p| p.0 > i).map(move |(j, c, n)| (j, i, c, n))
+            all.row(i)
+                .into_iter()
+                .filter(move |p| p.0 > i)
+                .map(move |(j, c, n)| (j, i, c as usize, n as usize))
         });
         let given = PairEvidence::from_pairs(m.n_nodes(), pairs).unwrap();
         let given = given.with_sizes(m.sizes(), all.own()).unwrap();
@@ -305,7 +308,7 @@ fn bad_parameters_are_refused() {
     assert_eq!(bad(&[(0, 1, 1, 70_000)]), ErrorKind::TooLarge);
     assert_eq!(PairEvidence::from_pairs(0, []).unwrap_err().kind(), ErrorKind::Empty);
     let merged = PairEvidence::from_pairs(3, [(0, 1, 1, 2), (1, 0, 2, 2)]).unwrap();
-    assert_eq!(merged.row(0), [(1, 3, 4)]);
+    assert_eq!(merged.row(0), [(1, 3.0, 4.0)]);
 }
 
 #[test]

@@ -166,6 +166,12 @@ pub(crate) struct Consensus {
     /// network-linkage
     #[arg(long, value_name = "FILE")]
     pub(crate) edges: Option<PathBuf>,
+    /// How often each base clustering counts: numbers such as 1,2,0.5, of which 0 leaves one out
+    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true)]
+    pub(crate) member_weights: Vec<f64>,
+    /// Take the most probable clusters of base clusterings that give memberships
+    #[arg(long)]
+    pub(crate) harden: bool,
     /// A parameter of the method; --list shows which it takes
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,

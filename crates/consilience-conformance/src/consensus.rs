@@ -4,14 +4,14 @@ use crate::counts::{Counted, same_objective};
 use crate::run::{Make, run};
 use crate::watch::{cancellation, progress, threads};
 use crate::worlds::{Planted, plant, show, small_worlds};
-use crate::{Profile, hold, labels, order, sure};
+use crate::{Profile, hold, labels, members, order, sure};
 use consilience_core::{ConsensusFunction, Ensemble, Fit, Partition, Result, Seed, scores};
 
 /// One law: its name, and what panics where it is broken.
 pub(super) type Law = (&'static str, fn(&str, Make<'_>, &Profile));
 
 /// The laws in the order they are tried, simple ones first.
-pub(super) const LAWS: [Law; 24] = [
+pub(super) const LAWS: [Law; 26] = [
     ("one object", labels::one_object),
     ("k outside 1..=n is refused with both numbers", labels::clusters_out_of_range),
     ("all objects equal", labels::all_equal),
@@ -28,6 +28,8 @@ pub(super) const LAWS: [Law; 24] = [
     ("a unanimous ensemble", unanimous),
     ("doubling every object", duplication),
     ("rows that stand for many objects", counted),
+    ("weights of members", members::weights),
+    ("members that give memberships", members::memberships),
     ("planted structure is found", planted_found),
     ("same bits at any number of threads", same_bits),
     ("cancellation", cancelled),

@@ -6,7 +6,9 @@
 //! its [`Profile`]; everything is on by default.
 //!
 //! ```
-//! use consilience::{ConsensusFunction, Ensemble, Fit, Observer, Partition, Report, Result};
+//! use consilience::{
+//!     Accepts, ConsensusFunction, Ensemble, Fit, Observer, Partition, Report, Result,
+//! };
 //! use consilience::conformance::{Profile, consensus_function};
 //!
 //! /// Puts everything labelled into one cluster.
@@ -19,6 +21,8 @@
 //!     }
 //!     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
 //!         ensemble.check_clusters(self.0)?;
+//!         // Memberships and weights of members mean nothing to it.
+//!         ensemble.check_accepted(self.name(), Accepts::LABELS)?;
 //!         observer.check()?;
 //!         let labelled = |i| ensemble.members().iter().any(|m| m.label(i).is_some());
 //!         let lump = Partition::from_fn(ensemble.n_objects(), |i| labelled(i).then_some(0))?;
@@ -48,6 +52,7 @@ mod consensus;
 mod counts;
 mod hierarchy;
 mod labels;
+mod members;
 mod nodes;
 mod order;
 mod partitioner;

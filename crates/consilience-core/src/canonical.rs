@@ -1,7 +1,7 @@
 //! An order of nodes and members that depends on neither the order of the objects nor that of the
 //! members.
 
-use crate::{LabelInt, Partition, with_labels};
+use crate::{LabelInt, Microclusters, Partition, SparseMemberships, with_labels};
 
 /// Labels that are looked at before the nodes that are left alike are ordered by their first object
 /// at once; bounds the time on ensembles of very many alike nodes.
@@ -10,8 +10,8 @@ const EFFORT: usize = 1 << 26;
 /// The nodes in canonical order: colours of nodes, clusters and members are refined by what they
 /// are linked to until nothing more is told apart (Weisfeiler and Leman); where nodes are left
 /// alike, the first of one set of them is told apart, and so on.
-pub(crate) fn node_order(rows: &[Partition], sizes: &[u64]) -> Vec<u32> {
-    let mut colours = Colours::new(rows, sizes);
+pub(crate) fn node_order(nodes: &Microclusters) -> Vec<u32> {
+    let mut colours = Colours::new(nodes);
     loop {
         colours.refine();
         if colours.looked_at > EFFORT {
@@ -21,15 +21,46 @@ pub(crate) fn node_order(rows: &[Partition], sizes: &[u64]) -> Vec<u32> {
         colours.nodes[alike] = mix(colours.nodes[alike] ^ 1);
         colours.distinct += 1;
     }
-    let mut order: Vec<u32> = (0..sizes.len() as u32).collect();
+    let mut order: Vec<u32> = (0..nodes.n_nodes() as u32).collect();
     order.sort_unstable_by_key(|&i| (colours.nodes[i as usize], i));
     order
+}
+
+/// What a member says of the nodes.
+enum Row<'a> {
+    Hard(&'a Partition),
+    Soft(&'a SparseMemberships),
+}
+
+impl Row<'_> {
+    /// Calls `link(node, cluster, salt)` for each node and a cluster that it belongs to; the salt
+    /// is 0 where it belongs to no other.
+    #[inline(always)]
+    fn each(&self, mut link: impl FnMut(usize, usize, u64)) {
+        match self {
+            Row::Hard(labels) => with_labels!(labels.labels(), |labels| {
+                for (node, &l) in labels.iter().enumerate() {
+                    if !l.is_missing() {
+                        link(node, l.index(), 0);
+                    }
+                }
+            }),
+            Row::Soft(soft) => {
+                for node in 0..soft.n_objects() {
+                    let (clusters, values) = soft.row(node);
+                    for (&c, v) in clusters.iter().zip(values) {
+                        link(node, c as usize, mix(v.to_bits()));
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Colours are hashes: sums of mixed colours do not depend on the order of what is added. Two that
 /// collide are taken for alike, which costs a round and never the order.
 struct Colours<'a> {
-    rows: &'a [Partition],
+    rows: Vec<Row<'a>>,
     nodes: Vec<u64>,
     /// Of the clusters of each member.
     clusters: Vec<Vec<u64>>,
@@ -40,11 +71,18 @@ struct Colours<'a> {
 }
 
 impl<'a> Colours<'a> {
-    fn new(rows: &'a [Partition], sizes: &[u64]) -> Self {
+    fn new(nodes: &'a Microclusters) -> Self {
+        let row = |(u, labels): (usize, &'a Partition)| match nodes.soft(u) {
+            Some(soft) => (Row::Soft(soft), soft.n_clusters()),
+            None => (Row::Hard(labels), labels.n_clusters()),
+        };
+        // Members that count once have colour 0.
+        let weight = |u: usize| nodes.weight(u).to_bits() ^ 1f64.to_bits();
+        let (rows, sizes): (Vec<_>, Vec<_>) = nodes.rows().iter().enumerate().map(row).unzip();
         Colours {
             rows,
-            nodes: sizes.iter().map(|&s| mix(s)).collect(),
-            clusters: rows.iter().map(|m| vec![0; m.n_clusters()]).collect(),
+            nodes: nodes.sizes().iter().map(|&s| mix(s)).collect(),
+            clusters: (0..).zip(sizes).map(|(u, k)| vec![weight(u); k]).collect(),
             distinct: 0,
             looked_at: 0,
         }
@@ -68,24 +106,17 @@ impl<'a> Colours<'a> {
     fn round(&mut self) {
         for (member, clusters) in self.rows.iter().zip(&mut self.clusters) {
             let mut sums = clusters.clone();
-            with_labels!(member.labels(), |labels| {
-                for (&l, &node) in labels.iter().zip(&self.nodes) {
-                    if !l.is_missing() {
-                        sums[l.index()] = sums[l.index()].wrapping_add(mix(node));
-                    }
-                }
+            member.each(|node, c, salt| {
+                sums[c] = sums[c].wrapping_add(mix(self.nodes[node] ^ salt));
             });
             let whole = sums.iter().fold(0u64, |sum, &c| sum.wrapping_add(mix(c)));
             *clusters = sums.into_iter().map(|c| mix(c ^ mix(whole))).collect();
         }
         let mut sums = self.nodes.clone();
         for (member, clusters) in self.rows.iter().zip(&self.clusters) {
-            with_labels!(member.labels(), |labels| {
-                for (sum, &l) in sums.iter_mut().zip(labels) {
-                    if !l.is_missing() {
-                        *sum = sum.wrapping_add(clusters[l.index()]);
-                    }
-                }
+            member.each(|node, c, salt| {
+                let link = if salt == 0 { clusters[c] } else { mix(clusters[c] ^ salt) };
+                sums[node] = sums[node].wrapping_add(link);
             });
         }
         self.nodes = sums.into_iter().map(mix).collect();

@@ -2,7 +2,9 @@ use std::sync::Arc;
 
 use ndarray::ArrayView2;
 
-use crate::{Error, Grouping, Microclusters, Partition, RawLabel, Result, checks, ensure};
+use crate::{
+    Error, Grouping, Microclusters, Partition, RawLabel, Result, SparseMemberships, checks, ensure,
+};
 
 /// Several clusterings of the same objects: the evidence that a consensus is made from.
 ///
@@ -29,7 +31,9 @@ use crate::{Error, Grouping, Microclusters, Partition, RawLabel, Result, checks,
 #[doc(alias = "cluster ensemble")]
 #[doc(alias = "cluster_ensemble")]
 #[doc(alias = "base_clusterings")]
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Members may also give memberships ([`Ensemble::mixed`]) and count more or less than others
+/// ([`Ensemble::with_weights`]).
+#[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
@@ -40,7 +44,14 @@ pub struct Ensemble {
     members: Vec<Partition>,
     /// How many identical objects each object stands for; 1 each where `None`.
     counts: Option<Arc<[u64]>>,
+    /// One entry for each member, `None` where it has labels; empty where all have.
+    pub(crate) soft: Vec<Option<SparseMemberships>>,
+    /// How often each member counts; once each where `None`.
+    pub(crate) weights: Option<Arc<[f64]>>,
 }
+
+// No weight or membership is NaN.
+impl Eq for Ensemble {}
 
 impl Ensemble {
     /// An ensemble of base clusterings of equal length.
@@ -63,7 +74,7 @@ impl Ensemble {
                 )
             );
         }
-        Ok(Ensemble { objects, members, counts: None })
+        Ok(Ensemble { objects, members, counts: None, soft: Vec::new(), weights: None })
     }
 
     /// An ensemble from a table of labels, objects in rows and base clusterings in columns;
@@ -145,7 +156,8 @@ impl Ensemble {
     /// # Errors
     /// None but those of an ensemble that cannot exist.
     pub fn distinct(&self) -> Result<(Self, Vec<u32>)> {
-        let nodes = Microclusters::of(self)?;
+        // Members of weight 0 distinguish rows, too.
+        let nodes = Microclusters::of(&Ensemble { weights: None, ..self.clone() })?;
         let mut row_of_node = vec![u32::MAX; nodes.n_nodes()];
         // The row of the objects that nobody labels: they are no microcluster.
         let mut row_of_unlabelled = u32::MAX;
@@ -203,7 +215,8 @@ impl Ensemble {
     ///
     /// # Errors
     /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) for a member that does not exist,
-    /// [`ErrorKind::Empty`](crate::ErrorKind::Empty) for none.
+    /// [`ErrorKind::Empty`](crate::ErrorKind::Empty) for none,
+    /// [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter) where all have weight 0.
     pub fn select(&self, members: &[usize]) -> Result<Self> {
         let chosen = members
             .iter()
@@ -213,7 +226,12 @@ impl Ensemble {
                 })
             })
             .collect::<Result<_>>()?;
-        Ok(Ensemble { counts: self.counts.clone(), ..Self::new(chosen)? })
+        let mut chosen = Ensemble { counts: self.counts.clone(), ..Self::new(chosen)? };
+        chosen.set_soft(members.iter().map(|&u| self.soft(u).cloned()).collect());
+        match self.weights() {
+            Some(w) => chosen.with_weights(members.iter().map(|&u| w[u]).collect::<Vec<_>>()),
+            None => Ok(chosen),
+        }
     }
 
     /// The same base clusterings restricted to the chosen objects, in the order given.
@@ -224,14 +242,17 @@ impl Ensemble {
     pub fn select_objects(&self, objects: &[usize]) -> Result<Self> {
         let members = self.members.iter().map(|p| p.select(objects)).collect::<Result<_>>()?;
         let counts = self.counts.as_ref().map(|c| objects.iter().map(|&i| c[i]).collect());
-        let chosen = Self::new(members)?;
+        let mut chosen = Ensemble { weights: self.weights.clone(), ..Self::new(members)? };
+        let soft =
+            |m: &Option<SparseMemberships>| m.as_ref().map(|m| m.select(objects)).transpose();
+        chosen.set_soft(self.soft.iter().map(soft).collect::<Result<_>>()?);
         match counts {
             Some::<Arc<[u64]>>(counts) => chosen.with_counts(counts),
             None => Ok(chosen),
         }
     }
 
-    /// Adds a base clustering at the end.
+    /// Adds a base clustering at the end, of weight 1.
     ///
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch) where it labels another number
@@ -245,6 +266,10 @@ impl Ensemble {
             )));
         }
         self.members.push(member);
+        if self.is_soft() {
+            self.soft.push(None);
+        }
+        self.weights = self.weights.take().map(|w| w.iter().copied().chain([1.0]).collect());
         Ok(())
     }
 
@@ -252,11 +277,15 @@ impl Ensemble {
     ///
     /// # Errors
     /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) for a member that does not exist,
-    /// [`ErrorKind::Empty`](crate::ErrorKind::Empty) for the last one.
+    /// [`ErrorKind::Empty`](crate::ErrorKind::Empty) for the last one,
+    /// [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter) where the others have
+    /// weight 0.
     pub fn remove(&mut self, member: usize) -> Result<Partition> {
         ensure!(member < self.n_members(), out_of_range("member {member} of {}", self.n_members()));
         ensure!(self.n_members() != 1, empty("an ensemble without its last base clustering"));
-        Ok(self.members.remove(member))
+        let rest: Vec<usize> = (0..self.n_members()).filter(|&u| u != member).collect();
+        let rest = self.select(&rest)?;
+        Ok(std::mem::replace(self, rest).members.swap_remove(member))
     }
 
     /// Adds objects at the end, each standing for itself alone, in rows: for each member the number
@@ -276,9 +305,12 @@ impl Ensemble {
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch) unless there is one column per
     /// member, [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) naming row and member of a
-    /// cluster that does not exist; nothing has changed then.
+    /// cluster that does not exist,
+    /// [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter) where a member gives
+    /// memberships; nothing has changed then.
     pub fn append<L: RawLabel>(&mut self, rows: ArrayView2<'_, L>) -> Result<()> {
         let (new, m) = rows.dim();
+        ensure!(!self.is_soft(), invalid("labels of new objects for members of memberships"));
         ensure!(
             m == self.n_members(),
             shape("{m} labels per new object, {} members", self.n_members())

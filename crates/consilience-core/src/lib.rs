@@ -39,6 +39,7 @@ mod ensemble;
 mod error;
 mod labels;
 mod linkage;
+mod members;
 mod memberships;
 mod memory;
 mod microclusters;
@@ -50,6 +51,7 @@ mod seed;
 mod setters;
 mod side_information;
 mod similarity_graph;
+mod sparse_memberships;
 #[cfg(feature = "serde")]
 #[doc(hidden)]
 pub mod stored;
@@ -64,6 +66,7 @@ pub use ensemble::Ensemble;
 pub use error::{Error, ErrorKind, Result};
 pub use labels::{LabelInt, LabelSlice, RawLabel};
 pub use linkage::Linkage;
+pub use members::{Accepts, Member};
 pub use memberships::Memberships;
 pub use memory::MemoryBudget;
 pub use microclusters::Microclusters;
@@ -73,6 +76,7 @@ pub use report::{Fit, Report, Status};
 pub use seed::{Seed, Stream};
 pub use side_information::SideInformation;
 pub use similarity_graph::{Grouping, SimilarityGraph, check_symmetric};
+pub use sparse_memberships::SparseMemberships;
 pub use traits::{
     Assign, BaseClusterer, Clustering, ConsensusFunction, ConstrainedClusterer, FeatureMap,
     Features, GraphPartitioner, Hierarchy, NodeConsensus, NodeMemberships, NodeOutput, Similarity,

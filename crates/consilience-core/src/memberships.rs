@@ -82,9 +82,7 @@ impl Memberships {
         Self::checked(values, evidence, 0.0)
     }
 
-    /// Memberships as [`into_fields`](Memberships::into_fields) gave them, to the bit: sums of
-    /// their rows are 1 already, up to rounding.
-    #[cfg(feature = "serde")]
+    /// Memberships that were some already, to the bit: sums of their rows are 1 up to rounding.
     pub(crate) fn from_fields(values: Array2<f64>, evidence: Vec<f64>) -> Result<Self> {
         let rounding = f64::EPSILON * (values.ncols() as f64 + 1.0);
         Ok(Self::checked(values, evidence, rounding)?.0)

@@ -1,5 +1,7 @@
 use crate::canonical;
-use crate::{Ensemble, Grouping, LabelInt, Observer, Partition, Result, with_labels};
+use crate::{
+    Ensemble, Grouping, LabelInt, Observer, Partition, Result, SparseMemberships, with_labels,
+};
 use rayon::prelude::*;
 
 /// Objects per parallel chunk. Fixed, so that the result does not depend on the number of threads.
@@ -9,7 +11,8 @@ const BLOCK: usize = 1 << 11;
 /// Chunks in flight between two merges: bounds the memory of the keys where all rows differ.
 const WINDOW: usize = 16;
 
-/// The microclusters of an ensemble: objects with identical label rows, missing pattern included.
+/// The microclusters of an ensemble: objects with identical label rows, missing pattern included,
+/// and bitwise equal memberships where members give those. Members of weight 0 are left out.
 ///
 /// No evidence tells the objects of a microcluster apart, so counts between objects are counts
 /// between their microclusters and everything downstream may work on these few nodes.
@@ -36,12 +39,19 @@ const WINDOW: usize = 16;
 /// Huang, Lai, Wang 2016, "Robust Ensemble Clustering Using Probability Trajectories", Definition 1
 /// and Theorem 1; the missing pattern is ours.
 #[doc(alias = "superobjects")]
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Microclusters {
     grouping: Grouping,
     rows: Vec<Partition>,
     members: usize,
+    /// As in the ensemble: empty where all members have labels.
+    soft: Vec<Option<SparseMemberships>>,
+    /// How often each member counts; empty where each counts once.
+    weights: Vec<f64>,
 }
+
+// No weight or membership is NaN.
+impl Eq for Microclusters {}
 
 impl Microclusters {
     /// The microclusters of an ensemble.
@@ -57,8 +67,9 @@ impl Microclusters {
     /// # Errors
     /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled).
     pub fn observed(ensemble: &Ensemble, observer: &dyn Observer) -> Result<Self> {
-        let n = ensemble.n_objects();
-        let layout = KeyLayout::new(ensemble);
+        let ensemble = &*ensemble.heard()?;
+        let (n, rows) = (ensemble.n_objects(), ensemble.rows());
+        let layout = KeyLayout::new(&rows);
         let mut of_object = vec![0u32; n];
         let mut global = KeyTable::new(layout.words);
         let mut first_object: Vec<u32> = Vec::new();
@@ -68,7 +79,7 @@ impl Microclusters {
             let locals: Vec<(KeyTable, Vec<u32>)> = window
                 .par_chunks_mut(CHUNK)
                 .enumerate()
-                .map(|(c, ids)| number_chunk(ensemble, &layout, done + c * CHUNK, ids))
+                .map(|(c, ids)| number_chunk(&rows, &layout, done + c * CHUNK, ids))
                 .collect();
             let renumbered: Vec<Vec<u32>> = locals
                 .iter()
@@ -107,6 +118,7 @@ impl Microclusters {
     /// # Errors
     /// None but those of an ensemble that cannot exist.
     pub fn each_object(ensemble: &Ensemble) -> Result<Self> {
+        let ensemble = &*ensemble.heard()?;
         let mut nodes = Vec::new();
         let of_object: Vec<u32> = (0..ensemble.n_objects())
             .map(|i| {
@@ -125,26 +137,60 @@ impl Microclusters {
             Some(counts) => Grouping::with_counts(of_object, first_object.len(), counts)?,
             None => Grouping::new(of_object, first_object.len())?,
         };
-        let rows = if first_object.is_empty() {
-            Vec::new()
-        } else {
-            ensemble
-                .members()
-                .iter()
-                .map(|p| {
-                    Partition::from_fn(first_object.len(), |g| {
-                        p.label(first_object[g] as usize).map(|l| l as u64)
-                    })
-                })
-                .collect::<Result<_>>()?
+        let members = ensemble.n_members();
+        let nodes = Microclusters {
+            grouping,
+            rows: ensemble.members().to_vec(),
+            members,
+            soft: ensemble.soft.clone(),
+            weights: ensemble.weights().unwrap_or_default().to_vec(),
         };
-        Ok(Microclusters { grouping, rows, members: ensemble.n_members() })
+        nodes.with_rows(first_object)
+    }
+
+    /// The rows of the members in the order given.
+    fn with_rows(mut self, order: &[u32]) -> Result<Self> {
+        if order.is_empty() {
+            (self.rows, self.soft, self.weights) = Default::default();
+            return Ok(self);
+        }
+        let chosen = |p: &Partition| {
+            Partition::from_fn(order.len(), |at| p.label(order[at] as usize).map(|l| l as u64))
+        };
+        self.rows = self.rows.iter().map(chosen).collect::<Result<_>>()?;
+        if self.is_soft() {
+            let order: Vec<usize> = order.iter().map(|&i| i as usize).collect();
+            for soft in self.soft.iter_mut().flatten() {
+                *soft = soft.select(&order)?;
+            }
+        }
+        Ok(self)
     }
 
     /// The same with the members sorted by what they say, so that sums over members do not depend
     /// on their order, not even in the last bit; equal members are interchangeable.
     pub fn sorted_members(mut self) -> Self {
-        self.rows.sort_by(|a, b| a.iter().cmp(b.iter()));
+        if self.is_plain() {
+            self.rows.sort_by(|a, b| a.iter().cmp(b.iter()));
+            return self;
+        }
+        let memberships = |a: usize, b: usize| match (self.soft(a), self.soft(b)) {
+            (Some(a), Some(b)) => a.order(b),
+            (a, b) => a.is_some().cmp(&b.is_some()),
+        };
+        let mut order: Vec<usize> = (0..self.rows.len()).collect();
+        order.sort_by(|&a, &b| {
+            (self.rows[a].iter().cmp(self.rows[b].iter()))
+                .then_with(|| memberships(a, b))
+                .then_with(|| self.weight(a).total_cmp(&self.weight(b)))
+        });
+        self.rows = order.iter().map(|&u| self.rows[u].clone()).collect();
+        if self.is_soft() {
+            self.soft = order.iter().map(|&u| self.soft[u].clone()).collect();
+        }
+        if !self.weights.is_empty() {
+            self.weights = order.iter().map(|&u| self.weights[u]).collect();
+        }
         self
     }
 
@@ -185,18 +231,14 @@ impl Microclusters {
     /// goes on.
     pub fn canonical(self) -> Result<Self> {
         let nodes = self.n_nodes();
-        let order = canonical::node_order(&self.rows, self.sizes());
+        let order = canonical::node_order(&self);
         let mut place = vec![0u32; nodes];
         for (at, &node) in order.iter().enumerate() {
             place[node as usize] = at as u32;
         }
-        let rows = self
-            .rows
-            .iter()
-            .map(|m| Partition::from_fn(nodes, |at| m.label(order[at] as usize).map(|l| l as u64)))
-            .collect::<Result<_>>()?;
-        let grouping = self.grouping.renumbered(&place, &order);
-        Ok(Microclusters { grouping, rows, members: self.members }.sorted_members())
+        let mut sorted = self.with_rows(&order)?;
+        sorted.grouping = sorted.grouping.renumbered(&place, &order);
+        Ok(sorted.sorted_members())
     }
 
     /// Whether every member labels every microcluster.
@@ -204,10 +246,77 @@ impl Microclusters {
         self.rows.iter().all(Partition::is_complete)
     }
 
-    /// How many members label each microcluster: the evidence behind it.
+    /// How many members label each microcluster, each as often as it counts: the evidence behind
+    /// it.
     pub fn evidence(&self) -> Vec<f64> {
-        let labelled = |g| self.rows.iter().filter(|m| m.label(g).is_some()).count() as f64;
-        (0..self.n_nodes()).map(labelled).collect()
+        let weight = |g: usize, u: usize| self.rows[u].label(g).map_or(0.0, |_| self.weight(u));
+        (0..self.n_nodes()).map(|g| (0..self.rows.len()).map(|u| weight(g, u)).sum()).collect()
+    }
+
+    /// Whether all members have labels and count once.
+    pub fn is_plain(&self) -> bool {
+        !self.is_soft() && self.weights.is_empty()
+    }
+
+    /// Whether some member gives memberships.
+    pub fn is_soft(&self) -> bool {
+        !self.soft.is_empty()
+    }
+
+    /// The memberships of a member over the microclusters, `None` where it has labels; then
+    /// [`rows`](Self::rows) has the most probable clusters.
+    pub fn soft(&self, member: usize) -> Option<&SparseMemberships> {
+        self.soft.get(member)?.as_ref()
+    }
+
+    /// How often a member counts, more than 0.
+    pub fn weight(&self, member: usize) -> f64 {
+        self.weights.get(member).copied().unwrap_or(1.0)
+    }
+
+    /// (c, N) of two microclusters, or of two objects of one: how many members are expected to put
+    /// them in one cluster, and how many label both, each as often as it counts.
+    ///
+    /// ```
+    /// use consilience::{Ensemble, Microclusters, Partition, SparseMemberships};
+    /// use consilience::ndarray::array;
+    ///
+    /// let ensemble = Ensemble::mixed([
+    ///     Partition::from_labels(&[0, 0, 1])?.into(),
+    ///     SparseMemberships::from_array(array![[0.5, 0.5], [1.0, 0.0], [0.0, 0.0]].view())?.into(),
+    /// ])?;
+    /// let nodes = Microclusters::of(&ensemble)?;
+    /// assert_eq!(nodes.agreement(0, 1), (1.5, 2.0));
+    /// assert_eq!(nodes.agreement(0, 0), (1.5, 2.0));
+    /// assert_eq!(nodes.agreement(1, 2), (0.0, 1.0));
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Complexity
+    /// O(M) and the memberships of both.
+    pub fn agreement(&self, i: usize, j: usize) -> (f64, f64) {
+        let (mut together, mut both) = (0.0, 0.0);
+        for (u, member) in self.rows.iter().enumerate() {
+            let (Some(a), Some(b)) = (member.label(i), member.label(j)) else { continue };
+            let weight = self.weight(u);
+            both += weight;
+            together += weight
+                * match self.soft(u) {
+                    Some(soft) => product(soft.row(i), soft.row(j)),
+                    None => f64::from(u8::from(a == b)),
+                };
+        }
+        (together, both)
+    }
+
+    /// The rows as an ensemble of their own, each for one object.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Empty`](crate::ErrorKind::Empty) where there is no microcluster.
+    pub fn to_ensemble(&self) -> Result<Ensemble> {
+        let mut rows = Ensemble::new(self.rows.clone())?;
+        rows.set_soft(self.soft.clone());
+        if self.weights.is_empty() { Ok(rows) } else { rows.with_weights(self.weights.clone()) }
     }
 
     /// Number of microclusters; 0 where no object is labelled at all.
@@ -237,6 +346,20 @@ impl Microclusters {
     }
 }
 
+/// The inner product of two rows of memberships.
+fn product((clusters, shares): (&[u32], &[f64]), (others, theirs): (&[u32], &[f64])) -> f64 {
+    let (mut sum, mut at) = (0.0, 0);
+    for (&c, p) in clusters.iter().zip(shares) {
+        while others.get(at).is_some_and(|&d| d < c) {
+            at += 1;
+        }
+        if others.get(at) == Some(&c) {
+            sum += p * theirs[at];
+        }
+    }
+    sum
+}
+
 /// How a row of labels is packed into 64-bit words: each member has a word and a shift in it.
 struct KeyLayout {
     fields: Vec<(usize, u32)>,
@@ -246,11 +369,11 @@ struct KeyLayout {
 }
 
 impl KeyLayout {
-    fn new(ensemble: &Ensemble) -> Self {
-        let mut fields = Vec::with_capacity(ensemble.n_members());
+    fn new(rows: &[Partition]) -> Self {
+        let mut fields = Vec::with_capacity(rows.len());
         let (mut words, mut used) = (1, 0);
         let mut missing = vec![0u64];
-        for member in ensemble.members() {
+        for member in rows {
             let bits = 8 * member.labels().width() as u32;
             if used + bits > 64 {
                 words += 1;
@@ -265,9 +388,9 @@ impl KeyLayout {
     }
 
     /// Packs the rows `start..start + rows` into `keys`, word by word: `keys[w * BLOCK + r]`.
-    fn pack(&self, ensemble: &Ensemble, start: usize, rows: usize, keys: &mut [u64]) {
+    fn pack(&self, members: &[Partition], start: usize, rows: usize, keys: &mut [u64]) {
         keys.fill(0);
-        for (member, &(word, shift)) in ensemble.members().iter().zip(&self.fields) {
+        for (member, &(word, shift)) in members.iter().zip(&self.fields) {
             let out = &mut keys[word * BLOCK..word * BLOCK + rows];
             with_labels!(member.labels(), |labels| {
                 for (key, &l) in out.iter_mut().zip(&labels[start..start + rows]) {
@@ -280,7 +403,7 @@ impl KeyLayout {
 
 /// Numbers the distinct rows of one chunk by first appearance; returns their keys and first rows.
 fn number_chunk(
-    ensemble: &Ensemble,
+    members: &[Partition],
     layout: &KeyLayout,
     start: usize,
     ids: &mut [u32],
@@ -289,7 +412,7 @@ fn number_chunk(
     let mut first = Vec::new();
     let mut keys = vec![0u64; layout.words * BLOCK];
     for (b, block) in ids.chunks_mut(BLOCK).enumerate() {
-        layout.pack(ensemble, start + b * BLOCK, block.len(), &mut keys);
+        layout.pack(members, start + b * BLOCK, block.len(), &mut keys);
         for (r, id) in block.iter_mut().enumerate() {
             let word = |w: usize| keys[w * BLOCK + r];
             *id = table.number(hash((0..layout.words).map(word)), word);

@@ -1,4 +1,4 @@
-use consilience_core::{Ensemble, Error, ErrorKind, MemoryBudget, Result, ensure};
+use consilience_core::{Accepts, Ensemble, Error, ErrorKind, MemoryBudget, Result, ensure};
 use rustc_hash::FxHashMap;
 
 /// In one task a worker put an item into a group: one row of [`Answers::from_groupings`].
@@ -240,8 +240,10 @@ impl Answers {
     /// that it labels.
     ///
     /// # Errors
-    /// None at present; a `Result` so that limits may be added.
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) where members
+    /// give memberships or have weights.
     pub fn from_ensemble(ensemble: &Ensemble) -> Result<Self> {
+        ensemble.check_accepted("a crowd of answers", Accepts::LABELS)?;
         let tasks = ensemble.members().iter().enumerate().map(|(u, member)| {
             let labelled = member.iter().enumerate().filter_map(|(i, l)| l.map(|l| (l, i as u32)));
             (u as u32, grouped(labelled.collect()))

@@ -1,5 +1,5 @@
 use consilience_core::{
-    Ensemble, Error, Fit, LabelInt, Observer, Partition, Report, Result, Status, ensure,
+    Accepts, Ensemble, Error, Fit, LabelInt, Observer, Partition, Report, Result, Status, ensure,
     with_labels,
 };
 use consilience_graph::{
@@ -93,6 +93,7 @@ impl Embedding {
         observer: &dyn Observer,
     ) -> Result<Fit<ConsensusEmbedding>> {
         self.check()?;
+        ensemble.check_accepted("the embedding", Accepts::LABELS)?;
         let m = ensemble.n_members();
         let weights = if self.weights.is_empty() { vec![1.0; m] } else { self.weights.clone() };
         ensure!(weights.len() == m, shape("{} weights for {m} members", weights.len()));

@@ -27,6 +27,9 @@
 
 mod agglomerative;
 mod distinct;
+mod expectation;
+mod fuzzy_c_means;
+mod gaussian_mixture;
 mod generator;
 mod input;
 mod kernel_kmeans;
@@ -34,6 +37,8 @@ mod kmeans;
 mod mini_batch;
 mod rpcl;
 mod similarity;
+#[cfg(test)]
+mod soft_tests;
 mod spectral;
 #[cfg(feature = "serde")]
 mod stored;
@@ -43,6 +48,8 @@ mod uspec;
 
 pub use agglomerative::Agglomerative;
 pub use consilience_core::Linkage;
+pub use fuzzy_c_means::FuzzyCMeans;
+pub use gaussian_mixture::GaussianMixture;
 pub use generator::{Generator, Missing, Scale, View};
 pub use kernel_kmeans::KernelKMeans;
 pub use kmeans::{KMeans, KMeansClusters};

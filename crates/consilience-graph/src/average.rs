@@ -1,5 +1,7 @@
 //! Average linkage of microclusters straight from the clusters that hold them, without the matrix.
 
+use std::cmp::Ordering;
+
 use consilience_core::{Observer, Result};
 
 use crate::{ClusterIncidence, Dendrogram};
@@ -11,8 +13,8 @@ const ENOUGH: f64 = 1.5;
 /// The sums on the way are rounded otherwise than the full ones.
 const SLACK: f64 = 1e-9;
 
-/// What objects are counted in: four bytes keep the lists short, and rows that stand for many
-/// objects need more.
+/// What objects are counted in: four bytes keep the lists short; rows that stand for many objects
+/// need more, and so do memberships.
 trait Count: Copy + Into<f64> + std::ops::Add<Output = Self> {
     fn of(size: f64) -> Self;
 }
@@ -98,7 +100,8 @@ pub(crate) fn average_linkage(
     total: f64,
     observer: &dyn Observer,
 ) -> Result<Dendrogram> {
-    if incidence.sizes().iter().sum::<f64>() <= f64::from(u32::MAX) {
+    let few = incidence.sizes().iter().sum::<f64>() <= f64::from(u32::MAX);
+    if few && !incidence.is_soft() {
         tree::<u32>(incidence, weights, total, observer)
     } else {
         tree::<f64>(incidence, weights, total, observer)
@@ -172,6 +175,10 @@ fn canonical(incidence: &ClusterIncidence, weights: &[f64]) -> Vec<u32> {
             .total_cmp(&weights[b])
             .then_with(|| size(a).cmp(&size(b)))
             .then_with(|| incidence.rows_of(a).cmp(incidence.rows_of(b)))
+            .then_with(|| {
+                let bits = |c| incidence.shares_in(c).map(|(_, p)| p.to_bits());
+                if incidence.is_soft() { bits(a).cmp(bits(b)) } else { Ordering::Equal }
+            })
     });
     order
 }
@@ -189,12 +196,11 @@ impl<'a, C: Count> Nodes<'a, C> {
             (0..n).map(|i| Vec::with_capacity(incidence.clusters_of(i).len())).collect();
         let mut lists = Vec::with_capacity(order.len());
         for (cluster, &c) in order.iter().enumerate() {
-            let rows = incidence.rows_of(c as usize);
-            let mut list = Vec::with_capacity(rows.len());
-            for (at, &i) in rows.iter().enumerate() {
-                let objects = C::of(sizes[i as usize]);
-                list.push(Entry { node: i, objects });
-                shares[i as usize].push(Share { cluster: cluster as u32, objects, at: at as u32 });
+            let mut list = Vec::with_capacity(incidence.rows_of(c as usize).len());
+            for (at, (i, share)) in incidence.shares_in(c as usize).enumerate() {
+                let objects = C::of(sizes[i] * share);
+                list.push(Entry { node: i as u32, objects });
+                shares[i].push(Share { cluster: cluster as u32, objects, at: at as u32 });
             }
             lists.push(list);
         }

@@ -139,8 +139,8 @@ impl CliqueCut {
     ) -> Result<Vec<usize>> {
         self.check()?;
         let incidence = ClusterIncidence::of(nodes);
-        let weights: Vec<f64> =
-            incidence.objects().iter().map(|&objects| weight(objects)).collect();
+        let weights = incidence.objects().iter().map(|&objects| weight(objects)).collect();
+        let weights = incidence.weighed(weights)?;
         if self.method == CutMethod::Spectral || nodes.n_nodes() == 0 {
             return spectral(&incidence, &weights, &self.spectral, report, observer);
         }
@@ -186,10 +186,8 @@ fn expand(
     budget.check_square("similarity graph", n, 8)?;
     let mut w = vec![0.0; n * n];
     w.par_chunks_mut(n.max(1)).enumerate().for_each(|(i, row)| {
-        for &e in incidence.clusters_of(i) {
-            for &j in incidence.rows_of(e as usize) {
-                row[j as usize] += weights[e as usize];
-            }
+        for (e, p) in incidence.shares_of(i) {
+            incidence.shares_in(e).for_each(|(j, q)| row[j] += weights[e] * (p * q));
         }
     });
     Array2::from_shape_vec((n, n), w).map_err(|e| Error::shape(e.to_string()))
@@ -217,8 +215,8 @@ fn spectral(
     }
     let shares: Vec<f64> = (0..n)
         .map(|i| {
-            let objects = |&e: &u32| weights[e as usize] * incidence.objects()[e as usize];
-            incidence.sizes()[i] / incidence.clusters_of(i).iter().map(objects).sum::<f64>()
+            let objects = |(e, p): (usize, f64)| weights[e] * incidence.objects()[e] * p;
+            incidence.sizes()[i] / incidence.shares_of(i).map(objects).sum::<f64>()
         })
         .collect();
     let scale: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();

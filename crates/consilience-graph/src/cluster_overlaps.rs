@@ -6,6 +6,9 @@ use crate::ClusterIncidence;
 /// How many objects each two clusters of an ensemble share: what cluster entropies, agreement among
 /// members and Jaccard coefficients are made of.
 ///
+/// Where members give memberships, numbers of objects are expected ones: sums of products of
+/// memberships. Members count as often as their weights say.
+///
 /// ```
 /// use consilience::{Ensemble, Microclusters, Partition};
 /// use consilience::graph::{ClusterIncidence, ClusterOverlaps};
@@ -31,6 +34,10 @@ pub struct ClusterOverlaps {
     members: usize,
     /// Objects of a cluster that a member labels: `cluster * members + member`.
     labelled: Vec<f64>,
+    /// Sums of squared memberships in a cluster over the objects that a member labels; none where
+    /// memberships are 0 and 1.
+    squares: Vec<f64>,
+    weights: Vec<f64>,
 }
 
 impl ClusterOverlaps {
@@ -48,7 +55,9 @@ impl ClusterOverlaps {
                 labelled[c * members + member[d as usize]] += x;
             }
         }
-        Ok(ClusterOverlaps { counts, member, members, labelled })
+        let squares = squares(incidence, &member);
+        let weights = incidence.member_weights().to_vec();
+        Ok(ClusterOverlaps { counts, member, members, labelled, squares, weights })
     }
 
     /// Mean over the members that label some object of a cluster of the entropy (bits) of their
@@ -63,8 +72,10 @@ impl ClusterOverlaps {
                     let u = self.member[d as usize];
                     entropy[u] += x / labelled[u] * (labelled[u] / x).log2();
                 }
-                let counted = labelled.iter().filter(|&&h| h > 0.0).count();
-                sorted_sum(entropy) / counted as f64
+                let weights = labelled.iter().zip(&self.weights);
+                let counted: f64 = weights.filter(|(h, _)| **h > 0.0).map(|(_, w)| w).sum();
+                entropy.iter_mut().zip(&self.weights).for_each(|(h, w)| *h *= w);
+                sorted_sum(entropy) / counted
             })
             .collect()
     }
@@ -117,12 +128,16 @@ impl ClusterOverlaps {
     /// [`normalized_crowd_agreement`](crate::normalized_crowd_agreement).
     pub fn crowd_agreement(&self) -> Vec<f64> {
         let (nmi, members) = (self.mutual_information(), self.members);
+        // A member that counts twice has a copy of itself among the others.
+        let others = |u: usize, v: usize| self.weights[v] - if u == v { 1.0 } else { 0.0 };
         let agreement: Vec<f64> = (0..members)
             .map(|u| {
-                let others: Vec<f64> =
-                    (0..members).filter(|&v| v != u).filter_map(|v| nmi[u * members + v]).collect();
-                let count = others.len();
-                if count == 0 { 0.0 } else { sorted_sum(others) / count as f64 }
+                let others = (0..members).map(|v| (nmi[u * members + v], others(u, v)));
+                let others: Vec<(f64, f64)> =
+                    others.filter(|o| o.1 > 0.0).filter_map(|(x, w)| Some((x?, w))).collect();
+                let count: f64 = others.iter().map(|o| o.1).sum();
+                let sum = sorted_sum(others.into_iter().map(|(x, w)| x * w).collect());
+                if count == 0.0 { 0.0 } else { sum / count }
             })
             .collect();
         let best = agreement.iter().fold(0.0f64, |m, &c| m.max(c));
@@ -134,13 +149,32 @@ impl ClusterOverlaps {
     }
 
     /// Jaccard coefficient of each two clusters that share objects, among the objects that both
-    /// their members label; 1 on the diagonal.
+    /// their members label; 1 on the diagonal. Of memberships it is the extended coefficient,
+    /// `x'y / (x'x + y'y - x'y)`.
     pub fn jaccard(&self) -> Csr {
         self.counts.map(|c, d, x| {
             let (u, v) = (self.member[c], self.member[d]);
-            x / (self.labelled[c * self.members + v] + self.labelled[d * self.members + u] - x)
+            let own = if self.squares.is_empty() { &self.labelled } else { &self.squares };
+            x / (own[c * self.members + v] + own[d * self.members + u] - x)
         })
     }
+}
+
+/// The sums of squared memberships of each cluster over the objects that each member labels.
+fn squares(incidence: &ClusterIncidence, member: &[usize]) -> Vec<f64> {
+    if !incidence.is_soft() {
+        return Vec::new();
+    }
+    let members = incidence.n_members();
+    let mut squares = vec![0.0; member.len() * members];
+    for (i, &size) in incidence.sizes().iter().enumerate() {
+        let mut labelling: Vec<usize> = incidence.shares_of(i).map(|(c, _)| member[c]).collect();
+        labelling.dedup();
+        for (c, p) in incidence.shares_of(i) {
+            labelling.iter().for_each(|&v| squares[c * members + v] += size * (p * p));
+        }
+    }
+    squares
 }
 
 /// A sum whose bits do not depend on the order of its terms.

@@ -1,13 +1,17 @@
 use consilience_core::{
-    Dendrogram, Error, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
+    Accepts, Dendrogram, Error, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
     SimilarityGraph,
 };
 use ndarray::Array2;
 use rayon::prelude::*;
 
-use crate::{CountRow, EvidenceWeights};
+use crate::{ClusterIncidence, CountRow, EvidenceWeights};
 
 /// The co-association of microclusters: `a_ij = c_ij / N_ij`, 0 where no member labels both.
+///
+/// A member of memberships p adds `p_i . p_j` to c, the probability that it puts the two together,
+/// also between the objects of one microcluster; a member of weight w adds to c and N w times as
+/// much.
 ///
 /// ```
 /// use consilience::{Ensemble, Partition, Similarity};
@@ -50,6 +54,10 @@ impl Similarity for CoAssociation {
         "eac"
     }
 
+    fn accepts(&self) -> Accepts {
+        Accepts::ALL
+    }
+
     fn between(
         &self,
         nodes: &Microclusters,
@@ -58,6 +66,11 @@ impl Similarity for CoAssociation {
     ) -> Result<SimilarityGraph> {
         let n = nodes.n_nodes();
         self.budget.check_square("co-association", n, 8)?;
+        if !nodes.is_plain() {
+            let incidence = ClusterIncidence::of(nodes);
+            let weights = EvidenceWeights::equal(&incidence);
+            return weights.co_association(nodes, &incidence, self.budget, observer);
+        }
         let scratch = CountRow::new(nodes)?;
         let mut a = vec![0.0; n * n];
         a.par_chunks_mut(n.max(1)).enumerate().try_for_each_init(

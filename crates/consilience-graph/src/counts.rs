@@ -1,5 +1,5 @@
 use consilience_core::{
-    Error, ErrorKind, LabelInt, MemoryBudget, Observer, Partition, Result, with_labels,
+    Error, ErrorKind, LabelInt, MemoryBudget, Observer, Partition, Result, ensure, with_labels,
 };
 use consilience_num::tally::tally;
 use rayon::prelude::*;
@@ -39,8 +39,14 @@ impl CountRow {
     /// Scratch for the rows of these microclusters.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] with more than 65,535 members, whose counts would overflow.
+    /// [`ErrorKind::TooLarge`] with more than 65,535 members, whose counts would overflow;
+    /// [`ErrorKind::InvalidParameter`] where members give memberships or have weights: counts are
+    /// whole numbers, and [`AgreementRow`](crate::AgreementRow) has others.
     pub fn new(microclusters: &Microclusters) -> Result<Self> {
+        ensure!(
+            microclusters.is_plain(),
+            invalid("whole pair counts of members with memberships or weights")
+        );
         let (n, members) = (microclusters.n_nodes(), microclusters.n_members());
         if members > usize::from(u16::MAX) {
             return Err(Error::new(

@@ -1,6 +1,8 @@
+use std::borrow::Cow;
+
 use consilience_core::{
-    Dendrogram, Error, MemoryBudget, Microclusters, Observer, Report, Result, SimilarityGraph,
-    ensure,
+    Dendrogram, Error, MemoryBudget, Microclusters, Observer, Partition, Report, Result,
+    SimilarityGraph, ensure,
 };
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -14,8 +16,10 @@ use crate::average::average_linkage;
 /// a_ij = weights of the clusters that hold both / weights of the members that label both
 /// ```
 ///
-/// 0 where no member with any weight labels both. Weights are rounded to a grid on which sums are
-/// exact, at most 2^-52 of the largest apart, so that nothing depends on the order of the members.
+/// 0 where no member with any weight labels both. Where members give memberships, a cluster holds
+/// two objects as far as the product of their memberships says. Weights are rounded to a grid on
+/// which sums are exact, at most 2^-52 of the largest apart, so that nothing depends on the order
+/// of the members.
 ///
 /// ```
 /// use consilience::{Ensemble, MemoryBudget, Microclusters, Partition};
@@ -43,18 +47,27 @@ pub struct EvidenceWeights {
 }
 
 impl EvidenceWeights {
-    /// All weights 1: plain co-association.
+    /// Each member as often as it counts: plain co-association.
     pub fn equal(incidence: &ClusterIncidence) -> Self {
-        EvidenceWeights {
-            clusters: vec![1.0; incidence.n_clusters()],
-            members: vec![1.0; incidence.n_members()],
-        }
+        let members = incidence.member_weights().to_vec();
+        EvidenceWeights { clusters: incidence.cluster_weights(), members }
     }
 
-    /// Each cluster with the weight of its member.
+    /// Each cluster with the weight of its member, as often as that counts.
     pub fn of_members(members: Vec<f64>, incidence: &ClusterIncidence) -> Self {
+        let own = members.iter().zip(incidence.member_weights());
+        let members: Vec<f64> = own.map(|(weight, count)| weight * count).collect();
         let clusters = incidence.member_of_cluster().into_iter().map(|u| members[u]).collect();
         EvidenceWeights { clusters, members }
+    }
+
+    /// Clusters with weights of their own, as often as their members count; members without.
+    ///
+    /// # Errors
+    /// As [`ClusterIncidence::weighed`].
+    pub fn of_clusters(clusters: Vec<f64>, incidence: &ClusterIncidence) -> Result<Self> {
+        let members = incidence.member_weights().to_vec();
+        Ok(EvidenceWeights { clusters: incidence.weighed(clusters)?, members })
     }
 
     fn check(&self, incidence: &ClusterIncidence) -> Result<()> {
@@ -93,14 +106,7 @@ impl EvidenceWeights {
     ) -> Result<SimilarityGraph> {
         let n = nodes.n_nodes();
         budget.check_square("weighted co-association", n, 8)?;
-        self.check(incidence)?;
-        let Self { clusters, members } = self.on_grid(incidence);
-        let unlabelled: Vec<Vec<u32>> = nodes
-            .rows()
-            .iter()
-            .map(|p| (0..).zip(p.iter()).filter(|(_, l)| l.is_none()).map(|(i, _)| i).collect())
-            .collect();
-        let all: f64 = members.iter().sum();
+        let counts = ExpectedCounts::new(self, nodes, Cow::Borrowed(incidence))?;
         let mut a = vec![0.0; n * n];
         a.par_chunks_mut(n.max(1)).enumerate().try_for_each_init(
             || vec![0.0; n],
@@ -108,21 +114,7 @@ impl EvidenceWeights {
                 if i % 64 == 0 {
                     observer.check()?;
                 }
-                both.fill(all);
-                for ((member, unlabelled), &v) in nodes.rows().iter().zip(&unlabelled).zip(&members)
-                {
-                    if member.label(i).is_none() {
-                        both.iter_mut().for_each(|b| *b -= v);
-                    } else {
-                        unlabelled.iter().for_each(|&j| both[j as usize] -= v);
-                    }
-                }
-                for &c in incidence.clusters_of(i) {
-                    let w = clusters[c as usize];
-                    for &j in incidence.rows_of(c as usize) {
-                        out[j as usize] += w;
-                    }
-                }
+                counts.fill(i, out, both);
                 for (o, &b) in out.iter_mut().zip(both.iter()) {
                     *o = if b > 0.0 { *o / b } else { 0.0 };
                 }
@@ -165,6 +157,64 @@ impl EvidenceWeights {
         let total = members.iter().sum();
         let tree = || average_linkage(&incidence, &clusters, total, observer);
         report.stage("partition", tree).map(Some)
+    }
+}
+
+/// What a weighted co-association is the ratio of, a row at a time.
+#[derive(Clone, Debug)]
+pub(crate) struct ExpectedCounts<'a> {
+    nodes: &'a Microclusters,
+    incidence: Cow<'a, ClusterIncidence>,
+    weights: EvidenceWeights,
+    /// The nodes that each member does not label.
+    unlabelled: Vec<Vec<u32>>,
+    /// Products of memberships are rounded to multiples of it, on which sums are exact.
+    unit: f64,
+}
+
+impl<'a> ExpectedCounts<'a> {
+    pub(crate) fn new(
+        weights: EvidenceWeights,
+        nodes: &'a Microclusters,
+        incidence: Cow<'a, ClusterIncidence>,
+    ) -> Result<Self> {
+        weights.check(&incidence)?;
+        let weights = weights.on_grid(&incidence);
+        let without = |p: &Partition| -> Vec<u32> {
+            (0..).zip(p.iter()).filter(|(_, l)| l.is_none()).map(|(i, _)| i).collect()
+        };
+        let unlabelled = nodes.rows().iter().map(without).collect();
+        let largest = weights.clusters.iter().fold(0.0f64, |m, &w| m.max(w));
+        let most = (largest * incidence.n_members().max(1) as f64).log2().ceil();
+        let unit = if most.is_finite() { 2f64.powf(most - 52.0) } else { 1.0 };
+        Ok(ExpectedCounts { nodes, incidence, weights, unlabelled, unit })
+    }
+
+    /// The weights of the clusters that hold node i and each other, and of the members that label
+    /// both.
+    pub(crate) fn fill(&self, i: usize, together: &mut [f64], both: &mut [f64]) {
+        both.fill(self.weights.members.iter().sum());
+        let members = self.nodes.rows().iter().zip(&self.unlabelled);
+        for ((member, unlabelled), &v) in members.zip(&self.weights.members) {
+            if member.label(i).is_none() {
+                both.iter_mut().for_each(|b| *b -= v);
+            } else {
+                unlabelled.iter().for_each(|&j| both[j as usize] -= v);
+            }
+        }
+        together.fill(0.0);
+        let incidence = &*self.incidence;
+        for (c, p) in incidence.shares_of(i) {
+            let w = self.weights.clusters[c];
+            if incidence.is_soft() {
+                let scale = w / self.unit;
+                for (j, q) in incidence.shares_in(c) {
+                    together[j] += (scale * (p * q)).round() * self.unit;
+                }
+            } else {
+                incidence.rows_of(c).iter().for_each(|&j| together[j as usize] += w);
+            }
+        }
     }
 }
 

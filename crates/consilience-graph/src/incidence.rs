@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use consilience_core::{Error, LabelInt, Observer, Result, ensure, with_labels};
-use consilience_num::sparse::{Csr, sum_listed};
+use consilience_num::sparse::{Csr, multiply_listed, sum_listed};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 use sprs::CsMat;
@@ -10,7 +10,7 @@ use crate::Microclusters;
 
 /// Which clusters of the ensemble each microcluster lies in: the bipartite graph B0 of
 /// microclusters (rows) and the clusters of all members (columns), with an entry 1 where a cluster
-/// holds a microcluster.
+/// holds a microcluster, or its membership where the member gives those.
 ///
 /// This is what graph and spectral methods on the ensemble work with: as many entries per row as
 /// there are members that label it, so nothing grows with the square of the objects. Clusters are
@@ -46,25 +46,37 @@ pub struct ClusterIncidence {
     clusters: Lists,
     sizes: Vec<f64>,
     objects: Vec<f64>,
+    /// How often each member counts.
+    weights: Vec<f64>,
 }
 
 /// Lists of numbers, one after the other.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 struct Lists {
     offsets: Vec<usize>,
     entries: Vec<u32>,
+    /// The membership of each entry; none where all are 1.
+    shares: Vec<f64>,
 }
 
 impl Lists {
-    /// Room for lists of the given lengths.
-    fn with_lengths(lengths: impl Iterator<Item = usize>) -> Self {
+    /// Room for lists of the given lengths, of memberships or of ones.
+    fn with_lengths(lengths: impl Iterator<Item = usize>, soft: bool) -> Self {
         let mut offsets = vec![0];
         let mut total = 0;
         offsets.extend(lengths.map(|l| {
             total += l;
             total
         }));
-        Lists { offsets, entries: vec![0; total] }
+        let shares = vec![1.0; if soft { total } else { 0 }];
+        Lists { offsets, entries: vec![0; total], shares }
+    }
+
+    /// The entries of a list with their memberships.
+    #[inline]
+    fn with_shares(&self, at: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let range = self.offsets[at]..self.offsets[at + 1];
+        range.map(|e| (self.entries[e] as usize, self.shares.get(e).copied().unwrap_or(1.0)))
     }
 
     fn len(&self) -> usize {
@@ -80,12 +92,17 @@ impl Lists {
 impl ClusterIncidence {
     /// The incidence of microclusters, or of single objects.
     pub fn of(microclusters: &Microclusters) -> Self {
-        let n = microclusters.n_nodes();
+        let (n, soft) = (microclusters.n_nodes(), microclusters.is_soft());
         let mut members = vec![0];
         let mut labelled = vec![0u32; n];
-        for member in microclusters.rows() {
-            members.push(members[members.len() - 1] + member.n_clusters());
-            if member.is_complete() {
+        for (u, member) in microclusters.rows().iter().enumerate() {
+            let memberships = microclusters.soft(u);
+            let clusters = memberships.map_or(member.n_clusters(), |m| m.n_clusters());
+            members.push(members[members.len() - 1] + clusters);
+            if let Some(memberships) = memberships {
+                let counts = labelled.iter_mut().enumerate();
+                counts.for_each(|(i, l)| *l += memberships.row(i).0.len() as u32);
+            } else if member.is_complete() {
                 labelled.iter_mut().for_each(|l| *l += 1);
             } else {
                 labelled
@@ -94,9 +111,20 @@ impl ClusterIncidence {
                     .for_each(|(l, label)| *l += u32::from(label.is_some()));
             }
         }
-        let mut rows = Lists::with_lengths(labelled.iter().map(|&l| l as usize));
+        let mut rows = Lists::with_lengths(labelled.iter().map(|&l| l as usize), soft);
         let mut next = rows.offsets.clone();
-        for (member, &first) in microclusters.rows().iter().zip(&members) {
+        for (u, (member, &first)) in microclusters.rows().iter().zip(&members).enumerate() {
+            if let Some(memberships) = microclusters.soft(u) {
+                for (i, next) in next.iter_mut().take(n).enumerate() {
+                    let (clusters, shares) = memberships.row(i);
+                    for (&c, &share) in clusters.iter().zip(shares) {
+                        rows.entries[*next] = first as u32 + c;
+                        rows.shares[*next] = share;
+                        *next += 1;
+                    }
+                }
+                continue;
+            }
             with_labels!(member.labels(), |labels| {
                 for (next, &l) in next.iter_mut().zip(labels) {
                     if !l.is_missing() {
@@ -106,21 +134,29 @@ impl ClusterIncidence {
                 }
             });
         }
+        let weights = (0..microclusters.rows().len()).map(|u| microclusters.weight(u)).collect();
+        Self::transposed(members, rows, microclusters.grouping().weights(), weights)
+    }
+
+    /// The incidence of these rows, the lists of the clusters included.
+    fn transposed(members: Vec<usize>, rows: Lists, sizes: Vec<f64>, weights: Vec<f64>) -> Self {
         let total = members[members.len() - 1];
         let mut count = vec![0usize; total];
         rows.entries.iter().for_each(|&c| count[c as usize] += 1);
-        let mut clusters = Lists::with_lengths(count.into_iter());
+        let mut clusters = Lists::with_lengths(count.into_iter(), !rows.shares.is_empty());
         let mut next = clusters.offsets.clone();
-        let sizes = microclusters.grouping().weights();
         let mut objects = vec![0.0; total];
         for (i, &size) in sizes.iter().enumerate() {
-            for &c in rows.get(i) {
-                clusters.entries[next[c as usize]] = i as u32;
-                next[c as usize] += 1;
-                objects[c as usize] += size;
+            for (c, share) in rows.with_shares(i) {
+                clusters.entries[next[c]] = i as u32;
+                if let Some(place) = clusters.shares.get_mut(next[c]) {
+                    *place = share;
+                }
+                next[c] += 1;
+                objects[c] += size * share;
             }
         }
-        ClusterIncidence { members, rows, clusters, sizes, objects }
+        ClusterIncidence { members, rows, clusters, sizes, objects, weights }
     }
 
     /// Number of microclusters.
@@ -143,7 +179,13 @@ impl ClusterIncidence {
         self.rows.entries.len()
     }
 
-    /// The clusters that hold a microcluster, ascending, at most one of each member.
+    /// Whether some entries are memberships, and not 1.
+    pub fn is_soft(&self) -> bool {
+        !self.rows.shares.is_empty()
+    }
+
+    /// The clusters that hold a microcluster, ascending, at most one of each member that has
+    /// labels.
     pub fn clusters_of(&self, row: usize) -> &[u32] {
         self.rows.get(row)
     }
@@ -151,6 +193,58 @@ impl ClusterIncidence {
     /// The microclusters in a cluster, ascending.
     pub fn rows_of(&self, cluster: usize) -> &[u32] {
         self.clusters.get(cluster)
+    }
+
+    /// The clusters that hold a microcluster, with its membership in each: 1 for labels.
+    ///
+    /// ```
+    /// use consilience::{Ensemble, Microclusters, SparseMemberships};
+    /// use consilience::graph::ClusterIncidence;
+    /// use consilience::ndarray::array;
+    ///
+    /// let soft = SparseMemberships::from_array(array![[0.75, 0.25], [0.0, 1.0]].view())?;
+    /// let nodes = Microclusters::of(&Ensemble::mixed([soft.into()])?)?;
+    /// let incidence = ClusterIncidence::of(&nodes);
+    /// assert_eq!(incidence.shares_of(0).collect::<Vec<_>>(), [(0, 0.75), (1, 0.25)]);
+    /// assert_eq!(incidence.shares_in(1).collect::<Vec<_>>(), [(0, 0.25), (1, 1.0)]);
+    /// assert_eq!(incidence.objects(), [0.75, 1.25]);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    #[inline]
+    pub fn shares_of(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        self.rows.with_shares(row)
+    }
+
+    /// The microclusters in a cluster, with their memberships in it.
+    #[inline]
+    pub fn shares_in(&self, cluster: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        self.clusters.with_shares(cluster)
+    }
+
+    /// How often each member counts.
+    pub fn member_weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// One number for each cluster, multiplied by how often its member counts.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) unless there is one
+    /// number per cluster.
+    pub fn weighed(&self, mut clusters: Vec<f64>) -> Result<Vec<f64>> {
+        ensure!(
+            clusters.len() == self.n_clusters(),
+            shape("{} weights for {} clusters", clusters.len(), self.n_clusters())
+        );
+        for (u, weight) in self.weights.iter().enumerate() {
+            clusters[self.clusters_of_member(u)].iter_mut().for_each(|w| *w *= weight);
+        }
+        Ok(clusters)
+    }
+
+    /// How often the member of each cluster counts.
+    pub fn cluster_weights(&self) -> Vec<f64> {
+        self.member_of_cluster().into_iter().map(|u| self.weights[u]).collect()
     }
 
     /// The clusters of one member.
@@ -175,13 +269,13 @@ impl ClusterIncidence {
         &self.sizes
     }
 
-    /// Objects in each cluster.
+    /// Objects in each cluster, each as far as it belongs to it.
     pub fn objects(&self) -> &[f64] {
         &self.objects
     }
 
     /// B0 as a matrix of the crate `sprs`, compressed by rows: microclusters in rows, clusters in
-    /// columns, entries 1.
+    /// columns, entries 1 or memberships.
     ///
     /// ```
     /// use consilience::{Ensemble, Microclusters, Partition};
@@ -200,10 +294,12 @@ impl ClusterIncidence {
     pub fn to_sprs(&self) -> CsMat<f64> {
         let columns = self.rows.entries.iter().map(|&c| c as usize).collect();
         let shape = (self.n_rows(), self.n_clusters());
-        CsMat::new(shape, self.rows.offsets.clone(), columns, vec![1.0; self.n_entries()])
+        let shares = (0..self.n_rows()).flat_map(|i| self.shares_of(i).map(|(_, p)| p)).collect();
+        CsMat::new(shape, self.rows.offsets.clone(), columns, shares)
     }
 
-    /// B0 x: for each microcluster the sum of the rows of `x` that belong to its clusters.
+    /// B0 x: for each microcluster the sum of the rows of `x` that belong to its clusters, by its
+    /// memberships.
     ///
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) unless `x` has one
@@ -215,7 +311,8 @@ impl ClusterIncidence {
         product("cluster", &self.rows, self.n_clusters(), x)
     }
 
-    /// B0' x: for each cluster the sum of the rows of `x` that belong to its microclusters.
+    /// B0' x: for each cluster the sum of the rows of `x` that belong to its microclusters, by
+    /// their memberships.
     ///
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) unless `x` has one
@@ -253,27 +350,22 @@ impl ClusterIncidence {
                     if cluster % 64 == 0 {
                         observer.check()?;
                     }
-                    let rows = self
-                        .rows_of(cluster)
-                        .iter()
-                        .map(|&i| (self.clusters_of(i as usize), weights[i as usize]));
-                    let steps: usize = rows.clone().map(|(clusters, _)| clusters.len()).sum();
+                    let rows = || self.shares_in(cluster).map(|(i, p)| (i, p, weights[i]));
+                    let steps: usize = rows().map(|(i, ..)| self.clusters_of(i).len()).sum();
                     if shown && steps > c {
                         // Most clusters overlap: their sums tell which.
-                        for (clusters, w) in rows {
-                            clusters.iter().for_each(|&d| sum[d as usize] += w);
-                        }
+                        rows().for_each(|(i, p, w)| self.add(i, p, w, |d, x| sum[d] += x));
                         let all = (0..).zip(sum).map(|(d, sum)| (d, std::mem::take(sum)));
                         return Ok(all.filter(|&(_, sum)| sum > 0.0).collect());
                     }
-                    for (clusters, w) in rows {
-                        for &d in clusters {
-                            if !seen[d as usize] {
-                                seen[d as usize] = true;
-                                at.push(d);
+                    for (i, p, w) in rows() {
+                        self.add(i, p, w, |d, x| {
+                            if !seen[d] {
+                                seen[d] = true;
+                                at.push(d as u32);
                             }
-                            sum[d as usize] += w;
-                        }
+                            sum[d] += x;
+                        });
                     }
                     at.sort_unstable();
                     Ok(at
@@ -287,6 +379,18 @@ impl ClusterIncidence {
             )
             .collect::<Result<_>>()?;
         Ok(Csr::from_rows(c, rows))
+    }
+
+    /// What microcluster i of weight w, with membership p in one cluster, adds to the overlap of
+    /// that cluster with each other.
+    #[inline(always)]
+    fn add(&self, i: usize, p: f64, w: f64, mut add: impl FnMut(usize, f64)) {
+        if self.is_soft() {
+            // The product of memberships first: it is the same from either cluster.
+            self.shares_of(i).for_each(|(d, q)| add(d, w * (p * q)));
+        } else {
+            self.clusters_of(i).iter().for_each(|&d| add(d as usize, w));
+        }
     }
 }
 
@@ -305,7 +409,11 @@ fn product(
     let (n, width) = (lists.len(), x.ncols());
     let mut y = vec![0.0; n * width];
     if let Some(x) = x.as_slice() {
-        sum_listed(&lists.offsets, &lists.entries, x, &mut y, width);
+        if lists.shares.is_empty() {
+            sum_listed(&lists.offsets, &lists.entries, x, &mut y, width);
+        } else {
+            multiply_listed(&lists.offsets, &lists.entries, &lists.shares, x, &mut y, width);
+        }
     }
     Array2::from_shape_vec((n, width), y).map_err(|e| Error::shape(e.to_string()))
 }

@@ -34,6 +34,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agglomeration;
+mod agreement_row;
 mod average;
 mod clique_cut;
 mod cluster_overlaps;
@@ -61,6 +62,7 @@ mod vat;
 pub use consilience_core;
 
 pub use agglomeration::{Agglomeration, LeafWeights};
+pub use agreement_row::AgreementRow;
 pub use clique_cut::{CliqueCut, CutMethod};
 pub use cluster_overlaps::ClusterOverlaps;
 pub use co_association::CoAssociation;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use consilience_core::{
-    Ensemble, Error, LabelInt, Observer, Partition, Result, Watch, ensure, with_labels,
+    Ensemble, Error, Grouping, LabelInt, Microclusters, Observer, Partition, Result, Watch, ensure,
+    with_labels,
 };
 use rayon::prelude::*;
 use sprs::CsMat;
@@ -128,7 +129,8 @@ impl Network {
     }
 
     /// How often the ends of each edge are together, as a share of the members that label both, in
-    /// the order of [`edges`](Network::edges); 0 where no member does.
+    /// the order of [`edges`](Network::edges); 0 where no member does. Members may give memberships
+    /// and have weights.
     ///
     /// ```
     /// use consilience::{Ensemble, Partition};
@@ -157,6 +159,9 @@ impl Network {
             ensemble.n_objects() == n,
             shape("a network of {n} nodes, members of {} objects", ensemble.n_objects())
         );
+        if ensemble.is_soft() || ensemble.weights().is_some() {
+            return self.agreements(ensemble, observer);
+        }
         if members > usize::from(u16::MAX) {
             return Err(Error::too_large(format!("{members} members; expected at most 65535")));
         }
@@ -165,6 +170,21 @@ impl Network {
             true => self.shares::<u16, 32>(ensemble, observer),
             false => self.shares::<u32, 16>(ensemble, observer),
         }
+    }
+
+    /// The co-association where members give memberships or have weights.
+    fn agreements(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Vec<f64>> {
+        let nodes = Microclusters::observed(ensemble, observer)?;
+        let of = nodes.grouping().of_object();
+        let share = |(i, j): (usize, usize)| match (of[i], of[j]) {
+            (Grouping::NONE, _) | (_, Grouping::NONE) => 0.0,
+            (a, b) => match nodes.agreement(a as usize, b as usize) {
+                (_, 0.0) => 0.0,
+                (together, both) => (together / both).min(1.0),
+            },
+        };
+        let edges: Vec<(usize, usize)> = self.edges().collect();
+        Ok(edges.into_par_iter().map(share).collect())
     }
 
     /// The co-association from labels that lie side by side in lanes, members in groups of as many

@@ -95,7 +95,7 @@ impl IncidenceSpectrum {
         // Every microcluster is labelled by some member, so no degree is 0.
         let degree: Vec<f64> = (0..incidence.n_rows())
             .into_par_iter()
-            .map(|i| incidence.clusters_of(i).iter().map(|&j| weights[j as usize]).sum())
+            .map(|i| incidence.shares_of(i).map(|(j, p)| weights[j] * p).sum())
             .collect();
         let shares: Vec<f64> = incidence.sizes().iter().zip(&degree).map(|(s, d)| s / d).collect();
         // X'X = diag(a) B0' S D_r^-1 B0 diag(a), with a = w D_c^-1/2 and D_c = w |c|.

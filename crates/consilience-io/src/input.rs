@@ -37,7 +37,7 @@ use crate::{
     table::{Cell, at},
 };
 #[cfg(feature = "npy")]
-use crate::{npy, npz};
+use crate::{mixed, npy, npz};
 
 /// A table in a file or in memory, to be read as labels or as features.
 ///
@@ -213,6 +213,26 @@ impl<'a> Input<'a> {
     /// An ensemble, n rows and one column of labels per member. Labels are whole numbers or text;
     /// negative, empty, null, NaN and NA are unlabelled. A column of ids is no member.
     ///
+    /// An `.npz` archive whose arrays are called `member_0`, `member_1`, ... holds a member in
+    /// each: one column is labels, several are memberships, with a row of zeros where an object
+    /// has none.
+    ///
+    /// ```
+    /// use consilience::io::{read_ensemble, write_ensemble};
+    /// use consilience::ndarray::array;
+    /// use consilience::{Ensemble, Partition, SparseMemberships};
+    ///
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let path = folder.path().join("pool.npz");
+    /// let ensemble = Ensemble::mixed([
+    ///     Partition::from_labels(&[0, 1, -1])?.into(),
+    ///     SparseMemberships::from_array(array![[0.75, 0.25], [0.0, 1.0], [0.0, 0.0]].view())?.into(),
+    /// ])?;
+    /// write_ensemble(&path, &ensemble)?;
+    /// assert_eq!(read_ensemble(&path)?, ensemble);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Input`].
     pub fn ensemble(&self, observer: &dyn Observer) -> Result<Fit<Ensemble>> {
@@ -227,10 +247,41 @@ impl<'a> Input<'a> {
     /// missing or there twice, and for columns that are not there.
     pub fn label_table(&self, observer: &dyn Observer) -> Result<Fit<LabelTable>> {
         self.reading(|notes| {
-            let table = self.label_columns(observer, notes)?.into_table()?;
+            let table = match self.members(observer)? {
+                Some(members) => members,
+                None => self.label_columns(observer, notes)?.into_table()?,
+            };
             let columns = &self.wanted.columns;
             if columns.is_empty() { Ok(table) } else { table.select(columns) }
         })
+    }
+
+    /// The members of an archive that has an array for each.
+    #[cfg(feature = "npy")]
+    fn members(&self, observer: &dyn Observer) -> Result<Option<LabelTable>> {
+        if self.format != Format::Npz || self.array.is_some() {
+            return Ok(None);
+        }
+        let Some(names) = mixed::members(npz::names(self.open_archive()?)?) else {
+            return Ok(None);
+        };
+        let floats = |name: &str| {
+            let archive = self.open_archive()?;
+            let table =
+                npz::read(archive, Some(name), observer, &self.allowance(), |s| s.features())?;
+            Ok(table.into_f64())
+        };
+        let labels = |name: &str| {
+            let one = Input { wanted: Wanted::default(), ..self.clone() }.array(name);
+            one.label_columns(observer, &mut Vec::new())?.into_table()
+        };
+        mixed::read(names, floats, labels).map(Some)
+    }
+
+    /// No archive can be read.
+    #[cfg(not(feature = "npy"))]
+    fn members(&self, _: &dyn Observer) -> Result<Option<LabelTable>> {
+        Ok(None)
     }
 
     /// An ensemble, and the labels that its members give to further objects, which are in another

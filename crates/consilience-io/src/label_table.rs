@@ -85,6 +85,13 @@ impl LabelTable {
         }
     }
 
+    /// The only column, with the names of its clusters.
+    #[cfg(feature = "npy")]
+    pub(crate) fn into_only(mut self) -> Result<(Partition, ColumnValues)> {
+        let only = self.partition()?;
+        Ok((only, self.values.pop().unwrap_or_default()))
+    }
+
     /// The chosen columns, each by its name or its number, in the order given.
     ///
     /// # Errors

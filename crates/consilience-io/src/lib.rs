@@ -84,6 +84,8 @@ mod lock;
 #[cfg(any(feature = "csv", feature = "npy"))]
 mod lookup;
 #[cfg(feature = "npy")]
+mod mixed;
+#[cfg(feature = "npy")]
 mod npy;
 #[cfg(feature = "npy")]
 mod npz;
@@ -243,7 +245,9 @@ pub fn write_labels(path: impl AsRef<Path>, labels: &Partition) -> Result<()> {
     written(path, |file| file.write_labels(Labelled::One(labels), &()))
 }
 
-/// Writes an ensemble, one column of labels per member.
+/// Writes an ensemble, one column of labels per member; with memberships an `.npz` of an array per
+/// member, `member_0`, `member_1`, ..., of one column of labels or a column of memberships for each
+/// cluster.
 ///
 /// ```
 /// use consilience::{Ensemble, Partition};
@@ -258,7 +262,9 @@ pub fn write_labels(path: impl AsRef<Path>, labels: &Partition) -> Result<()> {
 /// ```
 ///
 /// # Errors
-/// As [`write_labels`].
+/// As [`write_labels`];
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for memberships
+/// in another format, and for members with weights.
 pub fn write_ensemble(path: impl AsRef<Path>, ensemble: &Ensemble) -> Result<()> {
     written(path, |file| file.write_labels(Labelled::All(ensemble), &()))
 }

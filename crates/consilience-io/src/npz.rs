@@ -146,9 +146,9 @@ fn write(
 type Contents<'a> = Box<dyn FnOnce(&mut dyn Write) -> Result<()> + 'a>;
 
 /// The contents of an array on their way into the archive, which stop where the file has failed.
-struct Entry<'a> {
-    archive: &'a mut ZipWriter<BufWriter<Sink>>,
-    failure: Failure,
+pub(crate) struct Entry<'a> {
+    pub(crate) archive: &'a mut ZipWriter<BufWriter<Sink>>,
+    pub(crate) failure: Failure,
 }
 
 impl Write for Entry<'_> {

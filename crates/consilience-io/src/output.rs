@@ -2,7 +2,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use consilience_core::{Observer, Result, ensure};
+use consilience_core::{Accepts, Observer, Result, ensure};
 use ndarray::ArrayView2;
 
 #[cfg(feature = "arrow")]
@@ -18,7 +18,7 @@ use crate::sink::{Failure, Sink, written_twice};
 #[cfg(feature = "csv")]
 use crate::{compressed::Packed, csv};
 #[cfg(feature = "npy")]
-use crate::{npy, npz};
+use crate::{mixed, npy, npz};
 
 /// The files that have to go when the process ends before they are complete.
 pub(crate) mod unfinished {
@@ -358,6 +358,18 @@ fn labels_to(
     ids: Option<&ObjectIds>,
     observer: &dyn Observer,
 ) -> Result<()> {
+    if let Labelled::All(ensemble) = labels {
+        let npz = location.format == Format::Npz;
+        let (file, accepts) = match npz {
+            true => ("a file", Accepts::MEMBERSHIPS),
+            false => ("a file other than .npz", Accepts::LABELS),
+        };
+        ensemble.check_accepted(file, accepts)?;
+        #[cfg(feature = "npy")]
+        if ensemble.is_soft() {
+            return mixed::write(sink, ensemble, observer);
+        }
+    }
     #[cfg(feature = "npy")]
     if location.format == Format::Npz {
         let array = location.array.as_deref().unwrap_or("labels");

@@ -377,6 +377,12 @@ impl ColumnValues {
         Ok(ColumnValues { keys, texts: by_number })
     }
 
+    /// The numbers of so many clusters.
+    #[cfg(feature = "npy")]
+    pub(crate) fn numbered(clusters: usize) -> Self {
+        ColumnValues { keys: (0..clusters as u64).collect(), texts: Vec::new() }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.keys.len()
     }

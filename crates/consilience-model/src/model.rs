@@ -23,6 +23,7 @@ const CHUNK: usize = 1 << 11;
 /// ```
 ///
 /// or, where some object at the fit was in exactly the same clusters, the cluster of that object.
+/// Members that give memberships place objects by their most probable clusters.
 ///
 /// ```
 /// use consilience::model::ConsensusClustering;

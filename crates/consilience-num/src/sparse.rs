@@ -160,6 +160,40 @@ pub fn sum_listed(offsets: &[usize], indices: &[u32], x: &[f64], y: &mut [f64], 
     });
 }
 
+/// As [`sum_listed`], with `values[at]` in the column `indices[at]` instead of ones.
+///
+/// ```
+/// use consilience::num::sparse::multiply_listed;
+///
+/// let mut y = [0.0; 2];
+/// multiply_listed(&[0, 2, 3], &[0, 2, 1], &[1.0, 0.5, 2.0], &[1.0, 10.0, 100.0], &mut y, 1);
+/// assert_eq!(y, [51.0, 20.0]);
+/// ```
+///
+/// # Complexity
+/// O(entries width).
+pub fn multiply_listed(
+    offsets: &[usize],
+    indices: &[u32],
+    values: &[f64],
+    x: &[f64],
+    y: &mut [f64],
+    width: usize,
+) {
+    assert_eq!(y.len(), offsets.len().saturating_sub(1) * width);
+    if width == 0 {
+        return;
+    }
+    y.par_chunks_mut(ROWS * width).enumerate().for_each(|(chunk, y)| {
+        let row = |r: usize| {
+            let r = chunk * ROWS + r;
+            let at = offsets[r]..offsets[r + 1];
+            indices[at.clone()].iter().copied().zip(values[at].iter().copied())
+        };
+        pulp::Arch::new().dispatch(Rows { row, x, y, width });
+    });
+}
+
 /// Some rows of a product. A closure would not be inlined into the function that has the vector
 /// instructions, and every fused multiply-add would become a call.
 pub(crate) struct Rows<'a, R> {

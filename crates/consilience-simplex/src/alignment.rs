@@ -2,8 +2,8 @@ use std::cmp::Ordering;
 
 use consilience_core::scores::{Contingency, Normalizer, normalized_mutual_information};
 use consilience_core::{
-    Ensemble, Error, ErrorKind, LabelInt, LabelSlice, MemoryBudget, Observer, Partition, Result,
-    ensure, with_labels,
+    Accepts, Ensemble, Error, ErrorKind, LabelInt, LabelSlice, MemoryBudget, Observer, Partition,
+    Result, ensure, with_labels,
 };
 use consilience_num::assignment::max_assignment;
 use ndarray::Array2;
@@ -53,6 +53,7 @@ impl Alignment {
         observer: &dyn Observer,
     ) -> Result<Self> {
         ensemble.check_clusters(clusters)?;
+        ensemble.check_accepted("the updater", Accepts::LABELS)?;
         if clusters > MAX_CLUSTERS {
             return Err(Error::new(
                 ErrorKind::TooLarge,

@@ -1,4 +1,6 @@
-use consilience_core::{Ensemble, Error, ErrorKind, Microclusters, Observer, Result, Seed, ensure};
+use consilience_core::{
+    Accepts, Ensemble, Error, ErrorKind, Microclusters, Observer, Result, Seed, ensure,
+};
 use consilience_graph::CountRow;
 use consilience_num::reduce::ordered_chunks;
 
@@ -63,6 +65,7 @@ impl ConsensusCdf {
     /// # Errors
     /// As [`ConsensusCdf::of`]; [`ErrorKind::Cancelled`].
     pub fn of_observed(ensemble: &Ensemble, observer: &dyn Observer) -> Result<Self> {
+        ensemble.check_accepted("the consensus CDF", Accepts::LABELS)?;
         let m = ensemble.n_members();
         if m > MAX_MEMBERS {
             return Err(Error::new(
@@ -105,6 +108,7 @@ impl ConsensusCdf {
         observer: &dyn Observer,
     ) -> Result<Self> {
         ensure!(objects >= 2, invalid("a sample of {objects} objects; expected at least 2"));
+        ensemble.check_accepted("the consensus CDF", Accepts::LABELS)?;
         let nodes = Microclusters::observed(ensemble, observer)?;
         Self::of_observed(&sampled(&nodes, objects, &mut seed.stream())?.1, observer)
     }

@@ -1,5 +1,7 @@
 use consilience_core::scores::{Normalizer, weighted_nmi};
-use consilience_core::{Ensemble, Error, Grouping, Memberships, Microclusters, Partition, Result};
+use consilience_core::{
+    Accepts, Ensemble, Error, Grouping, Memberships, Microclusters, Partition, Result,
+};
 
 use crate::support::Support;
 
@@ -127,6 +129,7 @@ impl Diagnostics {
                 ensemble.n_objects()
             )));
         }
+        ensemble.check_accepted("the diagnosis", Accepts::LABELS)?;
         // The result as one more member: a node then lies in one of its clusters.
         let mut with_result = ensemble.clone();
         with_result.push(partition.clone())?;

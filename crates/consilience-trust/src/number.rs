@@ -1,7 +1,7 @@
 use consilience_consensus::{EvidenceAccumulation, Lwea};
 use consilience_core::{
-    Dendrogram, Ensemble, Error, ErrorKind, Fit, Hierarchy, Microclusters, Observer, Partition,
-    Report, Result, Seed, ensure,
+    Accepts, Dendrogram, Ensemble, Error, ErrorKind, Fit, Hierarchy, Microclusters, Observer,
+    Partition, Report, Result, Seed, ensure,
 };
 use consilience_graph::{ClusterIncidence, IncidenceSpectrum};
 
@@ -285,6 +285,7 @@ impl ClusterNumber {
         observer: &dyn Observer,
     ) -> Result<Fit<NumberTable>> {
         self.check()?;
+        ensemble.check_accepted("the number of clusters", Accepts::LABELS)?;
         let nodes = Microclusters::observed(ensemble, observer)?;
         let sample = self.sampled(&nodes)?;
         let most = ensemble.members().iter().map(Partition::n_clusters).max().unwrap_or(0);

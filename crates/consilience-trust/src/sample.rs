@@ -9,7 +9,7 @@ pub(crate) fn sampled(
     objects: usize,
     stream: &mut Stream,
 ) -> Result<(Vec<usize>, Ensemble)> {
-    let rows = Ensemble::new(nodes.rows().to_vec())?;
+    let rows = nodes.to_ensemble()?;
     let (n, sizes) = (nodes.n_nodes(), nodes.sizes());
     if n <= objects {
         return Ok(((0..n).collect(), rows.with_counts(sizes)?));

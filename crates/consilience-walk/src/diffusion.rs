@@ -1,6 +1,6 @@
 use consilience_core::{
-    Clusters, Ensemble, Error, Fit, Microclusters, NodeConsensus, Observer, Partition, Report,
-    Result, Seed, Status, Stream, ensure,
+    Accepts, Clusters, Ensemble, Error, Fit, Microclusters, NodeConsensus, Observer, Partition,
+    Report, Result, Seed, Status, Stream, ensure,
 };
 use consilience_graph::{
     ClusterIncidence, Components, IncidenceSpectrum, SpectralCount, check_entropy_scale,
@@ -236,7 +236,7 @@ impl Diffusion {
         }
         // Without weights: a member's cluster of one or two objects is never split, so that its
         // weight is large and it would count as a cluster of its own.
-        let even = vec![1.0; incidence.n_clusters()];
+        let even = incidence.cluster_weights();
         let plain = IncidenceSpectrum::of(incidence, &even, count.eigenpairs(), observer)?;
         Ok(count.clusters(&plain.values))
     }
@@ -250,7 +250,8 @@ impl Diffusion {
     ) -> Result<Places> {
         let clusters = self.n_clusters(incidence, observer)?;
         let dimensions = clusters.saturating_mul(self.width);
-        let mut weights = ensemble_driven_cluster_index(incidence, self.entropy_scale, observer)?;
+        let weights = ensemble_driven_cluster_index(incidence, self.entropy_scale, observer)?;
+        let mut weights = incidence.weighed(weights)?;
         for (weight, factor) in weights.iter_mut().zip(factors.into_iter().flatten()) {
             *weight *= factor;
         }
@@ -280,6 +281,10 @@ impl NodeConsensus for Diffusion {
 
     fn clusters(&self) -> Clusters {
         self.clusters
+    }
+
+    fn accepts(&self) -> Accepts {
+        Accepts::ALL
     }
 
     fn check(&self, _: &Ensemble) -> Result<()> {

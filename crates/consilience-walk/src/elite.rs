@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use consilience_core::{MemoryBudget, Microclusters, Observer, Result, ensure};
-use consilience_graph::CountRow;
+use consilience_graph::{AgreementRow, CountRow};
 use consilience_num::sparse::Csr;
 use rayon::prelude::*;
 
@@ -74,7 +74,7 @@ impl EliteNeighbours {
     ) -> Result<Self> {
         ensure!(k > 0, invalid("0 elite neighbours; expected at least 1"));
         let n = microclusters.n_nodes();
-        let complete = microclusters.is_complete();
+        let counted_alike = microclusters.is_plain() && microclusters.is_complete();
         // With few members ties are many: in the worst case every pair stays. The links are counted
         // as they come, before they fill the memory.
         let links = AtomicUsize::new(0);
@@ -83,7 +83,7 @@ impl EliteNeighbours {
             budget.check_table("elite links, kept by ties,", seen, 1, BYTES_PER_LINK)?;
             Ok(row)
         };
-        let rows = if complete {
+        let rows = if counted_alike {
             let thresholds = each_row(microclusters, observer, |row, i| {
                 Ok(threshold_of_counts(row.together(), i, k))
             })?;
@@ -92,9 +92,10 @@ impl EliteNeighbours {
                 counted(links_of_counts(row.together(), &thresholds, i, members))
             })?
         } else {
-            let thresholds =
-                each_row(microclusters, observer, |row, i| Ok(threshold_of_ratios(row, i, k)))?;
-            each_row(microclusters, observer, |row, i| {
+            let thresholds = each_agreement(microclusters, observer, |row, i| {
+                Ok(threshold_of_ratios(row, i, n, k))
+            })?;
+            each_agreement(microclusters, observer, |row, i| {
                 let links = (0..n)
                     .filter(|&j| j != i)
                     .map(|j| (j, row.ratio(j)))
@@ -124,20 +125,35 @@ fn each_row<T: Send>(
     work: impl Fn(&mut CountRow, usize) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
     let scratch = CountRow::new(microclusters)?;
-    (0..microclusters.n_nodes())
-        .into_par_iter()
-        .with_min_len(16)
-        .map_init(
-            || scratch.clone(),
-            |row, i| {
-                if i % 64 == 0 {
-                    observer.check()?;
-                }
-                row.fill(microclusters, i);
-                work(row, i)
-            },
-        )
-        .collect()
+    let fill = |row: &mut CountRow, i| row.fill(microclusters, i);
+    each(&scratch, microclusters.n_nodes(), observer, fill, work)
+}
+
+/// The same with fractions.
+fn each_agreement<'a, T: Send>(
+    microclusters: &'a Microclusters,
+    observer: &dyn Observer,
+    work: impl Fn(&mut AgreementRow<'a>, usize) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let scratch = AgreementRow::new(microclusters)?;
+    each(&scratch, microclusters.n_nodes(), observer, AgreementRow::fill, work)
+}
+
+fn each<R: Clone + Send + Sync, T: Send>(
+    scratch: &R,
+    nodes: usize,
+    observer: &dyn Observer,
+    fill: impl Fn(&mut R, usize) + Sync,
+    work: impl Fn(&mut R, usize) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let one = |row: &mut R, i: usize| {
+        if i.is_multiple_of(64) {
+            observer.check()?;
+        }
+        fill(row, i);
+        work(row, i)
+    };
+    (0..nodes).into_par_iter().with_min_len(16).map_init(|| scratch.clone(), one).collect()
 }
 
 /// The K-th largest count of a row, the diagonal apart; 0 where fewer than K are positive. With
@@ -188,11 +204,9 @@ fn links_of_counts(counts: &[u16], thresholds: &[u16], i: usize, members: f64) -
     links
 }
 
-fn threshold_of_ratios(row: &CountRow, i: usize, k: usize) -> f64 {
-    let mut positive: Vec<f64> = (0..row.together().len())
-        .filter(|&j| j != i && row.together()[j] > 0)
-        .map(|j| row.ratio(j))
-        .collect();
+fn threshold_of_ratios(row: &AgreementRow<'_>, i: usize, n: usize, k: usize) -> f64 {
+    let mut positive: Vec<f64> =
+        (0..n).filter(|&j| j != i && row.together(j) > 0.0).map(|j| row.ratio(j)).collect();
     if positive.len() < k {
         return 0.0;
     }

@@ -1,7 +1,8 @@
 use consilience_core::{
-    Clusters, MemoryBudget, Microclusters, Observer, Report, Result, Similarity, SimilarityGraph,
+    Accepts, Clusters, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
+    SimilarityGraph,
 };
-use consilience_graph::{CountRow, LeafWeights, Linked, linked_method};
+use consilience_graph::{AgreementRow, LeafWeights, Linked, linked_method};
 use rayon::prelude::*;
 
 use crate::{ProbabilityTrajectories, PtsSolver};
@@ -106,6 +107,10 @@ impl Similarity for RankedTrajectories {
         self.0.name()
     }
 
+    fn accepts(&self) -> Accepts {
+        Accepts::ALL
+    }
+
     fn check(&self) -> Result<()> {
         self.0.check()
     }
@@ -117,14 +122,14 @@ impl Similarity for RankedTrajectories {
         observer: &dyn Observer,
     ) -> Result<SimilarityGraph> {
         let (grouping, mut s) = self.0.between(nodes, report, observer)?.into_parts();
-        let scratch = CountRow::new(nodes)?;
+        let scratch = AgreementRow::new(nodes)?;
         let width = nodes.n_nodes().max(1);
         if let Some(entries) = s.as_slice_mut() {
             entries.par_chunks_mut(width).enumerate().for_each_init(
                 || scratch.clone(),
                 |counts, (i, row)| {
                     if row.contains(&0.0) {
-                        counts.fill(nodes, i);
+                        counts.fill(i);
                         let unconnected = row.iter_mut().enumerate().filter(|(_, s)| **s == 0.0);
                         unconnected.for_each(|(j, s)| *s = UNCONNECTED * counts.ratio(j));
                     }

@@ -1,9 +1,9 @@
 use consilience_core::{
-    Clusters, Ensemble, Error, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition,
-    Report, Result, Seed, Similarity, ensure,
+    Accepts, Clusters, Ensemble, Error, MemoryBudget, Microclusters, NodeConsensus, Observer,
+    Partition, Report, Result, Seed, Similarity, ensure,
 };
 use consilience_graph::{ClusterIncidence, TransferCut};
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array1, Array2, ArrayView2};
 use rayon::prelude::*;
 
 use crate::thin::{self, Effort};
@@ -136,14 +136,20 @@ impl Ptgp {
         ensure!(n > 0, empty("a bipartite graph of no microclusters"));
         let incidence = ClusterIncidence::of(nodes);
         self.similarity.budget.check_table("bipartite graph", n, incidence.n_clusters(), 16)?;
+        // A member that counts twice has each of its clusters twice.
+        let often = Array1::from(incidence.cluster_weights());
         if n <= self.dense_limit {
             let graph = self.similarity.between(nodes, &mut Report::default(), observer)?;
-            let weights = cluster_means(&incidence, graph.weights())?;
+            let weights = cluster_means(&incidence, graph.weights())? * &often;
             return Ok(BipartiteGraph { weights, error_bound: None });
         }
         let length = self.similarity.parameters.resolve(n).1;
         self.similarity.budget.check_table("steps of the walks", n, thin::PANEL * length, 8)?;
-        thin::bipartite(nodes, &incidence, &self.similarity, self.effort, self.seed, observer)
+        let (similarity, effort) = (&self.similarity, self.effort);
+        let mut graph =
+            thin::bipartite(nodes, &incidence, similarity, effort, self.seed, observer)?;
+        graph.weights *= &often;
+        Ok(graph)
     }
 }
 
@@ -156,6 +162,10 @@ impl NodeConsensus for Ptgp {
 
     fn clusters(&self) -> Clusters {
         self.clusters
+    }
+
+    fn accepts(&self) -> Accepts {
+        Accepts::ALL
     }
 
     fn check(&self, ensemble: &Ensemble) -> Result<()> {
@@ -192,9 +202,9 @@ fn cluster_means(incidence: &ClusterIncidence, s: ArrayView2<'_, f64>) -> Result
     b.par_chunks_mut(c).enumerate().for_each(|(i, out)| {
         let row = s.row(i);
         for (cluster, out) in out.iter_mut().enumerate() {
-            let rows = incidence.rows_of(cluster);
-            let sum = rows.iter().fold(0.0, |sum, &j| sum + row[j as usize]);
-            *out = sum / rows.len() as f64;
+            let add = |(sum, all): (f64, f64), (j, p): (usize, f64)| (sum + p * row[j], all + p);
+            let (sum, all) = incidence.shares_in(cluster).fold((0.0, 0.0), add);
+            *out = sum / all;
         }
     });
     Array2::from_shape_vec((n, c), b).map_err(|e| Error::shape(e.to_string()))

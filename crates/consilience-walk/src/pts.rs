@@ -1,5 +1,6 @@
 use consilience_core::{
-    Error, MemoryBudget, Microclusters, Observer, Report, Result, Similarity, SimilarityGraph,
+    Accepts, Error, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
+    SimilarityGraph,
 };
 use ndarray::Array2;
 
@@ -107,6 +108,10 @@ impl ProbabilityTrajectories {
 impl Similarity for ProbabilityTrajectories {
     fn name(&self) -> &str {
         "pta"
+    }
+
+    fn accepts(&self) -> Accepts {
+        Accepts::ALL
     }
 
     fn check(&self) -> Result<()> {

@@ -81,7 +81,8 @@ fn products(
 ) -> Result<Array2<f64>> {
     let (n, c) = (walk.n_nodes(), incidence.n_clusters());
     // Microclusters in each cluster.
-    let sizes: Vec<f64> = (0..c).map(|j| incidence.rows_of(j).len() as f64).collect();
+    let size = |j| incidence.shares_in(j).fold(0.0, |sum, (_, p)| sum + p);
+    let sizes: Vec<f64> = (0..c).map(size).collect();
     let scale: Vec<f64> =
         squares.iter().map(|&g| if g > 0.0 { g.sqrt().recip() } else { 0.0 }).collect();
     let mut place = vec![0; n];
@@ -94,10 +95,9 @@ fn products(
         observer.check()?;
         product.x.fill(0.0);
         for i in 0..n {
-            for &cluster in incidence.clusters_of(order[i] as usize) {
-                let cluster = cluster as usize;
+            for (cluster, p) in incidence.shares_of(order[i] as usize) {
                 if (left..left + PANEL).contains(&cluster) {
-                    product.x[i * PANEL + cluster - left] = scale[i];
+                    product.x[i * PANEL + cluster - left] = scale[i] * p;
                 }
             }
         }
@@ -113,8 +113,8 @@ fn products(
     }
     for i in (0..n).filter(|&i| squares[i] == 0.0) {
         let node = order[i] as usize;
-        for &cluster in incidence.clusters_of(node) {
-            b[node * c + cluster as usize] = sizes[cluster as usize].recip();
+        for (cluster, p) in incidence.shares_of(node) {
+            b[node * c + cluster] = p / sizes[cluster];
         }
     }
     Array2::from_shape_vec((n, c), b).map_err(|e| Error::shape(e.to_string()))

@@ -120,10 +120,10 @@ pub use consilience_trust as trust;
 pub use consilience_walk as walk;
 
 pub use consilience_core::{
-    Clustering, Clusters, ConsensusFunction, Constraints, Dendrogram, Ensemble, Error, ErrorKind,
-    Features, Fit, Grouping, Hierarchy, Link, Linkage, Memberships, MemoryBudget, Microclusters,
-    Observer, Pair, Partition, Report, Result, Seed, SideInformation, Similarity, SimilarityGraph,
-    Status, Stream, scores,
+    Accepts, Clustering, Clusters, ConsensusFunction, Constraints, Dendrogram, Ensemble, Error,
+    ErrorKind, Features, Fit, Grouping, Hierarchy, Link, Linkage, Member, Memberships,
+    MemoryBudget, Microclusters, Observer, Pair, Partition, Report, Result, Seed, SideInformation,
+    Similarity, SimilarityGraph, SparseMemberships, Status, Stream, scores,
 };
 pub use ndarray;
 

@@ -38,6 +38,7 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     let objects = members.objects();
     outputs.ids(objects.ids.as_ref(), terminal);
     let ensemble = files::counted(members.ensemble, &objects, args.counts.as_deref(), terminal)?;
+    let ensemble = weighed(ensemble, args)?;
     let truth = files::truth(args.truth.as_deref(), &objects, terminal)?;
     let method = asked.on(args.edges.as_deref(), &objects, terminal)?;
     let read = start.elapsed();
@@ -143,6 +144,17 @@ impl Ready<'_> {
             Ready::OnEdges(function) => function.fit(ensemble, terminal),
         }
     }
+}
+
+/// The ensemble with its members hardened and weighed, as asked for.
+fn weighed(ensemble: Ensemble, args: &Consensus) -> Outcome<Ensemble> {
+    let ensemble = if args.harden { ensemble.hardened() } else { ensemble };
+    if args.member_weights.is_empty() {
+        return Ok(ensemble);
+    }
+    ensemble
+        .with_weights(args.member_weights.clone())
+        .map_err(|e| Failure::Bad(format!("--member-weights: {}", e.message())))
 }
 
 /// Columns that are hardly base clusterings: what a trailing comma or a column of row numbers reads

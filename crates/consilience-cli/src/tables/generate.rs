@@ -5,7 +5,8 @@ use std::ops::RangeInclusive;
 use consilience::Linkage;
 use consilience::core::BaseClusterer;
 use consilience::generate::{
-    Agglomerative, KMeans, KernelKMeans, MiniBatchKMeans, Missing, Rpcl, Scale, Spectral, USpec,
+    Agglomerative, FuzzyCMeans, GaussianMixture, KMeans, KernelKMeans, MiniBatchKMeans, Missing,
+    Rpcl, Scale, Spectral, USpec,
 };
 
 use crate::choices::{Choice, Params, choice, count, number};
@@ -14,7 +15,7 @@ use crate::failure::{Failure, Outcome};
 type Made = Box<dyn BaseClusterer>;
 
 /// `--method`.
-pub(crate) static METHODS: [Choice<Made>; 7] = [
+pub(crate) static METHODS: [Choice<Made>; 9] = [
     choice!("kmeans", boxed, |_| KMeans::new(),
         restarts: count => KMeans::restarts,
         max_iterations: count => KMeans::max_iterations,
@@ -33,6 +34,16 @@ pub(crate) static METHODS: [Choice<Made>; 7] = [
         learning_rate: number => Rpcl::learning_rate,
         penalty_rate: number => Rpcl::penalty_rate,
         presentations: count => Rpcl::presentations,
+    ),
+    choice!("gaussian-mixture", boxed, |_| GaussianMixture::new(),
+        max_iterations: count => GaussianMixture::max_iterations,
+        tolerance: number => GaussianMixture::tolerance,
+        variance_floor: number => GaussianMixture::variance_floor,
+    ),
+    choice!("fuzzy-c-means", boxed, |_| FuzzyCMeans::new(),
+        fuzzifier: number => FuzzyCMeans::fuzzifier,
+        max_iterations: count => FuzzyCMeans::max_iterations,
+        tolerance: number => FuzzyCMeans::tolerance,
     ),
     choice!("spectral", boxed, |_| Spectral::new(),
         neighbours: count => Spectral::neighbours,

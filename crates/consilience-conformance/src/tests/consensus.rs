@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::*;
 use crate::consensus::{LAWS, consensus_function};
 use crate::worlds::{heard, row};
-use consilience_core::{Error, Report};
+use consilience_core::{Accepts, Error, Report};
 
 /// One way of being wrong.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,6 +32,8 @@ enum Flaw {
     Boasts,
     PanicsOnOneWorld,
     StumblesOverNoise,
+    StumblesOverMemberships,
+    HearsEveryMember,
 }
 
 /// Average linkage on the co-association of distinct rows, as naive as can be; ties go to the first
@@ -58,6 +60,12 @@ impl ConsensusFunction for Toy {
             Flaw::ClampsClusters => k = k.clamp(1, n),
             Flaw::HidesNumbers if k == 0 || k > n => return Err(Error::invalid("bad k")),
             _ => ensemble.check_clusters(k)?,
+        }
+        if self.flaw == Flaw::StumblesOverMemberships && ensemble.is_soft() {
+            return Err(Error::empty("stumbled"));
+        }
+        if self.flaw != Flaw::HearsEveryMember {
+            ensemble.check_accepted("toy", Accepts::LABELS)?;
         }
         let nobody: &dyn Observer = &();
         let observer = if self.flaw == Flaw::IgnoresTheObserver { nobody } else { observer };
@@ -228,7 +236,7 @@ fn every_law_catches_what_breaks_it() {
     let loose = Profile { exact_clusters: false, checks_clusters: false, ..profile() };
     let exact = profile();
     let five = Profile { small_worlds: (5, 2), ..profile() };
-    let cases: [(&str, Flaw, &str, &Profile); 33] = [
+    let cases: [(&str, Flaw, &str, &Profile); 35] = [
         ("one object", Flaw::RefusesOneObject, "stumbled", &exact),
         (
             "k outside 1..=n is refused with both numbers",
@@ -278,6 +286,8 @@ fn every_law_catches_what_breaks_it() {
         ("a unanimous ensemble", Flaw::GoesByPosition, "members say", &exact),
         ("doubling every object", Flaw::GoesByPositionIfMany, "doubled", &exact),
         ("rows that stand for many objects", Flaw::GoesByPosition, "rows repeated", &exact),
+        ("weights of members", Flaw::HearsEveryMember, "weight 0 are heard", &exact),
+        ("members that give memberships", Flaw::StumblesOverMemberships, "stumbled", &exact),
         ("planted structure is found", Flaw::GoesByPosition, "adjusted Rand index", &exact),
         ("same bits at any number of threads", Flaw::CountsThreads, "with 3 threads", &exact),
         ("same bits at any number of threads", Flaw::ReportsThreads, "another report", &exact),

@@ -5,7 +5,7 @@ use ndarray::Array2;
 use super::*;
 use crate::soft::{LAWS, soft_consensus_function};
 use crate::worlds::{heard, row};
-use consilience_core::{Error, Report};
+use consilience_core::{Accepts, Error, Report};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Flaw {
@@ -48,6 +48,7 @@ impl ConsensusFunction for Toy {
             Flaw::LooksAtTheSilentFirst if (0..n).all(|i| !heard(ensemble, i)) => k = k.clamp(1, n),
             _ => ensemble.check_clusters(k)?,
         }
+        ensemble.check_accepted("toy", Accepts::LABELS)?;
         observer.check()?;
         let sizes: Vec<usize> = ensemble.members().iter().map(Partition::n_clusters).collect();
         if flaw == Flaw::RefusesOneWorld && sizes == [1, 3] && n == 4 {

@@ -1,8 +1,8 @@
 use consilience_core::{
-    Clusters, Error, LabelInt, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
-    SimilarityGraph, with_labels,
+    Accepts, Clusters, Error, LabelInt, MemoryBudget, Microclusters, Observer, Report, Result,
+    Similarity, SimilarityGraph, with_labels,
 };
-use consilience_graph::{ClusterIncidence, CountRow, Lifespan, Linked, linked_method, on_grid};
+use consilience_graph::{AgreementRow, ClusterIncidence, Lifespan, Linked, linked_method, on_grid};
 use ndarray::Array2;
 use rayon::prelude::*;
 
@@ -67,6 +67,10 @@ impl Similarity for EnhancedCoAssociation {
         "ecpcs"
     }
 
+    fn accepts(&self) -> Accepts {
+        Accepts::MEMBERSHIPS
+    }
+
     fn check(&self) -> Result<()> {
         check_steps(self.steps)
     }
@@ -88,7 +92,7 @@ impl Similarity for EnhancedCoAssociation {
         if let Some(alike) = alike.as_slice_mut() {
             on_grid(alike, incidence.n_members());
         }
-        let scratch = CountRow::new(nodes)?;
+        let scratch = AgreementRow::new(nodes)?;
         let mut a = vec![0.0; n * n];
         a.par_chunks_mut(n.max(1)).enumerate().try_for_each_init(
             || scratch.clone(),
@@ -96,32 +100,63 @@ impl Similarity for EnhancedCoAssociation {
                 if i % 64 == 0 {
                     observer.check()?;
                 }
-                for &c in incidence.clusters_of(i) {
-                    // The clusters of one member: a short table, looked up by its labels.
-                    let member = incidence.member_of(c as usize);
-                    let block = incidence.clusters_of_member(member);
-                    let table = alike.row(c as usize);
-                    let table = table.as_slice().map_or(&[][..], |t| &t[block]);
-                    with_labels!(nodes.rows()[member].labels(), |labels| {
-                        for (o, &l) in out.iter_mut().zip(labels) {
-                            if l != LabelInt::MISSING {
-                                *o += table[l.index()];
-                            }
-                        }
-                    });
-                }
-                counts.fill(nodes, i);
-                for (o, &both) in out.iter_mut().zip(counts.both()) {
-                    if both > 0 {
-                        *o /= f64::from(both);
+                add_up(nodes, &incidence, &alike, i, out);
+                counts.fill(i);
+                for (j, o) in out.iter_mut().enumerate() {
+                    let both = counts.both(j);
+                    if both > 0.0 {
+                        *o /= both;
                     }
                 }
                 Ok::<(), Error>(())
             },
         )?;
         observer.progress("similarity", n, n);
+        if incidence.is_soft() {
+            // Sums of products from either side are rounded otherwise: those of the smaller count.
+            (0..n).for_each(|i| (0..i).for_each(|j| a[i * n + j] = a[j * n + i]));
+        }
         let a = Array2::from_shape_vec((n, n), a).map_err(|e| Error::shape(e.to_string()))?;
         SimilarityGraph::new(nodes.grouping().clone(), a)
+    }
+}
+
+/// How alike the clusters that hold node i are to those that hold each other, over the members.
+fn add_up(
+    nodes: &Microclusters,
+    incidence: &ClusterIncidence,
+    alike: &Array2<f64>,
+    i: usize,
+    out: &mut [f64],
+) {
+    let mut mean = Vec::new();
+    for member in 0..incidence.n_members() {
+        // The clusters of one member: a short table, looked up by its labels.
+        let block = incidence.clusters_of_member(member);
+        let table = |c: usize| alike.row(c).to_slice().map_or(&[][..], |t| &t[block.clone()]);
+        if let Some(soft) = nodes.soft(member) {
+            let (clusters, shares) = soft.row(i);
+            mean.clear();
+            mean.resize(block.len(), 0.0);
+            for (&c, p) in clusters.iter().zip(shares) {
+                let row = table(block.start + c as usize);
+                mean.iter_mut().zip(row).for_each(|(m, v)| *m += p * v);
+            }
+            for (j, o) in out.iter_mut().enumerate().filter(|_| !clusters.is_empty()) {
+                let (others, shares) = soft.row(j);
+                let terms = others.iter().zip(shares).map(|(&d, q)| q * mean[d as usize]);
+                *o += terms.sum::<f64>();
+            }
+        } else if let Some(label) = nodes.rows()[member].label(i) {
+            let table = table(block.start + label);
+            with_labels!(nodes.rows()[member].labels(), |labels| {
+                for (o, &l) in out.iter_mut().zip(labels) {
+                    if l != LabelInt::MISSING {
+                        *o += table[l.index()];
+                    }
+                }
+            });
+        }
     }
 }
 

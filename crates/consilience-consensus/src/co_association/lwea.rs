@@ -1,6 +1,6 @@
 use consilience_core::{
-    Clusters, Dendrogram, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
-    SimilarityGraph,
+    Accepts, Clusters, Dendrogram, MemoryBudget, Microclusters, Observer, Report, Result,
+    Similarity, SimilarityGraph,
 };
 use consilience_graph::{
     ClusterIncidence, EvidenceWeights, Lifespan, Linked, check_entropy_scale,
@@ -70,13 +70,17 @@ impl LocallyWeighted {
         observer: &dyn Observer,
     ) -> Result<EvidenceWeights> {
         let clusters = ensemble_driven_cluster_index(incidence, self.entropy_scale, observer)?;
-        Ok(EvidenceWeights { clusters, ..EvidenceWeights::equal(incidence) })
+        EvidenceWeights::of_clusters(clusters, incidence)
     }
 }
 
 impl Similarity for LocallyWeighted {
     fn name(&self) -> &str {
         "lwea"
+    }
+
+    fn accepts(&self) -> Accepts {
+        Accepts::ALL
     }
 
     fn check(&self) -> Result<()> {

@@ -1,6 +1,6 @@
 use consilience_core::{
-    Clusters, Dendrogram, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
-    SimilarityGraph, ensure,
+    Accepts, Clusters, Dendrogram, MemoryBudget, Microclusters, Observer, Report, Result,
+    Similarity, SimilarityGraph, ensure,
 };
 use consilience_graph::{
     ClusterIncidence, EvidenceWeights, Linked, linked_method, normalized_crowd_agreement,
@@ -87,6 +87,10 @@ impl WeightedCoAssociation {
 impl Similarity for WeightedCoAssociation {
     fn name(&self) -> &str {
         "weac"
+    }
+
+    fn accepts(&self) -> Accepts {
+        Accepts::ALL
     }
 
     fn check(&self) -> Result<()> {

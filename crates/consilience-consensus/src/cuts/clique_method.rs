@@ -1,9 +1,9 @@
 //! The settings and the run that CSPA and HGPA share.
 
 /// Makes a consensus function of a struct around a `CliqueCut`; `$weight` is that of a cluster of
-/// so many objects.
+/// so many objects, and `$accepts` what members it takes.
 macro_rules! clique_method {
-    ($method:ident, $name:literal, $weight:expr) => {
+    ($method:ident, $name:literal, $accepts:ident, $weight:expr) => {
         $crate::cuts::clique_method::clique_settings!($method);
 
         impl consilience_core::NodeConsensus for $method {
@@ -15,6 +15,10 @@ macro_rules! clique_method {
 
             fn clusters(&self) -> consilience_core::Clusters {
                 self.0.clusters()
+            }
+
+            fn accepts(&self) -> consilience_core::Accepts {
+                consilience_core::Accepts::$accepts
             }
 
             fn check(

@@ -53,4 +53,4 @@ use super::clique_method::clique_method;
 #[derive(Clone, Copy, Debug)]
 pub struct Cspa(CliqueCut);
 
-clique_method!(Cspa, "cspa", |_| 1.0);
+clique_method!(Cspa, "cspa", ALL, |_| 1.0);

@@ -1,6 +1,6 @@
 use consilience_core::{
-    Clusters, Ensemble, Fit, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition,
-    Report, Result, Seed, Status,
+    Accepts, Clusters, Ensemble, Fit, MemoryBudget, Microclusters, NodeConsensus, Observer,
+    Partition, Report, Result, Seed, Status,
 };
 use consilience_graph::{
     ClusterIncidence, Components, SpectralCount, check_restarts, cluster_directions,
@@ -9,6 +9,7 @@ use consilience_graph::{
 use consilience_num::kmeans::KMeansOptions;
 use ndarray::{Array2, Axis};
 
+use super::on_grid;
 use crate::co_association::{STEPS, check_steps, propagated_cluster_similarity};
 
 /// Ensemble clustering by propagating cluster-wise similarities, with meta-clusters (ECPCS-MC): the
@@ -21,6 +22,8 @@ use crate::co_association::{STEPS, check_steps, propagated_cluster_similarity};
 /// ```text
 /// clusters in r that hold the object / clusters in r   (more clusters win a tie, then the first).
 /// ```
+///
+/// A cluster of memberships holds an object as far as its membership says.
 ///
 /// ```
 /// use consilience::{ConsensusFunction, Ensemble, Partition};
@@ -125,23 +128,22 @@ impl EcpcsMc {
 /// The meta-cluster that holds each microcluster with the largest share of its clusters.
 fn vote(incidence: &ClusterIncidence, meta: &[usize]) -> Vec<usize> {
     let count = meta.iter().max().map_or(0, |m| m + 1);
-    let mut clusters = vec![0u64; count];
-    meta.iter().for_each(|&r| clusters[r] += 1);
-    let mut votes = vec![0u64; count];
+    let mut clusters = vec![0.0; count];
+    meta.iter().for_each(|&r| clusters[r] += 1.0);
+    let mut votes = vec![0.0f64; count];
     (0..incidence.n_rows())
         .map(|i| {
-            let own = incidence.clusters_of(i);
-            own.iter().for_each(|&c| votes[meta[c as usize]] += 1);
-            let mut best = meta[own[0] as usize];
-            for &c in own {
-                let r = meta[c as usize];
+            let own = || incidence.shares_of(i);
+            own().for_each(|(c, p)| votes[meta[c]] += on_grid(p));
+            let first = incidence.clusters_of(i)[0] as usize;
+            let best = own().fold(meta[first], |best, (c, _)| {
+                let r = meta[c];
                 // votes / clusters compared exactly, then votes, then the number.
-                let share = (votes[r] * clusters[best]).cmp(&(votes[best] * clusters[r]));
-                if share.then(votes[r].cmp(&votes[best])).then(best.cmp(&r)).is_gt() {
-                    best = r;
-                }
-            }
-            own.iter().for_each(|&c| votes[meta[c as usize]] = 0);
+                let share = (votes[r] * clusters[best]).total_cmp(&(votes[best] * clusters[r]));
+                let order = share.then(votes[r].total_cmp(&votes[best])).then(best.cmp(&r));
+                if order.is_gt() { r } else { best }
+            });
+            own().for_each(|(c, _)| votes[meta[c]] = 0.0);
             best
         })
         .collect()
@@ -156,6 +158,10 @@ impl NodeConsensus for EcpcsMc {
 
     fn clusters(&self) -> Clusters {
         self.clusters
+    }
+
+    fn accepts(&self) -> Accepts {
+        Accepts::MEMBERSHIPS
     }
 
     fn check(&self, _ensemble: &Ensemble) -> Result<()> {

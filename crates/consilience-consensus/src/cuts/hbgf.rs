@@ -1,5 +1,6 @@
 use consilience_core::{
-    Clusters, Ensemble, Microclusters, NodeConsensus, Observer, Partition, Report, Result, Seed,
+    Accepts, Clusters, Ensemble, Microclusters, NodeConsensus, Observer, Partition, Report, Result,
+    Seed,
 };
 use consilience_graph::TransferCut;
 
@@ -77,6 +78,10 @@ impl NodeConsensus for Hbgf {
         self.clusters
     }
 
+    fn accepts(&self) -> Accepts {
+        Accepts::ALL
+    }
+
     fn check(&self, ensemble: &Ensemble) -> Result<()> {
         self.cut.check(ensemble.n_objects())
     }
@@ -92,7 +97,7 @@ impl NodeConsensus for Hbgf {
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
         cut_incidence(self.cut, self.clusters, nodes, report, observer, |incidence| {
-            Ok(vec![1.0; incidence.n_clusters()])
+            Ok(incidence.cluster_weights())
         })
     }
 }

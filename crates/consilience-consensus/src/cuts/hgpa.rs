@@ -46,4 +46,4 @@ use super::clique_method::clique_method;
 #[derive(Clone, Copy, Debug)]
 pub struct Hgpa(CliqueCut);
 
-clique_method!(Hgpa, "hgpa", |objects: f64| 1.0 / (objects - 1.0).max(1.0));
+clique_method!(Hgpa, "hgpa", WEIGHTS, |objects: f64| 1.0 / (objects - 1.0).max(1.0));

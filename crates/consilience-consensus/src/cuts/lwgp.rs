@@ -1,5 +1,6 @@
 use consilience_core::{
-    Clusters, Ensemble, Microclusters, NodeConsensus, Observer, Partition, Report, Result, Seed,
+    Accepts, Clusters, Ensemble, Microclusters, NodeConsensus, Observer, Partition, Report, Result,
+    Seed,
 };
 use consilience_graph::{TransferCut, check_entropy_scale, ensemble_driven_cluster_index};
 
@@ -79,6 +80,10 @@ impl NodeConsensus for Lwgp {
         self.clusters
     }
 
+    fn accepts(&self) -> Accepts {
+        Accepts::ALL
+    }
+
     fn check(&self, ensemble: &Ensemble) -> Result<()> {
         check_entropy_scale(self.entropy_scale)?;
         self.cut.check(ensemble.n_objects())
@@ -95,7 +100,11 @@ impl NodeConsensus for Lwgp {
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
         cut_incidence(self.cut, self.clusters, nodes, report, observer, |incidence| {
-            ensemble_driven_cluster_index(incidence, self.entropy_scale, observer)
+            incidence.weighed(ensemble_driven_cluster_index(
+                incidence,
+                self.entropy_scale,
+                observer,
+            )?)
         })
     }
 }

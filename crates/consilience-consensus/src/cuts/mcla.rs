@@ -1,11 +1,12 @@
 use consilience_core::{
-    Clusters, Ensemble, Fit, GraphPartitioner, Grouping, Microclusters, NodeConsensus, Observer,
-    Partition, Report, Result, SimilarityGraph,
+    Accepts, Clusters, Ensemble, Fit, GraphPartitioner, Grouping, Microclusters, NodeConsensus,
+    Observer, Partition, Report, Result, SimilarityGraph,
 };
 use consilience_graph::{CliqueCut, ClusterIncidence, ClusterOverlaps};
 use ndarray::Array2;
 
 use super::clique_method::clique_settings;
+use super::on_grid;
 
 /// Meta-clustering (MCLA): clusters of all members are clustered themselves, and each object joins
 /// the meta-cluster that it is most associated with.
@@ -93,6 +94,10 @@ impl NodeConsensus for Mcla {
         self.0.clusters()
     }
 
+    fn accepts(&self) -> Accepts {
+        Accepts::MEMBERSHIPS
+    }
+
     fn check(&self, _ensemble: &Ensemble) -> Result<()> {
         self.0.check()
     }
@@ -121,10 +126,10 @@ impl NodeConsensus for Mcla {
 /// The meta-cluster that each node is most associated with.
 fn associate(incidence: &ClusterIncidence, meta: &[usize]) -> Vec<usize> {
     let count = meta.iter().max().map_or(0, |m| m + 1);
-    let (mut clusters, mut objects) = (vec![0usize; count], vec![0.0; count]);
+    let (mut clusters, mut objects) = (vec![0.0; count], vec![0.0; count]);
     let mut earliest = vec![usize::MAX; count];
     for (e, &m) in meta.iter().enumerate() {
-        clusters[m] += 1;
+        clusters[m] += 1.0;
         objects[m] += incidence.objects()[e];
     }
     for i in 0..incidence.n_rows() {
@@ -133,17 +138,19 @@ fn associate(incidence: &ClusterIncidence, meta: &[usize]) -> Vec<usize> {
             *first = (*first).min(i);
         }
     }
-    let mut held = vec![0usize; count];
+    // Shares of one object in thousands of clusters at most: sums of memberships on a grid, which
+    // are exact in any order, as counts of labels are.
+    let mut held = vec![0.0; count];
     (0..incidence.n_rows())
         .map(|i| {
-            held.fill(0);
-            for &e in incidence.clusters_of(i) {
-                held[meta[e as usize]] += 1;
+            held.fill(0.0);
+            for (e, p) in incidence.shares_of(i) {
+                held[meta[e]] += on_grid(p);
             }
             // Shares are compared as fractions: no rounding decides.
             let better = |a: usize, b: usize| {
                 (held[a] * clusters[b])
-                    .cmp(&(held[b] * clusters[a]))
+                    .total_cmp(&(held[b] * clusters[a]))
                     .then(objects[a].total_cmp(&objects[b]))
                     .then(earliest[b].cmp(&earliest[a]))
                     .then(b.cmp(&a))

@@ -19,3 +19,9 @@ pub use hgpa::Hgpa;
 pub use lwgp::Lwgp;
 pub use mcla::Mcla;
 pub use usenc::USenc;
+
+/// A membership in multiples of 2^-30, so that sums over members are exact in any order.
+fn on_grid(membership: f64) -> f64 {
+    const UNITS: f64 = (1u64 << 30) as f64;
+    (membership * UNITS).round() / UNITS
+}

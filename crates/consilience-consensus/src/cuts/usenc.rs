@@ -2,7 +2,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use consilience_core::{
-    Clusters, ConsensusFunction, Ensemble, Error, ErrorKind, Fit, LabelInt, Microclusters,
+    Accepts, Clusters, ConsensusFunction, Ensemble, Error, ErrorKind, Fit, LabelInt, Microclusters,
     Observer, Partition, Report, Result, Seed, Status, Stop, with_labels,
 };
 use consilience_graph::{Components, check_restarts};
@@ -175,6 +175,7 @@ impl ConsensusFunction for USenc {
 
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         ensemble.check_clusters(self.fixed()?)?;
+        ensemble.check_accepted("u-senc", Accepts::LABELS)?;
         check_restarts(self.restarts)?;
         observer.check()?;
         if Self::streams(ensemble)? {

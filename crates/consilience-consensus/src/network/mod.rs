@@ -104,11 +104,14 @@ impl Condensed {
     }
 }
 
-/// Whether some member labels each object.
+/// Whether some member that counts labels each object.
 fn labelled(ensemble: &Ensemble) -> Vec<bool> {
-    if ensemble.members().iter().any(Partition::is_complete) {
+    let counts = |u: usize| ensemble.weights().is_none_or(|w| w[u] > 0.0);
+    let members: Vec<&Partition> =
+        (0..).zip(ensemble.members()).filter(|(u, _)| counts(*u)).map(|(_, m)| m).collect();
+    if members.iter().any(|m| m.is_complete()) {
         return vec![true; ensemble.n_objects()];
     }
-    let labelled = |i: usize| ensemble.members().iter().any(|m| m.label(i).is_some());
+    let labelled = |i: usize| members.iter().any(|m| m.label(i).is_some());
     (0..ensemble.n_objects()).into_par_iter().map(labelled).collect()
 }

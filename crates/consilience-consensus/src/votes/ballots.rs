@@ -63,9 +63,38 @@ impl Ballots {
         &self.weights
     }
 
-    /// The members over the nodes, sorted; none where no object is labelled.
+    /// The members over the nodes, sorted; none where no object is labelled. Of those that give
+    /// memberships, the most probable clusters.
     pub fn members(&self) -> &[Partition] {
         self.nodes.rows()
+    }
+
+    /// Clusters of a member.
+    pub(crate) fn n_clusters(&self, member: usize) -> usize {
+        match self.nodes.soft(member) {
+            Some(soft) => soft.n_clusters(),
+            None => self.members()[member].n_clusters(),
+        }
+    }
+
+    /// Calls `vote(node, cluster, share)` for each cluster of a member that a node lies in: one of
+    /// share 1 for labels, the memberships otherwise.
+    #[inline(always)]
+    pub(crate) fn each_vote(&self, member: usize, mut vote: impl FnMut(usize, usize, f64)) {
+        if let Some(soft) = self.nodes.soft(member) {
+            for i in 0..self.n_nodes() {
+                let (clusters, shares) = soft.row(i);
+                clusters.iter().zip(shares).for_each(|(&l, &p)| vote(i, l as usize, p));
+            }
+        } else {
+            let labels = self.members()[member].iter().enumerate();
+            labels.for_each(|(i, l)| l.into_iter().for_each(|l| vote(i, l, 1.0)));
+        }
+    }
+
+    /// How often a member counts.
+    pub(crate) fn count(&self, member: usize) -> f64 {
+        self.nodes.weight(member)
     }
 
     /// Which node each object belongs to.
@@ -75,27 +104,23 @@ impl Ballots {
 
     /// For each cluster of a member the reference cluster that it corresponds to, `None` where it
     /// is left over: the one-to-one matching under which the member agrees with the reference most,
-    /// `sum_i s_i reference[i, match(label_i)]`. The reference is soft, nodes in rows.
+    /// `sum_i s_i reference[i, match(label_i)]`, or the mean of that by the memberships of the
+    /// object. The reference is soft, nodes in rows. Panics beyond the last member, as indexing
+    /// does.
     ///
     /// # Complexity
     /// O(n~ k) for the table and O(s^2 l) for the matching, s and l the smaller and the larger
     /// number of clusters.
-    pub fn align(&self, member: &Partition, reference: ArrayView2<'_, f64>) -> Vec<Option<usize>> {
+    pub fn align(&self, member: usize, reference: ArrayView2<'_, f64>) -> Vec<Option<usize>> {
         max_assignment(self.overlap(member, reference).view())
     }
 
     /// Objects that each cluster of a member shares with each cluster of the soft reference.
-    pub(crate) fn overlap(
-        &self,
-        member: &Partition,
-        reference: ArrayView2<'_, f64>,
-    ) -> Array2<f64> {
-        let mut shared = Array2::zeros((member.n_clusters(), reference.ncols()));
-        for ((label, row), &weight) in member.iter().zip(reference.rows()).zip(&self.weights) {
-            if let Some(l) = label {
-                shared.row_mut(l).scaled_add(weight, &row);
-            }
-        }
+    pub(crate) fn overlap(&self, member: usize, reference: ArrayView2<'_, f64>) -> Array2<f64> {
+        let mut shared = Array2::zeros((self.n_clusters(member), reference.ncols()));
+        self.each_vote(member, |i, l, p| {
+            shared.row_mut(l).scaled_add(self.weights[i] * p, &reference.row(i));
+        });
         shared
     }
 }
@@ -126,7 +151,7 @@ mod tests {
         let e = Ensemble::from_array(array![[0, 0], [0, 0], [1, 0], [2, 1]].view()).unwrap();
         let ballots = Ballots::of(&e).unwrap();
         let reference = array![[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]];
-        let fine = ballots.members().iter().find(|m| m.n_clusters() == 3).unwrap();
+        let fine = (0..2).find(|&u| ballots.n_clusters(u) == 3).unwrap();
         let matched = ballots.align(fine, reference.view());
         assert_eq!(matched.iter().filter(|m| m.is_none()).count(), 1);
         assert_eq!(matched[0], Some(0));

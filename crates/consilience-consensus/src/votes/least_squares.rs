@@ -1,6 +1,6 @@
 use consilience_core::{
-    Clusters, Ensemble, Memberships, MemoryBudget, Microclusters, NodeConsensus, NodeMemberships,
-    Observer, Report, Result, Seed, Status, ensure,
+    Accepts, Clusters, Ensemble, Memberships, MemoryBudget, Microclusters, NodeConsensus,
+    NodeMemberships, Observer, Report, Result, Seed, Status, ensure,
 };
 use ndarray::{Array2, ArrayView2};
 
@@ -102,8 +102,8 @@ impl LeastSquares {
         for round in 0..self.max_iterations {
             observer.check()?;
             observer.progress("rounds", round, self.max_iterations);
-            let matched: Vec<_> =
-                ballots.members().iter().map(|m| ballots.align(m, y.view())).collect();
+            let members = 0..ballots.members().len();
+            let matched: Vec<_> = members.map(|u| ballots.align(u, y.view())).collect();
             y = mean(ballots, &matched, k);
             let value = distance(ballots, &matched, y.view());
             report.iterations = round + 1;
@@ -128,6 +128,10 @@ impl NodeConsensus for LeastSquares {
 
     fn clusters(&self) -> Clusters {
         self.clusters
+    }
+
+    fn accepts(&self) -> Accepts {
+        Accepts::ALL
     }
 
     fn check(&self, ensemble: &Ensemble) -> Result<()> {
@@ -158,16 +162,14 @@ fn mean(ballots: &Ballots, matched: &[Vec<Option<usize>>], k: usize) -> Array2<f
     let mut y = Array2::zeros((ballots.n_nodes(), k));
     let mut labelled = vec![0.0; ballots.n_nodes()];
     let mut left_over = vec![0.0; ballots.n_nodes()];
-    for (member, matched) in ballots.members().iter().zip(matched) {
-        for (i, label) in member.iter().enumerate() {
-            if let Some(l) = label {
-                labelled[i] += 1.0;
-                match matched[l] {
-                    Some(c) => y[[i, c]] += 1.0,
-                    None => left_over[i] += 1.0,
-                }
-            }
-        }
+    for (u, (member, matched)) in ballots.members().iter().zip(matched).enumerate() {
+        let count = ballots.count(u);
+        let heard = labelled.iter_mut().zip(member.iter()).filter(|(_, l)| l.is_some());
+        heard.for_each(|(all, _)| *all += count);
+        ballots.each_vote(u, |i, l, p| match matched[l] {
+            Some(c) => y[[i, c]] += count * p,
+            None => left_over[i] += count * p,
+        });
     }
     for ((mut row, members), left) in y.rows_mut().into_iter().zip(labelled).zip(left_over) {
         row += left / k as f64;
@@ -180,12 +182,17 @@ fn mean(ballots: &Ballots, matched: &[Vec<Option<usize>>], k: usize) -> Array2<f
 fn distance(ballots: &Ballots, matched: &[Vec<Option<usize>>], y: ArrayView2<'_, f64>) -> f64 {
     let squares: Vec<f64> = y.rows().into_iter().map(|row| row.dot(&row)).collect();
     let (mut total, mut votes) = (0.0, 0.0);
-    for (member, matched) in ballots.members().iter().zip(matched) {
+    for (u, (member, matched)) in ballots.members().iter().zip(matched).enumerate() {
+        // |p - y|^2 = p'p - 2 p'y + y'y; a cluster left over is a column that Y does not have.
+        let (mut own, mut square) = (vec![0.0; squares.len()], vec![0.0; squares.len()]);
+        ballots.each_vote(u, |i, l, p| {
+            own[i] += matched[l].map_or(0.0, |c| p * y[[i, c]]);
+            square[i] += p * p;
+        });
         for ((i, label), weight) in member.iter().enumerate().zip(ballots.weights()) {
-            if let Some(l) = label {
-                // |e_c - y|^2; a cluster left over is a column that Y does not have.
-                let own = matched[l].map_or(0.0, |c| y[[i, c]]);
-                total += weight * (1.0 - 2.0 * own + squares[i]).max(0.0);
+            if label.is_some() {
+                let weight = weight * ballots.count(u);
+                total += weight * (square[i] - 2.0 * own[i] + squares[i]).max(0.0);
                 votes += weight;
             }
         }
@@ -260,8 +267,7 @@ mod tests {
         let world = planted(Seed(5), &[9, 6], 4, 0.3, 0.2).unwrap();
         let ballots = Ballots::of(&world.ensemble).unwrap();
         let (y, _) = LeastSquares::new(2).rounds(&ballots, &mut Report::default(), &()).unwrap();
-        let matched: Vec<_> =
-            ballots.members().iter().map(|m| ballots.align(m, y.view())).collect();
+        let matched: Vec<_> = (0..4).map(|u| ballots.align(u, y.view())).collect();
         let best = distance(&ballots, &matched, y.view());
         for i in 0..y.nrows() {
             for step in [-0.05, 0.05] {

@@ -1,6 +1,6 @@
 use consilience_core::{
-    Clusters, Ensemble, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition, Report,
-    Result, Seed, Status,
+    Accepts, Clusters, Ensemble, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition,
+    Report, Result, Seed, Status,
 };
 use consilience_graph::check_restarts;
 use consilience_num::kmeans::{self, KMeansOptions};
@@ -102,27 +102,24 @@ impl Qmi {
 
     /// The centred indicators of the nodes; 0, the mean, where a member has no label.
     fn indicators(&self, ballots: &Ballots) -> Result<Array2<f64>> {
-        let columns: usize = ballots.members().iter().map(Partition::n_clusters).sum();
+        let members = ballots.members();
+        let columns: usize = (0..members.len()).map(|u| ballots.n_clusters(u)).sum();
         self.budget.check_table("label indicators", ballots.n_nodes(), columns, 8)?;
         let mut x = Array2::zeros((ballots.n_nodes(), columns));
         let mut first = 0;
-        for member in ballots.members() {
-            let mut share = vec![0.0; member.n_clusters()];
-            for (label, weight) in member.iter().zip(ballots.weights()) {
-                if let Some(l) = label {
-                    share[l] += weight;
-                }
-            }
+        for (u, member) in members.iter().enumerate() {
+            let mut share = vec![0.0; ballots.n_clusters(u)];
+            ballots.each_vote(u, |i, l, p| share[l] += ballots.weights()[i] * p);
             let labelled: f64 = share.iter().sum();
-            for (i, label) in member.iter().enumerate() {
-                if let Some(l) = label {
-                    for (c, s) in share.iter().enumerate() {
-                        x[[i, first + c]] = -s / labelled;
-                    }
-                    x[[i, first + l]] += 1.0;
+            // Squared distances count a member as often as its weight says.
+            let scale = ballots.count(u).sqrt();
+            for (i, _) in member.iter().enumerate().filter(|(_, l)| l.is_some()) {
+                for (c, s) in share.iter().enumerate() {
+                    x[[i, first + c]] = scale * (-s / labelled);
                 }
             }
-            first += member.n_clusters();
+            ballots.each_vote(u, |i, l, p| x[[i, first + l]] += scale * p);
+            first += share.len();
         }
         Ok(x)
     }
@@ -137,6 +134,10 @@ impl NodeConsensus for Qmi {
 
     fn clusters(&self) -> Clusters {
         self.clusters
+    }
+
+    fn accepts(&self) -> Accepts {
+        Accepts::ALL
     }
 
     fn check(&self, _: &Ensemble) -> Result<()> {

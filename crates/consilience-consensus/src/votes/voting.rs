@@ -1,7 +1,7 @@
 use consilience_core::scores::{Normalizer, weighted_nmi};
 use consilience_core::{
-    Clusters, Ensemble, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition, Report,
-    Result, Seed, Status, ensure,
+    Accepts, Clusters, Ensemble, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition,
+    Report, Result, Seed, Status, ensure,
 };
 use consilience_num::assignment::max_assignment;
 use ndarray::{Array2, ArrayView1};
@@ -24,6 +24,9 @@ pub(crate) const ROUNDS: usize = 100;
 /// where it has more than k, go to the reference cluster with which they share most objects, the
 /// lower of equals. Among the labels with most votes an object keeps the one it has, else takes the
 /// lowest. The rounds stop when the total agreement no longer rises.
+///
+/// A member of memberships votes for each cluster as far as an object belongs to it, and for the
+/// medoid with its most probable clusters; a member votes as often as its weight says.
 ///
 /// The first reference is the medoid: the member of k clusters with the largest mean NMI with all
 /// members; where none has k clusters, that of [`Qmi`]. Neither depends on the order of the
@@ -143,6 +146,10 @@ impl NodeConsensus for Voting {
         self.clusters
     }
 
+    fn accepts(&self) -> Accepts {
+        Accepts::ALL
+    }
+
     fn check(&self, _: &Ensemble) -> Result<()> {
         number(self.clusters, "voting")?;
         self.start.check()?;
@@ -166,10 +173,11 @@ impl NodeConsensus for Voting {
 
 /// Objects that the members label, in all.
 fn all_votes(ballots: &Ballots) -> f64 {
-    let of_member = |m: &Partition| -> f64 {
-        m.iter().zip(ballots.weights()).filter(|(l, _)| l.is_some()).map(|(_, w)| w).sum()
+    let of_member = |(u, m): (usize, &Partition)| -> f64 {
+        let labelled = m.iter().zip(ballots.weights()).filter(|(l, _)| l.is_some());
+        ballots.count(u) * labelled.map(|(_, w)| w).sum::<f64>()
     };
-    ballots.members().iter().map(of_member).sum()
+    ballots.members().iter().enumerate().map(of_member).sum()
 }
 
 /// The medoid among the members of k clusters, else what QMI makes of k. Members are sorted, so
@@ -188,8 +196,11 @@ pub(crate) fn first_reference(
     let mut best: Option<(&Partition, f64)> = None;
     for member in candidates {
         observer.check()?;
-        let shared = |m| weighted_nmi(member, m, ballots.weights(), Normalizer::Sqrt);
-        let sum: f64 = ballots.members().iter().filter_map(shared).sum();
+        let shared = |(u, m)| {
+            let nmi = weighted_nmi(member, m, ballots.weights(), Normalizer::Sqrt);
+            nmi.map(|nmi| nmi * ballots.count(u))
+        };
+        let sum: f64 = ballots.members().iter().enumerate().filter_map(shared).sum();
         if best.is_none_or(|(_, b)| sum > b) {
             best = Some((member, sum));
         }
@@ -201,18 +212,19 @@ pub(crate) fn first_reference(
 fn count(ballots: &Ballots, reference: &[usize], k: usize) -> Array2<f64> {
     let soft = indicator(reference, k);
     let mut votes = Array2::zeros((ballots.n_nodes(), k));
-    for member in ballots.members() {
+    for member in 0..ballots.members().len() {
         let shared = ballots.overlap(member, soft.view());
         let mut matched = max_assignment(shared.view());
         for (cluster, row) in matched.iter_mut().zip(shared.rows()) {
             cluster
                 .get_or_insert_with(|| (1..k).fold(0, |b, c| if row[c] > row[b] { c } else { b }));
         }
-        for (i, label) in member.iter().enumerate() {
-            if let Some(c) = label.and_then(|l| matched[l]) {
-                votes[[i, c]] += 1.0;
+        let count = ballots.count(member);
+        ballots.each_vote(member, |i, l, p| {
+            if let Some(c) = matched[l] {
+                votes[[i, c]] += count * p;
             }
-        }
+        });
     }
     votes
 }

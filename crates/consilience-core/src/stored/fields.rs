@@ -3,7 +3,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Table;
 use crate::{
-    Constraints, Dendrogram, Ensemble, Error, Memberships, Merge, Pair, Partition, Result,
+    Constraints, Dendrogram, Ensemble, Error, Member, Memberships, Merge, Pair, Partition, Result,
+    SparseMemberships,
 };
 
 /// A [`Partition`]: -1 where an object is unlabelled.
@@ -51,6 +52,11 @@ impl TryFrom<PartitionFields> for Partition {
 pub(crate) struct EnsembleFields {
     members: Vec<Partition>,
     counts: Option<Vec<u64>>,
+    /// For each member its memberships; the labels of such a member are made from them.
+    #[serde(default)]
+    soft: Vec<Option<Memberships>>,
+    #[serde(default)]
+    weights: Option<Vec<f64>>,
 }
 
 impl From<Ensemble> for EnsembleFields {
@@ -58,6 +64,8 @@ impl From<Ensemble> for EnsembleFields {
         EnsembleFields {
             members: ensemble.members().to_vec(),
             counts: ensemble.counts().map(<[u64]>::to_vec),
+            soft: ensemble.soft_tables(),
+            weights: ensemble.weights().map(<[f64]>::to_vec),
         }
     }
 }
@@ -66,9 +74,17 @@ impl TryFrom<EnsembleFields> for Ensemble {
     type Error = Error;
 
     fn try_from(fields: EnsembleFields) -> Result<Self> {
-        let ensemble = Ensemble::new(fields.members)?;
-        match fields.counts {
-            Some(counts) => ensemble.with_counts(counts),
+        let mut soft = fields.soft.into_iter();
+        let members = fields.members.into_iter().map(|labels| match soft.next().flatten() {
+            Some(soft) => Ok(Member::Soft(SparseMemberships::of(&soft)?)),
+            None => Ok(Member::Hard(labels)),
+        });
+        let mut ensemble = Ensemble::mixed(members.collect::<Result<Vec<_>>>()?)?;
+        if let Some(counts) = fields.counts {
+            ensemble = ensemble.with_counts(counts)?;
+        }
+        match fields.weights {
+            Some(weights) => ensemble.with_weights(weights),
             None => Ok(ensemble),
         }
     }

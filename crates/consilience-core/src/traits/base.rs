@@ -1,4 +1,4 @@
-use crate::{Features, Fit, MemoryBudget, Observer, Partition, Result, Seed};
+use crate::{Features, Fit, Member, MemoryBudget, Observer, Partition, Result, Seed};
 
 /// Features to one base clustering.
 ///
@@ -68,6 +68,22 @@ pub trait BaseClusterer: Send + Sync {
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<Partition>>;
+
+    /// As [`fit`](BaseClusterer::fit), as a member of an ensemble: with memberships where the
+    /// method has some. The default gives the labels.
+    ///
+    /// # Errors
+    /// As [`fit`](BaseClusterer::fit).
+    fn member(
+        &self,
+        features: Features<'_>,
+        clusters: usize,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Member>> {
+        let found = self.fit(features, clusters, seed, observer)?;
+        Ok(Fit::new(Member::Hard(found.output), found.report))
+    }
 
     /// Limits the memory of a method whose memory may grow beyond that of its features. The default
     /// does nothing.

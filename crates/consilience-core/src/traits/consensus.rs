@@ -1,8 +1,8 @@
 use ndarray::Array2;
 
 use crate::{
-    Clusters, Dendrogram, Ensemble, Fit, Grouping, Memberships, Microclusters, Observer, Partition,
-    Report, Result,
+    Accepts, Clusters, Dendrogram, Ensemble, Fit, Grouping, Memberships, Microclusters, Observer,
+    Partition, Report, Result,
 };
 
 /// An ensemble to one clustering: hard ([`Partition`]) or soft ([`Memberships`]).
@@ -95,6 +95,12 @@ pub trait NodeConsensus: Send + Sync {
         false
     }
 
+    /// Whether [`solve`](Self::solve) reads memberships and weights of the members where nodes have
+    /// them; ensembles with others are refused. Default [`Accepts::LABELS`].
+    fn accepts(&self) -> Accepts {
+        Accepts::LABELS
+    }
+
     /// Refuses bad parameters, before any work. The number of clusters is checked already.
     ///
     /// # Errors
@@ -137,6 +143,7 @@ impl<T: NodeConsensus> ConsensusFunction for T {
         if let Some(k) = asked {
             ensemble.check_clusters(k)?;
         }
+        ensemble.check_accepted(NodeConsensus::name(self), self.accepts())?;
         self.check(ensemble)?;
         let mut report = Report::default();
         let nodes = report.stage("microclusters", || self.nodes(ensemble, observer))?;
@@ -285,7 +292,8 @@ pub trait Hierarchy: Send + Sync {
         observer: &dyn Observer,
     ) -> Result<Dendrogram>;
 
-    /// The tree of an ensemble, with the microclusters that are its leaves.
+    /// The tree of an ensemble, with the microclusters that are its leaves. Unless a method says
+    /// otherwise, members have labels and count once.
     ///
     /// # Errors
     /// As [`Hierarchy::tree`].
@@ -294,6 +302,7 @@ pub trait Hierarchy: Send + Sync {
         ensemble: &Ensemble,
         observer: &dyn Observer,
     ) -> Result<(Microclusters, Dendrogram)> {
+        ensemble.check_accepted("this tree", Accepts::LABELS)?;
         let nodes = Microclusters::observed(ensemble, observer)?;
         let tree = self.tree(&nodes, &mut Report::default(), observer)?;
         Ok((nodes, tree))

@@ -1,5 +1,6 @@
 use crate::{
-    Dendrogram, Ensemble, Fit, Microclusters, Observer, Partition, Report, Result, SimilarityGraph,
+    Accepts, Dendrogram, Ensemble, Fit, Microclusters, Observer, Partition, Report, Result,
+    SimilarityGraph,
 };
 
 /// How alike the microclusters of an ensemble are: what linkage and graph cuts work on.
@@ -49,6 +50,12 @@ pub trait Similarity: Send + Sync {
     /// A short name, for instance `eac`.
     fn name(&self) -> &str;
 
+    /// Whether [`between`](Self::between) reads memberships and weights of the members where nodes
+    /// have them; ensembles with others are refused. Default [`Accepts::LABELS`].
+    fn accepts(&self) -> Accepts {
+        Accepts::LABELS
+    }
+
     /// Refuses bad parameters, before any work.
     ///
     /// # Errors
@@ -92,6 +99,7 @@ pub trait Similarity: Send + Sync {
     /// As [`Similarity::check`] and [`Similarity::between`].
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<SimilarityGraph>> {
         self.check()?;
+        ensemble.check_accepted(self.name(), self.accepts())?;
         let mut report = Report::default();
         let nodes =
             report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
@@ -114,6 +122,10 @@ pub trait Similarity: Send + Sync {
 impl<S: Similarity + ?Sized> Similarity for Box<S> {
     fn name(&self) -> &str {
         (**self).name()
+    }
+
+    fn accepts(&self) -> Accepts {
+        (**self).accepts()
     }
 
     fn check(&self) -> Result<()> {

@@ -1,8 +1,8 @@
-//! One member: what it sees, and its partition.
+//! One member: what it sees, and its labels or memberships.
 
 use std::sync::Arc;
 
-use consilience_core::{Features, Fit, Observer, Partition, Result, Seed, ensure};
+use consilience_core::{Features, Fit, Member, Observer, Partition, Result, Seed, ensure};
 use consilience_num::Float;
 use ndarray::ArrayView2;
 
@@ -25,7 +25,7 @@ pub(super) fn member<F: Float>(
     maps: Option<Arc<[Affine]>>,
     seed: Seed,
     observer: &dyn Observer,
-) -> Result<Fit<Partition>>
+) -> Result<Fit<Member>>
 where
     for<'b> Features<'b>: From<ArrayView2<'b, F>>,
 {
@@ -42,8 +42,12 @@ where
         range.start() + seed.derive("clusters", 0).stream().below(range.end() - range.start() + 1);
     let copy = (rows.is_some() || !view.is_whole()).then(|| view.table(x, rows.as_deref()));
     let seen = copy.as_ref().map_or(x, |copy| copy.view());
-    let fit =
-        generator.clusterer.fit(seen.into(), k, seed.derive("clusterer", 0), &Quiet(observer))?;
+    let fit = generator.clusterer.member(
+        seen.into(),
+        k,
+        seed.derive("clusterer", 0),
+        &Quiet(observer),
+    )?;
     let Some(rows) = rows else {
         return Ok(fit);
     };
@@ -52,11 +56,15 @@ where
     for (p, &i) in rows.iter().enumerate() {
         place[i] = p as u32;
     }
-    let label = |i: usize| match place[i] {
-        u32::MAX => None,
-        p => fit.output.label(p as usize).map(|l| l as u64),
+    let seen = |i: usize| Some(place[i] as usize).filter(|&p| p != u32::MAX as usize);
+    let member = match fit.output {
+        Member::Hard(labels) => {
+            let label = |i| seen(i).and_then(|p| labels.label(p)).map(|l| l as u64);
+            Member::Hard(Partition::from_fn(n, label)?)
+        }
+        Member::Soft(memberships) => Member::Soft(memberships.gathered(n, seen)?),
     };
-    Ok(Fit::new(Partition::from_fn(n, label)?, fit.report))
+    Ok(Fit::new(member, fit.report))
 }
 
 /// The rows of which a member would see no feature missing, of those that it may see.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use consilience_core::{
-    Ensemble, Features, Fit, Observer, Partition, Report, Result, Status, with_rows,
+    Ensemble, Features, Fit, Member, Observer, Report, Result, Status, with_rows,
 };
 use consilience_num::Float;
 use ndarray::ArrayView2;
@@ -13,7 +13,7 @@ use super::Generator;
 use super::member::member;
 use super::scale::Affine;
 
-type Outcome = Option<Result<Fit<Partition>>>;
+type Outcome = Option<Result<Fit<Member>>>;
 
 pub(super) fn run(
     generator: &Generator,
@@ -47,7 +47,7 @@ pub(super) fn run(
             .notes
             .push(format!("{fewer} of {total} members have fewer clusters than drawn for them"));
     }
-    Ok(Fit::new(Ensemble::new(members)?, report))
+    Ok(Fit::new(Ensemble::mixed(members)?, report))
 }
 
 fn all<F: Float>(

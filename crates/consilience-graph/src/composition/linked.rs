@@ -1,6 +1,6 @@
 use consilience_core::{
-    Clusters, Dendrogram, Ensemble, Hierarchy, Linkage, Microclusters, NodeConsensus, Observer,
-    Partition, Report, Result, Similarity, ensure,
+    Accepts, Clusters, Dendrogram, Ensemble, Hierarchy, Linkage, Microclusters, NodeConsensus,
+    Observer, Partition, Report, Result, Similarity, ensure,
 };
 
 use crate::lifespan::{check_tree_cut, chosen};
@@ -125,8 +125,7 @@ impl<S: Similarity> Linked<S> {
             return Ok(chosen);
         }
         // On single objects the tree could be cut between equal ones.
-        let objects = Ensemble::new(nodes.rows().to_vec())?;
-        Ok(chosen.min(Microclusters::of(&objects)?.n_nodes()))
+        Ok(chosen.min(Microclusters::of(&nodes.to_ensemble()?)?.n_nodes()))
     }
 }
 
@@ -139,6 +138,10 @@ impl<S: Similarity> NodeConsensus for Linked<S> {
 
     fn clusters(&self) -> Clusters {
         self.clusters
+    }
+
+    fn accepts(&self) -> Accepts {
+        self.similarity.accepts()
     }
 
     fn check(&self, _ensemble: &Ensemble) -> Result<()> {
@@ -194,6 +197,7 @@ impl<S: Similarity> Hierarchy for Linked<S> {
         observer: &dyn Observer,
     ) -> Result<(Microclusters, Dendrogram)> {
         self.similarity.check()?;
+        ensemble.check_accepted(&self.name, self.similarity.accepts())?;
         let nodes = self.nodes(ensemble, observer)?;
         let tree = self.tree(&nodes, &mut Report::default(), observer)?;
         Ok((nodes, tree))
@@ -254,6 +258,10 @@ macro_rules! linked_method {
 
             fn clusters(&self) -> $crate::consilience_core::Clusters {
                 $crate::consilience_core::NodeConsensus::clusters(&self.0)
+            }
+
+            fn accepts(&self) -> $crate::consilience_core::Accepts {
+                $crate::consilience_core::NodeConsensus::accepts(&self.0)
             }
 
             fn check(

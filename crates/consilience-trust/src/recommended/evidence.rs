@@ -87,19 +87,20 @@ impl Witnesses {
     /// How well a result of the nodes agrees.
     pub(super) fn agreement(&self, clusters: &[usize]) -> Result<Agreement> {
         let own = self.own(clusters)?;
-        let mean = |others: &[Partition]| -> Result<f64> {
-            let (mut sum, mut compared) = (0.0, 0usize);
-            for other in others {
+        let mean = |others: &[Partition], weights: Option<&[f64]>| -> Result<f64> {
+            let (mut sum, mut compared) = (0.0, 0.0);
+            for (u, other) in others.iter().enumerate() {
                 if let Some(ari) = adjusted_rand(&own, other, self.members.counts())? {
-                    sum += ari;
-                    compared += 1;
+                    let weight = weights.map_or(1.0, |w| w[u]);
+                    sum += weight * ari;
+                    compared += weight;
                 }
             }
-            Ok(if compared == 0 { 0.0 } else { sum / compared as f64 })
+            Ok(if compared == 0.0 { 0.0 } else { sum / compared })
         };
         Ok(Agreement {
-            members: mean(self.members.members())?,
-            halves: [mean(&self.halves[0])?, mean(&self.halves[1])?],
+            members: mean(self.members.members(), self.members.weights())?,
+            halves: [mean(&self.halves[0], None)?, mean(&self.halves[1], None)?],
         })
     }
 

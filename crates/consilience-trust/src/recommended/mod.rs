@@ -2,8 +2,8 @@ mod evidence;
 
 use consilience_consensus::Lwea;
 use consilience_core::{
-    Clusters, ConsensusFunction, Ensemble, Grouping, MemoryBudget, Microclusters, NodeConsensus,
-    Observer, Partition, Report, Result, Seed,
+    Accepts, Clusters, ConsensusFunction, Ensemble, Grouping, MemoryBudget, Microclusters,
+    NodeConsensus, Observer, Partition, Report, Result, Seed,
 };
 use consilience_walk::Diffusion;
 
@@ -33,6 +33,9 @@ const LINKAGE: usize = 30_000;
 /// single method by ARI, level with the best by NMI, and not best on each (`docs/choosing.md`). The
 /// notes of the report say which candidate was taken, how the others agree, and how stable both
 /// methods are. Where one result must be traced to one published method, name the method instead.
+///
+/// Members may give memberships, of which agreement counts the most probable clusters; weights of
+/// members count in both methods and in the mean over the members, halves are drawn without them.
 ///
 /// Where the number of clusters is not given ([`Clusters::Auto`]) it is that of [`ClusterNumber`].
 ///
@@ -228,6 +231,10 @@ impl NodeConsensus for Recommended {
 
     fn clusters(&self) -> Clusters {
         self.clusters
+    }
+
+    fn accepts(&self) -> Accepts {
+        Accepts::ALL
     }
 
     fn check(&self, _: &Ensemble) -> Result<()> {

@@ -119,6 +119,40 @@
 //! The labels of two results are not the same clusters: each numbers its own by the first object.
 //! [`scores`](crate::scores) compare clusterings whatever their labels are.
 //!
+//! # Members that give memberships, members that count more
+//!
+//! A member may say how far each object belongs to each cluster: mixture models, fuzzy c-means,
+//! topic models and networks do. Two objects then agree in it as far as the product of their rows
+//! says. An object that it knows nothing about has a row of zeros. Labels and memberships stand
+//! side by side, and members may count more or less than others:
+//!
+//! ```
+//! use consilience::consensus::{Hgpa, Lwea};
+//! use consilience::ndarray::array;
+//! use consilience::prelude::*;
+//! use consilience::{Ensemble, Partition, SparseMemberships};
+//!
+//! let soft = array![[0.9, 0.1], [0.7, 0.3], [0.0, 0.0], [0.2, 0.8], [0.1, 0.9]];
+//! let ensemble = Ensemble::mixed([
+//!     Partition::from_labels(&[0, 0, 0, 1, 1])?.into(),
+//!     SparseMemberships::from_array(soft.view())?.into(),
+//! ])?
+//! .with_weights(vec![1.0, 2.5])?;
+//! assert_eq!(Lwea::new(2).consensus(&ensemble)?.to_signed(), [0, 0, 0, 1, 1]);
+//!
+//! // A method that has no meaning for memberships says so.
+//! let method = Hgpa::new(2);
+//! assert!(method.consensus(&ensemble).is_err());
+//! assert!(method.consensus(&ensemble.hardened()).is_ok()); // the most probable clusters
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
+//! Memberships are read by co-association (EAC, WEAC, LWEA), ECPCS, walks (PTA, PTGP, diffusion),
+//! cuts (CSPA, MCLA, HBGF, LWGP), votes (voting, QMI, least squares), PCC, networks and the
+//! recommended method; weights by the same, but for ECPCS and MCLA, and by HGPA.
+//! [`NodeConsensus::accepts`](crate::core::NodeConsensus::accepts) tells. Whether memberships pay
+//! is measured in `docs/soft-members.md`.
+//!
 //! # How many clusters
 //!
 //! Wherever a method takes a number it also takes a criterion:

@@ -41,7 +41,8 @@
 //! [`KernelKMeans`](crate::generate::KernelKMeans), [`Rpcl`](crate::generate::Rpcl) (finds the
 //! number itself), [`Agglomerative`](crate::generate::Agglomerative),
 //! [`Spectral`](crate::generate::Spectral) and [`USpec`](crate::generate::USpec), which is spectral
-//! clustering for millions of objects. Your own implements
+//! clustering for millions of objects. [`GaussianMixture`](crate::generate::GaussianMixture) and
+//! [`FuzzyCMeans`](crate::generate::FuzzyCMeans) give memberships. Your own implements
 //! [`BaseClusterer`](crate::core::BaseClusterer).
 //!
 //! # In one call, and new objects later

@@ -1,0 +1,72 @@
+//! Members that give memberships, from the generator to the consensus, and members with weights.
+
+mod common;
+
+use common::Folder;
+
+/// Two groups of twelve objects and three between them.
+fn features(folder: &Folder) {
+    let mut text = String::from("a,b\n");
+    for i in 0..27 {
+        let at = [0.0, 10.0, 5.0][if i < 24 { i % 2 } else { 2 }];
+        text += &format!("{},{}\n", at + (i % 5) as f64 * 0.7, at + (i % 7) as f64 * 0.5);
+    }
+    folder.write("x.csv", text);
+}
+
+/// Runs what must fail with one line that says all of `parts`.
+fn refused(folder: &Folder, args: &str, parts: &[&str]) {
+    let ran = folder.run(args);
+    assert_ne!(ran.code, 0, "{args}");
+    assert_eq!(ran.stderr.trim_end().lines().count(), 1, "{args}: {}", ran.stderr);
+    for part in parts {
+        assert!(ran.stderr.contains(part), "{args}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn memberships_are_generated_written_and_read() {
+    let folder = Folder::new();
+    features(&folder);
+    for method in ["gaussian-mixture", "fuzzy-c-means"] {
+        folder
+            .ok(&format!("generate x.csv --method {method} --members 8 --clusters 2..4 -o p.npz"));
+        for method in ["lwea", "diffusion", "cspa", "pcc-kl", "auto"] {
+            let run = format!("consensus p.npz --method {method} --clusters 2 -o labels.csv");
+            let found = folder.json(&run);
+            assert_eq!(found["members"], 8);
+        }
+        folder.ok("consensus p.npz"); // the number of clusters chosen, too
+        folder.ok("consensus p.npz --method hgpa --harden --clusters 2");
+        let parts = ["hgpa takes labels", "gives memberships", "--harden"];
+        refused(&folder, "consensus p.npz --method hgpa --clusters 2 --quiet", &parts);
+        let csv = format!("generate x.csv --method {method} --members 8 --clusters 2..4 -o p.csv");
+        refused(&folder, &format!("{csv} --quiet"), &["npz", "memberships"]);
+        assert!(!folder.names().contains(&"p.csv".to_owned()));
+    }
+}
+
+#[test]
+fn members_count_as_often_as_asked() {
+    let folder = Folder::new();
+    folder.write("p.csv", "0,0,0\n0,0,1\n1,1,1\n1,1,0\n");
+    folder.write("q.csv", "0,0\n0,1\n1,1\n1,0\n");
+    let labels = |args: &str| {
+        folder.ok(&format!("consensus {args} --method eac-al --clusters 2 -o l.csv --quiet"));
+        folder.read("l.csv")
+    };
+    assert_eq!(labels("p.csv"), labels("q.csv --member-weights 2,1"));
+    assert_eq!(labels("q.csv --member-weights 0,3"), labels("q.csv --columns 1"));
+    for (weights, say) in [
+        ("1", "1 weights for 2 members"),
+        ("1,nan", "weight NaN of member 1"),
+        ("1,-1", "weight -1 of member 1"),
+        ("0,0", "weights of all members are 0"),
+    ] {
+        let run =
+            format!("consensus q.csv --method eac-al --clusters 2 --member-weights {weights}");
+        refused(&folder, &format!("{run} --quiet"), &["--member-weights", say]);
+    }
+    let run = "consensus q.csv --method mm --clusters 2 --member-weights 2,1 --quiet";
+    refused(&folder, run, &["mm takes no weights of members"]);
+}

@@ -1,0 +1,313 @@
+//! What an ensemble may hold beside labels: memberships, and weights of its members.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::{Ensemble, Error, Memberships, Partition, Result, SparseMemberships, ensure};
+
+/// A base clustering: labels or memberships.
+///
+/// Made by `from`; what [`Ensemble::mixed`] takes.
+///
+/// ```
+/// use consilience::ndarray::array;
+/// use consilience::{Ensemble, Member, Memberships, Partition};
+///
+/// let labels = Member::from(Partition::from_labels(&[0, 0, 1])?);
+/// let soft = Memberships::new(array![[0.9, 0.1], [0.5, 0.5], [0.0, 1.0]])?;
+/// let ensemble = Ensemble::mixed([labels, Member::try_from(&soft)?])?;
+/// assert!(ensemble.soft(0).is_none() && ensemble.soft(1).is_some());
+/// # Ok::<(), consilience::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum Member {
+    /// Each object in one cluster.
+    Hard(Partition),
+    /// Each object in several clusters, with shares that sum to 1.
+    Soft(SparseMemberships),
+}
+
+impl From<Partition> for Member {
+    fn from(partition: Partition) -> Self {
+        Member::Hard(partition)
+    }
+}
+
+impl From<SparseMemberships> for Member {
+    fn from(memberships: SparseMemberships) -> Self {
+        Member::Soft(memberships)
+    }
+}
+
+impl TryFrom<&Memberships> for Member {
+    type Error = Error;
+
+    fn try_from(memberships: &Memberships) -> Result<Self> {
+        Ok(Member::Soft(SparseMemberships::of(memberships)?))
+    }
+}
+
+/// Which members a method has a meaning for, beside those of labels that all count alike.
+///
+/// ```
+/// use consilience::prelude::*;
+/// use consilience::{Accepts, Ensemble, SparseMemberships};
+/// use consilience::consensus::{EvidenceAccumulation, Hgpa};
+/// use consilience::core::NodeConsensus;
+/// use consilience::ndarray::array;
+///
+/// assert_eq!(EvidenceAccumulation::new(2).accepts(), Accepts::ALL);
+/// let soft = SparseMemberships::from_array(array![[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]].view())?;
+/// let ensemble = Ensemble::mixed([soft.into()])?;
+/// let error = Hgpa::new(2).consensus(&ensemble).unwrap_err();
+/// assert!(error.message().starts_with("hgpa takes labels, member 0 gives memberships"));
+/// assert!(Hgpa::new(2).consensus(&ensemble.hardened()).is_ok());
+/// # Ok::<(), consilience::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Accepts {
+    /// Members that give memberships.
+    pub memberships: bool,
+    /// Weights of members.
+    pub weights: bool,
+}
+
+impl Accepts {
+    /// Labels alone.
+    pub const LABELS: Accepts = Accepts { memberships: false, weights: false };
+    /// Memberships, but no weights.
+    pub const MEMBERSHIPS: Accepts = Accepts { memberships: true, weights: false };
+    /// Weights, but no memberships.
+    pub const WEIGHTS: Accepts = Accepts { memberships: false, weights: true };
+    /// Memberships and weights.
+    pub const ALL: Accepts = Accepts { memberships: true, weights: true };
+}
+
+impl Ensemble {
+    /// An ensemble of labels and memberships side by side.
+    ///
+    /// Memberships of 0 and 1 alone are kept as the labels that they are: every method gives the
+    /// same bits for either.
+    ///
+    /// ```
+    /// use consilience::prelude::*;
+    /// use consilience::{Ensemble, Partition, SparseMemberships, consensus::Lwea};
+    /// use consilience::ndarray::array;
+    ///
+    /// let soft = array![[0.9, 0.1], [0.8, 0.2], [0.4, 0.6], [0.0, 1.0]];
+    /// let ensemble = Ensemble::mixed([
+    ///     Partition::from_labels(&[0, 0, 1, 1])?.into(),
+    ///     SparseMemberships::from_array(soft.view())?.into(),
+    /// ])?;
+    /// assert_eq!(ensemble.members()[1].to_signed(), [0, 0, 1, 1]); // the most probable clusters
+    /// assert_eq!(ensemble.soft(1).map(|m| m.row(2)), Some((&[0, 1][..], &[0.4, 0.6][..])));
+    /// assert_eq!(Lwea::new(2).consensus(&ensemble)?.to_signed(), [0, 0, 1, 1]);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Ensemble::new`].
+    pub fn mixed(members: impl IntoIterator<Item = Member>) -> Result<Self> {
+        let (mut hard, mut soft) = (Vec::new(), Vec::new());
+        for member in members {
+            let (labels, memberships) = match member {
+                Member::Hard(labels) => (labels, None),
+                Member::Soft(m) => (m.hard()?, Some(m)),
+            };
+            hard.push(labels);
+            soft.push(memberships);
+        }
+        let mut ensemble = Ensemble::new(hard)?;
+        ensemble.set_soft(soft);
+        Ok(ensemble)
+    }
+
+    /// The memberships of a member, `None` where it has labels; then
+    /// [`members`](Ensemble::members) holds the most probable clusters.
+    pub fn soft(&self, member: usize) -> Option<&SparseMemberships> {
+        self.soft.get(member)?.as_ref()
+    }
+
+    /// Whether some member gives memberships.
+    pub fn is_soft(&self) -> bool {
+        !self.soft.is_empty()
+    }
+
+    /// The same with labels alone: the most probable cluster of each object in each member.
+    #[must_use]
+    pub fn hardened(&self) -> Self {
+        let mut hard = self.clone();
+        hard.soft = Vec::new();
+        hard
+    }
+
+    /// The same members, where member u counts `weights[u]` times. Default: each once.
+    ///
+    /// A member of weight 2 counts as if it were there twice, one of weight 0 as if it were not
+    /// there.
+    ///
+    /// ```
+    /// use consilience::prelude::*;
+    /// use consilience::{Ensemble, consensus::EvidenceAccumulation};
+    /// use consilience::ndarray::array;
+    ///
+    /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [1, 1]].view())?;
+    /// let first = ensemble.clone().with_weights(vec![3.0, 1.0])?;
+    /// let second = ensemble.with_weights(vec![0.5, 1.0])?;
+    /// let method = EvidenceAccumulation::new(2);
+    /// assert_eq!(method.consensus(&first)?.to_signed(), [0, 0, 1]);
+    /// assert_eq!(method.consensus(&second)?.to_signed(), [0, 1, 1]);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch) unless there is one weight per
+    /// member, [`ErrorKind::NonFinite`](crate::ErrorKind::NonFinite) or
+    /// [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter) naming a weight that is
+    /// none, negative, or neither 0 nor from 1e-9 to 1e9, or where all are 0.
+    pub fn with_weights(mut self, weights: impl Into<Arc<[f64]>>) -> Result<Self> {
+        let weights = weights.into();
+        ensure!(
+            weights.len() == self.n_members(),
+            shape("{} weights for {} members", weights.len(), self.n_members())
+        );
+        for (u, &w) in weights.iter().enumerate() {
+            if !w.is_finite() {
+                let what = format!("weight {w} of member {u}; expected a number of at least 0");
+                return Err(Error::new(crate::ErrorKind::NonFinite, what));
+            }
+            ensure!(
+                w == 0.0 || (1e-9..=1e9).contains(&w),
+                invalid("weight {w} of member {u}; expected 0 or 1e-9 to 1e9")
+            );
+        }
+        ensure!(weights.iter().any(|&w| w > 0.0), invalid("the weights of all members are 0"));
+        self.weights = Some(weights).filter(|w| w.iter().any(|&w| w != 1.0));
+        Ok(self)
+    }
+
+    /// How often each member counts; `None` where each counts once.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// Refuses memberships and weights that a method does not accept.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter) naming the method and
+    /// what to do.
+    pub fn check_accepted(&self, method: &str, accepts: Accepts) -> Result<()> {
+        let soft = self.soft.iter().position(Option::is_some).filter(|_| !accepts.memberships);
+        if let Some(u) = soft {
+            return Err(Error::invalid(format!(
+                "{method} takes labels, member {u} gives memberships; Ensemble::hardened() (in \
+                 the program --harden) has the most probable clusters"
+            )));
+        }
+        if let Some(weights) = self.weights().filter(|_| !accepts.weights) {
+            let (u, w) = weights.iter().enumerate().find(|(_, w)| **w != 1.0).unwrap_or((0, &1.0));
+            return Err(Error::invalid(format!(
+                "{method} takes no weights of members, member {u} has weight {w}; repeat members \
+                 or leave them out instead"
+            )));
+        }
+        Ok(())
+    }
+
+    /// The same without the members of weight 0.
+    pub(crate) fn heard(&self) -> Result<Cow<'_, Self>> {
+        let Some(weights) = self.weights().filter(|w| w.contains(&0.0)) else {
+            return Ok(Cow::Borrowed(self));
+        };
+        let heard: Vec<usize> = (0..self.n_members()).filter(|&u| weights[u] > 0.0).collect();
+        Ok(Cow::Owned(self.select(&heard)?))
+    }
+
+    /// For each member the objects grouped by what it says of them.
+    pub(crate) fn rows(&self) -> Vec<Partition> {
+        let of = |(u, labels): (usize, &Partition)| match self.soft(u) {
+            Some(soft) => soft.distinct_rows().clone(),
+            None => labels.clone(),
+        };
+        self.members().iter().enumerate().map(of).collect()
+    }
+
+    /// The memberships as tables, for storing.
+    #[cfg(feature = "serde")]
+    pub(crate) fn soft_tables(&self) -> Vec<Option<Memberships>> {
+        self.soft.iter().map(|m| m.as_ref().and_then(|m| m.to_memberships().ok())).collect()
+    }
+
+    /// Takes memberships, one entry per member; those of 0 and 1 alone are labels, and where all
+    /// members have labels there is no entry at all.
+    pub(crate) fn set_soft(&mut self, mut soft: Vec<Option<SparseMemberships>>) {
+        soft.iter_mut().for_each(|m| *m = m.take().filter(|m| !m.is_hard()));
+        let any = soft.iter().any(Option::is_some);
+        self.soft = if any { soft } else { Vec::new() };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+    use ndarray::array;
+
+    fn mixed() -> Ensemble {
+        let soft = array![[0.5, 0.5], [1.0, 0.0], [0.0, 0.0]];
+        Ensemble::mixed([
+            Partition::from_labels(&[0, 1, 1]).unwrap().into(),
+            SparseMemberships::from_array(soft.view()).unwrap().into(),
+        ])
+        .unwrap()
+    }
+
+    #[test]
+    fn zeros_and_ones_are_labels() {
+        let soft = array![[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]];
+        let soft = SparseMemberships::from_array(soft.view()).unwrap();
+        let labels = Partition::from_labels(&[4, 2, -1]).unwrap();
+        let e = Ensemble::mixed([soft.into()]).unwrap();
+        assert_eq!(e, Ensemble::new(vec![labels]).unwrap());
+    }
+
+    #[test]
+    fn members_and_objects_come_and_go() {
+        let mut e = mixed();
+        assert!(e.is_soft() && e.soft(0).is_none() && !e.select(&[0]).unwrap().is_soft());
+        let few = e.select_objects(&[2, 0]).unwrap();
+        assert_eq!(few.soft(1).unwrap().row(1), (&[0, 1][..], &[0.5, 0.5][..]));
+        assert_eq!(few.members()[1].to_signed(), [-1, 0]);
+        assert!(e.append(array![[0, 0]].view()).is_err());
+        e = e.with_weights(vec![2.0, 0.0]).unwrap();
+        e.push(Partition::from_labels(&[0, 0, 0]).unwrap()).unwrap();
+        assert_eq!(e.weights(), Some(&[2.0, 0.0, 1.0][..]));
+        assert!(e.soft(1).is_some() && e.soft(2).is_none());
+        assert_eq!(e.heard().unwrap().n_members(), 2);
+        e.remove(1).unwrap();
+        assert!(!e.is_soft());
+        assert_eq!(e.weights(), Some(&[2.0, 1.0][..]));
+    }
+
+    #[test]
+    fn bad_weights_are_named() {
+        let kind = |w: &[f64]| mixed().with_weights(w).unwrap_err().kind();
+        assert_eq!(kind(&[1.0]), ErrorKind::ShapeMismatch);
+        assert_eq!(kind(&[1.0, f64::NAN]), ErrorKind::NonFinite);
+        assert_eq!(kind(&[1.0, -1.0]), ErrorKind::InvalidParameter);
+        assert_eq!(kind(&[1.0, 1e-300]), ErrorKind::InvalidParameter);
+        assert_eq!(kind(&[0.0, 0.0]), ErrorKind::InvalidParameter);
+        assert_eq!(mixed().with_weights(vec![1.0, 1.0]).unwrap(), mixed());
+    }
+
+    #[test]
+    fn what_is_not_accepted_is_said() {
+        let e = mixed().check_accepted("hgpa", Accepts::WEIGHTS).unwrap_err();
+        assert!(e.message().contains("hgpa") && e.message().contains("member 1"), "{e}");
+        let weighted = mixed().with_weights(vec![1.0, 2.0]).unwrap();
+        let e = weighted.check_accepted("mm", Accepts::MEMBERSHIPS).unwrap_err();
+        assert!(e.message().contains("mm") && e.message().contains("weight 2"), "{e}");
+        assert!(weighted.check_accepted("eac", Accepts::ALL).is_ok());
+    }
+}

@@ -1,0 +1,78 @@
+//! Ensembles with memberships in `.npz` archives: an array for each member.
+
+use std::io::{BufWriter, Write};
+
+use consilience_core::{Ensemble, Features, Member, Observer, Result, SparseMemberships};
+use ndarray::Array2;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use crate::fault::{malformed, system, within};
+use crate::label_table::LabelTable;
+use crate::labelled::Labelled;
+use crate::npy;
+use crate::npz::Entry;
+use crate::sink::Sink;
+use crate::table::ColumnValues;
+
+/// What the arrays are called, before their numbers.
+const NAME: &str = "member_";
+
+fn number(name: &str) -> Option<usize> {
+    name.strip_prefix(NAME)?.parse().ok()
+}
+
+/// The names of the members in order, if all arrays are members.
+pub(crate) fn members(mut names: Vec<String>) -> Option<Vec<String>> {
+    if names.is_empty() || names.iter().any(|name| number(name).is_none()) {
+        return None;
+    }
+    names.sort_by_key(|name| number(name));
+    Some(names)
+}
+
+/// The members of some arrays: several columns of numbers are memberships, all else is labels.
+pub(crate) fn read(
+    names: Vec<String>,
+    floats: impl Fn(&str) -> Result<Array2<f64>>,
+    labels: impl Fn(&str) -> Result<LabelTable>,
+) -> Result<LabelTable> {
+    let member = |name: &String| {
+        let one = || match floats(name) {
+            Ok(table) if table.ncols() > 1 => {
+                Features::from(table.view()).check()?;
+                let soft = SparseMemberships::from_array(table.view())?;
+                let numbers = ColumnValues::numbered(soft.n_clusters());
+                Ok((Member::Soft(soft), numbers))
+            }
+            _ => labels(name)?.into_only().map(|(labels, values)| (labels.into(), values)),
+        };
+        one().map_err(within(format!("array {name:?}")))
+    };
+    let members = names.iter().map(member).collect::<Result<Vec<_>>>()?;
+    let (members, values): (Vec<Member>, Vec<ColumnValues>) = members.into_iter().unzip();
+    LabelTable::new(Ensemble::mixed(members)?, names, values, None)
+}
+
+/// Writes an array for each member.
+pub(crate) fn write(out: Sink, ensemble: &Ensemble, observer: &dyn Observer) -> Result<()> {
+    let wrong = |error: zip::result::ZipError| malformed(error.to_string());
+    let (out, failure) = out.silent();
+    let mut archive = ZipWriter::new(BufWriter::with_capacity(1 << 18, out));
+    // No time stamp (the default is 1980): the same members give the same file.
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Deflated)
+        .large_file(true);
+    for (u, labels) in ensemble.members().iter().enumerate() {
+        archive.start_file(format!("{NAME}{u}.npy"), options).map_err(wrong)?;
+        let failure = failure.clone();
+        let mut entry = BufWriter::with_capacity(1 << 16, Entry { archive: &mut archive, failure });
+        match ensemble.soft(u) {
+            Some(soft) => npy::write_floats(&mut entry, soft.to_array().view())?,
+            None => npy::write_labels(&mut entry, &Labelled::One(labels), observer)?,
+        }
+        entry.flush().map_err(system)?;
+    }
+    archive.finish().map_err(wrong)?.flush().map_err(system)?;
+    Ok(())
+}
