@@ -23,6 +23,7 @@ readmes! {
     graph: "../crates/consilience-graph/README.md",
     metric: "../crates/consilience-metric/README.md",
     num: "../crates/consilience-num/README.md",
+    report: "../crates/consilience-report/README.md",
     simplex: "../crates/consilience-simplex/README.md",
     trust: "../crates/consilience-trust/README.md",
     walk: "../crates/consilience-walk/README.md",

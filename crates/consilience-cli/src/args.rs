@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::commands::report::Numbers;
+
 /// Combine clusterings: one consensus from many answers.
 ///
 /// Files are known by their ending: .npy, .npz (FILE.npz:NAME chooses an array), .csv (a first row
@@ -45,6 +47,8 @@ pub(crate) enum Command {
     Score(Score),
     /// Draw an ensemble or a clustering, as an SVG picture
     Plot(Plot),
+    /// Write one page about an ensemble: its consensus, how far to trust it, and pictures
+    Report(Report),
 }
 
 /// Options of every command.
@@ -431,6 +435,41 @@ pub(crate) struct Plot {
     pub(crate) common: Common,
 }
 
+/// Arguments of `report`.
+#[derive(Args)]
+#[command(
+    after_help = "Example: consilience report pool.npz -o report.html --clusters 2..20 --truth \
+         truth.csv"
+)]
+pub(crate) struct Report {
+    /// The ensemble: n rows, one column of labels per base clustering
+    pub(crate) ensemble: PathBuf,
+    /// Where the page goes; with the ending .json the numbers alone
+    #[arg(short, long, value_name = "FILE.html")]
+    pub(crate) output: PathBuf,
+    /// Use only these base clusterings, for instance 3,17,20
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) columns: Vec<usize>,
+    /// Features of the objects: adds a projection, and what distinguishes the clusters
+    #[arg(long, value_name = "FEATURES")]
+    pub(crate) features: Option<PathBuf>,
+    /// True labels: adds every score and the table of clusters and classes
+    #[arg(long, value_name = "FILE")]
+    pub(crate) truth: Option<PathBuf>,
+    /// Number of clusters, the range that it is chosen from, or auto [default: auto]
+    #[arg(long, value_name = "K|A..B")]
+    pub(crate) clusters: Option<Numbers>,
+    /// Consensus functions: the first gives the answer, the others are compared with it [default:
+    /// auto,lwea,pta-al,ptgp,mcla]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) methods: Vec<String>,
+    /// The title of the page [default: the name of the file]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
 /// The pictures.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Picture {
@@ -459,6 +498,7 @@ impl Command {
             Command::Cluster(a) => &a.common,
             Command::Score(a) => &a.common,
             Command::Plot(a) => &a.common,
+            Command::Report(a) => &a.common,
         }
     }
 }

@@ -9,7 +9,6 @@ mod failure;
 mod files;
 mod memory;
 mod outputs;
-mod pictures;
 mod summary;
 mod tables;
 mod terminal;
@@ -64,6 +63,7 @@ fn run() -> Outcome<()> {
         Command::Cluster(args) => commands::cluster::run(args, &terminal),
         Command::Score(args) => commands::score::run(args, &terminal),
         Command::Plot(args) => commands::plot::run(args, &terminal),
+        Command::Report(args) => commands::report::run(args, &terminal),
     };
     match outcome {
         Ok(()) => terminal.finish(),
@@ -78,7 +78,7 @@ fn no_command(error: &clap::Error) -> Outcome<()> {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => summary::print(&error.to_string()),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::bad(
             "no command; expected demo, generate, consensus, crowd, complete, update, cluster, \
-             score or plot; see --help",
+             score, plot or report; see --help",
         )),
         _ => Err(Failure::Bad(args::one_line(error))),
     }

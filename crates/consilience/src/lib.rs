@@ -29,6 +29,7 @@
 //! |---|---|
 //! | several clusterings of the same objects | [`consensus`], [`walk`] and [`bregman`] (probabilities); by name in the [`catalogue`] |
 //! | no idea which method, or how many clusters, or how far to trust a result | [`trust`] |
+//! | a result to show: one page with what was found, how far to trust it, and pictures | `report` (feature) |
 //! | features, and no clusterings yet | [`generate`] |
 //! | features and a few labels or pairs | [`constrained`], under a metric of [`metric`]; [`completion`] where pairs are enough to recover the clusters |
 //! | pairs that keep coming | [`follow`]; [`simplex`] for weights of members alone |
@@ -49,6 +50,7 @@
 //! | `lapack` | dense eigenpairs and Cholesky factors by LAPACK instead of faer; your program links the backend |
 //! | `metis` | the published cut of CSPA, HGPA and MCLA; it needs a C compiler |
 //! | `openblas-system` | `lapack` with the OpenBLAS of the system |
+//! | `report` | one page of HTML about a consensus, and its pictures one by one |
 //! | `serde` | `Serialize` and `Deserialize` for results, see below |
 //!
 //! **`serde`.** Stored and read back are [`Partition`], [`Ensemble`], [`Memberships`],
@@ -108,6 +110,9 @@ pub use consilience_metric as metric;
 /// Numerical kernels without clustering words. They may change in any version.
 #[doc(inline)]
 pub use consilience_num as num;
+#[cfg(feature = "report")]
+#[doc(inline)]
+pub use consilience_report as report;
 #[doc(inline)]
 pub use consilience_simplex as simplex;
 #[doc(inline)]

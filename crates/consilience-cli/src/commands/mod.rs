@@ -9,6 +9,7 @@ pub(crate) mod demo;
 pub(crate) mod generate;
 mod labelling;
 pub(crate) mod plot;
+pub(crate) mod report;
 pub(crate) mod score;
 pub(crate) mod update;
 
