@@ -191,8 +191,8 @@ impl<'a> ClusteringReport<'a> {
     /// The numbers are the same at any number of threads, and hold no time.
     ///
     /// # Complexity
-    /// That of the first method, then O(n M) and what a sample of 2,000 objects takes: a few
-    /// seconds for the number of clusters and the other methods.
+    /// That of the first method, then O(n M min(M, 32)) for its diagnostics, and what samples of
+    /// 1,000 to 2,000 objects take: a few seconds for the number of clusters and the other methods.
     ///
     /// # Errors
     /// Those of the first method;

@@ -6,7 +6,7 @@ use super::name;
 use crate::ClusteringReport;
 
 /// How many of the least certain objects are listed.
-const LISTED: usize = 50;
+const LISTED: usize = 30;
 /// Steps of the confidence from 0 to 1.
 const STEPS: usize = 20;
 
@@ -16,7 +16,7 @@ const STEPS: usize = 20;
 pub struct ObjectsFindings {
     /// Share of the labelled objects by confidence, in twenty steps from 0 to 1.
     pub confidence: Vec<f64>,
-    /// The fifty least certain ones.
+    /// The thirty least certain ones.
     pub least_certain: Vec<ObjectFindings>,
 }
 

@@ -3,8 +3,10 @@
 use consilience_core::{Ensemble, Microclusters, Partition, Result, Seed, ensure};
 use consilience_trust::RowSample;
 
-/// Most objects that pictures, the other methods and members are compared on.
-const OBJECTS: usize = 2_000;
+/// Up to so many microclusters pictures and comparisons are about all of them.
+const MOST: usize = 2_000;
+/// Beyond, so many objects are drawn.
+const DRAWN: usize = 1_000;
 
 /// Rows with counts, and the result on them.
 pub(super) struct Sample {
@@ -27,7 +29,8 @@ impl Sample {
         let mut with_result = ensemble.clone();
         with_result.push(result.clone())?;
         let nodes = Microclusters::of(&with_result)?;
-        let sample = RowSample::of(&nodes, OBJECTS, seed)?;
+        let objects = if nodes.n_nodes() <= MOST { MOST } else { DRAWN };
+        let sample = RowSample::of(&nodes, objects, seed)?;
         let labelled = |row: usize| {
             let (own, members) = sample.rows.members().split_last()?;
             own.label(row)?;

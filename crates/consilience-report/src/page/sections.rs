@@ -268,7 +268,10 @@ fn tree(page: &mut Page, f: &Findings) {
     let whose = if t.is_answer {
         format!("The tree that the answer was cut from, by {}", t.method)
     } else {
-        format!("{} cuts no tree; this is that of {}", f.answer.method, t.method)
+        format!(
+            "{} cuts no tree; this is that of {}, whose clusters have numbers of their own",
+            f.answer.method, t.method
+        )
     };
     let caption = format!(
         "{whose}. The dashed line is the cut into {} clusters, whose numbers stand in the boxes \
