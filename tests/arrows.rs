@@ -8,7 +8,7 @@ use workspace::{PROGRAM, Package, packages, sources};
 mod workspace;
 
 /// Every room and the rooms that it may call. `*` is every other room but the program.
-const ARROWS: [(&str, &[&str]); 20] = [
+const ARROWS: [(&str, &[&str]); 21] = [
     ("consilience-core", &[]),
     ("consilience-num", &["consilience-core"]),
     ("consilience-generate", &["consilience-core", "consilience-num"]),
@@ -35,6 +35,10 @@ const ARROWS: [(&str, &[&str]); 20] = [
             "consilience-core",
             "consilience-num",
         ],
+    ),
+    (
+        "consilience-model",
+        &["consilience-trust", "consilience-generate", "consilience-core", "consilience-num"],
     ),
     ("consilience-simplex", &["consilience-core", "consilience-num"]),
     (

@@ -22,6 +22,7 @@ readmes! {
     generate: "../crates/consilience-generate/README.md",
     graph: "../crates/consilience-graph/README.md",
     metric: "../crates/consilience-metric/README.md",
+    model: "../crates/consilience-model/README.md",
     num: "../crates/consilience-num/README.md",
     report: "../crates/consilience-report/README.md",
     simplex: "../crates/consilience-simplex/README.md",

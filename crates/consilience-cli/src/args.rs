@@ -43,6 +43,8 @@ pub(crate) enum Command {
     Update(Update),
     /// Cluster features with the help of a few labels or pairs
     Cluster(Cluster),
+    /// Label new objects by the model that `cluster --method consensus --model` wrote
+    Predict(Predict),
     /// Compare a clustering with the truth, or with another clustering
     Score(Score),
     /// Draw an ensemble or a clustering, as an SVG picture
@@ -210,18 +212,21 @@ pub(crate) struct Labelling {
 #[derive(Args)]
 #[command(
     after_help = "Example: consilience cluster features.csv --method pck-means --constraints \
-         pairs.csv --clusters 3 -o labels.csv"
+         pairs.csv --clusters 3 -o labels.csv\n         consilience cluster features.csv --method \
+         consensus --clusters 5 -o labels.csv --model model.bin"
 )]
 pub(crate) struct Cluster {
     /// Features: n rows, d columns of numbers
     pub(crate) features: PathBuf,
     /// fpc, nnc, kmeans (seeded by the labels), constrained-kmeans (which keeps them), cop-kmeans,
-    /// pck-means, mpck-means, ccskl or pmmc
+    /// pck-means, mpck-means, ccskl or pmmc; or consensus, which takes no labels or pairs: an
+    /// ensemble of base clusterings, and their consensus
     #[arg(long, value_name = "NAME")]
     pub(crate) method: String,
-    /// Number of clusters; without it as many as there are classes among the labels
+    /// Number of clusters, or with consensus auto; without it as many as there are classes among
+    /// the labels, or with consensus as many as the evidence says
     #[arg(long, value_name = "K")]
-    pub(crate) clusters: Option<usize>,
+    pub(crate) clusters: Option<Count>,
     /// Known labels: one column, negative or empty where none is known
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Option<PathBuf>,
@@ -234,11 +239,41 @@ pub(crate) struct Cluster {
     pub(crate) metric: String,
     /// A parameter of the method or of the metric, for instance weight=2 or diagonal=true; a name
     /// that both have is the method's, and metric.NAME the metric's. A wrong name is answered by
-    /// those that there are
+    /// those that there are. consensus takes generator, members, range, scale, feature_fraction,
+    /// object_fraction and projection as `generate` does, function as `consensus` does, and
+    /// generator.NAME and function.NAME for theirs
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
+    /// With consensus: where the model goes, by which `predict` labels new objects
+    #[arg(long, value_name = "FILE")]
+    pub(crate) model: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) labelling: Labelling,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Arguments of `predict`.
+#[derive(Args)]
+#[command(after_help = "Example: consilience predict model.bin new.csv -o labels.csv")]
+pub(crate) struct Predict {
+    /// The model that `cluster --method consensus --model` wrote
+    pub(crate) model: PathBuf,
+    /// Features of the new objects: as many columns as at the fit
+    pub(crate) features: PathBuf,
+    /// Where the labels go: one column, in the numbers of the clustering at the fit
+    #[arg(short, long, value_name = "LABELS")]
+    pub(crate) output: Option<PathBuf>,
+    /// Where the votes of the members go: n rows, one column per cluster
+    #[arg(long, value_name = "FILE")]
+    pub(crate) soft: Option<PathBuf>,
+    /// Where two columns go: how sure each label is, and how far out the object lies, above 1
+    /// outside of everything seen
+    #[arg(long, value_name = "FILE")]
+    pub(crate) details: Option<PathBuf>,
+    /// True labels: adds every score of the result
+    #[arg(long, value_name = "FILE")]
+    pub(crate) truth: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: Common,
 }
@@ -496,6 +531,7 @@ impl Command {
             Command::Complete(a) => &a.common,
             Command::Update(a) => &a.common,
             Command::Cluster(a) => &a.common,
+            Command::Predict(a) => &a.common,
             Command::Score(a) => &a.common,
             Command::Plot(a) => &a.common,
             Command::Report(a) => &a.common,

@@ -1,8 +1,10 @@
 //! Consensus functions as the command line names them: those of the library's catalogue.
 
-use consilience::catalogue::{self, Method, Settings};
-use consilience::{Clusters, Seed};
+use consilience::catalogue::{self, Method, NamedResult, Settings};
+use consilience::trust::ClusterNumber;
+use consilience::{Clusters, ConsensusFunction, Ensemble, Fit, Observer, Partition, Seed};
 
+use crate::args::Count;
 use crate::choices;
 use crate::failure::{Failure, Outcome};
 use crate::memory;
@@ -40,4 +42,88 @@ pub(crate) fn settings(
 /// The names of a method's parameters.
 pub(crate) fn names(method: &Method) -> Vec<&'static str> {
     method.parameters().iter().map(|parameter| parameter.name).collect()
+}
+
+/// A consensus function by name, and into how many clusters it is to combine.
+pub(crate) struct Request {
+    method: &'static Method,
+    clusters: Number,
+    params: Vec<String>,
+    seed: Seed,
+}
+
+/// How many clusters are to come out.
+#[derive(Clone, Copy)]
+enum Number {
+    Fixed(usize),
+    /// As many as the method itself finds.
+    Own,
+    /// As many as several criteria agree on.
+    Agreed,
+}
+
+impl Request {
+    /// Refuses at once what can be.
+    pub(crate) fn parse(
+        method: &str,
+        clusters: Option<Count>,
+        params: &[String],
+        seed: u64,
+    ) -> Outcome<Self> {
+        let method = find(method)?;
+        let clusters = match clusters {
+            Some(Count::Fixed(k)) => Number::Fixed(k),
+            None if method.chooses_clusters() => Number::Own,
+            Some(Count::Auto) | None => Number::Agreed,
+        };
+        let any = match clusters {
+            Number::Fixed(k) => Clusters::Fixed(k),
+            Number::Own | Number::Agreed => Clusters::Auto,
+        };
+        let seed = Seed(seed);
+        method.build(&settings(method, any, params, seed)?)?;
+        Ok(Request { method, clusters, params: params.to_vec(), seed })
+    }
+
+    /// The result, with soft memberships where the method gives them.
+    pub(crate) fn run(
+        &self,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> consilience::Result<Fit<NamedResult>> {
+        let mut notes = Vec::new();
+        let clusters = match self.clusters {
+            Number::Fixed(k) => Clusters::Fixed(k),
+            Number::Own => Clusters::Auto,
+            Number::Agreed => {
+                let number = ClusterNumber::new().seed(self.seed).fit(ensemble, observer)?;
+                notes = number.report.notes;
+                Clusters::Fixed(number.output.recommended)
+            }
+        };
+        let settings = self.params.iter().filter_map(|param| param.split_once('=')).fold(
+            Settings::new(clusters).seed(self.seed).memory_budget(memory::budget()),
+            |settings, (name, value)| settings.parameter(name, value),
+        );
+        let mut fit = self.method.build(&settings)?.fit(ensemble, observer)?;
+        fit.report.notes.splice(0..0, notes);
+        Ok(fit)
+    }
+}
+
+impl ConsensusFunction for Request {
+    type Output = Partition;
+
+    fn name(&self) -> &str {
+        self.method.name()
+    }
+
+    fn fit(
+        &self,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> consilience::Result<Fit<Partition>> {
+        let found = self.run(ensemble, observer)?;
+        Ok(Fit::new(found.output.partition, found.report))
+    }
 }

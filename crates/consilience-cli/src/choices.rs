@@ -164,6 +164,11 @@ pub(crate) fn number(params: &Params<'_>, name: &str) -> Outcome<Option<f64>> {
     params.get(name, "a number")
 }
 
+/// Any text.
+pub(crate) fn text(params: &Params<'_>, name: &str) -> Outcome<Option<String>> {
+    Ok(params.text(name).map(str::to_owned))
+}
+
 /// Two numbers, `LOW..HIGH`.
 pub(crate) fn span(params: &Params<'_>, name: &str) -> Outcome<Option<(f64, f64)>> {
     let Some(text) = params.text(name) else { return Ok(None) };

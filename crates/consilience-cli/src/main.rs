@@ -61,6 +61,7 @@ fn run() -> Outcome<()> {
         Command::Complete(args) => commands::complete::run(args, &terminal),
         Command::Update(args) => commands::update::run(args, &terminal),
         Command::Cluster(args) => commands::cluster::run(args, &terminal),
+        Command::Predict(args) => commands::predict::run(args, &terminal),
         Command::Score(args) => commands::score::run(args, &terminal),
         Command::Plot(args) => commands::plot::run(args, &terminal),
         Command::Report(args) => commands::report::run(args, &terminal),
@@ -78,7 +79,7 @@ fn no_command(error: &clap::Error) -> Outcome<()> {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => summary::print(&error.to_string()),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::bad(
             "no command; expected demo, generate, consensus, crowd, complete, update, cluster, \
-             score, plot or report; see --help",
+             predict, score, plot or report; see --help",
         )),
         _ => Err(Failure::Bad(args::one_line(error))),
     }

@@ -11,7 +11,7 @@ fn wrong_command_lines() {
         "",
         &[
             "no command",
-            "demo, generate, consensus, crowd, complete, update, cluster, score or plot",
+            "demo, generate, consensus, crowd, complete, update, cluster, predict, score or plot",
         ],
     );
     folder.fails("frobnicate", &["frobnicate"]);

@@ -73,9 +73,10 @@ mod table;
 #[cfg(feature = "csv")]
 mod text;
 
+use std::io::Read;
 use std::path::Path;
 
-use consilience_core::{Ensemble, Memberships, Partition, Result};
+use consilience_core::{Ensemble, Error, ErrorKind, Memberships, MemoryBudget, Partition, Result};
 
 pub use answers::{AnswerForm, AnswerTable, read_answers, read_answers_observed};
 #[cfg(feature = "csv")]
@@ -103,6 +104,39 @@ pub use output::{OutputFile, remove_unfinished};
 /// As [`Input`].
 pub fn read_ensemble(path: impl AsRef<Path>) -> Result<Ensemble> {
     Ok(Input::file(path)?.ensemble(&())?.output)
+}
+
+/// The bytes of a file, a device or a pipe, where they fit the budget: for what is stored in a
+/// format of its own, a fitted model or the state of an updater.
+///
+/// ```
+/// use consilience::{ErrorKind, MemoryBudget, io::read_bytes};
+///
+/// let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("model.bin");
+/// std::fs::write(&path, [1, 2, 3]).unwrap();
+/// assert_eq!(read_bytes(&path, MemoryBudget::bytes(3))?, [1, 2, 3]);
+/// let error = read_bytes(&path, MemoryBudget::bytes(2)).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::TooLarge);
+/// # Ok::<(), consilience::Error>(())
+/// ```
+///
+/// # Errors
+/// [`ErrorKind::Io`], with the path; [`ErrorKind::TooLarge`] beyond the budget.
+pub fn read_bytes(path: impl AsRef<Path>, budget: MemoryBudget) -> Result<Vec<u8>> {
+    let path = path.as_ref();
+    let limit = budget.n_bytes();
+    let mut bytes = Vec::new();
+    let read = std::fs::File::open(path)
+        .and_then(|file| file.take(limit.saturating_add(1)).read_to_end(&mut bytes));
+    match read {
+        Ok(_) if bytes.len() as u64 > limit => Err(Error::new(
+            ErrorKind::TooLarge,
+            format!("{}: more than the memory budget of {limit} bytes", path.display()),
+        )),
+        Ok(_) => Ok(bytes),
+        Err(error) => Err(fault::within(path.display())(fault::system(error))),
+    }
 }
 
 /// Reads one column of labels.

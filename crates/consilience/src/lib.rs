@@ -30,7 +30,7 @@
 //! | several clusterings of the same objects | [`consensus`], [`walk`] and [`bregman`] (probabilities); by name in the [`catalogue`] |
 //! | no idea which method, or how many clusters, or how far to trust a result | [`trust`] |
 //! | a result to show: one page with what was found, how far to trust it, and pictures | `report` (feature) |
-//! | features, and no clusterings yet | [`generate`] |
+//! | features, and no clusterings yet | [`model`] in one call, with new objects later; [`generate`] for the ensemble alone |
 //! | features and a few labels or pairs | [`constrained`], under a metric of [`metric`]; [`completion`] where pairs are enough to recover the clusters |
 //! | pairs that keep coming | [`follow`]; [`simplex`] for weights of members alone |
 //! | answers of people or models | [`crowd`] |
@@ -56,8 +56,8 @@
 //! **`serde`.** Stored and read back are [`Partition`], [`Ensemble`], [`Memberships`],
 //! [`Dendrogram`], [`Constraints`] and [`Pair`], [`metric::LinearMap`],
 //! [`generate::KMeansClusters`], [`crowd::CrowdResult`] with its workers, [`scores::Scores`],
-//! [`Seed`], and the [`Clustering`] of every constrained clusterer but MCCC, which labels new
-//! objects after that as before. A [`Report`] can only be written. Values come back equal to the
+//! [`Seed`], [`model::ConsensusModel`], and the [`Clustering`] of every constrained clusterer but MCCC; both
+//! label new objects after that as before. A [`Report`] can only be written. Values come back equal to the
 //! bit; in JSON that takes `serde_json`'s feature `float_roundtrip`. What was damaged is refused
 //! with the message that the constructor gives. An updater has a format of its own, see [`follow`].
 //!
@@ -107,6 +107,8 @@ pub use consilience_graph as graph;
 pub use consilience_io as io;
 #[doc(inline)]
 pub use consilience_metric as metric;
+#[doc(inline)]
+pub use consilience_model as model;
 /// Numerical kernels without clustering words. They may change in any version.
 #[doc(inline)]
 pub use consilience_num as num;

@@ -6,7 +6,7 @@ use consilience::constrained::UnderMetric;
 use consilience::core::ConstrainedClusterer;
 use consilience::{Clustering, Constraints, Features, Fit, Partition, SideInformation, io};
 
-use crate::args::Cluster;
+use crate::args::{Cluster, Count};
 use crate::choices;
 use crate::failure::{Failure, Outcome};
 use crate::files;
@@ -17,6 +17,15 @@ use crate::terminal::Terminal;
 
 /// Runs the command.
 pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
+    if args.method == "consensus" {
+        return super::cluster_consensus::run(args, terminal);
+    }
+    if let Some(path) = &args.model {
+        return Err(Failure::Bad(format!(
+            "--model {}: only --method consensus writes a model",
+            path.display()
+        )));
+    }
     let method = Method::parse(args)?;
     let outputs = args.labelling.outputs()?;
 
@@ -25,7 +34,7 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
     let features = table.view();
     let n = features.n_objects();
     let (side, classes) = side_information(args, n, terminal)?;
-    let clusters = args.clusters.or(classes).ok_or_else(|| {
+    let clusters = given(args.clusters)?.or(classes).ok_or_else(|| {
         Failure::bad(
             "expected --clusters K: without --labels nothing says how many clusters there are",
         )
@@ -57,6 +66,16 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
     beside.finish(outputs, partition, assign, summary, &args.common, terminal)
 }
 
+fn given(clusters: Option<Count>) -> Outcome<Option<usize>> {
+    match clusters {
+        Some(Count::Fixed(k)) => Ok(Some(k)),
+        Some(Count::Auto) => Err(Failure::bad(
+            "--clusters auto; expected a number: only --method consensus finds one",
+        )),
+        None => Ok(None),
+    }
+}
+
 /// A method and a metric, with the parameters of each.
 struct Method<'a> {
     args: &'a Cluster,
@@ -66,7 +85,12 @@ struct Method<'a> {
 
 impl<'a> Method<'a> {
     fn parse(args: &'a Cluster) -> Outcome<Self> {
-        let method = choices::find("--method", &args.method, &tables::METHODS)?;
+        let method = choices::find("--method", &args.method, &tables::METHODS).map_err(
+            |error| match error {
+                Failure::Bad(message) => Failure::Bad(format!("{message}, consensus")),
+                other => other,
+            },
+        )?;
         let metric = choices::find("--metric", &args.metric, &tables::METRICS)?;
         let (mut params, mut metric_params) = (Vec::new(), Vec::new());
         for param in &args.params {

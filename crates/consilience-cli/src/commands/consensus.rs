@@ -3,15 +3,15 @@
 use std::fmt::Write;
 use std::time::Instant;
 
-use consilience::catalogue::{AnyConsensus, Method, NamedResult, Parameter, methods};
+use consilience::catalogue::{NamedResult, Parameter, methods};
 use consilience::io::Labelled;
 use consilience::scores::{Contingency, Scores};
-use consilience::trust::{ClusterNumber, Diagnostics};
-use consilience::{Clusters, Ensemble, Fit, Memberships, Report, Seed};
+use consilience::trust::Diagnostics;
+use consilience::{Ensemble, Fit, Memberships, Report};
 use serde_json::{Value, json};
 
-use crate::args::{Consensus, Count};
-use crate::catalogue;
+use crate::args::Consensus;
+use crate::catalogue::{self, Request};
 use crate::failure::{Failure, Outcome};
 use crate::files;
 use crate::outputs::Outputs;
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
         return Err(Failure::bad("expected ENSEMBLE, or --list; see --help"));
     };
     // Everything that can be refused at once is, before the first byte is read.
-    let request = Request::parse(args)?;
+    let request = Request::parse(&args.method, args.clusters, &args.params, args.common.seed)?;
     let mut outputs = Outputs::new().table("-o", "labels", args.output.as_deref())?.table(
         "--soft",
         "memberships",
@@ -76,59 +76,6 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
         summary.scores(&Scores::of(&table)?.entries());
     }
     outputs.conclude(summary, &args.common, terminal)
-}
-
-/// A method, and into how many clusters it is to combine.
-struct Request<'a> {
-    args: &'a Consensus,
-    method: &'static Method,
-    clusters: Number,
-}
-
-/// How many clusters are to come out.
-#[derive(Clone, Copy)]
-enum Number {
-    Fixed(usize),
-    /// As many as the method itself finds.
-    Own,
-    /// As many as several criteria agree on.
-    Agreed,
-}
-
-impl<'a> Request<'a> {
-    fn parse(args: &'a Consensus) -> Outcome<Self> {
-        let method = catalogue::find(&args.method)?;
-        let clusters = match args.clusters {
-            Some(Count::Fixed(k)) => Number::Fixed(k),
-            None if method.chooses_clusters() => Number::Own,
-            Some(Count::Auto) | None => Number::Agreed,
-        };
-        let request = Request { args, method, clusters };
-        request.build(match clusters {
-            Number::Fixed(k) => Clusters::Fixed(k),
-            Number::Own | Number::Agreed => Clusters::Auto,
-        })?;
-        Ok(request)
-    }
-
-    fn build(&self, clusters: Clusters) -> Outcome<AnyConsensus> {
-        let seed = Seed(self.args.common.seed);
-        let settings = catalogue::settings(self.method, clusters, &self.args.params, seed)?;
-        Ok(self.method.build(&settings)?)
-    }
-
-    fn run(&self, ensemble: &Ensemble, terminal: &Terminal) -> Outcome<Fit<NamedResult>> {
-        let clusters = match self.clusters {
-            Number::Fixed(k) => Clusters::Fixed(k),
-            Number::Own => Clusters::Auto,
-            Number::Agreed => {
-                let number = ClusterNumber::new().seed(Seed(self.args.common.seed));
-                let table = terminal.noted(number.fit(ensemble, terminal)?);
-                Clusters::Fixed(table.recommended)
-            }
-        };
-        Ok(self.build(clusters)?.fit(ensemble, terminal)?)
-    }
 }
 
 /// Columns that are hardly base clusterings: what a trailing comma or a column of row numbers reads

@@ -1,6 +1,5 @@
 //! `consilience generate`: features to an ensemble of base clusterings.
 
-use std::ops::RangeInclusive;
 use std::time::Instant;
 
 use consilience::generate::Generator;
@@ -10,12 +9,12 @@ use consilience::{Ensemble, Partition, Seed};
 
 use crate::args::Generate;
 use crate::choices;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::files;
 use crate::memory;
 use crate::outputs::Outputs;
 use crate::summary::{self, Summary};
-use crate::tables::generate::{METHODS, scale};
+use crate::tables::generate::{METHODS, cluster_range, scale};
 use crate::terminal::Terminal;
 
 /// Runs the command.
@@ -65,7 +64,7 @@ fn generator(args: &Generate) -> Outcome<Generator> {
         .seed(Seed(args.common.seed))
         .memory_budget(memory::budget());
     if let Some(range) = &args.clusters {
-        generator = generator.clusters(clusters(range)?);
+        generator = generator.clusters(cluster_range("--clusters", range)?);
     }
     if let Some(fraction) = args.feature_fraction {
         generator = generator.feature_fraction(fraction);
@@ -86,18 +85,4 @@ fn mean_scores(ensemble: &Ensemble, truth: &Partition) -> Outcome<Vec<(&'static 
         .map(|member| Scores::compare(member, truth))
         .collect::<consilience::Result<_>>()?;
     Ok(summary::mean_scores(&scores))
-}
-
-/// `2..50` or `2..=50`, both ends included, or a single number.
-fn clusters(text: &str) -> Outcome<RangeInclusive<usize>> {
-    let (low, high) = match text.split_once("..") {
-        Some((low, high)) => (low, high.strip_prefix('=').unwrap_or(high)),
-        None => (text, text),
-    };
-    match (low.trim().parse(), high.trim().parse()) {
-        (Ok(low), Ok(high)) if low <= high => Ok(low..=high),
-        _ => Err(Failure::Bad(format!(
-            "--clusters {text}: expected a range such as 2..50, or one number"
-        ))),
-    }
 }

@@ -2,6 +2,7 @@
 //! printed.
 
 pub(crate) mod cluster;
+mod cluster_consensus;
 pub(crate) mod complete;
 pub(crate) mod consensus;
 pub(crate) mod crowd;
@@ -9,6 +10,7 @@ pub(crate) mod demo;
 pub(crate) mod generate;
 mod labelling;
 pub(crate) mod plot;
+pub(crate) mod predict;
 pub(crate) mod report;
 pub(crate) mod score;
 pub(crate) mod update;

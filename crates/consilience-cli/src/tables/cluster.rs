@@ -8,7 +8,7 @@ use consilience::core::ConstrainedClusterer;
 use consilience::metric::{Dca, Itml, Lmnn, MetricLearner, Mmc, Rca, RsdDiagonal, RsdFull};
 
 use super::Ask;
-use crate::choices::{Choice, choice, count, flag, number, span};
+use crate::choices::{Choice, choice, count, flag, number, span, text};
 
 type Made = Box<dyn ConstrainedClusterer>;
 /// None leaves distances as they are.
@@ -61,6 +61,46 @@ pub(crate) static METHODS: [Choice<Made, Ask>; 9] = [
         max_pairs: count => Pmmc::max_pairs,
     ),
 ];
+
+/// What `--method consensus` makes its ensemble by, and combines it with.
+pub(crate) struct Making {
+    pub(crate) generator: String,
+    pub(crate) members: usize,
+    pub(crate) range: Option<String>,
+    pub(crate) scale: String,
+    pub(crate) feature_fraction: f64,
+    pub(crate) object_fraction: f64,
+    pub(crate) projection: Option<usize>,
+    pub(crate) function: String,
+}
+
+impl Making {
+    fn usual() -> Self {
+        Making {
+            generator: "kmeans".to_owned(),
+            members: 20,
+            range: None,
+            scale: "none".to_owned(),
+            feature_fraction: 1.0,
+            object_fraction: 1.0,
+            projection: None,
+            function: "auto".to_owned(),
+        }
+    }
+}
+
+/// `--method consensus`.
+pub(crate) static CONSENSUS: [Choice<Making>; 1] = [choice!(
+    "consensus", |making| making, |&()| Making::usual(),
+    generator: text => |making, generator| Making { generator, ..making },
+    members: count => |making, members| Making { members, ..making },
+    range: text => |making, range| Making { range: Some(range), ..making },
+    scale: text => |making, scale| Making { scale, ..making },
+    feature_fraction: number => |making, share| Making { feature_fraction: share, ..making },
+    object_fraction: number => |making, share| Making { object_fraction: share, ..making },
+    projection: count => |making, dimensions| Making { projection: Some(dimensions), ..making },
+    function: text => |making, function| Making { function, ..making },
+)];
 
 /// `--metric`.
 pub(crate) static METRICS: [Choice<Learner, MemoryBudget>; 8] = [

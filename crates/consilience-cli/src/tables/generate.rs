@@ -1,5 +1,7 @@
 //! `consilience generate`: base clusterers and scales.
 
+use std::ops::RangeInclusive;
+
 use consilience::Linkage;
 use consilience::core::BaseClusterer;
 use consilience::generate::{
@@ -72,6 +74,20 @@ pub(crate) fn scale(name: &str) -> Outcome<Scale> {
         "zscore" => Ok(Scale::ZScore),
         _ => Err(Failure::Bad(format!(
             "--scale {name}: unknown; expected one of none, minmax, zscore"
+        ))),
+    }
+}
+
+/// `2..50` or `2..=50`, both ends included, or a single number.
+pub(crate) fn cluster_range(option: &str, text: &str) -> Outcome<RangeInclusive<usize>> {
+    let (low, high) = match text.split_once("..") {
+        Some((low, high)) => (low, high.strip_prefix('=').unwrap_or(high)),
+        None => (text, text),
+    };
+    match (low.trim().parse(), high.trim().parse()) {
+        (Ok(low), Ok(high)) if low <= high => Ok(low..=high),
+        _ => Err(Failure::Bad(format!(
+            "{option} {text}: expected a range such as 2..50, or one number"
         ))),
     }
 }

@@ -3,16 +3,21 @@
 mod member;
 mod run;
 mod scale;
+#[cfg(feature = "serde")]
+mod stored;
+mod view;
 
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use consilience_core::{
     BaseClusterer, Ensemble, Error, Features, Fit, MemoryBudget, Observer, Result, Seed,
-    at_least_one, ensure,
+    at_least_one, ensure, with_rows,
 };
 
 pub use scale::Scale;
+pub use view::View;
 
 /// More than anything that can be done with them.
 const MOST_MEMBERS: usize = 1_000_000;
@@ -160,6 +165,29 @@ impl Generator {
         observer: &dyn Observer,
     ) -> Result<Fit<Ensemble>> {
         let features = features.into();
+        self.check(features)?;
+        run::run(self, features, observer)
+    }
+
+    /// What each member sees of the features, on which of them and on the scale of all of them.
+    /// [`Generator::fit`] on the same features shows its members these views.
+    ///
+    /// # Errors
+    /// As [`Generator::fit`] before it runs a member.
+    pub fn views<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<View>> {
+        let features = features.into();
+        self.check(features)?;
+        let d = features.n_features();
+        let maps: Option<Arc<[_]>> = with_rows!(features, |x| self.scale.maps(x)).map(Arc::from);
+        let view = |u| View::drawn(self, d, maps.clone(), self.member_seed(u));
+        Ok((0..self.members).map(view).collect())
+    }
+
+    fn member_seed(&self, member: usize) -> Seed {
+        self.seed.derive("member", member as u64)
+    }
+
+    fn check(&self, features: Features<'_>) -> Result<()> {
         features.check()?;
         at_least_one("members", self.members)?;
         ensure!(
@@ -173,7 +201,7 @@ impl Generator {
             let rows = features.n_objects().max(features.n_features());
             self.budget.check_table("projection", rows, dimensions, size_of::<f64>())?;
         }
-        run::run(self, features, observer)
+        Ok(())
     }
 
     /// The range that the numbers of clusters are drawn from, for features of `n` objects.

@@ -1,7 +1,7 @@
 //! All members, in parallel.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use consilience_core::{
     Ensemble, Features, Fit, Observer, Partition, Report, Result, Status, with_rows,
@@ -11,6 +11,7 @@ use ndarray::ArrayView2;
 
 use super::Generator;
 use super::member::member;
+use super::scale::Affine;
 
 type Outcome = Option<Result<Fit<Partition>>>;
 
@@ -57,7 +58,7 @@ fn all<F: Float>(
 where
     for<'b> Features<'b>: From<ArrayView2<'b, F>>,
 {
-    let maps = generator.scale.maps(x);
+    let maps: Option<Arc<[Affine]>> = generator.scale.maps(x).map(Arc::from);
     let total = generator.members;
     let threads = rayon::current_num_threads();
     let outcomes: Vec<Mutex<Outcome>> = (0..total).map(|_| Mutex::new(None)).collect();
@@ -74,8 +75,7 @@ where
                 stop.store(true, Ordering::Relaxed);
                 break;
             }
-            let seed = generator.seed.derive("member", u as u64);
-            let outcome = member(generator, x, maps.as_deref(), seed, observer);
+            let outcome = member(generator, x, maps.clone(), generator.member_seed(u), observer);
             if outcome.is_err() {
                 stop.store(true, Ordering::Relaxed);
             }

@@ -20,7 +20,8 @@ pub enum Scale {
 
 /// `(x unit - centre) factor` of one feature; the unit is a power of two that keeps squares in
 /// range.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Affine {
     unit: f64,
     centre: f64,
@@ -31,6 +32,11 @@ impl Affine {
     #[inline(always)]
     pub(super) fn apply(self, x: f64) -> f64 {
         (x * self.unit - self.centre) * self.factor
+    }
+
+    #[cfg(feature = "serde")]
+    pub(super) fn is_finite(&self) -> bool {
+        self.unit.is_finite() && self.centre.is_finite() && self.factor.is_finite()
     }
 }
 

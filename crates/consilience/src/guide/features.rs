@@ -44,6 +44,32 @@
 //! clustering for millions of objects. Your own implements
 //! [`BaseClusterer`](crate::core::BaseClusterer).
 //!
+//! # In one call, and new objects later
+//!
+//! [`ConsensusClustering`](crate::model::ConsensusClustering) makes the ensemble, combines it by a
+//! method of your choice, or by the recommended one, and keeps how each member places objects. What
+//! comes later is labelled by that, with how sure each label is; what lies outside of everything
+//! seen is told.
+//!
+//! ```
+//! use consilience::generate::{Generator, KMeans};
+//! use consilience::model::ConsensusClustering;
+//! use consilience::ndarray::{Array2, array};
+//! use consilience::walk::Pta;
+//!
+//! let x = Array2::from_shape_fn((90, 2), |(i, j)| (i / 30 * 8) as f64 + (i * (j + 3) % 7) as f64 * 0.1);
+//! let members = Generator::new(KMeans::new()).members(30).clusters(3..=9);
+//! let model = ConsensusClustering::by(Pta::new(3)).generator(members).cluster(&x)?;
+//! assert_eq!(model.partition().sizes(), [30, 30, 30]);
+//!
+//! let placed = model.place(&array![[8.1, 8.3], [60.0, -60.0]])?;
+//! assert_eq!((placed.labels[0], placed.outside()), (1, vec![1]));
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
+//! The program: `consilience cluster x.csv --method consensus --clusters 3 --model model.bin`, then
+//! `consilience predict model.bin new.csv -o labels.csv`.
+//!
 //! # Labels of a few objects
 //!
 //! With a few labels or pairs, cluster the features at once, under a metric that was learned from

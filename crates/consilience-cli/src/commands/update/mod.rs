@@ -145,17 +145,8 @@ fn features(args: &Update, objects: usize, terminal: &Terminal) -> Outcome<Optio
 
 /// The stored state, if there is one yet.
 fn stored(path: &Path) -> Outcome<Option<Vec<u8>>> {
-    let size = std::fs::metadata(path).map_or(0, |found| found.len());
-    if size > memory::budget().n_bytes() {
-        return Err(Failure::Bad(format!(
-            "{}: a state of {size} bytes; the memory budget is {} bytes",
-            path.display(),
-            memory::budget().n_bytes()
-        )));
-    }
-    match std::fs::read(path) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Failure::from(error).within(path.display())),
+    match path.try_exists() {
+        Ok(false) => Ok(None),
+        _ => Ok(Some(io::read_bytes(path, memory::budget())?)),
     }
 }

@@ -1,0 +1,111 @@
+//! `consilience cluster --method consensus`: an ensemble, its consensus and a model of it in one.
+
+use std::time::Instant;
+
+use consilience::Seed;
+use consilience::generate::Generator;
+use consilience::model::ConsensusClustering;
+
+use crate::args::Cluster;
+use crate::catalogue::Request;
+use crate::choices;
+use crate::failure::{Failure, Outcome};
+use crate::files;
+use crate::memory;
+use crate::summary::{self, Summary};
+use crate::tables::cluster::{CONSENSUS, Making};
+use crate::tables::generate::{METHODS, cluster_range, scale};
+use crate::terminal::Terminal;
+
+/// Runs the command.
+pub(super) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
+    let (method, making) = parse(args)?;
+    let mut outputs = args.labelling.outputs()?.any("--model", "model", args.model.as_deref())?;
+
+    let start = Instant::now();
+    let table = files::features(&args.features, terminal)?;
+    let features = table.view();
+    let beside = args.labelling.read(features.n_objects(), terminal)?;
+    let read = start.elapsed();
+
+    let start = Instant::now();
+    let fit = method.fit(features, terminal)?;
+    let total = start.elapsed();
+    terminal.note_all(&fit.report);
+    let model = &fit.output;
+    if outputs.wants("--model") {
+        outputs.bytes("--model", model.to_bytes()?)?;
+    }
+    let trust = model.diagnostics()?;
+    let mut summary = Summary::new();
+    summary
+        .both("method", "method", args.method.as_str())
+        .both("generator", "generator", making.generator.as_str())
+        .both("function", "consensus function", making.function.as_str())
+        .both("n", "objects", features.n_objects())
+        .data("features", features.n_features())
+        .both("members", "members", model.ensemble().n_members())
+        .both("clusters", "clusters", model.partition().n_clusters())
+        .report(&fit.report)
+        .times(read, summary::stages(&fit.report), total)
+        .data("anmi", trust.anmi)
+        .line("agreement with the members", format!("{:.4}", trust.anmi));
+    for sentence in &trust.sentences {
+        summary.line("", sentence);
+    }
+    let assign = |new: consilience::Features<'_>| {
+        let placed = model.place_observed(new, terminal)?;
+        super::predict::note(&placed, terminal);
+        Ok(placed.labels)
+    };
+    beside.finish(outputs, model.partition(), assign, summary, &args.common, terminal)
+}
+
+/// Takes the options apart, and refuses at once what can be.
+fn parse(args: &Cluster) -> Outcome<(ConsensusClustering, Making)> {
+    if args.labels.is_some() || args.constraints.is_some() {
+        return Err(Failure::bad(
+            "--method consensus takes no --labels or --constraints; expected another method, or \
+             `update` with an ensemble",
+        ));
+    }
+    if args.metric != "euclidean" {
+        return Err(Failure::Bad(format!(
+            "--metric {}: with --method consensus nothing says what to learn it from",
+            args.metric
+        )));
+    }
+    let (mut own, mut generator, mut function) = (Vec::new(), Vec::new(), Vec::new());
+    for param in &args.params {
+        if let Some(param) = param.strip_prefix("generator.") {
+            generator.push(param.to_owned());
+        } else if let Some(param) = param.strip_prefix("function.") {
+            function.push(param.to_owned());
+        } else {
+            own.push(param.clone());
+        }
+    }
+    let making = choices::find("--method", "consensus", &CONSENSUS)?.build(&(), &own)?;
+    let members = members(&making, &generator, args.common.seed)?;
+    let request = Request::parse(&making.function, args.clusters, &function, args.common.seed)?;
+    Ok((ConsensusClustering::by(request).generator(members), making))
+}
+
+/// The generator that is asked for.
+fn members(making: &Making, params: &[String], seed: u64) -> Outcome<Generator> {
+    let method = choices::find("--param generator", &making.generator, &METHODS)?;
+    let mut generator = Generator::boxed(method.build(&(), params)?)
+        .members(making.members)
+        .scale(scale(&making.scale)?)
+        .feature_fraction(making.feature_fraction)
+        .object_fraction(making.object_fraction)
+        .seed(Seed(seed))
+        .memory_budget(memory::budget());
+    if let Some(range) = &making.range {
+        generator = generator.clusters(cluster_range("--param range", range)?);
+    }
+    if let Some(dimensions) = making.projection {
+        generator = generator.projection(dimensions);
+    }
+    Ok(generator)
+}

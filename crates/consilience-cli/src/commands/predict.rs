@@ -1,0 +1,88 @@
+//! `consilience predict`: new objects into a consensus clustering that is there already.
+
+use std::path::Path;
+use std::time::Instant;
+
+use consilience::io::Labelled;
+use consilience::model::{ConsensusModel, Placement};
+use consilience::scores::Scores;
+use consilience::{Partition, io};
+use ndarray::Array2;
+
+use crate::args::Predict;
+use crate::failure::{Failure, Outcome};
+use crate::files;
+use crate::memory;
+use crate::outputs::Outputs;
+use crate::summary::Summary;
+use crate::terminal::Terminal;
+
+/// Objects that the summary names, at most.
+const NAMED: usize = 1000;
+
+/// Runs the command.
+pub(crate) fn run(args: &Predict, terminal: &Terminal) -> Outcome<()> {
+    let mut outputs = Outputs::new()
+        .table("-o", "labels", args.output.as_deref())?
+        .table("--soft", "votes", args.soft.as_deref())?
+        .table("--details", "details", args.details.as_deref())?;
+
+    let start = Instant::now();
+    let model = read(&args.model)?;
+    let table = files::features(&args.features, terminal)?;
+    let features = table.view();
+    let n = features.n_objects();
+    let truth = files::truth(args.truth.as_deref(), n, terminal)?;
+    let read = start.elapsed();
+
+    let start = Instant::now();
+    let placed = model
+        .place_observed(features, terminal)
+        .map_err(|error| Failure::from(error).within(args.features.display()))?;
+    let total = start.elapsed();
+    note(&placed, terminal);
+    outputs.labels("-o", Labelled::Numbers(&placed.labels), terminal)?;
+    if outputs.wants("--soft") {
+        outputs.numbers("--soft", model.memberships(features)?.view(), terminal)?;
+    }
+    if outputs.wants("--details") {
+        let details = Array2::from_shape_fn((n, 2), |(i, j)| match j {
+            0 => placed.confidence[i],
+            _ => placed.distance[i],
+        });
+        outputs.numbers("--details", details.view(), terminal)?;
+    }
+    let confidence = placed.confidence.iter().sum::<f64>() / n as f64;
+    let outside = placed.outside();
+    let mut summary = Summary::new();
+    summary
+        .both("n", "objects", n)
+        .both("clusters", "clusters", model.partition().n_clusters())
+        .data("confidence", confidence)
+        .line("mean confidence", format!("{confidence:.4}"))
+        .both("outside", "outside of everything seen", outside.len())
+        .data("outside_objects", outside[..outside.len().min(NAMED)].to_vec())
+        .both("tied", "between two clusters", placed.tied.len())
+        .times(read, [], total);
+    if let Some(truth) = &truth {
+        let found = Partition::from_fn(n, |i| Some(placed.labels[i] as u64))?;
+        summary.scores(&Scores::compare(&found, truth)?.entries());
+    }
+    outputs.conclude(summary, &args.common, terminal)
+}
+
+/// What users should know of the objects that were placed.
+pub(super) fn note(placed: &Placement, terminal: &Terminal) {
+    let (n, outside, tied) = (placed.labels.len(), placed.outside().len(), placed.tied.len());
+    if outside > 0 {
+        terminal.note(format!("{outside} of {n} new objects lie outside of everything seen"));
+    }
+    if tied > 0 {
+        terminal.note(format!("{tied} of {n} new objects lie between two clusters"));
+    }
+}
+
+fn read(path: &Path) -> Outcome<ConsensusModel> {
+    let bytes = io::read_bytes(path, memory::budget())?;
+    ConsensusModel::from_bytes(&bytes).map_err(|error| Failure::from(error).within(path.display()))
+}

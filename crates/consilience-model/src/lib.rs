@@ -1,0 +1,41 @@
+//! From features to a consensus clustering in one call, and new objects placed into it later.
+//!
+//! [`ConsensusClustering`] makes an ensemble, combines it and keeps how each member places objects:
+//! a [`ConsensusModel`], which labels objects that it has not seen and says how sure it is of each.
+//!
+//! ```
+//! use consilience::model::ConsensusClustering;
+//! use consilience::ndarray::{Array2, array};
+//!
+//! // Two groups of thirty objects.
+//! let x = Array2::from_shape_fn((60, 2), |(i, j)| (i / 30 * 8) as f64 + (i * (j + 3) % 7) as f64 * 0.1);
+//! let model = ConsensusClustering::new(2).cluster(&x)?;
+//! assert_eq!(model.partition().sizes(), [30, 30]);
+//!
+//! let new = array![[0.3, 0.2], [8.1, 8.4], [900.0, 900.0]];
+//! let placed = model.place(&new)?;
+//! assert_eq!(placed.labels[..2], [0, 1]);
+//! assert!(placed.confidence[0] > 0.9);
+//! // The last lies outside of everything seen.
+//! assert_eq!(placed.outside(), [2]);
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
+//! Building blocks: any [`Generator`](consilience_generate::Generator) and any
+//! [`ConsensusFunction`](consilience_core::ConsensusFunction) go in, yours too.
+
+#[cfg(feature = "serde")]
+mod bytes;
+mod clustering;
+mod model;
+mod placement;
+mod prototypes;
+#[cfg(feature = "serde")]
+mod stored;
+#[cfg(test)]
+mod tests;
+mod votes;
+
+pub use clustering::ConsensusClustering;
+pub use model::ConsensusModel;
+pub use placement::Placement;

@@ -1,0 +1,222 @@
+use consilience_core::{
+    Ensemble, FeatureMap, Features, Observer, Partition, Result, ensure, with_rows,
+};
+use consilience_trust::Diagnostics;
+use ndarray::{Array2, ArrayView2, Axis};
+use rayon::prelude::*;
+
+use crate::Placement;
+use crate::prototypes::Prototypes;
+use crate::votes::Votes;
+
+/// New objects that are placed together: their features, and the prototypes, stay in the cache.
+const CHUNK: usize = 1 << 11;
+
+/// A consensus clustering that labels objects which it has not seen.
+///
+/// From [`ConsensusClustering`](crate::ConsensusClustering). Each member gives a new object to the
+/// cluster of the nearest of its prototypes. The object then joins the consensus cluster whose
+/// objects these clusters hold most of:
+///
+/// ```text
+/// vote of j for x = mean over members m of |c_m(x) and j| / |c_m(x)|
+/// ```
+///
+/// or, where some object at the fit was in exactly the same clusters, the cluster of that object.
+///
+/// ```
+/// use consilience::model::ConsensusClustering;
+/// use consilience::ndarray::Array2;
+///
+/// let x = Array2::from_shape_fn((90, 2), |(i, j)| (i / 30 * 8) as f64 + (i * (j + 3) % 7) as f64 * 0.1);
+/// let model = ConsensusClustering::new(3).cluster(&x)?;
+/// // What it has seen keeps its clusters.
+/// let again = model.assign(&x)?;
+/// assert!((0..90).all(|i| model.partition().label(i) == Some(again[i])));
+/// assert!(model.diagnostics()?.anmi > 0.5);
+/// # Ok::<(), consilience::Error>(())
+/// ```
+///
+/// With the feature `serde` it can be stored, and labels new objects after that to the bit as
+/// before.
+///
+/// # Complexity
+/// Placing: O(p d) time per object and member for its p prototypes; memory linear in the objects.
+#[derive(Clone, Debug)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "crate::stored::ModelFields", into = "crate::stored::ModelFields")
+)]
+pub struct ConsensusModel {
+    pub(crate) ensemble: Ensemble,
+    pub(crate) partition: Partition,
+    pub(crate) places: Vec<Prototypes>,
+    votes: Votes,
+}
+
+impl ConsensusModel {
+    pub(crate) fn new(
+        ensemble: Ensemble,
+        partition: Partition,
+        places: Vec<Prototypes>,
+    ) -> Result<Self> {
+        let votes = Votes::new(&ensemble, &partition)?;
+        Ok(ConsensusModel { ensemble, partition, places, votes })
+    }
+
+    /// The consensus clustering of the objects at the fit.
+    #[doc(alias = "labels_")]
+    pub fn partition(&self) -> &Partition {
+        &self.partition
+    }
+
+    /// What the members said of them.
+    pub fn ensemble(&self) -> &Ensemble {
+        &self.ensemble
+    }
+
+    /// Number of features at the fit.
+    pub fn n_features(&self) -> usize {
+        self.places[0].view.n_features()
+    }
+
+    /// How far to trust the clustering.
+    ///
+    /// # Errors
+    /// Those of [`Diagnostics::of`].
+    pub fn diagnostics(&self) -> Result<Diagnostics> {
+        Diagnostics::of(&self.ensemble, &self.partition)
+    }
+
+    /// The cluster of every new object, in the numbering of
+    /// [`partition`](ConsensusModel::partition).
+    ///
+    /// # Errors
+    /// As [`ConsensusModel::place_observed`].
+    #[doc(alias = "predict")]
+    pub fn assign<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<usize>> {
+        Ok(self.place(features)?.labels)
+    }
+
+    /// The clusters of new objects, how sure they are, and which objects lie outside of everything
+    /// seen.
+    ///
+    /// # Errors
+    /// As [`ConsensusModel::place_observed`].
+    pub fn place<'a>(&self, features: impl Into<Features<'a>>) -> Result<Placement> {
+        self.place_observed(features, &())
+    }
+
+    /// As [`ConsensusModel::place`], with progress and cancellation; stage `placing`.
+    ///
+    /// # Errors
+    /// As [`Features::check`]; [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind) for
+    /// another number of features than at the fit;
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    pub fn place_observed<'a>(
+        &self,
+        features: impl Into<Features<'a>>,
+        observer: &dyn Observer,
+    ) -> Result<Placement> {
+        let mut placed = Placement::default();
+        self.chunks(features.into(), observer, |chunk, from| {
+            placed.tied.extend(chunk.placed.tied.iter().map(|i| i + from));
+            placed.labels.extend(chunk.placed.labels);
+            placed.confidence.extend(chunk.placed.confidence);
+            placed.distance.extend(chunk.placed.distance);
+        })?;
+        Ok(placed)
+    }
+
+    /// The votes for each cluster: new objects in rows, clusters of
+    /// [`partition`](ConsensusModel::partition) in columns; each row sums to 1.
+    ///
+    /// # Errors
+    /// As [`ConsensusModel::place_observed`].
+    #[doc(alias = "predict_proba")]
+    pub fn memberships<'a>(&self, features: impl Into<Features<'a>>) -> Result<Array2<f64>> {
+        let features = features.into();
+        let mut votes = Array2::zeros((features.n_objects(), self.votes.n_clusters()));
+        self.chunks(features, &(), |chunk, from| {
+            let to = from + chunk.votes.nrows();
+            votes.slice_mut(ndarray::s![from..to, ..]).assign(&chunk.votes);
+        })?;
+        Ok(votes)
+    }
+
+    /// Places the objects in chunks, in parallel, and takes the chunks in order.
+    fn chunks(
+        &self,
+        features: Features<'_>,
+        observer: &dyn Observer,
+        mut take: impl FnMut(Chunk, usize),
+    ) -> Result<()> {
+        features.check()?;
+        let (d, at_fit) = (features.n_features(), self.n_features());
+        ensure!(d == at_fit, shape("{d} features, {at_fit} at the fit"));
+        let n = features.n_objects();
+        let window = CHUNK * 8 * rayon::current_num_threads();
+        let mut from = 0;
+        while from < n {
+            observer.check()?;
+            observer.progress("placing", from, n);
+            let to = (from + window).min(n);
+            let starts: Vec<usize> = (from..to).step_by(CHUNK).collect();
+            let place = |start: usize| {
+                let rows = ndarray::s![start..(start + CHUNK).min(to), ..];
+                with_rows!(features, |x| {
+                    self.chunk(Features::from(x.slice(rows)).to_f64().view())
+                })
+            };
+            let chunks: Vec<Chunk> = starts.par_iter().map(|&start| place(start)).collect();
+            for (chunk, start) in chunks.into_iter().zip(starts) {
+                take(chunk, start);
+            }
+            from = to;
+        }
+        observer.progress("placing", n, n);
+        Ok(())
+    }
+
+    fn chunk(&self, x: ArrayView2<'_, f64>) -> Chunk {
+        let (n, members) = (x.nrows(), self.places.len());
+        let mut clusters = vec![0; n * members];
+        let mut far = vec![0.0; n * members];
+        for (m, place) in self.places.iter().enumerate() {
+            place.place(x, &mut clusters[m * n..][..n], &mut far[m * n..][..n]);
+        }
+        let mut chunk = Chunk {
+            placed: Placement::default(),
+            votes: Array2::zeros((n, self.votes.n_clusters())),
+        };
+        let (mut row, mut distances) = (vec![0; members], vec![0.0; members]);
+        for (i, mut votes) in chunk.votes.axis_iter_mut(Axis(0)).enumerate() {
+            for m in 0..members {
+                row[m] = clusters[m * n + i];
+                distances[m] = far[m * n + i];
+            }
+            let Some(votes) = votes.as_slice_mut() else { continue };
+            let vote = self.votes.count(&row, votes);
+            chunk.placed.labels.push(vote.label);
+            chunk.placed.confidence.push(votes[vote.label]);
+            chunk.placed.distance.push(median(&mut distances));
+            if vote.tied {
+                chunk.placed.tied.push(i);
+            }
+        }
+        chunk
+    }
+}
+
+/// What becomes of a chunk of objects.
+struct Chunk {
+    placed: Placement,
+    votes: Array2<f64>,
+}
+
+/// The lower median.
+fn median(values: &mut [f64]) -> f64 {
+    let middle = (values.len() - 1) / 2;
+    *values.select_nth_unstable_by(middle, f64::total_cmp).1
+}

@@ -1,0 +1,208 @@
+use consilience_core::{Clusters, Ensemble, ErrorKind, Partition, Seed};
+use consilience_generate::{Agglomerative, Generator, KMeans, Linkage, Scale, Spectral};
+use consilience_trust::Recommended;
+use ndarray::{Array2, Axis, array};
+
+use crate::votes::Votes;
+use crate::{ConsensusClustering, ConsensusModel};
+
+/// Four overlapping clouds of normal numbers.
+fn clouds(n: usize, d: usize, seed: u64) -> Array2<f64> {
+    let mut stream = Seed(seed).stream();
+    Array2::from_shape_fn((n, d), |(i, j)| stream.normal() + 4.0 * ((i % 4 + j) % 3) as f64)
+}
+
+/// A ring around another.
+fn rings(n: usize, seed: u64) -> Array2<f64> {
+    let mut stream = Seed(seed).stream();
+    let mut x = Array2::zeros((n, 2));
+    for (i, mut row) in x.rows_mut().into_iter().enumerate() {
+        let radius = if i % 2 == 0 { 1.0 } else { 3.0 } + 0.1 * stream.normal();
+        let turn = std::f64::consts::TAU * stream.uniform();
+        row.assign(&array![radius * turn.cos(), radius * turn.sin()]);
+    }
+    x
+}
+
+/// Share of the objects of the fit that get their own cluster back.
+fn given_back(model: &ConsensusModel, x: &Array2<f64>) -> f64 {
+    let labels = model.assign(x).unwrap();
+    let own = |&i: &usize| model.partition().label(i) == Some(labels[i]);
+    (0..labels.len()).filter(own).count() as f64 / labels.len() as f64
+}
+
+#[test]
+fn objects_of_the_fit_keep_their_clusters() {
+    let agglomerative = || Agglomerative::new(Linkage::Average);
+    for seed in 0..3 {
+        let x = clouds(600, 5, seed);
+        let rings = rings(500, seed);
+        let members = |g: Generator| g.members(10).seed(Seed(seed));
+        let worlds: [(&str, &Array2<f64>, Generator); 6] = [
+            ("k-means", &x, members(Generator::new(KMeans::new()))),
+            ("scaled", &x, members(Generator::new(KMeans::new())).scale(Scale::ZScore)),
+            ("features", &x, members(Generator::new(KMeans::new())).feature_fraction(0.5)),
+            ("projected", &x, members(Generator::new(KMeans::new())).projection(3)),
+            ("spectral", &rings, members(Generator::new(Spectral::new())).clusters(2..=8)),
+            ("linkage", &x, members(Generator::new(agglomerative())).feature_fraction(0.6)),
+        ];
+        for (name, x, generator) in worlds {
+            let method = ConsensusClustering::new(4).generator(generator).seed(Seed(seed));
+            let share = given_back(&method.cluster(x).unwrap(), x);
+            assert!(share >= 0.99, "{name}, seed {seed}: {share}");
+        }
+    }
+}
+
+#[test]
+fn new_objects_go_where_the_whole_would_put_them() {
+    for seed in 0..3 {
+        let x = clouds(1200, 5, 10 + seed);
+        let (seen, new) = x.view().split_at(Axis(0), 800);
+        let model = ConsensusClustering::new(3).seed(Seed(seed)).cluster(seen).unwrap();
+        let whole = ConsensusClustering::new(3).seed(Seed(seed)).cluster(&x).unwrap();
+        let objects: Vec<usize> = (800..1200).collect();
+        let expected = whole.partition().select(&objects).unwrap();
+        let placed = model.place(new).unwrap();
+        let labels: Vec<u64> = placed.labels.iter().map(|&l| l as u64).collect();
+        let got = Partition::from_labels(&labels).unwrap();
+        let agreement = consilience_core::scores::adjusted_rand(&expected, &got).unwrap();
+        assert!(agreement > 0.85, "seed {seed}: {agreement}");
+        assert!(placed.outside().len() < 20, "{}", placed.outside().len());
+    }
+}
+
+#[test]
+fn what_lies_far_away_is_outside() {
+    let x = clouds(300, 2, 1);
+    let model = ConsensusClustering::new(4).cluster(&x).unwrap();
+    let placed = model.place(&array![[1e6, 0.0], [-40.0, -40.0], [0.0, 4.0]]).unwrap();
+    assert_eq!(placed.outside(), [0, 1]);
+    assert!(placed.distance[0] > 1e4);
+    // Whole magnitudes beyond what was seen, where squares overflow.
+    let placed = model.place(&array![[1e300, -1e300]]).unwrap();
+    assert_eq!(placed.outside(), [0]);
+    assert!(placed.labels[0] < 4);
+    // All objects at one place: everything else is outside, that place is not.
+    let same = ConsensusClustering::by(Recommended::new(1))
+        .generator(Generator::new(KMeans::new()).members(3).clusters(1..=1))
+        .cluster(&Array2::<f64>::ones((5, 2)))
+        .unwrap();
+    assert_eq!(same.place(&array![[1.0, 1.0], [1.0, 1.1]]).unwrap().outside(), [1]);
+}
+
+#[test]
+fn votes_sum_to_one_and_their_largest_is_the_label() {
+    let x = clouds(300, 3, 2);
+    let model = ConsensusClustering::new(4).cluster(&x).unwrap();
+    let new = clouds(200, 3, 3);
+    let (votes, placed) = (model.memberships(&new).unwrap(), model.place(&new).unwrap());
+    assert_eq!(votes.dim(), (200, 4));
+    let mut largest = 0;
+    for (i, row) in votes.rows().into_iter().enumerate() {
+        assert!((row.sum() - 1.0).abs() < 1e-12);
+        assert_eq!(row[placed.labels[i]], placed.confidence[i]);
+        largest += usize::from(row.iter().all(|&v| v <= placed.confidence[i] + 1e-12));
+    }
+    // But for objects in exactly the clusters of one that was seen.
+    assert!(largest > 180, "{largest}");
+}
+
+#[test]
+fn level_votes_are_told() {
+    let halves = Partition::from_labels(&[0, 0, 1, 1]).unwrap();
+    let ensemble = Ensemble::new(vec![halves.clone(), halves.clone()]).unwrap();
+    let votes = Votes::new(&ensemble, &halves).unwrap();
+    let mut shares = [0.0; 2];
+    // Clusters of two sides that never met: half a vote for each.
+    let vote = votes.count(&[1, 0], &mut shares);
+    assert_eq!((vote.label, vote.tied, shares), (0, true, [0.5, 0.5]));
+    let vote = votes.count(&[1, 1], &mut shares);
+    assert_eq!((vote.label, vote.tied, shares), (1, false, [0.0, 1.0]));
+}
+
+#[test]
+fn the_same_bits_at_any_number_of_threads() {
+    let (x, new) = (clouds(500, 4, 4), clouds(5000, 4, 5));
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let model = ConsensusClustering::new(4).cluster(&x).unwrap();
+            (model.place(&new).unwrap(), model.memberships(&new).unwrap())
+        })
+    };
+    let one = run(1);
+    assert_eq!(one, run(2));
+    assert_eq!(one, run(5));
+    // Nor do an object's neighbours in the table matter.
+    let model = ConsensusClustering::new(4).cluster(&x).unwrap();
+    let alone = model.place(new.slice(ndarray::s![3000..3001, ..])).unwrap();
+    assert_eq!(alone.labels[0], one.0.labels[3000]);
+    assert_eq!(alone.distance[0], one.0.distance[3000]);
+}
+
+#[test]
+fn single_precision_is_taken() {
+    let x = clouds(300, 3, 6);
+    let single = x.mapv(|v| v as f32);
+    let model = ConsensusClustering::new(4).cluster(&single).unwrap();
+    let labels = model.assign(&single).unwrap();
+    let own = (0..300).filter(|&i| model.partition().label(i) == Some(labels[i])).count();
+    assert!(own >= 297, "{own}");
+}
+
+#[test]
+fn bad_input_is_told() {
+    let x = clouds(60, 3, 7);
+    let kind = |r: consilience_core::Result<ConsensusModel>| r.unwrap_err().kind();
+    let empty = Array2::<f64>::zeros((0, 3));
+    assert_eq!(kind(ConsensusClustering::new(2).cluster(&empty)), ErrorKind::Empty);
+    assert_eq!(kind(ConsensusClustering::new(61).cluster(&x)), ErrorKind::InvalidParameter);
+    let model = ConsensusClustering::new(Clusters::Auto).cluster(&x).unwrap();
+    assert_eq!(model.n_features(), 3);
+    assert_eq!(model.place(&clouds(5, 2, 1)).unwrap_err().kind(), ErrorKind::ShapeMismatch);
+    assert_eq!(model.place(&empty).unwrap_err().kind(), ErrorKind::Empty);
+    let nan = array![[0.0, f64::NAN, 0.0]];
+    assert_eq!(model.assign(&nan).unwrap_err().kind(), ErrorKind::NonFinite);
+    assert_eq!(model.memberships(&nan).unwrap_err().kind(), ErrorKind::NonFinite);
+}
+
+#[test]
+fn members_that_see_parts_of_the_objects_place_all() {
+    let x = clouds(600, 4, 8);
+    let generator = Generator::new(KMeans::new()).members(20).object_fraction(0.6);
+    let model = ConsensusClustering::new(4).generator(generator).cluster(&x).unwrap();
+    let share = given_back(&model, &x);
+    println!("given back: {share}");
+    assert!(share >= 0.95, "{share}");
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn a_stored_model_places_to_the_bit_as_before() {
+    let (x, new) = (clouds(200, 4, 9), clouds(100, 4, 10));
+    let generator =
+        Generator::new(KMeans::new()).members(6).scale(Scale::MinMax).feature_fraction(0.5);
+    let model = ConsensusClustering::new(3).generator(generator).cluster(&x).unwrap();
+    let text = serde_json::to_string(&model).unwrap();
+    let back: ConsensusModel = serde_json::from_str(&text).unwrap();
+    assert_eq!(back.place(&new).unwrap(), model.place(&new).unwrap());
+    assert_eq!(back.partition(), model.partition());
+    // What does not fit together is refused.
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    for (pointer, wrong) in [
+        ("/places/0/unit", serde_json::json!(0.0)),
+        ("/places/0/cluster/0", serde_json::json!(99)),
+        ("/places/0/reach/0", serde_json::json!(-1.0)),
+        ("/places/1/view/features", serde_json::json!(7)),
+        ("/places/1/view/columns/0", serde_json::json!(4)),
+        ("/places/1/view/maps/0/factor", serde_json::json!(null)),
+        ("/places", serde_json::json!([])),
+        ("/partition/clusters", serde_json::json!(2)),
+    ] {
+        let mut damaged = value.clone();
+        *damaged.pointer_mut(pointer).unwrap() = wrong;
+        let read = serde_json::from_value::<ConsensusModel>(damaged);
+        assert!(read.is_err(), "{pointer}");
+    }
+}
