@@ -286,13 +286,14 @@ fn what_is_wrong_is_refused() {
     let kind = |report: ClusteringReport<'_>| report.run(&()).unwrap_err().kind();
     let report = || ClusteringReport::new(&e);
     let (short, x) = (partition(&[0, 1]), Array2::<f64>::zeros((85, 3)));
+    let mut bad = x.clone();
+    bad[[4, 1]] = f64::NAN;
+    let few = Array2::<f64>::zeros((3, 2));
     assert_eq!(kind(report().truth(&short)), ErrorKind::ShapeMismatch);
-    assert_eq!(kind(report().features(&Array2::<f64>::zeros((3, 2)))), ErrorKind::ShapeMismatch);
+    assert_eq!(kind(report().features(&few)), ErrorKind::ShapeMismatch);
     assert_eq!(kind(report().features(&x).feature_names(["one"])), ErrorKind::ShapeMismatch);
     assert_eq!(kind(report().object_names(["one"])), ErrorKind::ShapeMismatch);
     assert_eq!(kind(report().member_names(["one"])), ErrorKind::ShapeMismatch);
-    let mut bad = x.clone();
-    bad[[4, 1]] = f64::NAN;
     assert_eq!(kind(report().features(&bad)), ErrorKind::NonFinite);
     for k in [0, 86] {
         assert_eq!(kind(report().clusters(k)), ErrorKind::InvalidParameter);

@@ -1,7 +1,7 @@
 //! One page about a consensus: what was found, how far to trust it, and pictures of it.
 //!
-//! [`ClusteringReport`] runs the consensus and everything that judges it and gives [`Findings`]: the
-//! numbers, and from them one self-contained page of HTML.
+//! [`ClusteringReport`] runs the consensus and everything that judges it and gives [`Findings`]:
+//! the numbers, and from them one self-contained page of HTML.
 //!
 //! ```
 //! use consilience::report::ClusteringReport;

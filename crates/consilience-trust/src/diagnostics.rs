@@ -355,8 +355,8 @@ fn node_confidence(rows: &[Partition], support: &Support) -> Vec<(f64, Option<us
                     return (0.0, None);
                 };
                 let (together, pairs) = support.pairs_of(labels);
-                // Without the object itself, which is together with itself in every member that labels
-                // it.
+                // Without the object itself, which is together with itself in every member that
+                // labels it.
                 let others = pairs[own] - labelling;
                 let mine = if others > 0.0 { (together[own] - labelling) / others } else { 1.0 };
                 let others = (0..support.k).filter(|&c| c != own && pairs[c] > 0.0);

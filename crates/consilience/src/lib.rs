@@ -56,10 +56,11 @@
 //! **`serde`.** Stored and read back are [`Partition`], [`Ensemble`], [`Memberships`],
 //! [`Dendrogram`], [`Constraints`] and [`Pair`], [`metric::LinearMap`],
 //! [`generate::KMeansClusters`], [`crowd::CrowdResult`] with its workers, [`scores::Scores`],
-//! [`Seed`], [`model::ConsensusModel`], and the [`Clustering`] of every constrained clusterer but MCCC; both
-//! label new objects after that as before. A [`Report`] can only be written. Values come back equal to the
-//! bit; in JSON that takes `serde_json`'s feature `float_roundtrip`. What was damaged is refused
-//! with the message that the constructor gives. An updater has a format of its own, see [`follow`].
+//! [`Seed`], [`model::ConsensusModel`], and the [`Clustering`] of every constrained clusterer but
+//! MCCC; both label new objects after that as before. A [`Report`] can only be written. Values come
+//! back equal to the bit; in JSON that takes `serde_json`'s feature `float_roundtrip`. What was
+//! damaged is refused with the message that the constructor gives. An updater has a format of its
+//! own, see [`follow`].
 //!
 //! **`lapack`.** The bits of results then depend on the backend, and on its number of threads: with
 //! `OPENBLAS_NUM_THREADS=1` in the environment they are again the same on every run. Signs of

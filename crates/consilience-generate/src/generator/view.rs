@@ -90,8 +90,8 @@ impl View {
         self.maps.as_ref().map_or(x, |maps| maps[j].apply(x))
     }
 
-    /// The rows of a table as they are seen, which is as [`FeatureMap::apply`] has them, without its
-    /// checks: as many columns as [`FeatureMap::n_features`] says.
+    /// The rows of a table as they are seen, which is as [`FeatureMap::apply`] has them, without
+    /// its checks: as many columns as [`FeatureMap::n_features`] says.
     #[doc(hidden)]
     pub fn rows(&self, x: Array2<f64>) -> Array2<f64> {
         if self.is_whole() { x } else { self.table(x.view(), None) }

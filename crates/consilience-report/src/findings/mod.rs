@@ -32,6 +32,24 @@ use sample::Sample;
 ///
 /// From [`ClusteringReport::run`]. [`Findings::html`] is the page, [`Findings::json`] the numbers
 /// as text, the same that stand inside the page.
+///
+/// ```
+/// use consilience::report::ClusteringReport;
+/// use consilience::{Ensemble, Partition};
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
+///     Partition::from_labels(&[0, 0, 1, 1, 1, 1])?,
+/// ])?;
+/// let findings = ClusteringReport::new(&ensemble).clusters(2).run(&())?;
+/// // The third object hesitates: one member puts it elsewhere.
+/// let least = &findings.objects.least_certain[0];
+/// assert_eq!((least.object, least.second), (2, Some(1 - least.cluster)));
+/// for cluster in &findings.clusters {
+///     println!("{} objects, confidence {:.2}", cluster.objects, cluster.confidence);
+/// }
+/// # Ok::<(), consilience::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Findings {

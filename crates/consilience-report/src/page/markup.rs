@@ -116,8 +116,8 @@ impl Page {
         let least = width.min(480.0);
         let _ = writeln!(
             self.0,
-            "<figure><div class=\"wide\" style=\"--least: {least}px\" tabindex=\"0\" role=\"group\" aria-label=\"{}\">{svg}</div>\n\
-             <figcaption>{}</figcaption></figure>",
+            "<figure><div class=\"wide\" style=\"--least: {least}px\" tabindex=\"0\" \
+             role=\"group\" aria-label=\"{}\">{svg}</div>\n<figcaption>{}</figcaption></figure>",
             escape(what),
             escape(caption)
         );

@@ -59,8 +59,8 @@ pub(super) fn answer(page: &mut Page, f: &Findings) {
     let svg = histogram::histogram(&f.objects.confidence, 0.5, "confidence", title);
     page.figure(
         &svg,
-        "How clearly objects belong to their clusters, in percent of the objects: 1 is certain, 0.5 \
-         undecided; hatched bars are objects that are closer to another cluster.",
+        "How clearly objects belong to their clusters, in percent of the objects: 1 is certain, \
+         0.5 undecided; hatched bars are objects that are closer to another cluster.",
         "Confidence of the objects",
     );
     page.raw("</div>\n<div>");
@@ -79,8 +79,8 @@ fn co_association(page: &mut Page, f: &Findings) {
     let caption = format!(
         "How often two objects are together in a base clustering, from never (pale) to always \
          (dark). Dashed lines are the cuts between clusters, whose numbers stand at the left. Dark \
-         squares on the diagonal are clusters that the members support; dark elsewhere are clusters \
-         that they mix up.{}",
+         squares on the diagonal are clusters that the members support; dark elsewhere are \
+         clusters that they mix up.{}",
         sampled(f, c.sampled)
     );
     page.figure(&svg, &caption, "Co-association");

@@ -174,7 +174,8 @@ impl<'a> Canvas<'a> {
         };
         let bold = if label.bold { " font-weight=\"600\"" } else { "" };
         let halo = if label.halo {
-            " stroke=\"#ffffff\" stroke-width=\"3\" stroke-linejoin=\"round\" paint-order=\"stroke\""
+            " stroke=\"#ffffff\" stroke-width=\"3\" stroke-linejoin=\"round\" \
+             paint-order=\"stroke\""
         } else {
             ""
         };

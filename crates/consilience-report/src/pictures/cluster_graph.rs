@@ -19,7 +19,15 @@ const SIDE: f64 = 720.0;
 /// Numbers of objects stand outside the circle, numbers of overlaps on their lines where they are
 /// clear of everything else; the width of a line tells the overlap too.
 ///
-/// See the [module](crate::pictures) for an example.
+/// ```
+/// use consilience::ndarray::array;
+/// use consilience::report::pictures;
+///
+/// let overlaps = array![[1.0, 0.2], [0.2, 1.0]];
+/// let svg = pictures::cluster_graph(&[0, 1], &[30.0, 12.0], overlaps.view(), "Overlaps");
+/// assert!(svg.contains("30 objects"));
+/// # Ok::<(), consilience::Error>(())
+/// ```
 pub fn cluster_graph(
     names: &[usize],
     masses: &[f64],

@@ -12,7 +12,20 @@ const TOP: f64 = 12.0;
 
 /// Named curves of points in the unit square, with what the axes mean.
 ///
-/// See the [module](crate::pictures) for an example.
+/// ```
+/// use consilience::ndarray::array;
+/// use consilience::Ensemble;
+/// use consilience::report::pictures;
+/// use consilience::trust::ConsensusCdf;
+///
+/// let ensemble = Ensemble::from_array(array![[0, 0], [0, 0], [1, 0], [1, 1]].view())?;
+/// let (x, y) = ConsensusCdf::of(&ensemble)?.staircase();
+/// let points = x.into_iter().zip(y).collect();
+/// let axes = ("co-association", "share of pairs");
+/// let svg = pictures::curves(&[("members".into(), points)], axes, "Consensus CDF");
+/// assert!(svg.contains("share of pairs"));
+/// # Ok::<(), consilience::Error>(())
+/// ```
 pub fn curves(named: &[(String, Vec<(f64, f64)>)], axes: (&str, &str), title: &str) -> String {
     draw(named, axes, None, Title::Drawn(title))
 }

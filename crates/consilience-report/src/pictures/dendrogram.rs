@@ -17,7 +17,14 @@ const DEPTH: f64 = 340.0;
 /// The last merges of a tree, with the number of objects below each leaf; `sizes` are the objects
 /// of the tree's own leaves.
 ///
-/// See the [module](crate::pictures) for an example.
+/// ```
+/// use consilience::Dendrogram;
+/// use consilience::report::pictures;
+///
+/// let tree = Dendrogram::from_merges(3, vec![(0, 1, 0.1), (1, 2, 0.8)])?;
+/// assert!(pictures::dendrogram(&tree, &[5, 1, 2], "A tree").contains("3 of 3 leaves"));
+/// # Ok::<(), consilience::Error>(())
+/// ```
 pub fn dendrogram(tree: &Dendrogram, sizes: &[u64], title: &str) -> String {
     draw(tree, sizes, None, Title::Drawn(title))
 }

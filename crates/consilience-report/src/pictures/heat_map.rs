@@ -19,7 +19,18 @@ const SIDE: f64 = 560.0;
 /// The similarities of the nodes of a graph in the given order, each node as wide as it has
 /// objects.
 ///
-/// See the [module](crate::pictures) for an example.
+/// ```
+/// use consilience::graph::{CoAssociation, vat_order};
+/// use consilience::ndarray::array;
+/// use consilience::report::pictures;
+/// use consilience::{Ensemble, Similarity};
+///
+/// let ensemble = Ensemble::from_array(array![[0, 0], [0, 0], [1, 0], [1, 1]].view())?;
+/// let graph = CoAssociation::default().similarity(&ensemble)?;
+/// let svg = pictures::co_association(&graph, &vat_order(&graph, &())?, "Co-association");
+/// assert!(svg.starts_with("<svg ") && svg.contains("4 objects"));
+/// # Ok::<(), consilience::Error>(())
+/// ```
 pub fn co_association(graph: &SimilarityGraph, order: &[usize], title: &str) -> String {
     let sizes: Vec<f64> = order.iter().map(|&i| graph.grouping().sizes()[i] as f64).collect();
     let values = block_means(graph.weights(), order, &sizes);
@@ -64,7 +75,15 @@ pub(crate) fn square(
 
 /// The memberships of the objects, likeliest cluster by likeliest cluster.
 ///
-/// See the [module](crate::pictures) for an example.
+/// ```
+/// use consilience::ndarray::array;
+/// use consilience::Memberships;
+/// use consilience::report::pictures;
+///
+/// let soft = Memberships::new(array![[0.9, 0.1], [0.4, 0.6]])?;
+/// assert!(pictures::memberships(&soft, "Memberships").contains("2 objects"));
+/// # Ok::<(), consilience::Error>(())
+/// ```
 pub fn memberships(soft: &Memberships, title: &str) -> String {
     let values = soft.values();
     let best = |i: usize| {
