@@ -6,7 +6,8 @@
 //! graph of the ensemble. Votes need no graph:
 //! [`Voting`] matches the labels of all members and counts, [`LeastSquares`] does so
 //! softly; [`Qmi`] and [`MixtureModel`] cluster the label rows themselves, by distance and by
-//! likelihood. [`Ballots`] are their building block: the members over microclusters, sorted so that
+//! likelihood. [`NetworkComponents`], [`NetworkLinkage`] and [`NetworkPropagation`] combine clusterings
+//! of the nodes of a network, and look at its edges alone. [`Ballots`] are their building block: the members over microclusters, sorted so that
 //! no result depends on the order in which they came.
 //!
 //! ```
@@ -30,6 +31,7 @@
 
 mod co_association;
 mod cuts;
+mod network;
 #[cfg(test)]
 mod reference;
 mod votes;
@@ -41,4 +43,5 @@ pub use co_association::{
     propagated_cluster_similarity,
 };
 pub use cuts::{Cspa, EcpcsMc, GpMgla, Hbgf, Hgpa, Lwgp, Mcla, USenc};
+pub use network::{NetworkComponents, NetworkLinkage, NetworkPropagation};
 pub use votes::{Ballots, LeastSquares, MixtureModel, Qmi, SoftMixtureModel, Voting};

@@ -48,6 +48,7 @@ mod lifespan;
 mod linkage;
 #[cfg(feature = "metis")]
 mod metis_cut;
+mod network;
 mod reliability;
 mod similarity_from_sprs;
 mod spectral_cut;
@@ -74,6 +75,7 @@ pub use lifespan::Lifespan;
 pub use linkage::linkage;
 #[cfg(feature = "metis")]
 pub use metis_cut::MetisCut;
+pub use network::Network;
 pub use reliability::{
     check_entropy_scale, ensemble_driven_cluster_index, normalized_crowd_agreement,
 };

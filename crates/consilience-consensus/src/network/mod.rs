@@ -1,0 +1,114 @@
+//! Consensus on the edges of a network: for clusterings of its nodes, where no pair but the linked
+//! ones is ever looked at.
+
+mod adjacency;
+mod candidates;
+mod components;
+mod joined;
+mod linkage;
+mod propagation;
+#[cfg(test)]
+mod tests;
+
+use consilience_core::{Ensemble, Observer, Partition, Report, Result};
+use consilience_graph::Network;
+use rayon::prelude::*;
+
+pub use components::NetworkComponents;
+pub use linkage::NetworkLinkage;
+pub use propagation::NetworkPropagation;
+
+use adjacency::Adjacency;
+use joined::Joined;
+
+/// Objects that are in no node, since no member labels them.
+const NONE: u32 = u32::MAX;
+
+/// An edge between nodes: all edges of the network between their objects.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Edge {
+    ends: [u32; 2],
+    /// Sum of the co-associations of these edges, and their number.
+    sum: f64,
+    count: u32,
+    /// The smallest and the largest of them.
+    least: f64,
+    most: f64,
+}
+
+/// The network with objects that all members keep together, along edges, as one node; edges on
+/// which no member keeps both ends together are left out.
+struct Condensed {
+    /// Nodes are numbered by their first object.
+    of_object: Vec<u32>,
+    /// Objects of each node.
+    sizes: Vec<u64>,
+    /// By their ends.
+    edges: Vec<Edge>,
+}
+
+impl Condensed {
+    fn new(
+        network: &Network,
+        ensemble: &Ensemble,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let shares = report.stage("similarity", || network.co_association(ensemble, observer))?;
+        observer.check()?;
+        Ok(report.stage("condensing", || Self::of(network, &shares, ensemble)))
+    }
+
+    fn of(network: &Network, shares: &[f64], ensemble: &Ensemble) -> Self {
+        let mut joined = Joined::new(network.n_nodes());
+        for ((i, j), _) in network.edges().zip(shares).filter(|&(_, &share)| share == 1.0) {
+            joined.join(i, j);
+        }
+        let labelled = labelled(ensemble);
+        let (of_object, nodes) = joined.numbers(|i| labelled[i]);
+        let mut sizes = vec![0; nodes];
+        for (i, &node) in of_object.iter().enumerate().filter(|(_, node)| **node != NONE) {
+            sizes[node as usize] += ensemble.counts().map_or(1, |counts| counts[i]);
+        }
+        let mut edges: Vec<([u32; 2], f64)> = network
+            .edges()
+            .zip(shares)
+            .filter(|&(_, &share)| share > 0.0)
+            .map(|((i, j), &share)| ([of_object[i], of_object[j]], share))
+            .filter(|([a, b], _)| a != b)
+            .map(|([a, b], share)| ([a.min(b), a.max(b)], share))
+            .collect();
+        // Equal entries are the same in every order, so that sums have the same bits.
+        edges.par_sort_unstable_by(|x, y| x.0.cmp(&y.0).then(x.1.total_cmp(&y.1)));
+        let merge = |part: &[([u32; 2], f64)]| Edge {
+            ends: part[0].0,
+            sum: part.iter().map(|e| e.1).sum(),
+            count: part.len() as u32,
+            least: part[0].1,
+            most: part[part.len() - 1].1,
+        };
+        let edges = edges.chunk_by(|x, y| x.0 == y.0).map(merge).collect();
+        Condensed { of_object, sizes, edges }
+    }
+
+    fn n_nodes(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// The partition of the objects that a clustering of the nodes means.
+    fn expand(&self, of_node: &[usize]) -> Result<Partition> {
+        Partition::from_fn(self.of_object.len(), |i| match self.of_object[i] {
+            NONE => None,
+            node => Some(of_node[node as usize] as u64),
+        })
+    }
+}
+
+/// Whether some member labels each object.
+fn labelled(ensemble: &Ensemble) -> Vec<bool> {
+    if ensemble.members().iter().any(Partition::is_complete) {
+        return vec![true; ensemble.n_objects()];
+    }
+    let labelled = |i: usize| ensemble.members().iter().any(|m| m.label(i).is_some());
+    (0..ensemble.n_objects()).into_par_iter().map(labelled).collect()
+}
