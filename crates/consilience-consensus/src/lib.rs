@@ -3,12 +3,13 @@
 //! [`EvidenceAccumulation`], [`Weac`], [`Lwea`], [`EcCms`], [`Sdgca`], [`EcpcsHc`] and
 //! [`LinkBased`] put a linkage on a similarity of microclusters, each with a similarity of its own.
 //! [`Cspa`], [`Hgpa`], [`Mcla`], [`Hbgf`], [`Lwgp`], [`GpMgla`], [`EcpcsMc`] and [`USenc`] cut a
-//! graph of the ensemble. Votes need no graph:
-//! [`Voting`] matches the labels of all members and counts, [`LeastSquares`] does so
-//! softly; [`Qmi`] and [`MixtureModel`] cluster the label rows themselves, by distance and by
-//! likelihood. [`NetworkComponents`], [`NetworkLinkage`] and [`NetworkPropagation`] combine clusterings
-//! of the nodes of a network, and look at its edges alone. [`Ballots`] are their building block: the members over microclusters, sorted so that
-//! no result depends on the order in which they came.
+//! graph of the ensemble. Votes need no graph: [`Voting`] matches the labels of all members and
+//! counts, [`LeastSquares`] does so softly; [`Qmi`] and [`MixtureModel`] cluster the label rows
+//! themselves, by distance and by likelihood. [`Ballots`] are what these work on: the members over
+//! microclusters, sorted so that no result depends on the order in which they came.
+//!
+//! [`NetworkComponents`], [`NetworkLinkage`] and [`NetworkPropagation`] combine clusterings of the
+//! nodes of a network, and look at its edges alone.
 //!
 //! ```
 //! use consilience::{Clusters, ConsensusFunction, Ensemble, Partition};

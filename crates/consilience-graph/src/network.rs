@@ -98,8 +98,9 @@ impl Network {
     /// ```
     ///
     /// # Errors
-    /// As [`Network::new`]; [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch)
-    /// for a matrix that is not square.
+    /// As [`Network::new`];
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for a matrix that
+    /// is not square.
     pub fn from_sprs(matrix: &CsMat<f64>) -> Result<Self> {
         let (rows, columns) = matrix.shape();
         ensure!(rows == columns, shape("a {rows} x {columns} adjacency; expected a square"));

@@ -162,12 +162,12 @@ pub fn sum_listed(offsets: &[usize], indices: &[u32], x: &[f64], y: &mut [f64], 
 
 /// Some rows of a product. A closure would not be inlined into the function that has the vector
 /// instructions, and every fused multiply-add would become a call.
-struct Rows<'a, R> {
+pub(crate) struct Rows<'a, R> {
     /// Columns and values of a row.
-    row: R,
-    x: &'a [f64],
-    y: &'a mut [f64],
-    width: usize,
+    pub(crate) row: R,
+    pub(crate) x: &'a [f64],
+    pub(crate) y: &'a mut [f64],
+    pub(crate) width: usize,
 }
 
 impl<I: Iterator<Item = (u32, f64)>, R: Fn(usize) -> I> Rows<'_, R> {

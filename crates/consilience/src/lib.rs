@@ -28,6 +28,7 @@
 //! | you have | module |
 //! |---|---|
 //! | several clusterings of the same objects | [`consensus`], [`walk`] and [`bregman`] (probabilities); by name in the [`catalogue`] |
+//! | clusterings of the nodes of a network | [`consensus::NetworkPropagation`] and its like, on a [`graph::Network`] |
 //! | no idea which method, or how many clusters, or how far to trust a result | [`trust`] |
 //! | a result to show: one page with what was found, how far to trust it, and pictures | `report` (feature) |
 //! | features, and no clusterings yet | [`model`] in one call, with new objects later; [`generate`] for the ensemble alone |

@@ -30,7 +30,8 @@ impl Joined {
         self.0[gone] = kept as u32;
     }
 
-    /// Where first objects stand for their sets: the number of the set of each object that counts, by first object, and how many there are.
+    /// Where first objects stand for their sets: the number of the set of each object that counts,
+    /// by first object, and how many there are.
     pub(super) fn numbers(mut self, counts: impl Fn(usize) -> bool) -> (Vec<u32>, usize) {
         let mut of_object = vec![NONE; self.0.len()];
         let mut sets = 0;

@@ -45,8 +45,8 @@ const BLOCK: usize = 1 << 12;
 /// # References
 /// U. N. Raghavan, R. Albert, S. Kumara, "Near linear time algorithm to detect community structures
 /// in large-scale networks", Physical Review E 76 (2007). Weights are co-associations; objects that
-/// all members keep together along edges are one node; a level vote keeps the label that a node has,
-/// or else takes the lowest.
+/// all members keep together along edges are one node; a level vote keeps the label that a node
+/// has, or else takes the lowest.
 #[derive(Clone, Debug)]
 pub struct NetworkPropagation {
     network: Network,
@@ -68,7 +68,8 @@ impl NetworkPropagation {
         /// Most passes over all nodes. Default 100; at least 1.
         pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
-        /// Of the order of the nodes in each pass: blocks at random, and nodes at random in each. Default `Seed(0)`.
+        /// Of the order of the nodes in each pass: blocks at random, and nodes at random in each.
+        /// Default `Seed(0)`.
         pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 

@@ -7,9 +7,9 @@
 //! ```
 //!
 //! [`fit`] starts by itself, [`from_centres`] from given centres, [`assign`] only looks the nearest
-//! centres up, [`fit_source`] takes rows that are never stored. The result has the same bits at any
-//! number of threads, and no more than O(n + k d) memory is allocated: no copy of the rows, no n x
-//! k distances.
+//! centres up, [`fit_source`] takes rows that are never stored, [`sparse`] those of a sparse
+//! matrix. The result has the same bits at any number of threads, and no more than O(n + k d)
+//! memory is allocated: no copy of the rows, no n x k distances.
 //!
 //! ```
 //! use consilience::num::kmeans::{fit, KMeansOptions};
@@ -41,6 +41,7 @@ mod reference;
 mod repair;
 mod rows;
 mod seeding;
+pub mod sparse;
 mod step;
 mod streamed;
 #[cfg(test)]

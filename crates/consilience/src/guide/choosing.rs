@@ -73,6 +73,7 @@
 //! | the same, and pairs that nearly all members agree on | [`EcCms`](crate::consensus::EcCms), [`Sdgca`](crate::consensus::Sdgca); not where these pairs link most objects with one another, which the report says |
 //! | a need for probabilities | [`Pcc`](crate::bregman::Pcc), [`SoftMixtureModel`](crate::consensus::SoftMixtureModel), [`LeastSquares`](crate::consensus::LeastSquares), [`SoftRandomWalker`](crate::walk::SoftRandomWalker) |
 //! | millions of distinct label rows | [`USenc`](crate::consensus::USenc), [`Hbgf`](crate::consensus::Hbgf), [`Lwgp`](crate::consensus::Lwgp), [`Diffusion`](crate::walk::Diffusion), [`Qmi`](crate::consensus::Qmi): linear in the ensemble |
+//! | clusterings of the nodes of a network, too large for all pairs | [`NetworkPropagation`](crate::consensus::NetworkPropagation), [`NetworkComponents`](crate::consensus::NetworkComponents), [`NetworkLinkage`](crate::consensus::NetworkLinkage): edges alone |
 //! | a paper to compare with | the [`catalogue`](crate::catalogue) has its name |
 //!
 //! By name, with parameters as text, as the program takes them:

@@ -1,0 +1,250 @@
+use ndarray::{Array2, ArrayView2};
+use pulp::Arch;
+use rayon::prelude::*;
+
+use super::SparseRows;
+use crate::Float;
+use crate::sparse::Rows;
+
+/// Rows per parallel chunk; the bits of no result depend on it.
+const CHUNK: usize = 1 << 8;
+/// Pieces that the rows are summed in, at most so many more than there are centres. It decides the
+/// bits of the sums, so it does not follow the number of threads.
+const PIECES: usize = 16;
+
+/// The centres, as a table to multiply rows with.
+pub(super) struct Centres {
+    pub(super) k: usize,
+    d: usize,
+    /// Columns in rows, `width` entries each: one for each centre, and zeros.
+    table: Vec<f64>,
+    width: usize,
+    squares: Vec<f64>,
+}
+
+impl Centres {
+    fn empty(k: usize, d: usize) -> Self {
+        // Whole vectors of eight, where they are not most of the table.
+        let width = if k < 4 { k } else { k.next_multiple_of(4) };
+        Centres { k, d, table: vec![0.0; d * width], width, squares: vec![0.0; k] }
+    }
+
+    /// Rows that serve as centres.
+    pub(super) fn of_rows<F: Float>(rows: &SparseRows<'_, F>, chosen: &[usize]) -> Self {
+        let mut centres = Self::empty(chosen.len(), rows.n_columns());
+        for (c, &i) in chosen.iter().enumerate() {
+            for (j, v) in rows.row(i) {
+                centres.table[j as usize * centres.width + c] = v;
+            }
+        }
+        centres.square();
+        centres
+    }
+
+    /// Centres in the scale of the rows.
+    pub(super) fn given<F: Float>(rows: &SparseRows<'_, F>, given: ArrayView2<'_, F>) -> Self {
+        let mut centres = Self::empty(given.nrows(), given.ncols());
+        for ((c, j), v) in given.indexed_iter() {
+            centres.table[j * centres.width + c] = v.to_f64() * rows.scale();
+        }
+        centres.square();
+        centres
+    }
+
+    fn square(&mut self) {
+        self.squares.fill(0.0);
+        for entries in self.table.chunks_exact(self.width) {
+            for (square, v) in self.squares.iter_mut().zip(entries) {
+                *square = v.mul_add(*v, *square);
+            }
+        }
+    }
+
+    /// The nearest centre of every row and the squared distance to it; returns whether a label
+    /// changed.
+    pub(super) fn nearest<F: Float>(
+        &self,
+        rows: &SparseRows<'_, F>,
+        parallel: bool,
+        labels: &mut [u32],
+        distances: &mut [f64],
+    ) -> bool {
+        let chunk = |(c, (labels, distances)): (usize, (&mut [u32], &mut [f64]))| {
+            self.nearest_of(rows, c * CHUNK, labels, distances)
+        };
+        if parallel {
+            labels
+                .par_chunks_mut(CHUNK)
+                .zip(distances.par_chunks_mut(CHUNK))
+                .enumerate()
+                .map(chunk)
+                .reduce(|| false, |a, b| a | b)
+        } else {
+            labels
+                .chunks_mut(CHUNK)
+                .zip(distances.chunks_mut(CHUNK))
+                .enumerate()
+                .map(chunk)
+                .fold(false, |a, b| a | b)
+        }
+    }
+
+    fn nearest_of<F: Float>(
+        &self,
+        rows: &SparseRows<'_, F>,
+        first: usize,
+        labels: &mut [u32],
+        distances: &mut [f64],
+    ) -> bool {
+        let mut products = vec![0.0; labels.len() * self.width];
+        let row = |r: usize| rows.row(first + r);
+        let (x, y, width) = (&self.table[..], &mut products[..], self.width);
+        Arch::new().dispatch(Rows { row, x, y, width });
+        let mut changed = false;
+        let outputs = labels.iter_mut().zip(distances);
+        for (r, (products, (label, distance))) in
+            products.chunks_exact(self.width).zip(outputs).enumerate()
+        {
+            let mut best = (f64::INFINITY, 0);
+            for (c, (square, product)) in self.squares.iter().zip(products).enumerate() {
+                let score = square - 2.0 * product;
+                if score < best.0 {
+                    best = (score, c as u32);
+                }
+            }
+            changed |= *label != best.1;
+            *label = best.1;
+            *distance = (rows.square(first + r) + best.0).max(0.0);
+        }
+        changed
+    }
+
+    /// Means of the rows with each label, of unit length where the rows are; returns the summed
+    /// squared movement. Centres without rows stay where they are.
+    pub(super) fn take_means<F: Float>(
+        &mut self,
+        rows: &SparseRows<'_, F>,
+        weights: Option<&[f64]>,
+        labels: &[u32],
+        parallel: bool,
+    ) -> f64 {
+        let groups = Groups::new(labels, self.k);
+        let d = self.d;
+        let sum = |(_, piece): &(usize, &[u32])| {
+            let mut sum = vec![0.0; d];
+            let mut mass = 0.0;
+            for &i in *piece {
+                let weight = weights.map_or(1.0, |w| w[i as usize]);
+                mass += weight;
+                for (j, v) in rows.row(i as usize) {
+                    sum[j as usize] += weight * v;
+                }
+            }
+            (sum, mass)
+        };
+        let mut moved = 0.0;
+        // As many sums at a time as are summed at once, not one for every centre.
+        let pieces = groups.pieces();
+        let at_once = if parallel { rayon::current_num_threads().max(1) } else { 1 };
+        let mut mean: Option<(usize, Vec<f64>, f64)> = None;
+        for pieces in pieces.chunks(at_once) {
+            let sums: Vec<(Vec<f64>, f64)> = if parallel && pieces.len() > 1 {
+                pieces.par_iter().map(sum).collect()
+            } else {
+                pieces.iter().map(sum).collect()
+            };
+            for (&(c, _), (sum, mass)) in pieces.iter().zip(sums) {
+                match &mut mean {
+                    Some((of, total, all)) if *of == c => {
+                        total.iter_mut().zip(&sum).for_each(|(t, s)| *t += s);
+                        *all += mass;
+                    }
+                    _ => {
+                        let done = mean.replace((c, sum, mass));
+                        moved += done.map_or(0.0, |(c, sum, mass)| self.put(rows, c, sum, mass));
+                    }
+                }
+            }
+        }
+        moved += mean.map_or(0.0, |(c, sum, mass)| self.put(rows, c, sum, mass));
+        self.square();
+        moved
+    }
+
+    /// A centre from the sum of its rows and their weight; returns its squared movement.
+    fn put<F: Float>(
+        &mut self,
+        rows: &SparseRows<'_, F>,
+        c: usize,
+        sum: Vec<f64>,
+        mass: f64,
+    ) -> f64 {
+        let length = || sum.iter().map(|v| v * v).sum::<f64>().sqrt();
+        let divisor = if rows.is_unit() { length() } else { mass };
+        if !(divisor > 0.0) {
+            return 0.0;
+        }
+        let mut moved = 0.0;
+        for (entries, v) in self.table.chunks_exact_mut(self.width).zip(sum) {
+            let (old, new) = (entries[c], v / divisor);
+            moved += (new - old) * (new - old);
+            entries[c] = new;
+        }
+        moved
+    }
+
+    /// Those with rows, without the scale of the rows, and the labels in their numbering.
+    pub(super) fn finish<F: Float>(
+        &self,
+        rows: &SparseRows<'_, F>,
+        labels: &mut [u32],
+    ) -> Array2<F> {
+        let mut number = vec![u32::MAX; self.k];
+        for &label in labels.iter() {
+            number[label as usize] = 0;
+        }
+        let kept: Vec<usize> = (0..self.k).filter(|&c| number[c] == 0).collect();
+        for (new, &c) in kept.iter().enumerate() {
+            number[c] = new as u32;
+        }
+        for label in labels.iter_mut() {
+            *label = number[*label as usize];
+        }
+        Array2::from_shape_fn((kept.len(), self.d), |(c, j)| {
+            F::from_f64(self.table[j * self.width + kept[c]] / rows.scale())
+        })
+    }
+}
+
+/// Rows grouped by label.
+struct Groups {
+    starts: Vec<usize>,
+    rows: Vec<u32>,
+}
+
+impl Groups {
+    fn new(labels: &[u32], k: usize) -> Self {
+        let mut starts = vec![0; k + 1];
+        for &label in labels {
+            starts[label as usize + 1] += 1;
+        }
+        for c in 0..k {
+            starts[c + 1] += starts[c];
+        }
+        let mut next = starts.clone();
+        let mut rows = vec![0; labels.len()];
+        for (i, &label) in labels.iter().enumerate() {
+            let at = &mut next[label as usize];
+            rows[*at] = i as u32;
+            *at += 1;
+        }
+        Groups { starts, rows }
+    }
+
+    /// Label and rows of pieces of about equal length, label by label.
+    fn pieces(&self) -> Vec<(usize, &[u32])> {
+        let most = self.rows.len().div_ceil(PIECES).max(1);
+        let of = |c: usize| self.rows[self.starts[c]..self.starts[c + 1]].chunks(most);
+        (0..self.starts.len() - 1).flat_map(|c| of(c).map(move |rows| (c, rows))).collect()
+    }
+}

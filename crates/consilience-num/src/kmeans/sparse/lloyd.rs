@@ -1,0 +1,165 @@
+use consilience_core::{Error, Observer, Result};
+use ndarray::ArrayView2;
+
+use super::centres::Centres;
+use super::seeding::plus_plus;
+use super::{KMeansFit, KMeansOptions, SparseRows};
+use crate::Float;
+
+/// A squared distance that is no more than rounding of the squared length of the row.
+const ROUNDING: f64 = 1e-12;
+
+/// What one start led to, in the scale of the rows.
+struct Run {
+    labels: Vec<u32>,
+    centres: Centres,
+    inertia: f64,
+    iterations: usize,
+    converged: bool,
+}
+
+pub(super) fn restarts<F: Float>(
+    rows: &SparseRows<'_, F>,
+    weights: Option<&[f64]>,
+    options: &KMeansOptions,
+    observer: &dyn Observer,
+) -> Result<KMeansFit<F>> {
+    let k = options.clusters.min(rows.n_rows());
+    let mut best: Option<Run> = None;
+    for restart in 0..options.restarts {
+        observer.check()?;
+        let mut stream = options.seed.derive("restart", restart as u64).stream();
+        let chosen = plus_plus(rows, weights, k, options.parallel, &mut stream);
+        if chosen.is_empty() {
+            return Err(Error::invalid("k-means of rows whose weights are all 0 or not finite"));
+        }
+        let centres = Centres::of_rows(rows, &chosen);
+        let run = lloyd(rows, weights, centres, options, restart, observer)?;
+        if best.as_ref().is_none_or(|old| run.inertia < old.inertia) {
+            best = Some(run);
+        }
+    }
+    // There is at least one start.
+    best.map(|run| finish(rows, run)).ok_or_else(|| Error::invalid("k-means without a start"))
+}
+
+pub(super) fn from_centres<F: Float>(
+    rows: &SparseRows<'_, F>,
+    weights: Option<&[f64]>,
+    centres: ArrayView2<'_, F>,
+    options: &KMeansOptions,
+    observer: &dyn Observer,
+) -> Result<KMeansFit<F>> {
+    let centres = Centres::given(rows, centres);
+    Ok(finish(rows, lloyd(rows, weights, centres, options, 0, observer)?))
+}
+
+fn lloyd<F: Float>(
+    rows: &SparseRows<'_, F>,
+    weights: Option<&[f64]>,
+    mut centres: Centres,
+    options: &KMeansOptions,
+    restart: usize,
+    observer: &dyn Observer,
+) -> Result<Run> {
+    let n = rows.n_rows();
+    let mut labels = vec![u32::MAX; n];
+    let mut distances = vec![0.0; n];
+    let still = match options.tolerance {
+        tolerance if tolerance > 0.0 => tolerance * variance(rows),
+        _ => 0.0,
+    };
+    let total = options.restarts.saturating_mul(options.max_iterations);
+    let before = restart.saturating_mul(options.max_iterations);
+    let (mut iterations, mut converged, mut settled) = (0, false, false);
+    while iterations < options.max_iterations && !converged {
+        observer.check()?;
+        observer.progress("k-means", before.saturating_add(iterations), total);
+        iterations += 1;
+        let changed = centres.nearest(rows, options.parallel, &mut labels, &mut distances);
+        let refilled = fill_empty(rows, centres.k, &mut labels, &mut distances);
+        if !changed && !refilled {
+            (converged, settled) = (true, true);
+            break;
+        }
+        let moved = centres.take_means(rows, weights, &labels, options.parallel);
+        converged = moved <= still && options.tolerance > 0.0 && !refilled;
+    }
+    if !settled {
+        // The centres moved after the last assignment: let the labels follow.
+        centres.nearest(rows, options.parallel, &mut labels, &mut distances);
+        if fill_empty(rows, centres.k, &mut labels, &mut distances) {
+            centres.take_means(rows, weights, &labels, options.parallel);
+            centres.nearest(rows, options.parallel, &mut labels, &mut distances);
+        }
+    }
+    let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+    let inertia = distances.iter().enumerate().map(|(i, v)| weight(i) * v).sum();
+    Ok(Run { labels, centres, inertia, iterations, converged })
+}
+
+/// Gives each empty cluster the row that fits its own centre worst, if some row does not coincide
+/// with it and is not alone there; returns whether it did. Rows equal to it follow in the next
+/// assignment.
+fn fill_empty<F: Float>(
+    rows: &SparseRows<'_, F>,
+    k: usize,
+    labels: &mut [u32],
+    distances: &mut [f64],
+) -> bool {
+    let mut counts = vec![0usize; k];
+    for &label in labels.iter() {
+        counts[label as usize] += 1;
+    }
+    let mut filled = false;
+    for empty in 0..k {
+        if counts[empty] > 0 {
+            continue;
+        }
+        let mut worst: Option<usize> = None;
+        for i in 0..labels.len() {
+            let fits = distances[i] <= ROUNDING * rows.square(i).max(f64::MIN_POSITIVE);
+            if !fits
+                && counts[labels[i] as usize] > 1
+                && worst.is_none_or(|w| distances[i] > distances[w])
+            {
+                worst = Some(i);
+            }
+        }
+        let Some(worst) = worst else {
+            break;
+        };
+        counts[labels[worst] as usize] -= 1;
+        counts[empty] = 1;
+        labels[worst] = empty as u32;
+        distances[worst] = 0.0;
+        filled = true;
+    }
+    filled
+}
+
+/// Variance of the rows, averaged over the columns: the unit of the tolerance.
+fn variance<F: Float>(rows: &SparseRows<'_, F>) -> f64 {
+    let n = rows.n_rows() as f64;
+    let mut mean = vec![0.0; rows.n_columns()];
+    let mut squares = 0.0;
+    for i in 0..rows.n_rows() {
+        squares += rows.square(i) / n;
+        for (j, v) in rows.row(i) {
+            mean[j as usize] += v / n;
+        }
+    }
+    let centre: f64 = mean.iter().map(|m| m * m).sum();
+    ((squares - centre) / rows.n_columns() as f64).max(0.0)
+}
+
+fn finish<F: Float>(rows: &SparseRows<'_, F>, mut run: Run) -> KMeansFit<F> {
+    let centres = run.centres.finish(rows, &mut run.labels);
+    KMeansFit {
+        assignment: run.labels,
+        centres,
+        inertia: run.inertia / rows.scale() / rows.scale(),
+        iterations: run.iterations,
+        converged: run.converged,
+    }
+}

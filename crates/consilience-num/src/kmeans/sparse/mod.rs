@@ -1,0 +1,115 @@
+//! k-means on sparse rows, which are never made dense; and spherical k-means.
+//!
+//! As [`kmeans`](super) on dense rows; the centres are dense. Rows of unit length
+//! ([`SparseRows::unit_length`]) get centres of unit length, which is spherical k-means: each row
+//! goes to the centre with the largest cosine.
+//!
+//! ```
+//! use consilience::num::kmeans::KMeansOptions;
+//! use consilience::num::kmeans::sparse::{SparseRows, fit};
+//! use sprs::TriMat;
+//!
+//! // Words of four texts.
+//! let mut words = TriMat::new((4, 5));
+//! for (text, word) in [(0, 0), (0, 1), (1, 0), (1, 1), (2, 3), (2, 4), (3, 3), (3, 4)] {
+//!     words.add_triplet(text, word, 1.0);
+//! }
+//! let words = words.to_csr::<usize>();
+//! let rows = SparseRows::new(words.view())?;
+//! let found = fit(&rows, None, &KMeansOptions::new(2), &())?;
+//! assert_eq!(found.assignment[0], found.assignment[1]);
+//! assert_ne!(found.assignment[0], found.assignment[2]);
+//! assert_eq!(found.inertia, 0.0);
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
+//! # Complexity
+//! O(nonzeros k) time per iteration, O(n + k d) memory. Ties, and what rounding makes of them, go
+//! to the lowest centre.
+//!
+//! # References
+//! I. S. Dhillon, D. S. Modha, "Concept decompositions for large sparse text data using
+//! clustering", Machine Learning 42 (2001).
+
+mod centres;
+mod lloyd;
+mod rows;
+mod seeding;
+#[cfg(test)]
+mod tests;
+
+#[cfg(doc)]
+use consilience_core::ErrorKind;
+use consilience_core::{Observer, Result, ensure};
+use ndarray::ArrayView2;
+
+use super::{KMeansFit, KMeansOptions};
+use crate::Float;
+use centres::Centres;
+pub use rows::SparseRows;
+
+/// k-means from k-means++ starts: as [`kmeans::fit`](super::fit).
+///
+/// # Errors
+/// As [`kmeans::fit`](super::fit).
+pub fn fit<F: Float>(
+    rows: &SparseRows<'_, F>,
+    weights: Option<&[f64]>,
+    options: &KMeansOptions,
+    observer: &dyn Observer,
+) -> Result<KMeansFit<F>> {
+    ensure!(options.clusters > 0, invalid("k-means with 0 clusters; expected at least 1"));
+    check_weights(rows, weights)?;
+    lloyd::restarts(rows, weights, options, observer)
+}
+
+/// k-means from given centres: as [`kmeans::from_centres`](super::from_centres).
+///
+/// # Errors
+/// As [`kmeans::from_centres`](super::from_centres).
+pub fn from_centres<F: Float>(
+    rows: &SparseRows<'_, F>,
+    weights: Option<&[f64]>,
+    centres: ArrayView2<'_, F>,
+    options: &KMeansOptions,
+    observer: &dyn Observer,
+) -> Result<KMeansFit<F>> {
+    check_weights(rows, weights)?;
+    check_centres(rows, centres)?;
+    lloyd::from_centres(rows, weights, centres, options, observer)
+}
+
+/// The nearest centre of each row: as [`kmeans::assign`](super::assign).
+///
+/// # Errors
+/// [`ErrorKind::Empty`] without centres, [`ErrorKind::ShapeMismatch`] where rows and centres differ
+/// in their number of columns.
+pub fn assign<F: Float>(
+    rows: &SparseRows<'_, F>,
+    centres: ArrayView2<'_, F>,
+    parallel: bool,
+) -> Result<Vec<u32>> {
+    check_centres(rows, centres)?;
+    let mut labels = vec![0; rows.n_rows()];
+    let mut distances = vec![0.0; rows.n_rows()];
+    Centres::given(rows, centres).nearest(rows, parallel, &mut labels, &mut distances);
+    Ok(labels)
+}
+
+fn check_centres<F: Float>(rows: &SparseRows<'_, F>, centres: ArrayView2<'_, F>) -> Result<()> {
+    ensure!(!centres.is_empty(), empty("k-means from no centres; expected at least one"));
+    ensure!(
+        rows.n_columns() == centres.ncols(),
+        shape("centres of {} columns for rows of {}", centres.ncols(), rows.n_columns())
+    );
+    Ok(())
+}
+
+fn check_weights<F: Float>(rows: &SparseRows<'_, F>, weights: Option<&[f64]>) -> Result<()> {
+    let weights = weights.map_or(rows.n_rows(), <[f64]>::len);
+    ensure!(
+        weights == rows.n_rows(),
+        shape("{weights} weights for {} rows; expected one per row", rows.n_rows())
+    );
+    Ok(())
+}

@@ -1,0 +1,59 @@
+use consilience_core::Stream;
+use rayon::prelude::*;
+
+use super::SparseRows;
+use crate::Float;
+
+const CHUNK: usize = 1 << 10;
+/// Below this share of the squared lengths a distance is computed from differences: equal rows are
+/// then at distance 0.
+const CLOSE: f64 = 1e-9;
+
+/// Rows that serve as first centres, as [`kmeans`](super::super) draws them.
+pub(super) fn plus_plus<F: Float>(
+    rows: &SparseRows<'_, F>,
+    weights: Option<&[f64]>,
+    k: usize,
+    parallel: bool,
+    stream: &mut Stream,
+) -> Vec<usize> {
+    let n = rows.n_rows();
+    let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+    let mut mass: Vec<f64> = (0..n).map(weight).collect();
+    let mut closest = vec![f64::INFINITY; n];
+    let mut centre = vec![0.0; rows.n_columns()];
+    let mut chosen = Vec::with_capacity(k);
+    while let Some(next) = stream.weighted(&mass) {
+        chosen.push(next);
+        if chosen.len() == k {
+            break;
+        }
+        for (j, v) in rows.row(next) {
+            centre[j as usize] = v;
+        }
+        let chunk = |(c, closest): (usize, &mut [f64])| {
+            for (r, closest) in closest.iter_mut().enumerate() {
+                let i = c * CHUNK + r;
+                let product: f64 = rows.row(i).map(|(j, v)| v * centre[j as usize]).sum();
+                let lengths = rows.square(i) + rows.square(next);
+                let mut distance = lengths - 2.0 * product;
+                if distance <= CLOSE * lengths {
+                    distance = rows.distance(i, next);
+                }
+                *closest = closest.min(distance);
+            }
+        };
+        if parallel {
+            closest.par_chunks_mut(CHUNK).enumerate().for_each(chunk);
+        } else {
+            closest.chunks_mut(CHUNK).enumerate().for_each(chunk);
+        }
+        for (j, _) in rows.row(next) {
+            centre[j as usize] = 0.0;
+        }
+        for (i, (mass, closest)) in mass.iter_mut().zip(&closest).enumerate() {
+            *mass = weight(i) * closest;
+        }
+    }
+    chosen
+}
