@@ -9,6 +9,7 @@ pub(crate) mod crowd;
 pub(crate) mod demo;
 pub(crate) mod generate;
 mod labelling;
+pub(crate) mod manual;
 pub(crate) mod plot;
 pub(crate) mod predict;
 pub(crate) mod report;

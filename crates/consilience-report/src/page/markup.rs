@@ -37,6 +37,10 @@ impl Cell {
                 format!("<td data-value=\"{value}\">{value:.digits$}</td>")
             }
             Cell::Number(..) => "<td data-value=\"\">\u{2013}</td>".to_owned(),
+            // A sentence keeps room on a narrow screen, where the table is scrolled sideways.
+            Cell::Text(text) if text.chars().count() > 40 => {
+                format!("<td class=\"text long\">{}</td>", escape(text))
+            }
             Cell::Text(text) => format!("<td class=\"text\">{}</td>", escape(text)),
         }
     }
