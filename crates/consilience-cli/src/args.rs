@@ -19,8 +19,8 @@ use crate::commands::report::Numbers;
     version,
     about,
     long_about,
-    before_help = "Example: consilience demo\n         consilience consensus pool.npz -o labels.csv\n\
-                   \x20        consilience report pool.npz -o report.html"
+    before_help = "Example: consilience demo\n         consilience consensus pool.npz -o \
+                   labels.csv\n         consilience report pool.npz -o report.html"
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]

@@ -1,5 +1,5 @@
-//! `consilience completions` and `consilience man`: what shells and `man` read, made from the command
-//! line itself.
+//! `consilience completions` and `consilience man`: what shells and `man` read, made from the
+//! command line itself.
 
 use clap_mangen::Man;
 use consilience::io::OutputFile;
