@@ -148,8 +148,13 @@ impl AnyConsensus {
             AnyConsensus::Soft(function) => {
                 let fit = function.fit(ensemble, observer)?;
                 let partition = fit.output.hard()?;
-                let memberships = Some(fit.output);
-                Fit::new(NamedResult { partition, memberships }, fit.report)
+                let (columns, mut report) = (fit.output.n_clusters(), fit.report);
+                if partition.n_clusters() < columns {
+                    let asked = columns + report.clusters_missing.unwrap_or(0);
+                    let why = "no object is most likely in the others";
+                    report.expect_clusters(asked, partition.n_clusters(), why);
+                }
+                Fit::new(NamedResult { partition, memberships: Some(fit.output) }, report)
             }
         })
     }
