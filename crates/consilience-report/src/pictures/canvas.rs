@@ -238,6 +238,8 @@ pub(crate) struct Covered {
     pub(crate) top: f64,
     pub(crate) right: f64,
     pub(crate) bottom: f64,
+    /// Centre and radius of a circle, which leaves the corners free.
+    circle: Option<((f64, f64), f64)>,
 }
 
 impl Covered {
@@ -249,20 +251,34 @@ impl Covered {
             Anchor::Middle => x - width / 2.0,
             Anchor::End => x - width,
         };
-        Covered { left, top: y - 0.6 * size, right: left + width, bottom: y + 0.6 * size }
+        let (top, bottom) = (y - 0.6 * size, y + 0.6 * size);
+        Covered { left, top, right: left + width, bottom, circle: None }
     }
 
     /// By a circle.
     pub(crate) fn by_circle((x, y): (f64, f64), r: f64) -> Self {
-        Covered { left: x - r, top: y - r, right: x + r, bottom: y + r }
+        let circle = Some(((x, y), r));
+        Covered { left: x - r, top: y - r, right: x + r, bottom: y + r, circle }
     }
 
-    /// Whether two overlap.
+    /// Whether two overlap; of two circles, whether their squares do.
     pub(crate) fn meets(&self, other: &Covered) -> bool {
-        self.left < other.right
+        let squares = self.left < other.right
             && other.left < self.right
             && self.top < other.bottom
-            && other.top < self.bottom
+            && other.top < self.bottom;
+        squares
+            && match (self.circle, other.circle) {
+                (Some(circle), None) => other.reaches(circle),
+                (None, Some(circle)) => self.reaches(circle),
+                _ => true,
+            }
+    }
+
+    /// Whether the nearest point of the rectangle lies within a circle.
+    fn reaches(&self, ((x, y), r): ((f64, f64), f64)) -> bool {
+        let near = (x.clamp(self.left, self.right), y.clamp(self.top, self.bottom));
+        (near.0 - x).hypot(near.1 - y) < r
     }
 }
 
