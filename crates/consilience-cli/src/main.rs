@@ -9,6 +9,7 @@ mod failure;
 mod files;
 mod memory;
 mod outputs;
+mod stages;
 mod summary;
 mod tables;
 mod terminal;

@@ -102,33 +102,35 @@ impl Findings {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let ensemble = report.ensemble;
-        let nodes = Microclusters::observed(ensemble, observer)?;
-        ensure!(nodes.n_nodes() > 0, empty("no object is labelled by any member"));
-        let table = number_table(report, observer)?;
-        let clusters = Clusters::Fixed(report.fixed.unwrap_or(table.recommended));
-        let method = (candidates[0].make)(clusters)?;
-        let Fit { output: partition, report: fit, .. } = method.fit(ensemble, observer)?;
         let step = |done: usize| {
-            observer.progress("report", done, 8);
+            observer.progress("report", done, 10);
             observer.check()
         };
         step(0)?;
-        let trust = Diagnostics::of(ensemble, &partition)?;
+        let nodes = Microclusters::observed(ensemble, observer)?;
+        ensure!(nodes.n_nodes() > 0, empty("no object is labelled by any member"));
+        let table = number_table(report, observer)?;
         step(1)?;
-        let sample = Sample::of(ensemble, &partition, report.seed)?;
+        let clusters = Clusters::Fixed(report.fixed.unwrap_or(table.recommended));
+        let method = (candidates[0].make)(clusters)?;
+        let Fit { output: partition, report: fit, .. } = method.fit(ensemble, observer)?;
         step(2)?;
-        let co_association = answer::co_association(&sample, observer)?;
+        let trust = Diagnostics::of(ensemble, &partition)?;
         step(3)?;
-        let methods = methods::compare(candidates, &sample, (clusters, &fit), observer)?;
+        let sample = Sample::of(ensemble, &partition, report.seed)?;
         step(4)?;
-        let tree = methods::tree(report, candidates, &nodes, &sample, clusters, observer)?;
+        let co_association = answer::co_association(&sample, observer)?;
         step(5)?;
+        let methods = methods::compare(candidates, &sample, (clusters, &fit), observer)?;
+        step(6)?;
+        let tree = methods::tree(report, candidates, &nodes, &sample, clusters, observer)?;
+        step(7)?;
         let number =
             number::findings(report.fixed, table, &candidates[0], (&sample, clusters), observer)?;
-        step(6)?;
+        step(8)?;
         let members = members::findings(report, &partition, &trust, &sample)?;
         let features = report.features.map(|x| features::findings(report, x, &partition));
-        step(7)?;
+        step(9)?;
         let truth = report.truth.map(|t| answer::truth(report, &partition, t)).transpose()?;
         let findings = Findings {
             title: report.title.clone(),
@@ -146,7 +148,7 @@ impl Findings {
             co_association,
             partition,
         };
-        step(8)?;
+        step(10)?;
         Ok(findings)
     }
 }
