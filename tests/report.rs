@@ -323,3 +323,23 @@ fn the_range_of_numbers_is_kept() {
     assert_eq!(tried, [5, 6, 7, 8, 9]);
     assert!((5..=9).contains(&findings.number.clusters));
 }
+
+#[test]
+fn rows_that_stand_for_many_objects_count_as_often() {
+    let world = planted(Seed(6), &[9, 7, 5], 8, 0.25, 0.1).unwrap();
+    let n = world.ensemble.n_objects();
+    let counts: Vec<u64> = (0..n as u64).map(|i| 1 + i % 4).collect();
+    let rows: Vec<usize> = (0..n).flat_map(|i| vec![i; counts[i] as usize]).collect();
+    let repeated = world.ensemble.select_objects(&rows).unwrap();
+    let counted = world.ensemble.with_counts(counts).unwrap();
+    let run = |e: &Ensemble| {
+        let findings = ClusteringReport::new(e).clusters(3).run(&()).unwrap();
+        serde_json::from_str::<Value>(&findings.json()).unwrap()
+    };
+    let (a, b) = (run(&counted), run(&repeated));
+    for part in ["answer", "clusters", "number", "methods", "co_association"] {
+        assert_eq!(a[part], b[part], "{part}");
+    }
+    assert_eq!(a["input"]["objects"], b["input"]["objects"]);
+    assert_eq!(a["objects"]["confidence"], b["objects"]["confidence"]);
+}

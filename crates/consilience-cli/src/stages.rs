@@ -1,4 +1,5 @@
-//! Which of the stages that a method reports is drawn: the outer one, where stages lie in each other.
+//! Which of the stages that a method reports is drawn: the outer one, where stages lie in each
+//! other.
 
 use std::collections::BTreeSet;
 
