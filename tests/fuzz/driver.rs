@@ -5,12 +5,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use consilience::{Seed, Stream};
 use rayon::prelude::*;
 
+/// Reads, and holds whatever is accepted against its laws; says whether it was accepted.
+type Read<'a> = Box<dyn Fn(&[u8]) -> bool + Sync + 'a>;
+
 /// What reads bytes, and valid bytes of it.
 pub(crate) struct Target<'a> {
     pub(crate) name: &'a str,
     pub(crate) valid: Vec<Vec<u8>>,
-    /// Reads, and holds whatever is accepted against its laws; says whether it was accepted.
-    pub(crate) read: Box<dyn Fn(&[u8]) -> bool + Sync + 'a>,
+    pub(crate) read: Read<'a>,
 }
 
 /// Inputs for each target: so many where nothing else is said, in the variable

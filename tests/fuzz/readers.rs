@@ -6,8 +6,11 @@ use consilience::{Ensemble, Memberships, MemoryBudget, Partition, Result, Seed};
 
 use super::driver::{Target, inputs};
 
-const FORMATS: [(Format, &str); 4] = [
+const FORMATS: [(Format, &str); 7] = [
+    (Format::Arrow, "arrow"),
     (Format::Csv, "csv"),
+    (Format::Csv, "csv.gz"),
+    (Format::Csv, "csv.zst"),
     (Format::Npy, "npy"),
     (Format::Npz, "npz"),
     (Format::Parquet, "parquet"),

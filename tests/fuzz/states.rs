@@ -79,7 +79,7 @@ fn models_survive() {
         };
         if model.n_features() == 2 {
             let placed = model.place(&x).expect("a model that was accepted places objects");
-            assert_eq!(placed.labels.n_objects(), 30);
+            assert_eq!(placed.labels.len(), 30);
         }
         true
     };

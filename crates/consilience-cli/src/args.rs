@@ -11,8 +11,8 @@ use crate::commands::report::Numbers;
 /// Combine clusterings: one consensus from many answers.
 ///
 /// Files are known by their ending: .npy, .npz (FILE.npz:NAME chooses an array), .csv (a first row
-/// of text is a header) and .parquet. Negative numbers, empty cells and nulls are unlabelled. Rows
-/// and columns count from 0.
+/// of text is a header) and .parquet. Labels are whole numbers or text; negative numbers, empty
+/// cells and nulls are unlabelled. Rows and columns count from 0; a column of ids joins tables.
 #[derive(Parser)]
 #[command(
     name = "consilience",
@@ -79,6 +79,11 @@ pub(crate) struct Common {
     /// How much memory tables may take, for instance 4G [default: what is available]
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<String>,
+    /// The column that holds the ids of the objects, by name or number; they go to every output
+    /// and join truth, constraints and other tables [default: a first column that is called id or
+    /// holds another text in every row]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) id: Option<String>,
     /// Print one JSON object and nothing else
     #[arg(long)]
     pub(crate) json: bool,
@@ -135,6 +140,17 @@ pub(crate) struct Generate {
     /// How the features are scaled first: none, minmax or zscore
     #[arg(long, value_name = "SCALE", default_value = "none")]
     pub(crate) scale: String,
+    /// What is done about missing values: error, mean, median, nearest (the mean of the five
+    /// nearest objects) or member (each member leaves out the objects that lack a feature that it
+    /// sees)
+    #[arg(long, value_name = "WAY", default_value = "error")]
+    pub(crate) missing: String,
+    /// Columns of categories, by name or number; each is a member, and so are crosses of two
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub(crate) categorical: Vec<String>,
+    /// Columns that are left out, by name or number
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub(crate) drop: Vec<String>,
     /// True labels: adds each score, averaged over the members
     #[arg(long, value_name = "FILE")]
     pub(crate) truth: Option<PathBuf>,
@@ -157,9 +173,9 @@ pub(crate) struct Consensus {
     /// method itself finds, and auto for methods that find none]
     #[arg(long, value_name = "K")]
     pub(crate) clusters: Option<Count>,
-    /// Use only these base clusterings, for instance 3,17,20
+    /// Use only these base clusterings, by number or name, for instance 3,17,20
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub(crate) columns: Vec<usize>,
+    pub(crate) columns: Vec<String>,
     /// How many objects each row stands for: one column of whole numbers
     #[arg(long, value_name = "FILE")]
     pub(crate) counts: Option<PathBuf>,
@@ -208,6 +224,13 @@ impl FromStr for Count {
 /// Where labels go, for commands that can label new objects.
 #[derive(Args)]
 pub(crate) struct Labelling {
+    /// What is done about missing values: error, mean, median or nearest (the mean of the five
+    /// nearest objects)
+    #[arg(long, value_name = "WAY", default_value = "error")]
+    pub(crate) missing: String,
+    /// Columns of features that are left out, by name or number
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub(crate) drop: Vec<String>,
     /// Where the labels go: one column
     #[arg(short, long, value_name = "LABELS")]
     pub(crate) output: Option<PathBuf>,
@@ -275,6 +298,9 @@ pub(crate) struct Predict {
     pub(crate) model: PathBuf,
     /// Features of the new objects: as many columns as at the fit
     pub(crate) features: PathBuf,
+    /// Columns of features that are left out, by name or number
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub(crate) drop: Vec<String>,
     /// Where the labels go: one column, in the numbers of the clustering at the fit
     #[arg(short, long, value_name = "LABELS")]
     pub(crate) output: Option<PathBuf>,
@@ -462,9 +488,9 @@ pub(crate) struct Plot {
     /// Where the picture goes
     #[arg(short, long, value_name = "FILE.svg")]
     pub(crate) output: PathBuf,
-    /// Use only these base clusterings, for instance 3,17,20
+    /// Use only these base clusterings, by number or name, for instance 3,17,20
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub(crate) columns: Vec<usize>,
+    pub(crate) columns: Vec<String>,
     /// Whose dendrogram
     #[arg(long, value_name = "NAME", default_value = "eac-al")]
     pub(crate) method: String,

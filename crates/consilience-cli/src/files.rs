@@ -1,69 +1,236 @@
 //! Reading as commands need it: notes go to the terminal, shapes are checked, files are named.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use consilience::crowd::{Answers, GroupAnswer, KeywordAnswer, PairAnswer};
-use consilience::io::{AnswerForm, AnswerTable, FeatureTable, Format, Input};
-use consilience::{Ensemble, Memberships, Partition};
-use ndarray::Array2;
+use consilience::generate::Missing;
+use consilience::io::{
+    self, AnswerForm, AnswerTable, Batch, DataTable, FeatureTable, Format, Input, LabelTable,
+    ObjectIds,
+};
+use consilience::{Constraints, Ensemble, Error, ErrorKind, Features, Memberships, Partition};
+use ndarray::{Array2, Axis};
 
 use crate::failure::{Failure, Outcome};
 use crate::memory;
 use crate::terminal::Terminal;
 
-/// A file that may take as much memory as there is.
+/// The column of ids that the user named.
+static ID: OnceLock<String> = OnceLock::new();
+
+/// Says which column of every table names its objects.
+pub(crate) fn name_ids(column: Option<&str>) {
+    if let Some(column) = column {
+        ID.get_or_init(|| column.to_owned());
+    }
+}
+
+/// What names standard input or output.
+pub(crate) const STANDARD: &str = "-";
+
+/// The table at a path; standard input is read once, and is then the same for all who name it.
+fn table_at(path: &Path) -> Outcome<Input<'static>> {
+    static STANDARD_INPUT: OnceLock<Input<'static>> = OnceLock::new();
+    if path.as_os_str() != STANDARD {
+        return Ok(Input::file(path)?.memory_budget(memory::budget()));
+    }
+    if let Some(input) = STANDARD_INPUT.get() {
+        return Ok(input.clone());
+    }
+    let input = Input::standard_input(memory::budget())?;
+    Ok(STANDARD_INPUT.get_or_init(|| input).clone())
+}
+
+/// The place of text that is read as it comes.
+fn stream_at(path: &Path) -> &Path {
+    if path.as_os_str() == STANDARD { Path::new("/dev/stdin") } else { path }
+}
+
+/// The table that a command is about: a column of ids that is named has to be there.
 fn input(path: &Path) -> Outcome<Input<'static>> {
-    Ok(Input::file(path)?.memory_budget(memory::budget()))
+    let input = table_at(path)?;
+    Ok(match ID.get() {
+        Some(id) => input.id(id),
+        None => input,
+    })
 }
 
-/// Features, n rows and d columns of finite numbers.
-pub(crate) fn features(path: &Path, terminal: &Terminal) -> Outcome<FeatureTable> {
-    Ok(terminal.noted(input(path)?.features(terminal)?))
+/// A table beside it, which may have another column of ids or none.
+fn input_beside(path: &Path) -> Outcome<Input<'static>> {
+    Ok(input(path)?.id_optional(true))
 }
 
-/// Features of objects that are known already.
-pub(crate) fn features_of(path: &Path, n: usize, terminal: &Terminal) -> Outcome<FeatureTable> {
-    let table = features(path, terminal)?;
+/// The objects of a command: how many, and what they are called where a file says it.
+#[derive(Clone)]
+pub(crate) struct Objects {
+    pub(crate) n: usize,
+    pub(crate) ids: Option<ObjectIds>,
+}
+
+/// Features of objects.
+pub(crate) struct Table {
+    table: FeatureTable,
+    pub(crate) ids: Option<ObjectIds>,
+}
+
+impl Table {
+    fn of(table: DataTable) -> Outcome<Self> {
+        let ids = table.ids().cloned();
+        Ok(Table { table: table.into_features()?, ids })
+    }
+
+    /// The form that methods take.
+    pub(crate) fn view(&self) -> Features<'_> {
+        self.table.view()
+    }
+
+    pub(crate) fn objects(&self) -> Objects {
+        Objects { n: self.view().n_objects(), ids: self.ids.clone() }
+    }
+}
+
+/// Features as people have them: categories beside numbers, and values missing where `missing` says
+/// that they may be.
+pub(crate) fn data_table(
+    path: &Path,
+    categorical: &[String],
+    drop: &[String],
+    missing: bool,
+    terminal: &Terminal,
+) -> Outcome<DataTable> {
+    let input = input(path)?.categorical(categorical).drop(drop).missing(missing);
+    Ok(terminal.read(path, input.data_table(terminal).map_err(|e| in_own_words(&e))?))
+}
+
+/// Features, n rows and d columns of finite numbers, without the dropped columns; missing values
+/// are filled in as asked.
+pub(crate) fn features(
+    path: &Path,
+    drop: &[String],
+    missing: Missing,
+    terminal: &Terminal,
+) -> Outcome<Table> {
+    let table = data_table(path, &[], drop, missing != Missing::Refuse, terminal)?;
+    let place = |error: Error| within(path, &error);
+    if missing == Missing::Refuse {
+        return Table::of(table).map_err(|failure| failure.within(path.display()));
+    }
+    let filled = missing.filled(table.view().map_err(place)?).map_err(place)?;
+    Ok(Table { table: FeatureTable::F64(filled), ids: table.ids().cloned() })
+}
+
+/// What the library says of columns that are no numbers, by the options of the program.
+fn in_own_words(error: &Error) -> Failure {
+    if error.kind() == ErrorKind::Cancelled {
+        return Failure::Cancelled;
+    }
+    let said = error.to_string();
+    let said = said.replace(
+        "columns that are given as id, categorical or dropped",
+        "columns that are given as --id, --categorical or --drop",
+    );
+    Failure::Bad(said.replace(
+        "a way to fill the holes",
+        "--missing mean, median, nearest or member of generate",
+    ))
+}
+
+/// Features of objects that are known already, in their order.
+pub(crate) fn features_of(
+    path: &Path,
+    objects: &Objects,
+    terminal: &Terminal,
+) -> Outcome<FeatureTable> {
+    let table = input_beside(path)?.data_table(terminal).map_err(|e| in_own_words(&e))?;
+    let Table { table, ids } = Table::of(terminal.read(path, table))?;
     let rows = table.view().n_objects();
-    if rows != n {
-        return Err(Failure::Bad(format!(
-            "{}: {rows} rows; expected {n}, one per object",
-            path.display()
-        )));
-    }
-    Ok(table)
-}
-
-/// An ensemble, n rows and M columns of labels.
-pub(crate) fn ensemble(path: &Path, terminal: &Terminal) -> Outcome<Ensemble> {
-    Ok(terminal.noted(input(path)?.ensemble(terminal)?))
-}
-
-/// The ensemble, or only the chosen columns of it.
-pub(crate) fn members(path: &Path, columns: &[usize], terminal: &Terminal) -> Outcome<Ensemble> {
-    let ensemble = ensemble(path, terminal)?;
-    if columns.is_empty() {
-        return Ok(ensemble);
-    }
-    if let Some(column) = columns.iter().find(|&&c| c >= ensemble.n_members()) {
-        return Err(Failure::Bad(format!(
-            "--columns {column}: {} has {} columns; expected 0..={}",
+    match by_id(path, objects, ids.as_ref(), terminal) {
+        Some((ours, theirs)) => {
+            let rows = ours.every_row_in(theirs).map_err(|e| within(path, &e))?;
+            Ok(match table {
+                FeatureTable::F32(x) => FeatureTable::F32(x.select(Axis(0), &rows)),
+                other => FeatureTable::F64(other.into_f64().select(Axis(0), &rows)),
+            })
+        }
+        None if rows != objects.n => Err(Failure::Bad(format!(
+            "{}: {rows} rows; expected {}, one per object",
             path.display(),
-            ensemble.n_members(),
-            ensemble.n_members() - 1
-        )));
+            objects.n
+        ))),
+        None => Ok(table),
     }
-    Ok(ensemble.select(columns)?)
+}
+
+/// The ids of both tables, where both have them. Where only one has, rows are taken in their order,
+/// which a note says.
+fn by_id<'a>(
+    path: &Path,
+    objects: &'a Objects,
+    theirs: Option<&'a ObjectIds>,
+    terminal: &Terminal,
+) -> Option<(&'a ObjectIds, &'a ObjectIds)> {
+    match (&objects.ids, theirs) {
+        (Some(ours), Some(theirs)) => return Some((ours, theirs)),
+        (None, None) => {}
+        (Some(_), None) => {
+            terminal.note(format!("{} has no ids: joined row by row", path.display()));
+        }
+        (None, Some(_)) => {
+            let path = path.display();
+            terminal.note(format!("{path} has ids and the objects have none: joined row by row"));
+        }
+    }
+    None
+}
+
+fn within(path: &Path, error: &Error) -> Failure {
+    Failure::Bad(format!("{}: {}", path.display(), error.message()))
+}
+
+/// An ensemble, n rows and M columns of labels, of which some may be chosen.
+pub(crate) fn members(path: &Path, columns: &[String], terminal: &Terminal) -> Outcome<Members> {
+    let read = input(path)?.columns(columns).label_table(terminal).map_err(|e| {
+        match (e.kind(), columns.is_empty()) {
+            (ErrorKind::Cancelled, _) => Failure::Cancelled,
+            (_, true) => Failure::Bad(e.to_string()),
+            (_, false) => Failure::Bad(format!("--columns {}: {e}", columns.join(","))),
+        }
+    })?;
+    Ok(Members::of(terminal.read(path, read)))
+}
+
+/// An ensemble, and what its objects are called.
+pub(crate) struct Members {
+    pub(crate) ensemble: Ensemble,
+    pub(crate) ids: Option<ObjectIds>,
+}
+
+impl Members {
+    fn of(table: LabelTable) -> Self {
+        Members { ids: table.ids().cloned(), ensemble: table.into_ensemble() }
+    }
+
+    pub(crate) fn objects(&self) -> Objects {
+        Objects { n: self.ensemble.n_objects(), ids: self.ids.clone() }
+    }
 }
 
 /// The ensemble, where a file says how many objects each row stands for.
 pub(crate) fn counted(
     ensemble: Ensemble,
+    objects: &Objects,
     counts: Option<&Path>,
     terminal: &Terminal,
 ) -> Outcome<Ensemble> {
     let Some(path) = counts else { return Ok(ensemble) };
-    let counts = terminal.noted(input(path)?.counts(terminal)?);
+    let input = input_beside(path)?;
+    let mut counts = input.counts(terminal)?.output;
+    let table = terminal.read(path, input.data_table(terminal)?);
+    if let Some((ours, theirs)) = by_id(path, objects, table.ids(), terminal) {
+        let rows = ours.every_row_in(theirs).map_err(|e| within(path, &e))?;
+        counts = rows.into_iter().map(|row| counts[row]).collect();
+    }
     ensemble
         .with_counts(counts)
         .map_err(|e| Failure::Bad(format!("--counts {}: {}", path.display(), e.message())))
@@ -74,48 +241,140 @@ pub(crate) fn ensemble_and_new(
     path: &Path,
     new: &Path,
     terminal: &Terminal,
-) -> Outcome<(Ensemble, Array2<i64>)> {
-    Ok(terminal.noted(input(path)?.ensemble_and_new(&input(new)?, terminal)?))
+) -> Outcome<(Members, Array2<i64>)> {
+    let read = input(path)?.table_and_new(&input_beside(new)?, terminal)?;
+    let (table, rows, more) = terminal.noted(read);
+    let mut members = Members::of(table);
+    members.ids = match (members.ids, more) {
+        (Some(ids), Some(more)) => Some(ids.and_then(&more).map_err(|e| within(new, &e))?),
+        (None, None) => None,
+        (ids, _) => {
+            let (with, without) = if ids.is_some() { (path, new) } else { (new, path) };
+            let (with, without) = (with.display(), without.display());
+            return Err(Failure::Bad(format!(
+                "{without} has no ids and {with} has; expected both"
+            )));
+        }
+    };
+    Ok((members, rows))
 }
 
-/// One column of labels.
-pub(crate) fn labels(path: &Path, terminal: &Terminal) -> Outcome<Partition> {
-    Ok(terminal.noted(input(path)?.labels(terminal)?))
+/// One column of labels, and what the classes are called.
+pub(crate) struct Labels {
+    pub(crate) partition: Partition,
+    pub(crate) names: Vec<String>,
+    /// Whether some name is text.
+    pub(crate) text: bool,
+    pub(crate) ids: Option<ObjectIds>,
+}
+
+impl Labels {
+    fn of(table: &LabelTable, path: &Path) -> Outcome<Self> {
+        Ok(Labels {
+            partition: table.partition().map_err(|e| within(path, &e))?,
+            names: table.cluster_names(0),
+            text: table.has_names(0),
+            ids: table.ids().cloned(),
+        })
+    }
+
+    pub(crate) fn objects(&self) -> Objects {
+        Objects { n: self.partition.n_objects(), ids: self.ids.clone() }
+    }
+}
+
+/// One column of labels: those that a command is about.
+pub(crate) fn labels(path: &Path, terminal: &Terminal) -> Outcome<Labels> {
+    Labels::of(&terminal.read(path, input(path)?.label_table(terminal)?), path)
+}
+
+/// One column of labels beside a table.
+pub(crate) fn labels_beside(path: &Path, terminal: &Terminal) -> Outcome<Labels> {
+    Labels::of(&terminal.read(path, input_beside(path)?.label_table(terminal)?), path)
+}
+
+/// Labels of objects that are known already: joined by id where both have ids, and else row by row.
+/// `what` says what the rows are.
+pub(crate) fn labels_of(
+    path: &Path,
+    objects: &Objects,
+    what: &str,
+    terminal: &Terminal,
+) -> Outcome<Labels> {
+    let table = terminal.read(path, input_beside(path)?.label_table(terminal)?);
+    let mut labels = Labels::of(&table, path)?;
+    if let Some((ours, _)) = by_id(path, objects, table.ids(), terminal) {
+        let joined = table.joined(ours).map_err(|e| within(path, &e))?;
+        for note in &joined.report.notes {
+            terminal.note(format!("{}: {note}", path.display()));
+        }
+        (labels.partition, labels.names) = joined.output;
+        labels.ids = objects.ids.clone();
+    }
+    let rows = labels.partition.n_objects();
+    if rows != objects.n {
+        return Err(Failure::Bad(format!(
+            "{}: {rows} rows of {what}, expected {}, one per object",
+            path.display(),
+            objects.n
+        )));
+    }
+    Ok(labels)
 }
 
 /// Soft memberships, n rows and k columns of probabilities; one column of labels counts as certain.
 pub(crate) fn memberships(path: &Path, terminal: &Terminal) -> Outcome<Memberships> {
-    Ok(terminal.noted(input(path)?.memberships(terminal)?))
+    Ok(terminal.read(path, input_beside(path)?.memberships(terminal)?))
 }
 
-/// The true labels, if asked for, of as many objects as there are.
+/// The true labels, if asked for, of the objects.
 pub(crate) fn truth(
     path: Option<&Path>,
-    objects: usize,
+    objects: &Objects,
     terminal: &Terminal,
-) -> Outcome<Option<Partition>> {
+) -> Outcome<Option<Labels>> {
     let Some(path) = path else { return Ok(None) };
-    checked_truth(labels(path, terminal)?, path, objects).map(Some)
-}
-
-/// True labels, where they are of so many objects.
-pub(crate) fn checked_truth(truth: Partition, path: &Path, objects: usize) -> Outcome<Partition> {
-    if truth.n_objects() != objects {
-        return Err(Failure::Bad(format!(
-            "{}: {} rows of true labels, expected {objects}, one per object",
-            path.display(),
-            truth.n_objects()
-        )));
-    }
-    if truth.n_labelled() == 0 {
+    let truth = labels_of(path, objects, "true labels", terminal)?;
+    if truth.partition.n_labelled() == 0 {
         return Err(Failure::Bad(format!("{}: no object has a true label", path.display())));
     }
-    Ok(truth)
+    Ok(Some(truth))
+}
+
+/// Known pairs of the objects.
+pub(crate) fn constraints(
+    path: &Path,
+    objects: &Objects,
+    terminal: &Terminal,
+) -> Outcome<Constraints> {
+    let path = stream_at(path);
+    Ok(match &objects.ids {
+        Some(ids) => terminal.read(path, io::read_constraints_by_id(path, ids)?),
+        None => io::read_constraints(path, objects.n)?,
+    })
+}
+
+/// Known pairs of the objects, batch by batch.
+pub(crate) fn batches(path: &Path, objects: &Objects, terminal: &Terminal) -> Outcome<Vec<Batch>> {
+    let path = stream_at(path);
+    Ok(match &objects.ids {
+        Some(ids) => terminal.read(path, io::read_batches_by_id(path, ids)?),
+        None => io::read_batches(path)?,
+    })
 }
 
 /// The answers of a crowd, row by row.
-pub(crate) fn answer_table(path: &Path, terminal: &Terminal) -> Outcome<AnswerTable> {
-    Ok(terminal.noted(input(path)?.answers(terminal)?))
+pub(crate) fn answer_table(
+    path: &Path,
+    ids: Option<&ObjectIds>,
+    terminal: &Terminal,
+) -> Outcome<AnswerTable> {
+    let input = table_at(path)?;
+    let read = match ids {
+        Some(ids) => input.answers_by_id(ids, terminal)?,
+        None => input.answers(terminal)?,
+    };
+    Ok(terminal.read(path, read))
 }
 
 /// The answers of a file, about so many objects; with keywords two are the same that share `shared`

@@ -8,6 +8,7 @@ mod commands;
 mod failure;
 mod files;
 mod memory;
+mod names;
 mod outputs;
 mod stages;
 mod summary;
@@ -61,6 +62,7 @@ fn run() -> Outcome<()> {
 fn work(command: &Command, common: &Common) -> Outcome<()> {
     start_threads(common.threads)?;
     memory::limit(common.memory.as_deref())?;
+    files::name_ids(common.id.as_deref());
     terminal::listen_for_interrupts();
     let terminal = Terminal::new(common.quiet, common.json);
     let outcome = match command {

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use consilience::io::{Labelled, OutputFile};
+use consilience::io::{Format, Labelled, ObjectIds, OutputFile};
 use ndarray::ArrayView2;
 
 use crate::args::Common;
 use crate::failure::{Failure, Outcome};
+use crate::files::STANDARD;
 use crate::summary::Summary;
 use crate::terminal::{self, Terminal};
 
@@ -36,7 +37,10 @@ impl Outputs {
         what: &'static str,
         path: Option<&Path>,
     ) -> Outcome<Self> {
-        self.open(option, what, path, OutputFile::table)
+        self.open(option, what, path, |path| match path.as_os_str() == STANDARD {
+            true => OutputFile::standard_output(Format::Csv),
+            false => OutputFile::table(path),
+        })
     }
 
     /// A file of any contents, if it is asked for.
@@ -76,6 +80,23 @@ impl Outputs {
     /// Whether that option was given.
     pub(crate) fn wants(&self, option: &str) -> bool {
         self.0.iter().any(|output| output.option == option)
+    }
+
+    /// What the objects of all tables are called.
+    pub(crate) fn ids(&mut self, ids: Option<&ObjectIds>, terminal: &Terminal) {
+        let options: Vec<&'static str> = self.0.iter().map(|output| output.option).collect();
+        options.into_iter().for_each(|option| self.ids_of(option, ids, terminal));
+    }
+
+    /// What the objects of one table are called.
+    pub(crate) fn ids_of(&mut self, option: &str, ids: Option<&ObjectIds>, terminal: &Terminal) {
+        for output in self.0.iter_mut().filter(|output| output.option == option) {
+            if ids.is_some() && output.path.extension().is_some_and(|ending| ending == "npy") {
+                let path = output.path.display();
+                terminal.note(format!("{path}: an .npy file has no place for ids"));
+            }
+            output.file.set_ids(ids.cloned());
+        }
     }
 
     /// Writes clusterings, if they are asked for.
@@ -121,6 +142,16 @@ impl Outputs {
         terminal: &Terminal,
     ) -> Outcome<()> {
         let mut files = Vec::new();
+        let streamed = self.0.iter().find(|output| output.path.as_os_str() == STANDARD);
+        if let Some(output) = streamed {
+            if common.json {
+                return Err(Failure::Bad(format!(
+                    "{} -: standard output is for --json; expected one of the two",
+                    output.option
+                )));
+            }
+            summary.aside();
+        }
         for output in self.0 {
             summary.file(output.what, &output.path);
             files.push(output.file);

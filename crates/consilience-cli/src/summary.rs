@@ -20,6 +20,8 @@ pub(crate) struct Summary {
     lines: Vec<(String, String)>,
     /// Files come last.
     files: Vec<(String, String)>,
+    /// Whether standard output is taken by a table.
+    aside: bool,
 }
 
 impl Summary {
@@ -88,6 +90,12 @@ impl Summary {
         self
     }
 
+    /// Prints the lines to standard error: standard output is a table's.
+    pub(crate) fn aside(&mut self) -> &mut Self {
+        self.aside = true;
+        self
+    }
+
     /// Prints it, where a progress bar may have been.
     pub(crate) fn print(mut self, common: &Common, terminal: &Terminal) -> Outcome<()> {
         if common.json {
@@ -98,6 +106,10 @@ impl Summary {
         let width = self.lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0) + 2;
         let text: String =
             self.lines.iter().map(|(name, value)| format!("{name:width$}{value}\n")).collect();
+        if self.aside {
+            terminal.aside(&text);
+            return Ok(());
+        }
         print(&text)
     }
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -115,6 +116,19 @@ impl Terminal {
         fit.output
     }
 
+    /// What was read from a file, whose name its notes get. Some files are read twice; what is
+    /// noted of them is said once.
+    pub(crate) fn read<T>(&self, path: &Path, fit: Fit<T>) -> T {
+        let mut notes = lock(&self.notes);
+        for note in fit.report.notes {
+            let note = format!("{}: {note}", path.display());
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        fit.output
+    }
+
     /// The notes so far.
     pub(crate) fn notes(&self) -> Vec<String> {
         lock(&self.notes).clone()
@@ -128,6 +142,13 @@ impl Terminal {
             for note in lock(&self.notes).iter() {
                 say(&format!("note: {note}"));
             }
+        }
+    }
+
+    /// Prints a result beside standard output.
+    pub(crate) fn aside(&self, text: &str) {
+        if !self.quiet {
+            say(text.trim_end());
         }
     }
 

@@ -86,8 +86,7 @@ fn files_that_are_not_there_or_cannot_be() {
     let folder = prepared();
     folder.fails("consensus none.npy --method eac-al -o out.csv", &["none.npy", "no such file"]);
     folder.fails("consensus none.parquet --method eac-al", &["none.parquet", "no such file"]);
-    folder
-        .fails("consensus pool.txt --method eac-al", &["pool.txt", ".npy, .npz, .csv or .parquet"]);
+    folder.fails("consensus pool.txt --method eac-al", &["pool.txt", ".npy, .npz, .csv, .csv.gz"]);
     std::fs::create_dir(folder.path("folder.csv")).unwrap();
     folder.fails("consensus folder.csv --method eac-al", &["folder.csv", "folder"]);
     folder.fails("consensus pool.csv --method eac-al -o folder.csv", &["folder.csv", "folder"]);
@@ -162,19 +161,18 @@ fn text_that_is_no_table() {
     );
     folder.write("text.csv", "a,b\n1,2\n3,cat\n");
     folder.fails(
-        "consensus text.csv --method eac-al",
-        &["text.csv", "row 1 (line 3)", "column 1 (b)", "\"cat\""],
-    );
-    folder.fails(
         "generate text.csv -o o.csv",
         &["text.csv", "row 1 (line 3)", "column 1 (b)", "\"cat\""],
     );
     folder.write("half.csv", "1,2\n3,4.5\n");
     folder.fails("consensus half.csv --method eac-al", &["row 1", "column 1", "4.5"]);
     folder.write("gap.csv", "1,2\n3,\n");
-    folder.fails("generate gap.csv -o o.csv", &["row 1", "column 1", "empty"]);
+    folder.fails("generate gap.csv -o o.csv", &["row 1", "1 in column 1", "missing values"]);
     folder.write("nan.csv", "1,2\n3,nan\n5,6\n");
-    folder.fails("generate nan.csv -o o.csv", &["nan.csv", "row 1", "column 1", "NaN"]);
+    folder.fails(
+        "generate nan.csv -o o.csv",
+        &["nan.csv", "row 1", "1 in column 1", "missing values"],
+    );
     folder.write("inf.csv", "1,2\n3,inf\n5,6\n");
     folder.fails("generate inf.csv -o o.csv", &["inf.csv", "row 1", "column 1", "inf"]);
     folder.write("header.csv", "a,b\n");
@@ -211,7 +209,7 @@ fn arrays_that_are_damaged_or_of_the_wrong_kind() {
     fails(&npy("<i8", false, "(1000000000000, 1000000000000)", &[0; 64]), &["1000000000000"]);
     fails(&npy("<c8", false, "(2, 2)", &[0; 32]), &["c8"]);
     fails(&npy("|O", false, "(2, 2)", &[0; 32]), &["\"O\""]);
-    fails(&npy("<U3", false, "(2, 2)", &[0; 48]), &["U3"]);
+    fails(&npy("|V8", false, "(2, 2)", &[0; 32]), &["V8"]);
     fails(b"\x93NUMPY\x09\x00\x10\x00", &["version 9"]);
     folder.write(
         "half.npy",
@@ -311,14 +309,7 @@ fn messages_stay_short() {
 #[test]
 fn text_of_another_kind() {
     let folder = prepared();
-    folder.write("semi.csv", "a;b\n0;1\n0;1\n");
     folder.write("wide.csv", b"\xff\xfea\0,\0b\0\n\0");
-    folder.write("i.csv", "i;j;link\n0;1;must\n");
-    for command in ["consensus semi.csv", "generate semi.csv -o o.npy"] {
-        folder.fails(command, &["semi.csv", "separated by semicolons", "commas"]);
-    }
-    folder.fails("crowd semi.csv --clusters 2", &["separated by semicolons"]);
-    folder.fails("cluster x.csv --method kmeans --constraints i.csv --clusters 2", &["semicolons"]);
     folder.fails("consensus wide.csv", &["wide.csv", "UTF-16", "UTF-8"]);
     // A byte order mark is what spreadsheets write.
     folder.write("bom.csv", "\u{feff}i,j,link\n0,4,must\n");

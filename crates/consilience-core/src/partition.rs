@@ -1,3 +1,6 @@
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::Hash;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -122,6 +125,54 @@ impl Partition {
                 labelled,
             })
         }
+    }
+
+    /// A partition from labels of any type that compares equal: names of species, strings, pairs of
+    /// numbers. `None` is unlabelled. The values come back in the order of the clusters, so that
+    /// cluster `c` of the partition is what the user called `values[c]`.
+    ///
+    /// ```
+    /// use consilience::Partition;
+    ///
+    /// let cells = [Some("red"), Some("blue"), None, Some("red")];
+    /// let (colours, names) = Partition::from_values(cells)?;
+    /// assert_eq!(colours.to_signed(), [0, 1, -1, 0]);
+    /// assert_eq!(names, ["red", "blue"]);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Partition::from_labels`].
+    ///
+    /// # Complexity
+    /// O(n) expected time, four bytes per object and the distinct values while it runs.
+    pub fn from_values<T: Eq + Hash + Clone>(
+        values: impl IntoIterator<Item = Option<T>>,
+    ) -> Result<(Self, Vec<T>)> {
+        let mut numbers: HashMap<T, u32> = HashMap::new();
+        let mut distinct = Vec::new();
+        let mut raw: Vec<u32> = Vec::new();
+        for value in values {
+            if raw.len() >= u32::MAX as usize - 1 {
+                let what = format!("more than {} objects are not supported", u32::MAX - 1);
+                return Err(Error::new(ErrorKind::TooLarge, what));
+            }
+            let number = match value {
+                None => UNSEEN,
+                Some(value) => match numbers.entry(value) {
+                    Entry::Occupied(known) => *known.get(),
+                    Entry::Vacant(fresh) => {
+                        let number = distinct.len() as u32;
+                        distinct.push(fresh.key().clone());
+                        *fresh.insert(number)
+                    }
+                },
+            };
+            raw.push(number);
+        }
+        let partition =
+            Self::from_fn(raw.len(), |i| (raw[i] != UNSEEN).then_some(u64::from(raw[i])))?;
+        Ok((partition, distinct))
     }
 
     /// All objects in one cluster.
@@ -279,6 +330,18 @@ mod tests {
     fn unlabelled_everywhere_is_a_partition_without_clusters() {
         let p = Partition::from_labels(&[-1i8, -1]).unwrap();
         assert_eq!((p.n_objects(), p.n_clusters(), p.n_labelled()), (2, 0, 0));
+    }
+
+    #[test]
+    fn values_of_any_type_group_as_numbers_do() {
+        let values = [Some("b"), None, Some("a"), Some("b"), Some("")];
+        let (p, names) = Partition::from_values(values.map(|v| v.map(String::from))).unwrap();
+        assert_eq!(p, Partition::from_labels(&[5, -1, 2, 5, 9]).unwrap());
+        assert_eq!(names, ["b", "a", ""]);
+        let (p, names) = Partition::from_values([None::<(u8, char)>, None]).unwrap();
+        assert_eq!((p.n_clusters(), names.len()), (0, 0));
+        let none: [Option<u8>; 0] = [];
+        assert_eq!(Partition::from_values(none).unwrap_err().kind(), ErrorKind::Empty);
     }
 
     #[test]

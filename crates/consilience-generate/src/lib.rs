@@ -43,7 +43,7 @@ mod uspec;
 
 pub use agglomerative::Agglomerative;
 pub use consilience_core::Linkage;
-pub use generator::{Generator, Scale, View};
+pub use generator::{Generator, Missing, Scale, View};
 pub use kernel_kmeans::KernelKMeans;
 pub use kmeans::{KMeans, KMeansClusters};
 pub use mini_batch::MiniBatchKMeans;

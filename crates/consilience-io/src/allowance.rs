@@ -25,7 +25,7 @@ impl Allowance {
     }
 
     /// Refuses what a file says that it holds, before anything is read.
-    #[cfg(any(feature = "npy", feature = "parquet"))]
+    #[cfg(any(feature = "npy", feature = "parquet", feature = "arrow"))]
     pub(crate) fn expect(&self, rows: usize, columns: usize, width: usize) -> Result<()> {
         self.budget.check_table("a table", rows, columns, width)
     }

@@ -9,15 +9,18 @@ use rustc_hash::FxHashMap;
 #[cfg(any(feature = "csv", feature = "npy"))]
 use crate::allowance::Allowance;
 #[cfg(feature = "csv")]
-use crate::csv::trouble;
-#[cfg(feature = "csv")]
 use crate::fault::excerpt;
 use crate::fault::{listed, malformed};
+use crate::ids::ObjectIds;
 use crate::input::Input;
+#[cfg(feature = "csv")]
+use crate::label::is_text;
+#[cfg(any(feature = "csv", feature = "npy"))]
+use crate::lookup::Lookup;
 #[cfg(feature = "npy")]
 use crate::npz;
 #[cfg(feature = "csv")]
-use crate::text::{Text, check_separator};
+use crate::records::{Start, trouble};
 
 /// The forms that answers come in, by their columns.
 const FORMS: [(AnswerForm, [&str; 4]); 3] = [
@@ -38,6 +41,13 @@ pub enum AnswerForm {
     Keywords,
     /// `worker, i, j, same`: two objects are alike, or not.
     Pairs,
+}
+
+impl AnswerForm {
+    /// Which columns name objects.
+    fn objects(self) -> &'static [usize] {
+        if self == AnswerForm::Pairs { &[1, 2] } else { &[2] }
+    }
 }
 
 /// The answers of a crowd as their file holds them, workers, tasks, groups and keywords numbered.
@@ -63,6 +73,8 @@ pub struct AnswerTable {
     rows: Vec<[usize; 4]>,
     /// What the workers are called, where they are not called by numbers.
     names: Vec<String>,
+    /// What the objects are called, where they are not called by numbers.
+    ids: Option<ObjectIds>,
 }
 
 impl AnswerTable {
@@ -74,6 +86,22 @@ impl AnswerTable {
     /// The rows, in the order of the file.
     pub fn rows(&self) -> &[[usize; 4]] {
         &self.rows
+    }
+
+    /// What the objects are called, where the file names them by text: those of the first answers
+    /// come first. Without text the objects are the numbers in the file.
+    ///
+    /// ```
+    /// use consilience::io::{Format, Input};
+    ///
+    /// let text = "worker,i,j,same\nann,rex,tom,no\nbob,tom,kit,yes\n";
+    /// let table = Input::in_memory(text.as_bytes(), Format::Csv).answers(&())?.output;
+    /// assert_eq!(table.rows(), [[0, 0, 1, 0], [1, 1, 2, 1]]);
+    /// assert_eq!(table.ids().unwrap().get(2), "kit");
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    pub fn ids(&self) -> Option<&ObjectIds> {
+        self.ids.as_ref()
     }
 
     /// One more than the highest number of an object.
@@ -187,86 +215,159 @@ impl Texts {
     }
 }
 
+/// Answers from text; their objects are looked up among the ids, where there are any.
 #[cfg(feature = "csv")]
 pub(crate) fn from_csv(
     file: impl std::io::Read,
+    ids: Option<&ObjectIds>,
     observer: &dyn Observer,
     allowance: &Allowance,
+    notes: &mut Vec<String>,
 ) -> Result<AnswerTable> {
-    let text = Text::open(file)?;
-    let progress = text.progress();
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text);
-    let header: Vec<String> =
-        reader.headers().map_err(trouble)?.iter().map(str::to_owned).collect();
-    let (form, at) = form(&header).map_err(|error| match &header[..] {
-        [only] => check_separator(only.as_bytes()).err().unwrap_or(error),
-        _ => error,
-    })?;
-    let mut cells = Texts::default();
+    let (mut reader, _, progress) = Start::open(file)?.into_csv();
     let mut record = csv::StringRecord::new();
+    reader.read_record(&mut record).map_err(trouble)?;
+    let header: Vec<String> = record.iter().map(|cell| cell.trim().to_owned()).collect();
+    let (form, at) = form(&header)?;
+    let mut cells = Texts::default();
     loop {
         progress.record();
         if !reader.read_record(&mut record).map_err(trouble)? {
             break;
         }
-        cells.add(at.map(|c| record.get(c).unwrap_or_default()), allowance)?;
+        if record.len() != header.len() {
+            return Err(malformed(format!(
+                "row {} has {} columns, expected {} as in the header",
+                cells.ends.len(),
+                record.len(),
+                header.len()
+            )));
+        }
+        cells.add(at.map(|c| record.get(c).unwrap_or_default().trim()), allowance)?;
         if cells.ends.len() % (1 << 14) == 0 {
             observer.check()?;
         }
     }
-    let mut rows = allowance.room(cells.ends.len())?;
-    rows.resize(cells.ends.len(), [0; 4]);
-    let mut names = Vec::new();
-    for column in 0..4 {
-        let texts = cells.column(column, allowance)?;
-        let (numbers, called) = numbers(form, column, &texts, &header[at[column]], allowance)?;
-        rows.iter_mut().zip(numbers).for_each(|(row, v)| row[column] = v);
-        if column == 0 {
-            names = called;
-        }
-    }
-    Ok(AnswerTable { form, rows, names })
+    let columns =
+        Columns { form, cells: &cells, header: at.map(|c| header[c].as_str()), allowance };
+    columns.numbered(ids, notes)
 }
 
-/// One column of text as numbers, and what they are called where the text holds names.
+/// The four columns of text on their way to numbers.
 #[cfg(feature = "csv")]
-fn numbers(
+struct Columns<'a> {
     form: AnswerForm,
-    column: usize,
-    texts: &[&str],
-    header: &str,
-    allowance: &Allowance,
-) -> Result<(Vec<usize>, Vec<String>)> {
-    let bad = |r: usize, expected: &str| -> Error {
-        let (header, text) = (excerpt(header), excerpt(texts[r]));
-        malformed(format!("row {r}, column {header}: {text:?}; expected {expected}"))
-    };
-    let mut numbers = allowance.room(texts.len())?;
-    if form == AnswerForm::Pairs && column == 3 {
-        for (r, text) in texts.iter().enumerate() {
-            let same = yes(text).ok_or_else(|| bad(r, "1 or 0, true or false"))?;
-            numbers.push(usize::from(same));
-        }
-        return Ok((numbers, Vec::new()));
-    }
-    let wrong = texts.iter().position(|text| text.parse::<usize>().is_err());
-    match wrong {
-        None => {
-            numbers.extend(texts.iter().filter_map(|text| text.parse::<usize>().ok()));
-            Ok((numbers, Vec::new()))
-        }
-        Some(_) if names_things(form, column) => match texts.iter().position(|t| t.is_empty()) {
-            Some(r) => Err(bad(r, "a number or a name")),
-            None => numbered(texts, numbers, allowance),
-        },
-        Some(r) => Err(bad(r, "the number of an object, from 0")),
-    }
+    cells: &'a Texts,
+    header: [&'a str; 4],
+    allowance: &'a Allowance,
 }
 
-/// Which of the four columns name something, rather than count objects or say yes or no.
 #[cfg(feature = "csv")]
-fn names_things(form: AnswerForm, column: usize) -> bool {
-    column == 0 || (form != AnswerForm::Pairs && column != 2)
+impl Columns<'_> {
+    fn numbered(&self, ids: Option<&ObjectIds>, notes: &mut Vec<String>) -> Result<AnswerTable> {
+        let mut rows = self.allowance.room(self.cells.ends.len())?;
+        rows.resize(self.cells.ends.len(), [0; 4]);
+        let mut names = Vec::new();
+        for column in 0..4 {
+            if self.form.objects().contains(&column) {
+                continue;
+            }
+            let texts = self.cells.column(column, self.allowance)?;
+            let (numbers, called) = self.things(column, &texts)?;
+            rows.iter_mut().zip(numbers).for_each(|(row, v)| row[column] = v);
+            if column == 0 {
+                names = called;
+            }
+        }
+        let objects = self.object_cells()?;
+        let (numbers, found) = match ids {
+            Some(ids) => (self.known(&objects, ids, notes)?, Some(ids.clone())),
+            None => self.named(&objects)?,
+        };
+        for (r, numbers) in numbers.chunks_exact(self.form.objects().len()).enumerate() {
+            for (&column, &number) in self.form.objects().iter().zip(numbers) {
+                rows[r][column] = number;
+            }
+        }
+        Ok(AnswerTable { form: self.form, rows, names, ids: found })
+    }
+
+    /// The cells that name objects, row by row.
+    fn object_cells(&self) -> Result<Vec<&str>> {
+        let columns = self.form.objects();
+        let mut cells = self.allowance.room(self.cells.ends.len() * columns.len())?;
+        cells.resize(self.cells.ends.len() * columns.len(), "");
+        for (c, &column) in columns.iter().enumerate() {
+            for (r, text) in self.cells.column(column, self.allowance)?.into_iter().enumerate() {
+                cells[r * columns.len() + c] = text;
+            }
+        }
+        Ok(cells)
+    }
+
+    /// Objects that are looked up among the ids.
+    fn known(
+        &self,
+        cells: &[&str],
+        ids: &ObjectIds,
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<usize>> {
+        let mut lookup = Lookup::of(Some(ids))?;
+        let mut found = self.allowance.room(cells.len())?;
+        for (at, cell) in cells.iter().enumerate() {
+            found.push(lookup.find(cell, || self.place(at))?);
+        }
+        let kind = lookup.kind(notes)?;
+        Ok(found.into_iter().map(|found| found[kind]).collect())
+    }
+
+    /// Objects that are called by numbers or, where some cell is text, by names.
+    fn named(&self, cells: &[&str]) -> Result<(Vec<usize>, Option<ObjectIds>)> {
+        let mut numbers = self.allowance.room(cells.len())?;
+        if cells.iter().all(|cell| cell.parse::<usize>().is_ok()) {
+            numbers.extend(cells.iter().filter_map(|cell| cell.parse::<usize>().ok()));
+            return Ok((numbers, None));
+        }
+        let wrong = |cell: &str| cell.parse::<usize>().is_err() && !is_text(cell.as_bytes());
+        if let Some(at) = cells.iter().position(|cell| wrong(cell)) {
+            let (place, cell) = (self.place(at), excerpt(cells[at]));
+            return Err(malformed(format!(
+                "{place}: {cell:?}; expected the number of an object, from 0, or its name"
+            )));
+        }
+        let (numbers, called) = numbered(cells, numbers, self.allowance)?;
+        Ok((numbers, Some(ObjectIds::new(called)?)))
+    }
+
+    fn place(&self, at: usize) -> String {
+        let columns = self.form.objects();
+        let (row, column) = (at / columns.len(), columns[at % columns.len()]);
+        format!("row {row}, column {}", excerpt(self.header[column]))
+    }
+
+    /// One column of text as numbers, and what they are called where the text holds names.
+    fn things(&self, column: usize, texts: &[&str]) -> Result<(Vec<usize>, Vec<String>)> {
+        let bad = |r: usize, expected: &str| -> Error {
+            let (header, text) = (excerpt(self.header[column]), excerpt(texts[r]));
+            malformed(format!("row {r}, column {header}: {text:?}; expected {expected}"))
+        };
+        let mut numbers = self.allowance.room(texts.len())?;
+        if self.form == AnswerForm::Pairs && column == 3 {
+            for (r, text) in texts.iter().enumerate() {
+                let same = yes(text).ok_or_else(|| bad(r, "1 or 0, true or false"))?;
+                numbers.push(usize::from(same));
+            }
+            return Ok((numbers, Vec::new()));
+        }
+        if texts.iter().all(|text| text.parse::<usize>().is_ok()) {
+            numbers.extend(texts.iter().filter_map(|text| text.parse::<usize>().ok()));
+            return Ok((numbers, Vec::new()));
+        }
+        match texts.iter().position(|text| text.is_empty()) {
+            Some(r) => Err(bad(r, "a number or a name")),
+            None => numbered(texts, numbers, self.allowance),
+        }
+    }
 }
 
 #[cfg(feature = "csv")]
@@ -303,8 +404,10 @@ fn numbered(
 #[cfg(feature = "npy")]
 pub(crate) fn from_npz(
     input: &Input<'_>,
+    ids: Option<&ObjectIds>,
     observer: &dyn Observer,
     allowance: &Allowance,
+    notes: &mut Vec<String>,
 ) -> Result<AnswerTable> {
     let names = npz::names(input.open_archive()?)?;
     let (form, at) = form(&names)?;
@@ -336,7 +439,35 @@ pub(crate) fn from_npz(
             })?;
         }
     }
-    Ok(AnswerTable { form, rows, names: Vec::new() })
+    if let Some(ids) = ids {
+        looked_up(form, &mut rows, ids, notes)?;
+    }
+    Ok(AnswerTable { form, rows, names: Vec::new(), ids: ids.cloned() })
+}
+
+/// The objects of rows by their ids, which are numbers here.
+#[cfg(feature = "npy")]
+fn looked_up(
+    form: AnswerForm,
+    rows: &mut [[usize; 4]],
+    ids: &ObjectIds,
+    notes: &mut Vec<String>,
+) -> Result<()> {
+    let mut lookup = Lookup::of(Some(ids))?;
+    let columns = form.objects();
+    let mut found = Vec::new();
+    for (r, row) in rows.iter().enumerate() {
+        for &column in columns {
+            found.push(lookup.find(&row[column].to_string(), || format!("row {r}"))?);
+        }
+    }
+    let kind = lookup.kind(notes)?;
+    for (row, found) in rows.iter_mut().zip(found.chunks_exact(columns.len())) {
+        for (&column, found) in columns.iter().zip(found) {
+            row[column] = found[kind];
+        }
+    }
+    Ok(())
 }
 
 /// A whole number that a float holds exactly.
@@ -350,7 +481,7 @@ mod tests {
     use super::*;
 
     fn table(text: &str) -> Result<AnswerTable> {
-        from_csv(text.as_bytes(), &(), &Allowance::unlimited())
+        from_csv(text.as_bytes(), None, &(), &Allowance::unlimited(), &mut Vec::new())
     }
 
     fn message(text: &str) -> String {
@@ -379,11 +510,11 @@ mod tests {
         assert!(
             message("0,1,2,3\n").contains("columns 0, 1, 2, 3; expected worker,task,item,group")
         );
-        assert!(message("worker;i;j;same\n1;0;1;1\n").contains("separated by semicolons"));
+        assert!(table("worker;i;j;same\n1;0;1;1\n").is_ok());
         assert!(table("\u{feff}worker,i,j,same\n1,0,1,1\n").is_ok());
         assert_eq!(
-            message("worker,i,j,same\n1,0,x,1\n"),
-            "row 0, column j: \"x\"; expected the number of an object, from 0"
+            message("worker,i,j,same\n1,x,-1,1\n"),
+            "row 0, column j: \"-1\"; expected the number of an object, from 0, or its name"
         );
         assert!(
             message("worker,i,j,same\n1,0,1,2\n")

@@ -1,14 +1,15 @@
 use std::io::Read;
 use std::path::Path;
 
-use consilience_core::{Constraints, Link, Pair, Result};
-use csv::{ReaderBuilder, StringRecord};
+use consilience_core::{Constraints, Fit, Link, Pair, Report, Result};
+use csv::StringRecord;
 use rustc_hash::FxHashMap;
 
 use crate::allowance::Allowance;
-use crate::csv::trouble;
 use crate::fault::{excerpt, malformed, system, within};
-use crate::text::{Text, check_separator};
+use crate::ids::ObjectIds;
+use crate::lookup::{Found, Lookup};
+use crate::records::{Start, trouble};
 
 const COLUMNS: [&str; 4] = ["i", "j", "link", "batch"];
 
@@ -35,15 +36,45 @@ const COLUMNS: [&str; 4] = ["i", "j", "link", "batch"];
 /// contradicts those above it. The message names file and line.
 pub fn read_constraints(path: impl AsRef<Path>, objects: usize) -> Result<Constraints> {
     let path = path.as_ref();
-    let read = || {
-        let mut constraints = Constraints::new(objects)?;
-        for row in rows(path)? {
-            let Pair { i, j, link } = row.pair;
-            constraints.add(i, j, link).map_err(within(format!("line {}", row.line)))?;
-        }
-        Ok(constraints)
-    };
+    let read = || added(rows(path, None, &mut Vec::new())?, objects);
     read().map_err(within(path.display()))
+}
+
+/// Reads must-links and cannot-links over objects with ids: as [`read_constraints`], but the cells
+/// `i` and `j` hold ids. A file without any of the ids that holds row numbers is read by these, and
+/// a note says so.
+///
+/// ```
+/// use consilience::Link;
+/// use consilience::io::{ObjectIds, read_constraints_by_id};
+///
+/// let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("pairs.csv");
+/// std::fs::write(&path, "i,j,link\np9,p1,must\np1,p4,cannot\n").unwrap();
+/// let ids = ObjectIds::new(["p1", "p4", "p9"])?;
+/// let constraints = read_constraints_by_id(&path, &ids)?.output;
+/// assert_eq!(constraints.relation(1, 2), Some(Link::Cannot));
+/// # Ok::<(), consilience::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`read_constraints`]; [`ErrorKind::Format`](consilience_core::ErrorKind::Format) for an id
+/// that no object has.
+pub fn read_constraints_by_id(path: impl AsRef<Path>, ids: &ObjectIds) -> Result<Fit<Constraints>> {
+    let path = path.as_ref();
+    let mut report = Report::default();
+    let read = |notes| added(rows(path, Some(ids), notes)?, ids.n_objects());
+    let constraints = read(&mut report.notes).map_err(within(path.display()))?;
+    Ok(Fit::new(constraints, report))
+}
+
+fn added(rows: Vec<Row>, objects: usize) -> Result<Constraints> {
+    let mut constraints = Constraints::new(objects)?;
+    for row in rows {
+        let Pair { i, j, link } = row.pair;
+        constraints.add(i, j, link).map_err(within(format!("line {}", row.line)))?;
+    }
+    Ok(constraints)
 }
 
 /// Constraints that come together.
@@ -79,16 +110,32 @@ pub struct Batch {
 /// with file and line. Whether the objects exist and the pairs agree is seen where they are used.
 pub fn read_batches(path: impl AsRef<Path>) -> Result<Vec<Batch>> {
     let path = path.as_ref();
+    Ok(in_batches(rows(path, None, &mut Vec::new()).map_err(within(path.display()))?))
+}
+
+/// Reads must-links and cannot-links over objects with ids, batch by batch: as [`read_batches`],
+/// with objects as [`read_constraints_by_id`] has them.
+///
+/// # Errors
+/// As [`read_batches`], and for an id that no object has.
+pub fn read_batches_by_id(path: impl AsRef<Path>, ids: &ObjectIds) -> Result<Fit<Vec<Batch>>> {
+    let path = path.as_ref();
+    let mut report = Report::default();
+    let rows = rows(path, Some(ids), &mut report.notes).map_err(within(path.display()))?;
+    Ok(Fit::new(in_batches(rows), report))
+}
+
+fn in_batches(rows: Vec<Row>) -> Vec<Batch> {
     let mut batches: Vec<Batch> = Vec::new();
     let mut known: FxHashMap<String, usize> = FxHashMap::default();
-    for row in rows(path).map_err(within(path.display()))? {
+    for row in rows {
         let at = *known.entry(row.batch).or_insert_with_key(|name| {
             batches.push(Batch { name: name.clone(), pairs: Vec::new() });
             batches.len() - 1
         });
         batches[at].pairs.push(row.pair);
     }
-    Ok(batches)
+    batches
 }
 
 /// One row.
@@ -101,26 +148,24 @@ struct Row {
 }
 
 /// The rows of a file; none where it is empty.
-fn rows(path: &Path) -> Result<Vec<Row>> {
+fn rows(path: &Path, ids: Option<&ObjectIds>, notes: &mut Vec<String>) -> Result<Vec<Row>> {
     let file = std::fs::File::open(path).map_err(system)?;
-    parse(file)
+    parse(file, ids, notes)
 }
 
-fn parse(file: impl Read) -> Result<Vec<Row>> {
-    let text = Text::open(file)?;
-    let progress = text.progress();
-    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text);
+fn parse(file: impl Read, ids: Option<&ObjectIds>, notes: &mut Vec<String>) -> Result<Vec<Row>> {
+    let (mut reader, skipped, progress) = Start::open(file)?.into_csv();
     let allowance = Allowance::unlimited();
+    let mut objects = Lookup::of(ids)?;
     let mut out = Vec::new();
     let mut record = StringRecord::new();
     let mut first = true;
     loop {
         progress.record();
-        let more = reader.read_record(&mut record).map_err(trouble)?;
-        if !more {
-            return Ok(out);
+        if !reader.read_record(&mut record).map_err(trouble)? {
+            break;
         }
-        let line = record.position().map_or(0, csv::Position::line);
+        let line = record.position().map_or(0, csv::Position::line) + skipped;
         record.trim();
         let header = std::mem::replace(&mut first, false)
             && record.iter().zip(COLUMNS).all(|(cell, name)| cell.eq_ignore_ascii_case(name));
@@ -128,22 +173,11 @@ fn parse(file: impl Read) -> Result<Vec<Row>> {
             continue;
         }
         if !(3..=4).contains(&record.len()) {
-            check_separator(record.as_slice().as_bytes())
-                .map_err(within(format!("line {line}")))?;
             return Err(malformed(format!(
                 "line {line}: {} columns; expected i,j,link or i,j,link,batch",
                 record.len()
             )));
         }
-        let object = |column: usize| {
-            record[column].parse().map_err(|_| {
-                malformed(format!(
-                    "line {line}, column {}: {:?}; expected the number of an object",
-                    COLUMNS[column],
-                    excerpt(&record[column])
-                ))
-            })
-        };
         let link = match &record[2] {
             link if link.eq_ignore_ascii_case("must") => Link::Must,
             link if link.eq_ignore_ascii_case("cannot") => Link::Cannot,
@@ -154,15 +188,27 @@ fn parse(file: impl Read) -> Result<Vec<Row>> {
                 )));
             }
         };
+        let mut object =
+            |c: usize| objects.find(&record[c], || format!("line {line}, column {}", COLUMNS[c]));
+        let (i, j) = (object(0)?, object(1)?);
         let batch = record.get(3).unwrap_or_default().to_owned();
-        let row = Row { line, pair: Pair::new(object(0)?, object(1)?, link), batch };
-        allowance.push(&mut out, row)?;
+        allowance.push(&mut out, (Row { line, pair: Pair::new(i[0], j[0], link), batch }, i, j))?;
     }
+    let kind = objects.kind(notes)?;
+    let chosen = |(mut row, i, j): (Row, Found, Found)| {
+        (row.pair.i, row.pair.j) = (i[kind], j[kind]);
+        row
+    };
+    Ok(out.into_iter().map(chosen).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn read(text: &str) -> Result<Vec<Row>> {
+        parse(text.as_bytes(), None, &mut Vec::new())
+    }
 
     #[test]
     fn rows_are_read_with_and_without_a_header() {
@@ -172,18 +218,18 @@ mod tests {
             batch: batch.to_owned(),
         };
         let expected = vec![row(2, 0, 3, Link::Must, ""), row(3, 4, 1, Link::Cannot, "")];
-        assert_eq!(parse("i,j,link\n0,3,must\n4, 1,Cannot\n".as_bytes()).unwrap(), expected);
-        let bare = parse("0,3,must,0\n4,1,cannot,7\n".as_bytes()).unwrap();
+        assert_eq!(read("i,j,link\n0,3,must\n4, 1,Cannot\n").unwrap(), expected);
+        let bare = read("0,3,must,0\n4,1,cannot,7\n").unwrap();
         assert_eq!(bare, vec![row(1, 0, 3, Link::Must, "0"), row(2, 4, 1, Link::Cannot, "7")]);
-        assert_eq!(parse("i,j,link,batch\n".as_bytes()).unwrap(), vec![]);
+        assert_eq!(read("i,j,link,batch\n").unwrap(), vec![]);
         // As spreadsheets write it, with a byte order mark.
-        let marked = parse("\u{feff}i,j,link\n0,3,must\n".as_bytes()).unwrap();
+        let marked = read("\u{feff}i,j,link\n0,3,must\n").unwrap();
         assert_eq!(marked, vec![row(2, 0, 3, Link::Must, "")]);
     }
 
     #[test]
     fn bad_rows_are_named() {
-        let message = |text: &str| match parse(text.as_bytes()) {
+        let message = |text: &str| match read(text) {
             Err(error) => error.message().to_owned(),
             other => panic!("{other:?}"),
         };
@@ -191,8 +237,30 @@ mod tests {
             message("0,1,must\n0,1\n"),
             "line 2: 2 columns; expected i,j,link or i,j,link,batch"
         );
-        assert!(message("i;j;link\n0;1;must\n").contains("separated by semicolons"));
         assert!(message("0,-1,must\n").contains("column j: \"-1\""));
         assert!(message("0,1,maybe\n").contains("column link: \"maybe\""));
+    }
+
+    #[test]
+    fn objects_by_id_or_else_by_row() {
+        let ids = ObjectIds::new(["a", "1", "c, d"]).unwrap();
+        let mut notes = Vec::new();
+        let mut of = |text: &str| {
+            let rows = parse(text.as_bytes(), Some(&ids), &mut notes);
+            rows.map(|rows| {
+                rows.into_iter().map(|row| (row.pair.i, row.pair.j)).collect::<Vec<_>>()
+            })
+        };
+        assert_eq!(of("i,j,link\na,1,must\n\"c, d\",a,cannot\n").unwrap(), [(0, 1), (2, 0)]);
+        assert_eq!(of("i;j;link\na;c, d;must\n").unwrap(), [(0, 2)]);
+        assert_eq!(of("0,2,must\n2,0,must\n").unwrap(), [(0, 2), (2, 0)]);
+        // One of them is an id: then all have to be.
+        let error = of("0,2,must\n1,0,must\n").unwrap_err();
+        assert_eq!(
+            error.message(),
+            "line 1, column i: \"0\"; expected the id of an object; 3 such cells"
+        );
+        assert!(of("0,3,must\n").unwrap_err().message().contains("expected the id"));
+        assert_eq!(notes.len(), 1);
     }
 }

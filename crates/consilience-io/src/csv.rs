@@ -1,71 +1,315 @@
-//! Comma-separated text. The first row is a header where it holds text; rows and columns are
-//! counted from 0 behind it, lines from 1 as editors do.
+//! Comma-separated text, or separated by semicolons or tabs. The first row is a header where it
+//! holds text that is no data; rows and columns are counted from 0 behind it, lines from 1 as
+//! editors do.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::borrow::Cow;
+use std::io::{Read, Write};
 
-use csv::{ByteRecord, ReaderBuilder};
+use csv::ByteRecord;
 use ndarray::{Array2, ArrayView2};
 
-use consilience_core::{Error, ErrorKind, Observer, Result};
+use consilience_core::{Error, Observer, Result};
 
 use crate::allowance::Allowance;
+use crate::data_table::DataTable;
+use crate::defects::Defects;
 use crate::fault::{excerpt, malformed, system};
+use crate::features::FeatureTable;
+use crate::ids::{ObjectIds, Texts};
+use crate::label::{category, is_text, label, number, says_nothing};
 use crate::labelled::{Labelled, column_names};
-use crate::table::{Cell, LabelColumns};
-use crate::text::{Progress, Text, check_separator};
+use crate::records::{Records, separated};
+use crate::roles::{Role, Wanted, numbered_names, unique_text};
+use crate::table::LabelColumns;
 
 /// How often a long file looks whether the user wants to stop.
 const ROWS_PER_CHECK: usize = 1 << 14;
 
-/// Label columns: negative, empty or NaN is unlabelled.
+/// Label columns: negative, empty or NaN is unlabelled, and what is no number is a name.
 pub(crate) fn labels(
     file: impl Read,
     observer: &dyn Observer,
     allowance: &Allowance,
+    wanted: &Wanted,
     notes: &mut Vec<String>,
 ) -> Result<LabelColumns> {
-    let mut columns: Option<LabelColumns> = None;
-    rows(file, observer, notes, |cells| {
-        let columns = match &mut columns {
-            Some(columns) => columns,
-            none => none.insert(LabelColumns::new(cells.len(), allowance)?),
-        };
-        for c in 0..cells.len() {
-            let key = label(cells.text(c)).map_err(|what| cells.wrong(c, &what))?;
-            columns.0[c].push(key)?;
+    let mut rows = Rows::open(file, notes)?;
+    let roles = wanted.roles(&rows.names, notes)?;
+    let values: Vec<usize> = chosen(&roles, Role::Value);
+    let names = values.iter().map(|&c| rows.names[c].clone()).collect();
+    let mut labels = LabelColumns::new(names, allowance)?;
+    let mut ids = Ids::of(&roles);
+    rows.each(observer, |cells| {
+        for (column, &c) in labels.columns.iter_mut().zip(&values) {
+            let label = label(cells.text(c)).map_err(|what| cells.wrong(c, &what))?;
+            column.push_label(label)?;
         }
-        Ok(())
+        ids.push(cells, allowance)
     })?;
-    columns.ok_or_else(no_rows)
+    if labels.rows() == 0 {
+        return Err(no_rows());
+    }
+    let named = ids.at.is_some_and(|at| wanted.names(&rows.names[at]));
+    if let Some(first) = rows.first.take().filter(|_| !named) {
+        let cell = |c: usize| first.get(c).unwrap_or_default().trim_ascii();
+        if first_is_data(&labels, &values, &ids, cell) {
+            notes.push(format!(
+                "the first row ({}) was read as an object and not as a header: what it says is \
+                 said again below",
+                lossy(first.as_slice())
+            ));
+            for (column, &c) in labels.columns.iter_mut().zip(&values) {
+                column.push_front(label(cell(c)).map_err(malformed)?)?;
+            }
+            ids.push_front(&cell, allowance)?;
+            labels.names = values.iter().map(usize::to_string).collect();
+        }
+    }
+    labels.ids = ids.finish(&rows.names, notes)?;
+    labels.find_ids(&wanted.columns, notes)?;
+    Ok(labels)
 }
 
-/// Features in double precision; every cell holds a number.
+/// Whether a first row with text is an object like those below. A header has at least one text that
+/// its column does not have again; so do ids, which are left out of this.
+fn first_is_data<'a>(
+    labels: &LabelColumns,
+    values: &[usize],
+    ids: &Ids,
+    cell: impl Fn(usize) -> &'a [u8],
+) -> bool {
+    let mut again = false;
+    for (i, (column, &c)) in labels.columns.iter().zip(values).enumerate() {
+        let text = cell(c);
+        if !is_text(text) {
+            again |= !text.is_empty() && i > 0 && number(text).is_some() && !column.has_text();
+            continue;
+        }
+        let known = std::str::from_utf8(text).is_ok_and(|text| column.knows_text(text));
+        // Ids never come again.
+        let first_ids = i == 0 && ids.at.is_none() && labels.columns.len() > 1 && column.is_ids();
+        if !known && !first_ids {
+            return false;
+        }
+        again |= known && text != b"label";
+    }
+    again
+}
+
+fn chosen(roles: &[Role], role: Role) -> Vec<usize> {
+    (0..roles.len()).filter(|&c| roles[c] == role).collect()
+}
+
+/// The column of ids, if there is one.
+struct Ids {
+    at: Option<usize>,
+    /// Whether it is one only where every row has another text.
+    maybe: bool,
+    texts: Texts,
+}
+
+impl Ids {
+    fn of(roles: &[Role]) -> Self {
+        let is_id = |role: &Role| matches!(role, Role::Id | Role::Maybe);
+        let at = roles.iter().position(is_id);
+        let maybe = at.is_some_and(|at| roles[at] == Role::Maybe);
+        Ids { at, maybe, texts: Texts::default() }
+    }
+
+    fn push(&mut self, cells: &Cells<'_>, allowance: &Allowance) -> Result<()> {
+        let Some(at) = self.at else { return Ok(()) };
+        if self.maybe && !is_text(cells.text(at)) {
+            self.at = None;
+            return Ok(());
+        }
+        let text = std::str::from_utf8(cells.text(at))
+            .map_err(|_| cells.wrong(at, "no UTF-8; expected an id"))?;
+        self.texts.push(text, allowance)
+    }
+
+    /// Adds an id, or what may be one.
+    fn push_any(&mut self, cells: &Cells<'_>, allowance: &Allowance) -> Result<()> {
+        let Some(at) = self.at else { return Ok(()) };
+        self.texts.push(&String::from_utf8_lossy(cells.text(at)), allowance)
+    }
+
+    fn push_front<'a>(
+        &mut self,
+        cell: &impl Fn(usize) -> &'a [u8],
+        allowance: &Allowance,
+    ) -> Result<()> {
+        let Some(at) = self.at else { return Ok(()) };
+        let text = std::str::from_utf8(cell(at)).map_err(|_| malformed("ids: no UTF-8"))?;
+        self.texts.push_front(text, allowance)
+    }
+
+    fn finish(self, names: &[String], notes: &mut Vec<String>) -> Result<Option<Texts>> {
+        let Some(at) = self.at else { return Ok(None) };
+        if self.maybe {
+            if !self.texts.are_ids()? {
+                return Ok(None);
+            }
+            notes.push(unique_text(&names[at]));
+        }
+        Ok(Some(self.texts))
+    }
+}
+
+/// Features in double precision, and columns of categories.
 pub(crate) fn features(
     file: impl Read,
     observer: &dyn Observer,
     allowance: &Allowance,
+    wanted: &Wanted,
     notes: &mut Vec<String>,
-) -> Result<Array2<f64>> {
-    let mut values = Vec::new();
-    let mut width = 0;
-    rows(file, observer, notes, |cells| {
-        width = cells.len();
-        for c in 0..width {
-            let text = cells.text(c);
-            let number = number(text).ok_or_else(|| {
-                let found =
-                    if text.is_empty() { "empty".to_owned() } else { format!("{:?}", lossy(text)) };
-                cells.wrong(c, &format!("{found}; expected a number"))
-            })?;
-            allowance.push(&mut values, number)?;
-        }
-        Ok(())
-    })?;
-    if values.is_empty() {
+) -> Result<DataTable> {
+    let mut rows = Rows::open(file, notes)?;
+    let mut roles = wanted.feature_roles(&rows.names, notes)?;
+    if roles[0] == Role::Maybe && !rows.record.get(0).is_some_and(is_id_text) {
+        roles[0] = Role::Value;
+    }
+    let mut table = Numbers::new(&roles, &rows.names, allowance)?;
+    rows.each(observer, |cells| table.push(cells, allowance))?;
+    if table.rows == 0 {
         return Err(no_rows());
     }
-    Array2::from_shape_vec((values.len() / width, width), values)
-        .map_err(|e| malformed(e.to_string()))
+    let by_name = |wanted: &String| rows.names.iter().any(|name| name.trim() == wanted.trim());
+    let named = table.ids.at.is_some_and(|at| wanted.names(&rows.names[at]))
+        || wanted.drop.iter().chain(&wanted.categorical).any(by_name);
+    if let Some(first) = rows.first.take().filter(|_| !named)
+        && table.first_is_data(&first)
+    {
+        notes.push(format!(
+            "the first row ({}) was read as an object and not as a header: it holds numbers",
+            lossy(first.as_slice())
+        ));
+        table.push_front(&first, allowance)?;
+        rows.names = numbered_names(rows.names.len());
+    }
+    table.finish(&rows.names, wanted.missing, notes)
+}
+
+/// Text that could be an id, and no word for a missing value.
+fn is_id_text(cell: &[u8]) -> bool {
+    let cell = cell.trim_ascii();
+    is_text(cell) && !missing(cell)
+}
+
+/// Whether a cell of features says that there is no value.
+fn missing(cell: &[u8]) -> bool {
+    cell.is_empty() || cell == b"?" || std::str::from_utf8(cell).is_ok_and(says_nothing)
+}
+
+/// Columns of numbers and categories while they are read.
+struct Numbers {
+    values: Vec<f64>,
+    /// The columns of numbers, and of categories, by their place in the file.
+    numbers: Vec<usize>,
+    categories: Vec<usize>,
+    labels: LabelColumns,
+    ids: Ids,
+    defects: Defects,
+    rows: usize,
+}
+
+impl Numbers {
+    fn new(roles: &[Role], names: &[String], allowance: &Allowance) -> Result<Self> {
+        let (numbers, categories) = (chosen(roles, Role::Value), chosen(roles, Role::Category));
+        let category_names = categories.iter().map(|&c| names[c].clone()).collect();
+        Ok(Numbers {
+            values: Vec::new(),
+            defects: Defects::new(names.len()),
+            numbers,
+            categories,
+            labels: LabelColumns::new(category_names, allowance)?,
+            ids: Ids::of(roles),
+            rows: 0,
+        })
+    }
+
+    fn push(&mut self, cells: &Cells<'_>, allowance: &Allowance) -> Result<()> {
+        let place = || format!("row {} (line {})", cells.row, cells.line);
+        for &c in &self.numbers {
+            let text = cells.text(c);
+            let value = match number(text) {
+                Some(value) if !value.is_nan() => value,
+                None if !missing(text) => {
+                    self.defects.text(c, &String::from_utf8_lossy(text), place);
+                    f64::NAN
+                }
+                _ => {
+                    self.defects.missing(c, place);
+                    f64::NAN
+                }
+            };
+            allowance.push(&mut self.values, value)?;
+        }
+        for (column, &c) in self.labels.columns.iter_mut().zip(&self.categories) {
+            column.push_label(category(cells.text(c)).map_err(|what| cells.wrong(c, &what))?)?;
+        }
+        self.ids.push_any(cells, allowance)?;
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// Whether a first row with text is an object: its texts are ids and categories, and there are
+    /// numbers, where columns of numbers have them.
+    fn first_is_data(&self, first: &ByteRecord) -> bool {
+        let cell = |c: usize| first.get(c).unwrap_or_default();
+        let numbers = self.numbers.iter().filter(|&&c| self.defects.is_number(c));
+        !self.numbers.is_empty()
+            && self.numbers.iter().all(|&c| !is_text(cell(c)) || missing(cell(c).trim_ascii()))
+            && numbers.clone().any(|&c| number(cell(c).trim_ascii()).is_some())
+    }
+
+    fn push_front(&mut self, first: &ByteRecord, allowance: &Allowance) -> Result<()> {
+        let cell = |c: usize| first.get(c).unwrap_or_default().trim_ascii();
+        allowance.grow(&mut self.values, self.numbers.len())?;
+        let row: Vec<f64> =
+            self.numbers.iter().map(|&c| number(cell(c)).unwrap_or(f64::NAN)).collect();
+        for (&c, value) in self.numbers.iter().zip(&row) {
+            if value.is_nan() {
+                self.defects.missing(c, || "the first row".to_owned());
+            }
+        }
+        self.values.splice(0..0, row);
+        for (column, &c) in self.labels.columns.iter_mut().zip(&self.categories) {
+            column.push_front(category(cell(c)).map_err(malformed)?)?;
+        }
+        self.rows += 1;
+        self.ids.push_front(&cell, allowance)
+    }
+
+    fn finish(
+        mut self,
+        names: &[String],
+        may_miss: bool,
+        notes: &mut Vec<String>,
+    ) -> Result<DataTable> {
+        if let Some(at) = self.ids.at.filter(|_| self.ids.maybe)
+            && !self.ids.texts.are_ids()?
+        {
+            for (row, text) in self.ids.texts.iter().enumerate() {
+                self.defects.text(at, text, || format!("row {row}"));
+            }
+        }
+        self.defects.check(may_miss, |c| match names[c] == c.to_string() {
+            true => format!("column {c}"),
+            false => format!("column {c} ({})", excerpt(&names[c])),
+        })?;
+        let width = self.numbers.len();
+        let table = Array2::from_shape_vec((self.rows, width), self.values);
+        let table = table.map_err(|e| malformed(e.to_string()))?;
+        let ids = self.ids.finish(names, notes)?.map(Texts::into_ids).transpose()?;
+        let categories = !self.categories.is_empty();
+        Ok(DataTable {
+            rows: self.rows,
+            numbers: (width > 0).then_some(FeatureTable::F64(table)),
+            names: self.numbers.iter().map(|&c| names[c].clone()).collect(),
+            categories: categories.then(|| self.labels.into_table()).transpose()?,
+            ids,
+        })
+    }
 }
 
 fn no_rows() -> Error {
@@ -76,261 +320,134 @@ fn lossy(text: &[u8]) -> String {
     excerpt(&String::from_utf8_lossy(text))
 }
 
-fn number(text: &[u8]) -> Option<f64> {
-    std::str::from_utf8(text).ok()?.parse().ok()
-}
-
-fn label(text: &[u8]) -> std::result::Result<Option<u64>, String> {
-    if text.is_empty() {
-        return Ok(None);
-    }
-    // Short plain digits are nearly all there is.
-    if text.len() < 19 && text.iter().all(u8::is_ascii_digit) {
-        return Ok(Some(text.iter().fold(0, |sum, d| sum * 10 + u64::from(d - b'0'))));
-    }
-    let exact = std::str::from_utf8(text).ok().and_then(|t| t.parse::<i128>().ok());
-    if let Some(whole) = exact {
-        return match u64::try_from(whole) {
-            Ok(key) => Ok(Some(key)),
-            Err(_) if whole < 0 => Ok(None),
-            Err(_) => Err(format!("label {whole} is too large; expected less than 2^64")),
-        };
-    }
-    match number(text) {
-        Some(float) => float.label(),
-        None => Err(format!(
-            "{:?} is no label; expected a whole number, or a negative one or nothing for \
-            unlabelled",
-            lossy(text)
-        )),
-    }
-}
-
 /// One row below the header.
 struct Cells<'a> {
     record: &'a ByteRecord,
-    header: Option<&'a ByteRecord>,
+    names: &'a [String],
+    header: bool,
     row: usize,
     line: u64,
 }
 
 impl Cells<'_> {
-    fn len(&self) -> usize {
-        self.record.len()
-    }
-
     fn text(&self, column: usize) -> &[u8] {
         self.record[column].trim_ascii()
     }
 
     fn wrong(&self, column: usize, what: &str) -> Error {
-        let name = self
-            .header
-            .and_then(|h| h.get(column))
-            .map(|name| format!(" ({})", lossy(name.trim_ascii())));
-        malformed(format!(
-            "row {} (line {}), column {column}{}: {what}",
-            self.row,
-            self.line,
-            name.unwrap_or_default()
-        ))
+        let name = if self.header {
+            format!(" ({})", excerpt(&self.names[column]))
+        } else {
+            String::new()
+        };
+        malformed(format!("row {} (line {}), column {column}{name}: {what}", self.row, self.line))
     }
 }
 
-/// Hands out the rows below the header, all of one length.
-fn rows(
-    file: impl Read,
-    observer: &dyn Observer,
-    notes: &mut Vec<String>,
-    mut each: impl FnMut(&Cells<'_>) -> Result<()>,
-) -> Result<()> {
-    let mut records = Records::open(file)?;
-    let mut record = ByteRecord::new();
-    let Some(mut line) = records.next(&mut record)? else {
-        return Err(malformed("no rows; expected at least one"));
-    };
-    let width = record.len();
-    let is_text = |cell: &[u8]| !cell.is_empty() && number(cell).is_none();
-    let header = record.iter().any(|cell| is_text(cell.trim_ascii())).then(|| record.clone());
-    if header.is_none()
-        && width > 2
-        && record.iter().enumerate().all(|(c, cell)| cell == c.to_string().as_bytes())
-    {
-        notes.push(
-            "the first row of the CSV file is 0,1,2,... and was read as data; a header must hold \
-            text"
-                .to_owned(),
-        );
-    }
-    if header.is_some() {
-        match records.next(&mut record)? {
-            Some(next) => line = next,
-            None => return Ok(()),
-        }
-    }
-    let mut row = 0;
-    loop {
-        if record.len() != width {
-            return Err(malformed(format!(
-                "row {row} (line {line}) has {} columns, expected {width} as in the first row",
-                record.len()
-            )));
-        }
-        each(&Cells { record: &record, header: header.as_ref(), row, line })?;
-        row += 1;
-        if row % ROWS_PER_CHECK == 0 {
-            observer.check()?;
-        }
-        match records.next(&mut record)? {
-            Some(next) => line = next,
-            None => return Ok(()),
-        }
-    }
+/// The rows below the header, all of one length.
+struct Rows<R: Read> {
+    records: Records<R>,
+    record: ByteRecord,
+    /// The line of the record, unless there is none.
+    line: Option<u64>,
+    /// What the columns are called; their numbers where there is no header.
+    names: Vec<String>,
+    /// The first row, where it holds text.
+    first: Option<ByteRecord>,
 }
 
-/// Records with the line they begin on.
-///
-/// The csv crate skips blank lines, but in a table of one column a blank line is an unlabelled
-/// object: such files are read line by line. Blank lines at the end are no objects in either.
-enum Records<R: Read> {
-    Lines { reader: Lines<R>, pending: Option<Vec<u8>>, line: u64, blanks: u64 },
-    Csv(csv::Reader<std::io::Chain<std::io::Cursor<Vec<u8>>, Lines<R>>>, u64, Progress),
-}
+impl<R: Read> Rows<R> {
+    fn open(file: R, notes: &mut Vec<String>) -> Result<Self> {
+        let mut records = Records::open(file)?;
+        if let Some((_, name)) = records.separator.filter(|&(byte, _)| byte != b',') {
+            notes.push(separated(name));
+        }
+        let mut record = ByteRecord::new();
+        let Some(mut line) = records.next(&mut record)?.map(Some) else {
+            return Err(malformed("no rows; expected at least one"));
+        };
+        let width = record.len();
+        let mut names = numbered_names(width);
+        let mut first = None;
+        if record.iter().any(is_text) {
+            names = record.iter().map(|cell| text_of(cell.trim_ascii())).collect();
+            first = Some(record.clone());
+            line = records.next(&mut record)?;
+        } else if width > 2 && record.iter().zip(&names).all(|(cell, n)| cell == n.as_bytes()) {
+            notes.push(
+                "the first row of the CSV file is 0,1,2,... and was read as data; a header must \
+                hold text"
+                    .to_owned(),
+            );
+        }
+        Ok(Rows { records, record, line, names, first })
+    }
 
-type Lines<R> = BufReader<Text<R>>;
-
-impl<R: Read> Records<R> {
-    fn open(file: R) -> Result<Self> {
-        let text = Text::open(file)?;
-        let progress = text.progress();
-        let mut reader = BufReader::with_capacity(1 << 18, text);
-        let mut first = Vec::new();
-        let mut line = 0;
-        while first.trim_ascii().is_empty() {
-            first.clear();
-            line += 1;
-            progress.record();
-            if reader.read_until(b'\n', &mut first).map_err(system)? == 0 {
-                break;
+    /// Hands out the rows.
+    fn each(
+        &mut self,
+        observer: &dyn Observer,
+        mut each: impl FnMut(&Cells<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let (width, header) = (self.names.len(), self.first.is_some());
+        let mut row = 0;
+        while let Some(line) = self.line {
+            if self.record.len() != width {
+                return Err(malformed(format!(
+                    "row {row} (line {line}) has {} columns, expected {width} as in the first row",
+                    self.record.len()
+                )));
             }
-        }
-        let skipped = line - 1;
-        // A name in quotes may go on in the next line.
-        let mut quotes = Quotes::default();
-        let mut seen = 0;
-        while quotes.open_after(&first[seen..]) {
-            seen = first.len();
-            if reader.read_until(b'\n', &mut first).map_err(system)? == 0 {
-                break;
+            each(&Cells { record: &self.record, names: &self.names, header, row, line })?;
+            row += 1;
+            if row % ROWS_PER_CHECK == 0 {
+                observer.check()?;
             }
-            line += 1;
+            self.line = self.records.next(&mut self.record)?;
         }
-        check_separator(&first)?;
-        if first.contains(&b',') {
-            let whole = std::io::Cursor::new(first).chain(reader);
-            let csv = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(whole);
-            return Ok(Records::Csv(csv, skipped, progress));
-        }
-        let pending = (!first.is_empty()).then_some(first);
-        Ok(Records::Lines { reader, pending, line, blanks: 0 })
-    }
-
-    /// The line of the next record, `None` at the end.
-    fn next(&mut self, record: &mut ByteRecord) -> Result<Option<u64>> {
-        match self {
-            Records::Csv(reader, skipped, progress) => {
-                progress.record();
-                let more = reader.read_byte_record(record).map_err(trouble)?;
-                // The position is where the search began, in front of any blank lines.
-                Ok(more.then(|| record.position().map_or(0, |p| p.line()) + *skipped))
-            }
-            Records::Lines { reader, pending, line, blanks } => {
-                reader.get_ref().progress().record();
-                record.clear();
-                if *blanks > 0 {
-                    *blanks -= 1;
-                    record.push_field(b"");
-                    return Ok(Some(*line - 1 - *blanks));
-                }
-                let mut text = pending.take().unwrap_or_default();
-                if text.is_empty() {
-                    let mut passed = 0;
-                    loop {
-                        text.clear();
-                        *line += 1;
-                        if reader.read_until(b'\n', &mut text).map_err(system)? == 0 {
-                            return Ok(None);
-                        }
-                        if !text.trim_ascii().is_empty() {
-                            break;
-                        }
-                        reader.get_ref().progress().record();
-                        passed += 1;
-                    }
-                    if passed > 0 {
-                        *pending = Some(text);
-                        *blanks = passed - 1;
-                        record.push_field(b"");
-                        return Ok(Some(*line - passed));
-                    }
-                }
-                for field in text.split(|&b| b == b',') {
-                    record.push_field(unquoted(field.trim_ascii()));
-                }
-                Ok(Some(*line))
-            }
-        }
+        Ok(())
     }
 }
 
-/// Whether text goes on inside a cell in quotes. A quote within a cell that has none at its
-/// beginning is a character like any other.
-#[derive(Default)]
-struct Quotes {
-    inside: bool,
-    /// Whether the cell began, and whether with a quote.
-    begun: bool,
-    quoted: bool,
+fn text_of(cell: &[u8]) -> String {
+    String::from_utf8_lossy(cell).into_owned()
 }
 
-impl Quotes {
-    /// Takes more text in.
-    fn open_after(&mut self, text: &[u8]) -> bool {
-        for &byte in text {
-            match byte {
-                b',' | b'\n' if !self.inside => (self.begun, self.quoted) = (false, false),
-                b'"' if !self.begun => {
-                    (self.begun, self.quoted, self.inside) = (true, true, true);
-                }
-                // Two quotes in a row close the cell and open it again.
-                b'"' if self.quoted => self.inside = !self.inside,
-                _ => self.begun = true,
-            }
-        }
-        self.inside
+/// A cell that reads back as this text.
+fn quoted(text: &str) -> Cow<'_, str> {
+    let special = |c: char| matches!(c, ',' | ';' | '\t' | '"' | '\n' | '\r');
+    if text.contains(special) || text.trim() != text {
+        Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
+    } else {
+        Cow::Borrowed(text)
     }
 }
 
-/// What the csv crate found: a failing read, or text that it cannot take.
-pub(crate) fn trouble(error: csv::Error) -> Error {
-    let kind = if error.is_io_error() { ErrorKind::Io } else { ErrorKind::Format };
-    Error::new(kind, error.to_string())
+/// The cell in front of a row: the id of its object.
+fn id_cell(ids: Option<&ObjectIds>, row: usize) -> Cow<'_, str> {
+    ids.map_or(Cow::Borrowed(""), |ids| Cow::Owned(format!("{},", quoted(ids.get(row)))))
 }
 
-fn unquoted(text: &[u8]) -> &[u8] {
-    text.strip_prefix(b"\"").and_then(|t| t.strip_suffix(b"\"")).unwrap_or(text)
+fn id_header(ids: Option<&ObjectIds>) -> &'static str {
+    if ids.is_some() { "id," } else { "" }
 }
 
-/// Writes labels below a header, -1 for unlabelled.
+/// Writes labels below a header, -1 for unlabelled or, among names, nothing.
 pub(crate) fn write_labels(
     out: &mut dyn Write,
     labels: &Labelled<'_>,
+    ids: Option<&ObjectIds>,
     observer: &dyn Observer,
 ) -> Result<()> {
-    writeln!(out, "{}", labels.column_names().join(",")).map_err(system)?;
+    writeln!(out, "{}{}", id_header(ids), labels.column_names().join(",")).map_err(system)?;
     for row in 0..labels.rows() {
         if row % ROWS_PER_CHECK == 0 {
             observer.check()?;
+        }
+        write!(out, "{}", id_cell(ids, row)).map_err(system)?;
+        if let Some(name) = labels.name(row) {
+            writeln!(out, "{}", quoted(name)).map_err(system)?;
+            continue;
         }
         for c in 0..labels.columns() {
             let comma = if c == 0 { "" } else { "," };
@@ -342,9 +459,15 @@ pub(crate) fn write_labels(
 }
 
 /// Writes a table of floats below a header, with as many digits as bring back the same bits.
-pub(crate) fn write_floats(out: &mut dyn Write, table: ArrayView2<'_, f64>) -> Result<()> {
-    writeln!(out, "{}", column_names("c", table.ncols()).join(",")).map_err(system)?;
-    for row in table.rows() {
+pub(crate) fn write_floats(
+    out: &mut dyn Write,
+    table: ArrayView2<'_, f64>,
+    ids: Option<&ObjectIds>,
+) -> Result<()> {
+    let names = column_names("c", table.ncols()).join(",");
+    writeln!(out, "{}{names}", id_header(ids)).map_err(system)?;
+    for (r, row) in table.rows().into_iter().enumerate() {
+        write!(out, "{}", id_cell(ids, r)).map_err(system)?;
         for (c, value) in row.iter().enumerate() {
             let comma = if c == 0 { "" } else { "," };
             write!(out, "{comma}{value}").map_err(system)?;
@@ -355,80 +478,4 @@ pub(crate) fn write_floats(out: &mut dyn Write, table: ArrayView2<'_, f64>) -> R
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn partition(text: &str) -> Vec<i64> {
-        let columns = labels(text.as_bytes(), &(), &Allowance::unlimited(), &mut Vec::new());
-        columns.unwrap().into_partition().unwrap().to_signed()
-    }
-
-    #[test]
-    fn blank_lines_of_one_column_are_unlabelled_objects() {
-        assert_eq!(partition("label\n5\n\n\n6\n5\n\n"), vec![0, -1, -1, 1, 0]);
-        assert_eq!(partition("5\r\n\r\n6\r\n\"\"\r\n5"), vec![0, -1, 1, -1, 0]);
-        assert_eq!(partition("\u{feff}label\n\n7\n"), vec![-1, 0]);
-    }
-
-    fn wrong(text: &[u8]) -> String {
-        match labels(text, &(), &Allowance::unlimited(), &mut Vec::new()) {
-            Err(error) => error.message().to_owned(),
-            Ok(_) => panic!("expected an error"),
-        }
-    }
-
-    #[test]
-    fn a_name_in_quotes_may_go_on_in_the_next_line() {
-        let text = "\"first\nmember\",\"second\"\n5,1\n6,1\n";
-        let read = labels(text.as_bytes(), &(), &Allowance::unlimited(), &mut Vec::new()).unwrap();
-        assert_eq!(read.into_ensemble().unwrap().members()[0].to_signed(), [0, 1]);
-        assert_eq!(partition("\"first\nmember\"\n5\n6\n"), [0, 1]);
-        assert!(wrong(b"\"a\nb\"\n5\nx\n").starts_with("row 1 (line 4)"));
-        // Inches.
-        assert_eq!(partition("height 5\"\n5\n6\n"), [0, 1]);
-        let mut quotes = Quotes::default();
-        assert!(!quotes.open_after(b"5\",\"a \"\"b\"\" c\",x\"\n"));
-        assert!(quotes.open_after(b"\"a \"\"b\n") && quotes.open_after(b"c\n"));
-        assert!(!quotes.open_after(b"d\"\n"));
-        assert!(wrong(b"\"a\nb\",c\n5,5\nx,5\n").starts_with("row 1 (line 4)"));
-    }
-
-    #[test]
-    fn text_of_another_kind_is_named() {
-        assert!(wrong(b"a;b\n1;2\n").contains("separated by semicolons; expected commas"));
-        assert!(wrong(b"a\tb\n1\t2\n").contains("separated by tabs"));
-        assert!(wrong(b"\xff\xfea\x00\n\x00").contains("UTF-16"));
-        assert!(wrong(b"a\x00\n\x00").contains("zero bytes"));
-        assert!(wrong(b"\x1f\x8b\x08").contains("gzip"));
-        assert_eq!(partition("a b\n5\t\n"), [0]);
-    }
-
-    #[test]
-    fn a_row_without_an_end_is_refused() {
-        let endless = std::io::repeat(b'1');
-        let read = labels(endless, &(), &Allowance::unlimited(), &mut Vec::new());
-        assert!(read.is_err_and(|error| error.message().contains("no end of the row")));
-        let quoted = b"a,b\n\"".chain(std::io::repeat(b'\n'));
-        let read = labels(quoted, &(), &Allowance::unlimited(), &mut Vec::new());
-        assert!(read.is_err_and(|error| error.message().contains("no end of the row")));
-    }
-
-    #[test]
-    fn lines_are_counted_as_editors_do() {
-        assert!(wrong(b"label\n5\n\n\nx\n").starts_with("row 3 (line 5), column 0 (label): \"x\""));
-        assert!(wrong(b"a,b\n1,2\n1,y\n").starts_with("row 1 (line 3), column 1 (b): \"y\""));
-        assert!(wrong(b"1,2\n1,2,3\n").starts_with("row 1 (line 2) has 3 columns, expected 2"));
-        assert!(wrong(b"1\n1,2\n").starts_with("row 1 (line 2) has 2 columns, expected 1"));
-    }
-
-    #[test]
-    fn labels_in_text() {
-        assert_eq!(label(b"1099511627776"), Ok(Some(1 << 40)));
-        assert_eq!(label(b"18446744073709551615"), Ok(Some(u64::MAX)));
-        assert_eq!(label(b"3.0"), Ok(Some(3)));
-        assert_eq!(label(b"-2"), Ok(None));
-        assert_eq!(label(b"nan"), Ok(None));
-        assert!(label(b"3.5").is_err());
-        assert!(label(b"18446744073709551616").is_err());
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-use consilience_core::Features;
+use consilience_core::{Error, ErrorKind, Features, Result};
 use ndarray::Array2;
 
 /// Features of n objects in the precision that their file has.
@@ -36,6 +36,21 @@ impl FeatureTable {
         match self {
             FeatureTable::F32(x) => x.mapv(f64::from),
             FeatureTable::F64(x) => x,
+        }
+    }
+
+    /// Refuses infinities; NaN is a missing value.
+    pub(crate) fn check_finite_or_missing(&self) -> Result<()> {
+        let place = match self {
+            FeatureTable::F32(x) => x.indexed_iter().find(|(_, v)| v.is_infinite()).map(|(p, _)| p),
+            FeatureTable::F64(x) => x.indexed_iter().find(|(_, v)| v.is_infinite()).map(|(p, _)| p),
+        };
+        match place {
+            Some((row, column)) => {
+                let message = format!("row {row}, column {column} is infinite");
+                Err(Error::new(ErrorKind::NonFinite, message))
+            }
+            None => Ok(()),
         }
     }
 }

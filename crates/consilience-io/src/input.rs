@@ -1,24 +1,40 @@
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::Path;
+use std::sync::Arc;
 
 use consilience_core::{
     Ensemble, Fit, Memberships, MemoryBudget, Observer, Partition, Report, Result, ensure,
 };
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
 
 use crate::allowance::Allowance;
 #[cfg(any(feature = "csv", feature = "npy"))]
 use crate::answers;
 use crate::answers::AnswerTable;
+#[cfg(feature = "arrow")]
+use crate::arrow;
+#[cfg(any(feature = "parquet", feature = "arrow"))]
+use crate::columnar;
 #[cfg(feature = "csv")]
 use crate::csv;
+use crate::data_table::DataTable;
 use crate::fault::{malformed, system, within};
 use crate::features::FeatureTable;
+use crate::ids::ObjectIds;
+use crate::ids::Texts;
+use crate::label_table::LabelTable;
 use crate::location::{Format, Location};
 #[cfg(feature = "parquet")]
 use crate::parquet;
+use crate::roles::Wanted;
 use crate::table::LabelColumns;
+#[cfg(feature = "npy")]
+use crate::{
+    defects::Defects,
+    roles::{Role, numbered_names},
+    table::{Cell, at},
+};
 #[cfg(feature = "npy")]
 use crate::{npy, npz};
 
@@ -51,12 +67,26 @@ pub struct Input<'a> {
     format: Format,
     array: Option<String>,
     budget: MemoryBudget,
+    wanted: Wanted,
 }
 
 #[derive(Clone, Debug)]
 enum Place<'a> {
     File(std::path::PathBuf),
     Bytes(&'a [u8]),
+    /// What standard input held.
+    Standard(Arc<Vec<u8>>),
+}
+
+impl Place<'_> {
+    /// The bytes where they are in memory.
+    fn content(&self) -> &[u8] {
+        match self {
+            Place::File(_) => &[],
+            Place::Bytes(content) => content,
+            Place::Standard(content) => content,
+        }
+    }
 }
 
 /// What a reader reads from.
@@ -75,18 +105,72 @@ impl<'a> Input<'a> {
     /// The table at a location.
     pub fn at(location: Location) -> Self {
         let Location { path, format, array, .. } = location;
-        Input { place: Place::File(path), format, array, budget: MemoryBudget::bytes(u64::MAX) }
+        Self::of(Place::File(path), format, array)
     }
 
     /// The table in the bytes of a file.
     pub fn in_memory(content: &'a [u8], format: Format) -> Self {
+        Self::of(Place::Bytes(content), format, None)
+    }
+
+    /// The table on standard input, which is read to its end. Its format is that of its contents:
+    /// text, plain or compressed, or any of the others.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`](consilience_core::ErrorKind::Io) where it cannot be read,
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the budget.
+    pub fn standard_input(budget: MemoryBudget) -> Result<Input<'static>> {
+        let place = within("standard input");
+        let content = read_within(std::io::stdin().lock(), budget).map_err(place)?;
+        let format = Format::of_content(&content);
+        let input = Input::of(Place::Standard(Arc::new(content)), format, None);
+        Ok(input.memory_budget(budget))
+    }
+
+    fn of(place: Place<'a>, format: Format, array: Option<String>) -> Self {
         let budget = MemoryBudget::bytes(u64::MAX);
-        Input { place: Place::Bytes(content), format, array: None, budget }
+        Input { place, format, array, budget, wanted: Wanted::default() }
     }
 
     consilience_core::setters! {
-        /// The array of an `.npz` archive to read. Default the only array.
+        /// The array of an `.npz` archive to read. Default the only array beside one of ids.
         pub fn array(mut self, name: impl Into<String>) { self.array = Some(name.into()) }
+
+        /// The column that holds the ids of the objects, by its name or its number in the file.
+        /// Default a first column that is called `id` or that holds another text in every row,
+        /// where other columns follow; in an `.npz` archive the array `id` or `ids`.
+        pub fn id(mut self, column: impl Into<String>) { self.wanted.id = Some(column.into()) }
+
+        /// Whether the column of [`Input::id`] may be missing, and is then looked for as without
+        /// it. Default false.
+        pub fn id_optional(mut self, optional: bool) { self.wanted.id_optional = optional }
+    }
+
+    /// The only columns of labels to read, by their names or their numbers among them, in the order
+    /// given. Default all.
+    pub fn columns(mut self, columns: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.wanted.columns = columns.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Columns of features that are left out, by their names or their numbers in the file. Default
+    /// none.
+    pub fn drop(mut self, columns: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.wanted.drop = columns.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Columns of features that hold categories, by their names or their numbers in the file.
+    /// Default none.
+    pub fn categorical(mut self, columns: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.wanted.categorical = columns.into_iter().map(Into::into).collect();
+        self
+    }
+
+    consilience_core::setters! {
+        /// Whether features may be missing, which [`Input::data_table`] then gives as NaN. Default
+        /// false.
+        pub fn missing(mut self, missing: bool) { self.wanted.missing = missing }
     }
 
     /// How much memory the table may take. Default all that there is.
@@ -105,20 +189,47 @@ impl<'a> Input<'a> {
     /// As [`Input`]; [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) for a NaN or
     /// an infinity.
     pub fn features(&self, observer: &dyn Observer) -> Result<Fit<FeatureTable>> {
+        self.reading(|notes| self.feature_table(observer, notes)?.into_features())
+    }
+
+    /// Features as people have them: columns of numbers, of categories and of ids. Text in a column
+    /// of numbers is an error that names all such columns, and so are missing values, unless
+    /// [`Input::missing`] says that they may be there: empty cells, null, NaN, NA and `?`.
+    ///
+    /// # Errors
+    /// As [`Input`]; [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) for missing
+    /// values, with how many each column has, and for infinities.
+    pub fn data_table(&self, observer: &dyn Observer) -> Result<Fit<DataTable>> {
         self.reading(|notes| {
             let table = self.feature_table(observer, notes)?;
-            table.view().check()?;
+            if let Some(numbers) = table.numbers() {
+                numbers.check_finite_or_missing()?;
+            }
             Ok(table)
         })
     }
 
-    /// An ensemble, n rows and one column of labels per member. Labels are whole numbers; negative,
-    /// empty, null and NaN are unlabelled.
+    /// An ensemble, n rows and one column of labels per member. Labels are whole numbers or text;
+    /// negative, empty, null, NaN and NA are unlabelled. A column of ids is no member.
     ///
     /// # Errors
     /// As [`Input`].
     pub fn ensemble(&self, observer: &dyn Observer) -> Result<Fit<Ensemble>> {
-        self.reading(|notes| self.label_columns(observer, notes)?.into_ensemble())
+        let Fit { output, report, .. } = self.label_table(observer)?;
+        Ok(Fit::new(output.into_ensemble(), report))
+    }
+
+    /// The same with what columns, clusters and objects are called.
+    ///
+    /// # Errors
+    /// As [`Input`]; [`ErrorKind::Format`](consilience_core::ErrorKind::Format) for ids that are
+    /// missing or there twice, and for columns that are not there.
+    pub fn label_table(&self, observer: &dyn Observer) -> Result<Fit<LabelTable>> {
+        self.reading(|notes| {
+            let table = self.label_columns(observer, notes)?.into_table()?;
+            let columns = &self.wanted.columns;
+            if columns.is_empty() { Ok(table) } else { table.select(columns) }
+        })
     }
 
     /// An ensemble, and the labels that its members give to further objects, which are in another
@@ -144,12 +255,32 @@ impl<'a> Input<'a> {
         new: &Input<'_>,
         observer: &dyn Observer,
     ) -> Result<Fit<(Ensemble, Array2<i64>)>> {
+        let Fit { output: (table, rows, _), report, .. } = self.table_and_new(new, observer)?;
+        Ok(Fit::new((table.into_ensemble(), rows), report))
+    }
+
+    /// The same with what columns, clusters and objects are called; the last are the ids of the
+    /// further objects.
+    ///
+    /// # Errors
+    /// As [`Input::ensemble_and_new`].
+    #[allow(clippy::type_complexity)]
+    pub fn table_and_new(
+        &self,
+        new: &Input<'_>,
+        observer: &dyn Observer,
+    ) -> Result<Fit<(LabelTable, Array2<i64>, Option<ObjectIds>)>> {
         let Fit { output: columns, mut report, .. } =
             self.reading(|notes| self.label_columns(observer, notes))?;
-        let rows = new.reading(|notes| columns.translate(&new.label_columns(observer, notes)?))?;
+        let rows = new.reading(|notes| {
+            let mut found = new.label_columns(observer, notes)?;
+            let ids = found.ids.take().map(Texts::into_ids).transpose()?;
+            Ok((columns.translate(&found)?, ids))
+        })?;
         report.notes.extend(rows.report.notes);
-        let ensemble = self.reading(|_| columns.into_ensemble())?.output;
-        Ok(Fit::new((ensemble, rows.output), report))
+        let table = self.reading(|_| columns.into_table())?.output;
+        let (rows, ids) = rows.output;
+        Ok(Fit::new((table, rows, ids), report))
     }
 
     /// One column of labels, as in [`Input::ensemble`].
@@ -157,7 +288,8 @@ impl<'a> Input<'a> {
     /// # Errors
     /// As [`Input`].
     pub fn labels(&self, observer: &dyn Observer) -> Result<Fit<Partition>> {
-        self.reading(|notes| self.label_columns(observer, notes)?.into_partition())
+        let Fit { output: table, report, .. } = self.label_table(observer)?;
+        Ok(Fit::new(self.reading(|_| table.partition())?.output, report))
     }
 
     /// How many objects each row of an ensemble stands for: one column of whole numbers, as
@@ -177,7 +309,7 @@ impl<'a> Input<'a> {
     /// what is no whole number from 1 to 2^53 - 1.
     pub fn counts(&self, observer: &dyn Observer) -> Result<Fit<Vec<u64>>> {
         self.reading(|notes| {
-            let table = self.feature_table(observer, notes)?.into_f64();
+            let table = self.feature_table(observer, notes)?.into_features()?.into_f64();
             let columns = table.ncols();
             ensure!(columns == 1, shape("{columns} columns of counts; expected 1"));
             let count = |(row, &value): (usize, &f64)| {
@@ -201,10 +333,10 @@ impl<'a> Input<'a> {
     /// As [`Input`], and as [`Memberships::new`].
     pub fn memberships(&self, observer: &dyn Observer) -> Result<Fit<Memberships>> {
         self.reading(|notes| {
-            let table = self.feature_table(observer, notes)?;
+            let table = self.feature_table(observer, notes)?.into_features()?;
             if table.view().n_features() == 1 {
-                let labels = self.label_columns(observer, &mut Vec::new())?;
-                return Ok(Memberships::from(&labels.into_partition()?));
+                let labels = self.label_columns(observer, &mut Vec::new())?.into_table()?;
+                return Ok(Memberships::from(&labels.partition()?));
             }
             Memberships::new(table.into_f64())
         })
@@ -215,12 +347,47 @@ impl<'a> Input<'a> {
     /// # Errors
     /// As [`Input`].
     pub fn answers(&self, observer: &dyn Observer) -> Result<Fit<AnswerTable>> {
-        self.reading(|_| match self.format {
+        self.answers_of(None, observer)
+    }
+
+    /// The answers of a crowd about objects with ids, by which the file names them. A file without
+    /// any of the ids that holds row numbers is read by these, and a note says so.
+    ///
+    /// ```
+    /// use consilience::io::{Format, Input, ObjectIds};
+    ///
+    /// let ids = ObjectIds::new(["kit", "rex", "tom"])?;
+    /// let text = "worker,i,j,same\nann,rex,tom,no\nbob,tom,kit,yes\n";
+    /// let table = Input::in_memory(text.as_bytes(), Format::Csv).answers_by_id(&ids, &())?.output;
+    /// assert_eq!(table.rows(), [[0, 1, 2, 0], [1, 2, 0, 1]]);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Input`]; [`ErrorKind::Format`](consilience_core::ErrorKind::Format) for an id that no
+    /// object has.
+    pub fn answers_by_id(
+        &self,
+        ids: &ObjectIds,
+        observer: &dyn Observer,
+    ) -> Result<Fit<AnswerTable>> {
+        self.answers_of(Some(ids), observer)
+    }
+
+    fn answers_of(
+        &self,
+        ids: Option<&ObjectIds>,
+        observer: &dyn Observer,
+    ) -> Result<Fit<AnswerTable>> {
+        let _ = (ids, observer);
+        self.reading(|notes| match self.format {
             #[cfg(feature = "csv")]
-            Format::Csv => answers::from_csv(self.open()?.0, observer, &self.allowance()),
+            Format::Csv => {
+                answers::from_csv(self.open()?.0, ids, observer, &self.allowance(), notes)
+            }
             #[cfg(feature = "npy")]
-            Format::Npz => answers::from_npz(self, observer, &self.allowance()),
-            Format::Npy | Format::Parquet => Err(malformed(
+            Format::Npz => answers::from_npz(self, ids, observer, &self.allowance(), notes),
+            Format::Npy | Format::Parquet | Format::Arrow => Err(malformed(
                 "answers have named columns; expected a .csv with a header, or an .npz",
             )),
             #[cfg(not(all(feature = "csv", feature = "npy")))]
@@ -234,6 +401,7 @@ impl<'a> Input<'a> {
         let output = read(&mut report.notes).map_err(|error| match &self.place {
             Place::File(path) => within(path.display())(error),
             Place::Bytes(_) => error,
+            Place::Standard(_) => within("standard input")(error),
         })?;
         Ok(Fit::new(output, report))
     }
@@ -245,10 +413,10 @@ impl<'a> Input<'a> {
                 let (file, length) = open_file(path)?;
                 Ok((Box::new(BufReader::new(file)), length))
             }
-            Place::Bytes([]) => Err(malformed("the file is empty")),
-            Place::Bytes(content) => {
-                Ok((Box::new(Cursor::new(*content)), Some(content.len() as u64)))
-            }
+            bytes => match bytes.content() {
+                [] => Err(malformed("the file is empty")),
+                content => Ok((Box::new(Cursor::new(content)), Some(content.len() as u64))),
+            },
         }
     }
 
@@ -265,11 +433,27 @@ impl<'a> Input<'a> {
     fn open_parquet(&self) -> Result<parquet::Source> {
         match &self.place {
             Place::File(path) => parquet::Source::open(open_whole(path)?, self.allowance()),
-            Place::Bytes(content) => {
-                let bytes = bytes::Bytes::copy_from_slice(content);
+            bytes => {
+                let bytes = bytes::Bytes::copy_from_slice(bytes.content());
                 parquet::Source::open(bytes, self.allowance())
             }
         }
+    }
+
+    #[cfg(feature = "arrow")]
+    fn open_arrow(&self) -> Result<arrow::Source<'_>> {
+        let (file, length): (Box<dyn Contents + '_>, u64) = match &self.place {
+            Place::File(path) => {
+                let file = open_whole(path)?;
+                let length = file.metadata().map_err(system)?.len();
+                (Box::new(BufReader::new(file)), length)
+            }
+            bytes => {
+                let content = bytes.content();
+                (Box::new(Cursor::new(content)), content.len() as u64)
+            }
+        };
+        arrow::Source::open(file, length, self.allowance())
     }
 
     fn label_columns(
@@ -288,44 +472,158 @@ impl<'a> Input<'a> {
             #[cfg(feature = "npy")]
             Format::Npz => {
                 let (archive, array) = (self.open_archive()?, self.array.as_deref());
-                npz::read(archive, array, observer, &self.allowance(), |stream| stream.labels())
+                let mut labels =
+                    npz::read(archive, array, observer, &self.allowance(), |stream| {
+                        stream.labels()
+                    })?;
+                labels.ids = self.ids_beside(labels.rows(), observer)?;
+                Ok(labels)
             }
             #[cfg(feature = "csv")]
-            Format::Csv => csv::labels(self.open()?.0, observer, &self.allowance(), notes),
+            Format::Csv => {
+                csv::labels(self.open()?.0, observer, &self.allowance(), &self.wanted, notes)
+            }
             #[cfg(feature = "parquet")]
-            Format::Parquet => parquet::shielded(|| self.open_parquet()?.labels(observer)),
-            #[cfg(not(all(feature = "csv", feature = "npy", feature = "parquet")))]
+            Format::Parquet => {
+                let read = || columnar::labels(self.open_parquet()?, &self.wanted, observer, notes);
+                columnar::shielded("Parquet", read)
+            }
+            #[cfg(feature = "arrow")]
+            Format::Arrow => {
+                let read = || columnar::labels(self.open_arrow()?, &self.wanted, observer, notes);
+                columnar::shielded("Arrow", read)
+            }
+            #[cfg(not(all(
+                feature = "csv",
+                feature = "npy",
+                feature = "parquet",
+                feature = "arrow"
+            )))]
             other => Err(other.left_out()),
         }
     }
 
-    fn feature_table(
-        &self,
-        observer: &dyn Observer,
-        notes: &mut Vec<String>,
-    ) -> Result<FeatureTable> {
+    /// The ids of the objects, where an archive has them beside the array that is read.
+    #[cfg(feature = "npy")]
+    fn ids_beside(&self, rows: usize, observer: &dyn Observer) -> Result<Option<Texts>> {
+        let names = npz::names(self.open_archive()?)?;
+        let Some(name) = npz::ids_beside(names, self.array.as_deref()) else { return Ok(None) };
+        let archive = self.open_archive()?;
+        let ids =
+            npz::read(archive, Some(&name), observer, &self.allowance(), |stream| stream.texts())?;
+        let found = ids.len();
+        ensure!(found == rows, shape("array {name:?}: {found} ids for {rows} rows"));
+        Ok(Some(ids))
+    }
+
+    fn feature_table(&self, observer: &dyn Observer, notes: &mut Vec<String>) -> Result<DataTable> {
         let _ = (observer, &notes);
         match self.format {
             #[cfg(feature = "npy")]
             Format::Npy => {
                 let (mut reader, length) = self.open()?;
                 let allowance = self.allowance();
-                npy::Stream { reader: &mut reader, length, observer, allowance }.features()
+                let stream = npy::Stream { reader: &mut reader, length, observer, allowance };
+                chosen(stream.features()?, None, &self.wanted)
             }
             #[cfg(feature = "npy")]
             Format::Npz => {
                 let (archive, array) = (self.open_archive()?, self.array.as_deref());
-                npz::read(archive, array, observer, &self.allowance(), |stream| stream.features())
+                let table =
+                    npz::read(archive, array, observer, &self.allowance(), |s| s.features())?;
+                let ids = self.ids_beside(table.view().n_objects(), observer)?;
+                chosen(table, ids.map(Texts::into_ids).transpose()?, &self.wanted)
             }
             #[cfg(feature = "csv")]
             Format::Csv => {
-                let table = csv::features(self.open()?.0, observer, &self.allowance(), notes)?;
-                Ok(FeatureTable::F64(table))
+                csv::features(self.open()?.0, observer, &self.allowance(), &self.wanted, notes)
             }
             #[cfg(feature = "parquet")]
-            Format::Parquet => parquet::shielded(|| self.open_parquet()?.features(observer)),
-            #[cfg(not(all(feature = "csv", feature = "npy", feature = "parquet")))]
+            Format::Parquet => {
+                let open = || self.open_parquet();
+                let read = || columnar::features(open()?, &self.wanted, observer, notes);
+                columnar::shielded("Parquet", read)
+            }
+            #[cfg(feature = "arrow")]
+            Format::Arrow => {
+                let read = || columnar::features(self.open_arrow()?, &self.wanted, observer, notes);
+                columnar::shielded("Arrow", read)
+            }
+            #[cfg(not(all(
+                feature = "csv",
+                feature = "npy",
+                feature = "parquet",
+                feature = "arrow"
+            )))]
             other => Err(other.left_out()),
+        }
+    }
+}
+
+/// The columns of an array that are wanted: it has numbers alone, and no names.
+#[cfg(feature = "npy")]
+fn chosen(table: FeatureTable, ids: Option<ObjectIds>, wanted: &Wanted) -> Result<DataTable> {
+    let (rows, columns) = (table.view().n_objects(), table.view().n_features());
+    let names = numbered_names(columns);
+    let mut roles = wanted.feature_roles(&names, &mut Vec::new())?;
+    roles.iter_mut().filter(|role| **role == Role::Maybe).for_each(|role| *role = Role::Value);
+    let of = |role: Role| -> Vec<usize> { (0..columns).filter(|&c| roles[c] == role).collect() };
+    let mut defects = Defects::new(columns);
+    let value = |row: usize, column: usize| match &table {
+        FeatureTable::F32(x) => f64::from(x[[row, column]]),
+        FeatureTable::F64(x) => x[[row, column]],
+    };
+    let mut labels = LabelColumns::new(
+        of(Role::Category).iter().map(|&c| names[c].clone()).collect(),
+        &Allowance::unlimited(),
+    )?;
+    for (labels, c) in labels.columns.iter_mut().zip(of(Role::Category)) {
+        for row in 0..rows {
+            labels.push(value(row, c).label().map_err(|what| at(row, c, what))?)?;
+        }
+    }
+    let texts = match of(Role::Id)[..] {
+        [only] => {
+            let id = |row| value(row, only).to_string();
+            Some(ObjectIds::new((0..rows).map(id))?)
+        }
+        _ => ids,
+    };
+    let numbers = of(Role::Value);
+    for &c in &numbers {
+        for row in (0..rows).filter(|&row| value(row, c).is_nan()) {
+            defects.missing(c, || format!("row {row}"));
+        }
+    }
+    defects.check(wanted.missing, |c| format!("column {c}"))?;
+    let kept = match &table {
+        _ if numbers.len() == columns => table,
+        FeatureTable::F32(x) => FeatureTable::F32(x.select(Axis(1), &numbers)),
+        FeatureTable::F64(x) => FeatureTable::F64(x.select(Axis(1), &numbers)),
+    };
+    let categories = (!labels.names.is_empty()).then(|| labels.into_table()).transpose()?;
+    Ok(DataTable {
+        rows,
+        names: numbers.iter().map(|&c| names[c].clone()).collect(),
+        numbers: (!numbers.is_empty()).then_some(kept),
+        categories,
+        ids: texts,
+    })
+}
+
+/// All bytes of a reader, where they fit the budget.
+pub(crate) fn read_within(mut reader: impl Read, budget: MemoryBudget) -> Result<Vec<u8>> {
+    const STEP: usize = 1 << 20;
+    let allowance = Allowance::new(budget);
+    let mut bytes: Vec<u8> = Vec::new();
+    loop {
+        if bytes.capacity() - bytes.len() < STEP {
+            allowance.grow(&mut bytes, STEP)?;
+        }
+        let step = (bytes.capacity() - bytes.len()) as u64;
+        // As much as there is room for: nothing is allocated here.
+        if reader.by_ref().take(step).read_to_end(&mut bytes).map_err(system)? == 0 {
+            return Ok(bytes);
         }
     }
 }
@@ -345,7 +643,7 @@ pub(crate) fn open_file(path: &Path) -> Result<(File, Option<u64>)> {
 }
 
 /// An open file of a format that is read from its end.
-#[cfg(any(feature = "npy", feature = "parquet"))]
+#[cfg(any(feature = "npy", feature = "parquet", feature = "arrow"))]
 pub(crate) fn open_whole(path: &Path) -> Result<File> {
     match open_file(path)? {
         (file, Some(_)) => Ok(file),

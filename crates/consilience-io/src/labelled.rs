@@ -20,6 +20,9 @@ use consilience_core::{Ensemble, Partition};
 pub enum Labelled<'a> {
     /// One clustering.
     One(&'a Partition),
+    /// One clustering whose clusters have names, which are written in place of their numbers; an
+    /// unlabelled object gets an empty cell. There is a name for every cluster.
+    Named(&'a Partition, &'a [String]),
     /// An ensemble.
     All(&'a Ensemble),
     /// Cluster numbers of another clustering, which must not be renumbered: those of new objects,
@@ -34,7 +37,7 @@ impl Labelled<'_> {
 
     pub(crate) fn rows(&self) -> usize {
         match self {
-            Labelled::One(partition) => partition.n_objects(),
+            Labelled::One(partition) | Labelled::Named(partition, _) => partition.n_objects(),
             Labelled::All(ensemble) => ensemble.n_objects(),
             Labelled::Numbers(numbers) => numbers.len(),
         }
@@ -44,11 +47,22 @@ impl Labelled<'_> {
     #[inline]
     pub(crate) fn signed(&self, row: usize, column: usize) -> i64 {
         let label = match self {
-            Labelled::One(partition) => partition.label(row),
+            Labelled::One(partition) | Labelled::Named(partition, _) => partition.label(row),
             Labelled::All(ensemble) => ensemble.members()[column].label(row),
             Labelled::Numbers(numbers) => Some(numbers[row]),
         };
         label.map_or(-1, |l| l as i64)
+    }
+
+    /// The name of the object's cluster, where clusters have names; empty for unlabelled.
+    #[cfg(any(feature = "csv", feature = "parquet", feature = "arrow"))]
+    pub(crate) fn name(&self, row: usize) -> Option<&str> {
+        match self {
+            Labelled::Named(partition, names) => {
+                Some(partition.label(row).map_or("", |cluster| names[cluster].as_str()))
+            }
+            _ => None,
+        }
     }
 
     /// One column of labels rather than an ensemble that happens to have one member.
@@ -61,10 +75,10 @@ impl Labelled<'_> {
     }
 
     /// Bytes of the narrowest signed integer that holds every label and -1.
-    #[cfg(any(feature = "npy", feature = "parquet"))]
+    #[cfg(any(feature = "npy", feature = "parquet", feature = "arrow"))]
     pub(crate) fn width(&self) -> usize {
         let labels = match self {
-            Labelled::One(partition) => partition.n_clusters(),
+            Labelled::One(partition) | Labelled::Named(partition, _) => partition.n_clusters(),
             Labelled::All(ensemble) => {
                 ensemble.members().iter().map(Partition::n_clusters).max().unwrap_or(0)
             }

@@ -1,5 +1,6 @@
-//! Labels, features, constraints and answers of a crowd, from and to files: CSV, NumPy's `.npy` and
-//! `.npz`, and Apache Parquet.
+//! Labels, features, constraints and answers of a crowd, from and to files: CSV, plain or
+//! compressed by gzip or zstd, NumPy's `.npy` and `.npz`, Apache Parquet, and Arrow IPC, which
+//! Feather is.
 //!
 //! The format follows from the ending of the name; `pool.npz:labels` names an array of an archive.
 //! What is written here is read here, and by the program `consilience`:
@@ -46,20 +47,40 @@
 //!
 //! Building blocks: [`Input`] reads with an observer and from memory, [`OutputFile`] is a file that
 //! appears only when it is complete, [`FileLock`] keeps other processes away from one. The
-//! features `csv`, `npy` and `parquet`, all on by default, choose the formats.
+//! features `csv`, `compression`, `npy`, `parquet` and `arrow`, all on by default, choose the
+//! formats.
+
+// What several formats share has parts that a build of some of them does not use.
+#![cfg_attr(
+    not(all(feature = "compression", feature = "npy", feature = "parquet", feature = "arrow")),
+    allow(dead_code, unreachable_code, unused_imports, unused_mut, unused_variables)
+)]
 
 mod allowance;
 mod answers;
+#[cfg(feature = "arrow")]
+mod arrow;
+#[cfg(any(feature = "parquet", feature = "arrow"))]
+mod columnar;
+#[cfg(feature = "csv")]
+mod compressed;
 #[cfg(feature = "csv")]
 mod constraints;
 #[cfg(feature = "csv")]
 mod csv;
+mod data_table;
+mod defects;
 mod fault;
 mod features;
+mod ids;
 mod input;
+mod label;
+mod label_table;
 mod labelled;
 mod location;
 mod lock;
+#[cfg(any(feature = "csv", feature = "npy"))]
+mod lookup;
 #[cfg(feature = "npy")]
 mod npy;
 #[cfg(feature = "npy")]
@@ -68,6 +89,9 @@ mod output;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod place;
+#[cfg(feature = "csv")]
+mod records;
+mod roles;
 mod sink;
 mod table;
 #[cfg(feature = "csv")]
@@ -80,11 +104,16 @@ use consilience_core::{Ensemble, Error, ErrorKind, Memberships, MemoryBudget, Pa
 
 pub use answers::{AnswerForm, AnswerTable, read_answers, read_answers_observed};
 #[cfg(feature = "csv")]
-pub use constraints::{Batch, read_batches, read_constraints};
+pub use constraints::{
+    Batch, read_batches, read_batches_by_id, read_constraints, read_constraints_by_id,
+};
+pub use data_table::DataTable;
 pub use features::FeatureTable;
+pub use ids::ObjectIds;
 pub use input::Input;
+pub use label_table::LabelTable;
 pub use labelled::Labelled;
-pub use location::{Format, Location};
+pub use location::{Compression, Format, Location};
 pub use lock::FileLock;
 pub use output::{OutputFile, remove_unfinished};
 

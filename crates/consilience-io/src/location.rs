@@ -18,16 +18,33 @@ pub enum Format {
     Csv,
     /// Apache Parquet, `.parquet`.
     Parquet,
+    /// An Arrow IPC file, `.arrow` or, as Feather's second version, `.feather`.
+    Arrow,
+}
+
+/// How text is compressed.
+///
+/// Readers find out from the contents; what is written is compressed as its ending says, which a
+/// [`Location`] holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Compression {
+    /// gzip, `.csv.gz`.
+    Gzip,
+    /// zstd, `.csv.zst`.
+    Zstd,
 }
 
 /// Where a table is: a file, its format by its ending, and inside an archive an array.
 ///
 /// ```
-/// use consilience::io::{Format, Location};
+/// use consilience::io::{Compression, Format, Location};
 ///
 /// let place = Location::parse("runs/pool.npz:labels")?;
 /// assert_eq!(place.path.to_str(), Some("runs/pool.npz"));
 /// assert_eq!((place.format, place.array.as_deref()), (Format::Npz, Some("labels")));
+/// let place = Location::parse("runs/pool.csv.gz")?;
+/// assert_eq!((place.format, place.compression), (Format::Csv, Some(Compression::Gzip)));
 /// assert!(Location::parse("pool.txt").is_err());
 /// # Ok::<(), consilience::Error>(())
 /// ```
@@ -40,14 +57,21 @@ pub struct Location {
     pub format: Format,
     /// The array in an archive, where one is named.
     pub array: Option<String>,
+    /// How it is compressed, by its ending.
+    pub compression: Option<Compression>,
 }
 
 impl Location {
+    /// What is no file, but has a form.
+    pub(crate) fn of_stream(name: &Path, format: Format) -> Self {
+        Location { path: name.to_path_buf(), format, array: None, compression: None }
+    }
+
     /// Takes `pool.npz:labels` apart and looks at the ending.
     ///
     /// # Errors
     /// [`ErrorKind::Format`](consilience_core::ErrorKind::Format) for an ending other than `.npy`,
-    /// `.npz`, `.csv` and `.parquet`.
+    /// `.npz`, `.csv`, `.csv.gz`, `.csv.zst`, `.parquet`, `.arrow` and `.feather`.
     pub fn parse(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let mut file = path.to_path_buf();
@@ -59,30 +83,50 @@ impl Location {
             file = PathBuf::from(name);
             array = Some(rest[1..].to_owned()).filter(|name| !name.is_empty());
         }
-        let ending = file.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
-        let format = match ending.as_deref() {
-            Some("npy") => Format::Npy,
-            Some("npz") => Format::Npz,
-            Some("csv") => Format::Csv,
-            Some("parquet") => Format::Parquet,
+        let ending = |path: &Path| path.extension().map(|e| e.to_string_lossy().to_lowercase());
+        let compression = match ending(&file).as_deref() {
+            Some("gz") => Some(Compression::Gzip),
+            Some("zst") => Some(Compression::Zstd),
+            _ => None,
+        };
+        let inner = if compression.is_some() { file.with_extension("") } else { file.clone() };
+        let format = match (ending(&inner).as_deref(), compression) {
+            (Some("csv"), _) => Format::Csv,
+            (Some("npy"), None) => Format::Npy,
+            (Some("npz"), None) => Format::Npz,
+            (Some("parquet"), None) => Format::Parquet,
+            (Some("arrow" | "feather"), None) => Format::Arrow,
             _ => {
                 return Err(malformed(format!(
-                    "{}: unknown ending; expected .npy, .npz, .csv or .parquet",
+                    "{}: unknown ending; expected .npy, .npz, .csv, .csv.gz, .csv.zst, .parquet, \
+                     .arrow or .feather",
                     path.display()
                 )));
             }
         };
-        Ok(Location { path: file, format, array })
+        Ok(Location { path: file, format, array, compression })
     }
 }
 
 impl Format {
+    /// The format of a file by what it begins with; text where it is none of the others.
+    pub(crate) fn of_content(content: &[u8]) -> Self {
+        match content {
+            _ if content.starts_with(b"\x93NUMPY") => Format::Npy,
+            _ if content.starts_with(b"PK\x03\x04") => Format::Npz,
+            _ if content.starts_with(b"PAR1") => Format::Parquet,
+            _ if content.starts_with(b"ARROW1") || content.starts_with(b"FEA1") => Format::Arrow,
+            _ => Format::Csv,
+        }
+    }
+
     /// The error of a build without this format.
     pub(crate) fn left_out(self) -> consilience_core::Error {
         crate::fault::left_out(match self {
             Format::Npy | Format::Npz => "npy",
             Format::Csv => "csv",
             Format::Parquet => "parquet",
+            Format::Arrow => "arrow",
         })
     }
 }

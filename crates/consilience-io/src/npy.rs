@@ -11,7 +11,10 @@ use consilience_core::{Error, Observer, Result};
 use crate::allowance::Allowance;
 use crate::fault::{excerpt, malformed, system};
 use crate::features::FeatureTable;
+use crate::ids::Texts;
+use crate::label::{Label, label};
 use crate::labelled::Labelled;
+use crate::roles::numbered_names;
 use crate::table::{Cell, LabelColumn, LabelColumns, at};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -132,12 +135,57 @@ macro_rules! with_element {
                 $call
             }
             other => Err(malformed(format!(
-                "elements of type {:?}; expected bool, int8..int64, uint8..uint64 or \
-                float16..float64",
+                "elements of type {:?}; expected bool, int8..int64, uint8..uint64, \
+                float16..float64 or, for labels, text of fixed width",
                 excerpt(other)
             ))),
         }
     };
+}
+
+/// Text in a cell of fixed width, filled up with zeros: `U12` or `S12`.
+#[derive(Clone, Copy)]
+struct TextCell {
+    /// Four bytes for each character, or one.
+    wide: bool,
+    /// Bytes of a cell.
+    width: usize,
+}
+
+impl TextCell {
+    fn of(element: &str) -> Option<Self> {
+        let (wide, count) = match element.split_at_checked(1)? {
+            ("U", count) => (true, count),
+            ("S" | "a", count) => (false, count),
+            _ => return None,
+        };
+        let count: usize = count.parse().ok().filter(|&count| count > 0)?;
+        Some(TextCell { wide, width: count.checked_mul(if wide { 4 } else { 1 })? })
+    }
+
+    fn decode(self, bytes: &[u8], big: bool, text: &mut String) -> std::result::Result<(), String> {
+        text.clear();
+        if !self.wide {
+            let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+            let found = std::str::from_utf8(&bytes[..end]);
+            text.push_str(found.map_err(|_| "bytes that are no UTF-8; expected text".to_owned())?);
+            return Ok(());
+        }
+        let mut ends = None;
+        for character in bytes.chunks_exact(4) {
+            let code = u32::decode(character, big);
+            let found = char::from_u32(code)
+                .ok_or_else(|| format!("damaged text: no character {code:#x}"))?;
+            if found == '\0' {
+                ends = ends.or(Some(text.len()));
+            } else {
+                ends = None;
+            }
+            text.push(found);
+        }
+        text.truncate(ends.unwrap_or(text.len()));
+        Ok(())
+    }
 }
 
 /// What the header says.
@@ -263,10 +311,28 @@ pub(crate) struct Stream<'a> {
 }
 
 impl Stream<'_> {
+    /// One column of names, as they are written.
+    pub(crate) fn texts(mut self) -> Result<Texts> {
+        let header = Header::read(self.reader)?;
+        let mut labels = match TextCell::of(&header.element) {
+            Some(cell) => self.labels_of_text(&header, cell, |text| Ok(Label::Text(text)))?,
+            None => with_element!(header, T => self.labels_of::<T>(&header))?,
+        };
+        match labels.columns.pop() {
+            Some(only) if labels.columns.is_empty() => only.into_texts(),
+            _ => Err(malformed(format!("{} columns of ids; expected one", header.columns))),
+        }
+    }
+
     /// Label columns.
     pub(crate) fn labels(mut self) -> Result<LabelColumns> {
         let header = Header::read(self.reader)?;
-        with_element!(header, T => self.labels_of::<T>(&header))
+        match TextCell::of(&header.element) {
+            Some(cell) => {
+                self.labels_of_text(&header, cell, |text| label(text.trim_ascii().as_bytes()))
+            }
+            None => with_element!(header, T => self.labels_of::<T>(&header)),
+        }
     }
 
     /// Features; float32 stays float32.
@@ -279,11 +345,37 @@ impl Stream<'_> {
         Ok(FeatureTable::F64(table))
     }
 
+    /// Names, in cells of fixed width.
+    fn labels_of_text(
+        &mut self,
+        header: &Header,
+        cell: TextCell,
+        read: impl for<'t> Fn(&'t str) -> std::result::Result<Label<'t>, String>,
+    ) -> Result<LabelColumns> {
+        header.check_length(cell.width, self.length)?;
+        self.allowance.expect(header.rows, header.columns, 1)?;
+        let mut labels = LabelColumns::new(numbered_names(header.columns), &self.allowance)?;
+        let (n, m) = (header.rows, header.columns);
+        let (mut done, mut text) = (0, String::new());
+        self.blocks(n.saturating_mul(m), cell.width, |bytes| {
+            for bytes in bytes.chunks_exact(cell.width) {
+                let (row, column) =
+                    if header.fortran { (done % n, done / n) } else { (done / m, done % m) };
+                let decoded = cell.decode(bytes, header.big_endian, &mut text);
+                let label = decoded.and_then(|()| read(&text));
+                labels.columns[column].push_label(label.map_err(|what| at(row, column, what))?)?;
+                done += 1;
+            }
+            Ok(())
+        })?;
+        Ok(labels)
+    }
+
     fn labels_of<T: NpyCell>(&mut self, header: &Header) -> Result<LabelColumns> {
         header.check_length(T::WIDTH, self.length)?;
         // One byte per label at least.
         self.allowance.expect(header.rows, header.columns, 1)?;
-        let mut labels = LabelColumns::new(header.columns, &self.allowance)?;
+        let mut labels = LabelColumns::new(numbered_names(header.columns), &self.allowance)?;
         let (n, m) = (header.rows, header.columns);
         if header.fortran {
             // One column after the other.
@@ -294,7 +386,7 @@ impl Stream<'_> {
                     let key = T::decode(cell, header.big_endian)
                         .label()
                         .map_err(|what| at(row, column, what))?;
-                    labels.0[column].push(key)?;
+                    labels.columns[column].push(key)?;
                     done += 1;
                 }
                 Ok(())
@@ -303,7 +395,7 @@ impl Stream<'_> {
             let mut first = 0;
             self.blocks(n, T::WIDTH.saturating_mul(m), |bytes| {
                 let wrong = labels
-                    .0
+                    .columns
                     .par_iter_mut()
                     .enumerate()
                     .filter_map(|(column, labels)| {
@@ -409,7 +501,11 @@ fn push_column<T: NpyCell>(
 
 /// Bytes that [`write_labels`] will write at most, for formats that must know beforehand.
 pub(crate) fn label_bytes(labels: &Labelled<'_>) -> u64 {
-    (labels.columns() * labels.rows()) as u64 * labels.width() as u64 + 256
+    let width = match labels {
+        Labelled::Named(_, names) => text_width(names.iter()),
+        _ => labels.width(),
+    };
+    (labels.columns() * labels.rows()) as u64 * width as u64 + 256
 }
 
 /// Writes labels in the narrowest signed integer, -1 for unlabelled: shape `(n,)` or `(n, M)`.
@@ -418,6 +514,11 @@ pub(crate) fn write_labels(
     labels: &Labelled<'_>,
     observer: &dyn Observer,
 ) -> Result<()> {
+    if let Labelled::Named(partition, names) = labels {
+        let label = |i: usize| partition.label(i).map_or("", |c| names[c].as_str());
+        let cells = (0..partition.n_objects()).map(label);
+        return write_texts(out, labels.rows(), text_width(names.iter()), cells, observer);
+    }
     let width = labels.width();
     let (n, m) = (labels.rows(), labels.columns());
     let shape = if labels.single() { format!("({n},)") } else { format!("({n}, {m})") };
@@ -440,6 +541,35 @@ pub(crate) fn write_labels(
         out.write_all(bytes).map_err(system)?;
         first += rows;
         observer.progress("writing", first, n);
+    }
+    Ok(())
+}
+
+/// Bytes of a cell that holds each of the texts.
+pub(crate) fn text_width<T: AsRef<str>>(texts: impl Iterator<Item = T>) -> usize {
+    texts.map(|text| text.as_ref().chars().count()).max().unwrap_or(0).max(1) * 4
+}
+
+/// Writes one column of text, in cells of so many bytes.
+pub(crate) fn write_texts<'a>(
+    out: &mut dyn Write,
+    n: usize,
+    width: usize,
+    texts: impl Iterator<Item = &'a str>,
+    observer: &dyn Observer,
+) -> Result<()> {
+    let header = header_bytes(&format!("<U{}", width / 4), &format!("({n},)"));
+    out.write_all(&header).map_err(system)?;
+    let mut cell = vec![0u8; width];
+    for (row, text) in texts.enumerate() {
+        if row % (1 << 14) == 0 {
+            observer.check()?;
+        }
+        cell.fill(0);
+        for (bytes, character) in cell.chunks_exact_mut(4).zip(text.chars()) {
+            bytes.copy_from_slice(&u32::from(character).to_le_bytes());
+        }
+        out.write_all(&cell).map_err(system)?;
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use consilience_core::{Observer, Result};
 
 use crate::allowance::Allowance;
 use crate::fault::{listed, malformed, system, within};
+use crate::ids::ObjectIds;
 use crate::labelled::Labelled;
 use crate::npy::{self, Stream};
 use crate::sink::{Failure, Sink};
@@ -24,6 +25,8 @@ pub(crate) fn read<R: Read + Seek, T>(
 ) -> Result<T> {
     let mut archive = open(file)?;
     let names = arrays(&archive);
+    // Ids come along with another array.
+    let tables: Vec<String> = names.iter().filter(|name| !is_ids(name)).cloned().collect();
     let name = match (array, &names[..]) {
         (_, []) => return Err(malformed("an archive without arrays")),
         (Some(name), _) if names.iter().any(|n| n == name) => name,
@@ -31,11 +34,12 @@ pub(crate) fn read<R: Read + Seek, T>(
             return Err(malformed(format!("no array {name:?} among {}", listed(&names))));
         }
         (None, [only]) => only,
+        (None, _) if tables.len() == 1 => &tables[0],
         (None, _) => {
             return Err(malformed(format!(
                 "several arrays: {}; choose one as FILE.npz:{}",
                 listed(&names),
-                names[0]
+                tables.first().unwrap_or(&names[0])
             )));
         }
     };
@@ -49,6 +53,17 @@ pub(crate) fn read<R: Read + Seek, T>(
             if names.len() > 1 { within(format!("array {name:?}"))(error) } else { error }
         },
     )
+}
+
+/// Whether an array of that name holds the ids of the objects.
+fn is_ids(name: &str) -> bool {
+    name.eq_ignore_ascii_case("id") || name.eq_ignore_ascii_case("ids")
+}
+
+/// The array of ids, beside the one that is read.
+pub(crate) fn ids_beside(names: Vec<String>, array: Option<&str>) -> Option<String> {
+    let beside = names.len() > 1 && !array.is_some_and(is_ids);
+    names.into_iter().find(|name| beside && is_ids(name))
 }
 
 fn open<R: Read + Seek>(file: R) -> Result<ZipArchive<R>> {
@@ -68,42 +83,67 @@ pub(crate) fn names(file: impl Read + Seek) -> Result<Vec<String>> {
     Ok(arrays(&open(file)?))
 }
 
-/// Writes labels as the only array.
+/// Writes labels as an array, and the ids of the objects as another.
 pub(crate) fn write_labels(
     out: Sink,
     array: &str,
     labels: &Labelled<'_>,
+    ids: Option<&ObjectIds>,
     observer: &dyn Observer,
 ) -> Result<()> {
-    write(out, array, npy::label_bytes(labels), |out| npy::write_labels(out, labels, observer))
+    write(out, array, npy::label_bytes(labels), ids, observer, |out| {
+        npy::write_labels(out, labels, observer)
+    })
 }
 
-/// Writes a table of float64 as the only array.
-pub(crate) fn write_floats(out: Sink, array: &str, table: ArrayView2<'_, f64>) -> Result<()> {
-    write(out, array, table.len() as u64 * 8 + 256, |out| npy::write_floats(out, table))
+/// Writes a table of float64, and the ids of the objects beside it.
+pub(crate) fn write_floats(
+    out: Sink,
+    array: &str,
+    table: ArrayView2<'_, f64>,
+    ids: Option<&ObjectIds>,
+    observer: &dyn Observer,
+) -> Result<()> {
+    let bytes = table.len() as u64 * 8 + 256;
+    write(out, array, bytes, ids, observer, |out| npy::write_floats(out, table))
 }
 
 fn write(
     out: Sink,
     array: &str,
     bytes: u64,
+    ids: Option<&ObjectIds>,
+    observer: &dyn Observer,
     contents: impl FnOnce(&mut dyn Write) -> Result<()>,
 ) -> Result<()> {
     let wrong = |error: zip::result::ZipError| malformed(error.to_string());
     let (out, failure) = out.silent();
     let mut archive = ZipWriter::new(BufWriter::with_capacity(1 << 18, out));
-    // No time stamp (the default is 1980): the same labels give the same file.
-    let options = SimpleFileOptions::default()
-        .compression_method(CompressionMethod::Deflated)
-        .large_file(bytes > u64::from(u32::MAX));
-    archive.start_file(format!("{array}.npy"), options).map_err(wrong)?;
-    let mut entry = BufWriter::with_capacity(1 << 16, Entry { archive: &mut archive, failure });
-    contents(&mut entry)?;
-    entry.flush().map_err(system)?;
-    drop(entry);
+    let mut add = |name: &str, bytes: u64, contents: Contents<'_>| {
+        // No time stamp (the default is 1980): the same labels give the same file.
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Deflated)
+            .large_file(bytes > u64::from(u32::MAX));
+        archive.start_file(format!("{name}.npy"), options).map_err(wrong)?;
+        let entry = Entry { archive: &mut archive, failure: failure.clone() };
+        let mut entry = BufWriter::with_capacity(1 << 16, entry);
+        contents(&mut entry)?;
+        entry.flush().map_err(system)
+    };
+    if let Some(ids) = ids {
+        let width = npy::text_width(ids.iter());
+        let bytes = (width as u64).saturating_mul(ids.n_objects() as u64) + 256;
+        let write: Contents<'_> =
+            Box::new(|out| npy::write_texts(out, ids.n_objects(), width, ids.iter(), observer));
+        add("id", bytes, write)?;
+    }
+    add(array, bytes, Box::new(contents))?;
     archive.finish().map_err(wrong)?.flush().map_err(system)?;
     Ok(())
 }
+
+/// What writes an array.
+type Contents<'a> = Box<dyn FnOnce(&mut dyn Write) -> Result<()> + 'a>;
 
 /// The contents of an array on their way into the archive, which stop where the file has failed.
 struct Entry<'a> {

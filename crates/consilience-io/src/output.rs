@@ -2,20 +2,21 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use consilience_core::{Observer, Result};
+use consilience_core::{Observer, Result, ensure};
 use ndarray::ArrayView2;
 
-#[cfg(feature = "csv")]
-use crate::csv;
+#[cfg(feature = "arrow")]
+use crate::arrow;
 use crate::fault::{malformed, system, within};
+use crate::ids::ObjectIds;
 use crate::labelled::Labelled;
-#[cfg(any(feature = "csv", feature = "npy", feature = "parquet"))]
-use crate::location::Format;
-use crate::location::Location;
+use crate::location::{Format, Location};
 #[cfg(feature = "parquet")]
 use crate::parquet;
 use crate::place::{Target, folder_of};
 use crate::sink::{Failure, Sink, written_twice};
+#[cfg(feature = "csv")]
+use crate::{compressed::Packed, csv};
 #[cfg(feature = "npy")]
 use crate::{npy, npz};
 
@@ -93,11 +94,15 @@ pub fn remove_unfinished() {
 /// ```
 #[derive(Debug)]
 pub struct OutputFile {
-    /// What the caller named it; its ending says the form.
+    /// What the caller named it.
     named: PathBuf,
+    /// The form of a table.
+    location: Option<Location>,
     target: Target,
     temporary: PathBuf,
     file: File,
+    /// What the objects of a table are called.
+    ids: Option<ObjectIds>,
     written: bool,
     finished: bool,
     /// A disk that is full after so many bytes.
@@ -116,9 +121,23 @@ impl OutputFile {
         let location = Location::parse(&path)?;
         let open = || {
             check_array(location.array.as_deref().unwrap_or_default())?;
-            Self::open(path.as_ref(), &location.path)
+            let mut file = Self::open(path.as_ref(), Target::of(&location.path)?)?;
+            file.location = Some(location.clone());
+            Ok(file)
         };
         open().map_err(within(path.as_ref().display()))
+    }
+
+    /// A table on standard output, which gets it as a whole when it is complete.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`](consilience_core::ErrorKind::Io) where there is no room for a temporary
+    /// file.
+    pub fn standard_output(format: Format) -> Result<Self> {
+        let named = Path::new("standard output");
+        let mut file = Self::open(named, Target::Standard).map_err(within(named.display()))?;
+        file.location = Some(Location::of_stream(named, format));
+        Ok(file)
     }
 
     /// A file of any name and contents.
@@ -127,17 +146,19 @@ impl OutputFile {
     /// [`ErrorKind::Io`](consilience_core::ErrorKind::Io) where no file can be made there.
     pub fn any(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        Self::open(path, path).map_err(within(path.display()))
+        let open = || Self::open(path, Target::of(path)?);
+        open().map_err(within(path.display()))
     }
 
-    fn open(named: &Path, place: &Path) -> Result<Self> {
-        let target = Target::of(place)?;
+    fn open(named: &Path, target: Target) -> Result<Self> {
         let (temporary, file) = target.temporary()?;
         let output = OutputFile {
             named: named.to_path_buf(),
+            location: None,
             target,
             temporary,
             file,
+            ids: None,
             written: false,
             finished: false,
             #[cfg(test)]
@@ -146,6 +167,27 @@ impl OutputFile {
         // From here on dropping it removes the temporary file.
         unfinished::add(&output.temporary, output.target.file())?;
         Ok(output)
+    }
+
+    /// What the objects of the table are called: the first column `id` of the file, or in an
+    /// archive an array `id`. An `.npy` file has no place for them.
+    ///
+    /// ```
+    /// use consilience::Partition;
+    /// use consilience::io::{Labelled, ObjectIds, OutputFile};
+    ///
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let path = folder.path().join("labels.csv");
+    /// let (partition, names) = Partition::from_values([Some("cat"), Some("dog"), None])?;
+    /// let mut file = OutputFile::table(&path)?;
+    /// file.set_ids(ObjectIds::new(["p1", "p2", "p3"])?);
+    /// file.write_labels(Labelled::Named(&partition, &names), &())?;
+    /// file.commit()?;
+    /// assert_eq!(std::fs::read_to_string(&path).unwrap(), "id,label\np1,cat\np2,dog\np3,\n");
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    pub fn set_ids(&mut self, ids: impl Into<Option<ObjectIds>>) {
+        self.ids = ids.into();
     }
 
     /// Writes everything there is to it.
@@ -164,7 +206,13 @@ impl OutputFile {
     /// [`ErrorKind::Io`](consilience_core::ErrorKind::Io),
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn write_labels(&mut self, labels: Labelled<'_>, observer: &dyn Observer) -> Result<()> {
-        self.formatted(|location, out| labels_to(out, location, &labels, observer))
+        if let Labelled::Named(partition, names) = labels {
+            let (found, clusters) = (names.len(), partition.n_clusters());
+            ensure!(found == clusters, shape("{found} names for {clusters} clusters"));
+        }
+        self.check_ids(labels.rows())?;
+        let ids = self.ids.clone();
+        self.formatted(|location, out| labels_to(out, location, &labels, ids.as_ref(), observer))
     }
 
     /// Writes a table of numbers.
@@ -176,12 +224,23 @@ impl OutputFile {
         table: ArrayView2<'_, f64>,
         observer: &dyn Observer,
     ) -> Result<()> {
-        self.formatted(|location, out| numbers_to(out, location, table, observer))
+        self.check_ids(table.nrows())?;
+        let ids = self.ids.clone();
+        self.formatted(|location, out| numbers_to(out, location, table, ids.as_ref(), observer))
+    }
+
+    fn check_ids(&self, rows: usize) -> Result<()> {
+        let ids = self.ids.as_ref().map_or(rows, ObjectIds::n_objects);
+        ensure!(ids == rows, shape("{ids} ids for {rows} rows"));
+        Ok(())
     }
 
     /// Writes in the format of the name.
     fn formatted(&mut self, write: impl FnOnce(&Location, Sink) -> Result<()>) -> Result<()> {
-        let location = Location::parse(&self.named)?;
+        let location = match &self.location {
+            Some(location) => location.clone(),
+            None => Location::parse(&self.named)?,
+        };
         let place = within(location.path.display());
         let written =
             self.writer().and_then(|(out, failure)| failure.instead(write(&location, out)));
@@ -213,6 +272,12 @@ impl OutputFile {
             Target::File(_) => {
                 self.target.adopt(&self.file)?;
                 self.file.sync_all()
+            }
+            Target::Standard => {
+                (&self.file).rewind()?;
+                let mut stream = io::stdout().lock();
+                io::copy(&mut &self.file, &mut stream)?;
+                stream.flush()
             }
             Target::Stream(place) => {
                 (&self.file).rewind()?;
@@ -290,21 +355,28 @@ fn labels_to(
     sink: Sink,
     location: &Location,
     labels: &Labelled<'_>,
+    ids: Option<&ObjectIds>,
     observer: &dyn Observer,
 ) -> Result<()> {
     #[cfg(feature = "npy")]
     if location.format == Format::Npz {
         let array = location.array.as_deref().unwrap_or("labels");
-        return npz::write_labels(sink, array, labels, observer);
+        return npz::write_labels(sink, array, labels, ids, observer);
     }
     let mut out = BufWriter::with_capacity(1 << 18, sink);
     match location.format {
         #[cfg(feature = "npy")]
         Format::Npy => npy::write_labels(&mut out, labels, observer)?,
         #[cfg(feature = "csv")]
-        Format::Csv => csv::write_labels(&mut out, labels, observer)?,
+        Format::Csv => {
+            let mut out = Packed::new(out, location.compression)?;
+            csv::write_labels(&mut out, labels, ids, observer)?;
+            return out.finish();
+        }
+        #[cfg(feature = "arrow")]
+        Format::Arrow => arrow::write_labels(&mut out, labels, ids, observer)?,
         #[cfg(feature = "parquet")]
-        Format::Parquet => parquet::write_labels(&mut out, labels, observer)?,
+        Format::Parquet => parquet::write_labels(&mut out, labels, ids, observer)?,
         other => return Err(other.left_out()),
     }
     out.flush().map_err(system)
@@ -314,21 +386,29 @@ fn numbers_to(
     sink: Sink,
     location: &Location,
     table: ArrayView2<'_, f64>,
+    ids: Option<&ObjectIds>,
     observer: &dyn Observer,
 ) -> Result<()> {
+    let _ = ids;
     #[cfg(feature = "npy")]
     if location.format == Format::Npz {
         let array = location.array.as_deref().unwrap_or("memberships");
-        return npz::write_floats(sink, array, table);
+        return npz::write_floats(sink, array, table, ids, observer);
     }
     let mut out = BufWriter::with_capacity(1 << 18, sink);
     match location.format {
         #[cfg(feature = "npy")]
         Format::Npy => npy::write_floats(&mut out, table)?,
         #[cfg(feature = "csv")]
-        Format::Csv => csv::write_floats(&mut out, table)?,
+        Format::Csv => {
+            let mut out = Packed::new(out, location.compression)?;
+            csv::write_floats(&mut out, table, ids)?;
+            return out.finish();
+        }
+        #[cfg(feature = "arrow")]
+        Format::Arrow => arrow::write_floats(&mut out, table, ids, observer)?,
         #[cfg(feature = "parquet")]
-        Format::Parquet => parquet::write_floats(&mut out, table, observer)?,
+        Format::Parquet => parquet::write_floats(&mut out, table, ids, observer)?,
         other => return Err(other.left_out()),
     }
     let _ = observer;

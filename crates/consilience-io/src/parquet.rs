@@ -2,14 +2,13 @@
 //! unlabelled.
 
 use std::io::Write;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use consilience_core::{Error, Observer, Result};
-use ndarray::{Array2, ArrayView2};
+use ndarray::ArrayView2;
 use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{DataType, DoubleType, Int32Type, Int64Type};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
@@ -17,10 +16,10 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnDescriptor, Type};
 
 use crate::allowance::Allowance;
-use crate::fault::{excerpt, malformed, system};
-use crate::features::FeatureTable;
+use crate::columnar::{self, Columnar, INDEX, Value, refused};
+use crate::fault::{malformed, system};
+use crate::ids::ObjectIds;
 use crate::labelled::{Labelled, column_names};
-use crate::table::{Cell, LabelColumns, at};
 
 /// Values read at a time.
 const BATCH: usize = 1 << 16;
@@ -31,20 +30,8 @@ fn unreadable(error: ParquetError) -> Error {
     malformed(format!("not a readable Parquet file: {error}"))
 }
 
-/// The reader is written for sound files: some damage that it does not expect makes it panic.
-pub(crate) fn shielded<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(malformed("damaged Parquet file")))
-}
-
-/// A number of whatever type the column has.
-#[derive(Clone, Copy)]
-enum Value {
-    Int(i64),
-    Unsigned(u64),
-    Float(f64),
-}
-
 struct Column {
+    name: String,
     /// Position in the file.
     index: usize,
     physical: Physical,
@@ -68,9 +55,10 @@ impl Source {
         let rows = usize::try_from(metadata.num_rows()).unwrap_or(0);
         let mut columns = Vec::new();
         for (index, column) in metadata.schema_descr().columns().iter().enumerate() {
-            // pandas stores a table's index as one more column of this name.
-            if !column.name().starts_with("__index_level_") {
+            // pandas stores a table's index as one more column.
+            if !column.name().starts_with(INDEX) {
                 columns.push(Column {
+                    name: column.name().to_owned(),
                     index,
                     physical: column.physical_type(),
                     unsigned: is_unsigned(column)?,
@@ -86,60 +74,38 @@ impl Source {
         }
         Ok(Source { reader: Box::new(reader), columns, rows, allowance })
     }
+}
 
-    /// Label columns.
-    pub(crate) fn labels(&self, observer: &dyn Observer) -> Result<LabelColumns> {
-        // One byte per label at least.
-        self.allowance.expect(self.rows, self.columns.len(), 1)?;
-        let mut labels = LabelColumns::new(self.columns.len(), &self.allowance)?;
-        self.read(observer, |row, column, value| {
-            let key = match value {
-                Some(Value::Int(x)) => x.label(),
-                Some(Value::Unsigned(x)) => x.label(),
-                Some(Value::Float(x)) => x.label(),
-                None => Ok(None),
-            };
-            labels.0[column].push(key.map_err(|what| at(row, column, what))?)
-        })?;
-        Ok(labels)
+impl Columnar for Source {
+    fn names(&self) -> Vec<String> {
+        self.columns.iter().map(|column| column.name.clone()).collect()
     }
 
-    /// Features; single precision where every column is.
-    pub(crate) fn features(&self, observer: &dyn Observer) -> Result<FeatureTable> {
-        if self.columns.iter().all(|c| c.physical == Physical::FLOAT) {
-            // Exact: these doubles came from floats.
-            Ok(FeatureTable::F32(self.table(observer, |x| x as f32)?))
-        } else {
-            Ok(FeatureTable::F64(self.table(observer, |x| x)?))
+    fn kind(&self, column: usize) -> columnar::Kind {
+        match self.columns[column].physical {
+            Physical::BYTE_ARRAY => columnar::Kind::Text,
+            Physical::FLOAT => columnar::Kind::Single,
+            _ => columnar::Kind::Number,
         }
     }
 
-    fn table<F: Clone>(
-        &self,
-        observer: &dyn Observer,
-        convert: impl Fn(f64) -> F,
-    ) -> Result<Array2<F>> {
-        let width = self.columns.len();
-        let mut values: Vec<F> = self.allowance.room(self.rows.saturating_mul(width))?;
-        values.resize(self.rows * width, convert(f64::NAN));
-        self.read(observer, |row, column, value| {
-            let number = match value {
-                Some(Value::Int(x)) => x as f64,
-                Some(Value::Unsigned(x)) => x as f64,
-                Some(Value::Float(x)) => x,
-                None => return Err(at(row, column, "null; expected a number")),
-            };
-            values[row * width + column] = convert(number);
-            Ok(())
-        })?;
-        Array2::from_shape_vec((self.rows, width), values).map_err(|e| malformed(e.to_string()))
+    fn n_rows(&self) -> usize {
+        self.rows
     }
 
-    /// Hands out every value with its row and column: within a row group, column by column.
+    fn allowance(&self) -> &Allowance {
+        &self.allowance
+    }
+
+    fn keep(&mut self, kept: &[bool]) {
+        let mut kept = kept.iter();
+        self.columns.retain(|_| kept.next() == Some(&true));
+    }
+
     fn read(
-        &self,
+        &mut self,
         observer: &dyn Observer,
-        mut each: impl FnMut(usize, usize, Option<Value>) -> Result<()>,
+        mut each: impl FnMut(usize, usize, Option<Value<'_>>) -> Result<()>,
     ) -> Result<()> {
         let mut first = 0;
         for group in 0..self.reader.num_row_groups() {
@@ -175,7 +141,7 @@ impl Column {
         &self,
         values: ColumnReader,
         rows: usize,
-        sink: &mut dyn FnMut(usize, Option<Value>) -> Result<()>,
+        sink: &mut dyn FnMut(usize, Option<Value<'_>>) -> Result<()>,
     ) -> Result<Option<usize>> {
         use ColumnReader as R;
         let found = match values {
@@ -190,37 +156,35 @@ impl Column {
             R::Int64ColumnReader(r) => pump(r, self, rows, |&x| Value::Int(x), sink)?,
             R::FloatColumnReader(r) => pump(r, self, rows, |&x| Value::Float(f64::from(x)), sink)?,
             R::DoubleColumnReader(r) => pump(r, self, rows, |&x| Value::Float(x), sink)?,
+            R::ByteArrayColumnReader(r) => pump(r, self, rows, text, sink)?,
             _ => return Ok(None),
         };
         Ok(Some(found))
     }
 }
 
-/// Refuses columns of anything but plain numbers.
+fn text(bytes: &ByteArray) -> Value<'_> {
+    std::str::from_utf8(bytes.data()).map_or(Value::Bytes, Value::Text)
+}
+
+/// Refuses columns of anything but plain numbers and text.
 fn is_unsigned(column: &ColumnDescriptor) -> Result<bool> {
-    let refuse = |what: &str| {
-        Err(malformed(format!(
-            "column {:?} holds {what}; expected whole numbers or floats",
-            excerpt(column.name())
-        )))
-    };
+    let refuse = |what: &str| refused(column.name(), what);
     if column.max_rep_level() > 0 {
         return refuse("lists");
     }
-    if matches!(
-        column.physical_type(),
-        Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY | Physical::INT96
-    ) {
+    if matches!(column.physical_type(), Physical::FIXED_LEN_BYTE_ARRAY | Physical::INT96) {
         return refuse(&format!("{} values", column.physical_type()));
     }
     match column.logical_type_ref() {
         None => {}
         Some(LogicalType::Integer(integer)) => return Ok(!integer.is_signed),
+        Some(LogicalType::String | LogicalType::Enum) => return Ok(false),
         Some(other) => return refuse(&format!("{other:?} values")),
     }
     use ConvertedType as C;
     match column.converted_type() {
-        C::NONE | C::INT_8 | C::INT_16 | C::INT_32 | C::INT_64 => Ok(false),
+        C::NONE | C::INT_8 | C::INT_16 | C::INT_32 | C::INT_64 | C::UTF8 | C::ENUM => Ok(false),
         C::UINT_8 | C::UINT_16 | C::UINT_32 | C::UINT_64 => Ok(true),
         other => refuse(&format!("{other} values")),
     }
@@ -231,8 +195,8 @@ fn pump<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
     column: &Column,
     rows: usize,
-    value: impl Fn(&T::T) -> Value,
-    sink: &mut dyn FnMut(usize, Option<Value>) -> Result<()>,
+    value: impl Fn(&T::T) -> Value<'_>,
+    sink: &mut dyn FnMut(usize, Option<Value<'_>>) -> Result<()>,
 ) -> Result<usize> {
     let mut values = Vec::new();
     let mut levels = Vec::new();
@@ -257,58 +221,116 @@ fn pump<T: DataType>(
     Ok(row)
 }
 
-/// Writes labels, one column of integers per member, -1 for unlabelled.
+/// Writes labels, one column of integers per member, -1 for unlabelled; names as text, null for
+/// unlabelled. Ids come first.
 pub(crate) fn write_labels(
     out: impl Write + Send,
     labels: &Labelled<'_>,
+    ids: Option<&ObjectIds>,
     observer: &dyn Observer,
 ) -> Result<()> {
-    let wide = labels.width() > 4;
-    let physical = if wide { Physical::INT64 } else { Physical::INT32 };
-    write(out, &labels.column_names(), physical, labels.rows(), observer, |writer, column, rows| {
-        if wide {
+    let named = matches!(labels, Labelled::Named(..));
+    let kind = match labels.width() > 4 {
+        _ if named => Kind::Text,
+        true => Kind::Int64,
+        false => Kind::Int32,
+    };
+    let columns = labels.column_names().into_iter().map(|name| (name, kind)).collect();
+    write(out, columns, ids, labels.rows(), observer, |writer, column, rows| match kind {
+        Kind::Int64 => {
             let values: Vec<i64> = rows.map(|i| labels.signed(i, column)).collect();
             writer.typed::<Int64Type>().write_batch(&values, None, None)
-        } else {
+        }
+        Kind::Text => write_texts(writer, rows.map(|i| labels.name(i).unwrap_or_default()), true),
+        _ => {
             let values: Vec<i32> = rows.map(|i| labels.signed(i, column) as i32).collect();
             writer.typed::<Int32Type>().write_batch(&values, None, None)
         }
     })
 }
 
-/// Writes a table of float64.
+/// Writes a table of float64. Ids come first.
 pub(crate) fn write_floats(
     out: impl Write + Send,
     table: ArrayView2<'_, f64>,
+    ids: Option<&ObjectIds>,
     observer: &dyn Observer,
 ) -> Result<()> {
     let names = column_names("c", table.ncols());
-    write(out, &names, Physical::DOUBLE, table.nrows(), observer, |writer, column, rows| {
+    let columns = names.into_iter().map(|name| (name, Kind::Double)).collect();
+    write(out, columns, ids, table.nrows(), observer, |writer, column, rows| {
         let values: Vec<f64> = rows.map(|i| table[[i, column]]).collect();
         writer.typed::<DoubleType>().write_batch(&values, None, None)
     })
 }
 
+/// What a written column holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Int32,
+    Int64,
+    Double,
+    /// Text, or null.
+    Text,
+    /// Text in every row.
+    Id,
+}
+
+impl Kind {
+    fn field(self, name: &str) -> std::result::Result<Type, ParquetError> {
+        let physical = match self {
+            Kind::Int32 => Physical::INT32,
+            Kind::Int64 => Physical::INT64,
+            Kind::Double => Physical::DOUBLE,
+            Kind::Text | Kind::Id => Physical::BYTE_ARRAY,
+        };
+        let text = physical == Physical::BYTE_ARRAY;
+        let optional = self == Kind::Text;
+        Type::primitive_type_builder(name, physical)
+            .with_repetition(if optional { Repetition::OPTIONAL } else { Repetition::REQUIRED })
+            .with_logical_type(text.then_some(LogicalType::String))
+            .build()
+    }
+}
+
+type Writer<'a> = parquet::file::writer::SerializedColumnWriter<'a>;
+
+/// Writes text; where it may be missing, empty text is.
+fn write_texts<'a>(
+    writer: &mut Writer<'_>,
+    texts: impl Iterator<Item = &'a str>,
+    optional: bool,
+) -> std::result::Result<usize, ParquetError> {
+    let (mut values, mut levels) = (Vec::new(), Vec::new());
+    for text in texts {
+        let there = !optional || !text.is_empty();
+        levels.push(i16::from(there));
+        if there {
+            values.push(ByteArray::from(text));
+        }
+    }
+    let levels = optional.then_some(&levels[..]);
+    writer.typed::<ByteArrayType>().write_batch(&values, levels, None)
+}
+
 fn write(
     out: impl Write + Send,
-    names: &[String],
-    physical: Physical,
+    mut columns: Vec<(String, Kind)>,
+    ids: Option<&ObjectIds>,
     n: usize,
     observer: &dyn Observer,
     mut column: impl FnMut(
-        &mut parquet::file::writer::SerializedColumnWriter<'_>,
+        &mut Writer<'_>,
         usize,
         std::ops::Range<usize>,
     ) -> std::result::Result<usize, ParquetError>,
 ) -> Result<()> {
     let wrong = |error: ParquetError| malformed(error.to_string());
-    let field = |name: &String| {
-        Type::primitive_type_builder(name, physical)
-            .with_repetition(Repetition::REQUIRED)
-            .build()
-            .map(Arc::new)
-    };
-    let fields = names.iter().map(field).collect::<std::result::Result<_, _>>().map_err(wrong)?;
+    if ids.is_some() {
+        columns.insert(0, ("id".to_owned(), Kind::Id));
+    }
+    let fields = columns.iter().map(|(name, kind)| kind.field(name).map(Arc::new));
+    let fields = fields.collect::<std::result::Result<_, _>>().map_err(wrong)?;
     let schema =
         Type::group_type_builder("consilience").with_fields(fields).build().map_err(wrong)?;
     let properties = WriterProperties::builder()
@@ -323,7 +345,14 @@ fn write(
         let mut index = 0;
         while let Some(mut writer) = group.next_column().map_err(wrong)? {
             observer.check()?;
-            column(&mut writer, index, rows.clone()).map_err(wrong)?;
+            let written = match (ids, index) {
+                (Some(ids), 0) => {
+                    write_texts(&mut writer, rows.clone().map(|row| ids.get(row)), false)
+                }
+                (Some(_), _) => column(&mut writer, index - 1, rows.clone()),
+                (None, _) => column(&mut writer, index, rows.clone()),
+            };
+            written.map_err(wrong)?;
             writer.close().map_err(wrong)?;
             index += 1;
         }

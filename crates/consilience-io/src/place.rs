@@ -28,6 +28,8 @@ pub(crate) enum Target {
     File(PathBuf),
     /// A device or a pipe: it stays what it is, and the contents are written to it.
     Stream(PathBuf),
+    /// Standard output, likewise.
+    Standard,
 }
 
 impl Target {
@@ -74,7 +76,7 @@ impl Target {
     pub(crate) fn file(&self) -> Option<&Path> {
         match self {
             Target::File(path) => Some(path),
-            Target::Stream(_) => None,
+            Target::Stream(_) | Target::Standard => None,
         }
     }
 
@@ -89,6 +91,7 @@ impl Target {
         let (folder, name) = match self {
             Target::File(path) => (folder_of(path).to_path_buf(), path.file_name()),
             Target::Stream(path) => (std::env::temp_dir(), path.file_name()),
+            Target::Standard => (std::env::temp_dir(), None),
         };
         let name = shortened(name.unwrap_or_default().to_string_lossy().as_ref(), NAME).to_owned();
         remove_abandoned(&folder, &name);
@@ -113,7 +116,7 @@ impl Target {
         #[cfg(unix)]
         {
             use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-            let private = matches!(self, Target::Stream(_)).then_some(0o600);
+            let private = (!matches!(self, Target::File(_))).then_some(0o600);
             let old = self.existing().map(|old| old.permissions().mode() & 0o777);
             if let Some(mode) = private.or(old) {
                 options.mode(mode);

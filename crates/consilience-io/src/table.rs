@@ -6,7 +6,10 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::allowance::{Allowance, bytes_of, no_room};
-use crate::fault::malformed;
+use crate::fault::{excerpt, malformed};
+use crate::ids::Texts;
+use crate::label::Label;
+use crate::label_table::LabelTable;
 
 /// One number of a file.
 pub(crate) trait Cell: Copy + Send + Sync {
@@ -83,9 +86,13 @@ pub(crate) struct LabelColumn {
     numbers: Numbers,
     table: Vec<u32>,
     map: FxHashMap<u64, u32>,
-    /// The raw label of each number.
+    /// The numbers of labels that are text.
+    texts: FxHashMap<Box<str>, u32>,
+    /// The raw label of each number; 0 where it is text.
     keys: Vec<u64>,
     clusters: u32,
+    /// How many objects are unlabelled by a word such as `NA`.
+    pub(crate) words: usize,
     allowance: Allowance,
 }
 
@@ -101,8 +108,10 @@ impl LabelColumn {
             numbers: Numbers::U8(Vec::new()),
             table: Vec::new(),
             map: FxHashMap::default(),
+            texts: FxHashMap::default(),
             keys: Vec::new(),
             clusters: 0,
+            words: 0,
             allowance: allowance.clone(),
         }
     }
@@ -117,11 +126,61 @@ impl LabelColumn {
             }
             Some(key) => self.number(key)?,
         };
+        self.push_number(number)
+    }
+
+    #[inline]
+    fn push_number(&mut self, number: u32) -> Result<()> {
         match &mut self.numbers {
             Numbers::U8(v) => self.allowance.push(v, number as u8),
             Numbers::U16(v) => self.allowance.push(v, number as u16),
             Numbers::U32(v) => self.allowance.push(v, number),
         }
+    }
+
+    /// Adds the label of the next object, which may be text.
+    #[inline]
+    pub(crate) fn push_label(&mut self, label: Label<'_>) -> Result<()> {
+        match label {
+            Label::None => self.push(None),
+            Label::Number(key) => self.push(Some(key)),
+            Label::Text(text) => {
+                let number = match self.texts.get(text) {
+                    Some(&number) => number,
+                    None => self.text_number(text)?,
+                };
+                self.push_number(number)
+            }
+            Label::Word => {
+                self.words += 1;
+                self.push(None)
+            }
+        }
+    }
+
+    /// The number of a text that is new.
+    #[cold]
+    fn text_number(&mut self, text: &str) -> Result<u32> {
+        let fresh = self.clusters;
+        let entries = self.texts.capacity();
+        if self.texts.len() == entries {
+            let bytes = bytes_of::<(Box<str>, u32)>(entries.max(4)).saturating_mul(2);
+            self.allowance.take(bytes)?;
+            self.texts.try_reserve(1).map_err(|_| no_room::<(Box<str>, u32)>(entries + 1))?;
+        }
+        // The text, and what the allocator keeps beside it.
+        self.allowance.take(text.len() as u64 + 16)?;
+        self.texts.insert(text.into(), fresh);
+        self.add_cluster(0)?;
+        Ok(fresh)
+    }
+
+    /// One cluster more.
+    fn add_cluster(&mut self, key: u64) -> Result<()> {
+        // Saturates where the library refuses the number of objects anyway.
+        self.clusters = self.clusters.saturating_add(1);
+        self.allowance.push(&mut self.keys, key)?;
+        self.widen()
     }
 
     /// The number of a key that the table does not know.
@@ -141,10 +200,7 @@ impl LabelColumn {
             *self.map.entry(key).or_insert(fresh)
         };
         if number == fresh {
-            // Saturates where the library refuses the number of objects anyway.
-            self.clusters = fresh.saturating_add(1);
-            self.allowance.push(&mut self.keys, key)?;
-            self.widen()?;
+            self.add_cluster(key)?;
         }
         Ok(number)
     }
@@ -188,6 +244,54 @@ impl LabelColumn {
         Ok(())
     }
 
+    /// Whether some label is text.
+    pub(crate) fn has_text(&self) -> bool {
+        !self.texts.is_empty()
+    }
+
+    /// Whether a cell holds text that the column has already.
+    pub(crate) fn knows_text(&self, text: &str) -> bool {
+        self.texts.contains_key(text)
+    }
+
+    /// Whether every object has a label of its own, and each of them is text.
+    pub(crate) fn is_ids(&self) -> bool {
+        self.texts.len() == self.len() && self.len() > 0
+    }
+
+    /// What the label of each object is called, in the order of the objects; empty for unlabelled.
+    pub(crate) fn into_texts(mut self) -> Result<Texts> {
+        let (keys, texts) = (std::mem::take(&mut self.keys), std::mem::take(&mut self.texts));
+        let values = ColumnValues::new(keys, texts, &self.allowance)?;
+        let mut texts = Texts::default();
+        for row in 0..self.len() {
+            let name = self.get(row).map(|number| values.name(number)).unwrap_or_default();
+            texts.push(&name, &self.allowance)?;
+        }
+        Ok(texts)
+    }
+
+    /// Puts an object in front of all others.
+    pub(crate) fn push_front(&mut self, label: Label<'_>) -> Result<()> {
+        let mut all = LabelColumn::new(&self.allowance);
+        all.push_label(label)?;
+        let texts = std::mem::take(&mut self.texts);
+        let keys = std::mem::take(&mut self.keys);
+        let values = ColumnValues::new(keys, texts, &self.allowance)?;
+        for row in 0..self.len() {
+            all.push_label(match self.get(row) {
+                None => Label::None,
+                Some(number) => match values.text(number) {
+                    Some(text) => Label::Text(text),
+                    None => Label::Number(values.keys[number]),
+                },
+            })?;
+        }
+        all.words += self.words;
+        *self = all;
+        Ok(())
+    }
+
     fn len(&self) -> usize {
         match &self.numbers {
             Numbers::U8(v) => v.len(),
@@ -205,13 +309,39 @@ impl LabelColumn {
         }
     }
 
+    /// The number that each label of another column has in this one, or why it has none.
+    fn numbers_of(
+        &self,
+        other: &LabelColumn,
+        member: usize,
+    ) -> Result<Vec<std::result::Result<i64, String>>> {
+        let missing =
+            |label: String| format!("label {label}; expected one that member {member} has already");
+        let mut numbers = other.allowance.room(other.keys.len())?;
+        for &key in &other.keys {
+            let known = self.known(key).map(i64::from);
+            numbers.push(known.ok_or_else(|| missing(key.to_string())));
+        }
+        for (text, &number) in &other.texts {
+            let known = self.texts.get(text).copied().map(i64::from);
+            numbers[number as usize] = known.ok_or_else(|| missing(format!("{:?}", excerpt(text))));
+        }
+        Ok(numbers)
+    }
+
     /// The number of a raw label, if the column has it.
     fn known(&self, key: u64) -> Option<u32> {
         let of_table = self.table.get(key as usize).copied().filter(|&number| number != UNSEEN);
         if key < TABLE { of_table } else { self.map.get(&key).copied() }
     }
 
-    fn into_partition(self) -> Result<Partition> {
+    /// The column as a clustering, and what its clusters are called.
+    fn into_clustering(self) -> Result<(Partition, ColumnValues)> {
+        let partition = self.partition()?;
+        Ok((partition, ColumnValues::new(self.keys, self.texts, &self.allowance)?))
+    }
+
+    fn partition(&self) -> Result<Partition> {
         match &self.numbers {
             Numbers::U8(v) => {
                 Partition::from_fn(v.len(), |i| (v[i] != u8::MAX).then_some(u64::from(v[i])))
@@ -226,61 +356,123 @@ impl LabelColumn {
     }
 }
 
+/// What the labels of a column were in its file, by cluster.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ColumnValues {
+    keys: Vec<u64>,
+    /// One for each cluster where some label is text, and none otherwise.
+    texts: Vec<Option<Box<str>>>,
+}
+
+impl ColumnValues {
+    fn new(keys: Vec<u64>, texts: FxHashMap<Box<str>, u32>, allowance: &Allowance) -> Result<Self> {
+        let mut by_number = Vec::new();
+        if !texts.is_empty() {
+            by_number = allowance.room(keys.len())?;
+            by_number.resize(keys.len(), None);
+            for (text, number) in texts {
+                by_number[number as usize] = Some(text);
+            }
+        }
+        Ok(ColumnValues { keys, texts: by_number })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    pub(crate) fn has_text(&self) -> bool {
+        !self.texts.is_empty()
+    }
+
+    /// The name of a cluster, where it is text.
+    pub(crate) fn text(&self, cluster: usize) -> Option<&str> {
+        self.texts.get(cluster)?.as_deref()
+    }
+
+    /// The name of a cluster, or its number in the file.
+    pub(crate) fn name(&self, cluster: usize) -> String {
+        match self.text(cluster) {
+            Some(text) => text.to_owned(),
+            None => self.keys[cluster].to_string(),
+        }
+    }
+}
+
 /// The label columns of a file.
-pub(crate) struct LabelColumns(pub(crate) Vec<LabelColumn>);
+pub(crate) struct LabelColumns {
+    pub(crate) columns: Vec<LabelColumn>,
+    /// What they are called.
+    pub(crate) names: Vec<String>,
+    /// What the objects are called.
+    pub(crate) ids: Option<Texts>,
+}
 
 impl LabelColumns {
     /// That many empty columns.
-    pub(crate) fn new(columns: usize, allowance: &Allowance) -> Result<Self> {
-        let mut all = allowance.room(columns)?;
-        all.extend((0..columns).map(|_| LabelColumn::new(allowance)));
-        Ok(LabelColumns(all))
+    pub(crate) fn new(names: Vec<String>, allowance: &Allowance) -> Result<Self> {
+        let mut columns = allowance.room(names.len())?;
+        columns.extend(names.iter().map(|_| LabelColumn::new(allowance)));
+        Ok(LabelColumns { columns, names, ids: None })
+    }
+
+    /// Takes a first column of unique text for ids, where there are none yet and other columns
+    /// follow.
+    pub(crate) fn find_ids(&mut self, wanted: &[String], notes: &mut Vec<String>) -> Result<()> {
+        let found = self.ids.is_none()
+            && !wanted.iter().any(|name| Some(name) == self.names.first())
+            && self.columns.len() > 1
+            && self.columns.first().is_some_and(LabelColumn::is_ids);
+        if found {
+            notes.push(crate::roles::unique_text(&self.names[0]));
+            self.names.remove(0);
+            self.ids = Some(self.columns.remove(0).into_texts()?);
+        }
+        Ok(())
+    }
+
+    /// How many objects there are.
+    pub(crate) fn rows(&self) -> usize {
+        self.columns.first().map_or(0, LabelColumn::len)
     }
 
     /// The columns as base clusterings.
-    pub(crate) fn into_ensemble(self) -> Result<Ensemble> {
-        let members =
-            self.0.into_par_iter().map(LabelColumn::into_partition).collect::<Result<_>>()?;
-        Ensemble::new(members)
+    pub(crate) fn into_table(self) -> Result<LabelTable> {
+        let ids = self.ids.map(Texts::into_ids).transpose()?;
+        let clusterings: Vec<(Partition, ColumnValues)> = self
+            .columns
+            .into_par_iter()
+            .map(LabelColumn::into_clustering)
+            .collect::<Result<_>>()?;
+        let (members, values) = clusterings.into_iter().unzip();
+        LabelTable::new(Ensemble::new(members)?, self.names, values, ids)
     }
 
     /// The labels of other objects in the numbers of these columns, -1 for unlabelled.
     pub(crate) fn translate(&self, other: &LabelColumns) -> Result<Array2<i64>> {
-        let (members, columns) = (self.0.len(), other.0.len());
+        let (members, columns) = (self.columns.len(), other.columns.len());
         if members != columns {
             return Err(malformed(format!(
                 "{columns} columns; expected {members}, one per member of the ensemble"
             )));
         }
-        let rows = other.0.first().map_or(0, LabelColumn::len);
-        let allowance = other.0.first().map_or_else(Allowance::unlimited, |c| c.allowance.clone());
+        let rows = other.rows();
+        let first = other.columns.first();
+        let allowance = first.map_or_else(Allowance::unlimited, |c| c.allowance.clone());
         let mut values: Vec<i64> = allowance.room(rows.saturating_mul(columns))?;
         values.resize(rows * columns, -1);
         let mut out = Array2::from_shape_vec((rows, columns), values)
             .map_err(|error| malformed(error.to_string()))?;
-        for (c, (own, other)) in self.0.iter().zip(&other.0).enumerate() {
+        for (c, (own, other)) in self.columns.iter().zip(&other.columns).enumerate() {
+            let known = own.numbers_of(other, c)?;
             for row in 0..rows {
-                let Some(number) = other.get(row) else { continue };
-                let key = other.keys[number];
-                let known = own.known(key).ok_or_else(|| {
-                    let what = format!("label {key}; expected one that member {c} has already");
-                    at(row, c, what)
-                })?;
-                out[[row, c]] = i64::from(known);
+                if let Some(number) = other.get(row) {
+                    let unknown = |what: &String| at(row, c, what);
+                    out[[row, c]] = known[number].as_ref().copied().map_err(unknown)?;
+                }
             }
         }
         Ok(out)
-    }
-
-    /// The only column as a clustering.
-    pub(crate) fn into_partition(self) -> Result<Partition> {
-        let (columns, rows) = (self.0.len(), self.0.first().map_or(0, LabelColumn::len));
-        match self.0.into_iter().next() {
-            Some(only) if columns == 1 => only.into_partition(),
-            _ => Err(malformed(format!(
-                "a table of {rows} rows and {columns} columns; expected one column of labels"
-            ))),
-        }
     }
 }
 
@@ -301,7 +493,7 @@ mod tests {
         {
             let key = |i: u64| (i % 5 != 4).then_some((i % k) * stride);
             let n = 2 * k + 10;
-            let narrow = column((0..n).map(key)).into_partition().unwrap();
+            let narrow = column((0..n).map(key)).partition().unwrap();
             let plain = Partition::from_fn(n as usize, |i| key(i as u64)).unwrap();
             assert_eq!(narrow, plain, "{k} clusters");
         }

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use consilience_core::Result;
 
+use crate::compressed::{Unpacked, check_once};
 use crate::fault::{malformed, system};
 
 /// Bytes of one record at most: whatever is longer is no table, and would not fit in memory.
@@ -14,9 +15,9 @@ const RECORD: u64 = 64 << 20;
 const START: u64 = 4096;
 
 /// Text whose reader says where its records end.
-pub(crate) struct Text<R> {
+pub(crate) struct Text<R: Read> {
     start: Cursor<Vec<u8>>,
-    rest: R,
+    rest: Unpacked<R>,
     progress: Progress,
 }
 
@@ -33,17 +34,18 @@ impl Progress {
 
 impl<R: Read> Text<R> {
     /// Looks at the first bytes, which say whether this is text at all.
-    pub(crate) fn open(mut rest: R) -> Result<Self> {
+    pub(crate) fn open(mut file: R) -> Result<Self> {
+        let mut packed = Vec::new();
+        file.by_ref().take(START).read_to_end(&mut packed).map_err(system)?;
+        let mut rest = Unpacked::open(packed, file)?;
         let mut start = Vec::new();
         rest.by_ref().take(START).read_to_end(&mut start).map_err(system)?;
+        check_once(&start)?;
         if start.starts_with(b"\xff\xfe") || start.starts_with(b"\xfe\xff") {
             return Err(malformed("text in UTF-16; expected UTF-8"));
         }
         if start.contains(&0) {
             return Err(malformed("no text: it holds zero bytes; expected UTF-8"));
-        }
-        if start.starts_with(b"\x1f\x8b") {
-            return Err(malformed("compressed by gzip; expected plain text"));
         }
         if start.starts_with(b"\xef\xbb\xbf") {
             start.drain(..3);
@@ -71,26 +73,5 @@ impl<R: Read> Read for Text<R> {
             )));
         }
         Ok(count)
-    }
-}
-
-/// What separates the columns of a first row, where it is none of ours.
-pub(crate) fn check_separator(first: &[u8]) -> Result<()> {
-    let mut quoted = false;
-    let mut found = None;
-    for &byte in first {
-        match byte {
-            b'"' => quoted = !quoted,
-            b',' if !quoted => return Ok(()),
-            b';' if !quoted => found = found.or(Some("semicolons")),
-            b'\t' if !quoted => found = found.or(Some("tabs")),
-            _ => {}
-        }
-    }
-    match found {
-        // A tab around the only cell of a row separates nothing.
-        Some("tabs") if !first.trim_ascii().contains(&b'\t') => Ok(()),
-        Some(what) => Err(malformed(format!("columns separated by {what}; expected commas"))),
-        None => Ok(()),
     }
 }

@@ -9,7 +9,7 @@ use consilience_io::{
 };
 use ndarray::array;
 
-const ENDINGS: [&str; 4] = ["npy", "npz", "csv", "parquet"];
+const ENDINGS: [&str; 7] = ["npy", "npz", "csv", "csv.gz", "csv.zst", "parquet", "arrow"];
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
@@ -108,7 +108,9 @@ fn errors_have_kinds_and_places() {
     std::fs::write(path("nan.csv"), "1,2\n3,nan\n").unwrap();
     let error = read_features(path("nan.csv")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NonFinite);
-    assert!(error.message().contains("nan.csv: ") && error.message().contains("row 1, column 1"));
+    let message = error.message();
+    assert!(message.contains("nan.csv: missing values: 1 in column 1"), "{message}");
+    assert!(message.contains("row 1 (line 2)"), "{message}");
     assert_eq!(read_labels(path("a.txt")).unwrap_err().kind(), ErrorKind::Format);
     let error = Input::in_memory(b"", Format::Parquet).labels(&()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Format);

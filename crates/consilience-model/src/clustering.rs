@@ -121,6 +121,18 @@ impl ConsensusClustering {
         observer: &dyn Observer,
     ) -> Result<Fit<ConsensusModel>> {
         let features = features.into();
+        // Prototypes are means of what the members saw.
+        match self.generator.filled(features)? {
+            Some(filled) => self.fit_to((&filled).into(), observer),
+            None => self.fit_to(features, observer),
+        }
+    }
+
+    fn fit_to(
+        &self,
+        features: Features<'_>,
+        observer: &dyn Observer,
+    ) -> Result<Fit<ConsensusModel>> {
         let made = self.generator.fit(features, observer)?;
         let ensemble = made.output;
         let views = self.generator.views(features)?;

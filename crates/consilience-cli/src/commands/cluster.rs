@@ -4,12 +4,12 @@ use std::time::Instant;
 
 use consilience::constrained::UnderMetric;
 use consilience::core::ConstrainedClusterer;
-use consilience::{Clustering, Constraints, Features, Fit, Partition, SideInformation, io};
+use consilience::{Clustering, Constraints, Features, Fit, Partition, SideInformation};
 
 use crate::args::{Cluster, Count};
 use crate::choices;
 use crate::failure::{Failure, Outcome};
-use crate::files;
+use crate::files::{self, Labels, Objects};
 use crate::memory;
 use crate::summary::Summary;
 use crate::tables::{Ask, cluster as tables};
@@ -30,16 +30,17 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
     let outputs = args.labelling.outputs()?;
 
     let start = Instant::now();
-    let table = files::features(&args.features, terminal)?;
+    let table = args.labelling.features(&args.features, terminal)?;
     let features = table.view();
     let n = features.n_objects();
-    let (side, classes) = side_information(args, n, terminal)?;
+    let (side, known) = side_information(args, &table.objects(), terminal)?;
+    let classes = known.as_ref().map(|known| known.partition.n_clusters()).filter(|&k| k > 0);
     let clusters = given(args.clusters)?.or(classes).ok_or_else(|| {
         Failure::bad(
             "expected --clusters K: without --labels nothing says how many clusters there are",
         )
     })?;
-    let beside = args.labelling.read(n, terminal)?;
+    let beside = args.labelling.read(&table.objects(), terminal)?.knowing(known);
     let read = start.elapsed();
 
     let start = Instant::now();
@@ -139,34 +140,27 @@ impl<'a> Method<'a> {
     }
 }
 
-/// What is known beforehand, and into how many classes the labels fall.
+/// What is known beforehand, and the labels among it.
 fn side_information(
     args: &Cluster,
-    objects: usize,
+    objects: &Objects,
     terminal: &Terminal,
-) -> Outcome<(SideInformation, Option<usize>)> {
-    let labels = args.labels.as_deref().map(|path| files::labels(path, terminal)).transpose()?;
-    if let (Some(labels), Some(path)) = (&labels, &args.labels)
-        && labels.n_objects() != objects
-    {
-        return Err(Failure::Bad(format!(
-            "{}: {} rows of labels, expected {objects}, one per object, -1 where it is not known",
-            path.display(),
-            labels.n_objects()
-        )));
-    }
+) -> Outcome<(SideInformation, Option<Labels>)> {
+    let path = args.labels.as_deref();
+    let labels =
+        path.map(|path| files::labels_of(path, objects, "labels", terminal)).transpose()?;
+    let path = args.constraints.as_deref();
     let constraints: Option<Constraints> =
-        args.constraints.as_deref().map(|path| io::read_constraints(path, objects)).transpose()?;
-    let classes = labels.as_ref().map(Partition::n_clusters).filter(|&k| k > 0);
-    let side = match (labels, constraints) {
+        path.map(|path| files::constraints(path, objects, terminal)).transpose()?;
+    let side = match (&labels, constraints) {
         (Some(labels), Some(constraints)) => {
-            SideInformation::from_labels_and_constraints(&labels, &constraints)?
+            SideInformation::from_labels_and_constraints(&labels.partition, &constraints)?
         }
-        (Some(labels), None) => SideInformation::from_partition(&labels),
+        (Some(labels), None) => SideInformation::from_partition(&labels.partition),
         (None, Some(constraints)) => SideInformation::from_constraints(&constraints),
-        (None, None) => SideInformation::none(objects),
+        (None, None) => SideInformation::none(objects.n),
     };
-    Ok((side, classes))
+    Ok((side, labels))
 }
 
 /// How many of the pairs known beforehand the clustering puts otherwise.

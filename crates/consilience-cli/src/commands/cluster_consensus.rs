@@ -10,7 +10,6 @@ use crate::args::Cluster;
 use crate::catalogue::Request;
 use crate::choices;
 use crate::failure::{Failure, Outcome};
-use crate::files;
 use crate::memory;
 use crate::summary::{self, Summary};
 use crate::tables::cluster::{CONSENSUS, Making};
@@ -23,9 +22,9 @@ pub(super) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
     let mut outputs = args.labelling.outputs()?.any("--model", "model", args.model.as_deref())?;
 
     let start = Instant::now();
-    let table = files::features(&args.features, terminal)?;
+    let table = args.labelling.features(&args.features, terminal)?;
     let features = table.view();
-    let beside = args.labelling.read(features.n_objects(), terminal)?;
+    let beside = args.labelling.read(&table.objects(), terminal)?;
     let read = start.elapsed();
 
     let start = Instant::now();

@@ -28,16 +28,15 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     };
     // Everything that can be refused at once is, before the first byte is read.
     let request = Request::parse(&args.method, args.clusters, &args.params, args.common.seed)?;
-    let mut outputs = Outputs::new().table("-o", "labels", args.output.as_deref())?.table(
-        "--soft",
-        "memberships",
-        args.soft.as_deref(),
-    )?;
+    let mut outputs = Outputs::new().table("-o", "labels", args.output.as_deref())?;
+    outputs = outputs.table("--soft", "memberships", args.soft.as_deref())?;
 
     let start = Instant::now();
-    let ensemble = files::members(path, &args.columns, terminal)?;
-    let ensemble = files::counted(ensemble, args.counts.as_deref(), terminal)?;
-    let truth = files::truth(args.truth.as_deref(), ensemble.n_objects(), terminal)?;
+    let members = files::members(path, &args.columns, terminal)?;
+    let objects = members.objects();
+    outputs.ids(objects.ids.as_ref(), terminal);
+    let ensemble = files::counted(members.ensemble, &objects, args.counts.as_deref(), terminal)?;
+    let truth = files::truth(args.truth.as_deref(), &objects, terminal)?;
     let read = start.elapsed();
 
     let start = Instant::now();
@@ -72,7 +71,8 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
         diagnostics(&Diagnostics::of(&ensemble, &found.partition)?, &mut summary);
     }
     if let Some(truth) = truth {
-        let table = Contingency::with_counts(&found.partition, &truth, ensemble.counts())?;
+        let (found, truth) = (&found.partition, &truth.partition);
+        let table = Contingency::with_counts(found, truth, ensemble.counts())?;
         summary.scores(&Scores::of(&table)?.entries());
     }
     outputs.conclude(summary, &args.common, terminal)

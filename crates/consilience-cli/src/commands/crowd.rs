@@ -2,16 +2,15 @@
 
 use std::time::Instant;
 
-use consilience::Partition;
 use consilience::crowd::{Answers, CrowdResult};
-use consilience::io::{AnswerTable, Labelled};
+use consilience::io::{AnswerTable, Labelled, ObjectIds};
 use consilience::scores::Scores;
 use serde_json::{Value, json};
 
 use crate::args::Crowd;
 use crate::choices;
 use crate::failure::{Failure, Outcome};
-use crate::files;
+use crate::files::{self, Labels, Objects};
 use crate::outputs::Outputs;
 use crate::summary::Summary;
 use crate::tables::Ask;
@@ -37,6 +36,7 @@ pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
     let total = start.elapsed();
     terminal.note_all(&fit.report);
     let result = &fit.output;
+    outputs.ids(table.ids(), terminal);
     outputs.labels("-o", Labelled::One(&result.partition), terminal)?;
     outputs.numbers("--soft", result.memberships.values(), terminal)?;
 
@@ -57,10 +57,10 @@ pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
     workers(&table, result, &mut summary);
     summary.times(reading, [], total);
     if args.ask > 0 {
-        questions(result, args.ask, &mut summary);
+        questions(result, args.ask, table.ids(), &mut summary);
     }
     if let Some(truth) = truth {
-        summary.scores(&Scores::compare(&result.partition, &truth)?.entries());
+        summary.scores(&Scores::compare(&result.partition, &truth.partition)?.entries());
     }
     outputs.conclude(summary, &args.common, terminal)
 }
@@ -69,19 +69,37 @@ pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
 struct Read {
     table: AnswerTable,
     answers: Answers,
-    truth: Option<Partition>,
+    truth: Option<Labels>,
 }
 
 fn read(args: &Crowd, shared: usize, terminal: &Terminal) -> Outcome<Read> {
-    let table = files::answer_table(&args.answers, terminal)?;
-    let truth = args.truth.as_deref().map(|path| files::labels(path, terminal)).transpose()?;
-    let objects =
-        args.objects.or(truth.as_ref().map(|t| t.n_objects())).unwrap_or(table.n_objects());
-    let truth = match (truth, &args.truth) {
-        (Some(truth), Some(path)) => Some(files::checked_truth(truth, path, objects)?),
-        _ => None,
-    };
-    let answers = files::answers(&table, objects, shared)
+    let path = args.truth.as_deref();
+    let truth = path.map(|path| files::labels_beside(path, terminal)).transpose()?;
+    let known = truth.as_ref().and_then(|truth| truth.ids.as_ref());
+    let mut table = files::answer_table(&args.answers, None, terminal)?;
+    if let Some(ids) = known.filter(|_| table.ids().is_none()) {
+        // Numbers may be ids too.
+        table = files::answer_table(&args.answers, Some(ids), terminal)?;
+    }
+    let named = table.ids().filter(|_| known.is_none());
+    if let (Some(_), Some(path)) = (named, path) {
+        return Err(Failure::Bad(format!(
+            "{}: no ids, and the answers name their objects by text; expected a column of ids",
+            path.display()
+        )));
+    }
+    let least = table.ids().map_or(table.n_objects(), ObjectIds::n_objects);
+    let rows = truth.as_ref().filter(|_| table.ids().is_none()).map(|t| t.partition.n_objects());
+    let n = args.objects.or(rows).unwrap_or(least);
+    if let Some(ids) = table.ids().filter(|ids| ids.n_objects() != n) {
+        return Err(Failure::Bad(format!(
+            "--objects {n}: the answers name {} objects; expected as many",
+            ids.n_objects()
+        )));
+    }
+    let objects = Objects { n, ids: table.ids().cloned() };
+    let truth = files::truth(path, &objects, terminal)?;
+    let answers = files::answers(&table, n, shared)
         .map_err(|failure: Failure| failure.within(args.answers.display()))?;
     Ok(Read { table, answers, truth })
 }
@@ -140,18 +158,20 @@ fn alternative(table: &AnswerTable, result: &CrowdResult) -> Option<Value> {
 }
 
 /// What to ask about next.
-fn questions(result: &CrowdResult, count: usize, summary: &mut Summary) {
+fn questions(result: &CrowdResult, count: usize, ids: Option<&ObjectIds>, summary: &mut Summary) {
+    let called = |object: usize| ids.map_or(object.to_string(), |ids| ids.get(object).to_owned());
     let asked = result.ask_pairs(count);
+    let mut pairs = Vec::new();
     for pair in &asked {
-        let text =
-            format!("{} and {}, together with probability {:.2}", pair.i, pair.j, pair.together);
-        summary.line("ask about", text);
+        let (i, j, together) = (called(pair.i), called(pair.j), pair.together);
+        summary.line("ask about", format!("{i} and {j}, together with probability {together:.2}"));
+        let mut object = json!({
+            "i": pair.i, "j": pair.j, "together": together, "information": pair.information,
+        });
+        if ids.is_some() {
+            object["ids"] = json!([i, j]);
+        }
+        pairs.push(object);
     }
-    let pairs: Vec<Value> = asked
-        .iter()
-        .map(
-            |p| json!({ "i": p.i, "j": p.j, "together": p.together, "information": p.information }),
-        )
-        .collect();
     summary.data("ask", json!({ "pairs": pairs, "objects": result.ask_objects(count) }));
 }

@@ -3,18 +3,18 @@
 use std::time::Instant;
 
 use consilience::generate::Generator;
-use consilience::io::Labelled;
+use consilience::io::{DataTable, FeatureTable, Labelled};
 use consilience::scores::Scores;
-use consilience::{Ensemble, Partition, Seed};
+use consilience::{Ensemble, Fit, Partition, Seed};
 
 use crate::args::Generate;
 use crate::choices;
 use crate::failure::Outcome;
-use crate::files;
+use crate::files::{self, Objects};
 use crate::memory;
 use crate::outputs::Outputs;
 use crate::summary::{self, Summary};
-use crate::tables::generate::{METHODS, cluster_range, scale};
+use crate::tables::generate::{METHODS, cluster_range, missing, scale};
 use crate::terminal::Terminal;
 
 /// Runs the command.
@@ -23,13 +23,17 @@ pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
     let mut outputs = Outputs::new().table("-o", "ensemble", Some(&args.output))?;
 
     let start = Instant::now();
-    let table = files::features(&args.features, terminal)?;
-    let features = table.view();
-    let truth = files::truth(args.truth.as_deref(), features.n_objects(), terminal)?;
+    let holes = args.missing != "error";
+    let (categorical, drop) = (&args.categorical, &args.drop);
+    let table = files::data_table(&args.features, categorical, drop, holes, terminal)?;
+    let n = table.n_objects();
+    let objects = Objects { n, ids: table.ids().cloned() };
+    outputs.ids(objects.ids.as_ref(), terminal);
+    let truth = files::truth(args.truth.as_deref(), &objects, terminal)?;
     let read = start.elapsed();
 
     let start = Instant::now();
-    let fit = generator.fit(features, terminal)?;
+    let fit = ensemble_of(&generator, &table, terminal)?;
     let total = start.elapsed();
     terminal.note_all(&fit.report);
     let ensemble = &fit.output;
@@ -37,12 +41,13 @@ pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
 
     let sizes: Vec<usize> = ensemble.members().iter().map(|m| m.n_clusters()).collect();
     let found = (sizes.iter().min().unwrap_or(&0), sizes.iter().max().unwrap_or(&0));
-    let range = generator.cluster_range(features.n_objects())?;
+    let range = generator.cluster_range(n)?;
     let mut summary = Summary::new();
     summary
         .both("method", "method", args.method.as_str())
-        .both("n", "objects", features.n_objects())
-        .both("features", "features", features.n_features())
+        .both("n", "objects", n)
+        .both("features", "features", table.number_names().len())
+        .data("categories", table.categories().map_or(0, |c| c.ensemble().n_members()))
         .both("members", "members", ensemble.n_members())
         .data("range", vec![*range.start(), *range.end()])
         .line("asked for", format!("{} to {} clusters", range.start(), range.end()))
@@ -51,9 +56,24 @@ pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
         .report(&fit.report)
         .times(read, summary::stages(&fit.report), total);
     if let Some(truth) = &truth {
-        summary.line("", "mean over the members:").scores(&mean_scores(ensemble, truth)?);
+        summary
+            .line("", "mean over the members:")
+            .scores(&mean_scores(ensemble, &truth.partition)?);
     }
     outputs.conclude(summary, &args.common, terminal)
+}
+
+/// The ensemble of a table of numbers, of categories or of both.
+fn ensemble_of(
+    generator: &Generator,
+    table: &DataTable,
+    terminal: &Terminal,
+) -> Outcome<Fit<Ensemble>> {
+    let numbers = table.numbers().map(FeatureTable::view);
+    Ok(match table.categories() {
+        Some(categories) => generator.fit_mixed(numbers, categories.ensemble(), terminal)?,
+        None => generator.fit(table.view()?, terminal)?,
+    })
 }
 
 fn generator(args: &Generate) -> Outcome<Generator> {
@@ -61,6 +81,7 @@ fn generator(args: &Generate) -> Outcome<Generator> {
     let mut generator = Generator::boxed(method.build(&(), &args.params)?)
         .members(args.members)
         .scale(scale(&args.scale)?)
+        .missing(missing(&args.missing, true)?)
         .seed(Seed(args.common.seed))
         .memory_budget(memory::budget());
     if let Some(range) = &args.clusters {

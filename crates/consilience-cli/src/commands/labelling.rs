@@ -1,14 +1,19 @@
 //! What `cluster` and `complete` share: labels of the objects, and of new ones.
 
-use consilience::io::{FeatureTable, Labelled};
+use std::path::Path;
+
+use consilience::generate::Missing;
+use consilience::io::{Labelled, ObjectIds};
 use consilience::scores::Scores;
 use consilience::{Features, Partition};
 
 use crate::args::{Common, Labelling};
 use crate::failure::{Failure, Outcome};
-use crate::files;
+use crate::files::{self, Labels, Objects, Table};
+use crate::names;
 use crate::outputs::Outputs;
 use crate::summary::Summary;
+use crate::tables::generate::missing;
 use crate::terminal::Terminal;
 
 impl Labelling {
@@ -26,21 +31,35 @@ impl Labelling {
         )
     }
 
-    /// Reads the new objects, and the true labels of so many old ones.
-    pub(super) fn read(&self, objects: usize, terminal: &Terminal) -> Outcome<Beside> {
-        let new =
-            self.predict.as_deref().map(|path| files::features(path, terminal)).transpose()?;
-        Ok(Beside { new, truth: files::truth(self.truth.as_deref(), objects, terminal)? })
+    /// Reads the features.
+    pub(super) fn features(&self, path: &Path, terminal: &Terminal) -> Outcome<Table> {
+        files::features(path, &self.drop, missing(&self.missing, false)?, terminal)
+    }
+
+    /// Reads the new objects, and the true labels of the old ones.
+    pub(super) fn read(&self, objects: &Objects, terminal: &Terminal) -> Outcome<Beside> {
+        let features = |path| files::features(path, &self.drop, Missing::Refuse, terminal);
+        let new = self.predict.as_deref().map(features).transpose()?;
+        let truth = files::truth(self.truth.as_deref(), objects, terminal)?;
+        Ok(Beside { new, truth, ids: objects.ids.clone(), known: None })
     }
 }
 
 /// What comes with the objects.
 pub(super) struct Beside {
-    new: Option<FeatureTable>,
-    truth: Option<Partition>,
+    new: Option<Table>,
+    truth: Option<Labels>,
+    ids: Option<ObjectIds>,
+    /// Labels that were known beforehand, whose names the clusters get.
+    known: Option<Labels>,
 }
 
 impl Beside {
+    /// The same with labels that were known beforehand.
+    pub(super) fn knowing(self, known: Option<Labels>) -> Self {
+        Beside { known, ..self }
+    }
+
     /// Writes the labels, and those of the new objects as `assign` gives them; adds the scores and
     /// prints the summary.
     pub(super) fn finish(
@@ -52,15 +71,33 @@ impl Beside {
         common: &Common,
         terminal: &Terminal,
     ) -> Outcome<()> {
-        outputs.labels("-o", Labelled::One(partition), terminal)?;
+        let known = self.known.as_ref().filter(|known| known.text);
+        let names = known.map(|known| names::of_clusters(partition, known)).transpose()?.flatten();
+        outputs.ids_of("-o", self.ids.as_ref(), terminal);
+        outputs.labels("-o", named(partition, names.as_deref()), terminal)?;
         if let Some(new) = &self.new {
             // In the numbers of the clustering, which a partition of the new objects would lose.
             let labels = assign(new.view())?;
-            outputs.labels("--predicted", Labelled::Numbers(&labels), terminal)?;
+            outputs.ids_of("--predicted", new.ids.as_ref(), terminal);
+            if let Some(names) = &names {
+                let called = labels.iter().map(|&cluster| Some(&names[cluster]));
+                let (labels, names) = Partition::from_values(called)?;
+                let names: Vec<String> = names.into_iter().cloned().collect();
+                outputs.labels("--predicted", Labelled::Named(&labels, &names), terminal)?;
+            } else {
+                outputs.labels("--predicted", Labelled::Numbers(&labels), terminal)?;
+            }
+        }
+        if let Some(names) = names {
+            summary.data("cluster_names", names);
         }
         if let Some(truth) = &self.truth {
-            summary.scores(&Scores::compare(partition, truth)?.entries());
+            summary.scores(&Scores::compare(partition, &truth.partition)?.entries());
         }
         outputs.conclude(summary, common, terminal)
     }
+}
+
+fn named<'a>(partition: &'a Partition, names: Option<&'a [String]>) -> Labelled<'a> {
+    names.map_or(Labelled::One(partition), |names| Labelled::Named(partition, names))
 }

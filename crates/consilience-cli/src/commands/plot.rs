@@ -58,7 +58,7 @@ fn unlabelled(ensemble: &Ensemble) -> bool {
 }
 
 fn co_association(args: &Plot, terminal: &Terminal) -> Outcome<String> {
-    let ensemble = files::members(&args.input, &args.columns, terminal)?;
+    let ensemble = files::members(&args.input, &args.columns, terminal)?.ensemble;
     let graph =
         CoAssociation::default().memory_budget(memory::budget()).fit(&ensemble, terminal)?.output;
     if graph.grouping().n_nodes() == 0 {
@@ -73,7 +73,7 @@ fn dendrogram(args: &Plot, terminal: &Terminal) -> Outcome<String> {
     let clusters = args.clusters.map_or(Clusters::Auto, Clusters::Fixed);
     let settings = catalogue::settings(method, clusters, &args.params, Seed(args.common.seed))?;
     let hierarchy = method.hierarchy(&settings)?;
-    let ensemble = files::members(&args.input, &args.columns, terminal)?;
+    let ensemble = files::members(&args.input, &args.columns, terminal)?.ensemble;
     if unlabelled(&ensemble) {
         return Err(nothing_labelled(&args.input));
     }
@@ -87,7 +87,7 @@ const CDF_OBJECTS: usize = 10_000;
 
 /// One curve: a steep step at 0 and one at 1 are members that agree, a slope between them is doubt.
 fn cdf(args: &Plot, terminal: &Terminal) -> Outcome<String> {
-    let ensemble = files::members(&args.input, &args.columns, terminal)?;
+    let ensemble = files::members(&args.input, &args.columns, terminal)?.ensemble;
     if unlabelled(&ensemble) {
         return Err(nothing_labelled(&args.input));
     }

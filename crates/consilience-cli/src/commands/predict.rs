@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
+use consilience::generate::Missing;
 use consilience::io::Labelled;
 use consilience::model::{ConsensusModel, Placement};
 use consilience::scores::Scores;
@@ -29,10 +30,11 @@ pub(crate) fn run(args: &Predict, terminal: &Terminal) -> Outcome<()> {
 
     let start = Instant::now();
     let model = read(&args.model)?;
-    let table = files::features(&args.features, terminal)?;
+    let table = files::features(&args.features, &args.drop, Missing::Refuse, terminal)?;
+    outputs.ids(table.ids.as_ref(), terminal);
     let features = table.view();
     let n = features.n_objects();
-    let truth = files::truth(args.truth.as_deref(), n, terminal)?;
+    let truth = files::truth(args.truth.as_deref(), &table.objects(), terminal)?;
     let read = start.elapsed();
 
     let start = Instant::now();
@@ -66,7 +68,7 @@ pub(crate) fn run(args: &Predict, terminal: &Terminal) -> Outcome<()> {
         .times(read, [], total);
     if let Some(truth) = &truth {
         let found = Partition::from_fn(n, |i| Some(placed.labels[i] as u64))?;
-        summary.scores(&Scores::compare(&found, truth)?.entries());
+        summary.scores(&Scores::compare(&found, &truth.partition)?.entries());
     }
     outputs.conclude(summary, &args.common, terminal)
 }

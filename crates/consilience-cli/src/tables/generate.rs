@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use consilience::Linkage;
 use consilience::core::BaseClusterer;
 use consilience::generate::{
-    Agglomerative, KMeans, KernelKMeans, MiniBatchKMeans, Rpcl, Scale, Spectral, USpec,
+    Agglomerative, KMeans, KernelKMeans, MiniBatchKMeans, Missing, Rpcl, Scale, Spectral, USpec,
 };
 
 use crate::choices::{Choice, Params, choice, count, number};
@@ -74,6 +74,21 @@ pub(crate) fn scale(name: &str) -> Outcome<Scale> {
         "zscore" => Ok(Scale::ZScore),
         _ => Err(Failure::Bad(format!(
             "--scale {name}: unknown; expected one of none, minmax, zscore"
+        ))),
+    }
+}
+
+/// `--missing`; only members of an ensemble can leave objects out.
+pub(crate) fn missing(name: &str, by_member: bool) -> Outcome<Missing> {
+    match name {
+        "error" => Ok(Missing::Refuse),
+        "mean" => Ok(Missing::Mean),
+        "median" => Ok(Missing::Median),
+        "nearest" => Ok(Missing::Nearest),
+        "member" if by_member => Ok(Missing::Member),
+        _ => Err(Failure::Bad(format!(
+            "--missing {name}: unknown; expected one of error, mean, median, nearest{}",
+            if by_member { ", member" } else { "" }
         ))),
     }
 }

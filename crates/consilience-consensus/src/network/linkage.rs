@@ -165,7 +165,7 @@ impl Forest {
         edges.sort_unstable_by(|x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
         let mut watch = Watch::new(observer, "linkage", edges.len());
         for (e, (share, [a, b])) in edges.into_iter().enumerate() {
-            if e % (1 << 16) == 0 {
+            if e.is_multiple_of(1 << 16) {
                 watch.step(e)?;
             }
             if self.joined.join(a as usize, b as usize) {
@@ -181,7 +181,7 @@ impl Forest {
         let mut watch = Watch::new(observer, "linkage", graph.n_nodes());
         let mut steps = 0u64;
         while let Some((ends, share)) = links.pop() {
-            if steps % (1 << 14) == 0 {
+            if steps.is_multiple_of(1 << 14) {
                 watch.step(self.merges.len())?;
             }
             steps += 1;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use consilience_core::{Features, Fit, Observer, Partition, Result, Seed};
+use consilience_core::{Features, Fit, Observer, Partition, Result, Seed, ensure};
 use consilience_num::Float;
 use ndarray::ArrayView2;
 
-use super::Generator;
 use super::scale::Affine;
 use super::view::{View, share};
+use super::{Generator, Missing};
 
 /// Progress inside a member is no progress of the whole: only cancellation passes.
 struct Quiet<'a>(&'a dyn Observer);
@@ -31,11 +31,15 @@ where
 {
     let (n, d) = x.dim();
     let objects = share(n, generator.object_fraction);
-    let range = generator.range(n, objects)?;
+    let view = View::drawn(generator, d, maps, seed);
+    let rows = (objects < n).then(|| seed.derive("objects", 0).stream().sample(n, objects));
+    let rows = match generator.missing {
+        Missing::Member => Some(complete(x, rows, &view.columns())?),
+        _ => rows,
+    };
+    let range = generator.range(n, rows.as_ref().map_or(n, Vec::len))?;
     let k =
         range.start() + seed.derive("clusters", 0).stream().below(range.end() - range.start() + 1);
-    let rows = (objects < n).then(|| seed.derive("objects", 0).stream().sample(n, objects));
-    let view = View::drawn(generator, d, maps, seed);
     let copy = (rows.is_some() || !view.is_whole()).then(|| view.table(x, rows.as_deref()));
     let seen = copy.as_ref().map_or(x, |copy| copy.view());
     let fit =
@@ -53,4 +57,27 @@ where
         p => fit.output.label(p as usize).map(|l| l as u64),
     };
     Ok(Fit::new(Partition::from_fn(n, label)?, fit.report))
+}
+
+/// The rows of which a member would see no feature missing, of those that it may see.
+fn complete<F: Float>(
+    x: ArrayView2<'_, F>,
+    rows: Option<Vec<usize>>,
+    columns: &[usize],
+) -> Result<Vec<usize>> {
+    let (n, d) = x.dim();
+    let whole = |&i: &usize| columns.iter().all(|&j| !x[[i, j]].to_f64().is_nan());
+    let rows: Vec<usize> = match rows {
+        Some(rows) => rows.into_iter().filter(whole).collect(),
+        None => (0..n).filter(whole).collect(),
+    };
+    let seen = columns.len();
+    ensure!(
+        !rows.is_empty(),
+        invalid(
+            "a member that sees {seen} of {d} features finds no object that has them all; \
+             expected a smaller feature fraction, or another way about missing values"
+        )
+    );
+    Ok(rows)
 }

@@ -1,6 +1,8 @@
 //! The generator: one base clusterer, many members, each seeing something else.
 
 mod member;
+mod missing;
+mod mixed;
 mod run;
 mod scale;
 #[cfg(feature = "serde")]
@@ -16,6 +18,9 @@ use consilience_core::{
     at_least_one, ensure, with_rows,
 };
 
+use ndarray::Array2;
+
+pub use missing::Missing;
 pub use scale::Scale;
 pub use view::View;
 
@@ -62,6 +67,7 @@ pub struct Generator {
     object_fraction: f64,
     projection: Option<usize>,
     scale: Scale,
+    missing: Missing,
     seed: Seed,
     budget: MemoryBudget,
 }
@@ -76,6 +82,7 @@ impl fmt::Debug for Generator {
             .field("object_fraction", &self.object_fraction)
             .field("projection", &self.projection)
             .field("scale", &self.scale)
+            .field("missing", &self.missing)
             .field("seed", &self.seed)
             .finish()
     }
@@ -97,6 +104,7 @@ impl Generator {
             object_fraction: 1.0,
             projection: None,
             scale: Scale::None,
+            missing: Missing::Refuse,
             seed: Seed(0),
             budget: MemoryBudget::default(),
         }
@@ -128,6 +136,10 @@ impl Generator {
         /// How features are brought to a common scale. Default [`Scale::None`].
         pub fn scale(mut self, scale: Scale) { self.scale = scale }
 
+        /// What is done about features that are missing, which are NaN. Default
+        /// [`Missing::Refuse`].
+        pub fn missing(mut self, missing: Missing) { self.missing = missing }
+
         /// Default `Seed(0)`.
         pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
@@ -155,7 +167,8 @@ impl Generator {
     /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) for bad features,
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for no
     /// members or more than a million, an empty range of clusters or one beyond the objects, and
-    /// fractions outside `(0, 1]`; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge)
+    /// fractions outside `(0, 1]`, and under [`Missing::Member`] for a member that would see no
+    /// object without a hole; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge)
     /// for a projection beyond the memory budget;
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled); what the base clusterer
     /// says, for the first member that fails.
@@ -164,9 +177,33 @@ impl Generator {
         features: impl Into<Features<'a>>,
         observer: &dyn Observer,
     ) -> Result<Fit<Ensemble>> {
-        let features = features.into();
+        self.fit_members(features.into(), self.members, observer)
+    }
+
+    fn fit_members(
+        &self,
+        features: Features<'_>,
+        members: usize,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Ensemble>> {
         self.check(features)?;
-        run::run(self, features, observer)
+        let mut fit = match self.filled(features)? {
+            Some(filled) => run::run(self, (&filled).into(), members, observer)?,
+            None => run::run(self, features, members, observer)?,
+        };
+        if self.missing == Missing::Member {
+            tell_unlabelled(&mut fit);
+        }
+        Ok(fit)
+    }
+
+    /// The features with their holes filled, where the generator fills them.
+    #[doc(hidden)]
+    pub fn filled(&self, features: Features<'_>) -> Result<Option<Array2<f64>>> {
+        match self.missing {
+            Missing::Refuse | Missing::Member => Ok(None),
+            missing => missing.filled(features).map(Some),
+        }
     }
 
     /// What each member sees of the features, on which of them and on the scale of all of them.
@@ -177,10 +214,17 @@ impl Generator {
     pub fn views<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<View>> {
         let features = features.into();
         self.check(features)?;
+        Ok(match self.filled(features)? {
+            Some(filled) => self.views_of((&filled).into()),
+            None => self.views_of(features),
+        })
+    }
+
+    fn views_of(&self, features: Features<'_>) -> Vec<View> {
         let d = features.n_features();
         let maps: Option<Arc<[_]>> = with_rows!(features, |x| self.scale.maps(x)).map(Arc::from);
         let view = |u| View::drawn(self, d, maps.clone(), self.member_seed(u));
-        Ok((0..self.members).map(view).collect())
+        (0..self.members).map(view).collect()
     }
 
     fn member_seed(&self, member: usize) -> Seed {
@@ -188,7 +232,7 @@ impl Generator {
     }
 
     fn check(&self, features: Features<'_>) -> Result<()> {
-        features.check()?;
+        self.missing.check(&features)?;
         at_least_one("members", self.members)?;
         ensure!(
             self.members <= MOST_MEMBERS,
@@ -244,5 +288,18 @@ impl Generator {
             )));
         }
         Ok(low..=high.min(objects))
+    }
+}
+
+/// Says how many objects no member labels.
+fn tell_unlabelled(fit: &mut Fit<Ensemble>) {
+    let n = fit.output.n_objects();
+    let members = fit.output.members();
+    let nowhere = (0..n).filter(|&i| members.iter().all(|m| m.label(i).is_none())).count();
+    if nowhere > 0 {
+        fit.report.notes.push(format!(
+            "{nowhere} of {n} objects are labelled by no member: each member sees a feature that \
+             they lack; smaller feature fractions or more members reach more of them"
+        ));
     }
 }

@@ -18,13 +18,14 @@ type Outcome = Option<Result<Fit<Partition>>>;
 pub(super) fn run(
     generator: &Generator,
     features: Features<'_>,
+    total: usize,
     observer: &dyn Observer,
 ) -> Result<Fit<Ensemble>> {
     observer.check()?;
     let mut report = Report::default();
     let outcomes =
-        report.stage("members", || with_rows!(features, |x| all(generator, x, observer)));
-    let mut members = Vec::with_capacity(generator.members);
+        report.stage("members", || with_rows!(features, |x| all(generator, x, total, observer)));
+    let mut members = Vec::with_capacity(total);
     let (mut fewer, mut capped) = (0, 0);
     for outcome in outcomes.into_iter().flatten() {
         let fit = outcome?;
@@ -32,11 +33,10 @@ pub(super) fn run(
         fewer += usize::from(fit.report.clusters_missing.is_some());
         members.push(fit.output);
     }
-    if members.len() < generator.members {
+    if members.len() < total {
         // Only a cancelled run leaves members out.
         return Err(consilience_core::Error::cancelled());
     }
-    let total = generator.members;
     if capped > 0 {
         report.status = Status::MaxIterations;
         report.notes.push(format!("{capped} of {total} members stopped at the cap on iterations"));
@@ -53,13 +53,13 @@ pub(super) fn run(
 fn all<F: Float>(
     generator: &Generator,
     x: ArrayView2<'_, F>,
+    total: usize,
     observer: &dyn Observer,
 ) -> Vec<Outcome>
 where
     for<'b> Features<'b>: From<ArrayView2<'b, F>>,
 {
     let maps: Option<Arc<[Affine]>> = generator.scale.maps(x).map(Arc::from);
-    let total = generator.members;
     let threads = rayon::current_num_threads();
     let outcomes: Vec<Mutex<Outcome>> = (0..total).map(|_| Mutex::new(None)).collect();
     let (next, stop, done) = (AtomicUsize::new(0), AtomicBool::new(false), Mutex::new(0));

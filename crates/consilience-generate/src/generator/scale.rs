@@ -85,7 +85,7 @@ impl Scale {
             Scale::MinMax => |low, high, _| high - low,
             Scale::ZScore => |_, _, deviation| deviation,
         };
-        let (n, d) = x.dim();
+        let d = x.ncols();
         let (mut low, mut high) = (vec![f64::INFINITY; d], vec![f64::NEG_INFINITY; d]);
         for row in x.rows() {
             for (j, v) in row.iter().enumerate() {
@@ -104,15 +104,14 @@ impl Scale {
             .collect();
         let (mut mean, mut square) = (vec![0.0; d], vec![0.0; d]);
         if self == Scale::ZScore {
-            for row in x.rows() {
-                for (j, v) in row.iter().enumerate() {
-                    mean[j] += v.to_f64() * unit[j] / n as f64;
-                }
+            let known = known(x);
+            let values = || x.indexed_iter().map(|((_, j), v)| (j, v.to_f64()));
+            // What is missing counts for nothing.
+            for (j, v) in values().filter(|(_, v)| !v.is_nan()) {
+                mean[j] += v * unit[j] / known[j] as f64;
             }
-            for row in x.rows() {
-                for (j, v) in row.iter().enumerate() {
-                    square[j] += (v.to_f64() * unit[j] - mean[j]).powi(2) / n as f64;
-                }
+            for (j, v) in values().filter(|(_, v)| !v.is_nan()) {
+                square[j] += (v * unit[j] - mean[j]).powi(2) / known[j] as f64;
             }
         }
         let map = |j: usize| {
@@ -124,4 +123,13 @@ impl Scale {
         };
         Some((0..d).map(map).collect())
     }
+}
+
+/// How many objects have each feature.
+fn known<F: Float>(x: ArrayView2<'_, F>) -> Vec<usize> {
+    let mut known = vec![0; x.ncols()];
+    for ((_, j), v) in x.indexed_iter() {
+        known[j] += usize::from(!v.to_f64().is_nan());
+    }
+    known
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`choosing`] | several clusterings, and no idea which method to take |
 //! | [`features`] | features, and no clusterings yet |
+//! | [`tables`] | tables with names, ids, missing values and categories: what can go in |
 //! | [`crowds`] | answers of people or models about a few objects at a time |
 //! | [`links`] | pairs that belong together or apart, at once or one after the other |
 //! | [`own_method`] | a method of your own, to be combined with ours and put through the laws |
@@ -20,3 +21,4 @@ pub mod crowds;
 pub mod features;
 pub mod links;
 pub mod own_method;
+pub mod tables;

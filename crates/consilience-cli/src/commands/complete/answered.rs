@@ -30,12 +30,18 @@ pub(super) fn run(args: &Complete, path: &Path, terminal: &Terminal) -> Outcome<
     let outputs = args.labelling.outputs()?;
 
     let start = Instant::now();
-    let table = files::features(&args.features, terminal)?;
-    let n = table.view().n_objects();
-    let answers = files::answer_table(path, terminal)?;
-    let answers = files::answers(&answers, n, method.shared)
+    let table = args.labelling.features(&args.features, terminal)?;
+    let objects = table.objects();
+    let answers = files::answer_table(path, objects.ids.as_ref(), terminal)?;
+    if answers.ids().is_some() && objects.ids.is_none() {
+        return Err(Failure::Bad(format!(
+            "{}: names its objects by text; expected features with such ids, see --id",
+            path.display()
+        )));
+    }
+    let answers = files::answers(&answers, objects.n, method.shared)
         .map_err(|failure: Failure| failure.within(path.display()))?;
-    let beside = args.labelling.read(n, terminal)?;
+    let beside = args.labelling.read(&objects, terminal)?;
     let read = start.elapsed();
 
     let start = Instant::now();

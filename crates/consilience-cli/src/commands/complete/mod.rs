@@ -7,12 +7,12 @@ mod paired;
 use std::time::Duration;
 
 use consilience::completion::CompletedClustering;
-use consilience::io::FeatureTable;
 use consilience::{Features, Fit};
 
 use super::labelling::Beside;
 use crate::args::Complete;
 use crate::failure::{Failure, Outcome};
+use crate::files::Table;
 use crate::outputs::Outputs;
 use crate::summary::Summary;
 use crate::terminal::Terminal;
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Complete, terminal: &Terminal) -> Outcome<()> {
 
 /// What was read beside the pairs or answers, and where the results go.
 struct Job {
-    table: FeatureTable,
+    table: Table,
     beside: Beside,
     outputs: Outputs,
     read: Duration,

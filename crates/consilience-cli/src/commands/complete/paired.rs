@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use consilience::completion::CompletedClustering;
-use consilience::{Constraints, Features, Fit, Link, Partition, SideInformation, io};
+use consilience::{Constraints, Features, Fit, Link, Partition, SideInformation};
 
 use super::Job;
 use crate::args::Complete;
@@ -25,10 +25,10 @@ pub(super) fn run(args: &Complete, constraints: &Path, terminal: &Terminal) -> O
     let outputs = args.labelling.outputs()?;
 
     let start = Instant::now();
-    let table = files::features(&args.features, terminal)?;
-    let n = table.view().n_objects();
-    let constraints = io::read_constraints(constraints, n)?;
-    let beside = args.labelling.read(n, terminal)?;
+    let table = args.labelling.features(&args.features, terminal)?;
+    let objects = table.objects();
+    let constraints = files::constraints(constraints, &objects, terminal)?;
+    let beside = args.labelling.read(&objects, terminal)?;
     let read = start.elapsed();
 
     let start = Instant::now();

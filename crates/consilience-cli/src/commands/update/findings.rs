@@ -1,6 +1,7 @@
 //! What `update` says of its work.
 
 use consilience::follow::{CrossValidation, LinkEvidence};
+use consilience::io::ObjectIds;
 use consilience::simplex::{Questions, Violations};
 use serde_json::{Value, json};
 
@@ -92,24 +93,26 @@ fn violations_json(v: &Violations) -> Value {
 }
 
 /// Pairs and objects to ask about.
-pub(super) fn questions(questions: &Questions, summary: &mut Summary) {
-    for pair in &questions.pairs {
-        let text =
-            format!("{} and {}, together with probability {:.2}", pair.i, pair.j, pair.together);
-        summary.line("ask about", text);
+pub(super) fn questions(questions: &Questions, ids: Option<&ObjectIds>, summary: &mut Summary) {
+    let called = |object: usize| ids.map_or(object.to_string(), |ids| ids.get(object).to_owned());
+    let mut pairs = Vec::new();
+    for p in &questions.pairs {
+        let (i, j, together) = (called(p.i), called(p.j), p.together);
+        summary.line("ask about", format!("{i} and {j}, together with probability {together:.2}"));
+        let mut pair = json!({ "i": p.i, "j": p.j, "together": together, "movement": p.movement });
+        if ids.is_some() {
+            pair["ids"] = json!([i, j]);
+        }
+        pairs.push(pair);
     }
-    for object in &questions.objects {
-        summary.line("uncertain", format!("{}, margin {:.2}", object.object, object.margin));
+    let mut objects = Vec::new();
+    for o in &questions.objects {
+        summary.line("uncertain", format!("{}, margin {:.2}", called(o.object), o.margin));
+        let mut object = json!({ "object": o.object, "margin": o.margin });
+        if ids.is_some() {
+            object["id"] = json!(called(o.object));
+        }
+        objects.push(object);
     }
-    let pairs: Vec<Value> = questions
-        .pairs
-        .iter()
-        .map(|p| json!({ "i": p.i, "j": p.j, "together": p.together, "movement": p.movement }))
-        .collect();
-    let objects: Vec<Value> = questions
-        .objects
-        .iter()
-        .map(|o| json!({ "object": o.object, "margin": o.margin }))
-        .collect();
     summary.data("ask", json!({ "pairs": pairs, "objects": objects }));
 }

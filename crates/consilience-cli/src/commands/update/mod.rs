@@ -6,7 +6,7 @@ mod follow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use consilience::io::{self, Batch, FileLock, Labelled};
+use consilience::io::{Batch, FileLock, Labelled, ObjectIds};
 use consilience::scores::Scores;
 use consilience::simplex::{Questions, relabelled};
 use consilience::{Ensemble, Observer, Partition, Seed};
@@ -16,7 +16,7 @@ use serde_json::json;
 use super::violated;
 use crate::args::Update;
 use crate::failure::{Failure, Outcome};
-use crate::files;
+use crate::files::{self, Objects};
 use crate::memory;
 use crate::outputs::Outputs;
 use crate::summary::Summary;
@@ -41,6 +41,8 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
     let start = Instant::now();
     let Inputs { truth, since, .. } = &inputs;
     let (truth, since) = (truth.clone(), since.clone());
+    let ids = inputs.ids.clone();
+    outputs.ids(ids.as_ref(), terminal);
     let followed = plan.follow(inputs, terminal)?;
     let total = start.elapsed();
     terminal.note_all(&followed.report);
@@ -67,7 +69,7 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
         summary.line("changed", format!("{} objects", changed.len())).data("changed", changed);
     }
     if let Some(questions) = &questions {
-        findings::questions(questions, &mut summary);
+        findings::questions(questions, ids.as_ref(), &mut summary);
     }
     if let Some(truth) = truth {
         summary.scores(&Scores::compare(partition, &truth)?.entries());
@@ -107,6 +109,8 @@ fn lock(path: &Path, terminal: &Terminal) -> Outcome<FileLock> {
 /// What was read.
 struct Inputs {
     ensemble: Ensemble,
+    /// What its objects and the new ones are called.
+    ids: Option<ObjectIds>,
     /// The labels that the members give to objects that the ensemble does not have yet.
     new: Option<Array2<i64>>,
     batches: Vec<Batch>,
@@ -118,25 +122,45 @@ struct Inputs {
 
 impl Inputs {
     fn read(args: &Update, terminal: &Terminal) -> Outcome<Self> {
-        let (ensemble, new) = match &args.new_objects {
+        let (members, new) = match &args.new_objects {
             Some(path) => {
-                let (ensemble, new) = files::ensemble_and_new(&args.ensemble, path, terminal)?;
-                (ensemble, Some(new))
+                let (members, new) = files::ensemble_and_new(&args.ensemble, path, terminal)?;
+                (members, Some(new))
             }
-            None => (files::ensemble(&args.ensemble, terminal)?, None),
+            None => (files::members(&args.ensemble, &[], terminal)?, None),
         };
-        let objects = ensemble.n_objects() + new.as_ref().map_or(0, |rows| rows.nrows());
-        let batches =
-            args.constraints.as_deref().map(io::read_batches).transpose()?.unwrap_or_default();
-        let truth = files::truth(args.truth.as_deref(), objects, terminal)?;
-        let features = features(args, objects, terminal)?;
-        let since = args.since.as_deref().map(|path| files::labels(path, terminal)).transpose()?;
+        let n = members.ensemble.n_objects() + new.as_ref().map_or(0, |rows| rows.nrows());
+        let objects = Objects { n, ids: members.ids };
+        let path = args.constraints.as_deref();
+        let batches = path.map(|path| files::batches(path, &objects, terminal)).transpose()?;
+        let truth = files::truth(args.truth.as_deref(), &objects, terminal)?;
+        let features = features(args, &objects, terminal)?;
+        let path = args.since.as_deref();
+        let since = path.map(|path| earlier(path, &objects, terminal)).transpose()?;
         let stored = args.state.as_deref().map(stored).transpose()?.flatten();
-        Ok(Inputs { ensemble, new, batches, features, truth, since, stored })
+        Ok(Inputs {
+            ensemble: members.ensemble,
+            ids: objects.ids,
+            new,
+            batches: batches.unwrap_or_default(),
+            features,
+            truth: truth.map(|truth| truth.partition),
+            since,
+            stored,
+        })
     }
 }
 
-fn features(args: &Update, objects: usize, terminal: &Terminal) -> Outcome<Option<Array2<f64>>> {
+/// Earlier labels, of all objects or, without ids, of the first of them.
+fn earlier(path: &Path, objects: &Objects, terminal: &Terminal) -> Outcome<Partition> {
+    let labels = files::labels_beside(path, terminal)?;
+    if labels.ids.is_none() || objects.ids.is_none() {
+        return Ok(labels.partition);
+    }
+    Ok(files::labels_of(path, objects, "labels", terminal)?.partition)
+}
+
+fn features(args: &Update, objects: &Objects, terminal: &Terminal) -> Outcome<Option<Array2<f64>>> {
     let Some(path) = &args.features else { return Ok(None) };
     let table = files::features_of(path, objects, terminal)?;
     let scaled = scale(&args.scale)?.scaled(table.view());
@@ -147,6 +171,6 @@ fn features(args: &Update, objects: usize, terminal: &Terminal) -> Outcome<Optio
 fn stored(path: &Path) -> Outcome<Option<Vec<u8>>> {
     match path.try_exists() {
         Ok(false) => Ok(None),
-        _ => Ok(Some(io::read_bytes(path, memory::budget())?)),
+        _ => Ok(Some(consilience::io::read_bytes(path, memory::budget())?)),
     }
 }

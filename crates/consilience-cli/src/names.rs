@@ -1,0 +1,33 @@
+//! Clusters that are called as the classes among known labels are.
+
+use consilience::{Partition, scores::Contingency};
+
+use crate::failure::Outcome;
+use crate::files::Labels;
+
+/// A name for every cluster: that of the class that most of its labelled objects have, with a
+/// number behind it where a cluster before has the name, and `cluster 3` where none of its objects
+/// has a label. Nothing where classes are numbers.
+pub(crate) fn of_clusters(found: &Partition, known: &Labels) -> Outcome<Option<Vec<String>>> {
+    if !known.text {
+        return Ok(None);
+    }
+    let mut best: Vec<Option<(u64, usize)>> = vec![None; found.n_clusters()];
+    for (cluster, class, count) in Contingency::new(found, &known.partition)?.cells() {
+        if best[cluster].is_none_or(|(most, _)| count > most) {
+            best[cluster] = Some((count, class));
+        }
+    }
+    let mut names: Vec<String> = Vec::new();
+    for (cluster, best) in best.into_iter().enumerate() {
+        let Some((_, class)) = best else {
+            names.push(format!("cluster {cluster}"));
+            continue;
+        };
+        let class = &known.names[class];
+        let again = (2..).map(|count| format!("{class} {count}"));
+        let fresh = std::iter::once(class.clone()).chain(again).find(|name| !names.contains(name));
+        names.extend(fresh);
+    }
+    Ok(Some(names))
+}

@@ -1,0 +1,139 @@
+//! Tables of numbers and categories.
+
+use consilience_core::{Ensemble, Features, Fit, Observer, Partition, Report, Result, ensure};
+
+use super::Generator;
+
+impl Generator {
+    /// An ensemble of a table with columns of numbers and columns of categories. A column of
+    /// categories is a clustering, so it is a member, and so is every cross of two of them: the
+    /// base clusterer works on the numbers alone, and no distance between categories is invented.
+    ///
+    /// Of the [`members`](Generator::members) each kind of column has its share by the number of
+    /// columns, and each at least a quarter, so that neither drowns the other. The categories'
+    /// share are all single columns, in random order, and then crosses of two columns at random.
+    /// A missing category is no label. Fractions of features and objects, projections and scales
+    /// are for the numbers alone.
+    ///
+    /// ```
+    /// use consilience::Partition;
+    /// use consilience::Ensemble;
+    /// use consilience::generate::{Generator, KMeans};
+    /// use consilience::ndarray::Array2;
+    ///
+    /// let x = Array2::from_shape_fn((20, 3), |(i, j)| (i / 10 * 8) as f64 + (i * j % 3) as f64);
+    /// let colour = (0..20).map(|i| Some(if i < 10 { "red" } else { "blue" }));
+    /// let colours = Ensemble::new(vec![Partition::from_values(colour)?.0])?;
+    /// let generator = Generator::new(KMeans::new()).members(8);
+    /// let ensemble = generator.fit_mixed(Some(x.view().into()), &colours, &())?.output;
+    /// assert_eq!(ensemble.n_members(), 8);
+    /// // Two of them are the column of colours.
+    /// assert_eq!(ensemble.members()[7], colours.members()[0]);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Generator::fit`];
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) where numbers and
+    /// categories are of other objects.
+    pub fn fit_mixed(
+        &self,
+        numbers: Option<Features<'_>>,
+        categories: &Ensemble,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Ensemble>> {
+        let columns = categories.n_members();
+        let share = match &numbers {
+            None => self.members,
+            Some(x) => {
+                let (n, found) = (x.n_objects(), categories.n_objects());
+                ensure!(n == found, shape("{found} rows of categories and {n} of numbers"));
+                ensure!(
+                    self.members >= 2,
+                    invalid("{} members; expected 2 at least of a mixed table", self.members)
+                );
+                share(self.members, columns, x.n_features())
+            }
+        };
+        let mut report = Report::default();
+        let mut members = Vec::new();
+        if let Some(x) = numbers {
+            let fit = self.fit_members(x, self.members - share, observer)?;
+            report = fit.report;
+            members.extend(fit.output.members().iter().cloned());
+        }
+        members.extend(self.category_members(categories, share)?);
+        report.notes.push(format!(
+            "{share} of {} members are categories, single or crossed by two",
+            members.len()
+        ));
+        Ok(Fit::new(Ensemble::new(members)?, report))
+    }
+
+    /// So many members: rounds of all single columns and all crosses, each in random order.
+    fn category_members(&self, categories: &Ensemble, share: usize) -> Result<Vec<Partition>> {
+        let columns = categories.members();
+        let mut members = Vec::with_capacity(share);
+        let mut round = 0;
+        while members.len() < share {
+            let mut stream = self.seed.derive("categories", round).stream();
+            let count = columns.len();
+            let mut singles: Vec<usize> = (0..count).collect();
+            stream.shuffle(&mut singles);
+            members.extend(singles.into_iter().map(|single| columns[single].clone()));
+            let wanted = share.saturating_sub(members.len()).min(count * (count - 1) / 2);
+            for pair in stream.sample(count * (count - 1) / 2, wanted) {
+                let (a, b) = unranked(pair);
+                members.push(crossed(&columns[a], &columns[b])?);
+            }
+            round += 1;
+        }
+        members.truncate(share);
+        Ok(members)
+    }
+}
+
+/// How many of the members are for the categories.
+fn share(members: usize, categories: usize, numbers: usize) -> usize {
+    let even = members as f64 * categories as f64 / (categories + numbers) as f64;
+    let least = (members as f64 / 4.0).ceil() as usize;
+    (even.round() as usize).clamp(least, members - least)
+}
+
+/// The pair of a number: 0 is (0, 1), then (0, 2), (1, 2), (0, 3), ...
+fn unranked(pair: usize) -> (usize, usize) {
+    let mut b = 1;
+    let mut before = 0;
+    while before + b <= pair {
+        before += b;
+        b += 1;
+    }
+    (pair - before, b)
+}
+
+/// Objects that are together in both, unlabelled where they are in one of them.
+fn crossed(a: &Partition, b: &Partition) -> Result<Partition> {
+    let width = b.n_clusters() as u64;
+    let cell = |i| Some(a.label(i)? as u64 * width + b.label(i)? as u64);
+    Partition::from_fn(a.n_objects(), cell)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_and_pairs() {
+        assert_eq!((share(20, 1, 9), share(20, 5, 5), share(20, 9, 1)), (5, 10, 15));
+        assert_eq!((share(2, 9, 1), share(3, 1, 9)), (1, 1));
+        let pairs: Vec<_> = (0..6).map(unranked).collect();
+        assert_eq!(pairs, [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3)]);
+    }
+
+    #[test]
+    fn crosses_group_what_both_group() {
+        let a = Partition::from_labels(&[0, 0, 1, 1, -1]).unwrap();
+        let b = Partition::from_labels(&[0, 1, 1, 1, 0]).unwrap();
+        assert_eq!(crossed(&a, &b).unwrap().to_signed(), [0, 1, 2, 2, -1]);
+    }
+}

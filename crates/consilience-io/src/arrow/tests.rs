@@ -1,0 +1,136 @@
+use std::io::Cursor;
+use std::sync::Arc;
+
+use arrow_array::types::Int8Type;
+use arrow_array::{
+    ArrayRef, BooleanArray, DictionaryArray, Float32Array, Float64Array, Int8Array, RecordBatch,
+    StringArray, StringViewArray, UInt64Array,
+};
+use arrow_ipc::CompressionType;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
+use consilience_core::MemoryBudget;
+
+use crate::allowance::Allowance;
+use crate::{Format, Input};
+
+fn file(columns: Vec<(&str, ArrayRef)>, compression: Option<CompressionType>) -> Vec<u8> {
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let options = IpcWriteOptions::default().try_with_compression(compression).unwrap();
+    let mut out = Vec::new();
+    let schema = batch.schema();
+    let mut writer = FileWriter::try_new_with_options(&mut out, &schema, options).unwrap();
+    let middle = batch.num_rows() / 2;
+    writer.write(&batch.slice(0, middle)).unwrap();
+    writer.write(&batch.slice(middle, batch.num_rows() - middle)).unwrap();
+    writer.finish().unwrap();
+    drop(writer);
+    out
+}
+
+fn colours() -> ArrayRef {
+    let colours = ["red", "blue", "red", "blue", "red", "red"];
+    Arc::new(colours.into_iter().collect::<DictionaryArray<Int8Type>>())
+}
+
+fn labels(compression: Option<CompressionType>) -> Vec<u8> {
+    let some = Int8Array::from(vec![Some(3), None, Some(-1), Some(3), Some(0), Some(0)]);
+    let ids = StringViewArray::from(vec!["p1", "p2", "p3", "p4", "p5", "p6"]);
+    let flags = BooleanArray::from(vec![true, true, false, false, true, true]);
+    file(
+        vec![
+            ("name", Arc::new(ids)),
+            ("m0", Arc::new(some)),
+            ("colour", colours()),
+            ("big", Arc::new(UInt64Array::from(vec![1 << 40, 7, 7, 7, 7, 1 << 40]))),
+            ("flag", Arc::new(flags)),
+        ],
+        compression,
+    )
+}
+
+const COMPRESSIONS: [Option<CompressionType>; 3] =
+    [None, Some(CompressionType::LZ4_FRAME), Some(CompressionType::ZSTD)];
+
+#[test]
+fn labels_of_all_types() {
+    for compression in COMPRESSIONS {
+        let bytes = labels(compression);
+        let read = Input::in_memory(&bytes, Format::Arrow).label_table(&()).unwrap();
+        let table = read.output;
+        let members: Vec<Vec<i64>> =
+            table.ensemble().members().iter().map(|m| m.to_signed()).collect();
+        assert_eq!(members[0], [0, -1, -1, 0, 1, 1]);
+        assert_eq!(members[1], [0, 1, 0, 1, 0, 0]);
+        assert_eq!(members[2], [0, 1, 1, 1, 1, 0]);
+        assert_eq!(members[3], [0, 0, 1, 1, 0, 0]);
+        assert_eq!(table.cluster_names(1), ["red", "blue"]);
+        assert_eq!(table.ids().unwrap().get(5), "p6");
+        assert!(read.report.notes[0].contains("read as the ids"));
+    }
+}
+
+#[test]
+fn features_with_categories_and_holes() {
+    let x = Float64Array::from(vec![Some(1.0), None, Some(2.0), Some(0.5), Some(0.0), Some(1.0)]);
+    let columns: Vec<(&str, ArrayRef)> = vec![("x", Arc::new(x)), ("colour", colours())];
+    let bytes = file(columns, None);
+    let input = Input::in_memory(&bytes, Format::Arrow);
+    let error = input.features(&()).unwrap_err();
+    assert!(error.message().contains("\"colour\""), "{error}");
+    let input = input.categorical(["colour"]);
+    let error = input.data_table(&()).unwrap_err();
+    assert!(error.message().contains("1 in column \"x\" (the first in row 1)"), "{error}");
+    let table = input.missing(true).data_table(&()).unwrap().output;
+    assert!(table.numbers().unwrap().clone().into_f64()[[1, 0]].is_nan());
+    assert_eq!(table.categories().unwrap().cluster_names(0), ["red", "blue"]);
+    let single: ArrayRef = Arc::new(Float32Array::from(vec![1.5, 2.5]));
+    let bytes = file(vec![("x", single)], None);
+    let table = Input::in_memory(&bytes, Format::Arrow).features(&()).unwrap().output;
+    assert!(matches!(table, crate::FeatureTable::F32(_)));
+}
+
+#[test]
+fn types_that_are_neither_numbers_nor_text_are_named() {
+    let dates: ArrayRef = Arc::new(arrow_array::Date32Array::from(vec![1, 2]));
+    let bytes = file(vec![("born", dates)], None);
+    let error = Input::in_memory(&bytes, Format::Arrow).ensemble(&()).unwrap_err();
+    assert!(error.message().contains("column \"born\" holds Date32 values"), "{error}");
+    let error =
+        Input::in_memory(b"FEA1 and more than that", Format::Arrow).labels(&()).unwrap_err();
+    assert!(error.message().contains("first version of Feather"), "{error}");
+}
+
+/// Files that lost their ends, and files with one wrong byte, are errors or other tables, never a
+/// panic that gets out and never the end of the process.
+#[test]
+fn damaged_files_are_errors() {
+    for compression in COMPRESSIONS {
+        let whole = labels(compression);
+        for end in 0..whole.len() {
+            let read = Input::in_memory(&whole[..end], Format::Arrow).ensemble(&());
+            assert!(read.is_err(), "{end} of {} bytes", whole.len());
+        }
+        for at in 0..whole.len() {
+            for bit in [0x01, 0x80, 0xff] {
+                let mut bytes = whole.clone();
+                bytes[at] ^= bit;
+                let input = Input::in_memory(&bytes, Format::Arrow);
+                let _ = input.memory_budget(MemoryBudget::bytes(1 << 24)).ensemble(&());
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_file_claims_is_asked_of_the_budget() {
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["a".repeat(1 << 16); 8]));
+    let bytes = file(vec![("t", texts)], Some(CompressionType::ZSTD));
+    assert!(bytes.len() < 1 << 14);
+    let length = bytes.len() as u64;
+    let open = |budget| {
+        let allowance = Allowance::new(MemoryBudget::bytes(budget));
+        super::Source::open(Box::new(Cursor::new(&bytes[..])), length, allowance).map(drop)
+    };
+    assert!(open(1 << 21).is_ok());
+    assert_eq!(open(1 << 16).unwrap_err().kind(), consilience_core::ErrorKind::TooLarge);
+}

@@ -1,0 +1,303 @@
+//! Records of delimited text: the separator is found, blank lines of a table of one column count.
+
+use std::io::{BufRead, BufReader, Cursor, Read};
+
+use csv::{ByteRecord, ReaderBuilder};
+
+use consilience_core::{Error, ErrorKind, Result};
+
+use crate::fault::system;
+use crate::text::{Progress, Text};
+
+/// What may separate columns, and what it is called.
+const SEPARATORS: [(u8, &str); 3] = [(b',', "commas"), (b';', "semicolons"), (b'\t', "tabs")];
+
+/// What separates the columns of a first row: a comma where there is any, a semicolon or a tab
+/// where there is none; `None` for a single column.
+pub(crate) fn separator(first: &[u8]) -> Option<(u8, &'static str)> {
+    // A tab around the only cell of a row separates nothing.
+    let first = first.trim_ascii();
+    SEPARATORS.into_iter().find(|&(separator, _)| {
+        let mut quotes = Quotes::new(separator);
+        first.iter().any(|&byte| {
+            byte == separator && !quotes.inside || {
+                quotes.take(byte);
+                false
+            }
+        })
+    })
+}
+
+/// The note about a separator other than the comma.
+pub(crate) fn separated(name: &str) -> String {
+    format!("columns are separated by {name}")
+}
+
+/// Records with the line they begin on.
+///
+/// The csv crate skips blank lines, but in a table of one column a blank line is an unlabelled
+/// object: such files are read line by line. Blank lines at the end are no objects in either.
+pub(crate) struct Records<R: Read> {
+    form: Form<R>,
+    /// What separates the columns, where there are several.
+    pub(crate) separator: Option<(u8, &'static str)>,
+}
+
+enum Form<R: Read> {
+    Lines(SingleColumn<R>),
+    Csv(Box<csv::Reader<Whole<R>>>, u64, Progress),
+}
+
+type Lines<R> = BufReader<Text<R>>;
+
+/// A table of one column.
+struct SingleColumn<R: Read> {
+    reader: Lines<R>,
+    /// A record that was read already, and the line after it.
+    pending: Option<Vec<u8>>,
+    /// Lines read so far.
+    line: u64,
+    /// Blank lines in front of the pending record that are still to be handed out.
+    blanks: u64,
+}
+
+/// Text from its first record on.
+pub(crate) struct Start<R: Read> {
+    /// The first record, with its line end.
+    first: Vec<u8>,
+    rest: Lines<R>,
+    /// Blank lines in front of it.
+    skipped: u64,
+    /// The last line of it.
+    line: u64,
+    progress: Progress,
+    separator: Option<(u8, &'static str)>,
+}
+
+impl<R: Read> Start<R> {
+    pub(crate) fn open(file: R) -> Result<Self> {
+        let text = Text::open(file)?;
+        let progress = text.progress();
+        let mut rest = BufReader::with_capacity(1 << 18, text);
+        let mut first = Vec::new();
+        let mut line = 0;
+        while first.trim_ascii().is_empty() {
+            first.clear();
+            line += 1;
+            progress.record();
+            if rest.read_until(b'\n', &mut first).map_err(system)? == 0 {
+                break;
+            }
+        }
+        let skipped = line - 1;
+        // A name in quotes may go on in the next line; where a cell begins does not matter to that.
+        line += rest_of_record(&mut rest, &mut first)?;
+        let separator = separator(&first);
+        Ok(Start { first, rest, skipped, line, progress, separator })
+    }
+
+    /// All of it, by the csv crate, with what to add to its line numbers.
+    pub(crate) fn into_csv(self) -> (csv::Reader<Whole<R>>, u64, Progress) {
+        let mut options = ReaderBuilder::new();
+        let separator = self.separator.map_or(b',', |(byte, _)| byte);
+        options.has_headers(false).flexible(true).delimiter(separator);
+        let whole = Cursor::new(self.first).chain(self.rest);
+        (options.from_reader(whole), self.skipped, self.progress)
+    }
+}
+
+type Whole<R> = std::io::Chain<Cursor<Vec<u8>>, Lines<R>>;
+
+impl<R: Read> Records<R> {
+    pub(crate) fn open(file: R) -> Result<Self> {
+        let start = Start::open(file)?;
+        let separator = start.separator;
+        if separator.is_some() {
+            let (csv, skipped, progress) = start.into_csv();
+            return Ok(Records { form: Form::Csv(Box::new(csv), skipped, progress), separator });
+        }
+        let pending = (!start.first.is_empty()).then_some(start.first);
+        let lines = SingleColumn { reader: start.rest, pending, line: start.line, blanks: 0 };
+        Ok(Records { form: Form::Lines(lines), separator })
+    }
+
+    /// The line of the next record, `None` at the end.
+    pub(crate) fn next(&mut self, record: &mut ByteRecord) -> Result<Option<u64>> {
+        match &mut self.form {
+            Form::Csv(reader, skipped, progress) => {
+                progress.record();
+                let more = reader.read_byte_record(record).map_err(trouble)?;
+                // The position is where the search began, in front of any blank lines.
+                Ok(more.then(|| record.position().map_or(0, |p| p.line()) + *skipped))
+            }
+            Form::Lines(lines) => lines.next(record),
+        }
+    }
+}
+
+impl<R: Read> SingleColumn<R> {
+    fn next(&mut self, record: &mut ByteRecord) -> Result<Option<u64>> {
+        self.reader.get_ref().progress().record();
+        record.clear();
+        if self.blanks > 0 {
+            self.blanks -= 1;
+            record.push_field(b"");
+            return Ok(Some(self.line - 1 - self.blanks));
+        }
+        let mut text = self.pending.take().unwrap_or_default();
+        if text.is_empty() {
+            let mut passed = 0;
+            loop {
+                text.clear();
+                self.line += 1;
+                if self.reader.read_until(b'\n', &mut text).map_err(system)? == 0 {
+                    return Ok(None);
+                }
+                if !text.trim_ascii().is_empty() {
+                    break;
+                }
+                self.reader.get_ref().progress().record();
+                passed += 1;
+            }
+            if passed > 0 {
+                self.pending = Some(text);
+                self.blanks = passed - 1;
+                record.push_field(b"");
+                return Ok(Some(self.line - passed));
+            }
+        }
+        let begins = self.line;
+        self.line += rest_of_record(&mut self.reader, &mut text)?;
+        cells(text.trim_ascii(), record);
+        Ok(Some(begins))
+    }
+}
+
+/// Reads the lines that a record goes on in, where a quote is open, and says how many.
+fn rest_of_record(reader: &mut impl BufRead, record: &mut Vec<u8>) -> Result<u64> {
+    let mut quotes = Quotes::new(b',');
+    let (mut seen, mut lines) = (0, 0);
+    while quotes.open_after(&record[seen..]) {
+        seen = record.len();
+        if reader.read_until(b'\n', record).map_err(system)? == 0 {
+            break;
+        }
+        lines += 1;
+    }
+    Ok(lines)
+}
+
+/// The cells of one record.
+fn cells(text: &[u8], record: &mut ByteRecord) {
+    let mut quotes = Quotes::new(b',');
+    let mut start = 0;
+    for (at, &byte) in text.iter().enumerate() {
+        if byte == b',' && !quotes.inside {
+            record.push_field(&unquoted(text[start..at].trim_ascii()));
+            start = at + 1;
+        }
+        quotes.take(byte);
+    }
+    record.push_field(&unquoted(text[start..].trim_ascii()));
+}
+
+/// A cell without the quotes around it, and each pair of quotes inside as one.
+fn unquoted(text: &[u8]) -> Vec<u8> {
+    let Some(inner) = text.strip_prefix(b"\"").and_then(|t| t.strip_suffix(b"\"")) else {
+        return text.to_vec();
+    };
+    let mut out = Vec::with_capacity(inner.len());
+    let mut bytes = inner.iter().copied().peekable();
+    while let Some(byte) = bytes.next() {
+        out.push(byte);
+        if byte == b'"' && bytes.peek() == Some(&b'"') {
+            bytes.next();
+        }
+    }
+    out
+}
+
+/// Whether text goes on inside a cell in quotes. A quote within a cell that has none at its
+/// beginning is a character like any other.
+struct Quotes {
+    separator: u8,
+    inside: bool,
+    /// Whether the cell began, and whether with a quote.
+    begun: bool,
+    quoted: bool,
+}
+
+impl Quotes {
+    fn new(separator: u8) -> Self {
+        Quotes { separator, inside: false, begun: false, quoted: false }
+    }
+
+    fn take(&mut self, byte: u8) {
+        match byte {
+            byte if !self.inside && (byte == self.separator || byte == b'\n') => {
+                (self.begun, self.quoted) = (false, false);
+            }
+            b'"' if !self.begun => {
+                (self.begun, self.quoted, self.inside) = (true, true, true);
+            }
+            // Two quotes in a row close the cell and open it again.
+            b'"' if self.quoted => self.inside = !self.inside,
+            b' ' if !self.begun => {}
+            _ => self.begun = true,
+        }
+    }
+
+    /// Takes more text in.
+    fn open_after(&mut self, text: &[u8]) -> bool {
+        text.iter().for_each(|&byte| self.take(byte));
+        self.inside
+    }
+}
+
+/// What the csv crate found: a failing read, or text that it cannot take.
+pub(crate) fn trouble(error: csv::Error) -> Error {
+    let kind = if error.is_io_error() { ErrorKind::Io } else { ErrorKind::Format };
+    Error::new(kind, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_are_followed() {
+        let mut quotes = Quotes::new(b',');
+        assert!(!quotes.open_after(b"5\",\"a \"\"b\"\" c\",x\"\n"));
+        assert!(quotes.open_after(b"\"a \"\"b\n") && quotes.open_after(b"c\n"));
+        assert!(!quotes.open_after(b"d\"\n"));
+    }
+
+    fn records(text: &str) -> Vec<Vec<String>> {
+        let mut records = Records::open(text.as_bytes()).unwrap();
+        let mut record = ByteRecord::new();
+        let mut out = Vec::new();
+        while records.next(&mut record).unwrap().is_some() {
+            let text = |cell: &[u8]| String::from_utf8(cell.to_vec()).unwrap();
+            out.push(record.iter().map(text).collect());
+        }
+        out
+    }
+
+    #[test]
+    fn one_column_of_text_in_quotes() {
+        let text = "name\n\"red, dark\"\n\n\"a \"\"b\"\"\nc\"\nplain\n";
+        assert_eq!(records(text), [["name"], ["red, dark"], [""], ["a \"b\"\nc"], ["plain"]]);
+        assert_eq!(records("a\n1,2\n")[1], ["1", "2"]);
+        assert_eq!(records("a;b\n1,5;2\n")[1], ["1,5", "2"]);
+        assert_eq!(records("\"a;b\"\nx\n"), [["a;b"], ["x"]]);
+    }
+
+    #[test]
+    fn separators_are_found() {
+        let found = |text: &str| separator(text.as_bytes()).map(|(_, name)| name);
+        assert_eq!(found("a;b,c\n"), Some("commas"));
+        assert_eq!(found("\"a,x\";b\n"), Some("semicolons"));
+        assert_eq!(found("a b\tc\n"), Some("tabs"));
+        assert_eq!(found("a\t\n"), None);
+    }
+}

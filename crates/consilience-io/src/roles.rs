@@ -1,0 +1,205 @@
+//! What the columns of a table are: ids, values, categories, or nothing that is wanted.
+
+use consilience_core::Result;
+
+use crate::fault::{excerpt, listed, malformed};
+
+/// What a reader is to make of the columns of a table.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wanted {
+    /// The column of ids, by name or number.
+    pub(crate) id: Option<String>,
+    /// Whether the column of ids may be missing.
+    pub(crate) id_optional: bool,
+    /// The only columns that count; all where none is named.
+    pub(crate) columns: Vec<String>,
+    /// Columns of features that do not count.
+    pub(crate) drop: Vec<String>,
+    /// Columns of features that hold categories.
+    pub(crate) categorical: Vec<String>,
+    /// Whether features may be missing.
+    pub(crate) missing: bool,
+}
+
+/// What a column is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Id,
+    /// Ids, where it holds another text in every row.
+    Maybe,
+    Value,
+    /// Categories, beside columns of numbers.
+    Category,
+    Skip,
+}
+
+/// The note for a first column that was taken for ids by its contents.
+pub(crate) fn unique_text(name: &str) -> String {
+    format!(
+        "column 0 ({}) holds another text in every row and was read as the ids of the objects",
+        excerpt(name)
+    )
+}
+
+/// The columns of a table without a header.
+pub(crate) fn numbered_names(count: usize) -> Vec<String> {
+    (0..count).map(|c| c.to_string()).collect()
+}
+
+/// The column of that number or, where there is none, of that name.
+pub(crate) fn position(names: &[String], wanted: &str) -> Result<usize> {
+    let wanted = wanted.trim();
+    if let Some(number) = wanted.parse().ok().filter(|&number| number < names.len()) {
+        return Ok(number);
+    }
+    let mut named = names.iter().enumerate().filter(|(_, name)| name.trim() == wanted);
+    if let Some((first, _)) = named.next() {
+        if let Some((second, _)) = named.next() {
+            return Err(malformed(format!(
+                "columns {first} and {second} are both called {:?}; expected the number of one",
+                excerpt(wanted)
+            )));
+        }
+        return Ok(first);
+    }
+    Err(malformed(format!(
+        "no column {:?} among the {} columns {}; expected a name, or a number 0..={}",
+        excerpt(wanted),
+        names.len(),
+        listed(names),
+        names.len().saturating_sub(1)
+    )))
+}
+
+impl Wanted {
+    /// Whether a column of ids with that name was found by it.
+    pub(crate) fn names(&self, id: &str) -> bool {
+        self.id.as_ref().map_or(id.eq_ignore_ascii_case("id"), |wanted| wanted.trim() == id.trim())
+    }
+
+    /// What each column of a table of labels is; `names` are numbers where there is no header.
+    pub(crate) fn roles(&self, names: &[String], notes: &mut Vec<String>) -> Result<Vec<Role>> {
+        let mut roles = vec![Role::Value; names.len()];
+        let named = |wanted: &String| wanted.trim().parse::<usize>().is_err();
+        if !self.columns.is_empty() && self.columns.iter().all(named) {
+            roles.fill(Role::Skip);
+            roles[0] = Role::Maybe;
+            for column in &self.columns {
+                roles[position(names, column)?] = Role::Value;
+            }
+        }
+        if let Some(id) = self.id_column(names, notes)? {
+            if names.len() == 1 {
+                return Err(malformed("a column of ids and no other; expected one more at least"));
+            }
+            roles.iter_mut().filter(|role| **role == Role::Maybe).for_each(|r| *r = Role::Skip);
+            roles[id] = Role::Id;
+        }
+        Ok(roles)
+    }
+
+    /// What each column of a table of features is.
+    pub(crate) fn feature_roles(
+        &self,
+        names: &[String],
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<Role>> {
+        let mut roles = vec![Role::Value; names.len()];
+        for column in &self.drop {
+            roles[position(names, column)?] = Role::Skip;
+        }
+        for column in &self.categorical {
+            let at = position(names, column)?;
+            if roles[at] == Role::Skip {
+                let what = format!("column {:?} is both categorical and dropped", excerpt(column));
+                return Err(malformed(format!("{what}; expected one of the two")));
+            }
+            roles[at] = Role::Category;
+        }
+        let free = roles[0] == Role::Value;
+        match self.id_column(names, notes)? {
+            Some(id) if roles[id] == Role::Value => roles[id] = Role::Id,
+            Some(id) if self.id.is_some() => {
+                return Err(malformed(format!(
+                    "column {:?} is that of the ids, and dropped or categorical; expected one of \
+                     the two",
+                    excerpt(&names[id])
+                )));
+            }
+            // It is called id and is something else.
+            Some(_) => drop(notes.pop()),
+            None if free && names.len() > 1 => roles[0] = Role::Maybe,
+            None => {}
+        }
+        if !roles.iter().any(|role| matches!(role, Role::Value | Role::Category | Role::Maybe)) {
+            return Err(malformed("no column of features is left; expected one at least"));
+        }
+        Ok(roles)
+    }
+
+    /// The column of ids: the one that is asked for, or a first one that is called so.
+    pub(crate) fn id_column(
+        &self,
+        names: &[String],
+        notes: &mut Vec<String>,
+    ) -> Result<Option<usize>> {
+        if let Some(id) = &self.id {
+            match position(names, id) {
+                Ok(found) => return Ok(Some(found)),
+                Err(_) if self.id_optional => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let first = names.first().map(|name| name.trim());
+        let wanted = self.columns.iter().any(|column| Some(column.trim()) == first);
+        if names.len() > 1 && !wanted && first.is_some_and(|n| n.eq_ignore_ascii_case("id")) {
+            notes.push(format!("column 0 ({}) was read as the ids of the objects", names[0]));
+            return Ok(Some(0));
+        }
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    #[test]
+    fn columns_by_name_and_by_number() {
+        let columns = names(&["a", "2", "b", "b", "17"]);
+        assert_eq!(position(&columns, "a").unwrap(), 0);
+        assert_eq!(position(&columns, " 2").unwrap(), 2);
+        assert_eq!(position(&columns, "17").unwrap(), 4);
+        assert_eq!(position(&columns, "3").unwrap(), 3);
+        let message = |wanted| position(&columns, wanted).unwrap_err().message().to_owned();
+        assert!(message("b").contains("columns 2 and 3 are both called \"b\""));
+        assert!(message("5").contains("no column \"5\" among the 5 columns a, 2, b, b, 17"));
+        assert!(message("-1").contains("0..=4"));
+    }
+
+    #[test]
+    fn ids_are_found_by_name_where_something_is_left() {
+        let mut notes = Vec::new();
+        let any = Wanted::default();
+        let roles = any.roles(&names(&["ID", "m0"]), &mut notes).unwrap();
+        assert_eq!((roles, notes.len()), (vec![Role::Id, Role::Value], 1));
+        assert_eq!(any.roles(&names(&["id"]), &mut notes).unwrap(), [Role::Value]);
+        assert_eq!(any.roles(&names(&["m0", "id"]), &mut notes).unwrap(), [Role::Value; 2]);
+        let second = Wanted { id: Some("id".to_owned()), ..Wanted::default() };
+        let roles = second.roles(&names(&["m0", "id"]), &mut notes).unwrap();
+        assert_eq!(roles, [Role::Value, Role::Id]);
+        assert!(second.roles(&names(&["m0"]), &mut notes).is_err());
+        let maybe = Wanted { id_optional: true, ..second };
+        assert_eq!(maybe.roles(&names(&["m0"]), &mut notes).unwrap(), [Role::Value]);
+        let columns = Wanted { columns: names(&["id", "b"]), ..Wanted::default() };
+        let roles = columns.roles(&names(&["id", "a", "b"]), &mut notes).unwrap();
+        assert_eq!(roles, [Role::Value, Role::Skip, Role::Value]);
+        assert_eq!(notes.len(), 1);
+        let roles = columns.roles(&names(&["a", "id", "b"]), &mut notes).unwrap();
+        assert_eq!(roles, [Role::Maybe, Role::Value, Role::Value]);
+    }
+}

@@ -1,0 +1,98 @@
+//! What can go in: tables as people have them, with names, holes and categories.
+//!
+//! Examples on this page read files, with the feature `io`; the program `consilience` takes the
+//! same tables.
+//!
+//! # Labels
+//!
+//! Whole numbers or text, in every form of file below. Negative numbers, empty cells,
+//! null, NaN, `NA` and `N/A` are unlabelled. In memory labels are of any type that compares equal:
+//!
+//! ```
+//! use consilience::Partition;
+//!
+//! let cells = [Some("cat"), Some("dog"), None, Some("cat")];
+//! let (species, names) = Partition::from_values(cells)?;
+//! assert_eq!(species.to_signed(), [0, 1, -1, 0]);
+//! // Cluster 1 is what the user called a dog.
+//! assert_eq!(names[1], "dog");
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
+//! # Ids
+//!
+//! A first column that is called `id`, or that holds another text in every row, names the objects.
+//! Ids go to every output of the program, and what comes beside a table is joined by them: truth,
+//! constraints, answers, new objects.
+//!
+//! ```
+//! # #[cfg(feature = "io")] {
+//! use consilience::io::{Format, Input};
+//!
+//! let pool = "id,a,b\np1,red,0\np2,red,0\np3,blue,1\n";
+//! let pool = Input::in_memory(pool.as_bytes(), Format::Csv).label_table(&())?.output;
+//! let truth = "id,class\np3,dog\np1,cat\n";
+//! let truth = Input::in_memory(truth.as_bytes(), Format::Csv).label_table(&())?.output;
+//!
+//! let joined = truth.joined(pool.ids().expect("a column of ids"))?;
+//! let (classes, names) = joined.output;
+//! // Nothing is known of p2, and a note says so.
+//! assert_eq!(classes.to_signed(), [0, -1, 1]);
+//! assert_eq!((names[0].as_str(), joined.report.notes.len()), ("cat", 1));
+//! # }
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
+//! # Features
+//!
+//! Numbers, in columns that are all numbers. Other columns are named in the error, all at once, and
+//! are given as ids, as categories, or left out. A column of categories is a clustering, so it is a
+//! member of the ensemble:
+//!
+//! ```
+//! # #[cfg(feature = "io")] {
+//! use consilience::generate::{Generator, KMeans, Missing};
+//! use consilience::io::{FeatureTable, Format, Input};
+//!
+//! let mut text = String::from("name;height;weight;eyes\n");
+//! for i in 0..30 {
+//!     let (height, eyes) = if i < 15 { (1.2, "blue") } else { (1.9, "brown") };
+//!     let weight = if i % 7 == 0 { String::new() } else { (40 * (1 + i / 15)).to_string() };
+//!     text.push_str(&format!("person {i};{};{weight};{eyes}\n", height + 0.001 * i as f64));
+//! }
+//! let input = Input::in_memory(text.as_bytes(), Format::Csv);
+//! let table = input.categorical(["eyes"]).missing(true).data_table(&())?.output;
+//! assert_eq!(table.ids().expect("unique text").get(29), "person 29");
+//!
+//! let generator = Generator::new(KMeans::new())
+//!     .members(12)
+//!     .clusters(2..=4)
+//!     .feature_fraction(0.5)
+//!     .missing(Missing::Member);
+//! let numbers = table.numbers().map(FeatureTable::view);
+//! let categories = table.categories().expect("one column").ensemble();
+//! let ensemble = generator.fit_mixed(numbers, categories, &())?.output;
+//! assert_eq!(ensemble.n_members(), 12);
+//! # }
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
+//! # Missing values
+//!
+//! They are an error that counts them by column, until [`Missing`](crate::generate::Missing) says
+//! what to do. Filling them in is simple, and lets every member believe the same guess.
+//! [`Missing::Member`](crate::generate::Missing::Member) fills nothing in: an object takes no part
+//! in members that see a missing feature of it, so that members have to see a part of the features
+//! each. The figures are in `docs/tables.md` of the repository.
+//!
+//! # Files
+//!
+//! `.csv`, also compressed as `.csv.gz` and `.csv.zst`; `.npy` and `.npz`; `.parquet`; `.arrow` and
+//! `.feather`. In the program `-` is standard input, in any of these forms, or standard output,
+//! which is CSV.
+//!
+//! # Text files
+//!
+//! UTF-8, with or without a byte order mark, separated by commas, semicolons or tabs. The first row
+//! is a header where it holds text that its columns do not have again; a table of one column may
+//! have blank lines, which are unlabelled objects.
