@@ -523,9 +523,9 @@ pub(crate) struct Report {
     /// Where the page goes; with the ending .json the numbers alone
     #[arg(short, long, value_name = "FILE.html")]
     pub(crate) output: PathBuf,
-    /// Use only these base clusterings, for instance 3,17,20
+    /// Use only these base clusterings, by number or name, for instance 3,17,20
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub(crate) columns: Vec<usize>,
+    pub(crate) columns: Vec<String>,
     /// Features of the objects: adds a projection, and what distinguishes the clusters
     #[arg(long, value_name = "FEATURES")]
     pub(crate) features: Option<PathBuf>,

@@ -26,14 +26,15 @@ pub(crate) fn run(args: &Report, terminal: &Terminal) -> Outcome<()> {
     let methods = methods(&args.methods, Seed(args.common.seed))?;
     let mut outputs = Outputs::new().any("-o", "report", Some(&args.output))?;
     let start = Instant::now();
-    let ensemble = files::members(&args.ensemble, &args.columns, terminal)?;
-    let truth = files::truth(args.truth.as_deref(), ensemble.n_objects(), terminal)?;
-    let of = |path| files::features_of(path, ensemble.n_objects(), terminal);
+    let members = files::members(&args.ensemble, &args.columns, terminal)?;
+    let objects = members.objects();
+    let truth = files::truth(args.truth.as_deref(), &objects, terminal)?;
+    let of = |path| files::features_of(path, &objects, terminal);
     let features = args.features.as_deref().map(of).transpose()?;
     let read = start.elapsed();
 
     let start = Instant::now();
-    let mut report = ClusteringReport::new(&ensemble)
+    let mut report = ClusteringReport::new(&members.ensemble)
         .methods(methods)
         .title(args.title.clone().unwrap_or_else(|| usual_title(&args.ensemble)))
         .command(command(args))
@@ -43,8 +44,14 @@ pub(crate) fn run(args: &Report, terminal: &Terminal) -> Outcome<()> {
         Some(Numbers::Range(range)) => report.cluster_range(range.clone()),
         Some(Numbers::Auto) | None => report,
     };
+    if let Some(ids) = &members.ids {
+        report = report.object_names(ids.iter());
+    }
     if let Some(truth) = &truth {
-        report = report.truth(truth);
+        report = report.truth(&truth.partition);
+        if truth.text {
+            report = report.class_names(truth.names.iter().cloned());
+        }
     }
     if let Some(features) = &features {
         report = report.features(features.view());
@@ -153,7 +160,7 @@ fn command(args: &Report) -> String {
         path.as_ref().map(|path| path.to_string_lossy().into_owned())
     };
     let listed = |items: Vec<String>| (!items.is_empty()).then(|| items.join(","));
-    option("--columns", listed(args.columns.iter().map(usize::to_string).collect()));
+    option("--columns", listed(args.columns.clone()));
     option("--features", path(&args.features));
     option("--truth", path(&args.truth));
     option(

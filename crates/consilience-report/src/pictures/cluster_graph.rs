@@ -4,7 +4,7 @@ use std::f64::consts::{PI, TAU};
 
 use ndarray::ArrayView2;
 
-use super::canvas::{Anchor, Canvas, Covered, INK, Label, Title, colour};
+use super::canvas::{Anchor, Canvas, Covered, INK, Label, Title, colour, text_width};
 
 /// Relations below this are not drawn.
 const LEAST: f64 = 0.005;
@@ -36,7 +36,7 @@ pub fn cluster_graph(
 ) -> String {
     let k = names.len().min(masses.len()).min(relations.nrows()).min(relations.ncols());
     let layout = Layout::of(&masses[..k], relations);
-    let mut canvas = Canvas::new(SIDE, SIDE - 20.0, Title::Drawn(title));
+    let mut canvas = Canvas::new(layout.width, SIDE - 20.0, Title::Drawn(title));
     for &(i, j, weight) in &layout.lines {
         let width = (1.0 + 40.0 * weight).min(16.0);
         let style =
@@ -70,6 +70,8 @@ struct Text {
 
 /// Where everything is.
 struct Layout {
+    /// Of the whole picture.
+    width: f64,
     /// Centre and radius of each cluster.
     circles: Vec<((f64, f64), f64)>,
     lines: Vec<(usize, usize, f64)>,
@@ -80,10 +82,15 @@ impl Layout {
     fn of(masses: &[f64], relations: ArrayView2<'_, f64>) -> Self {
         let k = masses.len();
         let tie = |i: usize, j: usize| f64::midpoint(relations[[i, j]], relations[[j, i]]);
-        let (middle, ring) = ((SIDE / 2.0, SIDE / 2.0 - 10.0), 230.0);
+        let ring = 230.0;
         // Neighbours on the ring never touch.
         let most = (0.8 * PI * ring / k.max(1) as f64).clamp(3.0, 46.0);
         let largest = masses.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        let sizes: Vec<String> = masses.iter().map(|m| format!("{m:.0} objects")).collect();
+        let widest = sizes.iter().map(|text| text_width(text, 12.0)).fold(0.0, f64::max);
+        // Room for the widest text beside the largest circle, on both sides.
+        let width = f64::max(SIDE, 2.0 * (ring + most + 14.0 + widest));
+        let middle = (width / 2.0, SIDE / 2.0 - 10.0);
         let mut circles = vec![((0.0, 0.0), 0.0); k];
         let mut texts = Vec::new();
         for (position, &i) in around(masses, &tie).iter().enumerate() {
@@ -99,7 +106,7 @@ impl Layout {
             // Outside the ring, a line's height further where it stands above or below.
             let out = ring + radius + if anchor == Anchor::Middle { 14.0 } else { 8.0 };
             let place = (middle.0 + out * cos, middle.1 + out * sin);
-            let text = format!("{:.0} objects", masses[i]);
+            let text = sizes[i].clone();
             texts.push(Text { text, place, size: 12.0, anchor, on_line: false });
         }
         texts = clear(texts, &circles);
@@ -114,7 +121,7 @@ impl Layout {
         }
         // The strongest find their places first.
         lines.sort_by(|a, b| b.2.total_cmp(&a.2));
-        let mut layout = Layout { circles, lines, texts };
+        let mut layout = Layout { width, circles, lines, texts };
         layout.number_lines();
         layout
     }
@@ -189,7 +196,7 @@ mod tests {
             let layout = Layout::of(&masses, relations.view());
             let all = covered(&layout.texts, &layout.circles);
             for (a, one) in all.iter().enumerate() {
-                assert!(one.left >= 0.0 && one.right <= SIDE, "{k}: {one:?}");
+                assert!(one.left >= 0.0 && one.right <= layout.width, "{k}: {one:?}");
                 for (b, other) in all.iter().enumerate().skip(a + 1) {
                     // Round neighbours may share the corner of a square that neither covers.
                     let both_round = a.min(b) >= layout.texts.len();
