@@ -41,7 +41,8 @@ fn a_name_in_quotes_may_go_on_in_the_next_line() {
 fn text_of_another_kind_is_named() {
     assert!(wrong(b"\xff\xfea\x00\n\x00").contains("UTF-16"));
     assert!(wrong(b"a\x00\n\x00").contains("zero bytes"));
-    assert!(wrong(b"\x1f\x8b\x08").contains("gzip"));
+    #[cfg(feature = "compression")]
+    assert!(wrong(b"\x1f\x8b\x08").contains("truncated"));
     assert_eq!(partition("a b\n5\t\n"), [0]);
 }
 
