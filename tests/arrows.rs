@@ -8,7 +8,7 @@ use workspace::{PROGRAM, Package, packages, sources};
 mod workspace;
 
 /// Every room and the rooms that it may call. `*` is every other room but the program.
-const ARROWS: [(&str, &[&str]); 20] = [
+const ARROWS: [(&str, &[&str]); 21] = [
     ("consilience-core", &[]),
     ("consilience-num", &["consilience-core"]),
     ("consilience-generate", &["consilience-core", "consilience-num"]),
@@ -18,6 +18,17 @@ const ARROWS: [(&str, &[&str]); 20] = [
     (
         "consilience-trust",
         &[
+            "consilience-consensus",
+            "consilience-walk",
+            "consilience-graph",
+            "consilience-core",
+            "consilience-num",
+        ],
+    ),
+    (
+        "consilience-report",
+        &[
+            "consilience-trust",
             "consilience-consensus",
             "consilience-walk",
             "consilience-graph",

@@ -24,6 +24,7 @@ readmes! {
     metric: "../crates/consilience-metric/README.md",
     model: "../crates/consilience-model/README.md",
     num: "../crates/consilience-num/README.md",
+    report: "../crates/consilience-report/README.md",
     simplex: "../crates/consilience-simplex/README.md",
     trust: "../crates/consilience-trust/README.md",
     walk: "../crates/consilience-walk/README.md",

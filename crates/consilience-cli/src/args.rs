@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use crate::commands::report::Numbers;
 
 /// Combine clusterings: one consensus from many answers.
 ///
@@ -16,11 +19,20 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
     version,
     about,
     long_about,
-    after_help = "Example: consilience demo"
+    before_help = "Example: consilience demo\n         consilience consensus pool.npz -o \
+                   labels.csv\n         consilience report pool.npz -o report.html"
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// What a command does and examples of it come first.
+const HELP: &str = "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}";
+
+/// The command line as clap sees it.
+pub(crate) fn command() -> clap::Command {
+    Cli::command().help_template(HELP).mut_subcommands(|c| c.help_template(HELP))
 }
 
 /// What to do.
@@ -47,6 +59,12 @@ pub(crate) enum Command {
     Score(Score),
     /// Draw an ensemble or a clustering, as an SVG picture
     Plot(Plot),
+    /// Write one page about an ensemble: its consensus, how far to trust it, and pictures
+    Report(Report),
+    /// Print what makes a shell complete commands and options
+    Completions(Completions),
+    /// Write the manual pages, one for each command
+    Man(Man),
 }
 
 /// Options of every command.
@@ -76,7 +94,7 @@ pub(crate) struct Common {
 
 /// Arguments of `demo`.
 #[derive(Args)]
-#[command(after_help = "Example: consilience demo --seed 7")]
+#[command(before_help = "Example: consilience demo --seed 7")]
 pub(crate) struct Demo {
     #[command(flatten)]
     pub(crate) common: Common,
@@ -85,7 +103,7 @@ pub(crate) struct Demo {
 /// Arguments of `generate`.
 #[derive(Args)]
 #[command(
-    after_help = "Example: consilience generate features.npy -o pool.npz --members 30 --clusters \
+    before_help = "Example: consilience generate features.npy -o pool.npz --members 30 --clusters \
          10..30 --feature-fraction 0.5"
 )]
 pub(crate) struct Generate {
@@ -142,7 +160,7 @@ pub(crate) struct Generate {
 
 /// Arguments of `consensus`.
 #[derive(Args)]
-#[command(after_help = "Example: consilience consensus pool.csv\n         consilience consensus \
+#[command(before_help = "Example: consilience consensus pool.csv\n         consilience consensus \
          pool.npz --method pta-al --clusters 10 -o labels.csv --truth truth.csv")]
 pub(crate) struct Consensus {
     /// The ensemble: n rows, one column of labels per base clustering
@@ -241,7 +259,7 @@ pub(crate) struct Labelling {
 /// Arguments of `cluster`.
 #[derive(Args)]
 #[command(
-    after_help = "Example: consilience cluster features.csv --method pck-means --constraints \
+    before_help = "Example: consilience cluster features.csv --method pck-means --constraints \
          pairs.csv --clusters 3 -o labels.csv\n         consilience cluster features.csv --method \
          consensus --clusters 5 -o labels.csv --model model.bin"
 )]
@@ -285,7 +303,7 @@ pub(crate) struct Cluster {
 
 /// Arguments of `predict`.
 #[derive(Args)]
-#[command(after_help = "Example: consilience predict model.bin new.csv -o labels.csv")]
+#[command(before_help = "Example: consilience predict model.bin new.csv -o labels.csv")]
 pub(crate) struct Predict {
     /// The model that `cluster --method consensus --model` wrote
     pub(crate) model: PathBuf,
@@ -314,7 +332,7 @@ pub(crate) struct Predict {
 /// Arguments of `crowd`.
 #[derive(Args)]
 #[command(
-    after_help = "Example: consilience crowd answers.csv --clusters 6 -o labels.csv --ask 10"
+    before_help = "Example: consilience crowd answers.csv --clusters 6 -o labels.csv --ask 10"
 )]
 pub(crate) struct Crowd {
     /// The answers, a table whose columns have names: worker,task,item,group (items of one task in
@@ -355,7 +373,7 @@ pub(crate) struct Crowd {
 /// Arguments of `complete`.
 #[derive(Args)]
 #[command(
-    after_help = "Example: consilience complete features.npy --constraints pairs.csv --clusters \
+    before_help = "Example: consilience complete features.npy --constraints pairs.csv --clusters \
          5 -o labels.csv\n         consilience complete features.npy --answers answers.csv \
          --clusters 5 -o labels.csv"
 )]
@@ -390,7 +408,7 @@ pub(crate) struct Complete {
 /// Arguments of `update`.
 #[derive(Args)]
 #[command(
-    after_help = "Example: consilience update pool.npz --clusters 10 --constraints pairs.csv \
+    before_help = "Example: consilience update pool.npz --clusters 10 --constraints pairs.csv \
          --state pool.state -o labels.csv"
 )]
 pub(crate) struct Update {
@@ -453,7 +471,7 @@ pub(crate) struct Update {
 
 /// Arguments of `score`.
 #[derive(Args)]
-#[command(after_help = "Example: consilience score labels.csv truth.npz:y")]
+#[command(before_help = "Example: consilience score labels.csv truth.npz:y")]
 pub(crate) struct Score {
     /// The clustering to judge: one column of labels
     pub(crate) labels: PathBuf,
@@ -471,9 +489,10 @@ pub(crate) struct Score {
 
 /// Arguments of `plot`.
 #[derive(Args)]
-#[command(after_help = "Example: consilience plot co-association pool.npz -o pool.svg")]
+#[command(before_help = "Example: consilience plot co-association pool.npz -o pool.svg")]
 pub(crate) struct Plot {
-    /// What to draw
+    /// What to draw: co-association, dendrogram, cdf, memberships or cluster-graph
+    #[arg(hide_possible_values = true)]
     pub(crate) what: Picture,
     /// An ensemble (co-association, dendrogram, cdf) or memberships (memberships, cluster-graph)
     pub(crate) input: PathBuf,
@@ -503,6 +522,59 @@ pub(crate) struct Plot {
     pub(crate) common: Common,
 }
 
+/// Arguments of `report`.
+#[derive(Args)]
+#[command(
+    before_help = "Example: consilience report pool.npz -o report.html --clusters 2..20 --truth \
+         truth.csv"
+)]
+pub(crate) struct Report {
+    /// The ensemble: n rows, one column of labels per base clustering
+    pub(crate) ensemble: PathBuf,
+    /// Where the page goes; with the ending .json the numbers alone
+    #[arg(short, long, value_name = "FILE.html")]
+    pub(crate) output: PathBuf,
+    /// Use only these base clusterings, by number or name, for instance 3,17,20
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) columns: Vec<String>,
+    /// Features of the objects: adds a projection, and what distinguishes the clusters
+    #[arg(long, value_name = "FEATURES")]
+    pub(crate) features: Option<PathBuf>,
+    /// True labels: adds every score and the table of clusters and classes
+    #[arg(long, value_name = "FILE")]
+    pub(crate) truth: Option<PathBuf>,
+    /// Number of clusters, the range that it is chosen from, or auto [default: auto]
+    #[arg(long, value_name = "K|A..B")]
+    pub(crate) clusters: Option<Numbers>,
+    /// Consensus functions: the first gives the answer, the others are compared with it [default:
+    /// auto,lwea,pta-al,ptgp,mcla]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) methods: Vec<String>,
+    /// The title of the page [default: the name of the file]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Arguments of `completions`.
+#[derive(Args)]
+#[command(before_help = "Example: consilience completions bash > \
+                   ~/.local/share/bash-completion/completions/consilience")]
+pub(crate) struct Completions {
+    /// The shell: bash, elvish, fish, powershell or zsh
+    #[arg(hide_possible_values = true)]
+    pub(crate) shell: Shell,
+}
+
+/// Arguments of `man`.
+#[derive(Args)]
+#[command(before_help = "Example: consilience man ~/.local/share/man/man1")]
+pub(crate) struct Man {
+    /// The folder that the pages go to; it has to be there
+    pub(crate) folder: PathBuf,
+}
+
 /// The pictures.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Picture {
@@ -519,9 +591,9 @@ pub(crate) enum Picture {
 }
 
 impl Command {
-    /// The options that all commands share.
-    pub(crate) fn common(&self) -> &Common {
-        match self {
+    /// The options that all commands share which work on data.
+    pub(crate) fn common(&self) -> Option<&Common> {
+        Some(match self {
             Command::Demo(a) => &a.common,
             Command::Generate(a) => &a.common,
             Command::Consensus(a) => &a.common,
@@ -532,7 +604,9 @@ impl Command {
             Command::Predict(a) => &a.common,
             Command::Score(a) => &a.common,
             Command::Plot(a) => &a.common,
-        }
+            Command::Report(a) => &a.common,
+            Command::Completions(_) | Command::Man(_) => return None,
+        })
     }
 }
 

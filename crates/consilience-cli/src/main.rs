@@ -10,7 +10,7 @@ mod files;
 mod memory;
 mod names;
 mod outputs;
-mod pictures;
+mod stages;
 mod summary;
 mod tables;
 mod terminal;
@@ -19,10 +19,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
-use clap::Parser;
+use clap::FromArgMatches;
 use clap::error::ErrorKind;
 
-use args::{Cli, Command};
+use args::{Cli, Command, Common};
 use failure::{Failure, Outcome};
 use terminal::Terminal;
 
@@ -46,17 +46,26 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Outcome<()> {
-    let cli = match Cli::try_parse() {
+    let parsed = args::command().try_get_matches();
+    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return no_command(&error),
     };
-    let common = cli.command.common();
+    match &cli.command {
+        Command::Completions(args) => commands::manual::completions(args),
+        Command::Man(args) => commands::manual::pages(args),
+        command => command.common().map_or(Ok(()), |common| work(command, common)),
+    }
+}
+
+/// Runs a command that works on data.
+fn work(command: &Command, common: &Common) -> Outcome<()> {
     start_threads(common.threads)?;
     memory::limit(common.memory.as_deref())?;
     files::name_ids(common.id.as_deref());
     terminal::listen_for_interrupts();
     let terminal = Terminal::new(common.quiet, common.json);
-    let outcome = match &cli.command {
+    let outcome = match command {
         Command::Demo(args) => commands::demo::run(args, &terminal),
         Command::Generate(args) => commands::generate::run(args, &terminal),
         Command::Consensus(args) => commands::consensus::run(args, &terminal),
@@ -67,6 +76,9 @@ fn run() -> Outcome<()> {
         Command::Predict(args) => commands::predict::run(args, &terminal),
         Command::Score(args) => commands::score::run(args, &terminal),
         Command::Plot(args) => commands::plot::run(args, &terminal),
+        Command::Report(args) => commands::report::run(args, &terminal),
+        // These were run before.
+        Command::Completions(_) | Command::Man(_) => Ok(()),
     };
     match outcome {
         Ok(()) => terminal.finish(),
@@ -81,7 +93,7 @@ fn no_command(error: &clap::Error) -> Outcome<()> {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => summary::print(&error.to_string()),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::bad(
             "no command; expected demo, generate, consensus, crowd, complete, update, cluster, \
-             predict, score or plot; see --help",
+             predict, score, plot, report, completions or man; see --help",
         )),
         _ => Err(Failure::Bad(args::one_line(error))),
     }

@@ -1,6 +1,7 @@
 //! What the user sees while a command runs, and how the user stops it: progress bars, notes,
 //! Ctrl-C.
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,9 +9,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use consilience::{Fit, Observer, Report};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::failure::{CANCELLED, Failure, Outcome, say};
+use crate::stages::{Drawn, Stages};
 
 /// What ends sooner than this needs no progress bar.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -73,7 +75,7 @@ pub(crate) struct Terminal {
     bars: bool,
     quiet: bool,
     started: Instant,
-    bar: Mutex<Option<(String, ProgressBar)>>,
+    bar: Mutex<Bar>,
     notes: Mutex<Vec<String>>,
 }
 
@@ -85,7 +87,7 @@ impl Terminal {
             bars: !quiet && !json && std::io::stderr().is_terminal(),
             quiet,
             started: Instant::now(),
-            bar: Mutex::new(None),
+            bar: Mutex::new(Bar::default()),
             notes: Mutex::new(Vec::new()),
         }
     }
@@ -152,34 +154,79 @@ impl Terminal {
 
     /// Takes the bar off the screen.
     pub(crate) fn clear(&self) {
-        if let Some((_, bar)) = lock(&self.bar).take() {
+        if let Some((_, bar)) = lock(&self.bar).drawn.take() {
             bar.finish_and_clear();
         }
     }
 }
 
-impl Observer for Terminal {
-    fn progress(&self, stage: &str, done: usize, total: usize) {
-        if !self.bars || self.started.elapsed() < PATIENCE {
+/// The bar on the screen.
+#[derive(Default)]
+struct Bar {
+    stages: Stages,
+    /// When each stage began, and how far it was then.
+    begun: BTreeMap<String, (Instant, usize)>,
+    /// The stage that it is of.
+    drawn: Option<(String, ProgressBar)>,
+}
+
+impl Bar {
+    fn report(&mut self, stage: &str, done: usize, total: usize, visible: bool) {
+        let drawn = self.stages.report(stage, done, total);
+        if drawn == Drawn::Part {
+            if let Some((outer, bar)) = &self.drawn {
+                bar.set_message(format!("{outer}: {stage}"));
+            }
             return;
         }
-        let mut slot = lock(&self.bar);
-        if slot.as_ref().is_none_or(|(name, _)| name != stage) {
-            if let Some((_, old)) = slot.take() {
+        if drawn == Drawn::Begun {
+            self.begun.insert(stage.to_owned(), (Instant::now(), done));
+        }
+        if drawn != Drawn::Goes || self.drawn.is_none() {
+            if let Some((_, old)) = self.drawn.take() {
                 old.finish_and_clear();
             }
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            if let Ok(style) =
-                ProgressStyle::with_template("{msg:>14} [{bar:40}] {percent:>3}% {eta}")
-            {
-                bar.set_style(style.progress_chars("=> "));
-            }
-            bar.set_message(stage.to_owned());
-            *slot = Some((stage.to_owned(), bar));
+            self.drawn = visible.then(|| (stage.to_owned(), new_bar(stage)));
         }
-        if let Some((_, bar)) = slot.as_ref() {
-            bar.set_length(total as u64);
-            bar.set_position(done as u64);
+        let Some((_, bar)) = &self.drawn else { return };
+        bar.set_length(total as u64);
+        bar.set_position(done as u64);
+        let (start, first) = self.begun.get(stage).copied().unwrap_or((Instant::now(), done));
+        bar.set_prefix(time_left(
+            start.elapsed(),
+            done.saturating_sub(first),
+            total - done.min(total),
+        ));
+    }
+}
+
+/// How long what is left takes at the speed so far; nothing where nothing is known of that.
+fn time_left(elapsed: Duration, done: usize, left: usize) -> String {
+    if done == 0 {
+        return String::new();
+    }
+    let seconds = elapsed.as_secs_f64() * left as f64 / done as f64;
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(time) => format!(", {:#} left", HumanDuration(time)),
+        Err(_) => String::new(),
+    }
+}
+
+fn new_bar(stage: &str) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template("{msg:>14} [{bar:40}] {percent:>3}%{prefix}");
+    if let Ok(style) = style {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    bar.set_message(stage.to_owned());
+    bar
+}
+
+impl Observer for Terminal {
+    fn progress(&self, stage: &str, done: usize, total: usize) {
+        if self.bars {
+            let visible = self.started.elapsed() >= PATIENCE;
+            lock(&self.bar).report(stage, done, total, visible);
         }
     }
 

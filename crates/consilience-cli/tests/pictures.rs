@@ -46,14 +46,13 @@ fn blocks_stand_along_the_diagonal() {
     folder.write("pool.csv", (0..60).map(|i| format!("{0},{0}\n", i % 2)).collect::<String>());
     folder.ok("plot co-association pool.csv -o out.svg");
     let text = svg(&folder, "out.svg");
-    let dark: Vec<&str> =
-        text.lines().filter(|l| l.contains("#08306B") && l.contains("height=\"9\"")).collect();
-    // Each of the 60 rows is one run of 30 cells of nine pixels and a third.
-    assert_eq!(
-        dark.len()
-            + text.lines().filter(|l| l.contains("#08306B") && l.contains("height=\"10\"")).count(),
-        61
-    );
+    let dark = text.lines().find(|line| line.starts_with("<path fill=\"#08306b\"")).unwrap();
+    // Each of the 60 rows is one run of 30 cells, at the left above and at the right below.
+    for row in 0..60 {
+        let left = if row < 30 { 0 } else { 30 };
+        assert!(dark.contains(&format!("M{left} {row}h30v1h-30z")), "{row}");
+    }
+    assert_eq!(dark.matches('M').count(), 60);
 }
 
 #[test]

@@ -206,6 +206,45 @@ impl Ensemble {
         self.members.iter().map(Partition::n_clusters).sum()
     }
 
+    /// A number of 64 bits by which two readings of one ensemble can be told to be the same: equal
+    /// ensembles have equal fingerprints on every machine and in every version, different ones
+    /// most likely different ones. Nothing for security.
+    ///
+    /// It is FNV-1a over 32-bit words, where the papers take bytes: number of objects, number of
+    /// members, then member by member the cluster of each object, [`u32::MAX`] where it is
+    /// unlabelled, and, where objects stand for many, their counts in two words each, the lower
+    /// first.
+    ///
+    /// ```
+    /// use consilience::Ensemble;
+    /// use consilience::ndarray::array;
+    ///
+    /// let e = Ensemble::from_array(array![[5, 0], [6, 0], [6, 1]].view())?;
+    /// // Clusters are numbered by their first object: what labels are called does not count.
+    /// let renamed = Ensemble::from_array(array![[1, 7], [0, 7], [0, 2]].view())?;
+    /// assert_eq!(e.fingerprint(), renamed.fingerprint());
+    /// assert_ne!(e.fingerprint(), e.select(&[1, 0])?.fingerprint());
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    #[doc(alias = "hash")]
+    #[doc(alias = "checksum")]
+    pub fn fingerprint(&self) -> u64 {
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        let mut add = |word: u32| hash = (hash ^ u64::from(word)).wrapping_mul(0x100_0000_01b3);
+        add(self.objects as u32);
+        add(self.members.len() as u32);
+        for member in &self.members {
+            for label in member.iter() {
+                add(label.map_or(u32::MAX, |l| l as u32));
+            }
+        }
+        for &count in self.counts.iter().flat_map(|counts| counts.iter()) {
+            add(count as u32);
+            add((count >> 32) as u32);
+        }
+        hash
+    }
+
     /// Whether every member labels every object.
     pub fn is_complete(&self) -> bool {
         self.members.iter().all(Partition::is_complete)

@@ -2,12 +2,15 @@ use consilience_core::scores::{Normalizer, weighted_nmi};
 use consilience_core::{
     Accepts, Ensemble, Error, Grouping, Memberships, Microclusters, Partition, Result,
 };
+use rayon::prelude::*;
 
 use crate::support::Support;
 
 /// Up to this many members every two are compared; beyond, each with as many neighbours in member
 /// order.
 const ALL_PAIRS: usize = 64;
+/// Nodes that a thread takes at a time.
+const NODES: usize = 1024;
 /// Neighbours on each side that a member is compared with where there are very many.
 const NEIGHBOURS: usize = 16;
 /// A cluster that no member confirms better than this has dissolved (Hennig 2007).
@@ -60,6 +63,9 @@ pub struct Diagnostics {
     /// largest with another cluster. 1 is certain, 0.5 undecided, below it another cluster is
     /// nearer; 0 where the object is unlabelled in the result or in all members.
     pub confidence: Vec<f64>,
+    /// Per object the other cluster with the largest mean co-association, where that is above 0:
+    /// between its own and this one it hesitates.
+    pub second: Vec<Option<usize>>,
     /// Every cluster of the result, in order.
     pub clusters: Vec<ClusterDiagnostics>,
     /// Members that agree with the others less than half as much as the median member does, among
@@ -156,12 +162,11 @@ impl Diagnostics {
             Error::empty("no object is labelled both in the result and in a member")
         })?;
         let of_node = node_confidence(nodes.rows(), &support);
-        let confidence: Vec<f64> = nodes
-            .grouping()
-            .of_object()
-            .iter()
-            .map(|&g| if g == Grouping::NONE { 0.0 } else { of_node[g as usize] })
-            .collect();
+        let of_object = nodes.grouping().of_object();
+        let of = |g: u32| (g != Grouping::NONE).then(|| of_node[g as usize]);
+        let confidence = of_object.iter().map(|&g| of(g).map_or(0.0, |o| o.0)).collect();
+        let second = of_object.iter().map(|&g| of(g).and_then(|o| o.1)).collect();
+        let of_node: Vec<f64> = of_node.into_iter().map(|o| o.0).collect();
         let mut diagnostics = Diagnostics {
             anmi,
             diversity: mean(with_others.iter().flatten().copied()).map(|m| 1.0 - m),
@@ -169,6 +174,7 @@ impl Diagnostics {
             clusters: clusters(&support, &labels, &weights, &of_node),
             members,
             confidence,
+            second,
             sentences: Vec::new(),
         };
         diagnostics.sentences = diagnostics.write_sentences(partition, ensemble);
@@ -302,23 +308,25 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 /// Mean NMI of each member with the others, or with those next to it where there are very many.
 fn agreement_with_others(
     members: &[Partition],
-    nmi: &dyn Fn(&Partition, &Partition) -> Option<f64>,
+    nmi: &(dyn Fn(&Partition, &Partition) -> Option<f64> + Sync),
 ) -> Vec<Option<f64>> {
     let m = members.len();
+    let pairs: Vec<(usize, usize)> = if m <= ALL_PAIRS {
+        (0..m).flat_map(|u| (u + 1..m).map(move |v| (u, v))).collect()
+    } else {
+        (0..m).flat_map(|u| (1..=NEIGHBOURS).map(move |step| (u, (u + step) % m))).collect()
+    };
+    // Each number by itself, and the sums in the order of the pairs: the same at any number of
+    // threads.
+    let shared: Vec<Option<f64>> =
+        pairs.par_iter().map(|&(u, v)| nmi(&members[u], &members[v])).collect();
     let mut sums = vec![(0.0, 0usize); m];
-    let mut compare = |u: usize, v: usize| {
-        if let Some(shared) = nmi(&members[u], &members[v]) {
-            for w in [u, v] {
+    for ((u, v), shared) in pairs.into_iter().zip(shared) {
+        for w in [u, v] {
+            if let Some(shared) = shared {
                 sums[w].0 += shared;
                 sums[w].1 += 1;
             }
-        }
-    };
-    for u in 0..m {
-        if m <= ALL_PAIRS {
-            (u + 1..m).for_each(|v| compare(u, v));
-        } else {
-            (1..=NEIGHBOURS).for_each(|step| compare(u, (u + step) % m));
         }
     }
     sums.into_iter().map(|(sum, count)| (count > 0).then(|| sum / count as f64)).collect()
@@ -334,26 +342,37 @@ fn dissenters(with_others: &[Option<f64>]) -> Vec<usize> {
     (0..with_others.len()).filter(|&u| with_others[u].is_some_and(|c| c < 0.5 * median)).collect()
 }
 
-/// Confidence of the objects of each node. `rows` are the members and, last, the result.
-fn node_confidence(rows: &[Partition], support: &Support) -> Vec<f64> {
+/// Confidence of the objects of each node, and the cluster that comes second. `rows` are the
+/// members and, last, the result.
+fn node_confidence(rows: &[Partition], support: &Support) -> Vec<(f64, Option<usize>)> {
     let Some((result, members)) = rows.split_last() else { return Vec::new() };
-    let mut labels = vec![None; members.len()];
     (0..result.n_objects())
-        .map(|i| {
-            labels.iter_mut().zip(members).for_each(|(l, m)| *l = m.label(i));
-            let labelling = labels.iter().flatten().count() as f64;
-            let Some(own) = result.label(i).filter(|_| labelling > 0.0) else { return 0.0 };
-            let (together, pairs) = support.pairs_of(&labels);
-            // Without the object itself, which is together with itself in every member that labels
-            // it.
-            let others = pairs[own] - labelling;
-            let mine = if others > 0.0 { (together[own] - labelling) / others } else { 1.0 };
-            let other = (0..support.k)
-                .filter(|&c| c != own && pairs[c] > 0.0)
-                .map(|c| together[c] / pairs[c])
-                .fold(0.0, f64::max);
-            if mine + other > 0.0 { mine / (mine + other) } else { 0.5 }
-        })
+        .into_par_iter()
+        .with_min_len(NODES)
+        .map_init(
+            || vec![None; members.len()],
+            |labels, i| {
+                labels.iter_mut().zip(members).for_each(|(l, m)| *l = m.label(i));
+                let labelling = labels.iter().flatten().count() as f64;
+                let Some(own) = result.label(i).filter(|_| labelling > 0.0) else {
+                    return (0.0, None);
+                };
+                let (together, pairs) = support.pairs_of(labels);
+                // Without the object itself, which is together with itself in every member that
+                // labels it.
+                let others = pairs[own] - labelling;
+                let mine = if others > 0.0 { (together[own] - labelling) / others } else { 1.0 };
+                let others = (0..support.k).filter(|&c| c != own && pairs[c] > 0.0);
+                let (second, other) = others.map(|c| (c, together[c] / pairs[c])).fold(
+                    (None, 0.0),
+                    |best: (Option<usize>, f64), (c, share)| {
+                        if share > best.1 { (Some(c), share) } else { best }
+                    },
+                );
+                let confidence = if mine + other > 0.0 { mine / (mine + other) } else { 0.5 };
+                (confidence, second)
+            },
+        )
         .collect()
 }
 
@@ -440,6 +459,9 @@ mod tests {
                     .filter_map(|c| association(e, i, &within(c)))
                     .fold(0.0, f64::max);
                 assert!((d.confidence[i] - mine / (mine + other)).abs() < 1e-12, "{i}");
+                let with = |c: usize| association(e, i, &within(c)).unwrap_or(0.0);
+                let second = d.second[i].map_or(0.0, |c| if c == own { -1.0 } else { with(c) });
+                assert!((second - other).abs() < 1e-12, "{i}: {second} {other}");
             }
             for (c, cluster) in d.clusters.iter().enumerate() {
                 let objects = within(c);

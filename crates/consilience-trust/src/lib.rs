@@ -20,7 +20,8 @@
 //! ```
 //!
 //! Building block: [`ConsensusCdf`] is the distribution of the co-association over pairs of
-//! objects, with its area and its proportion of ambiguous pairs, for any ensemble.
+//! objects, with its area and its proportion of ambiguous pairs, for any ensemble; [`RowSample`] is
+//! a sample of the objects for what is costly on all.
 
 mod cdf;
 mod diagnostics;
@@ -33,3 +34,4 @@ pub use cdf::ConsensusCdf;
 pub use diagnostics::{ClusterDiagnostics, Diagnostics, MemberDiagnostics};
 pub use number::{ClusterNumber, Criterion, NumberRow, NumberTable};
 pub use recommended::Recommended;
+pub use sample::RowSample;

@@ -1,4 +1,5 @@
 use consilience_consensus::{EvidenceAccumulation, Lwea};
+use consilience_core::scores::Contingency;
 use consilience_core::{
     Accepts, Dendrogram, Ensemble, Error, ErrorKind, Fit, Hierarchy, Microclusters, Observer,
     Partition, Report, Result, Seed, ensure,
@@ -64,6 +65,7 @@ const GROWTH: f64 = 0.1;
 #[doc(alias = "choose_k")]
 #[derive(Clone, Copy, Debug)]
 pub struct ClusterNumber {
+    least: usize,
     largest: Option<usize>,
     resamples: usize,
     objects: usize,
@@ -107,6 +109,10 @@ pub struct NumberRow {
     pub delta_area: f64,
     /// Proportion of ambiguous pairs.
     pub pac: f64,
+    /// How alike the resamples are, or the base clusterings with k clusters: the mean adjusted Rand
+    /// index of each with the next, and of the last with the first. No criterion is made of it,
+    /// since it is high where k is too small. `None` where no two can be compared.
+    pub stability: Option<f64>,
     /// Range of heights over which k clusters persist; `None` in a grouped table.
     pub lifetime: Option<f64>,
     /// Gap behind the k-th eigenvalue; `None` in a grouped table.
@@ -136,10 +142,13 @@ impl Default for ClusterNumber {
 impl ClusterNumber {
     /// The criteria with their default settings.
     pub fn new() -> Self {
-        ClusterNumber { largest: None, resamples: 20, objects: 2_000, seed: Seed(0) }
+        ClusterNumber { least: 2, largest: None, resamples: 20, objects: 2_000, seed: Seed(0) }
     }
 
     consilience_core::setters! {
+        /// The smallest number of clusters that is tried. Default 2; at least 2.
+        pub fn at_least(mut self, least: usize) { self.least = least }
+
         /// The largest number of clusters that is tried. Default the square root of the number of
         /// microclusters, from 2 to 30; at least 2.
         pub fn up_to(mut self, largest: usize) { self.largest = Some(largest) }
@@ -156,9 +165,15 @@ impl ClusterNumber {
     }
 
     fn check(&self) -> Result<()> {
+        let (least, largest) = (self.least, self.largest.unwrap_or(usize::MAX));
+        ensure!(least >= 2, invalid("at least {least} clusters; expected at least 2"));
         if let Some(largest) = self.largest.filter(|&l| l < 2) {
             return Err(Error::invalid(format!("up to {largest} clusters; expected at least 2")));
         }
+        ensure!(
+            least <= largest,
+            invalid("at least {least} clusters and up to {largest}; expected an ascending range")
+        );
         for (what, value) in [("resamples", self.resamples), ("sampled objects", self.objects)] {
             ensure!(value >= 2, invalid("{value} {what}; expected at least 2"));
         }
@@ -205,7 +220,8 @@ impl ClusterNumber {
         let sample = self.sampled(nodes)?;
         let microclusters = Microclusters::observed(&sample, observer)?;
         let n = microclusters.n_nodes();
-        let largest = self.largest.unwrap_or(((n as f64).sqrt() as usize).clamp(2, LARGEST)).min(n);
+        let usual = ((n as f64).sqrt() as usize).clamp(2, LARGEST).max(self.least);
+        let largest = self.largest.unwrap_or(usual).min(n);
         if largest < 2 {
             return Ok(one_cluster("the members distinguish no two objects"));
         }
@@ -231,7 +247,7 @@ impl ClusterNumber {
         ensemble: &Ensemble,
         largest: usize,
         observer: &dyn Observer,
-    ) -> Result<Vec<(usize, usize, ConsensusCdf)>> {
+    ) -> Result<Vec<Curve>> {
         let members = ensemble.n_members();
         let mut trees = Vec::with_capacity(self.resamples);
         for r in 0..self.resamples {
@@ -244,18 +260,18 @@ impl ClusterNumber {
                 trees.push(Lwea::new(1).dendrogram(&half, observer)?);
             }
         }
-        (2..=largest)
+        (self.least.min(largest)..=largest)
             .map(|k| {
+                observer.progress("numbers of clusters", k - 2, largest - 1);
                 let cuts = trees
                     .iter()
                     .map(|(nodes, tree)| nodes.grouping().expand(&tree.cut(k)?))
                     .collect::<Result<Vec<_>>>()?;
-                let members = cuts.len();
                 let mut cuts = Ensemble::new(cuts)?;
                 if let Some(counts) = ensemble.counts() {
                     cuts = cuts.with_counts(counts)?;
                 }
-                Ok((k, members, ConsensusCdf::of_observed(&cuts, observer)?))
+                Curve::of(k, &cuts, observer)
             })
             .collect()
     }
@@ -290,13 +306,12 @@ impl ClusterNumber {
         let sample = self.sampled(&nodes)?;
         let most = ensemble.members().iter().map(Partition::n_clusters).max().unwrap_or(0);
         let mut cdfs = Vec::new();
-        for k in 2..=most.min(self.largest.unwrap_or(usize::MAX)) {
+        for k in self.least..=most.min(self.largest.unwrap_or(usize::MAX)) {
             let of_k: Vec<usize> = (0..ensemble.n_members())
                 .filter(|&u| ensemble.members()[u].n_clusters() == k)
                 .collect();
             if of_k.len() >= 2 {
-                let cdf = ConsensusCdf::of_observed(&sample.select(&of_k)?, observer)?;
-                cdfs.push((k, of_k.len(), cdf));
+                cdfs.push(Curve::of(k, &sample.select(&of_k)?, observer)?);
             }
         }
         if cdfs.is_empty() {
@@ -309,6 +324,36 @@ impl ClusterNumber {
         report.microclusters = Some(nodes.n_nodes());
         report.notes.extend(table.notes.iter().cloned());
         Ok(Fit::new(table, report))
+    }
+}
+
+/// What is seen of one number of clusters before numbers are compared.
+struct Curve {
+    clusters: usize,
+    members: usize,
+    cdf: ConsensusCdf,
+    stability: Option<f64>,
+}
+
+impl Curve {
+    /// Of clusterings into so many clusters.
+    fn of(clusters: usize, cuts: &Ensemble, observer: &dyn Observer) -> Result<Self> {
+        let (members, all) = (cuts.n_members(), cuts.members());
+        // Each with the next, the last with the first: two have one comparison only.
+        let pairs = (0..if members == 2 { 1 } else { members }).map(|r| (r, (r + 1) % members));
+        let (mut sum, mut compared) = (0.0, 0usize);
+        for (a, b) in pairs.filter(|(a, b)| a != b) {
+            match Contingency::with_counts(&all[a], &all[b], cuts.counts()) {
+                Err(e) if e.kind() == ErrorKind::Empty => {}
+                table => {
+                    sum += table?.adjusted_rand();
+                    compared += 1;
+                }
+            }
+        }
+        let stability = (compared > 0).then(|| sum / compared as f64);
+        let cdf = ConsensusCdf::of_observed(cuts, observer)?;
+        Ok(Curve { clusters, members, cdf, stability })
     }
 }
 
@@ -333,10 +378,11 @@ fn one_cluster(why: &str) -> NumberTable {
     NumberTable { rows: Vec::new(), criteria: Vec::new(), recommended: 1, range: (1, 1), notes }
 }
 
-fn rows(cdfs: Vec<(usize, usize, ConsensusCdf)>) -> Vec<NumberRow> {
+fn rows(curves: Vec<Curve>) -> Vec<NumberRow> {
     let mut before: Option<f64> = None;
-    cdfs.into_iter()
-        .map(|(clusters, members, cdf)| {
+    curves
+        .into_iter()
+        .map(|Curve { clusters, members, cdf, stability }| {
             let area = cdf.area();
             let delta_area = match before {
                 Some(b) if b > 0.0 => (area - b) / b,
@@ -352,6 +398,7 @@ fn rows(cdfs: Vec<(usize, usize, ConsensusCdf)>) -> Vec<NumberRow> {
                 area,
                 delta_area,
                 pac,
+                stability,
                 lifetime: None,
                 eigengap: None,
             }

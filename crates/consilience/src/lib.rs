@@ -30,6 +30,7 @@
 //! | several clusterings of the same objects | [`consensus`], [`walk`] and [`bregman`] (probabilities); by name in the [`catalogue`] |
 //! | clusterings of the nodes of a network | [`consensus::NetworkPropagation`] and its like, on a [`graph::Network`] |
 //! | no idea which method, or how many clusters, or how far to trust a result | [`trust`] |
+//! | a result to show: one page with what was found, how far to trust it, and pictures | `report` (feature) |
 //! | features, and no clusterings yet | [`model`] in one call, with new objects later; [`generate`] for the ensemble alone |
 //! | features and a few labels or pairs | [`constrained`], under a metric of [`metric`]; [`completion`] where pairs are enough to recover the clusters |
 //! | pairs that keep coming | [`follow`]; [`simplex`] for weights of members alone |
@@ -50,6 +51,7 @@
 //! | `lapack` | dense eigenpairs and Cholesky factors by LAPACK instead of faer; your program links the backend |
 //! | `metis` | the published cut of CSPA, HGPA and MCLA; it needs a C compiler |
 //! | `openblas-system` | `lapack` with the OpenBLAS of the system |
+//! | `report` | one page of HTML about a consensus, and its pictures one by one |
 //! | `serde` | `Serialize` and `Deserialize` for results, see below |
 //!
 //! **`serde`.** Stored and read back are [`Partition`], [`Ensemble`], [`Memberships`],
@@ -112,6 +114,9 @@ pub use consilience_model as model;
 /// Numerical kernels without clustering words. They may change in any version.
 #[doc(inline)]
 pub use consilience_num as num;
+#[cfg(feature = "report")]
+#[doc(inline)]
+pub use consilience_report as report;
 #[doc(inline)]
 pub use consilience_simplex as simplex;
 #[doc(inline)]

@@ -150,4 +150,8 @@ NMI is normalised by the larger entropy. The same on your own data, from .npy, .
   consilience consensus pool.npz --method pta-al --clusters 10 -o labels.csv --truth truth.csv
   consilience score labels.csv truth.csv
   consilience consensus --list
+
+One page about the result, with pictures, to be opened in any browser:
+
+  consilience report pool.npz --truth truth.csv -o report.html
 ";

@@ -9,8 +9,10 @@ pub(crate) mod crowd;
 pub(crate) mod demo;
 pub(crate) mod generate;
 mod labelling;
+pub(crate) mod manual;
 pub(crate) mod plot;
 pub(crate) mod predict;
+pub(crate) mod report;
 pub(crate) mod score;
 pub(crate) mod update;
 

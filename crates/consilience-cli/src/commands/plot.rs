@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use consilience::bregman::{cluster_relations, surviving_clusters};
 use consilience::graph::{CoAssociation, vat_order};
+use consilience::report::pictures;
 use consilience::trust::{ClusterNumber, ConsensusCdf};
 use consilience::{Clusters, Ensemble, Microclusters, Seed, Similarity};
 use ndarray::Axis;
@@ -16,7 +17,6 @@ use crate::failure::{Failure, Outcome};
 use crate::files;
 use crate::memory;
 use crate::outputs::Outputs;
-use crate::pictures;
 use crate::summary::Summary;
 use crate::terminal::Terminal;
 
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Plot, terminal: &Terminal) -> Outcome<()> {
         Picture::Dendrogram => dendrogram(args, terminal)?,
         Picture::Memberships => {
             let soft = files::memberships(&args.input, terminal)?;
-            pictures::memberships(&soft, "Memberships")?
+            pictures::memberships(&soft, "Memberships")
         }
         Picture::Cdf => cdf(args, terminal)?,
         Picture::ClusterGraph => cluster_graph(args, terminal)?,
@@ -65,7 +65,7 @@ fn co_association(args: &Plot, terminal: &Terminal) -> Outcome<String> {
         return Err(nothing_labelled(&args.input));
     }
     let order = vat_order(&graph, terminal)?;
-    pictures::co_association(&graph, &order, "Co-association")
+    Ok(pictures::co_association(&graph, &order, "Co-association"))
 }
 
 fn dendrogram(args: &Plot, terminal: &Terminal) -> Outcome<String> {
@@ -78,7 +78,8 @@ fn dendrogram(args: &Plot, terminal: &Terminal) -> Outcome<String> {
         return Err(nothing_labelled(&args.input));
     }
     let (leaves, tree) = hierarchy.dendrogram(&ensemble, terminal)?;
-    pictures::dendrogram(&tree, leaves.sizes(), &format!("Dendrogram, {}", args.method))
+    let title = format!("Dendrogram, {}", args.method);
+    Ok(pictures::dendrogram(&tree, leaves.sizes(), &title))
 }
 
 /// Of how many objects the curve takes the pairs, where there are more.
@@ -107,11 +108,8 @@ fn cdf(args: &Plot, terminal: &Terminal) -> Outcome<String> {
             table.rows.iter().map(|row| (format!("k = {}", row.clusters), steps(&row.cdf))),
         );
     }
-    pictures::curves(
-        &named,
-        ("share of members that put a pair together", "share of pairs"),
-        "Consensus CDF",
-    )
+    let axes = ("share of members that put a pair together", "share of pairs");
+    Ok(pictures::curves(&named, axes, "Consensus CDF"))
 }
 
 fn cluster_graph(args: &Plot, terminal: &Terminal) -> Outcome<String> {
@@ -121,10 +119,6 @@ fn cluster_graph(args: &Plot, terminal: &Terminal) -> Outcome<String> {
     let surviving = surviving_clusters(&soft);
     let masses: Vec<f64> = surviving.iter().map(|&c| masses[c]).collect();
     let relations = relations.select(Axis(0), &surviving).select(Axis(1), &surviving);
-    pictures::cluster_graph(
-        &surviving,
-        &masses,
-        relations.view(),
-        "Clusters and how far they overlap",
-    )
+    let title = "Clusters and how far they overlap";
+    Ok(pictures::cluster_graph(&surviving, &masses, relations.view(), title))
 }

@@ -23,6 +23,8 @@
 //! # Ok::<(), consilience::Error>(())
 //! ```
 
+#[cfg(feature = "report")]
+mod candidate;
 mod method;
 mod parameters;
 mod recipes;

@@ -53,6 +53,12 @@ impl Settings {
         }
     }
 
+    /// The same with another number of clusters.
+    #[cfg(feature = "report")]
+    pub(super) fn clusters(self, clusters: Clusters) -> Self {
+        Settings { clusters, ..self }
+    }
+
     /// The same under the names that the method's parameters have, not their aliases.
     pub(super) fn resolved(&self, method: &Method) -> Result<Settings> {
         let mut values: Vec<(String, String)> = Vec::with_capacity(self.values.len());

@@ -198,3 +198,30 @@
 //! }
 //! # Ok::<(), consilience::Error>(())
 //! ```
+//!
+//! # The report
+//!
+//! One page for people who would rather look: what was clustered, the answer and how far to trust
+//! it, the criteria for the number of clusters, how clusters split and merge, how methods and
+//! members agree, every cluster, and the objects that hesitate between two. With features it adds a
+//! projection and what distinguishes the clusters, with true labels the scores. The feature
+//! `report` has it; the program writes the same by `consilience report pool.npz -o report.html`.
+//!
+#![cfg_attr(feature = "report", doc = "```no_run")]
+#![cfg_attr(not(feature = "report"), doc = "```ignore")]
+//! # use consilience::ndarray::array;
+//! # let ensemble = consilience::Ensemble::from_array(array![
+//! #     [0, 5, 1], [0, 5, 1], [0, 7, -1], [1, 7, 2], [1, 9, 2], [1, 9, 2],
+//! # ].view())?;
+//! use consilience::report::ClusteringReport;
+//!
+//! let findings = ClusteringReport::new(&ensemble).cluster_range(2..=4).run(&())?;
+//! println!("{} clusters. {}", findings.answer.clusters, findings.answer.verdict);
+//! std::fs::write("report.html", findings.html())?; // opens in any browser, without a network
+//! std::fs::write("report.json", findings.json())?; // the same as numbers
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Pictures and comparisons are made of a random sample of the objects where there are more than
+//! 2,000 distinct rows of labels, and their captions say so; tables of clusters and of objects are
+//! of all. The same ensemble, seed and version give the same bytes.

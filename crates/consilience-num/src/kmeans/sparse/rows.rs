@@ -32,8 +32,9 @@ impl<'a, F: Float> SparseRows<'a, F> {
     /// # Errors
     /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) without rows or columns,
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a matrix
-    /// that is compressed by columns, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge)
-    /// where 32 bits cannot number rows or columns,
+    /// that is compressed by columns,
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where 32 bits cannot number
+    /// rows or columns,
     /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite).
     pub fn new(matrix: CsMatView<'a, F>) -> Result<Self> {
         let (n, d) = matrix.shape();
@@ -70,7 +71,8 @@ impl<'a, F: Float> SparseRows<'a, F> {
         Ok(rows)
     }
 
-    /// The rows at unit length; those without entries stay as they are.
+    /// The rows at unit length; those without entries stay as they are. Default the rows as they
+    /// are given.
     pub fn unit_length(mut self) -> Self {
         let lengths: Vec<f64> = self.each(|i| {
             let (_, values) = self.entries(i);

@@ -21,7 +21,12 @@ fn sparse(x: &Array2<f64>) -> CsMat<f64> {
 
 proptest! {
     #[test]
-    fn a_sparse_table_is_clustered_as_the_dense_one(n in 1usize..60, d in 1usize..20, k in 1usize..9, seed in 0u64..1000) {
+    fn a_sparse_table_is_clustered_as_the_dense_one(
+        n in 1usize..60,
+        d in 1usize..20,
+        k in 1usize..9,
+        seed in 0u64..1000,
+    ) {
         let x = table(n, d, seed);
         let matrix = sparse(&x);
         let rows = SparseRows::new(matrix.view()).unwrap();
@@ -41,7 +46,12 @@ proptest! {
     }
 
     #[test]
-    fn what_comes_out_is_a_fixed_point(n in 2usize..60, d in 1usize..20, k in 1usize..9, seed in 0u64..1000) {
+    fn what_comes_out_is_a_fixed_point(
+        n in 2usize..60,
+        d in 1usize..20,
+        k in 1usize..9,
+        seed in 0u64..1000,
+    ) {
         let x = table(n, d, seed);
         let matrix = sparse(&x);
         let rows = SparseRows::new(matrix.view()).unwrap();

@@ -1,0 +1,188 @@
+//! `consilience report`: one page about a consensus.
+
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::str::FromStr;
+use std::time::Instant;
+
+use consilience::catalogue::Settings;
+use consilience::report::{Candidate, ClusteringReport, Findings};
+use consilience::{Clusters, Seed};
+
+use crate::args::Report;
+use crate::failure::{Failure, Outcome};
+use crate::files;
+use crate::memory;
+use crate::outputs::Outputs;
+use crate::summary::Summary;
+use crate::terminal::Terminal;
+
+/// The methods where none are named: the recommended one, and others that work differently.
+const METHODS: [&str; 5] = ["auto", "lwea", "pta-al", "ptgp", "mcla"];
+
+/// Runs the command.
+pub(crate) fn run(args: &Report, terminal: &Terminal) -> Outcome<()> {
+    let form = Form::of(&args.output)?;
+    let methods = methods(&args.methods, Seed(args.common.seed))?;
+    let mut outputs = Outputs::new().any("-o", "report", Some(&args.output))?;
+    let start = Instant::now();
+    let members = files::members(&args.ensemble, &args.columns, terminal)?;
+    let objects = members.objects();
+    let truth = files::truth(args.truth.as_deref(), &objects, terminal)?;
+    let of = |path| files::features_of(path, &objects, terminal);
+    let features = args.features.as_deref().map(of).transpose()?;
+    let read = start.elapsed();
+
+    let start = Instant::now();
+    let mut report = ClusteringReport::new(&members.ensemble)
+        .methods(methods)
+        .title(args.title.clone().unwrap_or_else(|| usual_title(&args.ensemble)))
+        .command(command(args))
+        .seed(Seed(args.common.seed));
+    report = match &args.clusters {
+        Some(Numbers::Fixed(k)) => report.clusters(*k),
+        Some(Numbers::Range(range)) => report.cluster_range(range.clone()),
+        Some(Numbers::Auto) | None => report,
+    };
+    if let Some(ids) = &members.ids {
+        report = report.object_names(ids.iter());
+    }
+    if let Some(truth) = &truth {
+        report = report.truth(&truth.partition);
+        if truth.text {
+            report = report.class_names(truth.names.iter().cloned());
+        }
+    }
+    if let Some(features) = &features {
+        report = report.features(features.view());
+    }
+    let findings = report.run(terminal)?;
+    outputs.bytes("-o", form.text(&findings))?;
+    let mut summary = Summary::new();
+    summary
+        .both("n", "objects", findings.input.objects)
+        .both("members", "members", findings.input.members)
+        .both("method", "method", findings.answer.method.as_str())
+        .both("clusters", "clusters", findings.answer.clusters)
+        .both("verdict", "verdict", findings.answer.verdict.as_str())
+        .data("recommended", findings.number.recommended)
+        .data("report", args.output.display().to_string())
+        .times(read, [], start.elapsed());
+    if let Some(truth) = &findings.truth {
+        summary.scores(&truth.scores);
+    }
+    outputs.conclude(summary, &args.common, terminal)
+}
+
+/// What is written.
+enum Form {
+    /// The page.
+    Html,
+    /// The numbers alone.
+    Json,
+}
+
+impl Form {
+    fn of(path: &Path) -> Outcome<Self> {
+        let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
+        match ending.to_str() {
+            Some("html" | "htm") => Ok(Form::Html),
+            Some("json") => Ok(Form::Json),
+            _ => Err(Failure::Bad(format!(
+                "{}: unknown ending; expected .html, or .json for the numbers alone",
+                path.display()
+            ))),
+        }
+    }
+
+    fn text(&self, findings: &Findings) -> String {
+        match self {
+            Form::Html => findings.html(),
+            Form::Json => findings.json() + "\n",
+        }
+    }
+}
+
+/// How many clusters a report is about.
+#[derive(Clone)]
+pub(crate) enum Numbers {
+    /// So many.
+    Fixed(usize),
+    /// One of these.
+    Range(RangeInclusive<usize>),
+    /// As many as several criteria agree on.
+    Auto,
+}
+
+impl FromStr for Numbers {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let number = |text: &str| text.trim().parse().ok();
+        match text.split_once("..") {
+            _ if text == "auto" => Some(Numbers::Auto),
+            Some((least, most)) => {
+                number(least).zip(number(most)).map(|(a, b)| Numbers::Range(a..=b))
+            }
+            None => number(text).map(Numbers::Fixed),
+        }
+        .ok_or("expected a whole number, a range such as 2..20, or auto")
+    }
+}
+
+/// The methods of the report, the first of which gives the answer.
+fn methods(names: &[String], seed: Seed) -> Outcome<Vec<Candidate<'static>>> {
+    let usual = || METHODS.iter().map(|&name| name.to_owned()).collect();
+    let names: Vec<String> = if names.is_empty() { usual() } else { names.to_vec() };
+    let settings = Settings::new(Clusters::Auto).seed(seed).memory_budget(memory::budget());
+    names
+        .iter()
+        .map(|name| {
+            let found = consilience::catalogue::by_name(name);
+            let method = found.map_err(|e| Failure::from(e).within(format!("--methods {name}")))?;
+            Ok(method.candidate(&settings)?)
+        })
+        .collect()
+}
+
+fn usual_title(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    format!("Consensus clustering of {}", name.to_string_lossy())
+}
+
+/// The command that makes the page again: what changes its contents, and nothing else.
+fn command(args: &Report) -> String {
+    let mut words = vec!["consilience report".to_owned(), quoted(&args.ensemble.to_string_lossy())];
+    let mut option = |name: &str, value: Option<String>| {
+        words.extend(value.map(|value| format!("{name} {}", quoted(&value))));
+    };
+    let path = |path: &Option<std::path::PathBuf>| {
+        path.as_ref().map(|path| path.to_string_lossy().into_owned())
+    };
+    let listed = |items: Vec<String>| (!items.is_empty()).then(|| items.join(","));
+    option("--columns", listed(args.columns.clone()));
+    option("--features", path(&args.features));
+    option("--truth", path(&args.truth));
+    option(
+        "--clusters",
+        args.clusters.as_ref().map(|numbers| match numbers {
+            Numbers::Fixed(k) => k.to_string(),
+            Numbers::Range(range) => format!("{}..{}", range.start(), range.end()),
+            Numbers::Auto => "auto".to_owned(),
+        }),
+    );
+    option("--methods", listed(args.methods.clone()));
+    option("--title", args.title.clone());
+    option("--seed", (args.common.seed != 0).then(|| args.common.seed.to_string()));
+    option("-o", Some(args.output.to_string_lossy().into_owned()));
+    words.join(" ")
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-/:,=+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}

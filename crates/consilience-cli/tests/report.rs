@@ -1,0 +1,151 @@
+//! `consilience report`: the page, its numbers and what makes it again; `completions` and `man`.
+
+mod common;
+
+use common::{Folder, prepared};
+use serde_json::Value;
+
+fn text(folder: &Folder, name: &str) -> String {
+    String::from_utf8(folder.read(name)).unwrap()
+}
+
+/// The numbers inside a page.
+fn inside(page: &str) -> Value {
+    let (_, rest) = page.split_once("<script type=\"application/json\" id=\"findings\">").unwrap();
+    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+}
+
+#[test]
+fn the_page_shows_what_consensus_finds() {
+    let folder = prepared();
+    let command = "report pool.csv --features x.csv --truth truth.csv --clusters 4 --methods \
+                   pta-al,ptgp,mm --seed 3 -o out.html";
+    let reply = folder.json(command);
+    assert_eq!((&reply["method"], &reply["clusters"]), (&"pta-al".into(), &4.into()), "{reply}");
+    assert_eq!((&reply["report"], &reply["n"]), (&"out.html".into(), &120.into()));
+    let page = text(&folder, "out.html");
+    assert!(page.starts_with("<!DOCTYPE html>") && page.len() < 5_000_000);
+    let numbers = inside(&page);
+    let alone =
+        folder.json("consensus pool.csv --method pta-al --clusters 4 --truth truth.csv --seed 3");
+    assert_eq!(reply["scores"], alone["scores"]);
+    assert_eq!(numbers["answer"]["clusters"], alone["clusters"]);
+    assert_eq!(numbers["answer"]["verdict"], reply["verdict"]);
+    let names = numbers["methods"]["candidates"].as_array().unwrap();
+    let names: Vec<&str> = names.iter().map(|c| c["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["pta-al", "ptgp", "mm"]);
+    assert_eq!(numbers["tree"]["is_answer"], true);
+    assert!(numbers["features"].is_object() && numbers["truth"].is_object());
+    assert!(numbers["input"]["fingerprint"].as_str().unwrap().len() == 16);
+    // The command on the page makes the page again.
+    let again = numbers["input"]["command"].as_str().unwrap();
+    folder.ok(again.strip_prefix("consilience ").unwrap());
+    assert!(page == text(&folder, "out.html"));
+}
+
+#[test]
+fn numbers_alone_and_the_same_at_any_number_of_threads() {
+    let folder = prepared();
+    folder.ok("report pool.csv -o one.html --threads 1");
+    folder.ok("report pool.csv -o two.html --threads 2");
+    let one = text(&folder, "one.html").replace("one.html", "two.html");
+    assert!(one == text(&folder, "two.html"));
+    folder.ok("report pool.csv -o two.json");
+    let numbers: Value = serde_json::from_str(&text(&folder, "two.json")).unwrap();
+    let mut page = inside(&one);
+    page["input"]["command"] = numbers["input"]["command"].clone();
+    assert_eq!(page, numbers);
+    assert_eq!(numbers["input"]["command"], "consilience report pool.csv -o two.json");
+}
+
+#[test]
+fn a_range_gives_one_of_its_numbers() {
+    let folder = prepared();
+    let reply = folder.json("report pool.csv -o out.html --clusters 5..7 --columns 0,2,4,6");
+    let chosen = reply["clusters"].as_u64().unwrap();
+    assert!((5..=7).contains(&chosen) && reply["members"] == 4, "{reply}");
+    let page = text(&folder, "out.html");
+    let rows = inside(&page)["number"]["rows"].as_array().unwrap().clone();
+    let tried: Vec<u64> = rows.iter().map(|r| r["clusters"].as_u64().unwrap()).collect();
+    assert_eq!(tried, [5, 6, 7]);
+    assert!(page.contains("--columns 0,2,4,6 --clusters 5..7"));
+}
+
+#[test]
+fn names_of_files_are_never_markup() {
+    let folder = prepared();
+    let name = "<script>alert(1)<&'script>.csv";
+    folder.write(name, folder.read("pool.csv"));
+    let mut command = folder.command("report --clusters 4 -o out.html --title");
+    let output = command.arg("</title><b>bold").arg(name).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let page = text(&folder, "out.html");
+    assert!(!page.contains("<script>alert") && !page.contains("<b>bold"));
+    assert_eq!(page.matches("<script").count(), 2);
+    assert_eq!(inside(&page)["title"], "</title><b>bold");
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let folder = prepared();
+    folder.fails("report pool.csv -o out.pdf", &["out.pdf", ".html", ".json"]);
+    folder.fails("report pool.csv -o out.html --clusters few", &["few", "2..20"]);
+    folder.fails("report pool.csv -o out.html --clusters 0", &["0", "120"]);
+    folder.fails("report pool.csv -o out.html --clusters 9..2", &["9..=2"]);
+    folder.fails("report pool.csv -o out.html --methods lwea,nope", &["nope", "pta-al"]);
+    folder.fails("report pool.csv -o out.html --columns 12", &["12", "0..=11"]);
+    folder.write("short.csv", "0\n1\n");
+    folder.fails("report pool.csv -o out.html --truth short.csv", &["short.csv", "120"]);
+    folder.fails("report pool.csv -o out.html --features short.csv", &["short.csv", "120"]);
+    folder.write("none.csv", "-1,-1\n-1,-1\n");
+    folder.fails("report none.csv -o out.html", &["no object is labelled"]);
+}
+
+#[test]
+fn completions_and_pages_know_every_command() {
+    let folder = Folder::new();
+    let commands = [
+        "completions",
+        "complete",
+        "consensus",
+        "cluster",
+        "crowd",
+        "demo",
+        "generate",
+        "man",
+        "plot",
+        "predict",
+        "report",
+        "score",
+        "update",
+    ];
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = folder.ok(&format!("completions {shell}")).stdout;
+        for command in commands {
+            assert!(script.contains(command), "{shell}: {command}");
+        }
+    }
+    folder.fails("completions tcsh", &["tcsh", "bash"]);
+    assert!(folder.ok("man .").stdout.starts_with("14 pages"));
+    let names = folder.names();
+    assert_eq!(names.len(), commands.len() + 1);
+    for command in commands {
+        let page = text(&folder, &format!("consilience-{command}.1"));
+        assert!(page.contains(&format!("consilience\\-{command}")), "{page}");
+        assert!(page.contains(&format!("Example: consilience {command}")), "{page}");
+    }
+    folder.fails("man nowhere", &["nowhere"]);
+}
+
+#[test]
+fn help_fits_a_screen_with_examples_before_options() {
+    let folder = Folder::new();
+    for command in
+        ["", "generate", "consensus", "cluster", "update", "plot", "report", "man", "score"]
+    {
+        let help = folder.ok(&format!("{command} --help")).stdout;
+        assert!(help.lines().count() <= 40, "{help}");
+        let at = |what: &str| help.find(what).unwrap_or_else(|| panic!("{what}: {help}"));
+        assert!(at("Example: consilience") < at("Usage:"), "{help}");
+    }
+}

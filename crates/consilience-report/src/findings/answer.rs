@@ -1,0 +1,320 @@
+use consilience_core::scores::{Contingency, Scores};
+use consilience_core::{
+    Ensemble, ErrorKind, Microclusters, Observer, Partition, Report, Result, Similarity,
+};
+use consilience_graph::{CoAssociation, vat_order};
+use consilience_trust::Diagnostics;
+use serde::Serialize;
+
+use super::sample::Sample;
+use super::{NumberFindings, name};
+use crate::ClusteringReport;
+use crate::pictures::heat_map::block_means;
+
+/// Clusters beyond these are not listed one by one.
+const MOST_CLUSTERS: usize = 1_000;
+/// Cells of a contingency table beyond these are not listed.
+const MOST_CELLS: usize = 4_000;
+/// Members that agree less than this have hardly anything in common.
+const UNLIKE: f64 = 0.1;
+/// From this share of undecided objects on, single objects are not to be trusted.
+const UNDECIDED: f64 = 0.1;
+/// A cluster that no member confirms better than this has dissolved (Hennig 2007).
+const DISSOLVED: f64 = 0.5;
+
+/// What was clustered. Part of [`Findings`](crate::Findings).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct InputFindings {
+    /// Number of objects.
+    pub objects: u64,
+    /// Number of rows, which differs where rows stand for many objects.
+    pub rows: usize,
+    /// Number of base clusterings.
+    pub members: usize,
+    /// Clusters over all members.
+    pub member_clusters: usize,
+    /// Distinct rows of labels.
+    pub microclusters: usize,
+    /// Share of the labels that are missing.
+    pub missing: f64,
+    /// Objects that no member labels.
+    pub unlabelled: u64,
+    /// Number of features, where there are any.
+    pub features: Option<usize>,
+    /// [`Ensemble::fingerprint`], in hexadecimal digits.
+    pub fingerprint: String,
+    /// Objects that samples were drawn of, where not all are shown.
+    pub sampled: Option<u64>,
+    /// The seed.
+    pub seed: u64,
+    /// The command line, if it is known.
+    pub command: Option<String>,
+}
+
+/// The clustering in short. Part of [`Findings`](crate::Findings).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct AnswerFindings {
+    /// The method.
+    pub method: String,
+    /// Number of clusters.
+    pub clusters: usize,
+    /// Objects that the result labels.
+    pub labelled: u64,
+    /// Mean confidence of those.
+    pub confidence: f64,
+    /// Those at least as close to another cluster as to their own.
+    pub undecided: u64,
+    /// Mean normalized mutual information of the result with the members.
+    pub anmi: f64,
+    /// One sentence on how far to trust it, by rules of thumb: members with hardly anything in
+    /// common, a tenth of the objects undecided, or half of the clusters found by the members only
+    /// in part.
+    pub verdict: String,
+    /// What a reader should know, the most important first.
+    pub sentences: Vec<String>,
+}
+
+/// One cluster. Part of [`Findings`](crate::Findings).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ClusterFindings {
+    /// Its number.
+    pub cluster: usize,
+    /// Its objects.
+    pub objects: u64,
+    /// Their share of all.
+    pub share: f64,
+    /// Their mean confidence.
+    pub confidence: f64,
+    /// Mean co-association of two of its objects.
+    pub density: f64,
+    /// Mean over the members of the largest Jaccard index with one of their clusters.
+    pub stability: Option<f64>,
+    /// The cluster with the largest mean co-association.
+    pub nearest: Option<usize>,
+    /// That co-association.
+    pub nearest_density: Option<f64>,
+}
+
+/// The co-association, cluster by cluster. Part of [`Findings`](crate::Findings).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct CoAssociationFindings {
+    /// Objects behind it.
+    pub objects: u64,
+    /// Whether they are only some of all.
+    pub sampled: bool,
+    /// The clusters from top to bottom.
+    pub order: Vec<usize>,
+    /// Where each ends, as a share of the side.
+    pub ends: Vec<f64>,
+    /// Means over the cells of the picture in percent, row by row.
+    pub percent: Vec<Vec<u8>>,
+}
+
+/// How the result agrees with the truth. Part of [`Findings`](crate::Findings).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct TruthFindings {
+    /// Every score by name.
+    pub scores: Vec<(&'static str, f64)>,
+    /// The classes, in the order of their first objects.
+    pub classes: Vec<ClassFindings>,
+    /// Cluster, class and how many objects are in both; the first 4,000 cells above 0.
+    pub cells: Vec<(usize, usize, u64)>,
+}
+
+/// One class of the truth. Part of [`Findings`](crate::Findings).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ClassFindings {
+    /// Its name.
+    pub name: String,
+    /// Its objects that the result labels.
+    pub objects: u64,
+}
+
+/// How many objects the rows of this kind stand for.
+pub(super) fn count(ensemble: &Ensemble, kind: impl Fn(usize) -> bool) -> u64 {
+    let rows = (0..ensemble.n_objects()).filter(|&i| kind(i));
+    rows.map(|i| ensemble.counts().map_or(1, |counts| counts[i])).sum()
+}
+
+pub(super) fn input(
+    report: &ClusteringReport<'_>,
+    nodes: &Microclusters,
+    sample: &Sample,
+) -> InputFindings {
+    let ensemble = report.ensemble;
+    let labelled: u64 = nodes.sizes().iter().sum();
+    let (n, m) = (ensemble.n_objects(), ensemble.n_members());
+    let known: usize = ensemble.members().iter().map(Partition::n_labelled).sum();
+    InputFindings {
+        objects: ensemble.total_count(),
+        rows: n,
+        members: m,
+        member_clusters: ensemble.n_clusters(),
+        microclusters: nodes.n_nodes(),
+        missing: 1.0 - known as f64 / (n as f64 * m as f64),
+        unlabelled: ensemble.total_count() - labelled,
+        features: report.features.map(|x| x.n_features()),
+        fingerprint: format!("{:016x}", ensemble.fingerprint()),
+        sampled: sample.drawn.then_some(sample.objects),
+        seed: report.seed.0,
+        command: report.command.clone(),
+    }
+}
+
+pub(super) fn answer(
+    report: &ClusteringReport<'_>,
+    method: &str,
+    partition: &Partition,
+    trust: &Diagnostics,
+    number: &NumberFindings,
+) -> AnswerFindings {
+    let ensemble = report.ensemble;
+    let known = |i: usize| partition.label(i).is_some();
+    let labelled = count(ensemble, known);
+    let undecided = count(ensemble, |i| known(i) && trust.confidence[i] < 0.5);
+    let objects: f64 = trust.clusters.iter().map(|c| c.objects as f64).sum();
+    let sum: f64 = trust.clusters.iter().map(|c| c.confidence * c.objects as f64).sum();
+    let confidence = if objects > 0.0 { sum / objects } else { 0.0 };
+    let share = undecided as f64 / labelled.max(1) as f64;
+    AnswerFindings {
+        method: method.to_owned(),
+        clusters: partition.n_clusters(),
+        labelled,
+        confidence,
+        undecided,
+        anmi: trust.anmi,
+        verdict: verdict(trust, share, number),
+        sentences: trust.sentences.clone(),
+    }
+}
+
+/// How far to trust the answer, in one sentence.
+fn verdict(trust: &Diagnostics, undecided: f64, number: &NumberFindings) -> String {
+    let k = trust.clusters.len();
+    let dissolved =
+        trust.clusters.iter().filter(|c| c.stability.is_some_and(|s| s < DISSOLVED)).count();
+    let (least, most) = number.range;
+    let unsure = if number.fixed || least == most {
+        String::new()
+    } else {
+        format!(" The number of clusters is less sure: criteria say {least} to {most}.")
+    };
+    let Some(alike) = trust.diversity.map(|d| 1.0 - d) else {
+        return "There is a single base clustering: this is that clustering again, and nothing \
+                confirms it."
+            .to_owned();
+    };
+    if k <= 1 {
+        return "All objects are in one cluster: there is no division to trust.".to_owned();
+    }
+    let percent = 100.0 * undecided;
+    if alike < UNLIKE {
+        return format!(
+            "Do not trust this: the base clusterings have hardly anything in common (agreement \
+             {alike:.2} of 1 among themselves)."
+        );
+    }
+    if undecided > UNDECIDED {
+        format!(
+            "Trust the outline, not every object: {percent:.0} % of the objects are at least as \
+             close to another cluster as to their own.{unsure}"
+        )
+    } else if 2 * dissolved > k {
+        format!(
+            "Trust it in part: the base clusterings find {dissolved} of the {k} clusters only in \
+             part, although {:.0} % of the objects are closest to their own cluster.{unsure}",
+            100.0 - percent
+        )
+    } else {
+        format!(
+            "The base clusterings support this answer: {:.0} % of the objects are closest to their \
+             own cluster, and {} of {k} clusters are found by most members.{unsure}",
+            100.0 - percent,
+            k - dissolved
+        )
+    }
+}
+
+pub(super) fn clusters(trust: &Diagnostics, total: u64) -> Vec<ClusterFindings> {
+    let rows = trust.clusters.iter().enumerate().take(MOST_CLUSTERS);
+    rows.map(|(cluster, c)| ClusterFindings {
+        cluster,
+        objects: c.objects,
+        share: c.objects as f64 / total.max(1) as f64,
+        confidence: c.confidence,
+        density: c.density,
+        stability: c.stability,
+        nearest: c.nearest.map(|n| n.0),
+        nearest_density: c.nearest.map(|n| n.1),
+    })
+    .collect()
+}
+
+/// Clusters that look alike side by side, and within each what belongs together.
+pub(super) fn co_association(
+    sample: &Sample,
+    observer: &dyn Observer,
+) -> Result<CoAssociationFindings> {
+    let nodes = Microclusters::each_object(&sample.rows)?;
+    let graph = CoAssociation::default().between(&nodes, &mut Report::default(), observer)?;
+    let order = vat_order(&graph, observer)?;
+    let mut place = vec![usize::MAX; sample.clusters.iter().max().map_or(0, |c| c + 1)];
+    let mut clusters = Vec::new();
+    for &row in &order {
+        let cluster = sample.clusters[row];
+        if place[cluster] == usize::MAX {
+            place[cluster] = clusters.len();
+            clusters.push(cluster);
+        }
+    }
+    let mut by_cluster = order;
+    by_cluster.sort_by_key(|&row| place[sample.clusters[row]]);
+    let weights = sample.weights();
+    let sizes: Vec<f64> = by_cluster.iter().map(|&row| weights[row]).collect();
+    let mut ends = vec![0.0; clusters.len()];
+    for (&row, size) in by_cluster.iter().zip(&sizes) {
+        ends[place[sample.clusters[row]]] += size / sample.objects as f64;
+    }
+    let mut end = 0.0;
+    for share in &mut ends {
+        end += *share;
+        *share = end;
+    }
+    let means = block_means(graph.weights(), &by_cluster, &sizes);
+    let percent = |row: ndarray::ArrayView1<'_, f64>| {
+        row.iter().map(|v| (100.0 * v).round().clamp(0.0, 100.0) as u8).collect()
+    };
+    Ok(CoAssociationFindings {
+        objects: sample.objects,
+        sampled: sample.drawn,
+        order: clusters,
+        ends,
+        percent: means.rows().into_iter().map(percent).collect(),
+    })
+}
+
+/// The scores; `None` where no object is labelled in both.
+pub(super) fn truth(
+    report: &ClusteringReport<'_>,
+    partition: &Partition,
+    truth: &Partition,
+) -> Result<Option<TruthFindings>> {
+    let table = match Contingency::with_counts(partition, truth, report.ensemble.counts()) {
+        Err(e) if e.kind() == ErrorKind::Empty => return Ok(None),
+        table => table?,
+    };
+    let classes = table.column_sums().iter().enumerate();
+    Ok(Some(TruthFindings {
+        scores: Scores::of(&table)?.entries().into(),
+        classes: classes
+            .map(|(c, &objects)| ClassFindings { name: name(&report.class_names, c), objects })
+            .collect(),
+        cells: table.cells().take(MOST_CELLS).collect(),
+    }))
+}

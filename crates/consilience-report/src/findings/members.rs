@@ -1,0 +1,119 @@
+use consilience_core::{Partition, Result};
+use consilience_trust::Diagnostics;
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::sample::Sample;
+use super::{adjusted_rand, name};
+use crate::ClusteringReport;
+
+/// Most members that are compared two by two.
+const MOST_COMPARED: usize = 60;
+/// Most clusters whose coverage is listed.
+const MOST_CLUSTERS: usize = 60;
+
+/// The members beside each other. Part of [`Findings`](crate::Findings).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct MembersFindings {
+    /// Every member, in order.
+    pub members: Vec<MemberFindings>,
+    /// 1 - the mean agreement among the members; `None` for a single one.
+    pub diversity: Option<f64>,
+    /// Those that agree with the others less than half as much as the median member does.
+    pub dissenters: Vec<usize>,
+    /// The members that are compared two by two: all, or some evenly spread.
+    pub compared: Vec<usize>,
+    /// Their adjusted Rand indices; `None` where two label no object in common.
+    pub agreement: Vec<Vec<Option<f64>>>,
+    /// Whether those are of a sample of the objects.
+    pub sampled: bool,
+    /// What is missing where; `None` where nothing is.
+    pub coverage: Option<CoverageFindings>,
+}
+
+/// One member. Part of [`Findings`](crate::Findings).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct MemberFindings {
+    /// Its name, or its number.
+    pub name: String,
+    /// Its number of clusters.
+    pub clusters: usize,
+    /// Share of the rows that it labels.
+    pub labelled: f64,
+    /// Normalized mutual information with the result.
+    pub with_result: Option<f64>,
+    /// The mean with the other members.
+    pub with_others: Option<f64>,
+    /// Whether it agrees with the others far less than is usual.
+    pub dissents: bool,
+}
+
+/// What members label of the clusters. Part of [`Findings`](crate::Findings).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct CoverageFindings {
+    /// The members, those of [`MembersFindings::compared`].
+    pub members: Vec<usize>,
+    /// Of each the share of the rows of each cluster that it labels; the first 60 clusters.
+    pub labelled: Vec<Vec<Option<f64>>>,
+}
+
+pub(super) fn findings(
+    report: &ClusteringReport<'_>,
+    partition: &Partition,
+    trust: &Diagnostics,
+    sample: &Sample,
+) -> Result<MembersFindings> {
+    let ensemble = report.ensemble;
+    let (n, m) = (ensemble.n_objects(), ensemble.n_members());
+    let members = trust.members.iter().zip(ensemble.members()).enumerate();
+    let members = members.map(|(u, (of, member))| MemberFindings {
+        name: name(&report.member_names, u),
+        clusters: member.n_clusters(),
+        labelled: member.n_labelled() as f64 / n as f64,
+        with_result: of.agreement,
+        with_others: of.agreement_with_others,
+        dissents: trust.dissenters.contains(&u),
+    });
+    let compared: Vec<usize> = if m <= MOST_COMPARED {
+        (0..m).collect()
+    } else {
+        (0..MOST_COMPARED).map(|at| at * m / MOST_COMPARED).collect()
+    };
+    let (rows, counts) = (sample.rows.members(), sample.rows.counts());
+    let agreement = compared
+        .par_iter()
+        .map(|&u| compared.iter().map(|&v| adjusted_rand(&rows[u], &rows[v], counts)).collect())
+        .collect::<Result<_>>()?;
+    let coverage = (!ensemble.is_complete()).then(|| CoverageFindings {
+        labelled: compared
+            .par_iter()
+            .map(|&u| coverage(&ensemble.members()[u], partition))
+            .collect(),
+        members: compared.clone(),
+    });
+    Ok(MembersFindings {
+        members: members.collect(),
+        diversity: trust.diversity,
+        dissenters: trust.dissenters.clone(),
+        compared,
+        agreement,
+        sampled: sample.drawn,
+        coverage,
+    })
+}
+
+/// Share of each cluster that a member labels.
+fn coverage(member: &Partition, partition: &Partition) -> Vec<Option<f64>> {
+    let k = partition.n_clusters().min(MOST_CLUSTERS);
+    let (mut known, mut all) = (vec![0u64; k], vec![0u64; k]);
+    for (label, cluster) in member.iter().zip(partition.iter()) {
+        if let Some(c) = cluster.filter(|&c| c < k) {
+            all[c] += 1;
+            known[c] += u64::from(label.is_some());
+        }
+    }
+    known.iter().zip(&all).map(|(&a, &b)| (b > 0).then(|| a as f64 / b as f64)).collect()
+}

@@ -1,0 +1,203 @@
+use consilience_core::{
+    Clusters, Dendrogram, ErrorKind, Microclusters, Observer, Partition, Report, Result,
+};
+use serde::Serialize;
+
+use super::sample::Sample;
+use super::{adjusted_rand, mean};
+use crate::{Candidate, ClusteringReport};
+
+/// Most microclusters whose whole tree is grown for the page.
+const MOST_NODES: usize = 4_000;
+
+/// The methods beside each other. Part of [`Findings`](crate::Findings).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct MethodsFindings {
+    /// Every method; the first gave the answer.
+    pub candidates: Vec<CandidateFindings>,
+    /// Adjusted Rand index of every two methods; `None` where one failed.
+    pub agreement: Vec<Vec<Option<f64>>>,
+    /// Whether the others were run, and all compared, on a sample of the objects.
+    pub sampled: bool,
+}
+
+/// One method. Part of [`Findings`](crate::Findings).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct CandidateFindings {
+    /// Its name.
+    pub name: String,
+    /// A sentence about it.
+    pub about: String,
+    /// Clusters that it found; `None` where it failed.
+    pub clusters: Option<usize>,
+    /// Mean adjusted Rand index with the members.
+    pub with_members: Option<f64>,
+    /// How it ended.
+    pub status: Option<&'static str>,
+    /// What it says about its run.
+    pub notes: Vec<String>,
+    /// Why it failed.
+    pub failure: Option<String>,
+}
+
+/// A tree of merges. Part of [`Findings`](crate::Findings).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct TreeFindings {
+    /// Whose tree it is.
+    pub method: String,
+    /// Whether it is the very tree that the answer was cut from.
+    pub is_answer: bool,
+    /// Whether it is of a sample of the objects.
+    pub sampled: bool,
+    /// Number of clusters that it is cut into.
+    pub clusters: usize,
+    /// Leaves of the whole tree.
+    pub leaves: usize,
+    /// Objects below each leaf that is kept: what merges lowest is one leaf.
+    pub objects: Vec<u64>,
+    /// Cluster of each leaf that is kept.
+    pub leaf_clusters: Vec<usize>,
+    /// Merges from low to high: the two nodes, and the height. Leaves come first among nodes, then
+    /// merges.
+    pub merges: Vec<(usize, usize, f64)>,
+    /// The whole tree and the objects below its leaves.
+    #[serde(skip)]
+    pub(crate) whole: (Dendrogram, Vec<u64>),
+}
+
+pub(super) fn compare(
+    candidates: &[Candidate<'_>],
+    sample: &Sample,
+    (clusters, fit): (Clusters, &Report),
+    observer: &dyn Observer,
+) -> Result<MethodsFindings> {
+    let mut results: Vec<Option<Partition>> = vec![Some(sample.result.clone())];
+    let first = CandidateFindings {
+        name: candidates[0].name.clone(),
+        about: candidates[0].about.clone(),
+        clusters: Some(sample.result.n_clusters()),
+        with_members: None,
+        status: Some(fit.status.name()),
+        notes: fit.notes.clone(),
+        failure: None,
+    };
+    let mut found = vec![first];
+    // On a sample there may be fewer rows than clusters.
+    let clusters = match clusters {
+        Clusters::Fixed(k) => Clusters::Fixed(k.min(sample.rows.n_objects())),
+        other => other,
+    };
+    for (done, candidate) in candidates.iter().enumerate().skip(1) {
+        observer.progress("methods", done, candidates.len());
+        let fitted = (candidate.make)(clusters).and_then(|m| m.fit(&sample.rows, observer));
+        let mut own = CandidateFindings {
+            name: candidate.name.clone(),
+            about: candidate.about.clone(),
+            clusters: None,
+            with_members: None,
+            status: None,
+            notes: Vec::new(),
+            failure: None,
+        };
+        results.push(match fitted {
+            Ok(fit) => {
+                own.clusters = Some(fit.output.n_clusters());
+                own.status = Some(fit.report.status.name());
+                own.notes = fit.report.notes;
+                Some(fit.output)
+            }
+            Err(e) if e.kind() == ErrorKind::Cancelled => return Err(e),
+            Err(e) => {
+                own.failure = Some(e.message().to_owned());
+                None
+            }
+        });
+        found.push(own);
+    }
+    let counts = sample.rows.counts();
+    for (own, result) in found.iter_mut().zip(&results) {
+        let Some(result) = result else { continue };
+        let with = |member| adjusted_rand(result, member, counts);
+        let all: Vec<Option<f64>> =
+            sample.rows.members().iter().map(with).collect::<Result<_>>()?;
+        own.with_members = mean(all.into_iter().flatten());
+    }
+    let agreement = pairs(&results, counts)?;
+    Ok(MethodsFindings { candidates: found, agreement, sampled: sample.drawn })
+}
+
+fn pairs(results: &[Option<Partition>], counts: Option<&[u64]>) -> Result<Vec<Vec<Option<f64>>>> {
+    let pair = |a: &Option<Partition>, b: &Option<Partition>| match (a, b) {
+        (Some(a), Some(b)) => adjusted_rand(a, b, counts),
+        _ => Ok(None),
+    };
+    results.iter().map(|a| results.iter().map(|b| pair(a, b)).collect()).collect()
+}
+
+/// The tree of the first method that grows one: of all microclusters where there are few.
+pub(super) fn tree(
+    report: &ClusteringReport<'_>,
+    candidates: &[Candidate<'_>],
+    nodes: &Microclusters,
+    sample: &Sample,
+    clusters: Clusters,
+    observer: &dyn Observer,
+) -> Result<Option<TreeFindings>> {
+    let of_tree = candidates.iter().enumerate().find_map(|(at, c)| Some((at, c, c.tree.as_ref()?)));
+    let Some((at, candidate, make)) = of_tree else { return Ok(None) };
+    let sampled = nodes.n_nodes() > MOST_NODES;
+    let ensemble = if sampled { &sample.rows } else { report.ensemble };
+    let grown = make(clusters).and_then(|h| h.dendrogram(ensemble, observer));
+    let (leaves, tree) = match grown {
+        Ok(grown) => grown,
+        Err(e) if e.kind() == ErrorKind::Cancelled => return Err(e),
+        // The table of methods says why where it failed there, too.
+        Err(_) => return Ok(None),
+    };
+    let k = clusters.fixed().unwrap_or(1).clamp(1, tree.n_leaves());
+    Ok(Some(shortened(tree, leaves.sizes(), (k, sampled, at == 0), candidate)?))
+}
+
+/// The last merges of a tree.
+fn shortened(
+    tree: Dendrogram,
+    sizes: &[u64],
+    (k, sampled, is_answer): (usize, bool, bool),
+    candidate: &Candidate<'_>,
+) -> Result<TreeFindings> {
+    let (n, merges) = (tree.n_leaves(), tree.merges());
+    let first = n - n.min(k.max(100));
+    let cut = tree.cut(k)?;
+    let mut objects: Vec<u64> = sizes.to_vec();
+    let mut cluster = cut;
+    for merge in merges {
+        objects.push(merge.nodes.iter().map(|&c| objects[c]).sum());
+        cluster.push(cluster[merge.nodes[0]]);
+    }
+    // Nodes that the last merges join, in the order of their numbers.
+    let kept: Vec<usize> = {
+        let mut all: Vec<usize> = merges[first..].iter().flat_map(|m| m.nodes).collect();
+        all.retain(|&node| node < n + first);
+        all.sort_unstable();
+        if all.is_empty() { vec![n + first - 1] } else { all }
+    };
+    let number = |node: usize| match kept.binary_search(&node) {
+        Ok(at) => at,
+        Err(_) => kept.len() + node - n - first,
+    };
+    let shown = merges[first..].iter();
+    Ok(TreeFindings {
+        method: candidate.name.clone(),
+        is_answer,
+        sampled,
+        clusters: k,
+        leaves: n,
+        objects: kept.iter().map(|&node| objects[node]).collect(),
+        leaf_clusters: kept.iter().map(|&node| cluster[node]).collect(),
+        merges: shown.map(|m| (number(m.nodes[0]), number(m.nodes[1]), m.height)).collect(),
+        whole: (tree, sizes.to_vec()),
+    })
+}
