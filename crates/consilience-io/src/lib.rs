@@ -22,7 +22,7 @@
 //! # Ok::<(), consilience::Error>(())
 //! ```
 //!
-//! An [`Error`](consilience_core::Error) names the file, and row and column where there are any:
+//! An [`Error`] names the file, and row and column where there are any:
 //!
 //! ```
 //! # let folder = tempfile::tempdir().unwrap();
@@ -239,8 +239,8 @@ pub fn read_memberships(path: impl AsRef<Path>) -> Result<Memberships> {
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::Format`](consilience_core::ErrorKind::Format) for an unknown ending,
-/// [`ErrorKind::Io`](consilience_core::ErrorKind::Io) where the file cannot be written.
+/// [`ErrorKind::Format`] for an unknown ending,
+/// [`ErrorKind::Io`] where the file cannot be written.
 pub fn write_labels(path: impl AsRef<Path>, labels: &Partition) -> Result<()> {
     written(path, |file| file.write_labels(Labelled::One(labels), &()))
 }
@@ -263,7 +263,7 @@ pub fn write_labels(path: impl AsRef<Path>, labels: &Partition) -> Result<()> {
 ///
 /// # Errors
 /// As [`write_labels`];
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for memberships
+/// [`ErrorKind::InvalidParameter`] for memberships
 /// in another format, and for members with weights.
 pub fn write_ensemble(path: impl AsRef<Path>, ensemble: &Ensemble) -> Result<()> {
     written(path, |file| file.write_labels(Labelled::All(ensemble), &()))
