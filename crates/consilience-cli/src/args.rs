@@ -434,6 +434,9 @@ pub(crate) struct Update {
     /// grown_folds, sample
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
+    /// How many objects each row stands for: one column of whole numbers
+    #[arg(long, value_name = "FILE", conflicts_with = "new_objects")]
+    pub(crate) counts: Option<PathBuf>,
     /// New objects: one row of labels for each, one column per member, in the labels of the
     /// ensemble's file. They come behind its objects; a state written now is of the ensemble with
     /// these rows at its end
@@ -502,6 +505,9 @@ pub(crate) struct Plot {
     /// Use only these base clusterings, by number or name, for instance 3,17,20
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) columns: Vec<String>,
+    /// How many objects each row stands for: one column of whole numbers
+    #[arg(long, value_name = "FILE")]
+    pub(crate) counts: Option<PathBuf>,
     /// Whose dendrogram
     #[arg(long, value_name = "NAME", default_value = "eac-al")]
     pub(crate) method: String,
@@ -537,6 +543,9 @@ pub(crate) struct Report {
     /// Use only these base clusterings, by number or name, for instance 3,17,20
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) columns: Vec<String>,
+    /// How many objects each row stands for: one column of whole numbers
+    #[arg(long, value_name = "FILE")]
+    pub(crate) counts: Option<PathBuf>,
     /// Features of the objects: adds a projection, and what distinguishes the clusters
     #[arg(long, value_name = "FEATURES")]
     pub(crate) features: Option<PathBuf>,

@@ -72,13 +72,15 @@ pub(crate) struct Objects {
 /// Features of objects.
 pub(crate) struct Table {
     table: FeatureTable,
+    /// What its columns are called, or their numbers.
+    pub(crate) names: Vec<String>,
     pub(crate) ids: Option<ObjectIds>,
 }
 
 impl Table {
     fn of(table: DataTable) -> Outcome<Self> {
-        let ids = table.ids().cloned();
-        Ok(Table { table: table.into_features()?, ids })
+        let (names, ids) = (table.number_names().to_vec(), table.ids().cloned());
+        Ok(Table { table: table.into_features()?, names, ids })
     }
 
     /// The form that methods take.
@@ -118,7 +120,8 @@ pub(crate) fn features(
         return Table::of(table).map_err(|failure| failure.within(path.display()));
     }
     let filled = missing.filled(table.view().map_err(place)?).map_err(place)?;
-    Ok(Table { table: FeatureTable::F64(filled), ids: table.ids().cloned() })
+    let names = table.number_names().to_vec();
+    Ok(Table { table: FeatureTable::F64(filled), names, ids: table.ids().cloned() })
 }
 
 /// What the library says of columns that are no numbers, by the options of the program.
@@ -138,29 +141,28 @@ fn in_own_words(error: &Error) -> Failure {
 }
 
 /// Features of objects that are known already, in their order.
-pub(crate) fn features_of(
-    path: &Path,
-    objects: &Objects,
-    terminal: &Terminal,
-) -> Outcome<FeatureTable> {
+pub(crate) fn features_of(path: &Path, objects: &Objects, terminal: &Terminal) -> Outcome<Table> {
     let table = input_beside(path)?.data_table(terminal).map_err(|e| in_own_words(&e))?;
-    let Table { table, ids } = Table::of(terminal.read(path, table))?;
+    let Table { table, names, ids } = Table::of(terminal.read(path, table))?;
     let rows = table.view().n_objects();
-    match by_id(path, objects, ids.as_ref(), terminal) {
+    let table = match by_id(path, objects, ids.as_ref(), terminal) {
         Some((ours, theirs)) => {
             let rows = ours.every_row_in(theirs).map_err(|e| within(path, &e))?;
-            Ok(match table {
+            match table {
                 FeatureTable::F32(x) => FeatureTable::F32(x.select(Axis(0), &rows)),
                 other => FeatureTable::F64(other.into_f64().select(Axis(0), &rows)),
-            })
+            }
         }
-        None if rows != objects.n => Err(Failure::Bad(format!(
-            "{}: {rows} rows; expected {}, one per object",
-            path.display(),
-            objects.n
-        ))),
-        None => Ok(table),
-    }
+        None if rows != objects.n => {
+            return Err(Failure::Bad(format!(
+                "{}: {rows} rows; expected {}, one per object",
+                path.display(),
+                objects.n
+            )));
+        }
+        None => table,
+    };
+    Ok(Table { table, names, ids: objects.ids.clone() })
 }
 
 /// The ids of both tables, where both have them. Where only one has, rows are taken in their order,
@@ -204,12 +206,15 @@ pub(crate) fn members(path: &Path, columns: &[String], terminal: &Terminal) -> O
 /// An ensemble, and what its objects are called.
 pub(crate) struct Members {
     pub(crate) ensemble: Ensemble,
+    /// What its columns are called, or their numbers.
+    pub(crate) names: Vec<String>,
     pub(crate) ids: Option<ObjectIds>,
 }
 
 impl Members {
     fn of(table: LabelTable) -> Self {
-        Members { ids: table.ids().cloned(), ensemble: table.into_ensemble() }
+        let (names, ids) = (table.column_names().to_vec(), table.ids().cloned());
+        Members { ensemble: table.into_ensemble(), names, ids }
     }
 
     pub(crate) fn objects(&self) -> Objects {

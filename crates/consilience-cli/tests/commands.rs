@@ -504,6 +504,24 @@ fn rows_may_stand_for_many() {
         );
         assert_eq!((&few["n"], &few["scores"]), (&many["n"], &many["scores"]), "{method}");
     }
+    // Rows 0, 2 and 3 begin at objects 0, 4 and 6.
+    folder.write("pairs.csv", "0,2,cannot\n2,3,must\n");
+    folder.write("all-pairs.csv", "0,4,cannot\n4,6,must\n");
+    let update = |args: &str| folder.json(&format!("update {args} --clusters 2 --rule exact"));
+    let (few, many) = (
+        update("rows.csv --counts counts.csv --constraints pairs.csv -o few.csv --truth truth.csv"),
+        update("all.csv --constraints all-pairs.csv -o many.csv --truth all-truth.csv"),
+    );
+    assert_eq!(repeat(&text("few.csv")), text("many.csv"));
+    assert_eq!((&few["n"], &few["scores"]), (&many["n"], &many["scores"]));
+    for what in ["co-association", "dendrogram", "cdf"] {
+        folder.ok(&format!("plot {what} rows.csv --counts counts.csv -o few.svg"));
+        folder.ok(&format!("plot {what} all.csv -o many.svg"));
+        assert_eq!(folder.read("few.svg"), folder.read("many.svg"), "{what}");
+    }
+    let new = "update rows.csv --counts counts.csv --new-objects rows.csv --clusters 2";
+    folder.fails(&format!("{new} --constraints pairs.csv"), &["--counts", "--new-objects"]);
+    folder.fails("plot memberships few.csv --counts counts.csv -o no.svg", &["--counts"]);
     for (bad, needles) in [
         ("3\n1\n2\n0\n4\n", ["row 3", "count 0"]),
         ("3\n1\n2\n1.5\n4\n", ["row 3", "count 1.5"]),

@@ -149,3 +149,17 @@ fn help_fits_a_screen_with_examples_before_options() {
         assert!(at("Example: consilience") < at("Usage:"), "{help}");
     }
 }
+
+#[test]
+fn columns_go_by_their_names_and_rows_may_stand_for_many() {
+    let folder = Folder::new();
+    folder.write("pool.csv", "by_size,by_colour,third\n0,0,1\n0,0,0\n1,0,0\n1,1,1\n1,1,0\n");
+    folder.write("x.csv", "length,weight\n1,0.5\n1.1,1\n4,2\n4.2,2.5\n4.1,2\n");
+    folder.write("counts.csv", "3\n1\n2\n1\n4\n");
+    let asked = "report pool.csv --features x.csv --clusters 2";
+    let reply = folder.json(&format!("{asked} --counts counts.csv -o out.html"));
+    assert_eq!(reply["n"], 11);
+    let page = text(&folder, "out.html");
+    assert!(["by_size", "by_colour", "length", "weight"].iter().all(|name| page.contains(name)));
+    assert!(page.contains("--counts counts.csv"));
+}

@@ -12,6 +12,9 @@ use crate::{
 /// million objects under 300 clusterings take 2.43 GB. Objects may be unlabelled in some members or
 /// in all of them, alone in their cluster, or exact duplicates of others.
 ///
+/// Members may also give memberships ([`Ensemble::mixed`]) and count more or less than others
+/// ([`Ensemble::with_weights`]).
+///
 /// ```
 /// use consilience::Ensemble;
 /// use consilience::ndarray::array;
@@ -31,8 +34,6 @@ use crate::{
 #[doc(alias = "cluster ensemble")]
 #[doc(alias = "cluster_ensemble")]
 #[doc(alias = "base_clusterings")]
-/// Members may also give memberships ([`Ensemble::mixed`]) and count more or less than others
-/// ([`Ensemble::with_weights`]).
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(
     feature = "serde",
@@ -213,7 +214,8 @@ impl Ensemble {
     /// It is FNV-1a over 32-bit words, where the papers take bytes: number of objects, number of
     /// members, then member by member the cluster of each object, [`u32::MAX`] where it is
     /// unlabelled, and, where objects stand for many, their counts in two words each, the lower
-    /// first.
+    /// first. Where members give memberships or have weights, these follow: clusters and values of
+    /// each object, then the weights, numbers as their bits.
     ///
     /// ```
     /// use consilience::Ensemble;
@@ -242,6 +244,18 @@ impl Ensemble {
             add(count as u32);
             add((count >> 32) as u32);
         }
+        let mut number = |value: f64| {
+            add(value.to_bits() as u32);
+            add((value.to_bits() >> 32) as u32);
+        };
+        for soft in self.soft.iter().flatten() {
+            for i in 0..self.objects {
+                let (clusters, values) = soft.row(i);
+                clusters.iter().for_each(|&c| number(f64::from(c)));
+                values.iter().for_each(|&v| number(v));
+            }
+        }
+        self.weights.iter().flat_map(|weights| weights.iter()).for_each(|&w| number(w));
         hash
     }
 

@@ -273,6 +273,16 @@ mod tests {
     }
 
     #[test]
+    fn what_members_give_and_weigh_is_in_the_fingerprint() {
+        let table = |half: f64| SparseMemberships::from_array(array![[half, 1.0 - half]].view());
+        let one = |half: f64| Ensemble::mixed([table(half).unwrap().into()]).unwrap();
+        assert_eq!(one(0.5).fingerprint(), one(0.5).fingerprint());
+        assert_ne!(one(0.5).fingerprint(), one(0.25).fingerprint());
+        let weighed = mixed().with_weights(vec![2.0, 1.0]).unwrap();
+        assert_ne!(weighed.fingerprint(), mixed().fingerprint());
+    }
+
+    #[test]
     fn members_and_objects_come_and_go() {
         let mut e = mixed();
         assert!(e.is_soft() && e.soft(0).is_none() && !e.select(&[0]).unwrap().is_soft());

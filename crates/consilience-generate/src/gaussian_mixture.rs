@@ -26,7 +26,7 @@ use crate::expectation::{Sums, memberships, soft_clusterer, start, sums};
 /// use consilience::prelude::*;
 /// use consilience::{Features, Seed, consensus::Lwea};
 ///
-/// let x = array![[0.0], [0.1], [0.3], [4.0], [9.7], [9.9], [10.0]];
+/// let x = array![[0.0], [1.0], [2.0], [4.2], [8.0], [9.0], [10.0]];
 /// let soft = GaussianMixture::new().fit_soft(Features::from(&x), 2, Seed(0), &())?.output;
 /// assert_eq!(soft.hard()?.label(0), Some(0));
 /// assert!(soft.row(0).1[0] > 0.999);

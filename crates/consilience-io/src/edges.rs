@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn whatever_is_wrong_is_named() {
         let message = |text: &str, ids| read(text, ids).unwrap_err().message().to_owned();
-        assert_eq!(message("0,1\n\n1,3\n", None), "line 3: node 3 of 3");
+        assert_eq!(message("0,1\n1,3\n", None), "line 2: node 3 of 3");
         assert_eq!(message("i,j\n0,1\n1,1\n", None), "line 3: an edge from node 1 to itself");
         assert_eq!(message("0,1,2\n", None), "line 1: 3 columns; expected two, of nodes");
         assert!(message("0,1\n0,x\n", None).starts_with("line 2, column 1: \"x\""));

@@ -178,7 +178,8 @@ impl OutputFile {
     ///
     /// let folder = tempfile::tempdir().unwrap();
     /// let path = folder.path().join("labels.csv");
-    /// let (partition, names) = Partition::from_values([Some("cat"), Some("dog"), None])?;
+    /// let cells = [Some("cat"), Some("dog"), None].map(|cell| cell.map(String::from));
+    /// let (partition, names) = Partition::from_values(cells)?;
     /// let mut file = OutputFile::table(&path)?;
     /// file.set_ids(ObjectIds::new(["p1", "p2", "p3"])?);
     /// file.write_labels(Labelled::Named(&partition, &names), &())?;

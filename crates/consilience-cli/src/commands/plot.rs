@@ -28,6 +28,9 @@ pub(crate) fn run(args: &Plot, terminal: &Terminal) -> Outcome<()> {
             args.output.display()
         )));
     }
+    if args.counts.is_some() && matches!(args.what, Picture::Memberships | Picture::ClusterGraph) {
+        return Err(Failure::bad("--counts: expected a picture of an ensemble"));
+    }
     let mut outputs = Outputs::new().any("-o", "picture", Some(&args.output))?;
     let start = Instant::now();
     let svg = match args.what {
@@ -48,6 +51,13 @@ pub(crate) fn run(args: &Plot, terminal: &Terminal) -> Outcome<()> {
     outputs.conclude(summary, &args.common, terminal)
 }
 
+/// The ensemble, with counts where a file has them.
+fn ensemble(args: &Plot, terminal: &Terminal) -> Outcome<Ensemble> {
+    let members = files::members(&args.input, &args.columns, terminal)?;
+    let objects = members.objects();
+    files::counted(members.ensemble, &objects, args.counts.as_deref(), terminal)
+}
+
 fn nothing_labelled(path: &Path) -> Failure {
     Failure::Bad(format!("{}: no object is labelled", path.display()))
 }
@@ -58,7 +68,7 @@ fn unlabelled(ensemble: &Ensemble) -> bool {
 }
 
 fn co_association(args: &Plot, terminal: &Terminal) -> Outcome<String> {
-    let ensemble = files::members(&args.input, &args.columns, terminal)?.ensemble;
+    let ensemble = ensemble(args, terminal)?;
     let graph =
         CoAssociation::default().memory_budget(memory::budget()).fit(&ensemble, terminal)?.output;
     if graph.grouping().n_nodes() == 0 {
@@ -73,7 +83,7 @@ fn dendrogram(args: &Plot, terminal: &Terminal) -> Outcome<String> {
     let clusters = args.clusters.map_or(Clusters::Auto, Clusters::Fixed);
     let settings = catalogue::settings(method, clusters, &args.params, Seed(args.common.seed))?;
     let hierarchy = method.hierarchy(&settings)?;
-    let ensemble = files::members(&args.input, &args.columns, terminal)?.ensemble;
+    let ensemble = ensemble(args, terminal)?;
     if unlabelled(&ensemble) {
         return Err(nothing_labelled(&args.input));
     }
@@ -87,7 +97,7 @@ const CDF_OBJECTS: usize = 10_000;
 
 /// One curve: a steep step at 0 and one at 1 are members that agree, a slope between them is doubt.
 fn cdf(args: &Plot, terminal: &Terminal) -> Outcome<String> {
-    let ensemble = files::members(&args.input, &args.columns, terminal)?.ensemble;
+    let ensemble = ensemble(args, terminal)?;
     if unlabelled(&ensemble) {
         return Err(nothing_labelled(&args.input));
     }

@@ -28,13 +28,15 @@ pub(crate) fn run(args: &Report, terminal: &Terminal) -> Outcome<()> {
     let start = Instant::now();
     let members = files::members(&args.ensemble, &args.columns, terminal)?;
     let objects = members.objects();
+    let ensemble = files::counted(members.ensemble, &objects, args.counts.as_deref(), terminal)?;
     let truth = files::truth(args.truth.as_deref(), &objects, terminal)?;
     let of = |path| files::features_of(path, &objects, terminal);
     let features = args.features.as_deref().map(of).transpose()?;
     let read = start.elapsed();
 
     let start = Instant::now();
-    let mut report = ClusteringReport::new(&members.ensemble)
+    let mut report = ClusteringReport::new(&ensemble)
+        .member_names(members.names)
         .methods(methods)
         .title(args.title.clone().unwrap_or_else(|| usual_title(&args.ensemble)))
         .command(command(args))
@@ -54,7 +56,7 @@ pub(crate) fn run(args: &Report, terminal: &Terminal) -> Outcome<()> {
         }
     }
     if let Some(features) = &features {
-        report = report.features(features.view());
+        report = report.features(features.view()).feature_names(features.names.iter().cloned());
     }
     let findings = report.run(terminal)?;
     outputs.bytes("-o", form.text(&findings))?;
@@ -161,6 +163,8 @@ fn command(args: &Report) -> String {
     };
     let listed = |items: Vec<String>| (!items.is_empty()).then(|| items.join(","));
     option("--columns", listed(args.columns.clone()));
+    option("--counts", path(&args.counts));
+    option("--id", args.common.id.clone());
     option("--features", path(&args.features));
     option("--truth", path(&args.truth));
     option(

@@ -85,6 +85,33 @@
 //! in members that see a missing feature of it, so that members have to see a part of the features
 //! each. The figures are in `docs/tables.md` of the repository.
 //!
+//! # More than labels
+//!
+//! Rows may stand for many objects, members may be weighted or give memberships: see
+//! [`choosing`](super::choosing).
+//!
+//! # Networks
+//!
+//! Clusterings of the nodes of a network are combined along its edges alone, which is what fits in
+//! memory for millions of nodes. Edges are two columns of node numbers, or of ids:
+//!
+//! ```
+//! # #[cfg(feature = "io")] {
+//! use consilience::consensus::NetworkPropagation;
+//! use consilience::graph::Network;
+//! use consilience::io::{Format, Input};
+//! use consilience::{ConsensusFunction, Ensemble, ndarray::array};
+//!
+//! let pool = array![[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [1, 1, 1]];
+//! let ensemble = Ensemble::from_array(pool.view())?;
+//! let text = "from,to\n0,1\n1,2\n0,2\n2,3\n3,4\n4,5\n3,5\n";
+//! let edges = Input::in_memory(text.as_bytes(), Format::Csv).edges(6, None, &())?.output;
+//! let found = NetworkPropagation::new(Network::new(6, edges)?).consensus(&ensemble)?;
+//! assert_eq!(found.to_signed(), [0, 0, 0, 1, 1, 1]);
+//! # }
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
 //! # Files
 //!
 //! `.csv`, also compressed as `.csv.gz` and `.csv.zst`; `.npy` and `.npz`; `.parquet`; `.arrow` and

@@ -21,7 +21,7 @@ pub(super) fn followed(followed: &Followed, summary: &mut Summary) {
         support.iter().map(|&u| json!({ "member": u, "weight": all_weights[u] })).collect();
     summary
         .both("method", "rule", name)
-        .both("n", "objects", updater.ensemble().n_objects())
+        .both("n", "objects", updater.ensemble().total_count())
         .data("members", given)
         .data("grown", members - given)
         .line(

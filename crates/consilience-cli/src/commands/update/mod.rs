@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use consilience::io::{Batch, FileLock, Labelled, ObjectIds};
-use consilience::scores::Scores;
+use consilience::scores::{Contingency, Scores};
 use consilience::simplex::{Questions, relabelled};
 use consilience::{Ensemble, Observer, Partition, Seed};
 use ndarray::Array2;
@@ -72,7 +72,8 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
         findings::questions(questions, ids.as_ref(), &mut summary);
     }
     if let Some(truth) = truth {
-        summary.scores(&Scores::compare(partition, &truth)?.entries());
+        let table = Contingency::with_counts(partition, &truth, updater.ensemble().counts())?;
+        summary.scores(&Scores::of(&table)?.entries());
     }
     outputs.conclude(summary, &args.common, terminal)
 }
@@ -138,8 +139,10 @@ impl Inputs {
         let path = args.since.as_deref();
         let since = path.map(|path| earlier(path, &objects, terminal)).transpose()?;
         let stored = args.state.as_deref().map(stored).transpose()?.flatten();
+        let ensemble =
+            files::counted(members.ensemble, &objects, args.counts.as_deref(), terminal)?;
         Ok(Inputs {
-            ensemble: members.ensemble,
+            ensemble,
             ids: objects.ids,
             new,
             batches: batches.unwrap_or_default(),
