@@ -549,6 +549,12 @@ pub(crate) struct Report {
     /// Features of the objects: adds a projection, and what distinguishes the clusters
     #[arg(long, value_name = "FEATURES")]
     pub(crate) features: Option<PathBuf>,
+    /// Columns of features that are left out, by name or number
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub(crate) drop: Vec<String>,
+    /// What is done about missing features: error, mean, median or nearest
+    #[arg(long, value_name = "WAY", default_value = "error")]
+    pub(crate) missing: String,
     /// True labels: adds every score and the table of clusters and classes
     #[arg(long, value_name = "FILE")]
     pub(crate) truth: Option<PathBuf>,

@@ -83,6 +83,16 @@ impl Table {
         Ok(Table { table: table.into_features()?, names, ids })
     }
 
+    /// The same where missing values are filled in as asked.
+    fn filled(table: DataTable, missing: Missing) -> Outcome<Self> {
+        if missing == Missing::Refuse {
+            return Table::of(table);
+        }
+        let filled = missing.filled(table.view()?)?;
+        let (names, ids) = (table.number_names().to_vec(), table.ids().cloned());
+        Ok(Table { table: FeatureTable::F64(filled), names, ids })
+    }
+
     /// The form that methods take.
     pub(crate) fn view(&self) -> Features<'_> {
         self.table.view()
@@ -115,13 +125,7 @@ pub(crate) fn features(
     terminal: &Terminal,
 ) -> Outcome<Table> {
     let table = data_table(path, &[], drop, missing != Missing::Refuse, terminal)?;
-    let place = |error: Error| within(path, &error);
-    if missing == Missing::Refuse {
-        return Table::of(table).map_err(|failure| failure.within(path.display()));
-    }
-    let filled = missing.filled(table.view().map_err(place)?).map_err(place)?;
-    let names = table.number_names().to_vec();
-    Ok(Table { table: FeatureTable::F64(filled), names, ids: table.ids().cloned() })
+    Table::filled(table, missing).map_err(|failure| failure.within(path.display()))
 }
 
 /// What the library says of columns that are no numbers, by the options of the program.
@@ -140,10 +144,18 @@ fn in_own_words(error: &Error) -> Failure {
     ))
 }
 
-/// Features of objects that are known already, in their order.
-pub(crate) fn features_of(path: &Path, objects: &Objects, terminal: &Terminal) -> Outcome<Table> {
-    let table = input_beside(path)?.data_table(terminal).map_err(|e| in_own_words(&e))?;
-    let Table { table, names, ids } = Table::of(terminal.read(path, table))?;
+/// Features of objects that are known already, in their order; otherwise as [`features`].
+pub(crate) fn features_of(
+    path: &Path,
+    drop: &[String],
+    missing: Missing,
+    objects: &Objects,
+    terminal: &Terminal,
+) -> Outcome<Table> {
+    let input = input_beside(path)?.drop(drop).missing(missing != Missing::Refuse);
+    let table = terminal.read(path, input.data_table(terminal).map_err(|e| in_own_words(&e))?);
+    let filled = Table::filled(table, missing).map_err(|failure| failure.within(path.display()));
+    let Table { table, names, ids } = filled?;
     let rows = table.view().n_objects();
     let table = match by_id(path, objects, ids.as_ref(), terminal) {
         Some((ours, theirs)) => {

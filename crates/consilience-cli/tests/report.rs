@@ -162,4 +162,11 @@ fn columns_go_by_their_names_and_rows_may_stand_for_many() {
     let page = text(&folder, "out.html");
     assert!(["by_size", "by_colour", "length", "weight"].iter().all(|name| page.contains(name)));
     assert!(page.contains("--counts counts.csv"));
+    // The table that an ensemble was generated from, with its categories and holes.
+    folder.write("x.csv", "length,colour,weight\n1,a,\n1.1,b,1\n4,a,2\n4.2,a,2.5\n4.1,c,2\n");
+    folder.fails(&format!("{asked} -o no.html"), &["colour", "--drop"]);
+    folder.fails(&format!("{asked} -o no.html --drop colour"), &["weight", "--missing"]);
+    let reply = folder.json(&format!("{asked} -o out.html --drop colour --missing mean"));
+    assert_eq!(reply["clusters"], 2);
+    assert!(text(&folder, "out.html").contains("--drop colour --missing mean"));
 }

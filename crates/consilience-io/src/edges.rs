@@ -20,9 +20,11 @@ const NONE: u32 = u32::MAX;
 
 /// What is wrong with an edge.
 fn check(i: usize, j: usize, objects: usize, place: impl Fn() -> String) -> Result<()> {
-    if i.max(j) >= objects {
-        let place = place();
-        return Err(Error::out_of_range(format!("{place}: node {} of {objects}", i.max(j))));
+    let last = i.max(j);
+    if last >= objects {
+        // Numbers that 32 bits do not hold have been cut to the largest.
+        let more = if last >= NONE as usize { " or more" } else { "" };
+        return Err(Error::out_of_range(format!("{}: node {last}{more} of {objects}", place())));
     }
     if i == j {
         return Err(malformed(format!("{}: an edge from node {i} to itself", place())));
@@ -167,6 +169,7 @@ mod tests {
     fn whatever_is_wrong_is_named() {
         let message = |text: &str, ids| read(text, ids).unwrap_err().message().to_owned();
         assert_eq!(message("0,1\n1,3\n", None), "line 2: node 3 of 3");
+        assert_eq!(message("0,5000000000\n", None), "line 1: node 4294967295 or more of 3");
         assert_eq!(message("i,j\n0,1\n1,1\n", None), "line 3: an edge from node 1 to itself");
         assert_eq!(message("0,1,2\n", None), "line 1: 3 columns; expected two, of nodes");
         assert!(message("0,1\n0,x\n", None).starts_with("line 2, column 1: \"x\""));

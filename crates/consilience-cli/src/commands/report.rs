@@ -15,6 +15,7 @@ use crate::files;
 use crate::memory;
 use crate::outputs::Outputs;
 use crate::summary::Summary;
+use crate::tables::generate::missing;
 use crate::terminal::Terminal;
 
 /// The methods where none are named: the recommended one, and others that work differently.
@@ -24,13 +25,14 @@ const METHODS: [&str; 5] = ["auto", "lwea", "pta-al", "ptgp", "mcla"];
 pub(crate) fn run(args: &Report, terminal: &Terminal) -> Outcome<()> {
     let form = Form::of(&args.output)?;
     let methods = methods(&args.methods, Seed(args.common.seed))?;
+    let missing = missing(&args.missing, false)?;
     let mut outputs = Outputs::new().any("-o", "report", Some(&args.output))?;
     let start = Instant::now();
     let members = files::members(&args.ensemble, &args.columns, terminal)?;
     let objects = members.objects();
     let ensemble = files::counted(members.ensemble, &objects, args.counts.as_deref(), terminal)?;
     let truth = files::truth(args.truth.as_deref(), &objects, terminal)?;
-    let of = |path| files::features_of(path, &objects, terminal);
+    let of = |path| files::features_of(path, &args.drop, missing, &objects, terminal);
     let features = args.features.as_deref().map(of).transpose()?;
     let read = start.elapsed();
 
@@ -166,6 +168,8 @@ fn command(args: &Report) -> String {
     option("--counts", path(&args.counts));
     option("--id", args.common.id.clone());
     option("--features", path(&args.features));
+    option("--drop", listed(args.drop.clone()));
+    option("--missing", (args.missing != "error").then(|| args.missing.clone()));
     option("--truth", path(&args.truth));
     option(
         "--clusters",

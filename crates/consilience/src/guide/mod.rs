@@ -8,6 +8,7 @@
 //! | [`crowds`] | answers of people or models about a few objects at a time |
 //! | [`links`] | pairs that belong together or apart, at once or one after the other |
 //! | [`own_method`] | a method of your own, to be combined with ours and put through the laws |
+//! | [`guarantees`] | the question what you can rely on |
 //! | [`arrays`] | labels or features in linfa, polars, Arrow, CSV files or another `ndarray` |
 //!
 //! Longer programs, one or more for every module, are the
@@ -19,6 +20,7 @@ pub mod arrays;
 pub mod choosing;
 pub mod crowds;
 pub mod features;
+pub mod guarantees;
 pub mod links;
 pub mod own_method;
 pub mod tables;

@@ -6,6 +6,7 @@ mod follow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use consilience::generate::Missing;
 use consilience::io::{Batch, FileLock, Labelled, ObjectIds};
 use consilience::scores::{Contingency, Scores};
 use consilience::simplex::{Questions, relabelled};
@@ -165,7 +166,7 @@ fn earlier(path: &Path, objects: &Objects, terminal: &Terminal) -> Outcome<Parti
 
 fn features(args: &Update, objects: &Objects, terminal: &Terminal) -> Outcome<Option<Array2<f64>>> {
     let Some(path) = &args.features else { return Ok(None) };
-    let table = files::features_of(path, objects, terminal)?;
+    let table = files::features_of(path, &[], Missing::Refuse, objects, terminal)?;
     let scaled = scale(&args.scale)?.scaled(table.view());
     Ok(Some(scaled.map_err(|error| Failure::from(error).within(path.display()))?))
 }
