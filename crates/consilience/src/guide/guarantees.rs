@@ -22,8 +22,9 @@
 //! # Ok::<(), consilience::Error>(())
 //! ```
 //!
-//! The order of the objects matters only where ties are broken, and for many methods not even then. Bits may differ between processors of another kind, with the feature
-//! `lapack` between backends, and, before version 1.0, between versions: the change log says when.
+//! The order of the objects matters only where ties are broken, and for many methods not even then.
+//! Bits may differ between processors of another kind, with the feature `lapack` between backends,
+//! and, before version 1.0, between versions: the change log says when.
 //!
 //! # Rows that stand for many
 //!
