@@ -119,6 +119,28 @@ fn samples_have_their_share_and_the_right_counts() {
     }
 }
 
+/// The mean of the sampled objectives is the share of that of all pairs of objects, those inside
+/// microclusters included.
+#[test]
+fn samples_count_every_pair_of_objects_alike() {
+    let e = planted(Seed(4), &[60, 40, 20], 3, 0.2, 0.2).unwrap().ensemble;
+    let m = Microclusters::of(&e).unwrap();
+    assert!(m.sizes().iter().any(|&s| s > 10));
+    let y = inside(1, m.n_nodes(), 3);
+    let (c, both) = reference::counts(&e);
+    let all = reference::objective(&c, &both, reference::kl, &expanded(&m, &y));
+    let (share, draws) = (0.2, 400);
+    let mut sum = 0.0;
+    for seed in 0..draws {
+        let evidence =
+            PairEvidence::sampled(&m, share, Seed(seed), MemoryBudget::default()).unwrap();
+        let problem = Problem { evidence: &evidence, divergence: &KullbackLeibler, clusters: 3 };
+        sum += point::objective(&problem, &Point::new(y.view(), false), &()).unwrap();
+    }
+    let mean = sum / draws as f64;
+    assert!((mean / (share * all) - 1.0).abs() < 0.03, "{mean} {}", share * all);
+}
+
 /// The paper's solver takes the very steps of the reference where no microcluster and no sampling
 /// makes it another problem.
 #[test]

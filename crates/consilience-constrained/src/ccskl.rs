@@ -69,6 +69,7 @@ pub struct Ccskl {
     clusters: Clusters,
     neighbours: usize,
     eigenvectors: usize,
+    max_pairs: usize,
     restarts: usize,
     budget: MemoryBudget,
     seed: Seed,
@@ -76,7 +77,7 @@ pub struct Ccskl {
 
 /// The neighbour whose distance is an object's scale.
 const SCALE: usize = 7;
-/// Pairs of either kind that the kernel is fitted to.
+/// Links of either kind that the kernel is fitted to by default.
 const MOST_PAIRS: usize = 100_000;
 /// Least scale of an object, as a share of the mean.
 const LEAST_SCALE: f64 = 0.3;
@@ -90,6 +91,7 @@ impl Ccskl {
             clusters: clusters.into(),
             neighbours: 20,
             eigenvectors: 20,
+            max_pairs: MOST_PAIRS,
             restarts: 10,
             budget: MemoryBudget::default(),
             seed: Seed(0),
@@ -102,6 +104,10 @@ impl Ccskl {
 
         /// Eigenvectors m of the graph; raised to the number of clusters. Default 20; at least 1.
         pub fn eigenvectors(mut self, eigenvectors: usize) { self.eigenvectors = eigenvectors }
+
+        /// Links of either kind that the kernel is fitted to at most, at even distances. Default
+        /// 100,000; at least 1.
+        pub fn max_pairs(mut self, max_pairs: usize) { self.max_pairs = max_pairs }
 
         /// Runs of the k-means on the eigenvectors; one more begins from the labelled sets. Default
         /// 10; at least 1.
@@ -117,6 +123,7 @@ impl Ccskl {
     fn check(&self) -> Result<()> {
         at_least_one("neighbours", self.neighbours)?;
         at_least_one("eigenvectors", self.eigenvectors)?;
+        at_least_one("max_pairs", self.max_pairs)?;
         at_least_one("restarts", self.restarts)
     }
 
@@ -175,7 +182,8 @@ impl ConstrainedClusterer for Ccskl {
         let kept = top.values.iter().take_while(|&&v| v > LEAST).count();
         let root = (n as f64).sqrt();
         let phi = top.vectors.slice(s![.., ..kept]).mapv(|v| v * root);
-        let beta = weights(phi.view(), side);
+        let beta = weights(phi.view(), side, self.max_pairs);
+        side.tell_thinned(self.max_pairs, &mut report);
         let used = beta.iter().take_while(|&&b| b > 0.0).count();
         let values = top.values[..kept].to_vec();
         let mut map = Embedding { frame, graph, phi, values, beta, centres: Array2::zeros((0, 0)) };
@@ -202,9 +210,9 @@ impl ConstrainedClusterer for Ccskl {
 }
 
 /// The beta: least squares under order, `beta_l = sum_(q >= l) gamma_q` with gamma at least 0.
-fn weights(phi: ArrayView2<'_, f64>, side: &SideInformation) -> Vec<f64> {
+fn weights(phi: ArrayView2<'_, f64>, side: &SideInformation, max_pairs: usize) -> Vec<f64> {
     let m = phi.ncols();
-    let (must, cannot) = side.links_up_to(MOST_PAIRS);
+    let (must, cannot) = side.links_up_to(max_pairs);
     // One more column for a constant, as the trivial eigenvector would give: k-means does not see
     // it.
     let mut gram = Array2::<f64>::zeros((m + 1, m + 1));

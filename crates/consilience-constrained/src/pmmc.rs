@@ -304,6 +304,7 @@ impl ConstrainedClusterer for Pmmc {
         let deviation = if deviation > 0.0 { deviation } else { 1.0 };
         let x = widened(&x, deviation);
         let links = linked_pairs(side, self.max_pairs);
+        side.tell_thinned(self.max_pairs, &mut report);
         let mut w = regression(x.view(), &start.output, k)?;
         self.hold(&mut w);
         let value = self.descend(x.view(), &links, &mut w, &mut report, observer)?;

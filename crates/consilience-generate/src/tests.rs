@@ -59,7 +59,14 @@ fn rpcl_obeys_the_laws() {
 
 #[test]
 fn agglomerative_obeys_the_laws() {
-    for linkage in [Linkage::Single, Linkage::Complete, Linkage::Average, Linkage::Ward] {
+    for linkage in [
+        Linkage::Single,
+        Linkage::Complete,
+        Linkage::Average,
+        Linkage::Ward,
+        Linkage::Centroid,
+        Linkage::Median,
+    ] {
         base_clusterer(&Agglomerative::new(linkage), &Profile::default());
     }
 }

@@ -15,6 +15,8 @@ const LINKAGES: &[(&str, Linkage)] = &[
     ("complete", Linkage::Complete),
     ("single", Linkage::Single),
     ("ward", Linkage::Ward),
+    ("centroid", Linkage::Centroid),
+    ("median", Linkage::Median),
 ];
 
 const SOLVERS: &[(&str, Solver)] =
@@ -70,8 +72,14 @@ macro_rules! soft {
     };
 }
 
+/// Whether the form of the paper is asked for.
+fn published(s: &Settings) -> Result<bool> {
+    Ok(s.word("published", &[("true", true), ("false", false)])?.unwrap_or(false))
+}
+
 fn walks(s: &Settings, linkage: Linkage) -> Result<Pta> {
     let pta = Pta::new(s.clusters).linkage(linkage).memory_budget(s.budget);
+    let pta = if published(s)? { pta.published() } else { pta };
     Ok(tuned!(s, pta, count elite_neighbours, count walk_length))
 }
 
@@ -115,12 +123,13 @@ fn probabilistic(s: &Settings, divergence: impl Divergence + 'static) -> Result<
 tree!(PTA_AL, |s| walks(s, Linkage::Average)?);
 tree!(PTA_CL, |s| walks(s, Linkage::Complete)?);
 tree!(PTA_SL, |s| walks(s, Linkage::Single)?);
-tree!(EAC_AL, |s| evidence(s, Linkage::Average));
+tree!(EAC_AL, |s| tuned!(s, evidence(s, Linkage::Average), word linkage by LINKAGES));
 tree!(EAC_CL, |s| evidence(s, Linkage::Complete));
 tree!(EAC_SL, |s| evidence(s, Linkage::Single));
 tree!(EAC_WARD, |s| evidence(s, Linkage::Ward));
 hard!(PTGP, |s| {
     let ptgp = Ptgp::new(s.clusters).seed(s.seed).memory_budget(s.budget);
+    let ptgp = if published(s)? { ptgp.published() } else { ptgp };
     tuned!(s, ptgp, count elite_neighbours, count walk_length, count restarts)
 });
 tree!(WEAC, |s| tuned!(

@@ -41,8 +41,8 @@ const LENGTH: Parameter = Parameter::new(
     "1 to 1000",
 )
 .alias(&["T"]);
-const LINKAGE: Parameter =
-    Parameter::new("linkage", "how clusters merge", "average", "average, complete, single, ward");
+const LINKAGE: Parameter = Parameter::new("linkage", "how clusters merge", "average", LINKAGES);
+const LINKAGES: &str = "average, complete, single, ward, centroid, median";
 const AGREEMENT: Parameter = Parameter::new(
     "agreement_exponent",
     "how much a member counts that agrees with the others",
@@ -74,8 +74,15 @@ const LARGEST: Parameter = Parameter::new(
     "at least 1",
 );
 
-const WALK: &[Parameter] = &[ELITE, LENGTH];
-const WALK_AND_STARTS: &[Parameter] = &[ELITE, LENGTH, restarts("3")];
+const PUBLISHED: Parameter = Parameter::new(
+    "published",
+    "both by the text of the paper, without the cap of 20",
+    "false",
+    "true, false",
+);
+
+const WALK: &[Parameter] = &[ELITE, LENGTH, PUBLISHED];
+const WALK_AND_STARTS: &[Parameter] = &[ELITE, LENGTH, PUBLISHED, restarts("3")];
 const WEAC: &[Parameter] = &[AGREEMENT, LINKAGE];
 const GP_MGLA: &[Parameter] = &[
     Parameter::new(
@@ -121,6 +128,7 @@ const ECMC: &[Parameter] = &[
     ),
     LINKAGE,
 ];
+const LINKAGE_ONLY: &[Parameter] = &[LINKAGE];
 const LWEA: &[Parameter] = &[ENTROPY, LINKAGE];
 const EC_CMS: &[Parameter] = &[
     Parameter::new(
@@ -232,7 +240,7 @@ pub(super) const METHODS: &[Method] = &[
         name: "eac-al",
         about: "evidence accumulation, average link",
         paper: FRED_2005,
-        parameters: &[],
+        parameters: LINKAGE_ONLY,
         chooses: true,
         recipe: recipes::EAC_AL,
     },
