@@ -60,9 +60,11 @@ use crate::number::{FEWER, checked_number};
 /// GiB.
 ///
 /// # References
-/// Z. Li, J. Liu, "Constrained clustering by spectral kernel learning", 2009, with m = 20. The
-/// constant c stands for the trivial eigenvector, without its place in the order; k-means does not
-/// see it. The quadratic programme is solved by coordinate descent in the differences of the beta.
+/// Z. Li, J. Liu, "Constrained clustering by spectral kernel learning", ICCV 2009, with m = 20. The
+/// form is restored from descriptions of the method and has not been compared with the paper's own
+/// formulas or program. The constant c stands for the trivial eigenvector, without its place in the
+/// order; k-means does not see it. The diagonal weighs as much as all links together (ours). The
+/// quadratic programme is solved by coordinate descent in the differences of the beta.
 #[doc(alias = "spectral kernel learning")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ccskl {

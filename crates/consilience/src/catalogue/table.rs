@@ -11,6 +11,7 @@ const HUANG_2020: &str = "Huang, Wang, Wu, Lai & Kwoh, IEEE TKDE 32(6), 2020";
 const STREHL_2002: &str = "Strehl & Ghosh, JMLR 3, 2002";
 const FERN_2004: &str = "Fern & Brodley, ICML 2004";
 const IAM_ON_2011: &str = "Iam-On, Boongoen, Garrett & Price, IEEE TPAMI 33(12), 2011";
+const IAM_ON_2008: &str = "Iam-On, Boongoen & Garrett, Discovery Science 2008";
 const ABDALA_2010: &str = "Abdala, Wattuya & Jiang, ICPR 2010";
 const YI_2012: &str = "Yi, Yang, Jin, Jain & Mahdavi, ICDM 2012";
 const TOPCHY_2005: &str = "Topchy, Jain & Punch, IEEE TPAMI 27(12), 2005";
@@ -359,7 +360,7 @@ pub(super) const METHODS: &[Method] = &[
     Method {
         name: "srs-al",
         about: "objects and clusters similar by SimRank, average link",
-        paper: IAM_ON_2011,
+        paper: IAM_ON_2008,
         parameters: SIM_RANK,
         chooses: true,
         recipe: recipes::SRS,
