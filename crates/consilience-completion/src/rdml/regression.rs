@@ -18,10 +18,12 @@ use super::smoothing::Smoothing;
 use crate::frame::Frame;
 use crate::known_pairs::KnownPairs;
 use crate::product::product;
-use crate::qr::{ROUNDING, qr};
+use crate::qr::qr;
 
 /// Squared singular values of X below this share of the largest are rounding.
 const RANK: f64 = 1e-12;
+/// Eigenvalues of M below this share of the largest are rounding: two inverses lie behind them.
+const NOISE: f64 = 1e-10;
 /// Constraints whose outer products are summed together.
 const PAIRS: usize = 1024;
 
@@ -191,7 +193,7 @@ fn sandwiched(gram: Array2<f64>, ridge: f64, middle: Array2<f64>) -> Array2<f64>
 /// is none.
 fn positive_root(metric: &Array2<f64>, rank: usize) -> Option<Array2<f64>> {
     let eigen = symmetric_eigen(((metric + &metric.t()) * 0.5).view())?;
-    let floor = ROUNDING * eigen.values.first().copied().unwrap_or(0.0).max(0.0);
+    let floor = NOISE * eigen.values.first().copied().unwrap_or(0.0).max(0.0);
     let kept = eigen.values.iter().take(rank).take_while(|&&v| v > floor).count();
     let mut map = eigen.vectors.slice(s![.., ..kept]).to_owned();
     for (mut column, value) in map.columns_mut().into_iter().zip(&eigen.values) {

@@ -22,11 +22,12 @@ const LINKAGES: &[(&str, Linkage)] = &[
 const SOLVERS: &[(&str, Solver)] =
     &[("newton", Solver::Newton), ("line-search", Solver::LineSearch)];
 
-#[cfg(feature = "metis")]
-const CUTS: &[(&str, CutMethod)] =
-    &[("spectral", CutMethod::Spectral), ("metis", CutMethod::Metis)];
-#[cfg(not(feature = "metis"))]
-const CUTS: &[(&str, CutMethod)] = &[("spectral", CutMethod::Spectral)];
+const CUTS: &[(&str, CutMethod)] = &[
+    ("spectral", CutMethod::Spectral),
+    ("hypergraph", CutMethod::Hypergraph),
+    #[cfg(feature = "metis")]
+    ("metis", CutMethod::Metis),
+];
 
 /// Sets what was given: each parameter by the setter of its name.
 macro_rules! tuned {
@@ -72,9 +73,13 @@ macro_rules! soft {
     };
 }
 
+fn flag(s: &Settings, name: &str) -> Result<Option<bool>> {
+    s.word(name, &[("true", true), ("false", false)])
+}
+
 /// Whether the form of the paper is asked for.
 fn published(s: &Settings) -> Result<bool> {
-    Ok(s.word("published", &[("true", true), ("false", false)])?.unwrap_or(false))
+    Ok(flag(s, "published")?.unwrap_or(false))
 }
 
 fn walks(s: &Settings, linkage: Linkage) -> Result<Pta> {
@@ -96,6 +101,9 @@ fn completed(s: &Settings) -> Result<EcmcAl> {
     let mut ecmc = EcmcAl::new(s.clusters).seed(s.seed).memory_budget(s.budget);
     if let Some(c) = s.number("c")? {
         ecmc = ecmc.penalty(Penalty::Scaled(c));
+    }
+    if let Some(entries) = flag(s, "entries")? {
+        ecmc = ecmc.entries(entries);
     }
     let (low, high) = (s.number("d0")?, s.number("d1")?);
     if low.is_some() || high.is_some() {
@@ -224,6 +232,10 @@ hard!(DIFFUSION, |s| tuned!(
 ));
 soft!(MIXTURE, |s| {
     let mixture = MixtureModel::new(s.clusters).seed(s.seed).memory_budget(s.budget);
+    let mixture = match flag(s, "random_starts")? {
+        Some(random) => mixture.random_starts(random),
+        None => mixture,
+    };
     tuned!(s, mixture, count restarts, number tolerance, count max_iterations).soft()
 });
 hard!(QMI, |s| tuned!(

@@ -62,7 +62,7 @@ const CUT_METHOD: Parameter = Parameter::new(
     "cut_method",
     "what divides the graph",
     "spectral",
-    "spectral, metis (feature metis)",
+    "spectral, hypergraph (not mcla), metis (feature metis)",
 )
 .alias(&["cut"]);
 const STEPS: Parameter =
@@ -107,6 +107,12 @@ const MIXTURE: &[Parameter] = &[
         "0 or more",
     ),
     Parameter::new("max_iterations", "steps of a start at most", "300", "at least 1"),
+    Parameter::new(
+        "random_starts",
+        "starts at random, as published, not from k-means",
+        "false",
+        "true, false",
+    ),
 ];
 const fn decay(default: &'static str) -> Parameter {
     Parameter::new("decay", "how much an indirect link counts", default, "0 to 1")
@@ -126,6 +132,12 @@ const ECMC: &[Parameter] = &[
         "share of members above which two are together",
         "by the ensemble",
         "0 to 1",
+    ),
+    Parameter::new(
+        "entries",
+        "linkage on the completed matrix itself, not on the cosines of its rows",
+        "false",
+        "true, false",
     ),
     LINKAGE,
 ];
