@@ -281,11 +281,11 @@ fn shares(nodes: &Microclusters, observer: &dyn Observer) -> Result<Vec<f64>> {
     Ok(bins)
 }
 
-/// A itself, symmetric to the last bit.
+/// A itself, 0 where it is negative, symmetric to the last bit.
 fn entries(completed: &Completion) -> Array2<f64> {
     let values = Array1::from(completed.values.clone());
     let a = (&completed.vectors * &values).dot(&completed.vectors.t());
-    (&a + &a.t()) * 0.5
+    (&a + &a.t()).mapv_into(|v| (0.5 * v).max(0.0))
 }
 
 /// Cosines of the objects in the positive part of A, 0 where they are negative.
@@ -374,7 +374,7 @@ mod tests {
         for i in 0..60 {
             for j in 0..60 {
                 let own = graph.weights()[[of[i] as usize, of[j] as usize]];
-                off = off.max((own - whole.entry(i, j)).abs());
+                off = off.max((own - whole.entry(i, j).max(0.0)).abs());
             }
         }
         assert!(off < 0.02, "{off}");

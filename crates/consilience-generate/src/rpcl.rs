@@ -4,6 +4,7 @@ use consilience_core::{
 use consilience_num::kmeans::{assign, spread_rows};
 use ndarray::{Array2, ArrayView1, Axis};
 
+use crate::distinct::Distinct;
 use crate::input::{partition, unit_table};
 
 /// Presentations per object by default, ...
@@ -196,7 +197,9 @@ impl BaseClusterer for Rpcl {
             ));
         }
         // Fewer clusters than asked for are what the method is for, fewer distinct rows are not.
-        report.expect_clusters(clusters, starts.len(), "the features distinguish no more objects");
+        let possible =
+            if self.random_start { clusters.min(Distinct::new(x).len()) } else { starts.len() };
+        report.expect_clusters(clusters, possible, "the features distinguish no more objects");
         Ok(Fit::new(partition(&labels)?, report))
     }
 }

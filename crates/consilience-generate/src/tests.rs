@@ -349,7 +349,7 @@ fn what_cannot_fit_is_refused_before_it_is_allocated() {
 
 #[test]
 fn limits_that_bind_are_told_and_can_be_set() {
-    let x = Array2::from_shape_fn((2200, 2), |(i, j)| ((i * (31 + 17 * j)) % 997) as f64);
+    let x = Array2::from_shape_fn((2200, 2), |(i, j)| ((i * (31 + 17 * j)) % 4999) as f64);
     let notes = |clusterer: &dyn BaseClusterer| {
         clusterer.fit(x.view().into(), 3, Seed(1), &()).unwrap().report.notes
     };

@@ -193,7 +193,7 @@ fn sandwiched(gram: Array2<f64>, ridge: f64, middle: Array2<f64>) -> Array2<f64>
 /// is none.
 fn positive_root(metric: &Array2<f64>, rank: usize) -> Option<Array2<f64>> {
     let eigen = symmetric_eigen(((metric + &metric.t()) * 0.5).view())?;
-    let floor = NOISE * eigen.values.first().copied().unwrap_or(0.0).max(0.0);
+    let floor = NOISE * eigen.values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     let kept = eigen.values.iter().take(rank).take_while(|&&v| v > floor).count();
     let mut map = eigen.vectors.slice(s![.., ..kept]).to_owned();
     for (mut column, value) in map.columns_mut().into_iter().zip(&eigen.values) {
