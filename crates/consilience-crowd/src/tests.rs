@@ -312,13 +312,13 @@ fn cancelled_from_the_first_question() {
     }
 }
 
-/// Ninety objects in three groups, which two of four columns distinguish; eight workers sort the
+/// Ninety objects in three groups, which three of four columns distinguish; eight workers sort the
 /// first forty and make one mistake in ten: as answers about all, and about the forty alone.
 fn annotated() -> (Array2<f64>, [Answers; 2], Partition) {
     let mut draw = Seed(5).stream();
     let x = Array2::from_shape_fn((90, 4), |(i, j)| {
-        let far = if j < 2 { [[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]][i % 3][j] } else { 0.0 };
-        far + draw.normal() * if j < 2 { 0.5 } else { 3.0 }
+        let far = if i % 3 == j { 4.0 } else { 0.0 };
+        far + draw.normal() * if j < 3 { 0.5 } else { 1.5 }
     });
     let mut rows = Vec::new();
     for worker in 0..8 {
