@@ -464,8 +464,9 @@ impl PairEvidence {
         self.within.get(i).copied().unwrap_or(1.0)
     }
 
-    /// Weight `(s_i - 1) N_ii` (times the share of a sample) of the pairs inside microcluster i, per object of it: the gradient
-    /// of its objective is this times `d'(a, y'y) y`, where a is [`within`](Self::within).
+    /// Weight `(s_i - 1) N_ii` (times the share of a sample) of the pairs inside microcluster i,
+    /// per object of it: the gradient of its objective is this times `d'(a, y'y) y`, where a is
+    /// [`within`](Self::within).
     pub(crate) fn inside(&self, i: usize) -> f64 {
         (self.sizes[i] as f64 - 1.0) * self.own[i] * self.share
     }

@@ -58,8 +58,9 @@ use crate::prices::{cheapest, linked_pairs};
 /// # References
 /// H. Zeng, Y. Cheung, "Semi-supervised maximum margin clustering with pairwise constraints", IEEE
 /// TKDE 24(5), 2012. The form is restored from descriptions of the method and has not been compared
-/// with the paper's own formulas or program. Losses and balance as described, but squared, so that gradients are continuous: one descent replaces
-/// the nested convex problems, whose linearisation is the gradient taken here.
+/// with the paper's own formulas or program. Losses and balance as described, but squared, so that
+/// gradients are continuous: one descent replaces the nested convex problems, whose linearisation
+/// is the gradient taken here.
 #[doc(alias = "maximum margin clustering")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pmmc {

@@ -305,7 +305,8 @@ impl SideInformation {
         for (count, name) in [(of(Link::Must), "must-links"), (of(Link::Cannot), "cannot-links")] {
             if count > limit {
                 report.notes.push(format!(
-                    "{limit} of {count} {name} are used, at even distances; max_pairs sets the limit"
+                    "{limit} of {count} {name} are used, at even distances; max_pairs sets the \
+                     limit"
                 ));
             }
         }

@@ -60,8 +60,9 @@ const SAMPLE: usize = 4096;
 ///
 /// # References
 /// Weights: Yi, Zhang, Yang, Liu, Wang 2015, "An Efficient Semi-supervised Clustering Algorithm
-/// with Sequential Constraints" (SCSC); Yi, "Data Clustering with Pairwise Constraints", PhD thesis,
-/// 2014, Chapter 6, Constrained Clustering by Convex Searching (CCCS). The metric, new members from features, and the states are ours.
+/// with Sequential Constraints" (SCSC); Yi, "Data Clustering with Pairwise Constraints", PhD
+/// thesis, 2014, Chapter 6, Constrained Clustering by Convex Searching (CCCS). The metric, new
+/// members from features, and the states are ours.
 #[doc(alias = "SCSC")]
 #[doc(alias = "CCCS")]
 #[doc(alias = "online")]

@@ -14,8 +14,9 @@ use crate::similarity::{landmarks, nearest_marks, square};
 /// Spectral clustering: k-means on the leading eigenvectors of a normalized similarity matrix.
 ///
 /// For clusters that hang together without being balls: rings, arcs, bands. Not for very noisy
-/// data, and slower than k-means by far. Up to 1000 distinct objects
-/// ([`Spectral::exact_objects`]) all similarities are used; beyond, each object is described by its nearest landmarks, so that no n x n matrix is needed.
+/// data, and slower than k-means by far. Up to 1000 distinct objects ([`Spectral::exact_objects`])
+/// all similarities are used; beyond, each object is described by its nearest landmarks, so that no
+/// n x n matrix is needed.
 ///
 /// ```text
 /// A_ij = exp(-|x_i - x_j|^2 / (s_i s_j)),  s_i = distance to the 7th neighbour

@@ -43,16 +43,18 @@ const ROUNDING: f64 = 1e-9;
 /// ```
 ///
 /// # Complexity
-/// With P the sum of the microclusters of all clusters: O(n~ P / C) per level for the merging, O(n~^2
-/// + P) per sweep of the refinement at worst, and log k levels of bisections.
+/// With P the sum of the microclusters of all clusters: O(n~ P / C) per level for the merging,
+/// O(n~^2 + P) per sweep of the refinement at worst, and log k levels of bisections.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for no clusters,
-/// no starts or an imbalance outside 0 to 0.5; [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+/// no starts or an imbalance outside 0 to 0.5;
+/// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
 ///
 /// # References
-/// Karypis, Aggarwal, Kumar, Shekhar 1999, "Multilevel Hypergraph Partitioning: Applications in VLSI
-/// Domain"; Fiduccia, Mattheyses 1982 (the moves). Ours is a small one of that kind, not HMETIS.
+/// Karypis, Aggarwal, Kumar, Shekhar 1999, "Multilevel Hypergraph Partitioning: Applications in
+/// VLSI Domain"; Fiduccia, Mattheyses 1982 (the moves). Ours is a small one of that kind, not
+/// HMETIS.
 #[doc(alias = "HMETIS")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HypergraphCut {

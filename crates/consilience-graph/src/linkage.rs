@@ -36,7 +36,8 @@ use crate::Dendrogram;
 /// ```
 ///
 /// # Complexity
-/// O(n^2) time (without a chain of nearest neighbours: as a rule), no memory of order n^2 beside the matrix.
+/// O(n^2) time (without a chain of nearest neighbours: as a rule), no memory of order n^2 beside
+/// the matrix.
 ///
 /// # Errors
 /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) for n = 0,
@@ -110,19 +111,33 @@ pub(crate) fn linkage_checked(
     for i in 0..n {
         d[i * n + i] = f64::INFINITY;
     }
-    let merges = match method {
+    let tree = Dendrogram::from_merges(n, merged(&mut d, weights, method, observer)?)?;
+    let squared = matches!(method, Linkage::Ward | Linkage::Centroid | Linkage::Median);
+    let tree = if squared { tree.map_heights(|h| h.max(0.0).sqrt()) } else { tree };
+    Ok(if unit == 1.0 { tree } else { tree.map_heights(|h| h / unit) })
+}
+
+/// The merges; those of squared distances for the linkages that are made of squares.
+fn merged(
+    d: &mut [f64],
+    weights: &[f64],
+    method: Linkage,
+    observer: &dyn Observer,
+) -> Result<Vec<(usize, usize, f64)>> {
+    let n = weights.len();
+    Ok(match method {
         Linkage::Centroid | Linkage::Median => {
             d.iter_mut().for_each(|v| *v *= *v);
-            level(by_means(&mut d, weights, method, observer)?)
+            level(by_means(d, weights, method, observer)?)
         }
         Linkage::Single => {
-            in_order(&mut d, weights, observer, |a, b, _, _, _, _| if b < a { b } else { a })?
+            in_order(d, weights, observer, |a, b, _, _, _, _| if b < a { b } else { a })?
         }
         Linkage::Complete => {
-            in_order(&mut d, weights, observer, |a, b, _, _, _, _| if b > a { b } else { a })?
+            in_order(d, weights, observer, |a, b, _, _, _, _| if b > a { b } else { a })?
         }
         Linkage::Average => {
-            chain(&mut d, weights, observer, |a, b, _, wa, wb, _| (wa * a + wb * b) / (wa + wb))?
+            chain(d, weights, observer, |a, b, _, wa, wb, _| (wa * a + wb * b) / (wa + wb))?
         }
         Linkage::Ward => {
             // s and t coincident points at distance d: the sum of squares grows by 2 s t / (s + t)
@@ -134,15 +149,11 @@ pub(crate) fn linkage_checked(
                     d[i * n + j] = apart * apart * (2.0 * s * t / (s + t));
                 }
             }
-            chain(&mut d, weights, observer, |a, b, ab, wa, wb, wx| {
+            chain(d, weights, observer, |a, b, ab, wa, wb, wx| {
                 ((wa + wx) * a + (wb + wx) * b - wx * ab) / (wa + wb + wx)
             })?
         }
-    };
-    let tree = Dendrogram::from_merges(n, merges)?;
-    let squared = matches!(method, Linkage::Ward | Linkage::Centroid | Linkage::Median);
-    let tree = if squared { tree.map_heights(|h| h.max(0.0).sqrt()) } else { tree };
-    Ok(if unit == 1.0 { tree } else { tree.map_heights(|h| h / unit) })
+    })
 }
 
 /// Merges by the squared distance of means, or of middles.

@@ -26,9 +26,9 @@ const MAX_CLUSTERS: usize = u16::MAX as usize - 1;
 pub enum AlignmentReference {
     /// Of the members with exactly r clusters the one with the largest mean NMI with all members,
     /// on at most 4,096 evenly spaced objects
-    /// ([`reference_objects`](crate::WeightUpdaterSetup::reference_objects)). Where no member has r clusters, one of those with
-    /// the closest number, of which the r largest clusters count; the updater of
-    /// `consilience-follow` takes the diffusion consensus of these objects instead.
+    /// ([`reference_objects`](crate::WeightUpdaterSetup::reference_objects)). Where no member has r
+    /// clusters, one of those with the closest number, of which the r largest clusters count; the
+    /// updater of `consilience-follow` takes the diffusion consensus of these objects instead.
     #[default]
     Medoid,
     /// A clustering of all objects into at most r clusters, for instance a consensus; objects may

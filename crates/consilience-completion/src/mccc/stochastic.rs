@@ -1,4 +1,5 @@
-//! The thesis's Algorithm 1: stochastic subgradient steps on a matrix of rank r that stays factored.
+//! The thesis's Algorithm 1: stochastic subgradient steps on a matrix of rank r that stays
+//! factored.
 
 use consilience_core::{Observer, Result, Seed, Status};
 use consilience_num::eigen::symmetric_eigen;

@@ -63,8 +63,8 @@ use sample::{check_sample, check_similarity};
 /// of M counts.
 ///
 /// # Complexity
-/// With s = min(n, d): O(n d s + s^3 + N d r) time, O(N d + s^2) memory; for a dense A O(n^2 s) time
-/// beside, and r up to s. Nothing N x N.
+/// With s = min(n, d): O(n d s + s^3 + N d r) time, O(N d + s^2) memory; for a dense A O(n^2 s)
+/// time beside, and r up to s. Nothing N x N.
 ///
 /// # Errors
 /// [`ErrorKind::Empty`] and [`ErrorKind::NonFinite`] for bad features or similarities;

@@ -78,8 +78,8 @@
 //! # Answers about some objects
 //!
 //! Where the crowd saw a sample only, and all objects have features,
-//! [`SemiCrowd`](crate::crowd::SemiCrowd) learns from the sample which features matter, and clusters
-//! all of them. In the program: `consilience complete features.csv --answers answers.csv`.
+//! [`SemiCrowd`](crate::crowd::SemiCrowd) learns from the sample which features matter, and
+//! clusters all of them. In the program: `consilience complete features.csv --answers answers.csv`.
 //!
 //! # Which method
 //!
