@@ -1,7 +1,7 @@
 //! Every byte of every kind of stored state, changed and missing: refused, each time.
 //!
-//! `CONSILIENCE_STATE_CHANGES=255 cargo test -p consilience-tests --test states` tries all values of
-//! every byte.
+//! `CONSILIENCE_STATE_CHANGES=255 cargo test -p consilience-tests --test states` tries all values
+//! of every byte.
 
 use consilience::follow::{MemberGrowth, Updater};
 use consilience::generate::{Generator, KMeans};

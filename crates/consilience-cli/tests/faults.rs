@@ -53,7 +53,7 @@ const COMMANDS: [Writes; 14] = [
         &["o.csv", "o.npy", "d.csv"],
     ),
     writes("plot co-association pool.csv -o o.svg", &["o.svg"]),
-    writes("report pool.csv --method eac-al --clusters 4 -o o.html", &["o.html"]),
+    writes("report pool.csv --methods eac-al,lwea --clusters 4 -o o.html", &["o.html"]),
     writes(
         "update pool.csv --clusters 4 --constraints a.csv --state s --features x.csv -o o.csv",
         &["s", "o.csv"],
@@ -183,4 +183,121 @@ fn a_disk_full_at_any_byte_changes_no_output_of_any_command() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
     println!("{runs} full disks");
+}
+
+/// System calls that write, with the error that each of them gives and how often it is called at
+/// most before nothing fails any more.
+const CALLS: [(&str, &str, usize); 7] = [
+    ("write", "error=EIO", 8),
+    ("openat", "error=EACCES", 24),
+    ("fsync", "error=EIO", 8),
+    ("rename", "error=ENOSPC", 5),
+    ("rename", "signal=KILL", 5),
+    ("fsync", "signal=KILL", 8),
+    ("unlink", "signal=KILL", 8),
+];
+
+/// The program, with the k-th call of some kind failing. The system kills or refuses: strace only
+/// lets it.
+fn with_failing(folder: &Folder, line: &str, call: &str, fault: &str, k: usize) -> Output {
+    let trace = format!("strace -f -qq -o /dev/null -e trace={call}");
+    shell(folder, &format!("exec {trace} -e inject={call}:{fault}:when={k} PROGRAM {line}"))
+}
+
+#[test]
+fn system_calls_that_fail_leave_each_file_old_or_new() {
+    let probe = Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).output();
+    if !probe.is_ok_and(|output| output.status.success()) {
+        println!("skipped: strace is not here, or may not trace");
+        return;
+    }
+    let mut all = Vec::new();
+    for (at, _) in COMMANDS.iter().enumerate() {
+        for (call, fault, most) in CALLS {
+            all.extend((1..=most).map(|k| (at, call, fault, k)));
+        }
+    }
+    let chosen = faults(70).min(all.len());
+    let (mut refused, mut killed) = (0, 0);
+    let wholes: Vec<_> = COMMANDS.iter().map(|writes| whole(writes).0).collect();
+    let folder = folder();
+    for &(at, call, fault, k) in (0..chosen).map(|i| &all[i * all.len() / chosen]) {
+        let (writes, whole) = (&COMMANDS[at], &wholes[at]);
+        precious(&folder, writes);
+        let output = with_failing(&folder, writes.line, call, fault, k);
+        let what = format!("{}, {call} {k} {fault}", writes.line);
+        let is = |wanted: &dyn Fn(&str, &[u8]) -> bool| {
+            let found = |file: &str| std::fs::read(folder.path(file)).unwrap_or_default();
+            writes.files.iter().all(|file| wanted(file, &found(file)))
+        };
+        let new = |file: &str, found: &[u8]| found == whole[file];
+        let old =
+            |file: &str, found: &[u8]| found == b"precious" || (file == "s" && found.is_empty());
+        match output.status.code() {
+            Some(0) => assert!(is(&new), "{what}: not all of it was written"),
+            Some(2) => {
+                told(&output, &what);
+                assert!(is(&old), "{what}: an output has changed");
+                refused += 1;
+            }
+            // Killed by the injected signal, which strace hands on to itself; before `main` the
+            // loader fails with 127.
+            code => {
+                assert!(code.is_none() || code == Some(127) || code == Some(137), "{what}");
+                assert!(is(&|file, found| old(file, found) || new(file, found)), "{what}");
+                killed += 1;
+            }
+        }
+    }
+    // Nothing that was left blocks the next run.
+    for writes in &COMMANDS {
+        folder.ok(writes.line);
+    }
+    println!("{chosen} runs with a failing call: {refused} refused, {killed} killed");
+}
+
+/// What the library cannot foresee, such as the stacks of threads, ends the program as the language
+/// ends it: by an abort. Outputs are as before then, too.
+#[test]
+fn memory_that_ends_anywhere_changes_no_output() {
+    if !has_prlimit() {
+        return;
+    }
+    let rounds = faults(70).div_ceil(COMMANDS.len()) as u64;
+    let (mut done, mut refused, mut aborted) = (0, 0, 0);
+    for writes in &COMMANDS {
+        let (whole, _) = whole(writes);
+        let folder = folder();
+        precious(&folder, writes);
+        let before = contents(&folder);
+        // From what the loader alone takes to what is enough.
+        for round in 0..rounds {
+            let bytes = (24 << 20) + (120 << 20) * round / rounds;
+            let line = format!("ulimit -c 0; exec prlimit --as={bytes} PROGRAM {}", writes.line);
+            let output = shell(&folder, &line);
+            let kept =
+                writes.files.iter().all(|file| *file == "s" || folder.read(file) == before[*file]);
+            match output.status.code() {
+                Some(0) => {
+                    let new = writes.files.iter().all(|file| folder.read(file) == whole[*file]);
+                    assert!(new, "{}, {bytes} bytes", writes.line);
+                    precious(&folder, writes);
+                    done += 1;
+                }
+                Some(2) => {
+                    told(&output, writes.line);
+                    assert!(kept, "{}, {bytes} bytes", writes.line);
+                    refused += 1;
+                }
+                code => {
+                    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+                    assert!(code.is_none() || code == Some(127), "{}: {text}", writes.line);
+                    assert!(kept, "{}, {bytes} bytes", writes.line);
+                    aborted += 1;
+                }
+            }
+        }
+        folder.ok(writes.line);
+    }
+    println!("memory that ends: {done} done, {refused} refused, {aborted} ended by the system");
 }
