@@ -13,15 +13,16 @@ use crate::{EliteNeighbours, ProbabilityTrajectories};
 /// use consilience::walk::{ProbabilityTrajectories, Walked};
 /// use consilience::{ConsensusFunction, Ensemble, Partition};
 ///
-/// let ensemble = Ensemble::new(vec![
-///     Partition::from_labels(&[0, 0, 0, 0, 1, 1, 1, 1])?,
-///     Partition::from_labels(&[0, 0, 0, 1, 1, 1, 2, 2])?,
-///     Partition::from_labels(&[0, 0, 1, 1, 2, 2, 2, 2])?,
-/// ])?;
+/// // Sixty objects in three groups; every member errs elsewhere.
+/// let member = |u: usize| {
+///     let label = |i: usize| if (7 * i + 5 * u) % 9 == 0 { (i + u) % 3 } else { i / 20 };
+///     Partition::from_labels(&(0..60).map(label).collect::<Vec<_>>())
+/// };
+/// let ensemble = Ensemble::new((0..8).map(member).collect::<Result<_, _>>()?)?;
 /// let pts = ProbabilityTrajectories::default();
 /// let similarity = Walked::new(LocallyWeighted::default(), pts);
-/// let consensus = Linked::new(similarity, 2).consensus(&ensemble)?;
-/// assert_eq!(consensus.to_signed(), vec![0, 0, 0, 0, 1, 1, 1, 1]);
+/// let consensus = Linked::new(similarity, 3).consensus(&ensemble)?;
+/// assert!(consensus.iter().enumerate().all(|(i, c)| c == Some(i / 20)));
 /// # Ok::<(), consilience::Error>(())
 /// ```
 ///
