@@ -59,8 +59,9 @@
 //! out before it. Approximations say so in the report's notes: samples, landmarks, truncated
 //! spectra. Features may be of any unit from 1e-300 to 1e300, far from 0, or there twice: clusters
 //! are found as before. A table in `docs/guarantees.md` says what else was tried and for which
-//! methods it does not hold. Fast code is held equal to naive code on every ensemble of two members over five
-//! objects, scores to their definitions there, and to published programs where there are any.
+//! methods it does not hold. Fast code is held equal to naive code on every ensemble of two members
+//! over five objects, scores to their definitions there, and to published programs where there are
+//! any.
 //!
 //! # What is not promised
 //!
