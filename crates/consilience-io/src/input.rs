@@ -29,8 +29,10 @@ use crate::location::{Format, Location};
 #[cfg(feature = "parquet")]
 use crate::parquet;
 use crate::roles::Wanted;
+#[cfg(any(feature = "csv", feature = "npy"))]
+use crate::sparse;
 use crate::table::LabelColumns;
-#[cfg(feature = "npy")]
+#[cfg(any(feature = "csv", feature = "npy"))]
 use crate::{
     defects::Defects,
     roles::{Role, numbered_names},
@@ -269,7 +271,7 @@ impl<'a> Input<'a> {
             let archive = self.open_archive()?;
             let table =
                 npz::read(archive, Some(name), observer, &self.allowance(), |s| s.features())?;
-            Ok(table.into_f64())
+            table.into_f64()
         };
         let labels = |name: &str| {
             let one = Input { wanted: Wanted::default(), ..self.clone() }.array(name);
@@ -361,7 +363,7 @@ impl<'a> Input<'a> {
     /// what is no whole number from 1 to 2^53 - 1.
     pub fn counts(&self, observer: &dyn Observer) -> Result<Fit<Vec<u64>>> {
         self.reading(|notes| {
-            let table = self.feature_table(observer, notes)?.into_features()?.into_f64();
+            let table = self.feature_table(observer, notes)?.into_features()?.into_f64()?;
             let columns = table.ncols();
             ensure!(columns == 1, shape("{columns} columns of counts; expected 1"));
             let count = |(row, &value): (usize, &f64)| {
@@ -390,7 +392,7 @@ impl<'a> Input<'a> {
                 let labels = self.label_columns(observer, &mut Vec::new())?.into_table()?;
                 return Ok(Memberships::from(&labels.partition()?));
             }
-            Memberships::new(table.into_f64())
+            Memberships::new(table.into_f64()?)
         })
     }
 
@@ -427,7 +429,7 @@ impl<'a> Input<'a> {
                 edges::from_csv(file, objects, ids, observer, &self.allowance(), notes)
             }
             _ => {
-                let table = self.feature_table(observer, notes)?.into_features()?.into_f64();
+                let table = self.feature_table(observer, notes)?.into_features()?.into_f64()?;
                 edges::from_numbers(table.view(), objects, &self.allowance())
             }
         })
@@ -478,7 +480,11 @@ impl<'a> Input<'a> {
             }
             #[cfg(feature = "npy")]
             Format::Npz => answers::from_npz(self, ids, observer, &self.allowance(), notes),
-            Format::Npy | Format::Parquet | Format::Arrow => Err(malformed(
+            Format::Npy
+            | Format::Parquet
+            | Format::Arrow
+            | Format::MatrixMarket
+            | Format::Svmlight => Err(malformed(
                 "answers have named columns; expected a .csv with a header, or an .npz",
             )),
             #[cfg(not(all(feature = "csv", feature = "npy")))]
@@ -574,6 +580,13 @@ impl<'a> Input<'a> {
             Format::Csv => {
                 csv::labels(self.open()?.0, observer, &self.allowance(), &self.wanted, notes)
             }
+            #[cfg(feature = "csv")]
+            Format::Svmlight => {
+                sparse::svmlight::classes(self.open()?.0, observer, &self.allowance())
+            }
+            Format::MatrixMarket => {
+                Err(malformed("a Matrix Market file holds features; expected labels"))
+            }
             #[cfg(feature = "parquet")]
             Format::Parquet => {
                 let read = || columnar::labels(self.open_parquet()?, &self.wanted, observer, notes);
@@ -598,7 +611,20 @@ impl<'a> Input<'a> {
     #[cfg(feature = "npy")]
     fn ids_beside(&self, rows: usize, observer: &dyn Observer) -> Result<Option<Texts>> {
         let names = npz::names(self.open_archive()?)?;
-        let Some(name) = npz::ids_beside(names, self.array.as_deref()) else { return Ok(None) };
+        self.ids_in(&names, rows, observer)
+    }
+
+    /// The ids among the arrays of an archive.
+    #[cfg(feature = "npy")]
+    fn ids_in(
+        &self,
+        names: &[String],
+        rows: usize,
+        observer: &dyn Observer,
+    ) -> Result<Option<Texts>> {
+        let Some(name) = npz::ids_beside(names.to_vec(), self.array.as_deref()) else {
+            return Ok(None);
+        };
         let archive = self.open_archive()?;
         let ids =
             npz::read(archive, Some(&name), observer, &self.allowance(), |stream| stream.texts())?;
@@ -619,6 +645,13 @@ impl<'a> Input<'a> {
             }
             #[cfg(feature = "npy")]
             Format::Npz => {
+                let names = npz::names(self.open_archive()?)?;
+                if self.array.is_none() && sparse::scipy::is_one(&names) {
+                    let open = || self.open_archive();
+                    let table = sparse::scipy::read(open, observer, &self.allowance())?;
+                    let ids = self.ids_in(&names, table.view().n_objects(), observer)?;
+                    return chosen_sparse(table, ids, &self.wanted);
+                }
                 let (archive, array) = (self.open_archive()?, self.array.as_deref());
                 let table =
                     npz::read(archive, array, observer, &self.allowance(), |s| s.features())?;
@@ -628,6 +661,23 @@ impl<'a> Input<'a> {
             #[cfg(feature = "csv")]
             Format::Csv => {
                 csv::features(self.open()?.0, observer, &self.allowance(), &self.wanted, notes)
+            }
+            #[cfg(feature = "csv")]
+            Format::MatrixMarket => {
+                let allowance = self.allowance();
+                let table = sparse::matrix_market::read(self.open()?.0, observer, &allowance)?;
+                if table.view().is_sparse() {
+                    chosen_sparse(table, None, &self.wanted)
+                } else {
+                    chosen(table, None, &self.wanted)
+                }
+            }
+            #[cfg(feature = "csv")]
+            Format::Svmlight => {
+                let allowance = self.allowance();
+                let table =
+                    sparse::svmlight::features(self.open()?.0, observer, &allowance, notes)?;
+                chosen_sparse(table, None, &self.wanted)
             }
             #[cfg(feature = "parquet")]
             Format::Parquet => {
@@ -651,8 +701,26 @@ impl<'a> Input<'a> {
     }
 }
 
+/// A sparse matrix, of which all columns are features.
+#[cfg(any(feature = "csv", feature = "npy"))]
+fn chosen_sparse(table: FeatureTable, ids: Option<Texts>, wanted: &Wanted) -> Result<DataTable> {
+    ensure!(
+        wanted.drop.is_empty() && wanted.categorical.is_empty(),
+        invalid("columns of a sparse matrix have no roles; expected none dropped or categorical")
+    );
+    let (rows, columns) = (table.view().n_objects(), table.view().n_features());
+    table.view().check()?;
+    Ok(DataTable {
+        rows,
+        names: numbered_names(columns),
+        numbers: Some(table),
+        categories: None,
+        ids: ids.map(Texts::into_ids).transpose()?,
+    })
+}
+
 /// The columns of an array that are wanted: it has numbers alone, and no names.
-#[cfg(feature = "npy")]
+#[cfg(any(feature = "csv", feature = "npy"))]
 fn chosen(table: FeatureTable, ids: Option<ObjectIds>, wanted: &Wanted) -> Result<DataTable> {
     let (rows, columns) = (table.view().n_objects(), table.view().n_features());
     let names = numbered_names(columns);
@@ -663,6 +731,8 @@ fn chosen(table: FeatureTable, ids: Option<ObjectIds>, wanted: &Wanted) -> Resul
     let value = |row: usize, column: usize| match &table {
         FeatureTable::F32(x) => f64::from(x[[row, column]]),
         FeatureTable::F64(x) => x[[row, column]],
+        // Sparse tables do not come here.
+        FeatureTable::Sparse32(_) | FeatureTable::Sparse64(_) => 0.0,
     };
     let mut labels = LabelColumns::new(
         of(Role::Category).iter().map(|&c| names[c].clone()).collect(),
@@ -691,6 +761,7 @@ fn chosen(table: FeatureTable, ids: Option<ObjectIds>, wanted: &Wanted) -> Resul
         _ if numbers.len() == columns => table,
         FeatureTable::F32(x) => FeatureTable::F32(x.select(Axis(1), &numbers)),
         FeatureTable::F64(x) => FeatureTable::F64(x.select(Axis(1), &numbers)),
+        FeatureTable::Sparse32(_) | FeatureTable::Sparse64(_) => table,
     };
     let categories = (!labels.names.is_empty()).then(|| labels.into_table()).transpose()?;
     Ok(DataTable {

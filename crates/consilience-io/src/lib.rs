@@ -97,6 +97,7 @@ mod place;
 mod records;
 mod roles;
 mod sink;
+mod sparse;
 mod table;
 #[cfg(feature = "csv")]
 mod text;

@@ -24,7 +24,7 @@ use crate::LinearMap;
 ///         observer: &dyn Observer,
 ///     ) -> Result<Fit<LinearMap>> {
 ///         features.check()?;
-///         side.check_features(&features)?;
+///         side.check_features(features)?;
 ///         observer.check()?;
 ///         let x = features.to_f64();
 ///         let known: Vec<usize> = side.labelled_objects().iter().map(|o| o.0).collect();

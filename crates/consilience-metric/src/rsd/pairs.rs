@@ -1,6 +1,6 @@
 //! The pairs that both problems speak of, in coordinates that make the bound a trace.
 
-use consilience_core::{Features, MemoryBudget, Result, SideInformation};
+use consilience_core::{Dense, MemoryBudget, Result, SideInformation};
 use consilience_num::eigen::symmetric_eigen;
 use consilience_num::rows::Scaled;
 use ndarray::{Array1, Array2, Axis, s};
@@ -66,7 +66,7 @@ struct Centred {
 }
 
 impl Centred {
-    fn new(features: Features<'_>, side: &SideInformation) -> Self {
+    fn new(features: Dense<'_>, side: &SideInformation) -> Self {
         let scaled = Scaled::new(features);
         let mut all = scaled.features().to_f64();
         for mut column in all.columns_mut() {
@@ -98,7 +98,7 @@ pub(super) struct Scales {
 
 impl Scales {
     pub(super) fn new(
-        features: Features<'_>,
+        features: Dense<'_>,
         side: &SideInformation,
         budget: MemoryBudget,
     ) -> Result<Self> {
@@ -125,7 +125,7 @@ pub(super) struct Whitened {
 
 impl Whitened {
     pub(super) fn new(
-        features: Features<'_>,
+        features: Dense<'_>,
         side: &SideInformation,
         budget: MemoryBudget,
     ) -> Result<Self> {
