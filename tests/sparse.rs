@@ -138,8 +138,8 @@ fn nearest_neighbours_are_those_of_the_table() {
         assert_eq!(found.report.objective, dense.report.objective);
         // New objects join the same sets, whichever form either has.
         assert_eq!(
-            found.output.assign((&rows).into()).unwrap(),
-            dense.output.assign((&x).into()).unwrap()
+            found.output.assign(&rows).unwrap(),
+            dense.output.assign(&x).unwrap()
         );
         let fpc = Fpc::new(k).seed(Seed(seed));
         let dense = fpc.fit_clustering(&x, &()).unwrap().output.partition;

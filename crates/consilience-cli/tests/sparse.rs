@@ -40,17 +40,17 @@ fn sparse_files_become_ensembles() {
     }
     let found = folder
         .json("consensus spherical-kmeans.csv --clusters 3 -o labels.csv --truth truth.csv");
-    assert_eq!(found["ari"], 1.0);
+    assert_eq!(found["scores"]["ari"], 1.0);
     // The classes of an svmlight file serve as labels.
     let found = folder.json("score labels.csv --truth x.svmlight");
-    assert_eq!(found["ari"], 1.0);
+    assert_eq!(found["scores"]["ari"], 1.0);
 }
 
 #[test]
 fn what_needs_a_table_gets_one() {
     let folder = Folder::new();
     texts(&folder);
-    folder.write("pairs.csv", "i,j,same\n0,3,1\n0,1,0\n1,2,0\n");
+    folder.write("pairs.csv", "0,3,must\n0,1,cannot\n1,2,cannot\n");
     let ran = folder.run("cluster x.mtx --method pck-means --constraints pairs.csv --clusters 3 -o l.csv");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stderr.contains("(30 x 30) reduced to") && ran.stderr.contains("--svd"));
