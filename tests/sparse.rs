@@ -137,10 +137,7 @@ fn nearest_neighbours_are_those_of_the_table() {
         assert_eq!(found.output.partition, dense.output.partition, "seed {seed}");
         assert_eq!(found.report.objective, dense.report.objective);
         // New objects join the same sets, whichever form either has.
-        assert_eq!(
-            found.output.assign(&rows).unwrap(),
-            dense.output.assign(&x).unwrap()
-        );
+        assert_eq!(found.output.assign(&rows).unwrap(), dense.output.assign(&x).unwrap());
         let fpc = Fpc::new(k).seed(Seed(seed));
         let dense = fpc.fit_clustering(&x, &()).unwrap().output.partition;
         assert_eq!(fpc.fit_clustering(&rows, &()).unwrap().output.partition, dense);

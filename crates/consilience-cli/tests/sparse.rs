@@ -21,7 +21,8 @@ fn texts(folder: &Folder) {
         lines += "\n";
         truth += &format!("{topic}\n");
     }
-    let head = format!("%%MatrixMarket matrix coordinate integer general\n30 30 {}\n", entries.len());
+    let head =
+        format!("%%MatrixMarket matrix coordinate integer general\n30 30 {}\n", entries.len());
     folder.write("x.mtx", head + &entries.join("\n") + "\n");
     folder.write("x.svmlight", lines);
     folder.write("truth.csv", truth);
@@ -38,11 +39,11 @@ fn sparse_files_become_ensembles() {
             assert_eq!((&made["n"], &made["features"]), (&30.into(), &30.into()), "{file}");
         }
     }
-    let found = folder
-        .json("consensus spherical-kmeans.csv --clusters 3 -o labels.csv --truth truth.csv");
+    let found =
+        folder.json("consensus spherical-kmeans.csv --clusters 3 -o labels.csv --truth truth.csv");
     assert_eq!(found["scores"]["ari"], 1.0);
     // The classes of an svmlight file serve as labels.
-    let found = folder.json("score labels.csv --truth x.svmlight");
+    let found = folder.json("score labels.csv x.svmlight");
     assert_eq!(found["scores"]["ari"], 1.0);
 }
 
@@ -51,7 +52,8 @@ fn what_needs_a_table_gets_one() {
     let folder = Folder::new();
     texts(&folder);
     folder.write("pairs.csv", "0,3,must\n0,1,cannot\n1,2,cannot\n");
-    let ran = folder.run("cluster x.mtx --method pck-means --constraints pairs.csv --clusters 3 -o l.csv");
+    let ran = folder
+        .run("cluster x.mtx --method pck-means --constraints pairs.csv --clusters 3 -o l.csv");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stderr.contains("(30 x 30) reduced to") && ran.stderr.contains("--svd"));
     // New objects go the same way.
