@@ -137,9 +137,10 @@ pub(crate) struct Generate {
     #[arg(long, value_name = "D")]
     pub(crate) svd: Option<usize>,
     /// A parameter of the method: kmeans and spherical-kmeans take restarts, max_iterations,
-    /// tolerance; minibatch batch, batches; kernel-kmeans landmarks, width, restarts; rpcl learning_rate, penalty_rate,
-    /// presentations; spectral neighbours, landmarks, restarts; agglomerative linkage (single,
-    /// average, complete or ward); uspec representatives, neighbours, regularization, restarts
+    /// tolerance; minibatch batch, batches; kernel-kmeans landmarks, width, restarts; rpcl
+    /// learning_rate, penalty_rate, presentations; spectral neighbours, landmarks, restarts;
+    /// agglomerative linkage (single, average, complete or ward); uspec representatives,
+    /// neighbours, regularization, restarts
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
     /// How the features are scaled first: none, minmax or zscore

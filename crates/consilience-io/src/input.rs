@@ -6,7 +6,7 @@ use std::sync::Arc;
 use consilience_core::{
     Ensemble, Fit, Memberships, MemoryBudget, Observer, Partition, Report, Result, ensure,
 };
-use ndarray::{Array2, Axis};
+use ndarray::Array2;
 
 use crate::allowance::Allowance;
 #[cfg(any(feature = "csv", feature = "npy"))]
@@ -14,6 +14,8 @@ use crate::answers;
 use crate::answers::AnswerTable;
 #[cfg(feature = "arrow")]
 use crate::arrow;
+#[cfg(any(feature = "csv", feature = "npy"))]
+use crate::chosen;
 #[cfg(any(feature = "parquet", feature = "arrow"))]
 use crate::columnar;
 #[cfg(feature = "csv")]
@@ -32,12 +34,6 @@ use crate::roles::Wanted;
 #[cfg(any(feature = "csv", feature = "npy"))]
 use crate::sparse;
 use crate::table::LabelColumns;
-#[cfg(any(feature = "csv", feature = "npy"))]
-use crate::{
-    defects::Defects,
-    roles::{Role, numbered_names},
-    table::{Cell, at},
-};
 #[cfg(feature = "npy")]
 use crate::{mixed, npy, npz};
 
@@ -633,6 +629,22 @@ impl<'a> Input<'a> {
         Ok(Some(ids))
     }
 
+    /// The features of an archive: an array, or a sparse matrix in several.
+    #[cfg(feature = "npy")]
+    fn archived_features(&self, observer: &dyn Observer) -> Result<DataTable> {
+        let names = npz::names(self.open_archive()?)?;
+        if self.array.is_none() && sparse::scipy::is_one(&names) {
+            let open = || self.open_archive();
+            let table = sparse::scipy::read(open, observer, &self.allowance())?;
+            let ids = self.ids_in(&names, table.view().n_objects(), observer)?;
+            return chosen::table(table, ids.map(Texts::into_ids).transpose()?, &self.wanted);
+        }
+        let (archive, array) = (self.open_archive()?, self.array.as_deref());
+        let table = npz::read(archive, array, observer, &self.allowance(), |s| s.features())?;
+        let ids = self.ids_beside(table.view().n_objects(), observer)?;
+        chosen::table(table, ids.map(Texts::into_ids).transpose()?, &self.wanted)
+    }
+
     fn feature_table(&self, observer: &dyn Observer, notes: &mut Vec<String>) -> Result<DataTable> {
         let _ = (observer, &notes);
         match self.format {
@@ -641,23 +653,10 @@ impl<'a> Input<'a> {
                 let (mut reader, length) = self.open()?;
                 let allowance = self.allowance();
                 let stream = npy::Stream { reader: &mut reader, length, observer, allowance };
-                chosen(stream.features()?, None, &self.wanted)
+                chosen::table(stream.features()?, None, &self.wanted)
             }
             #[cfg(feature = "npy")]
-            Format::Npz => {
-                let names = npz::names(self.open_archive()?)?;
-                if self.array.is_none() && sparse::scipy::is_one(&names) {
-                    let open = || self.open_archive();
-                    let table = sparse::scipy::read(open, observer, &self.allowance())?;
-                    let ids = self.ids_in(&names, table.view().n_objects(), observer)?;
-                    return chosen_sparse(table, ids, &self.wanted);
-                }
-                let (archive, array) = (self.open_archive()?, self.array.as_deref());
-                let table =
-                    npz::read(archive, array, observer, &self.allowance(), |s| s.features())?;
-                let ids = self.ids_beside(table.view().n_objects(), observer)?;
-                chosen(table, ids.map(Texts::into_ids).transpose()?, &self.wanted)
-            }
+            Format::Npz => self.archived_features(observer),
             #[cfg(feature = "csv")]
             Format::Csv => {
                 csv::features(self.open()?.0, observer, &self.allowance(), &self.wanted, notes)
@@ -666,18 +665,13 @@ impl<'a> Input<'a> {
             Format::MatrixMarket => {
                 let allowance = self.allowance();
                 let table = sparse::matrix_market::read(self.open()?.0, observer, &allowance)?;
-                if table.view().is_sparse() {
-                    chosen_sparse(table, None, &self.wanted)
-                } else {
-                    chosen(table, None, &self.wanted)
-                }
+                chosen::table(table, None, &self.wanted)
             }
             #[cfg(feature = "csv")]
             Format::Svmlight => {
-                let allowance = self.allowance();
-                let table =
-                    sparse::svmlight::features(self.open()?.0, observer, &allowance, notes)?;
-                chosen_sparse(table, None, &self.wanted)
+                let file = self.open()?.0;
+                let table = sparse::svmlight::features(file, observer, &self.allowance(), notes)?;
+                chosen::table(table, None, &self.wanted)
             }
             #[cfg(feature = "parquet")]
             Format::Parquet => {
@@ -699,78 +693,6 @@ impl<'a> Input<'a> {
             other => Err(other.left_out()),
         }
     }
-}
-
-/// A sparse matrix, of which all columns are features.
-#[cfg(any(feature = "csv", feature = "npy"))]
-fn chosen_sparse(table: FeatureTable, ids: Option<Texts>, wanted: &Wanted) -> Result<DataTable> {
-    ensure!(
-        wanted.drop.is_empty() && wanted.categorical.is_empty(),
-        invalid("columns of a sparse matrix have no roles; expected none dropped or categorical")
-    );
-    let (rows, columns) = (table.view().n_objects(), table.view().n_features());
-    table.view().check()?;
-    Ok(DataTable {
-        rows,
-        names: numbered_names(columns),
-        numbers: Some(table),
-        categories: None,
-        ids: ids.map(Texts::into_ids).transpose()?,
-    })
-}
-
-/// The columns of an array that are wanted: it has numbers alone, and no names.
-#[cfg(any(feature = "csv", feature = "npy"))]
-fn chosen(table: FeatureTable, ids: Option<ObjectIds>, wanted: &Wanted) -> Result<DataTable> {
-    let (rows, columns) = (table.view().n_objects(), table.view().n_features());
-    let names = numbered_names(columns);
-    let mut roles = wanted.feature_roles(&names, &mut Vec::new())?;
-    roles.iter_mut().filter(|role| **role == Role::Maybe).for_each(|role| *role = Role::Value);
-    let of = |role: Role| -> Vec<usize> { (0..columns).filter(|&c| roles[c] == role).collect() };
-    let mut defects = Defects::new(columns);
-    let value = |row: usize, column: usize| match &table {
-        FeatureTable::F32(x) => f64::from(x[[row, column]]),
-        FeatureTable::F64(x) => x[[row, column]],
-        // Sparse tables do not come here.
-        FeatureTable::Sparse32(_) | FeatureTable::Sparse64(_) => 0.0,
-    };
-    let mut labels = LabelColumns::new(
-        of(Role::Category).iter().map(|&c| names[c].clone()).collect(),
-        &Allowance::unlimited(),
-    )?;
-    for (labels, c) in labels.columns.iter_mut().zip(of(Role::Category)) {
-        for row in 0..rows {
-            labels.push(value(row, c).label().map_err(|what| at(row, c, what))?)?;
-        }
-    }
-    let texts = match of(Role::Id)[..] {
-        [only] => {
-            let id = |row| value(row, only).to_string();
-            Some(ObjectIds::new((0..rows).map(id))?)
-        }
-        _ => ids,
-    };
-    let numbers = of(Role::Value);
-    for &c in &numbers {
-        for row in (0..rows).filter(|&row| value(row, c).is_nan()) {
-            defects.missing(c, || format!("row {row}"));
-        }
-    }
-    defects.check(wanted.missing, |c| format!("column {c}"))?;
-    let kept = match &table {
-        _ if numbers.len() == columns => table,
-        FeatureTable::F32(x) => FeatureTable::F32(x.select(Axis(1), &numbers)),
-        FeatureTable::F64(x) => FeatureTable::F64(x.select(Axis(1), &numbers)),
-        FeatureTable::Sparse32(_) | FeatureTable::Sparse64(_) => table,
-    };
-    let categories = (!labels.names.is_empty()).then(|| labels.into_table()).transpose()?;
-    Ok(DataTable {
-        rows,
-        names: numbers.iter().map(|&c| names[c].clone()).collect(),
-        numbers: (!numbers.is_empty()).then_some(kept),
-        categories,
-        ids: texts,
-    })
 }
 
 /// All bytes of a reader, where they fit the budget.

@@ -5,7 +5,7 @@ use crate::kmeans::lanes::Lanes;
 
 /// The two precisions that rows come in: `f32` and `f64`. Sealed.
 pub trait Float:
-    Lanes + Copy + PartialOrd + Default + Debug + Add<Output = Self> + Into<f64> + Send + Sync + 'static
+    Lanes + Copy + PartialOrd + Default + Debug + Add<Output = Self> + Send + Sync + 'static
 {
     /// Difference between 1 and the next larger number.
     const EPSILON: f64;

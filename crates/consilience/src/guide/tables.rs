@@ -89,10 +89,10 @@
 //!
 //! Texts, ratings, baskets: rows of a sparse matrix of `sprs` are [`Features`](crate::Features) as
 //! arrays are, and are never made dense. k-means, mini-batch, spherical and kernel k-means, U-SPEC,
-//! FPC and NNC take them, and so does a generator of these, with fractions and projections. All else
-//! needs a table and says so; [`TruncatedSvd`](crate::metric::TruncatedSvd) makes one. Files are
-//! Matrix Market (`.mtx`), svmlight (`.svmlight`, `.libsvm`, `.svm`) and the archives of scipy's
-//! `save_npz`.
+//! FPC and NNC take them, and so does a generator of these, with fractions and projections. All
+//! else needs a table and says so; [`TruncatedSvd`](crate::metric::TruncatedSvd) makes one. Files
+//! are Matrix Market (`.mtx`), svmlight (`.svmlight`, `.libsvm`, `.svm`) and the archives of
+//! scipy's `save_npz`.
 //!
 //! ```
 //! # #[cfg(feature = "io")] {
@@ -152,8 +152,8 @@
 //! # Files
 //!
 //! `.csv`, also compressed as `.csv.gz` and `.csv.zst`; `.npy` and `.npz`; `.parquet`; `.arrow` and
-//! `.feather`; sparse features also `.mtx` and `.svmlight`. In the program `-` is standard input, in any of these forms, or standard output,
-//! which is CSV.
+//! `.feather`; sparse features also `.mtx` and `.svmlight`. In the program `-` is standard input,
+//! in any of these forms, or standard output, which is CSV.
 //!
 //! # Text files
 //!
