@@ -72,6 +72,8 @@ impl<R: Read> Read for Unpacked<R> {
 fn damaged(what: &str, error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::UnexpectedEof | io::ErrorKind::Interrupted => error,
+        // The disk's own.
+        _ if error.raw_os_error().is_some() => error,
         kind => io::Error::new(kind, format!("damaged {what} stream: {error}")),
     }
 }

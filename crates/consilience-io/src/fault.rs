@@ -39,6 +39,21 @@ pub(crate) fn system(error: io::Error) -> Error {
     Error::new(ErrorKind::Io, text)
 }
 
+/// An error of a format: the one of the system, where there is one beneath it, and else contents
+/// that are not what they should be.
+#[cfg(any(feature = "npy", feature = "parquet"))]
+pub(crate) fn unreadable(error: impl std::error::Error + 'static, what: &str) -> Error {
+    let mut beneath: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+    while let Some(cause) = beneath {
+        let code = cause.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error);
+        if let Some(code) = code {
+            return system(io::Error::from_raw_os_error(code));
+        }
+        beneath = cause.source();
+    }
+    malformed(format!("{what}: {error}"))
+}
+
 /// The same error with its place in front: `pool.csv: row 3, column 1: ...`.
 pub(crate) fn within(place: impl Display) -> impl FnOnce(Error) -> Error {
     move |error| match error.kind() {

@@ -23,6 +23,8 @@ use crate::csv;
 use crate::data_table::DataTable;
 use crate::edges;
 use crate::fault::{malformed, system, within};
+#[cfg(test)]
+use crate::faulty::Faulty;
 use crate::features::FeatureTable;
 use crate::ids::ObjectIds;
 use crate::ids::Texts;
@@ -75,6 +77,8 @@ enum Place<'a> {
     Bytes(&'a [u8]),
     /// What standard input held.
     Standard(Arc<Vec<u8>>),
+    #[cfg(test)]
+    Faulty(Faulty),
 }
 
 impl Place<'_> {
@@ -84,6 +88,8 @@ impl Place<'_> {
             Place::File(_) => &[],
             Place::Bytes(content) => content,
             Place::Standard(content) => content,
+            #[cfg(test)]
+            Place::Faulty(faulty) => &faulty.content,
         }
     }
 }
@@ -110,6 +116,12 @@ impl<'a> Input<'a> {
     /// The table in the bytes of a file.
     pub fn in_memory(content: &'a [u8], format: Format) -> Self {
         Self::of(Place::Bytes(content), format, None)
+    }
+
+    /// A table on a disk with bytes that cannot be read.
+    #[cfg(test)]
+    pub(crate) fn faulty(faulty: Faulty, format: Format) -> Self {
+        Self::of(Place::Faulty(faulty), format, None)
     }
 
     /// The table on standard input, which is read to its end. Its format is that of its contents:
@@ -495,6 +507,8 @@ impl<'a> Input<'a> {
             Place::File(path) => within(path.display())(error),
             Place::Bytes(_) => error,
             Place::Standard(_) => within("standard input")(error),
+            #[cfg(test)]
+            Place::Faulty(_) => error,
         })?;
         Ok(Fit::new(output, report))
     }
@@ -505,6 +519,11 @@ impl<'a> Input<'a> {
             Place::File(path) => {
                 let (file, length) = open_file(path)?;
                 Ok((Box::new(BufReader::new(file)), length))
+            }
+            #[cfg(test)]
+            Place::Faulty(faulty) => {
+                let length = faulty.content.len() as u64;
+                Ok((Box::new(BufReader::new(faulty.clone())), Some(length)))
             }
             bytes => match bytes.content() {
                 [] => Err(malformed("the file is empty")),
@@ -526,6 +545,8 @@ impl<'a> Input<'a> {
     fn open_parquet(&self) -> Result<parquet::Source> {
         match &self.place {
             Place::File(path) => parquet::Source::open(open_whole(path)?, self.allowance()),
+            #[cfg(test)]
+            Place::Faulty(faulty) => parquet::Source::open(faulty.clone(), self.allowance()),
             bytes => {
                 let bytes = bytes::Bytes::copy_from_slice(bytes.content());
                 parquet::Source::open(bytes, self.allowance())
@@ -540,6 +561,11 @@ impl<'a> Input<'a> {
                 let file = open_whole(path)?;
                 let length = file.metadata().map_err(system)?.len();
                 (Box::new(BufReader::new(file)), length)
+            }
+            #[cfg(test)]
+            Place::Faulty(faulty) => {
+                let length = faulty.content.len() as u64;
+                (Box::new(BufReader::new(faulty.clone())), length)
             }
             bytes => {
                 let content = bytes.content();

@@ -75,6 +75,8 @@ mod data_table;
 mod defects;
 mod edges;
 mod fault;
+#[cfg(test)]
+mod faulty;
 mod features;
 mod ids;
 mod input;

@@ -203,7 +203,10 @@ struct Header {
 impl Header {
     fn read(reader: &mut dyn Read) -> Result<Self> {
         let mut fixed = [0u8; 10];
-        reader.read_exact(&mut fixed).map_err(|_| not_npy())?;
+        reader.read_exact(&mut fixed).map_err(|error| match error.kind() {
+            std::io::ErrorKind::UnexpectedEof => not_npy(),
+            _ => system(error),
+        })?;
         if &fixed[..6] != MAGIC {
             return Err(not_npy());
         }

@@ -9,7 +9,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use consilience_core::{Observer, Result};
 
 use crate::allowance::Allowance;
-use crate::fault::{listed, malformed, system, within};
+use crate::fault::{listed, malformed, system, unreadable, within};
 use crate::ids::ObjectIds;
 use crate::labelled::Labelled;
 use crate::npy::{self, Stream};
@@ -45,7 +45,7 @@ pub(crate) fn read<R: Read + Seek, T>(
     };
     let mut entry = archive
         .by_name(&format!("{name}.npy"))
-        .map_err(|error| malformed(format!("array {name:?} is damaged: {error}")))?;
+        .map_err(|error| unreadable(error, &format!("array {name:?} is damaged")))?;
     let length = entry.size();
     let allowance = allowance.clone();
     read(Stream { reader: &mut entry, length: Some(length), observer, allowance }).map_err(
@@ -78,8 +78,7 @@ pub(crate) fn ids_beside(names: Vec<String>, array: Option<&str>) -> Option<Stri
 }
 
 fn open<R: Read + Seek>(file: R) -> Result<ZipArchive<R>> {
-    ZipArchive::new(file)
-        .map_err(|error| malformed(format!("not a readable .npz archive: {error}")))
+    ZipArchive::new(file).map_err(|error| unreadable(error, "not a readable .npz archive"))
 }
 
 fn arrays<R: Read + Seek>(archive: &ZipArchive<R>) -> Vec<String> {

@@ -27,7 +27,7 @@ const BATCH: usize = 1 << 16;
 const ROW_GROUP: usize = 1 << 20;
 
 fn unreadable(error: ParquetError) -> Error {
-    malformed(format!("not a readable Parquet file: {error}"))
+    crate::fault::unreadable(error, "not a readable Parquet file")
 }
 
 struct Column {

@@ -2,7 +2,6 @@
 
 use consilience_core::{Dense, MemoryBudget, Result, SideInformation};
 use consilience_num::eigen::symmetric_eigen;
-use consilience_num::rows::Scaled;
 use ndarray::{Array1, Array2, Axis, s};
 
 /// A feature whose spread is below this share of its size is constant up to rounding.
@@ -57,20 +56,26 @@ fn check(side: &SideInformation, budget: MemoryBudget) -> Result<()> {
     budget.check_table("pairs", side.n_must_links().saturating_add(side.n_cannot_links()), 1, 8)
 }
 
-/// Rows of the labelled objects, less the mean of all, scaled by a power of two; and the table it
-/// is from.
+/// Rows of the labelled objects, less the mean of all; and the table it is from. Each feature is
+/// scaled by a power of two that brings it to about 1, so that no square of one overflows or
+/// vanishes beside the others, whatever their units.
 struct Centred {
     all: Array2<f64>,
     labelled: Array2<f64>,
-    scale: f64,
+    scale: Array1<f64>,
 }
 
 impl Centred {
     fn new(features: Dense<'_>, side: &SideInformation) -> Self {
-        let scaled = Scaled::new(features);
-        let mut all = scaled.features().to_f64();
-        for mut column in all.columns_mut() {
-            let largest = column.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let mut all = features.to_f64();
+        let mut scale = Array1::ones(all.ncols());
+        for (mut column, scale) in all.columns_mut().into_iter().zip(&mut scale) {
+            let size = column.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+            if size > 0.0 {
+                *scale = 2f64.powi((-size.log2().ceil()).clamp(-1022.0, 1022.0) as i32);
+            }
+            column *= *scale;
+            let largest = size * *scale;
             // Twice, since the first mean of large entries is rounded.
             for _ in 0..2 {
                 let mean = column.sum() / column.len() as f64;
@@ -83,7 +88,7 @@ impl Centred {
         }
         let objects: Vec<usize> = side.labelled_objects().iter().map(|o| o.0).collect();
         let labelled = all.select(Axis(0), &objects);
-        Centred { all, labelled, scale: scaled.scale }
+        Centred { all, labelled, scale }
     }
 }
 
@@ -110,7 +115,7 @@ impl Scales {
         let kept: Vec<usize> = (0..spread.len()).filter(|&j| spread[j] > 0.0).collect();
         let scales: Array1<f64> = kept.iter().map(|&j| spread[j]).collect();
         let points = centred.labelled.select(Axis(1), &kept) / &scales;
-        let inverse = scales.iter().map(|w| centred.scale / w).collect();
+        let inverse = kept.iter().zip(&scales).map(|(&j, w)| centred.scale[j] / w).collect();
         Ok(Scales { pairs: Pairs::new(points, side), kept, inverse })
     }
 }
@@ -147,7 +152,7 @@ impl Whitened {
         let around = &labelled - &middle;
         let span = span(&around.t().dot(&around));
         let points = labelled.dot(&span.t());
-        let map = span.dot(&white) * &unit.mapv(|u| u * centred.scale);
+        let map = span.dot(&white) * &(unit * &centred.scale);
         Ok(Whitened { pairs: Pairs::new(points, side), map })
     }
 }

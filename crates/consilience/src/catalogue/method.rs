@@ -149,10 +149,11 @@ impl AnyConsensus {
                 let fit = function.fit(ensemble, observer)?;
                 let partition = fit.output.hard()?;
                 let (columns, mut report) = (fit.output.n_clusters(), fit.report);
-                if partition.n_clusters() < columns {
-                    let asked = columns + report.clusters_missing.unwrap_or(0);
+                // Columns that no object is in are among the missing clusters already.
+                let told = columns.saturating_sub(report.clusters_missing.unwrap_or(0));
+                if partition.n_clusters() < told {
                     let why = "no object is most likely in the others";
-                    report.expect_clusters(asked, partition.n_clusters(), why);
+                    report.expect_clusters(columns, partition.n_clusters(), why);
                 }
                 Fit::new(NamedResult { partition, memberships: Some(fit.output) }, report)
             }

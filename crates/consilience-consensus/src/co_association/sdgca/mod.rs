@@ -9,7 +9,7 @@ use consilience_core::{
     Clusters, MemoryBudget, Microclusters, Observer, Report, Result, Similarity, SimilarityGraph,
     Status, ensure,
 };
-use consilience_graph::{Lifespan, Linked, linked_method};
+use consilience_graph::{ClusterIncidence, Lifespan, Linked, linked_method};
 use ndarray::Array2;
 use rayon::prelude::*;
 
@@ -258,8 +258,13 @@ impl Similarity for GuidedCoAssociation {
         self.check()?;
         observer.check()?;
         self.budget.check_square("guided co-association", nodes.n_nodes(), 32)?;
-        let graph = normalized(nodes, self.entropy_scale, self.budget, observer)?;
-        if self.confidence > 1.0 {
+        let (incidence, guided) = (ClusterIncidence::of(nodes), self.confidence <= 1.0);
+        if guided {
+            // What the guidance needs, before anything is computed.
+            self.budget.check_square("similarity of clusters", incidence.n_clusters(), 40)?;
+        }
+        let graph = normalized(nodes, &incidence, self.entropy_scale, self.budget, observer)?;
+        if !guided {
             return Ok(graph);
         }
         let linked =

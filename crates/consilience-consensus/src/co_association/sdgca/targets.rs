@@ -20,20 +20,20 @@ const UNIT: f64 = 1.0 / (1u64 << 32) as f64;
 /// and K the number of clusters of its own member; over the largest entry.
 pub(super) fn normalized(
     nodes: &Microclusters,
+    incidence: &ClusterIncidence,
     lambda: f64,
     budget: MemoryBudget,
     observer: &dyn Observer,
 ) -> Result<SimilarityGraph> {
-    let incidence = ClusterIncidence::of(nodes);
-    let entropy = ClusterOverlaps::of(&incidence, observer)?.uncertainty();
+    let entropy = ClusterOverlaps::of(incidence, observer)?.uncertainty();
     let weight = |(c, h): (usize, f64)| {
         let clusters = incidence.clusters_of_member(incidence.member_of(c)).len() as f64;
         let weight = if h == 0.0 { 1.0 } else { (-h / (lambda * clusters.log2())).exp() };
         weight.max(LEAST)
     };
     let clusters = entropy.into_iter().enumerate().map(weight).collect();
-    let weights = EvidenceWeights { clusters, ..EvidenceWeights::equal(&incidence) };
-    let graph = weights.co_association(nodes, &incidence, budget, observer)?;
+    let weights = EvidenceWeights { clusters, ..EvidenceWeights::equal(incidence) };
+    let graph = weights.co_association(nodes, incidence, budget, observer)?;
     let (grouping, mut n) = graph.into_parts();
     let largest = n.iter().fold(0.0f64, |m, &x| m.max(x));
     if largest > 0.0 {
