@@ -22,7 +22,7 @@ use crate::LinearMap;
 /// use consilience::metric::TruncatedSvd;
 ///
 /// // Two topics of three words each, in four texts.
-/// let mut words = sprs::TriMat::new((4, 6));
+/// let mut words = consilience::sprs::TriMat::new((4, 6));
 /// for (text, word) in [(0, 0), (0, 1), (1, 1), (1, 2), (2, 3), (2, 4), (3, 4), (3, 5)] {
 ///     words.add_triplet(text, word, 1.0);
 /// }

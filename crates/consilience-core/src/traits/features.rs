@@ -15,7 +15,7 @@ use crate::{Dense, Error, ErrorKind, Result, SparseRows, ensure};
 /// assert_eq!((features.n_objects(), features.n_features()), (2, 2));
 ///
 /// // Words of three texts, as a sparse matrix of sprs.
-/// let mut words = sprs::TriMat::new((3, 1000));
+/// let mut words = consilience::sprs::TriMat::new((3, 1000));
 /// words.add_triplet(0, 17, 2.0);
 /// words.add_triplet(2, 999, 1.0);
 /// let words = words.to_csr::<usize>();

@@ -10,7 +10,7 @@ use crate::{Error, Result, ensure};
 /// ```
 /// use consilience::core::SparseRows;
 ///
-/// let mut words = sprs::TriMat::new((3, 5));
+/// let mut words = consilience::sprs::TriMat::new((3, 5));
 /// for (text, word, count) in [(0, 1, 2.0), (0, 4, 1.0), (2, 0, 3.0)] {
 ///     words.add_triplet(text, word, count);
 /// }

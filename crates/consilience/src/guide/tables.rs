@@ -99,7 +99,7 @@
 //! use consilience::generate::{Generator, SphericalKMeans};
 //! use consilience::io::{Format, Input};
 //! use consilience::metric::TruncatedSvd;
-//! use consilience::{Auto, ConsensusFunction};
+//! use consilience::{ConsensusFunction, consensus::Lwea};
 //!
 //! // A class, and the words of a text with their counts.
 //! let mut text = String::new();
@@ -110,7 +110,7 @@
 //! let input = Input::in_memory(text.as_bytes(), Format::Svmlight);
 //! let (words, classes) = (input.features(&())?.output, input.labels(&())?.output);
 //! let ensemble = Generator::new(SphericalKMeans::new()).clusters(2..=4).generate(words.view())?;
-//! let found = Auto::new(2).consensus(&ensemble)?;
+//! let found = Lwea::new(2).consensus(&ensemble)?;
 //! assert_eq!(found, classes);
 //! // Two columns in place of nine, for methods that need a table.
 //! let map = TruncatedSvd::new(2).fit(words.view())?.output;

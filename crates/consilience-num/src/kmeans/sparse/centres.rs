@@ -19,7 +19,7 @@ const PIECES: usize = 16;
 /// ```
 /// use consilience::num::kmeans::sparse::{Centres, ScaledRows};
 ///
-/// let words = sprs::CsMat::new((2, 3), vec![0, 1, 2], vec![0, 2], vec![3.0, 4.0]);
+/// let words = consilience::sprs::CsMat::new((2, 3), vec![0, 1, 2], vec![0, 2], vec![3.0, 4.0]);
 /// let rows = ScaledRows::new(&words)?;
 /// let mut squares = [0.0; 2];
 /// Centres::of_rows(&rows, &[1]).squared_distances(&rows, 0..2, &mut squares);

@@ -7,7 +7,7 @@
 //! ```
 //! use consilience::num::kmeans::KMeansOptions;
 //! use consilience::num::kmeans::sparse::{ScaledRows, fit};
-//! use sprs::TriMat;
+//! use consilience::sprs::TriMat;
 //!
 //! // Words of four texts.
 //! let mut words = TriMat::new((4, 5));
