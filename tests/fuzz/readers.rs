@@ -213,14 +213,8 @@ fn answers_survive() {
         b"worker,task,item,keyword\n0,0,0,a\n0,0,1,b\n1,1,1,a\n",
     ];
     let valid = valid.map(<[u8]>::to_vec).into();
-    attack("answers", Format::Csv, valid, |input| {
-        let Ok(fit) = input.answers(&()) else {
-            return false;
-        };
-        let table = fit.output;
-        assert!(table.rows().iter().all(|row| row.iter().all(|&v| v < usize::MAX / 2)));
-        true
-    });
+    // Workers and tasks may be any numbers, such as hashes: there is no law but the answer itself.
+    attack("answers", Format::Csv, valid, |input| input.answers(&()).is_ok());
 }
 
 #[test]

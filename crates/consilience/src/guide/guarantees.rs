@@ -43,7 +43,9 @@
 //!
 //! A file appears whole or not at all. The program writes all its files together at the end: an
 //! exit code other than 0 means that none has changed. A stored state or model comes back to the
-//! bit, and a damaged one is refused; the checksums find accidents, not forgers.
+//! bit, and a damaged one is refused; the checksums find accidents, not forgers. That was tried by
+//! killing every writing command at a thousand moments, by disks full at a thousand bytes, by
+//! system calls that fail, and by changing every byte of every kind of state in every way.
 //!
 //! # Ending early
 //!
@@ -55,8 +57,11 @@
 //! Where a method solves an optimisation problem that has a certificate, the certificate is in the
 //! [`Report`](crate::Report): `error_bound`, and [`Status`](crate::Status) when the iterations ran
 //! out before it. Approximations say so in the report's notes: samples, landmarks, truncated
-//! spectra. Fast code is held equal to naive code on every ensemble of two members over five
-//! objects, and to published programs where there are any.
+//! spectra. Features may be of any unit from 1e-300 to 1e300, far from 0, or there twice: clusters
+//! are found as before. A table in `docs/guarantees.md` says what else was tried and for which
+//! methods it does not hold. Fast code is held equal to naive code on every ensemble of two members
+//! over five objects, scores to their definitions there, and to published programs where there are
+//! any.
 //!
 //! # What is not promised
 //!
