@@ -2,14 +2,14 @@
 
 use std::time::Instant;
 
-use consilience::io::read_features;
+use consilience::core::BaseClusterer;
+use consilience::generate::{MiniBatchKMeans, SphericalKMeans, USpec};
+use consilience::metric::TruncatedSvd;
 use consilience::ndarray::Array2;
 use consilience::num::kmeans::KMeansOptions;
 use consilience::num::kmeans::sparse::{ScaledRows, from_centres};
 use consilience::{Features, Seed};
-use consilience::generate::{MiniBatchKMeans, SphericalKMeans, USpec};
-use consilience::core::BaseClusterer;
-use consilience::metric::TruncatedSvd;
+use consilience_io::read_features;
 
 /// Most memory that the process held so far, in bytes.
 fn peak() -> u64 {
