@@ -61,6 +61,8 @@ fn eac_complete() {
 #[test]
 fn eac_ward() {
     method(|k| EvidenceAccumulation::new(k).linkage(Linkage::Ward), tree());
+    method(|k| EvidenceAccumulation::new(k).linkage(Linkage::Centroid), tree());
+    method(|k| EvidenceAccumulation::new(k).linkage(Linkage::Median), tree());
 }
 
 #[test]

@@ -129,6 +129,7 @@ fn apart(d: &Matrix, a: u32, b: u32, linkage: Linkage) -> f64 {
         Linkage::Single => pairs.fold(f64::INFINITY, f64::min),
         Linkage::Complete => pairs.fold(f64::NEG_INFINITY, f64::max),
         Linkage::Average => pairs.clone().sum::<f64>() / pairs.count() as f64,
+        Linkage::Centroid | Linkage::Median => unreachable!("held to kodama"),
         Linkage::Ward => {
             // Sum of squares about the mean: squared distances of all pairs over the size.
             let scatter = |s: u32| {

@@ -17,8 +17,9 @@ const CHUNK: usize = 1024;
 ///
 /// Between *all* microclusters of an ensemble, between a random *sample* of pairs, or *given* pair
 /// by pair, for instance from a crowd's answers. A pair without common members (`N = 0`) has no
-/// weight. Pairs inside a microcluster of s objects always count, with `c = N` where members have
-/// labels, as their `s (s - 1) / 2` object pairs. Counts of members that give memberships are
+/// weight. Pairs inside a microcluster of s objects are always there, with `c = N` where members
+/// have labels, as their `s (s - 1) / 2` object pairs; in a sample they weigh what is drawn of them
+/// in the mean. Counts of members that give memberships are
 /// expected ones, and members count as often as their weights say.
 ///
 /// ```
@@ -45,6 +46,8 @@ pub struct PairEvidence {
     within: Vec<f64>,
     /// All sizes are 1.
     single: bool,
+    /// Share of the pairs that were drawn: pairs inside a microcluster count for so much of them.
+    share: f64,
     /// Which pairs there are; all of them, in a full square, where `None`.
     pattern: Option<Pattern>,
     counts: Counts,
@@ -188,7 +191,8 @@ impl PairEvidence {
         Ok(Self::unequal(microclusters, None, Counts::Expected { together, both }))
     }
 
-    /// The counts of a random sample: each pair of microclusters is in it with probability `share`.
+    /// The counts of a random sample: each pair of microclusters is in it with probability `share`,
+    /// and the pairs inside microclusters weigh this share of what they weigh among all.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`] for a share outside `(0, 1]`, [`ErrorKind::TooLarge`] beyond
@@ -232,7 +236,7 @@ impl PairEvidence {
             })?;
             let (pattern, together, both) = sparse(n, chunks);
             let counts = Counts::Expected { together, both };
-            return Ok(Self::unequal(microclusters, Some(pattern), counts));
+            return Ok(Self::unequal(microclusters, Some(pattern), counts).with_share(share));
         }
         // The same limit on members as all counts have.
         drop(CountRow::new(microclusters)?);
@@ -244,7 +248,8 @@ impl PairEvidence {
         drop(rows);
         let (pattern, together, both) = sparse(n, chunks);
         let counts = Counts::Whole { together, both, members: 0 };
-        Ok(Self::assemble(microclusters.sizes().to_vec(), own, Some(pattern), counts))
+        let sizes = microclusters.sizes().to_vec();
+        Ok(Self::assemble(sizes, own, Some(pattern), counts).with_share(share))
     }
 
     /// Counts given as (i, j, c, N); a pair that comes twice adds up, whichever way round. Every
@@ -314,12 +319,17 @@ impl PairEvidence {
             let own = own[i];
             return Err(Error::invalid(format!("own count {own} of microcluster {i}")));
         }
-        Ok(Self::assemble(sizes.to_vec(), own.to_vec(), self.pattern, self.counts))
+        let evidence = Self::assemble(sizes.to_vec(), own.to_vec(), self.pattern, self.counts);
+        Ok(evidence.with_share(self.share))
     }
 
     fn assemble(sizes: Vec<u64>, own: Vec<f64>, pattern: Option<Pattern>, counts: Counts) -> Self {
         let single = sizes.iter().all(|&s| s == 1);
-        PairEvidence { sizes, own, within: Vec::new(), single, pattern, counts }
+        PairEvidence { sizes, own, within: Vec::new(), single, share: 1.0, pattern, counts }
+    }
+
+    fn with_share(self, share: f64) -> Self {
+        PairEvidence { share, ..self }
     }
 
     /// Evidence from members that do not put alike objects together entirely, or count otherwise
@@ -454,10 +464,11 @@ impl PairEvidence {
         self.within.get(i).copied().unwrap_or(1.0)
     }
 
-    /// Weight `(s_i - 1) N_ii` of the pairs inside microcluster i, per object of it: the gradient
-    /// of its objective is this times `d'(a, y'y) y`, where a is [`within`](Self::within).
+    /// Weight `(s_i - 1) N_ii` (times the share of a sample) of the pairs inside microcluster i,
+    /// per object of it: the gradient of its objective is this times `d'(a, y'y) y`, where a is
+    /// [`within`](Self::within).
     pub(crate) fn inside(&self, i: usize) -> f64 {
-        (self.sizes[i] as f64 - 1.0) * self.own[i]
+        (self.sizes[i] as f64 - 1.0) * self.own[i] * self.share
     }
 }
 

@@ -355,6 +355,13 @@ impl NodeConsensus for Pcc {
     ) -> Result<NodeMemberships> {
         let clusters = self.bound(nodes);
         let evidence = report.stage("pair counts", || self.evidence(nodes, observer))?;
+        if self.pairs == Pairs::Auto && !evidence.is_dense() {
+            report.notes.push(format!(
+                "a sample of {} pairs between {} microclusters; pairs sets the share",
+                evidence.n_pairs(),
+                nodes.n_nodes()
+            ));
+        }
         let grouping = Some(nodes.grouping());
         let run = Run { pcc: self, evidence: &evidence, grouping, clusters, observer };
         let mut inner = Report::default();

@@ -119,6 +119,36 @@ fn samples_have_their_share_and_the_right_counts() {
     }
 }
 
+/// Pairs of objects inside a microcluster are drawn with the same probability as all others: their
+/// part of the objective is, in the mean, the share of what it is among all pairs.
+#[test]
+fn samples_count_every_pair_of_objects_alike() {
+    let e = planted(Seed(4), &[60, 40, 20], 3, 0.2, 0.2).unwrap().ensemble;
+    let m = Microclusters::of(&e).unwrap();
+    assert!(m.sizes().iter().any(|&s| s > 10));
+    let y = inside(1, m.n_nodes(), 3);
+    // What is left of the objective without the pairs of different microclusters.
+    let within = |evidence: &PairEvidence| {
+        let problem = Problem { evidence, divergence: &KullbackLeibler, clusters: 3 };
+        let point = Point::new(y.view(), evidence.is_dense());
+        let mut rest = point::objective(&problem, &point, &()).unwrap();
+        for i in 0..m.n_nodes() {
+            for (j, c, both) in evidence.row(i).into_iter().filter(|p| p.0 > i) {
+                let sizes = (m.sizes()[i] * m.sizes()[j]) as f64;
+                rest -= sizes * both * reference::kl(c / both, y.row(i).dot(&y.row(j))).0;
+            }
+        }
+        rest
+    };
+    let budget = MemoryBudget::default();
+    let all = within(&PairEvidence::all(&m, budget).unwrap());
+    assert!(all > 1.0, "{all}");
+    for share in [0.05, 0.4, 1.0] {
+        let sampled = within(&PairEvidence::sampled(&m, share, Seed(2), budget).unwrap());
+        assert!((sampled / (share * all) - 1.0).abs() < 1e-9, "{share}: {sampled} {all}");
+    }
+}
+
 /// The paper's solver takes the very steps of the reference where no microcluster and no sampling
 /// makes it another problem.
 #[test]

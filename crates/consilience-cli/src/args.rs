@@ -403,10 +403,12 @@ pub(crate) struct Complete {
     /// mccc or rdml [default: mccc; with --answers rdml, which alone takes them]
     #[arg(long, value_name = "NAME")]
     pub(crate) method: Option<String>,
-    /// A parameter of the method: mccc takes basis (held-out, singular, neighbours or
-    /// standardized-neighbours), eigenvectors, loss_weight (held-out, balanced or a number), solver
-    /// (accelerated or stochastic), semidefinite, tolerance, max_iterations, restarts; rdml
-    /// smoothing, standardize, restarts, and with --answers c, d0, d1, shared
+    /// A parameter of the method: mccc takes published (true: the form of the paper), basis
+    /// (held-out, singular, neighbours, standardized-neighbours or raw-singular), eigenvectors,
+    /// loss_weight (held-out, balanced or a number), solver (accelerated or stochastic),
+    /// semidefinite, read_out (scaled or leading), tolerance, max_iterations, restarts; rdml
+    /// published, smoothing, smoothing_per_object, standardize, cut (k-means or shi-malik),
+    /// restarts, and with --answers c, penalty (recovery, held-out or balance), d0, d1, shared
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
     #[command(flatten)]

@@ -23,10 +23,10 @@ fn wrong_command_lines() {
         &["nope", "pta-al", "ptgp", "eac-ward"],
     );
     folder.fails("consensus pool.csv --method eac-al --clusters many", &["many", "--clusters"]);
-    folder.fails("consensus pool.csv --method eac-al --param x=1", &["eac-al takes no parameters"]);
+    folder.fails("consensus pool.csv --method eac-cl --param x=1", &["eac-cl takes no parameters"]);
     folder.fails(
         "consensus pool.csv --method ptgp --param x=1",
-        &["x", "elite_neighbours, walk_length, restarts"],
+        &["x", "elite_neighbours, walk_length, published, restarts"],
     );
     folder.fails("consensus pool.csv --method ptgp --param restarts=few", &["restarts=few"]);
     folder.fails("consensus pool.csv --method ptgp --param restarts", &["name=value"]);

@@ -65,9 +65,28 @@ fn parameters_of_both_methods() {
         folder.ok(&format!("{complete} --param {param}"));
     }
     folder.ok(&format!("{complete} --method rdml --param lambda=0.1"));
+    // The forms of the papers, and single parts of them.
+    let published = folder.json(&format!("{complete} --param published=true"));
+    assert_eq!(
+        (published["basis"].as_str(), published["status"].as_str()),
+        (Some("raw-singular"), Some("max-iterations"))
+    );
+    let exact = "--param published=true --param solver=accelerated --param read_out=leading";
+    assert_eq!(folder.json(&format!("{complete} {exact}"))["status"], "solved");
+    let rdml = format!("{complete} --method rdml");
+    folder.ok(&format!("{rdml} --param published=true"));
+    folder.ok(&format!("{rdml} --param cut=shi-malik --param smoothing_per_object=0.5"));
+    folder.fails(
+        &format!("{rdml} --param smoothing=1 --param smoothing_per_object=1"),
+        &["smoothing_per_object", "expected one"],
+    );
+    folder.fails(&format!("{rdml} --param cut=knife"), &["knife", "k-means, shi-malik"]);
     folder.fails(&format!("{complete} --param basis=wavelet"), &["basis=wavelet", "held-out"]);
     folder.fails(&format!("{complete} --param loss_weight=much"), &["much", "or a number"]);
-    folder.fails(&format!("{complete} --param smoothing=1"), &["smoothing", "mccc takes basis"]);
+    folder.fails(
+        &format!("{complete} --param smoothing=1"),
+        &["smoothing", "mccc takes published, basis"],
+    );
 }
 
 /// Forty of the objects, grouped by ten workers of whom each mistakes one answer in ten.
@@ -99,11 +118,18 @@ fn answers_about_some_objects_label_all_of_them_and_new_ones() {
     let reply = folder.json(&format!("{complete} {tuned}"));
     assert_eq!(reply["scores"]["ari"], 1.0);
 
+    let published = folder.json(&format!("{complete} --param published=true --threads 2"));
+    assert!(published["scores"]["ari"].as_f64() > Some(0.5), "{published}");
+    let rule = folder.json(&format!("{complete} --param penalty=recovery --param cut=shi-malik"));
+    assert_eq!(rule["clusters"], 4);
+    folder.fails(&format!("{complete} --param penalty=balance --param c=2"), &["expected one"]);
+
     folder.fails(&format!("{complete} --method mccc"), &["--answers", "mccc", "rdml"]);
     folder.fails(&format!("{complete} --constraints pairs.csv"), &["--constraints", "--answers"]);
     folder.fails(&format!("{complete} --param d0=1"), &["1"]);
     folder.fails(&format!("{complete} --param c=0"), &["0"]);
-    folder.fails(&format!("{complete} --param basis=singular"), &["rdml takes smoothing"]);
+    folder
+        .fails(&format!("{complete} --param basis=singular"), &["rdml takes published, smoothing"]);
     folder.write("far.csv", "worker,task,item,group\n0,0,1,0\n0,0,120,0\n");
     folder.fails("complete x.csv --answers far.csv --clusters 4", &["far.csv", "120"]);
 }

@@ -13,7 +13,7 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Basis {
-    /// The one of the three others whose clusters break fewer of the constraints that were held
+    /// The one of the next three whose clusters break fewer of the constraints that were held
     /// out. With too few constraints for that, [`Basis::Neighbours`].
     #[default]
     HeldOut,
@@ -26,6 +26,8 @@ pub enum Basis {
     Neighbours,
     /// The same for standardized features, of which each counts as much as the others.
     StandardizedNeighbours,
+    /// Left singular vectors of the features as they are, as in the thesis.
+    RawSingular,
 }
 
 impl Basis {
@@ -36,6 +38,7 @@ impl Basis {
             Basis::Singular => "singular",
             Basis::Neighbours => "neighbours",
             Basis::StandardizedNeighbours => "standardized-neighbours",
+            Basis::RawSingular => "raw-singular",
         }
     }
 }

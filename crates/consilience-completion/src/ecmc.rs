@@ -75,6 +75,12 @@ impl EcmcAl {
             self.0 = self.0.map_similarity(|s| s.thresholds(apart, together))
         }
 
+        /// Whether linkage sees the completed matrix itself, as in Huang, Lai, Wang 2016, and not
+        /// the cosines of its rows. Default false.
+        pub fn entries(mut self, entries: bool) {
+            self.0 = self.0.map_similarity(|s| s.entries(entries))
+        }
+
         /// The weight of the errors. Default `Penalty::Scaled(1.3)`; above 0.
         pub fn penalty(mut self, penalty: Penalty) {
             self.0 = self.0.map_similarity(|s| s.penalty(penalty))
@@ -122,6 +128,7 @@ pub struct CompletedCoAssociation {
     expected_clusters: Option<usize>,
     thresholds: Option<(f64, f64)>,
     completion: RobustCompletion,
+    entries: bool,
     budget: MemoryBudget,
 }
 
@@ -150,6 +157,10 @@ impl CompletedCoAssociation {
         pub fn thresholds(mut self, apart: f64, together: f64) {
             self.thresholds = Some((apart, together))
         }
+
+        /// Whether the similarity is the completed matrix itself, which linkage is applied to in
+        /// Huang, Lai, Wang 2016, and not the cosines of its rows. Default false.
+        pub fn entries(mut self, entries: bool) { self.entries = entries }
 
         /// The weight of the errors. Default `Penalty::Scaled(1.3)`; above 0.
         pub fn penalty(mut self, penalty: Penalty) {
@@ -237,7 +248,9 @@ impl Similarity for CompletedCoAssociation {
         let completed = self.completion.memory_budget(self.budget).fit(&observed, observer)?;
         report.adopt(completed.report);
         observer.check()?;
-        SimilarityGraph::new(nodes.grouping().clone(), cosines(&completed.output))
+        let similarity =
+            if self.entries { entries(&completed.output) } else { cosines(&completed.output) };
+        SimilarityGraph::new(nodes.grouping().clone(), similarity)
     }
 }
 
@@ -266,6 +279,13 @@ fn shares(nodes: &Microclusters, observer: &dyn Observer) -> Result<Vec<f64>> {
         .reduce(|| vec![0.0; BINS + 1], |a, b| a.iter().zip(&b).map(|(a, b)| a + b).collect());
     observer.check()?;
     Ok(bins)
+}
+
+/// A itself, 0 where it is negative, symmetric to the last bit.
+fn entries(completed: &Completion) -> Array2<f64> {
+    let values = Array1::from(completed.values.clone());
+    let a = (&completed.vectors * &values).dot(&completed.vectors.t());
+    (&a + &a.t()).mapv_into(|v| (0.5 * v).max(0.0))
 }
 
 /// Cosines of the objects in the positive part of A, 0 where they are negative.
@@ -324,6 +344,42 @@ mod tests {
         let (nodes, tree) = EcmcAl::new(4).dendrogram(&ensemble, &()).unwrap();
         assert_eq!(tree.merges().len() + 1, nodes.n_nodes());
         assert!(EcmcAl::new(Clusters::Eigengap).consensus(&ensemble).is_err());
+    }
+
+    #[test]
+    fn the_completed_matrix_itself_is_that_of_all_objects() {
+        let mut draw = Seed(8).stream();
+        let members = (0..9).map(|_| {
+            let wrong = |i: usize| if draw.uniform() < 0.1 { draw.below(3) } else { i % 3 };
+            Partition::from_labels(&(0..60).map(wrong).collect::<Vec<_>>()).unwrap()
+        });
+        let ensemble = Ensemble::new(members.collect()).unwrap();
+        let method = CompletedCoAssociation::new().thresholds(0.1, 0.7).entries(true);
+        let graph = method.similarity(&ensemble).unwrap();
+        // Pair by pair over the objects, as the paper has it.
+        let mut known = Vec::new();
+        for i in 0..60 {
+            for j in 0..=i {
+                let same = |p: &Partition| p.label(i) == p.label(j);
+                let share = ensemble.members().iter().filter(|p| same(p)).count() as f64 / 9.0;
+                if share >= 0.7 || share <= 0.1 {
+                    known.push((i, j, f64::from(u8::from(share >= 0.7))));
+                }
+            }
+        }
+        let whole = RobustCompletion::new().tolerance(1e-8);
+        let whole = whole.complete(&ObservedPairs::new(60, &known).unwrap()).unwrap();
+        let of = graph.grouping().of_object();
+        let mut off = 0.0f64;
+        for i in 0..60 {
+            for j in 0..60 {
+                let own = graph.weights()[[of[i] as usize, of[j] as usize]];
+                off = off.max((own - whole.entry(i, j).max(0.0)).abs());
+            }
+        }
+        assert!(off < 0.02, "{off}");
+        let cosines = method.entries(false).similarity(&ensemble).unwrap();
+        assert_ne!(cosines.weights(), graph.weights());
     }
 
     #[test]

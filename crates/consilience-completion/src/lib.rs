@@ -36,12 +36,13 @@ mod frame;
 mod known_pairs;
 mod mccc;
 mod product;
+mod qr;
 mod rdml;
 mod rmc;
 
 pub use basis::Basis;
 pub use completed::{CompletedClustering, CompletedPartition, CompletedSimilarity};
 pub use ecmc::{CompletedCoAssociation, EcmcAl};
-pub use mccc::{CompletionSolver, LossWeight, Mccc};
-pub use rdml::{Rdml, SampleSimilarity};
+pub use mccc::{CompletionSolver, Eigenvectors, LossWeight, Mccc};
+pub use rdml::{Rdml, SampleSimilarity, SimilarityCut, Smoothing};
 pub use rmc::{Completion, ObservedPairs, Penalty, RobustCompletion, Thresholds};

@@ -60,15 +60,18 @@ use crate::number::{FEWER, checked_number};
 /// GiB.
 ///
 /// # References
-/// Z. Li, J. Liu, "Constrained clustering by spectral kernel learning", 2009, with m = 20. The
-/// constant c stands for the trivial eigenvector, without its place in the order; k-means does not
-/// see it. The quadratic programme is solved by coordinate descent in the differences of the beta.
+/// Z. Li, J. Liu, "Constrained clustering by spectral kernel learning", ICCV 2009, with m = 20. The
+/// form is restored from descriptions of the method and has not been compared with the paper's own
+/// formulas or program. The constant c stands for the trivial eigenvector, without its place in the
+/// order; k-means does not see it. The diagonal weighs as much as all links together (ours). The
+/// quadratic programme is solved by coordinate descent in the differences of the beta.
 #[doc(alias = "spectral kernel learning")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ccskl {
     clusters: Clusters,
     neighbours: usize,
     eigenvectors: usize,
+    max_pairs: usize,
     restarts: usize,
     budget: MemoryBudget,
     seed: Seed,
@@ -76,7 +79,7 @@ pub struct Ccskl {
 
 /// The neighbour whose distance is an object's scale.
 const SCALE: usize = 7;
-/// Pairs of either kind that the kernel is fitted to.
+/// Links of either kind that the kernel is fitted to by default.
 const MOST_PAIRS: usize = 100_000;
 /// Least scale of an object, as a share of the mean.
 const LEAST_SCALE: f64 = 0.3;
@@ -90,6 +93,7 @@ impl Ccskl {
             clusters: clusters.into(),
             neighbours: 20,
             eigenvectors: 20,
+            max_pairs: MOST_PAIRS,
             restarts: 10,
             budget: MemoryBudget::default(),
             seed: Seed(0),
@@ -102,6 +106,10 @@ impl Ccskl {
 
         /// Eigenvectors m of the graph; raised to the number of clusters. Default 20; at least 1.
         pub fn eigenvectors(mut self, eigenvectors: usize) { self.eigenvectors = eigenvectors }
+
+        /// Links of either kind that the kernel is fitted to at most, at even distances. Default
+        /// 100,000; at least 1.
+        pub fn max_pairs(mut self, max_pairs: usize) { self.max_pairs = max_pairs }
 
         /// Runs of the k-means on the eigenvectors; one more begins from the labelled sets. Default
         /// 10; at least 1.
@@ -117,6 +125,7 @@ impl Ccskl {
     fn check(&self) -> Result<()> {
         at_least_one("neighbours", self.neighbours)?;
         at_least_one("eigenvectors", self.eigenvectors)?;
+        at_least_one("max_pairs", self.max_pairs)?;
         at_least_one("restarts", self.restarts)
     }
 
@@ -176,7 +185,8 @@ impl ConstrainedClusterer for Ccskl {
         let kept = top.values.iter().take_while(|&&v| v > LEAST).count();
         let root = (n as f64).sqrt();
         let phi = top.vectors.slice(s![.., ..kept]).mapv(|v| v * root);
-        let beta = weights(phi.view(), side);
+        let beta = weights(phi.view(), side, self.max_pairs);
+        side.tell_thinned(self.max_pairs, &mut report);
         let used = beta.iter().take_while(|&&b| b > 0.0).count();
         let values = top.values[..kept].to_vec();
         let mut map = Embedding { frame, graph, phi, values, beta, centres: Array2::zeros((0, 0)) };
@@ -203,9 +213,9 @@ impl ConstrainedClusterer for Ccskl {
 }
 
 /// The beta: least squares under order, `beta_l = sum_(q >= l) gamma_q` with gamma at least 0.
-fn weights(phi: ArrayView2<'_, f64>, side: &SideInformation) -> Vec<f64> {
+fn weights(phi: ArrayView2<'_, f64>, side: &SideInformation, max_pairs: usize) -> Vec<f64> {
     let m = phi.ncols();
-    let (must, cannot) = side.links_up_to(MOST_PAIRS);
+    let (must, cannot) = side.links_up_to(max_pairs);
     // One more column for a constant, as the trivial eigenvector would give: k-means does not see
     // it.
     let mut gram = Array2::<f64>::zeros((m + 1, m + 1));

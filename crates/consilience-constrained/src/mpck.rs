@@ -529,6 +529,7 @@ impl ConstrainedClusterer for MpckMeans {
         let mut report = Report::default();
         let (frame, x) = Frame::new(&features);
         let centres = first_centres(x.view(), side, clusters, self.seed);
+        side.tell_thinned(self.max_pairs, &mut report);
         let mut state = State::new(self, x.view(), side, centres);
         let mut watch = Watch::new(observer, self.name(), self.max_iterations);
         self.run(&mut state, &mut report, &mut watch, &mut |_| {})?;

@@ -56,9 +56,11 @@ use crate::prices::{cheapest, linked_pairs};
 /// GiB.
 ///
 /// # References
-/// H. Zeng, Y. Cheung, "Semi-supervised maximum margin clustering with pairwise constraints", 2012.
-/// Losses and balance as there, but squared, so that gradients are continuous: one descent replaces
-/// the nested convex problems, whose linearisation is the gradient taken here.
+/// H. Zeng, Y. Cheung, "Semi-supervised maximum margin clustering with pairwise constraints", IEEE
+/// TKDE 24(5), 2012. The form is restored from descriptions of the method and has not been compared
+/// with the paper's own formulas or program. Losses and balance as described, but squared, so that
+/// gradients are continuous: one descent replaces the nested convex problems, whose linearisation
+/// is the gradient taken here.
 #[doc(alias = "maximum margin clustering")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pmmc {
@@ -305,6 +307,7 @@ impl ConstrainedClusterer for Pmmc {
         let deviation = if deviation > 0.0 { deviation } else { 1.0 };
         let x = widened(&x, deviation);
         let links = linked_pairs(side, self.max_pairs);
+        side.tell_thinned(self.max_pairs, &mut report);
         let mut w = regression(x.view(), &start.output, k)?;
         self.hold(&mut w);
         let value = self.descend(x.view(), &links, &mut w, &mut report, observer)?;

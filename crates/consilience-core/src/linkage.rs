@@ -34,4 +34,11 @@ pub enum Linkage {
     /// The increase of the within-cluster sum of squares, as if the dissimilarities were Euclidean
     /// distances between points.
     Ward,
+    /// The distance of the means, as if the dissimilarities were Euclidean distances between points
+    /// (UPGMC). A merge may be lower than the one before it; the tree has it at the height of that
+    /// one.
+    Centroid,
+    /// As [`Linkage::Centroid`], but a merge lies in the middle of its two parts whatever their
+    /// sizes (WPGMC).
+    Median,
 }

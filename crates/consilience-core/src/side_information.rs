@@ -1,6 +1,8 @@
 use std::collections::BTreeMap;
 
-use crate::{Constraints, Error, ErrorKind, Features, Link, Pair, Partition, RawLabel, Result};
+use crate::{
+    Constraints, Error, ErrorKind, Features, Link, Pair, Partition, RawLabel, Report, Result,
+};
 
 /// Pairs of classes that labels and constraints together may keep apart before it is refused.
 const MOST_PAIRS_OF_CLASSES: usize = 50_000_000;
@@ -292,6 +294,24 @@ impl SideInformation {
         (of(Link::Must), of(Link::Cannot))
     }
 
+    /// Says in the report where [`links_up_to`](SideInformation::links_up_to) leaves links out.
+    #[doc(hidden)]
+    pub fn tell_thinned(&self, limit: usize, report: &mut Report) {
+        let of = |kind: Link| match &self.stated {
+            Some(stated) => stated.iter().filter(|p| p.link == kind).count(),
+            None if kind == Link::Must => self.n_must_links(),
+            None => self.n_cannot_links(),
+        };
+        for (count, name) in [(of(Link::Must), "must-links"), (of(Link::Cannot), "cannot-links")] {
+            if count > limit {
+                report.notes.push(format!(
+                    "{limit} of {count} {name} are used, at even distances; max_pairs sets the \
+                     limit"
+                ));
+            }
+        }
+    }
+
     /// Refuses features of another number of objects.
     ///
     /// # Errors
@@ -437,6 +457,16 @@ mod tests {
         assert_eq!((some.len(), few.len()), (19, 19));
         assert!(some.iter().all(|p| all.contains(p)));
         assert_eq!((some[0], some[1]), (all[0], all[20]));
+        let mut report = Report::default();
+        side.tell_thinned(400, &mut report);
+        assert!(report.notes.is_empty());
+        side.tell_thinned(390, &mut report);
+        assert_eq!(report.notes.len(), 1);
+        assert!(report.notes[0].contains("390 of 400 cannot-links"), "{:?}", report.notes);
+        let mut pairs = Constraints::new(9).unwrap();
+        (0..5).for_each(|i| pairs.add(i, i + 1, Link::Must).unwrap());
+        SideInformation::from_constraints(&pairs).tell_thinned(4, &mut report);
+        assert!(report.notes[1].contains("4 of 5 must-links"), "{:?}", report.notes);
     }
 
     #[test]

@@ -96,6 +96,13 @@ pub(crate) struct CompletedLabels {
     pub(crate) held_out: Vec<(String, f64)>,
 }
 
+/// A completion, the factor that it was made at, and how the others predicted.
+pub(crate) struct Chosen {
+    pub(crate) completion: Completion,
+    pub(crate) factor: f64,
+    pub(crate) held_out: Vec<(String, f64)>,
+}
+
 impl CompletionClusterer {
     pub(crate) fn cluster(
         &self,
@@ -103,6 +110,20 @@ impl CompletionClusterer {
         counts: &AnswerCounts,
         observer: &dyn Observer,
     ) -> Result<Fit<CompletedLabels>> {
+        let Fit { output, mut report, .. } = self.complete(answers, counts, observer)?;
+        let Chosen { completion, factor, held_out } = output;
+        let labels = self.labels(answers, &completion, observer)?;
+        report.notes.push(format!("completion of rank {} at c = {factor}", completion.rank()));
+        Ok(Fit::new(CompletedLabels { labels, factor, held_out }, report))
+    }
+
+    /// The completed similarity of the answered objects.
+    pub(crate) fn complete(
+        &self,
+        answers: &Answers,
+        counts: &AnswerCounts,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Chosen>> {
         let mut path = self.path(counts)?;
         let mut held_out = Vec::new();
         let mut factor = match self.choice.penalty {
@@ -124,10 +145,8 @@ impl CompletionClusterer {
             factor = FACTOR;
             fit = path.next(factor, observer)?;
         }
-        let labels = self.labels(answers, &fit.output, observer)?;
-        let mut report = fit.report;
-        report.notes.push(format!("completion of rank {} at c = {factor}", fit.output.rank()));
-        Ok(Fit::new(CompletedLabels { labels, factor, held_out }, report))
+        let chosen = Chosen { completion: fit.output, factor, held_out };
+        Ok(Fit::new(chosen, fit.report))
     }
 
     /// Whether A can distinguish k groups: A = 0 and solutions of lower rank are trivial.

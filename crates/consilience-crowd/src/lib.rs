@@ -22,6 +22,8 @@
 //! # Ok::<(), consilience::Error>(())
 //! ```
 //!
+//! [`SemiCrowd`] extends the answers about some objects to all others by their features.
+//!
 //! # Building blocks
 //! [`BlockModel`] is the model that the default method fits, [`AnswerCounts`] are the answers pair
 //! by pair, and [`AnswerCounts::reliable_pairs`] are the pairs that the crowd agrees on, which
@@ -45,6 +47,7 @@ mod memberships;
 mod merging;
 mod question;
 mod rates;
+mod semi_crowd;
 mod spectral;
 #[cfg(feature = "serde")]
 mod stored;
@@ -62,4 +65,5 @@ pub use crowd_method::CrowdMethod;
 pub use crowd_rates::CrowdRates;
 pub use crowd_result::CrowdResult;
 pub use question::Question;
+pub use semi_crowd::{SemiCrowd, SemiCrowdResult};
 pub use worker_rates::WorkerRates;

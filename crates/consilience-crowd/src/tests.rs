@@ -1,9 +1,12 @@
+use consilience_completion::{ObservedPairs, Penalty, Rdml, RobustCompletion, SampleSimilarity};
 use consilience_core::scores::{Normalizer, normalized_mutual_information};
-use consilience_core::{ErrorKind, MemoryBudget, Observer, Partition, Seed};
+use consilience_core::{ErrorKind, MemoryBudget, Observer, Partition, Seed, scores};
+use ndarray::Array2;
 
 use crate::block_model::crowd;
 use crate::{
-    Answers, BlockModel, CrowdClustering, CrowdMethod, GroupAnswer, PairAnswer, PenaltyChoice,
+    AnswerCounts, Answers, BlockModel, CrowdClustering, CrowdMethod, GroupAnswer, PairAnswer,
+    PenaltyChoice, SemiCrowd,
 };
 
 const ALL: [CrowdMethod; 7] = [
@@ -307,4 +310,89 @@ fn cancelled_from_the_first_question() {
     for method in ALL {
         assert_eq!(quick(2, method).fit(&answers, &Stop).unwrap_err().kind(), ErrorKind::Cancelled);
     }
+}
+
+/// Ninety objects in three groups, which three of four columns distinguish; eight workers sort the
+/// first forty and make one mistake in ten: as answers about all, and about the forty alone.
+fn annotated() -> (Array2<f64>, [Answers; 2], Partition) {
+    let mut draw = Seed(5).stream();
+    let x = Array2::from_shape_fn((90, 4), |(i, j)| {
+        let far = if i % 3 == j { 4.0 } else { 0.0 };
+        far + draw.normal() * if j < 3 { 0.5 } else { 1.5 }
+    });
+    let mut rows = Vec::new();
+    for worker in 0..8 {
+        for item in 0..40 {
+            let group = if draw.uniform() < 0.1 { draw.below(3) } else { item % 3 };
+            rows.push(GroupAnswer { worker, task: 0, item, group });
+        }
+    }
+    let answers = [90, 40].map(|n| Answers::from_groupings(n, &rows).unwrap());
+    (x, answers, Partition::from_fn(90, |i| Some((i % 3) as u64)).unwrap())
+}
+
+#[test]
+fn the_road_from_a_crowd_to_all_objects_is_that_of_its_parts() {
+    let (x, [answers, forty], truth) = annotated();
+    let semi = SemiCrowd::new(3).thresholds(0.2, 0.8).seed(Seed(3));
+    let found = semi.fit(x.view(), &answers, &()).unwrap();
+    let ari = scores::adjusted_rand(&found.output.completed.clustering.partition, &truth).unwrap();
+    assert!(ari > 0.9, "{ari}");
+    // Filter, completion, regression, each by itself.
+    let counts = AnswerCounts::of(&forty, MemoryBudget::default()).unwrap();
+    let first: Vec<usize> = (0..40).collect();
+    let mut known: Vec<(usize, usize, f64)> = first.iter().map(|&i| (i, i, 1.0)).collect();
+    for &i in &first {
+        for (j, pair) in counts.row(i).filter(|&(j, _)| j < i) {
+            let share = pair.same as f64 / pair.answers as f64;
+            if share >= 0.8 || share <= 0.2 {
+                known.push((i, j, f64::from(u8::from(share >= 0.8))));
+            }
+        }
+    }
+    let completion = RobustCompletion::new().seed(Seed(3));
+    let completion = completion.complete(&ObservedPairs::new(40, &known).unwrap()).unwrap();
+    assert_eq!(completion.rank(), found.output.completion.rank());
+    let a = Array2::from_shape_fn((40, 40), |(i, j)| completion.entry(i.min(j), i.max(j)));
+    let rdml = Rdml::new(3).seed(Seed(3));
+    let given = SampleSimilarity::Dense(a.view());
+    let expected = rdml.fit_sample(x.view(), &first, given, &()).unwrap().output;
+    let own = &found.output.completed;
+    assert_eq!(own.clustering.partition, expected.clustering.partition);
+    for (i, j) in [(0, 3), (50, 53), (50, 52), (7, 88)] {
+        let both = [&own.similarity, &expected.similarity].map(|s| s.between(i, j).unwrap());
+        assert!((both[0] - both[1]).abs() < 1e-6 * both[0].abs().max(1.0), "{both:?}");
+    }
+}
+
+#[test]
+fn the_thesis_form_of_the_road() {
+    let (x, [answers, forty], truth) = annotated();
+    let found = SemiCrowd::new(3).published().fit(x.view(), &answers, &()).unwrap();
+    let ari = scores::adjusted_rand(&found.output.completed.clustering.partition, &truth).unwrap();
+    assert!(ari > 0.6, "{ari} {:?}", found.report.notes);
+    // Its C is that of the most balanced completion of the grid that tells three groups apart.
+    let counts = AnswerCounts::of(&forty, MemoryBudget::default()).unwrap();
+    let agreed = counts.reliable_pairs(0.0, 0.8).unwrap();
+    let mut best = (f64::INFINITY, 0.0);
+    for c in [0.7, 1.0, 1.5, 2.0, 3.0] {
+        let solver = RobustCompletion::new().penalty(Penalty::Scaled(c));
+        let a = solver.complete(&agreed).unwrap();
+        if a.values.iter().filter(|&&v| v > 1.0).count() >= 3 && a.total() < best.0 {
+            best = (a.total(), c);
+        }
+    }
+    let note = format!("at c = {}", best.1);
+    assert!(found.report.notes.iter().any(|n| n.ends_with(&note)), "{best:?} {:?}", found.report);
+
+    let kind = |e: consilience_core::Error| e.kind();
+    let few = x.slice(ndarray::s![..80, ..]);
+    let wrong = SemiCrowd::new(3).fit(few, &answers, &()).map(|_| ()).unwrap_err();
+    assert_eq!(kind(wrong), ErrorKind::ShapeMismatch);
+    let bad = SemiCrowd::new(3).penalty(PenaltyChoice::Factor(0.0));
+    assert_eq!(
+        kind(bad.fit(x.view(), &answers, &()).map(|_| ()).unwrap_err()),
+        ErrorKind::InvalidParameter
+    );
+    assert!(SemiCrowd::new(0).fit(x.view(), &answers, &()).is_err());
 }

@@ -182,6 +182,13 @@ impl MemberGrowth {
             report.notes.extend(made.report.notes);
         }
         report.notes.dedup();
+        if self.sample_for(*range.end()) < constraints.n_objects() {
+            report.notes.push(format!(
+                "members made from {} of {} objects; sample sets their number",
+                self.sample_for(*range.end()),
+                constraints.n_objects()
+            ));
+        }
         Ok(Fit::new(grown, report))
     }
 

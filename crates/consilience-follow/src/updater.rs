@@ -1,6 +1,6 @@
 use consilience_core::{
     ConsensusFunction, Constraints, Ensemble, MemoryBudget, Observer, Pair, Partition, Result,
-    Seed, ensure,
+    Seed, at_least_one, ensure,
 };
 use consilience_simplex::{
     AlignmentReference, InitialWeights, Questions, UpdateReport, UpdateRule, WeightUpdater,
@@ -11,7 +11,7 @@ use consilience_walk::Diffusion;
 use crate::consensus_metric::ConsensusMetric;
 use crate::metric_rule::MetricRule;
 
-/// Objects that a reference for the alignment is made from at most.
+/// Objects that a reference for the alignment is made from by default.
 const SAMPLE: usize = 4096;
 
 /// A clustering that follows a stream of must-links and cannot-links at interactive speed.
@@ -60,8 +60,9 @@ const SAMPLE: usize = 4096;
 ///
 /// # References
 /// Weights: Yi, Zhang, Yang, Liu, Wang 2015, "An Efficient Semi-supervised Clustering Algorithm
-/// with Sequential Constraints" (SCSC); Yi 2014, "Semi-supervised Clustering by Convex Searching"
-/// (CCCS). The metric, new members from features, and the states are ours.
+/// with Sequential Constraints" (SCSC); Yi, "Data Clustering with Pairwise Constraints", PhD
+/// thesis, 2014, Chapter 6, Constrained Clustering by Convex Searching (CCCS). The metric, new
+/// members from features, and the states are ours.
 #[doc(alias = "SCSC")]
 #[doc(alias = "CCCS")]
 #[doc(alias = "online")]
@@ -95,6 +96,7 @@ pub struct Updater {
 pub struct UpdaterSetup {
     clusters: usize,
     reference: AlignmentReference,
+    reference_objects: usize,
     weights: WeightUpdaterSetup,
     metric_rule: MetricRule,
 }
@@ -105,6 +107,7 @@ impl UpdaterSetup {
         UpdaterSetup {
             clusters,
             reference: AlignmentReference::default(),
+            reference_objects: SAMPLE,
             weights: WeightUpdaterSetup::new(clusters),
             metric_rule: MetricRule::new(clusters),
         }
@@ -115,6 +118,13 @@ impl UpdaterSetup {
         /// has r clusters, the diffusion consensus of at most 4,096 evenly spaced objects
         /// ([`Diffusion`]).
         pub fn reference(mut self, reference: AlignmentReference) { self.reference = reference }
+
+        /// Evenly spaced objects that the medoid, or that consensus, is made from at most. Default
+        /// 4,096; at least 1.
+        pub fn reference_objects(mut self, objects: usize) {
+            self.reference_objects = objects;
+            self.weights = self.weights.reference_objects(objects)
+        }
 
         /// Where the weights start. Default [`InitialWeights::Uniform`], 1/m each.
         pub fn start(mut self, start: InitialWeights) { self.weights = self.weights.start(start) }
@@ -162,6 +172,7 @@ impl UpdaterSetup {
     pub fn updater_observed(&self, ensemble: Ensemble, observer: &dyn Observer) -> Result<Updater> {
         ensemble.check_clusters(self.clusters)?;
         self.metric_rule.check()?;
+        at_least_one("reference_objects", self.reference_objects)?;
         ensemble.check_clusters(self.metric_rule.n_clusters())?;
         let setup = match self.consensus_reference(&ensemble, observer)? {
             Some(made) => self.weights.clone().reference(AlignmentReference::Given(made)),
@@ -186,7 +197,7 @@ impl UpdaterSetup {
             return Ok(None);
         }
         let n = ensemble.n_objects();
-        let count = n.min(SAMPLE);
+        let count = n.min(self.reference_objects);
         let sample: Vec<usize> =
             (0..count).map(|s| (s as u128 * n as u128 / count as u128) as usize).collect();
         let few = ensemble.select_objects(&sample)?;

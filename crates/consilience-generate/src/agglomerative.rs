@@ -67,6 +67,8 @@ impl BaseClusterer for Agglomerative {
             Linkage::Complete => "complete-linkage",
             Linkage::Average => "average-linkage",
             Linkage::Ward => "ward-linkage",
+            Linkage::Centroid => "centroid-linkage",
+            Linkage::Median => "median-linkage",
         }
     }
 
@@ -100,11 +102,13 @@ impl BaseClusterer for Agglomerative {
             Linkage::Complete => Method::Complete,
             Linkage::Average => Method::Average,
             Linkage::Ward => Method::Ward,
+            Linkage::Centroid => Method::Centroid,
+            Linkage::Median => Method::Median,
         };
         let merges = report.stage("agglomeration", || kodama::linkage(&mut distances, n, method));
         observer.progress("agglomeration", 1, 1);
-        // The first merges are the lowest; those between equal objects have height 0 and come
-        // first.
+        // The first merges are the lowest, or those made first; between equal objects they have
+        // height 0 and come first.
         let keep = n - clusters.min(distinct);
         let mut parent: Vec<usize> = (0..2 * n).collect();
         for (s, step) in merges.steps().iter().take(keep).enumerate() {

@@ -4,6 +4,7 @@ use consilience_core::{
 use consilience_num::kmeans::{assign, spread_rows};
 use ndarray::{Array2, ArrayView1, Axis};
 
+use crate::distinct::Distinct;
 use crate::input::{partition, unit_table};
 
 /// Presentations per object by default, ...
@@ -43,18 +44,20 @@ const PRESENTATIONS: usize = 100_000;
 ///
 /// # References
 /// L. Xu, A. Krzyzak, E. Oja, "Rival penalized competitive learning for clustering analysis, RBF
-/// net, and curve detection", 1993. Units start by k-means++, the rates fall linearly to 0, and a
-/// rival beyond the reach of the data is pushed no further.
+/// net, and curve detection", 1993. Units start by k-means++ (at random with
+/// [`Rpcl::random_start`]), the rates fall linearly to 0, and a rival beyond the reach of the data
+/// is pushed no further.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rpcl {
     learning_rate: f64,
     penalty_rate: f64,
     presentations: Option<usize>,
+    random_start: bool,
 }
 
 impl Default for Rpcl {
     fn default() -> Self {
-        Rpcl { learning_rate: 0.05, penalty_rate: 0.002, presentations: None }
+        Rpcl { learning_rate: 0.05, penalty_rate: 0.002, presentations: None, random_start: false }
     }
 }
 
@@ -78,6 +81,10 @@ impl Rpcl {
         pub fn presentations(mut self, presentations: usize) {
             self.presentations = Some(presentations)
         }
+
+        /// Whether the units start at objects drawn at random, as published, and not by k-means++.
+        /// Default false.
+        pub fn random_start(mut self, random: bool) { self.random_start = random }
     }
 
     fn check(&self) -> Result<()> {
@@ -169,7 +176,11 @@ impl BaseClusterer for Rpcl {
         self.check()?;
         let x = unit_table(&features);
         let n = x.nrows();
-        let starts = spread_rows(x.view(), None, clusters, seed, rayon::current_num_threads() > 1);
+        let starts = if self.random_start {
+            seed.derive("rpcl", 1).stream().sample(n, clusters)
+        } else {
+            spread_rows(x.view(), None, clusters, seed, rayon::current_num_threads() > 1)
+        };
         let mut units = x.select(Axis(0), &starts);
         let usual = n.saturating_mul(EPOCHS).min(PRESENTATIONS);
         let total = self.presentations.unwrap_or(usual);
@@ -180,8 +191,16 @@ impl BaseClusterer for Rpcl {
         let labels = assign(x.view(), units.view(), rayon::current_num_threads() > 1);
         let mut report = Report::default();
         report.iterations = total;
+        if self.presentations.is_none() && total < n.saturating_mul(EPOCHS) {
+            report.notes.push(format!(
+                "{total} presentations of {n} objects, less than {EPOCHS} for each; presentations \
+                 sets their number"
+            ));
+        }
         // Fewer clusters than asked for are what the method is for, fewer distinct rows are not.
-        report.expect_clusters(clusters, starts.len(), "the features distinguish no more objects");
+        let possible =
+            if self.random_start { clusters.min(Distinct::new(x).len()) } else { starts.len() };
+        report.expect_clusters(clusters, possible, "the features distinguish no more objects");
         Ok(Fit::new(partition(&labels)?, report))
     }
 }

@@ -14,8 +14,9 @@ use crate::similarity::{landmarks, nearest_marks, square};
 /// Spectral clustering: k-means on the leading eigenvectors of a normalized similarity matrix.
 ///
 /// For clusters that hang together without being balls: rings, arcs, bands. Not for very noisy
-/// data, and slower than k-means by far. Up to 1000 distinct objects all similarities are used;
-/// beyond, each object is described by its nearest landmarks, so that no n x n matrix is needed.
+/// data, and slower than k-means by far. Up to 1000 distinct objects ([`Spectral::exact_objects`])
+/// all similarities are used; beyond, each object is described by its nearest landmarks, so that no
+/// n x n matrix is needed.
 ///
 /// ```text
 /// A_ij = exp(-|x_i - x_j|^2 / (s_i s_j)),  s_i = distance to the 7th neighbour
@@ -52,6 +53,7 @@ use crate::similarity::{landmarks, nearest_marks, square};
 pub struct Spectral {
     neighbours: usize,
     landmarks: usize,
+    exact_objects: usize,
     restarts: usize,
     budget: MemoryBudget,
 }
@@ -63,7 +65,13 @@ const NEAR: usize = 5;
 
 impl Default for Spectral {
     fn default() -> Self {
-        Spectral { neighbours: 7, landmarks: 300, restarts: 5, budget: MemoryBudget::default() }
+        Spectral {
+            neighbours: 7,
+            landmarks: 300,
+            exact_objects: DENSE,
+            restarts: 5,
+            budget: MemoryBudget::default(),
+        }
     }
 }
 
@@ -77,9 +85,13 @@ impl Spectral {
         /// The neighbour whose distance is an object's scale. Default 7; at least 1.
         pub fn neighbours(mut self, neighbours: usize) { self.neighbours = neighbours }
 
-        /// Number of landmarks p for more than 1000 distinct objects; raised to twice the number of
-        /// clusters. Default 300; at least 1.
+        /// Number of landmarks p for more distinct objects than [`Spectral::exact_objects`]; raised
+        /// to twice the number of clusters. Default 300; at least 1.
         pub fn landmarks(mut self, landmarks: usize) { self.landmarks = landmarks }
+
+        /// Most distinct objects of which all similarities are used; beyond, the report says that
+        /// landmarks took their place. Default 1000; at least 1. Time grows with the cube.
+        pub fn exact_objects(mut self, objects: usize) { self.exact_objects = objects }
 
         /// Runs of the k-means on the eigenvectors. Default 5; at least 1.
         pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
@@ -125,7 +137,8 @@ impl Spectral {
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Array2<f64>> {
-        let embedded = if x.nrows() <= DENSE {
+        let embedded = if x.nrows() <= self.exact_objects {
+            self.budget.check_square("similarities", x.nrows(), 3 * size_of::<f64>())?;
             self.dense(x, weights, clusters)
         } else {
             let count = self.landmark_count(x.nrows(), clusters);
@@ -211,6 +224,7 @@ impl BaseClusterer for Spectral {
         features.check_clusters(clusters)?;
         at_least_one("neighbours", self.neighbours)?;
         at_least_one("landmarks", self.landmarks)?;
+        at_least_one("exact objects", self.exact_objects)?;
         at_least_one("restarts", self.restarts)?;
         observer.check()?;
         let distinct = Distinct::new(unit_table(&features));
@@ -221,6 +235,14 @@ impl BaseClusterer for Spectral {
         let (x, weights) = (distinct.rows.view(), &distinct.weights);
         let rows =
             report.stage("eigenvectors", || self.embed(x, weights, clusters, seed, observer))?;
+        if distinct.len() > self.exact_objects {
+            report.notes.push(format!(
+                "{} distinct objects by {} landmarks; exact_objects is {}",
+                distinct.len(),
+                self.landmark_count(distinct.len(), clusters),
+                self.exact_objects
+            ));
+        }
         let options = last_kmeans(clusters, self.restarts, seed);
         let found =
             report.stage("k-means", || fit(rows.view(), Some(weights), &options, observer))?;

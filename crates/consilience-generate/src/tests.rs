@@ -54,12 +54,22 @@ fn mini_batch_obeys_the_laws() {
 #[test]
 fn rpcl_obeys_the_laws() {
     // It finds the number of clusters itself.
-    base_clusterer(&Rpcl::new(), &Profile { exact_clusters: false, ..Profile::default() });
+    for random in [false, true] {
+        let rpcl = Rpcl::new().random_start(random);
+        base_clusterer(&rpcl, &Profile { exact_clusters: false, ..Profile::default() });
+    }
 }
 
 #[test]
 fn agglomerative_obeys_the_laws() {
-    for linkage in [Linkage::Single, Linkage::Complete, Linkage::Average, Linkage::Ward] {
+    for linkage in [
+        Linkage::Single,
+        Linkage::Complete,
+        Linkage::Average,
+        Linkage::Ward,
+        Linkage::Centroid,
+        Linkage::Median,
+    ] {
         base_clusterer(&Agglomerative::new(linkage), &Profile::default());
     }
 }
@@ -335,4 +345,20 @@ fn what_cannot_fit_is_refused_before_it_is_allocated() {
         let e = clusterer.fit(line.view().into(), 24_000, Seed(0), &()).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::TooLarge, "{e}");
     }
+}
+
+#[test]
+fn limits_that_bind_are_told_and_can_be_set() {
+    let x = Array2::from_shape_fn((2200, 2), |(i, j)| ((i * (31 + 17 * j)) % 4999) as f64);
+    let notes = |clusterer: &dyn BaseClusterer| {
+        clusterer.fit(x.view().into(), 3, Seed(1), &()).unwrap().report.notes
+    };
+    let told = notes(&Rpcl::new());
+    assert!(told[0].contains("100000 presentations of 2200 objects"), "{told:?}");
+    assert!(notes(&Rpcl::new().presentations(3000)).is_empty());
+    let told = notes(&Spectral::new());
+    assert!(told[0].contains("by 300 landmarks; exact_objects is 1000"), "{told:?}");
+    assert!(notes(&Spectral::new().exact_objects(2200)).is_empty());
+    let none = Spectral::new().exact_objects(0).fit(x.view().into(), 3, Seed(1), &());
+    assert!(none.unwrap_err().message().contains("exact objects"));
 }

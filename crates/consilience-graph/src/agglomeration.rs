@@ -78,7 +78,7 @@ impl Agglomeration {
             LeafWeights::Objects => grouping.weights(),
             LeafWeights::Nodes => vec![1.0; grouping.n_nodes()],
         };
-        if self.linkage == Linkage::Ward {
+        if matches!(self.linkage, Linkage::Ward | Linkage::Centroid | Linkage::Median) {
             d.mapv_inplace(|s| 1.0 - s);
             return linkage_checked(d, &weights, self.linkage, observer);
         }

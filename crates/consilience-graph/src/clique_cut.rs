@@ -8,7 +8,7 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::spectrum::{Eigenpairs, leading};
-use crate::{ClusterIncidence, Components, SpectralCut};
+use crate::{ClusterIncidence, Components, HypergraphCut, SpectralCut};
 
 /// What divides a graph: the choice that CSPA, HGPA and MCLA leave to the user.
 ///
@@ -19,6 +19,10 @@ pub enum CutMethod {
     /// The normalised cut by eigenvectors, [`SpectralCut`]: clusters may differ in size.
     #[default]
     Spectral,
+    /// The hypergraph of the clusters itself, whose hyperedges have weight 1, cut into parts of
+    /// nearly equal size ([`HypergraphCut`]): HGPA as published. For HGPA, and CSPA, which are then
+    /// the same; MCLA has no hypergraph of objects and refuses it.
+    Hypergraph,
     /// METIS, as published: clusters of nearly equal size.
     #[cfg(feature = "metis")]
     Metis,
@@ -117,7 +121,10 @@ impl CliqueCut {
     pub fn check(&self) -> Result<()> {
         self.spectral.check()?;
         match (self.method, self.clusters) {
-            (CutMethod::Spectral, _) => Ok(()),
+            (CutMethod::Spectral, _) | (CutMethod::Hypergraph, Clusters::Fixed(_)) => Ok(()),
+            (CutMethod::Hypergraph, other) => {
+                Err(other.refuse("a hypergraph partition", "a number"))
+            }
             #[cfg(feature = "metis")]
             (CutMethod::Metis, Clusters::Fixed(_)) => Ok(()),
             #[cfg(feature = "metis")]
@@ -144,6 +151,12 @@ impl CliqueCut {
         if self.method == CutMethod::Spectral || nodes.n_nodes() == 0 {
             return spectral(&incidence, &weights, &self.spectral, report, observer);
         }
+        if self.method == CutMethod::Hypergraph {
+            let cut = HypergraphCut::new(self.clusters.fixed().unwrap_or(1)).seed(self.seed);
+            let found = cut.of_incidence(&incidence, nodes.grouping(), observer)?;
+            report.objective = found.report.objective;
+            return Ok(found.output);
+        }
         let dense = expand(&incidence, &weights, self.budget)?;
         let found = self.fit(SimilarityGraph::new(nodes.grouping().clone(), dense)?, observer)?;
         report.status = found.report.status;
@@ -156,6 +169,10 @@ impl GraphPartitioner for CliqueCut {
         self.check()?;
         match self.method {
             CutMethod::Spectral => self.spectral.fit(graph, observer),
+            CutMethod::Hypergraph => Err(Error::invalid(
+                "a hypergraph partition of a similarity graph, which has no hyperedges; expected \
+                 another cut",
+            )),
             #[cfg(feature = "metis")]
             CutMethod::Metis => crate::MetisCut::new(self.clusters.fixed().unwrap_or(1))
                 .seed(self.seed)

@@ -10,7 +10,10 @@ use crate::Dendrogram;
 /// leaf of weight s acts as s coincident points, so that trees over microclusters and over objects
 /// agree.
 ///
-/// Where several pairs are equally near, single and complete linkage, which ties haunt, take the
+/// With centroid and median linkage a merge may be nearer than the one before it; its height is
+/// then that of the one before, so that the merges keep their order.
+///
+/// Where several pairs are equally near, single, complete, centroid and median linkage take the
 /// pair of the lowest numbers first, a cluster going by its first leaf. For the others the
 /// nearest-neighbour chain prefers the cluster it came from, then the lowest number; such trees are
 /// valid (every merge joins a nearest pair) and reproducible, but other programs may break the tie
@@ -33,7 +36,8 @@ use crate::Dendrogram;
 /// ```
 ///
 /// # Complexity
-/// O(n^2) time (single and complete linkage: as a rule), no memory of order n^2 beside the matrix.
+/// O(n^2) time (without a chain of nearest neighbours: as a rule), no memory of order n^2 beside
+/// the matrix.
 ///
 /// # Errors
 /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) for n = 0,
@@ -41,7 +45,8 @@ use crate::Dendrogram;
 /// not square or weights of another number,
 /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) with row and column,
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a weight that
-/// is not positive (or beyond 1e100) and, with Ward's link, a negative dissimilarity,
+/// is not positive (or beyond 1e100) and, with Ward's, centroid and median linkage, a negative
+/// dissimilarity,
 /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
 ///
 /// # References
@@ -64,12 +69,13 @@ pub fn linkage(
             "weight {w} of leaf {i}; expected a positive number, from 1e-100 to 1e100"
         )));
     }
-    if method == Linkage::Ward
+    if matches!(method, Linkage::Ward | Linkage::Centroid | Linkage::Median)
         && let Some(((i, j), v)) =
             dissimilarity.indexed_iter().find(|&((i, j), &v)| i != j && v < 0.0)
     {
         return Err(Error::invalid(format!(
-            "dissimilarity {v} at row {i}, column {j}; Ward's link expects distances of at least 0"
+            "dissimilarity {v} at row {i}, column {j}; {method:?} linkage expects distances of at \
+             least 0"
         )));
     }
     linkage_checked(dissimilarity, weights, method, observer)
@@ -105,15 +111,33 @@ pub(crate) fn linkage_checked(
     for i in 0..n {
         d[i * n + i] = f64::INFINITY;
     }
-    let merges = match method {
+    let tree = Dendrogram::from_merges(n, merged(&mut d, weights, method, observer)?)?;
+    let squared = matches!(method, Linkage::Ward | Linkage::Centroid | Linkage::Median);
+    let tree = if squared { tree.map_heights(|h| h.max(0.0).sqrt()) } else { tree };
+    Ok(if unit == 1.0 { tree } else { tree.map_heights(|h| h / unit) })
+}
+
+/// The merges; those of squared distances for the linkages that are made of squares.
+fn merged(
+    d: &mut [f64],
+    weights: &[f64],
+    method: Linkage,
+    observer: &dyn Observer,
+) -> Result<Vec<(usize, usize, f64)>> {
+    let n = weights.len();
+    Ok(match method {
+        Linkage::Centroid | Linkage::Median => {
+            d.iter_mut().for_each(|v| *v *= *v);
+            level(by_means(d, weights, method, observer)?)
+        }
         Linkage::Single => {
-            in_order(&mut d, weights, observer, |a, b, _, _, _, _| if b < a { b } else { a })?
+            in_order(d, weights, observer, |a, b, _, _, _, _| if b < a { b } else { a })?
         }
         Linkage::Complete => {
-            in_order(&mut d, weights, observer, |a, b, _, _, _, _| if b > a { b } else { a })?
+            in_order(d, weights, observer, |a, b, _, _, _, _| if b > a { b } else { a })?
         }
         Linkage::Average => {
-            chain(&mut d, weights, observer, |a, b, _, wa, wb, _| (wa * a + wb * b) / (wa + wb))?
+            chain(d, weights, observer, |a, b, _, wa, wb, _| (wa * a + wb * b) / (wa + wb))?
         }
         Linkage::Ward => {
             // s and t coincident points at distance d: the sum of squares grows by 2 s t / (s + t)
@@ -125,14 +149,37 @@ pub(crate) fn linkage_checked(
                     d[i * n + j] = apart * apart * (2.0 * s * t / (s + t));
                 }
             }
-            chain(&mut d, weights, observer, |a, b, ab, wa, wb, wx| {
+            chain(d, weights, observer, |a, b, ab, wa, wb, wx| {
                 ((wa + wx) * a + (wb + wx) * b - wx * ab) / (wa + wb + wx)
             })?
         }
-    };
-    let tree = Dendrogram::from_merges(n, merges)?;
-    let tree = if method == Linkage::Ward { tree.map_heights(|h| h.max(0.0).sqrt()) } else { tree };
-    Ok(if unit == 1.0 { tree } else { tree.map_heights(|h| h / unit) })
+    })
+}
+
+/// Merges by the squared distance of means, or of middles.
+fn by_means(
+    d: &mut [f64],
+    weights: &[f64],
+    method: Linkage,
+    observer: &dyn Observer,
+) -> Result<Vec<(usize, usize, f64)>> {
+    if method == Linkage::Median {
+        return in_order(d, weights, observer, |a, b, ab, _, _, _| 0.5 * (a + b) - 0.25 * ab);
+    }
+    in_order(d, weights, observer, |a, b, ab, wa, wb, _| {
+        let (ta, tb) = (wa / (wa + wb), wb / (wa + wb));
+        ta * a + tb * b - ta * tb * ab
+    })
+}
+
+/// The same merges, none lower than the one before.
+fn level(mut merges: Vec<(usize, usize, f64)>) -> Vec<(usize, usize, f64)> {
+    let mut last = f64::NEG_INFINITY;
+    for merge in &mut merges {
+        last = last.max(merge.2);
+        merge.2 = last;
+    }
+    merges
 }
 
 /// The nearest-neighbour chain. A dead cluster's row and column hold infinity. `update` gives the
@@ -169,7 +216,12 @@ fn chain(
                 let (keep, gone) = (top.min(p), top.max(p));
                 merges.push((keep, gone, nearest));
                 chain.truncate(chain.len() - 2);
-                merge(d, &mut weight, &alive, keep, gone, &update);
+                // No union is nearer than its nearer part. Rounding must not say otherwise, or the
+                // chain could visit a cluster twice.
+                let floored = |a: f64, b: f64, ab: f64, wa: f64, wb: f64, wx: f64| {
+                    update(a, b, ab, wa, wb, wx).max(if a < b { a } else { b })
+                };
+                merge(d, &mut weight, &alive, keep, gone, &floored);
                 alive[gone] = false;
             }
             _ => {
@@ -246,9 +298,7 @@ fn merge(
             continue;
         }
         let (a, b) = (d[keep * n + x], d[gone * n + x]);
-        // No union is nearer than its nearer part. Rounding must not say otherwise, or the chain
-        // could visit a cluster twice.
-        let v = update(a, b, ab, wa, wb, weight[x]).max(if a < b { a } else { b });
+        let v = update(a, b, ab, wa, wb, weight[x]);
         d[keep * n + x] = v;
         d[x * n + keep] = v;
         d[x * n + gone] = f64::INFINITY;
@@ -322,6 +372,16 @@ mod tests {
             Linkage::Average => {
                 pairs().map(|(i, j)| w[i] * w[j] * d[(i, j)]).sum::<f64>() / (wa * wb)
             }
+            Linkage::Median => unreachable!("not a function of the two sets alone"),
+            Linkage::Centroid => {
+                let mean = |s: &[usize], t: &[usize], total: f64| {
+                    let pairs = s.iter().flat_map(|&i| t.iter().map(move |&j| (i, j)));
+                    pairs.map(|(i, j)| w[i] * w[j] * d[(i, j)] * d[(i, j)]).sum::<f64>() / total
+                };
+                let square =
+                    mean(a, b, wa * wb) - mean(a, a, 2.0 * wa * wa) - mean(b, b, 2.0 * wb * wb);
+                square.max(0.0).sqrt()
+            }
             Linkage::Ward => {
                 // Sum of squares about the mean = mean squared distance over pairs / 2.
                 let scatter = |s: &[usize], total: f64| {
@@ -367,6 +427,65 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn centroids_are_those_of_the_definition() {
+        let mut inverted = 0;
+        for seed in 0..60 {
+            let (n, mut s) = (14, Seed(seed).derive("weights", 0).stream());
+            let d = points(seed, n, false);
+            let w: Vec<f64> = (0..n).map(|_| 1.0 + s.below(4) as f64).collect();
+            let tree = linkage(d.clone(), &w, Linkage::Centroid, &()).unwrap();
+            let mut live: Vec<Vec<usize>> = (0..n).map(|i| vec![i]).collect();
+            let mut last = 0.0f64;
+            for m in tree.merges() {
+                let mut best = (f64::INFINITY, 0, 0);
+                for a in 0..live.len() {
+                    for b in a + 1..live.len() {
+                        let v = between(&d, &w, &live[a], &live[b], Linkage::Centroid);
+                        if v < best.0 {
+                            best = (v, a, b);
+                        }
+                    }
+                }
+                inverted += usize::from(best.0 < last - 1e-9);
+                last = last.max(best.0);
+                assert!((m.height - last).abs() < 1e-7, "{seed}: {} {last}", m.height);
+                let gone = live.remove(best.2);
+                live[best.1].extend(gone);
+                let mut expected = vec![0; n];
+                live.iter().enumerate().for_each(|(c, l)| l.iter().for_each(|&i| expected[i] = c));
+                assert_eq!(tree.cut(live.len()).unwrap(), expected, "{seed}");
+            }
+        }
+        assert!(inverted > 10, "{inverted} merges nearer than the one before");
+    }
+
+    #[test]
+    fn centroid_and_median_are_those_of_kodama() {
+        for seed in 0..40 {
+            let n = 2 + seed as usize;
+            let d = points(seed, n, false);
+            for (ours, theirs) in [
+                (Linkage::Centroid, kodama::Method::Centroid),
+                (Linkage::Median, kodama::Method::Median),
+            ] {
+                let mut condensed: Vec<f64> =
+                    (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).map(|p| d[p]).collect();
+                let expected = kodama::linkage(&mut condensed, n, theirs);
+                let tree = linkage(d.clone(), &vec![1.0; n], ours, &()).unwrap();
+                let mut last = 0.0f64;
+                for (m, step) in tree.merges().iter().zip(expected.steps()) {
+                    last = last.max(step.dissimilarity);
+                    assert!((m.height - last).abs() < 1e-9, "{ours:?} {seed}");
+                    assert_eq!(m.nodes, [step.cluster1, step.cluster2], "{ours:?} {seed}");
+                    assert_eq!(m.leaves, step.size);
+                }
+            }
+        }
+        let e = linkage(-points(1, 3, false), &[1.0; 3], Linkage::Median, &()).unwrap_err();
+        assert!(e.message().contains("Median linkage expects"), "{e}");
     }
 
     /// Every merge, in the order of the tree, joins two clusters that no other pair beats.
@@ -436,7 +555,7 @@ mod tests {
             let side = owner.len();
             let expanded = Array2::from_shape_fn((side, side), |(i, j)| d[(owner[i], owner[j])]);
             let w: Vec<f64> = copies.iter().map(|&c| c as f64).collect();
-            for method in METHODS {
+            for method in METHODS.into_iter().chain([Linkage::Centroid, Linkage::Median]) {
                 let small = linkage(d.clone(), &w, method, &()).unwrap();
                 let ones = vec![1.0; owner.len()];
                 let large = linkage(expanded.clone(), &ones, method, &()).unwrap();

@@ -33,7 +33,7 @@ use crate::{
 ///
 /// # References
 /// Li, Wu, Chang 2012, "Segmentation Using Superpixels: A Bipartite Graph Partitioning Approach",
-/// Section 3.2; Huang, Lai, Wang 2016, Algorithm 2.
+/// Section 3.2; Huang, Lai, Wang 2016, Algorithm 3.
 #[doc(alias = "tcut")]
 #[derive(Clone, Copy, Debug)]
 pub struct TransferCut {

@@ -188,6 +188,7 @@ impl MetricLearner for Itml {
         let standard = Standard::new(&features, self.standardize);
         let z = standard.z.view();
         let (must, cannot) = side.links_up_to(self.max_pairs);
+        side.tell_thinned(self.max_pairs, &mut report);
         let (near, far) = self.limits(z, &[&must, &cannot]);
         let mut metric = LogDet::new(z.ncols(), self.slack, near, far);
         for (pairs, link) in [(&must, Link::Must), (&cannot, Link::Cannot)] {

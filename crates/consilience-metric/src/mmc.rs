@@ -140,6 +140,7 @@ impl MetricLearner for Mmc {
         let standard = Standard::new(&features, self.standardize);
         let z = standard.z.view();
         let (must, cannot) = side.links_up_to(self.max_pairs);
+        side.tell_thinned(self.max_pairs, &mut report);
         let near = differences(z, &must);
         let far = if cannot.is_empty() {
             report.notes.push("no cannot-links: objects are driven from the mean of all".into());

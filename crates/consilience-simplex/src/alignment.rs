@@ -9,8 +9,8 @@ use consilience_num::assignment::max_assignment;
 use ndarray::Array2;
 use rayon::prelude::*;
 
-/// Objects that the medoid is chosen on.
-const SAMPLE: usize = 4096;
+/// Objects that the medoid is chosen on by default.
+pub(crate) const SAMPLE: usize = 4096;
 /// Largest number of common clusters: one value of two bytes is kept for "none of them".
 const MAX_CLUSTERS: usize = u16::MAX as usize - 1;
 
@@ -25,9 +25,10 @@ const MAX_CLUSTERS: usize = u16::MAX as usize - 1;
 #[non_exhaustive]
 pub enum AlignmentReference {
     /// Of the members with exactly r clusters the one with the largest mean NMI with all members,
-    /// on at most 4,096 evenly spaced objects. Where no member has r clusters, one of those with
-    /// the closest number, of which the r largest clusters count; the updater of
-    /// `consilience-follow` takes the diffusion consensus of these objects instead.
+    /// on at most 4,096 evenly spaced objects
+    /// ([`reference_objects`](crate::WeightUpdaterSetup::reference_objects)). Where no member has r
+    /// clusters, one of those with the closest number, of which the r largest clusters count; the
+    /// updater of `consilience-follow` takes the diffusion consensus of these objects instead.
     #[default]
     Medoid,
     /// A clustering of all objects into at most r clusters, for instance a consensus; objects may
@@ -50,6 +51,7 @@ impl Alignment {
         ensemble: &Ensemble,
         clusters: usize,
         reference: &AlignmentReference,
+        sample: usize,
         observer: &dyn Observer,
     ) -> Result<Self> {
         ensemble.check_clusters(clusters)?;
@@ -70,7 +72,7 @@ impl Alignment {
                 let numbers = ensemble.members().iter().map(Partition::n_clusters);
                 let closest = numbers.min_by_key(|&k| (k.abs_diff(clusters), k)).unwrap_or(0);
                 let few = Ensemble::new(ensemble.members().to_vec())?
-                    .select_objects(&evenly(ensemble, SAMPLE))?;
+                    .select_objects(&evenly(ensemble, sample))?;
                 let medoid = &ensemble.members()[medoid(ensemble, &few, closest, observer)?];
                 if closest > clusters {
                     largest = largest_clusters(medoid, ensemble.counts(), clusters)?;
@@ -285,7 +287,7 @@ mod tests {
     use ndarray::array;
 
     fn aligned(e: &Ensemble, clusters: usize, reference: &AlignmentReference) -> Alignment {
-        Alignment::of(e, clusters, reference, &()).unwrap()
+        Alignment::of(e, clusters, reference, SAMPLE, &()).unwrap()
     }
 
     #[test]
@@ -349,17 +351,17 @@ mod tests {
         let e = Ensemble::from_array(array![[0], [1], [2]].view()).unwrap();
         let of = |labels: &[i32]| {
             let p = Partition::from_labels(labels).unwrap();
-            Alignment::of(&e, 2, &AlignmentReference::Given(p), &()).unwrap_err().kind()
+            Alignment::of(&e, 2, &AlignmentReference::Given(p), SAMPLE, &()).unwrap_err().kind()
         };
         assert_eq!(of(&[0, 1]), ErrorKind::ShapeMismatch);
         assert_eq!(of(&[0, 1, 2]), ErrorKind::InvalidParameter);
         assert_eq!(of(&[-1, -1, -1]), ErrorKind::InvalidParameter);
         assert_eq!(
-            Alignment::of(&e, 0, &AlignmentReference::Medoid, &()).unwrap_err().kind(),
+            Alignment::of(&e, 0, &AlignmentReference::Medoid, SAMPLE, &()).unwrap_err().kind(),
             ErrorKind::InvalidParameter
         );
         assert_eq!(
-            Alignment::of(&e, 4, &AlignmentReference::Medoid, &()).unwrap_err().kind(),
+            Alignment::of(&e, 4, &AlignmentReference::Medoid, SAMPLE, &()).unwrap_err().kind(),
             ErrorKind::InvalidParameter
         );
     }

@@ -2,6 +2,7 @@ use std::ops::Range;
 
 use consilience_core::{
     Error, Fit, LabelInt, Memberships, Observer, Partition, RawLabel, Report, Result, Seed, Status,
+    ensure,
 };
 use consilience_num::kmeans::{KMeansOptions, RowSource, fit_source};
 use ndarray::Array2;
@@ -251,7 +252,8 @@ impl WeightUpdater {
     /// [`WeightUpdater::partition`] and mostly better.
     ///
     /// Ten k-means++ starts on at most 200,000 rows drawn evenly; the other rows go to the nearest
-    /// centre. Fewer than r clusters come out where fewer rows differ, and the report says so. The
+    /// centre, and the report says so ([`WeightUpdater::partition_by_kmeans_on`] takes another
+    /// number). Fewer than r clusters come out where fewer rows differ, and the report says so. The
     /// rows are never stored.
     ///
     /// # Errors
@@ -264,12 +266,42 @@ impl WeightUpdater {
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<Partition>> {
+        self.partition_by_kmeans_on(KMEANS_ROWS, seed, observer)
+    }
+
+    /// As [`WeightUpdater::partition_by_kmeans`], with the centres found on at most so many rows.
+    ///
+    /// ```
+    /// use consilience::ndarray::array;
+    /// use consilience::simplex::WeightUpdater;
+    /// use consilience::{Ensemble, Seed};
+    ///
+    /// let ensemble =
+    ///     Ensemble::from_array(array![[0, 0], [0, 0], [0, 0], [1, 1], [1, 1], [1, 1]].view())?;
+    /// let updater = WeightUpdater::new(ensemble, 2)?;
+    /// let found = updater.partition_by_kmeans_on(4, Seed(0), &())?;
+    /// assert_eq!(found.output.sizes(), [3, 3]);
+    /// assert!(found.report.notes[0].contains("on 4 of 6 rows"));
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled);
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for fewer
+    /// rows than clusters.
+    pub fn partition_by_kmeans_on(
+        &self,
+        rows: usize,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Partition>> {
         let r = self.n_clusters();
+        ensure!(rows >= r, invalid("{rows} rows for the centres of {r} clusters"));
         let support = self.support();
         let source = Rows { members: self.weighted(), support: &support };
         let seed = seed.derive("simplex k-means", 0);
         let options = KMeansOptions::new(r).restarts(KMEANS_RESTARTS).seed(seed);
-        let found = fit_source(&source, &options, KMEANS_ROWS, observer)?;
+        let found = fit_source(&source, &options, rows, observer)?;
         let known = self.winners::<u16>();
         let partition = Partition::from_fn(known.len(), |i| {
             (known[i] != u16::MISSING).then(|| u64::from(found.assignment[i]))
@@ -277,6 +309,9 @@ impl WeightUpdater {
         let mut report = Report::default();
         report.iterations = found.iterations;
         report.objective = Some(found.inertia);
+        if rows < known.len() {
+            report.notes.push(format!("centres found on {rows} of {} rows", known.len()));
+        }
         if !found.converged {
             report.status = Status::MaxIterations;
         }

@@ -1,11 +1,12 @@
 use consilience_core::{
-    Constraints, Ensemble, Memberships, MemoryBudget, Observer, Partition, Result, ensure,
+    Constraints, Ensemble, Memberships, MemoryBudget, Observer, Partition, Result, at_least_one,
+    ensure,
 };
 use consilience_num::assignment::max_assignment;
 use ndarray::Array2;
 use rayon::prelude::*;
 
-use crate::alignment::{Alignment, AlignmentReference, evenly};
+use crate::alignment::{Alignment, AlignmentReference, SAMPLE, evenly};
 use crate::rules::UpdateRule;
 use crate::rules::block::{Labels, Rows};
 use crate::rules::solve::{Part, Problem};
@@ -13,7 +14,7 @@ use crate::weight_updater::{Budgets, WeightUpdater};
 use crate::weights::Weights;
 
 /// Objects that the weights closest to a clustering are found on.
-const SAMPLE: usize = 4096;
+const CLOSEST: usize = 4096;
 /// Objects of one part of that problem: fixed, so that its sums have the same bits on any number of
 /// threads.
 const PART: usize = 128;
@@ -57,6 +58,7 @@ pub struct WeightUpdaterSetup {
     clusters: usize,
     reference: AlignmentReference,
     start: InitialWeights,
+    reference_objects: usize,
     rule: UpdateRule,
     budgets: Budgets,
 }
@@ -80,6 +82,7 @@ impl WeightUpdaterSetup {
             clusters,
             reference: AlignmentReference::default(),
             start: InitialWeights::default(),
+            reference_objects: SAMPLE,
             rule: UpdateRule::default(),
             budgets: Budgets::default(),
         }
@@ -88,6 +91,9 @@ impl WeightUpdaterSetup {
     consilience_core::setters! {
         /// What the members are aligned to. Default [`AlignmentReference::Medoid`].
         pub fn reference(mut self, reference: AlignmentReference) { self.reference = reference }
+
+        /// Evenly spaced objects that the medoid is chosen on at most. Default 4,096; at least 1.
+        pub fn reference_objects(mut self, objects: usize) { self.reference_objects = objects }
 
         /// Where the weights start. Default [`InitialWeights::Uniform`], 1/m each.
         pub fn start(mut self, start: InitialWeights) { self.start = start }
@@ -109,7 +115,7 @@ impl WeightUpdaterSetup {
     /// ([`WeightUpdater::into_ensemble`] gives it back).
     ///
     /// # Complexity
-    /// O(n m) to align; choosing the medoid costs O(m c) comparisons of 4,096 objects at most, c
+    /// O(n m) to align; choosing the medoid costs O(m c) comparisons of `reference_objects`, c
     /// the number of members with r clusters. Memory beside the ensemble: one table of k_u entries
     /// per member, and one byte per label where the budget for these allows it.
     ///
@@ -137,6 +143,7 @@ impl WeightUpdaterSetup {
     ) -> Result<WeightUpdater> {
         ensemble.check_clusters(self.clusters)?;
         self.rule.check()?;
+        at_least_one("reference_objects", self.reference_objects)?;
         let m = ensemble.n_members();
         let weights = match &self.start {
             InitialWeights::Given(weights) => Weights::given(weights, m)?,
@@ -151,7 +158,13 @@ impl WeightUpdaterSetup {
             length == ensemble.n_objects(),
             shape("a start of {length} objects for an ensemble of {}", ensemble.n_objects())
         );
-        let alignment = Alignment::of(&ensemble, self.clusters, &self.reference, observer)?;
+        let alignment = Alignment::of(
+            &ensemble,
+            self.clusters,
+            &self.reference,
+            self.reference_objects,
+            observer,
+        )?;
         let weights = match &self.start {
             InitialWeights::Closest(p) => {
                 let row = |i: usize, out: &mut [f64]| p.label(i).map(|l| out[l] = 1.0).is_some();
@@ -190,7 +203,7 @@ fn closest(
 ) -> Result<Weights> {
     let mut wanted = Vec::new();
     let mut objects = Vec::new();
-    for i in evenly(ensemble, SAMPLE) {
+    for i in evenly(ensemble, CLOSEST) {
         let mut y = vec![0.0; columns];
         if row(i, &mut y) {
             objects.push(i as u32);

@@ -174,6 +174,24 @@ pub(crate) fn cosine(g: &[f64], n: usize) -> Vec<f64> {
     out
 }
 
+/// Any measure of `<u, v>`, `<u, u>` and `<v, v>`; isolated microclusters are similar to themselves
+/// alone. Reads the upper triangle and writes a matrix that is symmetric to the last bit.
+pub(crate) fn measured(g: &[f64], n: usize, measure: fn(f64, f64, f64) -> f64) -> Vec<f64> {
+    let mut out = vec![0.0; n * n];
+    out.par_chunks_mut(n.max(1)).enumerate().for_each(|(i, row)| {
+        for (j, out) in row.iter_mut().enumerate() {
+            let (low, high) = (i.min(j), i.max(j));
+            let (own, other) = (g[low * n + low], g[high * n + high]);
+            *out = if own > 0.0 && other > 0.0 {
+                measure(g[low * n + high], own, other)
+            } else {
+                f64::from(u8::from(i == j))
+            };
+        }
+    });
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

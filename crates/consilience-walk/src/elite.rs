@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use consilience_core::{MemoryBudget, Microclusters, Observer, Result, ensure};
+use consilience_core::{MemoryBudget, Microclusters, Observer, Result, SimilarityGraph, ensure};
 use consilience_graph::{AgreementRow, CountRow};
 use consilience_num::sparse::Csr;
 use rayon::prelude::*;
@@ -107,6 +107,58 @@ impl EliteNeighbours {
         Ok(EliteNeighbours { weights: Csr::from_rows(n, rows) })
     }
 
+    /// The elite links of any similarity of nodes, such as another co-association; only those above
+    /// 0 are links.
+    ///
+    /// ```
+    /// use consilience::SimilarityGraph;
+    /// use consilience::core::Grouping;
+    /// use consilience::ndarray::array;
+    /// use consilience::walk::EliteNeighbours;
+    ///
+    /// let nodes = Grouping::new(vec![0, 1, 2], 3)?;
+    /// let s = array![[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]];
+    /// // 0-1 is the strongest of 0 and of 1, 1-2 that of 2.
+    /// assert_eq!(EliteNeighbours::of_similarity(&SimilarityGraph::new(nodes, s)?, 1)?.n_links(), 2);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`EliteNeighbours::of`].
+    pub fn of_similarity(graph: &SimilarityGraph, k: usize) -> Result<Self> {
+        Self::of_similarity_within(graph, k, MemoryBudget::default())
+    }
+
+    /// As [`EliteNeighbours::of_similarity`], for a given budget.
+    pub(crate) fn of_similarity_within(
+        graph: &SimilarityGraph,
+        k: usize,
+        budget: MemoryBudget,
+    ) -> Result<Self> {
+        ensure!(k > 0, invalid("0 elite neighbours; expected at least 1"));
+        let (s, n) = (graph.weights(), graph.grouping().n_nodes());
+        let thresholds: Vec<f64> = (0..n)
+            .into_par_iter()
+            .map(|i| {
+                let row = s.row(i);
+                kth((0..n).filter(|&j| j != i && row[j] > 0.0).map(|j| row[j]).collect(), k)
+            })
+            .collect();
+        let mut seen = 0;
+        let mut rows = Vec::with_capacity(n);
+        for i in 0..n {
+            let stays = |w: f64, j: usize| w > 0.0 && (w >= thresholds[i] || w >= thresholds[j]);
+            let row: Vec<(u32, f64)> = (0..n)
+                .filter(|&j| j != i && stays(s[[i, j]], j))
+                .map(|j| (j as u32, s[[i, j]]))
+                .collect();
+            seen += row.len();
+            budget.check_table("elite links, kept by ties,", seen, 1, BYTES_PER_LINK)?;
+            rows.push(row);
+        }
+        Ok(EliteNeighbours { weights: Csr::from_rows(n, rows) })
+    }
+
     /// Number of unordered links.
     pub fn n_links(&self) -> usize {
         self.weights.nnz() / 2
@@ -205,8 +257,11 @@ fn links_of_counts(counts: &[u16], thresholds: &[u16], i: usize, members: f64) -
 }
 
 fn threshold_of_ratios(row: &AgreementRow<'_>, i: usize, n: usize, k: usize) -> f64 {
-    let mut positive: Vec<f64> =
-        (0..n).filter(|&j| j != i && row.together(j) > 0.0).map(|j| row.ratio(j)).collect();
+    kth((0..n).filter(|&j| j != i && row.together(j) > 0.0).map(|j| row.ratio(j)).collect(), k)
+}
+
+/// The K-th largest, 0 where there are fewer.
+fn kth(mut positive: Vec<f64>, k: usize) -> f64 {
     if positive.len() < k {
         return 0.0;
     }

@@ -42,6 +42,7 @@ mod reference;
 mod tests;
 mod thin;
 mod transition;
+mod walked;
 mod walker;
 
 pub use bipartite::BipartiteGraph;
@@ -49,6 +50,7 @@ pub use diffusion::Diffusion;
 pub use elite::EliteNeighbours;
 pub use pta::Pta;
 pub use ptgp::Ptgp;
-pub use pts::{ProbabilityTrajectories, PtsSolver};
+pub use pts::{ProbabilityTrajectories, PtsSolver, TrajectoryMeasure};
 pub use transition::Transition;
+pub use walked::Walked;
 pub use walker::{RandomWalker, SoftRandomWalker};

@@ -5,6 +5,8 @@ use consilience_core::{Error, Result};
 pub(crate) struct WalkParameters {
     pub(crate) elite_neighbours: Option<usize>,
     pub(crate) walk_length: Option<usize>,
+    /// Whether the defaults grow beyond the published program's cap, as the paper's text has it.
+    pub(crate) uncapped: bool,
 }
 
 /// The published program's cap on both defaults.
@@ -26,9 +28,10 @@ impl WalkParameters {
         }
     }
 
-    /// (K, T): as set, else `floor(sqrt(n~) / 2)`, at least 1 and at most 20.
+    /// (K, T): as set, else `floor(sqrt(n~) / 2)`, at least 1 and, where capped, at most 20.
     pub(crate) fn resolve(&self, nodes: usize) -> (usize, usize) {
-        let default = ((nodes as f64).sqrt() / 2.0).floor().clamp(1.0, CAP as f64) as usize;
+        let most = if self.uncapped { LONGEST } else { CAP };
+        let default = ((nodes as f64).sqrt() / 2.0).floor().clamp(1.0, most as f64) as usize;
         (self.elite_neighbours.unwrap_or(default), self.walk_length.unwrap_or(default))
     }
 }

@@ -5,7 +5,7 @@ use consilience_core::{
 use consilience_graph::{AgreementRow, LeafWeights, Linked, linked_method};
 use rayon::prelude::*;
 
-use crate::{ProbabilityTrajectories, PtsSolver};
+use crate::{ProbabilityTrajectories, PtsSolver, TrajectoryMeasure};
 
 /// Probability trajectory accumulation (PTA): linkage on the similarity of random walks.
 ///
@@ -73,6 +73,19 @@ impl Pta {
     #[doc(alias = "T")]
     pub fn walk_length(self, t: usize) -> Self {
         self.with(|pts| pts.walk_length(t))
+    }
+
+    /// K and T as in the text of the paper: `floor(sqrt(n~) / 2)` however many microclusters there
+    /// are (T at most 1000). Default: at most 20, as in the published program; equal up to 1,763
+    /// microclusters.
+    #[must_use]
+    pub fn published(self) -> Self {
+        self.with(ProbabilityTrajectories::published)
+    }
+
+    /// How like each other two trajectories are. Default [`TrajectoryMeasure::Cosine`].
+    pub fn measure(self, measure: TrajectoryMeasure) -> Self {
+        self.with(|pts| pts.measure(measure))
     }
 
     /// How the sum over the walks is computed. Default [`PtsSolver::Cheapest`].

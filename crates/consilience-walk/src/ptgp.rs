@@ -7,7 +7,7 @@ use ndarray::{Array1, Array2, ArrayView2};
 use rayon::prelude::*;
 
 use crate::thin::{self, Effort};
-use crate::{BipartiteGraph, ProbabilityTrajectories, PtsSolver};
+use crate::{BipartiteGraph, ProbabilityTrajectories, PtsSolver, TrajectoryMeasure};
 
 /// Up to this many microclusters the similarity is computed as a dense matrix.
 const DENSE: usize = 10_000;
@@ -45,7 +45,7 @@ const DENSE: usize = 10_000;
 /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References
-/// Huang, Lai, Wang 2016, Section 4.4.2 and Algorithm 2. Label gaps change nothing here; in the
+/// Huang, Lai, Wang 2016, Section 4.4.2 and Algorithm 3. Label gaps change nothing here; in the
 /// published program an unused cluster number divides 0 by 0.
 #[doc(alias = "PTGP")]
 #[derive(Clone, Copy, Debug)]
@@ -86,6 +86,12 @@ impl Ptgp {
         #[doc(alias = "T")]
         pub fn walk_length(mut self, t: usize) { self.similarity = self.similarity.walk_length(t) }
 
+        /// How like each other two trajectories are; any but the cosine needs the dense matrix,
+        /// whatever the dense limit. Default [`TrajectoryMeasure::Cosine`].
+        pub fn measure(mut self, measure: TrajectoryMeasure) {
+            self.similarity = self.similarity.measure(measure)
+        }
+
         /// How the dense similarity is computed. Default [`PtsSolver::Cheapest`].
         pub fn solver(mut self, solver: PtsSolver) {
             self.similarity = self.similarity.solver(solver)
@@ -110,6 +116,15 @@ impl Ptgp {
         /// Up to how many microclusters the similarity is a dense matrix; beyond, it is used in
         /// products only. Default 10,000; any number.
         pub fn dense_limit(mut self, nodes: usize) { self.dense_limit = nodes }
+    }
+
+    /// K and T as in the text of the paper: `floor(sqrt(n~) / 2)` however many microclusters there
+    /// are (T at most 1000). Default: at most 20, as in the published program; equal up to 1,763
+    /// microclusters.
+    #[must_use]
+    pub fn published(mut self) -> Self {
+        self.similarity = self.similarity.published();
+        self
     }
 
     /// The bipartite graph that is cut: how similar each microcluster is to the members of each
@@ -138,7 +153,7 @@ impl Ptgp {
         self.similarity.budget.check_table("bipartite graph", n, incidence.n_clusters(), 16)?;
         // A member that counts twice has each of its clusters twice.
         let often = Array1::from(incidence.cluster_weights());
-        if n <= self.dense_limit {
+        if n <= self.dense_limit || !self.similarity.by_cosine() {
             let graph = self.similarity.between(nodes, &mut Report::default(), observer)?;
             let weights = cluster_means(&incidence, graph.weights())? * &often;
             return Ok(BipartiteGraph { weights, error_bound: None });

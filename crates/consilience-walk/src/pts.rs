@@ -1,6 +1,6 @@
 use consilience_core::{
-    Accepts, Error, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
-    SimilarityGraph,
+    Accepts, Error, Grouping, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
+    SimilarityGraph, check_symmetric,
 };
 use ndarray::Array2;
 
@@ -21,6 +21,46 @@ pub enum PtsSolver {
     /// Closed form over all eigenpairs; the cost does not depend on T, the accuracy is that of the
     /// largest entries.
     Eigenpairs,
+}
+
+/// Sim of Eq. 12: how like each other two trajectories are. The paper allows any measure and takes
+/// the cosine.
+///
+/// ```
+/// use consilience::{Ensemble, Partition, Similarity};
+/// use consilience::walk::{ProbabilityTrajectories, TrajectoryMeasure};
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 0, 1, 1])?,
+///     Partition::from_labels(&[0, 0, 1, 1, 2])?,
+/// ])?;
+/// let by = |measure| ProbabilityTrajectories::default().measure(measure).similarity(&ensemble);
+/// let cosine = by(TrajectoryMeasure::Cosine)?;
+/// // A measure of one's own, from <u, v>, <u, u> and <v, v>: here the cosine again.
+/// let own = by(TrajectoryMeasure::Custom(|uv, uu, vv| uv / (uu * vv).sqrt()))?;
+/// let (a, b) = (cosine.weights(), own.weights());
+/// assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-12));
+/// // Tanimoto's is never above the cosine.
+/// let tanimoto = by(TrajectoryMeasure::Tanimoto)?;
+/// assert!(a.iter().zip(tanimoto.weights()).all(|(a, t)| *t <= a + 1e-12));
+/// # Ok::<(), consilience::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub enum TrajectoryMeasure {
+    /// `<u, v> / sqrt(<u, u> <v, v>)`.
+    #[default]
+    Cosine,
+    /// `<u, v> / (<u, u> + <v, v> - <u, v>)`, which also asks for equal lengths.
+    Tanimoto,
+    /// Any function of `<u, v>`, `<u, u>` and `<v, v>`; it must not depend on the order of the two,
+    /// and be finite where the lengths are above 0. Microclusters without links are similar to
+    /// themselves alone, at 1.
+    Custom(fn(f64, f64, f64) -> f64),
+}
+
+fn tanimoto(uv: f64, uu: f64, vv: f64) -> f64 {
+    uv / (uu + vv - uv)
 }
 
 /// Operations of the dense decomposition per n^3, in units of one sparse multiply-add: an estimate
@@ -64,7 +104,8 @@ const EIGEN_COST: f64 = 60.0;
 ///
 /// # References
 /// Huang, Lai, Wang 2016, Eq. 10 to 13. Defaults K = T = floor(sqrt(n~) / 2), at least 1; the
-/// published program caps both at 20, the paper does not: we cap. The program writes 1e-20 for the
+/// published program caps both at 20, the paper does not: we cap, but for
+/// [`ProbabilityTrajectories::published`]. The program writes 1e-20 for the
 /// similarity of isolated microclusters, we write 0.
 #[doc(alias = "PTS")]
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,6 +113,7 @@ pub struct ProbabilityTrajectories {
     pub(crate) parameters: WalkParameters,
     pub(crate) budget: MemoryBudget,
     solver: PtsSolver,
+    measure: TrajectoryMeasure,
 }
 
 impl ProbabilityTrajectories {
@@ -86,11 +128,56 @@ impl ProbabilityTrajectories {
         #[doc(alias = "T")]
         pub fn walk_length(mut self, t: usize) { self.parameters.walk_length = Some(t) }
 
+        /// How like each other two trajectories are (Sim of Eq. 12). Default
+        /// [`TrajectoryMeasure::Cosine`].
+        pub fn measure(mut self, measure: TrajectoryMeasure) { self.measure = measure }
+
         /// How the sum over the walks is computed. Default [`PtsSolver::Cheapest`].
         pub fn solver(mut self, solver: PtsSolver) { self.solver = solver }
 
         /// How much memory the dense matrices may take. Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
+    }
+
+    /// K and T as in the text of the paper: `floor(sqrt(n~) / 2)` however many microclusters there
+    /// are (T at most 1000). Default: at most 20, as in the published program; equal up to 1,763
+    /// microclusters.
+    #[must_use]
+    pub fn published(mut self) -> Self {
+        self.parameters.uncapped = true;
+        self
+    }
+
+    pub(crate) fn by_cosine(&self) -> bool {
+        matches!(self.measure, TrajectoryMeasure::Cosine)
+    }
+
+    /// The similarity of walks over elite links that are chosen already.
+    pub(crate) fn over(
+        &self,
+        elite: &EliteNeighbours,
+        grouping: Grouping,
+        length: usize,
+        observer: &dyn Observer,
+    ) -> Result<SimilarityGraph> {
+        let n = grouping.n_nodes();
+        let walk = Transition::over(elite, &grouping);
+        let g = if self.by_products(walk.affinity().nnz(), n, length) {
+            dense::by_products(&walk.probabilities(), length, observer)?
+        } else {
+            dense::by_eigenpairs(&walk, length, observer)?
+        };
+        let s = match self.measure {
+            TrajectoryMeasure::Cosine => dense::cosine(&g, n),
+            TrajectoryMeasure::Tanimoto => dense::measured(&g, n, tanimoto),
+            TrajectoryMeasure::Custom(measure) => dense::measured(&g, n, measure),
+        };
+        drop(g);
+        let s = Array2::from_shape_vec((n, n), s).map_err(|e| Error::shape(e.to_string()))?;
+        if !self.by_cosine() {
+            check_symmetric("similarity of trajectories", s.view())?;
+        }
+        SimilarityGraph::new(grouping, s)
     }
 
     fn by_products(&self, nnz: usize, n: usize, length: usize) -> bool {
@@ -129,15 +216,6 @@ impl Similarity for ProbabilityTrajectories {
         self.budget.check_square("probability trajectories (PTGP needs no such table)", n, 16)?;
         let (k, t) = self.parameters.resolve(n);
         let elite = EliteNeighbours::within(nodes, k, self.budget, observer)?;
-        let walk = Transition::new(&elite, nodes);
-        let g = if self.by_products(walk.affinity().nnz(), n, t) {
-            dense::by_products(&walk.probabilities(), t, observer)?
-        } else {
-            dense::by_eigenpairs(&walk, t, observer)?
-        };
-        let s = dense::cosine(&g, n);
-        drop(g);
-        let s = Array2::from_shape_vec((n, n), s).map_err(|e| Error::shape(e.to_string()))?;
-        SimilarityGraph::new(nodes.grouping().clone(), s)
+        self.over(&elite, nodes.grouping().clone(), t, observer)
     }
 }

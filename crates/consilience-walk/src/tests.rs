@@ -3,11 +3,16 @@
 use consilience_core::{
     ConsensusFunction, Ensemble, MemoryBudget, Microclusters, Partition, Seed, Similarity,
 };
+use consilience_graph::CoAssociation;
 use proptest::prelude::*;
 
+use crate::parameters::WalkParameters;
 use crate::reference::Reference;
 use crate::thin::{Effort, squared_norms};
-use crate::{EliteNeighbours, ProbabilityTrajectories, Pta, Ptgp, PtsSolver, Transition, dense};
+use crate::{
+    EliteNeighbours, ProbabilityTrajectories, Pta, Ptgp, PtsSolver, TrajectoryMeasure, Transition,
+    Walked, dense,
+};
 
 /// Members that agree with planted blocks up to noise; `missing` leaves labels out.
 fn planted(
@@ -87,6 +92,23 @@ proptest! {
                 }
             }
         }
+        // Over the co-association as any similarity, and by another measure.
+        let walked = Walked::new(CoAssociation::default(), pts).similarity(&e).unwrap();
+        let tanimoto = pts.measure(TrajectoryMeasure::Tanimoto).similarity(&e).unwrap();
+        for i in 0..nodes {
+            for j in 0..nodes {
+                let naive = reference.pts[[i, j]];
+                prop_assert!(close(walked.weights()[[i, j]], naive, 1e-9, 1e-9));
+                let (u, v) = (reference.trajectories.row(i), reference.trajectories.row(j));
+                let (uv, uu, vv) = (u.dot(&v), u.dot(&u), v.dot(&v));
+                let naive = if uu > 0.0 && vv > 0.0 {
+                    uv / (uu + vv - uv)
+                } else {
+                    f64::from(u8::from(i == j))
+                };
+                prop_assert!(close(tanimoto.weights()[[i, j]], naive, 1e-9, 1e-9));
+            }
+        }
         // The squared norms of the trajectories, walked out exactly.
         let effort = Effort { exact: u64::MAX, ..Effort::default() };
         let norms = squared_norms(&walk, t, effort, Seed(0), &()).unwrap();
@@ -96,6 +118,29 @@ proptest! {
             prop_assert!(close(norms.squares[i], row.dot(&row), 1e-12, 0.0));
         }
     }
+}
+
+#[test]
+fn the_papers_parameters_have_no_cap() {
+    let published = WalkParameters { uncapped: true, ..WalkParameters::default() };
+    // USPS and Forest Covertype of the paper.
+    for (nodes, expected) in [(2975, 27), (1837, 21), (1763, 20), (3, 1), (4_000_000, 1000)] {
+        assert_eq!(published.resolve(nodes), (expected, expected), "{nodes}");
+        let capped = expected.min(20);
+        assert_eq!(WalkParameters::default().resolve(nodes), (capped, capped), "{nodes}");
+    }
+    // They reach the method: 2,100 microclusters, 22 neighbours and steps.
+    let e = planted(6, 3000, 7, 6, 0.6, 0.0);
+    let m = Microclusters::of(&e).unwrap();
+    assert!(m.n_nodes() > 2116, "{}", m.n_nodes());
+    let set = (m.n_nodes() as f64).sqrt() as usize / 2;
+    let set = Ptgp::new(6).elite_neighbours(set).walk_length(set);
+    let (set, published) = (set.bipartite(&m).unwrap(), Ptgp::new(6).published().bipartite(&m));
+    assert_eq!(set, published.unwrap());
+    assert_ne!(set, Ptgp::new(6).bipartite(&m).unwrap());
+    // A measure that is no number where it should be one is told with its place.
+    let bad = Ptgp::new(6).measure(TrajectoryMeasure::Custom(|_, _, _| f64::NAN));
+    assert!(bad.consensus(&planted(1, 40, 5, 3, 0.3, 0.0)).is_err());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use consilience_core::Microclusters;
+use consilience_core::{Grouping, Microclusters};
 use consilience_num::sparse::Csr;
 
 use crate::EliteNeighbours;
@@ -25,7 +25,12 @@ pub struct Transition {
 impl Transition {
     /// The walk over the elite links of these microclusters.
     pub fn new(elite: &EliteNeighbours, microclusters: &Microclusters) -> Self {
-        let size = microclusters.grouping().weights();
+        Self::over(elite, microclusters.grouping())
+    }
+
+    /// The same, for nodes of any grouping.
+    pub(crate) fn over(elite: &EliteNeighbours, grouping: &Grouping) -> Self {
+        let size = grouping.weights();
         let affinity = elite.weights().map(|i, j, w| (size[i] * size[j]) * w);
         let degree = affinity.row_sums();
         Transition { affinity, degree }

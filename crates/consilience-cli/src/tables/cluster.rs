@@ -50,6 +50,7 @@ pub(crate) static METHODS: [Choice<Made, Ask>; 9] = [
         |ask: &Ask| Ccskl::new(ask.clusters).seed(ask.seed).memory_budget(ask.budget),
         neighbours: count => Ccskl::neighbours,
         eigenvectors: count => Ccskl::eigenvectors,
+        max_pairs: count => Ccskl::max_pairs,
         restarts: count => Ccskl::restarts,
     ),
     choice!("pmmc", boxed,

@@ -110,22 +110,7 @@ fn completion(ask: &Ask, params: &Params<'_>) -> Outcome<Crowd> {
     if let Some(look) = flag(params, "alternative")? {
         crowd = crowd.alternative(look);
     }
-    let rule = params.one_of(
-        "penalty",
-        &[
-            ("recovery", PenaltyChoice::Recovery),
-            ("held-out", PenaltyChoice::HeldOut),
-            ("balance", PenaltyChoice::Balance),
-        ],
-    )?;
-    let penalty = match (params.number("c")?, rule) {
-        (Some(_), Some(_)) => {
-            return Err(Failure::bad("--param c and penalty: a factor and a rule; expected one"));
-        }
-        (Some(c), None) => Some(PenaltyChoice::Factor(c)),
-        (None, rule) => rule,
-    };
-    if let Some(penalty) = penalty {
+    if let Some(penalty) = penalty(params, "penalty")? {
         crowd.clustering = crowd.clustering.penalty(penalty);
     }
     if let (d0, d1) = (params.number("d0")?, params.number("d1")?)
@@ -134,4 +119,20 @@ fn completion(ask: &Ask, params: &Params<'_>) -> Outcome<Crowd> {
         crowd.clustering = crowd.clustering.thresholds(d0.unwrap_or(0.0), d1.unwrap_or(0.9));
     }
     Ok(crowd)
+}
+
+/// How the weight of the errors is found: the factor `c`, or the rule of that name.
+pub(crate) fn penalty(params: &Params<'_>, name: &str) -> Outcome<Option<PenaltyChoice>> {
+    let rules = [
+        ("recovery", PenaltyChoice::Recovery),
+        ("held-out", PenaltyChoice::HeldOut),
+        ("balance", PenaltyChoice::Balance),
+    ];
+    match (params.number("c")?, params.one_of(name, &rules)?) {
+        (Some(_), Some(_)) => {
+            Err(Failure::bad(format!("--param c and {name}: a factor and a rule; expected one")))
+        }
+        (Some(c), None) => Ok(Some(PenaltyChoice::Factor(c))),
+        (None, rule) => Ok(rule),
+    }
 }

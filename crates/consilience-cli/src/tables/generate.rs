@@ -9,7 +9,7 @@ use consilience::generate::{
     Rpcl, Scale, Spectral, SphericalKMeans, USpec,
 };
 
-use crate::choices::{Choice, Params, choice, count, number};
+use crate::choices::{Choice, Params, choice, count, flag, number};
 use crate::failure::{Failure, Outcome};
 
 type Made = Box<dyn BaseClusterer>;
@@ -39,6 +39,7 @@ pub(crate) static METHODS: [Choice<Made>; 10] = [
         learning_rate: number => Rpcl::learning_rate,
         penalty_rate: number => Rpcl::penalty_rate,
         presentations: count => Rpcl::presentations,
+        random_start: flag => Rpcl::random_start,
     ),
     choice!("gaussian-mixture", boxed, |_| GaussianMixture::new(),
         max_iterations: count => GaussianMixture::max_iterations,
@@ -53,6 +54,7 @@ pub(crate) static METHODS: [Choice<Made>; 10] = [
     choice!("spectral", boxed, |_| Spectral::new(),
         neighbours: count => Spectral::neighbours,
         landmarks: count => Spectral::landmarks,
+        exact_objects: count => Spectral::exact_objects,
         restarts: count => Spectral::restarts,
     ),
     choice!("agglomerative", boxed, |_| Agglomerative::default(),
@@ -82,6 +84,8 @@ fn linkage(params: &Params<'_>, name: &str) -> Outcome<Option<Linkage>> {
             ("average", Linkage::Average),
             ("complete", Linkage::Complete),
             ("ward", Linkage::Ward),
+            ("centroid", Linkage::Centroid),
+            ("median", Linkage::Median),
         ],
     )
 }

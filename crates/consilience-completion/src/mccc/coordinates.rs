@@ -14,7 +14,10 @@ const EXACT: usize = 20_000;
 
 /// Most columns of a basis that are of use.
 pub(super) fn most_columns(basis: Basis) -> usize {
-    if basis == Basis::Singular { 100 } else { 50 }
+    match basis {
+        Basis::Singular | Basis::RawSingular => 100,
+        _ => 50,
+    }
 }
 
 /// N orthonormal columns.
@@ -29,7 +32,7 @@ pub(super) struct Coordinates {
 /// From new features to coordinates.
 #[derive(Clone, Debug)]
 pub(super) enum Extension {
-    Linear { frame: Frame, constant: f64, map: Array2<f64> },
+    Linear { frame: Frame, constant: Option<f64>, map: Array2<f64> },
     Graph { frame: Frame, graph: Box<Graph> },
     Representatives { frame: Frame, own: Box<Representatives> },
 }
@@ -43,12 +46,12 @@ impl Coordinates {
         observer: &dyn Observer,
     ) -> Result<(Self, Extension)> {
         let (frame, x) = match basis {
-            Basis::Neighbours => Frame::raw(features),
+            Basis::Neighbours | Basis::RawSingular => Frame::raw(features),
             _ => Frame::standardized(features),
         };
         observer.check()?;
-        if basis == Basis::Singular {
-            return Ok(Self::singular(frame, x, k, seed));
+        if matches!(basis, Basis::Singular | Basis::RawSingular) {
+            return Ok(Self::singular(basis, frame, x, k, seed));
         }
         let k = k.min(x.nrows());
         if x.nrows() <= EXACT {
@@ -62,23 +65,32 @@ impl Coordinates {
         Ok((Coordinates { basis: Some(basis), z, converged }, extension))
     }
 
-    /// With a constant column of the weight of all others together, since the sum of all
-    /// memberships is constant.
-    fn singular(frame: Frame, x: Array2<f64>, k: usize, seed: Seed) -> (Self, Extension) {
-        let constant = (x.ncols() as f64).sqrt();
+    /// Those of standardized features get a constant column of the weight of all others together,
+    /// since the sum of all memberships is constant.
+    fn singular(
+        basis: Basis,
+        frame: Frame,
+        x: Array2<f64>,
+        k: usize,
+        seed: Seed,
+    ) -> (Self, Extension) {
+        let constant = (basis == Basis::Singular).then(|| (x.ncols() as f64).sqrt());
         let rows = with_constant(x, constant);
         let options = SvdOptions::new(k).seed(seed.derive("singular", 0));
         let mut found = truncated_svd(&rows, &options);
         if found.values.is_empty() {
-            // The decomposition failed: the constant column alone.
+            // Nothing but zeros, or the decomposition failed: a constant column, which no feature
+            // but the constant one has a part in.
             let (n, d) = rows.dim();
             found.left = Array2::from_elem((n, 1), 1.0 / (n as f64).sqrt());
             found.map = Array2::zeros((d, 1));
-            found.map[[d - 1, 0]] = 1.0 / (constant * (n as f64).sqrt());
+            if let Some(constant) = constant {
+                found.map[[d - 1, 0]] = 1.0 / (constant * (n as f64).sqrt());
+            }
         }
         let extension = Extension::Linear { frame, constant, map: found.map };
         let (z, converged) = (found.left, found.converged);
-        (Coordinates { basis: Some(Basis::Singular), z, converged }, extension)
+        (Coordinates { basis: Some(basis), z, converged }, extension)
     }
 }
 
@@ -110,7 +122,8 @@ impl Extension {
     }
 }
 
-fn with_constant(x: Array2<f64>, constant: f64) -> Array2<f64> {
+fn with_constant(x: Array2<f64>, constant: Option<f64>) -> Array2<f64> {
+    let Some(constant) = constant else { return x.as_standard_layout().into_owned() };
     let ones = Array2::from_elem((x.nrows(), 1), constant);
     // The same number of rows by construction.
     concatenate(Axis(1), &[x.view(), ones.view()]).unwrap_or(x).as_standard_layout().into_owned()

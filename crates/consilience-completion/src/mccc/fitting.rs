@@ -8,7 +8,7 @@ use super::choose::{Candidate, Judge, PATH, held_out};
 use super::coordinates::Coordinates;
 use super::sampling::Sampling;
 use super::solve::{Rules, Solved, Spectrum, least_weight, positive_root, solve};
-use super::{CompletionSolver, LossWeight, Mccc, stochastic};
+use super::{CompletionSolver, Eigenvectors, LossWeight, Mccc, stochastic};
 use crate::basis::Basis;
 use crate::known_pairs::KnownPairs;
 use crate::product::product;
@@ -27,6 +27,8 @@ pub(super) struct Completed {
     pub(super) z: Array2<f64>,
     /// R, k x rank.
     pub(super) root: Array2<f64>,
+    /// What takes Z to the rows that k-means sees, k x columns.
+    pub(super) read: Array2<f64>,
     /// C; `None` where M = 0 without a problem to solve.
     pub(super) loss_weight: Option<f64>,
 }
@@ -87,9 +89,24 @@ impl Mccc {
             root = Array2::from_shape_fn((z.ncols(), rank), |(i, j)| f64::from(u8::from(i == j)));
             report.notes.push(why_plain(must, cannot));
         }
+        let read = self.read(&root) * scale;
         root *= scale;
         let (chosen, basis) = (candidate.coordinates, chosen.basis);
-        Ok(Completed { chosen, basis, z, root, loss_weight })
+        Ok(Completed { chosen, basis, z, root, read, loss_weight })
+    }
+
+    /// What k-means sees of the eigenvectors, which are scaled and in descending order.
+    fn read(&self, root: &Array2<f64>) -> Array2<f64> {
+        match self.read_out {
+            Eigenvectors::Scaled => root.clone(),
+            Eigenvectors::Leading => {
+                let mut first = root.slice(s![.., ..self.clusters.min(root.ncols())]).to_owned();
+                for mut column in first.columns_mut() {
+                    column /= column.dot(&column).sqrt().max(f64::MIN_POSITIVE);
+                }
+                first
+            }
+        }
     }
 
     fn minimum(
@@ -108,7 +125,9 @@ impl Mccc {
             }
             Weights::Balanced => return self.balanced(sampling, z, least, observer),
         };
-        Ok(Minimum { solved: self.minimise(sampling, weight, observer)?, weight, note })
+        let zero = Spectrum::zero(sampling.order());
+        let solved = self.minimise(sampling, weight, z.nrows(), zero, observer)?;
+        Ok(Minimum { solved, weight, note })
     }
 
     /// Which coordinates, how many columns, and how C is found.
@@ -160,7 +179,15 @@ impl Mccc {
         Ok((choice.candidate, fixed.unwrap_or(Weights::Multiple(choice.multiple, Some(note)))))
     }
 
-    fn minimise(&self, sampling: &Sampling, c: f64, observer: &dyn Observer) -> Result<Solved> {
+    /// The solution for one weight; the exact solver starts from `start`.
+    fn minimise(
+        &self,
+        sampling: &Sampling,
+        c: f64,
+        objects: usize,
+        start: Spectrum,
+        observer: &dyn Observer,
+    ) -> Result<Solved> {
         let rules = Rules {
             c,
             semidefinite: self.semidefinite,
@@ -168,11 +195,12 @@ impl Mccc {
             max_iterations: self.max_iterations,
         };
         match self.solver {
-            CompletionSolver::Accelerated => {
-                solve(sampling, &rules, Spectrum::zero(sampling.order()), observer)
-            }
+            CompletionSolver::Accelerated => solve(sampling, &rules, start, observer),
             CompletionSolver::Stochastic => {
-                stochastic::descend(sampling, &rules, self.clusters, self.seed, observer)
+                // 1 for orthonormal columns, of which these are a multiple.
+                let threshold = 1.0 / objects as f64;
+                let (rank, seed) = (self.clusters, self.seed);
+                stochastic::descend(sampling, &rules, threshold, rank, seed, observer)
             }
         }
     }
@@ -188,13 +216,7 @@ impl Mccc {
         let mut best: Option<(f64, Solved, f64)> = None;
         let mut at = Spectrum::zero(sampling.order());
         for multiple in PATH {
-            let rules = Rules {
-                c: multiple * least,
-                semidefinite: self.semidefinite,
-                tolerance: self.tolerance,
-                max_iterations: self.max_iterations,
-            };
-            let solved = solve(sampling, &rules, at, observer)?;
+            let solved = self.minimise(sampling, multiple * least, z.nrows(), at, observer)?;
             at = solved.m.clone();
             let root = positive_root(&solved.m);
             let trivial = root.ncols() < self.clusters;
@@ -202,7 +224,7 @@ impl Mccc {
             let unbalance = if trivial {
                 f64::INFINITY
             } else {
-                self.squared_sizes(product(z, root.view()) * (z.nrows() as f64).sqrt())?
+                self.squared_sizes(product(z, self.read(&root).view()) * (z.nrows() as f64).sqrt())?
             };
             if best.as_ref().is_none_or(|b| unbalance < b.0 || (trivial && b.0.is_infinite())) {
                 best = Some((unbalance, solved, multiple));

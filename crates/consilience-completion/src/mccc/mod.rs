@@ -21,7 +21,7 @@ use consilience_core::{
 use consilience_num::kmeans::KMeansFit;
 use ndarray::{Array2, ArrayView2, s};
 
-pub use options::{CompletionSolver, LossWeight};
+pub use options::{CompletionSolver, Eigenvectors, LossWeight};
 
 use crate::basis::Basis;
 use crate::completed::{
@@ -97,11 +97,11 @@ use coordinates::{Coordinates, Extension, most_columns};
 /// J. Yi, "Data Clustering with Pairwise Constraints", PhD thesis, Michigan State University, 2014,
 /// Chapter 5, Eq. 5.8 and Algorithm 1; J. Yi, L. Zhang, R. Jin, Q. Qian, A. K. Jain,
 /// "Semi-supervised clustering by input pattern assisted pairwise similarity matrix completion",
-/// ICML 2013. Ours: M is positive semidefinite, as the similarity of a clustering is
-/// (`semidefinite(false)` is the thesis's free M); k-means sees all positive eigenvectors scaled by
-/// the roots of their eigenvalues, where the thesis takes the first r unscaled; the basis may come
-/// from the graph of neighbours; and C is chosen by held-out constraints, where the thesis looks
-/// for balanced clusters.
+/// ICML 2013. Ours: M is positive semidefinite, as the similarity of a clustering is; k-means sees
+/// all positive eigenvectors scaled by the roots of their eigenvalues, where the thesis takes the
+/// first r unscaled; the basis may come from the graph of neighbours, and singular vectors are
+/// those of standardized features; C is chosen by held-out constraints, where the thesis looks for
+/// balanced clusters; and the solver is exact. [`Mccc::published`] is the thesis's form.
 #[doc(alias = "semi-supervised clustering")]
 #[doc(alias = "input pattern assisted matrix completion")]
 #[derive(Clone, Debug, PartialEq)]
@@ -112,6 +112,7 @@ pub struct Mccc {
     loss_weight: LossWeight,
     solver: CompletionSolver,
     semidefinite: bool,
+    read_out: Eigenvectors,
     tolerance: f64,
     max_iterations: usize,
     restarts: usize,
@@ -129,6 +130,7 @@ impl Mccc {
             loss_weight: LossWeight::HeldOut,
             solver: CompletionSolver::Accelerated,
             semidefinite: true,
+            read_out: Eigenvectors::Scaled,
             tolerance: 1e-6,
             max_iterations: 500,
             restarts: 10,
@@ -151,12 +153,15 @@ impl Mccc {
         #[doc(alias = "C")]
         pub fn loss_weight(mut self, loss_weight: LossWeight) { self.loss_weight = loss_weight }
 
-        /// How the last problem is solved; the trials with held-out constraints are always
-        /// accelerated. Default [`CompletionSolver::Accelerated`].
+        /// How the last problem is solved, and those of [`LossWeight::Balanced`]; the trials with
+        /// held-out constraints are always accelerated. Default [`CompletionSolver::Accelerated`].
         pub fn solver(mut self, solver: CompletionSolver) { self.solver = solver }
 
         /// Whether M must be positive semidefinite. Default true.
         pub fn semidefinite(mut self, semidefinite: bool) { self.semidefinite = semidefinite }
+
+        /// What the k-means sees of the completed similarity. Default [`Eigenvectors::Scaled`].
+        pub fn read_out(mut self, read_out: Eigenvectors) { self.read_out = read_out }
 
         /// Relative duality gap at which the solver stops. Default 1e-6; above 0.
         pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
@@ -175,6 +180,42 @@ impl Mccc {
 
         /// How much memory may be taken. Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
+    }
+
+    /// The form of the thesis: the first min(100, d) left singular vectors of the features as they
+    /// are, a free M by Algorithm 1, C by the balance of the clusters, and k-means on the first r
+    /// eigenvectors of length 1. Default: ours, as the setters say. Setters that follow change
+    /// single parts.
+    ///
+    /// For comparison with the published method.
+    ///
+    /// ```
+    /// use consilience::{Constraints, Pair, SideInformation};
+    /// use consilience::completion::{Basis, Mccc};
+    /// use consilience::core::ConstrainedClusterer;
+    /// use consilience::ndarray::Array2;
+    ///
+    /// let x = Array2::from_shape_fn((120, 3), |(i, j)| {
+    ///     f64::from(u8::from(i % 3 == j)) + ((i * (j + 3) * 13) % 11) as f64 * 0.03
+    /// });
+    /// let mut constraints = Constraints::new(120)?;
+    /// for i in 0..100 {
+    ///     constraints.extend(&[Pair::must_link(i, i + 3), Pair::cannot_link(i, i + 4)])?;
+    /// }
+    /// let side = SideInformation::from_constraints(&constraints);
+    /// let found = Mccc::new(3).published().fit_completed(x.view(), &side, &())?.output;
+    /// assert_eq!(found.similarity.basis(), Some(Basis::RawSingular));
+    /// assert_eq!(found.clustering.partition.sizes(), [40, 40, 40]);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    #[must_use]
+    pub fn published(self) -> Self {
+        self.basis(Basis::RawSingular)
+            .eigenvectors(coordinates::most_columns(Basis::RawSingular))
+            .loss_weight(LossWeight::Balanced)
+            .solver(CompletionSolver::Stochastic)
+            .semidefinite(false)
+            .read_out(Eigenvectors::Leading)
     }
 
     /// Clusters the rows of a feature table and also gives the completed similarity; progress goes
@@ -201,7 +242,7 @@ impl Mccc {
         let made = report.stage("basis", || self.coordinates(&bases, &features, observer))?;
         let (coordinates, mut extensions): (Vec<_>, Vec<_>) = made.into_iter().unzip();
         let completed = self.complete(&coordinates, &pairs, &mut report, observer)?;
-        let root = completed.root.clone();
+        let root = completed.read.clone();
         let map = Embedder { extension: extensions.swap_remove(completed.chosen), root };
         let (similarity, found) = self.clusters_of(completed, &mut report, observer)?;
         let clustering = CompletedClustering::new(similarity, found, map)?;
@@ -292,17 +333,21 @@ impl Mccc {
         Ok(made)
     }
 
-    /// k-means on the rows of the embedding.
+    /// k-means on the eigenvectors.
     fn clusters_of(
         &self,
         completed: fitting::Completed,
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<(CompletedSimilarity, KMeansFit<f64>)> {
-        let rows = product(completed.z.view(), completed.root.view());
+        let rows = product(completed.z.view(), completed.read.view());
         let found =
             cluster_rows(rows.view(), self.clusters, self.restarts, self.seed, report, observer)?;
-        let mut similarity = CompletedSimilarity::new(rows);
+        let embedding = match self.read_out {
+            Eigenvectors::Scaled => rows,
+            Eigenvectors::Leading => product(completed.z.view(), completed.root.view()),
+        };
+        let mut similarity = CompletedSimilarity::new(embedding);
         similarity.basis = completed.basis;
         similarity.eigenvectors = Some(completed.z.ncols());
         similarity.loss_weight = completed.loss_weight;
@@ -360,11 +405,11 @@ impl ConstrainedClusterer for Mccc {
     }
 }
 
-/// From features to rows of the embedding.
+/// From features to the rows that k-means saw.
 #[derive(Debug)]
 struct Embedder {
     extension: Extension,
-    /// k x rank.
+    /// k x columns.
     root: Array2<f64>,
 }
 

@@ -34,7 +34,32 @@ pub enum CompletionSolver {
     /// Accelerated proximal gradient with restarts: exact, down to the tolerance.
     #[default]
     Accelerated,
-    /// The thesis's Algorithm 1, stochastic subgradient steps on a matrix of rank r: slow to a low
-    /// accuracy, here for comparison. It seldom reaches the tolerance, and the status says so.
+    /// The thesis's Algorithm 1, stochastic subgradient steps on a matrix of rank r that stays
+    /// factored: an iteration is O((m k + p) r + k r^2 + r^3) for p constraints over m objects, and
+    /// nothing is k x k. Slow to a low accuracy; it seldom reaches the tolerance, and the status
+    /// says so.
+    ///
+    /// The step lengths, which the thesis leaves open, fall like `1 / sqrt(1 + t / 20)`; the best
+    /// iterate is taken; and the threshold of 1 in its line 15 is applied once, to the result.
     Stochastic,
+}
+
+/// What the k-means of [`Mccc`](crate::Mccc) sees of the completed similarity.
+///
+/// ```
+/// use consilience::completion::{Eigenvectors, Mccc};
+///
+/// assert_eq!(Eigenvectors::default(), Eigenvectors::Scaled);
+/// assert_ne!(Mccc::new(3), Mccc::new(3).read_out(Eigenvectors::Leading));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Eigenvectors {
+    /// All eigenvectors whose eigenvalues are above 0, times the roots of these: distances are
+    /// those of the completed similarity.
+    #[default]
+    Scaled,
+    /// As in the thesis: the eigenvectors of the r largest eigenvalues, for r clusters, each of
+    /// length 1.
+    Leading,
 }

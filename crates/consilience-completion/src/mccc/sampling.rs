@@ -90,6 +90,39 @@ impl Sampling {
             .map(|&(a, b)| row(a).iter().zip(row(b)).zip(sigma).map(|((x, y), s)| x * y * s).sum())
             .collect()
     }
+
+    /// The similarities of the pairs under `M = U V'` (both k x rank), each pair both ways round.
+    pub(super) fn both_ways(
+        &self,
+        u: ArrayView2<'_, f64>,
+        v: ArrayView2<'_, f64>,
+    ) -> [Vec<f64>; 2] {
+        let (left, right) = (product(self.rows.view(), u), product(self.rows.view(), v));
+        let dot = |a: u32, b: u32| left.row(a as usize).dot(&right.row(b as usize));
+        [
+            self.ends.iter().map(|&(a, b)| dot(a, b)).collect(),
+            self.ends.iter().map(|&(a, b)| dot(b, a)).collect(),
+        ]
+    }
+
+    /// `Z' R Z H` (k x r): R holds half of `weights` at every pair, one way round and the other. A
+    /// matrix of k x k is never formed.
+    pub(super) fn probe(&self, weights: &[Vec<f64>; 2], h: ArrayView2<'_, f64>) -> Array2<f64> {
+        let ((m, k), r) = (self.rows.dim(), h.ncols());
+        let probed = product(self.rows.view(), h);
+        let mut sums = Array2::zeros((m, r));
+        for (pair, &(a, b)) in self.ends.iter().enumerate() {
+            for (to, from, weights) in [(a, b, &weights[0]), (b, a, &weights[1])] {
+                let row = probed.row(from as usize);
+                sums.row_mut(to as usize).scaled_add(0.5 * weights[pair], &row);
+            }
+        }
+        let mut out = Array2::zeros((k, r));
+        if let (Some(z), Some(sums)) = (self.rows.as_slice(), sums.as_slice()) {
+            gram(z, sums, m, k, r, &mut out);
+        }
+        out
+    }
 }
 
 /// `A' B` of two row-major tables with m rows.

@@ -46,23 +46,6 @@ impl Spectrum {
         product((&self.vectors * &ndarray::ArrayView1::from(&self.values)).view(), self.vectors.t())
     }
 
-    /// The `rank` eigenpairs of largest magnitude.
-    pub(super) fn leading(self, rank: usize) -> Self {
-        if self.values.len() <= rank {
-            return self;
-        }
-        let mut order: Vec<usize> = (0..self.values.len()).collect();
-        order.sort_by(|&a, &b| {
-            self.values[b].abs().total_cmp(&self.values[a].abs()).then(a.cmp(&b))
-        });
-        order.truncate(rank);
-        order.sort_unstable();
-        Spectrum {
-            vectors: self.vectors.select(ndarray::Axis(1), &order),
-            values: order.iter().map(|&l| self.values[l]).collect(),
-        }
-    }
-
     fn nuclear(&self) -> f64 {
         self.values.iter().map(|v| v.abs()).sum()
     }

@@ -8,7 +8,8 @@ use ndarray::{Array2, Axis, array};
 
 use super::sampling::Sampling;
 use super::solve::{Rules, Spectrum, certificate, least_weight, solve};
-use super::{CompletionSolver, LossWeight, Mccc, reference};
+use super::stochastic::{Factors, StepRules};
+use super::{CompletionSolver, Eigenvectors, LossWeight, Mccc, reference};
 use crate::basis::Basis;
 use crate::known_pairs::KnownPairs;
 
@@ -168,6 +169,75 @@ fn planted_clusters_are_recovered_in_every_basis() {
 }
 
 #[test]
+fn factored_steps_are_those_of_algorithm_1() {
+    for seed in 0..25 {
+        let (z, links) = problem(seed + 900);
+        let k = z.ncols();
+        let sampling = Sampling::new(z.view(), 1.0, &KnownPairs::from_links(links.clone()));
+        let mut stream = Seed(seed).derive("probes", 0).stream();
+        let rank = 1 + stream.below(k);
+        let (c, eta) = (0.5 + stream.uniform(), 0.2 / links.len() as f64);
+        let probes: Vec<(Array2<f64>, f64)> = (0..12)
+            .map(|t| {
+                let h = Array2::from_shape_simple_fn((k, rank), || stream.normal());
+                (h / (rank as f64).sqrt(), eta / (1.0 + f64::from(t)))
+            })
+            .collect();
+        let path = reference::algorithm_1(&z, &links, c, rank, &probes);
+        let mut m = Factors::zero(k);
+        for (t, ((h, eta), expected)) in probes.iter().zip(&path).enumerate() {
+            let rules = StepRules { c, eta: *eta, rank };
+            m = m.step(&sampling, &m.residuals(&sampling), rules, h.view()).unwrap();
+            let own = (&m.u * &ndarray::ArrayView1::from(&m.sigma)).dot(&m.v.t());
+            let size = expected.iter().fold(1e-12f64, |a, v| a.max(v.abs()));
+            let off = (&own - expected).iter().fold(0.0f64, |a, v| a.max(v.abs()));
+            assert!(off < 1e-6 * size, "seed {seed}, k {k}, r {rank}, step {t}: {off:e} of {size}");
+            assert!(m.sigma.len() <= rank && m.sigma.is_sorted_by(|a, b| a >= b));
+        }
+        // Line 15, of the whole matrix.
+        let own = (&m.u * &ndarray::ArrayView1::from(&m.sigma)).dot(&m.v.t());
+        let whole = consilience_num::eigen::symmetric_eigen(((&own + &own.t()) * 0.5).view());
+        let Some(&largest) = m.sigma.first() else { continue };
+        let threshold = 0.1 * largest;
+        let shrunk = m.shrunk(rank, threshold).unwrap();
+        let expected: Vec<f64> = whole.unwrap().values.iter().map(|v| v - threshold).collect();
+        for (at, value) in shrunk.values.iter().enumerate() {
+            assert!((value - expected[at]).abs() < 1e-9 * largest);
+        }
+        assert!(shrunk.values.len() == rank || expected[shrunk.values.len()] < 1e-9 * largest);
+    }
+}
+
+#[test]
+fn the_published_form_uses_its_own_parts_and_not_ours() {
+    let (x, truth) = blobs(400, 4, 6, 3.0, 1);
+    let known = random_pairs(&truth, 400, 2);
+    let run = |m: Mccc| m.fit_completed(x.view(), &side(&known), &()).unwrap();
+    let found = run(Mccc::new(4).published());
+    let ari = adjusted_rand(&found.output.clustering.partition, &truth).unwrap();
+    assert!(ari > 0.75, "{ari} {:?}", found.report);
+    assert_eq!(found.output.similarity.basis(), Some(Basis::RawSingular));
+    assert_eq!(found.output.similarity.eigenvectors(), Some(7));
+    assert!(found.output.similarity.rank() <= 4);
+    assert!(found.report.notes.iter().any(|n| n.contains("most balanced")));
+    // The rule of balance runs the solver that was asked for.
+    assert_eq!(found.report.status, Status::MaxIterations);
+    let c = LossWeight::Fixed(found.output.similarity.loss_weight().unwrap());
+    let exact = Mccc::new(4).published().solver(CompletionSolver::Accelerated);
+    let exact = run(exact.loss_weight(c));
+    assert_eq!(exact.report.status, Status::Solved);
+    assert!(exact.report.objective.unwrap() < found.report.objective.unwrap());
+    // Columns of length 1 make other clusters of the same similarity.
+    let plain = Mccc::new(4).basis(Basis::Singular);
+    let (ours, leading) = (run(plain.clone()), run(plain.read_out(Eigenvectors::Leading)));
+    let embeddings = [&ours, &leading].map(|f| f.output.similarity.embedding());
+    assert_eq!(embeddings[0], embeddings[1]);
+    let again = leading.output.clustering.assign(x.view()).unwrap();
+    let own = leading.output.clustering.partition.iter().map(Option::unwrap);
+    assert!(own.zip(again).filter(|(a, b)| a == b).count() > 395);
+}
+
+#[test]
 fn constraints_say_which_clusters_are_meant() {
     // Two crossed groupings; the features hold both.
     let x = Array2::from_shape_fn((240, 2), |(i, j)| {
@@ -188,7 +258,9 @@ fn new_objects_get_the_clusters_of_their_like() {
     let (old, new) = (x.slice(ndarray::s![..450, ..]), x.slice(ndarray::s![450.., ..]));
     let first = truth.select(&(0..450).collect::<Vec<_>>()).unwrap();
     let known = random_pairs(&first, 300, 6);
-    for basis in [Basis::Singular, Basis::Neighbours, Basis::StandardizedNeighbours] {
+    for basis in
+        [Basis::Singular, Basis::RawSingular, Basis::Neighbours, Basis::StandardizedNeighbours]
+    {
         let found =
             Mccc::new(3).basis(basis).fit_completed(old, &side(&known), &()).unwrap().output;
         let again = found.clustering.assign(old).unwrap();
@@ -348,7 +420,7 @@ fn odd_tables() {
         known.add(2 * i, 2 * i + 1, Link::Cannot).unwrap();
     }
     for table in [Array2::from_elem((40, 3), 7.0), Array2::zeros((40, 1))] {
-        for basis in [Basis::HeldOut, Basis::Singular, Basis::Neighbours] {
+        for basis in [Basis::HeldOut, Basis::Singular, Basis::RawSingular, Basis::Neighbours] {
             let found =
                 Mccc::new(3).basis(basis).fit_completed(table.view(), &side(&known), &()).unwrap();
             assert!(found.output.clustering.partition.n_clusters() >= 1);

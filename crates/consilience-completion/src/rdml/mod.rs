@@ -1,22 +1,27 @@
 //! Semi-crowdsourced clustering: a metric by regression on the completed similarity of a sample.
 
+mod cut;
 mod regression;
 mod sample;
+mod smoothing;
 #[cfg(test)]
 mod tests;
 
 use consilience_core::{
     Clustering, ConstrainedClusterer, Dense, Error, ErrorKind, Features, Fit, MemoryBudget,
-    Observer, Report, Result, Seed, SideInformation, Status, ensure,
+    Observer, Report, Result, Seed, SideInformation, ensure,
 };
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
 
+pub use cut::SimilarityCut;
 pub use sample::SampleSimilarity;
+pub use smoothing::Smoothing;
 
 use crate::completed::{CompletedClustering, CompletedSimilarity, cluster_rows};
 use crate::frame::Frame;
 use crate::known_pairs::{KnownPairs, check_objects};
-use regression::{Projection, from_factors, from_pairs, leading_factors};
+use cut::Normalized;
+use regression::{Projection, from_dense, from_eigenpairs, from_factors, from_pairs, longest};
 use sample::{check_sample, check_similarity};
 
 /// RDML: a linear similarity learned by regression on the completed similarity of a small annotated
@@ -54,12 +59,12 @@ use sample::{check_sample, check_similarity};
 ///
 /// The features are standardized by default (each less its mean over all objects, over its standard
 /// deviation). lambda is a share of their whole variance: too small, and rare combinations of
-/// features are trusted; too large, and M no longer whitens. A may be indefinite: its positive part
-/// counts.
+/// features are trusted; too large, and M no longer whitens. A may be indefinite: the positive part
+/// of M counts.
 ///
 /// # Complexity
-/// With s = min(n, d): O(n d s + s^3 + N d r) time, O(N d + s^2) memory; for a dense A some tens of
-/// products with n x r blocks beside. Nothing N x N.
+/// With s = min(n, d): O(n d s + s^3 + N d r) time, O(N d + s^2) memory; for a dense A O(n^2 s)
+/// time beside, and r up to s. Nothing N x N.
 ///
 /// # Errors
 /// [`ErrorKind::Empty`] and [`ErrorKind::NonFinite`] for bad features or similarities;
@@ -75,14 +80,15 @@ use sample::{check_sample, check_similarity};
 /// lambda n in place of our lambda t, for features scaled to norm at most 1, where both are of one
 /// size, and takes lambda = 1; at 0.01 the development sets are clustered better by up to .3 NMI
 /// (docs/side-information.md). Its spectral clustering of X' M X is here k-means on L' x, whose
-/// inner products are that matrix.
+/// inner products are that matrix. [`Rdml::published`] is the thesis's form.
 #[doc(alias = "semi-crowdsourced clustering")]
 #[doc(alias = "distance metric learning")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rdml {
     clusters: usize,
-    smoothing: f64,
+    smoothing: Smoothing,
     standardize: bool,
+    cut: SimilarityCut,
     restarts: usize,
     seed: Seed,
     budget: MemoryBudget,
@@ -93,8 +99,9 @@ impl Rdml {
     pub fn new(clusters: usize) -> Self {
         Rdml {
             clusters,
-            smoothing: 0.01,
+            smoothing: Smoothing::OfVariance(0.01),
             standardize: true,
+            cut: SimilarityCut::KMeans,
             restarts: 10,
             seed: Seed(0),
             budget: MemoryBudget::default(),
@@ -102,13 +109,18 @@ impl Rdml {
     }
 
     consilience_core::setters! {
-        /// lambda: what share of the features' whole variance is added to that of every direction.
-        /// Default 0.01; above 0.
+        /// lambda: what share of the features' whole variance is added to that of every direction,
+        /// or as in the thesis ([`Smoothing::PerObject`]). Default 0.01; above 0.
         #[doc(alias = "lambda")]
-        pub fn smoothing(mut self, smoothing: f64) { self.smoothing = smoothing }
+        pub fn smoothing(mut self, smoothing: impl Into<Smoothing>) {
+            self.smoothing = smoothing.into()
+        }
 
         /// Whether features are standardized or taken as they are. Default true.
         pub fn standardize(mut self, standardize: bool) { self.standardize = standardize }
+
+        /// What divides the objects by the learned similarity. Default [`SimilarityCut::KMeans`].
+        pub fn cut(mut self, cut: SimilarityCut) { self.cut = cut }
 
         /// Starts of the k-means. Default 10; at least 1.
         pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
@@ -118,6 +130,32 @@ impl Rdml {
 
         /// How much memory may be taken. Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
+    }
+
+    /// The same into another number of clusters.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn of(self, clusters: usize) -> Self {
+        Rdml { clusters, ..self }
+    }
+
+    /// The form of the thesis: features as they are, lambda = 1 a sample object
+    /// ([`Smoothing::PerObject`]) and the normalised cut of the learned similarity. Default: ours,
+    /// as the setters say. Setters that follow change single parts.
+    ///
+    /// ```
+    /// use consilience::completion::{Rdml, SampleSimilarity, SimilarityCut, Smoothing};
+    ///
+    /// let published = Rdml::new(3).published();
+    /// let same = Rdml::new(3)
+    ///     .standardize(false)
+    ///     .smoothing(Smoothing::PerObject(1.0))
+    ///     .cut(SimilarityCut::ShiMalik);
+    /// assert_eq!(published, same);
+    /// ```
+    #[must_use]
+    pub fn published(self) -> Self {
+        self.standardize(false).smoothing(Smoothing::PerObject(1.0)).cut(SimilarityCut::ShiMalik)
     }
 
     /// Clusters all rows, from the completed similarity of the rows that `sample` names (in its
@@ -140,19 +178,21 @@ impl Rdml {
         self.budget.check_square("the linear system", d.min(sample.len()), 24)?;
         self.budget.check_table("features", n, d, 24)?;
         let mut report = Report::default();
-        let (factors, converged) = report.stage("factors", || match similarity {
-            SampleSimilarity::Dense(a) => leading_factors(a, self.clusters),
-            SampleSimilarity::Factors(f) => (f.to_owned(), true),
-        });
-        observer.check()?;
         let (frame, x) = self.frame(&features);
-        let map = report.stage("metric", || from_factors(&x, sample, &factors, self.smoothing));
-        if !converged {
-            report.status = Status::MaxIterations;
-            report
-                .notes
-                .push("eigenvectors of the sample's similarity did not converge".to_owned());
-        }
+        let map = report.stage("metric", || {
+            let rows = x.select(Axis(0), sample);
+            let trace = rows.iter().map(|v| v * v).sum::<f64>();
+            let ridge = self.smoothing.ridge(trace, rows.nrows() as f64, longest(&x));
+            match similarity {
+                SampleSimilarity::Dense(a) => from_dense(&rows, a, ridge),
+                SampleSimilarity::Factors(f) => Some(from_factors(&rows, &f.to_owned(), ridge)),
+                SampleSimilarity::Eigenpairs(vectors, values) => {
+                    from_eigenpairs(&rows, &vectors.to_owned(), values, ridge)
+                }
+            }
+        });
+        // Nothing positive in M: nothing is distinguished.
+        let map = map.unwrap_or_else(|| Array2::zeros((d, 1)));
         self.finish(Projection::new(frame, map), x, report, observer)
     }
 
@@ -222,11 +262,29 @@ impl Rdml {
         observer.check()?;
         let rows = projection.project(x);
         let (k, restarts) = (self.clusters, self.restarts);
-        let found = cluster_rows(rows.view(), k, restarts, self.seed, &mut report, observer)?;
+        let cut = match self.cut {
+            SimilarityCut::KMeans => None,
+            SimilarityCut::ShiMalik => report.stage("eigenvectors", || {
+                Normalized::new(&projection, &rows, k, self.seed.derive("eigenvectors", 0))
+            }),
+        };
+        let seen = cut.as_ref().map_or(rows.view(), |(_, eigenvectors, _)| eigenvectors.view());
+        let found = cluster_rows(seen, k, restarts, self.seed, &mut report, observer)?;
         report.iterations = found.iterations;
         report.objective = Some(found.inertia);
         let similarity = CompletedSimilarity::new(rows);
-        let clustering = CompletedClustering::new(similarity, found, projection)?;
+        let clustering = match cut {
+            None => CompletedClustering::new(similarity, found, projection)?,
+            Some((map, _, raised)) => {
+                if raised > 0 {
+                    report.notes.push(format!(
+                        "{raised} objects have similarities that do not sum to more than 0; they \
+                         count with the mean of the others"
+                    ));
+                }
+                CompletedClustering::new(similarity, found, map)?
+            }
+        };
         let clusters = clustering.clustering.partition.n_clusters();
         report.expect_clusters(k, clusters, "the features distinguish no more objects");
         Ok(Fit::new(clustering, report))
@@ -242,9 +300,10 @@ impl Rdml {
             (1..=n).contains(&self.clusters),
             invalid("{} clusters of {n} objects; expected 1..={n}", self.clusters)
         );
+        let lambda = self.smoothing.lambda();
         ensure!(
-            self.smoothing > 0.0 && self.smoothing.is_finite(),
-            invalid("smoothing is {}; expected a positive number", self.smoothing)
+            lambda > 0.0 && lambda.is_finite(),
+            invalid("smoothing is {lambda}; expected a positive number")
         );
         ensure!(self.restarts > 0, invalid("restarts is 0; expected at least 1"));
         if n >= u32::MAX as usize {

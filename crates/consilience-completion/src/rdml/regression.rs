@@ -7,19 +7,23 @@ use consilience_core::{
 };
 use consilience_core::{FeatureMap, Features, Result};
 use consilience_num::cholesky::solve_positive_definite;
-use consilience_num::eigen::{TruncatedOptions, symmetric_eigen, truncated_eigen};
+use consilience_num::eigen::symmetric_eigen;
 use consilience_num::reduce::ordered_chunks;
 use consilience_num::svd::Rows;
-use ndarray::{Array2, ArrayView2, Axis, s};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
 #[cfg(feature = "serde")]
 use std::sync::Arc;
 
+use super::smoothing::Smoothing;
 use crate::frame::Frame;
 use crate::known_pairs::KnownPairs;
 use crate::product::product;
+use crate::qr::qr;
 
-/// Eigenvalues of A below this share of its norm are rounding.
-const RANK: f64 = 1e-10;
+/// Squared singular values of X below this share of the largest are rounding.
+const RANK: f64 = 1e-12;
+/// Eigenvalues of M below this share of the largest are rounding: two inverses lie behind them.
+const NOISE: f64 = 1e-10;
 /// Constraints whose outer products are summed together.
 const PAIRS: usize = 1024;
 
@@ -118,53 +122,92 @@ fn rows_transposed_times(x: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
     out
 }
 
-/// F with `F F'` the best approximation of A by `rank` positive eigenpairs, and whether they
-/// converged.
-pub(super) fn leading_factors(a: ArrayView2<'_, f64>, rank: usize) -> (Array2<f64>, bool) {
-    let own = a.as_standard_layout().into_owned();
-    let options = TruncatedOptions::new(rank).tolerance(1e-9);
-    let top = truncated_eigen(&own, &options);
-    // No eigenvalue is larger than the Frobenius norm.
-    let floor = RANK * own.iter().map(|v| v * v).sum::<f64>().sqrt();
-    let kept = top.values.iter().take_while(|&&v| v > floor).count();
-    let mut factors = top.vectors.slice(s![.., ..kept]).to_owned();
-    for (mut column, value) in factors.columns_mut().into_iter().zip(&top.values) {
-        column *= value.sqrt();
+/// `L = (X X' + ridge I)^-1 X F` (d x r) for the sample's columns of X, so that `M = L L'` is
+/// Eq. 4.5 with `A = F F'`.
+pub(super) fn from_factors(rows: &Array2<f64>, factors: &Array2<f64>, ridge: f64) -> Array2<f64> {
+    let (n, d) = rows.dim();
+    if d <= n {
+        let right = rows_transposed_times(rows, factors);
+        solve(rows_transposed_times(rows, rows), ridge, right)
+    } else {
+        // The same, pushed through: X (X'X + ridge I)^-1 F.
+        rows_transposed_times(rows, &solve(across(rows), ridge, factors.to_owned()))
     }
-    if kept == 0 {
-        // Nothing positive in A: nothing is distinguished.
-        factors = Array2::zeros((a.nrows(), 1));
-    }
-    (factors, top.converged)
 }
 
-/// `L = (X X' + lambda t I)^-1 X F` (d x r) for the sample's columns of X, so that `M = L L'` is
-/// Eq. 4.5 with `A = F F'`; t is the trace of `X X'`.
-pub(super) fn from_factors(
-    x: &Array2<f64>,
-    sample: &[usize],
-    factors: &Array2<f64>,
-    smoothing: f64,
-) -> Array2<f64> {
-    let rows = x.select(Axis(0), sample);
+/// L for `A = V diag(values) V'` of either sign: `L L'` is the positive part of Eq. 4.5.
+pub(super) fn from_eigenpairs(
+    rows: &Array2<f64>,
+    vectors: &Array2<f64>,
+    values: &[f64],
+    ridge: f64,
+) -> Option<Array2<f64>> {
+    let (basis, r) = qr(from_factors(rows, vectors, ridge));
+    let signed = &r * &ArrayView1::from(values);
+    let root = positive_root(&product(signed.view(), r.t()), usize::MAX)?;
+    Some(product(basis.view(), root.view()))
+}
+
+/// L for a whole A: `L L'` is the positive part of Eq. 4.5.
+pub(super) fn from_dense(
+    rows: &Array2<f64>,
+    a: ArrayView2<'_, f64>,
+    ridge: f64,
+) -> Option<Array2<f64>> {
     let (n, d) = rows.dim();
-    let ridge = smoothing * rows.iter().map(|v| v * v).sum::<f64>();
     if d <= n {
-        let right = rows_transposed_times(&rows, factors);
-        solve(rows_transposed_times(&rows, &rows), ridge, right)
-    } else {
-        // The same, pushed through: X (X'X + lambda t I)^-1 F.
-        let across = rows.t().as_standard_layout().into_owned();
-        let gram = rows_transposed_times(&across, &across);
-        rows_transposed_times(&rows, &solve(gram, ridge, factors.to_owned()))
+        let given = a.as_standard_layout().into_owned();
+        let middle = rows_transposed_times(rows, &rows_times(&given, rows));
+        let metric = sandwiched(rows_transposed_times(rows, rows), ridge, middle);
+        return positive_root(&metric, usize::MAX);
     }
+    // With X = U D^(1/2) V' it is U W U' for W = T V' A V T, T = D^(1/2) (D + ridge I)^-1.
+    let eigen = symmetric_eigen(across(rows).view())?;
+    let floor = RANK * eigen.values.first().copied().unwrap_or(0.0);
+    let rank = eigen.values.iter().take_while(|&&v| v > floor).count();
+    let turned = eigen.vectors.slice(s![.., ..rank]).as_standard_layout().into_owned();
+    let squared = &eigen.values[..rank];
+    let weights: Vec<f64> = squared.iter().map(|v| v.sqrt() / (v + ridge)).collect();
+    let scaled = &turned * &ArrayView1::from(&weights);
+    let middle = product(scaled.t(), product(a, scaled.view()).view());
+    let root = positive_root(&middle, usize::MAX)?;
+    let lengths: Vec<f64> = squared.iter().map(|v| 1.0 / v.sqrt()).collect();
+    let left = rows_transposed_times(rows, &(&turned * &ArrayView1::from(&lengths)));
+    Some(product(left.view(), root.view()))
+}
+
+/// `X'X` of a wide table: inner products of its rows.
+fn across(rows: &Array2<f64>) -> Array2<f64> {
+    let across = rows.t().as_standard_layout().into_owned();
+    rows_transposed_times(&across, &across)
+}
+
+/// `(G + ridge I)^-1 B (G + ridge I)^-1`, made symmetric.
+fn sandwiched(gram: Array2<f64>, ridge: f64, middle: Array2<f64>) -> Array2<f64> {
+    // From the left and, transposed, from the right.
+    let half = solve(gram.clone(), ridge, middle);
+    let metric = solve(gram, ridge, half.t().as_standard_layout().into_owned());
+    (&metric + &metric.t()) * 0.5
+}
+
+/// L with `L L'` the positive part of a symmetric matrix, of at most that rank; `None` where there
+/// is none.
+fn positive_root(metric: &Array2<f64>, rank: usize) -> Option<Array2<f64>> {
+    let eigen = symmetric_eigen(((metric + &metric.t()) * 0.5).view())?;
+    let floor = NOISE * eigen.values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    let kept = eigen.values.iter().take(rank).take_while(|&&v| v > floor).count();
+    let mut map = eigen.vectors.slice(s![.., ..kept]).to_owned();
+    for (mut column, value) in map.columns_mut().into_iter().zip(&eigen.values) {
+        column *= value.sqrt();
+    }
+    (kept > 0).then_some(map)
 }
 
 /// L (d x r) from random pairs; `None` where either kind is missing or nothing is learned.
 pub(super) fn from_pairs(
     x: &Array2<f64>,
     pairs: &KnownPairs,
-    smoothing: f64,
+    smoothing: Smoothing,
     rank: usize,
 ) -> Option<Array2<f64>> {
     let (n, links) = (x.nrows(), pairs.links());
@@ -174,19 +217,14 @@ pub(super) fn from_pairs(
     }
     let middle = mean_similarity(x, links, share);
     let covariance = rows_transposed_times(x, x) / n as f64;
-    let ridge = smoothing * covariance.diag().sum();
-    // (C + lambda t I)^-1 (X A X' / n^2) (C + lambda t I)^-1, from the left and, transposed, from
-    // the right.
-    let half = solve(covariance.clone(), ridge, middle);
-    let metric = solve(covariance, ridge, half.t().as_standard_layout().into_owned());
-    let metric = (&metric + &metric.t()) * 0.5;
-    let eigen = symmetric_eigen(metric.view())?;
-    let kept = eigen.values.iter().take(rank).take_while(|&&v| v > 0.0).count();
-    let mut map = eigen.vectors.slice(s![.., ..kept]).to_owned();
-    for (mut column, value) in map.columns_mut().into_iter().zip(&eigen.values) {
-        column *= value.sqrt();
-    }
-    (kept > 0).then_some(map)
+    let ridge = smoothing.ridge(covariance.diag().sum(), 1.0, longest(x));
+    // (C + ridge I)^-1 (X A X' / n^2) (C + ridge I)^-1.
+    positive_root(&sandwiched(covariance, ridge, middle), rank)
+}
+
+/// Squared length of the longest row.
+pub(super) fn longest(x: &Array2<f64>) -> f64 {
+    x.rows().into_iter().map(|row| row.dot(&row)).fold(0.0, f64::max)
 }
 
 /// `X A X' / n^2` for the expected A: both sides of every pair, and the features' mean for the

@@ -13,14 +13,19 @@ use ndarray::ArrayView2;
 /// assert_eq!(memberships.dot(&memberships.t()), full);
 /// let _dense = SampleSimilarity::Dense(full.view());
 /// let _the_same = SampleSimilarity::Factors(memberships.view());
+/// let vectors = &memberships / &array![2f64.sqrt(), 1.0];
+/// let _again = SampleSimilarity::Eigenpairs(vectors.view(), &[2.0, 1.0]);
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum SampleSimilarity<'a> {
     /// The whole symmetric n x n matrix A.
     Dense(ArrayView2<'a, f64>),
-    /// A = F F' by its factors F (n x r), as a low-rank completion gives them.
+    /// A = F F' by its factors F (n x r).
     Factors(ArrayView2<'a, f64>),
+    /// A = V diag(values) V' by its eigenvectors V (n x r) and eigenvalues of either sign, as a
+    /// low-rank completion gives them.
+    Eigenpairs(ArrayView2<'a, f64>, &'a [f64]),
 }
 
 pub(super) fn check_sample(sample: &[usize], n: usize) -> Result<()> {
@@ -40,6 +45,16 @@ pub(super) fn check_similarity(similarity: &SampleSimilarity<'_>, n: usize) -> R
     let (a, square) = match similarity {
         SampleSimilarity::Dense(a) => (a, true),
         SampleSimilarity::Factors(f) => (f, false),
+        SampleSimilarity::Eigenpairs(vectors, values) => {
+            ensure!(
+                vectors.ncols() == values.len(),
+                shape("{} eigenvectors, {} eigenvalues", vectors.ncols(), values.len())
+            );
+            if let Some((i, &v)) = values.iter().enumerate().find(|(_, v)| !v.is_finite()) {
+                return Err(Error::non_finite("eigenvalues of the sample", i, 0, v));
+            }
+            (vectors, false)
+        }
     };
     if a.nrows() != n || (square && a.ncols() != n) {
         return Err(Error::shape(format!(

@@ -4,8 +4,8 @@ use consilience_core::{
 };
 use ndarray::{Array2, Axis, array};
 
-use super::regression::{from_factors, leading_factors};
-use super::{Rdml, SampleSimilarity};
+use super::regression::{from_dense, from_eigenpairs, from_factors};
+use super::{Rdml, SampleSimilarity, SimilarityCut, Smoothing};
 
 fn normal(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
     let mut stream = Seed(seed).derive("normal", 0).stream();
@@ -71,26 +71,115 @@ fn both_sides_of_the_system_are_equation_4_5() {
             let half = solved(rows.t().dot(&rows), smoothing * trace, rows.t().dot(&a).dot(&rows));
             // Eq. 4.5 with the second inverse from the right.
             let metric = solved(rows.t().dot(&rows), smoothing * trace, half.t().to_owned());
-            let map = from_factors(&x, &sample, &factors, smoothing);
-            let own = map.dot(&map.t());
             let size = metric.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-            assert!(
-                (&own - &metric).iter().all(|e| e.abs() <= 1e-6 * size),
-                "{n} x {d}, {smoothing}"
-            );
+            let ridge = smoothing * trace;
+            let dense = from_dense(&rows, a.view(), ridge).unwrap();
+            let ones = vec![1.0; factors.ncols()];
+            let eigenpairs = from_eigenpairs(&rows, &factors, &ones, ridge).unwrap();
+            for map in [from_factors(&rows, &factors, ridge), dense, eigenpairs] {
+                let own = map.dot(&map.t());
+                assert!(
+                    (&own - &metric).iter().all(|e| e.abs() <= 1e-6 * size),
+                    "{n} x {d}, {smoothing}"
+                );
+            }
         }
     }
 }
 
 #[test]
-fn factors_of_a_dense_similarity() {
-    let f = normal(50, 3, 5);
-    let (found, converged) = leading_factors(f.dot(&f.t()).view(), 3);
-    assert!(converged);
-    assert!((found.dot(&found.t()) - f.dot(&f.t())).iter().all(|e| e.abs() < 1e-8));
-    // Only what is positive counts.
-    let (none, _) = leading_factors((-f.dot(&f.t())).view(), 2);
-    assert!(none.iter().all(|v| *v == 0.0));
+fn a_dense_similarity_counts_as_it_is() {
+    // Full rank and both signs: M itself by Eq. 4.5, and its positive part by eigenpairs.
+    for (n, d, seed) in [(20, 6, 5), (6, 20, 6)] {
+        let rows = normal(n, d, seed);
+        let noise = normal(n, n, seed + 20);
+        let a = &noise + &noise.t();
+        let ridge = 0.7;
+        let half = solved(rows.t().dot(&rows), ridge, rows.t().dot(&a).dot(&rows));
+        let metric = solved(rows.t().dot(&rows), ridge, half.t().to_owned());
+        let metric = (&metric + &metric.t()) * 0.5;
+        let eigen = consilience_num::eigen::symmetric_eigen(metric.view()).unwrap();
+        let mut positive = Array2::<f64>::zeros((d, d));
+        for (l, &value) in eigen.values.iter().enumerate().filter(|e| *e.1 > 0.0) {
+            let v = eigen.vectors.column(l).insert_axis(Axis(1)).to_owned();
+            positive += &(v.dot(&v.t()) * value);
+        }
+        let size = positive.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let whole = consilience_num::eigen::symmetric_eigen(a.view()).unwrap();
+        for map in [
+            from_dense(&rows, a.view(), ridge).unwrap(),
+            from_eigenpairs(&rows, &whole.vectors, &whole.values, ridge).unwrap(),
+        ] {
+            let own = map.dot(&map.t());
+            assert!((&own - &positive).iter().all(|e| e.abs() <= 1e-8 * size), "{n} x {d}");
+        }
+    }
+    // Nothing positive, nothing learned.
+    let f = normal(10, 3, 5);
+    assert!(from_dense(&normal(10, 4, 9), (-f.dot(&f.t())).view(), 0.1).is_none());
+}
+
+#[test]
+fn the_normalised_cut_has_the_eigenvectors_of_the_whole_matrix() {
+    let (x, truth) = blobs(90, 3, 40);
+    let sample: Vec<usize> = (0..30).collect();
+    let a = same(&truth, &sample);
+    let method = Rdml::new(3).published();
+    let given = SampleSimilarity::Dense(a.view());
+    let found = method.fit_sample(x.view(), &sample, given, &()).unwrap();
+    // Ridge and similarity from the text: features over the longest, lambda n = 30.
+    let long = x.rows().into_iter().map(|r| r.dot(&r)).fold(0.0, f64::max);
+    let unit = &x / long.sqrt();
+    let rows = unit.select(Axis(0), &sample);
+    let half = solved(rows.t().dot(&rows), 30.0, rows.t().dot(&a).dot(&rows));
+    let metric = solved(rows.t().dot(&rows), 30.0, half.t().to_owned());
+    let s = unit.dot(&metric).dot(&unit.t());
+    let own = &found.output.similarity;
+    // The library's similarity is in another unit of the features.
+    let factor = own.between(0, 0).unwrap() / s[[0, 0]];
+    for i in 0..90 {
+        for j in 0..90 {
+            let off = own.between(i, j).unwrap() - factor * s[[i, j]];
+            assert!(off.abs() <= 1e-8 * factor * long, "{i}, {j}: {off:e}");
+        }
+    }
+    // k-means of the generalised eigenvectors, N x N.
+    let mut degree: Vec<f64> = s.rows().into_iter().map(|row| row.sum()).collect();
+    let above: Vec<f64> = degree.iter().copied().filter(|&d| d > 0.0).collect();
+    let mean = above.iter().sum::<f64>() / above.len() as f64;
+    degree.iter_mut().filter(|d| !(**d > 0.0)).for_each(|d| *d = mean);
+    let normal =
+        Array2::from_shape_fn((90, 90), |(i, j)| s[[i, j]] / (degree[i] * degree[j]).sqrt());
+    let normal = (&normal + &normal.t()) * 0.5;
+    let eigen = consilience_num::eigen::symmetric_eigen(normal.view()).unwrap();
+    let y = Array2::from_shape_fn((90, 3), |(i, l)| eigen.vectors[[i, l]] / degree[i].sqrt());
+    let options = consilience_num::kmeans::KMeansOptions::new(3).restarts(20);
+    let labels = consilience_num::kmeans::fit(y.view(), None, &options, &()).unwrap().assignment;
+    let expected = Partition::from_fn(90, |i| Some(u64::from(labels[i]))).unwrap();
+    assert_eq!(found.output.clustering.partition, expected);
+    assert_eq!(
+        above.len() < 90,
+        found.report.notes.iter().any(|n| n.contains("do not sum to more than 0"))
+    );
+    // New objects by the same map.
+    let again = found.output.clustering.assign(x.view()).unwrap();
+    let own = found.output.clustering.partition.iter().map(Option::unwrap);
+    assert!(own.zip(again).all(|(a, b)| a == b));
+}
+
+#[test]
+fn the_cut_finds_what_k_means_finds_on_plain_blobs() {
+    let (x, truth) = blobs(300, 3, 6);
+    let sample: Vec<usize> = Seed(1).stream().sample(300, 80);
+    let a = same(&truth, &sample);
+    let given = SampleSimilarity::Dense(a.view());
+    let method = Rdml::new(3).cut(SimilarityCut::ShiMalik).smoothing(Smoothing::PerObject(0.01));
+    let found = method.fit_sample(x.view(), &sample, given, &()).unwrap();
+    let ari = adjusted_rand(&found.output.clustering.partition, &truth).unwrap();
+    assert!(ari > 0.9, "{ari}");
+    let error = Rdml::new(2).smoothing(Smoothing::PerObject(f64::NAN));
+    let error = error.fit_sample(x.view(), &sample, given, &()).map(|_| ()).unwrap_err();
+    assert!(error.message().contains("smoothing is NaN"), "{error}");
 }
 
 #[test]

@@ -18,7 +18,8 @@ use super::clique_method::clique_method;
 /// so that cutting one object off an otherwise whole cluster costs 1, whatever its size. The
 /// published method gives the hypergraph to HMETIS, whose licence is not free and whose clusters
 /// are of nearly equal size. The default here is the normalised cut of the cliques, sizes free;
-/// `CutMethod::Metis` (feature `metis`) cuts them into equal parts.
+/// `CutMethod::Hypergraph` cuts the hypergraph itself into nearly equal parts, by a multilevel
+/// method like HMETIS, and `CutMethod::Metis` (feature `metis`) the cliques.
 ///
 /// ```
 /// use consilience::{ConsensusFunction, Ensemble, Partition};

@@ -65,7 +65,7 @@ impl NetworkLinkage {
 
     consilience_core::setters! {
         /// How the edges between two clusters count: by their mean, the best or the worst of them.
-        /// Default [`Linkage::Average`]; not [`Linkage::Ward`].
+        /// Default [`Linkage::Average`]; single, average or complete.
         pub fn linkage(mut self, linkage: Linkage) { self.linkage = linkage }
     }
 
@@ -92,8 +92,11 @@ impl NetworkLinkage {
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Condensed> {
-        if self.linkage == Linkage::Ward {
-            return Err(Error::invalid("Ward's linkage of a network; expected another"));
+        if !matches!(self.linkage, Linkage::Single | Linkage::Average | Linkage::Complete) {
+            return Err(Error::invalid(format!(
+                "{:?} linkage of a network; expected single, average or complete linkage",
+                self.linkage
+            )));
         }
         Lifespan::check(self.clusters)?;
         if let Some(k) = self.clusters.fixed() {

@@ -55,8 +55,8 @@ const BLUR: f64 = 0.1;
 ///
 /// # References
 /// Topchy, Jain, Punch 2004, "A Mixture Model for Clustering Ensembles"; 2005, "Clustering
-/// Ensembles: Models of Consensus and Weak Partitions", Section 3. They start at random; we start
-/// from k-means.
+/// Ensembles: Models of Consensus and Weak Partitions", Section 3. They start at random
+/// ([`MixtureModel::random_starts`]); we start from k-means.
 #[doc(alias = "MM")]
 #[doc(alias = "EM")]
 #[doc(alias = "latent_class_analysis")]
@@ -66,6 +66,7 @@ pub struct MixtureModel {
     restarts: usize,
     max_iterations: usize,
     tolerance: f64,
+    random_starts: bool,
     seed: Seed,
     budget: MemoryBudget,
 }
@@ -78,6 +79,7 @@ impl MixtureModel {
             restarts: 5,
             max_iterations: 300,
             tolerance: 1e-8,
+            random_starts: false,
             seed: Seed(0),
             budget: MemoryBudget::default(),
         }
@@ -93,6 +95,10 @@ impl MixtureModel {
         /// A start ends where a step raises the log-likelihood by at most this share of it. Default
         /// 1e-8; at least 0.
         pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
+
+        /// Whether the objects start in components drawn at random, as published, and not in those
+        /// of a k-means of their labels. Default false.
+        pub fn random_starts(mut self, random: bool) { self.random_starts = random }
 
         /// Seed of the starts. Default 0.
         pub fn seed(mut self, seed: Seed) { self.seed = seed }
@@ -144,11 +150,14 @@ impl MixtureModel {
     ) -> Result<Run> {
         let mut best = Run::default();
         for restart in 0..self.restarts {
-            let qmi = Qmi::new(k)
-                .restarts(1)
-                .seed(self.seed.derive("mixture", restart as u64))
-                .memory_budget(self.budget);
-            let first = qmi.of_nodes(ballots, &mut Report::default(), observer)?;
+            let seed = self.seed.derive("mixture", restart as u64);
+            let first = if self.random_starts {
+                let mut stream = seed.derive("random", 0).stream();
+                (0..ballots.nodes().n_nodes()).map(|_| stream.below(k)).collect()
+            } else {
+                let qmi = Qmi::new(k).restarts(1).seed(seed).memory_budget(self.budget);
+                qmi.of_nodes(ballots, &mut Report::default(), observer)?
+            };
             let most = self.max_iterations;
             let run = expectation_maximization(labels, k, &first, most, self.tolerance, observer)?;
             if run.likelihood() > best.likelihood() || restart == 0 {

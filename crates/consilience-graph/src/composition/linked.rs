@@ -76,6 +76,8 @@ impl<S: Similarity> Linked<S> {
             Linkage::Complete => "cl",
             Linkage::Single => "sl",
             Linkage::Ward => "ward",
+            Linkage::Centroid => "centroid",
+            Linkage::Median => "median",
         };
         self.name = format!("{}-{suffix}", self.similarity.name());
         self.linkage = linkage;

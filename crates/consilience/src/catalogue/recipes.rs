@@ -15,16 +15,19 @@ const LINKAGES: &[(&str, Linkage)] = &[
     ("complete", Linkage::Complete),
     ("single", Linkage::Single),
     ("ward", Linkage::Ward),
+    ("centroid", Linkage::Centroid),
+    ("median", Linkage::Median),
 ];
 
 const SOLVERS: &[(&str, Solver)] =
     &[("newton", Solver::Newton), ("line-search", Solver::LineSearch)];
 
-#[cfg(feature = "metis")]
-const CUTS: &[(&str, CutMethod)] =
-    &[("spectral", CutMethod::Spectral), ("metis", CutMethod::Metis)];
-#[cfg(not(feature = "metis"))]
-const CUTS: &[(&str, CutMethod)] = &[("spectral", CutMethod::Spectral)];
+const CUTS: &[(&str, CutMethod)] = &[
+    ("spectral", CutMethod::Spectral),
+    ("hypergraph", CutMethod::Hypergraph),
+    #[cfg(feature = "metis")]
+    ("metis", CutMethod::Metis),
+];
 
 /// Sets what was given: each parameter by the setter of its name.
 macro_rules! tuned {
@@ -70,8 +73,18 @@ macro_rules! soft {
     };
 }
 
+fn flag(s: &Settings, name: &str) -> Result<Option<bool>> {
+    s.word(name, &[("true", true), ("false", false)])
+}
+
+/// Whether the form of the paper is asked for.
+fn published(s: &Settings) -> Result<bool> {
+    Ok(flag(s, "published")?.unwrap_or(false))
+}
+
 fn walks(s: &Settings, linkage: Linkage) -> Result<Pta> {
     let pta = Pta::new(s.clusters).linkage(linkage).memory_budget(s.budget);
+    let pta = if published(s)? { pta.published() } else { pta };
     Ok(tuned!(s, pta, count elite_neighbours, count walk_length))
 }
 
@@ -88,6 +101,9 @@ fn completed(s: &Settings) -> Result<EcmcAl> {
     let mut ecmc = EcmcAl::new(s.clusters).seed(s.seed).memory_budget(s.budget);
     if let Some(c) = s.number("c")? {
         ecmc = ecmc.penalty(Penalty::Scaled(c));
+    }
+    if let Some(entries) = flag(s, "entries")? {
+        ecmc = ecmc.entries(entries);
     }
     let (low, high) = (s.number("d0")?, s.number("d1")?);
     if low.is_some() || high.is_some() {
@@ -115,12 +131,13 @@ fn probabilistic(s: &Settings, divergence: impl Divergence + 'static) -> Result<
 tree!(PTA_AL, |s| walks(s, Linkage::Average)?);
 tree!(PTA_CL, |s| walks(s, Linkage::Complete)?);
 tree!(PTA_SL, |s| walks(s, Linkage::Single)?);
-tree!(EAC_AL, |s| evidence(s, Linkage::Average));
+tree!(EAC_AL, |s| tuned!(s, evidence(s, Linkage::Average), word linkage by LINKAGES));
 tree!(EAC_CL, |s| evidence(s, Linkage::Complete));
 tree!(EAC_SL, |s| evidence(s, Linkage::Single));
 tree!(EAC_WARD, |s| evidence(s, Linkage::Ward));
 hard!(PTGP, |s| {
     let ptgp = Ptgp::new(s.clusters).seed(s.seed).memory_budget(s.budget);
+    let ptgp = if published(s)? { ptgp.published() } else { ptgp };
     tuned!(s, ptgp, count elite_neighbours, count walk_length, count restarts)
 });
 tree!(WEAC, |s| tuned!(
@@ -215,6 +232,10 @@ hard!(DIFFUSION, |s| tuned!(
 ));
 soft!(MIXTURE, |s| {
     let mixture = MixtureModel::new(s.clusters).seed(s.seed).memory_budget(s.budget);
+    let mixture = match flag(s, "random_starts")? {
+        Some(random) => mixture.random_starts(random),
+        None => mixture,
+    };
     tuned!(s, mixture, count restarts, number tolerance, count max_iterations).soft()
 });
 hard!(QMI, |s| tuned!(

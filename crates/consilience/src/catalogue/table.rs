@@ -11,6 +11,7 @@ const HUANG_2020: &str = "Huang, Wang, Wu, Lai & Kwoh, IEEE TKDE 32(6), 2020";
 const STREHL_2002: &str = "Strehl & Ghosh, JMLR 3, 2002";
 const FERN_2004: &str = "Fern & Brodley, ICML 2004";
 const IAM_ON_2011: &str = "Iam-On, Boongoen, Garrett & Price, IEEE TPAMI 33(12), 2011";
+const IAM_ON_2008: &str = "Iam-On, Boongoen & Garrett, Discovery Science 2008";
 const ABDALA_2010: &str = "Abdala, Wattuya & Jiang, ICPR 2010";
 const YI_2012: &str = "Yi, Yang, Jin, Jain & Mahdavi, ICDM 2012";
 const TOPCHY_2005: &str = "Topchy, Jain & Punch, IEEE TPAMI 27(12), 2005";
@@ -41,8 +42,8 @@ const LENGTH: Parameter = Parameter::new(
     "1 to 1000",
 )
 .alias(&["T"]);
-const LINKAGE: Parameter =
-    Parameter::new("linkage", "how clusters merge", "average", "average, complete, single, ward");
+const LINKAGE: Parameter = Parameter::new("linkage", "how clusters merge", "average", LINKAGES);
+const LINKAGES: &str = "average, complete, single, ward, centroid, median";
 const AGREEMENT: Parameter = Parameter::new(
     "agreement_exponent",
     "how much a member counts that agrees with the others",
@@ -61,7 +62,7 @@ const CUT_METHOD: Parameter = Parameter::new(
     "cut_method",
     "what divides the graph",
     "spectral",
-    "spectral, metis (feature metis)",
+    "spectral, hypergraph (not mcla), metis (feature metis)",
 )
 .alias(&["cut"]);
 const STEPS: Parameter =
@@ -74,8 +75,15 @@ const LARGEST: Parameter = Parameter::new(
     "at least 1",
 );
 
-const WALK: &[Parameter] = &[ELITE, LENGTH];
-const WALK_AND_STARTS: &[Parameter] = &[ELITE, LENGTH, restarts("3")];
+const PUBLISHED: Parameter = Parameter::new(
+    "published",
+    "both by the text of the paper, without the cap of 20",
+    "false",
+    "true, false",
+);
+
+const WALK: &[Parameter] = &[ELITE, LENGTH, PUBLISHED];
+const WALK_AND_STARTS: &[Parameter] = &[ELITE, LENGTH, PUBLISHED, restarts("3")];
 const WEAC: &[Parameter] = &[AGREEMENT, LINKAGE];
 const GP_MGLA: &[Parameter] = &[
     Parameter::new(
@@ -99,6 +107,12 @@ const MIXTURE: &[Parameter] = &[
         "0 or more",
     ),
     Parameter::new("max_iterations", "steps of a start at most", "300", "at least 1"),
+    Parameter::new(
+        "random_starts",
+        "starts at random, as published, not from k-means",
+        "false",
+        "true, false",
+    ),
 ];
 const fn decay(default: &'static str) -> Parameter {
     Parameter::new("decay", "how much an indirect link counts", default, "0 to 1")
@@ -119,8 +133,15 @@ const ECMC: &[Parameter] = &[
         "by the ensemble",
         "0 to 1",
     ),
+    Parameter::new(
+        "entries",
+        "linkage on the completed matrix itself, not on the cosines of its rows",
+        "false",
+        "true, false",
+    ),
     LINKAGE,
 ];
+const LINKAGE_ONLY: &[Parameter] = &[LINKAGE];
 const LWEA: &[Parameter] = &[ENTROPY, LINKAGE];
 const EC_CMS: &[Parameter] = &[
     Parameter::new(
@@ -232,7 +253,7 @@ pub(super) const METHODS: &[Method] = &[
         name: "eac-al",
         about: "evidence accumulation, average link",
         paper: FRED_2005,
-        parameters: &[],
+        parameters: LINKAGE_ONLY,
         chooses: true,
         recipe: recipes::EAC_AL,
     },
@@ -351,7 +372,7 @@ pub(super) const METHODS: &[Method] = &[
     Method {
         name: "srs-al",
         about: "objects and clusters similar by SimRank, average link",
-        paper: IAM_ON_2011,
+        paper: IAM_ON_2008,
         parameters: SIM_RANK,
         chooses: true,
         recipe: recipes::SRS,

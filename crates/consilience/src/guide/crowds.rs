@@ -75,6 +75,12 @@
 //! [`Answers::from_groupings`]: crate::crowd::Answers::from_groupings
 //! [`Answers::from_pairs`]: crate::crowd::Answers::from_pairs
 //!
+//! # Answers about some objects
+//!
+//! Where the crowd saw a sample only, and all objects have features,
+//! [`SemiCrowd`](crate::crowd::SemiCrowd) learns from the sample which features matter, and
+//! clusters all of them. In the program: `consilience complete features.csv --answers answers.csv`.
+//!
 //! # Which method
 //!
 //! Leave it to [`CrowdMethod::Auto`](crate::crowd::CrowdMethod::Auto) unless you compare methods.
