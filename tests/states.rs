@@ -107,6 +107,9 @@ fn updaters_with_grown_members() {
 fn models() {
     use consilience::model::{ConsensusClustering, ConsensusModel};
 
-    let model = ConsensusClustering::new(3).members(3).cluster(&features()).unwrap();
+    let model = ConsensusClustering::new(3)
+        .generator(Generator::new(KMeans::new()).members(3))
+        .cluster(&features())
+        .unwrap();
     attack("a model", &model.to_bytes().unwrap(), ConsensusModel::from_bytes);
 }

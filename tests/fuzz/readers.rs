@@ -1,5 +1,7 @@
 //! Readers of tables.
 
+use std::io::{Cursor, Write};
+
 use consilience::io::{Format, Input, OutputFile};
 use consilience::ndarray::Array2;
 use consilience::{Ensemble, Memberships, MemoryBudget, Partition, Result, Seed};
@@ -110,6 +112,63 @@ fn features_survive() {
         let one = |x: &Array2<f64>| written(ending, |file| file.write_numbers(x.view(), &()));
         let valid = numbers().iter().map(one).collect();
         attack("features", format, valid, |input| {
+            let Ok(fit) = input.features(&()) else {
+                return false;
+            };
+            fit.output.view().check().expect("what is read has been checked");
+            true
+        });
+    }
+}
+
+/// What `scipy.sparse.save_npz` writes: [[0, 5, 0], [6, 0, 7]].
+fn scipy() -> Vec<u8> {
+    let array = |descr: &str, shape: &str, data: Vec<u8>| {
+        let mut head =
+            format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+        while (head.len() + 11) % 64 != 0 {
+            head.push(' ');
+        }
+        head.push('\n');
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend((head.len() as u16).to_le_bytes());
+        bytes.extend(head.into_bytes().into_iter().chain(data));
+        bytes
+    };
+    let whole = |values: &[i32]| {
+        let data = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        array("<i4", &format!("({},)", values.len()), data)
+    };
+    let values = [5.0f64, 6.0, 7.0].iter().flat_map(|v| v.to_le_bytes()).collect();
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in [
+        ("indices.npy", whole(&[1, 0, 2])),
+        ("indptr.npy", whole(&[0, 1, 3])),
+        ("format.npy", array("|S3", "()", b"csr".to_vec())),
+        ("shape.npy", whole(&[2, 3])),
+        ("data.npy", array("<f8", "(3,)", values)),
+    ] {
+        zip.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        zip.write_all(&bytes).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+#[test]
+fn sparse_features_survive() {
+    let market: [&[u8]; 3] = [
+        b"%%MatrixMarket matrix coordinate real general\n% words\n3 4 3\n3 1 -2.5\n1 4 7\n1 2 1\n",
+        b"%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n1 1\n3 2\n",
+        b"%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n",
+    ];
+    let lines: [&[u8]; 2] = [b"+1 1:0.5 3:2 # one\n-1 qid:7 2:1\n", b"a 0:1\nb 5:1 9:1e3\n"];
+    for (format, valid) in [
+        (Format::MatrixMarket, market.map(<[u8]>::to_vec).to_vec()),
+        (Format::Svmlight, lines.map(<[u8]>::to_vec).to_vec()),
+        (Format::Npz, vec![scipy()]),
+    ] {
+        attack("sparse features", format, valid, |input| {
+            let _ = input.labels(&());
             let Ok(fit) = input.features(&()) else {
                 return false;
             };

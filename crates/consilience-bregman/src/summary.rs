@@ -1,6 +1,6 @@
 //! What soft memberships say beyond a partition.
 
-use consilience_core::{Features, Memberships, Result, ensure};
+use consilience_core::{Dense, Features, Memberships, Result, ensure};
 use ndarray::{Array2, ArrayView2};
 
 /// The clusters that survive: those that are the largest membership of some object, ascending.
@@ -136,6 +136,7 @@ pub fn cluster_relations(memberships: &Memberships, threshold: f64) -> Result<Ar
 /// # References
 /// Lourenço et al. 2015, Section 7.
 pub fn centroids(memberships: &Memberships, features: Features<'_>) -> Result<Array2<f64>> {
+    let features = features.dense()?;
     features.check()?;
     let (n, d) = (features.n_objects(), features.n_features());
     ensure!(
@@ -143,8 +144,8 @@ pub fn centroids(memberships: &Memberships, features: Features<'_>) -> Result<Ar
         shape("features of {n} objects, memberships of {}", memberships.n_objects())
     );
     let at = |i: usize, j: usize| match features {
-        Features::F32(x) => f64::from(x[[i, j]]),
-        Features::F64(x) => x[[i, j]],
+        Dense::F32(x) => f64::from(x[[i, j]]),
+        Dense::F64(x) => x[[i, j]],
     };
     let k = memberships.n_clusters();
     let any = memberships.evidence().iter().any(|&e| e > 0.0);

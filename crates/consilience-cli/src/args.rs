@@ -112,7 +112,8 @@ pub(crate) struct Generate {
     /// Where the ensemble goes: n rows, one column of labels per member
     #[arg(short, long, value_name = "ENSEMBLE")]
     pub(crate) output: PathBuf,
-    /// kmeans, minibatch, kernel-kmeans, rpcl, spectral, agglomerative or uspec
+    /// kmeans, minibatch, spherical-kmeans, kernel-kmeans, rpcl, gaussian-mixture, fuzzy-c-means,
+    /// spectral, agglomerative or uspec
     #[arg(long, value_name = "NAME", default_value = "kmeans")]
     pub(crate) method: String,
     /// Number of base clusterings
@@ -131,10 +132,15 @@ pub(crate) struct Generate {
     /// Dimensions of a random projection of what each member sees [default: no projection]
     #[arg(long, value_name = "D")]
     pub(crate) projection: Option<usize>,
-    /// A parameter of the method: kmeans takes restarts, max_iterations, tolerance; minibatch
-    /// batch, batches; kernel-kmeans landmarks, width, restarts; rpcl learning_rate, penalty_rate,
-    /// presentations; spectral neighbours, landmarks, restarts; agglomerative linkage (single,
-    /// average, complete or ward); uspec representatives, neighbours, regularization, restarts
+    /// Reduces the features to so many dimensions by a truncated SVD [default: none, and 100 for
+    /// sparse features where the method needs a table]
+    #[arg(long, value_name = "D")]
+    pub(crate) svd: Option<usize>,
+    /// A parameter of the method: kmeans and spherical-kmeans take restarts, max_iterations,
+    /// tolerance; minibatch batch, batches; kernel-kmeans landmarks, width, restarts; rpcl
+    /// learning_rate, penalty_rate, presentations; spectral neighbours, landmarks, restarts;
+    /// agglomerative linkage (single, average, complete or ward); uspec representatives,
+    /// neighbours, regularization, restarts
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
     /// How the features are scaled first: none, minmax or zscore
@@ -242,6 +248,10 @@ pub(crate) struct Labelling {
     /// Columns of features that are left out, by name or number
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub(crate) drop: Vec<String>,
+    /// Reduces the features to so many dimensions by a truncated SVD [default: none, and 100 for
+    /// sparse features where the method needs a table]
+    #[arg(long, value_name = "D")]
+    pub(crate) svd: Option<usize>,
     /// Where the labels go: one column
     #[arg(short, long, value_name = "LABELS")]
     pub(crate) output: Option<PathBuf>,

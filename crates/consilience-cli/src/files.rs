@@ -10,8 +10,11 @@ use consilience::io::{
     self, AnswerForm, AnswerTable, Batch, DataTable, FeatureTable, Format, Input, LabelTable,
     ObjectIds,
 };
-use consilience::{Constraints, Ensemble, Error, ErrorKind, Features, Memberships, Partition};
-use ndarray::{Array2, Axis};
+use consilience::metric::{LinearMap, TruncatedSvd};
+use consilience::{
+    Constraints, Ensemble, Error, ErrorKind, Features, Memberships, Partition, Seed,
+};
+use ndarray::Array2;
 
 use crate::failure::{Failure, Outcome};
 use crate::memory;
@@ -75,12 +78,14 @@ pub(crate) struct Table {
     /// What its columns are called, or their numbers.
     pub(crate) names: Vec<String>,
     pub(crate) ids: Option<ObjectIds>,
+    /// The map that reduced them to a few dimensions.
+    map: Option<LinearMap>,
 }
 
 impl Table {
     fn of(table: DataTable) -> Outcome<Self> {
         let (names, ids) = (table.number_names().to_vec(), table.ids().cloned());
-        Ok(Table { table: table.into_features()?, names, ids })
+        Ok(Table { table: table.into_features()?, names, ids, map: None })
     }
 
     /// The same where missing values are filled in as asked.
@@ -90,7 +95,36 @@ impl Table {
         }
         let filled = missing.filled(table.view()?)?;
         let (names, ids) = (table.number_names().to_vec(), table.ids().cloned());
-        Ok(Table { table: FeatureTable::F64(filled), names, ids })
+        Ok(Table { table: FeatureTable::F64(filled), names, ids, map: None })
+    }
+
+    /// The same in a few dimensions, where these are asked for or where a table is needed and the
+    /// features are sparse.
+    pub(crate) fn reduced(self, reduction: &Reduction, terminal: &Terminal) -> Outcome<Self> {
+        let Some(Reduced { table, map }) = reduction.table(self.view(), terminal)? else {
+            return Ok(self);
+        };
+        let names = (0..map.n_outputs()).map(|c| c.to_string()).collect();
+        Ok(Table { table: FeatureTable::F64(table), names, ids: self.ids, map: Some(map) })
+    }
+
+    /// Whether they were.
+    pub(crate) fn is_reduced(&self) -> bool {
+        self.map.is_some()
+    }
+
+    /// The same under the map that reduced others.
+    pub(crate) fn like(self, other: &Table) -> Outcome<Self> {
+        match &other.map {
+            Some(map) => self.under(map),
+            None => Ok(self),
+        }
+    }
+
+    fn under(self, map: &LinearMap) -> Outcome<Self> {
+        let table = FeatureTable::F64(map.apply(self.view())?);
+        let names = (0..map.n_outputs()).map(|c| c.to_string()).collect();
+        Ok(Table { table, names, ids: self.ids, map: Some(map.clone()) })
     }
 
     /// The form that methods take.
@@ -101,6 +135,49 @@ impl Table {
     pub(crate) fn objects(&self) -> Objects {
         Objects { n: self.view().n_objects(), ids: self.ids.clone() }
     }
+}
+
+/// How features are brought to a few dimensions.
+pub(crate) struct Reduction {
+    /// `--svd`.
+    pub(crate) dimensions: Option<usize>,
+    /// Whether what follows takes sparse features as they are.
+    pub(crate) takes_sparse: bool,
+    pub(crate) seed: Seed,
+}
+
+impl Reduction {
+    /// Dimensions of sparse features where a table is needed.
+    const USUAL: usize = 100;
+
+    /// The features in few dimensions, where that is asked for or needed.
+    pub(crate) fn table(
+        &self,
+        features: Features<'_>,
+        terminal: &Terminal,
+    ) -> Outcome<Option<Reduced>> {
+        let needed = features.is_sparse() && !self.takes_sparse;
+        let Some(dimensions) = self.dimensions.or(needed.then_some(Self::USUAL)) else {
+            return Ok(None);
+        };
+        let (n, d) = (features.n_objects(), features.n_features());
+        memory::budget().check_table("features in few dimensions", n.max(d), dimensions, 8)?;
+        let fit = TruncatedSvd::new(dimensions).seed(self.seed).fit(features)?;
+        terminal.note_all(&fit.report);
+        let map = fit.output;
+        let table = map.apply(features)?;
+        let dimensions = map.n_outputs();
+        terminal.note(format!(
+            "features ({n} x {d}) reduced to {dimensions} dimensions by a truncated SVD (--svd)"
+        ));
+        Ok(Some(Reduced { table, map }))
+    }
+}
+
+/// Features in few dimensions, and the map that leads there.
+pub(crate) struct Reduced {
+    pub(crate) table: Array2<f64>,
+    map: LinearMap,
 }
 
 /// Features as people have them: categories beside numbers, and values missing where `missing` says
@@ -155,15 +232,12 @@ pub(crate) fn features_of(
     let input = input_beside(path)?.drop(drop).missing(missing != Missing::Refuse);
     let table = terminal.read(path, input.data_table(terminal).map_err(|e| in_own_words(&e))?);
     let filled = Table::filled(table, missing).map_err(|failure| failure.within(path.display()));
-    let Table { table, names, ids } = filled?;
+    let Table { table, names, ids, .. } = filled?;
     let rows = table.view().n_objects();
     let table = match by_id(path, objects, ids.as_ref(), terminal) {
         Some((ours, theirs)) => {
             let rows = ours.every_row_in(theirs).map_err(|e| within(path, &e))?;
-            match table {
-                FeatureTable::F32(x) => FeatureTable::F32(x.select(Axis(0), &rows)),
-                other => FeatureTable::F64(other.into_f64().select(Axis(0), &rows)),
-            }
+            table.select(&rows)
         }
         None if rows != objects.n => {
             return Err(Failure::Bad(format!(
@@ -174,7 +248,7 @@ pub(crate) fn features_of(
         }
         None => table,
     };
-    Ok(Table { table, names, ids: objects.ids.clone() })
+    Ok(Table { table, names, ids: objects.ids.clone(), map: None })
 }
 
 /// The ids of both tables, where both have them. Where only one has, rows are taken in their order,

@@ -3,8 +3,8 @@
 #[cfg(feature = "serde")]
 use consilience_core::stored::{Kind, Parts, Restored};
 use consilience_core::{
-    Assign, Clustering, Error, FeatureMap, Features, Observer, Partition, Report, Result, Seed,
-    Status,
+    Assign, Clustering, Dense, Error, FeatureMap, Features, Observer, Partition, Report, Result,
+    Seed, Status,
 };
 use consilience_num::kmeans::{KMeansFit, KMeansOptions, assign, fit};
 use ndarray::{Array2, ArrayView2};
@@ -155,12 +155,11 @@ impl Assign for NearestCentre {
     }
 
     fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
+        let features = features.dense()?;
         let parallel = rayon::current_num_threads() > 1;
         let found = match features {
-            Features::F64(rows) => assign(rows, self.centres.view(), parallel),
-            Features::F32(rows) => {
-                assign(rows.mapv(f64::from).view(), self.centres.view(), parallel)
-            }
+            Dense::F64(rows) => assign(rows, self.centres.view(), parallel),
+            Dense::F32(rows) => assign(rows.mapv(f64::from).view(), self.centres.view(), parallel),
         };
         Ok(found.into_iter().map(|c| c as usize).collect())
     }

@@ -1,6 +1,6 @@
 //! The features in the unit that a basis is made in.
 
-use consilience_core::Features;
+use consilience_core::Dense;
 #[cfg(feature = "serde")]
 use consilience_core::{Error, Result, stored::Parts};
 use consilience_num::reduce::ordered_chunks;
@@ -21,7 +21,7 @@ pub(crate) struct Frame {
 
 impl Frame {
     /// Every column less its mean and over its standard deviation; constant columns become 0.
-    pub(crate) fn standardized(features: &Features<'_>) -> (Self, Array2<f64>) {
+    pub(crate) fn standardized(features: &Dense<'_>) -> (Self, Array2<f64>) {
         let mut x = table(features);
         let n = x.nrows() as f64;
         let mut largest = vec![0.0f64; x.ncols()];
@@ -44,7 +44,7 @@ impl Frame {
     }
 
     /// The table as it is, but for a power of two.
-    pub(crate) fn raw(features: &Features<'_>) -> (Self, Array2<f64>) {
+    pub(crate) fn raw(features: &Dense<'_>) -> (Self, Array2<f64>) {
         let mut x = table(features);
         let d = x.ncols();
         let unit = power_of_two(x.iter().fold(0.0f64, |m, v| m.max(v.abs())));
@@ -77,7 +77,7 @@ impl Frame {
         Ok(Frame { unit, mean, factor })
     }
 
-    pub(crate) fn apply(&self, features: &Features<'_>) -> Array2<f64> {
+    pub(crate) fn apply(&self, features: &Dense<'_>) -> Array2<f64> {
         let mut x = table(features);
         scale(&mut x, &self.unit);
         self.finish(&mut x);
@@ -93,10 +93,10 @@ impl Frame {
     }
 }
 
-fn table(features: &Features<'_>) -> Array2<f64> {
+fn table(features: &Dense<'_>) -> Array2<f64> {
     match features {
-        Features::F32(x) => x.mapv(f64::from),
-        Features::F64(x) => x.as_standard_layout().to_owned(),
+        Dense::F32(x) => x.mapv(f64::from),
+        Dense::F64(x) => x.as_standard_layout().to_owned(),
     }
     .as_standard_layout()
     .into_owned()

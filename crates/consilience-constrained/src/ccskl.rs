@@ -151,7 +151,8 @@ impl ConstrainedClusterer for Ccskl {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<Clustering>> {
-        let clusters = checked_number(self.name(), self.clusters, &features, side)?;
+        let features = features.dense()?;
+        let clusters = checked_number(self.name(), self.clusters, features.into(), side)?;
         self.check()?;
         observer.check()?;
         let mut report = Report::default();
@@ -330,6 +331,7 @@ impl Assign for Embedding {
     }
 
     fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
+        let features = features.dense()?;
         let x = self.frame.apply(&features);
         let phi = self.graph.extend(x.view(), self.phi.view(), &self.values, &())?;
         let rows = self.embed(phi.view());

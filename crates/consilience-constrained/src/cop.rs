@@ -170,7 +170,8 @@ impl ConstrainedClusterer for CopKMeans {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<Clustering>> {
-        let clusters = checked_number(self.name(), self.clusters, &features, side)?;
+        let features = features.dense()?;
+        let clusters = checked_number(self.name(), self.clusters, features.into(), side)?;
         at_least_one("max_iterations", self.max_iterations)?;
         at_least_one("search_limit", self.search_limit)?;
         let sets = side.labelled_sets();

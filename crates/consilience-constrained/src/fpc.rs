@@ -1,11 +1,11 @@
 use consilience_core::{
     BaseClusterer, Clustering, Clusters, ConstrainedClusterer, Error, Features, Fit, Observer,
-    Partition, Report, Result, Seed, SideInformation, Watch, with_rows,
+    Partition, Report, Result, Seed, SideInformation, Watch,
 };
-use consilience_num::rows::{Rows, Scaled};
 
 use crate::number::{FEWER, checked_number};
-use crate::sets::Sets;
+use crate::points::Table;
+use crate::sets::{Sets, with_table};
 
 /// Farthest-point clustering (FPC): each further centre is the object farthest from all centres so
 /// far.
@@ -100,18 +100,23 @@ impl Fpc {
             return Err(Error::out_of_range(format!("first object {first} of {n}")));
         }
         let first = self.first.unwrap_or_else(|| seed.derive("fpc", 0).stream().below(n));
-        let scaled = Scaled::new(features);
-        let mut watch = Watch::new(observer, "farthest points", clusters);
-        with_rows!(scaled.features(), |x| {
-            let mut sets = Sets::new(Rows::new(x), scaled.scale);
-            sets.grow(clusters, Some(first), &mut watch)?;
-            let mut report = Report::default();
-            let radius = sets.radius();
-            report.expect_clusters(clusters, sets.len(), FEWER);
-            report.objective = Some(radius);
-            Ok(Fit::new(sets.finish()?, report))
-        })
+        let watch = Watch::new(observer, "farthest points", clusters);
+        with_table!(features, |rows, scale| grown(Sets::new(rows, scale), clusters, first, watch))
     }
+}
+
+fn grown<R: Table>(
+    mut sets: Sets<R>,
+    clusters: usize,
+    first: usize,
+    mut watch: Watch<'_>,
+) -> Result<Fit<Clustering>> {
+    sets.grow(clusters, Some(first), &mut watch)?;
+    let mut report = Report::default();
+    let radius = sets.radius();
+    report.expect_clusters(clusters, sets.len(), FEWER);
+    report.objective = Some(radius);
+    Ok(Fit::new(sets.finish()?, report))
 }
 
 impl BaseClusterer for Fpc {
@@ -143,7 +148,7 @@ impl ConstrainedClusterer for Fpc {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<Clustering>> {
-        let k = checked_number("fpc", self.clusters, &features, side)?;
+        let k = checked_number("fpc", self.clusters, features, side)?;
         let mut found = self.clustering(features, k, self.seed, observer)?;
         if !side.is_empty() {
             found.report.notes.push("FPC uses no labels and no pairs; NNC does".into());

@@ -3,7 +3,7 @@
 
 #[cfg(feature = "serde")]
 use consilience_core::stored::Parts;
-use consilience_core::{Assign, Features, Result, Seed, SideInformation};
+use consilience_core::{Assign, Dense, Features, Result, Seed, SideInformation};
 use consilience_num::kmeans;
 use consilience_num::reduce::ordered_chunks;
 use consilience_num::rows::mean_row;
@@ -21,7 +21,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    pub(crate) fn new(features: &Features<'_>) -> (Self, Array2<f64>) {
+    pub(crate) fn new(features: &Dense<'_>) -> (Self, Array2<f64>) {
         let mut x = features.to_f64();
         let largest = x.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         let unit = if largest > 0.0 {
@@ -35,7 +35,7 @@ impl Frame {
         (Frame { unit, mean }, x)
     }
 
-    pub(crate) fn apply(&self, features: &Features<'_>) -> Array2<f64> {
+    pub(crate) fn apply(&self, features: &Dense<'_>) -> Array2<f64> {
         let mut x = features.to_f64();
         x.mapv_inplace(|v| v * self.unit);
         x -= &self.mean;
@@ -81,6 +81,7 @@ impl Assign for NearestCentre {
     }
 
     fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
+        let features = features.dense()?;
         let x = self.frame.apply(&features);
         Ok(nearest(x.view(), self.centres.view()).into_iter().map(|l| l as usize).collect())
     }

@@ -42,6 +42,7 @@ mod points;
 mod prices;
 mod seeded;
 mod sets;
+mod sparse_points;
 #[cfg(feature = "serde")]
 mod stored;
 mod tallies;

@@ -1,9 +1,10 @@
 //! More sets of objects that belong together than clusters: which of them to unite.
 
 use consilience_core::{MemoryBudget, Result, SideInformation, Watch};
-use consilience_num::Float;
-use consilience_num::rows::{Rows, squared};
+use consilience_num::rows::squared;
 use ndarray::Array2;
+
+use crate::points::Table;
 
 pub(crate) struct Merged {
     /// The united sets, by first object.
@@ -20,8 +21,8 @@ fn cheaper(a: Cost, b: Cost) -> bool {
 }
 
 /// What uniting any two of the labelled sets costs.
-fn costs<F: Float>(
-    rows: &Rows<'_, F>,
+fn costs<R: Table>(
+    rows: &R,
     side: &SideInformation,
     watch: &mut Watch<'_>,
 ) -> Result<Array2<Cost>> {
@@ -50,8 +51,8 @@ fn costs<F: Float>(
 /// Unites the labelled sets to `clusters` of them, always the two whose union costs least. Both
 /// parts of the cost only grow as sets do, so that what was not cheapest for a set need not be
 /// looked at again.
-pub(crate) fn merge_sets<F: Float>(
-    rows: &Rows<'_, F>,
+pub(crate) fn merge_sets<R: Table>(
+    rows: &R,
     side: &SideInformation,
     clusters: usize,
     budget: MemoryBudget,
@@ -153,7 +154,7 @@ mod tests {
             if side.labelled_sets().len() <= k {
                 continue;
             }
-            let rows = Rows::new(x.view());
+            let rows = consilience_num::rows::Rows::new(x.view());
             let mut watch = Watch::new(&(), "", 0);
             let found = merge_sets(&rows, &side, k, MemoryBudget::default(), &mut watch).unwrap();
             let (sets, violated) = reference(&x, &side, k);

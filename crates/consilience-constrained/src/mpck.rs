@@ -522,7 +522,8 @@ impl ConstrainedClusterer for MpckMeans {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<Clustering>> {
-        let clusters = checked_number(self.name(), self.clusters, &features, side)?;
+        let features = features.dense()?;
+        let clusters = checked_number(self.name(), self.clusters, features.into(), side)?;
         self.check(features.n_objects(), features.n_features(), clusters)?;
         observer.check()?;
         let mut report = Report::default();
@@ -556,6 +557,7 @@ impl Assign for NearestUnder {
     }
 
     fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
+        let features = features.dense()?;
         let x = self.frame.apply(&features);
         let cost = costs(x.view(), self.centres.view(), &self.metrics);
         Ok(cost.rows().into_iter().map(|row| cheapest(&row.to_vec(), 0)).collect())

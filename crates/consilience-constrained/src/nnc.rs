@@ -1,12 +1,12 @@
 use consilience_core::{
     Clustering, Clusters, ConstrainedClusterer, Features, Fit, MemoryBudget, Observer, Report,
-    Result, Seed, SideInformation, Watch, ensure, with_rows,
+    Result, Seed, SideInformation, Watch, ensure,
 };
-use consilience_num::rows::{Rows, Scaled};
 
 use crate::merge::merge_sets;
 use crate::number::{FEWER, checked_number};
-use crate::sets::Sets;
+use crate::points::Table;
+use crate::sets::{Sets, with_table};
 
 /// Nearest-neighbour clustering from a few labels (NNC): an unlabelled object joins the labelled
 /// set whose farthest member is nearest.
@@ -88,43 +88,53 @@ impl ConstrainedClusterer for Nnc {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<Clustering>> {
-        let clusters = checked_number(self.name(), self.clusters, &features, side)?;
+        let clusters = checked_number(self.name(), self.clusters, features, side)?;
         let known = side.labelled_sets().len();
         ensure!(
             known <= clusters || !side.are_classes(),
             invalid("labels of {known} classes, {clusters} clusters asked for")
         );
-        let scaled = Scaled::new(features);
         let mut watch = Watch::new(observer, "labelled sets", clusters);
         watch.step(0)?;
-        with_rows!(scaled.features(), |x| {
-            let mut report = Report::default();
-            let rows = Rows::new(x);
-            let united;
-            let mut known_sets = side.labelled_sets();
-            if known > clusters {
-                let merged = merge_sets(&rows, side, clusters, self.budget, &mut watch)?;
+        with_table!(features, |rows, scale| self.run(rows, scale, clusters, side, watch))
+    }
+}
+
+impl Nnc {
+    fn run<R: Table>(
+        &self,
+        rows: R,
+        scale: f64,
+        clusters: usize,
+        side: &SideInformation,
+        mut watch: Watch<'_>,
+    ) -> Result<Fit<Clustering>> {
+        let known = side.labelled_sets().len();
+        let mut report = Report::default();
+        let united;
+        let mut known_sets = side.labelled_sets();
+        if known > clusters {
+            let merged = merge_sets(&rows, side, clusters, self.budget, &mut watch)?;
+            report.notes.push(format!(
+                "{known} sets of objects that belong together were united to {clusters}"
+            ));
+            if merged.violated > 0 {
                 report.notes.push(format!(
-                    "{known} sets of objects that belong together were united to {clusters}"
+                    "{} cannot-links are not respected: no way was found to unite the sets \
+                     without that",
+                    merged.violated
                 ));
-                if merged.violated > 0 {
-                    report.notes.push(format!(
-                        "{} cannot-links are not respected: no way was found to unite the sets \
-                         without that",
-                        merged.violated
-                    ));
-                }
-                united = merged.sets;
-                known_sets = &united;
             }
-            let mut sets = Sets::new(rows, scaled.scale);
-            sets.start(known_sets);
-            let first = self.seed.derive("fpc", 0).stream().below(features.n_objects());
-            sets.grow(clusters, Some(first), &mut watch)?;
-            report.expect_clusters(clusters, sets.len(), FEWER);
-            report.objective = Some(sets.radius());
-            Ok(Fit::new(sets.finish()?, report))
-        })
+            united = merged.sets;
+            known_sets = &united;
+        }
+        let first = self.seed.derive("fpc", 0).stream().below(rows.n());
+        let mut sets = Sets::new(rows, scale);
+        sets.start(known_sets);
+        sets.grow(clusters, Some(first), &mut watch)?;
+        report.expect_clusters(clusters, sets.len(), FEWER);
+        report.objective = Some(sets.radius());
+        Ok(Fit::new(sets.finish()?, report))
     }
 }
 

@@ -10,7 +10,7 @@ pub(crate) const FEWER: &str = "no more objects are distinct, or free to move";
 pub(crate) fn checked_number(
     method: &str,
     clusters: Clusters,
-    features: &Features<'_>,
+    features: Features<'_>,
     side: &SideInformation,
 ) -> Result<usize> {
     features.check()?;
@@ -41,8 +41,8 @@ mod tests {
         let x = Array2::<f64>::zeros((4, 1));
         let x = Features::from(x.view());
         let labels = SideInformation::from_labels(&[0, 1, 2, -1]).unwrap();
-        assert_eq!(checked_number("nnc", Clusters::Auto, &x, &labels).unwrap(), 3);
-        assert_eq!(checked_number("nnc", 2.into(), &x, &labels).unwrap(), 2);
+        assert_eq!(checked_number("nnc", Clusters::Auto, x, &labels).unwrap(), 3);
+        assert_eq!(checked_number("nnc", 2.into(), x, &labels).unwrap(), 2);
         let mut pairs = Constraints::new(4).unwrap();
         pairs.add(0, 1, Link::Cannot).unwrap();
         pairs.add(2, 3, Link::Cannot).unwrap();
@@ -53,7 +53,7 @@ mod tests {
             (Clusters::Lifetime, &labels),
             (Clusters::Fixed(5), &labels),
         ] {
-            let error = checked_number("nnc", clusters, &x, side).unwrap_err();
+            let error = checked_number("nnc", clusters, x, side).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidParameter, "{error}");
         }
     }

@@ -251,7 +251,8 @@ impl ConstrainedClusterer for PckMeans {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<Clustering>> {
-        let clusters = checked_number(self.name(), self.clusters, &features, side)?;
+        let features = features.dense()?;
+        let clusters = checked_number(self.name(), self.clusters, features.into(), side)?;
         at_least_one("max_iterations", self.max_iterations)?;
         check_weight(self.weight.unwrap_or(0.0))?;
         observer.check()?;

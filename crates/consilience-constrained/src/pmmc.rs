@@ -289,10 +289,11 @@ impl ConstrainedClusterer for Pmmc {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<Clustering>> {
-        let clusters = checked_number(self.name(), self.clusters, &features, side)?;
+        let features = features.dense()?;
+        let clusters = checked_number(self.name(), self.clusters, features.into(), side)?;
         self.check()?;
         self.budget.check_table("scores", features.n_objects(), clusters, 16)?;
-        let start = PckMeans::new(clusters).seed(self.seed).fit(features, side, observer)?;
+        let start = PckMeans::new(clusters).seed(self.seed).fit(features.into(), side, observer)?;
         let mut report = Report::default();
         let k = start.output.partition.n_clusters();
         if k == 1 {
@@ -370,6 +371,7 @@ impl Assign for Scores {
     }
 
     fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
+        let features = features.dense()?;
         let x = widened(&self.frame.apply(&features), self.deviation);
         Ok(highest(x.view(), self.w.view()).into_iter().map(|l| l as usize).collect())
     }

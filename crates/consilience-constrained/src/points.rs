@@ -14,9 +14,61 @@ use rayon::prelude::*;
 /// Rows that are handed to a thread at a time.
 const BLOCK: usize = 2048;
 
-/// Gives the rows that are nearer to `centre` than to anything before the number `cluster`, and
-/// returns the row that is farthest from everything then, the first of several.
-pub(crate) fn bring_nearer<F: Float>(
+/// Rows that are compared with points.
+pub(crate) trait Table: Sync {
+    /// Number of rows.
+    fn n(&self) -> usize;
+
+    /// Number of columns.
+    fn d(&self) -> usize;
+
+    /// One row in double precision.
+    fn row(&self, i: usize) -> Vec<f64>;
+
+    /// Gives the rows that are nearer to `centre` than to anything before the number `cluster`, and
+    /// returns the row that is farthest from everything then, the first of several.
+    fn bring_nearer(
+        &self,
+        centre: &[f64],
+        cluster: u32,
+        closest: &mut [f64],
+        labels: &mut [u32],
+    ) -> Option<(usize, f64)>;
+
+    /// For every row the set whose farthest point is nearest, and the squared distance to that
+    /// point; ties go to the first set.
+    fn nearest(&self, sets: &PointSets, closest: &mut [f64], labels: &mut [u32]);
+}
+
+impl<F: Float> Table for Rows<'_, F> {
+    fn n(&self) -> usize {
+        self.n()
+    }
+
+    fn d(&self) -> usize {
+        self.d()
+    }
+
+    fn row(&self, i: usize) -> Vec<f64> {
+        self.row(i)
+    }
+
+    fn bring_nearer(
+        &self,
+        centre: &[f64],
+        cluster: u32,
+        closest: &mut [f64],
+        labels: &mut [u32],
+    ) -> Option<(usize, f64)> {
+        bring_nearer(self, centre, cluster, closest, labels)
+    }
+
+    fn nearest(&self, sets: &PointSets, closest: &mut [f64], labels: &mut [u32]) {
+        sets.nearest(self, closest, labels);
+    }
+}
+
+fn bring_nearer<F: Float>(
     rows: &Rows<'_, F>,
     centre: &[f64],
     cluster: u32,
@@ -40,7 +92,7 @@ pub(crate) fn bring_nearer<F: Float>(
 }
 
 /// The row with the larger value; of equals the first. Does not depend on the grouping.
-fn farther(a: (usize, f64), b: (usize, f64)) -> (usize, f64) {
+pub(crate) fn farther(a: (usize, f64), b: (usize, f64)) -> (usize, f64) {
     if b.1 > a.1 || (b.1 == a.1 && b.0 < a.0) { b } else { a }
 }
 
@@ -97,6 +149,14 @@ impl PointSets {
         self.ends.push(self.points.len() / self.d);
     }
 
+    /// Each set, point by point.
+    pub(crate) fn sets(&self) -> impl Iterator<Item = impl Iterator<Item = &[f64]>> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts
+            .zip(&self.ends)
+            .map(|(start, &end)| self.points[start * self.d..end * self.d].chunks_exact(self.d))
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
@@ -128,14 +188,7 @@ impl PointSets {
         Ok(PointSets { points: points.into_iter().collect(), d, ends })
     }
 
-    /// For every row the set whose farthest point is nearest, and the squared distance to that
-    /// point; ties go to the first set.
-    pub(crate) fn nearest<F: Float>(
-        &self,
-        rows: &Rows<'_, F>,
-        closest: &mut [f64],
-        labels: &mut [u32],
-    ) {
+    fn nearest<F: Float>(&self, rows: &Rows<'_, F>, closest: &mut [f64], labels: &mut [u32]) {
         let arch = Arch::new();
         closest.par_chunks_mut(BLOCK).zip(labels.par_chunks_mut(BLOCK)).enumerate().for_each(
             |(b, (closest, labels))| {

@@ -139,7 +139,8 @@ impl ConstrainedClusterer for SeededKMeans {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<Clustering>> {
-        let clusters = checked_number(self.name(), self.clusters, &features, side)?;
+        let features = features.dense()?;
+        let clusters = checked_number(self.name(), self.clusters, features.into(), side)?;
         at_least_one("max_iterations", self.max_iterations)?;
         let sets = side.labelled_sets().len();
         if self.hold && !side.are_classes() {

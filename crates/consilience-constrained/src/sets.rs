@@ -1,14 +1,45 @@
 #[cfg(feature = "serde")]
 use consilience_core::stored::Parts;
-use consilience_core::{Assign, Clustering, Features, Result, Watch, ensure, with_rows};
+use consilience_core::{
+    Assign, Clustering, Error, Features, Result, SparseRows, Watch, ensure, with_rows,
+};
 use consilience_num::Float;
+use consilience_num::kmeans::sparse::ScaledRows;
 use consilience_num::rows::{Rows, Scaled};
 
-use crate::points::{PointSets, bring_nearer, farthest};
+use crate::points::{PointSets, Table, farthest};
+
+/// Runs one expression with checked features as a [`Table`](crate::points::Table), and what its
+/// distances have to be divided by.
+macro_rules! with_table {
+    ($features:expr, |$rows:ident, $scale:ident| $body:expr) => {
+        match $features {
+            consilience_core::Features::Sparse32(x) => {
+                let $rows = consilience_num::kmeans::sparse::ScaledRows::new(x)?;
+                let $scale = $rows.scale();
+                $body
+            }
+            consilience_core::Features::Sparse64(x) => {
+                let $rows = consilience_num::kmeans::sparse::ScaledRows::new(x)?;
+                let $scale = $rows.scale();
+                $body
+            }
+            features => {
+                let scaled = consilience_num::rows::Scaled::new(features.dense()?);
+                let $scale = scaled.scale;
+                consilience_core::with_rows!(scaled.features(), |x| {
+                    let $rows = consilience_num::rows::Rows::new(x);
+                    $body
+                })
+            }
+        }
+    };
+}
+pub(crate) use with_table;
 
 /// Sets of points that the rows join, and the growth by farthest points.
-pub(crate) struct Sets<'a, F> {
-    rows: Rows<'a, F>,
+pub(crate) struct Sets<R> {
+    rows: R,
     points: PointSets,
     scale: f64,
     /// Squared distance to the farthest member of the nearest set.
@@ -16,8 +47,8 @@ pub(crate) struct Sets<'a, F> {
     labels: Vec<u32>,
 }
 
-impl<'a, F: Float> Sets<'a, F> {
-    pub(crate) fn new(rows: Rows<'a, F>, scale: f64) -> Self {
+impl<R: Table> Sets<R> {
+    pub(crate) fn new(rows: R, scale: f64) -> Self {
         let n = rows.n();
         let points = PointSets::new(rows.d());
         Sets { rows, points, scale, closest: vec![f64::INFINITY; n], labels: vec![0; n] }
@@ -31,7 +62,7 @@ impl<'a, F: Float> Sets<'a, F> {
         for set in sets {
             self.points.push(set.iter().map(|&i| self.rows.row(i)));
         }
-        self.points.nearest(&self.rows, &mut self.closest, &mut self.labels);
+        self.rows.nearest(&self.points, &mut self.closest, &mut self.labels);
         for (s, set) in sets.iter().enumerate() {
             for &i in set {
                 self.closest[i] = 0.0;
@@ -54,8 +85,8 @@ impl<'a, F: Float> Sets<'a, F> {
             let Some(object) = next else { break };
             let centre = self.rows.row(object);
             let cluster = self.len() as u32;
-            let far =
-                bring_nearer(&self.rows, &centre, cluster, &mut self.closest, &mut self.labels);
+            let (closest, labels) = (&mut self.closest, &mut self.labels);
+            let far = self.rows.bring_nearer(&centre, cluster, closest, labels);
             self.points.push([centre]);
             next = self.away(far);
             watch.step(self.len())?;
@@ -93,6 +124,22 @@ pub(crate) struct FarthestMember {
     scale: f64,
 }
 
+impl FarthestMember {
+    fn nearest<F: Float>(
+        &self,
+        x: SparseRows<'_, F>,
+        closest: &mut [f64],
+        labels: &mut [u32],
+    ) -> Result<()> {
+        let rows = ScaledRows::new(x)?.scaled_by(self.scale);
+        if !rows.squares_are_finite() {
+            return Err(Error::invalid("features far larger than those at the fit"));
+        }
+        rows.nearest(&self.points, closest, labels);
+        Ok(())
+    }
+}
+
 impl Assign for FarthestMember {
     fn n_features(&self) -> usize {
         self.points.d()
@@ -101,11 +148,14 @@ impl Assign for FarthestMember {
     fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
         let n = features.n_objects();
         ensure!(n < u32::MAX as usize, too_large("{n} objects"));
-        let scaled = Scaled::like(features, self.scale);
         let (mut closest, mut labels) = (vec![0.0; n], vec![0; n]);
-        with_rows!(scaled.features(), |x| {
-            self.points.nearest(&Rows::new(x), &mut closest, &mut labels);
-        });
+        match features {
+            Features::Sparse32(x) => self.nearest(x, &mut closest, &mut labels)?,
+            Features::Sparse64(x) => self.nearest(x, &mut closest, &mut labels)?,
+            _ => with_rows!(Scaled::like(features.dense()?, self.scale).features(), |x| {
+                Rows::new(x).nearest(&self.points, &mut closest, &mut labels);
+            }),
+        }
         Ok(labels.into_iter().map(|l| l as usize).collect())
     }
 

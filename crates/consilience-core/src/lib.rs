@@ -78,7 +78,8 @@ pub use side_information::SideInformation;
 pub use similarity_graph::{Grouping, SimilarityGraph, check_symmetric};
 pub use sparse_memberships::SparseMemberships;
 pub use traits::{
-    Assign, BaseClusterer, Clustering, ConsensusFunction, ConstrainedClusterer, FeatureMap,
+    Assign, BaseClusterer, Clustering, ConsensusFunction, ConstrainedClusterer, Dense, FeatureMap,
     Features, GraphPartitioner, Hierarchy, NodeConsensus, NodeMemberships, NodeOutput, Similarity,
+    SparseRows,
 };
 pub use watch::{Stop, Watch};

@@ -296,7 +296,8 @@ impl SideInformation {
     ///
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`] with both numbers.
-    pub fn check_features(&self, features: &Features<'_>) -> Result<()> {
+    pub fn check_features<'a>(&self, features: impl Into<Features<'a>>) -> Result<()> {
+        let features = features.into();
         if self.objects != features.n_objects() {
             return Err(Error::shape(format!(
                 "side information about {} objects, features of {}",

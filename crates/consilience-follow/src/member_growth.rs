@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use consilience_core::{
-    BaseClusterer, Constraints, Error, Features, Fit, Observer, Pair, Partition, Report, Result,
-    Seed, SideInformation, ensure,
+    BaseClusterer, Constraints, Dense, Error, Features, Fit, Observer, Pair, Partition, Report,
+    Result, Seed, SideInformation, ensure,
 };
 use consilience_metric::{Itml, LinearMap, MetricLearner};
 use consilience_num::svd::{SvdOptions, truncated_svd};
@@ -166,6 +166,7 @@ impl MemberGrowth {
         constraints: &Constraints,
         observer: &dyn Observer,
     ) -> Result<Fit<GrownMembers>> {
+        let features = features.dense()?;
         let range = self.checked(features, clusters, constraints)?;
         let done = AtomicUsize::new(0);
         let folds: Vec<Fit<Vec<Partition>>> = (0..self.folds.min(self.members))
@@ -187,7 +188,7 @@ impl MemberGrowth {
     /// The numbers of clusters of members, after everything has been checked.
     fn checked(
         &self,
-        features: Features<'_>,
+        features: Dense<'_>,
         clusters: usize,
         constraints: &Constraints,
     ) -> Result<RangeInclusive<usize>> {
@@ -232,7 +233,7 @@ impl MemberGrowth {
     fn grow_without(
         &self,
         fold: usize,
-        features: Features<'_>,
+        features: Dense<'_>,
         range: &RangeInclusive<usize>,
         constraints: &Constraints,
         (done, observer): (&AtomicUsize, &dyn Observer),
@@ -244,8 +245,11 @@ impl MemberGrowth {
                 links.add(i, j, link)?;
             }
         }
-        let learned =
-            self.learner.fit(features, &SideInformation::from_constraints(&links), observer)?;
+        let learned = self.learner.fit(
+            features.into(),
+            &SideInformation::from_constraints(&links),
+            observer,
+        )?;
         let rows = self
             .seed
             .derive("objects", fold as u64)
@@ -285,7 +289,7 @@ impl MemberGrowth {
 
 /// The leading principal components of standardized features; their directions are those of some
 /// rows at even distances.
-fn principal_components(features: Features<'_>, sample: usize) -> Result<Array2<f32>> {
+fn principal_components(features: Dense<'_>, sample: usize) -> Result<Array2<f32>> {
     let (n, count) = (features.n_objects(), features.n_objects().min(sample));
     let rows: Vec<usize> =
         (0..count).map(|t| (t as u128 * n as u128 / count as u128) as usize).collect();
@@ -314,8 +318,8 @@ fn principal_components(features: Features<'_>, sample: usize) -> Result<Array2<
         .map(|c| {
             let rows = between(&features, c * CHUNK, n.min((c + 1) * CHUNK));
             let mapped = match rows {
-                Features::F32(x) => x.mapv(f64::from).dot(&map),
-                Features::F64(x) => x.dot(&map),
+                Dense::F32(x) => x.mapv(f64::from).dot(&map),
+                Dense::F64(x) => x.dot(&map),
             };
             (mapped - &shift).mapv(|v| if v.is_finite() { v as f32 } else { 0.0 })
         })
@@ -325,18 +329,18 @@ fn principal_components(features: Features<'_>, sample: usize) -> Result<Array2<
 }
 
 /// Some rows under a map.
-fn apply_to(map: &LinearMap, features: Features<'_>, rows: &[usize]) -> Result<Array2<f64>> {
+fn apply_to(map: &LinearMap, features: Dense<'_>, rows: &[usize]) -> Result<Array2<f64>> {
     match features {
-        Features::F32(x) => map.apply(x.select(Axis(0), rows).view()),
-        Features::F64(x) => map.apply(x.select(Axis(0), rows).view()),
+        Dense::F32(x) => map.apply(x.select(Axis(0), rows).view()),
+        Dense::F64(x) => map.apply(x.select(Axis(0), rows).view()),
     }
 }
 
 /// The rows `from..to`.
-fn between<'a>(features: &'a Features<'_>, from: usize, to: usize) -> Features<'a> {
+fn between<'a>(features: &'a Dense<'_>, from: usize, to: usize) -> Dense<'a> {
     match features {
-        Features::F32(x) => x.slice(s![from..to, ..]).into(),
-        Features::F64(x) => x.slice(s![from..to, ..]).into(),
+        Dense::F32(x) => x.slice(s![from..to, ..]).into(),
+        Dense::F64(x) => x.slice(s![from..to, ..]).into(),
     }
 }
 
@@ -345,7 +349,7 @@ fn between<'a>(features: &'a Features<'_>, from: usize, to: usize) -> Features<'
 fn label_all(
     made: &Partition,
     positions: ArrayView2<'_, f64>,
-    features: Features<'_>,
+    features: Dense<'_>,
     map: &LinearMap,
     observer: &dyn Observer,
 ) -> Result<Partition> {

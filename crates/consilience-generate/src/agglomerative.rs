@@ -81,6 +81,7 @@ impl BaseClusterer for Agglomerative {
         _seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<Partition>> {
+        let features = features.dense()?;
         features.check_clusters(clusters)?;
         observer.check()?;
         let n = features.n_objects();

@@ -52,8 +52,13 @@ impl Distinct {
 
     /// Labels of the objects from labels of the kinds.
     pub(crate) fn spread(&self, labels: &[u32]) -> Vec<u32> {
-        self.kind.iter().map(|&k| labels[k as usize]).collect()
+        spread(&self.kind, labels)
     }
+}
+
+/// Labels of the objects from labels of their kinds.
+pub(crate) fn spread(kind: &[u32], labels: &[u32]) -> Vec<u32> {
+    kind.iter().map(|&k| labels[k as usize]).collect()
 }
 
 /// The kind of each row where there are at most so many kinds; `None` as soon as there are more.

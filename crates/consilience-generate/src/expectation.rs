@@ -56,6 +56,7 @@ pub(crate) fn start(
     seed: Seed,
     observer: &dyn Observer,
 ) -> Result<(Array2<f64>, Sums)> {
+    let features = features.dense()?;
     features.check_clusters(clusters)?;
     let mut x = unit_table(&features);
     if !x.is_standard_layout() {

@@ -1,16 +1,16 @@
 //! What every base clusterer does with its input first.
 
-use consilience_core::{Features, Fit, Partition, Report, Result, Seed, Status, with_rows};
+use consilience_core::{Dense, Fit, Partition, Report, Result, Seed, Status, with_rows};
 use consilience_num::Float;
 use consilience_num::kmeans::{KMeansFit, KMeansOptions};
 use ndarray::Array2;
 
 /// Why a clustering of features has fewer clusters than asked for.
-const FEWER: &str = "the features distinguish no more objects";
+pub(crate) const FEWER: &str = "the features distinguish no more objects";
 
 /// The power of two that brings the largest entry just to 1 or below, so that squares neither
 /// overflow nor vanish; 1 where all entries are 0. Partitions do not depend on the unit.
-pub(crate) fn unit(features: &Features<'_>) -> f64 {
+pub(crate) fn unit(features: &Dense<'_>) -> f64 {
     let largest = with_rows!(features, |x| x.iter().fold(0.0f64, |m, v| m.max(v.to_f64().abs())));
     if largest > 0.0 {
         2f64.powi((-largest.log2().ceil()).clamp(-1022.0, 1022.0) as i32)
@@ -20,7 +20,7 @@ pub(crate) fn unit(features: &Features<'_>) -> f64 {
 }
 
 /// The table in double precision, times its [`unit`].
-pub(crate) fn unit_table(features: &Features<'_>) -> Array2<f64> {
+pub(crate) fn unit_table(features: &Dense<'_>) -> Array2<f64> {
     let unit = unit(features);
     with_rows!(features, |x| x.mapv(|v| v.to_f64() * unit))
 }

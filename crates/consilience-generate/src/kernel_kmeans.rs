@@ -1,12 +1,16 @@
 use consilience_core::{
     BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report,
-    Result, Seed, at_least_one, ensure,
+    Result, Seed, SparseRows, at_least_one, ensure,
 };
+use consilience_num::Float;
 use consilience_num::kmeans::fit;
+use consilience_num::kmeans::sparse::ScaledRows;
+use ndarray::Array2;
 
-use crate::distinct::Distinct;
+use crate::distinct::{Distinct, spread};
 use crate::input::{finish, last_kmeans, tell, unit_table};
 use crate::similarity::{median_square, nystroem};
+use crate::sparse_kernel::{self, Kinds};
 
 /// Approximate kernel k-means: k-means in the space of a Gaussian kernel, its centres held in the
 /// span of a few sampled objects.
@@ -99,24 +103,78 @@ impl BaseClusterer for KernelKMeans {
             invalid("kernel width {multiple}; expected above 0 and finite")
         );
         observer.check()?;
-        let distinct = Distinct::new(unit_table(&features));
-        let mut report = Report::default();
-        if clusters >= distinct.len() {
-            return finish(&distinct.kind, clusters, report);
+        let run = Run { clusters, seed, observer };
+        match features {
+            Features::Sparse32(x) => self.run_sparse(x, &run),
+            Features::Sparse64(x) => self.run_sparse(x, &run),
+            _ => {
+                let distinct = Distinct::new(unit_table(&features.dense()?));
+                let x = distinct.rows.view();
+                self.run(&run, distinct.len(), &distinct.kind, &distinct.weights, |marks| {
+                    nystroem(x, marks, multiple * median_square(x, seed))
+                })
+            }
         }
-        let x = distinct.rows.view();
-        let count = self.landmarks.max(clusters.saturating_mul(2)).min(x.nrows());
+    }
+}
+
+/// What is asked for.
+struct Run<'a> {
+    clusters: usize,
+    seed: Seed,
+    observer: &'a dyn Observer,
+}
+
+impl KernelKMeans {
+    fn run_sparse<F: Float>(&self, x: SparseRows<'_, F>, run: &Run<'_>) -> Result<Fit<Partition>> {
+        let kinds = Kinds::new(x);
+        let own;
+        let x = if kinds.first.len() == x.n_rows() {
+            x
+        } else {
+            own = x.select(Some(&kinds.first), None);
+            SparseRows::from(&own)
+        };
+        let rows = ScaledRows::new(x)?;
+        self.budget.check_table("landmarks", rows.n_columns(), self.count(run, x.n_rows()), 8)?;
+        self.run(run, x.n_rows(), &kinds.kind, &kinds.weights, |marks| {
+            sparse_kernel::nystroem(
+                &rows,
+                marks,
+                self.width * sparse_kernel::median_square(&rows, run.seed),
+            )
+        })
+    }
+
+    fn count(&self, run: &Run<'_>, rows: usize) -> usize {
+        self.landmarks.max(run.clusters.saturating_mul(2)).min(rows)
+    }
+
+    /// k-means on the distinct rows, mapped from their distances to landmarks.
+    fn run(
+        &self,
+        run: &Run<'_>,
+        rows: usize,
+        kind: &[u32],
+        weights: &[f64],
+        mapped: impl FnOnce(&[usize]) -> Option<Array2<f64>>,
+    ) -> Result<Fit<Partition>> {
+        let mut report = Report::default();
+        let &Run { clusters, seed, observer } = run;
+        if clusters >= rows {
+            return finish(kind, clusters, report);
+        }
+        let count = self.count(run, rows);
         // The kernel between all objects and the landmarks, which holds that among the landmarks.
-        self.budget.check_table("kernel", x.nrows(), count, size_of::<f64>())?;
-        let marks = seed.derive("landmarks", 0).stream().sample(x.nrows(), count);
-        let width = multiple * median_square(x, seed);
-        let mapped = report.stage("landmarks", || nystroem(x, &marks, width)).ok_or_else(|| {
+        self.budget.check_table("kernel", rows, count, size_of::<f64>())?;
+        let marks = seed.derive("landmarks", 0).stream().sample(rows, count);
+        let mapped = report.stage("landmarks", || mapped(&marks)).ok_or_else(|| {
             Error::new(ErrorKind::NonFinite, "the kernel of the landmarks has no eigenpairs")
         })?;
         let options = last_kmeans(clusters, self.restarts, seed);
-        let found = report
-            .stage("k-means", || fit(mapped.view(), Some(&distinct.weights), &options, observer))?;
+        let found =
+            report.stage("k-means", || fit(mapped.view(), Some(weights), &options, observer))?;
         tell(&mut report, &found);
-        finish(&distinct.spread(&found.assignment), clusters, report)
+        finish(&spread(kind, &found.assignment), clusters, report)
     }
 }

@@ -1,11 +1,12 @@
 use consilience_core::{
     BaseClusterer, Features, Fit, Observer, Partition, Report, Result, Seed, at_least_one, ensure,
-    with_rows,
 };
-use consilience_num::kmeans::{KMeansOptions, fit};
+use consilience_num::Float;
+use consilience_num::kmeans::sparse::{self, ScaledRows};
+use consilience_num::kmeans::{KMeansFit, KMeansOptions, fit};
 use ndarray::{Array2, Axis};
 
-use crate::input::{partition, tell};
+use crate::input::{FEWER, partition, tell};
 
 /// k-means: splits the objects so that squared distances to the cluster means are small.
 ///
@@ -31,7 +32,8 @@ use crate::input::{partition, tell};
 /// ```
 ///
 /// # Complexity
-/// O(restarts x iterations x n d k) time, O(n + k d) memory beside the features.
+/// O(restarts x iterations x n d k) time, O(n + k d) memory beside the features; of sparse features
+/// O(restarts x iterations x k (entries + d)) time.
 ///
 /// # References
 /// S. Lloyd, "Least squares quantization in PCM", 1982;
@@ -124,27 +126,39 @@ impl KMeans {
             .tolerance(self.tolerance)
             .seed(seed)
             .parallel(rayon::current_num_threads() > 1);
-        with_rows!(features, |x| {
-            let found = fit(x, None, &options, observer)?;
-            let partition = partition(&found.assignment)?;
-            // The partition numbers clusters by first object, the kernel by start.
-            let mut from = vec![0; partition.n_clusters()];
-            for (i, &c) in found.assignment.iter().enumerate() {
-                if let Some(to) = partition.label(i) {
-                    from[to] = c as usize;
-                }
+        match features {
+            Features::F32(x) => finished(&fit(x, None, &options, observer)?, clusters),
+            Features::F64(x) => finished(&fit(x, None, &options, observer)?, clusters),
+            Features::Sparse32(x) => {
+                let rows = ScaledRows::new(x)?;
+                finished(&sparse::fit(&rows, None, &options, observer)?, clusters)
             }
-            let centres = found.centres.select(Axis(0), &from).mapv(f64::from);
-            let mut report = Report::default();
-            tell(&mut report, &found);
-            report.expect_clusters(
-                clusters,
-                partition.n_clusters(),
-                "the features distinguish no more objects",
-            );
-            Ok(Fit::new(KMeansClusters { partition, centres, inertia: found.inertia }, report))
-        })
+            Features::Sparse64(x) => {
+                let rows = ScaledRows::new(x)?;
+                finished(&sparse::fit(&rows, None, &options, observer)?, clusters)
+            }
+        }
     }
+}
+
+/// The clusters that the kernel found, in the numbering of the partition.
+pub(crate) fn finished<F: Float>(
+    found: &KMeansFit<F>,
+    clusters: usize,
+) -> Result<Fit<KMeansClusters>> {
+    let partition = partition(&found.assignment)?;
+    // The partition numbers clusters by first object, the kernel by start.
+    let mut from = vec![0; partition.n_clusters()];
+    for (i, &c) in found.assignment.iter().enumerate() {
+        if let Some(to) = partition.label(i) {
+            from[to] = c as usize;
+        }
+    }
+    let centres = found.centres.select(Axis(0), &from).mapv(|v| v.to_f64());
+    let mut report = Report::default();
+    tell(&mut report, found);
+    report.expect_clusters(clusters, partition.n_clusters(), FEWER);
+    Ok(Fit::new(KMeansClusters { partition, centres, inertia: found.inertia }, report))
 }
 
 impl BaseClusterer for KMeans {

@@ -39,7 +39,9 @@ mod rpcl;
 mod similarity;
 #[cfg(test)]
 mod soft_tests;
+mod sparse_kernel;
 mod spectral;
+mod spherical_kmeans;
 #[cfg(feature = "serde")]
 mod stored;
 #[cfg(test)]
@@ -56,4 +58,5 @@ pub use kmeans::{KMeans, KMeansClusters};
 pub use mini_batch::MiniBatchKMeans;
 pub use rpcl::Rpcl;
 pub use spectral::Spectral;
+pub use spherical_kmeans::SphericalKMeans;
 pub use uspec::USpec;

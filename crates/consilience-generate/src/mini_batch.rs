@@ -1,10 +1,11 @@
 use consilience_core::{
-    BaseClusterer, Features, Fit, Observer, Partition, Report, Result, Seed, Watch, at_least_one,
-    with_rows,
+    BaseClusterer, Features, Fit, Observer, Partition, Report, Result, Seed, SparseRows, Watch,
+    at_least_one,
 };
 use consilience_num::Float;
-use consilience_num::kmeans::{KMeansOptions, assign, from_centres, spread_rows};
-use ndarray::{Array2, ArrayView2, Axis};
+use consilience_num::kmeans::sparse::{self, ScaledRows};
+use consilience_num::kmeans::{KMeansFit, KMeansOptions, assign, from_centres, spread_rows};
+use ndarray::{Array2, ArrayView2, ArrayViewMut1, Axis};
 
 use crate::input::finish;
 
@@ -105,12 +106,76 @@ impl MiniBatchKMeans {
         }
         watch.finish()?;
         let options = KMeansOptions::new(clusters).max_iterations(0).parallel(parallel);
-        let found = from_centres(x, None, centres.view(), &options, &())?;
+        self.finished(&from_centres(x, None, centres.view(), &options, &())?, clusters)
+    }
+
+    /// The same on sparse rows. A centre takes all its rows of a batch at once, which is the mean
+    /// that one after another would lead to, and touches its d entries once.
+    fn run_sparse<F: Float>(
+        &self,
+        x: SparseRows<'_, F>,
+        clusters: usize,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Partition>> {
+        let all = ScaledRows::new(x)?;
+        let n = x.n_rows();
+        let parallel = rayon::current_num_threads() > 1;
+        let mut stream = seed.derive("mini-batch", 0).stream();
+        let chosen =
+            stream.sample(n, self.batch.saturating_mul(3).max(clusters.saturating_mul(10)));
+        let sample = x.select(Some(&chosen), None);
+        let starts = sparse::spread_rows(&ScaledRows::new(&sample)?, clusters, seed, parallel);
+        let mut starts: Vec<usize> = starts.into_iter().map(|p| chosen[p]).collect();
+        drop(sample);
+        if starts.len() < clusters && chosen.len() < n {
+            starts = sparse::spread_rows(&all, clusters, seed, parallel);
+        }
+        let mut exact = Array2::<f64>::zeros((starts.len(), x.n_columns()));
+        for (mut centre, &i) in exact.rows_mut().into_iter().zip(&starts) {
+            add(x, i, 1.0, &mut centre);
+        }
+        let mut centres = exact.mapv(F::from_f64);
+        let mut seen = vec![0.0; starts.len()];
+        let mut watch = Watch::new(observer, "mini-batches", self.batches);
+        for b in 0..self.batches {
+            if !watch.go_on(b) {
+                break;
+            }
+            let drawn: Vec<usize> = (0..self.batch.min(n)).map(|_| stream.below(n)).collect();
+            let batch = x.select(Some(&drawn), None);
+            let labels = sparse::assign(&ScaledRows::new(&batch)?, centres.view(), parallel)?;
+            let mut taken = vec![0.0; starts.len()];
+            labels.iter().for_each(|&c| taken[c as usize] += 1.0);
+            for (c, mut centre) in exact.rows_mut().into_iter().enumerate() {
+                seen[c] += taken[c];
+                if taken[c] > 0.0 {
+                    centre *= 1.0 - taken[c] / seen[c];
+                }
+            }
+            for (&i, &c) in drawn.iter().zip(&labels) {
+                add(x, i, 1.0 / seen[c as usize], &mut exact.row_mut(c as usize));
+            }
+            centres = exact.mapv(F::from_f64);
+        }
+        watch.finish()?;
+        let options = KMeansOptions::new(clusters).max_iterations(0).parallel(parallel);
+        let found = sparse::from_centres(&all, None, centres.view(), &options, &())?;
+        self.finished(&found, clusters)
+    }
+
+    fn finished<F>(&self, found: &KMeansFit<F>, clusters: usize) -> Result<Fit<Partition>> {
         let mut report = Report::default();
         report.iterations = self.batches;
         report.objective = Some(found.inertia);
         finish(&found.assignment, clusters, report)
     }
+}
+
+/// Adds so many times a row.
+fn add<F: Float>(x: SparseRows<'_, F>, i: usize, times: f64, to: &mut ArrayViewMut1<'_, f64>) {
+    let (columns, values) = x.row(i);
+    columns.iter().zip(values).for_each(|(&j, v)| to[j] += times * v.to_f64());
 }
 
 impl BaseClusterer for MiniBatchKMeans {
@@ -128,6 +193,11 @@ impl BaseClusterer for MiniBatchKMeans {
         features.check_clusters(clusters)?;
         at_least_one("batch", self.batch)?;
         at_least_one("batches", self.batches)?;
-        with_rows!(features, |x| self.run(x, clusters, seed, observer))
+        match features {
+            Features::F32(x) => self.run(x, clusters, seed, observer),
+            Features::F64(x) => self.run(x, clusters, seed, observer),
+            Features::Sparse32(x) => self.run_sparse(x, clusters, seed, observer),
+            Features::Sparse64(x) => self.run_sparse(x, clusters, seed, observer),
+        }
     }
 }

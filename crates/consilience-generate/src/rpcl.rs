@@ -164,6 +164,7 @@ impl BaseClusterer for Rpcl {
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<Partition>> {
+        let features = features.dense()?;
         features.check_clusters(clusters)?;
         self.check()?;
         let x = unit_table(&features);

@@ -1,5 +1,7 @@
 //! Gaussian similarities and what is made from a few landmarks.
 
+use std::ops::Range;
+
 use consilience_core::{Observer, Result, Seed};
 use consilience_num::Float;
 use consilience_num::eigen::symmetric_eigen;
@@ -10,11 +12,11 @@ use rayon::prelude::*;
 /// Rows of a chunk: rows are independent, so it has no influence on the bits.
 const CHUNK: usize = 512;
 /// Rows that are drawn for each landmark.
-const CANDIDATES: usize = 10;
+pub(crate) const CANDIDATES: usize = 10;
 /// Iterations of the k-means that makes landmarks.
-const ROUNDS: usize = 5;
+pub(crate) const ROUNDS: usize = 5;
 /// Rows that the median distance is taken over.
-const SAMPLE: usize = 300;
+pub(crate) const SAMPLE: usize = 300;
 
 pub(crate) fn square(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
@@ -27,6 +29,11 @@ pub(crate) fn median_square(x: ArrayView2<'_, f64>, seed: Seed) -> f64 {
     for (p, &i) in rows.iter().enumerate() {
         squares.extend(rows[..p].iter().map(|&j| square(x.row(i), x.row(j))).filter(|&s| s > 0.0));
     }
+    median(squares)
+}
+
+/// The median; 1 of nothing.
+pub(crate) fn median(mut squares: Vec<f64>) -> f64 {
     if squares.is_empty() {
         return 1.0;
     }
@@ -45,6 +52,17 @@ pub(crate) fn nystroem(
     let p = marks.nrows();
     let kernel = |a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>| (-square(a, b) / width).exp();
     let gram = Array2::from_shape_fn((p, p), |(i, j)| kernel(marks.row(i), marks.row(j)));
+    nystroem_of(x.nrows(), &gram, |rows| {
+        Array2::from_shape_fn((rows.len(), p), |(i, j)| kernel(x.row(rows.start + i), marks.row(j)))
+    })
+}
+
+/// As [`nystroem`], from the kernel among p landmarks and that between rows and landmarks.
+pub(crate) fn nystroem_of(
+    n: usize,
+    gram: &Array2<f64>,
+    near: impl Fn(Range<usize>) -> Array2<f64> + Sync,
+) -> Option<Array2<f64>> {
     let eigen = symmetric_eigen(gram.view())?;
     // Directions below this carry rounding only.
     let floor = eigen.values.first().copied().unwrap_or(0.0) * 1e-10;
@@ -53,16 +71,14 @@ pub(crate) fn nystroem(
     for (mut column, value) in root.columns_mut().into_iter().zip(&eigen.values) {
         column /= value.sqrt();
     }
-    let mut out = vec![0.0; x.nrows() * rank];
+    let mut out = vec![0.0; n * rank];
     out.par_chunks_mut(CHUNK * rank).enumerate().for_each(|(c, out)| {
-        let rows = x.slice(s![c * CHUNK..c * CHUNK + out.len() / rank, ..]);
-        let near =
-            Array2::from_shape_fn((rows.nrows(), p), |(i, j)| kernel(rows.row(i), marks.row(j)));
+        let near = near(c * CHUNK..c * CHUNK + out.len() / rank);
         for (o, &v) in out.iter_mut().zip(near.dot(&root).iter()) {
             *o = v;
         }
     });
-    Array2::from_shape_vec((x.nrows(), rank), out).ok()
+    Array2::from_shape_vec((n, rank), out).ok()
 }
 
 /// `count` rows that stand for the others, or as many as there are: centres of a short k-means on

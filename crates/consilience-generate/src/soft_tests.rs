@@ -1,7 +1,7 @@
 //! Gaussian mixtures and fuzzy c-means against their definitions, and in a generator.
 
 use consilience_conformance::{Profile, base_clusterer};
-use consilience_core::{Features, Partition, Seed, SparseMemberships, scores};
+use consilience_core::{Dense, Features, Partition, Seed, SparseMemberships, scores};
 use ndarray::{Array2, Axis};
 
 use crate::input::unit_table;
@@ -18,7 +18,7 @@ fn blobs(n: usize, seed: u64) -> (Array2<f64>, Partition) {
 
 /// The centred features and the memberships of k-means that both methods start from.
 fn beginning(x: &Array2<f64>, k: usize, seed: Seed) -> (Array2<f64>, Array2<f64>) {
-    let mut x = unit_table(&Features::from(x));
+    let mut x = unit_table(&Dense::from(x));
     x -= &x.mean_axis(Axis(0)).unwrap();
     let start = KMeans::new().fit_centres(&x, k, seed, &()).unwrap().output.partition;
     let p = Array2::from_shape_fn((x.nrows(), k), |(i, c)| {

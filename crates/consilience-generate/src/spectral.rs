@@ -207,6 +207,7 @@ impl BaseClusterer for Spectral {
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<Partition>> {
+        let features = features.dense()?;
         features.check_clusters(clusters)?;
         at_least_one("neighbours", self.neighbours)?;
         at_least_one("landmarks", self.landmarks)?;

@@ -316,7 +316,7 @@ impl SparsePairCounts {
     ///     Partition::from_labels(&[0, 1, 1])?,
     /// ])?;
     /// let counts = SparsePairCounts::of(&Microclusters::of(&ensemble)?, &())?;
-    /// let matrix: sprs::CsMat<f64> = counts.to_sprs();
+    /// let matrix: consilience::sprs::CsMat<f64> = counts.to_sprs();
     /// assert_eq!((matrix.nnz(), matrix.get(0, 1), matrix.get(0, 2)), (4, Some(&0.5), None));
     /// # Ok::<(), consilience::Error>(())
     /// ```

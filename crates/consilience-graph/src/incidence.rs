@@ -283,7 +283,7 @@ impl ClusterIncidence {
     ///
     /// let ensemble = Ensemble::new(vec![Partition::from_labels(&[0, 0, 1])?])?;
     /// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?);
-    /// let matrix: sprs::CsMat<f64> = incidence.to_sprs();
+    /// let matrix: consilience::sprs::CsMat<f64> = incidence.to_sprs();
     /// assert_eq!((matrix.shape(), matrix.nnz()), ((2, 2), 2));
     /// assert_eq!((matrix.get(0, 0), matrix.get(0, 1)), (Some(&1.0), None));
     /// # Ok::<(), consilience::Error>(())

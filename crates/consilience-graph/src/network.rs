@@ -88,7 +88,7 @@ impl Network {
     ///
     /// ```
     /// use consilience::graph::Network;
-    /// use sprs::TriMat;
+    /// use consilience::sprs::TriMat;
     ///
     /// let mut entries = TriMat::new((3, 3));
     /// entries.add_triplet(0, 1, 1.0);

@@ -11,7 +11,7 @@ use sprs::CsMatView;
 /// use consilience::{Linkage, MemoryBudget};
 /// use consilience::core::{GraphPartitioner, Grouping};
 /// use consilience::graph::{Agglomeration, similarity_from_sprs};
-/// use sprs::TriMat;
+/// use consilience::sprs::TriMat;
 ///
 /// let mut links = TriMat::new((4, 4));
 /// for (i, j, s) in [(0, 1, 0.9), (1, 2, 0.2), (2, 3, 0.8)] {

@@ -415,7 +415,7 @@ pub(crate) fn from_npz(
     for (column, name) in at.into_iter().map(|c| &names[c]).enumerate() {
         let archive = input.open_archive()?;
         let read = npz::read(archive, Some(name), observer, allowance, |stream| stream.features());
-        let table = read?.into_f64();
+        let table = read?.into_f64()?;
         if table.ncols() != 1 {
             return Err(malformed(format!(
                 "array {name:?}: {} columns; expected one",

@@ -14,7 +14,7 @@ use crate::label_table::LabelTable;
 /// let input = Input::in_memory(text.as_bytes(), Format::Csv);
 /// let table = input.categorical(["colour"]).missing(true).data_table(&())?.output;
 /// assert_eq!(table.number_names(), ["height", "weight"]);
-/// let numbers = table.numbers().unwrap().clone().into_f64();
+/// let numbers = table.numbers().unwrap().clone().into_f64()?;
 /// assert!(numbers[[1, 0]].is_nan() && numbers[[1, 1]] == 75.0);
 /// // A column of categories is a clustering.
 /// let categories = table.categories().unwrap();

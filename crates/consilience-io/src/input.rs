@@ -6,7 +6,7 @@ use std::sync::Arc;
 use consilience_core::{
     Ensemble, Fit, Memberships, MemoryBudget, Observer, Partition, Report, Result, ensure,
 };
-use ndarray::{Array2, Axis};
+use ndarray::Array2;
 
 use crate::allowance::Allowance;
 #[cfg(any(feature = "csv", feature = "npy"))]
@@ -14,6 +14,8 @@ use crate::answers;
 use crate::answers::AnswerTable;
 #[cfg(feature = "arrow")]
 use crate::arrow;
+#[cfg(any(feature = "csv", feature = "npy"))]
+use crate::chosen;
 #[cfg(any(feature = "parquet", feature = "arrow"))]
 use crate::columnar;
 #[cfg(feature = "csv")]
@@ -31,13 +33,9 @@ use crate::location::{Format, Location};
 #[cfg(feature = "parquet")]
 use crate::parquet;
 use crate::roles::Wanted;
+#[cfg(any(feature = "csv", feature = "npy"))]
+use crate::sparse;
 use crate::table::LabelColumns;
-#[cfg(feature = "npy")]
-use crate::{
-    defects::Defects,
-    roles::{Role, numbered_names},
-    table::{Cell, at},
-};
 #[cfg(feature = "npy")]
 use crate::{mixed, npy, npz};
 
@@ -281,7 +279,7 @@ impl<'a> Input<'a> {
             let archive = self.open_archive()?;
             let table =
                 npz::read(archive, Some(name), observer, &self.allowance(), |s| s.features())?;
-            Ok(table.into_f64())
+            table.into_f64()
         };
         let labels = |name: &str| {
             let one = Input { wanted: Wanted::default(), ..self.clone() }.array(name);
@@ -373,7 +371,7 @@ impl<'a> Input<'a> {
     /// what is no whole number from 1 to 2^53 - 1.
     pub fn counts(&self, observer: &dyn Observer) -> Result<Fit<Vec<u64>>> {
         self.reading(|notes| {
-            let table = self.feature_table(observer, notes)?.into_features()?.into_f64();
+            let table = self.feature_table(observer, notes)?.into_features()?.into_f64()?;
             let columns = table.ncols();
             ensure!(columns == 1, shape("{columns} columns of counts; expected 1"));
             let count = |(row, &value): (usize, &f64)| {
@@ -402,7 +400,7 @@ impl<'a> Input<'a> {
                 let labels = self.label_columns(observer, &mut Vec::new())?.into_table()?;
                 return Ok(Memberships::from(&labels.partition()?));
             }
-            Memberships::new(table.into_f64())
+            Memberships::new(table.into_f64()?)
         })
     }
 
@@ -439,7 +437,7 @@ impl<'a> Input<'a> {
                 edges::from_csv(file, objects, ids, observer, &self.allowance(), notes)
             }
             _ => {
-                let table = self.feature_table(observer, notes)?.into_features()?.into_f64();
+                let table = self.feature_table(observer, notes)?.into_features()?.into_f64()?;
                 edges::from_numbers(table.view(), objects, &self.allowance())
             }
         })
@@ -490,7 +488,11 @@ impl<'a> Input<'a> {
             }
             #[cfg(feature = "npy")]
             Format::Npz => answers::from_npz(self, ids, observer, &self.allowance(), notes),
-            Format::Npy | Format::Parquet | Format::Arrow => Err(malformed(
+            Format::Npy
+            | Format::Parquet
+            | Format::Arrow
+            | Format::MatrixMarket
+            | Format::Svmlight => Err(malformed(
                 "answers have named columns; expected a .csv with a header, or an .npz",
             )),
             #[cfg(not(all(feature = "csv", feature = "npy")))]
@@ -600,6 +602,13 @@ impl<'a> Input<'a> {
             Format::Csv => {
                 csv::labels(self.open()?.0, observer, &self.allowance(), &self.wanted, notes)
             }
+            #[cfg(feature = "csv")]
+            Format::Svmlight => {
+                sparse::svmlight::classes(self.open()?.0, observer, &self.allowance())
+            }
+            Format::MatrixMarket => {
+                Err(malformed("a Matrix Market file holds features; expected labels"))
+            }
             #[cfg(feature = "parquet")]
             Format::Parquet => {
                 let read = || columnar::labels(self.open_parquet()?, &self.wanted, observer, notes);
@@ -624,13 +633,42 @@ impl<'a> Input<'a> {
     #[cfg(feature = "npy")]
     fn ids_beside(&self, rows: usize, observer: &dyn Observer) -> Result<Option<Texts>> {
         let names = npz::names(self.open_archive()?)?;
-        let Some(name) = npz::ids_beside(names, self.array.as_deref()) else { return Ok(None) };
+        self.ids_in(&names, rows, observer)
+    }
+
+    /// The ids among the arrays of an archive.
+    #[cfg(feature = "npy")]
+    fn ids_in(
+        &self,
+        names: &[String],
+        rows: usize,
+        observer: &dyn Observer,
+    ) -> Result<Option<Texts>> {
+        let Some(name) = npz::ids_beside(names.to_vec(), self.array.as_deref()) else {
+            return Ok(None);
+        };
         let archive = self.open_archive()?;
         let ids =
             npz::read(archive, Some(&name), observer, &self.allowance(), |stream| stream.texts())?;
         let found = ids.len();
         ensure!(found == rows, shape("array {name:?}: {found} ids for {rows} rows"));
         Ok(Some(ids))
+    }
+
+    /// The features of an archive: an array, or a sparse matrix in several.
+    #[cfg(feature = "npy")]
+    fn archived_features(&self, observer: &dyn Observer) -> Result<DataTable> {
+        let names = npz::names(self.open_archive()?)?;
+        if self.array.is_none() && sparse::scipy::is_one(&names) {
+            let open = || self.open_archive();
+            let table = sparse::scipy::read(open, observer, &self.allowance())?;
+            let ids = self.ids_in(&names, table.view().n_objects(), observer)?;
+            return chosen::table(table, ids.map(Texts::into_ids).transpose()?, &self.wanted);
+        }
+        let (archive, array) = (self.open_archive()?, self.array.as_deref());
+        let table = npz::read(archive, array, observer, &self.allowance(), |s| s.features())?;
+        let ids = self.ids_beside(table.view().n_objects(), observer)?;
+        chosen::table(table, ids.map(Texts::into_ids).transpose()?, &self.wanted)
     }
 
     fn feature_table(&self, observer: &dyn Observer, notes: &mut Vec<String>) -> Result<DataTable> {
@@ -641,19 +679,25 @@ impl<'a> Input<'a> {
                 let (mut reader, length) = self.open()?;
                 let allowance = self.allowance();
                 let stream = npy::Stream { reader: &mut reader, length, observer, allowance };
-                chosen(stream.features()?, None, &self.wanted)
+                chosen::table(stream.features()?, None, &self.wanted)
             }
             #[cfg(feature = "npy")]
-            Format::Npz => {
-                let (archive, array) = (self.open_archive()?, self.array.as_deref());
-                let table =
-                    npz::read(archive, array, observer, &self.allowance(), |s| s.features())?;
-                let ids = self.ids_beside(table.view().n_objects(), observer)?;
-                chosen(table, ids.map(Texts::into_ids).transpose()?, &self.wanted)
-            }
+            Format::Npz => self.archived_features(observer),
             #[cfg(feature = "csv")]
             Format::Csv => {
                 csv::features(self.open()?.0, observer, &self.allowance(), &self.wanted, notes)
+            }
+            #[cfg(feature = "csv")]
+            Format::MatrixMarket => {
+                let allowance = self.allowance();
+                let table = sparse::matrix_market::read(self.open()?.0, observer, &allowance)?;
+                chosen::table(table, None, &self.wanted)
+            }
+            #[cfg(feature = "csv")]
+            Format::Svmlight => {
+                let file = self.open()?.0;
+                let table = sparse::svmlight::features(file, observer, &self.allowance(), notes)?;
+                chosen::table(table, None, &self.wanted)
             }
             #[cfg(feature = "parquet")]
             Format::Parquet => {
@@ -675,57 +719,6 @@ impl<'a> Input<'a> {
             other => Err(other.left_out()),
         }
     }
-}
-
-/// The columns of an array that are wanted: it has numbers alone, and no names.
-#[cfg(feature = "npy")]
-fn chosen(table: FeatureTable, ids: Option<ObjectIds>, wanted: &Wanted) -> Result<DataTable> {
-    let (rows, columns) = (table.view().n_objects(), table.view().n_features());
-    let names = numbered_names(columns);
-    let mut roles = wanted.feature_roles(&names, &mut Vec::new())?;
-    roles.iter_mut().filter(|role| **role == Role::Maybe).for_each(|role| *role = Role::Value);
-    let of = |role: Role| -> Vec<usize> { (0..columns).filter(|&c| roles[c] == role).collect() };
-    let mut defects = Defects::new(columns);
-    let value = |row: usize, column: usize| match &table {
-        FeatureTable::F32(x) => f64::from(x[[row, column]]),
-        FeatureTable::F64(x) => x[[row, column]],
-    };
-    let mut labels = LabelColumns::new(
-        of(Role::Category).iter().map(|&c| names[c].clone()).collect(),
-        &Allowance::unlimited(),
-    )?;
-    for (labels, c) in labels.columns.iter_mut().zip(of(Role::Category)) {
-        for row in 0..rows {
-            labels.push(value(row, c).label().map_err(|what| at(row, c, what))?)?;
-        }
-    }
-    let texts = match of(Role::Id)[..] {
-        [only] => {
-            let id = |row| value(row, only).to_string();
-            Some(ObjectIds::new((0..rows).map(id))?)
-        }
-        _ => ids,
-    };
-    let numbers = of(Role::Value);
-    for &c in &numbers {
-        for row in (0..rows).filter(|&row| value(row, c).is_nan()) {
-            defects.missing(c, || format!("row {row}"));
-        }
-    }
-    defects.check(wanted.missing, |c| format!("column {c}"))?;
-    let kept = match &table {
-        _ if numbers.len() == columns => table,
-        FeatureTable::F32(x) => FeatureTable::F32(x.select(Axis(1), &numbers)),
-        FeatureTable::F64(x) => FeatureTable::F64(x.select(Axis(1), &numbers)),
-    };
-    let categories = (!labels.names.is_empty()).then(|| labels.into_table()).transpose()?;
-    Ok(DataTable {
-        rows,
-        names: numbers.iter().map(|&c| names[c].clone()).collect(),
-        numbers: (!numbers.is_empty()).then_some(kept),
-        categories,
-        ids: texts,
-    })
 }
 
 /// All bytes of a reader, where they fit the budget.

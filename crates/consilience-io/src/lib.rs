@@ -61,6 +61,8 @@ mod allowance;
 mod answers;
 #[cfg(feature = "arrow")]
 mod arrow;
+#[cfg(any(feature = "csv", feature = "npy"))]
+mod chosen;
 #[cfg(any(feature = "parquet", feature = "arrow"))]
 mod columnar;
 #[cfg(feature = "csv")]
@@ -99,6 +101,7 @@ mod place;
 mod records;
 mod roles;
 mod sink;
+mod sparse;
 mod table;
 #[cfg(feature = "csv")]
 mod text;

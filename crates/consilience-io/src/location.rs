@@ -20,6 +20,11 @@ pub enum Format {
     Parquet,
     /// An Arrow IPC file, `.arrow` or, as Feather's second version, `.feather`.
     Arrow,
+    /// Matrix Market text, `.mtx`, plain or compressed; for reading alone.
+    MatrixMarket,
+    /// Text of svmlight or libsvm, `.svmlight`, `.libsvm` or `.svm`, plain or compressed; for
+    /// reading alone.
+    Svmlight,
 }
 
 /// How text is compressed.
@@ -71,7 +76,8 @@ impl Location {
     ///
     /// # Errors
     /// [`ErrorKind::Format`](consilience_core::ErrorKind::Format) for an ending other than `.npy`,
-    /// `.npz`, `.csv`, `.csv.gz`, `.csv.zst`, `.parquet`, `.arrow` and `.feather`.
+    /// `.npz`, `.csv`, `.csv.gz`, `.csv.zst`, `.parquet`, `.arrow`, `.feather`, `.mtx` and
+    /// `.svmlight`, `.libsvm`, `.svm`.
     pub fn parse(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let mut file = path.to_path_buf();
@@ -92,6 +98,8 @@ impl Location {
         let inner = if compression.is_some() { file.with_extension("") } else { file.clone() };
         let format = match (ending(&inner).as_deref(), compression) {
             (Some("csv"), _) => Format::Csv,
+            (Some("mtx"), _) => Format::MatrixMarket,
+            (Some("svmlight" | "libsvm" | "svm"), _) => Format::Svmlight,
             (Some("npy"), None) => Format::Npy,
             (Some("npz"), None) => Format::Npz,
             (Some("parquet"), None) => Format::Parquet,
@@ -99,7 +107,7 @@ impl Location {
             _ => {
                 return Err(malformed(format!(
                     "{}: unknown ending; expected .npy, .npz, .csv, .csv.gz, .csv.zst, .parquet, \
-                     .arrow or .feather",
+                     .arrow, .feather, .mtx or .svmlight",
                     path.display()
                 )));
             }
@@ -115,6 +123,7 @@ impl Format {
             _ if content.starts_with(b"\x93NUMPY") => Format::Npy,
             _ if content.starts_with(b"PK\x03\x04") => Format::Npz,
             _ if content.starts_with(b"PAR1") => Format::Parquet,
+            _ if content.starts_with(b"%%MatrixMarket") => Format::MatrixMarket,
             _ if content.starts_with(b"ARROW1") || content.starts_with(b"FEA1") => Format::Arrow,
             _ => Format::Csv,
         }
@@ -124,7 +133,7 @@ impl Format {
     pub(crate) fn left_out(self) -> consilience_core::Error {
         crate::fault::left_out(match self {
             Format::Npy | Format::Npz => "npy",
-            Format::Csv => "csv",
+            Format::Csv | Format::MatrixMarket | Format::Svmlight => "csv",
             Format::Parquet => "parquet",
             Format::Arrow => "arrow",
         })

@@ -55,6 +55,17 @@ pub(crate) fn read<R: Read + Seek, T>(
     )
 }
 
+/// The bytes of a small array, its header among them.
+pub(crate) fn bytes<R: Read + Seek>(file: R, array: &str, most: u64) -> Result<Vec<u8>> {
+    let mut archive = open(file)?;
+    let entry = archive
+        .by_name(&format!("{array}.npy"))
+        .map_err(|error| malformed(format!("array {array:?} is damaged: {error}")))?;
+    let mut bytes = Vec::new();
+    entry.take(most).read_to_end(&mut bytes).map_err(system)?;
+    Ok(bytes)
+}
+
 /// Whether an array of that name holds the ids of the objects.
 fn is_ids(name: &str) -> bool {
     name.eq_ignore_ascii_case("id") || name.eq_ignore_ascii_case("ids")

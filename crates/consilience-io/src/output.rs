@@ -121,6 +121,9 @@ impl OutputFile {
         let location = Location::parse(&path)?;
         let open = || {
             check_array(location.array.as_deref().unwrap_or_default())?;
+            if matches!(location.format, Format::MatrixMarket | Format::Svmlight) {
+                return Err(malformed("sparse text is for reading alone; expected .csv or .npz"));
+            }
             let mut file = Self::open(path.as_ref(), Target::of(&location.path)?)?;
             file.location = Some(location.clone());
             Ok(file)

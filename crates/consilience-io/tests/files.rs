@@ -35,7 +35,11 @@ fn what_is_written_is_read() {
         assert_eq!(read_ensemble(path("pool")).unwrap().members(), ensemble.members(), "{ending}");
         write_memberships(path("soft"), &soft).unwrap();
         assert_eq!(read_memberships(path("soft")).unwrap().values(), soft.values(), "{ending}");
-        assert_eq!(read_features(path("soft")).unwrap().into_f64(), soft.values(), "{ending}");
+        assert_eq!(
+            read_features(path("soft")).unwrap().into_f64().unwrap(),
+            soft.values(),
+            "{ending}"
+        );
         // The same from memory.
         let bytes = std::fs::read(path("pool")).unwrap();
         let format = consilience_io::Location::parse(path("pool")).unwrap().format;

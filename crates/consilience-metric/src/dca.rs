@@ -117,8 +117,9 @@ impl MetricLearner for Dca {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<LinearMap>> {
+        let features = features.dense()?;
         features.check()?;
-        side.check_features(&features)?;
+        side.check_features(features)?;
         check_share(self.shrinkage)?;
         ensure!(self.dimensions != Some(0), invalid("0 dimensions; expected at least 1"));
         observer.check()?;

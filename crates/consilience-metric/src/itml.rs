@@ -179,8 +179,9 @@ impl MetricLearner for Itml {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<LinearMap>> {
+        let features = features.dense()?;
         features.check()?;
-        side.check_features(&features)?;
+        side.check_features(features)?;
         self.check()?;
         observer.check()?;
         let mut report = Report::default();

@@ -38,6 +38,7 @@ mod separation;
 mod standard;
 #[cfg(feature = "serde")]
 mod stored;
+mod truncated_svd;
 
 pub use dca::Dca;
 pub use itml::Itml;
@@ -48,3 +49,4 @@ pub use mmc::Mmc;
 pub use rca::Rca;
 pub use rsd::{RsdDiagonal, RsdFull, RsdMetric};
 pub use separation::Separation;
+pub use truncated_svd::TruncatedSvd;

@@ -1,7 +1,10 @@
 #[cfg(feature = "serde")]
 use consilience_core::stored::Parts;
-use consilience_core::{Error, FeatureMap, Features, Result, ensure};
+use consilience_core::{Error, FeatureMap, Features, Result, SparseRows, ensure};
+use consilience_num::Float;
 use consilience_num::eigen::symmetric_eigen;
+use consilience_num::kmeans::sparse::ScaledRows;
+use consilience_num::svd::Rows;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
 /// Eigenvalues of a metric below this share of the largest are rounding, above its negative an
@@ -207,7 +210,8 @@ impl LinearMap {
     /// of features.
     ///
     /// # Complexity
-    /// O(n d) for a diagonal map, O(n d k) else.
+    /// O(n d) for a diagonal map, O(n d k) else, O(entries k) for sparse features. Sparse features
+    /// under a diagonal map are refused: the result would not be a table that fits.
     #[doc(alias = "transform")]
     pub fn apply<'a>(&self, features: impl Into<Features<'a>>) -> Result<Array2<f64>> {
         let features = features.into();
@@ -216,10 +220,11 @@ impl LinearMap {
             features.n_features() == self.n_features(),
             shape("{} features, the metric is one of {}", features.n_features(), self.n_features())
         );
-        let x = features.to_f64();
-        Ok(match &self.0 {
-            Kind::Diagonal(l) => x * l,
-            Kind::Matrix(l) => x.dot(&l.t()),
+        Ok(match (&self.0, features) {
+            (Kind::Matrix(l), Features::Sparse32(x)) => sparse_product(x, l)?,
+            (Kind::Matrix(l), Features::Sparse64(x)) => sparse_product(x, l)?,
+            (Kind::Matrix(l), _) => features.dense()?.to_f64().dot(&l.t()),
+            (Kind::Diagonal(l), _) => features.dense()?.to_f64() * l,
         })
     }
 
@@ -246,6 +251,18 @@ impl LinearMap {
 
 fn named(what: &str, error: &Error) -> Error {
     Error::new(error.kind(), error.message().replacen("features", what, 1))
+}
+
+/// `X L'` of sparse rows.
+fn sparse_product<F: Float>(x: SparseRows<'_, F>, l: &Array2<f64>) -> Result<Array2<f64>> {
+    let rows = ScaledRows::new(x)?;
+    let mut out = Array2::zeros((x.n_rows(), l.nrows()));
+    let columns = l.t().as_standard_layout().into_owned();
+    if let (Some(columns), Some(out)) = (columns.as_slice(), out.as_slice_mut()) {
+        Rows::multiply(&rows, columns, out, l.nrows());
+    }
+    out /= rows.scale();
+    Ok(out)
 }
 
 impl FeatureMap for LinearMap {

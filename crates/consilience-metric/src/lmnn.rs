@@ -144,8 +144,9 @@ impl MetricLearner for Lmnn {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<LinearMap>> {
+        let features = features.dense()?;
         features.check()?;
-        side.check_features(&features)?;
+        side.check_features(features)?;
         self.check()?;
         observer.check()?;
         let mut report = Report::default();

@@ -24,9 +24,9 @@ use crate::LinearMap;
 ///         observer: &dyn Observer,
 ///     ) -> Result<Fit<LinearMap>> {
 ///         features.check()?;
-///         side.check_features(&features)?;
+///         side.check_features(features)?;
 ///         observer.check()?;
-///         let x = features.to_f64();
+///         let x = features.dense()?.to_f64();
 ///         let known: Vec<usize> = side.labelled_objects().iter().map(|o| o.0).collect();
 ///         let range = |j: usize| {
 ///             let values = known.iter().map(|&i| x[[i, j]]);

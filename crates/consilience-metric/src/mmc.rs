@@ -130,8 +130,9 @@ impl MetricLearner for Mmc {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<LinearMap>> {
+        let features = features.dense()?;
         features.check()?;
-        side.check_features(&features)?;
+        side.check_features(features)?;
         check_share(Some(self.shrinkage))?;
         check_loop(self.tolerance, self.max_iterations, self.max_pairs)?;
         observer.check()?;

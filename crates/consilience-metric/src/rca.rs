@@ -86,8 +86,9 @@ impl MetricLearner for Rca {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<LinearMap>> {
+        let features = features.dense()?;
         features.check()?;
-        side.check_features(&features)?;
+        side.check_features(features)?;
         check_share(self.shrinkage)?;
         observer.check()?;
         let mut report = Report::default();

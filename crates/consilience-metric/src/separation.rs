@@ -70,7 +70,7 @@ impl Separation {
         partition: &Partition,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        let features = features.into();
+        let features = features.into().dense()?;
         features.check()?;
         let n = features.n_objects();
         ensure!(

@@ -1,6 +1,6 @@
 //! Features in the unit of their own spread, and back.
 
-use consilience_core::{Features, Result};
+use consilience_core::{Dense, Result};
 use ndarray::{Array2, Axis};
 
 use crate::LinearMap;
@@ -21,7 +21,7 @@ impl Standard {
     /// With `each`, every column gets deviation 1; without, all are divided by the root of the mean
     /// variance, which keeps their proportions. A constant column becomes 0, and has weight 0 in
     /// every map.
-    pub(crate) fn new(features: &Features<'_>, each: bool) -> Self {
+    pub(crate) fn new(features: &Dense<'_>, each: bool) -> Self {
         let mut z = features.to_f64();
         let n = z.nrows() as f64;
         let mut factor = Vec::with_capacity(z.ncols());

@@ -122,6 +122,7 @@ impl ConsensusClustering {
     ) -> Result<Fit<ConsensusModel>> {
         let features = features.into();
         // Prototypes are means of what the members saw.
+        features.dense()?;
         match self.generator.filled(features)? {
             Some(filled) => self.fit_to((&filled).into(), observer),
             None => self.fit_to(features, observer),
@@ -139,7 +140,7 @@ impl ConsensusClustering {
         let found = self.method.function().fit(&ensemble, observer)?;
         let mut report = joined(made.report, found.report);
         let places = report.stage("prototypes", || {
-            Prototypes::of_members(views, features.to_f64().view(), &ensemble, observer)
+            Prototypes::of_members(views, features.dense()?.to_f64().view(), &ensemble, observer)
         })?;
         Ok(Fit::new(ConsensusModel::new(ensemble, found.output, places)?, report))
     }

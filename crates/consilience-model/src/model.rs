@@ -1,5 +1,5 @@
 use consilience_core::{
-    Ensemble, FeatureMap, Features, Observer, Partition, Result, ensure, with_rows,
+    Dense, Ensemble, FeatureMap, Features, Observer, Partition, Result, ensure, with_rows,
 };
 use consilience_trust::Diagnostics;
 use ndarray::{Array2, ArrayView2, Axis};
@@ -153,6 +153,7 @@ impl ConsensusModel {
         observer: &dyn Observer,
         mut take: impl FnMut(Chunk, usize),
     ) -> Result<()> {
+        let features = features.dense()?;
         features.check()?;
         let (d, at_fit) = (features.n_features(), self.n_features());
         ensure!(d == at_fit, shape("{d} features, {at_fit} at the fit"));
@@ -166,9 +167,7 @@ impl ConsensusModel {
             let starts: Vec<usize> = (from..to).step_by(CHUNK).collect();
             let place = |start: usize| {
                 let rows = ndarray::s![start..(start + CHUNK).min(to), ..];
-                with_rows!(features, |x| {
-                    self.chunk(Features::from(x.slice(rows)).to_f64().view())
-                })
+                with_rows!(features, |x| { self.chunk(Dense::from(x.slice(rows)).to_f64().view()) })
             };
             let chunks: Vec<Chunk> = starts.par_iter().map(|&start| place(start)).collect();
             for (chunk, start) in chunks.into_iter().zip(starts) {

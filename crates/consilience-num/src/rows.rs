@@ -3,7 +3,7 @@
 //! The columns of a row are summed in eight lanes that are joined in a fixed order, so that the
 //! compiler can use vectors of any width and the bits stay the same.
 
-use consilience_core::{Features, with_rows};
+use consilience_core::{Dense, with_rows};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
 use crate::Float;
@@ -34,7 +34,7 @@ pub fn squared<A: Float, B: Float>(x: &[A], c: &[B]) -> f64 {
 
 /// Features that can be squared: as they came, or scaled by a power of two.
 pub struct Scaled<'a> {
-    features: Features<'a>,
+    features: Dense<'a>,
     copy: Option<Array2<f64>>,
     /// Distances between the rows are this times the true ones.
     pub scale: f64,
@@ -42,9 +42,9 @@ pub struct Scaled<'a> {
 
 impl<'a> Scaled<'a> {
     /// Checked features are expected.
-    pub fn new(features: Features<'a>) -> Self {
+    pub fn new(features: Dense<'a>) -> Self {
         let as_it_is = Scaled { features, copy: None, scale: 1.0 };
-        let Features::F64(x) = features else { return as_it_is };
+        let Dense::F64(x) = features else { return as_it_is };
         let largest = x.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         if largest == 0.0 || (1.0 / LARGE..=LARGE).contains(&largest) {
             return as_it_is;
@@ -54,7 +54,7 @@ impl<'a> Scaled<'a> {
     }
 
     /// The same scale for other rows.
-    pub fn like(features: Features<'a>, scale: f64) -> Self {
+    pub fn like(features: Dense<'a>, scale: f64) -> Self {
         if scale == 1.0 {
             return Scaled { features, copy: None, scale };
         }
@@ -63,11 +63,11 @@ impl<'a> Scaled<'a> {
     }
 
     /// The features, scaled.
-    pub fn features(&self) -> Features<'_> {
+    pub fn features(&self) -> Dense<'_> {
         match (&self.copy, self.features) {
-            (Some(copy), _) => Features::F64(copy.view()),
-            (None, Features::F32(x)) => Features::F32(x.reborrow()),
-            (None, Features::F64(x)) => Features::F64(x.reborrow()),
+            (Some(copy), _) => Dense::F64(copy.view()),
+            (None, Dense::F32(x)) => Dense::F32(x.reborrow()),
+            (None, Dense::F64(x)) => Dense::F64(x.reborrow()),
         }
     }
 }

@@ -26,11 +26,14 @@ use consilience_core::Seed;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
+use pulp::Arch;
 use rayon::prelude::*;
 
+use crate::Float;
 use crate::eigen::{SymmetricOperator, TruncatedOptions, symmetric_eigen, truncated_eigen};
+use crate::kmeans::sparse::ScaledRows;
 use crate::reduce::ordered_chunks;
-use crate::sparse::Csr;
+use crate::sparse::{self, Csr};
 
 /// Rows of a chunk; sums over rows are taken chunk by chunk, in order.
 const ROWS: usize = 1024;
@@ -107,27 +110,61 @@ impl Rows for Csr {
     }
 
     fn multiply_transposed(&self, u: &[f64], out: &mut [f64], width: usize) {
-        let (n, d) = Rows::dim(self);
-        // As few parts as keep two cores busy: each is a whole d x width table.
-        let chunk = n.div_ceil(8).max(ROWS);
-        let part = |rows: std::ops::Range<usize>| {
-            let mut part = vec![0.0; d * width];
-            for i in rows {
-                let u = &u[i * width..(i + 1) * width];
-                let (columns, values) = self.row(i);
-                for (&c, &value) in columns.iter().zip(values) {
-                    let to = &mut part[c as usize * width..(c as usize + 1) * width];
-                    to.iter_mut().zip(u).for_each(|(t, u)| *t += value * u);
-                }
+        transposed(self.n_rows(), out, width, |i, add| {
+            let (columns, values) = self.row(i);
+            for (&c, &value) in columns.iter().zip(values) {
+                add(c as usize, value, &u[i * width..][..width]);
             }
-            part
-        };
-        let sum = ordered_chunks(n, chunk, part, vec![0.0; d * width], |mut total, part| {
-            total.iter_mut().zip(&part).for_each(|(t, p)| *t += p);
-            total
         });
-        out.copy_from_slice(&sum);
     }
+}
+
+impl<F: Float> Rows for ScaledRows<'_, F> {
+    fn dim(&self) -> (usize, usize) {
+        (self.n_rows(), self.n_columns())
+    }
+
+    fn multiply(&self, v: &[f64], out: &mut [f64], width: usize) {
+        if width == 0 {
+            return;
+        }
+        out.par_chunks_mut(ROWS * width).enumerate().for_each(|(c, out)| {
+            let row = |r: usize| self.row(c * ROWS + r);
+            Arch::new().dispatch(sparse::Rows { row, x: v, y: out, width });
+        });
+    }
+
+    fn multiply_transposed(&self, u: &[f64], out: &mut [f64], width: usize) {
+        transposed(self.n_rows(), out, width, |i, add| {
+            self.row(i).for_each(|(j, value)| add(j as usize, value, &u[i * width..][..width]));
+        });
+    }
+}
+
+/// Sums of rows of `u` into rows of `out`, as `each` says for every row.
+fn transposed(
+    n: usize,
+    out: &mut [f64],
+    width: usize,
+    each: impl Fn(usize, &mut dyn FnMut(usize, f64, &[f64])) + Sync,
+) {
+    // As few parts as keep two cores busy: each is a whole d x width table.
+    let chunk = n.div_ceil(8).max(ROWS);
+    let part = |rows: std::ops::Range<usize>| {
+        let mut part = vec![0.0; out.len()];
+        for i in rows {
+            each(i, &mut |c, value, u| {
+                let to = &mut part[c * width..(c + 1) * width];
+                to.iter_mut().zip(u).for_each(|(t, u)| *t += value * u);
+            });
+        }
+        part
+    };
+    let sum = ordered_chunks(n, chunk, part, vec![0.0; out.len()], |mut total, part| {
+        total.iter_mut().zip(&part).for_each(|(t, p)| *t += p);
+        total
+    });
+    out.copy_from_slice(&sum);
 }
 
 /// What [`truncated_svd`] is to find.

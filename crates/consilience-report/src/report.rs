@@ -230,7 +230,7 @@ impl<'a> ClusteringReport<'a> {
         if let Some(features) = self.features {
             let rows = features.n_objects();
             ensure!(rows == n, shape("features of {rows} objects, an ensemble of {n}"));
-            features.check()?;
+            features.dense()?.check()?;
             let (d, names) = (features.n_features(), self.feature_names.len());
             ensure!(names == 0 || names == d, shape("{names} names of {d} features"));
         }

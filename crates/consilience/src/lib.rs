@@ -131,6 +131,7 @@ pub use consilience_core::{
     Similarity, SimilarityGraph, SparseMemberships, Status, Stream, scores,
 };
 pub use ndarray;
+pub use sprs;
 
 /// The traits whose methods you call: `use consilience::prelude::*`.
 ///

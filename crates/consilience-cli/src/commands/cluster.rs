@@ -30,7 +30,9 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
     let outputs = args.labelling.outputs()?;
 
     let start = Instant::now();
-    let table = args.labelling.features(&args.features, terminal)?;
+    let sparse = args.metric == "euclidean" && tables::SPARSE.contains(&&args.method[..]);
+    let seed = args.common.seed;
+    let table = args.labelling.features(&args.features, sparse, seed, terminal)?;
     let features = table.view();
     let n = features.n_objects();
     let (side, known) = side_information(args, &table.objects(), terminal)?;
@@ -40,7 +42,7 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
             "expected --clusters K: without --labels nothing says how many clusters there are",
         )
     })?;
-    let beside = args.labelling.read(&table.objects(), terminal)?.knowing(known);
+    let beside = args.labelling.read(&table, terminal)?.knowing(known);
     let read = start.elapsed();
 
     let start = Instant::now();

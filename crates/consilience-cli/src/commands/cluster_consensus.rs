@@ -22,9 +22,16 @@ pub(super) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
     let mut outputs = args.labelling.outputs()?.any("--model", "model", args.model.as_deref())?;
 
     let start = Instant::now();
-    let table = args.labelling.features(&args.features, terminal)?;
+    let table = args.labelling.features(&args.features, false, args.common.seed, terminal)?;
+    if let (Some(path), true) = (&args.model, table.is_reduced()) {
+        return Err(Failure::Bad(format!(
+            "--model {}: a model does not hold how features were reduced; expected no --svd and no \
+             sparse features",
+            path.display()
+        )));
+    }
     let features = table.view();
-    let beside = args.labelling.read(&table.objects(), terminal)?;
+    let beside = args.labelling.read(&table, terminal)?;
     let read = start.elapsed();
 
     let start = Instant::now();

@@ -10,11 +10,11 @@ use consilience::{Ensemble, Fit, Partition, Seed};
 use crate::args::Generate;
 use crate::choices;
 use crate::failure::Outcome;
-use crate::files::{self, Objects};
+use crate::files::{self, Objects, Reduction};
 use crate::memory;
 use crate::outputs::Outputs;
 use crate::summary::{self, Summary};
-use crate::tables::generate::{METHODS, cluster_range, missing, scale};
+use crate::tables::generate::{METHODS, SPARSE, cluster_range, missing, scale};
 use crate::terminal::Terminal;
 
 /// Runs the command.
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
     let read = start.elapsed();
 
     let start = Instant::now();
-    let fit = ensemble_of(&generator, &table, terminal)?;
+    let fit = ensemble_of(args, &generator, &table, terminal)?;
     let total = start.elapsed();
     terminal.note_all(&fit.report);
     let ensemble = &fit.output;
@@ -65,11 +65,22 @@ pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
 
 /// The ensemble of a table of numbers, of categories or of both.
 fn ensemble_of(
+    args: &Generate,
     generator: &Generator,
     table: &DataTable,
     terminal: &Terminal,
 ) -> Outcome<Fit<Ensemble>> {
+    let reduction = Reduction {
+        dimensions: args.svd,
+        takes_sparse: SPARSE.contains(&&args.method[..]) || args.projection.is_some(),
+        seed: Seed(args.common.seed),
+    };
     let numbers = table.numbers().map(FeatureTable::view);
+    let reduced = numbers.map(|x| reduction.table(x, terminal)).transpose()?.flatten();
+    if let (Some(reduced), None) = (&reduced, table.categories()) {
+        return Ok(generator.fit(&reduced.table, terminal)?);
+    }
+    let numbers = reduced.as_ref().map_or(numbers, |reduced| Some((&reduced.table).into()));
     Ok(match table.categories() {
         Some(categories) => generator.fit_mixed(numbers, categories.ensemble(), terminal)?,
         None => generator.fit(table.view()?, terminal)?,

@@ -5,11 +5,11 @@ use std::path::Path;
 use consilience::generate::Missing;
 use consilience::io::{Labelled, ObjectIds};
 use consilience::scores::Scores;
-use consilience::{Features, Partition};
+use consilience::{Features, Partition, Seed};
 
 use crate::args::{Common, Labelling};
 use crate::failure::{Failure, Outcome};
-use crate::files::{self, Labels, Objects, Table};
+use crate::files::{self, Labels, Reduction, Table};
 use crate::names;
 use crate::outputs::Outputs;
 use crate::summary::Summary;
@@ -31,15 +31,26 @@ impl Labelling {
         )
     }
 
-    /// Reads the features.
-    pub(super) fn features(&self, path: &Path, terminal: &Terminal) -> Outcome<Table> {
-        files::features(path, &self.drop, missing(&self.missing, false)?, terminal)
+    /// Reads the features, which `takes_sparse` says whether they may be sparse.
+    pub(super) fn features(
+        &self,
+        path: &Path,
+        takes_sparse: bool,
+        seed: u64,
+        terminal: &Terminal,
+    ) -> Outcome<Table> {
+        let missing = missing(&self.missing, false)?;
+        let table = files::features(path, &self.drop, missing, terminal)?;
+        let reduction = Reduction { dimensions: self.svd, takes_sparse, seed: Seed(seed) };
+        table.reduced(&reduction, terminal)
     }
 
     /// Reads the new objects, and the true labels of the old ones.
-    pub(super) fn read(&self, objects: &Objects, terminal: &Terminal) -> Outcome<Beside> {
-        let features = |path| files::features(path, &self.drop, Missing::Refuse, terminal);
+    pub(super) fn read(&self, table: &Table, terminal: &Terminal) -> Outcome<Beside> {
+        let features =
+            |path| files::features(path, &self.drop, Missing::Refuse, terminal)?.like(table);
         let new = self.predict.as_deref().map(features).transpose()?;
+        let objects = &table.objects();
         let truth = files::truth(self.truth.as_deref(), objects, terminal)?;
         Ok(Beside { new, truth, ids: objects.ids.clone(), known: None })
     }

@@ -62,6 +62,9 @@ pub(crate) static METHODS: [Choice<Made, Ask>; 9] = [
     ),
 ];
 
+/// Methods that take sparse features as they are.
+pub(crate) const SPARSE: [&str; 2] = ["fpc", "nnc"];
+
 /// What `--method consensus` makes its ensemble by, and combines it with.
 pub(crate) struct Making {
     pub(crate) generator: String,

@@ -6,7 +6,7 @@ use consilience::Linkage;
 use consilience::core::BaseClusterer;
 use consilience::generate::{
     Agglomerative, FuzzyCMeans, GaussianMixture, KMeans, KernelKMeans, MiniBatchKMeans, Missing,
-    Rpcl, Scale, Spectral, USpec,
+    Rpcl, Scale, Spectral, SphericalKMeans, USpec,
 };
 
 use crate::choices::{Choice, Params, choice, count, number};
@@ -15,7 +15,7 @@ use crate::failure::{Failure, Outcome};
 type Made = Box<dyn BaseClusterer>;
 
 /// `--method`.
-pub(crate) static METHODS: [Choice<Made>; 9] = [
+pub(crate) static METHODS: [Choice<Made>; 10] = [
     choice!("kmeans", boxed, |_| KMeans::new(),
         restarts: count => KMeans::restarts,
         max_iterations: count => KMeans::max_iterations,
@@ -24,6 +24,11 @@ pub(crate) static METHODS: [Choice<Made>; 9] = [
     choice!("minibatch", boxed, |_| MiniBatchKMeans::new(),
         batch: count => MiniBatchKMeans::batch,
         batches: count => MiniBatchKMeans::batches,
+    ),
+    choice!("spherical-kmeans", boxed, |_| SphericalKMeans::new(),
+        restarts: count => SphericalKMeans::restarts,
+        max_iterations: count => SphericalKMeans::max_iterations,
+        tolerance: number => SphericalKMeans::tolerance,
     ),
     choice!("kernel-kmeans", boxed, |_| KernelKMeans::new(),
         landmarks: count => KernelKMeans::landmarks,
@@ -60,6 +65,10 @@ pub(crate) static METHODS: [Choice<Made>; 9] = [
         restarts: count => USpec::restarts,
     ),
 ];
+
+/// Methods that take sparse features as they are.
+pub(crate) const SPARSE: [&str; 5] =
+    ["kmeans", "minibatch", "spherical-kmeans", "kernel-kmeans", "uspec"];
 
 fn boxed<C: BaseClusterer + 'static>(clusterer: C) -> Made {
     Box::new(clusterer)

@@ -1,6 +1,6 @@
 //! The coordinates Z that the similarity is completed in.
 
-use consilience_core::{Features, Observer, Result, Seed};
+use consilience_core::{Dense, Observer, Result, Seed};
 use consilience_num::svd::{Rows, SvdOptions, truncated_svd};
 use ndarray::{Array2, Axis, concatenate};
 
@@ -37,7 +37,7 @@ pub(super) enum Extension {
 impl Coordinates {
     pub(super) fn new(
         basis: Basis,
-        features: &Features<'_>,
+        features: &Dense<'_>,
         k: usize,
         seed: Seed,
         observer: &dyn Observer,
@@ -92,7 +92,7 @@ impl Extension {
     }
 
     /// Coordinates of new objects.
-    pub(super) fn extend(&self, features: &Features<'_>) -> Result<Array2<f64>> {
+    pub(super) fn extend(&self, features: &Dense<'_>) -> Result<Array2<f64>> {
         Ok(match self {
             Extension::Linear { frame, constant, map } => {
                 let rows = with_constant(frame.apply(features), *constant);

@@ -15,8 +15,8 @@ mod stochastic;
 mod tests;
 
 use consilience_core::{
-    Clustering, ConstrainedClusterer, Error, ErrorKind, FeatureMap, Features, Fit, MemoryBudget,
-    Observer, Partition, Report, Result, Seed, SideInformation, ensure,
+    Clustering, ConstrainedClusterer, Dense, Error, ErrorKind, FeatureMap, Features, Fit,
+    MemoryBudget, Observer, Partition, Report, Result, Seed, SideInformation, ensure,
 };
 use consilience_num::kmeans::KMeansFit;
 use ndarray::{Array2, ArrayView2, s};
@@ -188,7 +188,7 @@ impl Mccc {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<CompletedClustering>> {
-        let features = features.into();
+        let features = features.into().dense()?;
         let (n, d) = (features.n_objects(), features.n_features());
         self.check(n)?;
         features.check()?;
@@ -275,7 +275,7 @@ impl Mccc {
     fn coordinates(
         &self,
         bases: &[Basis],
-        features: &Features<'_>,
+        features: &Dense<'_>,
         observer: &dyn Observer,
     ) -> Result<Vec<(Coordinates, Extension)>> {
         let n = features.n_objects();
@@ -354,6 +354,7 @@ impl ConstrainedClusterer for Mccc {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<Clustering>> {
+        let features = features.dense()?;
         let fit = self.fit_completed(features, side, observer)?;
         Ok(Fit::new(fit.output.clustering, fit.report))
     }
@@ -377,6 +378,7 @@ impl FeatureMap for Embedder {
     }
 
     fn apply(&self, features: Features<'_>) -> Result<Array2<f64>> {
+        let features = features.dense()?;
         let z = self.extension.extend(&features)?;
         Ok(product(z.slice(s![.., ..self.root.nrows()]), self.root.view()))
     }

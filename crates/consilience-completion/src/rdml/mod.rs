@@ -6,8 +6,8 @@ mod sample;
 mod tests;
 
 use consilience_core::{
-    Clustering, ConstrainedClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer,
-    Report, Result, Seed, SideInformation, Status, ensure,
+    Clustering, ConstrainedClusterer, Dense, Error, ErrorKind, Features, Fit, MemoryBudget,
+    Observer, Report, Result, Seed, SideInformation, Status, ensure,
 };
 use ndarray::Array2;
 
@@ -132,7 +132,7 @@ impl Rdml {
         similarity: SampleSimilarity<'_>,
         observer: &dyn Observer,
     ) -> Result<Fit<CompletedClustering>> {
-        let features = features.into();
+        let features = features.into().dense()?;
         let (n, d) = self.check(&features)?;
         check_sample(sample, n)?;
         check_similarity(&similarity, sample.len())?;
@@ -182,7 +182,7 @@ impl Rdml {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<CompletedClustering>> {
-        let features = features.into();
+        let features = features.into().dense()?;
         let (n, d) = self.check(&features)?;
         check_objects(side, n)?;
         let labels = side.stated().is_none() && side.are_classes();
@@ -232,11 +232,11 @@ impl Rdml {
         Ok(Fit::new(clustering, report))
     }
 
-    fn frame(&self, features: &Features<'_>) -> (Frame, Array2<f64>) {
+    fn frame(&self, features: &Dense<'_>) -> (Frame, Array2<f64>) {
         if self.standardize { Frame::standardized(features) } else { Frame::raw(features) }
     }
 
-    fn check(&self, features: &Features<'_>) -> Result<(usize, usize)> {
+    fn check(&self, features: &Dense<'_>) -> Result<(usize, usize)> {
         let n = features.n_objects();
         ensure!(
             (1..=n).contains(&self.clusters),
@@ -266,6 +266,7 @@ impl ConstrainedClusterer for Rdml {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<Clustering>> {
+        let features = features.dense()?;
         let fit = self.fit_completed(features, side, observer)?;
         Ok(Fit::new(fit.output.clustering, fit.report))
     }

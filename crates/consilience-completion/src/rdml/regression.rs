@@ -59,6 +59,7 @@ impl FeatureMap for Projection {
     }
 
     fn apply(&self, features: Features<'_>) -> Result<Array2<f64>> {
+        let features = features.dense()?;
         Ok(self.project(self.frame.apply(&features)))
     }
 

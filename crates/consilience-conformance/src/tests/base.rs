@@ -1,6 +1,6 @@
 use super::*;
 use crate::base::{LAWS, base_clusterer};
-use consilience_core::{BaseClusterer, Error, Features, Report};
+use consilience_core::{BaseClusterer, Error, Features, Report, with_rows};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Flaw {
@@ -60,10 +60,8 @@ impl BaseClusterer for Toy {
         if self.0 == Flaw::RefusesOneObject && n == 1 {
             return Err(Error::empty("one object"));
         }
-        let x = match features {
-            Features::F32(x) => x.mapv(f64::from),
-            Features::F64(x) => x.to_owned(),
-        };
+        let table = features.dense()?;
+        let x = table.to_f64();
         let spread = x.column(0).iter().fold(f64::MIN, |m, &v| m.max(v))
             - x.column(0).iter().fold(f64::MAX, |m, &v| m.min(v));
         assert!(self.0 != Flaw::DividesByTheSpread || n < 2 || spread > 0.0, "0/0");
@@ -86,10 +84,7 @@ impl BaseClusterer for Toy {
                 break;
             }
         }
-        let standard = match features {
-            Features::F32(x) => x.is_standard_layout(),
-            Features::F64(x) => x.is_standard_layout(),
-        };
+        let standard = with_rows!(table, |x| x.is_standard_layout());
         let by_position = match self.0 {
             Flaw::GoesByPosition => true,
             Flaw::ReadsMemoryInOrder => !standard,

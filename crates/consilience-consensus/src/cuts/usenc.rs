@@ -175,7 +175,7 @@ impl ConsensusFunction for USenc {
 
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         ensemble.check_clusters(self.fixed()?)?;
-        ensemble.check_accepted("u-senc", Accepts::LABELS)?;
+        ensemble.check_accepted("usenc", Accepts::LABELS)?;
         check_restarts(self.restarts)?;
         observer.check()?;
         if Self::streams(ensemble)? {
@@ -373,7 +373,7 @@ mod tests {
 
         fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
             ensemble.check_clusters(self.0.fixed()?)?;
-            ensemble.check_accepted("u-senc", Accepts::LABELS)?;
+            ensemble.check_accepted("usenc", Accepts::LABELS)?;
             observer.check()?;
             if ensemble.n_clusters() == 0 {
                 // No object is labelled; such ensembles do not come this way.

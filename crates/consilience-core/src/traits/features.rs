@@ -1,21 +1,10 @@
 use ndarray::{Array2, ArrayView2};
+use sprs::{CsMat, CsMatView};
 
-use crate::{Error, ErrorKind, Result, ensure};
+use crate::{Dense, Error, ErrorKind, Result, SparseRows, ensure};
 
-/// Runs one expression with the table of some [`Features`](crate::Features) in whatever precision
-/// it comes.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! with_rows {
-    ($features:expr, |$x:ident| $body:expr) => {
-        match $features {
-            $crate::Features::F32($x) => $body,
-            $crate::Features::F64($x) => $body,
-        }
-    };
-}
-
-/// Features of n objects in rows, d columns, in either precision.
+/// Features of n objects in rows, d columns, in either precision: a table, or the rows of a sparse
+/// matrix that are never made dense.
 ///
 /// ```
 /// use consilience::Features;
@@ -24,21 +13,36 @@ macro_rules! with_rows {
 /// let x = array![[0.0f32, 1.0], [2.0, 3.0]];
 /// let features = Features::from(&x); // or a view: x.view(), x.slice(..)
 /// assert_eq!((features.n_objects(), features.n_features()), (2, 2));
+///
+/// // Words of three texts, as a sparse matrix of sprs.
+/// let mut words = consilience::sprs::TriMat::new((3, 1000));
+/// words.add_triplet(0, 17, 2.0);
+/// words.add_triplet(2, 999, 1.0);
+/// let words = words.to_csr::<usize>();
+/// let features = Features::from(&words);
+/// assert_eq!((features.n_objects(), features.n_features()), (3, 1000));
+/// assert!(features.is_sparse() && features.dense().is_err());
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Features<'a> {
-    /// Single precision.
+    /// A table in single precision.
     F32(ArrayView2<'a, f32>),
-    /// Double precision.
+    /// A table in double precision.
     F64(ArrayView2<'a, f64>),
+    /// Sparse rows in single precision.
+    Sparse32(SparseRows<'a, f32>),
+    /// Sparse rows in double precision.
+    Sparse64(SparseRows<'a, f64>),
 }
 
-impl Features<'_> {
+impl<'a> Features<'a> {
     /// Number of objects (rows).
     pub fn n_objects(&self) -> usize {
         match self {
             Features::F32(x) => x.nrows(),
             Features::F64(x) => x.nrows(),
+            Features::Sparse32(x) => x.n_rows(),
+            Features::Sparse64(x) => x.n_rows(),
         }
     }
 
@@ -47,29 +51,58 @@ impl Features<'_> {
         match self {
             Features::F32(x) => x.ncols(),
             Features::F64(x) => x.ncols(),
+            Features::Sparse32(x) => x.n_columns(),
+            Features::Sparse64(x) => x.n_columns(),
         }
     }
 
-    /// Refuses empty tables and entries that are not finite: the check that every method on
+    /// The same features, for a shorter time.
+    pub fn reborrow(&self) -> Features<'_> {
+        match self {
+            Features::F32(x) => Features::F32(x.reborrow()),
+            Features::F64(x) => Features::F64(x.reborrow()),
+            Features::Sparse32(x) => Features::Sparse32(*x),
+            Features::Sparse64(x) => Features::Sparse64(*x),
+        }
+    }
+
+    /// Whether these are rows of a sparse matrix.
+    pub fn is_sparse(&self) -> bool {
+        matches!(self, Features::Sparse32(_) | Features::Sparse64(_))
+    }
+
+    /// The table, for methods that need every entry.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter) for sparse features,
+    /// which would take n x d numbers; the message names what takes them.
+    pub fn dense(self) -> Result<Dense<'a>> {
+        match self {
+            Features::F32(x) => Ok(Dense::F32(x)),
+            Features::F64(x) => Ok(Dense::F64(x)),
+            Features::Sparse32(_) | Features::Sparse64(_) => Err(Error::invalid(format!(
+                "sparse features ({} x {}) where a table is needed; expected them reduced first \
+                 (a truncated SVD, a random projection), or a method that takes them: k-means, \
+                 mini-batch and spherical k-means, kernel k-means, U-SPEC, nearest neighbours",
+                self.n_objects(),
+                self.n_features()
+            ))),
+        }
+    }
+
+    /// Refuses empty features and entries that are not finite: the check that every method on
     /// features begins with.
     ///
     /// # Errors
     /// [`ErrorKind::Empty`](crate::ErrorKind::Empty), or
-    /// [`ErrorKind::NonFinite`](crate::ErrorKind::NonFinite) with row and column.
+    /// [`ErrorKind::NonFinite`](crate::ErrorKind::NonFinite) with row and column; for sparse
+    /// features also [`SparseRows::check`].
     pub fn check(&self) -> Result<()> {
-        let (n, d) = (self.n_objects(), self.n_features());
-        ensure!(n > 0 && d > 0, empty("features of {n} objects and {d} columns"));
-        let bad = match self {
-            Features::F32(x) => {
-                x.indexed_iter().find(|(_, v)| !v.is_finite()).map(|(at, &v)| (at, f64::from(v)))
-            }
-            Features::F64(x) => {
-                x.indexed_iter().find(|(_, v)| !v.is_finite()).map(|(at, &v)| (at, v))
-            }
-        };
-        match bad {
-            Some(((row, column), value)) => Err(Error::non_finite("features", row, column, value)),
-            None => Ok(()),
+        match self {
+            Features::F32(x) => Dense::F32(*x).check(),
+            Features::F64(x) => Dense::F64(*x).check(),
+            Features::Sparse32(x) => x.check(),
+            Features::Sparse64(x) => x.check(),
         }
     }
 
@@ -93,33 +126,50 @@ impl Features<'_> {
         }
         Ok(())
     }
-
-    /// A copy in double precision.
-    pub fn to_f64(&self) -> Array2<f64> {
-        with_rows!(self, |x| x.mapv(f64::from))
-    }
 }
 
-impl<'a> From<ArrayView2<'a, f32>> for Features<'a> {
-    fn from(x: ArrayView2<'a, f32>) -> Self {
-        Features::F32(x)
-    }
+macro_rules! from {
+    ($float:ty, $table:ident, $sparse:ident) => {
+        impl<'a> From<ArrayView2<'a, $float>> for Features<'a> {
+            fn from(x: ArrayView2<'a, $float>) -> Self {
+                Features::$table(x)
+            }
+        }
+
+        impl<'a> From<&'a Array2<$float>> for Features<'a> {
+            fn from(x: &'a Array2<$float>) -> Self {
+                Features::$table(x.view())
+            }
+        }
+
+        impl<'a> From<CsMatView<'a, $float>> for Features<'a> {
+            fn from(x: CsMatView<'a, $float>) -> Self {
+                Features::$sparse(SparseRows::from(x))
+            }
+        }
+
+        impl<'a> From<&'a CsMat<$float>> for Features<'a> {
+            fn from(x: &'a CsMat<$float>) -> Self {
+                x.view().into()
+            }
+        }
+
+        impl<'a> From<SparseRows<'a, $float>> for Features<'a> {
+            fn from(x: SparseRows<'a, $float>) -> Self {
+                Features::$sparse(x)
+            }
+        }
+    };
 }
 
-impl<'a> From<ArrayView2<'a, f64>> for Features<'a> {
-    fn from(x: ArrayView2<'a, f64>) -> Self {
-        Features::F64(x)
-    }
-}
+from!(f32, F32, Sparse32);
+from!(f64, F64, Sparse64);
 
-impl<'a> From<&'a Array2<f32>> for Features<'a> {
-    fn from(x: &'a Array2<f32>) -> Self {
-        Features::F32(x.view())
-    }
-}
-
-impl<'a> From<&'a Array2<f64>> for Features<'a> {
-    fn from(x: &'a Array2<f64>) -> Self {
-        Features::F64(x.view())
+impl<'a> From<Dense<'a>> for Features<'a> {
+    fn from(x: Dense<'a>) -> Self {
+        match x {
+            Dense::F32(x) => Features::F32(x),
+            Dense::F64(x) => Features::F64(x),
+        }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use consilience_core::{Features, Fit, Member, Observer, Partition, Result, Seed, ensure};
+use consilience_core::{
+    Features, Fit, Member, Observer, Partition, Result, Seed, ensure, with_rows,
+};
 use consilience_num::Float;
 use ndarray::ArrayView2;
 
@@ -19,31 +21,29 @@ impl Observer for Quiet<'_> {
     }
 }
 
-pub(super) fn member<F: Float>(
+pub(super) fn member(
     generator: &Generator,
-    x: ArrayView2<'_, F>,
+    features: Features<'_>,
     maps: Option<Arc<[Affine]>>,
     seed: Seed,
     observer: &dyn Observer,
-) -> Result<Fit<Member>>
-where
-    for<'b> Features<'b>: From<ArrayView2<'b, F>>,
-{
-    let (n, d) = x.dim();
+) -> Result<Fit<Member>> {
+    let (n, d) = (features.n_objects(), features.n_features());
     let objects = share(n, generator.object_fraction);
     let view = View::drawn(generator, d, maps, seed);
     let rows = (objects < n).then(|| seed.derive("objects", 0).stream().sample(n, objects));
     let rows = match generator.missing {
-        Missing::Member => Some(complete(x, rows, &view.columns())?),
+        Missing::Member => {
+            Some(with_rows!(features.dense()?, |x| complete(x, rows, &view.columns()))?)
+        }
         _ => rows,
     };
     let range = generator.range(n, rows.as_ref().map_or(n, Vec::len))?;
     let k =
         range.start() + seed.derive("clusters", 0).stream().below(range.end() - range.start() + 1);
-    let copy = (rows.is_some() || !view.is_whole()).then(|| view.table(x, rows.as_deref()));
-    let seen = copy.as_ref().map_or(x, |copy| copy.view());
+    let seen = view.seen(features, rows.as_deref());
     let fit = generator.clusterer.member(
-        seen.into(),
+        seen.features(),
         k,
         seed.derive("clusterer", 0),
         &Quiet(observer),
@@ -51,7 +51,7 @@ where
     let Some(rows) = rows else {
         return Ok(fit);
     };
-    drop(copy);
+    drop(seen);
     let mut place = vec![u32::MAX; n];
     for (p, &i) in rows.iter().enumerate() {
         place[i] = p as u32;

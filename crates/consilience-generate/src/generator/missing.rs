@@ -64,11 +64,12 @@ impl Missing {
     pub fn filled<'a>(self, features: impl Into<Features<'a>>) -> Result<Array2<f64>> {
         let features = features.into();
         self.check(&features)?;
+        let table = features.dense()?;
         ensure!(
             self != Missing::Member,
             invalid("no values are filled in by member; expected mean, median or nearest")
         );
-        let mut x = with_rows!(features, |x| x.mapv(|v| v.to_f64()));
+        let mut x = with_rows!(table, |x| x.mapv(|v| v.to_f64()));
         match self {
             Missing::Mean => by_column(&mut x, mean),
             Missing::Median => by_column(&mut x, median),
@@ -85,7 +86,7 @@ impl Missing {
         }
         let (n, d) = (features.n_objects(), features.n_features());
         ensure!(n > 0 && d > 0, empty("{n} objects of {d} features; expected one at least"));
-        with_rows!(features, |x| check(x.view()))
+        with_rows!(features.dense()?, |x| check(x))
     }
 }
 

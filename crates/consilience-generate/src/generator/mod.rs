@@ -5,17 +5,17 @@ mod missing;
 mod mixed;
 mod run;
 mod scale;
+mod seen;
 #[cfg(feature = "serde")]
 mod stored;
 mod view;
 
 use std::fmt;
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 
 use consilience_core::{
     BaseClusterer, Ensemble, Error, Features, Fit, MemoryBudget, Observer, Result, Seed,
-    at_least_one, ensure, with_rows,
+    at_least_one, ensure,
 };
 
 use ndarray::Array2;
@@ -222,7 +222,7 @@ impl Generator {
 
     fn views_of(&self, features: Features<'_>) -> Vec<View> {
         let d = features.n_features();
-        let maps: Option<Arc<[_]>> = with_rows!(features, |x| self.scale.maps(x)).map(Arc::from);
+        let maps = self.scale.maps_of(features);
         let view = |u| View::drawn(self, d, maps.clone(), self.member_seed(u));
         (0..self.members).map(view).collect()
     }
@@ -233,6 +233,13 @@ impl Generator {
 
     fn check(&self, features: Features<'_>) -> Result<()> {
         self.missing.check(&features)?;
+        ensure!(
+            !features.is_sparse() || self.scale == Scale::None,
+            invalid(
+                "sparse features on a common scale are no longer sparse; expected no scale, or the \
+                 features scaled beforehand (tf-idf, unit length)"
+            )
+        );
         at_least_one("members", self.members)?;
         ensure!(
             self.members <= MOST_MEMBERS,

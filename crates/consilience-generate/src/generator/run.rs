@@ -1,17 +1,12 @@
 //! All members, in parallel.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
-use consilience_core::{
-    Ensemble, Features, Fit, Member, Observer, Report, Result, Status, with_rows,
-};
-use consilience_num::Float;
-use ndarray::ArrayView2;
+use consilience_core::{Ensemble, Features, Fit, Member, Observer, Report, Result, Status};
 
 use super::Generator;
 use super::member::member;
-use super::scale::Affine;
 
 type Outcome = Option<Result<Fit<Member>>>;
 
@@ -23,8 +18,7 @@ pub(super) fn run(
 ) -> Result<Fit<Ensemble>> {
     observer.check()?;
     let mut report = Report::default();
-    let outcomes =
-        report.stage("members", || with_rows!(features, |x| all(generator, x, total, observer)));
+    let outcomes = report.stage("members", || all(generator, features, total, observer));
     let mut members = Vec::with_capacity(total);
     let (mut fewer, mut capped) = (0, 0);
     for outcome in outcomes.into_iter().flatten() {
@@ -50,16 +44,13 @@ pub(super) fn run(
     Ok(Fit::new(Ensemble::mixed(members)?, report))
 }
 
-fn all<F: Float>(
+fn all(
     generator: &Generator,
-    x: ArrayView2<'_, F>,
+    features: Features<'_>,
     total: usize,
     observer: &dyn Observer,
-) -> Vec<Outcome>
-where
-    for<'b> Features<'b>: From<ArrayView2<'b, F>>,
-{
-    let maps: Option<Arc<[Affine]>> = generator.scale.maps(x).map(Arc::from);
+) -> Vec<Outcome> {
+    let maps = generator.scale.maps_of(features);
     let threads = rayon::current_num_threads();
     let outcomes: Vec<Mutex<Outcome>> = (0..total).map(|_| Mutex::new(None)).collect();
     let (next, stop, done) = (AtomicUsize::new(0), AtomicBool::new(false), Mutex::new(0));
@@ -75,7 +66,8 @@ where
                 stop.store(true, Ordering::Relaxed);
                 break;
             }
-            let outcome = member(generator, x, maps.clone(), generator.member_seed(u), observer);
+            let outcome =
+                member(generator, features, maps.clone(), generator.member_seed(u), observer);
             if outcome.is_err() {
                 stop.store(true, Ordering::Relaxed);
             }

@@ -1,4 +1,6 @@
-use consilience_core::{Features, Result};
+use std::sync::Arc;
+
+use consilience_core::{Features, Result, with_rows};
 use consilience_num::Float;
 use ndarray::{Array2, ArrayView2};
 
@@ -63,10 +65,7 @@ impl Scale {
     pub fn scaled<'a>(self, features: impl Into<Features<'a>>) -> Result<Array2<f64>> {
         let features = features.into();
         features.check()?;
-        Ok(match features {
-            Features::F32(x) => self.table(x),
-            Features::F64(x) => self.table(x),
-        })
+        Ok(with_rows!(features.dense()?, |x| self.table(x)))
     }
 
     fn table<F: Float>(self, x: ArrayView2<'_, F>) -> Array2<f64> {
@@ -78,8 +77,14 @@ impl Scale {
         }
     }
 
+    /// As [`maps`](Scale::maps); none for sparse features, which have no scale.
+    pub(super) fn maps_of(self, features: Features<'_>) -> Option<Arc<[Affine]>> {
+        let table = features.dense().ok()?;
+        with_rows!(table, |x| self.maps(x)).map(Arc::from)
+    }
+
     /// One map per feature, from all objects.
-    pub(super) fn maps<F: Float>(self, x: ArrayView2<'_, F>) -> Option<Vec<Affine>> {
+    fn maps<F: Float>(self, x: ArrayView2<'_, F>) -> Option<Vec<Affine>> {
         let spread: fn(f64, f64, f64) -> f64 = match self {
             Scale::None => return None,
             Scale::MinMax => |low, high, _| high - low,

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use consilience_core::{FeatureMap, Features, Result, Seed, ensure, with_rows};
+use consilience_core::{FeatureMap, Features, Result, Seed, SparseRows, ensure, with_rows};
 use consilience_num::Float;
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
 use super::Generator;
 use super::scale::Affine;
+use super::seen::Seen;
 
 /// Rows of a chunk in the projection: rows are independent, so it has no influence on the bits.
 const CHUNK: usize = 1024;
@@ -97,6 +98,55 @@ impl View {
         if self.is_whole() { x } else { self.table(x.view(), None) }
     }
 
+    /// What is seen of some features, or only of the rows that are named.
+    pub(super) fn seen<'a>(&self, features: Features<'a>, rows: Option<&[usize]>) -> Seen<'a> {
+        if rows.is_none() && self.is_whole() {
+            return Seen::As(features);
+        }
+        let (columns, projected) = (self.columns.as_deref(), self.projection.is_some());
+        match features {
+            Features::F32(x) => Seen::F32(self.table(x, rows)),
+            Features::F64(x) => Seen::F64(self.table(x, rows)),
+            Features::Sparse32(x) if projected => Seen::F32(self.projected(x, rows)),
+            Features::Sparse64(x) if projected => Seen::F64(self.projected(x, rows)),
+            Features::Sparse32(x) => Seen::Sparse32(x.select(rows, columns)),
+            Features::Sparse64(x) => Seen::Sparse64(x.select(rows, columns)),
+        }
+    }
+
+    /// Sparse rows, projected: the features of a view of them have no scale.
+    fn projected<F: Float>(&self, x: SparseRows<'_, F>, rows: Option<&[usize]>) -> Array2<F> {
+        let Some(table) = &self.projection else {
+            return Array2::default((0, 0));
+        };
+        let place = self.columns.as_ref().map(|columns| {
+            let mut place = vec![usize::MAX; self.features];
+            columns.iter().enumerate().for_each(|(p, &j)| place[j] = p);
+            place
+        });
+        let dimensions = table.ncols();
+        let n = rows.map_or(x.n_rows(), <[_]>::len);
+        let mut out = vec![F::default(); n * dimensions];
+        out.par_chunks_mut(CHUNK * dimensions).enumerate().for_each(|(c, out)| {
+            let mut sums = vec![0.0; dimensions];
+            for (r, out) in out.chunks_mut(dimensions).enumerate() {
+                let at = c * CHUNK + r;
+                let (columns, values) = x.row(rows.map_or(at, |rows| rows[at]));
+                sums.fill(0.0);
+                for (&j, v) in columns.iter().zip(values) {
+                    let j = place.as_ref().map_or(j, |place| place[j]);
+                    if j != usize::MAX {
+                        let weights = table.row(j);
+                        sums.iter_mut().zip(weights).for_each(|(s, t)| *s += v.to_f64() * t);
+                    }
+                }
+                out.iter_mut().zip(&sums).for_each(|(o, &sum)| *o = F::from_f64(sum));
+            }
+        });
+        // The length is right by construction; the default is never used.
+        Array2::from_shape_vec((n, dimensions), out).unwrap_or_default()
+    }
+
     /// The rows as they are seen, or only those that are named.
     pub(super) fn table<F: Float>(
         &self,
@@ -146,7 +196,14 @@ impl FeatureMap for View {
             features.n_features() == self.features,
             shape("{} features, {} at the fit", features.n_features(), self.features)
         );
-        Ok(with_rows!(features, |x| self.table(x.mapv(|v| v.to_f64()).view(), None)))
+        let projected = self.projection.is_some();
+        Ok(match features {
+            Features::Sparse32(x) if projected => self.projected(x, None).mapv(f64::from),
+            Features::Sparse64(x) if projected => self.projected(x, None),
+            _ => with_rows!(features.dense()?, |x| {
+                self.table(x.mapv(|v| v.to_f64()).view(), None)
+            }),
+        })
     }
 }
 

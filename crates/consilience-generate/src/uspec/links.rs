@@ -41,8 +41,22 @@ impl Links {
         near: usize,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        let n = x.nrows();
-        let (near, representatives) = (near.min(table.most()), table.n_rows());
+        let near = near.min(table.most());
+        Self::searched(x.nrows(), table.n_rows(), near, observer, |objects, found| {
+            let rows = x.slice(s![objects, ..]);
+            let rows = rows.mapv(|v| F::from_f64(v.to_f64() * unit));
+            table.search(rows.view(), near, found);
+        })
+    }
+
+    /// The links of `n` objects, whose nearest representatives, so many of each, a search finds.
+    pub(super) fn searched<F: Float>(
+        n: usize,
+        representatives: usize,
+        near: usize,
+        observer: &dyn Observer,
+        search: impl Fn(Range<usize>, &mut Vec<(u32, F)>) + Sync,
+    ) -> Result<Self> {
         let mut index = vec![0u16; n * near];
         let mut square = vec![0f32; n * near];
         let windows = index.chunks_mut(WINDOW * near).zip(square.chunks_mut(WINDOW * near));
@@ -54,9 +68,7 @@ impl Links {
                 index.par_chunks_mut(CHUNK * near).zip(square.par_chunks_mut(CHUNK * near));
             chunks.enumerate().for_each_init(Vec::new, |found, (c, (index, square))| {
                 let start = first + c * CHUNK;
-                let rows = x.slice(s![start..start + index.len() / near, ..]);
-                let rows = rows.mapv(|v| F::from_f64(v.to_f64() * unit));
-                table.search(rows.view(), near, found);
+                search(start..start + index.len() / near, found);
                 for ((index, square), &(i, s)) in index.iter_mut().zip(square).zip(&*found) {
                     *index = i as u16;
                     *square = s.to_f64() as f32;
@@ -90,7 +102,7 @@ impl Links {
         })
     }
 
-    fn n_objects(&self) -> usize {
+    pub(super) fn n_objects(&self) -> usize {
         self.index.len() / self.near
     }
 

@@ -8,10 +8,11 @@ mod tests;
 
 use consilience_core::{
     BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report,
-    Result, Seed, at_least_one, with_rows,
+    Result, Seed, SparseRows, at_least_one, with_rows,
 };
 use consilience_num::Float;
 use consilience_num::kmeans::fit_source;
+use consilience_num::kmeans::sparse::{Centres, ScaledRows};
 use consilience_num::near::NearRows;
 use consilience_num::transfer::small_side;
 use ndarray::ArrayView2;
@@ -19,6 +20,7 @@ use ndarray::ArrayView2;
 use crate::distinct::few_kinds;
 use crate::input::{finish, last_kmeans, tell, unit};
 use crate::similarity::landmarks;
+use crate::sparse_kernel::{self, Kinds};
 use links::{Embedding, Links};
 
 /// Objects behind each representative, so that they share enough of them.
@@ -145,8 +147,7 @@ impl USpec {
         observer: &dyn Observer,
     ) -> Result<Fit<Partition>> {
         let mut report = Report::default();
-        let n = x.nrows();
-        let count = self.count(n, clusters);
+        let count = self.count(x.nrows(), clusters);
         let table = report.stage("representatives", || {
             let chosen = landmarks(x, count, seed, observer)?;
             let chosen = chosen.mapv(|v| F::from_f64(v.to_f64() * unit));
@@ -159,6 +160,46 @@ impl USpec {
             Links::find(x, unit, &table, self.neighbours, observer)
         })?;
         drop(table);
+        self.cut(&links, report, clusters, seed, observer)
+    }
+
+    /// The same of sparse rows, whose distances to all representatives are looked at: these are
+    /// dense.
+    fn run_sparse<F: Float>(
+        &self,
+        x: SparseRows<'_, F>,
+        clusters: usize,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Partition>> {
+        let mut report = Report::default();
+        let (n, p) = (x.n_rows(), self.count(x.n_rows(), clusters));
+        // The centres of the k-means, and the same laid out for products.
+        self.budget.check_table("representatives", x.n_columns(), p, 3 * size_of::<f64>())?;
+        let rows = ScaledRows::new(x)?;
+        let table = report.stage("representatives", || {
+            let chosen = sparse_kernel::landmarks(x, p, seed, observer)?;
+            Ok::<_, Error>(Centres::given(&rows, chosen.view()))
+        })?;
+        let near = self.neighbours.min(table.len());
+        let links = report.stage("nearest representatives", || {
+            Links::searched(n, table.len(), near, observer, |objects, found| {
+                sparse_kernel::nearest(&rows, &table, objects, near, found);
+            })
+        })?;
+        drop(table);
+        self.cut(&links, report, clusters, seed, observer)
+    }
+
+    /// The clusters of the graph.
+    fn cut(
+        &self,
+        links: &Links,
+        mut report: Report,
+        clusters: usize,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Partition>> {
         let weights = report.stage("weights", || links.weigh());
         observer.check()?;
         let side = report
@@ -168,11 +209,11 @@ impl USpec {
             })?;
         drop(weights);
         let options = last_kmeans(clusters, self.restarts, seed.derive("k-means", 0));
-        let rows = Embedding::new(&links, &side.coordinates);
+        let rows = Embedding::new(links, &side.coordinates);
         let found =
             report.stage("k-means", || fit_source(&rows, &options, sample(clusters), observer))?;
         tell(&mut report, &found);
-        if n > sample(clusters) {
+        if links.n_objects() > sample(clusters) {
             // It is that of the sample.
             report.objective = None;
         }
@@ -217,7 +258,12 @@ impl BaseClusterer for USpec {
             )));
         }
         observer.check()?;
-        if let Some(kinds) = with_rows!(features, |x| few_kinds(x, clusters)) {
+        let kinds = match features {
+            Features::Sparse32(x) => Kinds::at_most(x, clusters).map(|found| found.kind),
+            Features::Sparse64(x) => Kinds::at_most(x, clusters).map(|found| found.kind),
+            _ => with_rows!(features.dense()?, |x| few_kinds(x, clusters)),
+        };
+        if let Some(kinds) = kinds {
             return finish(&kinds, clusters, Report::default());
         }
         let n = features.n_objects();
@@ -243,7 +289,14 @@ impl BaseClusterer for USpec {
             clusters,
             size_of::<f32>(),
         )?;
-        let unit = unit(&features);
-        with_rows!(features, |x| self.run(x, unit, clusters, seed, observer))
+        match features {
+            Features::Sparse32(x) => self.run_sparse(x, clusters, seed, observer),
+            Features::Sparse64(x) => self.run_sparse(x, clusters, seed, observer),
+            _ => {
+                let table = features.dense()?;
+                let unit = unit(&table);
+                with_rows!(table, |x| self.run(x, unit, clusters, seed, observer))
+            }
+        }
     }
 }

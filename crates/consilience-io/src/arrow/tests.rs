@@ -81,7 +81,7 @@ fn features_with_categories_and_holes() {
     let error = input.data_table(&()).unwrap_err();
     assert!(error.message().contains("1 in column \"x\" (the first in row 1)"), "{error}");
     let table = input.missing(true).data_table(&()).unwrap().output;
-    assert!(table.numbers().unwrap().clone().into_f64()[[1, 0]].is_nan());
+    assert!(table.numbers().unwrap().clone().into_f64().unwrap()[[1, 0]].is_nan());
     assert_eq!(table.categories().unwrap().cluster_names(0), ["red", "blue"]);
     let single: ArrayRef = Arc::new(Float32Array::from(vec![1.5, 2.5]));
     let bytes = file(vec![("x", single)], None);

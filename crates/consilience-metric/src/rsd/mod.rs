@@ -9,7 +9,8 @@ mod pairs;
 mod tests;
 
 use consilience_core::{
-    Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation, Status, Watch, ensure,
+    Dense, Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation, Status, Watch,
+    ensure,
 };
 
 use crate::{LinearMap, MetricLearner};
@@ -137,6 +138,7 @@ impl RsdDiagonal {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<RsdMetric>> {
+        let features = features.dense()?;
         check(&features, side, self.bound, self.max_iterations)?;
         let mut watch = Watch::new(observer, "RSD metric", self.max_iterations);
         watch.step(0)?;
@@ -281,6 +283,7 @@ impl RsdFull {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<RsdMetric>> {
+        let features = features.dense()?;
         check(&features, side, self.bound, self.max_iterations)?;
         ensure!(
             self.tolerance > 0.0,
@@ -338,9 +341,9 @@ impl MetricLearner for RsdFull {
     }
 }
 
-fn check(features: &Features<'_>, side: &SideInformation, bound: f64, rounds: usize) -> Result<()> {
+fn check(features: &Dense<'_>, side: &SideInformation, bound: f64, rounds: usize) -> Result<()> {
     features.check()?;
-    side.check_features(features)?;
+    side.check_features(*features)?;
     ensure!(bound > 0.0 && bound.is_finite(), invalid("bound {bound}; expected a positive number"));
     ensure!(rounds > 0, invalid("max_iterations is 0; expected at least 1"));
     Ok(())

@@ -1,6 +1,6 @@
 //! The pairs that both problems speak of, in coordinates that make the bound a trace.
 
-use consilience_core::{Features, MemoryBudget, Result, SideInformation};
+use consilience_core::{Dense, MemoryBudget, Result, SideInformation};
 use consilience_num::eigen::symmetric_eigen;
 use ndarray::{Array1, Array2, Axis, s};
 
@@ -66,7 +66,7 @@ struct Centred {
 }
 
 impl Centred {
-    fn new(features: Features<'_>, side: &SideInformation) -> Self {
+    fn new(features: Dense<'_>, side: &SideInformation) -> Self {
         let mut all = features.to_f64();
         let mut scale = Array1::ones(all.ncols());
         for (mut column, scale) in all.columns_mut().into_iter().zip(&mut scale) {
@@ -103,7 +103,7 @@ pub(super) struct Scales {
 
 impl Scales {
     pub(super) fn new(
-        features: Features<'_>,
+        features: Dense<'_>,
         side: &SideInformation,
         budget: MemoryBudget,
     ) -> Result<Self> {
@@ -130,7 +130,7 @@ pub(super) struct Whitened {
 
 impl Whitened {
     pub(super) fn new(
-        features: Features<'_>,
+        features: Dense<'_>,
         side: &SideInformation,
         budget: MemoryBudget,
     ) -> Result<Self> {

@@ -4,7 +4,7 @@ use pulp::{Simd, bytemuck};
 
 /// One row per lane: elementary operations on vectors of `Self`. Being unnameable outside it seals
 /// [`Float`](crate::Float).
-pub trait Lanes: Sized + Copy {
+pub trait Lanes: Sized + Copy + Into<f64> {
     /// A vector of `Self`.
     type Vector<S: Simd>: Copy + Send + Sync + 'static;
     /// A vector of equally wide indices.

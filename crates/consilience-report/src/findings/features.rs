@@ -1,4 +1,4 @@
-use consilience_core::{Features, Partition, with_rows};
+use consilience_core::{Dense, Partition, with_rows};
 use consilience_num::svd::{SvdOptions, truncated_svd};
 use ndarray::{Array2, ArrayView2};
 use serde::Serialize;
@@ -61,7 +61,7 @@ pub struct FeatureEffect {
 
 pub(super) fn findings(
     report: &ClusteringReport<'_>,
-    x: Features<'_>,
+    x: Dense<'_>,
     partition: &Partition,
 ) -> FeatureFindings {
     let counts = report.ensemble.counts();

@@ -129,7 +129,10 @@ impl Findings {
             number::findings(report.fixed, table, &candidates[0], (&sample, clusters), observer)?;
         step(8)?;
         let members = members::findings(report, &partition, &trust, &sample)?;
-        let features = report.features.map(|x| features::findings(report, x, &partition));
+        let features = report
+            .features
+            .and_then(|x| x.dense().ok())
+            .map(|x| features::findings(report, x, &partition));
         step(9)?;
         let truth = report.truth.map(|t| answer::truth(report, &partition, t)).transpose()?;
         let findings = Findings {

@@ -1,8 +1,9 @@
 //! Arrays from elsewhere: linfa, polars, Arrow, CSV, another version of `ndarray`.
 //!
-//! consilience speaks `ndarray` 0.17 and re-exports it as [`ndarray`](crate::ndarray). Features are
-//! given as `&array` or as a view, in single or double precision; labels also come as plain slices.
-//! The methods of traits take [`Features`](crate::Features), which `Features::from(&array)` makes.
+//! consilience speaks `ndarray` 0.17 and `sprs` 0.11 and re-exports both, as
+//! [`ndarray`](crate::ndarray) and [`sprs`](crate::sprs). Features are given as `&array` or as a
+//! view, in single or double precision; labels also come as plain slices. The methods of traits
+//! take [`Features`](crate::Features), which `Features::from(&array)` makes.
 //!
 //! # Another version of ndarray (linfa 0.8 and its family use 0.16)
 //!

@@ -85,6 +85,43 @@
 //! in members that see a missing feature of it, so that members have to see a part of the features
 //! each. The figures are in `docs/tables.md` of the repository.
 //!
+//! # Sparse features
+//!
+//! Texts, ratings, baskets: rows of a sparse matrix of `sprs` are [`Features`](crate::Features) as
+//! arrays are, and are never made dense. k-means, mini-batch, spherical and kernel k-means, U-SPEC,
+//! FPC and NNC take them, and so does a generator of these, with fractions and projections. All
+//! else needs a table and says so; [`TruncatedSvd`](crate::metric::TruncatedSvd) makes one. Files
+//! are Matrix Market (`.mtx`), svmlight (`.svmlight`, `.libsvm`, `.svm`) and the archives of
+//! scipy's `save_npz`.
+//!
+//! ```
+//! # #[cfg(feature = "io")] {
+//! use consilience::generate::{Generator, SphericalKMeans};
+//! use consilience::io::{Format, Input};
+//! use consilience::metric::TruncatedSvd;
+//! use consilience::{ConsensusFunction, consensus::Lwea};
+//!
+//! // A class, and the words of a text with their counts.
+//! let mut text = String::new();
+//! for i in 0..20 {
+//!     let word = i % 2 * 5 + 1;
+//!     text += &format!("{} {}:2 {}:1\n", i % 2, word, word + 1 + i % 3);
+//! }
+//! let input = Input::in_memory(text.as_bytes(), Format::Svmlight);
+//! let (words, classes) = (input.features(&())?.output, input.labels(&())?.output);
+//! let ensemble = Generator::new(SphericalKMeans::new()).clusters(2..=4).generate(words.view())?;
+//! let found = Lwea::new(2).consensus(&ensemble)?;
+//! assert_eq!(found, classes);
+//! // Two columns in place of nine, for methods that need a table.
+//! let map = TruncatedSvd::new(2).fit(words.view())?.output;
+//! assert_eq!(map.apply(words.view())?.dim(), (20, 2));
+//! # }
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
+//! In the program `generate words.mtx --method spherical-kmeans` keeps them sparse; where a method
+//! needs a table, `--svd 50` says how many columns it gets (100 without it).
+//!
 //! # More than labels
 //!
 //! Rows may stand for many objects, members may be weighted or give memberships: see
@@ -115,8 +152,8 @@
 //! # Files
 //!
 //! `.csv`, also compressed as `.csv.gz` and `.csv.zst`; `.npy` and `.npz`; `.parquet`; `.arrow` and
-//! `.feather`. In the program `-` is standard input, in any of these forms, or standard output,
-//! which is CSV.
+//! `.feather`; sparse features also `.mtx` and `.svmlight`. In the program `-` is standard input,
+//! in any of these forms, or standard output, which is CSV.
 //!
 //! # Text files
 //!

@@ -30,7 +30,7 @@ pub(super) fn run(args: &Complete, path: &Path, terminal: &Terminal) -> Outcome<
     let outputs = args.labelling.outputs()?;
 
     let start = Instant::now();
-    let table = args.labelling.features(&args.features, terminal)?;
+    let table = args.labelling.features(&args.features, false, args.common.seed, terminal)?;
     let objects = table.objects();
     let answers = files::answer_table(path, objects.ids.as_ref(), terminal)?;
     if answers.ids().is_some() && objects.ids.is_none() {
@@ -41,7 +41,7 @@ pub(super) fn run(args: &Complete, path: &Path, terminal: &Terminal) -> Outcome<
     }
     let answers = files::answers(&answers, objects.n, method.shared)
         .map_err(|failure: Failure| failure.within(path.display()))?;
-    let beside = args.labelling.read(&objects, terminal)?;
+    let beside = args.labelling.read(&table, terminal)?;
     let read = start.elapsed();
 
     let start = Instant::now();

@@ -25,10 +25,10 @@ pub(super) fn run(args: &Complete, constraints: &Path, terminal: &Terminal) -> O
     let outputs = args.labelling.outputs()?;
 
     let start = Instant::now();
-    let table = args.labelling.features(&args.features, terminal)?;
+    let table = args.labelling.features(&args.features, false, args.common.seed, terminal)?;
     let objects = table.objects();
     let constraints = files::constraints(constraints, &objects, terminal)?;
-    let beside = args.labelling.read(&objects, terminal)?;
+    let beside = args.labelling.read(&table, terminal)?;
     let read = start.elapsed();
 
     let start = Instant::now();

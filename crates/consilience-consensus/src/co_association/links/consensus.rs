@@ -130,4 +130,4 @@ impl LinkBased {
     }
 }
 
-linked_method!(LinkBased, "links");
+linked_method!(LinkBased, "link-based linkage (wct, srs, asrs)");

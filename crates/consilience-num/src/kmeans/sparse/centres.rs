@@ -1,8 +1,10 @@
+use std::ops::Range;
+
 use ndarray::{Array2, ArrayView2};
 use pulp::Arch;
 use rayon::prelude::*;
 
-use super::SparseRows;
+use super::ScaledRows;
 use crate::Float;
 use crate::sparse::Rows;
 
@@ -12,8 +14,20 @@ const CHUNK: usize = 1 << 8;
 /// bits of the sums, so it does not follow the number of threads.
 const PIECES: usize = 16;
 
-/// The centres, as a table to multiply rows with.
-pub(super) struct Centres {
+/// A few dense rows, such as centres, that sparse rows are compared with.
+///
+/// ```
+/// use consilience::num::kmeans::sparse::{Centres, ScaledRows};
+///
+/// let words = consilience::sprs::CsMat::new((2, 3), vec![0, 1, 2], vec![0, 2], vec![3.0, 4.0]);
+/// let rows = ScaledRows::new(&words)?;
+/// let mut squares = [0.0; 2];
+/// Centres::of_rows(&rows, &[1]).squared_distances(&rows, 0..2, &mut squares);
+/// assert_eq!(squares, [25.0, 0.0]);
+/// # Ok::<(), consilience::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Centres {
     pub(super) k: usize,
     d: usize,
     /// Columns in rows, `width` entries each: one for each centre, and zeros.
@@ -30,7 +44,7 @@ impl Centres {
     }
 
     /// Rows that serve as centres.
-    pub(super) fn of_rows<F: Float>(rows: &SparseRows<'_, F>, chosen: &[usize]) -> Self {
+    pub fn of_rows<F: Float>(rows: &ScaledRows<'_, F>, chosen: &[usize]) -> Self {
         let mut centres = Self::empty(chosen.len(), rows.n_columns());
         for (c, &i) in chosen.iter().enumerate() {
             for (j, v) in rows.row(i) {
@@ -41,8 +55,8 @@ impl Centres {
         centres
     }
 
-    /// Centres in the scale of the rows.
-    pub(super) fn given<F: Float>(rows: &SparseRows<'_, F>, given: ArrayView2<'_, F>) -> Self {
+    /// Given centres, as long as the rows were before they were scaled.
+    pub fn given<F: Float>(rows: &ScaledRows<'_, F>, given: ArrayView2<'_, F>) -> Self {
         let mut centres = Self::empty(given.nrows(), given.ncols());
         for ((c, j), v) in given.indexed_iter() {
             centres.table[j * centres.width + c] = v.to_f64() * rows.scale();
@@ -64,7 +78,7 @@ impl Centres {
     /// changed.
     pub(super) fn nearest<F: Float>(
         &self,
-        rows: &SparseRows<'_, F>,
+        rows: &ScaledRows<'_, F>,
         parallel: bool,
         labels: &mut [u32],
         distances: &mut [f64],
@@ -89,9 +103,38 @@ impl Centres {
         }
     }
 
+    /// Number of centres.
+    pub fn len(&self) -> usize {
+        self.k
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.k == 0
+    }
+
+    /// Squared distances of some rows to every centre, row by row, in the scale of the rows. From
+    /// lengths and products, so that those far below the lengths are rounded.
+    pub fn squared_distances<F: Float>(
+        &self,
+        rows: &ScaledRows<'_, F>,
+        range: Range<usize>,
+        out: &mut [f64],
+    ) {
+        let mut products = vec![0.0; range.len() * self.width];
+        let row = |r: usize| rows.row(range.start + r);
+        Arch::new().dispatch(Rows { row, x: &self.table, y: &mut products, width: self.width });
+        let all = products.chunks_exact(self.width).zip(out.chunks_exact_mut(self.k));
+        for (i, (products, out)) in range.zip(all) {
+            for ((out, square), product) in out.iter_mut().zip(&self.squares).zip(products) {
+                *out = (rows.square(i) + square - 2.0 * product).max(0.0);
+            }
+        }
+    }
+
     fn nearest_of<F: Float>(
         &self,
-        rows: &SparseRows<'_, F>,
+        rows: &ScaledRows<'_, F>,
         first: usize,
         labels: &mut [u32],
         distances: &mut [f64],
@@ -123,7 +166,7 @@ impl Centres {
     /// squared movement. Centres without rows stay where they are.
     pub(super) fn take_means<F: Float>(
         &mut self,
-        rows: &SparseRows<'_, F>,
+        rows: &ScaledRows<'_, F>,
         weights: Option<&[f64]>,
         labels: &[u32],
         parallel: bool,
@@ -174,7 +217,7 @@ impl Centres {
     /// A centre from the sum of its rows and their weight; returns its squared movement.
     fn put<F: Float>(
         &mut self,
-        rows: &SparseRows<'_, F>,
+        rows: &ScaledRows<'_, F>,
         c: usize,
         sum: Vec<f64>,
         mass: f64,
@@ -196,7 +239,7 @@ impl Centres {
     /// Those with rows, without the scale of the rows, and the labels in their numbering.
     pub(super) fn finish<F: Float>(
         &self,
-        rows: &SparseRows<'_, F>,
+        rows: &ScaledRows<'_, F>,
         labels: &mut [u32],
     ) -> Array2<F> {
         let mut number = vec![u32::MAX; self.k];

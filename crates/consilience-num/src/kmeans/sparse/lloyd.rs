@@ -3,7 +3,7 @@ use ndarray::ArrayView2;
 
 use super::centres::Centres;
 use super::seeding::plus_plus;
-use super::{KMeansFit, KMeansOptions, SparseRows};
+use super::{KMeansFit, KMeansOptions, ScaledRows};
 use crate::Float;
 
 /// A squared distance that is no more than rounding of the squared length of the row.
@@ -19,7 +19,7 @@ struct Run {
 }
 
 pub(super) fn restarts<F: Float>(
-    rows: &SparseRows<'_, F>,
+    rows: &ScaledRows<'_, F>,
     weights: Option<&[f64]>,
     options: &KMeansOptions,
     observer: &dyn Observer,
@@ -44,7 +44,7 @@ pub(super) fn restarts<F: Float>(
 }
 
 pub(super) fn from_centres<F: Float>(
-    rows: &SparseRows<'_, F>,
+    rows: &ScaledRows<'_, F>,
     weights: Option<&[f64]>,
     centres: ArrayView2<'_, F>,
     options: &KMeansOptions,
@@ -55,7 +55,7 @@ pub(super) fn from_centres<F: Float>(
 }
 
 fn lloyd<F: Float>(
-    rows: &SparseRows<'_, F>,
+    rows: &ScaledRows<'_, F>,
     weights: Option<&[f64]>,
     mut centres: Centres,
     options: &KMeansOptions,
@@ -102,7 +102,7 @@ fn lloyd<F: Float>(
 /// with it and is not alone there; returns whether it did. Rows equal to it follow in the next
 /// assignment.
 fn fill_empty<F: Float>(
-    rows: &SparseRows<'_, F>,
+    rows: &ScaledRows<'_, F>,
     k: usize,
     labels: &mut [u32],
     distances: &mut [f64],
@@ -139,7 +139,7 @@ fn fill_empty<F: Float>(
 }
 
 /// Variance of the rows, averaged over the columns: the unit of the tolerance.
-fn variance<F: Float>(rows: &SparseRows<'_, F>) -> f64 {
+fn variance<F: Float>(rows: &ScaledRows<'_, F>) -> f64 {
     let n = rows.n_rows() as f64;
     let mut mean = vec![0.0; rows.n_columns()];
     let mut squares = 0.0;
@@ -153,7 +153,7 @@ fn variance<F: Float>(rows: &SparseRows<'_, F>) -> f64 {
     ((squares - centre) / rows.n_columns() as f64).max(0.0)
 }
 
-fn finish<F: Float>(rows: &SparseRows<'_, F>, mut run: Run) -> KMeansFit<F> {
+fn finish<F: Float>(rows: &ScaledRows<'_, F>, mut run: Run) -> KMeansFit<F> {
     let centres = run.centres.finish(rows, &mut run.labels);
     KMeansFit {
         assignment: run.labels,

@@ -1,13 +1,13 @@
 //! k-means on sparse rows, which are never made dense; and spherical k-means.
 //!
 //! As [`kmeans`](super) on dense rows; the centres are dense. Rows of unit length
-//! ([`SparseRows::unit_length`]) get centres of unit length, which is spherical k-means: each row
+//! ([`ScaledRows::unit_length`]) get centres of unit length, which is spherical k-means: each row
 //! goes to the centre with the largest cosine.
 //!
 //! ```
 //! use consilience::num::kmeans::KMeansOptions;
-//! use consilience::num::kmeans::sparse::{SparseRows, fit};
-//! use sprs::TriMat;
+//! use consilience::num::kmeans::sparse::{ScaledRows, fit};
+//! use consilience::sprs::TriMat;
 //!
 //! // Words of four texts.
 //! let mut words = TriMat::new((4, 5));
@@ -15,7 +15,7 @@
 //!     words.add_triplet(text, word, 1.0);
 //! }
 //! let words = words.to_csr::<usize>();
-//! let rows = SparseRows::new(words.view())?;
+//! let rows = ScaledRows::new(words.view())?;
 //! let found = fit(&rows, None, &KMeansOptions::new(2), &())?;
 //! assert_eq!(found.assignment[0], found.assignment[1]);
 //! assert_ne!(found.assignment[0], found.assignment[2]);
@@ -40,20 +40,21 @@ mod tests;
 
 #[cfg(doc)]
 use consilience_core::ErrorKind;
-use consilience_core::{Observer, Result, ensure};
+use consilience_core::{Observer, Result, Seed, ensure};
 use ndarray::ArrayView2;
 
 use super::{KMeansFit, KMeansOptions};
 use crate::Float;
-use centres::Centres;
-pub use rows::SparseRows;
+pub use centres::Centres;
+pub use rows::ScaledRows;
+use seeding::plus_plus;
 
 /// k-means from k-means++ starts: as [`kmeans::fit`](super::fit).
 ///
 /// # Errors
 /// As [`kmeans::fit`](super::fit).
 pub fn fit<F: Float>(
-    rows: &SparseRows<'_, F>,
+    rows: &ScaledRows<'_, F>,
     weights: Option<&[f64]>,
     options: &KMeansOptions,
     observer: &dyn Observer,
@@ -68,7 +69,7 @@ pub fn fit<F: Float>(
 /// # Errors
 /// As [`kmeans::from_centres`](super::from_centres).
 pub fn from_centres<F: Float>(
-    rows: &SparseRows<'_, F>,
+    rows: &ScaledRows<'_, F>,
     weights: Option<&[f64]>,
     centres: ArrayView2<'_, F>,
     options: &KMeansOptions,
@@ -85,7 +86,7 @@ pub fn from_centres<F: Float>(
 /// [`ErrorKind::Empty`] without centres, [`ErrorKind::ShapeMismatch`] where rows and centres differ
 /// in their number of columns.
 pub fn assign<F: Float>(
-    rows: &SparseRows<'_, F>,
+    rows: &ScaledRows<'_, F>,
     centres: ArrayView2<'_, F>,
     parallel: bool,
 ) -> Result<Vec<u32>> {
@@ -96,7 +97,19 @@ pub fn assign<F: Float>(
     Ok(labels)
 }
 
-fn check_centres<F: Float>(rows: &SparseRows<'_, F>, centres: ArrayView2<'_, F>) -> Result<()> {
+/// As many rows as asked for, far from each other: the starts of [`fit`]. Fewer where fewer rows
+/// are distinct.
+pub fn spread_rows<F: Float>(
+    rows: &ScaledRows<'_, F>,
+    count: usize,
+    seed: Seed,
+    parallel: bool,
+) -> Vec<usize> {
+    let mut stream = seed.derive("restart", 0).stream();
+    plus_plus(rows, None, count.min(rows.n_rows()), parallel, &mut stream)
+}
+
+fn check_centres<F: Float>(rows: &ScaledRows<'_, F>, centres: ArrayView2<'_, F>) -> Result<()> {
     ensure!(!centres.is_empty(), empty("k-means from no centres; expected at least one"));
     ensure!(
         rows.n_columns() == centres.ncols(),
@@ -105,7 +118,7 @@ fn check_centres<F: Float>(rows: &SparseRows<'_, F>, centres: ArrayView2<'_, F>)
     Ok(())
 }
 
-fn check_weights<F: Float>(rows: &SparseRows<'_, F>, weights: Option<&[f64]>) -> Result<()> {
+fn check_weights<F: Float>(rows: &ScaledRows<'_, F>, weights: Option<&[f64]>) -> Result<()> {
     let weights = weights.map_or(rows.n_rows(), <[f64]>::len);
     ensure!(
         weights == rows.n_rows(),

@@ -1,17 +1,12 @@
-use consilience_core::{Error, Result, ensure};
+use consilience_core::{Result, SparseRows};
 use rayon::prelude::*;
-use sprs::CsMatView;
 
 use crate::Float;
 
-/// Rows of a sparse matrix, borrowed.
+/// Rows of a sparse matrix, scaled so that squares are in range, or to unit length.
 #[derive(Clone, Debug)]
-pub struct SparseRows<'a, F> {
-    columns: usize,
-    /// Places in the other two, from the first of these numbers on.
-    starts: &'a [usize],
-    indices: &'a [usize],
-    values: &'a [F],
+pub struct ScaledRows<'a, F> {
+    rows: SparseRows<'a, F>,
     /// What the entries of each row are multiplied by.
     scales: Scales,
     squares: Vec<f64>,
@@ -26,47 +21,20 @@ enum Scales {
     Unit(Vec<f64>),
 }
 
-impl<'a, F: Float> SparseRows<'a, F> {
+impl<'a, F: Float> ScaledRows<'a, F> {
     /// The rows of a matrix.
     ///
     /// # Errors
-    /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) without rows or columns,
-    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a matrix
-    /// that is compressed by columns,
-    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where 32 bits cannot number
-    /// rows or columns,
-    /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite).
-    pub fn new(matrix: CsMatView<'a, F>) -> Result<Self> {
-        let (n, d) = matrix.shape();
-        ensure!(n > 0 && d > 0, empty("sparse features of {n} objects and {d} columns"));
-        ensure!(
-            matrix.is_csr(),
-            invalid("a sparse matrix compressed by columns; expected rows: see sprs' `to_csr`")
-        );
-        if n.max(d) >= u32::MAX as usize {
-            return Err(Error::too_large(format!(
-                "sparse features of {n} objects and {d} columns; at most {} of each",
-                u32::MAX - 1
-            )));
-        }
-        let (starts, indices, values) = matrix.into_raw_storage();
-        let scales = Scales::Common(1.0);
-        let mut rows =
-            SparseRows { columns: d, starts, indices, values, scales, squares: Vec::new() };
-        let largest: Vec<f64> = rows.each(|i| {
-            let (_, values) = rows.entries(i);
-            // A NaN stays one.
-            values.iter().fold(0.0, |most: f64, v| {
-                let v = v.to_f64().abs();
-                if v > most || v.is_nan() { v } else { most }
-            })
+    /// As [`SparseRows::check`].
+    pub fn new(matrix: impl Into<SparseRows<'a, F>>) -> Result<Self> {
+        let rows = matrix.into();
+        rows.check()?;
+        let mut rows = ScaledRows { rows, scales: Scales::Common(1.0), squares: Vec::new() };
+        let largest = rows.each(|i| {
+            let (_, values) = rows.rows.row(i);
+            values.iter().fold(0.0, |most: f64, v| most.max(v.to_f64().abs()))
         });
-        if let Some(row) = largest.iter().position(|v| !v.is_finite()) {
-            let (columns, values) = rows.entries(row);
-            let at = values.iter().position(|v| !v.to_f64().is_finite()).unwrap_or(0);
-            return Err(Error::non_finite("features", row, columns[at], values[at].to_f64()));
-        }
-        rows.scales = Scales::Common(unit(largest.iter().fold(0.0, |a, &b| a.max(b))));
+        rows.scales = Scales::Common(unit(largest.into_iter().fold(0.0, f64::max)));
         rows.squares = rows.lengths();
         Ok(rows)
     }
@@ -75,7 +43,7 @@ impl<'a, F: Float> SparseRows<'a, F> {
     /// are given.
     pub fn unit_length(mut self) -> Self {
         let lengths: Vec<f64> = self.each(|i| {
-            let (_, values) = self.entries(i);
+            let (_, values) = self.rows.row(i);
             let largest = values.iter().fold(0.0f64, |most, v| most.max(v.to_f64().abs()));
             let (unit, first) = (unit(largest), |v: &F| v.to_f64());
             let length = values.iter().map(|v| (first(v) * unit).powi(2)).sum::<f64>().sqrt();
@@ -88,12 +56,29 @@ impl<'a, F: Float> SparseRows<'a, F> {
 
     /// Number of rows.
     pub fn n_rows(&self) -> usize {
-        self.starts.len() - 1
+        self.rows.n_rows()
     }
 
     /// Number of columns.
     pub fn n_columns(&self) -> usize {
-        self.columns
+        self.rows.n_columns()
+    }
+
+    /// The rows times a number, as others were scaled. Default: what keeps squares in range.
+    pub fn scaled_by(mut self, scale: f64) -> Self {
+        self.scales = Scales::Common(scale);
+        self.squares = self.lengths();
+        self
+    }
+
+    /// Whether the scale keeps all squares in range.
+    pub fn squares_are_finite(&self) -> bool {
+        self.squares.iter().all(|v| v.is_finite())
+    }
+
+    /// The rows as they were given.
+    pub fn unscaled(&self) -> SparseRows<'a, F> {
+        self.rows
     }
 
     pub(super) fn is_unit(&self) -> bool {
@@ -101,24 +86,17 @@ impl<'a, F: Float> SparseRows<'a, F> {
     }
 
     /// What entries are multiplied by in all rows alike.
-    pub(super) fn scale(&self) -> f64 {
+    pub fn scale(&self) -> f64 {
         match self.scales {
             Scales::Common(scale) => scale,
             Scales::Unit(_) => 1.0,
         }
     }
 
-    #[inline(always)]
-    fn entries(&self, i: usize) -> (&'a [usize], &'a [F]) {
-        let first = self.starts[0];
-        let range = self.starts[i] - first..self.starts[i + 1] - first;
-        (&self.indices[range.clone()], &self.values[range])
-    }
-
     /// Columns and values of a row, scaled.
     #[inline(always)]
-    pub(super) fn row(&self, i: usize) -> impl Iterator<Item = (u32, f64)> + use<'_, 'a, F> {
-        let (columns, values) = self.entries(i);
+    pub fn row(&self, i: usize) -> impl Iterator<Item = (u32, f64)> + use<'_, 'a, F> {
+        let (columns, values) = self.rows.row(i);
         let scale = match &self.scales {
             Scales::Common(scale) => *scale,
             Scales::Unit(scales) => scales[i],
@@ -128,12 +106,12 @@ impl<'a, F: Float> SparseRows<'a, F> {
 
     /// Squared length of a row, scaled.
     #[inline(always)]
-    pub(super) fn square(&self, i: usize) -> f64 {
+    pub fn square(&self, i: usize) -> f64 {
         self.squares[i]
     }
 
-    /// Squared distance of two rows, by their differences.
-    pub(super) fn distance(&self, a: usize, b: usize) -> f64 {
+    /// Squared distance of two rows, scaled, by their differences.
+    pub fn distance(&self, a: usize, b: usize) -> f64 {
         let (mut a, mut b) = (self.row(a).peekable(), self.row(b).peekable());
         let mut sum = 0.0;
         loop {

@@ -1,7 +1,7 @@
 use consilience_core::Stream;
 use rayon::prelude::*;
 
-use super::SparseRows;
+use super::ScaledRows;
 use crate::Float;
 
 const CHUNK: usize = 1 << 10;
@@ -11,7 +11,7 @@ const CLOSE: f64 = 1e-9;
 
 /// Rows that serve as first centres, as [`kmeans`](super::super) draws them.
 pub(super) fn plus_plus<F: Float>(
-    rows: &SparseRows<'_, F>,
+    rows: &ScaledRows<'_, F>,
     weights: Option<&[f64]>,
     k: usize,
     parallel: bool,

@@ -3,7 +3,7 @@ use ndarray::Array2;
 use proptest::prelude::*;
 use sprs::CsMat;
 
-use super::{SparseRows, assign, fit, from_centres};
+use super::{ScaledRows, assign, fit, from_centres};
 use crate::kmeans::{self as dense, KMeansOptions};
 
 /// Rows of few whole numbers, so that no sum is rounded and ties are exact.
@@ -29,7 +29,7 @@ proptest! {
     ) {
         let x = table(n, d, seed);
         let matrix = sparse(&x);
-        let rows = SparseRows::new(matrix.view()).unwrap();
+        let rows = ScaledRows::new(matrix.view()).unwrap();
         let start = x.select(ndarray::Axis(0), &(0..k.min(n)).collect::<Vec<_>>());
         let labels = assign(&rows, start.view(), false).unwrap();
         prop_assert_eq!(&labels, &dense::assign(x.view(), start.view(), false));
@@ -54,7 +54,7 @@ proptest! {
     ) {
         let x = table(n, d, seed);
         let matrix = sparse(&x);
-        let rows = SparseRows::new(matrix.view()).unwrap();
+        let rows = ScaledRows::new(matrix.view()).unwrap();
         let options = KMeansOptions::new(k).seed(Seed(seed));
         let found = fit(&rows, None, &options, &()).unwrap();
         prop_assert!(found.converged);
@@ -88,7 +88,7 @@ fn equal_bits_at_any_number_of_threads() {
     let run = |threads: usize, parallel: bool| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let rows = SparseRows::new(matrix.view()).unwrap().unit_length();
+            let rows = ScaledRows::new(matrix.view()).unwrap().unit_length();
             let options = KMeansOptions::new(7).restarts(2).parallel(parallel);
             fit(&rows, None, &options, &()).unwrap()
         })
@@ -102,7 +102,7 @@ fn equal_bits_at_any_number_of_threads() {
 fn as_many_clusters_as_distinct_rows_and_weights_that_count() {
     let x = ndarray::array![[0.0, 1.0], [0.0, 1.0], [3.0, 0.0], [0.0, 0.0], [3.0, 0.0]];
     let matrix = sparse(&x);
-    let rows = SparseRows::new(matrix.view()).unwrap();
+    let rows = ScaledRows::new(matrix.view()).unwrap();
     let found = fit(&rows, None, &KMeansOptions::new(5), &()).unwrap();
     assert_eq!((found.centres.nrows(), found.inertia), (3, 0.0));
     let weights = [1.0, 1.0, 4.0, 1.0, 2.0];
@@ -118,7 +118,7 @@ fn rows_of_unit_length_are_clustered_by_direction() {
         if j == i % 2 { length } else { 0.01 * length * ((i + j) % 3) as f64 }
     });
     let matrix = sparse(&x);
-    let rows = SparseRows::new(matrix.view()).unwrap().unit_length();
+    let rows = ScaledRows::new(matrix.view()).unwrap().unit_length();
     let found = fit(&rows, None, &KMeansOptions::new(2).restarts(3), &()).unwrap();
     assert!((0..40).all(|i| found.assignment[i] == found.assignment[i % 2]));
     for centre in found.centres.rows() {
@@ -131,28 +131,28 @@ fn extreme_numbers_and_slices_of_a_matrix() {
     let x = table(60, 8, 3);
     let reference = sparse(&x);
     let options = KMeansOptions::new(4);
-    let plain = fit(&SparseRows::new(reference.view()).unwrap(), None, &options, &()).unwrap();
+    let plain = fit(&ScaledRows::new(reference.view()).unwrap(), None, &options, &()).unwrap();
     for scale in [2f64.powi(-1000), 2f64.powi(1000)] {
         let matrix = sparse(&x.mapv(|v| v * scale));
-        let found = fit(&SparseRows::new(matrix.view()).unwrap(), None, &options, &()).unwrap();
+        let found = fit(&ScaledRows::new(matrix.view()).unwrap(), None, &options, &()).unwrap();
         assert_eq!(found.assignment, plain.assignment, "{scale:e}");
     }
     let tall = sparse(&ndarray::concatenate![ndarray::Axis(0), table(7, 8, 9), x]);
-    let rows = SparseRows::new(tall.slice_outer(7..67)).unwrap();
+    let rows = ScaledRows::new(tall.slice_outer(7..67)).unwrap();
     assert_eq!(fit(&rows, None, &options, &()).unwrap(), plain);
 }
 
 #[test]
 fn bad_input_is_told() {
-    let kind = |matrix: &CsMat<f64>| SparseRows::new(matrix.view()).unwrap_err().kind();
+    let kind = |matrix: &CsMat<f64>| ScaledRows::new(matrix.view()).unwrap_err().kind();
     assert_eq!(kind(&CsMat::zero((0, 3))), ErrorKind::Empty);
     assert_eq!(kind(&sparse(&table(4, 3, 1)).to_csc()), ErrorKind::InvalidParameter);
     let damaged = CsMat::new((4, 3), vec![0, 0, 0, 1, 1], vec![1], vec![f64::NAN]);
-    let error = SparseRows::new(damaged.view()).unwrap_err();
+    let error = ScaledRows::new(damaged.view()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NonFinite);
     assert!(error.message().contains("row 2, column 1"), "{error}");
     let x = sparse(&table(4, 3, 1));
-    let rows = SparseRows::new(x.view()).unwrap();
+    let rows = ScaledRows::new(x.view()).unwrap();
     let centres = Array2::zeros((1, 2));
     assert_eq!(assign(&rows, centres.view(), false).unwrap_err().kind(), ErrorKind::ShapeMismatch);
     let short = fit(&rows, Some(&[1.0]), &KMeansOptions::new(2), &());

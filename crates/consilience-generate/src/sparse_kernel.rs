@@ -1,0 +1,135 @@
+//! Sparse rows: which are equal, how far they are from landmarks, and what is made from that.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use consilience_core::{Observer, Result, Seed, SparseRows};
+use consilience_num::Float;
+use consilience_num::kmeans::KMeansOptions;
+use consilience_num::kmeans::sparse::{Centres, ScaledRows, fit};
+use ndarray::Array2;
+
+use crate::similarity::{CANDIDATES, ROUNDS, SAMPLE, median, nystroem_of};
+
+/// Rows that are equal.
+pub(crate) struct Kinds {
+    /// Kind of each row.
+    pub kind: Vec<u32>,
+    /// The first row of each kind.
+    pub first: Vec<usize>,
+    /// How many rows are of each kind.
+    pub weights: Vec<f64>,
+}
+
+impl Kinds {
+    pub(crate) fn new<F: Float>(x: SparseRows<'_, F>) -> Self {
+        // There are never more kinds than rows.
+        Self::at_most(x, x.n_rows()).unwrap_or(Kinds {
+            kind: Vec::new(),
+            first: Vec::new(),
+            weights: Vec::new(),
+        })
+    }
+
+    /// `None` as soon as there are more kinds.
+    pub(crate) fn at_most<F: Float>(x: SparseRows<'_, F>, most: usize) -> Option<Self> {
+        let mut seen: HashMap<Vec<u64>, u32> = HashMap::new();
+        let mut found = Kinds { kind: Vec::new(), first: Vec::new(), weights: Vec::new() };
+        let mut key = Vec::new();
+        for i in 0..x.n_rows() {
+            let (columns, values) = x.row(i);
+            key.clear();
+            // A zero that is stored is the same as one that is not.
+            for (&j, v) in columns.iter().zip(values).filter(|(_, v)| v.to_f64() != 0.0) {
+                key.extend([j as u64, v.to_f64().to_bits()]);
+            }
+            let kind = match seen.get(&key) {
+                Some(&kind) => kind,
+                None if seen.len() == most => return None,
+                None => {
+                    let kind = seen.len() as u32;
+                    seen.insert(key.clone(), kind);
+                    found.first.push(i);
+                    found.weights.push(0.0);
+                    kind
+                }
+            };
+            found.kind.push(kind);
+            found.weights[kind as usize] += 1.0;
+        }
+        Some(found)
+    }
+}
+
+/// Median squared distance of distinct rows in a sample, in the scale of the rows; 1 where there
+/// are no two.
+pub(crate) fn median_square<F: Float>(rows: &ScaledRows<'_, F>, seed: Seed) -> f64 {
+    let sample = seed.derive("bandwidth", 0).stream().sample(rows.n_rows(), SAMPLE);
+    let mut squares = Vec::with_capacity(sample.len() * sample.len() / 2);
+    for (p, &i) in sample.iter().enumerate() {
+        squares.extend(sample[..p].iter().map(|&j| rows.distance(i, j)).filter(|&s| s > 0.0));
+    }
+    median(squares)
+}
+
+/// As [`similarity::nystroem`](crate::similarity::nystroem).
+pub(crate) fn nystroem<F: Float>(
+    rows: &ScaledRows<'_, F>,
+    landmarks: &[usize],
+    width: f64,
+) -> Option<Array2<f64>> {
+    let (marks, p) = (Centres::of_rows(rows, landmarks), landmarks.len());
+    let kernel = |square: f64| (-square / width).exp();
+    let gram =
+        Array2::from_shape_fn((p, p), |(i, j)| kernel(rows.distance(landmarks[i], landmarks[j])));
+    nystroem_of(rows.n_rows(), &gram, |range: Range<usize>| {
+        let mut near = Array2::zeros((range.len(), p));
+        if let Some(near) = near.as_slice_mut() {
+            marks.squared_distances(rows, range, near);
+        }
+        near.mapv_into(kernel)
+    })
+}
+
+/// As [`similarity::landmarks`](crate::similarity::landmarks).
+pub(crate) fn landmarks<F: Float>(
+    x: SparseRows<'_, F>,
+    count: usize,
+    seed: Seed,
+    observer: &dyn Observer,
+) -> Result<Array2<F>> {
+    let drawn =
+        seed.derive("landmarks", 0).stream().sample(x.n_rows(), count.saturating_mul(CANDIDATES));
+    let options = KMeansOptions::new(count)
+        .max_iterations(ROUNDS)
+        .seed(seed)
+        .parallel(rayon::current_num_threads() > 1);
+    let drawn = x.select(Some(&drawn), None);
+    Ok(fit(&ScaledRows::new(&drawn)?, None, &options, observer)?.centres)
+}
+
+/// The nearest centres of some rows with their squared distances, nearest first.
+pub(crate) fn nearest<F: Float>(
+    rows: &ScaledRows<'_, F>,
+    centres: &Centres,
+    range: Range<usize>,
+    count: usize,
+    found: &mut Vec<(u32, f64)>,
+) {
+    let k = centres.len();
+    let mut squares = vec![0.0; range.len() * k];
+    centres.squared_distances(rows, range, &mut squares);
+    found.clear();
+    let mut all: Vec<(u32, f64)> = Vec::with_capacity(k);
+    for squares in squares.chunks_exact(k) {
+        all.clear();
+        all.extend((0..).zip(squares.iter().copied()));
+        let order = |a: &(u32, f64), b: &(u32, f64)| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0));
+        if count < k {
+            all.select_nth_unstable_by(count, order);
+            all.truncate(count);
+        }
+        all.sort_unstable_by(order);
+        found.extend_from_slice(&all);
+    }
+}

@@ -1,0 +1,89 @@
+//! The columns of arrays and matrices that are wanted.
+
+use consilience_core::{Result, ensure};
+use ndarray::Axis;
+
+use crate::allowance::Allowance;
+use crate::data_table::DataTable;
+use crate::defects::Defects;
+use crate::features::FeatureTable;
+use crate::ids::ObjectIds;
+use crate::roles::{Role, Wanted, numbered_names};
+use crate::table::{Cell, LabelColumns, at};
+
+/// A sparse matrix, of which all columns are features.
+fn sparse(table: FeatureTable, ids: Option<ObjectIds>, wanted: &Wanted) -> Result<DataTable> {
+    ensure!(
+        wanted.drop.is_empty() && wanted.categorical.is_empty(),
+        invalid("columns of a sparse matrix have no roles; expected none dropped or categorical")
+    );
+    let (rows, columns) = (table.view().n_objects(), table.view().n_features());
+    table.view().check()?;
+    Ok(DataTable {
+        rows,
+        names: numbered_names(columns),
+        numbers: Some(table),
+        categories: None,
+        ids,
+    })
+}
+
+/// The columns of an array that are wanted: it has numbers alone, and no names.
+pub(crate) fn table(
+    table: FeatureTable,
+    ids: Option<ObjectIds>,
+    wanted: &Wanted,
+) -> Result<DataTable> {
+    if table.view().is_sparse() {
+        return sparse(table, ids, wanted);
+    }
+    let (rows, columns) = (table.view().n_objects(), table.view().n_features());
+    let names = numbered_names(columns);
+    let mut roles = wanted.feature_roles(&names, &mut Vec::new())?;
+    roles.iter_mut().filter(|role| **role == Role::Maybe).for_each(|role| *role = Role::Value);
+    let of = |role: Role| -> Vec<usize> { (0..columns).filter(|&c| roles[c] == role).collect() };
+    let mut defects = Defects::new(columns);
+    let value = |row: usize, column: usize| match &table {
+        FeatureTable::F32(x) => f64::from(x[[row, column]]),
+        FeatureTable::F64(x) => x[[row, column]],
+        // Sparse tables do not come here.
+        FeatureTable::Sparse32(_) | FeatureTable::Sparse64(_) => 0.0,
+    };
+    let mut labels = LabelColumns::new(
+        of(Role::Category).iter().map(|&c| names[c].clone()).collect(),
+        &Allowance::unlimited(),
+    )?;
+    for (labels, c) in labels.columns.iter_mut().zip(of(Role::Category)) {
+        for row in 0..rows {
+            labels.push(value(row, c).label().map_err(|what| at(row, c, what))?)?;
+        }
+    }
+    let texts = match of(Role::Id)[..] {
+        [only] => {
+            let id = |row| value(row, only).to_string();
+            Some(ObjectIds::new((0..rows).map(id))?)
+        }
+        _ => ids,
+    };
+    let numbers = of(Role::Value);
+    for &c in &numbers {
+        for row in (0..rows).filter(|&row| value(row, c).is_nan()) {
+            defects.missing(c, || format!("row {row}"));
+        }
+    }
+    defects.check(wanted.missing, |c| format!("column {c}"))?;
+    let kept = match &table {
+        _ if numbers.len() == columns => table,
+        FeatureTable::F32(x) => FeatureTable::F32(x.select(Axis(1), &numbers)),
+        FeatureTable::F64(x) => FeatureTable::F64(x.select(Axis(1), &numbers)),
+        FeatureTable::Sparse32(_) | FeatureTable::Sparse64(_) => table,
+    };
+    let categories = (!labels.names.is_empty()).then(|| labels.into_table()).transpose()?;
+    Ok(DataTable {
+        rows,
+        names: numbers.iter().map(|&c| names[c].clone()).collect(),
+        numbers: (!numbers.is_empty()).then_some(kept),
+        categories,
+        ids: texts,
+    })
+}
