@@ -85,6 +85,15 @@ impl Request {
         Ok(Request { method, clusters, params: params.to_vec(), seed })
     }
 
+    /// The same into as many clusters by another method with its defaults, where the number is
+    /// given.
+    pub(crate) fn replaced_by(&self, method: &str) -> Option<Self> {
+        let method = find(method).ok()?;
+        let clusters = self.clusters;
+        let fixed = matches!(clusters, Number::Fixed(_));
+        fixed.then(|| Request { method, clusters, params: Vec::new(), seed: self.seed })
+    }
+
     /// The result, with soft memberships where the method gives them.
     pub(crate) fn run(
         &self,

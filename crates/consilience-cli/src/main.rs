@@ -5,6 +5,7 @@ mod args;
 mod catalogue;
 mod choices;
 mod commands;
+mod estimate;
 mod failure;
 mod files;
 mod memory;

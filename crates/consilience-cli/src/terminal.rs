@@ -74,6 +74,7 @@ pub(crate) fn conclude() -> Outcome<()> {
 pub(crate) struct Terminal {
     bars: bool,
     quiet: bool,
+    json: bool,
     started: Instant,
     bar: Mutex<Bar>,
     notes: Mutex<Vec<String>>,
@@ -86,6 +87,7 @@ impl Terminal {
         Terminal {
             bars: !quiet && !json && std::io::stderr().is_terminal(),
             quiet,
+            json,
             started: Instant::now(),
             bar: Mutex::new(Bar::default()),
             notes: Mutex::new(Vec::new()),
@@ -95,6 +97,11 @@ impl Terminal {
     /// Something the user should know, although the command goes on.
     pub(crate) fn note(&self, text: impl Into<String>) {
         lock(&self.notes).push(text.into());
+    }
+
+    /// Whether somebody reads along.
+    pub(crate) fn talks(&self) -> bool {
+        !self.quiet && !self.json
     }
 
     /// Something the user should know at once.

@@ -377,6 +377,24 @@ fn help_list_and_version_say_what_there_is() {
     }
 }
 
+#[test]
+fn a_long_run_is_announced() {
+    let folder = Folder::new();
+    let mut dice = common::Dice::new(7);
+    let rows: Vec<Vec<i64>> =
+        (0..12_000).map(|_| (0..10).map(|_| dice.below(20) as i64).collect()).collect();
+    folder.write("large.csv", common::csv(&rows));
+    let line = "consensus large.csv --method pta-al --clusters 20";
+    let mut child = folder.command(line).spawn().unwrap();
+    let mut said = String::new();
+    let mut stderr = std::io::BufReader::new(child.stderr.take().unwrap());
+    std::io::BufRead::read_line(&mut stderr, &mut said).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(said.starts_with("note: about ") && said.contains("different rows"), "{said}");
+    assert!(said.contains("; --method usenc takes about "), "{said}");
+}
+
 #[cfg(unix)]
 mod signals {
     use super::common::{Folder, exists, prepared};

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::args::Consensus;
 use crate::catalogue::{self, Request};
+use crate::estimate;
 use crate::failure::{Failure, Outcome};
 use crate::files::{self, Objects};
 use crate::outputs::Outputs;
@@ -140,7 +141,10 @@ impl Ready<'_> {
         terminal: &Terminal,
     ) -> consilience::Result<Fit<NamedResult>> {
         match self {
-            Ready::Named(request) => request.run(ensemble, terminal),
+            Ready::Named(request) => {
+                estimate::announce(request, ensemble, terminal)?;
+                request.run(ensemble, terminal)
+            }
             Ready::OnEdges(function) => function.fit(ensemble, terminal),
         }
     }
