@@ -55,12 +55,12 @@ pub struct TruncatedSvd {
 impl TruncatedSvd {
     /// To so many dimensions r; fewer come out where the features have a lower rank.
     pub fn new(dimensions: usize) -> Self {
-        TruncatedSvd { dimensions, tolerance: 1e-4, seed: Seed(0) }
+        TruncatedSvd { dimensions, tolerance: 1e-2, seed: Seed(0) }
     }
 
     consilience_core::setters! {
-        /// Residual of a squared singular value, relative to the largest. Default 1e-4, which is
-        /// beyond what clusters depend on; above 0.
+        /// Residual of a squared singular value, relative to the largest. Default 1e-2, at which the
+        /// directions that tell clusters apart have converged; above 0.
         pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
         /// Where the iterations start. Default `Seed(0)`.
