@@ -59,8 +59,8 @@ impl TruncatedSvd {
     }
 
     consilience_core::setters! {
-        /// Residual of a squared singular value, relative to the largest. Default 1e-2, at which the
-        /// directions that tell clusters apart have converged; above 0.
+        /// Residual of a squared singular value, relative to the largest. Default 1e-2, at which
+        /// the directions that tell clusters apart have converged; above 0.
         pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
         /// Where the iterations start. Default `Seed(0)`.
