@@ -39,7 +39,8 @@ Tables of the papers run again, written by
 cargo run --release --manifest-path eval/Cargo.toml --bin papers -- docs/reproduction.md 20
 ```
 
-A cell is *paper / ours*, and the difference behind it where it is .02 or more. The paper's draws are not known: ours are drawn from a
-seed, so means over draws differ by chance; ± is twice the standard error of ours.
+A cell is *paper / ours*, and the difference behind it where it is .02 or more. The paper's draws
+are not known: ours are drawn from a seed, so means over draws differ by chance; ± is twice the
+standard error of ours.
 
 ";

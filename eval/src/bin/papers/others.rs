@@ -22,7 +22,8 @@ const ROWS: &[Row] = &[
         "",
         "ensembles (2), block-like members",
         "partly: ahead of EAC on the mean, not of every rival",
-        "on credit and segmentation half of the members are one cluster and outliers; no member by centroid linkage here",
+        "half of the members on credit and segmentation are one cluster and outliers; no member by \
+         centroid linkage here",
         "`pcc_uci -- 2`",
     ),
     (
@@ -58,7 +59,8 @@ const ROWS: &[Row] = &[
         "Yi 2014, Chapter 5",
         "Table 5.3: MCCC on mushrooms, segmentation, USPS",
         "yes, by our basis: every figure reached or passed",
-        "by the thesis's singular vectors USPS stays at .78 to .84, not .90 to .94; six sets are not at hand",
+        "by the thesis's singular vectors USPS stays at .78 to .84, not .90 to .94; six sets are \
+         not at hand",
         "`mccc_uci -- 3`",
     ),
     (
@@ -72,7 +74,8 @@ const ROWS: &[Row] = &[
         "Yi et al. 2015; Yi 2014, Chapter 6",
         "updates tier by tier, Table 6.1, Fig. 1 (NMI against m)",
         "not as printed",
-        "other sets, k-means members instead of kernel k-means; with the papers' rules alone NMI hardly moves here",
+        "other sets, k-means members instead of kernel k-means; with the papers' rules alone NMI \
+         hardly moves here",
         "`updater_protocol -- --recipe tenths --seeds 0..3`",
     ),
     ("Yang et al. 2015", "Table 2, NNC", "yes: within .02 on all 11 sets", "", "`few_labels`"),

@@ -50,8 +50,9 @@ fn cell(paper: f64, Mean(ours, error): Mean) -> String {
 
 fn graphs(pools: &[Pool], ensembles: &[Vec<Ensemble>]) -> Result<String, Failure> {
     let mut text = "### Table V: graphs, and Table VI: share of links kept, percent\n\n\
-        | pool | nodes | links | K = 1 | 2 | 4 | 8 | 16 | 32 | 64 |\n|---|---|---|---|---|---|---|---|---|---|\n"
+        | pool | nodes | links | K = 1 | 2 | 4 | 8 | 16 | 32 | 64 |\n"
         .to_string();
+    text += &format!("|{}\n", "---|".repeat(10));
     for (at, (pool, drawn)) in pools.iter().zip(ensembles).enumerate() {
         let rows: Result<Vec<Vec<f64>>, consilience::Error> = drawn
             .par_iter()
@@ -137,7 +138,10 @@ fn scores(method: &Method, pool: &Pool, e: &Ensemble) -> Result<[f64; 2], consil
 }
 
 fn comparison(pools: &[Pool], ensembles: &[Vec<Ensemble>], all: bool) -> Result<String, Failure> {
-    let mut text = "### Table IX: NMI (by the larger entropy) at the best and at the true number of clusters\n\n| method |".to_string();
+    let mut text =
+        "### Table IX: NMI (by the larger entropy)\n\nAt the best and at the true number of \
+                    clusters.\n\n| method |"
+            .to_string();
     for pool in pools {
         text += &format!(" {}, best k | true k |", pool.name);
     }
@@ -177,8 +181,10 @@ pub(crate) fn tables(draws: usize, all: bool) -> Result<String, Failure> {
     }
     let ensembles: Vec<Vec<Ensemble>> = pools.iter().map(|p| drawn(p, draws)).collect();
     let mut text = format!(
-        "## Huang, Lai, Wang 2016: probability trajectories\n\nThe authors' own pools, {draws} draws of ten members each \
-         (the paper: 20 in Tables V to VIII, 100 in IX).\nSix of their ten sets are not at hand: MNIST, ODR, USPS, FC, KDD99 and its tenth.\n\n"
+        "## Huang, Lai, Wang 2016: probability trajectories\n\n\
+         The authors' own pools, {draws} draws of ten members each (the paper: 20 in Tables V\n\
+         to VIII, 100 in IX). Six of their ten sets are not at hand: MNIST, ODR, USPS, FC,\n\
+         KDD99 and its tenth.\n\n"
     );
     text += &graphs(&pools, &ensembles)?;
     for which in 0..2 {

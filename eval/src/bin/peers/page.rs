@@ -58,12 +58,15 @@ Written by one command, which installs the packages, makes the data and measures
 cargo run --release --manifest-path eval/Cargo.toml --bin peers
 ```
 
-Both sides work on the same arrays, each in a process of its own; their runs alternate, the first of each is not counted, and times
-are medians. Packages that use one core are compared with ours on one thread (RAYON_NUM_THREADS=1). *Times* is their seconds over ours: above 1
-we are ahead. Memory is how far the process rose in its first run above what it held with the data loaded. Scores are ours / theirs: inertia of the
-same start (lower is better), the adjusted Rand index with the planted or the known classes (ARI), and the share of unseen pairs of links that a metric
-ranks right (AUC); both are better when higher. Data are generated from seeds, but for the sets that are named. Where no package has a method, the peer is
-what numpy and scipy write down most directly (`eval/peers/peers.py`).
+Both sides work on the same arrays, each in a process of its own; their runs alternate, the first
+of each is not counted, and times are medians. Packages that use one core are compared with ours
+on one thread (`RAYON_NUM_THREADS=1`). *Times* is their seconds over ours: above 1 we are ahead.
+Memory is how far the process rose in its first run above what it held with the data loaded.
+Scores are ours / theirs: inertia (lower is better), the adjusted Rand index with the planted or
+the known classes (ARI), and the share of unseen pairs of links that a metric ranks right (AUC);
+both are better when higher. Data are generated from seeds, but for the sets that are named. Where
+no package has a method, the peer is what numpy and scipy write down most directly
+(`eval/peers/peers.py`).
 
 ";
 
@@ -81,8 +84,9 @@ pub(crate) fn page(results: &[(Line, Measured)], packages: &Packages) -> String 
         packages.versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     page += &format!(
-        "\nVersions: {}. {cores} cores, {}. The lines of metric-learn, active-semi-supervised-clustering and ensembleclustering\n\
-         ran beside numpy below 1.26, scipy below 1.10 and scikit-learn below 1.6, which these packages need.\n",
+        "\nVersions: {}. {cores} cores, {}.\n\
+         The lines of metric-learn, active-semi-supervised-clustering and ensembleclustering ran\n\
+         beside numpy below 1.26, scipy below 1.10 and scikit-learn below 1.6, which they need.\n",
         versions.join(", "),
         std::env::consts::ARCH,
     );
