@@ -4,7 +4,7 @@ use consilience::catalogue::{Settings, by_name};
 use consilience::core::Stream;
 use consilience::graph::SparsePairCounts;
 use consilience::walk::{EliteNeighbours, Pta, Ptgp};
-use consilience::{ConsensusFunction, Ensemble, Hierarchy, Microclusters, Partition, Seed};
+use consilience::{ConsensusFunction, Ensemble, Microclusters, Partition, Seed};
 use rayon::prelude::*;
 
 use crate::Failure;
@@ -20,7 +20,8 @@ fn drawn(pool: &Pool, draws: usize) -> Vec<Ensemble> {
         let mut random: Stream = Seed(2016).derive("draws", at as u64).stream();
         let mut columns: Vec<usize> = (0..pool.labels.ncols()).collect();
         for i in 0..MEMBERS {
-            columns.swap(i, i + random.below(columns.len() - i));
+            let left = columns.len() - i;
+            columns.swap(i, i + random.below(left));
         }
         pool.ensemble(&columns[..MEMBERS])
     };

@@ -12,9 +12,9 @@ use crate::lines::Line;
 use crate::packages::{Packages, script};
 
 /// Rounds after the first, at most.
-const ROUNDS: usize = 9;
-/// No more rounds once these many seconds have passed.
-const LONG: f64 = 40.0;
+const ROUNDS: usize = 5;
+/// No more rounds once these many seconds have passed; then the first counts if it is alone.
+const LONG: f64 = 10.0;
 
 /// What one side took.
 #[derive(Clone)]
@@ -120,12 +120,12 @@ fn alternate(
     let mut theirs = Worker::start(theirs, threads)?;
     let mut ours = Worker::start(own, threads)?;
     let begin = Instant::now();
-    for round in 0..=ROUNDS {
+    for _ in 0..=ROUNDS {
         ours.run()?;
         theirs.run()?;
-        if round > 0 && begin.elapsed().as_secs_f64() > LONG {
+        if begin.elapsed().as_secs_f64() > LONG {
             break;
         }
     }
-    Ok((ours.side(), theirs.side(), ours.runs.len() - 1))
+    Ok((ours.side(), theirs.side(), (ours.runs.len() - 1).max(1)))
 }
