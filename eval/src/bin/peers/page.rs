@@ -60,12 +60,12 @@ cargo run --release --manifest-path eval/Cargo.toml --bin peers
 
 Both sides work on the same arrays, each in a process of its own; their runs alternate, the first
 of each is not counted where there are more, and times are medians. Packages that use one core are
-compared with ours on one thread (`RAYON_NUM_THREADS=1`). *Times* is their seconds over ours: above 1 we are ahead.
-Memory is how far the process rose in its first run above what it held with the data loaded.
-Scores are ours / theirs: inertia (lower is better), the adjusted Rand index with the planted or
-the known classes (ARI), and the share of unseen pairs of links that a metric ranks right (AUC);
-both are better when higher. Data are generated from seeds, but for the sets that are named. Where
-no package has a method, the peer is what numpy and scipy write down most directly
+compared with ours on one thread (`RAYON_NUM_THREADS=1`). *Times* is their seconds over ours:
+above 1 we are ahead. Memory is how far the process rose in its first run above what it held with
+the data loaded. Scores are ours / theirs: inertia (lower is better), the adjusted Rand index with
+the planted or the known classes (ARI), and the share of unseen pairs of links that a metric ranks
+right (AUC); both are better when higher. Data are generated from seeds, but for the sets that are
+named. Where no package has a method, the peer is what numpy and scipy write down most directly
 (`eval/peers/peers.py`).
 
 ";
