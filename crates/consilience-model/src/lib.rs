@@ -27,6 +27,7 @@
 #[cfg(feature = "serde")]
 mod bytes;
 mod clustering;
+mod links;
 mod model;
 mod placement;
 mod prototypes;
@@ -37,5 +38,6 @@ mod tests;
 mod votes;
 
 pub use clustering::ConsensusClustering;
+pub use links::{JudgedCandidate, LinkJudgement, LinkedClustering, LinkedFit};
 pub use model::ConsensusModel;
 pub use placement::Placement;
