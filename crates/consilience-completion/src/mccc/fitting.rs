@@ -139,7 +139,11 @@ impl Mccc {
     ) -> Result<(Candidate, Weights)> {
         let mut candidates = Vec::new();
         for (at, own) in coordinates.iter().enumerate() {
-            let most = own.z.ncols();
+            // What was prepared may have more columns than are asked for now.
+            let most = match (own.basis, self.eigenvectors) {
+                (Some(_), Some(asked)) => own.z.ncols().min(asked),
+                _ => own.z.ncols(),
+            };
             if own.basis.is_some() && self.eigenvectors.is_none() {
                 candidates.extend(
                     COLUMNS

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use consilience_completion::{CompletionBasis, Mccc};
+use consilience_completion::{CompletionBasis, LossWeight, Mccc};
 use consilience_constrained::{MpckMeans, PckMeans, SeededKMeans, UnderMetric};
 use consilience_core::{
     Assign, Clustering, ConstrainedClusterer, Constraints, Ensemble, Error, Features, Fit, Link,
@@ -58,6 +58,11 @@ pub(super) trait Fitted: Sync {
     /// Whether links change anything.
     fn uses_links(&self) -> bool {
         true
+    }
+
+    /// Takes all links, to choose what is too costly to choose for every fold.
+    fn settle(&mut self, _: &SideInformation, _: &dyn Observer) -> Result<()> {
+        Ok(())
     }
 
     /// The clustering, which labels new objects.
@@ -156,7 +161,7 @@ impl Candidate {
             }
             Candidate::Mccc => {
                 let method = Mccc::new(k).seed(seed).memory_budget(problem.budget);
-                Box::new(Completed { basis: method.prepare(x, observer)?, method })
+                Box::new(Completed { basis: method.prepare(x, observer)?, method, settled: None })
             }
             Candidate::Updater => Box::new(Followed::open(problem, observer)?),
             Candidate::Given(method) => on_features(true, Box::new(Borrowed(method.as_ref()))),
@@ -313,12 +318,52 @@ impl MetricLearner for OnComponents {
 struct Completed {
     method: Mccc,
     basis: CompletionBasis,
+    settled: Option<Settled>,
+}
+
+/// What all links chose.
+struct Settled {
+    /// Basis and number of columns.
+    method: Mccc,
+    /// The weight of one link.
+    weight: f64,
+    links: f64,
 }
 
 impl Fitted for Completed {
+    fn settle(&mut self, side: &SideInformation, observer: &dyn Observer) -> Result<()> {
+        let found = self.method.fit_prepared(&self.basis, side, observer)?.output.similarity;
+        let chosen = (found.basis(), found.eigenvectors(), found.loss_weight());
+        if let (Some(basis), Some(columns), Some(weight)) = chosen {
+            let method = self.method.clone().basis(basis).eigenvectors(columns);
+            self.settled = Some(Settled { method, weight, links: links(side) });
+        }
+        Ok(())
+    }
+
     fn fit(&self, side: &SideInformation, observer: &dyn Observer) -> Result<Fit<Clustering>> {
         let found = self.method.fit_prepared(&self.basis, side, observer)?;
         Ok(Fit::new(found.output.clustering, found.report))
+    }
+
+    fn labels(&self, side: &SideInformation, observer: &dyn Observer) -> Result<Partition> {
+        let method = match &self.settled {
+            // Fewer links, of which each counts more: as much in all.
+            Some(Settled { method, weight, links: all }) => {
+                let weight = weight * all / links(side).max(1.0);
+                method.clone().loss_weight(LossWeight::Fixed(weight))
+            }
+            None => self.method.clone(),
+        };
+        Ok(method.fit_prepared(&self.basis, side, observer)?.output.clustering.partition)
+    }
+}
+
+/// How many links MCCC sees.
+fn links(side: &SideInformation) -> f64 {
+    match side.stated() {
+        Some(stated) => stated.len() as f64,
+        None => (side.n_must_links() + side.n_cannot_links()) as f64,
     }
 }
 

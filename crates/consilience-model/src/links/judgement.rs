@@ -34,7 +34,7 @@ pub struct JudgedCandidate {
     pub gain: f64,
     /// Standard error of the gain, over the same links.
     pub gain_error: f64,
-    /// For each of the links the share of the fits without it that keep it.
+    /// For each of the links how far the fits that have not seen it keep it, from 0 to 1.
     pub kept: Vec<f64>,
     /// Why it was not judged.
     pub left_out: Option<String>,
@@ -131,10 +131,10 @@ impl LinkJudgement {
     }
 }
 
-/// Whether a clustering keeps a link.
-pub(super) fn keeps(labels: &Partition, link: &Pair) -> bool {
+/// 1 where a clustering keeps a link, else 0.
+pub(super) fn keeps(labels: &Partition, link: &Pair) -> f64 {
     let together = labels.label(link.i).is_some() && labels.label(link.i) == labels.label(link.j);
-    together == (link.link == Link::Must)
+    f64::from(u8::from(together == (link.link == Link::Must)))
 }
 
 /// Mean over the kinds of link of the mean of `values` less a baseline, and its standard error.

@@ -7,8 +7,8 @@ mod judgement;
 mod tests;
 
 use consilience_core::{
-    Clustering, ConstrainedClusterer, Features, Fit, MemoryBudget, Observer, Report, Result, Seed,
-    SideInformation, at_least_one, ensure,
+    Clustering, ConstrainedClusterer, Features, Fit, MemoryBudget, Observer, Partition, Report,
+    Result, Seed, SideInformation, at_least_one, ensure,
 };
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
@@ -17,6 +17,7 @@ pub use judgement::{JudgedCandidate, LinkJudgement};
 
 use candidates::{Candidate, Fitted, Problem};
 use folds::HeldOut;
+use judgement::keeps;
 
 /// Multiplications of a candidate, with all its folds, at most.
 const COST_LIMIT: f64 = 1e12;
@@ -42,7 +43,13 @@ const COST_LIMIT: f64 = 1e12;
 ///
 /// ```text
 /// score = (share of held-out must-links kept + share of held-out cannot-links kept) / 2
+/// kept  = (1 - w) kept without all links of one of its objects + w kept without the link itself
+/// w     = (share of the objects that have a link)^2
 /// ```
+///
+/// The two parts are for pairs with an object of which nothing is known and for pairs without: where
+/// nearly all objects have links, a method that holds what it is told is right, however little it
+/// learns for others.
 ///
 /// ```
 /// use consilience::model::LinkedClustering;
@@ -66,9 +73,9 @@ const COST_LIMIT: f64 = 1e12;
 /// # Ok::<(), consilience::Error>(())
 /// ```
 ///
-/// Which part an object is in depends on the seed alone. Pairs are left out with all pairs of the
-/// objects that must-links tie to them, labels object by object, so that nothing that is left out
-/// follows from what is not.
+/// Which part an object is in depends on the seed alone. Objects are left out with those that
+/// must-links tie to them, labels object by object, so that no pair of an object that is left out
+/// follows from what is not. MCCC's basis and weight are chosen once, by all links.
 ///
 /// # Complexity
 /// That of all candidates, each `1 + folds` times; what does not depend on the links (neighbour
@@ -175,10 +182,11 @@ impl LinkedClustering {
         let mut report = Report::default();
         let (judgement, prepared) =
             report.stage("judgement", || match self.rows(x.nrows(), side) {
-                None => self.judge(&x, side, observer),
+                None => self.judge(&x, side, x.nrows(), observer),
                 Some(rows) => {
                     let some = x.select(Axis(0), &rows);
-                    let (judgement, _) = self.judge(&some, &side.select(&rows)?, observer)?;
+                    let (judgement, _) =
+                        self.judge(&some, &side.select(&rows)?, x.nrows(), observer)?;
                     Ok((judgement.of_rows(&rows), None))
                 }
             })?;
@@ -218,14 +226,15 @@ impl LinkedClustering {
     }
 
     /// What every candidate keeps of the links that it has not seen, and what the one that is
-    /// taken has made of the features.
+    /// taken has made of the features; these may be those of some of the `objects`.
     fn judge<'a>(
         &'a self,
         x: &'a Array2<f64>,
         side: &SideInformation,
+        objects: usize,
         observer: &dyn Observer,
     ) -> Result<(LinkJudgement, Option<Box<dyn Fitted + 'a>>)> {
-        let held = HeldOut::new(side, self.folds, self.seed);
+        let held = HeldOut::new(side, objects, self.folds, self.seed);
         let mut judgement = LinkJudgement::new(&held, self.candidates.iter().map(Candidate::name));
         if held.links().len() < self.least_links {
             judgement.too_few(self.least_links);
@@ -237,12 +246,14 @@ impl LinkedClustering {
             observer.progress("candidates", c, self.candidates.len());
             observer.check()?;
             ready.push(None);
-            let cost = candidate.cost(&problem, held.links().len()) * (1 + self.folds) as f64;
+            let cost =
+                candidate.cost(&problem, held.links().len()) * (1 + held.trials().len()) as f64;
             if c > 0 && cost > self.cost_limit {
                 judgement.leave_out(c, format!("would take {cost:.0e} multiplications"));
                 continue;
             }
-            let tried = candidate.prepare(&problem, observer).and_then(|prepared| {
+            let tried = candidate.prepare(&problem, observer).and_then(|mut prepared| {
+                prepared.settle(side, observer)?;
                 let kept = self.kept(prepared.as_ref(), side, &held, observer)?;
                 Ok((prepared, kept))
             });
@@ -260,7 +271,7 @@ impl LinkedClustering {
         Ok((judgement, taken))
     }
 
-    /// For every held-out link the share of the fits without it that keep it.
+    /// For every link how far the fits that have not seen it keep it, from 0 to 1.
     fn kept(
         &self,
         prepared: &dyn Fitted,
@@ -268,30 +279,17 @@ impl LinkedClustering {
         held: &HeldOut,
         observer: &dyn Observer,
     ) -> Result<Vec<f64>> {
-        let mut kept = vec![(0.0, 0.0); held.links().len()];
-        let folds: Vec<usize> =
-            if prepared.uses_links() { (0..self.folds).collect() } else { vec![0] };
-        let found: Vec<_> = folds
+        if !prepared.uses_links() {
+            let labels = prepared.labels(&SideInformation::none(side.n_objects()), observer)?;
+            return Ok(held.links().iter().map(|link| keeps(&labels, link)).collect());
+        }
+        let trials = held.trials();
+        let found: Vec<Partition> = trials
             .par_iter()
             .with_max_len(1)
-            .map(|&fold| {
-                let side = match prepared.uses_links() {
-                    true => side.without(|i| held.is_in(i, fold))?,
-                    false => SideInformation::none(side.n_objects()),
-                };
-                prepared.labels(&side, observer)
-            })
+            .map(|&trial| prepared.labels(&held.side_of(side, trial)?, observer))
             .collect::<Result<_>>()?;
-        for fold in 0..self.folds {
-            let labels = &found[fold.min(found.len() - 1)];
-            for (link, kept) in held.links().iter().zip(&mut kept) {
-                if held.is_in(link.i, fold) || held.is_in(link.j, fold) {
-                    kept.0 += f64::from(u8::from(judgement::keeps(labels, link)));
-                    kept.1 += 1.0;
-                }
-            }
-        }
-        Ok(kept.into_iter().map(|(kept, times)| kept / times).collect())
+        Ok((0..held.links().len()).map(|l| held.mean_kept(l, &trials, &found)).collect())
     }
 
     /// The objects that candidates are judged on, ascending; `None` for all.

@@ -1,6 +1,6 @@
 use consilience_core::{Constraints, Link, Pair, Partition, Seed, SideInformation};
 
-use super::folds::HeldOut;
+use super::folds::{HeldOut, Trial};
 use super::judgement::keeps;
 
 fn parity(n: usize, count: usize) -> SideInformation {
@@ -25,7 +25,7 @@ fn nothing_that_is_left_out_follows_from_what_is_not() {
         SideInformation::from_labels(&labels).unwrap(),
     ];
     for side in sides {
-        let held = HeldOut::new(&side, 5, Seed(1));
+        let held = HeldOut::new(&side, 60, 5, Seed(1));
         assert!(!held.links().is_empty());
         for fold in 0..5 {
             let rest = side.without(|i| held.is_in(i, fold)).unwrap();
@@ -46,8 +46,31 @@ fn nothing_that_is_left_out_follows_from_what_is_not() {
 #[test]
 fn links_are_kept_or_not() {
     let labels = Partition::from_labels(&[0, 0, 1, -1]).unwrap();
-    assert!(keeps(&labels, &Pair::must_link(0, 1)) && keeps(&labels, &Pair::cannot_link(1, 2)));
-    assert!(!keeps(&labels, &Pair::must_link(0, 2)) && !keeps(&labels, &Pair::cannot_link(0, 1)));
+    let kept = |pair: Pair| keeps(&labels, &pair);
+    assert_eq!((kept(Pair::must_link(0, 1)), kept(Pair::cannot_link(1, 2))), (1.0, 1.0));
+    assert_eq!((kept(Pair::must_link(0, 2)), kept(Pair::cannot_link(0, 1))), (0.0, 0.0));
     // Where nothing labels an object it is in no cluster with another.
-    assert!(!keeps(&labels, &Pair::must_link(2, 3)) && keeps(&labels, &Pair::cannot_link(2, 3)));
+    assert_eq!((kept(Pair::must_link(2, 3)), kept(Pair::cannot_link(2, 3))), (0.0, 1.0));
+}
+
+#[test]
+fn what_counts_depends_on_how_many_objects_are_linked() {
+    let side = parity(60, 40);
+    let kinds = |objects: usize| {
+        let trials = HeldOut::new(&side, objects, 4, Seed(1)).trials();
+        let objects = trials.iter().filter(|t| matches!(t, Trial::Objects(_))).count();
+        (objects, trials.len() - objects)
+    };
+    let linked = side.labelled_objects().len();
+    assert_eq!((kinds(linked), kinds(2 * linked), kinds(10 * linked)), ((0, 4), (4, 4), (4, 0)));
+    // A link that is left out by itself is not known, though it may follow from others.
+    let held = HeldOut::new(&side, 60, 4, Seed(1));
+    let rest = held.side_of(&side, Trial::Links(0)).unwrap();
+    let stated = |side: &SideInformation| side.stated().unwrap().len();
+    assert_eq!(stated(&rest), 30);
+    assert_eq!(stated(&side), 40);
+    // Of labels nothing is left out where nearly all are known.
+    let all: Vec<i64> = (0..30).map(|i| i % 2).collect();
+    let labels = SideInformation::from_labels(&all).unwrap();
+    assert_eq!(HeldOut::new(&labels, 30, 4, Seed(1)).trials(), [Trial::Nothing]);
 }
