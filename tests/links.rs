@@ -41,7 +41,7 @@ fn links_that_say_nothing_leave_plain_k_means() {
     let side = pairs(n, 60, |i, j| group(i) == group(j));
     let mut plain = 0;
     for seed in 0..4 {
-        let auto = LinkedClustering::new(2).seed(Seed(seed)).ties(2.0);
+        let auto = LinkedClustering::new(2).seed(Seed(seed)).caution(2.0);
         let found = auto.fit_judged(&x, &side, &()).unwrap().output;
         plain += usize::from(found.judgement.taken().name.starts_with("kmeans"));
     }
@@ -160,7 +160,7 @@ fn bad_input_is_refused() {
         LinkedClustering::new(2).folds(1001),
         LinkedClustering::new(2).least_links(0),
         LinkedClustering::new(2).sample(0),
-        LinkedClustering::new(2).ties(f64::NAN),
+        LinkedClustering::new(2).caution(f64::NAN),
         LinkedClustering::new(2).cost_limit(0.0),
         LinkedClustering::new(2).only(&["magic"]),
     ] {

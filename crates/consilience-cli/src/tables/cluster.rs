@@ -73,7 +73,7 @@ pub(crate) static AUTO: [Choice<LinkedClustering, Ask>; 1] = [choice!(
     },
     folds: count => LinkedClustering::folds,
     least_links: count => LinkedClustering::least_links,
-    ties: number => LinkedClustering::ties,
+    caution: number => LinkedClustering::caution,
     sample: count => LinkedClustering::sample,
     cost_limit: number => LinkedClustering::cost_limit,
 )];

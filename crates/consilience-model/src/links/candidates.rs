@@ -25,6 +25,9 @@ const COMPONENTS: usize = 60;
 /// Members of the updater's ensemble, and the most clusters that one has.
 const MEMBERS: usize = 20;
 const MOST_CLUSTERS: usize = 100;
+/// Relative duality gap and starts of k-means of MCCC's fits that judge.
+const TRIAL_TOLERANCE: f64 = 3e-3;
+const TRIAL_STARTS: usize = 4;
 /// Links of a kind that the updater follows at most where labels were given.
 const MOST_LINKS: usize = 2_000;
 /// Iterations of k-means that costs are estimated by.
@@ -335,7 +338,14 @@ impl Fitted for Completed {
         let found = self.method.fit_prepared(&self.basis, side, observer)?.output.similarity;
         let chosen = (found.basis(), found.eigenvectors(), found.loss_weight());
         if let (Some(basis), Some(columns), Some(weight)) = chosen {
-            let method = self.method.clone().basis(basis).eigenvectors(columns);
+            // Clusters do not change below this tolerance.
+            let method = self
+                .method
+                .clone()
+                .basis(basis)
+                .eigenvectors(columns)
+                .tolerance(TRIAL_TOLERANCE)
+                .restarts(TRIAL_STARTS);
             self.settled = Some(Settled { method, weight, links: links(side) });
         }
         Ok(())

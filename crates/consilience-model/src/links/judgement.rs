@@ -118,16 +118,13 @@ impl LinkJudgement {
         judged.kept = kept;
     }
 
-    /// The best score, if it is above that of plain k-means by more than so many standard errors.
-    pub(super) fn decide(&mut self, ties: f64) {
-        self.chosen = 0;
-        let mut best = 0.0;
-        for (c, candidate) in self.candidates.iter().enumerate() {
-            let beyond = candidate.gain > ties * candidate.gain_error;
-            if candidate.score.is_some() && beyond && candidate.gain > best {
-                (self.chosen, best) = (c, candidate.gain);
-            }
-        }
+    /// The largest gain over plain k-means less so many of its standard errors, if one is above 0.
+    pub(super) fn decide(&mut self, caution: f64) {
+        (self.chosen, _) =
+            self.candidates.iter().enumerate().fold((0, 0.0), |best, (c, judged)| {
+                let sure = judged.gain - caution * judged.gain_error;
+                if c > 0 && judged.score.is_some() && sure > best.1 { (c, sure) } else { best }
+            });
     }
 }
 

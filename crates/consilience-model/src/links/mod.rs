@@ -28,8 +28,8 @@ const COST_LIMIT: f64 = 1e12;
 /// The first choice where nobody knows whether links are many enough to learn from, or which of the
 /// methods that use them is right. Several candidates are made without a part of the linked
 /// objects, part after part, and judged by whether they keep the links of what was left out. Plain
-/// k-means is always among them: a method that uses links has to be better by more than a standard
-/// error. Where there are too few links to judge by, k-means is what comes out, and a note says so.
+/// k-means is always among them: any other has to be better by more than half a standard error of
+/// the difference. Where there are too few links to judge by, k-means is what comes out, and a note says so.
 ///
 /// | candidate | what it is |
 /// |---|---|
@@ -96,7 +96,7 @@ pub struct LinkedClustering {
     candidates: Vec<Candidate>,
     folds: usize,
     least_links: usize,
-    ties: f64,
+    caution: f64,
     sample: usize,
     cost_limit: f64,
     seed: Seed,
@@ -121,7 +121,7 @@ impl LinkedClustering {
             candidates: Candidate::all(),
             folds: 5,
             least_links: 10,
-            ties: 1.0,
+            caution: 0.5,
             sample: 10_000,
             cost_limit: COST_LIMIT,
             seed: Seed(0),
@@ -146,9 +146,9 @@ impl LinkedClustering {
         /// least 1.
         pub fn least_links(mut self, links: usize) { self.least_links = links }
 
-        /// By how many standard errors of the difference a method must be better than plain
-        /// k-means. Default 1; 0 or more.
-        pub fn ties(mut self, standard_errors: f64) { self.ties = standard_errors }
+        /// How many standard errors of its gain over plain k-means are taken off the gain of a
+        /// candidate before they are compared. Default 0.5; 0 or more.
+        pub fn caution(mut self, standard_errors: f64) { self.caution = standard_errors }
 
         /// Objects that candidates are judged on at most; all linked objects are among them.
         /// Default 10,000; at least 1.
@@ -266,7 +266,7 @@ impl LinkedClustering {
                 Err(error) => judgement.leave_out(c, error.message().to_owned()),
             }
         }
-        judgement.decide(self.ties);
+        judgement.decide(self.caution);
         let taken = ready.swap_remove(judgement.chosen);
         Ok((judgement, taken))
     }
@@ -316,8 +316,11 @@ impl LinkedClustering {
         ensure!((2..=1000).contains(&folds), invalid("{folds} folds; expected 2 to 1000"));
         at_least_one("least_links", self.least_links)?;
         at_least_one("sample", self.sample)?;
-        let ties = self.ties;
-        ensure!(ties >= 0.0, invalid("ties of {ties} standard errors; expected 0 or more"));
+        let caution = self.caution;
+        ensure!(
+            caution >= 0.0,
+            invalid("caution of {caution} standard errors; expected 0 or more")
+        );
         let limit = self.cost_limit;
         ensure!(limit > 0.0, invalid("cost_limit {limit}; expected above 0"));
         for candidate in &self.candidates {
