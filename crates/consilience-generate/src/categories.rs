@@ -325,7 +325,7 @@ mod tests {
             .unwrap();
         assert_eq!(again.row(0), x.row(0));
         // Constant numbers say nothing about the share.
-        let flat = Array2::zeros((6, 2));
+        let flat = Array2::<f64>::zeros((6, 2));
         assert!(embedding.embed(Some((&flat).into()), &columns()).is_ok());
     }
 

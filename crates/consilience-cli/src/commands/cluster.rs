@@ -143,7 +143,7 @@ impl<'a> Method<'a> {
         }
         let method =
             choices::find("--method", name, &tables::METHODS).map_err(|error| match error {
-                Failure::Bad(message) => Failure::Bad(format!("{message}, auto, consensus")),
+                Failure::Bad(message) => Failure::Bad(format!("{message}, consensus, auto")),
                 other => other,
             })?;
         let metric = choices::find("--metric", &args.metric, &tables::METRICS)?;
