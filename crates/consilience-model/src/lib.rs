@@ -21,8 +21,8 @@
 //! # Ok::<(), consilience::Error>(())
 //! ```
 //!
-//! With a few labels or pairs [`LinkedClustering`] chooses among the methods that use them, and plain
-//! k-means, by what each keeps of links that it has not seen.
+//! With a few labels or pairs [`LinkedClustering`] chooses among the methods that use them, and
+//! plain k-means, by what each keeps of links that it has not seen.
 //!
 //! Building blocks: any [`Generator`](consilience_generate::Generator) and any
 //! [`ConsensusFunction`](consilience_core::ConsensusFunction) go in, yours too.

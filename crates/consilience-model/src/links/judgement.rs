@@ -19,7 +19,7 @@ pub struct LinkJudgement {
     pub too_few: Option<usize>,
 }
 
-/// One candidate of a [`LinkJudgement`].
+/// One candidate of [`LinkedClustering`](crate::LinkedClustering), in its [`LinkJudgement`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct JudgedCandidate {

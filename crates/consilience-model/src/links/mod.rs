@@ -29,7 +29,8 @@ const COST_LIMIT: f64 = 1e12;
 /// methods that use them is right. Several candidates are made without a part of the linked
 /// objects, part after part, and judged by whether they keep the links of what was left out. Plain
 /// k-means is always among them: any other has to be better by more than half a standard error of
-/// the difference. Where there are too few links to judge by, k-means is what comes out, and a note says so.
+/// the difference. Where there are too few links to judge by, k-means is what comes out, and a note
+/// says so.
 ///
 /// | candidate | what it is |
 /// |---|---|
@@ -47,8 +48,8 @@ const COST_LIMIT: f64 = 1e12;
 /// w     = (share of the objects that have a link)^2
 /// ```
 ///
-/// The two parts are for pairs with an object of which nothing is known and for pairs without: where
-/// nearly all objects have links, a method that holds what it is told is right, however little it
+/// The two parts are for pairs with an object of which nothing is known and for pairs without:
+/// where nearly all objects have links, a method that holds what it is told is right, however little it
 /// learns for others.
 ///
 /// ```

@@ -31,7 +31,8 @@
 //! # Ok::<(), consilience::Error>(())
 //! ```
 //!
-//! With one method of your own choice: learn a metric from the pairs, cluster under it, and label new objects:
+//! With one method of your own choice: learn a metric from the pairs, cluster under it, and label
+//! new objects:
 //!
 //! ```
 //! use consilience::constrained::{Nnc, UnderMetric};
