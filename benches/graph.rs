@@ -125,8 +125,7 @@ fn large(c: &mut Criterion) {
     }
 }
 
-/// The ensemble in the file `$CONSILIENCE_ENSEMBLE`, which `eval/peers/ensembles.py` writes and
-/// times others on.
+/// The ensemble in the file `$CONSILIENCE_ENSEMBLE`: an array of objects x members.
 fn given(c: &mut Criterion) {
     let Ok(file) = std::env::var("CONSILIENCE_ENSEMBLE") else { return };
     let k = std::env::var("CONSILIENCE_CLUSTERS").ok().and_then(|k| k.parse().ok()).unwrap_or(10);

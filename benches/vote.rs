@@ -1,5 +1,4 @@
-//! Consensus by votes, diffusion, the recommended method and its diagnostics. Peers:
-//! `eval/peers/vote.py`.
+//! Consensus by votes, diffusion, the recommended method and its diagnostics.
 
 use std::time::Duration;
 

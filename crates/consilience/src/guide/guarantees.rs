@@ -60,8 +60,8 @@
 //! spectra. Features may be of any unit from 1e-300 to 1e300, far from 0, or there twice: clusters
 //! are found as before. A table in `docs/guarantees.md` says what else was tried and for which
 //! methods it does not hold. Fast code is held equal to naive code on every ensemble of two members
-//! over five objects, scores to their definitions there, and to published programs where there are
-//! any.
+//! over five objects, scores to their definitions there, published methods to values that another
+//! program computes from their papers, and to published programs where there are any.
 //!
 //! # What is not promised
 //!

@@ -1,0 +1,46 @@
+//! Beside other packages: installs them, runs each on the same data as the library, and writes
+//! `docs/peers.md`.
+//!
+//! `peers [FOLDER] [TASK ...]` keeps data and virtual environments in FOLDER (default
+//! `consilience-peers` in the folder of temporary files). With tasks it prints their lines alone.
+//! Needs `python3` with `venv`, and `cargo` for linfa; what cannot be installed is a line that
+//! says so. Sets of `$CONSILIENCE_DATA` take part where they are found.
+
+mod lines;
+mod ours;
+mod packages;
+mod page;
+mod rounds;
+
+use std::path::PathBuf;
+
+pub(crate) type Failure = Box<dyn std::error::Error>;
+
+fn main() -> Result<(), Failure> {
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [command, task, folder] = arguments.as_slice()
+        && command == "run"
+    {
+        return ours::serve(task, folder);
+    }
+    let folder = match arguments.is_empty() {
+        true => std::env::temp_dir().join("consilience-peers"),
+        false => PathBuf::from(arguments.remove(0)),
+    };
+    std::fs::create_dir_all(&folder)?;
+    let wanted = |line: &lines::Line| {
+        arguments.is_empty() || arguments.iter().any(|a| a == line.ours || a == line.theirs)
+    };
+    let packages = packages::Packages::install(&folder);
+    let mut results = Vec::new();
+    for line in lines::all().into_iter().filter(wanted) {
+        let measured = rounds::compare(&line, &packages, &folder);
+        println!("{}", page::row(&line, &measured));
+        results.push((line, measured));
+    }
+    if arguments.is_empty() {
+        std::fs::write("docs/peers.md", page::page(&results, &packages))?;
+        println!("docs/peers.md: {} lines", results.len());
+    }
+    Ok(())
+}
