@@ -49,8 +49,8 @@ const COST_LIMIT: f64 = 1e12;
 /// ```
 ///
 /// The two parts are for pairs with an object of which nothing is known and for pairs without:
-/// where nearly all objects have links, a method that holds what it is told is right, however little it
-/// learns for others.
+/// where nearly all objects have links, a method that holds what it is told is right, however
+/// little it learns for others.
 ///
 /// ```
 /// use consilience::model::LinkedClustering;
