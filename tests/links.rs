@@ -41,7 +41,7 @@ fn links_that_say_nothing_leave_plain_k_means() {
     let side = pairs(n, 60, |i, j| group(i) == group(j));
     let mut plain = 0;
     for seed in 0..4 {
-        let auto = LinkedClustering::new(2).seed(Seed(seed)).caution(2.0);
+        let auto = LinkedClustering::new(2).seed(Seed(seed)).caution(4.0);
         let found = auto.fit_judged(&x, &side, &()).unwrap().output;
         plain += usize::from(found.judgement.taken().name.starts_with("kmeans"));
     }
@@ -142,7 +142,8 @@ fn the_callers_own_is_judged_with_the_others_and_costly_ones_are_not() {
     let judgement = auto.fit_judged(&x, &parity(90, 40), &()).unwrap().output.judgement;
     let names: Vec<&str> = judgement.candidates.iter().map(|c| c.name.as_str()).collect();
     assert_eq!(names, ["kmeans", "pck-means", "oracle"]);
-    assert_eq!((judgement.taken().name.as_str(), judgement.taken().score), ("oracle", Some(1.0)));
+    let taken = judgement.taken();
+    assert!(taken.name == "oracle" && taken.score.is_some_and(|score| score > 0.999), "{taken:?}");
     let cheap = LinkedClustering::new(2).cost_limit(1.0);
     let judgement = cheap.fit_judged(&x, &parity(90, 40), &()).unwrap().output.judgement;
     assert_eq!(judgement.taken().name, "kmeans");
