@@ -38,7 +38,16 @@ const ARROWS: [(&str, &[&str]); 21] = [
     ),
     (
         "consilience-model",
-        &["consilience-trust", "consilience-generate", "consilience-core", "consilience-num"],
+        &[
+            "consilience-trust",
+            "consilience-follow",
+            "consilience-constrained",
+            "consilience-completion",
+            "consilience-metric",
+            "consilience-generate",
+            "consilience-core",
+            "consilience-num",
+        ],
     ),
     ("consilience-simplex", &["consilience-core", "consilience-num"]),
     (

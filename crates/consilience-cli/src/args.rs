@@ -151,9 +151,15 @@ pub(crate) struct Generate {
     /// sees)
     #[arg(long, value_name = "WAY", default_value = "error")]
     pub(crate) missing: String,
-    /// Columns of categories, by name or number; each is a member, and so are crosses of two
+    /// Columns of categories, by name or number; each is a member, and so are crosses of two,
+    /// unless --categorical-distance makes features of them
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub(crate) categorical: Vec<String>,
+    /// Makes features of the columns of categories, beside the numbers (scaled as --scale says):
+    /// hamming (one for any two categories), goodall (less for frequent ones) or chi-square (more
+    /// for rare ones)
+    #[arg(long, value_name = "NAME", requires = "categorical")]
+    pub(crate) categorical_distance: Option<String>,
     /// Columns that are left out, by name or number
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub(crate) drop: Vec<String>,
@@ -245,6 +251,13 @@ pub(crate) struct Labelling {
     /// nearest objects)
     #[arg(long, value_name = "WAY", default_value = "error")]
     pub(crate) missing: String,
+    /// Columns of categories, by name or number, which become features by --categorical-distance
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub(crate) categorical: Vec<String>,
+    /// How far apart two categories of a column are: hamming (one for any two), goodall (less for
+    /// frequent ones) or chi-square (more for rare ones)
+    #[arg(long, value_name = "NAME", default_value = "hamming")]
+    pub(crate) categorical_distance: String,
     /// Columns of features that are left out, by name or number
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub(crate) drop: Vec<String>,
@@ -269,18 +282,20 @@ pub(crate) struct Labelling {
 /// Arguments of `cluster`.
 #[derive(Args)]
 #[command(
-    before_help = "Example: consilience cluster features.csv --method pck-means --constraints \
-         pairs.csv --clusters 3 -o labels.csv\n         consilience cluster features.csv --method \
-         consensus --clusters 5 -o labels.csv --model model.bin"
+    before_help = "Example: consilience cluster features.csv --constraints pairs.csv --clusters 3 \
+         -o labels.csv\n         consilience cluster features.csv --method consensus --clusters 5 \
+         -o labels.csv --model model.bin"
 )]
 pub(crate) struct Cluster {
     /// Features: n rows, d columns of numbers
     pub(crate) features: PathBuf,
-    /// fpc, nnc, kmeans (seeded by the labels), constrained-kmeans (which keeps them), cop-kmeans,
-    /// pck-means, mpck-means, ccskl or pmmc; or consensus, which takes no labels or pairs: an
-    /// ensemble of base clusterings, and their consensus
+    /// auto, the default where labels or pairs are known: the method that keeps most of what is
+    /// left out, part after part, or plain k-means where none that uses them is better beyond
+    /// doubt; fpc, nnc, kmeans (seeded by the labels), constrained-kmeans (which keeps them),
+    /// cop-kmeans, pck-means, mpck-means, ccskl or pmmc; or consensus, which takes no labels or
+    /// pairs: an ensemble of base clusterings, and their consensus
     #[arg(long, value_name = "NAME")]
-    pub(crate) method: String,
+    pub(crate) method: Option<String>,
     /// Number of clusters, or with consensus auto; without it as many as there are classes among
     /// the labels, or with consensus as many as the evidence says
     #[arg(long, value_name = "K")]

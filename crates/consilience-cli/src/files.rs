@@ -16,6 +16,7 @@ use consilience::{
 };
 use ndarray::Array2;
 
+use crate::categories::Categories;
 use crate::failure::{Failure, Outcome};
 use crate::memory;
 use crate::terminal::Terminal;
@@ -80,12 +81,24 @@ pub(crate) struct Table {
     pub(crate) ids: Option<ObjectIds>,
     /// The map that reduced them to a few dimensions.
     map: Option<LinearMap>,
+    /// How columns of categories became features.
+    pub(crate) categories: Option<Categories>,
 }
 
 impl Table {
+    /// Features that nothing has reduced.
+    pub(crate) fn coded(
+        table: FeatureTable,
+        names: Vec<String>,
+        ids: Option<ObjectIds>,
+        categories: Option<Categories>,
+    ) -> Self {
+        Table { table, names, ids, map: None, categories }
+    }
+
     fn of(table: DataTable) -> Outcome<Self> {
         let (names, ids) = (table.number_names().to_vec(), table.ids().cloned());
-        Ok(Table { table: table.into_features()?, names, ids, map: None })
+        Ok(Table::coded(table.into_features()?, names, ids, None))
     }
 
     /// The same where missing values are filled in as asked.
@@ -95,7 +108,7 @@ impl Table {
         }
         let filled = missing.filled(table.view()?)?;
         let (names, ids) = (table.number_names().to_vec(), table.ids().cloned());
-        Ok(Table { table: FeatureTable::F64(filled), names, ids, map: None })
+        Ok(Table::coded(FeatureTable::F64(filled), names, ids, None))
     }
 
     /// The same in a few dimensions, where these are asked for or where a table is needed and the
@@ -105,7 +118,8 @@ impl Table {
             return Ok(self);
         };
         let names = (0..map.n_outputs()).map(|c| c.to_string()).collect();
-        Ok(Table { table: FeatureTable::F64(table), names, ids: self.ids, map: Some(map) })
+        let table = FeatureTable::F64(table);
+        Ok(Table { table, names, map: Some(map), ..self })
     }
 
     /// Whether they were.
@@ -124,7 +138,7 @@ impl Table {
     fn under(self, map: &LinearMap) -> Outcome<Self> {
         let table = FeatureTable::F64(map.apply(self.view())?);
         let names = (0..map.n_outputs()).map(|c| c.to_string()).collect();
-        Ok(Table { table, names, ids: self.ids, map: Some(map.clone()) })
+        Ok(Table { table, names, map: Some(map.clone()), ..self })
     }
 
     /// The form that methods take.
@@ -248,7 +262,7 @@ pub(crate) fn features_of(
         }
         None => table,
     };
-    Ok(Table { table, names, ids: objects.ids.clone(), map: None })
+    Ok(Table::coded(table, names, objects.ids.clone(), None))
 }
 
 /// The ids of both tables, where both have them. Where only one has, rows are taken in their order,

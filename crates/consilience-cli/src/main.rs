@@ -3,6 +3,7 @@
 
 mod args;
 mod catalogue;
+mod categories;
 mod choices;
 mod commands;
 mod estimate;

@@ -170,6 +170,41 @@ fn features_of_any_scale_have_a_metric_or_a_name() {
 }
 
 #[test]
+fn where_something_is_known_the_method_is_chosen() {
+    let folder = folder();
+    let reply = folder.json("cluster x.csv --labels known.csv --truth truth.csv -o out.csv");
+    assert_eq!(
+        (reply["method"].as_str(), reply["scores"]["ari"].as_f64()),
+        (Some("auto"), Some(1.0))
+    );
+    let candidates = reply["candidates"].as_array().unwrap();
+    assert_eq!(candidates[0]["name"], "kmeans");
+    assert!(candidates.iter().any(|c| c["name"] == reply["taken"]));
+    assert!(candidates.iter().all(|c| is_number(&c["score"]) && is_number(&c["gain_error"])));
+    assert_eq!(reply["judged_links"], 66);
+    assert!(reply["notes"].to_string().contains("links that it has not seen"), "{reply}");
+    // Four pairs of either kind are too few.
+    let reply = folder.json("cluster x.csv --constraints pairs.csv --clusters 4");
+    assert_eq!(
+        (reply["taken"].as_str(), reply["judged_links"].as_u64()),
+        (Some("kmeans"), Some(8))
+    );
+    assert!(reply["notes"].to_string().contains("8 links are too few"), "{reply}");
+    let said = folder.ok(
+        "cluster x.csv --method auto --constraints pairs.csv --clusters 4 --param least_links=2 \
+         --param candidates=pck-means,mccc --param folds=3 --predict x.csv --predicted again.csv",
+    );
+    assert!(said.stdout.contains("pck-means") && !said.stdout.contains("updater"));
+    let fails = |how: &str, needles: &[&str]| {
+        folder.fails(&format!("cluster x.csv --labels known.csv {how}"), needles);
+    };
+    fails("--metric itml", &["itml", "auto"]);
+    fails("--param size=1", &["size", "auto takes candidates"]);
+    fails("--param candidates=magic", &["magic", "mccc"]);
+    folder.fails("cluster x.csv --clusters 4", &["--method", "--labels", "--constraints"]);
+}
+
+#[test]
 fn what_is_wrong_is_named() {
     let folder = folder();
     folder.fails("cluster x.csv --method nope --clusters 2", &["nope", "fpc", "mpck-means"]);

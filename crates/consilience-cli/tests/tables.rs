@@ -262,6 +262,48 @@ fn missing_values_are_counted_filled_or_left_out() {
 }
 
 #[test]
+fn categories_are_features_by_a_distance_of_their_own() {
+    let folder = Folder::new();
+    let mut text = String::from("id,size,colour,shape\n");
+    for i in 0..40 {
+        let own = usize::from(i < 20);
+        let (colour, shape) = (["red", "blue"][own], ["round", "long"][own]);
+        let colour = if i % 20 == 3 { "grey" } else { colour };
+        let shape = if i % 20 == 5 { "" } else { shape };
+        text.push_str(&format!("p{i},{},{colour},{shape}\n", i % 7));
+    }
+    folder.write("x.csv", &text);
+    folder.write("new.csv", "id,size,colour,shape\na,3,red,round\nb,3,blue,green\nc,3,,long\n");
+    for distance in ["hamming", "goodall", "chi-square"] {
+        let how = format!("--categorical colour,shape --categorical-distance {distance}");
+        let reply = folder.json(&format!(
+            "cluster x.csv {how} --drop size --method kmeans --clusters 2 -o labels.csv --predict \
+             new.csv --predicted new-labels.csv"
+        ));
+        assert_eq!(reply["features"], 5, "{distance}");
+        let labels = String::from_utf8(folder.read("labels.csv")).unwrap();
+        let zeros = labels.lines().filter(|line| line.ends_with(",0")).count();
+        assert_eq!(zeros, 20, "{distance}: {labels}");
+        let new = String::from_utf8(folder.read("new-labels.csv")).unwrap();
+        assert!(new.contains("a,1") && new.contains("b,0") && new.contains("c,0"), "{new}");
+        assert!(reply["notes"].to_string().contains("1 categories that no object had"), "{reply}");
+        folder.ok(&format!("generate x.csv {how} -o o.csv --members 5 --scale zscore"));
+        folder.ok("consensus o.csv --method eac-al --clusters 2");
+    }
+    // Beside numbers, and with what is known.
+    folder.ok("cluster x.csv --categorical colour,shape --method nnc --clusters 2");
+    folder.fails(
+        "cluster x.csv --categorical colour --categorical-distance gower --method nnc --clusters 2",
+        &["gower", "hamming, goodall, chi-square"],
+    );
+    folder.fails(
+        "generate x.csv --categorical colour,shape --categorical-distance gower -o o.csv",
+        &["gower", "hamming"],
+    );
+    folder.fails("generate x.csv --categorical-distance hamming -o o.csv", &["--categorical"]);
+}
+
+#[test]
 fn text_in_arrays_of_numpy() {
     let folder = Folder::new();
     let wide = |names: &[&str]| -> Vec<u8> {

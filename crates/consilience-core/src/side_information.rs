@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     Constraints, Error, ErrorKind, Features, Link, Pair, Partition, RawLabel, Report, Result,
+    ensure,
 };
 
 /// Pairs of classes that labels and constraints together may keep apart before it is refused.
@@ -310,6 +311,84 @@ impl SideInformation {
                 ));
             }
         }
+    }
+
+    /// The same without what is said about some objects: for judging a method by what it has not
+    /// seen. What follows only through them is forgotten too where pairs were stated.
+    ///
+    /// ```
+    /// use consilience::{Constraints, Pair, SideInformation};
+    ///
+    /// let mut pairs = Constraints::new(5)?;
+    /// pairs.extend(&[Pair::must_link(0, 1), Pair::must_link(1, 2), Pair::cannot_link(2, 4)])?;
+    /// let side = SideInformation::from_constraints(&pairs);
+    /// let fewer = side.without(|i| i == 1)?;
+    /// assert_eq!(fewer.n_must_links(), 0);
+    /// assert_eq!(fewer.cannot_links().collect::<Vec<_>>(), [(2, 4)]);
+    /// let labels = SideInformation::from_labels(&[0, 0, 0, 1, -1])?;
+    /// assert_eq!(labels.without(|i| i == 1)?.labelled_sets(), [vec![0, 2], vec![3]]);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Empty`] without objects.
+    pub fn without(&self, left_out: impl Fn(usize) -> bool) -> Result<Self> {
+        if let Some(stated) = &self.stated {
+            let mut kept = Constraints::new(self.objects)?;
+            for pair in stated.iter().filter(|pair| !left_out(pair.i) && !left_out(pair.j)) {
+                kept.add(pair.i, pair.j, pair.link)?;
+            }
+            return Ok(Self::from_constraints(&kept));
+        }
+        let keep = |set: &Vec<usize>| set.iter().copied().filter(|&i| !left_out(i)).collect();
+        let kept: Vec<Vec<usize>> = self.sets.iter().map(keep).collect();
+        // The new number of each set; sets that lose all their objects leave.
+        let mut number = vec![None; kept.len()];
+        let mut sets: Vec<(usize, Vec<usize>)> =
+            kept.into_iter().enumerate().filter(|(_, set)| !set.is_empty()).collect();
+        sets.sort_by_key(|(_, set)| set[0]);
+        sets.iter().enumerate().for_each(|(new, &(old, _))| number[old] = Some(new));
+        let apart = match &self.apart {
+            Apart::All => Apart::All,
+            Apart::Pairs(pairs) => {
+                let renumbered = |&(a, b): &(usize, usize)| {
+                    let (a, b) = (number[a]?, number[b]?);
+                    Some((a.min(b), a.max(b)))
+                };
+                let mut pairs: Vec<(usize, usize)> = pairs.iter().filter_map(renumbered).collect();
+                pairs.sort_unstable();
+                Apart::Pairs(pairs)
+            }
+        };
+        Ok(Self::new(self.objects, sets.into_iter().map(|(_, set)| set).collect(), apart, None))
+    }
+
+    /// What is said about some objects, ascending, which are numbered from 0 then.
+    ///
+    /// ```
+    /// use consilience::SideInformation;
+    ///
+    /// let labels = SideInformation::from_labels(&[0, -1, 0, 1, -1])?;
+    /// assert_eq!(labels.select(&[0, 2, 4])?.labelled_sets(), [vec![0, 1]]);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Empty`] for no objects, [`ErrorKind::InvalidParameter`] unless they ascend.
+    pub fn select(&self, objects: &[usize]) -> Result<Self> {
+        ensure!(!objects.is_empty(), empty("side information about no objects"));
+        ensure!(objects.is_sorted_by(|a, b| a < b), invalid("objects that do not ascend"));
+        let place = |i: usize| objects.binary_search(&i).ok();
+        let mut kept = self.without(|i| place(i).is_none())?;
+        kept.objects = objects.len();
+        // Every object that is left has a place.
+        let new = |i: usize| place(i).unwrap_or(usize::MAX);
+        kept.sets.iter_mut().flatten().for_each(|i| *i = new(*i));
+        kept.members.iter_mut().for_each(|m| m.0 = new(m.0));
+        for pair in kept.stated.iter_mut().flatten() {
+            (pair.i, pair.j) = (new(pair.i), new(pair.j));
+        }
+        Ok(kept)
     }
 
     /// Refuses features of another number of objects.

@@ -1,6 +1,8 @@
 use std::sync::Arc;
 
-use consilience_core::{Constraints, Ensemble, Error, Observer, Pair, Result, Status, ensure};
+use consilience_core::{
+    Constraints, Ensemble, Error, Features, Observer, Pair, Result, Status, ensure,
+};
 use consilience_num::logdet::LogDet;
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -8,6 +10,7 @@ use rayon::prelude::*;
 use crate::consensus_embedding::ConsensusEmbedding;
 use crate::coordinates::Coordinates;
 use crate::grown_metrics::GrownMetrics;
+use crate::member_growth::{SAMPLE as COMPONENT_SAMPLE, principal_components};
 use crate::metric_rule::MetricRule;
 use crate::space_metric::SpaceMetric;
 
@@ -245,7 +248,7 @@ impl ConsensusMetric {
             ..self.clone()
         };
         let mut report = MetricReport::new(self.links);
-        if !left_out.is_empty() {
+        if !left_out.is_empty() || features.ncols() > 0 {
             let mut grown =
                 GrownMetrics::open(&self.rule, members, left_out, features, ensemble, observer)?;
             for (t, pair) in constraints.iter().enumerate() {
@@ -256,6 +259,48 @@ impl ConsensusMetric {
         }
         *self = next;
         Ok(report)
+    }
+
+    /// Lays features of the objects beside their positions, and grows no members: their leading
+    /// principal components, standardized, at most 30. A read-out then is by the metric on both.
+    /// Members grown before are dropped. This costs no more than the components, and takes neither
+    /// a learner nor a clusterer.
+    ///
+    /// ```
+    /// use consilience::follow::{MetricRule, ReadOutMethod};
+    /// use consilience::ndarray::Array2;
+    /// use consilience::{Constraints, Ensemble, Pair};
+    ///
+    /// // The members group by halves; the links, and the only feature, by i % 2.
+    /// let ensemble = Ensemble::from_array(Array2::from_shape_fn((40, 4), |(i, _)| i / 20).view())?;
+    /// let x = Array2::from_shape_fn((40, 1), |(i, _)| (i % 2) as f64);
+    /// let mut links = Constraints::new(40)?;
+    /// for i in 0..20 {
+    ///     links.extend(&[Pair::must_link(i, i + 20), Pair::cannot_link(i, 39 - i)])?;
+    /// }
+    /// let mut metric = MetricRule::new(2).cross_validated(false).open(&ensemble, &())?;
+    /// metric.follow(&ensemble, &links.iter().collect::<Vec<_>>(), &())?;
+    /// metric.lay_beside(&ensemble, x.view().into(), &links, &())?;
+    /// let read = metric.read_out(&ensemble, &links, &())?.output;
+    /// assert_eq!(read.method(), ReadOutMethod::MetricGrown);
+    /// let found = read.partition(&ensemble, &())?;
+    /// assert!((0..40).all(|i| found.label(i) == Some(i % 2)));
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Features::check`], and as [`ConsensusMetric::grow`].
+    pub fn lay_beside(
+        &mut self,
+        ensemble: &Ensemble,
+        features: Features<'_>,
+        constraints: &Constraints,
+        observer: &dyn Observer,
+    ) -> Result<MetricReport> {
+        let features = features.dense()?;
+        features.check()?;
+        let components = principal_components(features, COMPONENT_SAMPLE)?;
+        self.grow(ensemble, &[], components, constraints, observer)
     }
 
     fn check_grown(

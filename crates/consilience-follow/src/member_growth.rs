@@ -296,7 +296,7 @@ impl MemberGrowth {
 
 /// The leading principal components of standardized features; their directions are those of some
 /// rows at even distances.
-fn principal_components(features: Dense<'_>, sample: usize) -> Result<Array2<f32>> {
+pub(crate) fn principal_components(features: Dense<'_>, sample: usize) -> Result<Array2<f32>> {
     let (n, count) = (features.n_objects(), features.n_objects().min(sample));
     let rows: Vec<usize> =
         (0..count).map(|t| (t as u128 * n as u128 / count as u128) as usize).collect();

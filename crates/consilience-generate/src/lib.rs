@@ -26,6 +26,7 @@
 //! be called by itself, and so can yours, given to [`Generator::new`].
 
 mod agglomerative;
+mod categories;
 mod distinct;
 mod expectation;
 mod fuzzy_c_means;
@@ -49,6 +50,7 @@ mod tests;
 mod uspec;
 
 pub use agglomerative::Agglomerative;
+pub use categories::{CategoricalDistance, CategoryEmbedding};
 pub use consilience_core::Linkage;
 pub use fuzzy_c_means::FuzzyCMeans;
 pub use gaussian_mixture::GaussianMixture;

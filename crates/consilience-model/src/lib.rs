@@ -21,12 +21,16 @@
 //! # Ok::<(), consilience::Error>(())
 //! ```
 //!
+//! With a few labels or pairs [`LinkedClustering`] chooses among the methods that use them, and
+//! plain k-means, by what each keeps of links that it has not seen.
+//!
 //! Building blocks: any [`Generator`](consilience_generate::Generator) and any
 //! [`ConsensusFunction`](consilience_core::ConsensusFunction) go in, yours too.
 
 #[cfg(feature = "serde")]
 mod bytes;
 mod clustering;
+mod links;
 mod model;
 mod placement;
 mod prototypes;
@@ -37,5 +41,6 @@ mod tests;
 mod votes;
 
 pub use clustering::ConsensusClustering;
+pub use links::{JudgedCandidate, LinkJudgement, LinkedClustering, LinkedFit};
 pub use model::ConsensusModel;
 pub use placement::Placement;

@@ -4,7 +4,9 @@ use std::time::Instant;
 
 use consilience::constrained::UnderMetric;
 use consilience::core::ConstrainedClusterer;
+use consilience::model::{LinkJudgement, LinkedClustering, LinkedFit};
 use consilience::{Clustering, Constraints, Features, Fit, Partition, SideInformation};
+use serde_json::{Value, json};
 
 use crate::args::{Cluster, Count};
 use crate::choices;
@@ -15,9 +17,13 @@ use crate::summary::Summary;
 use crate::tables::{Ask, cluster as tables};
 use crate::terminal::Terminal;
 
+/// The method that chooses one.
+const AUTO: &str = "auto";
+
 /// Runs the command.
 pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
-    if args.method == "consensus" {
+    let name = method_name(args)?;
+    if name == "consensus" {
         return super::cluster_consensus::run(args, terminal);
     }
     if let Some(path) = &args.model {
@@ -26,11 +32,11 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
             path.display()
         )));
     }
-    let method = Method::parse(args)?;
+    let method = Method::parse(args, name)?;
     let outputs = args.labelling.outputs()?;
 
     let start = Instant::now();
-    let sparse = args.metric == "euclidean" && tables::SPARSE.contains(&&args.method[..]);
+    let sparse = args.metric == "euclidean" && tables::SPARSE.contains(&name);
     let seed = args.common.seed;
     let table = args.labelling.features(&args.features, sparse, seed, terminal)?;
     let features = table.view();
@@ -46,14 +52,14 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
     let read = start.elapsed();
 
     let start = Instant::now();
-    let fit = method.fit(features, clusters, &side, terminal)?;
+    let (fit, judgement) = method.fit(features, clusters, &side, terminal)?;
     let total = start.elapsed();
     terminal.note_all(&fit.report);
     let Clustering { partition, .. } = &fit.output;
 
     let mut summary = Summary::new();
     summary
-        .both("method", "method", args.method.as_str())
+        .both("method", "method", name)
         .both("metric", "metric", args.metric.as_str())
         .both("n", "objects", n)
         .data("features", features.n_features())
@@ -65,8 +71,51 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
         .both("clusters", "clusters", partition.n_clusters())
         .report(&fit.report)
         .times(read, [], total);
+    if let Some(judgement) = &judgement {
+        judged(judgement, &mut summary);
+    }
     let assign = |new: Features<'_>| fit.output.assign(new);
     beside.finish(outputs, partition, assign, summary, &args.common, terminal)
+}
+
+/// The method that is asked for; where something is known, `auto` without asking.
+fn method_name(args: &Cluster) -> Outcome<&str> {
+    match &args.method {
+        Some(name) => Ok(name),
+        None if args.labels.is_some() || args.constraints.is_some() => Ok(AUTO),
+        None => Err(Failure::bad(
+            "expected --method NAME, or --labels or --constraints, by which auto chooses one",
+        )),
+    }
+}
+
+/// What `auto` took, and what it chose by.
+fn judged(judgement: &LinkJudgement, summary: &mut Summary) {
+    let taken = judgement.taken();
+    summary.both("taken", "taken", taken.name.as_str());
+    for candidate in &judgement.candidates {
+        let text = match (candidate.score, &candidate.left_out) {
+            (Some(score), _) => format!("{score:.3} +- {:.3}", candidate.error),
+            (None, Some(reason)) => format!("not judged: {reason}"),
+            (None, None) => "not judged".to_owned(),
+        };
+        summary.line(format!("  {}", candidate.name), text);
+    }
+    let candidates: Vec<Value> = judgement
+        .candidates
+        .iter()
+        .map(|candidate| {
+            json!({
+                "name": candidate.name,
+                "score": candidate.score,
+                "error": candidate.score.map(|_| candidate.error),
+                "gain": candidate.score.map(|_| candidate.gain),
+                "gain_error": candidate.score.map(|_| candidate.gain_error),
+                "left_out": candidate.left_out,
+            })
+        })
+        .collect();
+    summary.data("judged_links", judgement.links.len()).data("candidates", candidates);
 }
 
 fn given(clusters: Option<Count>) -> Outcome<Option<usize>> {
@@ -82,18 +131,21 @@ fn given(clusters: Option<Count>) -> Outcome<Option<usize>> {
 /// A method and a metric, with the parameters of each.
 struct Method<'a> {
     args: &'a Cluster,
+    name: &'a str,
     params: Vec<String>,
     metric_params: Vec<String>,
 }
 
 impl<'a> Method<'a> {
-    fn parse(args: &'a Cluster) -> Outcome<Self> {
-        let method = choices::find("--method", &args.method, &tables::METHODS).map_err(
-            |error| match error {
-                Failure::Bad(message) => Failure::Bad(format!("{message}, consensus")),
+    fn parse(args: &'a Cluster, name: &'a str) -> Outcome<Self> {
+        if name == AUTO {
+            return Self::parse_auto(args);
+        }
+        let method =
+            choices::find("--method", name, &tables::METHODS).map_err(|error| match error {
+                Failure::Bad(message) => Failure::Bad(format!("{message}, consensus, auto")),
                 other => other,
-            },
-        )?;
+            })?;
         let metric = choices::find("--metric", &args.metric, &tables::METRICS)?;
         let (mut params, mut metric_params) = (Vec::new(), Vec::new());
         for param in &args.params {
@@ -113,16 +165,34 @@ impl<'a> Method<'a> {
                 )));
             }
         }
-        let parsed = Method { args, params, metric_params };
+        let parsed = Method { args, name, params, metric_params };
         // Whatever can be refused at once is.
         parsed.clusterer(1)?;
         metric.build(&memory::budget(), &parsed.metric_params)?;
         Ok(parsed)
     }
 
+    fn parse_auto(args: &'a Cluster) -> Outcome<Self> {
+        if args.metric != "euclidean" {
+            return Err(Failure::Bad(format!(
+                "--metric {}: --method auto has candidates that learn one; expected none",
+                args.metric
+            )));
+        }
+        let parsed =
+            Method { args, name: AUTO, params: args.params.clone(), metric_params: Vec::new() };
+        parsed.auto(1)?;
+        Ok(parsed)
+    }
+
+    fn auto(&self, clusters: usize) -> Outcome<LinkedClustering> {
+        let ask = Ask::new(clusters, self.args.common.seed);
+        choices::find("--method", AUTO, &tables::AUTO)?.build(&ask, &self.params)
+    }
+
     fn clusterer(&self, clusters: usize) -> Outcome<Box<dyn ConstrainedClusterer>> {
         let ask = Ask::new(clusters, self.args.common.seed);
-        choices::find("--method", &self.args.method, &tables::METHODS)?.build(&ask, &self.params)
+        choices::find("--method", self.name, &tables::METHODS)?.build(&ask, &self.params)
     }
 
     fn fit(
@@ -131,14 +201,20 @@ impl<'a> Method<'a> {
         clusters: usize,
         side: &SideInformation,
         terminal: &Terminal,
-    ) -> Outcome<Fit<Clustering>> {
+    ) -> Outcome<(Fit<Clustering>, Option<LinkJudgement>)> {
+        if self.name == AUTO {
+            let found = self.auto(clusters)?.fit_judged(features, side, terminal)?;
+            let LinkedFit { clustering, judgement, .. } = found.output;
+            return Ok((Fit::new(clustering, found.report), Some(judgement)));
+        }
         let clusterer = self.clusterer(clusters)?;
         let metric = choices::find("--metric", &self.args.metric, &tables::METRICS)?
             .build(&memory::budget(), &self.metric_params)?;
-        Ok(match metric {
+        let found = match metric {
             Some(metric) => UnderMetric::new(metric, clusterer).fit(features, side, terminal)?,
             None => clusterer.fit(features, side, terminal)?,
-        })
+        };
+        Ok((found, None))
     }
 }
 

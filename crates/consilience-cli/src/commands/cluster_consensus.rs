@@ -45,7 +45,7 @@ pub(super) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
     let trust = model.diagnostics()?;
     let mut summary = Summary::new();
     summary
-        .both("method", "method", args.method.as_str())
+        .both("method", "method", "consensus")
         .both("generator", "generator", making.generator.as_str())
         .both("function", "consensus function", making.function.as_str())
         .both("n", "objects", features.n_objects())

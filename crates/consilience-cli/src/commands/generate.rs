@@ -2,14 +2,15 @@
 
 use std::time::Instant;
 
-use consilience::generate::Generator;
+use consilience::generate::{CategoricalDistance, Generator, Scale};
 use consilience::io::{DataTable, FeatureTable, Labelled};
 use consilience::scores::Scores;
 use consilience::{Ensemble, Fit, Partition, Seed};
 
 use crate::args::Generate;
+use crate::categories::filled;
 use crate::choices;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::files::{self, Objects, Reduction};
 use crate::memory;
 use crate::outputs::Outputs;
@@ -20,6 +21,7 @@ use crate::terminal::Terminal;
 /// Runs the command.
 pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
     let generator = generator(args)?;
+    distance(args)?;
     let mut outputs = Outputs::new().table("-o", "ensemble", Some(&args.output))?;
 
     let start = Instant::now();
@@ -70,6 +72,15 @@ fn ensemble_of(
     table: &DataTable,
     terminal: &Terminal,
 ) -> Outcome<Fit<Ensemble>> {
+    if let (Some(distance), Some(categories)) = (distance(args)?, table.categories()) {
+        let way = missing(&args.missing, false)?;
+        let numbers = filled(table, way)?
+            .map(|x| scale(&args.scale)?.scaled(&x).map_err(Failure::from))
+            .transpose()?;
+        let x = distance.embed(numbers.as_ref().map(Into::into), categories.ensemble())?;
+        // What is scaled is scaled already: another scale would change what categories count.
+        return Ok(self::generator(args)?.scale(Scale::None).fit(&x, terminal)?);
+    }
     let reduction = Reduction {
         dimensions: args.svd,
         takes_sparse: SPARSE.contains(&&args.method[..]) || args.projection.is_some(),
@@ -85,6 +96,11 @@ fn ensemble_of(
         Some(categories) => generator.fit_mixed(numbers, categories.ensemble(), terminal)?,
         None => generator.fit(table.view()?, terminal)?,
     })
+}
+
+/// How far apart categories are, where they are to be features.
+fn distance(args: &Generate) -> Outcome<Option<CategoricalDistance>> {
+    Ok(args.categorical_distance.as_deref().map(str::parse).transpose()?)
 }
 
 fn generator(args: &Generate) -> Outcome<Generator> {

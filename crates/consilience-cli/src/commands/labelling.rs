@@ -8,6 +8,7 @@ use consilience::scores::Scores;
 use consilience::{Features, Partition, Seed};
 
 use crate::args::{Common, Labelling};
+use crate::categories::Coding;
 use crate::failure::{Failure, Outcome};
 use crate::files::{self, Labels, Reduction, Table};
 use crate::names;
@@ -40,15 +41,30 @@ impl Labelling {
         terminal: &Terminal,
     ) -> Outcome<Table> {
         let missing = missing(&self.missing, false)?;
-        let table = files::features(path, &self.drop, missing, terminal)?;
+        let table = match self.coding()? {
+            Some(coding) => coding.features(path, &self.drop, missing, terminal)?,
+            None => files::features(path, &self.drop, missing, terminal)?,
+        };
         let reduction = Reduction { dimensions: self.svd, takes_sparse, seed: Seed(seed) };
         table.reduced(&reduction, terminal)
     }
 
+    /// How columns of categories become features, where there are any.
+    fn coding(&self) -> Outcome<Option<Coding<'_>>> {
+        let distance = self.categorical_distance.parse()?;
+        let columns = &self.categorical;
+        Ok((!columns.is_empty()).then_some(Coding { columns, distance }))
+    }
+
     /// Reads the new objects, and the true labels of the old ones.
     pub(super) fn read(&self, table: &Table, terminal: &Terminal) -> Outcome<Beside> {
-        let features =
-            |path| files::features(path, &self.drop, Missing::Refuse, terminal)?.like(table);
+        let coding = self.coding()?;
+        let features = |path| match (&coding, &table.categories) {
+            (Some(coding), Some(known)) => {
+                coding.features_like(known, path, &self.drop, terminal)?.like(table)
+            }
+            _ => files::features(path, &self.drop, Missing::Refuse, terminal)?.like(table),
+        };
         let new = self.predict.as_deref().map(features).transpose()?;
         let objects = &table.objects();
         let truth = files::truth(self.truth.as_deref(), objects, terminal)?;

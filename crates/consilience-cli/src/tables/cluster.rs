@@ -6,6 +6,7 @@ use consilience::constrained::{
 };
 use consilience::core::ConstrainedClusterer;
 use consilience::metric::{Dca, Itml, Lmnn, MetricLearner, Mmc, Rca, RsdDiagonal, RsdFull};
+use consilience::model::LinkedClustering;
 
 use super::Ask;
 use crate::choices::{Choice, choice, count, flag, number, span, text};
@@ -62,6 +63,20 @@ pub(crate) static METHODS: [Choice<Made, Ask>; 9] = [
         max_pairs: count => Pmmc::max_pairs,
     ),
 ];
+
+/// `--method auto`.
+pub(crate) static AUTO: [Choice<LinkedClustering, Ask>; 1] = [choice!(
+    "auto", |method| method,
+    |ask: &Ask| LinkedClustering::new(ask.clusters).seed(ask.seed).memory_budget(ask.budget),
+    candidates: text => |method: LinkedClustering, names: String| {
+        method.only(&names.split(',').collect::<Vec<_>>())
+    },
+    folds: count => LinkedClustering::folds,
+    least_links: count => LinkedClustering::least_links,
+    caution: number => LinkedClustering::caution,
+    sample: count => LinkedClustering::sample,
+    cost_limit: number => LinkedClustering::cost_limit,
+)];
 
 /// Methods that take sparse features as they are.
 pub(crate) const SPARSE: [&str; 2] = ["fpc", "nnc"];

@@ -69,7 +69,7 @@ impl Tally {
 
 /// What every trial shares.
 struct Trials<'a> {
-    coordinates: &'a [Coordinates],
+    coordinates: &'a [&'a Coordinates],
     pairs: &'a KnownPairs,
     /// The part of every pair.
     fold: Vec<u8>,
@@ -92,7 +92,7 @@ pub(super) struct Judge {
 /// best of them; of equals the candidate that comes first, then the lower weight. `None` with fewer
 /// than 6 links of either kind.
 pub(super) fn held_out(
-    coordinates: &[Coordinates],
+    coordinates: &[&Coordinates],
     candidates: &[Candidate],
     pairs: &KnownPairs,
     judge: Judge,

@@ -52,14 +52,14 @@ impl Mccc {
     /// Chooses among the coordinates and completes the similarity in them.
     pub(super) fn complete(
         &self,
-        coordinates: &[Coordinates],
+        coordinates: &[&Coordinates],
         pairs: &KnownPairs,
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Completed> {
         let (candidate, weights) =
             report.stage("choice", || self.choose(coordinates, pairs, observer))?;
-        let chosen = &coordinates[candidate.coordinates];
+        let chosen = coordinates[candidate.coordinates];
         if !chosen.converged {
             let name = chosen.basis.map_or("of the caller", Basis::name);
             report.notes.push(format!("eigenvectors of the basis {name} did not converge"));
@@ -133,13 +133,17 @@ impl Mccc {
     /// Which coordinates, how many columns, and how C is found.
     fn choose(
         &self,
-        coordinates: &[Coordinates],
+        coordinates: &[&Coordinates],
         pairs: &KnownPairs,
         observer: &dyn Observer,
     ) -> Result<(Candidate, Weights)> {
         let mut candidates = Vec::new();
         for (at, own) in coordinates.iter().enumerate() {
-            let most = own.z.ncols();
+            // What was prepared may have more columns than are asked for now.
+            let most = match (own.basis, self.eigenvectors) {
+                (Some(_), Some(asked)) => own.z.ncols().min(asked),
+                _ => own.z.ncols(),
+            };
             if own.basis.is_some() && self.eigenvectors.is_none() {
                 candidates.extend(
                     COLUMNS

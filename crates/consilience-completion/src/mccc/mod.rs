@@ -5,6 +5,7 @@ mod coordinates;
 mod fitting;
 mod neighbours;
 mod options;
+mod prepared;
 #[cfg(test)]
 mod reference;
 mod representatives;
@@ -20,8 +21,10 @@ use consilience_core::{
 };
 use consilience_num::kmeans::KMeansFit;
 use ndarray::{Array2, ArrayView2, s};
+use std::sync::Arc;
 
 pub use options::{CompletionSolver, Eigenvectors, LossWeight};
+pub use prepared::CompletionBasis;
 
 use crate::basis::Basis;
 use crate::completed::{
@@ -30,6 +33,10 @@ use crate::completed::{
 use crate::known_pairs::{KnownPairs, check_objects};
 use crate::product::product;
 use coordinates::{Coordinates, Extension, most_columns};
+use prepared::Prepared;
+
+/// The bases that are compared, the most general last, since of equals the first wins.
+const COMPARED: [Basis; 3] = [Basis::Singular, Basis::Neighbours, Basis::StandardizedNeighbours];
 
 /// MCCC: clusters from features and a few must-links and cannot-links, by completing the similarity
 /// of all pairs in a basis made from the features.
@@ -230,22 +237,68 @@ impl Mccc {
         observer: &dyn Observer,
     ) -> Result<Fit<CompletedClustering>> {
         let features = features.into().dense()?;
-        let (n, d) = (features.n_objects(), features.n_features());
-        self.check(n)?;
-        features.check()?;
-        check_objects(side, n)?;
-        observer.check()?;
-        self.budget.check_table("features", n, d, 24)?;
-        let pairs = KnownPairs::new(side, self.budget)?;
+        self.check(features.n_objects())?;
+        check_objects(side, features.n_objects())?;
         let mut report = Report::default();
+        let pairs = KnownPairs::new(side, self.budget)?;
         let bases = self.bases(&pairs);
-        let made = report.stage("basis", || self.coordinates(&bases, &features, observer))?;
-        let (coordinates, mut extensions): (Vec<_>, Vec<_>) = made.into_iter().unzip();
-        let completed = self.complete(&coordinates, &pairs, &mut report, observer)?;
+        let basis = report.stage("basis", || self.basis_of(&features, &bases, observer))?;
+        self.fit_known(&basis, &pairs, report, observer)
+    }
+
+    /// Everything that does not depend on the constraints: the coordinates in every basis that is
+    /// compared. [`fit_prepared`](Mccc::fit_prepared) then takes milliseconds to a second, again
+    /// and again as constraints come.
+    ///
+    /// # Errors
+    /// As [`Mccc`] says.
+    pub fn prepare<'a>(
+        &self,
+        features: impl Into<Features<'a>>,
+        observer: &dyn Observer,
+    ) -> Result<CompletionBasis> {
+        let features = features.into().dense()?;
+        self.check(features.n_objects())?;
+        let all = match self.basis {
+            Basis::HeldOut => COMPARED.to_vec(),
+            one => vec![one],
+        };
+        self.basis_of(&features, &all, observer)
+    }
+
+    /// As [`fit_completed`](Mccc::fit_completed) on the features that were prepared by the same
+    /// method, to the same bits.
+    ///
+    /// # Errors
+    /// As [`Mccc`] says; [`ErrorKind::InvalidParameter`] where the basis that is asked for was not
+    /// prepared.
+    pub fn fit_prepared(
+        &self,
+        basis: &CompletionBasis,
+        side: &SideInformation,
+        observer: &dyn Observer,
+    ) -> Result<Fit<CompletedClustering>> {
+        self.check(basis.n_objects())?;
+        check_objects(side, basis.n_objects())?;
+        let pairs = KnownPairs::new(side, self.budget)?;
+        self.fit_known(basis, &pairs, Report::default(), observer)
+    }
+
+    fn fit_known(
+        &self,
+        basis: &CompletionBasis,
+        pairs: &KnownPairs,
+        mut report: Report,
+        observer: &dyn Observer,
+    ) -> Result<Fit<CompletedClustering>> {
+        observer.check()?;
+        let used = basis.of(&self.bases(pairs))?;
+        let coordinates: Vec<&Coordinates> = used.iter().map(|made| &made.coordinates).collect();
+        let completed = self.complete(&coordinates, pairs, &mut report, observer)?;
         let root = completed.read.clone();
-        let map = Embedder { extension: extensions.swap_remove(completed.chosen), root };
+        let extension = Arc::clone(&used[completed.chosen].extension);
         let (similarity, found) = self.clusters_of(completed, &mut report, observer)?;
-        let clustering = CompletedClustering::new(similarity, found, map)?;
+        let clustering = CompletedClustering::new(similarity, found, Embedder { extension, root })?;
         self.expect_clusters(&mut report, clustering.clustering.partition.n_clusters());
         Ok(Fit::new(clustering, report))
     }
@@ -293,7 +346,7 @@ impl Mccc {
         let z = coordinates.as_standard_layout().into_owned();
         let own = Coordinates { basis: None, z, converged: true };
         let mut report = Report::default();
-        let completed = self.complete(&[own], &pairs, &mut report, observer)?;
+        let completed = self.complete(&[&own], &pairs, &mut report, observer)?;
         let (similarity, found) = self.clusters_of(completed, &mut report, observer)?;
         let labels = found.assignment;
         let partition = Partition::from_fn(labels.len(), |i| Some(u64::from(labels[i])))?;
@@ -301,25 +354,26 @@ impl Mccc {
         Ok(Fit::new(CompletedPartition { partition, similarity }, report))
     }
 
-    /// The bases to compare; the most general last, since of equals the first wins.
+    /// The bases to compare.
     fn bases(&self, pairs: &KnownPairs) -> Vec<Basis> {
         let (must, cannot) = pairs.kinds();
         match self.basis {
-            Basis::HeldOut if must.min(cannot) >= choose::LEAST_KIND => {
-                vec![Basis::Singular, Basis::Neighbours, Basis::StandardizedNeighbours]
-            }
+            Basis::HeldOut if must.min(cannot) >= choose::LEAST_KIND => COMPARED.to_vec(),
             Basis::HeldOut => vec![Basis::Neighbours],
             one => vec![one],
         }
     }
 
-    fn coordinates(
+    fn basis_of(
         &self,
-        bases: &[Basis],
         features: &Dense<'_>,
+        bases: &[Basis],
         observer: &dyn Observer,
-    ) -> Result<Vec<(Coordinates, Extension)>> {
-        let n = features.n_objects();
+    ) -> Result<CompletionBasis> {
+        let (n, d) = (features.n_objects(), features.n_features());
+        features.check()?;
+        observer.check()?;
+        self.budget.check_table("features", n, d, 24)?;
         let most = |basis: Basis| self.eigenvectors.unwrap_or(most_columns(basis)).min(n);
         for &basis in bases {
             self.budget.check_table("coordinates", n, most(basis), 64)?;
@@ -328,9 +382,11 @@ impl Mccc {
         for (done, &basis) in bases.iter().enumerate() {
             observer.progress("basis", done, bases.len());
             observer.check()?;
-            made.push(Coordinates::new(basis, features, most(basis), self.seed, observer)?);
+            let (coordinates, extension) =
+                Coordinates::new(basis, features, most(basis), self.seed, observer)?;
+            made.push(Prepared { basis, coordinates, extension: Arc::new(extension) });
         }
-        Ok(made)
+        Ok(CompletionBasis { made })
     }
 
     /// k-means on the eigenvectors.
@@ -408,7 +464,7 @@ impl ConstrainedClusterer for Mccc {
 /// From features to the rows that k-means saw.
 #[derive(Debug)]
 struct Embedder {
-    extension: Extension,
+    extension: Arc<Extension>,
     /// k x columns.
     root: Array2<f64>,
 }

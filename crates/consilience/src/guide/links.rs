@@ -2,7 +2,37 @@
 //!
 //! # Features and a few pairs
 //!
-//! Learn a metric from the pairs, cluster under it, and label new objects:
+//! Which method is right depends on how many pairs there are and on what the features know.
+//! [`LinkedClustering`](crate::model::LinkedClustering) judges several by pairs that they have not
+//! seen, k-means without pairs among them, and says how sure it is:
+//!
+//! ```
+//! use consilience::model::LinkedClustering;
+//! use consilience::ndarray::{Array2, array};
+//! use consilience::{Constraints, Pair, SideInformation};
+//!
+//! // Two groups in the second feature; the first is ten times as wide.
+//! let x = Array2::from_shape_fn((80, 2), |(i, j)| {
+//!     let noise = ((i * 37 + j * 11) % 17) as f64 / 17.0;
+//!     if j == 0 { 10.0 * noise } else { (i / 40) as f64 + 0.3 * noise }
+//! });
+//! let mut pairs = Constraints::new(80)?;
+//! for i in 0..24 {
+//!     pairs.extend(&[Pair::must_link(i, i + 9), Pair::cannot_link(i, i + 40)])?;
+//! }
+//! let side = SideInformation::from_constraints(&pairs);
+//! let found = LinkedClustering::new(2).fit_judged(&x, &side, &())?.output;
+//! println!("{}", found.judgement.sentence());
+//! for candidate in &found.judgement.candidates {
+//!     println!("{}: {:?} +- {:.2}", candidate.name, candidate.score, candidate.error);
+//! }
+//! assert_eq!(found.clustering.partition.sizes(), [40, 40]);
+//! assert_eq!(found.clustering.assign(&array![[3.0, 0.2]])?, [0]);
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
+//! With one method of your own choice: learn a metric from the pairs, cluster under it, and label
+//! new objects:
 //!
 //! ```
 //! use consilience::constrained::{Nnc, UnderMetric};

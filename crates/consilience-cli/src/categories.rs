@@ -1,0 +1,122 @@
+//! Columns of categories as features: `--categorical` and `--categorical-distance`.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use consilience::generate::{CategoricalDistance, CategoryEmbedding, Missing};
+use consilience::io::{DataTable, FeatureTable, LabelTable};
+use consilience::{Features, Result};
+use ndarray::Array2;
+
+use crate::failure::{Failure, Outcome};
+use crate::files::{self, Table};
+use crate::terminal::Terminal;
+
+/// Which columns hold categories, and how far apart these are.
+pub(crate) struct Coding<'a> {
+    pub(crate) columns: &'a [String],
+    pub(crate) distance: CategoricalDistance,
+}
+
+/// How the categories of a table became features.
+pub(crate) struct Categories {
+    embedding: CategoryEmbedding,
+    /// For each column the number of each category.
+    numbers: Vec<HashMap<String, usize>>,
+}
+
+impl Coding<'_> {
+    /// The features of a table with categories.
+    pub(crate) fn features(
+        &self,
+        path: &Path,
+        drop: &[String],
+        missing: Missing,
+        terminal: &Terminal,
+    ) -> Outcome<Table> {
+        let holes = missing != Missing::Refuse;
+        let table = files::data_table(path, self.columns, drop, holes, terminal)?;
+        let filled =
+            filled(&table, missing).map_err(|e| Failure::from(e).within(path.display()))?;
+        let Some(labels) = table.categories() else { return Err(none(path)) };
+        let mut embedding = self.distance.embedding(labels.ensemble());
+        let x = embedding.embed(filled.as_ref().map(Into::into), labels.ensemble())?;
+        let mut names = table.number_names().to_vec();
+        let mut numbers = Vec::new();
+        for (c, column) in labels.column_names().iter().enumerate() {
+            let categories = labels.cluster_names(c);
+            names.extend(categories.iter().map(|category| format!("{column}={category}")));
+            numbers.push(categories.into_iter().enumerate().map(|(k, v)| (v, k)).collect());
+        }
+        let categories = Some(Categories { embedding, numbers });
+        Ok(Table::coded(FeatureTable::F64(x), names, table.ids().cloned(), categories))
+    }
+
+    /// The features of new objects, whose categories are those of `like`; others are as good as
+    /// missing.
+    pub(crate) fn features_like(
+        &self,
+        like: &Categories,
+        path: &Path,
+        drop: &[String],
+        terminal: &Terminal,
+    ) -> Outcome<Table> {
+        let table = files::data_table(path, self.columns, drop, false, terminal)?;
+        let Some(labels) = table.categories() else { return Err(none(path)) };
+        let (rows, unknown) = like.rows(labels);
+        if unknown > 0 {
+            terminal.note(format!(
+                "{}: {unknown} categories that no object had at the fit count as missing",
+                path.display()
+            ));
+        }
+        let x = like
+            .embedding
+            .embed_new(table.numbers().map(FeatureTable::view), &rows)
+            .map_err(|e| Failure::from(e).within(path.display()))?;
+        let names = (0..x.ncols()).map(|c| c.to_string()).collect();
+        Ok(Table::coded(FeatureTable::F64(x), names, table.ids().cloned(), None))
+    }
+}
+
+impl Categories {
+    /// The categories of each object by their numbers at the fit, and how many are unknown.
+    fn rows(&self, labels: &LabelTable) -> (Vec<Vec<Option<usize>>>, usize) {
+        let members = labels.ensemble().members();
+        let known: Vec<Vec<Option<usize>>> = (0..members.len())
+            .map(|c| {
+                let number = |name: &String| self.numbers.get(c)?.get(name).copied();
+                labels.cluster_names(c).iter().map(number).collect()
+            })
+            .collect();
+        let mut unknown = 0;
+        let rows = (0..labels.ensemble().n_objects())
+            .map(|i| {
+                let of = |(member, known): (&consilience::Partition, &Vec<Option<usize>>)| {
+                    let found = known[member.label(i)?];
+                    unknown += usize::from(found.is_none());
+                    found
+                };
+                members.iter().zip(&known).map(of).collect()
+            })
+            .collect();
+        (rows, unknown)
+    }
+}
+
+/// The numbers of a table, with what is missing filled in.
+pub(crate) fn filled(table: &DataTable, missing: Missing) -> Result<Option<Array2<f64>>> {
+    let numbers: Option<Features<'_>> = table.numbers().map(FeatureTable::view);
+    match (numbers, missing) {
+        (None, _) => Ok(None),
+        (Some(x), Missing::Refuse) => {
+            x.check()?;
+            Ok(Some(x.dense()?.to_f64()))
+        }
+        (Some(x), missing) => missing.filled(x).map(Some),
+    }
+}
+
+fn none(path: &Path) -> Failure {
+    Failure::Bad(format!("{}: no column of categories", path.display()))
+}

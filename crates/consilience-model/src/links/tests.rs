@@ -1,0 +1,76 @@
+use consilience_core::{Constraints, Link, Pair, Partition, Seed, SideInformation};
+
+use super::folds::{HeldOut, Trial};
+use super::judgement::keeps;
+
+fn parity(n: usize, count: usize) -> SideInformation {
+    let mut draw = Seed(5).stream();
+    let mut pairs = Constraints::new(n).unwrap();
+    while pairs.len() < count {
+        let (i, j) = (draw.below(n), draw.below(n));
+        if i != j {
+            pairs.add(i, j, if i % 2 == j % 2 { Link::Must } else { Link::Cannot }).unwrap();
+        }
+    }
+    SideInformation::from_constraints(&pairs)
+}
+
+#[test]
+fn nothing_that_is_left_out_follows_from_what_is_not() {
+    let labels: Vec<i64> = (0..60).map(|i| if i < 40 { i % 3 } else { -1 }).collect();
+    let sides = [
+        parity(60, 20),
+        // So many that must-links unite whole classes.
+        parity(60, 300),
+        SideInformation::from_labels(&labels).unwrap(),
+    ];
+    for side in sides {
+        let held = HeldOut::new(&side, 60, 5, Seed(1));
+        assert!(!held.links().is_empty());
+        for fold in 0..5 {
+            let rest = side.without(|i| held.is_in(i, fold)).unwrap();
+            for link in held.links() {
+                if held.is_in(link.i, fold) || held.is_in(link.j, fold) {
+                    let known = (rest.set_of(link.i), rest.set_of(link.j));
+                    assert!(known.0.is_none() || known.1.is_none(), "{link:?} is known");
+                }
+            }
+            assert!(rest.labelled_objects().len() * 4 > side.labelled_objects().len());
+        }
+        // Every link is left out at least once.
+        let out = |l: &Pair| (0..5).any(|fold| held.is_in(l.i, fold) || held.is_in(l.j, fold));
+        assert!(held.links().iter().all(out));
+    }
+}
+
+#[test]
+fn links_are_kept_or_not() {
+    let labels = Partition::from_labels(&[0, 0, 1, -1]).unwrap();
+    let kept = |pair: Pair| keeps(&labels, &pair);
+    assert_eq!((kept(Pair::must_link(0, 1)), kept(Pair::cannot_link(1, 2))), (1.0, 1.0));
+    assert_eq!((kept(Pair::must_link(0, 2)), kept(Pair::cannot_link(0, 1))), (0.0, 0.0));
+    // Where nothing labels an object it is in no cluster with another.
+    assert_eq!((kept(Pair::must_link(2, 3)), kept(Pair::cannot_link(2, 3))), (0.0, 1.0));
+}
+
+#[test]
+fn what_counts_depends_on_how_many_objects_are_linked() {
+    let side = parity(60, 40);
+    let kinds = |objects: usize| {
+        let trials = HeldOut::new(&side, objects, 4, Seed(1)).trials();
+        let objects = trials.iter().filter(|t| matches!(t, Trial::Objects(_))).count();
+        (objects, trials.len() - objects)
+    };
+    let linked = side.labelled_objects().len();
+    assert_eq!((kinds(linked), kinds(2 * linked), kinds(10 * linked)), ((0, 4), (4, 4), (4, 0)));
+    // A link that is left out by itself is not known, though it may follow from others.
+    let held = HeldOut::new(&side, 60, 4, Seed(1));
+    let rest = held.side_of(&side, Trial::Links(0)).unwrap();
+    let stated = |side: &SideInformation| side.stated().unwrap().len();
+    assert!((28..=30).contains(&stated(&rest)));
+    assert_eq!(stated(&side), 40);
+    // Of labels nothing is left out where nearly all are known.
+    let all: Vec<i64> = (0..30).map(|i| i % 2).collect();
+    let labels = SideInformation::from_labels(&all).unwrap();
+    assert_eq!(HeldOut::new(&labels, 30, 4, Seed(1)).trials(), [Trial::Nothing]);
+}
