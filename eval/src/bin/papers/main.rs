@@ -36,7 +36,7 @@ const HEAD: &str = "\
 Tables of the papers run again, written by
 
 ```console
-cargo run --release --manifest-path eval/Cargo.toml --bin papers -- docs/reproduction.md 20
+cargo run --release --manifest-path eval/Cargo.toml --bin papers -- docs/reproduction.md 2
 ```
 
 A cell is *paper / ours*, and the difference behind it where it is .02 or more. The paper's draws

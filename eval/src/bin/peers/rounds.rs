@@ -71,7 +71,7 @@ impl Worker {
         let mut seconds: Vec<f64> = counted.iter().map(|r| r.0).collect();
         seconds.sort_by(f64::total_cmp);
         let middle = seconds.len() / 2;
-        let even = seconds.len() % 2 == 0;
+        let even = seconds.len().is_multiple_of(2);
         let median =
             if even { 0.5 * (seconds[middle - 1] + seconds[middle]) } else { seconds[middle] };
         Side { seconds: median, bytes: self.runs[0].1, score: counted[0].2 }

@@ -63,11 +63,9 @@ fn rotate(a: &mut Matrix, v: &mut Matrix, p: usize, q: usize) {
         row[p] = c * x - s * y;
         row[q] = s * x + c * y;
     }
-    for l in 0..a.len() {
-        let (x, y) = (a[p][l], a[q][l]);
-        a[p][l] = c * x - s * y;
-        a[q][l] = s * x + c * y;
-    }
+    let (one, other) = (a[p].clone(), a[q].clone());
+    a[p] = one.iter().zip(&other).map(|(x, y)| c * x - s * y).collect();
+    a[q] = one.iter().zip(&other).map(|(x, y)| s * x + c * y).collect();
 }
 
 /// The symmetric matrix with its eigenvalues changed.

@@ -64,7 +64,7 @@ fn case(name: &str, plan: Plan, steps: Option<(usize, usize)>, seed: u64) -> Opt
     let own = (((groups.len() as f64).sqrt() / 2.0).floor() as usize).max(1);
     let (k, t) = steps.unwrap_or((own, own));
     let s = trajectory_similarity(&world, &groups, k, t);
-    if s.iter().flatten().any(|v| !(*v > 1e-6)) {
+    if s.iter().flatten().any(|v| *v <= 1e-6 || v.is_nan()) {
         return None; // pieces that no walk connects: how they join is ours
     }
     let average = cut(&s, Linkage::Average, plan.classes)?;
