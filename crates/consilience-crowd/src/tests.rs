@@ -9,9 +9,11 @@ use crate::{
     PenaltyChoice, SemiCrowd,
 };
 
-const ALL: [CrowdMethod; 7] = [
+const ALL: [CrowdMethod; 9] = [
     CrowdMethod::Auto,
     CrowdMethod::Block,
+    CrowdMethod::BlockByWorker,
+    CrowdMethod::LatentClass,
     CrowdMethod::LogOdds,
     CrowdMethod::Rmc,
     CrowdMethod::Spectral,
@@ -395,4 +397,49 @@ fn the_thesis_form_of_the_road() {
         ErrorKind::InvalidParameter
     );
     assert!(SemiCrowd::new(0).fit(x.view(), &answers, &()).is_err());
+}
+
+/// Every worker knows one of five classes and sorts into "this kind or not".
+fn coarse(seed: u64, (tasks, size): (usize, usize)) -> Answers {
+    let mut stream = Seed(seed).stream();
+    let mut rows = Vec::new();
+    for worker in 0..100 {
+        for task in 0..tasks {
+            for item in stream.sample(150, size) {
+                let lost = stream.uniform() < 0.1;
+                let group =
+                    if lost { stream.below(2) } else { usize::from(item % 5 == worker % 5) };
+                rows.push(GroupAnswer { worker, task, item, group });
+            }
+        }
+    }
+    Answers::from_groupings(150, &rows).unwrap()
+}
+
+#[test]
+fn workers_who_merge_clusters_each_in_an_own_way() {
+    for (seed, shape) in [(1, (12, 8)), (2, (30, 4)), (3, (1, 60))] {
+        let answers = coarse(seed, shape);
+        let score = |method| {
+            let crowd = CrowdClustering::new(5).method(method).alternative(false);
+            let found = crowd.fit(&answers, &()).unwrap().output;
+            (nmi(&found.partition, &truth(150, 5)), found)
+        };
+        let (block, _) = score(CrowdMethod::Block);
+        let (own, _) = score(CrowdMethod::BlockByWorker);
+        let (auto, found) = score(CrowdMethod::Auto);
+        println!("{shape:?}: block {block:.3}, by worker {own:.3}, auto {auto:.3}");
+        assert_eq!(found.method, CrowdMethod::BlockByWorker);
+        assert!(found.evidence[1].1 > found.evidence[0].1);
+        assert!(auto == own && own > 0.8 && own > block - 0.02, "{block} {own} {auto}");
+    }
+}
+
+/// Workers who all see the same classes have no use for rates of their own.
+#[test]
+fn a_crowd_of_one_mind_needs_no_rates_by_worker() {
+    let answers = Answers::from_groupings(150, &crowd(4, 150, 60, (8, 5), 0.2, 6, 3)).unwrap();
+    let found = CrowdClustering::new(4).fit(&answers, &()).unwrap().output;
+    assert_eq!(found.method, CrowdMethod::Block, "{:?}", found.evidence);
+    assert!(found.evidence[0].1 > found.evidence[1].1);
 }

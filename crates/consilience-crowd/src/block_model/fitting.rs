@@ -9,9 +9,10 @@ use super::sweep::{Occurrences, Weights, sweep};
 use crate::answer_counts::AnswerCounts;
 use crate::answers::Answers;
 use crate::expected_counts::ExpectedCounts;
+use crate::latent_class::LatentClasses;
 use crate::memberships::soft;
 use crate::rates::{Rates, per_task};
-use crate::{dawid_skene, spectral};
+use crate::{dawid_skene, latent_class, spectral};
 
 /// Starts that are computed; others are these, perturbed.
 pub(super) const COMPUTED_STARTS: usize = 4;
@@ -41,11 +42,41 @@ impl Fitted {
 
     /// The most probable cluster of each answered object, the first of equals.
     pub(crate) fn labels(&self) -> Vec<u32> {
-        let best = |row: ArrayView1<'_, f64>| {
-            (1..row.len()).fold(0, |b, c| if row[c] > row[b] { c } else { b }) as u32
-        };
-        self.q.rows().into_iter().map(best).collect()
+        most_probable(self.q.view())
     }
+}
+
+/// The most probable cluster of each row, the first of equals.
+pub(crate) fn most_probable(q: ArrayView2<'_, f64>) -> Vec<u32> {
+    let best = |row: ArrayView1<'_, f64>| {
+        (1..row.len()).fold(0, |b, c| if row[c] > row[b] { c } else { b }) as u32
+    };
+    q.rows().into_iter().map(best).collect()
+}
+
+/// Memberships that fits begin from: spectral clusterings of the mean answers, the residual, the
+/// residual's rows of norm 1 and Dawid and Skene's posteriors, then perturbations of these.
+fn starts(
+    model: &BlockModel,
+    answers: &Answers,
+    counts: &AnswerCounts,
+    observer: &dyn Observer,
+) -> Result<Vec<Array2<f64>>> {
+    let (k, seed) = (model.clusters.min(answers.answered().len()).max(1), model.seed);
+    let mean = spectral::mean_answers(answers, counts, k, seed, observer)?;
+    let [residual, unit] = spectral::residual(answers, counts, k, seed, observer)?;
+    let latent = dawid_skene::posterior(answers, k, observer)?.matrix();
+    let latent = spectral::cluster(&latent, k, seed, observer)?;
+    let computed = [mean, residual, unit, latent].map(|labels| soft(&labels, k));
+    Ok((0..model.restarts)
+        .map(|s| {
+            let mut q = computed[s % COMPUTED_STARTS].clone();
+            if s >= COMPUTED_STARTS {
+                perturb(&mut q, model.seed.derive("crowd start", s as u64));
+            }
+            q
+        })
+        .collect())
 }
 
 /// The best of all starts.
@@ -55,38 +86,54 @@ pub(crate) fn best(
     counts: &AnswerCounts,
     observer: &dyn Observer,
 ) -> Result<Fitted> {
-    let (k, seed) = (model.clusters.min(answers.answered().len()).max(1), model.seed);
-    let mean = spectral::mean_answers(answers, counts, k, seed, observer)?;
-    let [residual, unit] = spectral::residual(answers, counts, k, seed, observer)?;
-    let latent = dawid_skene::posterior(answers, k, observer)?.matrix();
-    let latent = spectral::cluster(&latent, k, seed, observer)?;
-    let computed = [mean, residual, unit, latent].map(|labels| soft(&labels, k));
-    best_of(model, answers, &computed, observer)
+    if model.shrinkage.by_worker {
+        let [_, own] = with_own_rates(model, answers, counts, observer)?;
+        return Ok(own);
+    }
+    best_of(model, answers, &starts(model, answers, counts, observer)?, observer)
 }
 
-/// The best of the given starts and their perturbations: all run for a while, those of highest
-/// bound go on until they converge.
+/// The best fits without and with rates between clusters of each worker. Those have many optima,
+/// and two more starts: the fit without them, and latent classes.
+pub(crate) fn with_own_rates(
+    model: &BlockModel,
+    answers: &Answers,
+    counts: &AnswerCounts,
+    observer: &dyn Observer,
+) -> Result<[Fitted; 2]> {
+    let mut starts = starts(model, answers, counts, observer)?;
+    let plain = best_of(&model.rates_between_by_worker(false), answers, &starts, observer)?;
+    let latent = latent_class::best(model, answers, &starts, observer)?;
+    starts.extend([latent.q, plain.q.clone()]);
+    let own = best_of(&model.rates_between_by_worker(true), answers, &starts, observer)?;
+    Ok([plain, own])
+}
+
+/// Latent classes, the best of all starts.
+pub(crate) fn latent_classes(
+    model: &BlockModel,
+    answers: &Answers,
+    counts: &AnswerCounts,
+    observer: &dyn Observer,
+) -> Result<LatentClasses> {
+    latent_class::best(model, answers, &starts(model, answers, counts, observer)?, observer)
+}
+
+/// The best of the given starts: all run for a while, those of highest bound go on until they
+/// converge.
 fn best_of(
     model: &BlockModel,
     answers: &Answers,
-    computed: &[Array2<f64>; COMPUTED_STARTS],
+    starts: &[Array2<f64>],
     observer: &dyn Observer,
 ) -> Result<Fitted> {
     let occurrences = Occurrences::of(answers);
     let run = |q, most| fit_from(model, answers, &occurrences, q, most, observer);
-    let mut tried: Vec<Fitted> = (0..model.restarts)
-        .into_par_iter()
-        .map(|s| {
-            let mut q = computed[s % COMPUTED_STARTS].clone();
-            if s >= COMPUTED_STARTS {
-                perturb(&mut q, model.seed.derive("crowd start", s as u64));
-            }
-            run(q, TRIAL)
-        })
-        .collect::<Result<_>>()?;
+    let mut tried: Vec<Fitted> =
+        starts.par_iter().map(|start| run(start.clone(), TRIAL)).collect::<Result<_>>()?;
     // Stable, so that of equals the first goes on and no choice depends on the order of arrival.
     tried.sort_by(|a, b| b.bound.total_cmp(&a.bound));
-    tried.truncate(model.restarts.div_ceil(3));
+    tried.truncate(starts.len().div_ceil(3));
     let finished: Vec<Fitted> = tried
         .into_par_iter()
         .map(|trial| {
@@ -140,7 +187,7 @@ fn fit_from(
 }
 
 /// Logarithms of the clusters' expected shares.
-pub(super) fn ln_share(q: ArrayView2<'_, f64>) -> Vec<f64> {
+pub(crate) fn ln_share(q: ArrayView2<'_, f64>) -> Vec<f64> {
     let (n, k) = q.dim();
     q.columns().into_iter().map(|c| ((c.sum() + 1.0) / (n + k) as f64).ln()).collect()
 }
