@@ -18,6 +18,10 @@ use crate::{dawid_skene, latent_class, spectral};
 pub(super) const COMPUTED_STARTS: usize = 4;
 /// Iterations after which starts are compared; a third of them goes on.
 const TRIAL: usize = 20;
+/// Crowds whose sweeps cost more than this, rows times clusters squared, get the computed starts
+/// alone, and these a shorter trial.
+const LARGE: usize = 20_000_000;
+const SHORT_TRIAL: usize = 5;
 /// Weight of random memberships in a perturbed start.
 const PERTURBATION: f64 = 0.3;
 
@@ -29,6 +33,8 @@ pub(crate) struct Fitted {
     pub(crate) bound: f64,
     pub(crate) iterations: usize,
     pub(crate) converged: bool,
+    /// Starts that were asked for and left out.
+    pub(crate) left_out: usize,
 }
 
 impl Fitted {
@@ -37,6 +43,10 @@ impl Fitted {
         report.objective = Some(self.bound);
         if !self.converged {
             report.status = Status::MaxIterations;
+        }
+        if self.left_out > 0 {
+            let left_out = self.left_out;
+            report.notes.push(format!("a crowd so large is fitted from {left_out} starts fewer"));
         }
     }
 
@@ -68,7 +78,8 @@ fn starts(
     let latent = dawid_skene::posterior(answers, k, observer)?.matrix();
     let latent = spectral::cluster(&latent, k, seed, observer)?;
     let computed = [mean, residual, unit, latent].map(|labels| soft(&labels, k));
-    Ok((0..model.restarts)
+    let few = if is_large(answers, k) { COMPUTED_STARTS } else { usize::MAX };
+    Ok((0..model.restarts.min(few))
         .map(|s| {
             let mut q = computed[s % COMPUTED_STARTS].clone();
             if s >= COMPUTED_STARTS {
@@ -77,6 +88,11 @@ fn starts(
             q
         })
         .collect())
+}
+
+fn is_large(answers: &Answers, k: usize) -> bool {
+    let rows: usize = answers.tasks().map(|task| task.n_items()).sum();
+    rows.saturating_mul(k.saturating_mul(k)) > LARGE
 }
 
 /// The best of all starts.
@@ -128,9 +144,10 @@ fn best_of(
     observer: &dyn Observer,
 ) -> Result<Fitted> {
     let occurrences = Occurrences::of(answers);
+    let trial = if is_large(answers, model.clusters) { SHORT_TRIAL } else { TRIAL };
     let run = |q, most| fit_from(model, answers, &occurrences, q, most, observer);
     let mut tried: Vec<Fitted> =
-        starts.par_iter().map(|start| run(start.clone(), TRIAL)).collect::<Result<_>>()?;
+        starts.par_iter().map(|start| run(start.clone(), trial)).collect::<Result<_>>()?;
     // Stable, so that of equals the first goes on and no choice depends on the order of arrival.
     tried.sort_by(|a, b| b.bound.total_cmp(&a.bound));
     tried.truncate(starts.len().div_ceil(3));
@@ -146,7 +163,8 @@ fn best_of(
         })
         .collect::<Result<_>>()?;
     let best = finished.into_iter().reduce(|best, f| if f.bound > best.bound { f } else { best });
-    best.ok_or_else(|| Error::invalid("0 starts; expected at least 1"))
+    let best = best.ok_or_else(|| Error::invalid("0 starts; expected at least 1"))?;
+    Ok(Fitted { left_out: model.restarts.saturating_sub(starts.len()), ..best })
 }
 
 fn perturb(q: &mut Array2<f64>, seed: Seed) {
@@ -183,7 +201,7 @@ fn fit_from(
     observer.progress("start", iterations, iterations);
     let (counts, _) = ExpectedCounts::of(answers, q.view(), model.shrinkage);
     let bound = bound(answers, &Rates::of(&counts, model.shrinkage), q.view());
-    Ok(Fitted { q, counts, bound, iterations, converged })
+    Ok(Fitted { q, counts, bound, iterations, converged, left_out: 0 })
 }
 
 /// Logarithms of the clusters' expected shares.
