@@ -34,8 +34,8 @@ pub(crate) struct Between {
     pub(crate) of_workers: Option<OfWorkers>,
 }
 
-/// Expected answers by worker and by the two clusters that a pair lies in: workers x k x k, of which
-/// only what is below the diagonal is of use.
+/// Expected answers by worker and by the two clusters that a pair lies in: workers x k x k, of
+/// which only what is below the diagonal is of use.
 #[derive(Clone, Debug)]
 pub(crate) struct OfWorkers {
     pub(crate) same: Vec<f64>,

@@ -6,8 +6,8 @@
 //! `7 3`.
 //!
 //! 300 objects in 3, 5 or 8 classes, equal or geometric in size; workers who see all classes, who
-//! know one class each, who merge classes at random, who are half of either kind, or of whom a third
-//! follows another criterion; with and without 30 % who do not look; six shapes of tasks.
+//! know one class each, who merge classes at random, who are half of either kind, or of whom a
+//! third follows another criterion; with and without 30 % who do not look; six shapes of tasks.
 
 use consilience::crowd::{Answers, CrowdClustering, CrowdMethod, GroupAnswer};
 use consilience::scores::{Normalizer, normalized_mutual_information};

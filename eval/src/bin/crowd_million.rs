@@ -1,7 +1,7 @@
 //! Seconds of the crowd methods on a million answers about single pairs of 20,000 objects.
 //!
-//! `cargo run --release --bin crowd_million [METHOD ...]`. Ten clusters, 1,000 workers who are wrong
-//! in one of ten answers; half of the pairs lie inside a cluster.
+//! `cargo run --release --bin crowd_million [METHOD ...]`. Ten clusters, 1,000 workers who are
+//! wrong in one of ten answers; half of the pairs lie inside a cluster.
 
 use std::time::Instant;
 

@@ -142,8 +142,9 @@ impl BlockModel {
     }
 
     consilience_core::setters! {
-        /// Starts, of which the one of highest evidence bound is kept. Default 12; 1 to 10000. Where
-        /// there are more than 20 million rows times k^2, the computed starts alone are taken.
+        /// Starts, of which the one of highest evidence bound is kept. Default 12; 1 to 10000.
+        /// Where there are more than 20 million rows times k^2, the computed starts alone are
+        /// taken.
         pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
         /// How many answers of the crowd are added to every worker's own before rates are computed.
