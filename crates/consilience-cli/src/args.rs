@@ -367,7 +367,7 @@ pub(crate) struct Crowd {
     /// Number of clusters
     #[arg(long, value_name = "K")]
     pub(crate) clusters: usize,
-    /// auto, block, rmc, log-odds, spectral, dawid-skene or pairs
+    /// auto, block, block-by-worker, latent-class, rmc, log-odds, spectral, dawid-skene or pairs
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) method: String,
     /// A parameter of the method: all take alternative, and shared for answers by keyword; rmc

@@ -4,7 +4,17 @@ mod common;
 
 use common::{CLASSES, Dice, Folder, OBJECTS, is_number, npy, npz, prepared, truth};
 
-const METHODS: [&str; 7] = ["auto", "block", "rmc", "log-odds", "spectral", "dawid-skene", "pairs"];
+const METHODS: [&str; 9] = [
+    "auto",
+    "block",
+    "block-by-worker",
+    "latent-class",
+    "rmc",
+    "log-odds",
+    "spectral",
+    "dawid-skene",
+    "pairs",
+];
 const WORKERS: usize = 12;
 const SHOWN: usize = 30;
 

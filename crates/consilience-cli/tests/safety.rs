@@ -42,7 +42,17 @@ fn with_pairs() -> Folder {
 fn numbers_of_objects_take_no_memory_before_they_are_checked() {
     let folder = Folder::new();
     folder.write("h.csv", "worker,task,item,keyword\n0,1,1,b\n0,1,1000000000,a\n");
-    for method in ["auto", "block", "rmc", "log-odds", "spectral", "dawid-skene", "pairs"] {
+    for method in [
+        "auto",
+        "block",
+        "block-by-worker",
+        "latent-class",
+        "rmc",
+        "log-odds",
+        "spectral",
+        "dawid-skene",
+        "pairs",
+    ] {
         let line = format!("ulimit -v 6000000; PROGRAM crowd h.csv --clusters 2 --method {method}");
         refused(&folder, &line, "memory budget");
     }

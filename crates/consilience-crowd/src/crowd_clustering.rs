@@ -1,6 +1,5 @@
 use consilience_core::{Fit, MemoryBudget, Observer, Partition, Report, Result, Seed};
 use ndarray::Array2;
-use rayon::prelude::*;
 
 use crate::answer_counts::AnswerCounts;
 use crate::answers::Answers;
@@ -8,12 +7,13 @@ use crate::block_model::{self, BlockModel, FEWER_CLUSTERS, Fitted};
 use crate::completed::{CompletionChoice, CompletionClusterer, PenaltyChoice};
 use crate::crowd_method::CrowdMethod;
 use crate::crowd_result::CrowdResult;
+use crate::evidence::evidence;
 use crate::expected_counts::ExpectedCounts;
 use crate::worker_rates;
-use crate::{alternative, dawid_skene, doubt, held_out, memberships, merging, spectral};
+use crate::{alternative, dawid_skene, doubt, memberships, merging, spectral};
 
-/// Folds of tasks that `Auto` leaves out in turn.
-const FOLDS: usize = 5;
+/// Evidence, in nats, by which rates of each worker between clusters have to be better.
+const CLEAR: f64 = 3.0;
 
 /// Clusters objects by what a crowd answered about them.
 ///
@@ -44,7 +44,7 @@ const FOLDS: usize = 5;
 ///
 /// # Complexity
 /// See [`BlockModel`] and [`RobustCompletion`](consilience_completion::RobustCompletion); `Auto`
-/// fits the block model again for each of 5 folds, from the computed starts alone.
+/// fits the block model twice, without and with rates of each worker between clusters.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
@@ -180,6 +180,9 @@ impl CrowdClustering {
         let q = q.unwrap_or_else(|| memberships::hard(&found.labels, task.k));
         // Another criterion is looked for by block models, which need as much as the first.
         let alternative = if self.alternative && found.method != CrowdMethod::Pairs {
+            // What workers merge is no other criterion.
+            let by_worker = found.method == CrowdMethod::BlockByWorker;
+            let model = model.rates_between_by_worker(by_worker);
             report.stage("alternative", || {
                 alternative::find(answers, q.view(), &workers, &model, observer)
             })?
@@ -195,6 +198,7 @@ impl CrowdClustering {
             workers,
             crowd_rates: counts.crowd(),
             alternative,
+            evidence: found.evidence,
             held_out: found.held_out,
             penalty_factor: found.factor,
         })
@@ -228,17 +232,25 @@ struct Found {
     labels: Vec<u32>,
     soft: Option<Array2<f64>>,
     method: CrowdMethod,
+    evidence: Vec<(String, f64)>,
     held_out: Vec<(String, f64)>,
     factor: Option<f64>,
 }
 
 impl Found {
     fn hard(method: CrowdMethod, labels: Vec<u32>) -> Self {
-        Found { labels, soft: None, method, held_out: Vec::new(), factor: None }
+        Found {
+            labels,
+            soft: None,
+            method,
+            evidence: Vec::new(),
+            held_out: Vec::new(),
+            factor: None,
+        }
     }
 
-    fn blocks(fitted: &Fitted) -> Self {
-        Found { soft: Some(fitted.q.clone()), ..Self::hard(CrowdMethod::Block, fitted.labels()) }
+    fn blocks(method: CrowdMethod, fitted: &Fitted) -> Self {
+        Found { soft: Some(fitted.q.clone()), ..Self::hard(method, fitted.labels()) }
     }
 }
 
@@ -260,9 +272,26 @@ impl Task<'_> {
     ) -> Result<Found> {
         match method {
             CrowdMethod::Auto => self.auto(report),
-            CrowdMethod::Block => Ok(Found::blocks(&self.fitted(report)?)),
+            CrowdMethod::Block => Ok(Found::blocks(method, &self.fitted(&self.model, report)?)),
+            CrowdMethod::BlockByWorker => {
+                let model = self.model.rates_between_by_worker(true);
+                model.check_memory(self.answers)?;
+                Ok(Found::blocks(method, &self.fitted(&model, report)?))
+            }
+            CrowdMethod::LatentClass => {
+                let fitted = report.stage("latent classes", || {
+                    block_model::latent_classes(
+                        &self.model,
+                        self.answers,
+                        self.counts,
+                        self.observer,
+                    )
+                })?;
+                fitted.describe(report);
+                Ok(Found { soft: Some(fitted.q.clone()), ..Found::hard(method, fitted.labels()) })
+            }
             CrowdMethod::LogOdds => {
-                let fitted = self.fitted(report)?;
+                let fitted = self.fitted(&self.model, report)?;
                 Ok(Found::hard(method, self.log_odds(self.answers, &fitted)?))
             }
             CrowdMethod::Rmc => self.completed(completion, report),
@@ -284,9 +313,9 @@ impl Task<'_> {
         }
     }
 
-    fn fitted(&self, report: &mut Report) -> Result<Fitted> {
+    fn fitted(&self, model: &BlockModel, report: &mut Report) -> Result<Fitted> {
         let fitted = report.stage("blocks", || {
-            block_model::best(&self.model, self.answers, self.counts, self.observer)
+            block_model::best(model, self.answers, self.counts, self.observer)
         })?;
         fitted.describe(report);
         Ok(fitted)
@@ -333,47 +362,33 @@ impl Task<'_> {
         })
     }
 
-    /// Block model or spectral clustering of its log-odds, by held-out tasks.
+    /// The block model without or with rates of each worker between clusters, by their evidence.
     fn auto(&self, report: &mut Report) -> Result<Found> {
-        let fitted = self.fitted(report)?;
-        let fold = held_out::folds(self.answers, FOLDS, self.model.own_seed());
-        let folds: Vec<FoldScore> =
-            (0..FOLDS).into_par_iter().map(|f| self.score_fold(&fold, f)).collect::<Result<_>>()?;
-        // Added in the order of the folds, whichever was done first.
-        let total = folds.into_iter().fold(FoldScore::default(), FoldScore::plus);
-        let per_answer =
-            |score: f64| if total.pairs > 0 { score / total.pairs as f64 } else { 0.0 };
-        let held_out = vec![
-            (CrowdMethod::Block.name().to_string(), per_answer(total.block)),
-            (CrowdMethod::LogOdds.name().to_string(), per_answer(total.log_odds)),
-        ];
-        let found = if total.log_odds > total.block {
-            Found::hard(CrowdMethod::LogOdds, self.log_odds(self.answers, &fitted)?)
-        } else {
-            Found::blocks(&fitted)
-        };
-        Ok(Found { held_out, ..found })
-    }
-
-    /// How well either method predicts the tasks of a fold from all others.
-    fn score_fold(&self, fold: &[usize], f: usize) -> Result<FoldScore> {
-        let seen = self.answers.filter(|t, _| fold[t] != f);
-        let unseen = self.answers.filter(|t, _| fold[t] == f);
-        if seen.n_tasks() == 0 || unseen.n_tasks() == 0 {
-            return Ok(FoldScore::default());
+        let own_model = self.model.rates_between_by_worker(true);
+        let fits = own_model.shrinkage().fits_between(self.answers, self.k)
+            && own_model.check_memory(self.answers).is_ok();
+        if !fits {
+            return Ok(Found::blocks(CrowdMethod::Block, &self.fitted(&self.model, report)?));
         }
-        let counts = AnswerCounts::of(&seen, self.model.budget())?;
-        let quick = self.model.without_perturbations();
-        let fitted = block_model::best(&quick, &seen, &counts, self.observer)?;
-        let odds = self.log_odds(&seen, &fitted)?;
-        let score = |labels: &[u32]| -> f64 {
-            held_out::score(&seen, labels, self.k, self.model.shrinkage(), &unseen).iter().sum()
+        let [plain, own] = report.stage("blocks", || {
+            block_model::with_own_rates(&self.model, self.answers, self.counts, self.observer)
+        })?;
+        let evidence = |model: &BlockModel, fitted: &Fitted| {
+            evidence(self.answers, fitted.q.view(), model.shrinkage(), self.observer)
         };
-        Ok(FoldScore {
-            block: score(&fitted.labels()),
-            log_odds: score(&odds),
-            pairs: unseen.n_pair_answers(),
-        })
+        let plain_evidence = evidence(&self.model.rates_between_by_worker(false), &plain)?;
+        let own_evidence = evidence(&own_model, &own)?;
+        let (method, chosen) = if own_evidence > plain_evidence + CLEAR {
+            (CrowdMethod::BlockByWorker, own)
+        } else {
+            (CrowdMethod::Block, plain)
+        };
+        chosen.describe(report);
+        let evidence = vec![
+            (CrowdMethod::Block.name().to_string(), plain_evidence),
+            (CrowdMethod::BlockByWorker.name().to_string(), own_evidence),
+        ];
+        Ok(Found { evidence, ..Found::blocks(method, &chosen) })
     }
 
     /// Spectral clustering of the log-odds of every answered pair, by the workers' rates over all
@@ -386,23 +401,5 @@ impl Task<'_> {
             if same { (p / r).ln() } else { ((1.0 - p) / (1.0 - r)).ln() }
         });
         spectral::cluster(&sparse, self.k, self.model.own_seed(), self.observer)
-    }
-}
-
-/// Log-likelihoods of unseen answers under both methods, and the number of those answers.
-#[derive(Clone, Copy, Debug, Default)]
-struct FoldScore {
-    block: f64,
-    log_odds: f64,
-    pairs: usize,
-}
-
-impl FoldScore {
-    fn plus(self, other: FoldScore) -> FoldScore {
-        FoldScore {
-            block: self.block + other.block,
-            log_odds: self.log_odds + other.log_odds,
-            pairs: self.pairs + other.pairs,
-        }
     }
 }

@@ -10,12 +10,20 @@
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum CrowdMethod {
-    /// The block model or the spectral clustering of its log-odds, whichever predicts unseen
-    /// answers better; `Pairs` where the objects were compared less often than there are clusters.
+    /// `Block` or `BlockByWorker`, whichever has the higher evidence, rates being integrated out;
+    /// `Pairs` where the objects were compared less often than there are clusters.
     #[default]
     Auto,
     /// The worker-aware block model, [`BlockModel`](crate::BlockModel).
     Block,
+    /// The block model in which every worker confuses clusters in an own way: for workers who sort
+    /// into fewer groups than there are clusters, each by what they know.
+    BlockByWorker,
+    /// Latent class analysis: in each task, an object of a cluster goes to a group with the task's
+    /// own probability. For workers who sort many objects at once, each into own groups; next to
+    /// blind where tasks are pairs.
+    #[doc(alias = "latent class analysis")]
+    LatentClass,
     /// Eigenvectors of the log-odds that the block model gives every pair.
     LogOdds,
     /// Robust completion of the pairs that the crowd agrees on, then eigenvectors.
@@ -45,6 +53,8 @@ impl CrowdMethod {
         match self {
             CrowdMethod::Auto => "auto",
             CrowdMethod::Block => "block",
+            CrowdMethod::BlockByWorker => "block-by-worker",
+            CrowdMethod::LatentClass => "latent-class",
             CrowdMethod::LogOdds => "log-odds",
             CrowdMethod::Rmc => "rmc",
             CrowdMethod::Spectral => "spectral",

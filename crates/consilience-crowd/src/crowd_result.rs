@@ -53,8 +53,10 @@ pub struct CrowdResult {
     pub crowd_rates: CrowdRates,
     /// What else some of the workers may have grouped by, where the answers show it significantly.
     pub alternative: Option<AlternativeClustering>,
-    /// Log-likelihood per unseen pair answer (nats) of what was compared to choose: methods for
-    /// `Auto`, penalty factors c for `Rmc`.
+    /// Evidence (nats) for the methods that `Auto` compared: expected log-probability of the
+    /// answers, rates integrated out.
+    pub evidence: Vec<(String, f64)>,
+    /// Log-likelihood per unseen pair answer (nats) of the penalty factors c that `Rmc` compared.
     pub held_out: Vec<(String, f64)>,
     /// The penalty factor c of `Rmc`.
     pub penalty_factor: Option<f64>,

@@ -43,6 +43,19 @@ struct Pool {
     apart: f64,
 }
 
+impl Pool {
+    /// Brings the pool in line with the share of "same" in all answers. Pairs that were asked about
+    /// again may mostly be of one kind and say little about the other; with at least the expected
+    /// share of pairs together, pairs apart cannot be called the same more often than `most`.
+    fn reconcile(&mut self, mean: f64, expected: f64) {
+        let most = (mean - expected * self.together) / (1.0 - expected).max(f64::MIN_POSITIVE);
+        if most > 0.0 && most < self.apart {
+            self.apart = most;
+            self.share = self.share.min(expected);
+        }
+    }
+}
+
 /// Expectation-maximisation over pairs as independent items.
 ///
 /// With one answer a pair the likelihood has a ridge: a crowd that is right and one that calls few
@@ -54,7 +67,9 @@ struct Pool {
 pub(crate) fn posterior(answers: &Answers, k: usize, observer: &dyn Observer) -> Result<Posterior> {
     let said = pair_answers(answers);
     let pairs: Vec<&[Said]> = said.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).collect();
-    let first = pool(&pairs, 1.0 / k as f64, observer)?;
+    let mut first = pool(&pairs, 1.0 / k as f64, observer)?;
+    let mean = said.iter().filter(|a| a.3).count() as f64 / said.len().max(1) as f64;
+    first.reconcile(mean, 1.0 / k as f64);
     let few: Vec<usize> = pairs.iter().map(|p| p.len()).filter(|&n| n < ENOUGH).collect();
     let few = (few.len() as f64 + 2.0, few.iter().sum::<usize>() as f64 + 2.0);
 

@@ -30,6 +30,70 @@ pub(crate) struct ExpectedCounts {
 pub(crate) struct Between {
     pub(crate) same: Array2<f64>,
     pub(crate) all: Array2<f64>,
+    /// The same of each worker, where workers are distinguished.
+    pub(crate) of_workers: Option<OfWorkers>,
+}
+
+/// Expected answers by worker and by the two clusters that a pair lies in: workers x k x k, of
+/// which only what is below the diagonal is of use.
+#[derive(Clone, Debug)]
+pub(crate) struct OfWorkers {
+    pub(crate) same: Vec<f64>,
+    pub(crate) all: Vec<f64>,
+    /// Pair answers that count as one answer of the worker: s / 2 in tasks of s items, whose pairs
+    /// depend on each other.
+    pub(crate) repeated: Vec<f64>,
+}
+
+impl OfWorkers {
+    fn of(answers: &Answers, q: ArrayView2<'_, f64>, sums: &Sums) -> Self {
+        let (workers, k) = (answers.n_workers(), q.ncols());
+        let mut out = OfWorkers {
+            same: vec![0.0; workers * k * k],
+            all: vec![0.0; workers * k * k],
+            repeated: Vec::new(),
+        };
+        let mut pairs = vec![(0.0, 0.0); workers];
+        // S_c S_d - sum_i q_ic q_id, set by set.
+        let add = |to: &mut [f64], sum: &[f64], items: &mut dyn Iterator<Item = u32>| {
+            add_outer(to, sum, 1.0);
+            items.for_each(|i| {
+                if let Some(row) = q.row(i as usize).as_slice() {
+                    add_outer(to, row, -1.0);
+                }
+            });
+        };
+        for (t, task) in answers.tasks().enumerate() {
+            let own = task.worker * k * k..(task.worker + 1) * k * k;
+            let items = &mut task.groups().flatten().copied();
+            add(&mut out.all[own.clone()], &sums.tasks[t * k..][..k], items);
+            for (g, items) in task.groups().enumerate().filter(|(_, items)| items.len() > 1) {
+                let sum = &sums.groups[(task.first_group + g) * k..][..k];
+                add(&mut out.same[own.clone()], sum, &mut items.iter().copied());
+            }
+            pairs[task.worker].0 += choose_two(task.n_items());
+            pairs[task.worker].1 += (task.n_items() - 1) as f64;
+        }
+        for (same, all) in out.same.iter_mut().zip(&mut out.all) {
+            *all = all.max(0.0);
+            *same = same.clamp(0.0, *all);
+        }
+        out.repeated =
+            pairs.iter().map(|&(pairs, answers)| pairs / f64::max(answers, 1.0)).collect();
+        out
+    }
+}
+
+/// Adds a vector's product with itself, below the diagonal.
+fn add_outer(to: &mut [f64], x: &[f64], times: f64) {
+    let k = x.len();
+    for c in 1..k {
+        if x[c] > NEGLIGIBLE {
+            for d in 0..c {
+                to[c * k + d] += times * x[c] * x[d];
+            }
+        }
+    }
 }
 
 /// Sums of memberships over the groups and over the tasks, row by row.
@@ -48,6 +112,8 @@ pub(crate) struct Shrinkage {
     pub(crate) by_cluster: bool,
     /// Whether pairs of clusters differ in how readily the crowd confuses them.
     pub(crate) between: bool,
+    /// Whether workers differ in which pairs of clusters they do not tell apart.
+    pub(crate) by_worker: bool,
 }
 
 /// Answers that the crowd's rate for objects apart counts as in the rate between two clusters. It
@@ -114,7 +180,11 @@ impl ExpectedCounts {
         }
         counts.clamp();
         if shrinkage.fits_between(answers, k) {
-            counts.between = Some(Between::of(answers, q, &sums));
+            let mut between = Between::of(answers, q, &sums);
+            if shrinkage.by_worker {
+                between.of_workers = Some(OfWorkers::of(answers, own.view(), &sums));
+            }
+            counts.between = Some(between);
         }
         (counts, sums)
     }
@@ -261,7 +331,8 @@ impl Between {
     /// sum_i q_ic q_id, and what is taken off depends only on how many sets an object is in.
     fn of(answers: &Answers, q: ArrayView2<'_, f64>, sums: &Sums) -> Self {
         let (n, k) = q.dim();
-        let mut between = Between { same: Array2::zeros((k, k)), all: Array2::zeros((k, k)) };
+        let mut between =
+            Between { same: Array2::zeros((k, k)), all: Array2::zeros((k, k)), of_workers: None };
         // Few memberships of a small set are not 0.
         let add = |to: &mut [f64], sum: &[f64]| {
             for (row, &x) in to.chunks_exact_mut(k).zip(sum) {

@@ -16,11 +16,39 @@ pub(crate) struct Rates {
     pub(crate) apart: Vec<f64>,
     /// How the rate apart moves in log-odds for two given clusters: k x k, symmetric.
     pub(crate) shifts: Option<Array2<f64>>,
+    /// Between two given clusters, where workers differ in that: workers x k x k, below the
+    /// diagonal.
+    by_worker: Option<Vec<f64>>,
 }
+
+/// Answers that the rate between two clusters which is expected of a worker counts as in the
+/// worker's own.
+pub(crate) const OWN: f64 = 20.0;
 
 impl Rates {
     /// Rates of every worker, shrunk to the crowd's.
     pub(crate) fn of(counts: &ExpectedCounts, shrinkage: Shrinkage) -> Self {
+        let mut rates = Self::without_own(counts, shrinkage);
+        rates.by_worker = counts.between.as_ref().and_then(|b| b.of_workers.as_ref()).map(|own| {
+            let (workers, k) = rates.within.dim();
+            let mut table = vec![0.0; workers * k * k];
+            for w in 0..workers {
+                let pseudo = OWN * own.repeated[w].max(1.0);
+                for c in 0..k {
+                    for d in 0..c {
+                        let at = (w * k + c) * k + d;
+                        let expected = rates.across(w, c, d);
+                        table[at] = (own.same[at] + pseudo * expected) / (own.all[at] + pseudo);
+                    }
+                }
+            }
+            table
+        });
+        rates
+    }
+
+    /// The same, but for rates between clusters that only the worker has.
+    pub(crate) fn without_own(counts: &ExpectedCounts, shrinkage: Shrinkage) -> Self {
         let Shrinkage { pseudo, by_cluster, .. } = shrinkage;
         let CrowdRates { same_together: together, same_apart: apart } = counts.crowd();
         let clusters = counts.of_clusters(pseudo);
@@ -30,8 +58,12 @@ impl Rates {
             shifts.diag_mut().fill(0.0);
             shifts
         });
-        let mut rates =
-            Rates { within: Array2::zeros((workers, k)), apart: vec![0.0; workers], shifts };
+        let mut rates = Rates {
+            within: Array2::zeros((workers, k)),
+            apart: vec![0.0; workers],
+            shifts,
+            by_worker: None,
+        };
         for w in 0..workers {
             let [same, within, same_apart, n_apart] = counts.of_worker(w);
             rates.apart[w] = (same_apart + pseudo * apart) / (n_apart + pseudo);
@@ -53,6 +85,10 @@ impl Rates {
     /// Probability that worker w calls an object of cluster c and one of another cluster d the
     /// same.
     pub(crate) fn across(&self, w: usize, c: usize, d: usize) -> f64 {
+        if let Some(own) = &self.by_worker {
+            let k = self.within.ncols();
+            return own[(w * k + c.max(d)) * k + c.min(d)];
+        }
         match &self.shifts {
             Some(shifts) => logistic(logit(self.apart[w]) + shifts[[c, d]]),
             None => self.apart[w],

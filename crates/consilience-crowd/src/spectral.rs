@@ -10,8 +10,10 @@ use crate::answer_counts::AnswerCounts;
 use crate::answers::Answers;
 
 const RESTARTS: usize = 10;
-/// The eigenvectors are only clustered: no more digits are needed.
-const TOLERANCE: f64 = 1e-6;
+/// The eigenvectors are only clustered: no more digits are needed. The last of them may lie in the
+/// noise, where none is better than another.
+const TOLERANCE: f64 = 1e-4;
+const PRODUCTS: usize = 60;
 
 /// Rows of the k leading eigenvectors, each times its eigenvalue (0 where that is negative).
 ///
@@ -19,7 +21,7 @@ const TOLERANCE: f64 = 1e-6;
 /// as the strong ones.
 fn embedding(matrix: &dyn SymmetricOperator, k: usize, seed: Seed) -> Array2<f64> {
     let seed = seed.derive("crowd eigenvectors", 0);
-    let options = TruncatedOptions::new(k).tolerance(TOLERANCE).seed(seed);
+    let options = TruncatedOptions::new(k).tolerance(TOLERANCE).max_iterations(PRODUCTS).seed(seed);
     let top = truncated_eigen(&Operator(matrix), &options);
     let mut rows = top.vectors;
     for (mut column, &value) in rows.columns_mut().into_iter().zip(&top.values) {

@@ -104,6 +104,8 @@ pub(crate) struct CrowdResultFields {
     workers: Vec<WorkerRates>,
     crowd_rates: CrowdRates,
     alternative: Option<AlternativeClustering>,
+    #[serde(default)]
+    evidence: Vec<(String, f64)>,
     held_out: Vec<(String, f64)>,
     penalty_factor: Option<f64>,
 }
@@ -129,6 +131,7 @@ impl TryFrom<CrowdResultFields> for CrowdResult {
             workers: fields.workers,
             crowd_rates: fields.crowd_rates,
             alternative: fields.alternative,
+            evidence: fields.evidence,
             held_out: fields.held_out,
             penalty_factor: fields.penalty_factor,
         })

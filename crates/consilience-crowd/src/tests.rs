@@ -9,9 +9,11 @@ use crate::{
     PenaltyChoice, SemiCrowd,
 };
 
-const ALL: [CrowdMethod; 7] = [
+const ALL: [CrowdMethod; 9] = [
     CrowdMethod::Auto,
     CrowdMethod::Block,
+    CrowdMethod::BlockByWorker,
+    CrowdMethod::LatentClass,
     CrowdMethod::LogOdds,
     CrowdMethod::Rmc,
     CrowdMethod::Spectral,
@@ -122,6 +124,26 @@ fn single_answers_do_not_mislead_dawid_and_skene() {
     let (latent, mean) = (score(CrowdMethod::DawidSkene), score(CrowdMethod::Spectral));
     println!("{latent} {mean}");
     assert!(latent > mean - 0.05 && latent > 0.6, "{latent} {mean}");
+}
+
+/// Half of the pairs lie inside clusters, and so do nearly all that are asked about again.
+#[test]
+fn pairs_asked_about_again_may_be_of_one_kind() {
+    let mut stream = Seed(4).stream();
+    let rows: Vec<PairAnswer> = (0..40_000)
+        .map(|at| {
+            let i = stream.below(1_000);
+            let inside = stream.below(125) * 8 + i % 8;
+            let j = if at % 2 == 0 { inside } else { stream.below(1_000) };
+            let j = if i == j { (j + 8) % 1_000 } else { j };
+            let same = (i % 8 == j % 8) != (stream.uniform() < 0.1);
+            PairAnswer { worker: at % 40, i, j, same }
+        })
+        .collect();
+    let answers = Answers::from_pairs(1_000, &rows).unwrap();
+    let score = |method| nmi(&quick(8, method).cluster(&answers).unwrap(), &truth(1_000, 8));
+    let (latent, mean) = (score(CrowdMethod::DawidSkene), score(CrowdMethod::Spectral));
+    assert!(latent > 0.78 && score(CrowdMethod::Auto) > 0.95, "{latent} {mean}");
 }
 
 #[test]
@@ -395,4 +417,48 @@ fn the_thesis_form_of_the_road() {
         ErrorKind::InvalidParameter
     );
     assert!(SemiCrowd::new(0).fit(x.view(), &answers, &()).is_err());
+}
+
+/// Every worker knows one of five classes and sorts into "this kind or not".
+fn coarse(seed: u64, (tasks, size): (usize, usize)) -> Answers {
+    let mut stream = Seed(seed).stream();
+    let mut rows = Vec::new();
+    for worker in 0..100 {
+        for task in 0..tasks {
+            for item in stream.sample(150, size) {
+                let lost = stream.uniform() < 0.1;
+                let group =
+                    if lost { stream.below(2) } else { usize::from(item % 5 == worker % 5) };
+                rows.push(GroupAnswer { worker, task, item, group });
+            }
+        }
+    }
+    Answers::from_groupings(150, &rows).unwrap()
+}
+
+#[test]
+fn workers_who_merge_clusters_each_in_an_own_way() {
+    for (seed, shape) in [(1, (12, 8)), (2, (30, 4)), (3, (1, 60))] {
+        let answers = coarse(seed, shape);
+        let score = |method| {
+            let crowd = CrowdClustering::new(5).method(method).alternative(false);
+            let found = crowd.fit(&answers, &()).unwrap().output;
+            (nmi(&found.partition, &truth(150, 5)), found)
+        };
+        let (block, _) = score(CrowdMethod::Block);
+        let (own, _) = score(CrowdMethod::BlockByWorker);
+        let (auto, found) = score(CrowdMethod::Auto);
+        println!("{shape:?}: block {block:.3}, by worker {own:.3}, auto {auto:.3}");
+        assert_eq!(found.method, CrowdMethod::BlockByWorker);
+        assert!(found.evidence[1].1 > found.evidence[0].1);
+        assert!(auto == own && own > 0.8 && own > block - 0.02, "{block} {own} {auto}");
+    }
+}
+
+/// Workers who all see the same classes have no use for rates of their own.
+#[test]
+fn a_crowd_of_one_mind_needs_no_rates_by_worker() {
+    let answers = Answers::from_groupings(150, &crowd(4, 150, 60, (8, 5), 0.2, 6, 3)).unwrap();
+    let found = CrowdClustering::new(4).fit(&answers, &()).unwrap().output;
+    assert_eq!(found.method, CrowdMethod::Block, "{:?}", found.evidence);
 }

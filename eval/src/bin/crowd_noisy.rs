@@ -18,12 +18,14 @@ const WORKERS: usize = 109;
 const SEEN: f64 = 74.0;
 /// Objects that go into any group; 1 - .255 squared is .555, and .75 (1 - .555) a third.
 const LOST: f64 = 0.255;
-const METHODS: [CrowdMethod; 7] = [
+const METHODS: [CrowdMethod; 9] = [
     CrowdMethod::Spectral,
     CrowdMethod::DawidSkene,
     CrowdMethod::Pairs,
     CrowdMethod::LogOdds,
     CrowdMethod::Block,
+    CrowdMethod::BlockByWorker,
+    CrowdMethod::LatentClass,
     CrowdMethod::Rmc,
     CrowdMethod::Auto,
 ];

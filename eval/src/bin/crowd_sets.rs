@@ -35,12 +35,14 @@ const PLANTED: [(usize, usize, usize, usize, f64); 2] =
 const MOST_CLUSTERS: usize = 100;
 /// Completion at c = 2 has a rank in the hundreds beyond and takes minutes.
 const LARGEST_COMPLETION: usize = 500;
-const METHODS: [CrowdMethod; 7] = [
+const METHODS: [CrowdMethod; 9] = [
     CrowdMethod::Spectral,
     CrowdMethod::DawidSkene,
     CrowdMethod::Rmc,
     CrowdMethod::LogOdds,
     CrowdMethod::Block,
+    CrowdMethod::BlockByWorker,
+    CrowdMethod::LatentClass,
     CrowdMethod::Pairs,
     CrowdMethod::Auto,
 ];
@@ -201,7 +203,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 fit.output.method.name(),
                 fit.report.status.name(),
                 fit.report.objective,
-                fit.output.held_out,
+                fit.output.evidence,
                 fit.output.spammers().count(),
                 fit.output.alternative.as_ref().map_or(0.0, |s| s.significance),
             );

@@ -122,6 +122,8 @@ fn workers(table: &AnswerTable, result: &CrowdResult, summary: &mut Summary) {
             })
         })
         .collect();
+    let evidence: Vec<Value> =
+        result.evidence.iter().map(|(name, v)| json!({ "name": name, "evidence": v })).collect();
     let held_out: Vec<Value> = result
         .held_out
         .iter()
@@ -133,6 +135,7 @@ fn workers(table: &AnswerTable, result: &CrowdResult, summary: &mut Summary) {
         .line("same if apart", format!("{apart:.2}"))
         .data("worker_rates", rates)
         .data("spammers", result.spammers().map(|w| table.worker(w.worker)).collect::<Vec<_>>())
+        .data("evidence", evidence)
         .data("held_out", held_out)
         .data("penalty_factor", result.penalty_factor)
         .data("second", alternative(table, result));

@@ -8,7 +8,7 @@ use crate::failure::{Failure, Outcome};
 
 /// `--method`. `shared` is a parameter of the answers, not of the method: with keywords two objects
 /// are the same that share so many of them.
-pub(crate) static METHODS: [Choice<Crowd, Ask>; 7] = [
+pub(crate) static METHODS: [Choice<Crowd, Ask>; 9] = [
     choice!("auto", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::Auto, ask),
         shared: count => Crowd::shared,
         alternative | second_answer: flag => Crowd::alternative,
@@ -24,6 +24,28 @@ pub(crate) static METHODS: [Choice<Crowd, Ask>; 7] = [
         rates_between_clusters: flag => |crowd: Crowd, x| {
             crowd.with_model(|model| model.rates_between_clusters(x))
         },
+        tolerance: number => |crowd: Crowd, x| crowd.with_model(|model| model.tolerance(x)),
+        max_iterations: count => |crowd: Crowd, n| {
+            crowd.with_model(|model| model.max_iterations(n))
+        },
+    ),
+    choice!("block-by-worker", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::BlockByWorker, ask),
+        shared: count => Crowd::shared,
+        alternative | second_answer: flag => Crowd::alternative,
+        restarts: count => |crowd: Crowd, n| crowd.with_model(|model| model.restarts(n)),
+        pseudo_count: number => |crowd: Crowd, x| crowd.with_model(|model| model.pseudo_count(x)),
+        rates_by_cluster: flag => |crowd: Crowd, x| {
+            crowd.with_model(|model| model.rates_by_cluster(x))
+        },
+        tolerance: number => |crowd: Crowd, x| crowd.with_model(|model| model.tolerance(x)),
+        max_iterations: count => |crowd: Crowd, n| {
+            crowd.with_model(|model| model.max_iterations(n))
+        },
+    ),
+    choice!("latent-class", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::LatentClass, ask),
+        shared: count => Crowd::shared,
+        alternative | second_answer: flag => Crowd::alternative,
+        restarts: count => |crowd: Crowd, n| crowd.with_model(|model| model.restarts(n)),
         tolerance: number => |crowd: Crowd, x| crowd.with_model(|model| model.tolerance(x)),
         max_iterations: count => |crowd: Crowd, n| {
             crowd.with_model(|model| model.max_iterations(n))

@@ -9,14 +9,19 @@ use super::sweep::{Occurrences, Weights, sweep};
 use crate::answer_counts::AnswerCounts;
 use crate::answers::Answers;
 use crate::expected_counts::ExpectedCounts;
+use crate::latent_class::LatentClasses;
 use crate::memberships::soft;
 use crate::rates::{Rates, per_task};
-use crate::{dawid_skene, spectral};
+use crate::{dawid_skene, latent_class, spectral};
 
 /// Starts that are computed; others are these, perturbed.
 pub(super) const COMPUTED_STARTS: usize = 4;
 /// Iterations after which starts are compared; a third of them goes on.
 const TRIAL: usize = 20;
+/// Crowds whose sweeps cost more than this, rows times clusters squared, get the computed starts
+/// alone, and these a shorter trial.
+const LARGE: usize = 20_000_000;
+const SHORT_TRIAL: usize = 5;
 /// Weight of random memberships in a perturbed start.
 const PERTURBATION: f64 = 0.3;
 
@@ -28,6 +33,8 @@ pub(crate) struct Fitted {
     pub(crate) bound: f64,
     pub(crate) iterations: usize,
     pub(crate) converged: bool,
+    /// Starts that were asked for and left out.
+    pub(crate) left_out: usize,
 }
 
 impl Fitted {
@@ -37,15 +44,55 @@ impl Fitted {
         if !self.converged {
             report.status = Status::MaxIterations;
         }
+        if self.left_out > 0 {
+            let left_out = self.left_out;
+            report.notes.push(format!("a crowd so large is fitted from {left_out} starts fewer"));
+        }
     }
 
     /// The most probable cluster of each answered object, the first of equals.
     pub(crate) fn labels(&self) -> Vec<u32> {
-        let best = |row: ArrayView1<'_, f64>| {
-            (1..row.len()).fold(0, |b, c| if row[c] > row[b] { c } else { b }) as u32
-        };
-        self.q.rows().into_iter().map(best).collect()
+        most_probable(self.q.view())
     }
+}
+
+/// The most probable cluster of each row, the first of equals.
+pub(crate) fn most_probable(q: ArrayView2<'_, f64>) -> Vec<u32> {
+    let best = |row: ArrayView1<'_, f64>| {
+        (1..row.len()).fold(0, |b, c| if row[c] > row[b] { c } else { b }) as u32
+    };
+    q.rows().into_iter().map(best).collect()
+}
+
+/// Memberships that fits begin from: spectral clusterings of the mean answers, the residual, the
+/// residual's rows of norm 1 and Dawid and Skene's posteriors, then perturbations of these.
+fn starts(
+    model: &BlockModel,
+    answers: &Answers,
+    counts: &AnswerCounts,
+    observer: &dyn Observer,
+) -> Result<Vec<Array2<f64>>> {
+    let (k, seed) = (model.clusters.min(answers.answered().len()).max(1), model.seed);
+    let mean = spectral::mean_answers(answers, counts, k, seed, observer)?;
+    let [residual, unit] = spectral::residual(answers, counts, k, seed, observer)?;
+    let latent = dawid_skene::posterior(answers, k, observer)?.matrix();
+    let latent = spectral::cluster(&latent, k, seed, observer)?;
+    let computed = [mean, residual, unit, latent].map(|labels| soft(&labels, k));
+    let few = if is_large(answers, k) { COMPUTED_STARTS } else { usize::MAX };
+    Ok((0..model.restarts.min(few))
+        .map(|s| {
+            let mut q = computed[s % COMPUTED_STARTS].clone();
+            if s >= COMPUTED_STARTS {
+                perturb(&mut q, model.seed.derive("crowd start", s as u64));
+            }
+            q
+        })
+        .collect())
+}
+
+fn is_large(answers: &Answers, k: usize) -> bool {
+    let rows: usize = answers.tasks().map(|task| task.n_items()).sum();
+    rows.saturating_mul(k.saturating_mul(k)) > LARGE
 }
 
 /// The best of all starts.
@@ -55,38 +102,55 @@ pub(crate) fn best(
     counts: &AnswerCounts,
     observer: &dyn Observer,
 ) -> Result<Fitted> {
-    let (k, seed) = (model.clusters.min(answers.answered().len()).max(1), model.seed);
-    let mean = spectral::mean_answers(answers, counts, k, seed, observer)?;
-    let [residual, unit] = spectral::residual(answers, counts, k, seed, observer)?;
-    let latent = dawid_skene::posterior(answers, k, observer)?.matrix();
-    let latent = spectral::cluster(&latent, k, seed, observer)?;
-    let computed = [mean, residual, unit, latent].map(|labels| soft(&labels, k));
-    best_of(model, answers, &computed, observer)
+    if model.shrinkage.by_worker {
+        let [_, own] = with_own_rates(model, answers, counts, observer)?;
+        return Ok(own);
+    }
+    best_of(model, answers, &starts(model, answers, counts, observer)?, observer)
 }
 
-/// The best of the given starts and their perturbations: all run for a while, those of highest
-/// bound go on until they converge.
+/// The best fits without and with rates between clusters of each worker. Those have many optima,
+/// and two more starts: the fit without them, and latent classes.
+pub(crate) fn with_own_rates(
+    model: &BlockModel,
+    answers: &Answers,
+    counts: &AnswerCounts,
+    observer: &dyn Observer,
+) -> Result<[Fitted; 2]> {
+    let mut starts = starts(model, answers, counts, observer)?;
+    let plain = best_of(&model.rates_between_by_worker(false), answers, &starts, observer)?;
+    let latent = latent_class::best(model, answers, &starts, observer)?;
+    starts.extend([latent.q, plain.q.clone()]);
+    let own = best_of(&model.rates_between_by_worker(true), answers, &starts, observer)?;
+    Ok([plain, own])
+}
+
+/// Latent classes, the best of all starts.
+pub(crate) fn latent_classes(
+    model: &BlockModel,
+    answers: &Answers,
+    counts: &AnswerCounts,
+    observer: &dyn Observer,
+) -> Result<LatentClasses> {
+    latent_class::best(model, answers, &starts(model, answers, counts, observer)?, observer)
+}
+
+/// The best of the given starts: all run for a while, those of highest bound go on until they
+/// converge.
 fn best_of(
     model: &BlockModel,
     answers: &Answers,
-    computed: &[Array2<f64>; COMPUTED_STARTS],
+    starts: &[Array2<f64>],
     observer: &dyn Observer,
 ) -> Result<Fitted> {
     let occurrences = Occurrences::of(answers);
+    let trial = if is_large(answers, model.clusters) { SHORT_TRIAL } else { TRIAL };
     let run = |q, most| fit_from(model, answers, &occurrences, q, most, observer);
-    let mut tried: Vec<Fitted> = (0..model.restarts)
-        .into_par_iter()
-        .map(|s| {
-            let mut q = computed[s % COMPUTED_STARTS].clone();
-            if s >= COMPUTED_STARTS {
-                perturb(&mut q, model.seed.derive("crowd start", s as u64));
-            }
-            run(q, TRIAL)
-        })
-        .collect::<Result<_>>()?;
+    let mut tried: Vec<Fitted> =
+        starts.par_iter().map(|start| run(start.clone(), trial)).collect::<Result<_>>()?;
     // Stable, so that of equals the first goes on and no choice depends on the order of arrival.
     tried.sort_by(|a, b| b.bound.total_cmp(&a.bound));
-    tried.truncate(model.restarts.div_ceil(3));
+    tried.truncate(starts.len().div_ceil(3));
     let finished: Vec<Fitted> = tried
         .into_par_iter()
         .map(|trial| {
@@ -99,7 +163,8 @@ fn best_of(
         })
         .collect::<Result<_>>()?;
     let best = finished.into_iter().reduce(|best, f| if f.bound > best.bound { f } else { best });
-    best.ok_or_else(|| Error::invalid("0 starts; expected at least 1"))
+    let best = best.ok_or_else(|| Error::invalid("0 starts; expected at least 1"))?;
+    Ok(Fitted { left_out: model.restarts.saturating_sub(starts.len()), ..best })
 }
 
 fn perturb(q: &mut Array2<f64>, seed: Seed) {
@@ -136,11 +201,11 @@ fn fit_from(
     observer.progress("start", iterations, iterations);
     let (counts, _) = ExpectedCounts::of(answers, q.view(), model.shrinkage);
     let bound = bound(answers, &Rates::of(&counts, model.shrinkage), q.view());
-    Ok(Fitted { q, counts, bound, iterations, converged })
+    Ok(Fitted { q, counts, bound, iterations, converged, left_out: 0 })
 }
 
 /// Logarithms of the clusters' expected shares.
-pub(super) fn ln_share(q: ArrayView2<'_, f64>) -> Vec<f64> {
+pub(crate) fn ln_share(q: ArrayView2<'_, f64>) -> Vec<f64> {
     let (n, k) = q.dim();
     q.columns().into_iter().map(|c| ((c.sum() + 1.0) / (n + k) as f64).ln()).collect()
 }

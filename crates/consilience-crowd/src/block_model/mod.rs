@@ -10,7 +10,8 @@ use consilience_core::{
 };
 use ndarray::{Array2, Axis};
 
-pub(crate) use fitting::{Fitted, best};
+pub(crate) use fitting::{Fitted, best, latent_classes, ln_share, most_probable, with_own_rates};
+pub(crate) use sweep::Occurrences;
 #[cfg(test)]
 pub(crate) use tests::crowd;
 
@@ -127,7 +128,12 @@ impl BlockModel {
         BlockModel {
             clusters,
             restarts: 12,
-            shrinkage: Shrinkage { pseudo: 20.0, by_cluster: true, between: true },
+            shrinkage: Shrinkage {
+                pseudo: 20.0,
+                by_cluster: true,
+                between: true,
+                by_worker: false,
+            },
             tolerance: 1e-4,
             max_iterations: 300,
             seed: Seed(0),
@@ -137,6 +143,8 @@ impl BlockModel {
 
     consilience_core::setters! {
         /// Starts, of which the one of highest evidence bound is kept. Default 12; 1 to 10000.
+        /// Where there are more than 20 million rows times k^2, the computed starts alone are
+        /// taken.
         pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
         /// How many answers of the crowd are added to every worker's own before rates are computed.
@@ -153,6 +161,13 @@ impl BlockModel {
         /// Fitted only where the crowd gave at least 100 answers for each pair of clusters. Default
         /// true.
         pub fn rates_between_clusters(mut self, between: bool) { self.shrinkage.between = between }
+
+        /// Whether workers differ in which clusters they confuse: each merges clusters in an own
+        /// way. Needs rates between clusters. It serves where workers sort into fewer groups than
+        /// there are clusters, and costs where they do not and say little. Default false.
+        pub fn rates_between_by_worker(mut self, by_worker: bool) {
+            self.shrinkage.by_worker = by_worker
+        }
 
         /// Stops where no membership changes by more. Default 1e-4; above 0.
         pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
@@ -222,7 +237,9 @@ impl BlockModel {
             (answers.n_tasks() + answers.n_groups()).saturating_mul(rayon::current_num_threads());
         self.budget.check_table("sums over groups", rows, self.clusters, 8)?;
         if self.shrinkage.fits_between(answers, self.clusters) {
-            let tables = answers.n_workers().saturating_mul(2 * rayon::current_num_threads());
+            // Of each start in flight: weights, and counts and rates where workers have their own.
+            let each = if self.shrinkage.by_worker { 5 } else { 2 };
+            let tables = answers.n_workers().saturating_mul(each * rayon::current_num_threads());
             self.budget.check_table("rates between clusters", tables, self.clusters.pow(2), 8)?;
         }
         // Of every object, answered or not: probabilities while they are found and in the result.
@@ -246,6 +263,14 @@ impl BlockModel {
     pub(crate) fn without_perturbations(mut self) -> Self {
         self.restarts = self.restarts.min(fitting::COMPUTED_STARTS);
         self
+    }
+
+    pub(crate) fn iterations(&self) -> usize {
+        self.max_iterations
+    }
+
+    pub(crate) fn own_tolerance(&self) -> f64 {
+        self.tolerance
     }
 
     pub(crate) fn own_seed(&self) -> Seed {

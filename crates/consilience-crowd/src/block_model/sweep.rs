@@ -24,6 +24,16 @@ pub(crate) struct Occurrence {
     outside: bool,
 }
 
+impl Occurrence {
+    pub(crate) fn task(&self) -> usize {
+        self.task as usize
+    }
+
+    pub(crate) fn group(&self) -> usize {
+        self.group as usize
+    }
+}
+
 impl Occurrences {
     pub(crate) fn of(answers: &Answers) -> Self {
         let n = answers.answered().len();

@@ -100,11 +100,11 @@ fn random_memberships(n: usize, k: usize, seed: u64) -> Array2<f64> {
 #[test]
 fn sums_over_groups_equal_sums_over_pairs() {
     // The last has answers enough for rates between clusters.
-    for (seed, size) in [(0, 2), (1, 5), (2, 11)] {
+    for (seed, size, own) in [(0, 2, false), (1, 5, false), (2, 11, false), (2, 11, true)] {
         let answers =
             Answers::from_groupings(13, &crowd(3, 12, 5, (4, size), 0.2, 1, seed)).unwrap();
         let n = answers.answered().len();
-        let model = BlockModel::new(3).pseudo_count(2.0);
+        let model = BlockModel::new(3).pseudo_count(2.0).rates_between_by_worker(own);
         let q = random_memberships(n, 3, seed);
         let (counts, mut sums) = ExpectedCounts::of(&answers, q.view(), model.shrinkage);
         let rates = Rates::of(&counts, model.shrinkage);
@@ -145,6 +145,32 @@ fn answers_between_clusters_are_counted() {
             }
             assert!((between.all[[c, d]] - all).abs() < 1e-9 * all);
             assert!((between.same[[d, c]] - same).abs() < 1e-9 * all);
+        }
+    }
+}
+
+#[test]
+fn answers_of_each_worker_between_clusters_are_counted() {
+    let answers = Answers::from_groupings(13, &crowd(3, 12, 5, (4, 11), 0.2, 1, 2)).unwrap();
+    let q = random_memberships(answers.answered().len(), 3, 2);
+    let shrinkage = BlockModel::new(3).rates_between_by_worker(true).shrinkage;
+    let (counts, _) = ExpectedCounts::of(&answers, q.view(), shrinkage);
+    let own = counts.between.unwrap().of_workers.unwrap();
+    assert!(own.repeated.iter().all(|&r| r == 5.5));
+    let naive = Naive { answers: &answers, q: q.clone() };
+    for worker in 0..5 {
+        for c in 0..3 {
+            for d in 0..c {
+                let (mut same, mut all) = (0.0, 0.0);
+                for (w, i, j, said) in naive.pairs() {
+                    let here = q[[i, c]] * q[[j, d]] + q[[i, d]] * q[[j, c]];
+                    all += if w == worker { here } else { 0.0 };
+                    same += if w == worker && said { here } else { 0.0 };
+                }
+                let at = (worker * 3 + c) * 3 + d;
+                assert!((own.all[at] - all).abs() < 1e-9 * all);
+                assert!((own.same[at] - same).abs() < 1e-9 * all);
+            }
         }
     }
 }

@@ -84,6 +84,8 @@
 //! # Which method
 //!
 //! Leave it to [`CrowdMethod::Auto`](crate::crowd::CrowdMethod::Auto) unless you compare methods.
-//! It takes a block model of the workers, and merges pairs greedily where clusters are many and
-//! small, as in entity resolution. Robust matrix completion and Dawid and Skene's model are there
-//! by name.
+//! It takes a block model of the workers: the one in which each of them confuses clusters in an own
+//! way where the answers are more probable under it, as with people who know one kind each and sort
+//! the rest together. It merges pairs greedily where clusters are many and small, as in entity
+//! resolution. Robust matrix completion, latent classes and Dawid and Skene's model are there by
+//! name.

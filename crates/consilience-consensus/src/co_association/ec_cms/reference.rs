@@ -1,5 +1,6 @@
 //! EC-CMS on all objects, straight from its formulas, and what holds the fast one equal to it.
 
+use consilience_conformance::small_worlds;
 use consilience_core::{ConsensusFunction, Ensemble, Partition, Seed, Similarity};
 use ndarray::Array2;
 use proptest::prelude::*;
@@ -192,6 +193,21 @@ proptest! {
         let e = world(seed, n, m, k, if gaps { 0.2 } else { 0.0 });
         compare(&e, &Settings { alpha, lambda, rounds, tolerance });
     }
+}
+
+/// Every pair of members over five objects, each object possibly unlabelled in each.
+#[test]
+fn every_small_world() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    pool.install(|| {
+        for (at, e) in small_worlds(5, 2).enumerate() {
+            if labelled(&e).is_empty() {
+                continue;
+            }
+            let alpha = [0.4, 0.8][at % 2];
+            compare(&e, &Settings { alpha, lambda: 1.0, rounds: 9, tolerance: 0.0 });
+        }
+    });
 }
 
 /// Where no pair is reliable, and the iterations would cut entries at 1.

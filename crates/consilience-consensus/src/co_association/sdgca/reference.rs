@@ -1,5 +1,6 @@
 //! SDGCA on all objects, straight from its formulas, and what holds the fast one equal to it.
 
+use consilience_conformance::small_worlds;
 use consilience_core::{ConsensusFunction, Ensemble, Similarity};
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
@@ -150,6 +151,22 @@ proptest! {
         let e = world(seed, n, m, k, if gaps { 0.2 } else { 0.0 });
         compare(&e, &Settings { lambda, eta, theta, rounds }, 0.0, 1e-7);
     }
+}
+
+/// Every pair of members over five objects, each object possibly unlabelled in each.
+#[test]
+fn every_small_world() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    pool.install(|| {
+        for (at, e) in small_worlds(5, 2).enumerate() {
+            if labelled(&e).is_empty() {
+                continue;
+            }
+            let eta = [0.4, 0.8][at % 2];
+            let of = Settings { lambda: 0.07, eta, theta: 0.65, rounds: 9 };
+            compare(&e, &of, 0.0, 1e-7);
+        }
+    });
 }
 
 /// Pairs of components that stop by themselves are as near to the end as all together.

@@ -1,0 +1,322 @@
+//! Latent classes: a worker's groups are names for clusters, and several clusters may share one.
+
+use consilience_core::{Observer, Report, Result, Status};
+use ndarray::{Array2, ArrayView2};
+use rayon::prelude::*;
+
+use crate::answers::Answers;
+use crate::block_model::{BlockModel, Occurrences, most_probable};
+
+/// Items that the shares of a task's groups count as in the groups of each cluster.
+const PSEUDO: f64 = 1.0;
+/// Items that a group which nobody has seen yet counts as.
+const UNSEEN: f64 = 1.0;
+/// Products are rescaled after so many factors, each of which is above 1e-10.
+const FACTORS: usize = 16;
+
+/// A fit, over the answered objects.
+#[derive(Clone, Debug)]
+pub(crate) struct LatentClasses {
+    pub(crate) q: Array2<f64>,
+    pub(crate) evidence: f64,
+    pub(crate) iterations: usize,
+    pub(crate) converged: bool,
+}
+
+impl LatentClasses {
+    pub(crate) fn describe(&self, report: &mut Report) {
+        report.iterations = self.iterations;
+        report.objective = Some(self.evidence);
+        if !self.converged {
+            report.status = Status::MaxIterations;
+        }
+    }
+
+    pub(crate) fn labels(&self) -> Vec<u32> {
+        most_probable(self.q.view())
+    }
+}
+
+/// The best of all starts by the evidence.
+///
+/// In a task t, an object of cluster c is put into group g with probability `theta_t(g | c)`, which
+/// has a Dirichlet prior around the groups' shares, so that what a worker does not tell apart costs
+/// nothing. The thetas are integrated out; an object's memberships follow from where the others are
+/// (collapsed variational Bayes, zeroth order):
+///
+/// ```text
+/// Q_ic ~ (sum of Q_jc over others + 1) prod over tasks t of i
+///        (sum of Q_jc over others in the group of i + a m_g) / (sum of Q_jc over others in t + a).
+/// ```
+pub(crate) fn best(
+    model: &BlockModel,
+    answers: &Answers,
+    starts: &[Array2<f64>],
+    observer: &dyn Observer,
+) -> Result<LatentClasses> {
+    let tasks = Tasks::of(answers);
+    let mut fits: Vec<LatentClasses> = starts
+        .par_iter()
+        .map(|start| tasks.fit_from(model, start.clone(), observer))
+        .collect::<Result<_>>()?;
+    let best =
+        (1..fits.len()).fold(0, |b, f| if fits[f].evidence > fits[b].evidence { f } else { b });
+    Ok(fits.swap_remove(best))
+}
+
+/// The answers as labels of items.
+struct Tasks {
+    occurrences: Occurrences,
+    /// Prior mass of each group.
+    prior: Vec<f64>,
+    group_of: Vec<(u32, u32)>,
+    groups: usize,
+    tasks: usize,
+}
+
+impl Tasks {
+    fn of(answers: &Answers) -> Self {
+        let mut prior = Vec::with_capacity(answers.n_groups());
+        let mut group_of = Vec::new();
+        for (t, task) in answers.tasks().enumerate() {
+            let all = task.n_items() as f64 + UNSEEN;
+            for (g, items) in task.groups().enumerate() {
+                prior.push(PSEUDO * items.len() as f64 / all);
+                group_of.push((t as u32, (task.first_group + g) as u32));
+            }
+        }
+        Tasks {
+            occurrences: Occurrences::of(answers),
+            prior,
+            group_of,
+            groups: answers.n_groups(),
+            tasks: answers.n_tasks(),
+        }
+    }
+
+    fn fit_from(
+        &self,
+        model: &BlockModel,
+        mut q: Array2<f64>,
+        observer: &dyn Observer,
+    ) -> Result<LatentClasses> {
+        let (mut iterations, mut converged) = (0, false);
+        let mut sums = self.sums(q.view());
+        while iterations < model.iterations() && !converged {
+            observer.check()?;
+            converged = self.sweep(&mut q, &mut sums) < model.own_tolerance();
+            iterations += 1;
+        }
+        let evidence = self.evidence(&most_probable(q.view()), q.ncols());
+        Ok(LatentClasses { q, evidence, iterations, converged })
+    }
+
+    fn sums(&self, q: ArrayView2<'_, f64>) -> Sums {
+        let k = q.ncols();
+        let mut sums = Sums {
+            groups: vec![0.0; self.groups * k],
+            tasks: vec![0.0; self.tasks * k],
+            clusters: q.sum_axis(ndarray::Axis(0)).to_vec(),
+        };
+        for (i, row) in q.rows().into_iter().enumerate() {
+            for o in self.occurrences.of_object(i) {
+                for (c, &x) in row.iter().enumerate() {
+                    sums.groups[o.group() * k + c] += x;
+                    sums.tasks[o.task() * k + c] += x;
+                }
+            }
+        }
+        sums
+    }
+
+    fn sweep(&self, q: &mut Array2<f64>, sums: &mut Sums) -> f64 {
+        let k = q.ncols();
+        let mut field = vec![0.0; k];
+        let mut largest: f64 = 0.0;
+        for (i, mut own) in q.rows_mut().into_iter().enumerate() {
+            let own = own.as_slice_mut().unwrap_or_default();
+            for c in 0..k {
+                field[c] = (sums.clusters[c] - own[c]).max(0.0) + 1.0;
+            }
+            for (at, o) in self.occurrences.of_object(i).iter().enumerate() {
+                let of_group = &sums.groups[o.group() * k..][..k];
+                let of_task = &sums.tasks[o.task() * k..][..k];
+                let prior = self.prior[o.group()];
+                for c in 0..k {
+                    field[c] *= ((of_group[c] - own[c]).max(0.0) + prior)
+                        / ((of_task[c] - own[c]).max(0.0) + PSEUDO);
+                }
+                if at % FACTORS == FACTORS - 1 {
+                    normalize(&mut field);
+                }
+            }
+            normalize(&mut field);
+            for c in 0..k {
+                let change = field[c] - own[c];
+                largest = largest.max(change.abs());
+                own[c] = field[c];
+                field[c] = change;
+                sums.clusters[c] += change;
+            }
+            for o in self.occurrences.of_object(i) {
+                for c in 0..k {
+                    sums.groups[o.group() * k + c] += field[c];
+                    sums.tasks[o.task() * k + c] += field[c];
+                }
+            }
+        }
+        largest
+    }
+
+    /// Logarithm of the probability of labels and answers, all else integrated out.
+    fn evidence(&self, labels: &[u32], k: usize) -> f64 {
+        let mut groups = vec![0u32; self.groups * k];
+        let mut tasks = vec![0u32; self.tasks * k];
+        let mut sizes = vec![0u32; k];
+        for (i, &c) in labels.iter().enumerate() {
+            sizes[c as usize] += 1;
+            for o in self.occurrences.of_object(i) {
+                groups[o.group() * k + c as usize] += 1;
+                tasks[o.task() * k + c as usize] += 1;
+            }
+        }
+        let mut total: f64 = sizes.iter().map(|&s| ln_rising(1.0, s)).sum();
+        total -= ln_rising(k as f64, labels.len() as u32);
+        for &(_, g) in &self.group_of {
+            for c in 0..k {
+                total += ln_rising(self.prior[g as usize], groups[g as usize * k + c]);
+            }
+        }
+        total - tasks.iter().map(|&s| ln_rising(PSEUDO, s)).sum::<f64>()
+    }
+}
+
+/// Expected numbers of items of each cluster, row by row, and of objects.
+struct Sums {
+    groups: Vec<f64>,
+    tasks: Vec<f64>,
+    clusters: Vec<f64>,
+}
+
+/// ln x (x + 1) ... (x + times - 1).
+fn ln_rising(x: f64, times: u32) -> f64 {
+    (0..times).map(|t| (x + f64::from(t)).ln()).sum()
+}
+
+fn normalize(x: &mut [f64]) {
+    let sum: f64 = x.iter().sum();
+    x.iter_mut().for_each(|v| *v /= sum);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::GroupAnswer;
+    use crate::block_model::crowd;
+    use crate::memberships::{hard, soft};
+    use consilience_core::Seed;
+
+    /// The update of one object, task by task from the definition.
+    fn naive(answers: &Answers, q: &Array2<f64>, object: usize) -> Vec<f64> {
+        let (n, k) = q.dim();
+        let mut field: Vec<f64> = (0..k)
+            .map(|c| (0..n).filter(|&j| j != object).map(|j| q[[j, c]]).sum::<f64>() + 1.0)
+            .collect();
+        for task in answers.tasks() {
+            let all: Vec<u32> = task.groups().flatten().copied().collect();
+            let Some(own) = task.groups().find(|g| g.contains(&(object as u32))) else { continue };
+            let share = own.len() as f64 / (all.len() as f64 + UNSEEN);
+            for (c, f) in field.iter_mut().enumerate() {
+                let others = |items: &[u32]| -> f64 {
+                    let others = items.iter().filter(|&&j| j as usize != object);
+                    others.map(|&j| q[[j as usize, c]]).sum()
+                };
+                *f *= (others(own) + PSEUDO * share) / (others(&all) + PSEUDO);
+            }
+        }
+        let sum: f64 = field.iter().sum();
+        field.iter().map(|f| f / sum).collect()
+    }
+
+    #[test]
+    fn a_sweep_equals_the_definition() {
+        // Enough tasks an object for products to be rescaled.
+        for (tasks, size) in [(3, 12), (14, 9)] {
+            let rows = crowd(3, 14, 6, (tasks, size), 0.2, 1, 4);
+            let answers = Answers::from_groupings(15, &rows).unwrap();
+            let n = answers.answered().len();
+            let labels: Vec<u32> = (0..n as u32).map(|i| i % 3).collect();
+            let tasks = Tasks::of(&answers);
+            let mut swept = soft(&labels, 3);
+            let mut expected = swept.clone();
+            let mut sums = tasks.sums(swept.view());
+            for _ in 0..2 {
+                tasks.sweep(&mut swept, &mut sums);
+                for i in 0..n {
+                    let row = naive(&answers, &expected, i);
+                    (0..3).for_each(|c| expected[[i, c]] = row[c]);
+                }
+                assert!((&swept - &expected).iter().all(|d| d.abs() < 1e-9));
+            }
+        }
+    }
+
+    /// The evidence is the product of the predictions, object by object and item by item.
+    #[test]
+    fn the_evidence_is_that_of_predictions() {
+        let rows = crowd(3, 14, 4, (2, 9), 0.3, 0, 5);
+        let answers = Answers::from_groupings(14, &rows).unwrap();
+        let n = answers.answered().len();
+        let labels: Vec<u32> = (0..n as u32).map(|i| i * i % 3).collect();
+        let mut expected = 0.0;
+        for (i, &c) in labels.iter().enumerate() {
+            let before = labels[..i].iter().filter(|&&d| d == c).count() as f64;
+            expected += ((before + 1.0) / (i as f64 + 3.0)).ln();
+        }
+        for task in answers.tasks() {
+            let label = |i: u32| labels[i as usize];
+            let all: Vec<(usize, u32)> = task
+                .groups()
+                .enumerate()
+                .flat_map(|(g, items)| items.iter().map(move |&i| (g, label(i))))
+                .collect();
+            for (at, &(g, c)) in all.iter().enumerate() {
+                let share =
+                    task.groups().nth(g).unwrap().len() as f64 / (all.len() as f64 + UNSEEN);
+                let before: Vec<_> = all[..at].iter().filter(|x| x.1 == c).collect();
+                let alike = before.iter().filter(|x| x.0 == g).count() as f64;
+                expected += ((alike + PSEUDO * share) / (before.len() as f64 + PSEUDO)).ln();
+            }
+        }
+        let found = Tasks::of(&answers).evidence(&labels, 3);
+        assert!((found - expected).abs() < 1e-9 * expected.abs(), "{found} {expected}");
+    }
+
+    /// Workers who know one class each find all of them together.
+    #[test]
+    fn workers_who_know_one_class_are_enough() {
+        let mut stream = Seed(3).stream();
+        let mut rows = Vec::new();
+        for worker in 0..60 {
+            let known = worker % 5;
+            for item in stream.sample(200, 60) {
+                let seen = usize::from(item % 5 == known);
+                let group = if stream.uniform() < 0.1 { stream.below(2) } else { seen };
+                rows.push(GroupAnswer { worker, task: 0, item, group });
+            }
+        }
+        let answers = Answers::from_groupings(200, &rows).unwrap();
+        let model = BlockModel::new(5);
+        let truth: Vec<u32> = answers.answered().iter().map(|i| i % 5).collect();
+        let start = Seed(1).derive("random", 0);
+        let mut random = start.stream();
+        let labels: Vec<u32> = truth
+            .iter()
+            .map(|&c| if random.uniform() < 0.5 { c } else { random.below(5) as u32 })
+            .collect();
+        let fit = best(&model, &answers, &[soft(&labels, 5)], &()).unwrap();
+        let found = hard(&fit.labels(), 5);
+        let right = found.iter().zip(&hard(&truth, 5)).filter(|(a, b)| a == b).count();
+        assert!(right >= 5 * truth.len() - 10, "{right} of {}", 5 * truth.len());
+    }
+}
