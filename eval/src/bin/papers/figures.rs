@@ -121,10 +121,10 @@ pub(crate) const METHODS: &[Method] = methods! {
         "";
     "EAC-CL" "eac-cl" &[],
         [[0.572, 0.508], [0.622, 0.442], [0.459, 0.282], [0.615, 0.382]],
-        "ties: equal similarities are merged in another order";
+        "a guess: ties are broken in another order";
     "EAC-SL" "eac-sl" &[],
         [[0.531, 0.173], [0.542, 0.413], [0.079, 0.002], [0.367, 0.013]],
-        "ties, as above";
+        "a guess: ties, as above";
     "SRS-AL" "srs-al" &[],
         [[0.613, 0.584], [0.614, 0.603], [0.603, 0.583], NONE],
         SCALED;
