@@ -52,7 +52,7 @@ fn assess(e: &Ensemble, y: &Array2<f64>, divergence: &dyn Divergence) -> (f64, f
 /// All worlds under one divergence and solver, every `step`-th of them: how many were solved, and
 /// how many ended at a larger objective than that of memberships which are all alike.
 fn certified(
-    divergence: impl Divergence + Copy + Send + 'static,
+    divergence: impl Divergence + Copy + 'static,
     solver: Solver,
     step: usize,
 ) -> (usize, usize) {
