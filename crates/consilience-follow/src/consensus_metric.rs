@@ -275,12 +275,12 @@ impl ConsensusMetric {
     /// let ensemble = Ensemble::from_array(Array2::from_shape_fn((40, 4), |(i, _)| i / 20).view())?;
     /// let x = Array2::from_shape_fn((40, 1), |(i, _)| (i % 2) as f64);
     /// let mut links = Constraints::new(40)?;
-    /// for i in 0..20 {
-    ///     links.extend(&[Pair::must_link(i, i + 20), Pair::cannot_link(i, 39 - i)])?;
+    /// for i in 0..38 {
+    ///     links.extend(&[Pair::must_link(i, i + 2), Pair::cannot_link(i, i + 1)])?;
     /// }
     /// let mut metric = MetricRule::new(2).cross_validated(false).open(&ensemble, &())?;
+    /// metric.lay_beside(&ensemble, x.view().into(), &Constraints::new(40)?, &())?;
     /// metric.follow(&ensemble, &links.iter().collect::<Vec<_>>(), &())?;
-    /// metric.lay_beside(&ensemble, x.view().into(), &links, &())?;
     /// let read = metric.read_out(&ensemble, &links, &())?.output;
     /// assert_eq!(read.method(), ReadOutMethod::MetricGrown);
     /// let found = read.partition(&ensemble, &())?;
