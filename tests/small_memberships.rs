@@ -4,6 +4,9 @@
 //! A fit by PCC is held to its definition: the objective is summed again pair by pair, and a
 //! certificate says that no object gains by moving probability from one cluster to another.
 
+#[path = "reference/soft_methods.rs"]
+mod soft_methods;
+
 use consilience::bregman::{Divergence, KullbackLeibler, Pcc, Solver, SquaredEuclidean};
 use consilience::catalogue;
 use consilience::ndarray::Array2;
@@ -114,23 +117,6 @@ fn probabilistic_consensus_by_line_search() {
     assert!(solved > 1_000, "{solved}");
 }
 
-/// Methods that read memberships.
-const SOFT: [&str; 14] = [
-    "eac-al",
-    "weac-al",
-    "lwea",
-    "ecpcs-hc",
-    "ecpcs-mc",
-    "cspa",
-    "mcla",
-    "hbgf",
-    "lwgp",
-    "pta-al",
-    "ptgp",
-    "diffusion",
-    "voting",
-    "least-squares",
-];
 /// Every member of two clusters over three objects, each of which lies in the first, half way
 /// between both, in the second, or in none.
 fn soft_members() -> Vec<Array2<f64>> {
@@ -155,7 +141,7 @@ fn hard(values: &Array2<f64>) -> Option<Partition> {
 fn pairs_of_soft_members() {
     on_one_thread(|| {
         let members = soft_members();
-        for name in SOFT {
+        for name in soft_methods::METHODS {
             let method = catalogue::by_name(name).unwrap();
             let method = method.build(&catalogue::Settings::new(2)).unwrap();
             let found = |e: &Ensemble| method.consensus(e).map_err(|e| e.to_string());

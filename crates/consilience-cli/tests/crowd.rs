@@ -2,19 +2,8 @@
 
 mod common;
 
-use common::{CLASSES, Dice, Folder, OBJECTS, is_number, npy, npz, prepared, truth};
+use common::{CLASSES, CROWD_METHODS, Dice, Folder, OBJECTS, is_number, npy, npz, prepared, truth};
 
-const METHODS: [&str; 9] = [
-    "auto",
-    "block",
-    "block-by-worker",
-    "latent-class",
-    "rmc",
-    "log-odds",
-    "spectral",
-    "dawid-skene",
-    "pairs",
-];
 const WORKERS: usize = 12;
 const SHOWN: usize = 30;
 
@@ -53,7 +42,7 @@ fn folder() -> Folder {
 #[test]
 fn every_method_finds_the_classes() {
     let folder = folder();
-    for method in METHODS {
+    for method in CROWD_METHODS {
         let reply = folder.json(&format!(
             "crowd answers.csv --clusters 4 --method {method} --truth truth.csv -o {method}.npy \
             --soft {method}.csv --ask 3"
@@ -149,7 +138,7 @@ fn parameters_of_the_methods() {
 #[test]
 fn threads_leave_no_trace() {
     let folder = folder();
-    for method in METHODS {
+    for method in CROWD_METHODS {
         for threads in [1, 3] {
             folder.ok(&format!(
                 "crowd answers.csv --clusters 4 --method {method} --threads {threads} -o \

@@ -9,7 +9,7 @@ use std::io::Read;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 use std::process::{Command, Output, Stdio};
 
-use common::{Folder, npy, npz, prepared};
+use common::{CROWD_METHODS, Folder, npy, npz, prepared};
 
 /// The program behind a line of shell, for limits and for streams that are full.
 fn shell(folder: &Folder, line: &str) -> Output {
@@ -42,17 +42,7 @@ fn with_pairs() -> Folder {
 fn numbers_of_objects_take_no_memory_before_they_are_checked() {
     let folder = Folder::new();
     folder.write("h.csv", "worker,task,item,keyword\n0,1,1,b\n0,1,1000000000,a\n");
-    for method in [
-        "auto",
-        "block",
-        "block-by-worker",
-        "latent-class",
-        "rmc",
-        "log-odds",
-        "spectral",
-        "dawid-skene",
-        "pairs",
-    ] {
+    for method in CROWD_METHODS {
         let line = format!("ulimit -v 6000000; PROGRAM crowd h.csv --clusters 2 --method {method}");
         refused(&folder, &line, "memory budget");
     }

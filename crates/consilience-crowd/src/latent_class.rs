@@ -11,7 +11,7 @@ use crate::block_model::{BlockModel, Occurrences, most_probable};
 const PSEUDO: f64 = 1.0;
 /// Items that a group which nobody has seen yet counts as.
 const UNSEEN: f64 = 1.0;
-/// Products are rescaled after so many factors, each of which is above 1e-10.
+/// Products are rescaled after so many factors: none is so small that they could vanish before.
 const FACTORS: usize = 16;
 
 /// A fit, over the answered objects.
@@ -46,8 +46,10 @@ impl LatentClasses {
 ///
 /// ```text
 /// Q_ic ~ (sum of Q_jc over others + 1) prod over tasks t of i
-///        (sum of Q_jc over others in the group of i + a m_g) / (sum of Q_jc over others in t + a).
+///        (sum of Q_jc over others in the group of i + a m_g) / (sum of Q_jc over others in t + a),
 /// ```
+///
+/// a being the prior's weight and m_g the group's share of the task. A sweep is O(rows k).
 pub(crate) fn best(
     model: &BlockModel,
     answers: &Answers,
@@ -69,29 +71,17 @@ struct Tasks {
     occurrences: Occurrences,
     /// Prior mass of each group.
     prior: Vec<f64>,
-    group_of: Vec<(u32, u32)>,
-    groups: usize,
     tasks: usize,
 }
 
 impl Tasks {
     fn of(answers: &Answers) -> Self {
         let mut prior = Vec::with_capacity(answers.n_groups());
-        let mut group_of = Vec::new();
-        for (t, task) in answers.tasks().enumerate() {
+        for task in answers.tasks() {
             let all = task.n_items() as f64 + UNSEEN;
-            for (g, items) in task.groups().enumerate() {
-                prior.push(PSEUDO * items.len() as f64 / all);
-                group_of.push((t as u32, (task.first_group + g) as u32));
-            }
+            prior.extend(task.groups().map(|items| PSEUDO * items.len() as f64 / all));
         }
-        Tasks {
-            occurrences: Occurrences::of(answers),
-            prior,
-            group_of,
-            groups: answers.n_groups(),
-            tasks: answers.n_tasks(),
-        }
+        Tasks { occurrences: Occurrences::of(answers), prior, tasks: answers.n_tasks() }
     }
 
     fn fit_from(
@@ -111,10 +101,11 @@ impl Tasks {
         Ok(LatentClasses { q, evidence, iterations, converged })
     }
 
+    /// Where the objects are.
     fn sums(&self, q: ArrayView2<'_, f64>) -> Sums {
         let k = q.ncols();
         let mut sums = Sums {
-            groups: vec![0.0; self.groups * k],
+            groups: vec![0.0; self.prior.len() * k],
             tasks: vec![0.0; self.tasks * k],
             clusters: q.sum_axis(ndarray::Axis(0)).to_vec(),
         };
@@ -129,6 +120,7 @@ impl Tasks {
         sums
     }
 
+    /// One object after the other, all else fixed; returns the largest change of a membership.
     fn sweep(&self, q: &mut Array2<f64>, sums: &mut Sums) -> f64 {
         let k = q.ncols();
         let mut field = vec![0.0; k];
@@ -170,7 +162,7 @@ impl Tasks {
 
     /// Logarithm of the probability of labels and answers, all else integrated out.
     fn evidence(&self, labels: &[u32], k: usize) -> f64 {
-        let mut groups = vec![0u32; self.groups * k];
+        let mut groups = vec![0u32; self.prior.len() * k];
         let mut tasks = vec![0u32; self.tasks * k];
         let mut sizes = vec![0u32; k];
         for (i, &c) in labels.iter().enumerate() {
@@ -182,10 +174,8 @@ impl Tasks {
         }
         let mut total: f64 = sizes.iter().map(|&s| ln_rising(1.0, s)).sum();
         total -= ln_rising(k as f64, labels.len() as u32);
-        for &(_, g) in &self.group_of {
-            for c in 0..k {
-                total += ln_rising(self.prior[g as usize], groups[g as usize * k + c]);
-            }
+        for (&prior, sizes) in self.prior.iter().zip(groups.chunks_exact(k)) {
+            total += sizes.iter().map(|&size| ln_rising(prior, size)).sum::<f64>();
         }
         total - tasks.iter().map(|&s| ln_rising(PSEUDO, s)).sum::<f64>()
     }

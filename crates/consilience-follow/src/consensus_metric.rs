@@ -272,7 +272,8 @@ impl ConsensusMetric {
     /// use consilience::{Constraints, Ensemble, Pair};
     ///
     /// // The members group by halves; the links, and the only feature, by i % 2.
-    /// let ensemble = Ensemble::from_array(Array2::from_shape_fn((40, 4), |(i, _)| i / 20).view())?;
+    /// let halves = Array2::from_shape_fn((40, 4), |(i, _)| i / 20);
+    /// let ensemble = Ensemble::from_array(halves.view())?;
     /// let x = Array2::from_shape_fn((40, 1), |(i, _)| (i % 2) as f64);
     /// let mut links = Constraints::new(40)?;
     /// for i in 0..38 {

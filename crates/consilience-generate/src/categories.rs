@@ -28,7 +28,8 @@ use ndarray::{Array2, Axis, concatenate, s};
 ///     Ok((&x.row(0) - &x.row(3)).mapv(|v| v * v).sum())
 /// };
 /// assert!((square(CategoricalDistance::Hamming)? - 1.0).abs() < 1e-12);
-/// assert!((square(CategoricalDistance::Goodall)? - (1.0 - (0.5625 + 0.0625) / 2.0)).abs() < 1e-12);
+/// let goodall = square(CategoricalDistance::Goodall)?;
+/// assert!((goodall - (1.0 - (0.5625 + 0.0625) / 2.0)).abs() < 1e-12);
 /// assert!((square(CategoricalDistance::ChiSquare)? - (4.0 / 3.0 + 4.0) / 4.0).abs() < 1e-12);
 /// assert_eq!("goodall".parse::<CategoricalDistance>()?, CategoricalDistance::Goodall);
 /// # Ok::<(), consilience::Error>(())

@@ -119,7 +119,8 @@ impl EliteNeighbours {
     /// let nodes = Grouping::new(vec![0, 1, 2], 3)?;
     /// let s = array![[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]];
     /// // 0-1 is the strongest of 0 and of 1, 1-2 that of 2.
-    /// assert_eq!(EliteNeighbours::of_similarity(&SimilarityGraph::new(nodes, s)?, 1)?.n_links(), 2);
+    /// let graph = SimilarityGraph::new(nodes, s)?;
+    /// assert_eq!(EliteNeighbours::of_similarity(&graph, 1)?.n_links(), 2);
     /// # Ok::<(), consilience::Error>(())
     /// ```
     ///

@@ -32,7 +32,7 @@
 //! | no idea which method, or how many clusters, or how far to trust a result | [`trust`] |
 //! | a result to show: one page with what was found, how far to trust it, and pictures | `report` (feature) |
 //! | features, and no clusterings yet | [`model`] in one call, with new objects later; [`generate`] for the ensemble alone |
-//! | features and a few labels or pairs | [`model::LinkedClustering`], which chooses the method; [`constrained`], under a metric of [`metric`]; [`completion`] where pairs are enough to recover the clusters |
+//! | features and a few labels or pairs | [`model::LinkedClustering`], which chooses among [`constrained`], [`metric`], [`completion`] and [`follow`] |
 //! | pairs that keep coming | [`follow`]; [`simplex`] for weights of members alone |
 //! | answers of people or models | [`crowd`] |
 //! | two clusterings to compare | [`scores`] |

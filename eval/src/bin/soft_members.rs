@@ -13,25 +13,11 @@ use ndarray_npy::NpzReader;
 
 #[path = "../../../tests/reference/shared_data.rs"]
 mod shared_data;
+#[path = "../../../tests/reference/soft_methods.rs"]
+mod soft_methods;
 
 /// Sets of numbers (no categories), each of at most 1,500 objects.
 const SETS: [&str; 5] = ["balance", "ecoli", "hepatitis", "ionosphere", "yeast"];
-const METHODS: [&str; 14] = [
-    "eac-al",
-    "weac-al",
-    "lwea",
-    "ecpcs-hc",
-    "ecpcs-mc",
-    "cspa",
-    "mcla",
-    "hbgf",
-    "lwgp",
-    "pta-al",
-    "ptgp",
-    "diffusion",
-    "voting",
-    "least-squares",
-];
 
 fn read(path: &Path) -> Option<(Array2<f32>, Partition)> {
     let mut npz = NpzReader::new(std::fs::File::open(path).ok()?).ok()?;
@@ -96,7 +82,7 @@ fn members(
 /// The tables of one generator, with few clusters per member or many.
 fn tables(name: &str, make: fn() -> Generator, few: bool, seeds: u64) -> Result<()> {
     let folder = shared_data::folder("features");
-    let mut by_method = vec![Sums::default(); METHODS.len()];
+    let mut by_method = vec![Sums::default(); soft_methods::METHODS.len()];
     let mut by_set = vec![Sums::default(); SETS.len()];
     for (set, sums) in SETS.iter().zip(&mut by_set) {
         let Some((x, truth)) = read(&folder.join(format!("{set}.npz"))) else {
@@ -107,7 +93,7 @@ fn tables(name: &str, make: fn() -> Generator, few: bool, seeds: u64) -> Result<
         for seed in 0..seeds {
             let soft = members(make(), &x, few, k, seed)?;
             let hard = soft.hardened();
-            for (method, of_method) in METHODS.iter().zip(&mut by_method) {
+            for (method, of_method) in soft_methods::METHODS.iter().zip(&mut by_method) {
                 let scores = [score(method, k, &soft, &truth)?, score(method, k, &hard, &truth)?];
                 of_method.add(scores);
                 sums.add(scores);
@@ -117,7 +103,7 @@ fn tables(name: &str, make: fn() -> Generator, few: bool, seeds: u64) -> Result<
     let clusters = if few { "2 to k + 2" } else { "2 k to 4 k" };
     let head = "| soft NMI / ARI | hard | difference |\n|---|---|---|---|";
     println!("\n{name}, members of {clusters} clusters\n\n| method {head}");
-    METHODS.iter().zip(&by_method).for_each(|(name, sums)| sums.line(name));
+    soft_methods::METHODS.iter().zip(&by_method).for_each(|(name, sums)| sums.line(name));
     println!("\n| set {head}");
     SETS.iter().zip(&by_set).for_each(|(name, sums)| sums.line(name));
     Ok(())

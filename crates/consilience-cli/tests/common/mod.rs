@@ -10,6 +10,19 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+/// The methods of `consilience crowd`.
+pub(crate) const CROWD_METHODS: [&str; 9] = [
+    "auto",
+    "block",
+    "block-by-worker",
+    "latent-class",
+    "rmc",
+    "log-odds",
+    "spectral",
+    "dawid-skene",
+    "pairs",
+];
+
 /// What a run of the program left.
 pub(crate) struct Ran {
     pub(crate) code: i32,

@@ -168,10 +168,7 @@ impl Candidate {
             }
             Candidate::Updater => Box::new(Followed::open(problem, observer)?),
             Candidate::Given(method) => on_features(true, Box::new(Borrowed(method.as_ref()))),
-            Candidate::Unknown(_) => {
-                self.check()?;
-                on_features(false, Box::new(plain))
-            }
+            Candidate::Unknown(name) => return Err(unknown(name)),
         })
     }
 }

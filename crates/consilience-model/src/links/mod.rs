@@ -35,12 +35,16 @@ const COST_LIMIT: f64 = 1e12;
 /// | candidate | what it is |
 /// |---|---|
 /// | `kmeans` | k-means on the features as they are, 10 starts: no links |
-/// | `kmeans-standardized` | the same, each feature less its mean and over its deviation: no links |
+/// | `kmeans-standardized` | the same, each feature centred and over its deviation: no links |
 /// | `pck-means` | [`PckMeans`](consilience_constrained::PckMeans) |
 /// | `mpck-means` | [`MpckMeans`](consilience_constrained::MpckMeans) |
-/// | `itml` | k-means under [`Itml`](consilience_metric::Itml); with more than 60 features on their leading components |
+/// | `itml` | k-means under [`Itml`](consilience_metric::Itml) |
 /// | `mccc` | [`Mccc`](consilience_completion::Mccc) |
-/// | `updater` | 20 k-means members under a metric learned on their embedding, with the leading components of the features beside it ([`ConsensusMetric::lay_beside`](consilience_follow::ConsensusMetric::lay_beside)) |
+/// | `updater` | 20 k-means members under a metric learned on their embedding |
+///
+/// `itml` sees the leading components where there are more than 60 features; `updater` has those of
+/// the features beside the embedding
+/// ([`ConsensusMetric::lay_beside`](consilience_follow::ConsensusMetric::lay_beside)).
 ///
 /// ```text
 /// score = (share of held-out must-links kept + share of held-out cannot-links kept) / 2
