@@ -8,6 +8,7 @@ use datafusion::arrow::datatypes::{
     Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::fault::arrow;
 use crate::table::is_text;
@@ -21,7 +22,7 @@ pub(crate) const UNSEEN: u32 = u32::MAX - 1;
 /// The labels of one column: a number for each, by first appearance.
 ///
 /// Negative, null, empty and NaN are no label, as in the files that the library reads.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Codes {
     small: Vec<u32>,
     large: FxHashMap<u64, u32>,

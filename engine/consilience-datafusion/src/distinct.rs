@@ -3,16 +3,12 @@ use std::sync::Arc;
 use consilience::{Ensemble, Error, ErrorKind, Observer, Partition, Result, Seed};
 use datafusion::arrow::array::{ArrayRef, AsArray};
 use datafusion::arrow::datatypes::Int64Type;
-use datafusion::common::Column;
-use datafusion::functions_aggregate::expr_fn::{count, min};
-use datafusion::logical_expr::{Expr, lit};
+use serde::{Deserialize, Serialize};
 
 use crate::codes::Codes;
 use crate::engine::Engine;
-use crate::fault::query;
 use crate::gather::Gathered;
 use crate::packed::{Layout, RowTable};
-use crate::scan::Scan;
 use crate::table::{Table, holds_labels, slots};
 
 /// The distinct rows of a table of labels, each with the number of its objects.
@@ -22,12 +18,18 @@ use crate::table::{Table, holds_labels, slots};
 #[derive(Debug)]
 pub struct DistinctRows {
     ensemble: Ensemble,
-    pub(crate) codes: Vec<Codes>,
-    pub(crate) layout: Layout,
-    pub(crate) rows: RowTable,
+    pub(crate) numbering: Arc<Numbering>,
     total: u64,
     groups: u64,
     sampled: bool,
+}
+
+/// The numbers of labels, and of the rows that they make up.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Numbering {
+    pub(crate) codes: Vec<Codes>,
+    pub(crate) layout: Layout,
+    pub(crate) rows: RowTable,
 }
 
 impl DistinctRows {
@@ -53,8 +55,9 @@ impl DistinctRows {
 
     /// Bytes that the rows take beside the ensemble.
     pub fn bytes(&self) -> u64 {
-        let codes: u64 = self.codes.iter().map(Codes::bytes).sum();
-        codes + RowTable::bytes(self.rows.len() as u64, self.layout.words())
+        let Numbering { codes, layout, rows } = &*self.numbering;
+        let codes: u64 = codes.iter().map(Codes::bytes).sum();
+        codes + RowTable::bytes(rows.len() as u64, layout.words())
     }
 }
 
@@ -115,21 +118,9 @@ impl Engine {
         observer: &dyn Observer,
     ) -> Result<DistinctRows> {
         check_labels(table)?;
-        let scan = Arc::new(Scan::new(table)?);
-        let column = |name: &str| Expr::Column(Column::new_unqualified(name));
         let slots = slots(table.positions());
-        let mut positions = table.positions().to_vec();
-        positions.sort_unstable();
-        positions.dedup();
-        let names = positions.iter().map(|&p| column(table.schema().field(p).name()));
-        let groups: Vec<Expr> = names.collect();
-        let width = groups.len();
-        let object = column(scan.first()) + column(scan.row());
-        let frame = self
-            .frame(scan)?
-            .aggregate(groups, vec![count(lit(1_i64)), min(object)])
-            .map_err(query)?;
-        self.run(frame, table, "grouping", observer, |batch| {
+        self.grouped(table, observer, |batch| {
+            let width = batch.num_columns() - 2;
             let columns: Vec<&ArrayRef> = slots.iter().map(|&s| batch.column(s)).collect();
             let counts = batch.column(width).as_primitive::<Int64Type>().values();
             let first = batch.column(width + 1).as_primitive::<Int64Type>().values();
@@ -179,7 +170,8 @@ impl Engine {
             .collect::<Result<_>>()?;
         let ensemble = Ensemble::new(members)?.with_counts(counts)?;
         let groups = if sampled { groups } else { rows.len() as u64 };
-        Ok(DistinctRows { ensemble, codes, layout, rows, total, groups, sampled })
+        let numbering = Arc::new(Numbering { codes, layout, rows });
+        Ok(DistinctRows { ensemble, numbering, total, groups, sampled })
     }
 }
 

@@ -16,6 +16,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use tokio::runtime::Runtime;
 
 use crate::fault::{query, system};
+use crate::remote::{Cluster, Remote};
 use crate::scan::Scan;
 use crate::table::{Piece, Table};
 
@@ -41,6 +42,7 @@ pub struct Engine {
     threads: ThreadPool,
     memory: u64,
     partitions: usize,
+    remote: Option<Remote>,
 }
 
 /// Settings of an [`Engine`], from [`Engine::builder`].
@@ -49,6 +51,7 @@ pub struct EngineBuilder {
     memory: u64,
     partitions: usize,
     spill: Option<PathBuf>,
+    remote: Option<Remote>,
 }
 
 impl EngineBuilder {
@@ -69,6 +72,13 @@ impl EngineBuilder {
     /// files.
     pub fn spill_folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.spill = Some(folder.into());
+        self
+    }
+
+    /// Other machines for all work on rows; they and this one see `shared`, the files of tables and
+    /// the places of outputs under the same names. Default none: everything is done here.
+    pub fn cluster(mut self, cluster: Arc<dyn Cluster>, shared: impl Into<PathBuf>) -> Self {
+        self.remote = Some(Remote::new(cluster, shared.into()));
         self
     }
 
@@ -114,7 +124,14 @@ impl EngineBuilder {
             .num_threads(self.partitions)
             .build()
             .map_err(|error| Error::new(ErrorKind::Io, error.to_string()))?;
-        Ok(Engine { runtime, context, threads, memory: self.memory, partitions: self.partitions })
+        Ok(Engine {
+            runtime,
+            context,
+            threads,
+            memory: self.memory,
+            partitions: self.partitions,
+            remote: self.remote,
+        })
     }
 }
 
@@ -131,7 +148,7 @@ impl Engine {
     /// Settings with their defaults.
     pub fn builder() -> EngineBuilder {
         let partitions = std::thread::available_parallelism().map_or(1, usize::from);
-        EngineBuilder { memory: 4 << 30, partitions, spill: None }
+        EngineBuilder { memory: 4 << 30, partitions, spill: None, remote: None }
     }
 
     /// Bytes that everything together may take.
@@ -142,6 +159,11 @@ impl Engine {
     /// Parts of a table that are worked on at the same time.
     pub fn partitions(&self) -> usize {
         self.partitions
+    }
+
+    /// The machines that do the work on rows, unless it is this one.
+    pub(crate) fn remote(&self) -> Option<&Remote> {
+        self.remote.as_ref()
     }
 
     /// Hands each piece to a thread, and what becomes of it to `after`, in the order of the pieces.

@@ -4,7 +4,7 @@ use consilience::simplex::{AlignmentReference, UpdateReport, UpdateRule, WeightU
 use consilience::{Constraints, Ensemble, Error, MemoryBudget, Observer, Pair, Partition, Result};
 
 use crate::codes::{MISSING, UNSEEN};
-use crate::distinct::DistinctRows;
+use crate::distinct::{DistinctRows, Numbering};
 use crate::engine::Engine;
 use crate::table::Table;
 
@@ -141,20 +141,21 @@ impl DistinctRows {
     fn of_objects(&self, table: &Table, objects: &[u64]) -> Result<Vec<(u64, usize)>> {
         let mut found = Vec::with_capacity(objects.len());
         table.read_some(objects, |columns, objects| {
-            let words = self.layout.words();
+            let Numbering { codes, layout, rows: known_rows } = &*self.numbering;
+            let words = layout.words();
             let mut packed = vec![0; objects.len() * words];
             let mut known = true;
             for (c, column) in columns.iter().enumerate() {
                 let mut rows = packed.chunks_exact_mut(words);
-                self.codes[c].find(column, |number| {
+                codes[c].find(column, |number| {
                     known &= number != UNSEEN;
                     if let Some(row) = rows.next() {
-                        self.layout.put(c, if number == UNSEEN { MISSING } else { number }, row);
+                        layout.put(c, if number == UNSEEN { MISSING } else { number }, row);
                     }
                 })?;
             }
             for (&object, row) in objects.iter().zip(packed.chunks_exact(words)) {
-                match self.rows.find(row).filter(|_| known) {
+                match known_rows.find(row).filter(|_| known) {
                     Some(row) => found.push((object, row as usize)),
                     None => return Err(crate::labels::changed()),
                 }

@@ -4,19 +4,21 @@ use consilience::{Error, ErrorKind, Observer, Partition, Result};
 use datafusion::arrow::array::{Array, ArrayRef, Int32Array};
 use datafusion::arrow::compute::concat;
 use datafusion::arrow::datatypes::{DataType, Field};
+use serde::{Deserialize, Serialize};
 
-use crate::codes::{Codes, MISSING, UNSEEN};
-use crate::distinct::DistinctRows;
+use crate::codes::{MISSING, UNSEEN};
+use crate::distinct::{DistinctRows, Numbering};
 use crate::engine::Engine;
 use crate::fault::arrow;
-use crate::output::{Output, Rows};
-use crate::packed::{Layout, RowTable};
+use crate::output::Output;
+use crate::packed::Layout;
 use crate::table::{Piece, Table};
+use crate::work::Write;
 
 /// What became of the rows of a table.
 ///
 /// From [`Engine::write_labels`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct Labelled {
     /// Objects in each cluster.
@@ -51,91 +53,88 @@ impl Engine {
         observer: &dyn Observer,
     ) -> Result<Labelled> {
         let lookup = Lookup::new(rows, labels)?;
-        let mut fields = vec![Field::new("label", DataType::Int32, false)];
-        let mut positions = table.positions().to_vec();
-        if let Some(ids) = table.id_position() {
-            fields.insert(0, table.schema().field(ids).clone());
-            positions.push(ids);
-        }
-        let (total, members) = (table.n_rows() as usize, table.positions().len());
         let mut sum = Labelled { sizes: vec![0; labels.n_clusters()], ..Labelled::default() };
-        let mut out = Rows::new(output, fields);
-        let work = |piece: &Piece| lookup.piece(table, piece, &positions, members);
-        self.in_order(&table.pieces(0..table.n_files()), observer, work, |piece, found| {
-            sum.add(&found);
-            observer.progress("writing", (piece.first + piece.rows) as usize, total);
-            out.write(found.columns)
+        self.write(table, &lookup, output, observer, |part| {
+            sum.add(&part);
+            Ok(())
         })?;
-        out.finish()?;
         lookup.check(rows, labels, &sum)?;
         Ok(sum)
     }
 }
 
 impl Labelled {
-    fn add(&mut self, piece: &Found) {
-        for &label in piece.labels.values() {
-            match usize::try_from(label) {
-                Ok(cluster) => self.sizes[cluster] += 1,
-                Err(_) => self.unlabelled += 1,
-            }
-        }
+    fn add(&mut self, piece: &Labelled) {
+        self.sizes.iter_mut().zip(&piece.sizes).for_each(|(all, part)| *all += part);
         self.placed += piece.placed;
+        self.unlabelled += piece.unlabelled;
     }
 }
 
-/// The labels of a piece.
-struct Found {
-    labels: Int32Array,
-    columns: Vec<ArrayRef>,
-    placed: u64,
-}
-
 /// The label of every row that may come.
-struct Lookup<'a> {
-    codes: &'a [Codes],
-    layout: &'a Layout,
-    rows: &'a RowTable,
+#[derive(Deserialize, Serialize)]
+pub(crate) struct Lookup {
+    numbering: Arc<Numbering>,
     labels: Vec<i32>,
+    clusters: usize,
     votes: Option<Votes>,
 }
 
-impl<'a> Lookup<'a> {
-    fn new(rows: &'a DistinctRows, labels: &Partition) -> Result<Self> {
+impl Write for Lookup {
+    const NAME: &'static str = "label";
+    type Part = Labelled;
+
+    fn fields(&self, table: &Table) -> Vec<Field> {
+        let ids = table.id_position().map(|ids| table.schema().field(ids).clone());
+        let label = Field::new("label", DataType::Int32, false);
+        ids.into_iter().chain([label]).collect()
+    }
+
+    fn part(
+        &self,
+        table: &Table,
+        piece: &Piece,
+        _observer: &dyn Observer,
+    ) -> Result<(Vec<ArrayRef>, Labelled)> {
+        let members = table.positions().len();
+        let mut positions = table.positions().to_vec();
+        positions.extend(table.id_position());
+        let mut labels = Vec::with_capacity(piece.rows as usize);
+        let mut ids: Vec<ArrayRef> = Vec::new();
+        let mut scratch = Scratch::default();
+        let mut told = Labelled { sizes: vec![0; self.clusters], ..Labelled::default() };
+        table.read(piece, &positions, |columns| {
+            told.placed += self.batch(&columns[..members], &mut scratch, &mut labels)?;
+            ids.extend_from_slice(&columns[members..]);
+            Ok(())
+        })?;
+        for &label in &labels {
+            match usize::try_from(label) {
+                Ok(cluster) => told.sizes[cluster] += 1,
+                Err(_) => told.unlabelled += 1,
+            }
+        }
+        let mut columns: Vec<ArrayRef> = Vec::new();
+        if !ids.is_empty() {
+            let parts: Vec<&dyn Array> = ids.iter().map(AsRef::as_ref).collect();
+            columns.push(concat(&parts).map_err(arrow)?);
+        }
+        columns.push(Arc::new(Int32Array::from(labels)));
+        Ok((columns, told))
+    }
+}
+
+impl Lookup {
+    fn new(rows: &DistinctRows, labels: &Partition) -> Result<Self> {
         let n = rows.ensemble().n_objects();
         if labels.n_objects() != n {
             let got = labels.n_objects();
             return Err(Error::shape(format!("{got} labels for {n} distinct rows")));
         }
         let votes = rows.is_sample().then(|| Votes::count(rows, labels));
+        let clusters = labels.n_clusters();
         let labels = labels.iter().map(|l| l.map_or(-1, |l| l as i32)).collect();
-        Ok(Lookup { codes: &rows.codes, layout: &rows.layout, rows: &rows.rows, labels, votes })
-    }
-
-    fn piece(
-        &self,
-        table: &Table,
-        piece: &Piece,
-        positions: &[usize],
-        members: usize,
-    ) -> Result<Found> {
-        let mut labels = Vec::with_capacity(piece.rows as usize);
-        let mut ids: Vec<ArrayRef> = Vec::new();
-        let mut placed = 0;
-        let mut scratch = Scratch::default();
-        table.read(piece, positions, |columns| {
-            placed += self.batch(&columns[..members], &mut scratch, &mut labels)?;
-            ids.extend_from_slice(&columns[members..]);
-            Ok(())
-        })?;
-        let labels = Int32Array::from(labels);
-        let mut columns: Vec<ArrayRef> = Vec::new();
-        if !ids.is_empty() {
-            let parts: Vec<&dyn Array> = ids.iter().map(AsRef::as_ref).collect();
-            columns.push(concat(&parts).map_err(arrow)?);
-        }
-        columns.push(Arc::new(labels.clone()));
-        Ok(Found { labels, columns, placed })
+        Ok(Lookup { numbering: rows.numbering.clone(), labels, clusters, votes })
     }
 
     /// Adds the labels of a batch and says how many were placed by votes.
@@ -145,30 +144,31 @@ impl<'a> Lookup<'a> {
         scratch: &mut Scratch,
         labels: &mut Vec<i32>,
     ) -> Result<u64> {
-        let words = self.layout.words();
+        let Numbering { codes, layout, rows } = &*self.numbering;
+        let words = layout.words();
         let n = columns.first().map_or(0, |column| column.len());
         scratch.packed.clear();
         scratch.packed.resize(n * words, 0);
         scratch.unseen.clear();
         scratch.unseen.resize(n, false);
         for (c, column) in columns.iter().enumerate() {
-            let mut rows = scratch.packed.chunks_exact_mut(words);
+            let mut packed = scratch.packed.chunks_exact_mut(words);
             let mut unseen = scratch.unseen.iter_mut();
-            self.codes[c].find(column, |number| {
-                if let (Some(row), Some(unseen)) = (rows.next(), unseen.next()) {
+            codes[c].find(column, |number| {
+                if let (Some(row), Some(unseen)) = (packed.next(), unseen.next()) {
                     *unseen |= number == UNSEEN;
-                    self.layout.put(c, if number == UNSEEN { MISSING } else { number }, row);
+                    layout.put(c, if number == UNSEEN { MISSING } else { number }, row);
                 }
             })?;
         }
         let mut placed = 0;
         for (row, &unseen) in scratch.packed.chunks_exact(words).zip(&scratch.unseen) {
-            let known = if unseen { None } else { self.rows.find(row) };
+            let known = if unseen { None } else { rows.find(row) };
             labels.push(match (known, &self.votes) {
                 (Some(number), _) => self.labels[number as usize],
                 (None, Some(votes)) => {
                     placed += 1;
-                    votes.place(self.layout, row)
+                    votes.place(layout, row)
                 }
                 (None, None) => return Err(changed()),
             });
@@ -204,6 +204,7 @@ struct Scratch {
 }
 
 /// The share of each consensus cluster among the sampled objects with a label, label by label.
+#[derive(Deserialize, Serialize)]
 struct Votes {
     clusters: usize,
     /// For each member, label by label.
@@ -214,11 +215,12 @@ impl Votes {
     fn count(rows: &DistinctRows, labels: &Partition) -> Self {
         let clusters = labels.n_clusters();
         let counts = rows.ensemble().counts().unwrap_or_default();
-        let shares = rows.codes.iter().enumerate().map(|(member, codes)| {
+        let Numbering { codes, layout, rows: packed } = &*rows.numbering;
+        let shares = codes.iter().enumerate().map(|(member, codes)| {
             let mut shares = vec![0.0; codes.len() * clusters];
             for (i, count) in counts.iter().enumerate() {
                 // Labels have the numbers of the packed rows here, not those of the ensemble.
-                let label = rows.layout.get(member, rows.rows.row(i));
+                let label = layout.get(member, packed.row(i));
                 if let (Some(label), Some(cluster)) = (label, labels.label(i)) {
                     shares[label as usize * clusters + cluster] += *count as f64;
                 }

@@ -48,14 +48,17 @@ mod fault;
 mod follow;
 mod gather;
 mod generate;
+mod groups;
 mod labels;
 pub mod made;
 mod output;
 mod packed;
 mod pattern;
+pub mod remote;
 mod scan;
 mod score;
 mod table;
+mod work;
 
 pub use distinct::DistinctRows;
 pub use engine::{Engine, EngineBuilder};

@@ -31,6 +31,24 @@ pub fn remove_unfinished() {
     }
 }
 
+/// Something that is removed when this is dropped, or by [`remove_unfinished`].
+#[derive(Debug)]
+pub(crate) struct Unfinished(PathBuf);
+
+impl Unfinished {
+    pub(crate) fn new(path: PathBuf) -> Self {
+        unfinished().push(path.clone());
+        Unfinished(path)
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        remove(&self.0);
+        unfinished().retain(|path| *path != self.0);
+    }
+}
+
 fn remove(path: &Path) {
     let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
 }
@@ -44,6 +62,8 @@ fn remove(path: &Path) {
 pub struct Output {
     place: PathBuf,
     temporary: PathBuf,
+    /// After a commit there is nothing of that name any more.
+    _unfinished: Unfinished,
     folder: bool,
     /// For each file of the table its name in the folder, and its rows.
     files: Vec<(PathBuf, u64)>,
@@ -85,13 +105,13 @@ impl Output {
         let files = table.files().iter().map(|file| (name(&file.path), file.rows)).collect();
         let output = Output {
             place: place.to_path_buf(),
+            _unfinished: Unfinished::new(temporary.clone()),
             temporary,
             folder: !is_file,
             files,
             written: 0,
             finished: false,
         };
-        unfinished().push(output.temporary.clone());
         let made = match output.folder {
             true => fs::create_dir(&output.temporary),
             false => File::create_new(&output.temporary).map(drop),
@@ -122,8 +142,20 @@ impl Output {
         let path = self.path(name);
         self.written += 1;
         let shown = if self.folder { self.place.join(name) } else { self.place.clone() };
-        FileWriter::new(path, shown.clone(), Arc::new(Schema::new(fields)), *rows)
+        FileWriter::new(path, fields, *rows)
+            .map(|file| FileWriter { shown: shown.clone(), ..file })
             .map_err(within(shown.display()))
+    }
+
+    /// Takes the next file as it lies elsewhere, on the same file system.
+    pub(crate) fn adopt(&mut self, file: &Path) -> Result<()> {
+        let place = within(self.place.display());
+        let Some((name, _)) = self.files.get(self.written) else {
+            return Err(place(Error::new(ErrorKind::Corrupt, "more files than the table has")));
+        };
+        fs::rename(file, self.path(name)).map_err(system).map_err(place)?;
+        self.written += 1;
+        Ok(())
     }
 
     /// Does what may still fail before everything is put in its place: looks into every footer, and
@@ -177,15 +209,7 @@ fn sync(folder: &Path) -> std::io::Result<()> {
     File::open(folder).and_then(|folder| folder.sync_all())
 }
 
-impl Drop for Output {
-    fn drop(&mut self) {
-        // After a commit there is nothing of that name any more.
-        remove(&self.temporary);
-        unfinished().retain(|path| *path != self.temporary);
-    }
-}
-
-fn folder_of(path: &Path) -> &Path {
+pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
@@ -246,7 +270,7 @@ impl<'a> Rows<'a> {
 }
 
 /// One file of an [`Output`].
-struct FileWriter {
+pub(crate) struct FileWriter {
     writer: ArrowWriter<File>,
     schema: SchemaRef,
     /// What the user calls it.
@@ -256,8 +280,10 @@ struct FileWriter {
 }
 
 impl FileWriter {
-    fn new(path: PathBuf, shown: PathBuf, schema: SchemaRef, expected: u64) -> Result<Self> {
-        let file = File::create(path).map_err(system)?;
+    /// A file for so many rows.
+    pub(crate) fn new(path: PathBuf, fields: Vec<Field>, expected: u64) -> Result<Self> {
+        let schema = Arc::new(Schema::new(fields));
+        let file = File::create(&path).map_err(system)?;
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_max_row_group_row_count(Some(GROUP))
@@ -265,11 +291,11 @@ impl FileWriter {
             .build();
         let writer =
             ArrowWriter::try_new(file, schema.clone(), Some(properties)).map_err(parquet)?;
-        Ok(FileWriter { writer, schema, shown, rows: 0, expected })
+        Ok(FileWriter { writer, schema, shown: path, rows: 0, expected })
     }
 
     /// Adds rows.
-    fn write(&mut self, columns: Vec<ArrayRef>) -> Result<()> {
+    pub(crate) fn write(&mut self, columns: Vec<ArrayRef>) -> Result<()> {
         let place = within(self.shown.display());
         let batch = RecordBatch::try_new(self.schema.clone(), columns).map_err(arrow);
         let batch = batch.map_err(&place)?;
@@ -283,7 +309,7 @@ impl FileWriter {
     }
 
     /// Writes the footer and brings everything to the disk.
-    fn finish(mut self) -> Result<()> {
+    pub(crate) fn finish(mut self) -> Result<()> {
         let place = within(self.shown.display());
         self.writer.finish().map_err(parquet).map_err(&place)?;
         self.writer.inner().sync_all().map_err(system).map_err(&place)

@@ -1,15 +1,17 @@
 //! Rows of small numbers packed into words, and a table that numbers them by first appearance.
 
+use serde::{Deserialize, Serialize};
+
 use crate::codes::{MISSING, UNSEEN};
 
 /// Where each column stands in a packed row.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Layout {
     fields: Vec<Field>,
     words: usize,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 struct Field {
     word: usize,
     shift: u32,
@@ -59,7 +61,7 @@ impl Layout {
 
 /// Distinct packed rows, numbered by first appearance (open addressing). Whole rows are compared,
 /// so that a collision of hashes costs time and nothing else.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct RowTable {
     words: usize,
     rows: Vec<u64>,

@@ -1,16 +1,21 @@
+use std::sync::OnceLock;
+
 use consilience::scores::Contingency;
 use consilience::{Error, Observer, Result};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::codes::{Codes, MISSING};
 use crate::distinct::check_labels;
 use crate::engine::Engine;
 use crate::fault::within;
-use crate::table::Table;
+use crate::remote::wire::TableRef;
+use crate::table::{Piece, Table};
+use crate::work::Fold;
 
 /// Two columns of labels side by side, of one piece or of all so far.
-#[derive(Default)]
-struct Side {
+#[derive(Default, Deserialize, Serialize)]
+pub(crate) struct Side {
     result: Codes,
     truth: Codes,
     pairs: FxHashMap<(u32, u32), u64>,
@@ -60,35 +65,57 @@ impl Engine {
         if n != of_truth {
             return Err(Error::shape(format!("{n} labels and {of_truth} true ones")));
         }
-        let pieces = result.pieces(0..result.n_files());
         let mut all = Side::default();
-        let work = |piece: &crate::table::Piece| {
-            let mut side = Side::default();
-            let mut found = Vec::with_capacity(piece.rows as usize);
-            let mut numbers = Vec::new();
-            result.read(piece, result.positions(), |columns| {
-                side.result.grow(&columns[0], &mut numbers)?;
-                found.extend_from_slice(&numbers);
-                Ok(())
-            })?;
-            let mut rest = &found[..];
-            truth.read_rows(piece.first..piece.first + piece.rows, |columns| {
-                side.truth.grow(&columns[0], &mut numbers)?;
-                let (these, others) = rest.split_at(numbers.len());
-                rest = others;
-                these.iter().zip(&numbers).for_each(|(&a, &b)| {
-                    *side.pairs.entry((a, b)).or_default() += 1;
-                });
-                Ok(())
-            })?;
-            Ok(side)
-        };
-        self.in_order(&pieces, observer, work, |piece, side| {
-            observer.progress("counting", (piece.first + piece.rows) as usize, n as usize);
-            all.add(&side)
-        })?;
+        let work = Counting { truth: TableRef::of(truth, truth.files())?, opened: OnceLock::new() };
+        let _ = work.opened.set(truth.clone());
+        self.fold(result, &work, "counting", observer, |side| all.add(&side))?;
         let both = all.pairs.iter().filter(|((a, b), _)| *a != MISSING && *b != MISSING);
         Contingency::from_cells(both.map(|(&(a, b), &count)| (a as usize, b as usize, count)))
+    }
+}
+
+/// Counting beside the truth.
+#[derive(Deserialize, Serialize)]
+pub(crate) struct Counting {
+    truth: TableRef,
+    #[serde(skip)]
+    opened: OnceLock<Table>,
+}
+
+impl Counting {
+    fn truth(&self) -> Result<&Table> {
+        if self.opened.get().is_none() {
+            let _ = self.opened.set(self.truth.open()?);
+        }
+        self.opened.get().ok_or_else(|| Error::empty("no true labels"))
+    }
+}
+
+impl Fold for Counting {
+    const NAME: &'static str = "count";
+    type Part = Side;
+
+    fn part(&self, result: &Table, piece: &Piece, _observer: &dyn Observer) -> Result<Side> {
+        let truth = self.truth()?;
+        let mut side = Side::default();
+        let mut found = Vec::with_capacity(piece.rows as usize);
+        let mut numbers = Vec::new();
+        result.read(piece, result.positions(), |columns| {
+            side.result.grow(&columns[0], &mut numbers)?;
+            found.extend_from_slice(&numbers);
+            Ok(())
+        })?;
+        let mut rest = &found[..];
+        truth.read_rows(piece.first..piece.first + piece.rows, |columns| {
+            side.truth.grow(&columns[0], &mut numbers)?;
+            let (these, others) = rest.split_at(numbers.len());
+            rest = others;
+            these.iter().zip(&numbers).for_each(|(&a, &b)| {
+                *side.pairs.entry((a, b)).or_default() += 1;
+            });
+            Ok(())
+        })?;
+        Ok(side)
     }
 }
 

@@ -99,6 +99,20 @@ impl Table {
         Ok(Table { files: files.into(), columns, ids: None, rows })
     }
 
+    /// Files that were looked at before, with these columns of theirs.
+    pub(crate) fn of_files(
+        files: Vec<DataFile>,
+        columns: Vec<usize>,
+        ids: Option<usize>,
+    ) -> Result<Self> {
+        let width = files.first().map_or(0, |file| file.schema().fields().len());
+        if columns.is_empty() || columns.iter().chain(&ids).any(|&c| c >= width) {
+            return Err(Error::new(ErrorKind::Io, "other columns than before"));
+        }
+        let rows = files.iter().map(|file| file.rows).sum();
+        Ok(Table { files: files.into(), columns, ids, rows })
+    }
+
     /// Only these columns, counted from 0, in this order. Default all.
     ///
     /// # Errors
@@ -337,7 +351,7 @@ impl Table {
 }
 
 impl DataFile {
-    fn open(path: PathBuf, first: u64) -> Result<Self> {
+    pub(crate) fn open(path: PathBuf, first: u64) -> Result<Self> {
         let file = File::open(&path).map_err(system)?;
         let bytes = file.metadata().map_err(system)?.len();
         let metadata = shielded(|| {

@@ -1,5 +1,7 @@
 //! The command line.
 
+#[cfg(feature = "cluster")]
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -37,16 +39,25 @@ pub(crate) enum Command {
     Score(Score),
     /// Write a made-up table to try things on
     Make(Make),
+    /// Hand out work to executors, until this is ended
+    #[cfg(feature = "cluster")]
+    Scheduler(Scheduler),
+    /// Work for a scheduler, until this is ended
+    #[cfg(feature = "cluster")]
+    Executor(Executor),
 }
 
 impl Command {
-    pub(crate) fn common(&self) -> &Common {
+    /// The options of the commands that work on tables.
+    pub(crate) fn common(&self) -> Option<&Common> {
         match self {
-            Command::Consensus(args) => &args.common,
-            Command::Generate(args) => &args.common,
-            Command::Update(args) => &args.common,
-            Command::Score(args) => &args.common,
-            Command::Make(args) => &args.common,
+            Command::Consensus(args) => Some(&args.common),
+            Command::Generate(args) => Some(&args.common),
+            Command::Update(args) => Some(&args.common),
+            Command::Score(args) => Some(&args.common),
+            Command::Make(args) => Some(&args.common),
+            #[cfg(feature = "cluster")]
+            Command::Scheduler(_) | Command::Executor(_) => None,
         }
     }
 }
@@ -73,6 +84,82 @@ pub(crate) struct Common {
     /// No progress bars, no notes
     #[arg(long)]
     pub(crate) quiet: bool,
+    #[cfg(feature = "cluster")]
+    #[command(flatten)]
+    pub(crate) cluster: Cluster,
+}
+
+/// Who works on rows, if it is not this process.
+#[cfg(feature = "cluster")]
+#[derive(Args)]
+#[command(next_help_heading = "On other machines")]
+pub(crate) struct Cluster {
+    /// Let the executors of the scheduler at this address do all work on rows, for instance
+    /// 10.0.0.1:50050; they see all files under the same names
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) scheduler: Option<SocketAddr>,
+    /// A folder that all machines see, for what they tell each other [default: the one of the
+    /// output, else this one]
+    #[arg(long, value_name = "FOLDER", requires = "scheduler")]
+    pub(crate) shared: Option<PathBuf>,
+    /// How many seconds one try waits for an answer, beside 20 microseconds for each row of the
+    /// largest file
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, requires = "scheduler")]
+    pub(crate) patience: u64,
+    /// How often to hand out work without an answer in between
+    #[arg(long, value_name = "N", default_value_t = 4, requires = "scheduler")]
+    pub(crate) tries: usize,
+    #[command(flatten)]
+    pub(crate) certificates: Certificates,
+}
+
+/// Who one is, beyond loopback.
+#[cfg(feature = "cluster")]
+#[derive(Args)]
+pub(crate) struct Certificates {
+    /// A folder with ca.pem, the authority that all parties trust, and cert.pem and key.pem, this
+    /// party's own; needed for addresses other than loopback
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) certificates: Option<PathBuf>,
+    /// The name in the scheduler's certificate
+    #[arg(long, value_name = "NAME", default_value = "scheduler", requires = "certificates")]
+    pub(crate) scheduler_name: String,
+}
+
+/// Arguments of `scheduler`.
+#[cfg(feature = "cluster")]
+#[derive(Args)]
+#[command(after_help = "Example: consilience-engine scheduler --listen 127.0.0.1:50050")]
+pub(crate) struct Scheduler {
+    /// Where to listen; port 0 is any free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:50050")]
+    pub(crate) listen: SocketAddr,
+    #[command(flatten)]
+    pub(crate) certificates: Certificates,
+}
+
+/// Arguments of `executor`.
+#[cfg(feature = "cluster")]
+#[derive(Args)]
+#[command(
+    after_help = "Example: consilience-engine executor --scheduler 127.0.0.1:50050 --memory \
+                        4G"
+)]
+pub(crate) struct Executor {
+    /// Where the scheduler listens
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:50050")]
+    pub(crate) scheduler: SocketAddr,
+    /// Files that are worked on at the same time [default: the number of cores]
+    #[arg(long, value_name = "N")]
+    pub(crate) tasks: Option<usize>,
+    /// How much memory they take together, for instance 4G [default: what is available]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) memory: Option<String>,
+    /// Where what does not fit in memory goes [default: the folder for temporary files]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) spill: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) certificates: Certificates,
 }
 
 /// Arguments of `consensus`.

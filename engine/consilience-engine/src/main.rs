@@ -11,6 +11,7 @@ mod summary;
 mod terminal;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
@@ -18,7 +19,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use consilience_datafusion::Engine;
 
-use args::{Cli, Command, Common};
+use args::{Cli, Common};
 use failure::{Failure, Outcome};
 use terminal::Terminal;
 
@@ -47,18 +48,12 @@ fn run() -> Outcome<()> {
         Ok(cli) => cli,
         Err(error) => return no_command(&error),
     };
-    let common = cli.command.common();
+    let Some(common) = cli.command.common() else { return commands::serve(&cli.command) };
     start_threads(common.threads)?;
     memory::limit(common.memory.as_deref())?;
     terminal::listen_for_interrupts();
     let terminal = Terminal::new(common.quiet, common.json);
-    let outcome = match &cli.command {
-        Command::Consensus(args) => commands::consensus::run(args, &terminal),
-        Command::Generate(args) => commands::generate::run(args, &terminal),
-        Command::Update(args) => commands::update::run(args, &terminal),
-        Command::Score(args) => commands::score::run(args, &terminal),
-        Command::Make(args) => commands::make::run(args, &terminal),
-    };
+    let outcome = commands::run(&cli.command, &terminal);
     match outcome {
         Ok(()) => terminal.finish(),
         Err(_) => terminal.clear(),
@@ -71,7 +66,8 @@ fn no_command(error: &clap::Error) -> Outcome<()> {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => summary::print(&error.to_string()),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::bad(
-            "no command; expected consensus, generate, update, score or make; see --help",
+            "no command; expected consensus, generate, update, score, make, scheduler or executor; \
+             see --help",
         )),
         _ => {
             // What is wrong stands before the usage, on one line or on several.
@@ -96,8 +92,8 @@ fn start_threads(threads: Option<usize>) -> Outcome<()> {
         .map_err(|error| Failure::bad(format!("--threads {threads}: {error}")))
 }
 
-/// The engine that the options ask for.
-fn engine(common: &Common) -> Outcome<Engine> {
+/// The engine that the options ask for, for what is written there.
+fn engine(common: &Common, output: Option<&Path>) -> Outcome<Engine> {
     let mut builder = Engine::builder().memory(memory::budget().n_bytes());
     if let Some(threads) = common.threads {
         builder = builder.partitions(threads);
@@ -105,5 +101,13 @@ fn engine(common: &Common) -> Outcome<Engine> {
     if let Some(folder) = &common.spill {
         builder = builder.spill_folder(folder);
     }
+    #[cfg(feature = "cluster")]
+    if let Some(machines) = commands::machines::of(&common.cluster)? {
+        let beside = output.and_then(Path::parent).filter(|path| !path.as_os_str().is_empty());
+        let shared = common.cluster.shared.as_deref().or(beside).unwrap_or(Path::new("."));
+        builder = builder.cluster(std::sync::Arc::new(machines), shared);
+    }
+    #[cfg(not(feature = "cluster"))]
+    let _ = output;
     Ok(builder.build()?)
 }

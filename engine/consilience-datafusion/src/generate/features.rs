@@ -1,5 +1,7 @@
 //! Rows of features from a table.
 
+use std::marker::PhantomData;
+
 use consilience::ndarray::Array2;
 use consilience::num::Float;
 use consilience::{Error, Observer, Result, Seed};
@@ -7,9 +9,12 @@ use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Float64Type};
 
+use serde::{Deserialize, Serialize};
+
 use crate::engine::Engine;
 use crate::fault::{arrow, within};
 use crate::table::{Piece, Table};
+use crate::work::Fold;
 
 /// Refuses columns of anything but numbers.
 pub(super) fn check(table: &Table) -> Result<()> {
@@ -69,35 +74,50 @@ impl<F: Float> Sampled<F> {
             drawn
         });
         let mut all: Vec<F> = Vec::with_capacity(objects * table.positions().len());
-        let pieces = table.pieces(0..table.n_files());
-        let work = |piece: &Piece| {
-            let mut kept: Vec<F> = Vec::new();
-            let mut first = piece.first;
-            table.read(piece, table.positions(), |columns| {
-                let rows = rows::<F>(columns, first)?;
-                let end = first + rows.nrows() as u64;
-                match &drawn {
-                    None => kept.extend(rows.iter()),
-                    Some(drawn) => {
-                        let from = drawn.partition_point(|&i| (i as u64) < first);
-                        let to = drawn.partition_point(|&i| (i as u64) < end);
-                        for &i in &drawn[from..to] {
-                            kept.extend(rows.row(i - first as usize).iter());
-                        }
-                    }
-                }
-                first = end;
-                Ok(())
-            })?;
-            Ok(kept)
-        };
-        engine.in_order(&pieces, observer, work, |piece, kept| {
-            observer.progress("reading", (piece.first + piece.rows) as usize, n as usize);
-            all.extend(kept);
+        let work = Sampling::<F> { drawn, precision: PhantomData };
+        engine.fold(table, &work, "reading", observer, |kept| {
+            all.extend(kept.into_iter().map(F::from_f64));
             Ok(())
         })?;
         let rows = Array2::from_shape_vec((objects, table.positions().len()), all)
             .map_err(|error| Error::shape(error.to_string()))?;
         Ok(Sampled { rows })
+    }
+}
+
+/// Reading the drawn objects.
+#[derive(Deserialize, Serialize)]
+#[serde(bound = "")]
+pub(crate) struct Sampling<F> {
+    /// In ascending order; all without.
+    drawn: Option<Vec<usize>>,
+    precision: PhantomData<F>,
+}
+
+impl<F: Float> Fold for Sampling<F> {
+    const NAME: &'static str = if size_of::<F>() == 4 { "sample-f32" } else { "sample-f64" };
+    /// Features of the drawn objects, row by row.
+    type Part = Vec<f64>;
+
+    fn part(&self, table: &Table, piece: &Piece, _observer: &dyn Observer) -> Result<Vec<f64>> {
+        let mut kept = Vec::new();
+        let mut first = piece.first;
+        table.read(piece, table.positions(), |columns| {
+            let rows = rows::<F>(columns, first)?;
+            let end = first + rows.nrows() as u64;
+            match &self.drawn {
+                None => kept.extend(rows.iter().map(|x| x.to_f64())),
+                Some(drawn) => {
+                    let from = drawn.partition_point(|&i| (i as u64) < first);
+                    let to = drawn.partition_point(|&i| (i as u64) < end);
+                    for &i in &drawn[from..to] {
+                        kept.extend(rows.row(i - first as usize).iter().map(|x| x.to_f64()));
+                    }
+                }
+            }
+            first = end;
+            Ok(())
+        })?;
+        Ok(kept)
     }
 }

@@ -6,17 +6,24 @@ use consilience::num::Float;
 use consilience::num::kmeans::assign;
 use consilience::{Error, Features, Observer, Result, Seed};
 
+use serde::{Deserialize, Serialize};
+
 use super::KMeansMembers;
 use super::features::{Sampled, rows};
 use crate::engine::Engine;
+use crate::remote::wire::matrix;
 use crate::table::{Piece, Table};
+use crate::work::Fold;
 
 /// One member: what it sees, and its centres.
-pub(super) struct Member<F> {
+#[derive(Clone, Deserialize, Serialize)]
+#[serde(bound = "F: Float")]
+pub(crate) struct Member<F> {
     /// The features that it sees; all without.
     columns: Option<Vec<usize>>,
     /// The objects that it sees: those whose number is below, by a stream of its own.
-    objects: Option<(Seed, u64)>,
+    objects: Option<(u64, u64)>,
+    #[serde(with = "matrix")]
     pub(super) centres: Array2<F>,
     /// Summed squared movement of the centres below which they rest.
     still: f64,
@@ -29,7 +36,7 @@ impl<F: Float> Member<F> {
     }
 
     fn sees(&self, object: u64) -> bool {
-        self.objects.is_none_or(|(seed, below)| seed.derive("object", object).0 <= below)
+        self.objects.is_none_or(|(seed, below)| Seed(seed).derive("object", object).0 <= below)
     }
 
     /// The cluster of each row, `None` for the objects that it does not see.
@@ -90,7 +97,7 @@ where
             let below = (settings.object_fraction * u64::MAX as f64) as u64;
             Ok(Member {
                 columns,
-                objects: (settings.object_fraction < 1.0).then_some((seed, below)),
+                objects: (settings.object_fraction < 1.0).then_some((seed.0, below)),
                 centres: fit.output.centres.mapv(F::from_f64),
                 still: settings.tolerance * variance(&rows),
                 rests: false,
@@ -106,34 +113,30 @@ fn variance<F: Float>(rows: &Array2<F>) -> f64 {
 }
 
 /// Sums and numbers of the objects of each cluster.
-struct Sums {
+#[derive(Deserialize, Serialize)]
+pub(crate) struct Sums {
+    #[serde(with = "matrix")]
     sums: Array2<f64>,
     counts: Vec<u64>,
 }
 
-/// Moves the centres of all members to the means of their objects. Sums are taken piece by piece
-/// and added in the order of the pieces: the bits do not depend on the number of partitions.
-pub(super) fn pass<F: Float>(
-    engine: &Engine,
-    table: &Table,
-    members: &mut [Member<F>],
-    number: usize,
-    observer: &dyn Observer,
-) -> Result<()> {
-    let n = table.n_rows() as usize;
-    let empty = |member: &Member<F>| Sums {
-        sums: Array2::zeros(member.centres.raw_dim()),
-        counts: vec![0; member.clusters()],
-    };
-    let mut total: Vec<Sums> = members.iter().map(empty).collect();
-    let pieces = table.pieces(0..table.n_files());
-    let stage = format!("pass {number}");
-    let work = |piece: &Piece| {
-        let mut sums: Vec<Sums> = members.iter().map(empty).collect();
+/// The sums of one pass over the table, for all members that do not rest.
+#[derive(Deserialize, Serialize)]
+#[serde(bound = "F: Float")]
+pub(crate) struct Pass<F> {
+    members: Vec<Member<F>>,
+}
+
+impl<F: Float> Fold for Pass<F> {
+    const NAME: &'static str = if size_of::<F>() == 4 { "pass-f32" } else { "pass-f64" };
+    type Part = Vec<Sums>;
+
+    fn part(&self, table: &Table, piece: &Piece, observer: &dyn Observer) -> Result<Vec<Sums>> {
+        let mut sums: Vec<Sums> = self.members.iter().map(Sums::of).collect();
         let mut first = piece.first;
         table.read(piece, table.positions(), |columns| {
             let rows = rows::<F>(columns, first)?;
-            for (member, sums) in members.iter().zip(&mut sums).filter(|(m, _)| !m.rests) {
+            for (member, sums) in self.members.iter().zip(&mut sums).filter(|(m, _)| !m.rests) {
                 let (seen, labels) = member.labels(&rows, first);
                 sums.add(seen.as_ref().unwrap_or(&rows), &labels);
             }
@@ -141,15 +144,28 @@ pub(super) fn pass<F: Float>(
             observer.check()
         })?;
         Ok(sums)
-    };
-    engine.in_order(&pieces, observer, work, |piece, sums| {
-        observer.progress(&stage, (piece.first + piece.rows) as usize, n);
+    }
+}
+
+/// Moves the centres of all members to the means of their objects. Sums are taken piece by piece
+/// and added in the order of the pieces: the bits do not depend on the number of partitions.
+pub(super) fn pass<F: Float>(
+    engine: &Engine,
+    table: &Table,
+    members: &mut Vec<Member<F>>,
+    number: usize,
+    observer: &dyn Observer,
+) -> Result<()> {
+    let mut total: Vec<Sums> = members.iter().map(Sums::of).collect();
+    let work = Pass { members: std::mem::take(members) };
+    engine.fold(table, &work, &format!("pass {number}"), observer, |sums| {
         for (total, part) in total.iter_mut().zip(sums) {
             total.sums += &part.sums;
             total.counts.iter_mut().zip(part.counts).for_each(|(all, part)| *all += part);
         }
         Ok(())
     })?;
+    *members = work.members;
     for (member, total) in members.iter_mut().zip(&total) {
         if !member.rests {
             member.rests = total.move_centres(&mut member.centres) <= member.still;
@@ -159,6 +175,10 @@ pub(super) fn pass<F: Float>(
 }
 
 impl Sums {
+    fn of<F: Float>(member: &Member<F>) -> Self {
+        Sums { sums: Array2::zeros(member.centres.raw_dim()), counts: vec![0; member.clusters()] }
+    }
+
     fn add<F: Float>(&mut self, rows: &Array2<F>, labels: &[Option<u32>]) {
         for (row, label) in rows.outer_iter().zip(labels) {
             if let Some(c) = *label {

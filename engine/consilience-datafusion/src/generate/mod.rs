@@ -17,6 +17,10 @@ use crate::table::Table;
 use features::Sampled;
 use lloyd::Member;
 
+pub(crate) use features::Sampling;
+pub(crate) use lloyd::Pass;
+pub(crate) use write::MemberLabels;
+
 /// Objects that starts are made from where not all fit in memory.
 const SAMPLE: usize = 1 << 18;
 /// Copies of the features that the members make at once.
@@ -245,7 +249,7 @@ impl Engine {
             lloyd::pass(self, table, &mut members, done.passes, observer)?;
         }
         done.converged = members.iter().all(|member| member.rests);
-        write::members(self, table, &members, output, observer)?;
+        write::members(self, table, members, output, observer)?;
         Ok(done)
     }
 }

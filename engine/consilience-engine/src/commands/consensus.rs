@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
         return Err(Failure::bad(format!("--truth: {theirs} rows; expected {ours}")));
     }
     let mut output = args.output.as_ref().map(|place| Output::new(place, &table)).transpose()?;
-    let engine = crate::engine(&args.common)?;
+    let engine = crate::engine(&args.common, args.output.as_deref())?;
 
     let mut clock = Clock::start();
     let rows = match args.sample {

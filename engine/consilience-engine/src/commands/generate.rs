@@ -26,7 +26,7 @@ pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
     }
     let table = super::ensemble(&args.features, args.id.as_deref(), &[])?;
     let mut output = Output::new(&args.output, &table)?;
-    let engine = crate::engine(&args.common)?;
+    let engine = crate::engine(&args.common, Some(&args.output))?;
 
     let mut clock = Clock::start();
     let done = engine.generate(&table, &settings, &mut output, terminal)?;

@@ -18,7 +18,7 @@ pub(crate) fn run(args: &Score, terminal: &Terminal) -> Outcome<()> {
     if let Some(column) = &args.truth_column {
         truth = truth.only(column)?;
     }
-    let engine = crate::engine(&args.common)?;
+    let engine = crate::engine(&args.common, None)?;
     let mut clock = Clock::start();
     let table = engine.contingency(&labels, &truth, terminal)?;
     clock.step("count");

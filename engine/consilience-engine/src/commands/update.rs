@@ -21,7 +21,7 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
         .collect();
     let table = super::ensemble(&args.ensemble, args.id.as_deref(), &args.columns)?;
     let mut output = args.output.as_ref().map(|place| Output::new(place, &table)).transpose()?;
-    let engine = crate::engine(&args.common)?;
+    let engine = crate::engine(&args.common, args.output.as_deref())?;
 
     let mut clock = Clock::start();
     let rows = engine.distinct(&table, terminal)?;

@@ -1,0 +1,164 @@
+//! What a machine does with a task.
+
+use std::any::Any;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use consilience::{Error, ErrorKind, Observer, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::engine::Engine;
+use crate::fault::{system, within};
+use crate::generate::{MemberLabels, Pass, Sampling};
+use crate::groups::GROUPS;
+use crate::labels::Lookup;
+use crate::output::FileWriter;
+use crate::remote::folder::{WORK, Watch};
+use crate::remote::wire::{TableRef, answer, from_bytes, unique, write_at_once};
+use crate::score::Counting;
+use crate::work::{Fold, Write};
+
+/// What a machine may take for one task.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Resources {
+    /// Bytes of memory; grouping goes on on disk beyond half of them.
+    pub memory: u64,
+    /// Where it goes on; the system's folder for temporary files without.
+    pub spill: Option<PathBuf>,
+}
+
+impl Default for Resources {
+    /// A gibibyte.
+    fn default() -> Self {
+        Resources { memory: 1 << 30, spill: None }
+    }
+}
+
+impl Resources {
+    /// So much memory, and that folder for more.
+    pub fn new(memory: u64, spill: Option<PathBuf>) -> Self {
+        Resources { memory, spill }
+    }
+
+    pub(crate) fn engine(&self) -> Result<Engine> {
+        let builder = Engine::builder().memory(self.memory).partitions(1);
+        match &self.spill {
+            Some(folder) => builder.spill_folder(folder).build(),
+            None => builder.build(),
+        }
+    }
+}
+
+/// A task as it travels.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Order {
+    pub(crate) verb: String,
+    pub(crate) folder: PathBuf,
+    pub(crate) number: usize,
+    pub(crate) table: TableRef,
+}
+
+impl Order {
+    /// Where the answer belongs.
+    pub(crate) fn answer(&self) -> PathBuf {
+        self.folder.join(format!("{}.answer", self.number))
+    }
+
+    /// A name for a file that belongs to the answer.
+    pub(crate) fn part(&self) -> String {
+        format!("{}-{}.parquet", self.number, unique())
+    }
+}
+
+/// Does a task, and leaves the answer where the one who asked looks for it. Files that cannot be
+/// read and results that cannot be written are answers too.
+///
+/// # Errors
+/// [`ErrorKind::Corrupt`] for bytes that are no task, [`ErrorKind::Io`] where the answer cannot be
+/// written, [`ErrorKind::Cancelled`] where nobody waits for it any more.
+pub fn perform(task: &[u8], resources: &Resources) -> Result<()> {
+    let order: Order = from_bytes(task)?;
+    let observer = Watch::new(&order.folder);
+    observer.check()?;
+    let done = match order.verb.as_str() {
+        GROUPS => answer(order.groups(resources, &observer)),
+        Lookup::NAME => answer(order.written::<Lookup>(&observer)),
+        Counting::NAME => answer(order.folded::<Counting>(&observer)),
+        Sampling::<f32>::NAME => answer(order.folded::<Sampling<f32>>(&observer)),
+        Sampling::<f64>::NAME => answer(order.folded::<Sampling<f64>>(&observer)),
+        Pass::<f32>::NAME => answer(order.folded::<Pass<f32>>(&observer)),
+        Pass::<f64>::NAME => answer(order.folded::<Pass<f64>>(&observer)),
+        MemberLabels::<f32>::NAME => answer(order.written::<MemberLabels<f32>>(&observer)),
+        MemberLabels::<f64>::NAME => answer(order.written::<MemberLabels<f64>>(&observer)),
+        other => answer::<()>(Err(Error::new(
+            ErrorKind::Io,
+            format!("a machine does not know how to do {other:?}; expected the same version"),
+        ))),
+    };
+    observer.check()?;
+    write_at_once(&order.answer(), &done?)
+}
+
+impl Order {
+    fn folded<W: Fold>(&self, observer: &dyn Observer) -> Result<Vec<W::Part>> {
+        let (table, work) = (self.table.open()?, self.work::<W>()?);
+        let each = |piece| observer.check().and_then(|()| work.part(&table, piece, observer));
+        table.pieces(0..table.n_files()).iter().map(each).collect()
+    }
+
+    fn written<W: Write>(&self, observer: &dyn Observer) -> Result<(String, Vec<W::Part>)> {
+        let (table, work) = (self.table.open()?, self.work::<W>()?);
+        let name = self.part();
+        let path = self.folder.join(&name);
+        let mut file = FileWriter::new(path, work.fields(&table), table.n_rows())?;
+        let mut parts = Vec::new();
+        for piece in table.pieces(0..table.n_files()) {
+            observer.check()?;
+            let (columns, part) = work.part(&table, &piece, observer)?;
+            file.write(columns)?;
+            parts.push(part);
+        }
+        file.finish()?;
+        Ok((name, parts))
+    }
+
+    /// The file with the groups of rows, unless there are no rows.
+    fn groups(&self, resources: &Resources, observer: &dyn Observer) -> Result<Option<String>> {
+        let table = self.table.open()?;
+        if table.n_rows() == 0 {
+            return Ok(None);
+        }
+        let name = self.part();
+        resources.engine()?.write_groups(&table, &self.folder.join(&name), observer)?;
+        Ok(Some(name))
+    }
+
+    fn work<W: serde::de::DeserializeOwned + Send + Sync + 'static>(&self) -> Result<Arc<W>> {
+        read_once(&self.folder.join(WORK))
+    }
+}
+
+/// The work that was read last: tasks of one job come one after the other.
+static LAST: Mutex<Option<(PathBuf, Arc<dyn Any + Send + Sync>)>> = Mutex::new(None);
+
+fn read_once<W>(path: &Path) -> Result<Arc<W>>
+where
+    W: serde::de::DeserializeOwned + Send + Sync + 'static,
+{
+    // Under the lock: two tasks that start together read it once.
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((known, work)) = &*last
+        && known == path
+        && let Ok(work) = work.clone().downcast::<W>()
+    {
+        return Ok(work);
+    }
+    *last = None;
+    let place = within(path.display());
+    let bytes = fs::read(path).map_err(system).map_err(&place)?;
+    let work: Arc<W> = Arc::new(from_bytes(&bytes).map_err(&place)?);
+    *last = Some((path.to_path_buf(), work.clone()));
+    Ok(work)
+}
