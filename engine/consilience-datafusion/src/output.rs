@@ -1,6 +1,8 @@
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use consilience::{Error, ErrorKind, Result};
 use datafusion::arrow::array::ArrayRef;
@@ -11,8 +13,12 @@ use datafusion::parquet::basic::Compression;
 use datafusion::parquet::file::properties::WriterProperties;
 
 use crate::fault::{arrow, parquet, system, within};
+use crate::remote::folder::ALIVE;
 use crate::table::{Table, exists, rows_of};
 
+/// How often, and how long apart, a folder is removed into which others still write.
+const LOOKS: usize = 60;
+const PAUSE: Duration = Duration::from_millis(50);
 /// Rows of a row group.
 const GROUP: usize = 1 << 20;
 
@@ -49,8 +55,21 @@ impl Drop for Unfinished {
     }
 }
 
+/// Removes what is there. Another machine may be about to put something into a folder: it looks
+/// whether the job is still there first, and soon.
 fn remove(path: &Path) {
-    let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    if !path.is_dir() {
+        let _ = fs::remove_file(path);
+        return;
+    }
+    let _ = fs::remove_file(path.join(ALIVE));
+    for _ in 0..LOOKS {
+        let gone = fs::remove_dir_all(path);
+        if gone.is_ok() || gone.is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+            return;
+        }
+        std::thread::sleep(PAUSE);
+    }
 }
 
 /// Where one Parquet file is written for each file of a table, with as many rows in the same order:

@@ -253,7 +253,7 @@ fn files(table: &mut String, world: &mut World) {
         end
     });
     let Some(small) = small_disk() else {
-        println!("SKIPPED: a full disk; no file system of two megabytes could be mounted");
+        println!("SKIPPED: a full disk; no small file system could be mounted");
         return;
     };
     play(table, world, "disk full", false, |world| {
@@ -262,17 +262,18 @@ fn files(table: &mut String, world: &mut World) {
         let client = world.client(&address, output.to_str().unwrap());
         let end = world.ended(client, output.to_str().unwrap());
         assert_eq!(names(&small.0), Vec::<String>::new());
+        assert!(end == End::Refused);
         end
     });
 }
 
-/// A file system of two megabytes, where one may be mounted.
+/// A file system of a hundred kilobytes, where one may be mounted.
 struct SmallDisk(PathBuf);
 
 fn small_disk() -> Option<SmallDisk> {
     let place = tempfile::tempdir().unwrap().keep();
     let mount = Command::new("mount")
-        .args(["-t", "tmpfs", "-o", "size=2m", "tmpfs"])
+        .args(["-t", "tmpfs", "-o", "size=100k", "tmpfs"])
         .arg(&place)
         .stderr(Stdio::null())
         .status();

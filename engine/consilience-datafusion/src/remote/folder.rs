@@ -18,7 +18,7 @@ use crate::remote::{Job, Task};
 use crate::table::Table;
 
 /// The file that is touched as long as somebody waits, and how often.
-const ALIVE: &str = "alive";
+pub(crate) const ALIVE: &str = "alive";
 const PULSE: Duration = Duration::from_secs(2);
 /// A job that nobody has touched for so long is given up.
 const SILENCE: Duration = Duration::from_secs(60);
