@@ -1,4 +1,3 @@
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +8,8 @@ use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_
 use consilience::{Error, Result};
 use consilience_datafusion::remote::Resources;
 
-use crate::certificates::{self, Certificates};
+use crate::address::Address;
+use crate::certificates::Certificates;
 use crate::failed;
 use crate::function::perform_task;
 use crate::scheduler::MESSAGE;
@@ -24,12 +24,12 @@ const LEAST: u64 = 64 << 20;
 /// ```no_run
 /// use consilience_ballista::Executor;
 ///
-/// Executor::of("127.0.0.1:50050".parse().unwrap()).tasks(2).memory(4 << 30).run()?;
+/// Executor::of("127.0.0.1:50050".parse()?).tasks(2).memory(4 << 30).run()?;
 /// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Executor {
-    scheduler: SocketAddr,
+    scheduler: Address,
     tasks: usize,
     memory: u64,
     folder: Option<PathBuf>,
@@ -38,7 +38,7 @@ pub struct Executor {
 
 impl Executor {
     /// For a scheduler that listens there.
-    pub fn of(scheduler: SocketAddr) -> Self {
+    pub fn of(scheduler: Address) -> Self {
         let tasks = std::thread::available_parallelism().map_or(1, usize::from);
         Executor { scheduler, tasks, memory: 4 << 30, folder: None, certificates: None }
     }
@@ -74,7 +74,7 @@ impl Executor {
     /// of range, and for a scheduler beyond loopback without certificates,
     /// [`ErrorKind::Io`](consilience::ErrorKind::Io) where there is no scheduler for ten minutes.
     pub fn run(self) -> Result<()> {
-        certificates::check(self.scheduler, self.certificates.as_ref())?;
+        self.scheduler.check(self.certificates.as_ref())?;
         if !(1..=1024).contains(&self.tasks) {
             return Err(Error::invalid(format!("{} tasks; expected 1..=1024", self.tasks)));
         }
@@ -99,7 +99,7 @@ impl Executor {
         let certificates = self.certificates.clone();
         let address = self.scheduler.to_string();
         ExecutorProcessConfig {
-            scheduler_host: self.scheduler.ip().to_string(),
+            scheduler_host: self.scheduler.host(),
             scheduler_port: self.scheduler.port(),
             scheduler_connect_timeout_seconds: CONNECT,
             external_host: Some("executor".to_owned()),

@@ -9,7 +9,7 @@
 //! use consilience_ballista::Machines;
 //! use consilience_datafusion::{Engine, Table};
 //!
-//! let machines = Machines::at("10.0.0.1:50050".parse().unwrap());
+//! let machines = Machines::at("10.0.0.1:50050".parse()?);
 //! let engine = Engine::builder().cluster(Arc::new(machines), "/shared/").build()?;
 //! let rows = engine.distinct(&Table::open("/shared/pool/")?, &())?;
 //! println!("{} of {}", rows.n_distinct(), rows.total());
@@ -34,12 +34,14 @@
 //! listens on loopback only, unless it is given certificates ([`Certificates`]): then all parties
 //! show theirs to each other (mutual TLS). Executors listen nowhere.
 
+mod address;
 mod certificates;
 mod executor;
 mod function;
 mod machines;
 mod scheduler;
 
+pub use address::Address;
 pub use certificates::Certificates;
 pub use executor::Executor;
 pub use machines::Machines;

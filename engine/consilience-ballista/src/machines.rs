@@ -1,4 +1,3 @@
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -28,7 +27,8 @@ use datafusion_proto::physical_plan::{AsExecutionPlan, DefaultPhysicalExtensionC
 use datafusion_proto::protobuf::PhysicalPlanNode;
 use tonic::transport::{Channel, Endpoint};
 
-use crate::certificates::{self, Certificates};
+use crate::address::Address;
+use crate::certificates::Certificates;
 use crate::failed;
 use crate::function::perform_task;
 use crate::scheduler::MESSAGE;
@@ -51,14 +51,15 @@ const PAUSE: Duration = Duration::from_millis(250);
 ///
 /// use consilience_ballista::Machines;
 ///
-/// let machines = Machines::at("127.0.0.1:50050".parse().unwrap())
+/// let machines = Machines::at("127.0.0.1:50050".parse()?)
 ///     .tries(3)
 ///     .patience(Duration::from_secs(30));
 /// # let _ = machines;
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Machines {
-    scheduler: SocketAddr,
+    scheduler: Address,
     certificates: Option<Certificates>,
     tries: usize,
     patience: Duration,
@@ -71,7 +72,7 @@ type Attempt<T> = std::result::Result<T, Again>;
 
 impl Machines {
     /// Those of the scheduler that listens there.
-    pub fn at(scheduler: SocketAddr) -> Self {
+    pub fn at(scheduler: Address) -> Self {
         Machines { scheduler, certificates: None, tries: 4, patience: Duration::from_secs(60) }
     }
 
@@ -98,7 +99,7 @@ impl Machines {
 
 impl Cluster for Machines {
     fn run(&self, job: &Job, observer: &dyn Observer) -> Result<()> {
-        certificates::check(self.scheduler, self.certificates.as_ref())?;
+        self.scheduler.check(self.certificates.as_ref())?;
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
         let patience = self.patience + ROW.saturating_mul(job.most_rows().min(1 << 31) as u32);
@@ -189,7 +190,7 @@ impl Machines {
     }
 
     async fn connect(&self) -> Attempt<SchedulerGrpcClient<Channel>> {
-        let address = self.scheduler;
+        let address = &self.scheduler;
         let endpoint = match &self.certificates {
             Some(certificates) => certificates.endpoint(&address.to_string()),
             None => Endpoint::from_shared(format!("http://{address}")),

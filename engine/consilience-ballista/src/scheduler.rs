@@ -14,7 +14,8 @@ use datafusion_proto::protobuf::{LogicalPlanNode, PhysicalPlanNode};
 use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 
-use crate::certificates::{self, Certificates};
+use crate::address;
+use crate::certificates::Certificates;
 use crate::failed;
 use crate::function::perform_task;
 
@@ -51,7 +52,7 @@ impl Scheduler {
     /// beyond loopback without certificates, [`ErrorKind::Io`](consilience::ErrorKind::Io) where
     /// the address is taken.
     pub fn bind(address: SocketAddr, certificates: Option<Certificates>) -> Result<Self> {
-        certificates::check(address, certificates.as_ref())?;
+        address::check(address, certificates.as_ref())?;
         let place = |error: std::io::Error| failed(format!("{address}: {error}"));
         let listener = TcpListener::bind(address).map_err(place)?;
         listener.set_nonblocking(true).map_err(place)?;

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+#[cfg(feature = "cluster")]
+use consilience_ballista::Address;
 
 /// Combine clusterings in tables larger than memory: one consensus from many answers.
 ///
@@ -97,7 +99,7 @@ pub(crate) struct Cluster {
     /// Let the executors of the scheduler at this address do all work on rows, for instance
     /// 10.0.0.1:50050; they see all files under the same names
     #[arg(long, value_name = "ADDRESS")]
-    pub(crate) scheduler: Option<SocketAddr>,
+    pub(crate) scheduler: Option<Address>,
     /// A folder that all machines see, for what they tell each other [default: the one of the
     /// output, else this one]
     #[arg(long, value_name = "FOLDER", requires = "scheduler")]
@@ -148,7 +150,7 @@ pub(crate) struct Scheduler {
 pub(crate) struct Executor {
     /// Where the scheduler listens
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:50050")]
-    pub(crate) scheduler: SocketAddr,
+    pub(crate) scheduler: Address,
     /// Files that are worked on at the same time [default: the number of cores]
     #[arg(long, value_name = "N")]
     pub(crate) tasks: Option<usize>,

@@ -10,7 +10,7 @@ use crate::{memory, summary};
 
 /// The machines that the options name.
 pub(crate) fn of(cluster: &Cluster) -> Outcome<Option<ballista::Machines>> {
-    let Some(scheduler) = cluster.scheduler else { return Ok(None) };
+    let Some(scheduler) = cluster.scheduler.clone() else { return Ok(None) };
     let machines = ballista::Machines::at(scheduler)
         .patience(Duration::from_secs(cluster.patience))
         .tries(cluster.tries);
@@ -30,7 +30,8 @@ pub(crate) fn scheduler(args: &Scheduler) -> Outcome<()> {
 /// Works until the process is ended.
 pub(crate) fn executor(args: &Executor) -> Outcome<()> {
     memory::limit(args.memory.as_deref())?;
-    let mut executor = ballista::Executor::of(args.scheduler).memory(memory::budget().n_bytes());
+    let mut executor =
+        ballista::Executor::of(args.scheduler.clone()).memory(memory::budget().n_bytes());
     if let Some(tasks) = args.tasks {
         executor = executor.tasks(tasks);
     }
