@@ -17,7 +17,7 @@ use tokio::runtime::Runtime;
 
 use crate::fault::{query, system};
 use crate::scan::Scan;
-use crate::table::{Piece, Table};
+use crate::table::Table;
 
 /// How often a query that has nothing to show is asked how far it is.
 const LOOK: Duration = Duration::from_millis(100);
@@ -25,6 +25,8 @@ const LOOK: Duration = Duration::from_millis(100);
 const SHARE: u64 = 2;
 /// The least memory that a query is given.
 const LEAST: u64 = 32 << 20;
+/// Rows of a piece at least, however little memory there is.
+const FEWEST: u64 = 1 << 12;
 
 /// DataFusion in this process: how much memory, how many threads, and where to spill.
 ///
@@ -145,12 +147,12 @@ impl Engine {
     }
 
     /// Hands each piece to a thread, and what becomes of it to `after`, in the order of the pieces.
-    pub(crate) fn in_order<T: Send>(
+    pub(crate) fn in_order<P: Sync, T: Send>(
         &self,
-        pieces: &[Piece],
+        pieces: &[P],
         observer: &dyn Observer,
-        work: impl Fn(&Piece) -> Result<T> + Sync,
-        mut after: impl FnMut(&Piece, T) -> Result<()>,
+        work: impl Fn(&P) -> Result<T> + Sync,
+        mut after: impl FnMut(&P, T) -> Result<()>,
     ) -> Result<()> {
         for wave in pieces.chunks(2 * self.partitions) {
             let done: Vec<Result<T>> = self.threads.install(|| {
@@ -162,6 +164,13 @@ impl Engine {
             }
         }
         Ok(())
+    }
+
+    /// Rows of a piece of which so many bytes are written for each, that all pieces in hand take an
+    /// eighth of the memory together.
+    pub(crate) fn rows_at_once(&self, bytes: u64) -> u64 {
+        let piece = self.memory / 8 / (2 * self.partitions as u64);
+        (piece / bytes.max(1)).max(FEWEST)
     }
 
     /// The rows of a table, to be queried.

@@ -58,11 +58,11 @@ impl Engine {
             positions.push(ids);
         }
         let (total, members) = (table.n_rows() as usize, table.positions().len());
-        let mut sum = Labelled { sizes: vec![0; labels.n_clusters()], ..Labelled::default() };
+        let mut sum = Labelled::of_clusters(labels.n_clusters());
         let mut out = Rows::new(output, fields);
         let work = |piece: &Piece| lookup.piece(table, piece, &positions, members);
         self.in_order(&table.pieces(0..table.n_files()), observer, work, |piece, found| {
-            sum.add(&found);
+            sum.add(found.labels.values(), found.placed);
             observer.progress("writing", (piece.first + piece.rows) as usize, total);
             out.write(found.columns)
         })?;
@@ -73,26 +73,31 @@ impl Engine {
 }
 
 impl Labelled {
-    fn add(&mut self, piece: &Found) {
-        for &label in piece.labels.values() {
+    pub(crate) fn of_clusters(clusters: usize) -> Self {
+        Labelled { sizes: vec![0; clusters], ..Labelled::default() }
+    }
+
+    pub(crate) fn add(&mut self, labels: &[i32], placed: u64) {
+        for &label in labels {
             match usize::try_from(label) {
                 Ok(cluster) => self.sizes[cluster] += 1,
                 Err(_) => self.unlabelled += 1,
             }
         }
-        self.placed += piece.placed;
+        self.placed += placed;
     }
 }
 
 /// The labels of a piece.
-struct Found {
-    labels: Int32Array,
-    columns: Vec<ArrayRef>,
+pub(crate) struct Found {
+    pub(crate) labels: Int32Array,
+    /// What is written: the ids where there are any, then the labels.
+    pub(crate) columns: Vec<ArrayRef>,
     placed: u64,
 }
 
 /// The label of every row that may come.
-struct Lookup<'a> {
+pub(crate) struct Lookup<'a> {
     codes: &'a [Codes],
     layout: &'a Layout,
     rows: &'a RowTable,
@@ -101,7 +106,7 @@ struct Lookup<'a> {
 }
 
 impl<'a> Lookup<'a> {
-    fn new(rows: &'a DistinctRows, labels: &Partition) -> Result<Self> {
+    pub(crate) fn new(rows: &'a DistinctRows, labels: &Partition) -> Result<Self> {
         let n = rows.ensemble().n_objects();
         if labels.n_objects() != n {
             let got = labels.n_objects();
@@ -112,7 +117,7 @@ impl<'a> Lookup<'a> {
         Ok(Lookup { codes: &rows.codes, layout: &rows.layout, rows: &rows.rows, labels, votes })
     }
 
-    fn piece(
+    pub(crate) fn piece(
         &self,
         table: &Table,
         piece: &Piece,
@@ -129,11 +134,7 @@ impl<'a> Lookup<'a> {
             Ok(())
         })?;
         let labels = Int32Array::from(labels);
-        let mut columns: Vec<ArrayRef> = Vec::new();
-        if !ids.is_empty() {
-            let parts: Vec<&dyn Array> = ids.iter().map(AsRef::as_ref).collect();
-            columns.push(concat(&parts).map_err(arrow)?);
-        }
+        let mut columns: Vec<ArrayRef> = Vec::from_iter(joined(&ids)?);
         columns.push(Arc::new(labels.clone()));
         Ok(Found { labels, columns, placed })
     }
@@ -145,6 +146,21 @@ impl<'a> Lookup<'a> {
         scratch: &mut Scratch,
         labels: &mut Vec<i32>,
     ) -> Result<u64> {
+        let mut placed = 0;
+        self.meet(columns, scratch, |met| {
+            placed += u64::from(met.shares.is_some());
+            labels.push(met.label);
+        })?;
+        Ok(placed)
+    }
+
+    /// Hands out what is known of each object of a batch.
+    pub(crate) fn meet(
+        &self,
+        columns: &[ArrayRef],
+        scratch: &mut Scratch,
+        mut each: impl FnMut(Met<'_>),
+    ) -> Result<()> {
         let words = self.layout.words();
         let n = columns.first().map_or(0, |column| column.len());
         scratch.packed.clear();
@@ -161,23 +177,29 @@ impl<'a> Lookup<'a> {
                 }
             })?;
         }
-        let mut placed = 0;
         for (row, &unseen) in scratch.packed.chunks_exact(words).zip(&scratch.unseen) {
             let known = if unseen { None } else { self.rows.find(row) };
-            labels.push(match (known, &self.votes) {
-                (Some(number), _) => self.labels[number as usize],
+            each(match (known, &self.votes) {
+                (Some(number), _) => {
+                    Met { label: self.labels[number as usize], row: number, shares: None }
+                }
                 (None, Some(votes)) => {
-                    placed += 1;
-                    votes.place(self.layout, row)
+                    let label = votes.place(self.layout, row, &mut scratch.shares);
+                    Met { label, row: u32::MAX, shares: Some(&scratch.shares) }
                 }
                 (None, None) => return Err(changed()),
             });
         }
-        Ok(placed)
+        Ok(())
     }
 
     /// Every object of a distinct row must have been met again.
-    fn check(&self, rows: &DistinctRows, labels: &Partition, sum: &Labelled) -> Result<()> {
+    pub(crate) fn check(
+        &self,
+        rows: &DistinctRows,
+        labels: &Partition,
+        sum: &Labelled,
+    ) -> Result<()> {
         let counts = rows.ensemble().counts().unwrap_or_default();
         let mut sizes = vec![0; labels.n_clusters()];
         for (label, count) in labels.iter().zip(counts) {
@@ -197,10 +219,30 @@ pub(crate) fn changed() -> Error {
     Error::new(ErrorKind::Corrupt, "the table has changed since its rows were grouped")
 }
 
+/// The parts of a column behind each other; none of none.
+pub(crate) fn joined(parts: &[ArrayRef]) -> Result<Option<ArrayRef>> {
+    let parts: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
+    match parts[..] {
+        [] => Ok(None),
+        _ => concat(&parts).map(Some).map_err(arrow),
+    }
+}
+
+/// What is known of an object.
+pub(crate) struct Met<'s> {
+    /// Its label, -1 for none.
+    pub(crate) label: i32,
+    /// The number of its distinct row, where that is known.
+    pub(crate) row: u32,
+    /// Where it is not: the share of each cluster in the votes, all 0 without any.
+    pub(crate) shares: Option<&'s [f64]>,
+}
+
 #[derive(Default)]
-struct Scratch {
+pub(crate) struct Scratch {
     packed: Vec<u64>,
     unseen: Vec<bool>,
+    shares: Vec<f64>,
 }
 
 /// The share of each consensus cluster among the sampled objects with a label, label by label.
@@ -232,13 +274,16 @@ impl Votes {
         Votes { clusters, shares: shares.collect() }
     }
 
-    fn place(&self, layout: &Layout, row: &[u64]) -> i32 {
+    /// The cluster of most votes, and the votes.
+    fn place(&self, layout: &Layout, row: &[u64], sums: &mut Vec<f64>) -> i32 {
         let mut best = (-1, 0.0);
+        sums.clear();
         for cluster in 0..self.clusters {
             let votes = self.shares.iter().enumerate().filter_map(|(member, shares)| {
                 shares.get(layout.get(member, row)? as usize * self.clusters + cluster)
             });
             let sum: f64 = votes.sum();
+            sums.push(sum);
             if sum > best.1 {
                 best = (cluster as i32, sum);
             }

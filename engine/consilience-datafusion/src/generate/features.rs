@@ -1,15 +1,22 @@
 //! Rows of features from a table.
 
+use std::ops::Range;
+
+use consilience::generate::Scale;
 use consilience::ndarray::Array2;
 use consilience::num::Float;
-use consilience::{Error, Observer, Result, Seed};
+use consilience::{Error, Observer, Result};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Float64Type};
 
+use super::scale::Scaling;
 use crate::engine::Engine;
 use crate::fault::{arrow, within};
 use crate::table::{Piece, Table};
+
+/// Objects of a stretch: a multiple of what sums are grouped by.
+const STRETCH: u64 = 1 << 18;
 
 /// Refuses columns of anything but numbers.
 pub(super) fn check(table: &Table) -> Result<()> {
@@ -30,7 +37,7 @@ pub(super) fn single(table: &Table) -> bool {
 }
 
 /// The rows of a batch, whose first one has that number in the table.
-pub(super) fn rows<F: Float>(columns: &[ArrayRef], first: u64) -> Result<Array2<F>> {
+fn raw<F: Float>(columns: &[ArrayRef], first: u64) -> Result<Array2<F>> {
     let n = columns.first().map_or(0, |column| column.len());
     let mut rows = Array2::default((n, columns.len()));
     for (j, column) in columns.iter().enumerate() {
@@ -47,57 +54,133 @@ pub(super) fn rows<F: Float>(columns: &[ArrayRef], first: u64) -> Result<Array2<
     Ok(rows)
 }
 
-/// Some objects of a table, or all of them.
-pub(super) struct Sampled<F> {
-    pub(super) rows: Array2<F>,
+/// The features of a table on their common scale.
+pub(super) struct Source<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) table: &'a Table,
+    pub(super) observer: &'a dyn Observer,
+    scaling: Scaling,
 }
 
-impl<F: Float> Sampled<F> {
-    /// So many objects drawn at random, in the order of the table.
-    pub(super) fn read(
-        engine: &Engine,
-        table: &Table,
-        objects: usize,
-        seed: Seed,
-        observer: &dyn Observer,
+impl<'a> Source<'a> {
+    pub(super) fn new(
+        engine: &'a Engine,
+        table: &'a Table,
+        scale: Scale,
+        observer: &'a dyn Observer,
     ) -> Result<Self> {
-        let n = table.n_rows();
-        let drawn = (objects as u64 != n).then(|| {
-            let mut stream = seed.derive("sampled objects", 0).stream();
-            let mut drawn = stream.sample(n as usize, objects);
-            drawn.sort_unstable();
-            drawn
-        });
-        let mut all: Vec<F> = Vec::with_capacity(objects * table.positions().len());
-        let pieces = table.pieces(0..table.n_files());
+        let scaling = Scaling::of(engine, table, scale, observer)?;
+        Ok(Source { engine, table, observer, scaling })
+    }
+
+    /// Number of features.
+    pub(super) fn width(&self) -> usize {
+        self.table.positions().len()
+    }
+
+    /// Hands out the rows of a piece, with the number of the first one.
+    pub(super) fn read<F: Float>(
+        &self,
+        piece: &Piece,
+        mut each: impl FnMut(Array2<F>, u64) -> Result<()>,
+    ) -> Result<()> {
+        let mut first = piece.first;
+        self.table.read(piece, self.table.positions(), |columns| {
+            self.observer.check()?;
+            let rows = self.scaled(columns, first)?;
+            let next = first + rows.nrows() as u64;
+            each(rows, first)?;
+            first = next;
+            Ok(())
+        })
+    }
+
+    /// The same for a stretch of objects, whatever files they are in.
+    pub(super) fn read_stretch<F: Float>(
+        &self,
+        stretch: &Range<u64>,
+        mut each: impl FnMut(Array2<F>, u64) -> Result<()>,
+    ) -> Result<()> {
+        let mut first = stretch.start;
+        self.table.read_rows(stretch.clone(), |columns| {
+            self.observer.check()?;
+            let rows = self.scaled(columns, first)?;
+            let next = first + rows.nrows() as u64;
+            each(rows, first)?;
+            first = next;
+            Ok(())
+        })
+    }
+
+    fn scaled<F: Float>(&self, columns: &[ArrayRef], first: u64) -> Result<Array2<F>> {
+        let mut rows = raw(columns, first)?;
+        self.scaling.apply(&mut rows);
+        Ok(rows)
+    }
+
+    /// All objects in stretches, which do not depend on the files.
+    pub(super) fn stretches(&self) -> Vec<Range<u64>> {
+        let n = self.table.n_rows();
+        (0..n).step_by(STRETCH as usize).map(|first| first..n.min(first + STRETCH)).collect()
+    }
+
+    /// Reads all objects and keeps those with these numbers, which are given in ascending order;
+    /// all of them without.
+    pub(super) fn fetch<F: Float>(&self, wanted: Option<Vec<u64>>) -> Result<Fetched<F>> {
+        let (d, n) = (self.width(), self.table.n_rows() as usize);
+        let count = wanted.as_ref().map_or(n, Vec::len);
+        let mut all: Vec<F> = Vec::with_capacity(count * d);
+        let mut largest = vec![0.0f64; d];
+        let pieces = self.table.pieces(0..self.table.n_files());
         let work = |piece: &Piece| {
-            let mut kept: Vec<F> = Vec::new();
-            let mut first = piece.first;
-            table.read(piece, table.positions(), |columns| {
-                let rows = rows::<F>(columns, first)?;
+            let (mut kept, mut largest) = (Vec::<F>::new(), vec![0.0f64; d]);
+            self.read::<F>(piece, |rows, first| {
+                for (most, column) in largest.iter_mut().zip(rows.columns()) {
+                    *most = column.iter().fold(*most, |most, x| most.max(x.to_f64().abs()));
+                }
                 let end = first + rows.nrows() as u64;
-                match &drawn {
+                match &wanted {
                     None => kept.extend(rows.iter()),
-                    Some(drawn) => {
-                        let from = drawn.partition_point(|&i| (i as u64) < first);
-                        let to = drawn.partition_point(|&i| (i as u64) < end);
-                        for &i in &drawn[from..to] {
-                            kept.extend(rows.row(i - first as usize).iter());
+                    Some(wanted) => {
+                        let from = wanted.partition_point(|&i| i < first);
+                        let to = wanted.partition_point(|&i| i < end);
+                        for &i in &wanted[from..to] {
+                            kept.extend(rows.row((i - first) as usize).iter());
                         }
                     }
                 }
-                first = end;
                 Ok(())
             })?;
-            Ok(kept)
+            Ok((kept, largest))
         };
-        engine.in_order(&pieces, observer, work, |piece, kept| {
-            observer.progress("reading", (piece.first + piece.rows) as usize, n as usize);
+        self.engine.in_order(&pieces, self.observer, work, |piece, (kept, part)| {
+            self.observer.progress("reading", (piece.first + piece.rows) as usize, n);
             all.extend(kept);
+            largest.iter_mut().zip(part).for_each(|(most, part)| *most = most.max(part));
             Ok(())
         })?;
-        let rows = Array2::from_shape_vec((objects, table.positions().len()), all)
+        let rows = Array2::from_shape_vec((count, d), all)
             .map_err(|error| Error::shape(error.to_string()))?;
-        Ok(Sampled { rows })
+        Ok(Fetched { numbers: wanted.unwrap_or_default(), rows, largest })
+    }
+}
+
+/// Some objects of a table.
+pub(super) struct Fetched<F> {
+    /// Their numbers; none where all are there.
+    numbers: Vec<u64>,
+    pub(super) rows: Array2<F>,
+    /// The largest magnitude of each feature among all objects, fetched or not.
+    pub(super) largest: Vec<f64>,
+}
+
+impl<F: Float> Fetched<F> {
+    /// The places of objects among the rows.
+    pub(super) fn places(&self, objects: &[u64]) -> Vec<usize> {
+        let place = |&i: &u64| match self.numbers.is_empty() {
+            true => i as usize,
+            false => self.numbers.partition_point(|&other| other < i),
+        };
+        objects.iter().map(place).collect()
     }
 }

@@ -3,67 +3,58 @@
 use std::sync::Arc;
 
 use consilience::num::Float;
-use consilience::{Ensemble, Observer, Result};
-use datafusion::arrow::array::{Array, ArrayRef, Int32Array};
-use datafusion::arrow::compute::concat;
+use consilience::{Ensemble, Result};
+use datafusion::arrow::array::{ArrayRef, Int32Array};
 use datafusion::arrow::datatypes::{DataType, Field};
 
-use super::features;
-use super::lloyd::Member;
-use super::written;
-use crate::engine::Engine;
-use crate::fault::arrow;
+use super::features::Source;
+use super::member::Member;
+use crate::labels::joined;
+use crate::numbers::Numbers;
 use crate::output::{Output, Rows};
-use crate::table::{Piece, Table};
+use crate::table::Piece;
 
-/// Writes an ensemble that is in memory.
+/// Writes an ensemble that is in memory, and returns how many clusters each member has.
 pub(super) fn ensemble(
-    engine: &Engine,
-    table: &Table,
+    source: &Source<'_>,
     ensemble: &Ensemble,
     output: &mut Output,
-    observer: &dyn Observer,
-) -> Result<()> {
-    columns(engine, table, ensemble.n_members(), output, observer, |piece, labels| {
-        for (u, labels) in labels.iter_mut().enumerate() {
+) -> Result<Vec<usize>> {
+    columns(source, ensemble.n_members(), output, |piece, labels| {
+        for (labels, member) in labels.iter_mut().zip(ensemble.members()) {
             let objects = piece.first..piece.first + piece.rows;
-            labels.extend(objects.map(|i| written(ensemble, u, i as usize)));
+            let label = |i: u64| member.label(i as usize).map_or(-1, |label| label as i32);
+            labels.extend(objects.map(label));
         }
         Ok(())
     })
 }
 
-/// Labels every object by its nearest centre.
+/// Labels every object by each member, and returns how many clusters they have.
 pub(super) fn members<F: Float>(
-    engine: &Engine,
-    table: &Table,
+    source: &Source<'_>,
     members: &[Member<F>],
     output: &mut Output,
-    observer: &dyn Observer,
-) -> Result<()> {
-    columns(engine, table, members.len(), output, observer, |piece, labels| {
-        let mut first = piece.first;
-        table.read(piece, table.positions(), |columns| {
-            let rows = features::rows::<F>(columns, first)?;
+) -> Result<Vec<usize>> {
+    columns(source, members.len(), output, |piece, labels| {
+        source.read::<F>(piece, |rows, first| {
             for (member, labels) in members.iter().zip(labels.iter_mut()) {
-                let (_, found) = member.labels(&rows, first);
+                let found = member.labels(&rows, first);
                 labels.extend(found.into_iter().map(|label| label.map_or(-1, |l| l as i32)));
             }
-            first += rows.nrows() as u64;
-            observer.check()
+            Ok(())
         })
     })
 }
 
 /// Writes so many columns of labels, and the ids, piece by piece.
 fn columns(
-    engine: &Engine,
-    table: &Table,
+    source: &Source<'_>,
     members: usize,
     output: &mut Output,
-    observer: &dyn Observer,
     fill: impl Fn(&Piece, &mut [Vec<i32>]) -> Result<()> + Sync,
-) -> Result<()> {
+) -> Result<Vec<usize>> {
+    let (table, engine, observer) = (source.table, source.engine, source.observer);
     let mut fields: Vec<Field> =
         (0..members).map(|u| Field::new(format!("m{u}"), DataType::Int32, false)).collect();
     let ids = table.id_position();
@@ -75,24 +66,27 @@ fn columns(
         let mut labels: Vec<Vec<i32>> =
             (0..members).map(|_| Vec::with_capacity(piece.rows as usize)).collect();
         fill(piece, &mut labels)?;
-        let mut columns: Vec<ArrayRef> = Vec::new();
+        let mut parts = Vec::new();
         if let Some(ids) = ids {
-            let mut parts = Vec::new();
             table.read(piece, &[ids], |column| {
                 parts.push(column[0].clone());
                 Ok(())
             })?;
-            let parts: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
-            columns.push(concat(&parts).map_err(arrow)?);
         }
-        let labels = labels.into_iter().map(|l| Arc::new(Int32Array::from(l)) as ArrayRef);
-        columns.extend(labels);
-        Ok(columns)
+        Ok((joined(&parts)?, labels))
     };
+    let mut numbers = vec![Numbers::default(); members];
     let mut rows = Rows::new(output, fields);
-    engine.in_order(&table.pieces(0..table.n_files()), observer, work, |piece, columns| {
+    let pieces = table.pieces_of(0..table.n_files(), engine.rows_at_once(8 * members as u64));
+    engine.in_order(&pieces, observer, work, |piece, (ids, labels)| {
         observer.progress("writing", (piece.first + piece.rows) as usize, n);
+        let mut columns: Vec<ArrayRef> = Vec::from_iter(ids);
+        for (mut labels, numbers) in labels.into_iter().zip(&mut numbers) {
+            numbers.number(&mut labels);
+            columns.push(Arc::new(Int32Array::from(labels)));
+        }
         rows.write(columns)
     })?;
-    rows.finish()
+    rows.finish()?;
+    Ok(numbers.iter().map(Numbers::len).collect())
 }
