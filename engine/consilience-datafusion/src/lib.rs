@@ -34,6 +34,7 @@
 //! |---|---|
 //! | open files, a folder or a pattern | [`Table::open`] |
 //! | combine an ensemble | [`Engine::distinct`], [`DistinctRows::ensemble`], [`Engine::write_labels`] |
+//! | write probabilities instead of labels | [`Engine::write_memberships`] |
 //! | the same where there are too many distinct rows | [`Engine::sample`] |
 //! | compare two columns of labels | [`Engine::contingency`] |
 //! | let members' weights follow links | [`Engine::follow`] |
@@ -56,6 +57,7 @@ mod packed;
 mod pattern;
 mod scan;
 mod score;
+mod soft;
 mod table;
 
 pub use distinct::DistinctRows;
