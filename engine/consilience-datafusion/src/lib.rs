@@ -37,7 +37,7 @@
 //! | write probabilities instead of labels | [`Engine::write_memberships`] |
 //! | the same where there are too many distinct rows | [`Engine::sample`] |
 //! | compare two columns of labels | [`Engine::contingency`] |
-//! | let members' weights follow links | [`Engine::follow`] |
+//! | let a clustering follow links | [`Engine::follow`], [`Engine::write_followed`], [`UpdateState`] |
 //! | make an ensemble from features | [`Engine::generate`] |
 //!
 //! Nothing of DataFusion or Arrow is in the public interface.
@@ -47,6 +47,7 @@ mod distinct;
 mod engine;
 mod fault;
 mod follow;
+mod followed;
 mod gather;
 mod generate;
 mod labels;
@@ -58,12 +59,14 @@ mod pattern;
 mod scan;
 mod score;
 mod soft;
+mod state;
 mod table;
 
 pub use distinct::DistinctRows;
 pub use engine::{Engine, EngineBuilder};
-pub use follow::Followed;
+pub use follow::{FollowRule, Followed};
 pub use generate::{Generation, MemberMethod, MemberSetup};
 pub use labels::Labelled;
 pub use output::{Output, remove_unfinished};
+pub use state::UpdateState;
 pub use table::Table;
