@@ -1,5 +1,6 @@
 use consilience_core::{Ensemble, Link, Result};
 use consilience_num::logdet::LogDet;
+use consilience_simplex::evenly;
 use consilience_simplex::stored::{Reader, Writer, corrupt};
 
 use crate::coordinates::Coordinates;
@@ -32,12 +33,11 @@ impl SpaceMetric {
     }
 }
 
-/// The quantiles of the squared distances of evenly spaced objects.
+/// The quantiles of the squared distances of evenly spaced objects, of which a row with a count is
+/// so many.
 fn bounds(coordinates: &Coordinates, ensemble: &Ensemble) -> (f64, f64) {
-    let n = ensemble.n_objects();
-    let count = n.min(SAMPLE);
-    let objects: Vec<u32> = (0..count)
-        .map(|t| t * n / count)
+    let objects: Vec<u32> = evenly(ensemble, SAMPLE)
+        .into_iter()
         .filter(|&i| coordinates.embedding.position(ensemble, i).is_ok_and(|p| p.is_some()))
         .map(|i| i as u32)
         .collect();

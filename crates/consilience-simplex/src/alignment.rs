@@ -174,7 +174,7 @@ impl Alignment {
 
 /// `count` objects at equal distances, or all. A row that stands for many objects comes as often
 /// as they would.
-pub(crate) fn evenly(ensemble: &Ensemble, count: usize) -> Vec<usize> {
+pub fn evenly(ensemble: &Ensemble, count: usize) -> Vec<usize> {
     let total = ensemble.total_count();
     let count = (count as u64).min(total);
     let place = |s: u64| (u128::from(s) * u128::from(total) / u128::from(count)) as u64;

@@ -58,6 +58,8 @@ mod weights;
 mod winners;
 
 pub use alignment::AlignmentReference;
+#[doc(hidden)]
+pub use alignment::evenly;
 pub use questions::{PairQuestion, Questions, UncertainObject};
 pub use relabelled::relabelled;
 pub use rules::{

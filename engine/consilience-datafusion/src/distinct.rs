@@ -61,6 +61,20 @@ impl DistinctRows {
     }
 }
 
+impl DistinctRows {
+    /// A hash of the rows and their counts: others have another one but for odds of 2^-64.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let mix = |h: u64, x: u64| {
+            let wide = u128::from(h ^ x) * 0xd6e8_feb8_6659_fd93_u128;
+            ((wide as u64) ^ ((wide >> 64) as u64)).wrapping_add(0x9e37_79b9_7f4a_7c15)
+        };
+        let members = self.ensemble.members().iter();
+        let labels = members.flat_map(|m| m.iter().map(|l| l.map_or(u64::MAX, |l| l as u64)));
+        let counts = self.ensemble.counts().unwrap_or_default().iter().copied();
+        counts.chain(labels).fold(self.total, mix)
+    }
+}
+
 impl Engine {
     /// The distinct rows of a table of labels: negative, null, empty and NaN are unlabelled, and
     /// text is as good as numbers.

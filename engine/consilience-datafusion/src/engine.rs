@@ -18,7 +18,7 @@ use tokio::runtime::Runtime;
 use crate::fault::{query, system};
 use crate::remote::{Cluster, Remote};
 use crate::scan::Scan;
-use crate::table::{Piece, Table};
+use crate::table::Table;
 
 /// How often a query that has nothing to show is asked how far it is.
 const LOOK: Duration = Duration::from_millis(100);
@@ -26,6 +26,8 @@ const LOOK: Duration = Duration::from_millis(100);
 const SHARE: u64 = 2;
 /// The least memory that a query is given.
 const LEAST: u64 = 32 << 20;
+/// Rows of a piece at least, however little memory there is.
+const FEWEST: u64 = 1 << 12;
 
 /// DataFusion in this process: how much memory, how many threads, and where to spill.
 ///
@@ -167,12 +169,12 @@ impl Engine {
     }
 
     /// Hands each piece to a thread, and what becomes of it to `after`, in the order of the pieces.
-    pub(crate) fn in_order<T: Send>(
+    pub(crate) fn in_order<P: Sync, T: Send>(
         &self,
-        pieces: &[Piece],
+        pieces: &[P],
         observer: &dyn Observer,
-        work: impl Fn(&Piece) -> Result<T> + Sync,
-        mut after: impl FnMut(&Piece, T) -> Result<()>,
+        work: impl Fn(&P) -> Result<T> + Sync,
+        mut after: impl FnMut(&P, T) -> Result<()>,
     ) -> Result<()> {
         for wave in pieces.chunks(2 * self.partitions) {
             let done: Vec<Result<T>> = self.threads.install(|| {
@@ -184,6 +186,11 @@ impl Engine {
             }
         }
         Ok(())
+    }
+
+    /// Rows of a piece of which so many bytes are written for each.
+    pub(crate) fn rows_at_once(&self, bytes: u64) -> u64 {
+        rows_at_once(self.memory, self.partitions, bytes)
     }
 
     /// The rows of a table, to be queried.
@@ -240,4 +247,11 @@ fn scanned(plan: &Arc<dyn ExecutionPlan>) -> usize {
         return plan.metrics().and_then(|metrics| metrics.output_rows()).unwrap_or(0);
     }
     children.into_iter().map(scanned).sum()
+}
+
+/// Rows of a piece of which so many bytes are written for each, that all pieces in hand take an
+/// eighth of the memory together.
+pub(crate) fn rows_at_once(memory: u64, partitions: usize, bytes: u64) -> u64 {
+    let piece = memory / 8 / (2 * partitions as u64);
+    (piece / bytes.max(1)).max(FEWEST)
 }

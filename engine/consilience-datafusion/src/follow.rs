@@ -1,38 +1,106 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use consilience::simplex::{AlignmentReference, UpdateReport, UpdateRule, WeightUpdaterSetup};
-use consilience::{Constraints, Ensemble, Error, MemoryBudget, Observer, Pair, Partition, Result};
+use consilience::follow::{CrossValidation, MetricRule, Updater, UpdaterSetup};
+use consilience::simplex::{AlignmentReference, UpdateReport, UpdateRule};
+use consilience::{
+    Constraints, Ensemble, Error, MemoryBudget, Observer, Pair, Partition, Result, Seed,
+};
 
 use crate::codes::{MISSING, UNSEEN};
 use crate::distinct::{DistinctRows, Numbering};
 use crate::engine::Engine;
 use crate::table::Table;
 
-/// What became of the members' weights, and the label of each distinct row by them.
+/// How a clustering follows links.
+///
+/// ```
+/// use consilience::simplex::UpdateRule;
+/// use consilience::Seed;
+/// use consilience_datafusion::FollowRule;
+///
+/// assert_eq!(FollowRule::named("exact", 5, Seed(0))?, UpdateRule::default().into());
+/// assert!(FollowRule::named("magic", 5, Seed(0)).is_err());
+/// # Ok::<(), consilience::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum FollowRule {
+    /// By a metric on the embedding of the ensemble, where cross-validation on the links supports
+    /// it, else the plain consensus; the weights of the members follow by their default rule.
+    Metric(MetricRule),
+    /// By the weights of the members.
+    Weights(UpdateRule),
+}
+
+impl FollowRule {
+    /// The rule of that name with its defaults, as the program `consilience update` names them:
+    /// `metric`, `exact`, `additive` or `multiplicative`. The metric is read out into so many
+    /// clusters.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`](consilience::ErrorKind::InvalidParameter) for another name.
+    pub fn named(name: &str, clusters: usize, seed: Seed) -> Result<Self> {
+        use consilience::simplex::{AdditiveUpdate, ExactUpdate, MultiplicativeUpdate};
+        Ok(match name {
+            "metric" => FollowRule::Metric(MetricRule::new(clusters).seed(seed)),
+            "exact" => FollowRule::Weights(ExactUpdate::default().into()),
+            "additive" => FollowRule::Weights(AdditiveUpdate::default().into()),
+            "multiplicative" => FollowRule::Weights(MultiplicativeUpdate::default().into()),
+            _ => {
+                return Err(Error::invalid(format!(
+                    "unknown rule {name:?}; expected one of metric, exact, additive, multiplicative"
+                )));
+            }
+        })
+    }
+}
+
+impl From<MetricRule> for FollowRule {
+    fn from(rule: MetricRule) -> Self {
+        FollowRule::Metric(rule)
+    }
+}
+
+impl From<UpdateRule> for FollowRule {
+    fn from(rule: UpdateRule) -> Self {
+        FollowRule::Weights(rule)
+    }
+}
+
+/// What became of the members' weights, and the clustering by them or by the metric.
 ///
 /// From [`Engine::follow`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Followed {
-    /// The label of each distinct row, for [`Engine::write_labels`].
+    /// The label of each distinct row.
     pub labels: Partition,
+    /// The label of each object of a link, in ascending order of the objects. The metric may put
+    /// it elsewhere than others of its row, and in a cluster behind those of the rows.
+    pub linked: Vec<(u64, Option<usize>)>,
     /// The weight of each member; they sum to 1.
     pub weights: Vec<f64>,
     /// What each batch did.
     pub batches: Vec<UpdateReport>,
+    /// Why the metric was used, or was not; none under rules of weights.
+    pub cross_validation: Option<CrossValidation>,
 }
 
 impl Engine {
-    /// Lets the weights of the members follow must-links and cannot-links between objects, batch by
-    /// batch, as a [`WeightUpdater`](consilience::simplex::WeightUpdater) over all objects would.
+    /// Lets a clustering follow must-links and cannot-links between objects, batch by batch, as an
+    /// [`Updater`] over all objects would.
     ///
     /// `reference` is a clustering of the distinct rows that members are aligned to, a consensus
     /// for instance. Objects are numbered through all files; only those of the links are read
-    /// again, and the weights move in memory.
+    /// again, and weights and metric move in memory. [`Engine::write_followed`] writes the labels.
+    ///
+    /// The weights are those of the library. So is the metric up to 1,000 objects; beyond that it
+    /// takes its bounds from other objects than the library, and labels may differ.
     ///
     /// ```no_run
     /// use consilience::Pair;
     /// use consilience::catalogue::{Settings, by_name};
+    /// use consilience::follow::MetricRule;
     /// use consilience_datafusion::{Engine, Table};
     ///
     /// let engine = Engine::builder().build()?;
@@ -40,7 +108,7 @@ impl Engine {
     /// let rows = engine.distinct(&table, &())?;
     /// let start = by_name("lwea")?.build(&Settings::new(10))?.consensus(rows.ensemble())?;
     /// let links = vec![Pair::must_link(17, 40_000_000), Pair::cannot_link(17, 3)];
-    /// let followed = engine.follow(&table, &rows, &start, Default::default(), &[links], &())?;
+    /// let followed = engine.follow(&table, &rows, &start, MetricRule::new(10), &[links], &())?;
     /// println!("{:?}", followed.weights);
     /// # Ok::<(), consilience::Error>(())
     /// ```
@@ -59,7 +127,7 @@ impl Engine {
         table: &Table,
         rows: &DistinctRows,
         reference: &Partition,
-        rule: UpdateRule,
+        rule: impl Into<FollowRule>,
         batches: &[Vec<Pair>],
         observer: &dyn Observer,
     ) -> Result<Followed> {
@@ -70,14 +138,20 @@ impl Engine {
         let linked: BTreeSet<u64> =
             batches.iter().flatten().flat_map(|pair| [pair.i as u64, pair.j as u64]).collect();
         let row_of = rows.of_objects(table, &linked.iter().copied().collect::<Vec<_>>())?;
-        let taken = Taken::apart(rows.ensemble(), &row_of)?;
+        let (ensemble, taken) = Taken::apart(rows.ensemble(), &row_of)?;
         let reference = reference.select(&taken.rows)?;
         let budget = MemoryBudget::bytes(self.memory().saturating_sub(rows.bytes()));
-        let mut updater = WeightUpdaterSetup::new(reference.n_clusters())
+        let setup = UpdaterSetup::new(reference.n_clusters())
             .reference(AlignmentReference::Given(reference))
-            .rule(rule)
-            .memory_budget(budget)
-            .updater_observed(taken.ensemble, observer)?;
+            .memory_budget(budget);
+        let (setup, metric) = match rule.into() {
+            FollowRule::Weights(rule) => (setup.rule(rule), false),
+            FollowRule::Metric(rule) => (setup.metric_rule(rule), true),
+        };
+        let mut updater = setup.updater_observed(ensemble, observer)?;
+        if metric {
+            updater.open_metric(observer)?;
+        }
         let mut reports = Vec::with_capacity(batches.len());
         for batch in batches {
             let number = |object: usize| taken.objects[&(object as u64)];
@@ -85,14 +159,25 @@ impl Engine {
                 batch.iter().map(|p| Pair::new(number(p.i), number(p.j), p.link)).collect();
             reports.push(updater.update_observed(&pairs, observer)?);
         }
-        let found = updater.partition()?;
-        let mut labels = vec![None; rows.ensemble().n_objects()];
-        for (entry, &row) in taken.rows.iter().enumerate() {
-            labels[row] = found.label(entry);
-        }
-        let labels = Partition::from_labels(&labels)?;
-        Ok(Followed { labels, weights: updater.weights(), batches: reports })
+        let (found, cross_validation) = read(&mut updater, metric, observer)?;
+        let (labels, linked) = taken.labels(&found, rows.ensemble().n_objects())?;
+        let weights = updater.by_weights().weights();
+        Ok(Followed { labels, linked, weights, batches: reports, cross_validation })
     }
+}
+
+/// The clustering of an updater, and what supports it under the metric.
+fn read(
+    updater: &mut Updater,
+    metric: bool,
+    observer: &dyn Observer,
+) -> Result<(Partition, Option<CrossValidation>)> {
+    if !metric {
+        return Ok((updater.by_weights().partition()?, None));
+    }
+    let read = updater.read_out(observer)?.output;
+    let found = read.partition(updater.ensemble(), observer)?;
+    Ok((found, Some(*read.cross_validation())))
 }
 
 /// Refuses objects that do not exist and links that contradict each other, in the numbers of the
@@ -104,7 +189,6 @@ fn check_links(table: &Table, batches: &[Vec<Pair>]) -> Result<()> {
 
 /// The distinct rows, with the objects that links are about standing for themselves.
 struct Taken {
-    ensemble: Ensemble,
     /// The distinct row of each entry of the ensemble.
     rows: Vec<usize>,
     /// The entry of each object.
@@ -112,7 +196,7 @@ struct Taken {
 }
 
 impl Taken {
-    fn apart(ensemble: &Ensemble, row_of: &[(u64, usize)]) -> Result<Self> {
+    fn apart(ensemble: &Ensemble, row_of: &[(u64, usize)]) -> Result<(Ensemble, Self)> {
         let mut inside: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
         for &(object, row) in row_of {
             inside.entry(row).or_default().push(object);
@@ -132,7 +216,34 @@ impl Taken {
             }
         }
         let ensemble = Ensemble::new(ensemble.members().to_vec())?.select_objects(&rows)?;
-        Ok(Taken { ensemble: ensemble.with_counts(counts)?, rows, objects })
+        Ok((ensemble.with_counts(counts)?, Taken { rows, objects }))
+    }
+
+    /// The labels of so many rows, and those of the linked objects in the same numbers. Where all
+    /// objects of a row are linked, its own label is that of one of them.
+    fn labels(
+        &self,
+        found: &Partition,
+        rows: usize,
+    ) -> Result<(Partition, Vec<(u64, Option<usize>)>)> {
+        let mut labels = vec![None; rows];
+        // What is left of a row comes before the objects that were taken from it.
+        for (entry, &row) in self.rows.iter().enumerate().rev() {
+            labels[row] = found.label(entry);
+        }
+        let labels = Partition::from_labels(&labels)?;
+        let mut ours = vec![None; found.n_clusters()];
+        for (entry, &row) in self.rows.iter().enumerate() {
+            let first = entry == 0 || self.rows[entry - 1] != row;
+            if let (true, Some(theirs)) = (first, found.label(entry)) {
+                ours[theirs] = labels.label(row);
+            }
+        }
+        let behind = labels.n_clusters()..;
+        ours.iter_mut().filter(|our| our.is_none()).zip(behind).for_each(|(our, c)| *our = Some(c));
+        let label = |entry: usize| found.label(entry).and_then(|theirs| ours[theirs]);
+        let linked = self.objects.iter().map(|(&object, &entry)| (object, label(entry)));
+        Ok((labels, linked.collect()))
     }
 }
 

@@ -4,6 +4,7 @@ use consilience::{Error, ErrorKind, Observer, Partition, Result};
 use datafusion::arrow::array::{Array, ArrayRef, Int32Array};
 use datafusion::arrow::compute::concat;
 use datafusion::arrow::datatypes::{DataType, Field};
+
 use serde::{Deserialize, Serialize};
 
 use crate::codes::{MISSING, UNSEEN};
@@ -53,7 +54,7 @@ impl Engine {
         observer: &dyn Observer,
     ) -> Result<Labelled> {
         let lookup = Lookup::new(rows, labels)?;
-        let mut sum = Labelled { sizes: vec![0; labels.n_clusters()], ..Labelled::default() };
+        let mut sum = Labelled::of_clusters(labels.n_clusters());
         self.write(table, &lookup, output, observer, |part| {
             sum.add(&part);
             Ok(())
@@ -64,7 +65,21 @@ impl Engine {
 }
 
 impl Labelled {
-    fn add(&mut self, piece: &Labelled) {
+    pub(crate) fn of_clusters(clusters: usize) -> Self {
+        Labelled { sizes: vec![0; clusters], ..Labelled::default() }
+    }
+
+    /// Counts the labels of a piece.
+    pub(crate) fn count(&mut self, labels: &[i32]) {
+        for &label in labels {
+            match usize::try_from(label) {
+                Ok(cluster) => self.sizes[cluster] += 1,
+                Err(_) => self.unlabelled += 1,
+            }
+        }
+    }
+
+    pub(crate) fn add(&mut self, piece: &Labelled) {
         self.sizes.iter_mut().zip(&piece.sizes).for_each(|(all, part)| *all += part);
         self.placed += piece.placed;
         self.unlabelled += piece.unlabelled;
@@ -85,9 +100,8 @@ impl Write for Lookup {
     type Part = Labelled;
 
     fn fields(&self, table: &Table) -> Vec<Field> {
-        let ids = table.id_position().map(|ids| table.schema().field(ids).clone());
         let label = Field::new("label", DataType::Int32, false);
-        ids.into_iter().chain([label]).collect()
+        id_field(table).into_iter().chain([label]).collect()
     }
 
     fn part(
@@ -96,36 +110,24 @@ impl Write for Lookup {
         piece: &Piece,
         _observer: &dyn Observer,
     ) -> Result<(Vec<ArrayRef>, Labelled)> {
-        let members = table.positions().len();
-        let mut positions = table.positions().to_vec();
-        positions.extend(table.id_position());
-        let mut labels = Vec::with_capacity(piece.rows as usize);
-        let mut ids: Vec<ArrayRef> = Vec::new();
-        let mut scratch = Scratch::default();
-        let mut told = Labelled { sizes: vec![0; self.clusters], ..Labelled::default() };
-        table.read(piece, &positions, |columns| {
-            told.placed += self.batch(&columns[..members], &mut scratch, &mut labels)?;
-            ids.extend_from_slice(&columns[members..]);
-            Ok(())
-        })?;
-        for &label in &labels {
-            match usize::try_from(label) {
-                Ok(cluster) => told.sizes[cluster] += 1,
-                Err(_) => told.unlabelled += 1,
-            }
-        }
-        let mut columns: Vec<ArrayRef> = Vec::new();
-        if !ids.is_empty() {
-            let parts: Vec<&dyn Array> = ids.iter().map(AsRef::as_ref).collect();
-            columns.push(concat(&parts).map_err(arrow)?);
-        }
+        let (mut columns, labels, told) = self.piece(table, piece)?;
         columns.push(Arc::new(Int32Array::from(labels)));
         Ok((columns, told))
     }
 }
 
+/// The column of ids as it is written.
+pub(crate) fn id_field(table: &Table) -> Option<Field> {
+    table.id_position().map(|ids| table.schema().field(ids).clone())
+}
+
+/// Positions of the labels, and of the ids behind them.
+pub(crate) fn positions_with_ids(table: &Table) -> Vec<usize> {
+    table.positions().iter().copied().chain(table.id_position()).collect()
+}
+
 impl Lookup {
-    fn new(rows: &DistinctRows, labels: &Partition) -> Result<Self> {
+    pub(crate) fn new(rows: &DistinctRows, labels: &Partition) -> Result<Self> {
         let n = rows.ensemble().n_objects();
         if labels.n_objects() != n {
             let got = labels.n_objects();
@@ -137,6 +139,31 @@ impl Lookup {
         Ok(Lookup { numbering: rows.numbering.clone(), labels, clusters, votes })
     }
 
+    /// Nothing, of as many clusters.
+    pub(crate) fn none(&self) -> Labelled {
+        Labelled::of_clusters(self.clusters)
+    }
+
+    /// The ids of a piece where there are any, its labels, and how many of what there are.
+    pub(crate) fn piece(
+        &self,
+        table: &Table,
+        piece: &Piece,
+    ) -> Result<(Vec<ArrayRef>, Vec<i32>, Labelled)> {
+        let members = table.positions().len();
+        let mut labels = Vec::with_capacity(piece.rows as usize);
+        let mut ids: Vec<ArrayRef> = Vec::new();
+        let mut told = self.none();
+        let mut scratch = Scratch::default();
+        table.read(piece, &positions_with_ids(table), |columns| {
+            told.placed += self.batch(&columns[..members], &mut scratch, &mut labels)?;
+            ids.extend_from_slice(&columns[members..]);
+            Ok(())
+        })?;
+        told.count(&labels);
+        Ok((Vec::from_iter(joined(&ids)?), labels, told))
+    }
+
     /// Adds the labels of a batch and says how many were placed by votes.
     fn batch(
         &self,
@@ -144,6 +171,21 @@ impl Lookup {
         scratch: &mut Scratch,
         labels: &mut Vec<i32>,
     ) -> Result<u64> {
+        let mut placed = 0;
+        self.meet(columns, scratch, |met| {
+            placed += u64::from(met.shares.is_some());
+            labels.push(met.label);
+        })?;
+        Ok(placed)
+    }
+
+    /// Hands out what is known of each object of a batch.
+    pub(crate) fn meet(
+        &self,
+        columns: &[ArrayRef],
+        scratch: &mut Scratch,
+        mut each: impl FnMut(Met<'_>),
+    ) -> Result<()> {
         let Numbering { codes, layout, rows } = &*self.numbering;
         let words = layout.words();
         let n = columns.first().map_or(0, |column| column.len());
@@ -161,23 +203,29 @@ impl Lookup {
                 }
             })?;
         }
-        let mut placed = 0;
         for (row, &unseen) in scratch.packed.chunks_exact(words).zip(&scratch.unseen) {
             let known = if unseen { None } else { rows.find(row) };
-            labels.push(match (known, &self.votes) {
-                (Some(number), _) => self.labels[number as usize],
+            each(match (known, &self.votes) {
+                (Some(number), _) => {
+                    Met { label: self.labels[number as usize], row: number, shares: None }
+                }
                 (None, Some(votes)) => {
-                    placed += 1;
-                    votes.place(layout, row)
+                    let label = votes.place(layout, row, &mut scratch.shares);
+                    Met { label, row: u32::MAX, shares: Some(&scratch.shares) }
                 }
                 (None, None) => return Err(changed()),
             });
         }
-        Ok(placed)
+        Ok(())
     }
 
     /// Every object of a distinct row must have been met again.
-    fn check(&self, rows: &DistinctRows, labels: &Partition, sum: &Labelled) -> Result<()> {
+    pub(crate) fn check(
+        &self,
+        rows: &DistinctRows,
+        labels: &Partition,
+        sum: &Labelled,
+    ) -> Result<()> {
         let counts = rows.ensemble().counts().unwrap_or_default();
         let mut sizes = vec![0; labels.n_clusters()];
         for (label, count) in labels.iter().zip(counts) {
@@ -197,10 +245,30 @@ pub(crate) fn changed() -> Error {
     Error::new(ErrorKind::Corrupt, "the table has changed since its rows were grouped")
 }
 
+/// The parts of a column behind each other; none of none.
+pub(crate) fn joined(parts: &[ArrayRef]) -> Result<Option<ArrayRef>> {
+    let parts: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
+    match parts[..] {
+        [] => Ok(None),
+        _ => concat(&parts).map(Some).map_err(arrow),
+    }
+}
+
+/// What is known of an object.
+pub(crate) struct Met<'s> {
+    /// Its label, -1 for none.
+    pub(crate) label: i32,
+    /// The number of its distinct row, where that is known.
+    pub(crate) row: u32,
+    /// Where it is not: the share of each cluster in the votes, all 0 without any.
+    pub(crate) shares: Option<&'s [f64]>,
+}
+
 #[derive(Default)]
-struct Scratch {
+pub(crate) struct Scratch {
     packed: Vec<u64>,
     unseen: Vec<bool>,
+    shares: Vec<f64>,
 }
 
 /// The share of each consensus cluster among the sampled objects with a label, label by label.
@@ -234,13 +302,16 @@ impl Votes {
         Votes { clusters, shares: shares.collect() }
     }
 
-    fn place(&self, layout: &Layout, row: &[u64]) -> i32 {
+    /// The cluster of most votes, and the votes.
+    fn place(&self, layout: &Layout, row: &[u64], sums: &mut Vec<f64>) -> i32 {
         let mut best = (-1, 0.0);
+        sums.clear();
         for cluster in 0..self.clusters {
             let votes = self.shares.iter().enumerate().filter_map(|(member, shares)| {
                 shares.get(layout.get(member, row)? as usize * self.clusters + cluster)
             });
             let sum: f64 = votes.sum();
+            sums.push(sum);
             if sum > best.1 {
                 best = (cluster as i32, sum);
             }

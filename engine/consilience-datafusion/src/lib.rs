@@ -34,9 +34,10 @@
 //! |---|---|
 //! | open files, a folder or a pattern | [`Table::open`] |
 //! | combine an ensemble | [`Engine::distinct`], [`DistinctRows::ensemble`], [`Engine::write_labels`] |
+//! | write probabilities instead of labels | [`Engine::write_memberships`] |
 //! | the same where there are too many distinct rows | [`Engine::sample`] |
 //! | compare two columns of labels | [`Engine::contingency`] |
-//! | let members' weights follow links | [`Engine::follow`] |
+//! | let a clustering follow links | [`Engine::follow`], [`Engine::write_followed`], [`UpdateState`] |
 //! | make an ensemble from features | [`Engine::generate`] |
 //!
 //! Nothing of DataFusion or Arrow is in the public interface.
@@ -46,24 +47,29 @@ mod distinct;
 mod engine;
 mod fault;
 mod follow;
+mod followed;
 mod gather;
 mod generate;
 mod groups;
 mod labels;
 pub mod made;
+mod numbers;
 mod output;
 mod packed;
 mod pattern;
 pub mod remote;
 mod scan;
 mod score;
+mod soft;
+mod state;
 mod table;
 mod work;
 
 pub use distinct::DistinctRows;
 pub use engine::{Engine, EngineBuilder};
-pub use follow::Followed;
-pub use generate::{Generation, KMeansMembers};
+pub use follow::{FollowRule, Followed};
+pub use generate::{Generation, MemberMethod, MemberSetup};
 pub use labels::Labelled;
 pub use output::{Output, remove_unfinished};
+pub use state::UpdateState;
 pub use table::Table;

@@ -209,8 +209,14 @@ impl Table {
         self.files[0].schema()
     }
 
-    /// All rows of one file, or of all of them, in pieces that are read on their own.
+    /// All rows of some files, in pieces that are read on their own.
     pub(crate) fn pieces(&self, files: Range<usize>) -> Vec<Piece> {
+        self.pieces_of(files, PIECE)
+    }
+
+    /// The same, of so many rows at most.
+    pub(crate) fn pieces_of(&self, files: Range<usize>, most: u64) -> Vec<Piece> {
+        let most = most.clamp(1, PIECE);
         let mut pieces = Vec::new();
         for file in files {
             let mut first = self.files[file].first;
@@ -218,8 +224,8 @@ impl Table {
                 self.files[file].metadata.metadata().row_groups().iter().enumerate()
             {
                 let all = u64::try_from(metadata.num_rows()).unwrap_or(0);
-                for offset in (0..all).step_by(PIECE as usize) {
-                    let rows = PIECE.min(all - offset);
+                for offset in (0..all).step_by(most as usize) {
+                    let rows = most.min(all - offset);
                     pieces.push(Piece { file, group, offset, rows, first });
                     first += rows;
                 }

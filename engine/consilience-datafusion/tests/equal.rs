@@ -11,9 +11,8 @@ use common::{engine, labels, names, numbers, random, read, signed, write, write_
 use consilience::catalogue::{Settings, by_name, methods};
 use consilience::ndarray::{Array1, Array2};
 use consilience::scores::{Contingency, Scores};
-use consilience::simplex::{AdditiveUpdate, AlignmentReference, UpdateRule, WeightUpdaterSetup};
 use consilience::trust::Diagnostics;
-use consilience::{Clusters, Ensemble, Microclusters, Pair, Partition, Seed};
+use consilience::{Clusters, Ensemble, Microclusters, Partition, Seed};
 use consilience_datafusion::{Output, Table};
 use datafusion::arrow::array::{
     ArrayRef, BooleanArray, Float64Array, Int16Array, StringArray, UInt64Array,
@@ -288,52 +287,4 @@ fn reference_pools() {
             assert_eq!(ours, signed(&found), "{name}, {files} files");
         }
     }
-}
-
-#[test]
-fn links_move_the_weights_as_in_the_library() {
-    let folder = tempfile::tempdir().unwrap();
-    let ensemble = random(6, 1500, 6, 0.05);
-    let pool = folder.path().join("pool");
-    write_ensemble(&pool, &ensemble, 3, 200);
-    let table = Table::open(&pool).unwrap();
-    let mut s = Seed(3).stream();
-    let truth = &ensemble.members()[2];
-    let mut batches = vec![Vec::new(), Vec::new()];
-    for b in 0..60 {
-        let (i, j) = (s.below(1500), s.below(1500));
-        if let (Some(x), Some(y)) = (truth.label(i), truth.label(j)) {
-            let link = if x == y { Pair::must_link(i, j) } else { Pair::cannot_link(i, j) };
-            batches[b % 2].push(link);
-        }
-    }
-    let start = consensus("lwea", 4, &ensemble);
-    for rule in [UpdateRule::default(), AdditiveUpdate::default().into()] {
-        let mut expected = WeightUpdaterSetup::new(start.n_clusters())
-            .reference(AlignmentReference::Given(start.clone()))
-            .rule(rule.clone())
-            .updater(ensemble.clone())
-            .unwrap();
-        batches.iter().for_each(|batch| drop(expected.update(batch).unwrap()));
-        for partitions in [1, 3] {
-            let engine = engine(partitions);
-            let rows = engine.distinct(&table, &()).unwrap();
-            let start = consensus("lwea", 4, rows.ensemble());
-            let found = engine.follow(&table, &rows, &start, rule.clone(), &batches, &()).unwrap();
-            assert_eq!(found.weights, expected.weights());
-            let place = folder.path().join(format!("{}{partitions}", rule.name()));
-            let ours = labels(&engine, &table, &place, |_| found.labels.clone());
-            assert_eq!(ours, signed(&expected.partition().unwrap()));
-        }
-    }
-    let engine = engine(2);
-    let rows = engine.distinct(&table, &()).unwrap();
-    let start = consensus("lwea", 4, rows.ensemble());
-    let refused = |batch: Vec<Pair>| {
-        engine.follow(&table, &rows, &start, UpdateRule::default(), &[batch], &()).unwrap_err()
-    };
-    let error = refused(vec![Pair::must_link(900, 7), Pair::cannot_link(7, 900)]);
-    assert!(error.message().contains("900"), "{error}");
-    let error = refused(vec![Pair::must_link(1, 1500)]);
-    assert!(error.message().contains("object 1500 of 1500"), "{error}");
 }

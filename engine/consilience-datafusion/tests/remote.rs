@@ -11,7 +11,7 @@ use consilience::catalogue::{Settings, by_name};
 use consilience::scores::Scores;
 use consilience::{Error, ErrorKind, Observer, Result, Seed};
 use consilience_datafusion::remote::{Cluster, Job, Resources, perform};
-use consilience_datafusion::{Engine, KMeansMembers, Output, Table, made};
+use consilience_datafusion::{Engine, MemberSetup, Output, Table, made};
 
 /// Another machine that is this one. Every task is done twice, the second time by somebody who was
 /// given up.
@@ -116,7 +116,7 @@ fn the_same_members() {
     let shape = made::Shape { files: 4, rows: 2500, members: 5, distinct: 0, seed: 5 };
     made::features(&at.join("features"), &shape).unwrap();
     let table = Table::open(at.join("features")).unwrap();
-    let settings = KMeansMembers::new().members(4).clusters(3..=9).sample(700).passes(6);
+    let settings = MemberSetup::new().members(4).clusters(3..=9).sample(700).passes(6);
     let settings = settings.object_fraction(0.7).feature_fraction(0.6);
     let cluster = elsewhere(Here::default(), at);
     for (engine, place) in [(&here(), "ours"), (&cluster, "theirs")] {

@@ -33,7 +33,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Combine an ensemble into one clustering
     Consensus(Consensus),
-    /// Turn features into an ensemble of k-means clusterings
+    /// Turn features into an ensemble of base clusterings
     Generate(Generate),
     /// Let a consensus follow constraints, batch by batch
     Update(Update),
@@ -246,16 +246,27 @@ pub(crate) struct Generate {
     /// to half the root of the number of objects, and to 50 at most]
     #[arg(long, value_name = "A..B")]
     pub(crate) clusters: Option<String>,
+    /// The base clusterer: kmeans, minibatch or uspec
+    #[arg(long, value_name = "NAME", default_value = "kmeans")]
+    pub(crate) method: String,
+    /// A parameter of the method: minibatch takes batch and batches; uspec representatives,
+    /// neighbours, regularization and restarts
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    pub(crate) params: Vec<String>,
+    /// Brings features to a common scale: none, minmax or zscore
+    #[arg(long, value_name = "NAME", default_value = "none")]
+    pub(crate) scale: String,
     /// Share of the features that each member sees, chosen at random
     #[arg(long, value_name = "F", default_value_t = 1.0)]
     pub(crate) feature_fraction: f64,
     /// Share of the objects that each member labels, chosen at random
     #[arg(long, value_name = "F", default_value_t = 1.0)]
     pub(crate) object_fraction: f64,
-    /// Objects that members are started from [default: all that fit in memory, else 262144]
+    /// Objects that k-means members are started from [default: all that fit in memory, else
+    /// 262144]; fewer than there are keep other methods from holding all in memory
     #[arg(long, value_name = "OBJECTS")]
     pub(crate) sample: Option<usize>,
-    /// Most passes over all objects that move centres, where not all fit in memory
+    /// Most passes over all objects that move centres of k-means, where not all fit in memory
     #[arg(long, value_name = "P", default_value_t = 10)]
     pub(crate) passes: usize,
     /// The column that tells rows apart: no feature, and written beside the labels

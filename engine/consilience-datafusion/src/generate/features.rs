@@ -1,20 +1,26 @@
 //! Rows of features from a table.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
+use consilience::generate::Scale;
 use consilience::ndarray::Array2;
 use consilience::num::Float;
-use consilience::{Error, Observer, Result, Seed};
+use consilience::{Error, Observer, Result};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Float64Type};
 
 use serde::{Deserialize, Serialize};
 
+use super::scale::Scaling;
 use crate::engine::Engine;
 use crate::fault::{arrow, within};
 use crate::table::{Piece, Table};
 use crate::work::Fold;
+
+/// Objects of a stretch: a multiple of what sums are grouped by.
+const STRETCH: u64 = 1 << 18;
 
 /// Refuses columns of anything but numbers.
 pub(super) fn check(table: &Table) -> Result<()> {
@@ -35,7 +41,7 @@ pub(super) fn single(table: &Table) -> bool {
 }
 
 /// The rows of a batch, whose first one has that number in the table.
-pub(super) fn rows<F: Float>(columns: &[ArrayRef], first: u64) -> Result<Array2<F>> {
+fn raw<F: Float>(columns: &[ArrayRef], first: u64) -> Result<Array2<F>> {
     let n = columns.first().map_or(0, |column| column.len());
     let mut rows = Array2::default((n, columns.len()));
     for (j, column) in columns.iter().enumerate() {
@@ -52,72 +58,155 @@ pub(super) fn rows<F: Float>(columns: &[ArrayRef], first: u64) -> Result<Array2<
     Ok(rows)
 }
 
-/// Some objects of a table, or all of them.
-pub(super) struct Sampled<F> {
-    pub(super) rows: Array2<F>,
-}
-
-impl<F: Float> Sampled<F> {
-    /// So many objects drawn at random, in the order of the table.
-    pub(super) fn read(
-        engine: &Engine,
+impl Scaling {
+    /// Hands out the rows of a piece on the scale, with the number of the first one.
+    pub(super) fn read<F: Float>(
+        &self,
         table: &Table,
-        objects: usize,
-        seed: Seed,
+        piece: &Piece,
         observer: &dyn Observer,
-    ) -> Result<Self> {
-        let n = table.n_rows();
-        let drawn = (objects as u64 != n).then(|| {
-            let mut stream = seed.derive("sampled objects", 0).stream();
-            let mut drawn = stream.sample(n as usize, objects);
-            drawn.sort_unstable();
-            drawn
-        });
-        let mut all: Vec<F> = Vec::with_capacity(objects * table.positions().len());
-        let work = Sampling::<F> { drawn, precision: PhantomData };
-        engine.fold(table, &work, "reading", observer, |kept| {
-            all.extend(kept.into_iter().map(F::from_f64));
+        mut each: impl FnMut(Array2<F>, u64) -> Result<()>,
+    ) -> Result<()> {
+        let mut first = piece.first;
+        table.read(piece, table.positions(), |columns| {
+            observer.check()?;
+            let rows = self.rows(columns, first)?;
+            let next = first + rows.nrows() as u64;
+            each(rows, first)?;
+            first = next;
             Ok(())
-        })?;
-        let rows = Array2::from_shape_vec((objects, table.positions().len()), all)
-            .map_err(|error| Error::shape(error.to_string()))?;
-        Ok(Sampled { rows })
+        })
+    }
+
+    fn rows<F: Float>(&self, columns: &[ArrayRef], first: u64) -> Result<Array2<F>> {
+        let mut rows = raw(columns, first)?;
+        self.apply(&mut rows);
+        Ok(rows)
     }
 }
 
-/// Reading the drawn objects.
+/// The features of a table on their common scale.
+pub(super) struct Source<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) table: &'a Table,
+    pub(super) observer: &'a dyn Observer,
+    pub(super) scaling: Scaling,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new(
+        engine: &'a Engine,
+        table: &'a Table,
+        scale: Scale,
+        observer: &'a dyn Observer,
+    ) -> Result<Self> {
+        let scaling = Scaling::of(engine, table, scale, observer)?;
+        Ok(Source { engine, table, observer, scaling })
+    }
+
+    /// Number of features.
+    pub(super) fn width(&self) -> usize {
+        self.table.positions().len()
+    }
+
+    /// Hands out the rows of a stretch of objects, whatever files they are in, with the number of
+    /// the first one.
+    pub(super) fn read_stretch<F: Float>(
+        &self,
+        stretch: &Range<u64>,
+        mut each: impl FnMut(Array2<F>, u64) -> Result<()>,
+    ) -> Result<()> {
+        let mut first = stretch.start;
+        self.table.read_rows(stretch.clone(), |columns| {
+            self.observer.check()?;
+            let rows = self.scaling.rows(columns, first)?;
+            let next = first + rows.nrows() as u64;
+            each(rows, first)?;
+            first = next;
+            Ok(())
+        })
+    }
+
+    /// All objects in stretches, which do not depend on the files.
+    pub(super) fn stretches(&self) -> Vec<Range<u64>> {
+        let n = self.table.n_rows();
+        (0..n).step_by(STRETCH as usize).map(|first| first..n.min(first + STRETCH)).collect()
+    }
+
+    /// Reads all objects and keeps those with these numbers, which are given in ascending order;
+    /// all of them without.
+    pub(super) fn fetch<F: Float>(&self, wanted: Option<Vec<u64>>) -> Result<Fetched<F>> {
+        let (d, n) = (self.width(), self.table.n_rows() as usize);
+        let count = wanted.as_ref().map_or(n, Vec::len);
+        let mut all: Vec<F> = Vec::with_capacity(count * d);
+        let mut largest = vec![0.0f64; d];
+        let work = Fetch::<F> { scaling: self.scaling.clone(), wanted, precision: PhantomData };
+        self.engine.fold(self.table, &work, "reading", self.observer, |(kept, part)| {
+            all.extend(kept.into_iter().map(F::from_f64));
+            largest.iter_mut().zip(part).for_each(|(most, part)| *most = most.max(part));
+            Ok(())
+        })?;
+        let wanted = work.wanted;
+        let rows = Array2::from_shape_vec((count, d), all)
+            .map_err(|error| Error::shape(error.to_string()))?;
+        Ok(Fetched { numbers: wanted.unwrap_or_default(), rows, largest })
+    }
+}
+
+/// Reading the objects with these numbers, which are in ascending order; all of them without.
 #[derive(Deserialize, Serialize)]
 #[serde(bound = "")]
-pub(crate) struct Sampling<F> {
-    /// In ascending order; all without.
-    drawn: Option<Vec<usize>>,
+pub(crate) struct Fetch<F> {
+    scaling: Scaling,
+    wanted: Option<Vec<u64>>,
     precision: PhantomData<F>,
 }
 
-impl<F: Float> Fold for Sampling<F> {
-    const NAME: &'static str = if size_of::<F>() == 4 { "sample-f32" } else { "sample-f64" };
-    /// Features of the drawn objects, row by row.
-    type Part = Vec<f64>;
+impl<F: Float> Fold for Fetch<F> {
+    const NAME: &'static str = if size_of::<F>() == 4 { "fetch-f32" } else { "fetch-f64" };
+    /// Features of the wanted objects, row by row, and the largest magnitude of each feature among
+    /// all objects.
+    type Part = (Vec<f64>, Vec<f64>);
 
-    fn part(&self, table: &Table, piece: &Piece, _observer: &dyn Observer) -> Result<Vec<f64>> {
-        let mut kept = Vec::new();
-        let mut first = piece.first;
-        table.read(piece, table.positions(), |columns| {
-            let rows = rows::<F>(columns, first)?;
+    fn part(&self, table: &Table, piece: &Piece, observer: &dyn Observer) -> Result<Self::Part> {
+        let (mut kept, mut largest) = (Vec::new(), vec![0.0f64; table.positions().len()]);
+        self.scaling.read::<F>(table, piece, observer, |rows, first| {
+            for (most, column) in largest.iter_mut().zip(rows.columns()) {
+                *most = column.iter().fold(*most, |most, x| most.max(x.to_f64().abs()));
+            }
             let end = first + rows.nrows() as u64;
-            match &self.drawn {
+            match &self.wanted {
                 None => kept.extend(rows.iter().map(|x| x.to_f64())),
-                Some(drawn) => {
-                    let from = drawn.partition_point(|&i| (i as u64) < first);
-                    let to = drawn.partition_point(|&i| (i as u64) < end);
-                    for &i in &drawn[from..to] {
-                        kept.extend(rows.row(i - first as usize).iter().map(|x| x.to_f64()));
+                Some(wanted) => {
+                    let from = wanted.partition_point(|&i| i < first);
+                    let to = wanted.partition_point(|&i| i < end);
+                    for &i in &wanted[from..to] {
+                        kept.extend(rows.row((i - first) as usize).iter().map(|x| x.to_f64()));
                     }
                 }
             }
-            first = end;
             Ok(())
         })?;
-        Ok(kept)
+        Ok((kept, largest))
+    }
+}
+
+/// Some objects of a table.
+pub(super) struct Fetched<F> {
+    /// Their numbers; none where all are there.
+    numbers: Vec<u64>,
+    pub(super) rows: Array2<F>,
+    /// The largest magnitude of each feature among all objects, fetched or not.
+    pub(super) largest: Vec<f64>,
+}
+
+impl<F: Float> Fetched<F> {
+    /// The places of objects among the rows.
+    pub(super) fn places(&self, objects: &[u64]) -> Vec<usize> {
+        let place = |&i: &u64| match self.numbers.is_empty() {
+            true => i as usize,
+            false => self.numbers.partition_point(|&other| other < i),
+        };
+        objects.iter().map(place).collect()
     }
 }

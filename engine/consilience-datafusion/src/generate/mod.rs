@@ -2,54 +2,29 @@
 
 mod features;
 mod lloyd;
+mod member;
+mod mini_batch;
+mod scale;
+mod setup;
+mod uspec;
 mod write;
 
-use std::ops::RangeInclusive;
-
-use consilience::generate::{Generator, KMeans, Scale};
+use consilience::generate::Scale;
 use consilience::ndarray::ArrayView2;
 use consilience::num::Float;
-use consilience::{Ensemble, Error, ErrorKind, Features, Observer, Result, Seed};
+use consilience::{Error, ErrorKind, Features, Observer, Result};
 
 use crate::engine::Engine;
 use crate::output::Output;
 use crate::table::Table;
-use features::Sampled;
-use lloyd::Member;
-
-pub(crate) use features::Sampling;
+pub(crate) use features::Fetch;
+use features::Source;
 pub(crate) use lloyd::Pass;
+pub use setup::{MemberMethod, MemberSetup};
 pub(crate) use write::MemberLabels;
 
 /// Objects that starts are made from where not all fit in memory.
 const SAMPLE: usize = 1 << 18;
-/// Copies of the features that the members make at once.
-const COPIES: u64 = 4;
-
-/// How k-means members are made from features: as by the library's
-/// [`Generator`] where the features fit in memory, and the same labels then.
-///
-/// Beyond that each member starts from k-means on a sample of the objects, goes on with Lloyd's
-/// iterations over all objects, and labels them in a last pass. Which features a member sees, and
-/// how many clusters it makes, is drawn as the library draws it.
-///
-/// ```
-/// use consilience_datafusion::KMeansMembers;
-///
-/// let members = KMeansMembers::new().members(20).clusters(10..=30).sample(100_000).passes(5);
-/// # let _ = members;
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct KMeansMembers {
-    members: usize,
-    clusters: Option<RangeInclusive<usize>>,
-    feature_fraction: f64,
-    object_fraction: f64,
-    sample: Option<usize>,
-    passes: usize,
-    tolerance: f64,
-    seed: Seed,
-}
 
 /// What was generated.
 ///
@@ -57,147 +32,46 @@ pub struct KMeansMembers {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Generation {
-    /// Clusters that each member was asked for.
+    /// Clusters of each member.
     pub clusters: Vec<usize>,
-    /// Objects that the members were started from.
+    /// Objects that the members were made from, beside those that moved the centres of k-means.
     pub sample: u64,
     /// Passes over all objects that moved centres.
     pub passes: usize,
-    /// Whether the centres came to rest before the passes ended.
+    /// Whether centres came to rest before the iterations ended.
     pub converged: bool,
 }
 
-impl Default for KMeansMembers {
-    fn default() -> Self {
-        KMeansMembers {
-            members: 20,
-            clusters: None,
-            feature_fraction: 1.0,
-            object_fraction: 1.0,
-            sample: None,
-            passes: 10,
-            tolerance: 1e-4,
-            seed: Seed(0),
-        }
-    }
-}
-
-impl KMeansMembers {
-    /// 20 members on all features and objects.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Number of members. Default 20; 1 to 1,000,000.
-    pub fn members(mut self, members: usize) -> Self {
-        self.members = members;
-        self
-    }
-
-    /// Range that each member's number of clusters is drawn from. Default
-    /// `2..=min(sqrt(n) / 2, 50)`.
-    pub fn clusters(mut self, clusters: RangeInclusive<usize>) -> Self {
-        self.clusters = Some(clusters);
-        self
-    }
-
-    /// Fraction of the features that each member sees. Default 1; above 0, at most 1.
-    pub fn feature_fraction(mut self, fraction: f64) -> Self {
-        self.feature_fraction = fraction;
-        self
-    }
-
-    /// Fraction of the objects that each member labels. Default 1; above 0, at most 1. Beyond
-    /// memory each object is drawn by itself, so that the number is not exact.
-    pub fn object_fraction(mut self, fraction: f64) -> Self {
-        self.object_fraction = fraction;
-        self
-    }
-
-    /// Objects that members are started from. Default all, where they fit in memory, and 262,144
-    /// otherwise; at least 1.
-    pub fn sample(mut self, objects: usize) -> Self {
-        self.sample = Some(objects);
-        self
-    }
-
-    /// Most passes over all objects in which centres move. Default 10; with 0 the centres of the
-    /// sample stay.
-    pub fn passes(mut self, passes: usize) -> Self {
-        self.passes = passes;
-        self
-    }
-
-    /// A member's centres rest where their summed squared movement is at most this times the mean
-    /// variance of its features in the sample. Default 1e-4; at least 0.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
-
-    /// Default `Seed(0)`.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
-
-    fn generator(&self) -> Generator {
-        let generator = Generator::new(KMeans::new().tolerance(self.tolerance))
-            .members(self.members)
-            .feature_fraction(self.feature_fraction)
-            .object_fraction(self.object_fraction)
-            .scale(Scale::None)
-            .seed(self.seed);
-        match &self.clusters {
-            Some(range) => generator.clusters(range.clone()),
-            None => generator,
-        }
-    }
-
-    /// How many objects are read into memory: all of them, or a sample.
-    fn objects(&self, engine: &Engine, table: &Table) -> Result<usize> {
-        let row = 8 * table.positions().len() as u64 * COPIES;
-        let fit = engine.memory() / 2 / row.max(1);
-        let n = table.n_rows();
-        let asked = match self.sample {
-            Some(0) => return Err(Error::invalid("a sample of 0 objects; expected at least 1")),
-            Some(sample) => (sample as u64).min(n),
-            None if n <= fit => n,
-            None => n.min(SAMPLE as u64),
-        };
-        if asked > fit {
-            let what = format!("{asked} objects of {row} bytes with their copies");
-            return Err(Error::too_large(format!("{what} beyond the memory; expected {fit}")));
-        }
-        Ok(asked as usize)
-    }
-
-    fn check(&self) -> Result<()> {
-        for (name, value) in [("feature", self.feature_fraction), ("object", self.object_fraction)]
-        {
-            if !(value > 0.0 && value <= 1.0) {
-                let what = format!("{name} fraction {value}; expected above 0 and at most 1");
-                return Err(Error::invalid(what));
-            }
-        }
-        if !(1..=1_000_000).contains(&self.members) {
-            return Err(Error::invalid(format!("{} members; expected 1..=1000000", self.members)));
-        }
-        if !(self.tolerance >= 0.0) {
-            let what = format!("tolerance {}; expected at least 0", self.tolerance);
-            return Err(Error::invalid(what));
-        }
-        Ok(())
-    }
-}
-
 impl Engine {
-    /// Writes an ensemble of k-means members of features: one column of labels for each member, -1
-    /// for unlabelled, after the column of ids where the table has one.
+    /// Writes an ensemble of features: one column of labels for each member, -1 for unlabelled,
+    /// after the column of ids where the table has one. Clusters are numbered by their first
+    /// objects.
+    ///
+    /// ```
+    /// use consilience_datafusion::{Engine, MemberMethod, MemberSetup, Output, Table, made};
+    ///
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let features = folder.path().join("features");
+    /// made::features(&features, &made::Shape { files: 2, rows: 500, members: 3, distinct: 0, seed: 0 })?;
+    ///
+    /// let engine = Engine::builder().memory(256 << 20).build()?;
+    /// let table = Table::open(&features)?;
+    /// let mut output = Output::new(folder.path().join("pool"), &table)?;
+    /// // The same labels as without the sample.
+    /// let setup = MemberSetup::new().method(MemberMethod::mini_batch()).members(4).sample(100);
+    /// let made = engine.generate(&table, &setup, &mut output, &())?;
+    /// output.commit()?;
+    /// assert_eq!(made.clusters.len(), 4);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
     ///
     /// # Complexity
-    /// One pass to read, at most [`KMeansMembers::passes`] to move centres and one to label, each
-    /// O(n d k M) for n objects of d features and M members.
+    /// For n objects of d features, M members of k clusters and p representatives, in passes over
+    /// the table: one to read, for k-means at most [`MemberSetup::passes`] to move centres and one
+    /// to label, each O(n d k M); for mini-batches one to label; for U-SPEC three, each
+    /// O(n d sqrt(p) M), and O(p^2) memory per member. Members whose draws do not fit in memory
+    /// together take turns, with a pass to read (and for U-SPEC two more) each. A scale is one or
+    /// two readings of each column.
     ///
     /// # Errors
     /// [`ErrorKind::NonFinite`] naming file, row and column, [`ErrorKind::InvalidParameter`] for
@@ -206,24 +80,24 @@ impl Engine {
     pub fn generate(
         &self,
         table: &Table,
-        settings: &KMeansMembers,
+        setup: &MemberSetup,
         output: &mut Output,
         observer: &dyn Observer,
     ) -> Result<Generation> {
-        settings.check()?;
+        setup.check()?;
         features::check(table)?;
-        let objects = settings.objects(self, table)?;
+        let objects = setup.objects(self, table)?;
         if features::single(table) {
-            self.made::<f32>(table, settings, objects, output, observer)
+            self.made::<f32>(table, setup, objects, output, observer)
         } else {
-            self.made::<f64>(table, settings, objects, output, observer)
+            self.made::<f64>(table, setup, objects, output, observer)
         }
     }
 
     fn made<F: Float>(
         &self,
         table: &Table,
-        settings: &KMeansMembers,
+        setup: &MemberSetup,
         objects: usize,
         output: &mut Output,
         observer: &dyn Observer,
@@ -231,32 +105,46 @@ impl Engine {
     where
         for<'a> Features<'a>: From<ArrayView2<'a, F>>,
     {
-        let sample = Sampled::<F>::read(self, table, objects, settings.seed, observer)?;
-        let mut done = Generation { sample: objects as u64, ..Generation::default() };
+        let mut done = Generation::default();
         if objects as u64 == table.n_rows() {
-            let fit = settings.generator().fit(sample.rows.view(), observer)?;
-            done.clusters = fit.output.members().iter().map(|m| m.n_clusters()).collect();
+            // The library scales what it is given.
+            let source = Source::new(self, table, Scale::None, observer)?;
+            let all = source.fetch::<F>(None)?;
+            let fit = setup.generator().fit(all.rows.view(), observer)?;
+            done.sample = objects as u64;
             done.converged = fit.report.status == consilience::Status::Solved;
-            drop(sample);
-            write::ensemble(self, table, &fit.output, output, observer)?;
+            drop(all);
+            done.clusters = write::ensemble(&source, fit.output, output)?;
             return Ok(done);
         }
-        let mut members = lloyd::start(settings, table.n_rows(), &sample, observer)?;
-        drop(sample);
-        done.clusters = members.iter().map(Member::clusters).collect();
-        while done.passes < settings.passes && members.iter().any(|m| !m.rests) {
-            done.passes += 1;
-            lloyd::pass(self, table, &mut members, done.passes, observer)?;
-        }
-        done.converged = members.iter().all(|member| member.rests);
-        write::members(self, table, members, output, observer)?;
+        let source = Source::new(self, table, setup.scale, observer)?;
+        let members = match (setup.batches(), setup.graph()) {
+            (Some(batches), _) => mini_batch::members::<F>(&source, setup, batches, &mut done)?,
+            (_, Some(graph)) => uspec::members::<F>(&source, setup, graph, &mut done)?,
+            _ => lloyd::members::<F>(&source, setup, objects, &mut done)?,
+        };
+        done.clusters = write::members(&source, members, output)?;
         Ok(done)
     }
 }
 
-/// The label of an object as it is written.
-fn written(ensemble: &Ensemble, member: usize, object: usize) -> i32 {
-    ensemble.members()[member].label(object).map_or(-1, |label| label as i32)
+/// Members of so many bytes each that are made at once.
+fn most_at_once(engine: &Engine, bytes: u64, what: &str) -> Result<usize> {
+    let room = engine.memory() / 4;
+    if bytes > room {
+        return Err(Error::too_large(format!(
+            "{what} takes some {bytes} bytes; expected at most {room}, a quarter of the memory"
+        )));
+    }
+    Ok((room / bytes.max(1)) as usize)
+}
+
+/// Different objects in ascending order.
+fn union(objects: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut all: Vec<u64> = objects.collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 /// A column that holds no numbers.

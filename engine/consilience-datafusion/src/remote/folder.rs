@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::fault::{system, within};
 use crate::output::{self, Unfinished};
-use crate::remote::perform::Order;
+use crate::remote::perform::Errand;
 use crate::remote::wire::{TableRef, to_bytes, unique, write_at_once};
 use crate::remote::{Job, Task};
 use crate::table::Table;
@@ -72,13 +72,13 @@ impl JobFolder {
     ) -> Result<Job> {
         write_at_once(&self.path.join(WORK), &to_bytes(work)?)?;
         let tasks = table.files().iter().enumerate().map(|(number, file)| {
-            let order = Order {
+            let errand = Errand {
                 verb: verb.to_owned(),
                 folder: self.path.clone(),
                 number,
                 table: TableRef::of(table, std::slice::from_ref(file))?,
             };
-            Ok(Task::new(to_bytes(&order)?, file.rows, order.answer()))
+            Ok(Task::new(to_bytes(&errand)?, file.rows, errand.answer()))
         });
         Ok(Job::new(stage, tasks.collect::<Result<_>>()?))
     }

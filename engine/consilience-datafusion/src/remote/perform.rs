@@ -8,16 +8,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use consilience::{Error, ErrorKind, Observer, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::engine::Engine;
+use crate::engine::{Engine, rows_at_once};
 use crate::fault::{system, within};
-use crate::generate::{MemberLabels, Pass, Sampling};
+use crate::followed::FollowedLabels;
+use crate::generate::{Fetch, MemberLabels, Pass};
 use crate::groups::GROUPS;
 use crate::labels::Lookup;
 use crate::output::FileWriter;
 use crate::remote::folder::{WORK, Watch};
 use crate::remote::wire::{TableRef, answer, from_bytes, unique, write_at_once};
 use crate::score::Counting;
-use crate::work::{Fold, Write};
+use crate::soft::Soft;
+use crate::work::{Fold, Labels, Numbered, Order, Write};
 
 /// What a machine may take for one task.
 #[derive(Clone, Debug)]
@@ -53,14 +55,14 @@ impl Resources {
 
 /// A task as it travels.
 #[derive(Debug, Deserialize, Serialize)]
-pub(crate) struct Order {
+pub(crate) struct Errand {
     pub(crate) verb: String,
     pub(crate) folder: PathBuf,
     pub(crate) number: usize,
     pub(crate) table: TableRef,
 }
 
-impl Order {
+impl Errand {
     /// Where the answer belongs.
     pub(crate) fn answer(&self) -> PathBuf {
         self.folder.join(format!("{}.answer", self.number))
@@ -79,42 +81,62 @@ impl Order {
 /// [`ErrorKind::Corrupt`] for bytes that are no task, [`ErrorKind::Io`] where the answer cannot be
 /// written, [`ErrorKind::Cancelled`] where nobody waits for it any more.
 pub fn perform(task: &[u8], resources: &Resources) -> Result<()> {
-    let order: Order = from_bytes(task)?;
-    let observer = Watch::new(&order.folder);
+    let errand: Errand = from_bytes(task)?;
+    let observer = Watch::new(&errand.folder);
     observer.check()?;
-    let done = match order.verb.as_str() {
-        GROUPS => answer(order.groups(resources, &observer)),
-        Lookup::NAME => answer(order.written::<Lookup>(&observer)),
-        Counting::NAME => answer(order.folded::<Counting>(&observer)),
-        Sampling::<f32>::NAME => answer(order.folded::<Sampling<f32>>(&observer)),
-        Sampling::<f64>::NAME => answer(order.folded::<Sampling<f64>>(&observer)),
-        Pass::<f32>::NAME => answer(order.folded::<Pass<f32>>(&observer)),
-        Pass::<f64>::NAME => answer(order.folded::<Pass<f64>>(&observer)),
-        MemberLabels::<f32>::NAME => answer(order.written::<MemberLabels<f32>>(&observer)),
-        MemberLabels::<f64>::NAME => answer(order.written::<MemberLabels<f64>>(&observer)),
-        other => answer::<()>(Err(Error::new(
-            ErrorKind::Io,
-            format!("a machine does not know how to do {other:?}; expected the same version"),
-        ))),
+    let done = match errand.verb.as_str() {
+        GROUPS => answer(errand.groups(resources, &observer)),
+        verb => errand.piecewise(verb, resources, &observer),
     };
     observer.check()?;
-    write_at_once(&order.answer(), &done?)
+    write_at_once(&errand.answer(), &done?)
 }
 
-impl Order {
+impl Errand {
+    /// What is done piece by piece.
+    fn piecewise(&self, verb: &str, own: &Resources, observer: &dyn Observer) -> Result<Vec<u8>> {
+        macro_rules! known {
+            (fold: $($fold:ty),*; write: $($write:ty),*; labels: $($labels:ty),* $(,)?) => {
+                match verb {
+                    $(<$fold as Fold>::NAME => answer(self.folded::<$fold>(observer)),)*
+                    $(<$write as Write>::NAME => answer(self.written::<$write>(own, observer)),)*
+                    $(<$labels as Labels>::ORDER => {
+                        answer(self.folded::<Order<$labels>>(observer))
+                    })*
+                    $(<$labels as Labels>::NUMBERED => {
+                        answer(self.written::<Numbered<$labels>>(own, observer))
+                    })*
+                    other => answer::<()>(Err(Error::new(
+                        ErrorKind::Io,
+                        format!("a machine cannot do {other:?}; expected the same version"),
+                    ))),
+                }
+            };
+        }
+        known!(
+            fold: Counting, Fetch<f32>, Fetch<f64>, Pass<f32>, Pass<f64>;
+            write: Lookup, Soft;
+            labels: FollowedLabels, MemberLabels<f32>, MemberLabels<f64>,
+        )
+    }
+
     fn folded<W: Fold>(&self, observer: &dyn Observer) -> Result<Vec<W::Part>> {
         let (table, work) = (self.table.open()?, self.work::<W>()?);
         let each = |piece| observer.check().and_then(|()| work.part(&table, piece, observer));
         table.pieces(0..table.n_files()).iter().map(each).collect()
     }
 
-    fn written<W: Write>(&self, observer: &dyn Observer) -> Result<(String, Vec<W::Part>)> {
+    fn written<W: Write>(
+        &self,
+        own: &Resources,
+        observer: &dyn Observer,
+    ) -> Result<(String, Vec<W::Part>)> {
         let (table, work) = (self.table.open()?, self.work::<W>()?);
         let name = self.part();
         let path = self.folder.join(&name);
         let mut file = FileWriter::new(path, work.fields(&table), table.n_rows())?;
         let mut parts = Vec::new();
-        for piece in table.pieces(0..table.n_files()) {
+        for piece in table.pieces_of(0..table.n_files(), rows_at_once(own.memory, 1, work.row())) {
             observer.check()?;
             let (columns, part) = work.part(&table, &piece, observer)?;
             file.write(columns)?;

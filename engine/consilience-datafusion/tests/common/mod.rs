@@ -6,10 +6,13 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
+use consilience::ndarray::Array2;
 use consilience::{Ensemble, Partition, Seed};
-use consilience_datafusion::{Engine, Output, Table};
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int32Array, Int64Array};
-use datafusion::arrow::datatypes::Int32Type;
+use consilience_datafusion::{Engine, Generation, MemberSetup, Output, Table};
+use datafusion::arrow::array::{
+    Array, ArrayRef, AsArray, Float32Array, Float64Array, Int32Array, Int64Array,
+};
+use datafusion::arrow::datatypes::{Float64Type, Int32Type};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -59,6 +62,23 @@ pub(crate) fn write_ensemble(folder: &Path, ensemble: &Ensemble, files: usize, g
 
 /// One 32-bit column of all files of a table, in their order.
 pub(crate) fn read(path: &Path, column: &str) -> Vec<i32> {
+    let mut values = Vec::new();
+    for column in arrays(path, column) {
+        values.extend(column.as_primitive::<Int32Type>().values());
+    }
+    values
+}
+
+/// The same of 64-bit floats.
+pub(crate) fn read_numbers(path: &Path, column: &str) -> Vec<f64> {
+    let mut values = Vec::new();
+    for column in arrays(path, column) {
+        values.extend(column.as_primitive::<Float64Type>().values());
+    }
+    values
+}
+
+fn arrays(path: &Path, column: &str) -> Vec<ArrayRef> {
     let mut paths: Vec<_> = if path.is_dir() {
         std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect()
     } else {
@@ -72,7 +92,7 @@ pub(crate) fn read(path: &Path, column: &str) -> Vec<i32> {
             let batch = batch.unwrap();
             let column = batch.column_by_name(column).unwrap();
             assert_eq!(column.null_count(), 0);
-            values.extend(column.as_primitive::<Int32Type>().values());
+            values.push(column.clone());
         }
     }
     values
@@ -135,4 +155,44 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
         entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
+}
+
+/// Four heaps in the plane of the first two features.
+pub(crate) fn heaps(n: usize, d: usize) -> Array2<f64> {
+    let mut s = Seed(1).stream();
+    Array2::from_shape_fn((n, d), |(i, j)| {
+        let centre = if j == 0 { i % 2 } else { i / 2 % 2 };
+        if j < 2 { 20.0 * centre as f64 + s.normal() } else { s.normal() }
+    })
+}
+
+/// Writes features as numbers of single or double precision, in row groups of 100 or more.
+pub(crate) fn write_features(folder: &Path, x: &Array2<f64>, single: bool, files: usize) {
+    let names: Vec<String> = (0..x.ncols()).map(|j| format!("x{j}")).collect();
+    let columns: Vec<(&str, ArrayRef)> = names
+        .iter()
+        .zip(x.columns())
+        .map(|(name, column)| {
+            let values: ArrayRef = if single {
+                Arc::new(column.iter().map(|&x| x as f32).collect::<Float32Array>())
+            } else {
+                Arc::new(Float64Array::from(column.to_vec()))
+            };
+            (name.as_str(), values)
+        })
+        .collect();
+    write(folder, &columns, files, 100.max(x.nrows() / 20));
+}
+
+/// Generates members and puts them in their place.
+pub(crate) fn generate(
+    engine: &Engine,
+    table: &Table,
+    setup: &MemberSetup,
+    place: &Path,
+) -> consilience::Result<Generation> {
+    let mut output = Output::new(place, table)?;
+    let done = engine.generate(table, setup, &mut output, &())?;
+    output.commit()?;
+    Ok(done)
 }

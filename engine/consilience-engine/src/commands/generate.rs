@@ -3,7 +3,8 @@
 use std::ops::RangeInclusive;
 
 use consilience::Seed;
-use consilience_datafusion::{KMeansMembers, Output};
+use consilience::generate::Scale;
+use consilience_datafusion::{MemberMethod, MemberSetup, Output};
 
 use crate::args::Generate;
 use crate::failure::{Failure, Outcome};
@@ -12,41 +13,72 @@ use crate::terminal::Terminal;
 
 /// Runs the command.
 pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
-    let mut settings = KMeansMembers::new()
+    let method = method(args)?;
+    let mut setup = MemberSetup::new()
+        .method(method)
+        .scale(scale(&args.scale)?)
         .members(args.members)
         .feature_fraction(args.feature_fraction)
         .object_fraction(args.object_fraction)
         .passes(args.passes)
         .seed(Seed(args.common.seed));
     if let Some(range) = &args.clusters {
-        settings = settings.clusters(clusters(range)?);
+        setup = setup.clusters(clusters(range)?);
     }
     if let Some(sample) = args.sample {
-        settings = settings.sample(sample);
+        setup = setup.sample(sample);
     }
     let table = super::ensemble(&args.features, args.id.as_deref(), &[])?;
     let mut output = Output::new(&args.output, &table)?;
     let engine = crate::engine(&args.common, Some(&args.output))?;
 
     let mut clock = Clock::start();
-    let done = engine.generate(&table, &settings, &mut output, terminal)?;
+    let done = engine.generate(&table, &setup, &mut output, terminal)?;
     clock.step("generate");
     if !done.converged {
-        terminal.note(format!("centres still moved after {} passes", done.passes));
+        terminal.note(match done.passes {
+            0 => "some members stopped at the cap on iterations".to_owned(),
+            passes => format!("centres still moved after {passes} passes"),
+        });
     }
     let mut summary = Summary::new();
     summary
-        .both("method", "method", "kmeans")
+        .both("method", "method", method.name())
         .both("n", "objects", table.n_rows())
         .both("files", "files", table.n_files())
         .both("features", "features", table.names().len())
         .both("members", "members", done.clusters.len())
-        .both("sample", "started from", done.sample)
+        .both("sample", "made from", done.sample)
         .both("passes", "passes", done.passes)
         .data("converged", done.converged)
         .data("clusters", done.clusters);
     clock.tell(&mut summary);
     super::conclude(Some(output), summary, &args.common, terminal)
+}
+
+/// The base clusterer with its parameters.
+fn method(args: &Generate) -> Outcome<MemberMethod> {
+    let named = args.method.parse::<MemberMethod>();
+    let mut method = named.map_err(|error| Failure::from(error).within("--method"))?;
+    for param in &args.params {
+        let Some((name, value)) = param.split_once('=') else {
+            return Err(Failure::Bad(format!("--param {param}: expected name=value")));
+        };
+        let set = method.parameter(name, value);
+        method = set.map_err(|error| Failure::from(error).within("--param"))?;
+    }
+    Ok(method)
+}
+
+fn scale(name: &str) -> Outcome<Scale> {
+    match name {
+        "none" => Ok(Scale::None),
+        "minmax" => Ok(Scale::MinMax),
+        "zscore" => Ok(Scale::ZScore),
+        _ => Err(Failure::Bad(format!(
+            "--scale {name}: unknown; expected one of none, minmax, zscore"
+        ))),
+    }
 }
 
 /// `2..50` or `2..=50`, both ends included, or a single number.
