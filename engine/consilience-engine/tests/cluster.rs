@@ -23,7 +23,10 @@ fn the_same_as_in_one_process() {
         "consensus pool --method pta-al --clusters 4",
         "consensus pool --method lwea --clusters 4 --sample 50",
         "update pool --constraints pairs.csv --method lwea --clusters 4",
-        "generate x --members 5 --clusters 3..8 --sample 900 --passes 3",
+        "update pool --constraints pairs.csv --method lwea --clusters 4 --rule metric",
+        "generate x --members 5 --clusters 3..8 --sample 900 --passes 3 --scale zscore",
+        "generate x --members 5 --clusters 3..8 --sample 900 --method minibatch",
+        "generate x --members 3 --clusters 3..8 --sample 900 --method uspec",
     ];
     for (number, verb) in verbs.iter().enumerate() {
         let (ours, theirs) = (format!("ours{number}"), format!("theirs{number}"));
