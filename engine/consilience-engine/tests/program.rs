@@ -1,47 +1,12 @@
 //! The program as people run it.
 
+mod common;
+
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-
-fn program() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_consilience-engine"))
-}
-
-fn run(folder: &Path, arguments: &str) -> Output {
-    let arguments = arguments.split_whitespace();
-    program().args(arguments).current_dir(folder).output().unwrap()
-}
-
-fn json(folder: &Path, arguments: &str) -> Value {
-    let output = run(folder, &format!("{arguments} --json"));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments}: {said}");
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
-/// One line on standard error, exit code 2, and nothing new in the folder.
-fn refused(folder: &Path, arguments: &str, about: &str) {
-    let before = names(folder);
-    let output = run(folder, arguments);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{arguments}: {said}");
-    assert!(said.starts_with("error: ") && said.lines().count() == 1, "{said}");
-    assert!(said.contains(about), "{said}");
-    assert!(output.stdout.is_empty());
-    assert_eq!(names(folder), before);
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap();
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
-}
+use common::{json, names, program, refused, run};
 
 #[test]
 fn from_a_made_table_to_scores() {
