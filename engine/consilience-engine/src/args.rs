@@ -195,6 +195,9 @@ pub(crate) struct Consensus {
     /// ending in .parquet for an ensemble in one file
     #[arg(short, long, value_name = "LABELS")]
     pub(crate) output: Option<PathBuf>,
+    /// Where the memberships go, as the labels: one column of probabilities per cluster
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) soft: Option<PathBuf>,
     /// Say how far the result can be trusted: agreement with the members, confidence, stability
     #[arg(long)]
     pub(crate) diagnose: bool,
@@ -279,23 +282,28 @@ pub(crate) struct Generate {
 /// Arguments of `update`.
 #[derive(Args)]
 #[command(after_help = "Example: consilience-engine update pool/ --constraints pairs.csv \
-                        --clusters 10 -o labels/")]
+                        --clusters 10 --state pool.state -o labels/")]
 pub(crate) struct Update {
     /// The ensemble: one column of labels per base clustering
     pub(crate) ensemble: PathBuf,
-    /// Known pairs: CSV rows i,j,link or i,j,link,batch with link must or cannot; objects are
+    /// New pairs: CSV rows i,j,link or i,j,link,batch with link must or cannot; objects are
     /// numbered through all files
-    #[arg(long, value_name = "FILE")]
-    pub(crate) constraints: PathBuf,
-    /// The consensus that members are aligned to: a consensus function by its name
+    #[arg(long, value_name = "FILE", required_unless_present = "state")]
+    pub(crate) constraints: Option<PathBuf>,
+    /// Where the links so far are kept: resumed from if it is there, written at the end
+    #[arg(long, value_name = "STATE")]
+    pub(crate) state: Option<PathBuf>,
+    /// The consensus that members are aligned to: a consensus function by its name; a stored state
+    /// has it
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) method: String,
-    /// Number of clusters [default: as many as the method itself finds]
+    /// Number of clusters; a stored state knows it [default: as many as the method itself finds]
     #[arg(long, value_name = "K")]
     pub(crate) clusters: Option<usize>,
-    /// How the weights of the members follow: exact, additive or multiplicative
-    #[arg(long, value_name = "RULE", default_value = "exact")]
-    pub(crate) rule: String,
+    /// How the clustering follows: metric, or by the weights of the members exact, additive or
+    /// multiplicative [default: metric, or that of the stored state]
+    #[arg(long, value_name = "RULE")]
+    pub(crate) rule: Option<String>,
     /// Use only these base clusterings, for instance 3,17,20
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) columns: Vec<usize>,

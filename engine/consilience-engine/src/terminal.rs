@@ -22,6 +22,7 @@ pub(crate) fn listen_for_interrupts() {
     let _ = ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
             consilience_datafusion::remove_unfinished();
+            consilience_io::remove_unfinished();
             std::process::exit(130);
         }
     });

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use consilience::catalogue::{AnyConsensus, Method, NamedResult, Settings, by_name, methods};
 use consilience::scores::Scores;
 use consilience::trust::{ClusterNumber, Diagnostics};
-use consilience::{Clusters, ErrorKind, Fit, MemoryBudget, Seed};
+use consilience::{Clusters, ErrorKind, Fit, Memberships, MemoryBudget, Seed};
 use consilience_datafusion::{DistinctRows, Engine, Output, Table};
 use serde_json::json;
 
@@ -36,8 +36,10 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
         let (ours, theirs) = (table.n_rows(), truth.n_rows());
         return Err(Failure::bad(format!("--truth: {theirs} rows; expected {ours}")));
     }
-    let mut output = args.output.as_ref().map(|place| Output::new(place, &table)).transpose()?;
-    let engine = crate::engine(&args.common, args.output.as_deref())?;
+    let mut output = super::output(args.output.as_deref(), &table)?;
+    let mut soft = super::output(args.soft.as_deref(), &table)?;
+    super::apart(output.as_ref(), soft.as_ref())?;
+    let engine = crate::engine(&args.common, args.output.as_deref().or(args.soft.as_deref()))?;
 
     let mut clock = Clock::start();
     let rows = match args.sample {
@@ -76,8 +78,22 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
             clock.step("score");
         }
     }
+    if let Some(soft) = &mut soft {
+        let memberships = memberships(&args.method, &found, terminal);
+        engine.write_memberships(&table, &rows, &memberships, soft, terminal)?;
+        clock.step("soft");
+    }
     clock.tell(&mut summary);
-    super::conclude(output, summary, &args.common, terminal)
+    let outputs = [("labels", output), ("memberships", soft)];
+    super::conclude(outputs, summary, &args.common, terminal)
+}
+
+/// The memberships, or those of a hard clustering.
+fn memberships(method: &str, found: &NamedResult, terminal: &Terminal) -> Memberships {
+    found.memberships.clone().unwrap_or_else(|| {
+        terminal.note(format!("{method} gives a hard clustering: its memberships are 0 or 1"));
+        Memberships::from(&found.partition)
+    })
 }
 
 fn write(

@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
         .data("converged", done.converged)
         .data("clusters", done.clusters);
     clock.tell(&mut summary);
-    super::conclude(Some(output), summary, &args.common, terminal)
+    super::conclude([("ensemble", Some(output))], summary, &args.common, terminal)
 }
 
 /// The base clusterer with its parameters.

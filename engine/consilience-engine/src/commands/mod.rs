@@ -53,20 +53,54 @@ fn ensemble(path: &Path, id: Option<&str>, columns: &[usize]) -> Outcome<Table> 
     Ok(table)
 }
 
-/// Prints, and puts the files in their place: all that may fail before has left it as it was.
-fn conclude(
-    output: Option<Output>,
-    mut summary: Summary,
+/// A place for what is written about the table, where one is named.
+fn output(place: Option<&Path>, table: &Table) -> Outcome<Option<Output>> {
+    Ok(place.map(|place| Output::new(place, table)).transpose()?)
+}
+
+/// Refuses two outputs of the same name.
+fn apart(output: Option<&Output>, soft: Option<&Output>) -> Outcome<()> {
+    let place = |output: &Output| std::path::absolute(output.place()).unwrap_or_default();
+    match (output, soft) {
+        (Some(output), Some(soft)) if place(output) == place(soft) => {
+            Err(Failure::bad("-o and --soft name the same place; expected two"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Prints, and puts the files in their places: all that may fail before has left them as they
+/// were.
+fn conclude<const N: usize>(
+    outputs: [(&str, Option<Output>); N],
+    summary: Summary,
     common: &Common,
     terminal: &Terminal,
 ) -> Outcome<()> {
-    let Some(mut output) = output else { return summary.print(common, terminal) };
-    output.finish()?;
-    summary.line("written to", output.place().display());
+    conclude_with(outputs, summary, common, terminal, || Ok(()))
+}
+
+/// The same after something else was put in its place.
+fn conclude_with<const N: usize>(
+    outputs: [(&str, Option<Output>); N],
+    mut summary: Summary,
+    common: &Common,
+    terminal: &Terminal,
+    first: impl FnOnce() -> Outcome<()>,
+) -> Outcome<()> {
+    let mut places = Vec::new();
+    for (what, output) in outputs {
+        if let Some(mut output) = output {
+            output.finish()?;
+            summary.line(format!("{what} written to"), output.place().display());
+            places.push(output);
+        }
+    }
     match summary.print(common, terminal) {
         // Whoever read our standard output has gone, but wanted the files.
         printed @ (Ok(()) | Err(Failure::ClosedPipe)) => {
-            output.commit()?;
+            first()?;
+            places.into_iter().try_for_each(Output::commit)?;
             printed
         }
         failed => failed,
