@@ -83,7 +83,7 @@ impl Engine {
             Ok(())
         })?;
         match file {
-            Some(file) => file.finish(),
+            Some(file) => file.close().map(drop),
             None => Err(Error::new(ErrorKind::Corrupt, "no groups of rows")),
         }
     }

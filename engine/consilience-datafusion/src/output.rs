@@ -328,9 +328,13 @@ impl FileWriter {
     }
 
     /// Writes the footer and brings everything to the disk.
-    pub(crate) fn finish(mut self) -> Result<()> {
-        let place = within(self.shown.display());
-        self.writer.finish().map_err(parquet).map_err(&place)?;
-        self.writer.inner().sync_all().map_err(system).map_err(&place)
+    pub(crate) fn finish(self) -> Result<()> {
+        let shown = self.shown.clone();
+        self.close()?.sync_all().map_err(system).map_err(within(shown.display()))
+    }
+
+    /// Writes the footer.
+    pub(crate) fn close(self) -> Result<File> {
+        self.writer.into_inner().map_err(parquet).map_err(within(self.shown.display()))
     }
 }

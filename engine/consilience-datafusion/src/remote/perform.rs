@@ -29,27 +29,40 @@ pub struct Resources {
     pub memory: u64,
     /// Where it goes on; the system's folder for temporary files without.
     pub spill: Option<PathBuf>,
+    /// Engines that no task uses at the moment.
+    idle: Arc<Mutex<Vec<Engine>>>,
 }
 
 impl Default for Resources {
     /// A gibibyte.
     fn default() -> Self {
-        Resources { memory: 1 << 30, spill: None }
+        Self::new(1 << 30, None)
     }
 }
 
 impl Resources {
     /// So much memory, and that folder for more.
     pub fn new(memory: u64, spill: Option<PathBuf>) -> Self {
-        Resources { memory, spill }
+        Resources { memory, spill, idle: Arc::default() }
     }
 
-    pub(crate) fn engine(&self) -> Result<Engine> {
-        let builder = Engine::builder().memory(self.memory).partitions(1);
-        match &self.spill {
-            Some(folder) => builder.spill_folder(folder).build(),
-            None => builder.build(),
-        }
+    /// Lends an engine for a task.
+    fn lend<T>(&self, task: impl FnOnce(&Engine) -> Result<T>) -> Result<T> {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = idle().pop();
+        let engine = match known {
+            Some(engine) => engine,
+            None => {
+                let builder = Engine::builder().memory(self.memory).partitions(1);
+                match &self.spill {
+                    Some(folder) => builder.spill_folder(folder).build()?,
+                    None => builder.build()?,
+                }
+            }
+        };
+        let done = task(&engine);
+        idle().push(engine);
+        done
     }
 }
 
@@ -153,7 +166,8 @@ impl Errand {
             return Ok(None);
         }
         let name = self.part();
-        resources.engine()?.write_groups(&table, &self.folder.join(&name), observer)?;
+        let path = self.folder.join(&name);
+        resources.lend(|engine| engine.write_groups(&table, &path, observer))?;
         Ok(Some(name))
     }
 
