@@ -83,10 +83,24 @@ impl MetricRule {
     /// `1..=n` or a parameter out of range,
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn open(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<ConsensusMetric> {
+        self.open_bounded(ensemble, None, observer)
+    }
+
+    /// As [`MetricRule::open`], with the bounds of links from these objects, which exist.
+    pub(crate) fn open_bounded(
+        &self,
+        ensemble: &Ensemble,
+        objects: Option<&[usize]>,
+        observer: &dyn Observer,
+    ) -> Result<ConsensusMetric> {
         ensemble.check_clusters(self.clusters)?;
         self.check()?;
         let embedding = self.embedding(&[]).fit(ensemble, observer)?.output;
-        let base = SpaceMetric::new(self, Coordinates::new(Arc::new(embedding)), ensemble);
+        let coordinates = Coordinates::new(Arc::new(embedding));
+        let base = match objects {
+            Some(objects) => SpaceMetric::bounded(self, coordinates, ensemble, objects),
+            None => SpaceMetric::new(self, coordinates, ensemble),
+        };
         let folds = vec![base.metric.clone(); self.folds];
         let plain = Arc::new(self.plain_embedding().fit(ensemble, observer)?.output);
         Ok(ConsensusMetric {

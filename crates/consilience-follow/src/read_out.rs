@@ -135,8 +135,25 @@ impl Updater {
     /// # Errors
     /// As [`Updater::read_out`].
     pub fn open_metric(&mut self, observer: &dyn Observer) -> Result<()> {
+        self.open_metric_bounded(None, observer)
+    }
+
+    /// As [`Updater::open_metric`], with the bounds of links from the distances of these objects:
+    /// for rows with counts that stand for objects in another order. A stored state does not keep
+    /// which they were.
+    #[doc(hidden)]
+    pub fn open_metric_bounded(
+        &mut self,
+        objects: Option<&[usize]>,
+        observer: &dyn Observer,
+    ) -> Result<()> {
+        let n = self.ensemble().n_objects();
+        if let Some(i) = objects.unwrap_or_default().iter().find(|&&i| i >= n) {
+            return Err(Error::out_of_range(format!("object {i} of {n}")));
+        }
         if self.metric.is_none() {
-            let mut metric = self.metric_rule.open(self.ensemble(), observer)?;
+            let rule = &self.metric_rule;
+            let mut metric = rule.open_bounded(self.ensemble(), objects, observer)?;
             let links: Vec<Pair> = self.constraints().iter().collect();
             metric.follow(self.ensemble(), &links, observer)?;
             self.metric = Some(metric);

@@ -8,7 +8,8 @@ use crate::metric_rule::MetricRule;
 
 /// Quantiles of the squared distances that must-links should be below, and cannot-links above.
 const QUANTILES: (f64, f64) = (0.05, 0.95);
-/// Objects that the quantiles are taken over, at most.
+/// Objects that the quantiles are taken over, at most: evenly spaced ones, of which a row with a
+/// count is so many.
 const SAMPLE: usize = 1_000;
 
 /// The coordinates of the objects and a metric on them.
@@ -21,7 +22,17 @@ pub(crate) struct SpaceMetric {
 impl SpaceMetric {
     /// The metric without links: the identity.
     pub(crate) fn new(rule: &MetricRule, coordinates: Coordinates, ensemble: &Ensemble) -> Self {
-        let (near, far) = bounds(&coordinates, ensemble);
+        Self::bounded(rule, coordinates, ensemble, &evenly(ensemble, SAMPLE))
+    }
+
+    /// The same with bounds from these objects.
+    pub(crate) fn bounded(
+        rule: &MetricRule,
+        coordinates: Coordinates,
+        ensemble: &Ensemble,
+        objects: &[usize],
+    ) -> Self {
+        let (near, far) = bounds(&coordinates, ensemble, objects);
         let metric = LogDet::new(coordinates.n_dimensions(), rule.slack, near, far);
         SpaceMetric { coordinates, metric }
     }
@@ -33,11 +44,11 @@ impl SpaceMetric {
     }
 }
 
-/// The quantiles of the squared distances of evenly spaced objects, of which a row with a count is
-/// so many.
-fn bounds(coordinates: &Coordinates, ensemble: &Ensemble) -> (f64, f64) {
-    let objects: Vec<u32> = evenly(ensemble, SAMPLE)
-        .into_iter()
+/// The quantiles of the squared distances of some objects.
+fn bounds(coordinates: &Coordinates, ensemble: &Ensemble, objects: &[usize]) -> (f64, f64) {
+    let objects: Vec<u32> = objects
+        .iter()
+        .copied()
         .filter(|&i| coordinates.embedding.position(ensemble, i).is_ok_and(|p| p.is_some()))
         .map(|i| i as u32)
         .collect();

@@ -11,6 +11,9 @@ use crate::distinct::{DistinctRows, Numbering};
 use crate::engine::Engine;
 use crate::table::Table;
 
+/// Objects that the bounds of a metric are taken from, at most.
+const BOUNDING: u64 = 1_000;
+
 /// How a clustering follows links.
 ///
 /// ```
@@ -94,8 +97,8 @@ impl Engine {
     /// for instance. Objects are numbered through all files; only those of the links are read
     /// again, and weights and metric move in memory. [`Engine::write_followed`] writes the labels.
     ///
-    /// The weights are those of the library. So is the metric up to 1,000 objects; beyond that it
-    /// takes its bounds from other objects than the library, and labels may differ.
+    /// Weights, metric and labels are those of the library, up to 65,536 distinct rows: beyond, the
+    /// metric is learned on a sample of them, another than the library's.
     ///
     /// ```no_run
     /// use consilience::Pair;
@@ -150,7 +153,8 @@ impl Engine {
         };
         let mut updater = setup.updater_observed(ensemble, observer)?;
         if metric {
-            updater.open_metric(observer)?;
+            let bounding = taken.first_entries(&rows.of_objects(table, &evenly(table))?);
+            updater.open_metric_bounded(Some(&bounding), observer)?;
         }
         let mut reports = Vec::with_capacity(batches.len());
         for batch in batches {
@@ -164,6 +168,13 @@ impl Engine {
         let weights = updater.by_weights().weights();
         Ok(Followed { labels, linked, weights, batches: reports, cross_validation })
     }
+}
+
+/// The objects that the library takes the bounds of its metric from.
+fn evenly(table: &Table) -> Vec<u64> {
+    let n = table.n_rows();
+    let count = n.min(BOUNDING);
+    (0..count).map(|s| (u128::from(s) * u128::from(n) / u128::from(count)) as u64).collect()
 }
 
 /// The clustering of an updater, and what supports it under the metric.
@@ -217,6 +228,15 @@ impl Taken {
         }
         let ensemble = Ensemble::new(ensemble.members().to_vec())?.select_objects(&rows)?;
         Ok((ensemble.with_counts(counts)?, Taken { rows, objects }))
+    }
+
+    /// For each of some objects, with their rows, an entry with the same labels.
+    fn first_entries(&self, row_of: &[(u64, usize)]) -> Vec<usize> {
+        let mut first = BTreeMap::new();
+        for (entry, &row) in self.rows.iter().enumerate() {
+            first.entry(row).or_insert(entry);
+        }
+        row_of.iter().filter_map(|(_, row)| first.get(row).copied()).collect()
     }
 
     /// The labels of so many rows, and those of the linked objects in the same numbers. Where all

@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use consilience::{Error, ErrorKind, Observer, Result};
-use datafusion::arrow::array::{Array, ArrayRef, UInt64Array};
-use datafusion::arrow::compute::take;
+use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::{DataType, FieldRef, SchemaRef};
 use datafusion::parquet::arrow::ProjectionMask;
 use datafusion::parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection,
 };
 
 use crate::fault::{arrow, parquet, shielded, system, within};
@@ -220,10 +219,7 @@ impl Table {
         let mut pieces = Vec::new();
         for file in files {
             let mut first = self.files[file].first;
-            for (group, metadata) in
-                self.files[file].metadata.metadata().row_groups().iter().enumerate()
-            {
-                let all = u64::try_from(metadata.num_rows()).unwrap_or(0);
+            for (group, all) in self.files[file].groups().enumerate() {
                 for offset in (0..all).step_by(most as usize) {
                     let rows = most.min(all - offset);
                     pieces.push(Piece { file, group, offset, rows, first });
@@ -243,20 +239,12 @@ impl Table {
     ) -> Result<()> {
         let file = &self.files[piece.file];
         let read = || {
-            let source = File::open(&file.path).map_err(system)?;
-            file.check_unchanged(&source)?;
-            let metadata = file.metadata.clone();
-            let descriptor = metadata.metadata().file_metadata().schema_descr();
-            let mask = ProjectionMask::roots(descriptor, positions.iter().copied());
-            let reader =
-                ParquetRecordBatchReaderBuilder::new_with_metadata(source, metadata.clone())
-                    .with_row_groups(vec![piece.group])
-                    .with_projection(mask)
-                    .with_batch_size(BATCH)
-                    .with_offset(piece.offset as usize)
-                    .with_limit(piece.rows as usize)
-                    .build()
-                    .map_err(parquet)?;
+            let reader = file
+                .reader(piece.group, positions)?
+                .with_offset(piece.offset as usize)
+                .with_limit(piece.rows as usize)
+                .build()
+                .map_err(parquet)?;
             let slots = slots(positions);
             let mut rows = 0;
             for batch in reader {
@@ -303,39 +291,56 @@ impl Table {
     }
 
     /// Hands out the chosen columns of some rows, which are given in ascending order by their
-    /// numbers in the whole table. Of each row group the stretch from the first to the last of
-    /// them is decoded.
+    /// numbers in the whole table. Row groups without any of them are not looked at, and of the
+    /// others nothing else is handed out.
     pub(crate) fn read_some(
         &self,
         wanted: &[u64],
         mut each: impl FnMut(&[ArrayRef], &[u64]) -> Result<()>,
     ) -> Result<()> {
         let mut rest = wanted;
-        for piece in self.pieces(0..self.files.len()) {
-            let (here, later) =
-                rest.split_at(rest.partition_point(|&i| i < piece.first + piece.rows));
-            rest = later;
-            let Some((&first, &last)) = here.first().zip(here.last()) else { continue };
-            let part = Piece {
-                offset: piece.offset + (first - piece.first),
-                rows: last + 1 - first,
-                first,
-                ..piece
-            };
-            let (mut at, mut next) = (first, here);
-            self.read(&part, &self.columns, |columns| {
-                let end = at + columns.first().map_or(0, |column| column.len()) as u64;
-                let (now, after) = next.split_at(next.partition_point(|&i| i < end));
-                if !now.is_empty() {
-                    let places: UInt64Array = now.iter().map(|&i| i - at).collect();
-                    let taken = columns.iter().map(|column| take(column, &places, None));
-                    let taken: Vec<ArrayRef> =
-                        taken.collect::<std::result::Result<_, _>>().map_err(arrow)?;
-                    each(&taken, now)?;
+        for file in self.files.iter() {
+            let mut first = file.first;
+            for (group, rows) in file.groups().enumerate() {
+                let (here, later) = rest.split_at(rest.partition_point(|&i| i < first + rows));
+                rest = later;
+                if !here.is_empty() {
+                    shielded(|| {
+                        self.read_of_group(file, group, here, first..first + rows, &mut each)
+                    })
+                    .map_err(within(file.path.display()))?;
                 }
-                (at, next) = (end, after);
-                Ok(())
-            })?;
+                first += rows;
+            }
+        }
+        Ok(())
+    }
+
+    /// The same for rows of one row group, which holds those rows of the table.
+    fn read_of_group(
+        &self,
+        file: &DataFile,
+        group: usize,
+        mut wanted: &[u64],
+        held: Range<u64>,
+        each: &mut impl FnMut(&[ArrayRef], &[u64]) -> Result<()>,
+    ) -> Result<()> {
+        let places = wanted.iter().map(|&i| (i - held.start) as usize);
+        let total = (held.end - held.start) as usize;
+        let chosen = RowSelection::from_consecutive_ranges(places.map(|i| i..i + 1), total);
+        let reader = file.reader(group, &self.columns)?.with_row_selection(chosen);
+        let slots = slots(&self.columns);
+        for batch in reader.build().map_err(parquet)? {
+            let batch = batch.map_err(arrow)?;
+            let (now, later) = wanted.split_at(batch.num_rows().min(wanted.len()));
+            let columns: Vec<ArrayRef> =
+                slots.iter().map(|&slot| batch.column(slot).clone()).collect();
+            each(&columns, now)?;
+            wanted = later;
+        }
+        if let Some(row) = wanted.first() {
+            let what = format!("row {} of a row group of {total} is missing", row - held.start);
+            return Err(Error::new(ErrorKind::Format, what));
         }
         Ok(())
     }
@@ -377,6 +382,27 @@ impl DataFile {
 
     pub(crate) fn schema(&self) -> &SchemaRef {
         self.metadata.schema()
+    }
+
+    /// Rows of each row group.
+    fn groups(&self) -> impl Iterator<Item = u64> + '_ {
+        let groups = self.metadata.metadata().row_groups().iter();
+        groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0))
+    }
+
+    /// A reader of the columns at these positions in one row group, in the order of the file.
+    fn reader(
+        &self,
+        group: usize,
+        positions: &[usize],
+    ) -> Result<ParquetRecordBatchReaderBuilder<File>> {
+        let source = File::open(&self.path).map_err(system)?;
+        self.check_unchanged(&source)?;
+        let metadata = self.metadata.clone();
+        let descriptor = metadata.metadata().file_metadata().schema_descr();
+        let mask = ProjectionMask::roots(descriptor, positions.iter().copied());
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, metadata.clone());
+        Ok(builder.with_row_groups(vec![group]).with_projection(mask).with_batch_size(BATCH))
     }
 
     /// Refuses other names or types of columns than those of the first file.

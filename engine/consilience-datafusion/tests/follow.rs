@@ -7,9 +7,8 @@ use std::path::Path;
 use common::{engine, labels, random, read, signed, write_ensemble};
 use consilience::catalogue::{Settings, by_name};
 use consilience::follow::{MetricRule, ReadOutMethod, UpdaterSetup};
-use consilience::scores::adjusted_rand;
 use consilience::simplex::{AdditiveUpdate, AlignmentReference, UpdateRule, WeightUpdaterSetup};
-use consilience::{Ensemble, ErrorKind, Pair, Partition, Seed};
+use consilience::{Ensemble, ErrorKind, Link, Pair, Partition, Seed};
 use consilience_datafusion::{DistinctRows, Engine, FollowRule, Followed, Output, Table};
 use consilience_datafusion::{Labelled, UpdateState};
 
@@ -107,14 +106,13 @@ fn links_move_the_weights_as_in_the_library() {
     assert!(error.message().contains("object 1500 of 1500"), "{error}");
 }
 
-/// The metric, its read-out and the assignment of linked objects, where all objects give the
-/// bounds of the metric.
+/// The metric, its read-out and the assignment of linked objects.
 #[test]
 fn the_metric_follows_as_in_the_library() {
     let folder = tempfile::tempdir().unwrap();
     let mut by_metric = 0;
     for seed in 0..6 {
-        let (ensemble, meant) = two_ways(seed, 400 + 100 * seed as usize);
+        let (ensemble, meant) = two_ways(seed, 400 + 700 * seed as usize);
         let start = consensus("lwea", 3, &ensemble);
         let batches = links(&meant, 40 * seed as usize, 2, seed);
         let mut expected = UpdaterSetup::new(3)
@@ -135,48 +133,20 @@ fn the_metric_follows_as_in_the_library() {
             let start = consensus("lwea", 3, rows.ensemble());
             let rule = MetricRule::new(3);
             let found = engine.follow(&table, &rows, &start, rule, &batches, &()).unwrap();
-            assert_eq!(found.cross_validation.unwrap().chosen, read.method(), "seed {seed}");
+            assert_eq!(found.cross_validation, Some(*read.cross_validation()), "seed {seed}");
             let place = folder.path().join(format!("labels{seed}-{files}"));
             let (told, ours) = written(&engine, &table, &rows, &found, &place);
             assert_eq!(ours, signed(&expected), "seed {seed}, {files} files");
             let sizes: Vec<u64> = expected.sizes().iter().map(|&size| size as u64).collect();
             assert_eq!(told.sizes, sizes);
-            // Links hold, for whoever some member labels.
-            for pair in batches.iter().flatten() {
+            // Must-links hold, between objects that some member labels.
+            for pair in batches.iter().flatten().filter(|pair| pair.link == Link::Must) {
                 let (i, j) = (ours[pair.i], ours[pair.j]);
-                let must = pair.link == consilience::Link::Must;
-                assert!(i < 0 || j < 0 || must == (i == j), "{pair:?}");
+                assert!(i < 0 || j < 0 || i == j, "{pair:?}");
             }
         }
     }
     assert!(by_metric >= 3, "{by_metric}");
-}
-
-/// Beyond a thousand objects the bounds come from others than in the library.
-#[test]
-fn the_metric_of_many_objects() {
-    let folder = tempfile::tempdir().unwrap();
-    let (ensemble, meant) = two_ways(9, 12_000);
-    let batches = links(&meant, 300, 3, 9);
-    let pool = folder.path().join("pool");
-    write_ensemble(&pool, &ensemble, 4, 1000);
-    let table = Table::open(&pool).unwrap();
-    let engine = engine(2);
-    let rows = engine.distinct(&table, &()).unwrap();
-    let start = consensus("lwea", 3, rows.ensemble());
-    let found = engine.follow(&table, &rows, &start, MetricRule::new(3), &batches, &()).unwrap();
-    assert!(found.cross_validation.unwrap().chosen != ReadOutMethod::Plain);
-    let (_, ours) = written(&engine, &table, &rows, &found, &folder.path().join("labels"));
-    let ours = Partition::from_labels(&ours).unwrap();
-    assert!(adjusted_rand(&ours, &meant).unwrap() > 0.8);
-    let mut expected = UpdaterSetup::new(3)
-        .reference(AlignmentReference::Given(consensus("lwea", 3, &ensemble)))
-        .updater(ensemble)
-        .unwrap();
-    batches.iter().for_each(|batch| drop(expected.update(batch).unwrap()));
-    assert_eq!(expected.by_weights().weights(), found.weights);
-    let library = expected.partition().unwrap();
-    assert!(adjusted_rand(&ours, &library).unwrap() > 0.95);
 }
 
 #[test]

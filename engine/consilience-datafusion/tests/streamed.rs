@@ -184,6 +184,9 @@ fn draws_that_do_not_fit() {
         assert!(error.message().contains("of a member takes some"), "{error}");
         assert!(!place.exists());
     }
+    let setup = MemberSetup::new().method(MemberMethod::uspec()).members(1000).sample(100);
+    let error = generate(&small, &table, &setup, &place).unwrap_err();
+    assert!(error.message().starts_with("what is kept of all members"), "{error}");
 }
 
 #[test]

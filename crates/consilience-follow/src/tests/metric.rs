@@ -458,3 +458,18 @@ fn features_are_coordinates_beside_the_positions() {
         assert_eq!(resumed(&odd).unwrap_err().kind(), ErrorKind::Corrupt);
     }
 }
+
+/// A row with a count is so many objects one after the other, beyond those that the bounds of the
+/// metric are taken from too.
+#[test]
+fn bounds_are_those_of_all_objects_of_rows_with_counts() {
+    for n in [60, 900] {
+        let (rows, ..) = two_ways(3, n);
+        let times = |i: usize| 1 + i % 3;
+        let all: Vec<usize> = (0..n).flat_map(|i| vec![i; times(i)]).collect();
+        let all = rows.select_objects(&all).unwrap();
+        let counted = rows.with_counts((0..n).map(|i| times(i) as u64).collect()).unwrap();
+        let metric = |ensemble: &Ensemble| MetricRule::new(3).open(ensemble, &()).unwrap();
+        assert_eq!(metric(&all).base.metric, metric(&counted).base.metric);
+    }
+}

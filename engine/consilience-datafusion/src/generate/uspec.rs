@@ -88,14 +88,20 @@ impl Graph {
         self.representatives.min(behind).max(clusters.saturating_mul(2)).min(n)
     }
 
-    /// Bytes that a member takes while its graph is made: rows and their copies, representatives
-    /// with the rows of their neighbours, and the weights between them.
-    fn bytes(self, n: u64, clusters: usize, row: u64) -> u64 {
+    /// Bytes that a member keeps: representatives with the rows of their neighbours.
+    fn kept(self, n: u64, clusters: usize, row: u64) -> u64 {
         let p = self.count(n as usize, clusters) as u64;
         let looked_at = (self.neighbours.saturating_mul(LOOKED_AT) as u64 + 1).min(p);
+        p.saturating_mul(looked_at + 3).saturating_mul(row + 4)
+    }
+
+    /// Bytes that a member takes while its graph is made: what it keeps, rows and their copies, and
+    /// the weights between representatives.
+    fn bytes(self, n: u64, clusters: usize, row: u64) -> u64 {
+        let p = self.count(n as usize, clusters) as u64;
         let rows = p.saturating_mul(CANDIDATES as u64).saturating_add(most(clusters) as u64);
         rows.saturating_mul(2 * row + 8)
-            .saturating_add(p.saturating_mul(looked_at + 3).saturating_mul(row + 4))
+            .saturating_add(self.kept(n, clusters, row))
             .saturating_add(p.saturating_mul(p).saturating_mul(8))
     }
 }
@@ -114,6 +120,8 @@ pub(super) fn members<F: Float>(
     let largest = plans.iter().map(|plan| plan.clusters).max().unwrap_or(1);
     let bytes = graph.bytes(n, largest, row);
     let at_once = most_at_once(source.engine, bytes, "the graph of a member")?;
+    let kept = graph.kept(n, largest, row).saturating_mul(plans.len() as u64);
+    most_at_once(source.engine, kept, "what is kept of all members")?;
     let mut members = Vec::with_capacity(plans.len());
     done.converged = true;
     for wave in plans.chunks(at_once) {
@@ -224,7 +232,7 @@ fn widths<F: Float>(source: &Source<'_>, plans: &[Plan], links: &mut [Links<F>])
                         squares.iter().for_each(|&v| roots.open += f64::from(v).sqrt());
                         roots.objects += 1;
                     }
-                    if (i + 1) % CHUNK == 0 {
+                    if (i + 1).is_multiple_of(CHUNK) {
                         roots.sums.push(std::mem::take(&mut roots.open));
                     }
                 }
@@ -237,7 +245,7 @@ fn widths<F: Float>(source: &Source<'_>, plans: &[Plan], links: &mut [Links<F>])
         source.observer.progress("nearest representatives", stretch.end as usize, n as usize);
         for ((sum, objects), roots) in total.iter_mut().zip(roots) {
             roots.sums.iter().for_each(|part| *sum += part);
-            if stretch.end % CHUNK != 0 {
+            if !stretch.end.is_multiple_of(CHUNK) {
                 *sum += roots.open;
             }
             *objects += roots.objects;

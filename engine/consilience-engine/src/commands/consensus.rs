@@ -5,10 +5,11 @@ use std::fmt::Write;
 use consilience::catalogue::{AnyConsensus, Method, NamedResult, Settings, by_name, methods};
 use consilience::scores::Scores;
 use consilience::trust::{ClusterNumber, Diagnostics};
-use consilience::{Clusters, ErrorKind, Fit, Memberships, MemoryBudget, Seed};
+use consilience::{Clusters, ErrorKind, Fit, Memberships, MemoryBudget, Report, Seed};
 use consilience_datafusion::{DistinctRows, Engine, Output, Table};
 use serde_json::json;
 
+use super::diagnostics;
 use crate::args::{Consensus, Count};
 use crate::failure::{Failure, Outcome};
 use crate::summary::{self, Clock, Summary};
@@ -52,20 +53,11 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     terminal.note_all(&report);
 
     let mut summary = Summary::new();
-    summary
-        .both("method", "method", args.method.as_str())
-        .both("n", "objects", table.n_rows())
-        .both("files", "files", table.n_files())
-        .both("members", "members", table.names().len())
-        .both("rows", "distinct rows", rows.n_distinct())
-        .data("microclusters", report.microclusters)
-        .both("clusters", "clusters", found.partition.n_clusters())
-        .report(&report);
-    if rows.is_sample() {
-        summary.both("sample", "sampled rows", rows.ensemble().n_objects());
-    }
+    summary.both("method", "method", args.method.as_str());
+    tell(&table, &rows, &found, &report, &mut summary);
     if args.diagnose {
-        diagnostics(&Diagnostics::of(rows.ensemble(), &found.partition)?, &mut summary);
+        let trust = Diagnostics::of(rows.ensemble(), &found.partition)?;
+        diagnostics::tell(&trust, rows.ensemble().counts().unwrap_or_default(), &mut summary);
         clock.step("diagnose");
     }
     if let Some(output) = &mut output {
@@ -86,6 +78,30 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     clock.tell(&mut summary);
     let outputs = [("labels", output), ("memberships", soft)];
     super::conclude(outputs, summary, &args.common, terminal)
+}
+
+/// What was combined into what.
+fn tell(
+    table: &Table,
+    rows: &DistinctRows,
+    found: &NamedResult,
+    report: &Report,
+    summary: &mut Summary,
+) {
+    summary
+        .both("n", "objects", table.n_rows())
+        .both("files", "files", table.n_files())
+        .both("members", "members", table.names().len())
+        .both("rows", "distinct rows", rows.n_distinct())
+        .data("microclusters", report.microclusters)
+        .both("clusters", "clusters", found.partition.n_clusters())
+        .report(report);
+    if let Some(bound) = report.error_bound {
+        summary.data("error_bound", bound).line("error bound", format!("{bound:.2e}"));
+    }
+    if rows.is_sample() {
+        summary.both("sample", "sampled rows", rows.ensemble().n_objects());
+    }
 }
 
 /// The memberships, or those of a hard clustering.
@@ -201,50 +217,6 @@ impl<'a> Request<'a> {
             _ => Failure::from(error),
         })
     }
-}
-
-/// How far the result can be trusted.
-fn diagnostics(trust: &Diagnostics, summary: &mut Summary) {
-    let mean = trust.confidence.iter().sum::<f64>() / trust.confidence.len().max(1) as f64;
-    let clusters: Vec<_> = trust
-        .clusters
-        .iter()
-        .map(|c| {
-            json!({
-                "objects": c.objects,
-                "density": c.density,
-                "stability": c.stability,
-                "confidence": c.confidence,
-            })
-        })
-        .collect();
-    let members: Vec<_> = trust
-        .members
-        .iter()
-        .map(|m| {
-            json!({
-                "clusters": m.clusters,
-                "agreement": m.agreement,
-                "company": m.agreement_with_others,
-            })
-        })
-        .collect();
-    summary.line("agreement with the members", format!("{:.4}", trust.anmi));
-    if let Some(diversity) = trust.diversity {
-        summary.line("diversity among them", format!("{diversity:.4}"));
-    }
-    for sentence in &trust.sentences {
-        summary.line("", sentence);
-    }
-    let object = json!({
-        "anmi": trust.anmi,
-        "diversity": trust.diversity,
-        "confidence": mean,
-        "clusters": clusters,
-        "members": members,
-        "sentences": trust.sentences,
-    });
-    summary.data("diagnostics", object);
 }
 
 /// The methods with their papers.

@@ -10,6 +10,7 @@ use crate::summary::Summary;
 use crate::terminal::Terminal;
 
 pub(crate) mod consensus;
+mod diagnostics;
 pub(crate) mod generate;
 #[cfg(feature = "cluster")]
 pub(crate) mod machines;
