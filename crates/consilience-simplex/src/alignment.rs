@@ -174,6 +174,7 @@ impl Alignment {
 
 /// `count` objects at equal distances, or all. A row that stands for many objects comes as often
 /// as they would.
+#[doc(hidden)]
 pub fn evenly(ensemble: &Ensemble, count: usize) -> Vec<usize> {
     let total = ensemble.total_count();
     let count = (count as u64).min(total);

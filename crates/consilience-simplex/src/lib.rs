@@ -57,9 +57,7 @@ mod weighted_members;
 mod weights;
 mod winners;
 
-pub use alignment::AlignmentReference;
-#[doc(hidden)]
-pub use alignment::evenly;
+pub use alignment::{AlignmentReference, evenly};
 pub use questions::{PairQuestion, Questions, UncertainObject};
 pub use relabelled::relabelled;
 pub use rules::{

@@ -94,11 +94,12 @@ impl Engine {
     /// [`Updater`] over all objects would.
     ///
     /// `reference` is a clustering of the distinct rows that members are aligned to, a consensus
-    /// for instance. Objects are numbered through all files; only those of the links are read
-    /// again, and weights and metric move in memory. [`Engine::write_followed`] writes the labels.
+    /// for instance. Objects are numbered through all files; only those of the links, and for a
+    /// metric 1,000 evenly spaced ones, are read again, and weights and metric move in memory.
+    /// [`Engine::write_followed`] writes the labels.
     ///
-    /// Weights, metric and labels are those of the library, up to 65,536 distinct rows: beyond, the
-    /// metric is learned on a sample of them, another than the library's.
+    /// Weights, metric and labels are those of the library. Beyond 65,536 distinct rows (fewer with
+    /// more than 170 members) the metric is learned on a sample, another than the library's.
     ///
     /// ```no_run
     /// use consilience::Pair;
