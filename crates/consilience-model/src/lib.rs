@@ -49,4 +49,4 @@ pub use clustering::ConsensusClustering;
 pub use links::{JudgedCandidate, LinkJudgement, LinkedClustering, LinkedFit};
 pub use model::ConsensusModel;
 pub use placement::Placement;
-pub use questions::{Answer, Question, Questioner, QuestionerOptions, Stop, WorkerAccuracy};
+pub use questions::{Answer, Question, Questioner, QuestionerOptions, StopReason, WorkerAccuracy};

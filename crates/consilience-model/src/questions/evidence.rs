@@ -216,7 +216,7 @@ impl Evidence {
     /// A Newton step for the odds by distance: a logistic regression on what the answers make of
     /// each pair, with a prior on the odds at the first cut and on the slope.
     fn step_odds(&mut self) {
-        let Odds { offset, slope } = self.odds;
+        let Odds { offset, slope, .. } = self.odds;
         let at_cut = offset - self.first.offset + self.cut * (slope - self.first.slope);
         let mut gradient = [
             -CUT_PRECISION * at_cut,
@@ -226,11 +226,13 @@ impl Evidence {
         let mut bb = SLOPE_PRECISION + CUT_PRECISION * self.cut * self.cut;
         for asked in self.asked.values() {
             let Some(x) = asked.likeness else { continue };
-            let prior = self.odds.of(x);
-            let error = sigmoid(prior + asked.elsewhere + self.of(asked, 1.0)) - sigmoid(prior);
+            let (p, change) = self.odds.change(x);
+            let known = self.odds.of(x) + asked.elsewhere + self.of(asked, 1.0);
+            let variance = p * (1.0 - p);
+            let error = (sigmoid(known) - p) * change / variance;
             gradient[0] += error;
             gradient[1] += error * x;
-            let weight = sigmoid(prior) * (1.0 - sigmoid(prior));
+            let weight = change * change / variance;
             aa += weight;
             ab += weight * x;
             bb += weight * x * x;

@@ -2,6 +2,7 @@
 
 mod cells;
 mod evidence;
+mod joins;
 mod options;
 mod propose;
 mod question;
@@ -17,11 +18,12 @@ use ndarray::{Array1, Array2};
 
 use cells::Cells;
 use evidence::{Evidence, Vote};
+use joins::Joins;
 use space::Space;
 use tree::Tree;
 
 pub use options::QuestionerOptions;
-pub use question::{Answer, Question, Stop, WorkerAccuracy};
+pub use question::{Answer, Question, StopReason, WorkerAccuracy};
 
 /// Log-odds from which on something is decided: 99 of 100.
 const CERTAIN: f64 = 4.6;
@@ -75,23 +77,27 @@ const SHARPNESS: f64 = 0.6;
 ///    directions in which groups differ. It is learned again from the clusters after 100, 200, 400,
 ///    ... answers: what workers join widens the scatter within groups.
 /// 2. **Cells.** k-means divides the objects, under that metric, into some hundred cells.
-/// 3. **Tree.** Cells are joined two by two, those of highest log-odds first:
+/// 3. **Tree.** Cells are joined two by two, those of highest log-odds first, and where these are
+///    negative, those of least log-odds times objects of the smaller side:
 ///
 /// ```text
-/// odds(A, B) = offset + slope likeness(A, B) + sum over answers between A and B of  l_w(answer)
+/// odds(A, B) = logit( lapse + (1 - 2 lapse) logistic( offset + slope likeness(A, B) ) )
+///            + sum over answers between A and B of  l_w(answer)
 /// likeness   = -ln( |mean_A - mean_B|^2 (2 |A| |B| / (|A| + |B|) / mean size)^0.6 )
 /// l_w(same)  = ln p_w / r_w,   l_w(different) = ln (1 - p_w) / (1 - r_w)
 /// ```
 ///
-/// p and r being how often worker w says "same" of objects that belong together, and of others.
+/// p and r being how often worker w says "same" of objects that belong together, and of others; the
+/// lapse, 1 / (4 k) and at most .05, is what distance can never exclude.
 /// Where that leaves k clusters, the tree is cut. What follows from several answers by way of
 /// others counts, and so do contradictions: they are evidence on either side.
 ///
 /// 4. **Estimates.** Offset and slope, by a logistic regression on the pairs asked about, and each
 ///    worker's rates are estimated by turns after every batch. A worker's repeated answers to one
 ///    question are correlated, which is estimated too: n of them count as `n / (1 + (n - 1) rho)`.
-/// 5. **Questions.** [`propose`](Questioner::propose) asks about the joins of the tree, right or
-///    wrong, of most information for most objects.
+/// 5. **Questions.** [`propose`](Questioner::propose) asks about the joins of the tree that rather
+///    belong together, and about all pairs of the nodes that these leave: where an answer has most
+///    information for most objects.
 ///
 /// # References
 /// Ours; docs/questions.md has figures and their protocol. Rates of workers: A. Dawid, A. Skene,
@@ -110,6 +116,7 @@ pub struct Questioner {
     space: Space,
     cells: Cells,
     tree: Tree,
+    joins: Joins,
     /// Log-odds by answers between cells, the lower number first.
     between: BTreeMap<(usize, usize), f64>,
     evidence: Evidence,
@@ -202,7 +209,7 @@ impl Questioner {
         if a == b {
             return None;
         }
-        self.tree.joining(a, b).map(|t| self.tree.merges[t].likeness)
+        Some(self.joins.of(&self.tree, a, b).0)
     }
 
     /// The metric from the groups of the tree, and the cells under it.
@@ -245,15 +252,16 @@ impl Questioner {
         }
         let sizes: Vec<f64> = (0..self.cells.len()).map(|c| self.cells.size(c)).collect();
         self.tree = Tree::new(&self.cells.centres, &sizes, &between, self.evidence.odds);
+        self.joins = Joins::new(&self.tree, &self.cells, &between, self.evidence.odds);
         self.between = between;
         let elsewhere: Vec<f64> = self
             .evidence
             .asked
             .iter()
             .map(|(&(i, j), asked)| match self.cells_of(i, j) {
-                Some(((a, b), purity)) => self.tree.joining(a, b).map_or(0.0, |t| {
-                    self.tree.merges[t].evidence - self.evidence.of(asked, purity)
-                }),
+                Some(((a, b), purity)) => {
+                    self.joins.of(&self.tree, a, b).1 - self.evidence.of(asked, purity)
+                }
                 None => 0.0,
             })
             .collect();

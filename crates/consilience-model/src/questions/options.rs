@@ -6,6 +6,7 @@ use consilience_num::rows::Scaled;
 use super::Questioner;
 use super::cells::Cells;
 use super::evidence::Evidence;
+use super::joins::Joins;
 use super::space::Space;
 use super::tree::{Odds, Tree};
 
@@ -17,6 +18,9 @@ const GROUPS: (usize, usize) = (50, 10);
 /// any answer.
 const AT_CUT: f64 = -1.0;
 const SLOPE: f64 = 2.5;
+/// Share of pairs that belong together however unlike they are: one of so many for each cluster, at
+/// most this.
+const LAPSE: (f64, f64) = (4.0, 0.05);
 
 /// Settings of a [`Questioner`]: how many clusters, what answers cost and how many there may be.
 ///
@@ -112,7 +116,7 @@ impl QuestionerOptions {
         let groups = clusters.max(GROUPS.0.min(n / GROUPS.1));
         space.learn_alone(groups, self.seed, observer)?;
         let cells = Cells::new(space.z.view(), most, self.seed, observer)?;
-        let evidence = Evidence::new(Odds { offset: 0.0, slope: SLOPE });
+        let evidence = Evidence::new(Odds { offset: 0.0, slope: SLOPE, lapse: 0.0 });
         let mut questioner = Questioner {
             options: *self,
             clusters,
@@ -120,6 +124,7 @@ impl QuestionerOptions {
             space,
             cells,
             tree: Tree::default(),
+            joins: Joins::default(),
             between: Default::default(),
             evidence,
             spent: 0,
@@ -127,7 +132,8 @@ impl QuestionerOptions {
         };
         questioner.join();
         questioner.learn(observer)?;
-        let odds = Odds { offset: AT_CUT - questioner.odds_at_cut(), slope: SLOPE };
+        let lapse = LAPSE.1.min(1.0 / (LAPSE.0 * clusters as f64));
+        let odds = Odds { offset: AT_CUT - questioner.odds_at_cut(), slope: SLOPE, lapse };
         questioner.evidence = Evidence::new(odds);
         questioner.join();
         Ok(questioner)

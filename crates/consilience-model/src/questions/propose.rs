@@ -2,7 +2,8 @@
 
 use ndarray::Array1;
 
-use super::question::{Question, Stop};
+use super::joins::mean;
+use super::question::{Question, StopReason};
 use super::tree::sigmoid;
 use super::{CERTAIN, Questioner};
 
@@ -16,22 +17,23 @@ impl Questioner {
     /// The next questions, those of most gain first: at most `how_many`, and no more than the
     /// budget leaves.
     ///
-    /// Two nodes of the tree of cells may be joined rightly or wrongly. For every join the gain is
-    /// the information of an answer times the objects of the smaller node. What answers so far
+    /// For every two nodes that may belong together the gain is the information of an answer times
+    /// the objects of the smaller node. What answers so far
     /// decide is not asked, directly or by way of others, and no cell is in two of the questions;
     /// its objects take turns. Empty where [`stop`](Questioner::stop) says why.
     ///
     /// # Complexity
-    /// O(m log m) time for m cells, and O(m r) for each question.
+    /// O(m^2) time for m cells, mostly much less, and O(m r) for each question.
     pub fn propose(&self, how_many: usize) -> Vec<Question> {
         let mut left = self.options.budget.saturating_sub(self.spent);
         let mut used = vec![false; self.cells.len()];
         let mut out = Vec::new();
-        for (bound, t) in self.open_joins() {
+        let open = self.open_joins();
+        for &(bound, t) in &open {
             if out.len() == how_many || left == 0 || bound < self.options.price {
                 break;
             }
-            if let Some(question) = self.question(t, left, &mut used)
+            if let Some(question) = self.question(t, &open, left, &mut used)
                 && question.gain >= self.options.price
             {
                 left -= question.objects.len() - 1;
@@ -43,14 +45,14 @@ impl Questioner {
     }
 
     /// Why nothing is asked any more; `None` while [`propose`](Questioner::propose) has questions.
-    pub fn stop(&self) -> Option<Stop> {
+    pub fn stop(&self) -> Option<StopReason> {
         if self.spent >= self.options.budget {
-            return Some(Stop::Budget);
+            return Some(StopReason::Budget);
         }
         if !self.propose(1).is_empty() {
             return None;
         }
-        Some(if self.open_joins().is_empty() { Stop::Decided } else { Stop::Price })
+        Some(if self.open_joins().is_empty() { StopReason::Decided } else { StopReason::Price })
     }
 
     /// Whether nothing is asked any more.
@@ -60,9 +62,9 @@ impl Questioner {
 
     /// Joins that an answer would tell something about, by the most that a new pair could gain.
     fn open_joins(&self) -> Vec<(f64, usize)> {
-        let mut open: Vec<(f64, usize)> = (0..self.tree.merges.len())
+        let mut open: Vec<(f64, usize)> = (0..self.joins.all.len())
             .filter_map(|t| {
-                let merge = &self.tree.merges[t];
+                let merge = &self.joins.all[t];
                 let decided = merge.evidence != 0.0 && merge.odds.abs() > CERTAIN;
                 let information = self.information(sigmoid(merge.odds));
                 let asked = !decided && information > LEAST_INFORMATION;
@@ -75,7 +77,7 @@ impl Questioner {
 
     /// Objects of the smaller side of a join.
     fn moved(&self, t: usize) -> f64 {
-        let [a, b] = self.tree.merges[t].nodes;
+        let [a, b] = self.joins.all[t].nodes;
         self.tree.sizes[a].min(self.tree.sizes[b])
     }
 
@@ -89,8 +91,14 @@ impl Questioner {
     }
 
     /// The question about a join, of objects of cells that are not `used` yet.
-    fn question(&self, t: usize, left: usize, used: &mut [bool]) -> Option<Question> {
-        let merge = &self.tree.merges[t];
+    fn question(
+        &self,
+        t: usize,
+        open: &[(f64, usize)],
+        left: usize,
+        used: &mut [bool],
+    ) -> Option<Question> {
+        let merge = &self.joins.all[t];
         let (a, b) = self.standing(merge.nodes[0], merge.nodes[1]);
         if used[a] || used[b] {
             return None;
@@ -99,26 +107,33 @@ impl Questioner {
         let fresh = self.evidence.fresh(self.evidence.times((i.min(j), i.max(j))));
         let together = sigmoid(merge.odds);
         let mut objects = vec![i, j];
-        let mut cells = vec![a, b];
         let mut information = fresh * self.information(together);
         let mut worth = information * self.moved(t);
-        // Larger questions take in what is joined next.
-        let mut node = self.tree.n_cells() + t;
-        while objects.len() < self.options.group_size.min(left + 1) {
-            let Some(next) = self.tree.into[node] else { break };
-            let [c, d] = self.tree.merges[next].nodes;
-            let other = if c == node { d } else { c };
-            node = self.tree.n_cells() + next;
-            let central = self.central(other);
-            let Some(&cell) = central.iter().find(|&&c| !used[c]) else { continue };
-            let more =
-                objects.len() as f64 * self.information(sigmoid(self.tree.merges[next].odds));
-            information += more;
-            worth += more * self.moved(next);
+        used[a] = true;
+        used[b] = true;
+        // Larger questions take in what the first two may also belong with.
+        let most = self.options.group_size.min(left + 1);
+        let more = if most > 2 { open } else { &[] };
+        let mut nodes = merge.nodes.to_vec();
+        for &(_, other) in more {
+            if objects.len() >= most {
+                break;
+            }
+            let [c, d] = self.joins.all[other].nodes;
+            let new = match (merge.nodes.contains(&c), merge.nodes.contains(&d)) {
+                (true, false) => d,
+                (false, true) => c,
+                _ => continue,
+            };
+            let free = self.central(new).into_iter().find(|&cell| !used[cell]);
+            let Some(cell) = free.filter(|_| !nodes.contains(&new)) else { continue };
+            used[cell] = true;
+            nodes.push(new);
             objects.push(self.cells.members[cell][0]);
-            cells.push(cell);
+            let bits = self.information(sigmoid(self.joins.all[other].odds));
+            information += bits;
+            worth += bits * self.moved(other);
         }
-        cells.iter().for_each(|&c| used[c] = true);
         let size = objects.len() as f64;
         // Pairs of s objects weigh 2 / s each, and s - 1 answers are paid for.
         let gain = 0.5 * worth * 2.0 / size / (size - 1.0);
@@ -144,10 +159,7 @@ impl Questioner {
     /// Some cells of a node, those nearest to its mean first.
     fn central(&self, node: usize) -> Vec<usize> {
         let cells = &self.tree.cells[node];
-        let mut mean = Array1::<f64>::zeros(self.cells.centres.ncols());
-        for &c in cells {
-            mean.scaled_add(self.cells.size(c) / self.tree.sizes[node], &self.cells.centres.row(c));
-        }
+        let mean = Array1::from(mean(&self.tree, &self.cells, node));
         let far = |c: usize| {
             let difference = &self.cells.centres.row(c) - &mean;
             difference.dot(&difference)

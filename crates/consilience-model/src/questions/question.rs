@@ -82,7 +82,7 @@ impl WorkerAccuracy {
 /// Why there is nothing more to ask; see [`Questioner::stop`](crate::Questioner::stop).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Stop {
+pub enum StopReason {
     /// All answers of the budget were given.
     Budget,
     /// No question is expected to put as many objects right as an answer costs.

@@ -9,16 +9,34 @@ const SIZES: f64 = 0.6;
 /// Squared distances are at least this, in units of the variance within clusters.
 const NEAREST: f64 = 1e-9;
 
-/// Log-odds of two nodes belonging together by how alike they are: `offset + slope likeness`.
+/// Beyond its limits a likeness still counts so much of what it would: nothing is tied.
+const BEYOND: f64 = 1e-3;
+
+/// Log-odds of two nodes belonging together by how alike they are: logistic in
+/// `offset + slope likeness`, but never surer than `lapse` from 0 and 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Odds {
     pub(super) offset: f64,
     pub(super) slope: f64,
+    pub(super) lapse: f64,
 }
 
 impl Odds {
     pub(super) fn of(&self, likeness: f64) -> f64 {
-        self.offset + self.slope * likeness
+        let line = self.offset + self.slope * likeness;
+        let p = self.probability(line);
+        (p / (1.0 - p)).ln() + BEYOND * line
+    }
+
+    fn probability(&self, line: f64) -> f64 {
+        self.lapse + (1.0 - 2.0 * self.lapse) * sigmoid(line)
+    }
+
+    /// The probability, and how fast it changes with `offset + slope likeness`.
+    pub(super) fn change(&self, likeness: f64) -> (f64, f64) {
+        let line = self.offset + self.slope * likeness;
+        let s = sigmoid(line);
+        (self.probability(line), (1.0 - 2.0 * self.lapse) * s * (1.0 - s))
     }
 }
 
@@ -104,11 +122,24 @@ impl Tree {
     }
 
     /// The largest node of the first `made` merges that holds the node.
-    fn top(&self, mut node: usize, made: usize) -> usize {
+    pub(super) fn top(&self, mut node: usize, made: usize) -> usize {
         while let Some(t) = self.into[node].filter(|&t| t < made) {
             node = self.n_cells() + t;
         }
         node
+    }
+
+    /// Merges at the beginning that join what rather belongs together.
+    pub(super) fn sound(&self) -> usize {
+        self.merges.iter().take_while(|merge| merge.odds > 0.0).count()
+    }
+
+    /// The nodes that the first `made` merges leave, by first cell.
+    pub(super) fn tops(&self, made: usize) -> Vec<usize> {
+        let mut tops: Vec<usize> = (0..self.n_cells()).map(|c| self.top(c, made)).collect();
+        tops.sort_unstable_by_key(|&node| (self.cells[node].iter().min().copied(), node));
+        tops.dedup();
+        tops
     }
 
     /// The merge that brings two different cells together.
@@ -148,6 +179,9 @@ struct Open {
     squared: Array2<f64>,
     evidence: Array2<f64>,
     odds: Array2<f64>,
+    /// What is joined first: what belongs together most surely; of what rather does not, where so
+    /// many clusters are asked for, what puts fewest objects wrong.
+    order: Array2<f64>,
     sizes: Vec<f64>,
     /// Objects of a cell on the mean.
     mean: f64,
@@ -179,6 +213,7 @@ impl Open {
             squared,
             evidence,
             odds: Array2::zeros((m, m)),
+            order: Array2::zeros((m, m)),
             sizes: sizes.to_vec(),
             mean,
             by,
@@ -197,22 +232,24 @@ impl Open {
     }
 
     fn likeness(&self, a: usize, b: usize) -> f64 {
-        let (sa, sb) = (self.sizes[a], self.sizes[b]);
-        let common = 2.0 * sa * sb / (sa + sb) / self.mean;
-        -self.squared[[a, b]].max(NEAREST).ln() - SIZES * common.ln()
+        likeness(self.squared[[a, b]], self.sizes[a], self.sizes[b], self.mean)
     }
 
     fn weigh(&mut self, a: usize, b: usize) {
         let odds = self.by.of(self.likeness(a, b)) + self.evidence[[a, b]];
-        self.odds[[a, b]] = odds;
-        self.odds[[b, a]] = odds;
+        let smaller = self.sizes[a].min(self.sizes[b]) / self.mean;
+        let order = if odds > 0.0 { odds } else { odds * smaller };
+        for at in [[a, b], [b, a]] {
+            self.odds[at] = odds;
+            self.order[at] = order;
+        }
     }
 
     /// The best of all others for one; ties to the lowest.
     fn partner(&self, a: usize) -> Option<usize> {
         let mut best: Option<usize> = None;
         for b in (0..self.alive.len()).filter(|&b| self.alive[b] && b != a) {
-            if best.is_none_or(|c| self.odds[[a, b]] > self.odds[[a, c]]) {
+            if best.is_none_or(|c| self.order[[a, b]] > self.order[[a, c]]) {
                 best = Some(b);
             }
         }
@@ -224,7 +261,7 @@ impl Open {
         let mut best: Option<(usize, usize)> = None;
         for a in (0..self.alive.len()).filter(|&a| self.alive[a]) {
             if let Some(b) = self.near[a]
-                && best.is_none_or(|(c, d)| self.odds[[a, b]] > self.odds[[c, d]])
+                && best.is_none_or(|(c, d)| self.order[[a, b]] > self.order[[c, d]])
             {
                 best = Some((a, b));
             }
@@ -264,7 +301,7 @@ impl Open {
         for &c in &others {
             match self.near[c] {
                 Some(d) if d != a && d != b => {
-                    if self.odds[[c, a]] > self.odds[[c, d]] {
+                    if self.order[[c, a]] > self.order[[c, d]] {
                         self.near[c] = Some(a);
                     }
                 }
@@ -272,6 +309,12 @@ impl Open {
             }
         }
     }
+}
+
+/// How alike two nodes are by the squared distance of their means and their sizes; `mean` is the
+/// mean size of a cell.
+pub(super) fn likeness(squared: f64, a: f64, b: f64, mean: f64) -> f64 {
+    -squared.max(NEAREST).ln() - SIZES * (2.0 * a * b / (a + b) / mean).ln()
 }
 
 /// The probability of log-odds.
