@@ -18,10 +18,12 @@ const REPEATED: (f64, f64) = (0.5, 3.0);
 /// Rounds of estimation after a batch of answers.
 const ROUNDS: usize = 6;
 /// Precision of what is known of the odds beforehand: at the first cut, and of the slope.
-const CUT_PRECISION: f64 = 0.05;
-const SLOPE_PRECISION: f64 = 4.0;
+const CUT_PRECISION: f64 = 0.25;
+const SLOPE_PRECISION: f64 = 100.0;
+/// Most that the odds at the first cut, and the slope, move in a round.
+const MOST_STEP: (f64, f64) = (0.5, 0.2);
 /// The slope is at least this.
-const LEAST_SLOPE: f64 = 0.3;
+const LEAST_SLOPE: f64 = 1.0;
 /// Log-odds of two objects of one cell, before answers.
 const ONE_CELL: f64 = 2.0;
 
@@ -239,9 +241,13 @@ impl Evidence {
         }
         let determinant = aa * bb - ab * ab;
         if determinant > 0.0 {
-            self.odds.offset += (bb * gradient[0] - ab * gradient[1]) / determinant;
-            let slope = slope + (aa * gradient[1] - ab * gradient[0]) / determinant;
-            self.odds.slope = slope.max(LEAST_SLOPE);
+            let steep = (aa * gradient[1] - ab * gradient[0]) / determinant;
+            let step = (bb * gradient[0] - ab * gradient[1]) / determinant + self.cut * steep;
+            // Where all is sure already a full step may lead anywhere.
+            let slope = (slope + steep.clamp(-MOST_STEP.1, MOST_STEP.1)).max(LEAST_SLOPE);
+            let at_cut =
+                offset + self.cut * self.odds.slope + step.clamp(-MOST_STEP.0, MOST_STEP.0);
+            self.odds = Odds { offset: at_cut - self.cut * slope, slope, ..self.odds };
         }
     }
 
