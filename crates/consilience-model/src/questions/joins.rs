@@ -1,5 +1,5 @@
-//! What may belong together: joins of the tree that are made because they rather do, and all pairs of
-//! the nodes that these leave.
+//! What may belong together: joins of the tree that are made because they rather do, and all pairs
+//! of the nodes that these leave.
 
 use std::collections::BTreeMap;
 

@@ -74,9 +74,9 @@ const SHARPNESS: f64 = 0.6;
 ///
 /// # How it works
 /// 1. **Metric.** A Gaussian mixture with one common scatter on the leading 64 components finds the
-///    directions in which groups differ, 50 of them at least. With 50 clusters or more it is learned
-///    again from these after 100, 200, 400, ... answers: what workers join widens the scatter
-///    within.
+///    directions in which groups differ, 50 of them at least. With 50 clusters or more it is
+///    learned again from these after 100, 200, 400, ... answers: what workers join widens the
+///    scatter within.
 /// 2. **Cells.** k-means divides the objects, under that metric, into some hundred cells.
 /// 3. **Tree.** Cells are joined two by two, those of highest log-odds first, and where these are
 ///    negative, those of least log-odds times objects of the smaller side:

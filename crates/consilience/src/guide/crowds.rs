@@ -84,9 +84,9 @@
 //! # Answers that cost
 //!
 //! Where objects have features and every answer is paid for,
-//! [`Questioner`](crate::model::Questioner) asks: it clusters by the features, proposes the pairs or
-//! small groups whose answers tell most, and stops where an answer costs more than it brings. Say
-//! how many answers there may be, and how many objects one has to put right:
+//! [`Questioner`](crate::model::Questioner) asks: it clusters by the features, proposes the pairs
+//! or small groups whose answers tell most, and stops where an answer costs more than it brings.
+//! Say how many answers there may be, and how many objects one has to put right:
 //!
 //! ```
 //! use consilience::model::{Answer, QuestionerOptions};

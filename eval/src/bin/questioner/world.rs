@@ -1,5 +1,5 @@
-//! Worlds like embedded texts: classes of several subtopics under topics, unequal sizes, noise along
-//! many directions, much of it common to all classes, rows of length 1.
+//! Worlds like embedded texts: classes of several subtopics under topics, unequal sizes, noise
+//! along many directions, much of it common to all classes, rows of length 1.
 
 use consilience::{Partition, Result, Seed, Stream};
 use ndarray::{Array1, Array2};
