@@ -24,9 +24,9 @@
 //! With a few labels or pairs [`LinkedClustering`] chooses among the methods that use them, and
 //! plain k-means, by what each keeps of links that it has not seen.
 //!
-//! Where nobody has labelled anything yet, a [`Questioner`] asks people or language models about the
-//! pairs whose answers tell most, weighs what they say, and stops where an answer costs more than it
-//! brings.
+//! Where nobody has labelled anything yet, a [`Questioner`] asks people or language models about
+//! the pairs whose answers tell most, weighs what they say, and stops where an answer costs more
+//! than it brings.
 //!
 //! Building blocks: any [`Generator`](consilience_generate::Generator) and any
 //! [`ConsensusFunction`](consilience_core::ConsensusFunction) go in, yours too.

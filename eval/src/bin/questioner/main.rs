@@ -1,6 +1,6 @@
 //! The tables of docs/questions.md: how many answers a clustering of embedded texts takes.
 //!
-//! cargo run --release --bin questioner -- [docs/questions.md] [--seeds 0..5] [--budget 2000]
+//! cargo run --release --bin questioner -- [docs/questions.md] [--seeds 0..2] [--budget 1000]
 //!     [--pairs 20000] [--accuracies 0.8,0.9,0.95] [--sets usps,letters]
 //!
 //! Generated worlds and real sets, answerers simulated from the true classes: the questioner beside
@@ -82,8 +82,8 @@ fn rows(options: &Options, make: impl Fn(Seed) -> Result<Option<Data>>) -> Resul
 fn options() -> Options {
     let mut options = Options {
         page: None,
-        seeds: 0..5,
-        budget: 2_000,
+        seeds: 0..2,
+        budget: 1_000,
         pairs: 20_000,
         accuracies: vec![0.8, 0.9, 0.95],
         sets: vec!["usps".into(), "letters".into()],

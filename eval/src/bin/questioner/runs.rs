@@ -12,7 +12,7 @@ use crate::{Data, Options, pck};
 
 /// Questions of a batch; where the NMI of the questioner is shown.
 const BATCH: usize = 20;
-const SHOWN: [usize; 5] = [0, 250, 500, 1_000, 2_000];
+const SHOWN: [usize; 4] = [0, 250, 500, 1_000];
 /// Shares of the pairs at which PCK-Means is run.
 const SHARES: [usize; 5] = [20, 8, 4, 2, 1];
 /// The NMI whose price is sought.
@@ -173,9 +173,8 @@ fn best(row: &Row, of: impl Fn(&Curve) -> &Points) -> String {
 fn table(rows: &[Row]) -> String {
     let mut out = String::from("| set | accuracy | runs | k-means |");
     SHOWN.iter().for_each(|s| out += &format!(" {s} answers |"));
-    out += " answers to .8 | PCK random: to .8 | best NMI | PCK farthest-first: to .8 | best NMI |";
-    out += " mean confidence | right |\n|";
-    out += &"---|".repeat(SHOWN.len() + 11);
+    out += " answers to .8 | mean confidence | right |\n|";
+    out += &"---|".repeat(SHOWN.len() + 7);
     out.push('\n');
     for row in rows {
         let all = |f: &dyn Fn(&Curve) -> f64| both(row.curves.iter().map(f).collect());
@@ -183,9 +182,16 @@ fn table(rows: &[Row]) -> String {
         out += &format!(" {} |", all(&|c| c.kmeans));
         SHOWN.iter().for_each(|&s| out += &format!(" {} |", all(&|c| at(&c.ours, s))));
         out += &format!(" {} |", price(row, |c| &c.ours));
-        out += &format!(" {} | {} |", price(row, |c| &c.random), best(row, |c| &c.random));
-        out += &format!(" {} | {} |", price(row, |c| &c.scheme), best(row, |c| &c.scheme));
         out += &format!(" {} | {} |\n", all(&|c| c.confidence.0), all(&|c| c.confidence.1));
+    }
+    if rows.iter().any(|row| row.curves.iter().any(|c| !c.random.is_empty())) {
+        out += "\n| set | accuracy | runs | random pairs: answers to .8 | best NMI |";
+        out += " farthest-first: answers to .8 | best NMI |\n|---|---|---|---|---|---|---|\n";
+    }
+    for row in rows.iter().filter(|row| row.curves.iter().any(|c| !c.random.is_empty())) {
+        out += &format!("| {} | {} | {} |", row.name, row.accuracy, row.curves.len());
+        out += &format!(" {} | {} |", price(row, |c| &c.random), best(row, |c| &c.random));
+        out += &format!(" {} | {} |\n", price(row, |c| &c.scheme), best(row, |c| &c.scheme));
     }
     let curves = || rows.iter().flat_map(|r| &r.curves);
     let start = mean(&curves().map(|c| c.start).collect::<Vec<_>>()).0;
