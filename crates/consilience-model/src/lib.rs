@@ -24,6 +24,10 @@
 //! With a few labels or pairs [`LinkedClustering`] chooses among the methods that use them, and
 //! plain k-means, by what each keeps of links that it has not seen.
 //!
+//! Where nobody has labelled anything yet, a [`Questioner`] asks people or language models about
+//! the pairs whose answers tell most, weighs what they say, and stops where an answer costs more
+//! than it brings.
+//!
 //! Building blocks: any [`Generator`](consilience_generate::Generator) and any
 //! [`ConsensusFunction`](consilience_core::ConsensusFunction) go in, yours too.
 
@@ -34,6 +38,7 @@ mod links;
 mod model;
 mod placement;
 mod prototypes;
+mod questions;
 #[cfg(feature = "serde")]
 mod stored;
 #[cfg(test)]
@@ -44,3 +49,4 @@ pub use clustering::ConsensusClustering;
 pub use links::{JudgedCandidate, LinkJudgement, LinkedClustering, LinkedFit};
 pub use model::ConsensusModel;
 pub use placement::Placement;
+pub use questions::{Answer, Question, Questioner, QuestionerOptions, StopReason, WorkerAccuracy};

@@ -35,6 +35,7 @@
 //! | features and a few labels or pairs | [`model::LinkedClustering`], which chooses among [`constrained`], [`metric`], [`completion`] and [`follow`] |
 //! | pairs that keep coming | [`follow`]; [`simplex`] for weights of members alone |
 //! | answers of people or models | [`crowd`] |
+//! | features, and people or models to be asked at a price | [`model::Questioner`] |
 //! | two clusterings to compare | [`scores`] |
 //! | a method of your own | [`core`](mod@core) for the traits, [`graph`] for composition, `conformance` (feature) for the laws |
 //! | files | `io` (feature) |

@@ -81,6 +81,40 @@
 //! [`SemiCrowd`](crate::crowd::SemiCrowd) learns from the sample which features matter, and
 //! clusters all of them. In the program: `consilience complete features.csv --answers answers.csv`.
 //!
+//! # Answers that cost
+//!
+//! Where objects have features and every answer is paid for,
+//! [`Questioner`](crate::model::Questioner) asks: it clusters by the features, proposes the pairs
+//! or small groups whose answers tell most, and stops where an answer costs more than it brings.
+//! Say how many answers there may be, and how many objects one has to put right:
+//!
+//! ```
+//! use consilience::model::{Answer, QuestionerOptions};
+//! use consilience::ndarray::Array2;
+//!
+//! // Four groups of texts; readers find that the first and the second are about one thing.
+//! let x = Array2::from_shape_fn((80, 2), |(i, j)| {
+//!     let group = i / 20;
+//!     (if j == 0 { group % 2 } else { group / 2 }) as f64 * 7.0 + (i * (j + 3) % 7) as f64 * 0.1
+//! });
+//! let topic = |i: usize| (i / 20).max(1);
+//! let mut questioner = QuestionerOptions::new(3).budget(60).price(0.01).start(&x)?;
+//! while !questioner.is_done() {
+//!     let ask = |q: consilience::model::Question| {
+//!         let (i, j) = (q.objects[0], q.objects[1]);
+//!         Answer::pair(0, i, j, topic(i) == topic(j))
+//!     };
+//!     let answers: Vec<Answer> = questioner.propose(4).into_iter().map(ask).collect();
+//!     questioner.answer(&answers)?;
+//! }
+//! println!("{} answers, stopped: {:?}", questioner.spent(), questioner.stop());
+//! assert_eq!(questioner.partition()?.sizes(), [40, 20, 20]);
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
+//! A language model that is asked five times is one worker with five answers: they count as fewer,
+//! by how far it repeats itself.
+//!
 //! # Which method
 //!
 //! Leave it to [`CrowdMethod::Auto`](crate::crowd::CrowdMethod::Auto) unless you compare methods.

@@ -1,0 +1,115 @@
+//! Small groups of objects that lie close together: what questions are about.
+
+use consilience_core::{Observer, Result, Seed};
+use consilience_num::kmeans::{self, KMeansOptions};
+use consilience_num::rows::squared;
+use ndarray::{Array2, ArrayView2, Axis};
+
+/// Iterations of k-means at first, and when the cells are made again.
+const ITERATIONS: (usize, usize) = (20, 4);
+
+/// The cells: every object is in one, none is empty.
+#[derive(Clone, Debug)]
+pub(super) struct Cells {
+    /// The cell of each object.
+    pub(super) of: Vec<u32>,
+    /// m x r.
+    pub(super) centres: Array2<f64>,
+    /// The objects of each cell, the central ones first.
+    pub(super) members: Vec<Vec<usize>>,
+}
+
+impl Cells {
+    /// At most so many cells by k-means.
+    pub(super) fn new(
+        z: ArrayView2<'_, f64>,
+        most: usize,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let options = KMeansOptions::new(most).max_iterations(ITERATIONS.0).seed(seed);
+        let found = kmeans::fit(z, None, &options, observer)?;
+        Ok(Self::made(z, found.assignment, found.centres.nrows()))
+    }
+
+    /// The cells again where the objects lie now, from where they were.
+    pub(super) fn again(
+        &self,
+        z: ArrayView2<'_, f64>,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let start = centres(z, &self.of, self.len());
+        let options = KMeansOptions::new(self.len()).max_iterations(ITERATIONS.1).seed(seed);
+        let found = kmeans::from_centres(z, None, start.view(), &options, observer)?;
+        Ok(Self::made(z, found.assignment, found.centres.nrows()))
+    }
+
+    fn made(z: ArrayView2<'_, f64>, of: Vec<u32>, count: usize) -> Self {
+        let mut cells = Cells { of, centres: Array2::zeros((0, 0)), members: Vec::new() };
+        cells.settle(z, count);
+        cells
+    }
+
+    /// Centres and members of the cells that objects have been given.
+    fn settle(&mut self, z: ArrayView2<'_, f64>, count: usize) {
+        self.centres = centres(z, &self.of, count);
+        let mut far: Vec<(f64, usize)> = (0..self.of.len())
+            .map(|i| (distance(z, i, &self.centres, self.of[i] as usize), i))
+            .collect();
+        far.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        self.members = vec![Vec::new(); count];
+        for (_, i) in far {
+            self.members[self.of[i] as usize].push(i);
+        }
+    }
+
+    /// The same cells where the objects lie now.
+    pub(super) fn move_to(&mut self, z: ArrayView2<'_, f64>) {
+        self.settle(z, self.len());
+    }
+
+    /// Divides the cell of two objects: each member goes with the nearer of the two.
+    pub(super) fn divide(&mut self, z: ArrayView2<'_, f64>, i: usize, j: usize) {
+        let new = self.len() as u32;
+        let nearer = |o: usize, to: usize| squared(&row(z, o), &row(z, to));
+        for o in self.members[self.of[i] as usize].clone() {
+            if o == j || (o != i && nearer(o, j) < nearer(o, i)) {
+                self.of[o] = new;
+            }
+        }
+        self.settle(z, new as usize + 1);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Objects of the cell.
+    pub(super) fn size(&self, cell: usize) -> f64 {
+        self.members[cell].len() as f64
+    }
+}
+
+fn row(z: ArrayView2<'_, f64>, i: usize) -> Vec<f64> {
+    z.row(i).to_vec()
+}
+
+fn distance(z: ArrayView2<'_, f64>, i: usize, centres: &Array2<f64>, cell: usize) -> f64 {
+    let difference = &z.row(i) - &centres.row(cell);
+    difference.dot(&difference)
+}
+
+fn centres(z: ArrayView2<'_, f64>, of: &[u32], count: usize) -> Array2<f64> {
+    let mut sum = Array2::<f64>::zeros((count, z.ncols()));
+    let mut sizes = vec![0.0f64; count];
+    for (row, &c) in z.axis_iter(Axis(0)).zip(of) {
+        let mut to = sum.row_mut(c as usize);
+        to += &row;
+        sizes[c as usize] += 1.0;
+    }
+    for (mut row, size) in sum.rows_mut().into_iter().zip(sizes) {
+        row /= size.max(1.0);
+    }
+    sum
+}

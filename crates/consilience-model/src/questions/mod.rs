@@ -1,0 +1,387 @@
+//! A budgeted loop for costly answerers: what to ask, what follows from the answers, when to stop.
+
+mod cells;
+mod evidence;
+mod joins;
+mod options;
+mod propose;
+mod question;
+mod space;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use std::collections::BTreeMap;
+
+use consilience_core::{Observer, Partition, Result, ensure};
+use ndarray::{Array1, Array2};
+
+use cells::Cells;
+use evidence::{Evidence, Vote};
+use joins::Joins;
+use space::Space;
+use tree::Tree;
+
+pub use options::QuestionerOptions;
+pub use question::{Answer, Question, StopReason, WorkerAccuracy};
+
+/// Log-odds from which on something is decided: 99 of 100.
+const CERTAIN: f64 = 4.6;
+/// Objects of a cell of several are taken to be like the cell so often.
+const PURITY: f64 = 0.95;
+/// Log-odds below which two objects of one cell divide it.
+const DIVIDED: f64 = -1.5;
+/// Answers before the metric is learned again; then as often as they double.
+const FIRST_METRIC: usize = 100;
+/// How sharply objects between cells go to the nearest: 1 as in a Gaussian mixture.
+const SHARPNESS: f64 = 0.6;
+
+/// Features and costly answers: proposes questions, takes what people or language models say of
+/// them, and keeps the clustering.
+///
+/// For objects whose features tell much but not all, and answerers who know the rest, err, and are
+/// paid by the answer. Where labels or pairs are there already, [`LinkedClustering`] or
+/// [`constrained`](consilience_constrained) take them; where objects have no features,
+/// [`crowd`](https://docs.rs/consilience-crowd) does.
+///
+/// [`LinkedClustering`]: crate::LinkedClustering
+///
+/// ```
+/// use consilience::model::{Answer, QuestionerOptions};
+/// use consilience::ndarray::Array2;
+///
+/// // Four groups of features, but the first and the last are one topic, say three workers.
+/// let x = Array2::from_shape_fn((120, 2), |(i, j)| {
+///     let group = i / 30;
+///     (if j == 0 { group % 2 } else { group / 2 }) as f64 * 9.0 + (i * (j + 3) % 7) as f64 * 0.1
+/// });
+/// let topic = |i: usize| if i / 30 == 3 { 0 } else { i / 30 };
+/// let mut questioner = QuestionerOptions::new(3).budget(60).start(&x)?;
+/// while !questioner.is_done() {
+///     let mut answers = Vec::new();
+///     for question in questioner.propose(3) {
+///         let (i, j) = (question.objects[0], question.objects[1]);
+///         // The three take turns.
+///         let worker = (questioner.spent() + answers.len()) % 3;
+///         answers.push(Answer::pair(worker, i, j, topic(i) == topic(j)));
+///     }
+///     questioner.answer(&answers)?;
+/// }
+/// assert_eq!(questioner.partition()?.sizes(), [60, 30, 30]);
+/// assert!(questioner.spent() <= 60);
+/// # Ok::<(), consilience::Error>(())
+/// ```
+///
+/// # How it works
+/// 1. **Metric.** A Gaussian mixture with one common scatter on the leading 64 components finds the
+///    directions in which groups differ, 50 of them at least. With 50 clusters or more it is
+///    learned again from these after 100, 200, 400, ... answers: what workers join widens the
+///    scatter within.
+/// 2. **Cells.** k-means divides the objects, under that metric, into some hundred cells.
+/// 3. **Tree.** Cells are joined two by two, those of highest log-odds first, and where these are
+///    negative, those of least log-odds times objects of the smaller side:
+///
+/// ```text
+/// odds(A, B) = logit( lapse + (1 - 2 lapse) logistic( offset + slope likeness(A, B) ) )
+///            + sum over answers between A and B of  l_w(answer)
+/// likeness   = -ln( |mean_A - mean_B|^2 (2 |A| |B| / (|A| + |B|) / mean size)^0.6 )
+/// l_w(same)  = ln p_w / r_w,   l_w(different) = ln (1 - p_w) / (1 - r_w)
+/// ```
+///
+/// p and r being how often worker w says "same" of objects that belong together, and of others; the
+/// lapse, 1 / (4 k) and at most .05, is what distance can never exclude.
+/// Where that leaves k clusters, the tree is cut. What follows from several answers by way of
+/// others counts, and so do contradictions: they are evidence on either side.
+///
+/// 4. **Estimates.** Offset and slope, by a logistic regression on the pairs asked about, and each
+///    worker's rates are estimated by turns after every batch. A worker's repeated answers to one
+///    question are correlated, which is estimated too: n of them count as `n / (1 + (n - 1) rho)`.
+/// 5. **Questions.** [`propose`](Questioner::propose) asks about the joins of the tree that rather
+///    belong together, and about all pairs of the nodes that these leave: where an answer has most
+///    information for most objects.
+///
+/// # References
+/// Ours; docs/questions.md has figures and their protocol. Rates of workers: A. Dawid, A. Skene,
+/// "Maximum likelihood estimation of observer error-rates using the EM algorithm", 1979. Effective
+/// number of correlated answers: L. Kish, "Survey sampling", 1965.
+#[doc(alias = "active learning")]
+#[doc(alias = "active clustering")]
+#[doc(alias = "human in the loop")]
+#[doc(alias = "large language model")]
+#[derive(Clone, Debug)]
+pub struct Questioner {
+    options: QuestionerOptions,
+    clusters: usize,
+    /// Groups that the metric is learned from.
+    groups: usize,
+    space: Space,
+    cells: Cells,
+    tree: Tree,
+    joins: Joins,
+    /// Log-odds by answers between cells, the lower number first.
+    between: BTreeMap<(usize, usize), f64>,
+    evidence: Evidence,
+    spent: usize,
+    /// Answers at which the metric was learned last.
+    learned_at: usize,
+}
+
+impl Questioner {
+    /// Takes answers, to questions proposed or others, and updates estimates and clustering.
+    ///
+    /// Workers may differ, contradict each other and themselves, and answer again. Answers beyond
+    /// the budget count too.
+    ///
+    /// ```
+    /// use consilience::model::{Answer, QuestionerOptions};
+    /// use consilience::ndarray::array;
+    ///
+    /// let x = array![[0.0], [0.1], [5.0], [5.1], [9.0]];
+    /// let mut questioner = QuestionerOptions::new(2).start(&x)?;
+    /// // One says so twice, another the opposite: the first is believed, a little.
+    /// let said = [true, true, false].map(|same| Answer::pair(usize::from(same), 2, 4, same));
+    /// questioner.answer(&said)?;
+    /// assert_eq!(questioner.partition()?.to_signed(), [0, 0, 1, 1, 1]);
+    /// // Nothing is taken of a batch with an object that does not exist.
+    /// assert!(questioner.answer(&[said[0].clone(), Answer::pair(0, 2, 77, true)]).is_err());
+    /// assert_eq!(questioner.spent(), 3);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Complexity
+    /// O(m^2) time for m cells and O(a log a) for a answers so far; where the metric is learned
+    /// again, after 100, 200, 400, ... answers, O(n (p r + m r)).
+    ///
+    /// # Errors
+    /// An object that does not exist, the same object twice, fewer than two objects, not one group
+    /// for each: nothing is taken then.
+    pub fn answer(&mut self, answers: &[Answer]) -> Result<()> {
+        for (at, answer) in answers.iter().enumerate() {
+            self.check(at, answer)?;
+        }
+        if answers.is_empty() {
+            return Ok(());
+        }
+        for answer in answers {
+            self.take(answer);
+        }
+        // Groups finer than the clusters do not show what workers join.
+        let coarse = self.groups == self.clusters;
+        if coarse && self.spent >= FIRST_METRIC.max(2 * self.learned_at) {
+            self.learned_at = self.spent;
+            self.join();
+            self.learn(&())?;
+        }
+        self.evidence.estimate();
+        self.join();
+        Ok(())
+    }
+
+    fn check(&self, at: usize, answer: &Answer) -> Result<()> {
+        let Answer { objects, groups, .. } = answer;
+        let n = self.n_objects();
+        ensure!(objects.len() >= 2, invalid("answer {at} is about fewer than 2 objects"));
+        ensure!(
+            objects.len() == groups.len(),
+            shape("answer {at} has {} groups for {} objects", groups.len(), objects.len())
+        );
+        for (place, &i) in objects.iter().enumerate() {
+            ensure!(i < n, out_of_range("answer {at} is about object {i}; there are {n}"));
+            let twice = objects[..place].contains(&i);
+            ensure!(!twice, invalid("answer {at} is about object {i} twice"));
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, answer: &Answer) {
+        let Answer { worker, objects, groups } = answer;
+        let weight = 2.0 / objects.len() as f64;
+        for (u, &i) in objects.iter().enumerate() {
+            for (v, &j) in objects.iter().enumerate().skip(u + 1) {
+                let vote = Vote { worker: *worker, same: groups[u] == groups[v], weight };
+                let likeness = self.likeness(i, j);
+                self.evidence.add((i.min(j), i.max(j)), vote, likeness);
+            }
+        }
+        self.spent += objects.len() - 1;
+    }
+
+    /// How alike the nodes are that bring two objects together.
+    fn likeness(&self, i: usize, j: usize) -> Option<f64> {
+        let (a, b) = (self.cells.of[i] as usize, self.cells.of[j] as usize);
+        if a == b {
+            return None;
+        }
+        Some(self.joins.of(&self.tree, a, b).0)
+    }
+
+    /// The metric from the groups of the tree, and the cells under it.
+    fn learn(&mut self, observer: &dyn Observer) -> Result<()> {
+        let cell = self.tree.labels(self.tree.made_for(self.groups));
+        let groups = cell.iter().max().map_or(1, |&most| most as usize + 1);
+        let labels: Vec<u32> = self.cells.of.iter().map(|&c| cell[c as usize]).collect();
+        self.space.learn(&labels, groups);
+        if self.cells.len() < self.n_objects() {
+            self.cells = self.cells.again(self.space.z.view(), self.options.seed, observer)?;
+        } else {
+            self.cells.move_to(self.space.z.view());
+        }
+        self.join();
+        Ok(())
+    }
+
+    /// The tree of the cells, by all answers.
+    fn join(&mut self) {
+        let divide: Vec<(usize, usize)> = self
+            .evidence
+            .asked
+            .iter()
+            .filter(|(pair, asked)| {
+                self.cells.of[pair.0] == self.cells.of[pair.1]
+                    && self.evidence.of(asked, 1.0) < DIVIDED
+            })
+            .map(|(&pair, _)| pair)
+            .collect();
+        for (i, j) in divide {
+            if self.cells.of[i] == self.cells.of[j] {
+                self.cells.divide(self.space.z.view(), i, j);
+            }
+        }
+        let mut between = BTreeMap::new();
+        for (&(i, j), asked) in &self.evidence.asked {
+            if let Some((cells, purity)) = self.cells_of(i, j) {
+                *between.entry(cells).or_insert(0.0) += self.evidence.of(asked, purity);
+            }
+        }
+        let sizes: Vec<f64> = (0..self.cells.len()).map(|c| self.cells.size(c)).collect();
+        self.tree = Tree::new(&self.cells.centres, &sizes, &between, self.evidence.odds);
+        self.joins = Joins::new(&self.tree, &self.cells, &between, self.evidence.odds);
+        self.between = between;
+        let elsewhere: Vec<f64> = self
+            .evidence
+            .asked
+            .iter()
+            .map(|(&(i, j), asked)| match self.cells_of(i, j) {
+                Some(((a, b), purity)) => {
+                    self.joins.of(&self.tree, a, b).1 - self.evidence.of(asked, purity)
+                }
+                None => 0.0,
+            })
+            .collect();
+        for (asked, elsewhere) in self.evidence.asked.values_mut().zip(elsewhere) {
+            asked.elsewhere = elsewhere;
+        }
+    }
+
+    /// The cells of two objects, the lower number first, and how probably both are like their
+    /// cells; `None` for one cell.
+    fn cells_of(&self, i: usize, j: usize) -> Option<((usize, usize), f64)> {
+        let (a, b) = (self.cells.of[i] as usize, self.cells.of[j] as usize);
+        let purity = |c: usize| if self.cells.members[c].len() == 1 { 1.0 } else { PURITY };
+        (a != b).then(|| ((a.min(b), a.max(b)), purity(a) * purity(b)))
+    }
+
+    /// Log-odds half-way between the last join that is made and the first that is not.
+    fn odds_at_cut(&self) -> f64 {
+        let made = self.tree.made_for(self.clusters);
+        let of = |t: Option<usize>| t.and_then(|t| self.tree.merges.get(t)).map(|m| m.odds);
+        match (of(made.checked_sub(1)), of(Some(made))) {
+            (Some(a), Some(b)) => 0.5 * (a + b),
+            (Some(a), None) | (None, Some(a)) => a,
+            (None, None) => 0.0,
+        }
+    }
+
+    /// For every object how far it belongs to each cell, n x m.
+    fn cell_memberships(&self) -> Array2<f64> {
+        if self.cells.len() == self.n_objects() {
+            return space::one_hot(&self.cells.of, self.cells.len());
+        }
+        let n = self.n_objects() as f64;
+        let shares: Array1<f64> = (0..self.cells.len()).map(|c| self.cells.size(c) / n).collect();
+        let (z, centres) = (self.space.z.view(), self.cells.centres.view());
+        let mut q = space::memberships(z, centres, shares.view(), SHARPNESS);
+        // Who was asked about is where the answers say.
+        for &(i, j) in self.evidence.asked.keys() {
+            for o in [i, j] {
+                q.row_mut(o).fill(0.0);
+                q[[o, self.cells.of[o] as usize]] = 1.0;
+            }
+        }
+        q
+    }
+
+    /// For every object how far it belongs to each cluster, n x k, and its most probable one.
+    fn placed(&self) -> (Array2<f64>, Vec<u32>) {
+        let label = self.tree.labels(self.tree.made_for(self.clusters));
+        let clusters = label.iter().max().map_or(1, |&most| most as usize + 1);
+        let q = self.cell_memberships().dot(&space::one_hot(&label, clusters));
+        let best = |row: ndarray::ArrayView1<'_, f64>| {
+            (1..row.len()).fold(0, |b, c| if row[c] > row[b] { c } else { b }) as u32
+        };
+        let labels = q.rows().into_iter().map(best).collect();
+        (q, labels)
+    }
+
+    /// The clusters by all answers so far; fewer than asked for where objects are equal.
+    ///
+    /// # Complexity
+    /// O(n m r) time and O(n m) memory for m cells.
+    ///
+    /// # Errors
+    /// None but those of a clustering that cannot exist.
+    pub fn partition(&self) -> Result<Partition> {
+        Partition::from_labels(&self.placed().1)
+    }
+
+    /// For each object the probability that it sits right: that it belongs with the larger part of
+    /// its cluster.
+    ///
+    /// The product of two: how surely the object belongs to the cells of its cluster, and for each
+    /// of these how probable the joins are by which it came to the larger part. The second is
+    /// calibrated by the answers; before any it is a guess.
+    ///
+    /// ```
+    /// use consilience::model::{Answer, QuestionerOptions};
+    /// use consilience::ndarray::array;
+    ///
+    /// let x = array![[0.0], [0.1], [5.0], [5.1], [9.0]];
+    /// let mut questioner = QuestionerOptions::new(2).start(&x)?;
+    /// let before = questioner.confidence();
+    /// let said: Vec<Answer> = (0..4).map(|w| Answer::pair(w, 2, 4, true)).collect();
+    /// questioner.answer(&said)?;
+    /// assert!(questioner.confidence()[4] > before[4]);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Complexity
+    /// As [`partition`](Questioner::partition).
+    pub fn confidence(&self) -> Vec<f64> {
+        let made = self.tree.made_for(self.clusters);
+        let label = self.tree.labels(made);
+        let sure = self.tree.belonging(made);
+        let clusters = label.iter().max().map_or(1, |&most| most as usize + 1);
+        let mut weighed = space::one_hot(&label, clusters);
+        for (mut row, sure) in weighed.rows_mut().into_iter().zip(sure) {
+            row *= sure;
+        }
+        let right = self.cell_memberships().dot(&weighed);
+        let labels = self.placed().1;
+        labels.iter().enumerate().map(|(i, &c)| right[[i, c as usize]].clamp(0.0, 1.0)).collect()
+    }
+
+    /// How each worker answers, by ascending number.
+    pub fn workers(&self) -> Vec<WorkerAccuracy> {
+        self.evidence.table()
+    }
+
+    /// Answers taken so far; one about s objects counts as s - 1.
+    pub fn spent(&self) -> usize {
+        self.spent
+    }
+
+    /// The number of objects.
+    pub fn n_objects(&self) -> usize {
+        self.cells.of.len()
+    }
+}

@@ -1,0 +1,163 @@
+use consilience_core::{
+    Clusters, Features, MemoryBudget, Observer, Result, Seed, at_least_one, ensure,
+};
+use consilience_num::rows::Scaled;
+
+use super::Questioner;
+use super::cells::Cells;
+use super::evidence::Evidence;
+use super::joins::Joins;
+use super::space::Space;
+use super::tree::{Odds, Tree};
+
+/// Cells at least, and for each cluster.
+const CELLS: (usize, usize) = (300, 4);
+/// Groups that the metric is learned from at least; objects in each of them.
+const GROUPS: (usize, usize) = (50, 10);
+/// Log-odds at the first cut, and how fast they change with the logarithm of the distance, before
+/// any answer.
+const AT_CUT: f64 = -1.0;
+const SLOPE: f64 = 2.5;
+/// Share of pairs that belong together however unlike they are: one of so many for each cluster, at
+/// most this.
+const LAPSE: (f64, f64) = (4.0, 0.05);
+
+/// Settings of a [`Questioner`]: how many clusters, what answers cost and how many there may be.
+///
+/// ```
+/// use consilience::model::QuestionerOptions;
+/// use consilience::ndarray::Array2;
+///
+/// let x = Array2::from_shape_fn((60, 2), |(i, j)| (i / 30 * 8) as f64 + (i * (j + 3) % 7) as f64 * 0.1);
+/// let questioner = QuestionerOptions::new(2).budget(20).start(&x)?;
+/// assert_eq!(questioner.partition()?.sizes(), [30, 30]);
+/// # Ok::<(), consilience::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QuestionerOptions {
+    pub(super) clusters: Clusters,
+    pub(super) budget: usize,
+    pub(super) price: f64,
+    pub(super) group_size: usize,
+    cells: Option<usize>,
+    pub(super) seed: Seed,
+    memory: MemoryBudget,
+}
+
+impl QuestionerOptions {
+    /// Into so many clusters.
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        QuestionerOptions {
+            clusters: clusters.into(),
+            budget: 1_000,
+            price: 0.0,
+            group_size: 2,
+            cells: None,
+            seed: Seed(0),
+            memory: MemoryBudget::default(),
+        }
+    }
+
+    consilience_core::setters! {
+        /// Answers that may be asked for in all; one about s objects counts as s - 1. Default
+        /// 1,000; with 0 nothing is asked.
+        pub fn budget(mut self, answers: usize) { self.budget = answers }
+
+        /// What an answer costs, in objects: nothing is asked that is not expected to put so many
+        /// objects right. Default 0; 0 or more.
+        pub fn price(mut self, objects: f64) { self.price = objects }
+
+        /// Objects in a question: 2 for "same or different", more for "which of these belong
+        /// together". Default 2; 2 to 20.
+        pub fn group_size(mut self, objects: usize) { self.group_size = objects }
+
+        /// Small groups of objects that questions are about, at most. Default 300 or four for each
+        /// cluster, whichever is more; at least as many as clusters.
+        pub fn cells(mut self, cells: usize) { self.cells = Some(cells) }
+
+        /// Seed of all starts. Default `Seed(0)`.
+        pub fn seed(mut self, seed: Seed) { self.seed = seed }
+
+        /// How much memory may be taken. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.memory = budget }
+    }
+
+    /// The clustering without answers, from which questions start.
+    ///
+    /// # Complexity
+    /// O(n d^2) time up to d = 600, and 20 iterations of k-means into the cells; O(n d + m^2)
+    /// memory for m cells.
+    ///
+    /// # Errors
+    /// Features that are sparse, empty or not finite; no clusters, more than objects, or not a
+    /// fixed number; a negative price, a group size outside 2 to 20, fewer cells than clusters;
+    /// more memory than the budget.
+    pub fn start<'a>(&self, features: impl Into<Features<'a>>) -> Result<Questioner> {
+        self.start_observed(features, &())
+    }
+
+    /// As [`start`](QuestionerOptions::start); the observer may cancel.
+    ///
+    /// # Errors
+    /// As [`start`](QuestionerOptions::start), and where the observer cancels.
+    pub fn start_observed<'a>(
+        &self,
+        features: impl Into<Features<'a>>,
+        observer: &dyn Observer,
+    ) -> Result<Questioner> {
+        let features = features.into().dense()?;
+        let clusters = self.check(features.into())?;
+        let n = features.n_objects();
+        let most = self.cells.unwrap_or(CELLS.0.max(CELLS.1 * clusters)).min(n);
+        self.memory.check_table("features", n, features.n_features(), 24)?;
+        self.memory.check_square("cells", most, 24)?;
+        self.memory.check_table("objects and cells", n, most, 8)?;
+        let mut space = Space::new(Scaled::new(features).features().to_f64(), self.seed);
+        let groups = clusters.max(GROUPS.0.min(n / GROUPS.1));
+        space.learn_alone(groups, self.seed, observer)?;
+        let cells = Cells::new(space.z.view(), most, self.seed, observer)?;
+        let evidence = Evidence::new(Odds { offset: 0.0, slope: SLOPE, lapse: 0.0 });
+        let mut questioner = Questioner {
+            options: *self,
+            clusters,
+            groups,
+            space,
+            cells,
+            tree: Tree::default(),
+            joins: Joins::default(),
+            between: Default::default(),
+            evidence,
+            spent: 0,
+            learned_at: 0,
+        };
+        questioner.join();
+        questioner.learn(observer)?;
+        let lapse = LAPSE.1.min(1.0 / (LAPSE.0 * clusters as f64));
+        let odds = Odds { offset: AT_CUT - questioner.odds_at_cut(), slope: SLOPE, lapse };
+        questioner.evidence = Evidence::new(odds);
+        questioner.join();
+        Ok(questioner)
+    }
+
+    /// The number of clusters.
+    fn check(&self, features: Features<'_>) -> Result<usize> {
+        features.check()?;
+        let clusters = self
+            .clusters
+            .fixed()
+            .ok_or_else(|| self.clusters.refuse("a questioner", "a fixed number"))?;
+        features.check_clusters(clusters)?;
+        let price = self.price;
+        ensure!(
+            price >= 0.0 && price.is_finite(),
+            invalid("price of {price} objects; expected 0 or more")
+        );
+        let size = self.group_size;
+        ensure!((2..=20).contains(&size), invalid("group_size {size}; expected 2 to 20"));
+        if let Some(cells) = self.cells {
+            at_least_one("cells", cells)?;
+            ensure!(cells >= clusters, invalid("{cells} cells for {clusters} clusters"));
+        }
+        Ok(clusters)
+    }
+}

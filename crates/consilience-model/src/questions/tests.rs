@@ -1,0 +1,311 @@
+use std::collections::BTreeMap;
+
+use consilience_core::scores::{Normalizer, normalized_mutual_information};
+use consilience_core::{Clusters, ErrorKind, Partition, Seed};
+use ndarray::{Array2, array};
+
+use super::evidence::{Evidence, Vote};
+use super::tree::{Odds, Tree, sigmoid};
+use super::{Answer, Questioner, QuestionerOptions, StopReason};
+
+/// Six blobs in a row, two of each class: distances do not tell which two.
+fn world(n: usize, seed: u64) -> (Array2<f64>, Vec<usize>) {
+    let mut draw = Seed(seed).derive("blobs", 0).stream();
+    let x = Array2::from_shape_fn((n, 3), |(i, j)| {
+        let place = if j == 0 { 6.0 * (i % 6) as f64 } else { 0.0 };
+        place + draw.normal()
+    });
+    (x, (0..n).map(|i| i % 3).collect())
+}
+
+fn nmi(found: &Partition, classes: &[usize]) -> f64 {
+    let truth = Partition::from_labels(classes).unwrap();
+    normalized_mutual_information(found, &truth, Normalizer::Arithmetic).unwrap()
+}
+
+/// Asks until there is nothing more to ask; workers by turns, each right with a probability of its
+/// own.
+fn ask(questioner: &mut Questioner, classes: &[usize], right: &[f64], seed: u64) {
+    let mut draw = Seed(seed).derive("answers", 0).stream();
+    let mut number = 0;
+    while !questioner.is_done() {
+        let mut answers = Vec::new();
+        for question in questioner.propose(5) {
+            let worker = number % right.len();
+            number += 1;
+            let truth: Vec<usize> = question.objects.iter().map(|&i| classes[i]).collect();
+            let answer = if truth.len() > 2 {
+                Answer::groups(worker, &question.objects, &truth)
+            } else {
+                let same = (truth[0] == truth[1]) == (draw.uniform() < right[worker]);
+                Answer::pair(worker, question.objects[0], question.objects[1], same)
+            };
+            answers.push(answer);
+        }
+        questioner.answer(&answers).unwrap();
+    }
+}
+
+#[test]
+fn right_answers_lead_to_the_truth() {
+    for seed in 0..3 {
+        let (x, classes) = world(120, seed);
+        let options = QuestionerOptions::new(3).budget(400).seed(Seed(seed));
+        let mut questioner = options.start(&x).unwrap();
+        let before = nmi(&questioner.partition().unwrap(), &classes);
+        ask(&mut questioner, &classes, &[1.0, 1.0, 1.0], seed);
+        let after = nmi(&questioner.partition().unwrap(), &classes);
+        assert!(before < 0.9 && after > 0.999, "{before} {after}");
+    }
+}
+
+#[test]
+fn noisy_answers_help_and_questions_about_groups_too() {
+    let (x, classes) = world(900, 7);
+    let options = QuestionerOptions::new(3).budget(300).seed(Seed(7));
+    for (size, right) in [(2, 0.95), (4, 1.0)] {
+        let mut questioner = options.group_size(size).start(&x).unwrap();
+        let before = nmi(&questioner.partition().unwrap(), &classes);
+        assert!(questioner.propose(9).iter().all(|q| (2..=size).contains(&q.objects.len())));
+        ask(&mut questioner, &classes, &[right; 5], 7);
+        let after = nmi(&questioner.partition().unwrap(), &classes);
+        println!("{size} objects: {before:.3} before, {after:.3} after");
+        assert!(after > before + 0.1, "{size}: {before} {after}");
+    }
+}
+
+#[test]
+fn a_worker_at_random_is_found_out() {
+    let (x, classes) = world(600, 1);
+    let mut questioner = QuestionerOptions::new(3).budget(600).start(&x).unwrap();
+    ask(&mut questioner, &classes, &[0.95, 0.5, 0.95, 0.95], 1);
+    let workers = questioner.workers();
+    let information: Vec<f64> = workers.iter().map(|w| w.information()).collect();
+    assert_eq!(workers.iter().map(|w| w.worker).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    assert!(information[1] < 0.35, "{information:?}");
+    assert!([0, 2, 3].iter().all(|&w| information[w] > 0.5), "{information:?}");
+}
+
+#[test]
+fn the_budget_is_kept_and_nothing_is_asked_twice_in_a_batch() {
+    let (x, classes) = world(300, 2);
+    for size in [2, 3, 5] {
+        let options = QuestionerOptions::new(3).budget(37).group_size(size);
+        let mut questioner = options.start(&x).unwrap();
+        let mut objects: Vec<usize> =
+            questioner.propose(10).into_iter().flat_map(|q| q.objects).collect();
+        let asked = objects.len();
+        objects.sort_unstable();
+        objects.dedup();
+        assert_eq!(objects.len(), asked);
+        ask(&mut questioner, &classes, &[0.8, 0.8], 2);
+        assert!(questioner.spent() <= 37, "{}", questioner.spent());
+        assert!(questioner.is_done() && questioner.propose(3).is_empty());
+    }
+    let none = QuestionerOptions::new(3).budget(0).start(&x).unwrap();
+    assert_eq!(none.stop(), Some(StopReason::Budget));
+}
+
+#[test]
+fn a_high_price_stops_early() {
+    let (x, classes) = world(300, 3);
+    let mut spent = Vec::new();
+    for price in [0.0, 0.5, 4.0, 1e9] {
+        let options = QuestionerOptions::new(3).budget(200).price(price);
+        let mut questioner = options.start(&x).unwrap();
+        ask(&mut questioner, &classes, &[0.95; 3], 3);
+        spent.push(questioner.spent());
+        if price > 4.0 {
+            assert_eq!(questioner.stop(), Some(StopReason::Price));
+        }
+    }
+    assert!(spent.windows(2).all(|w| w[0] >= w[1]) && spent[3] == 0, "{spent:?}");
+}
+
+#[test]
+fn the_order_that_objects_are_named_in_means_nothing() {
+    let (x, _) = world(150, 4);
+    let mut left = QuestionerOptions::new(3).start(&x).unwrap();
+    let mut right = left.clone();
+    left.answer(&[Answer::pair(0, 3, 90, true), Answer::groups(1, &[5, 6, 7], &[1, 2, 1])])
+        .unwrap();
+    right
+        .answer(&[Answer::pair(0, 90, 3, true), Answer::groups(1, &[7, 6, 5], &['a', 'b', 'a'])])
+        .unwrap();
+    assert_eq!(left.confidence(), right.confidence());
+    assert_eq!(left.workers(), right.workers());
+    assert_eq!(left.propose(20), right.propose(20));
+}
+
+#[test]
+fn the_same_bits_at_any_number_of_threads() {
+    let (x, classes) = world(1_200, 5);
+    let run = || {
+        let options = QuestionerOptions::new(3).budget(250).cells(60).seed(Seed(5));
+        let mut questioner = options.start(&x).unwrap();
+        ask(&mut questioner, &classes, &[0.9, 0.8], 5);
+        (questioner.confidence(), questioner.partition().unwrap(), questioner.workers())
+    };
+    let on = |threads| {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(run)
+    };
+    assert_eq!(on(1), on(3));
+}
+
+#[test]
+fn bad_answers_and_settings_are_refused_and_nothing_is_lost() {
+    let (x, _) = world(60, 6);
+    let mut questioner = QuestionerOptions::new(3).start(&x).unwrap();
+    questioner.answer(&[Answer::pair(0, 1, 2, true)]).unwrap();
+    let before = (questioner.confidence(), questioner.propose(50), questioner.spent());
+    let good = Answer::pair(0, 3, 4, true);
+    let cases = [
+        (Answer::pair(0, 1, 60, true), ErrorKind::OutOfRange),
+        (Answer::pair(0, 7, 7, true), ErrorKind::InvalidParameter),
+        (Answer::groups(0, &[1], &[0]), ErrorKind::InvalidParameter),
+        (Answer::groups(0, &[1, 2, 3], &[0, 0]), ErrorKind::ShapeMismatch),
+    ];
+    for (bad, kind) in cases {
+        let error = questioner.answer(&[good.clone(), bad]).unwrap_err();
+        assert_eq!(error.kind(), kind, "{error}");
+        let after = (questioner.confidence(), questioner.propose(50), questioner.spent());
+        assert_eq!(before, after);
+    }
+    let options = QuestionerOptions::new(3);
+    let refused = [
+        QuestionerOptions::new(0),
+        QuestionerOptions::new(61),
+        QuestionerOptions::new(Clusters::Lifetime),
+        options.price(-1.0),
+        options.price(f64::NAN),
+        options.group_size(1),
+        options.group_size(21),
+        options.cells(2),
+    ];
+    assert!(refused.iter().all(|o| o.start(&x).is_err()));
+    assert!(options.start(&array![[0.0], [f64::NAN], [1.0]]).is_err());
+}
+
+#[test]
+fn objects_that_are_equal_or_few_do_no_harm() {
+    let equal = Array2::<f64>::ones((40, 2));
+    let mut questioner = QuestionerOptions::new(3).start(&equal).unwrap();
+    questioner.answer(&[Answer::pair(0, 1, 2, true), Answer::pair(1, 1, 2, false)]).unwrap();
+    assert!(questioner.partition().unwrap().n_clusters() <= 3);
+    let one = QuestionerOptions::new(1).start(&array![[1.0, 2.0]]).unwrap();
+    assert_eq!(one.partition().unwrap().n_clusters(), 1);
+    assert_eq!(one.stop(), Some(StopReason::Decided));
+    // Large numbers are no others.
+    let (x, _) = world(90, 8);
+    let labels = |x: &Array2<f64>| {
+        QuestionerOptions::new(3).start(x).unwrap().partition().unwrap().to_signed()
+    };
+    assert_eq!(labels(&x), labels(&(&x * 2f64.powi(600))));
+}
+
+#[test]
+fn repeated_answers_count_less_than_those_of_others() {
+    let evidence = |workers: &[usize]| {
+        let mut evidence = Evidence::new(Odds { offset: 0.0, slope: 1.0, lapse: 0.01 });
+        for &worker in workers {
+            evidence.add((0, 1), Vote { worker, same: true, weight: 1.0 }, Some(0.0));
+        }
+        let asked = &evidence.asked[&(0, 1)];
+        evidence.of(asked, 1.0)
+    };
+    let once = evidence(&[4]);
+    assert!((once - (0.85f64 / 0.15).ln()).abs() < 1e-12);
+    // Five at a correlation of a half count as 5 / 3.
+    assert!((evidence(&[4; 5]) - once * 5.0 / 3.0).abs() < 1e-12);
+    assert!((evidence(&[1, 2, 3, 4, 5]) - once * 5.0).abs() < 1e-12);
+}
+
+/// A worker who always says the same of a question is seen to, and so is one who draws lots.
+#[test]
+fn the_correlation_of_repeated_answers_is_estimated() {
+    let mut evidence = Evidence::new(Odds { offset: 0.0, slope: 1.0, lapse: 0.01 });
+    let mut draw = Seed(3).stream();
+    for pair in 0..80usize {
+        let together = pair.is_multiple_of(2);
+        let likeness = Some(if together { 4.0 } else { -4.0 });
+        let stubborn = together == (draw.uniform() < 0.8);
+        for _ in 0..5 {
+            let fresh = together == (draw.uniform() < 0.8);
+            for (worker, same) in [(0, stubborn), (1, fresh)] {
+                evidence.add((pair, 1_000), Vote { worker, same, weight: 1.0 }, likeness);
+            }
+        }
+    }
+    evidence.estimate();
+    let table = evidence.table();
+    assert!(table[0].repeat_correlation > 0.9, "{table:?}");
+    assert!(table[1].repeat_correlation < 0.2, "{table:?}");
+    assert!(table.iter().all(|w| (w.same_together - 0.8).abs() < 0.12), "{table:?}");
+}
+
+/// The tree by its definition: all pairs of nodes, anew at every merge.
+#[test]
+fn the_tree_equals_the_definition() {
+    let mut draw = Seed(9).stream();
+    let odds = Odds { offset: 0.5, slope: 2.0, lapse: 0.02 };
+    for m in [1usize, 2, 3, 9, 24] {
+        let centres = Array2::from_shape_fn((m, 3), |_| draw.normal());
+        let sizes: Vec<f64> = (0..m).map(|_| 1.0 + draw.below(9) as f64).collect();
+        let mut evidence = BTreeMap::new();
+        for _ in 0..m {
+            let (a, b) = (draw.below(m), draw.below(m));
+            if a != b {
+                evidence.insert((a.min(b), a.max(b)), 3.0 * draw.normal());
+            }
+        }
+        let tree = Tree::new(&centres, &sizes, &evidence, odds);
+        let mean = sizes.iter().sum::<f64>() / m as f64;
+        let mut nodes: Vec<Vec<usize>> = (0..m).map(|c| vec![c]).collect();
+        for merge in &tree.merges {
+            let mut best = (f64::NEG_INFINITY, 0, 0);
+            let mut odds_of_best = 0.0;
+            for a in 0..nodes.len() {
+                for b in 0..a {
+                    let (na, nb) = (&nodes[a], &nodes[b]);
+                    let size = |n: &[usize]| n.iter().map(|&c| sizes[c]).sum::<f64>();
+                    let squared: f64 = (0..3)
+                        .map(|j| {
+                            let at = |n: &[usize]| {
+                                n.iter().map(|&c| sizes[c] * centres[[c, j]]).sum::<f64>() / size(n)
+                            };
+                            (at(na) - at(nb)).powi(2)
+                        })
+                        .sum();
+                    let common = 2.0 * size(na) * size(nb) / (size(na) + size(nb)) / mean;
+                    let said: f64 = na
+                        .iter()
+                        .flat_map(|&c| nb.iter().map(move |&d| (c.min(d), c.max(d))))
+                        .filter_map(|pair| evidence.get(&pair))
+                        .sum();
+                    let value = odds.of(-(squared * common.powf(0.6)).ln()) + said;
+                    let smaller = size(na).min(size(nb)) / mean;
+                    let order = if value > 0.0 { value } else { value * smaller };
+                    if order > best.0 {
+                        best = (order, a, b);
+                        odds_of_best = value;
+                    }
+                }
+            }
+            assert!((merge.odds - odds_of_best).abs() < 1e-9 * (1.0 + odds_of_best.abs()), "{m}");
+            let taken = nodes.remove(best.1);
+            nodes[best.2].extend(taken);
+        }
+        assert_eq!(nodes.len(), 1);
+        // Cuts are nested, and every cell comes to its larger part by its own joins.
+        for k in 1..=m {
+            let labels = tree.labels(tree.made_for(k));
+            assert_eq!(labels.iter().max().map(|&l| l as usize + 1), Some(k));
+        }
+        let sure = tree.belonging(m - 1);
+        assert!(sure.iter().all(|s| (0.0..=1.0).contains(s)) && sure.contains(&1.0));
+        if m == 2 {
+            let small = usize::from(sizes[0] >= sizes[1]);
+            assert!((sure[small] - sigmoid(tree.merges[0].odds)).abs() < 1e-12);
+        }
+    }
+}

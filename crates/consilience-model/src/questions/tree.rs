@@ -1,0 +1,323 @@
+//! Cells joined two by two, those first that belong together most probably.
+
+use std::collections::BTreeMap;
+
+use ndarray::Array2;
+
+/// How much the sizes of two nodes count in their likeness: 0 not at all, 1 as in Ward's linkage.
+const SIZES: f64 = 0.6;
+/// Squared distances are at least this, in units of the variance within clusters.
+const NEAREST: f64 = 1e-9;
+
+/// Beyond its limits a likeness still counts so much of what it would: nothing is tied.
+const BEYOND: f64 = 1e-3;
+
+/// Log-odds of two nodes belonging together by how alike they are: logistic in
+/// `offset + slope likeness`, but never surer than `lapse` from 0 and 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Odds {
+    pub(super) offset: f64,
+    pub(super) slope: f64,
+    pub(super) lapse: f64,
+}
+
+impl Odds {
+    pub(super) fn of(&self, likeness: f64) -> f64 {
+        let line = self.offset + self.slope * likeness;
+        let p = self.probability(line);
+        (p / (1.0 - p)).ln() + BEYOND * line
+    }
+
+    fn probability(&self, line: f64) -> f64 {
+        self.lapse + (1.0 - 2.0 * self.lapse) * sigmoid(line)
+    }
+
+    /// The probability, and how fast it changes with `offset + slope likeness`.
+    pub(super) fn change(&self, likeness: f64) -> (f64, f64) {
+        let line = self.offset + self.slope * likeness;
+        let s = sigmoid(line);
+        (self.probability(line), (1.0 - 2.0 * self.lapse) * s * (1.0 - s))
+    }
+}
+
+/// Two nodes that are joined: cells by their number, and behind them the earlier merges.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Merge {
+    pub(super) nodes: [usize; 2],
+    /// Minus the logarithm of the distance.
+    pub(super) likeness: f64,
+    /// Log-odds by the answers between the two.
+    pub(super) evidence: f64,
+    /// Log-odds by both.
+    pub(super) odds: f64,
+}
+
+/// The cells' tree.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tree {
+    pub(super) merges: Vec<Merge>,
+    /// Cells of every node, the leaves first.
+    pub(super) cells: Vec<Vec<usize>>,
+    /// Objects of every node.
+    pub(super) sizes: Vec<f64>,
+    /// The merge that each node goes into, `None` for the root.
+    pub(super) into: Vec<Option<usize>>,
+}
+
+impl Tree {
+    /// Joins what has the highest log-odds until all is one: the mean place of a node against the
+    /// other's, and the sum of all evidence between their cells.
+    pub(super) fn new(
+        centres: &Array2<f64>,
+        sizes: &[f64],
+        evidence: &BTreeMap<(usize, usize), f64>,
+        odds: Odds,
+    ) -> Self {
+        let m = sizes.len();
+        let mut open = Open::new(centres, sizes, evidence, odds);
+        let mut tree = Tree {
+            merges: Vec::with_capacity(m.saturating_sub(1)),
+            cells: (0..m).map(|c| vec![c]).collect(),
+            sizes: sizes.to_vec(),
+            into: vec![None; m],
+        };
+        let mut node: Vec<usize> = (0..m).collect();
+        while let Some((a, b)) = open.best() {
+            let nodes = [node[a], node[b]];
+            let at = Some(tree.merges.len());
+            nodes.iter().for_each(|&n| tree.into[n] = at);
+            tree.merges.push(open.merge(nodes, a, b));
+            let cells = [tree.cells[nodes[0]].as_slice(), &tree.cells[nodes[1]]].concat();
+            tree.cells.push(cells);
+            tree.sizes.push(tree.sizes[nodes[0]] + tree.sizes[nodes[1]]);
+            tree.into.push(None);
+            node[a] = tree.cells.len() - 1;
+            open.join(a, b);
+        }
+        tree
+    }
+
+    pub(super) fn n_cells(&self) -> usize {
+        self.merges.len() + 1
+    }
+
+    /// Merges that are made for so many clusters.
+    pub(super) fn made_for(&self, clusters: usize) -> usize {
+        self.n_cells().saturating_sub(clusters.max(1))
+    }
+
+    /// The cluster of each cell where the first `made` merges are made, numbered by first cell.
+    pub(super) fn labels(&self, made: usize) -> Vec<u32> {
+        let mut label = vec![u32::MAX; self.n_cells()];
+        let mut next = 0;
+        for c in 0..label.len() {
+            if label[c] == u32::MAX {
+                for &other in &self.cells[self.top(c, made)] {
+                    label[other] = next;
+                }
+                next += 1;
+            }
+        }
+        label
+    }
+
+    /// The largest node of the first `made` merges that holds the node.
+    pub(super) fn top(&self, mut node: usize, made: usize) -> usize {
+        while let Some(t) = self.into[node].filter(|&t| t < made) {
+            node = self.n_cells() + t;
+        }
+        node
+    }
+
+    /// Merges at the beginning that join what rather belongs together.
+    pub(super) fn sound(&self) -> usize {
+        self.merges.iter().take_while(|merge| merge.odds > 0.0).count()
+    }
+
+    /// The nodes that the first `made` merges leave, by first cell.
+    pub(super) fn tops(&self, made: usize) -> Vec<usize> {
+        let mut tops: Vec<usize> = (0..self.n_cells()).map(|c| self.top(c, made)).collect();
+        tops.sort_unstable_by_key(|&node| (self.cells[node].iter().min().copied(), node));
+        tops.dedup();
+        tops
+    }
+
+    /// The merge that brings two different cells together.
+    pub(super) fn joining(&self, a: usize, b: usize) -> Option<usize> {
+        let (mut a, mut b) = (a, b);
+        loop {
+            let (ta, tb) = (self.into[a]?, self.into[b]?);
+            if ta == tb {
+                return Some(ta);
+            }
+            if ta < tb {
+                a = self.n_cells() + ta;
+            } else {
+                b = self.n_cells() + tb;
+            }
+        }
+    }
+
+    /// How probably each cell is with the larger part of its cluster: at every merge on its way the
+    /// smaller part comes to the larger.
+    pub(super) fn belonging(&self, made: usize) -> Vec<f64> {
+        let m = self.n_cells();
+        let mut sure = vec![1.0; self.cells.len()];
+        for (t, merge) in self.merges[..made].iter().enumerate().rev() {
+            let [a, b] = merge.nodes;
+            let (large, small) = if self.sizes[a] >= self.sizes[b] { (a, b) } else { (b, a) };
+            sure[large] = sure[m + t];
+            sure[small] = sure[m + t] * sigmoid(merge.odds);
+        }
+        sure.truncate(m);
+        sure
+    }
+}
+
+/// The nodes that are not joined yet, by the number of one of their cells.
+struct Open {
+    squared: Array2<f64>,
+    evidence: Array2<f64>,
+    odds: Array2<f64>,
+    /// What is joined first: what belongs together most surely; of what rather does not, where so
+    /// many clusters are asked for, what puts fewest objects wrong.
+    order: Array2<f64>,
+    sizes: Vec<f64>,
+    /// Objects of a cell on the mean.
+    mean: f64,
+    by: Odds,
+    alive: Vec<bool>,
+    /// The best partner of each.
+    near: Vec<Option<usize>>,
+}
+
+impl Open {
+    fn new(
+        centres: &Array2<f64>,
+        sizes: &[f64],
+        given: &BTreeMap<(usize, usize), f64>,
+        by: Odds,
+    ) -> Self {
+        let m = sizes.len();
+        let products = centres.dot(&centres.t());
+        let squared = Array2::from_shape_fn((m, m), |(a, b)| {
+            products[[a, a]] + products[[b, b]] - products[[a, b]] - products[[b, a]]
+        });
+        let mut evidence = Array2::zeros((m, m));
+        for (&(a, b), &e) in given {
+            evidence[[a, b]] += e;
+            evidence[[b, a]] += e;
+        }
+        let mean = sizes.iter().sum::<f64>() / m.max(1) as f64;
+        let mut open = Open {
+            squared,
+            evidence,
+            odds: Array2::zeros((m, m)),
+            order: Array2::zeros((m, m)),
+            sizes: sizes.to_vec(),
+            mean,
+            by,
+            alive: vec![true; m],
+            near: vec![None; m],
+        };
+        for a in 0..m {
+            for b in 0..a {
+                open.weigh(a, b);
+            }
+        }
+        for a in 0..m {
+            open.near[a] = open.partner(a);
+        }
+        open
+    }
+
+    fn likeness(&self, a: usize, b: usize) -> f64 {
+        likeness(self.squared[[a, b]], self.sizes[a], self.sizes[b], self.mean)
+    }
+
+    fn weigh(&mut self, a: usize, b: usize) {
+        let odds = self.by.of(self.likeness(a, b)) + self.evidence[[a, b]];
+        let smaller = self.sizes[a].min(self.sizes[b]) / self.mean;
+        let order = if odds > 0.0 { odds } else { odds * smaller };
+        for at in [[a, b], [b, a]] {
+            self.odds[at] = odds;
+            self.order[at] = order;
+        }
+    }
+
+    /// The best of all others for one; ties to the lowest.
+    fn partner(&self, a: usize) -> Option<usize> {
+        let mut best: Option<usize> = None;
+        for b in (0..self.alive.len()).filter(|&b| self.alive[b] && b != a) {
+            if best.is_none_or(|c| self.order[[a, b]] > self.order[[a, c]]) {
+                best = Some(b);
+            }
+        }
+        best
+    }
+
+    /// The two of highest log-odds, the lower number first.
+    fn best(&self) -> Option<(usize, usize)> {
+        let mut best: Option<(usize, usize)> = None;
+        for a in (0..self.alive.len()).filter(|&a| self.alive[a]) {
+            if let Some(b) = self.near[a]
+                && best.is_none_or(|(c, d)| self.order[[a, b]] > self.order[[c, d]])
+            {
+                best = Some((a, b));
+            }
+        }
+        best.map(|(a, b)| (a.min(b), a.max(b)))
+    }
+
+    fn merge(&self, nodes: [usize; 2], a: usize, b: usize) -> Merge {
+        Merge {
+            nodes,
+            likeness: self.likeness(a, b),
+            evidence: self.evidence[[a, b]],
+            odds: self.odds[[a, b]],
+        }
+    }
+
+    /// b goes into a.
+    fn join(&mut self, a: usize, b: usize) {
+        let (sa, sb) = (self.sizes[a], self.sizes[b]);
+        let (all, apart) = (sa + sb, self.squared[[a, b]]);
+        self.alive[b] = false;
+        self.sizes[a] = all;
+        let others: Vec<usize> =
+            (0..self.alive.len()).filter(|&c| self.alive[c] && c != a).collect();
+        for &c in &others {
+            // The squared distance to the mean of both.
+            let squared = (sa * self.squared[[a, c]] + sb * self.squared[[b, c]]) / all
+                - sa * sb / (all * all) * apart;
+            let evidence = self.evidence[[a, c]] + self.evidence[[b, c]];
+            for at in [[a, c], [c, a]] {
+                self.squared[at] = squared;
+                self.evidence[at] = evidence;
+            }
+            self.weigh(a, c);
+        }
+        self.near[a] = self.partner(a);
+        for &c in &others {
+            match self.near[c] {
+                Some(d) if d != a && d != b => {
+                    if self.order[[c, a]] > self.order[[c, d]] {
+                        self.near[c] = Some(a);
+                    }
+                }
+                _ => self.near[c] = self.partner(c),
+            }
+        }
+    }
+}
+
+/// How alike two nodes are by the squared distance of their means and their sizes; `mean` is the
+/// mean size of a cell.
+pub(super) fn likeness(squared: f64, a: f64, b: f64, mean: f64) -> f64 {
+    -squared.max(NEAREST).ln() - SIZES * (2.0 * a * b / (a + b) / mean).ln()
+}
+
+/// The probability of log-odds.
+pub(super) fn sigmoid(odds: f64) -> f64 {
+    1.0 / (1.0 + (-odds).exp())
+}
