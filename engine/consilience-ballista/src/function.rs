@@ -66,7 +66,7 @@ impl ScalarUDFImpl for Perform {
 }
 
 impl Perform {
-    /// In a thread of its own, since the work starts a runtime, which one inside of another may not.
+    /// In a thread of its own: the work starts a runtime, which one inside of another may not.
     fn apart(&self, task: &[u8]) -> Result<()> {
         let done =
             std::thread::scope(|scope| scope.spawn(|| perform(task, &self.resources)).join());

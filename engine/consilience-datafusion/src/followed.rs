@@ -25,7 +25,8 @@ impl Engine {
     ///
     /// let folder = tempfile::tempdir().unwrap();
     /// let pool = folder.path().join("pool");
-    /// made::ensemble(&pool, &made::Shape { files: 2, rows: 100, members: 5, distinct: 12, seed: 0 })?;
+    /// let shape = made::Shape { files: 2, rows: 100, members: 5, distinct: 12, seed: 0 };
+    /// made::ensemble(&pool, &shape)?;
     ///
     /// let engine = Engine::builder().memory(256 << 20).build()?;
     /// let table = Table::open(&pool)?;

@@ -20,7 +20,8 @@ const NONE: u32 = u32::MAX;
 ///
 /// let folder = tempfile::tempdir().unwrap();
 /// let pool = folder.path().join("pool");
-/// made::ensemble(&pool, &made::Shape { files: 2, rows: 100, members: 5, distinct: 12, seed: 0 })?;
+/// let shape = made::Shape { files: 2, rows: 100, members: 5, distinct: 12, seed: 0 };
+/// made::ensemble(&pool, &shape)?;
 ///
 /// let engine = Engine::builder().memory(256 << 20).build()?;
 /// let table = Table::open(&pool)?;

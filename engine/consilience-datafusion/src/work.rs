@@ -47,8 +47,8 @@ pub(crate) trait Write: Serialize + DeserializeOwned + Send + Sync + 'static {
     ) -> Result<(Vec<ArrayRef>, Self::Part)>;
 }
 
-/// Columns of labels, the last of those that are written, whose clusters are to be numbered by their
-/// first objects.
+/// Columns of labels, the last of those that are written, whose clusters are to be numbered by
+/// their first objects.
 pub(crate) trait Labels: Write {
     /// The names of the two steps that this takes on other machines.
     const ORDER: &'static str;

@@ -1,8 +1,10 @@
 //! The tables of `docs/engine.md` and `docs/cluster.md`: makes tables in a folder, runs the program
-//! on them, and prints what it took. The folder needs some 25 GB for `all`, and 25 GB more for
-//! `billion`.
+//! on them, and prints what it took; `growth` leaves `engine-cost.svg` there too. The folder needs
+//! some 5 GB for `all`, and 15 GB for `billion`.
 //!
-//!     cargo run --release --example measure -- FOLDER [rows|growth|features|distinct|cluster|billion|all]
+//!     cargo run --release --example measure -- FOLDER [PART]
+//!
+//! where PART is one of rows, growth, features, distinct, cluster, billion and all.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -49,31 +51,73 @@ fn pool(folder: &Path, files: usize, rows: u64, members: usize, distinct: usize)
     name
 }
 
-/// A line of the table of consensus runs.
-fn consensus(folder: &Path, pool: &str, method: &str, more: &str) {
+/// A line of the table of consensus runs. Returns the seconds of grouping, combining and writing.
+fn consensus(folder: &Path, pool: &str, method: &str, more: &str) -> [f64; 3] {
     let _ = std::fs::remove_dir_all(folder.join("labels"));
     let line = format!("consensus {pool} --method {method} --clusters 10 -o labels {more}");
     match run(folder, &line) {
-        Ok(told) => println!(
-            "| {} x {}, {}, {} | {method} {more} | {} | {} | {} | {} | {} |",
-            told["n"],
-            told["members"],
-            told["rows"],
-            told["files"],
-            seconds(&told, "group"),
-            seconds(&told, "combine"),
-            seconds(&told, "write"),
-            seconds(&told, "total"),
-            peak(&told),
-        ),
-        Err(error) => println!("| {pool} | {method} {more} | {error} | | | | |"),
+        Ok(told) => {
+            println!(
+                "| {} x {}, {}, {} | {method} {more} | {} | {} | {} | {} | {} |",
+                told["n"],
+                told["members"],
+                told["rows"],
+                told["files"],
+                seconds(&told, "group"),
+                seconds(&told, "combine"),
+                seconds(&told, "write"),
+                seconds(&told, "total"),
+                peak(&told),
+            );
+            ["group", "combine", "write"].map(|step| told["seconds"][step].as_f64().unwrap_or(0.0))
+        }
+        Err(error) => {
+            println!("| {pool} | {method} {more} | {error} | | | | |");
+            [0.0; 3]
+        }
     }
+}
+
+/// A bar for each run, of its steps, to a file.
+fn plot(path: &Path, bars: &[(String, [f64; 3])]) {
+    const COLOURS: [(&str, &str); 3] =
+        [("group", "#4477aa"), ("combine", "#ccbb44"), ("write", "#66ccee")];
+    let most = bars.iter().map(|(_, steps)| steps.iter().sum()).fold(f64::MIN_POSITIVE, f64::max);
+    let height = 24 * bars.len() + 40;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"820\" height=\"{height}\" \
+         font-family=\"sans-serif\" font-size=\"12\">\n\
+         <rect width=\"820\" height=\"{height}\" fill=\"white\"/>\n"
+    );
+    for (at, (name, colour)) in COLOURS.iter().enumerate() {
+        let x = 330 + 90 * at;
+        svg += &format!(
+            "<rect x=\"{x}\" y=\"8\" width=\"12\" height=\"12\" fill=\"{colour}\"/>\
+             <text x=\"{}\" y=\"18\">{name}</text>\n",
+            x + 16
+        );
+    }
+    for (at, (name, steps)) in bars.iter().enumerate() {
+        let (y, mut x) = (30 + 24 * at, 330.0);
+        svg += &format!("<text x=\"320\" y=\"{}\" text-anchor=\"end\">{name}</text>\n", y + 13);
+        for ((_, colour), seconds) in COLOURS.iter().zip(steps) {
+            let width = 420.0 * seconds / most;
+            svg += &format!(
+                "<rect x=\"{x:.1}\" y=\"{y}\" width=\"{width:.1}\" height=\"17\" \
+                 fill=\"{colour}\"/>"
+            );
+            x += width;
+        }
+        let sum: f64 = steps.iter().sum();
+        svg += &format!("<text x=\"{:.1}\" y=\"{}\">{sum:.1} s</text>\n", x + 5.0, y + 13);
+    }
+    std::fs::write(path, svg + "</svg>\n").expect("a plot");
 }
 
 fn header(title: &str) {
     println!("\n{title}\n");
     println!(
-        "| rows x members, distinct rows, files | method | group | combine | write | total | peak memory |"
+        "| rows x members, distinct rows, files | method | group | combine | write | total | peak |"
     );
     println!("|---|---|---|---|---|---|---|");
 }
@@ -86,6 +130,7 @@ fn rows(folder: &Path) {
 
 fn growth(folder: &Path) {
     header("How cost grows");
+    let mut bars = Vec::new();
     for (files, rows, members, distinct) in [
         (10, 200_000, 20, 3000),
         (10, 1_000_000, 20, 3000),
@@ -98,10 +143,15 @@ fn growth(folder: &Path) {
         (10, 1_000_000, 20, 300_000),
     ] {
         let pool = pool(folder, files, rows, members, distinct);
-        consensus(folder, &pool, "hbgf", "--memory 4G");
+        let steps = consensus(folder, &pool, "hbgf", "--memory 4G");
+        let millions = (files as u64 * rows) as f64 / 1e6;
+        let name = format!("{millions} million x {members}, {distinct} distinct, {files} files");
+        bars.push((name, steps));
     }
     let pool = pool(folder, 10, 1_000_000, 20, 3000);
-    consensus(folder, &pool, "hbgf", "--memory 4G --threads 1");
+    let steps = consensus(folder, &pool, "hbgf", "--memory 4G --threads 1");
+    bars.push((String::from("10 million x 20, 3000 distinct, 10 files, 1 thread"), steps));
+    plot(&folder.join("engine-cost.svg"), &bars);
     in_memory();
 }
 

@@ -468,7 +468,8 @@ fn bounds_are_those_of_all_objects_of_rows_with_counts() {
         let times = |i: usize| 1 + i % 3;
         let all: Vec<usize> = (0..n).flat_map(|i| vec![i; times(i)]).collect();
         let all = rows.select_objects(&all).unwrap();
-        let counted = rows.with_counts((0..n).map(|i| times(i) as u64).collect()).unwrap();
+        let counts: Vec<u64> = (0..n).map(|i| times(i) as u64).collect();
+        let counted = rows.with_counts(counts).unwrap();
         let metric = |ensemble: &Ensemble| MetricRule::new(3).open(ensemble, &()).unwrap();
         assert_eq!(metric(&all).base.metric, metric(&counted).base.metric);
     }

@@ -132,7 +132,8 @@ pub(super) struct Member<F> {
 pub(super) enum Model<F> {
     /// The nearest of some centres.
     Centres(#[serde(with = "matrix")] Array2<F>),
-    /// The nearest of some centres among the eigenvectors of representatives; stays in this process.
+    /// The nearest of some centres among the eigenvectors of representatives; stays in this
+    /// process.
     #[serde(skip)]
     Cut(Box<Cut<F>>),
 }

@@ -52,7 +52,8 @@ impl Engine {
     ///
     /// let folder = tempfile::tempdir().unwrap();
     /// let features = folder.path().join("features");
-    /// made::features(&features, &made::Shape { files: 2, rows: 500, members: 3, distinct: 0, seed: 0 })?;
+    /// let shape = made::Shape { files: 2, rows: 500, members: 3, distinct: 0, seed: 0 };
+    /// made::features(&features, &shape)?;
     ///
     /// let engine = Engine::builder().memory(256 << 20).build()?;
     /// let table = Table::open(&features)?;

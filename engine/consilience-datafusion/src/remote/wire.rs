@@ -107,8 +107,8 @@ pub(crate) fn read_answer<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     }
 }
 
-/// Writes a file that appears at once and whole. What machines tell each other need not outlive them:
-/// it is not forced to the disk.
+/// Writes a file that appears at once and whole. What machines tell each other need not outlive
+/// them: it is not forced to the disk.
 pub(crate) fn write_at_once(path: &Path, bytes: &[u8]) -> Result<()> {
     let place = within(path.display());
     let beside = path.with_extension(unique());
