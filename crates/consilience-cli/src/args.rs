@@ -372,8 +372,8 @@ pub(crate) struct Crowd {
     pub(crate) method: String,
     /// A parameter of the method: all take alternative, and shared for answers by keyword; rmc
     /// takes c, d0, d1 and penalty (recovery, held-out or balance); block restarts, pseudo_count,
-    /// rates_by_cluster, rates_between_clusters, tolerance, max_iterations; block-by-worker the same
-    /// without rates_between_clusters; latent-class restarts, tolerance, max_iterations
+    /// rates_by_cluster, rates_between_clusters, tolerance, max_iterations; block-by-worker the
+    /// same without rates_between_clusters; latent-class restarts, tolerance, max_iterations
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
     /// Number of objects [default: one more than the highest in the answers, or as many as --truth

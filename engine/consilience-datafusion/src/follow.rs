@@ -70,6 +70,9 @@ impl From<UpdateRule> for FollowRule {
     }
 }
 
+/// The label of each object of a link, in ascending order.
+type Linked = Vec<(u64, Option<usize>)>;
+
 /// What became of the members' weights, and the clustering by them or by the metric.
 ///
 /// From [`Engine::follow`].
@@ -242,11 +245,7 @@ impl Taken {
 
     /// The labels of so many rows, and those of the linked objects in the same numbers. Where all
     /// objects of a row are linked, its own label is that of one of them.
-    fn labels(
-        &self,
-        found: &Partition,
-        rows: usize,
-    ) -> Result<(Partition, Vec<(u64, Option<usize>)>)> {
+    fn labels(&self, found: &Partition, rows: usize) -> Result<(Partition, Linked)> {
         let mut labels = vec![None; rows];
         // What is left of a row comes before the objects that were taken from it.
         for (entry, &row) in self.rows.iter().enumerate().rev() {

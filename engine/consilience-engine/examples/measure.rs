@@ -266,12 +266,15 @@ fn billion(folder: &Path) {
     consensus(folder, &pool, "pta-al", "--memory 2G");
 }
 
+/// Measures something in a folder.
+type Part = fn(&Path);
+
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let folder = PathBuf::from(arguments.next().expect("a folder"));
     let what = arguments.next().unwrap_or_else(|| String::from("all"));
     std::fs::create_dir_all(&folder).expect("the folder");
-    let parts: [(&str, fn(&Path)); 5] = [
+    let parts: [(&str, Part); 5] = [
         ("rows", rows),
         ("growth", growth),
         ("features", features),
