@@ -28,7 +28,9 @@ const LAPSE: (f64, f64) = (4.0, 0.05);
 /// use consilience::model::QuestionerOptions;
 /// use consilience::ndarray::Array2;
 ///
-/// let x = Array2::from_shape_fn((60, 2), |(i, j)| (i / 30 * 8) as f64 + (i * (j + 3) % 7) as f64 * 0.1);
+/// let x = Array2::from_shape_fn((60, 2), |(i, j)| {
+///     (i / 30 * 8) as f64 + (i * (j + 3) % 7) as f64 * 0.1
+/// });
 /// let questioner = QuestionerOptions::new(2).budget(20).start(&x)?;
 /// assert_eq!(questioner.partition()?.sizes(), [30, 30]);
 /// # Ok::<(), consilience::Error>(())
