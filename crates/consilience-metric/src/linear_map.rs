@@ -335,19 +335,6 @@ mod tests {
         assert_abs_diff_eq!(d, expected, epsilon = 1e-14);
     }
 
-    #[cfg(feature = "approx")]
-    #[test]
-    fn maps_of_one_shape_are_compared_by_their_numbers() {
-        use approx::{assert_abs_diff_ne, assert_relative_ne};
-        let of = |l: f64| LinearMap::from_diagonal(&[1.0, l]).unwrap();
-        assert_abs_diff_eq!(of(2.0), of(2.0 + 1e-9), epsilon = 1e-8);
-        assert_abs_diff_ne!(of(2.0), of(2.0 + 1e-7), epsilon = 1e-8);
-        assert_relative_ne!(of(2.0), of(2.0 + 1e-7), max_relative = 1e-8);
-        // The same map, but not the same form of it.
-        let matrix = LinearMap::from_matrix(array![[1.0, 0.0], [0.0, 2.0]]).unwrap();
-        assert_abs_diff_ne!(of(2.0), matrix, epsilon = 1.0);
-    }
-
     #[test]
     fn bad_metrics_are_refused() {
         let kind = |r: Result<LinearMap>| r.unwrap_err().kind();

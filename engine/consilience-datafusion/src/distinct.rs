@@ -197,7 +197,7 @@ pub(crate) fn check_labels(table: &Table) -> Result<()> {
                 ErrorKind::Format,
                 format!(
                     "{}: column {:?} holds {}; expected whole numbers or text",
-                    table.files()[0].path.display(),
+                    &table.files()[0].place,
                     field.name(),
                     field.data_type()
                 ),

@@ -195,6 +195,9 @@ impl Engine {
 
     /// The rows of a table, to be queried.
     pub(crate) fn frame(&self, scan: Arc<Scan>) -> Result<DataFrame> {
+        if let Some((url, store)) = scan.store() {
+            self.context.register_object_store(url.as_ref(), store);
+        }
         self.context.read_table(scan).map_err(query)
     }
 

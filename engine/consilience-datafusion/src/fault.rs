@@ -20,6 +20,9 @@ pub(crate) fn within(place: impl Display) -> impl Fn(Error) -> Error {
 
 /// What the system answered.
 pub(crate) fn system(error: io::Error) -> Error {
+    if let Some(own) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+        return own.clone();
+    }
     let text = match error.kind() {
         io::ErrorKind::NotFound => "no such file".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
@@ -35,7 +38,10 @@ pub(crate) fn parquet(error: ParquetError) -> Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
             Ok(error) => system(*error),
-            Err(other) => unreadable(other),
+            Err(inner) => match inner.downcast::<Error>() {
+                Ok(own) => *own,
+                Err(other) => unreadable(other),
+            },
         },
         other => unreadable(other),
     }
@@ -55,6 +61,27 @@ pub(crate) fn arrow(error: ArrowError) -> Error {
         },
         other => unreadable(other),
     }
+}
+
+/// What an object store answered.
+pub(crate) fn stored(error: object_store::Error) -> Error {
+    use object_store::Error as Store;
+    let text = match &error {
+        Store::NotFound { .. } => "no such object".to_owned(),
+        Store::Precondition { .. } => "changed while it was read".to_owned(),
+        Store::PermissionDenied { .. } => "the object store denies permission".to_owned(),
+        Store::Unauthenticated { .. } => "the object store does not accept who asks".to_owned(),
+        Store::AlreadyExists { .. } => "is there already".to_owned(),
+        other => {
+            // What went wrong stands innermost, around it what was tried.
+            let mut why: &dyn std::error::Error = other;
+            while let Some(deeper) = why.source() {
+                why = deeper;
+            }
+            format!("the object store cannot be asked: {why}")
+        }
+    };
+    Error::new(ErrorKind::Io, text)
 }
 
 /// What a query answered.

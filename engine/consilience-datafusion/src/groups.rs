@@ -14,6 +14,7 @@ use datafusion::prelude::DataFrame;
 
 use crate::engine::Engine;
 use crate::fault::{query, within};
+use crate::location::Location;
 use crate::output::FileWriter;
 use crate::remote::Remote;
 use crate::remote::folder::JobFolder;
@@ -102,10 +103,9 @@ impl Engine {
         let mut files: Vec<DataFile> = Vec::new();
         for task in job.tasks() {
             if let Some(name) = task.answer::<Option<String>>()? {
-                let path = folder.file(&name)?;
-                let place = within(path.display());
+                let place = Location::Path(folder.file(&name)?);
                 let first = files.last().map_or(0, |file| file.first + file.rows);
-                files.push(DataFile::open(path.clone(), first).map_err(place)?);
+                files.push(DataFile::open(place.clone(), first).map_err(within(place))?);
             }
         }
         let width = files.first().map_or(0, |file| file.schema().fields().len());

@@ -33,6 +33,7 @@
 //! | to do | with |
 //! |---|---|
 //! | open files, a folder or a pattern | [`Table::open`] |
+//! | reach an object store | [`Bucket`] |
 //! | combine an ensemble | [`Engine::distinct`], [`DistinctRows::ensemble`], [`Engine::write_labels`] |
 //! | write probabilities instead of labels | [`Engine::write_memberships`] |
 //! | the same where there are too many distinct rows | [`Engine::sample`] |
@@ -52,16 +53,17 @@ mod gather;
 mod generate;
 mod groups;
 mod labels;
+mod location;
 pub mod made;
 mod numbers;
 mod output;
 mod packed;
-mod pattern;
 pub mod remote;
 mod scan;
 mod score;
 mod soft;
 mod state;
+mod store;
 mod table;
 mod work;
 
@@ -72,4 +74,5 @@ pub use generate::{Generation, MemberMethod, MemberSetup};
 pub use labels::Labelled;
 pub use output::{Output, remove_unfinished};
 pub use state::UpdateState;
+pub use store::Bucket;
 pub use table::Table;

@@ -13,7 +13,9 @@ use datafusion::parquet::basic::Compression;
 use datafusion::parquet::file::properties::WriterProperties;
 
 use crate::fault::{arrow, parquet, system, within};
+use crate::location::Location;
 use crate::remote::folder::ALIVE;
+use crate::store::publication::{self, Publication};
 use crate::table::{Table, exists, rows_of};
 
 /// How often, and how long apart, a folder is removed into which others still write.
@@ -35,6 +37,7 @@ pub fn remove_unfinished() {
     for path in unfinished().iter() {
         remove(path);
     }
+    publication::withdraw_all();
 }
 
 /// Something that is removed when this is dropped, or by [`remove_unfinished`].
@@ -77,9 +80,15 @@ fn remove(path: &Path) {
 ///
 /// Everything is written beside its place and appears at once, by [`Output::commit`]. Dropped
 /// without that it leaves nothing.
+///
+/// In an object store, `s3://bucket/key`, nothing can be renamed: files are written here, sent by
+/// [`Output::finish`] as parts that nobody sees, and appear one after the other at the commit.
+/// Meanwhile the object `_unfinished` lies beside them, and such a folder is neither read nor
+/// written by any other [`Table`] or [`Output`].
 #[derive(Debug)]
 pub struct Output {
     place: PathBuf,
+    store: Option<Publication>,
     temporary: PathBuf,
     /// After a commit there is nothing of that name any more.
     _unfinished: Unfinished,
@@ -98,32 +107,47 @@ impl Output {
     /// [`ErrorKind::Io`] where nothing can be written there, [`ErrorKind::InvalidParameter`] for a
     /// folder that holds something, and for a file of the table itself.
     pub fn new(place: impl AsRef<Path>, table: &Table) -> Result<Self> {
+        Self::through(place, table, std::env::temp_dir())
+    }
+
+    /// The same, with a folder of this machine in which files for an object store wait until they
+    /// are sent. Default the system's folder for temporary files.
+    ///
+    /// # Errors
+    /// As [`Output::new`].
+    pub fn through(
+        place: impl AsRef<Path>,
+        table: &Table,
+        folder: impl AsRef<Path>,
+    ) -> Result<Self> {
         let place = place.as_ref();
         let wrong = |what: &str| Err(Error::invalid(format!("{}: {what}", place.display())));
         let is_file = place.extension().is_some_and(|ending| ending == "parquet");
         if is_file && table.n_files() > 1 {
             return wrong("a file for a table of several; expected the name of a folder");
         }
-        if place.is_dir() {
-            let mut held = fs::read_dir(place).map_err(system).map_err(within(place.display()))?;
-            if is_file || held.next().is_some() {
-                return wrong("is a folder that holds something; expected a new one");
-            }
-        } else if !is_file && exists(place) {
-            return wrong("is a file; expected the name of a folder, or one ending in .parquet");
-        }
-        let same = |file: &Path| match (fs::canonicalize(file), fs::canonicalize(place)) {
-            (Ok(file), Ok(place)) => file == place,
-            _ => false,
-        };
-        if table.files().iter().any(|file| same(&file.path)) {
+        let location = Location::parse(place)?;
+        if table.files().iter().any(|file| file.place.is(&location)) {
             return wrong("is a file of the table; expected another one");
         }
-        let temporary = temporary(place)?;
-        let name = |path: &Path| PathBuf::from(path.file_name().unwrap_or_default());
-        let files = table.files().iter().map(|file| (name(&file.path), file.rows)).collect();
+        let (store, temporary) = match location {
+            Location::Object(object) => {
+                let temporary = temporary(folder.as_ref(), object.name())?;
+                (Some(Publication::new(object, !is_file)?), temporary)
+            }
+            Location::Path(_) => {
+                check_free(place, is_file)?;
+                let Some(name) = place.file_name().and_then(|name| name.to_str()) else {
+                    return wrong("expected a name");
+                };
+                (None, temporary(folder_of(place), name)?)
+            }
+        };
+        let name = |file: &Location| PathBuf::from(file.name());
+        let files = table.files().iter().map(|file| (name(&file.place), file.rows)).collect();
         let output = Output {
             place: place.to_path_buf(),
+            store,
             _unfinished: Unfinished::new(temporary.clone()),
             temporary,
             folder: !is_file,
@@ -166,23 +190,37 @@ impl Output {
             .map_err(within(shown.display()))
     }
 
-    /// Takes the next file as it lies elsewhere, on the same file system.
+    /// A folder on the file system that it is put together on.
+    pub(crate) fn beside<'a>(&'a self, shared: &'a Path) -> &'a Path {
+        if self.store.is_some() { shared } else { folder_of(&self.place) }
+    }
+
+    /// Takes the next file as it lies elsewhere.
     pub(crate) fn adopt(&mut self, file: &Path) -> Result<()> {
         let place = within(self.place.display());
         let Some((name, _)) = self.files.get(self.written) else {
             return Err(place(Error::new(ErrorKind::Corrupt, "more files than the table has")));
         };
-        fs::rename(file, self.path(name)).map_err(system).map_err(place)?;
+        let path = self.path(name);
+        match fs::rename(file, &path) {
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+                fs::copy(file, &path).map(drop)
+            }
+            done => done,
+        }
+        .map_err(system)
+        .map_err(place)?;
         self.written += 1;
         Ok(())
     }
 
     /// Does what may still fail before everything is put in its place: looks into every footer, and
-    /// brings names to the disk. A commit does it unless it was done before.
+    /// brings names to the disk, or all bytes to the object store. A commit does it unless it was
+    /// done before.
     ///
     /// # Errors
     /// [`ErrorKind::Corrupt`] where a file is missing or holds another number of rows,
-    /// [`ErrorKind::Io`].
+    /// [`ErrorKind::Io`], in an object store also where another run writes to the same place.
     pub fn finish(&mut self) -> Result<()> {
         if self.finished {
             return Ok(());
@@ -199,7 +237,10 @@ impl Output {
                 return Err(corrupt(format!("{found} rows written to {name}; expected {rows}")));
             }
         }
-        if self.folder {
+        if let Some(store) = &self.store {
+            let named = |(name, _): &(PathBuf, u64)| (name.display().to_string(), self.path(name));
+            store.send(self.files.iter().map(named).collect())?;
+        } else if self.folder {
             let _ = sync(&self.temporary);
         }
         self.finished = true;
@@ -212,6 +253,9 @@ impl Output {
     /// As [`Output::finish`].
     pub fn commit(mut self) -> Result<()> {
         self.finish()?;
+        if let Some(store) = self.store.take() {
+            return store.publish();
+        }
         let place = within(self.place.display());
         fs::rename(&self.temporary, &self.place).map_err(system).map_err(&place)?;
         // The name is in its place by now: a folder that cannot be synchronized changes nothing.
@@ -232,17 +276,27 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A hidden name beside the place that nobody has.
-fn temporary(place: &Path) -> Result<PathBuf> {
-    let Some(name) = place.file_name().and_then(|name| name.to_str()) else {
-        return Err(Error::invalid(format!("{}: expected a name", place.display())));
-    };
-    let folder = folder_of(place);
+/// Refuses what would be overwritten.
+fn check_free(place: &Path, is_file: bool) -> Result<()> {
+    let wrong = |what: &str| Err(Error::invalid(format!("{}: {what}", place.display())));
+    if place.is_dir() {
+        let mut held = fs::read_dir(place).map_err(system).map_err(within(place.display()))?;
+        if is_file || held.next().is_some() {
+            return wrong("is a folder that holds something; expected a new one");
+        }
+    } else if !is_file && exists(place) {
+        return wrong("is a file; expected the name of a folder, or one ending in .parquet");
+    }
+    Ok(())
+}
+
+/// A hidden name in a folder that nobody has.
+fn temporary(folder: &Path, name: &str) -> Result<PathBuf> {
     let process = std::process::id();
     let free = (0..10_000)
         .map(|n| folder.join(format!(".{name}.consilience-{process}-{n}")))
         .find(|path| !exists(path));
-    free.ok_or_else(|| Error::new(ErrorKind::Io, format!("{}: no free name", place.display())))
+    free.ok_or_else(|| Error::new(ErrorKind::Io, format!("{}: no free name", folder.display())))
 }
 
 /// Rows on their way into the files of an [`Output`], one after the other.

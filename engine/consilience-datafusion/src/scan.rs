@@ -14,11 +14,13 @@ use datafusion::datasource::source::DataSourceExec;
 use datafusion::datasource::table_schema::TableSchema;
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::logical_expr::Expr;
-use datafusion::object_store::path::Path;
 use datafusion::parquet::arrow::RowNumber;
 use datafusion::physical_plan::ExecutionPlan;
+use object_store::ObjectStore;
+use object_store::path::Path;
 
-use crate::fault::{system, within};
+use crate::fault::{query, within};
+use crate::location::Location;
 use crate::table::{Table, is_text};
 
 /// The chosen columns of a table, in the order of the files, then how many rows lie before each
@@ -26,6 +28,7 @@ use crate::table::{Table, is_text};
 #[derive(Debug)]
 pub(crate) struct Scan {
     files: Vec<PartitionedFile>,
+    store: Option<(ObjectStoreUrl, Arc<dyn ObjectStore>)>,
     schema: TableSchema,
     first: String,
     row: String,
@@ -50,16 +53,30 @@ impl Scan {
             .build();
         let mut files = Vec::with_capacity(table.n_files());
         for file in table.files() {
-            let place = within(file.path.display());
-            let full = std::path::absolute(&file.path).map_err(system).map_err(&place)?;
-            let location = Path::from_absolute_path(full)
-                .map_err(|error| place(consilience::Error::invalid(error.to_string())))?;
+            let location = match &file.place {
+                Location::Object(object) => object.key().clone(),
+                local => Path::from_absolute_path(local.absolute()?).map_err(|error| {
+                    within(local)(consilience::Error::invalid(error.to_string()))
+                })?,
+            };
             let mut listed = PartitionedFile::new("", file.bytes)
                 .with_partition_values(vec![ScalarValue::Int64(Some(file.first as i64))]);
             listed.object_meta.location = location;
             files.push(listed);
         }
-        Ok(Scan { files, schema, first, row })
+        let store = match &table.files()[0].place {
+            Location::Path(_) => None,
+            Location::Object(object) => {
+                let url = ObjectStoreUrl::parse(format!("s3://{}", object.bucket()));
+                Some((url.map_err(query)?, object.store()))
+            }
+        };
+        Ok(Scan { files, store, schema, first, row })
+    }
+
+    /// The object store that the files lie in, unless it is the file system.
+    pub(crate) fn store(&self) -> Option<(&ObjectStoreUrl, Arc<dyn ObjectStore>)> {
+        self.store.as_ref().map(|(url, store)| (url, store.clone()))
     }
 
     /// The column that tells how many rows lie before the file.
@@ -101,12 +118,13 @@ impl TableProvider for Scan {
         let source = ParquetSource::new(self.schema.clone());
         let groups =
             FileGroup::new(self.files.clone()).split_files(state.config().target_partitions());
-        let config =
-            FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(source))
-                .with_file_groups(groups)
-                .with_projection_indices(projection.cloned())?
-                .with_limit(limit)
-                .build();
+        let local = ObjectStoreUrl::local_filesystem;
+        let url = self.store().map_or_else(local, |(url, _)| url.clone());
+        let config = FileScanConfigBuilder::new(url, Arc::new(source))
+            .with_file_groups(groups)
+            .with_projection_indices(projection.cloned())?
+            .with_limit(limit)
+            .build();
         Ok(DataSourceExec::from_data_source(config))
     }
 }

@@ -55,7 +55,7 @@ impl Engine {
         for table in [result, truth] {
             let columns = table.positions().len();
             if columns != 1 {
-                let place = table.files()[0].path.display();
+                let place = &table.files()[0].place;
                 let what = format!("{columns} columns of labels; expected 1");
                 return Err(within(place)(Error::shape(what)));
             }

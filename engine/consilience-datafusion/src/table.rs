@@ -1,6 +1,6 @@
 use std::fs::{self, File};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use consilience::{Error, ErrorKind, Observer, Result};
@@ -10,20 +10,27 @@ use datafusion::parquet::arrow::ProjectionMask;
 use datafusion::parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection,
 };
+use datafusion::parquet::file::metadata::PageIndexPolicy;
+use rayon::prelude::*;
 
 use crate::fault::{arrow, parquet, shielded, system, within};
-use crate::pattern;
+use crate::location::{self, Location};
+use crate::store::reader::{ObjectReader, Source};
 
 /// Rows of a piece at most: what one thread reads at a time.
 const PIECE: u64 = 1 << 20;
 /// Rows of a batch.
 const BATCH: usize = 1 << 14;
+/// Columns of an object are fetched whole where at least this part of their rows is wanted.
+const MOST_OF: u64 = 4;
 
 /// One Parquet file of a [`Table`].
 #[derive(Clone, Debug)]
 pub(crate) struct DataFile {
-    pub(crate) path: PathBuf,
+    pub(crate) place: Location,
     pub(crate) bytes: u64,
+    /// What an object store calls this state of it.
+    version: Option<String>,
     /// Rows of the files before it.
     pub(crate) first: u64,
     pub(crate) rows: u64,
@@ -67,6 +74,7 @@ pub struct Table {
 impl Table {
     /// Opens a file, all files of a folder that end in `.parquet`, or those that match a pattern
     /// in which `*` stands for any text and `?` for one character of the last part of the path.
+    /// What begins with `s3://` lies in an object store, see [`Bucket`](crate::Bucket).
     ///
     /// # Errors
     /// [`ErrorKind::Io`] for what cannot be opened, [`ErrorKind::Empty`] without files, rows or
@@ -74,13 +82,16 @@ impl Table {
     /// the first one in the names or types of its columns.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let paths = pattern::files(path)?;
-        let mut files: Vec<DataFile> = Vec::with_capacity(paths.len());
+        let opened: Vec<Result<DataFile>> = location::files(path)?
+            .into_par_iter()
+            .map(|place| DataFile::open(place.clone(), 0).map_err(within(place)))
+            .collect();
+        let mut files: Vec<DataFile> = Vec::with_capacity(opened.len());
         let mut rows = 0;
-        for path in paths {
-            let file = DataFile::open(path.clone(), rows).map_err(within(path.display()))?;
+        for file in opened {
+            let file = DataFile { first: rows, ..file? };
             if let Some(first) = files.first() {
-                file.check_like(first).map_err(within(path.display()))?;
+                file.check_like(first).map_err(within(&file.place))?;
             }
             rows += file.rows;
             files.push(file);
@@ -240,7 +251,7 @@ impl Table {
         let file = &self.files[piece.file];
         let read = || {
             let reader = file
-                .reader(piece.group, positions)?
+                .reader(piece.group, positions, piece.rows)?
                 .with_offset(piece.offset as usize)
                 .with_limit(piece.rows as usize)
                 .build()
@@ -262,7 +273,7 @@ impl Table {
             }
             Ok(())
         };
-        shielded(read).map_err(within(file.path.display()))
+        shielded(read).map_err(within(&file.place))
     }
 
     /// Hands out batches of rows by their numbers in the whole table: the chosen columns.
@@ -308,7 +319,7 @@ impl Table {
                     shielded(|| {
                         self.read_of_group(file, group, here, first..first + rows, &mut each)
                     })
-                    .map_err(within(file.path.display()))?;
+                    .map_err(within(&file.place))?;
                 }
                 first += rows;
             }
@@ -328,7 +339,8 @@ impl Table {
         let places = wanted.iter().map(|&i| (i - held.start) as usize);
         let total = (held.end - held.start) as usize;
         let chosen = RowSelection::from_consecutive_ranges(places.map(|i| i..i + 1), total);
-        let reader = file.reader(group, &self.columns)?.with_row_selection(chosen);
+        let rows = wanted.len() as u64;
+        let reader = file.reader(group, &self.columns, rows)?.with_row_selection(chosen);
         let slots = slots(&self.columns);
         for batch in reader.build().map_err(parquet)? {
             let batch = batch.map_err(arrow)?;
@@ -362,12 +374,23 @@ impl Table {
 }
 
 impl DataFile {
-    pub(crate) fn open(path: PathBuf, first: u64) -> Result<Self> {
-        let file = File::open(&path).map_err(system)?;
-        let bytes = file.metadata().map_err(system)?.len();
-        let metadata = shielded(|| {
-            ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(parquet)
-        })?;
+    pub(crate) fn open(place: Location, first: u64) -> Result<Self> {
+        let mut options = ArrowReaderOptions::new();
+        let (source, bytes, version) = match &place {
+            Location::Path(path) => {
+                let file = File::open(path).map_err(system)?;
+                let bytes = file.metadata().map_err(system)?.len();
+                (Source::File(file), bytes, None)
+            }
+            Location::Object(object) => {
+                // To find a page without those before it.
+                options = options.with_page_index_policy(PageIndexPolicy::Optional);
+                let object = ObjectReader::open(object)?;
+                let (bytes, version) = (object.bytes(), object.version());
+                (Source::Object(object), bytes, version)
+            }
+        };
+        let metadata = shielded(|| ArrowReaderMetadata::load(&source, options).map_err(parquet))?;
         let groups = metadata.metadata().row_groups().iter();
         let rows = groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0)).sum();
         let told = u64::try_from(metadata.metadata().file_metadata().num_rows()).unwrap_or(0);
@@ -377,7 +400,7 @@ impl DataFile {
                 format!("its row groups hold {rows} rows, its footer tells of {told}"),
             ));
         }
-        Ok(DataFile { path, bytes, first, rows, metadata })
+        Ok(DataFile { place, bytes, version, first, rows, metadata })
     }
 
     pub(crate) fn schema(&self) -> &SchemaRef {
@@ -390,17 +413,37 @@ impl DataFile {
         groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0))
     }
 
-    /// A reader of the columns at these positions in one row group, in the order of the file.
+    /// A reader of the columns at these positions in one row group, in the order of the file, for
+    /// so many of its rows.
     fn reader(
         &self,
         group: usize,
         positions: &[usize],
-    ) -> Result<ParquetRecordBatchReaderBuilder<File>> {
-        let source = File::open(&self.path).map_err(system)?;
-        self.check_unchanged(&source)?;
+        rows: u64,
+    ) -> Result<ParquetRecordBatchReaderBuilder<Source>> {
         let metadata = self.metadata.clone();
         let descriptor = metadata.metadata().file_metadata().schema_descr();
         let mask = ProjectionMask::roots(descriptor, positions.iter().copied());
+        let source = match &self.place {
+            Location::Path(path) => {
+                let file = File::open(path).map_err(system)?;
+                self.check_unchanged(&file)?;
+                Source::File(file)
+            }
+            Location::Object(object) => {
+                let reader = ObjectReader::of(object.clone(), self.bytes, self.version.clone());
+                let group = metadata.metadata().row_group(group);
+                let all = group.columns().iter().enumerate();
+                let columns =
+                    all.filter(|(leaf, _)| mask.leaf_included(*leaf)).map(|(_, column)| {
+                        let (start, bytes) = column.byte_range();
+                        start..start.saturating_add(bytes)
+                    });
+                let most = MOST_OF * rows >= u64::try_from(group.num_rows()).unwrap_or(0);
+                reader.prepare(columns.collect(), most)?;
+                Source::Object(reader)
+            }
+        };
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, metadata.clone());
         Ok(builder.with_row_groups(vec![group]).with_projection(mask).with_batch_size(BATCH))
     }
@@ -408,7 +451,7 @@ impl DataFile {
     /// Refuses other names or types of columns than those of the first file.
     fn check_like(&self, first: &DataFile) -> Result<()> {
         let (ours, theirs) = (self.schema().fields(), first.schema().fields());
-        let other = first.path.display();
+        let other = &first.place;
         let differs = |what: String| Err(Error::new(ErrorKind::Format, what));
         if ours.len() != theirs.len() {
             let (ours, theirs) = (ours.len(), theirs.len());
@@ -432,7 +475,7 @@ impl DataFile {
     }
 
     /// Refuses a file that is not the one whose footer was read.
-    pub(crate) fn check_unchanged(&self, file: &File) -> Result<()> {
+    fn check_unchanged(&self, file: &File) -> Result<()> {
         let bytes = file.metadata().map_err(system)?.len();
         if bytes != self.bytes {
             return Err(Error::new(
@@ -470,7 +513,7 @@ pub(crate) fn slots(positions: &[usize]) -> Vec<usize> {
 
 /// Rows in the footer of a file.
 pub(crate) fn rows_of(path: &Path) -> Result<u64> {
-    Ok(DataFile::open(path.to_path_buf(), 0)?.rows)
+    Ok(DataFile::open(Location::Path(path.to_path_buf()), 0)?.rows)
 }
 
 /// Whether something is there.

@@ -106,7 +106,7 @@ impl Engine {
             });
         };
         // Beside the output: files are put in their places by their names alone.
-        let folder = JobFolder::beside(output.place())?;
+        let folder = JobFolder::new(output.beside(remote.shared()))?;
         let job = folder.job(W::NAME, W::STAGE, table, work)?;
         remote.cluster().run(&job, observer)?;
         for task in job.tasks() {

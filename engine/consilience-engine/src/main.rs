@@ -103,7 +103,9 @@ fn engine(common: &Common, output: Option<&Path>) -> Outcome<Engine> {
     }
     #[cfg(feature = "cluster")]
     if let Some(machines) = commands::machines::of(&common.cluster)? {
-        let beside = output.and_then(Path::parent).filter(|path| !path.as_os_str().is_empty());
+        // Machines tell each other nothing through an object store.
+        let local = output.filter(|path| !path.starts_with("s3:") && !path.starts_with("s3a:"));
+        let beside = local.and_then(Path::parent).filter(|path| !path.as_os_str().is_empty());
         let shared = common.cluster.shared.as_deref().or(beside).unwrap_or(Path::new("."));
         builder = builder.cluster(std::sync::Arc::new(machines), shared);
     }

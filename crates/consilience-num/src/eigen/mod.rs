@@ -31,8 +31,6 @@ mod lanczos;
 mod operator;
 mod shifted;
 mod tall;
-#[cfg(test)]
-mod tests;
 
 pub use dense::{SymmetricEigen, symmetric_eigen};
 pub use lanczos::truncated_eigen;

@@ -27,7 +27,7 @@ pub(super) fn check(table: &Table) -> Result<()> {
     for field in table.fields() {
         let kind = field.data_type();
         if !kind.is_numeric() && *kind != DataType::Boolean {
-            let place = table.files()[0].path.display();
+            let place = &table.files()[0].place;
             let what = format!("column {:?} holds {kind}; expected numbers", field.name());
             return Err(within(place)(super::no_numbers(what)));
         }

@@ -11,7 +11,7 @@ use consilience::{Error, ErrorKind, Observer, Result};
 use serde::Serialize;
 
 use crate::fault::{system, within};
-use crate::output::{self, Unfinished};
+use crate::output::Unfinished;
 use crate::remote::perform::Errand;
 use crate::remote::wire::{TableRef, to_bytes, unique, write_at_once};
 use crate::remote::{Job, Task};
@@ -37,11 +37,6 @@ impl JobFolder {
     /// A new folder in one that all machines see.
     pub(crate) fn new(shared: &Path) -> Result<Self> {
         Self::at(shared.join(format!(".job.consilience-{}", unique())))
-    }
-
-    /// A new folder beside what is going to be written.
-    pub(crate) fn beside(place: &Path) -> Result<Self> {
-        Self::new(output::folder_of(place))
     }
 
     fn at(path: PathBuf) -> Result<Self> {

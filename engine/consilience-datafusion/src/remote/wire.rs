@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::fault::{system, within};
+use crate::location::Location;
 use crate::table::{DataFile, Table};
 
 /// Begins an answer that is an error, and one that is none.
@@ -151,8 +152,7 @@ impl TableRef {
     /// A table, or a part of its files.
     pub(crate) fn of(table: &Table, files: &[DataFile]) -> Result<Self> {
         let files = files.iter().map(|file| {
-            let path = std::path::absolute(&file.path).map_err(system);
-            let path = path.map_err(within(file.path.display()))?;
+            let path = file.place.absolute()?;
             Ok(FileRef { path, bytes: file.bytes, first: file.first, rows: file.rows })
         });
         Ok(TableRef {
@@ -166,7 +166,9 @@ impl TableRef {
     pub(crate) fn open(&self) -> Result<Table> {
         let files = self.files.iter().map(|told| {
             let place = within(told.path.display());
-            let file = DataFile::open(told.path.clone(), told.first).map_err(&place)?;
+            let file = Location::parse(&told.path)
+                .and_then(|place| DataFile::open(place, told.first))
+                .map_err(&place)?;
             if (file.bytes, file.rows) != (told.bytes, told.rows) {
                 let what = "changed while it was read";
                 return Err(place(Error::new(ErrorKind::Io, what)));

@@ -37,8 +37,8 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
         let (ours, theirs) = (table.n_rows(), truth.n_rows());
         return Err(Failure::bad(format!("--truth: {theirs} rows; expected {ours}")));
     }
-    let mut output = super::output(args.output.as_deref(), &table)?;
-    let mut soft = super::output(args.soft.as_deref(), &table)?;
+    let mut output = super::output(args.output.as_deref(), &table, &args.common)?;
+    let mut soft = super::output(args.soft.as_deref(), &table, &args.common)?;
     super::apart(output.as_ref(), soft.as_ref())?;
     let engine = crate::engine(&args.common, args.output.as_deref().or(args.soft.as_deref()))?;
 

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use consilience::Seed;
 use consilience::generate::Scale;
-use consilience_datafusion::{MemberMethod, MemberSetup, Output};
+use consilience_datafusion::{MemberMethod, MemberSetup};
 
 use crate::args::Generate;
 use crate::failure::{Failure, Outcome};
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
         setup = setup.sample(sample);
     }
     let table = super::ensemble(&args.features, args.id.as_deref(), &[])?;
-    let mut output = Output::new(&args.output, &table)?;
+    let mut output = super::open(&args.output, &table, &args.common)?;
     let engine = crate::engine(&args.common, Some(&args.output))?;
 
     let mut clock = Clock::start();

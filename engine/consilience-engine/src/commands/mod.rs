@@ -55,8 +55,17 @@ fn ensemble(path: &Path, id: Option<&str>, columns: &[usize]) -> Outcome<Table> 
 }
 
 /// A place for what is written about the table, where one is named.
-fn output(place: Option<&Path>, table: &Table) -> Outcome<Option<Output>> {
-    Ok(place.map(|place| Output::new(place, table)).transpose()?)
+fn output(place: Option<&Path>, table: &Table, common: &Common) -> Outcome<Option<Output>> {
+    Ok(place.map(|place| open(place, table, common)).transpose()?)
+}
+
+/// The place that an option names; what goes on from there waits where everything else does that
+/// does not fit in memory.
+fn open(place: &Path, table: &Table, common: &Common) -> consilience::Result<Output> {
+    match &common.spill {
+        Some(folder) => Output::through(place, table, folder),
+        None => Output::new(place, table),
+    }
 }
 
 /// Refuses two outputs of the same name.

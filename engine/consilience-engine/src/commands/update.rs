@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
     let mut kept = args.state.as_deref().map(|path| Kept::open(path, terminal)).transpose()?;
     let new = links(args)?;
     let table = super::ensemble(&args.ensemble, args.id.as_deref(), &args.columns)?;
-    let mut output = super::output(args.output.as_deref(), &table)?;
+    let mut output = super::output(args.output.as_deref(), &table, &args.common)?;
     let engine = crate::engine(&args.common, args.output.as_deref())?;
 
     let mut clock = Clock::start();

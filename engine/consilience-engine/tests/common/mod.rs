@@ -2,6 +2,8 @@
 // Every test compiles this module anew and uses only a part of it.
 #![allow(dead_code)]
 
+pub(crate) mod store;
+
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -59,7 +61,11 @@ pub(crate) struct Party {
 
 impl Party {
     fn start(arguments: &str) -> Self {
-        let child = program()
+        Party::start_as(&mut program(), arguments)
+    }
+
+    fn start_as(program: &mut Command, arguments: &str) -> Self {
+        let child = program
             .args(arguments.split_whitespace())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -83,6 +89,12 @@ impl Party {
     /// An executor that does one task at a time.
     pub(crate) fn executor(scheduler: &str, more: &str) -> Self {
         Party::start(&format!("executor --scheduler {scheduler} --tasks 1 --memory 512M {more}"))
+    }
+
+    /// The same, which reaches an object store.
+    pub(crate) fn executor_at(store: &store::Store, scheduler: &str) -> Self {
+        let line = format!("executor --scheduler {scheduler} --tasks 1 --memory 512M");
+        Party::start_as(store.known_to(&mut program()), &line)
     }
 
     pub(crate) fn signal(&self, name: &str) {
