@@ -6,6 +6,7 @@ mod catalogue;
 mod categories;
 mod choices;
 mod commands;
+mod diagnostics;
 mod estimate;
 mod failure;
 mod files;

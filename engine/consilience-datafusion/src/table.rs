@@ -361,11 +361,20 @@ impl Table {
     /// that say what is wrong and not where.
     pub(crate) fn fault(&self, observer: &dyn Observer) -> Option<Error> {
         let all: Vec<usize> = (0..self.schema().fields().len()).collect();
-        for piece in self.pieces(0..self.files.len()) {
+        // From page to page, as queries read.
+        let again = |file: &DataFile| {
+            let opened = DataFile::open_with(file.place.clone(), file.first, PageIndexPolicy::Skip);
+            opened.map_err(within(&file.place))
+        };
+        let again = match self.files.iter().map(again).collect() {
+            Ok(files) => Table { files, ..self.clone() },
+            Err(error) => return Some(error),
+        };
+        for piece in again.pieces(0..again.files.len()) {
             if observer.cancelled() {
                 return None;
             }
-            if let Err(error) = self.read(&piece, &all, |_| Ok(())) {
+            if let Err(error) = again.read(&piece, &all, |_| Ok(())) {
                 return Some(error);
             }
         }
@@ -374,8 +383,16 @@ impl Table {
 }
 
 impl DataFile {
+    /// A file, and in an object store where its pages lie: to find one without those before it.
     pub(crate) fn open(place: Location, first: u64) -> Result<Self> {
-        let mut options = ArrowReaderOptions::new();
+        let policy = match &place {
+            Location::Path(_) => PageIndexPolicy::Skip,
+            Location::Object(_) => PageIndexPolicy::Optional,
+        };
+        Self::open_with(place, first, policy)
+    }
+
+    fn open_with(place: Location, first: u64, policy: PageIndexPolicy) -> Result<Self> {
         let (source, bytes, version) = match &place {
             Location::Path(path) => {
                 let file = File::open(path).map_err(system)?;
@@ -383,13 +400,12 @@ impl DataFile {
                 (Source::File(file), bytes, None)
             }
             Location::Object(object) => {
-                // To find a page without those before it.
-                options = options.with_page_index_policy(PageIndexPolicy::Optional);
                 let object = ObjectReader::open(object)?;
                 let (bytes, version) = (object.bytes(), object.version());
                 (Source::Object(object), bytes, version)
             }
         };
+        let options = ArrowReaderOptions::new().with_page_index_policy(policy);
         let metadata = shielded(|| ArrowReaderMetadata::load(&source, options).map_err(parquet))?;
         let groups = metadata.metadata().row_groups().iter();
         let rows = groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0)).sum();

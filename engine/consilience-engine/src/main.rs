@@ -2,7 +2,9 @@
 
 mod args;
 mod commands;
-// One wording of errors and one reading of sizes for both programs.
+// One wording of errors, one reading of sizes and one report on results for both programs.
+#[path = "../../../crates/consilience-cli/src/diagnostics.rs"]
+mod diagnostics;
 #[path = "../../../crates/consilience-cli/src/failure.rs"]
 mod failure;
 #[path = "../../../crates/consilience-cli/src/memory.rs"]

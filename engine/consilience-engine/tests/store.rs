@@ -155,6 +155,32 @@ fn names_and_places() {
 }
 
 #[test]
+fn damaged_objects() {
+    let (store, folder) = worlds();
+    let at = folder.path();
+    let sound = store.below("in/pool/part-00001")[0].1.clone();
+    let links = "--constraints pairs.csv --rule additive --method lwea --clusters 4";
+    for number in 0..40 {
+        // Spread over pages, the places of pages, and the footer.
+        let place = number * 7919 % sound.len();
+        let mut damaged = sound.clone();
+        damaged[place] ^= 1 << (number % 8);
+        store.put("in/pool/part-00001.parquet", damaged);
+        // Pages have no checksums: what yields another label is not seen, and does no harm.
+        let output = run(&store, at, &format!("update s3://pools/in/pool {links} --quiet"));
+        let said = String::from_utf8(output.stderr).unwrap();
+        match output.status.code() {
+            Some(0) => assert_eq!(said, "", "{place}"),
+            Some(2) => {
+                assert!(said.starts_with("error: ") && said.contains("part-00001"), "{said}");
+                assert_eq!(said.lines().count(), 1, "{said}");
+            }
+            other => panic!("{place}: {other:?}, {said}"),
+        }
+    }
+}
+
+#[test]
 fn a_store_that_stumbles() {
     let (store, folder) = worlds();
     let at = folder.path();

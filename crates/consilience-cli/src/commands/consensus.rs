@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::args::Consensus;
 use crate::catalogue::{self, Request};
+use crate::diagnostics;
 use crate::estimate;
 use crate::failure::{Failure, Outcome};
 use crate::files::{self, Objects};
@@ -73,7 +74,8 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     }
     summary.times(read, stages(&report), total);
     if args.diagnose {
-        diagnostics(&Diagnostics::of(&ensemble, &found.partition)?, &mut summary);
+        let trust = Diagnostics::of(&ensemble, &found.partition)?;
+        diagnostics::tell(&trust, ensemble.counts(), &mut summary);
     }
     if let Some(truth) = truth {
         let (found, truth) = (&found.partition, &truth.partition);
@@ -191,70 +193,6 @@ fn stages(report: &Report) -> Vec<(&'static str, Value)> {
     // What comes later under the same name replaces the null.
     seconds.extend(summary::stages(report));
     seconds
-}
-
-/// How far the result can be trusted; without the confidence of every object, which `--soft`
-/// methods write.
-fn diagnostics(trust: &Diagnostics, summary: &mut Summary) {
-    let clusters: Vec<Value> = trust
-        .clusters
-        .iter()
-        .map(|c| {
-            json!({
-                "objects": c.objects,
-                "density": c.density,
-                "nearest": c.nearest.map(|(cluster, _)| cluster),
-                "nearest_density": c.nearest.map(|(_, density)| density),
-                "stability": c.stability,
-                "confidence": c.confidence,
-            })
-        })
-        .collect();
-    let members: Vec<Value> = trust
-        .members
-        .iter()
-        .map(|m| {
-            json!({
-                "clusters": m.clusters,
-                "agreement": m.agreement,
-                "company": m.agreement_with_others,
-            })
-        })
-        .collect();
-    let object = json!({
-        "anmi": trust.anmi,
-        "diversity": trust.diversity,
-        "confidence": mean(&trust.confidence),
-        "dissenters": trust.dissenters,
-        "clusters": clusters,
-        "members": members,
-        "sentences": trust.sentences,
-    });
-    summary.data("diagnostics", object);
-    diagnostics_lines(trust, summary);
-}
-
-fn diagnostics_lines(trust: &Diagnostics, summary: &mut Summary) {
-    summary.line("agreement with the members", format!("{:.4}", trust.anmi));
-    if let Some(diversity) = trust.diversity {
-        summary.line("diversity among them", format!("{diversity:.4}"));
-    }
-    summary.line("mean confidence", format!("{:.4}", mean(&trust.confidence)));
-    for (c, cluster) in trust.clusters.iter().enumerate() {
-        let stability = cluster.stability.map_or("none".to_owned(), |s| format!("{s:.2}"));
-        let text = format!(
-            "{} objects, confidence {:.2}, stability {stability}",
-            cluster.objects, cluster.confidence
-        );
-        summary.line(format!("cluster {c}"), text);
-    }
-    for sentence in &trust.sentences {
-        summary.line("", sentence);
-    }
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 /// The methods with their parameters and papers.

@@ -9,8 +9,8 @@ use consilience::{Clusters, ErrorKind, Fit, Memberships, MemoryBudget, Report, S
 use consilience_datafusion::{DistinctRows, Engine, Output, Table};
 use serde_json::json;
 
-use super::diagnostics;
 use crate::args::{Consensus, Count};
+use crate::diagnostics;
 use crate::failure::{Failure, Outcome};
 use crate::summary::{self, Clock, Summary};
 use crate::terminal::Terminal;
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     tell(&table, &rows, &found, &report, &mut summary);
     if args.diagnose {
         let trust = Diagnostics::of(rows.ensemble(), &found.partition)?;
-        diagnostics::tell(&trust, rows.ensemble().counts().unwrap_or_default(), &mut summary);
+        diagnostics::tell(&trust, rows.ensemble().counts(), &mut summary);
         clock.step("diagnose");
     }
     if let Some(output) = &mut output {

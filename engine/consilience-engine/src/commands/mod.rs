@@ -10,7 +10,6 @@ use crate::summary::Summary;
 use crate::terminal::Terminal;
 
 pub(crate) mod consensus;
-mod diagnostics;
 pub(crate) mod generate;
 #[cfg(feature = "cluster")]
 pub(crate) mod machines;

@@ -1,13 +1,13 @@
-//! How far a result can be trusted.
+//! How far a result can be trusted, for this program and for `consilience-engine`.
 
 use consilience::trust::Diagnostics;
 use serde_json::{Value, json};
 
 use crate::summary::Summary;
 
-/// Adds what is known to a summary, under the names of the program `consilience`. The rows stand
-/// for so many objects each.
-pub(crate) fn tell(trust: &Diagnostics, counts: &[u64], summary: &mut Summary) {
+/// Adds what is known to a summary, without the confidence of every object. Rows of an ensemble
+/// with counts stand for so many objects each.
+pub(crate) fn tell(trust: &Diagnostics, counts: Option<&[u64]>, summary: &mut Summary) {
     let clusters: Vec<Value> = trust
         .clusters
         .iter()
@@ -33,8 +33,7 @@ pub(crate) fn tell(trust: &Diagnostics, counts: &[u64], summary: &mut Summary) {
             })
         })
         .collect();
-    let weighted = trust.confidence.iter().zip(counts).map(|(c, &count)| c * count as f64);
-    let mean = weighted.sum::<f64>() / counts.iter().sum::<u64>().max(1) as f64;
+    let mean = mean(&trust.confidence, counts);
     let object = json!({
         "anmi": trust.anmi,
         "diversity": trust.diversity,
@@ -46,6 +45,15 @@ pub(crate) fn tell(trust: &Diagnostics, counts: &[u64], summary: &mut Summary) {
     });
     summary.data("diagnostics", object);
     lines(trust, mean, summary);
+}
+
+fn mean(values: &[f64], counts: Option<&[u64]>) -> f64 {
+    let count = |i: usize| counts.map_or(1, |counts| counts[i]) as f64;
+    let (sum, n) = values
+        .iter()
+        .enumerate()
+        .fold((0.0, 0.0), |(sum, n), (i, value)| (sum + value * count(i), n + count(i)));
+    if n > 0.0 { sum / n } else { 0.0 }
 }
 
 fn lines(trust: &Diagnostics, confidence: f64, summary: &mut Summary) {
