@@ -142,7 +142,7 @@ fn not_a_number_comes_back_at_once() {
             assert!(
                 top.values.iter().all(|v| v.is_nan()) && top.residuals.iter().all(|v| v.is_nan())
             );
-            assert_eq!(top.vectors, Array2::zeros((n, 5.min(n))));
+            assert_eq!(top.vectors, Array2::<f64>::zeros((n, 5.min(n))));
         }
     }
     /// Turns bad after a few products.
