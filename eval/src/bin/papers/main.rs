@@ -20,10 +20,9 @@ fn main() -> Result<(), Failure> {
     match arguments.first().map(String::as_str) {
         Some("trajectories") => print!("{}", trajectories::tables(draws, all)?),
         Some(path) if path.ends_with(".md") => {
-            std::fs::write(
-                path,
-                [HEAD, &trajectories::tables(draws, all)?, &others::list()].concat(),
-            )?;
+            let head = HEAD.replace("DRAWS", &draws.to_string());
+            let tables = trajectories::tables(draws, all)?;
+            std::fs::write(path, [head, tables, others::list()].concat())?;
         }
         _ => println!("papers trajectories [DRAWS], or papers docs/reproduction.md [DRAWS]"),
     }
@@ -36,7 +35,7 @@ const HEAD: &str = "\
 Tables of the papers run again, written by
 
 ```console
-cargo run --release --manifest-path eval/Cargo.toml --bin papers -- docs/reproduction.md 2
+cargo run --release --manifest-path eval/Cargo.toml --bin papers -- docs/reproduction.md DRAWS
 ```
 
 A cell is *paper / ours*, and the difference behind it where it is .02 or more. The paper's draws
