@@ -16,6 +16,7 @@ use crate::catalogue::{self, Request};
 use crate::estimate;
 use crate::failure::{Failure, Outcome};
 use crate::files::{self, Objects};
+use crate::memory;
 use crate::outputs::Outputs;
 use crate::summary::{self, Summary};
 use crate::tables::network;
@@ -73,7 +74,8 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     }
     summary.times(read, stages(&report), total);
     if args.diagnose {
-        diagnostics(&Diagnostics::of(&ensemble, &found.partition)?, &mut summary);
+        let trust = Diagnostics::within(&ensemble, &found.partition, memory::budget())?;
+        diagnostics(&trust, &mut summary);
     }
     if let Some(truth) = truth {
         let (found, truth) = (&found.partition, &truth.partition);
