@@ -45,6 +45,7 @@ pub(crate) fn names(method: &Method) -> Vec<&'static str> {
 }
 
 /// A consensus function by name, and into how many clusters it is to combine.
+#[derive(Clone)]
 pub(crate) struct Request {
     method: &'static Method,
     clusters: Number,
@@ -85,13 +86,28 @@ impl Request {
         Ok(Request { method, clusters, params: params.to_vec(), seed })
     }
 
-    /// The same into as many clusters by another method with its defaults, where the number is
-    /// given.
+    /// The same by another method with its defaults.
+    pub(crate) fn by(&self, method: &str) -> Option<Self> {
+        Some(Request { method: find(method).ok()?, params: Vec::new(), ..self.clone() })
+    }
+
+    /// The same by another method, where the number of clusters is given.
     pub(crate) fn replaced_by(&self, method: &str) -> Option<Self> {
-        let method = find(method).ok()?;
-        let clusters = self.clusters;
-        let fixed = matches!(clusters, Number::Fixed(_));
-        fixed.then(|| Request { method, clusters, params: Vec::new(), seed: self.seed })
+        if matches!(self.clusters, Number::Fixed(_)) { self.by(method) } else { None }
+    }
+
+    /// Whether a parameter is given.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        let parameter = self.method.parameters().iter().find(|p| p.is_called(name));
+        let given = self.params.iter().filter_map(|param| Some(param.split_once('=')?.0));
+        parameter.is_some_and(|p| given.into_iter().any(|given| p.is_called(given)))
+    }
+
+    /// The same with one more parameter.
+    pub(crate) fn with(&self, param: &str) -> Self {
+        let mut request = self.clone();
+        request.params.push(param.to_owned());
+        request
     }
 
     /// The result, with soft memberships where the method gives them.
@@ -105,7 +121,8 @@ impl Request {
             Number::Fixed(k) => Clusters::Fixed(k),
             Number::Own => Clusters::Auto,
             Number::Agreed => {
-                let number = ClusterNumber::new().seed(self.seed).fit(ensemble, observer)?;
+                let number = ClusterNumber::new().seed(self.seed).memory_budget(memory::budget());
+                let number = number.fit(ensemble, observer)?;
                 notes = number.report.notes;
                 Clusters::Fixed(number.output.recommended)
             }

@@ -8,19 +8,93 @@ use indicatif::HumanDuration;
 use crate::catalogue::Request;
 use crate::terminal::Terminal;
 
-/// Fewer different rows than this take no time that is worth a line.
+/// Fewer different rows than this take no time that is worth a line. The methods that approximate
+/// beyond some size do so beyond this one.
 const MANY: usize = 10_000;
-/// Rows of the two trials.
+/// Rows of the first trial; the second has twice as many.
 const FEW: usize = 500;
+/// A trial that takes less tells little, and is repeated with twice the rows.
+const SHORT: Duration = Duration::from_millis(50);
 /// What takes no longer is not announced.
 const LONG: Duration = Duration::from_secs(20);
 
-/// Methods that do the same work whatever the size, so that few rows tell about many. Others
-/// approximate beyond some size.
-const STEADY: [&str; 15] = [
-    "pta-al", "pta-cl", "pta-sl", "eac-al", "eac-cl", "eac-sl", "eac-ward", "weac-al", "lwea",
-    "wct-al", "srs-al", "ecpcs-hc", "srw", "mm", "qmi",
+/// Pairs of rows that PCC is fitted to at most, where nothing else is asked for.
+const PAIRS: f64 = 2e7;
+/// More rows than this are too many for `auto` to try average linkage; and fewer than this it
+/// compares on halves of the members with all rows, which takes four times as long.
+const LINKAGE: usize = 30_000;
+const COMPARED: usize = 2_000;
+/// From so many rows on walks have their full length.
+const WALKS: usize = 1_600;
+
+/// Methods that do the same work whatever the size, so that few rows tell about many.
+const STEADY: [&str; 16] = [
+    "pta-al",
+    "pta-cl",
+    "pta-sl",
+    "eac-al",
+    "eac-cl",
+    "eac-sl",
+    "eac-ward",
+    "weac-al",
+    "lwea",
+    "wct-al",
+    "srs-al",
+    "ecpcs-hc",
+    "srw",
+    "mm",
+    "qmi",
+    "diffusion",
 ];
+
+/// How the time of all rows follows from trials with few.
+struct Plan {
+    /// What is tried.
+    request: Request,
+    /// Rows of the first trial.
+    first: usize,
+    /// Pairs that are fitted, where time grows with these; else two trials show how it grows.
+    pairs: Option<f64>,
+}
+
+impl Plan {
+    /// `None` where few rows tell nothing about as many as there are.
+    fn of(request: &Request, nodes: &Microclusters) -> Option<Self> {
+        let all = nodes.n_nodes();
+        let plan = |request| Plan { request, first: FEW, pairs: None };
+        let name = request.name();
+        match name {
+            // Beyond the limit of a matrix the walks are followed in another way.
+            "ptgp" if !request.has("dense_limit") => {
+                Some(Plan { first: WALKS, ..plan(request.with("dense_limit=0")) })
+            }
+            "pcc-kl" | "pcc-l2" => {
+                let pairs = (!request.has("pairs")).then_some(PAIRS);
+                Some(Plan { first: 2 * FEW, pairs, ..plan(request.clone()) })
+            }
+            "auto" if all > LINKAGE || !nodes.is_complete() => Some(plan(request.by("diffusion")?)),
+            "auto" => Some(Plan { first: COMPARED + FEW, ..plan(request.clone()) }),
+            _ => STEADY.contains(&name).then(|| plan(request.clone())),
+        }
+    }
+
+    /// The time for all rows, from trials.
+    fn estimate(&self, all: usize, trial: &Trial<'_>) -> Result<Duration> {
+        let mut rows = self.first;
+        let (mut few, mut twice) = (trial(&self.request, rows)?, trial(&self.request, 2 * rows)?);
+        while twice < SHORT && 4 * rows <= MANY {
+            rows *= 2;
+            (few, twice) = (twice, trial(&self.request, 2 * rows)?);
+        }
+        Ok(match self.pairs {
+            Some(most) => in_proportion(twice, most / pairs(2 * rows)),
+            None => extrapolated(few, twice, all as f64 / rows as f64),
+        })
+    }
+}
+
+/// The time of a request on so many rows.
+type Trial<'a> = dyn Fn(&Request, usize) -> Result<Duration> + 'a;
 
 /// Cancels as the terminal does, and shows nothing.
 struct Unseen<'a>(&'a Terminal);
@@ -37,8 +111,7 @@ impl Observer for Unseen<'_> {
 /// # Errors
 /// Where the user cancels. A trial that fails says nothing: the method itself will.
 pub(crate) fn announce(request: &Request, ensemble: &Ensemble, terminal: &Terminal) -> Result<()> {
-    let steady = STEADY.contains(&request.name());
-    if !steady || ensemble.n_objects() < MANY || !terminal.talks() {
+    if ensemble.n_objects() < MANY || !terminal.talks() {
         return Ok(());
     }
     let observer = Unseen(terminal);
@@ -47,6 +120,7 @@ pub(crate) fn announce(request: &Request, ensemble: &Ensemble, terminal: &Termin
     if all < MANY {
         return Ok(());
     }
+    let Some(plan) = Plan::of(request, &nodes) else { return Ok(()) };
     let first = first_objects(&nodes);
     let trial = |request: &Request, rows: usize| -> Result<Duration> {
         let even: Vec<usize> = (0..rows).map(|r| first[r * all / rows]).collect();
@@ -55,8 +129,7 @@ pub(crate) fn announce(request: &Request, ensemble: &Ensemble, terminal: &Termin
         request.run(&some, &observer)?;
         Ok(start.elapsed())
     };
-    let estimated = trial(request, FEW)
-        .and_then(|few| Ok(extrapolated(few, trial(request, 2 * FEW)?, all as f64 / FEW as f64)));
+    let estimated = plan.estimate(all, &trial);
     observer.check()?;
     let Ok(long) = estimated else { return Ok(()) };
     if long < LONG {
@@ -66,13 +139,18 @@ pub(crate) fn announce(request: &Request, ensemble: &Ensemble, terminal: &Termin
     if let Some(faster) = request.replaced_by("usenc") {
         // Linear: ten thousand rows tell of all.
         if let Ok(time) = trial(&faster, MANY) {
-            let time = time.mul_f64(all as f64 / MANY as f64).max(Duration::from_secs(1));
+            let time = in_proportion(time, all as f64 / MANY as f64).max(Duration::from_secs(1));
             line += &format!("; --method usenc takes about {}", HumanDuration(time));
         }
     }
     observer.check()?;
     terminal.now(&line);
     Ok(())
+}
+
+/// Pairs of so many rows.
+fn pairs(rows: usize) -> f64 {
+    0.5 * rows as f64 * rows as f64
 }
 
 /// The first object of each microcluster.
@@ -91,8 +169,11 @@ fn first_objects(nodes: &Microclusters) -> Vec<usize> {
 fn extrapolated(few: Duration, twice: Duration, times: f64) -> Duration {
     let (few, twice) = (few.as_secs_f64().max(1e-6), twice.as_secs_f64().max(1e-6));
     let power = (twice / few).log2().clamp(1.0, 3.0);
-    let seconds = twice * (times / 2.0).powf(power);
-    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+    in_proportion(Duration::from_secs_f64(twice), (times / 2.0).powf(power))
+}
+
+fn in_proportion(time: Duration, times: f64) -> Duration {
+    Duration::try_from_secs_f64(time.as_secs_f64() * times).unwrap_or(Duration::MAX)
 }
 
 #[cfg(test)]
@@ -109,5 +190,32 @@ mod tests {
         // Trials too short to tell are taken for linear, and odd ones for cubic at most.
         assert!(near(extrapolated(ms(10), ms(5), 100.0), 0.25));
         assert!(near(extrapolated(ms(1), ms(1000), 4.0), 8.0));
+    }
+
+    #[test]
+    fn plans_try_what_all_rows_would_do() {
+        use crate::args::Count;
+        use consilience::Partition;
+        let labels = |unlabelled: bool| -> Vec<i64> {
+            (0..9).map(|i| if unlabelled && i == 4 { -1 } else { i }).collect()
+        };
+        let nodes = |unlabelled| {
+            let members = [labels(unlabelled), vec![0; 9]];
+            let members = members.iter().map(|m| Partition::from_labels(m).unwrap()).collect();
+            Microclusters::of(&Ensemble::new(members).unwrap()).unwrap()
+        };
+        let plan = |method: &str, params: &[&str], unlabelled: bool| {
+            let params: Vec<String> = params.iter().map(|p| p.to_string()).collect();
+            let request = Request::parse(method, Some(Count::Fixed(3)), &params, 0).unwrap();
+            Plan::of(&request, &nodes(unlabelled))
+        };
+        assert!(plan("ptgp", &[], false).unwrap().request.has("dense_limit"));
+        assert!(plan("ptgp", &["dense_limit=7"], false).is_none());
+        assert_eq!(plan("auto", &[], true).unwrap().request.name(), "diffusion");
+        assert_eq!(plan("auto", &[], false).unwrap().request.name(), "auto");
+        assert_eq!(plan("pcc-kl", &[], false).unwrap().pairs, Some(PAIRS));
+        assert_eq!(plan("pcc-kl", &["pairs=0.5"], false).unwrap().pairs, None);
+        assert_eq!(plan("lwea", &[], false).unwrap().first, FEW);
+        assert!(plan("voting", &[], false).is_none());
     }
 }

@@ -103,12 +103,14 @@ fn no_command(error: &clap::Error) -> Outcome<()> {
 }
 
 fn start_threads(threads: Option<usize>) -> Outcome<()> {
-    let Some(threads) = threads else { return Ok(()) };
-    if !(1..=1024).contains(&threads) {
-        return Err(Failure::bad(format!("--threads {threads}; expected 1..=1024")));
+    if let Some(threads) = threads.filter(|threads| !(1..=1024).contains(threads)) {
+        return Err(Failure::Bad(format!("--threads {threads}; expected 1..=1024")));
     }
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build_global()
-        .map_err(|error| Failure::bad(format!("--threads {threads}: {error}")))
+    // At once, so that threads which the system does not give are an error like any other.
+    rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build_global().map_err(
+        |error| {
+            let asked = threads.map_or(String::new(), |threads| format!("--threads {threads}: "));
+            Failure::Bad(format!("{asked}no memory for threads, or too many of them: {error}"))
+        },
+    )
 }

@@ -1,6 +1,16 @@
+use std::hint::black_box;
+
 use crate::{Error, ErrorKind, Result};
 
+/// Tables from this size on are asked of the system before they are made; below it nobody can say
+/// what else will be asked for.
+const LARGE: u128 = 256 << 10;
+
 /// How much memory a method may allocate; checked before anything is allocated.
+///
+/// A check also asks the system whether it would give so much just now, without taking it: a
+/// process whose own limit lies below the budget (`ulimit -v`, a container) gets the same error and
+/// is not ended in the middle of its work.
 ///
 /// ```
 /// use consilience::{ErrorKind, MemoryBudget};
@@ -36,7 +46,8 @@ impl MemoryBudget {
     /// Refuses an `n x n` table of `entry` bytes that does not fit.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] with the size wanted and the budget.
+    /// [`ErrorKind::TooLarge`] with the size wanted and the budget, or where the system would not
+    /// give as much.
     pub fn check_square(&self, what: &str, n: usize, entry: usize) -> Result<()> {
         self.check_table(what, n, n, entry)
     }
@@ -44,19 +55,61 @@ impl MemoryBudget {
     /// Refuses a table of `entry` bytes per cell that does not fit.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] with the size wanted and the budget.
+    /// [`ErrorKind::TooLarge`] with the size wanted and the budget, or where the system would not
+    /// give as much.
     pub fn check_table(&self, what: &str, rows: usize, columns: usize, entry: usize) -> Result<()> {
-        let wanted = rows as u128 * columns as u128 * entry as u128;
-        if wanted > u128::from(self.bytes) {
-            return Err(Error::new(
-                ErrorKind::TooLarge,
-                format!(
-                    "{what} of {rows} x {columns} entries: {wanted} bytes needed, the memory \
-                     budget is {} bytes",
-                    self.bytes
-                ),
-            ));
-        }
-        Ok(())
+        let wanted = size(rows, columns, entry);
+        let limit = if !self.allows_table(rows, columns, entry) {
+            format!("the memory budget is {} bytes", self.bytes)
+        } else if !is_there(wanted) {
+            "the system has not so much memory left".to_owned()
+        } else {
+            return Ok(());
+        };
+        Err(Error::new(
+            ErrorKind::TooLarge,
+            format!("{what} of {rows} x {columns} entries: {wanted} bytes needed, {limit}"),
+        ))
+    }
+
+    /// Whether the budget allows a table of `entry` bytes per cell: for choices between methods,
+    /// which should not depend on what else runs on the machine. What was chosen is then checked.
+    ///
+    /// ```
+    /// use consilience::MemoryBudget;
+    ///
+    /// let budget = MemoryBudget::bytes(800);
+    /// assert!(budget.allows_table(10, 10, 8));
+    /// assert!(!budget.allows_table(10, 11, 8));
+    /// ```
+    pub fn allows_table(&self, rows: usize, columns: usize, entry: usize) -> bool {
+        size(rows, columns, entry) <= u128::from(self.bytes)
+    }
+}
+
+fn size(rows: usize, columns: usize, entry: usize) -> u128 {
+    rows as u128 * columns as u128 * entry as u128
+}
+
+/// Whether the system would give so many bytes, which is tried without writing to them.
+fn is_there(bytes: u128) -> bool {
+    let Ok(bytes) = usize::try_from(bytes) else { return false };
+    let mut room: Vec<u8> = Vec::new();
+    // What is never looked at would not be asked for either.
+    (bytes as u128) < LARGE || black_box(&mut room).try_reserve_exact(bytes).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_system_gives_is_refused_within_any_budget() {
+        let endless = MemoryBudget::bytes(u64::MAX);
+        let error = endless.check_square("pair counts", 1 << 30, 8).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TooLarge);
+        assert!(error.message().contains("memory left"), "{error}");
+        assert!(endless.allows_table(1 << 30, 1 << 30, 8));
+        assert!(endless.check_square("pair counts", 1 << 10, 8).is_ok());
     }
 }

@@ -89,8 +89,6 @@ pub struct Answers {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task<'a> {
     pub(crate) worker: usize,
-    /// Number of its first group.
-    pub(crate) first_group: usize,
     bounds: &'a [u32],
     items: &'a [u32],
 }
@@ -104,6 +102,23 @@ impl<'a> Task<'a> {
     pub(crate) fn n_items(self) -> usize {
         (self.bounds[self.bounds.len() - 1] - self.bounds[0]) as usize
     }
+
+    /// The items of a task of two, and whether they are in one group.
+    fn pair(self) -> Option<Place> {
+        match self.items.get(self.bounds[0] as usize..self.bounds[self.bounds.len() - 1] as usize) {
+            Some(&[i, j]) => Some(Place::Pair { i, j, same: self.bounds.len() == 2 }),
+            _ => None,
+        }
+    }
+}
+
+/// Where the sum over the other items of a task is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// It is the row of the other item: the task has two, in one group or in two.
+    Pair { i: u32, j: u32, same: bool },
+    /// It is kept: how many larger tasks, and how many of their groups, came before.
+    Larger { task: usize, group: usize },
 }
 
 /// A task on its way in: worker and groups of items.
@@ -391,15 +406,28 @@ impl Answers {
             let (first, last) = (self.task_groups[t] as usize, self.task_groups[t + 1] as usize);
             Task {
                 worker: self.task_worker[t] as usize,
-                first_group: first,
                 bounds: &self.group_items[first..=last],
                 items: &self.items,
             }
         })
     }
 
-    pub(crate) fn n_groups(&self) -> usize {
-        self.group_items.len() - 1
+    /// The tasks, and where sums over their items are found.
+    pub(crate) fn placed(&self) -> impl Iterator<Item = (Task<'_>, Place)> {
+        self.tasks().scan((0, 0), |(tasks, groups), task| {
+            let place = task.pair().unwrap_or(Place::Larger { task: *tasks, group: *groups });
+            if let Place::Larger { .. } = place {
+                *tasks += 1;
+                *groups += task.bounds.len() - 1;
+            }
+            Some((task, place))
+        })
+    }
+
+    /// Number of tasks of more than two items, and of their groups.
+    pub(crate) fn n_larger(&self) -> [usize; 2] {
+        let larger = self.tasks().filter(|task| task.n_items() > 2);
+        larger.fold([0, 0], |[tasks, groups], t| [tasks + 1, groups + t.bounds.len() - 1])
     }
 }
 

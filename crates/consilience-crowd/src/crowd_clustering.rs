@@ -366,10 +366,11 @@ impl Task<'_> {
     fn auto(&self, report: &mut Report) -> Result<Found> {
         let own_model = self.model.rates_between_by_worker(true);
         let fits = own_model.shrinkage().fits_between(self.answers, self.k)
-            && own_model.check_memory(self.answers).is_ok();
+            && own_model.is_allowed(self.answers);
         if !fits {
             return Ok(Found::blocks(CrowdMethod::Block, &self.fitted(&self.model, report)?));
         }
+        own_model.check_memory(self.answers)?;
         let [plain, own] = report.stage("blocks", || {
             block_model::with_own_rates(&self.model, self.answers, self.counts, self.observer)
         })?;

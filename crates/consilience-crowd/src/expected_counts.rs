@@ -2,7 +2,9 @@
 
 use ndarray::{Array2, ArrayView2};
 
-use crate::answers::Answers;
+use crate::answers::{Answers, Place};
+use crate::between::{Between, OfWorkers};
+use crate::block_model::{Occurrence, Others};
 use crate::crowd_rates::CrowdRates;
 
 /// Memberships this small change a sum by far less than any tolerance.
@@ -24,83 +26,26 @@ pub(crate) struct ExpectedCounts {
     pub(crate) between: Option<Between>,
 }
 
-/// Expected answers of the whole crowd by the two clusters that a pair lies in: k x k, symmetric,
-/// the diagonal 0.
-#[derive(Clone, Debug)]
-pub(crate) struct Between {
-    pub(crate) same: Array2<f64>,
-    pub(crate) all: Array2<f64>,
-    /// The same of each worker, where workers are distinguished.
-    pub(crate) of_workers: Option<OfWorkers>,
-}
-
-/// Expected answers by worker and by the two clusters that a pair lies in: workers x k x k, of
-/// which only what is below the diagonal is of use.
-#[derive(Clone, Debug)]
-pub(crate) struct OfWorkers {
-    pub(crate) same: Vec<f64>,
-    pub(crate) all: Vec<f64>,
-    /// Pair answers that count as one answer of the worker: s / 2 in tasks of s items, whose pairs
-    /// depend on each other.
-    pub(crate) repeated: Vec<f64>,
-}
-
-impl OfWorkers {
-    fn of(answers: &Answers, q: ArrayView2<'_, f64>, sums: &Sums) -> Self {
-        let (workers, k) = (answers.n_workers(), q.ncols());
-        let mut out = OfWorkers {
-            same: vec![0.0; workers * k * k],
-            all: vec![0.0; workers * k * k],
-            repeated: Vec::new(),
-        };
-        let mut pairs = vec![(0.0, 0.0); workers];
-        // S_c S_d - sum_i q_ic q_id, set by set.
-        let add = |to: &mut [f64], sum: &[f64], items: &mut dyn Iterator<Item = u32>| {
-            add_outer(to, sum, 1.0);
-            items.for_each(|i| {
-                if let Some(row) = q.row(i as usize).as_slice() {
-                    add_outer(to, row, -1.0);
-                }
-            });
-        };
-        for (t, task) in answers.tasks().enumerate() {
-            let own = task.worker * k * k..(task.worker + 1) * k * k;
-            let items = &mut task.groups().flatten().copied();
-            add(&mut out.all[own.clone()], &sums.tasks[t * k..][..k], items);
-            for (g, items) in task.groups().enumerate().filter(|(_, items)| items.len() > 1) {
-                let sum = &sums.groups[(task.first_group + g) * k..][..k];
-                add(&mut out.same[own.clone()], sum, &mut items.iter().copied());
-            }
-            pairs[task.worker].0 += choose_two(task.n_items());
-            pairs[task.worker].1 += (task.n_items() - 1) as f64;
-        }
-        for (same, all) in out.same.iter_mut().zip(&mut out.all) {
-            *all = all.max(0.0);
-            *same = same.clamp(0.0, *all);
-        }
-        out.repeated =
-            pairs.iter().map(|&(pairs, answers)| pairs / f64::max(answers, 1.0)).collect();
-        out
-    }
-}
-
-/// Adds a vector's product with itself, below the diagonal.
-fn add_outer(to: &mut [f64], x: &[f64], times: f64) {
-    let k = x.len();
-    for c in 1..k {
-        if x[c] > NEGLIGIBLE {
-            for d in 0..c {
-                to[c * k + d] += times * x[c] * x[d];
-            }
-        }
-    }
-}
-
-/// Sums of memberships over the groups and over the tasks, row by row.
+/// Sums of memberships over the larger tasks and over their groups, row by row.
 #[derive(Clone, Debug)]
 pub(crate) struct Sums {
     pub(crate) groups: Vec<f64>,
     pub(crate) tasks: Vec<f64>,
+}
+
+impl Sums {
+    /// Adds what one object's memberships changed by.
+    pub(crate) fn add(&mut self, occurrences: &[Occurrence], change: &[f64]) {
+        let k = change.len();
+        for o in occurrences {
+            if let Others::Many { task, group, .. } = o.others {
+                for c in 0..k {
+                    self.groups[group as usize * k + c] += change[c];
+                    self.tasks[task as usize * k + c] += change[c];
+                }
+            }
+        }
+    }
 }
 
 /// How rates are shrunk.
@@ -130,6 +75,16 @@ impl Shrinkage {
 }
 
 impl ExpectedCounts {
+    fn empty(workers: usize, k: usize) -> Self {
+        ExpectedCounts {
+            same: Array2::zeros((workers, k)),
+            within: Array2::zeros((workers, k)),
+            same_apart: vec![0.0; workers],
+            apart: vec![0.0; workers],
+            between: None,
+        }
+    }
+
     /// Expected counts under memberships q of the answered objects, and the sums that the sweep
     /// starts from.
     pub(crate) fn of(
@@ -139,17 +94,9 @@ impl ExpectedCounts {
     ) -> (Self, Sums) {
         let k = q.ncols();
         let workers = answers.n_workers();
-        let mut counts = ExpectedCounts {
-            same: Array2::zeros((workers, k)),
-            within: Array2::zeros((workers, k)),
-            same_apart: vec![0.0; workers],
-            apart: vec![0.0; workers],
-            between: None,
-        };
-        let mut sums = Sums {
-            groups: vec![0.0; answers.n_groups() * k],
-            tasks: vec![0.0; answers.n_tasks() * k],
-        };
+        let mut counts = Self::empty(workers, k);
+        let [tasks, groups] = answers.n_larger();
+        let mut sums = Sums { groups: vec![0.0; groups * k], tasks: vec![0.0; tasks * k] };
         let own = q.as_standard_layout();
         let mut adder = Adder {
             memberships: own.as_slice().unwrap_or_default(),
@@ -159,14 +106,24 @@ impl ExpectedCounts {
         // Flat, since indexing by two numbers is slower than all else here.
         let mut same = vec![0.0; workers * k];
         let mut within = vec![0.0; workers * k];
-        for (t, task) in answers.tasks().enumerate() {
-            let of_task = &mut sums.tasks[t * k..][..k];
+        for (task, place) in answers.placed() {
             let of_worker = task.worker * k..(task.worker + 1) * k;
+            let (t, g) = match place {
+                Place::Larger { task, group } => (task, group),
+                Place::Pair { i, j, same: said } => {
+                    let (within, same) = (&mut within[of_worker.clone()], &mut same[of_worker]);
+                    let across = 1.0 - adder.add_pair(i, j, within, said.then_some(same));
+                    counts.same_apart[task.worker] += if said { across } else { 0.0 };
+                    counts.apart[task.worker] += across;
+                    continue;
+                }
+            };
+            let of_task = &mut sums.tasks[t * k..][..k];
             adder.task_squares.fill(0.0);
             // All "same" answers count as apart first; those inside clusters are taken out.
             let mut said_same = 0.0;
-            for (g, items) in task.groups().enumerate() {
-                let of_group = &mut sums.groups[(task.first_group + g) * k..][..k];
+            for (g, items) in (g..).zip(task.groups()) {
+                let of_group = &mut sums.groups[g * k..][..k];
                 let inside = &mut same[of_worker.clone()];
                 adder.add_group(items, of_group, of_task, inside, &mut said_same);
             }
@@ -180,9 +137,9 @@ impl ExpectedCounts {
         }
         counts.clamp();
         if shrinkage.fits_between(answers, k) {
-            let mut between = Between::of(answers, q, &sums);
+            let mut between = Between::of(answers, adder.memberships, k, &sums);
             if shrinkage.by_worker {
-                between.of_workers = Some(OfWorkers::of(answers, own.view(), &sums));
+                between.of_workers = Some(OfWorkers::of(answers, adder.memberships, k, &sums));
             }
             counts.between = Some(between);
         }
@@ -205,13 +162,7 @@ impl ExpectedCounts {
     /// needs, in O(rows) whatever the number of clusters.
     pub(crate) fn pooled(answers: &Answers, labels: &[u32]) -> Self {
         let workers = answers.n_workers();
-        let mut counts = ExpectedCounts {
-            same: Array2::zeros((workers, 1)),
-            within: Array2::zeros((workers, 1)),
-            same_apart: vec![0.0; workers],
-            apart: vec![0.0; workers],
-            between: None,
-        };
+        let mut counts = Self::empty(workers, 1);
         let together = |items: &mut dyn Iterator<Item = u32>, sorted: &mut Vec<u32>| {
             sorted.clear();
             sorted.extend(items.map(|i| labels[i as usize]));
@@ -281,6 +232,18 @@ struct Adder<'a> {
 }
 
 impl Adder<'_> {
+    /// Two items: how likely they are in each cluster both, and in sum.
+    fn add_pair(&self, i: u32, j: u32, within: &mut [f64], same: Option<&mut [f64]>) -> f64 {
+        let k = within.len();
+        let row = |i: u32| &self.memberships[i as usize * k..][..k];
+        let both = || row(i).iter().zip(row(j)).map(|(x, y)| x * y);
+        within.iter_mut().zip(both()).for_each(|(to, x)| *to += x);
+        if let Some(same) = same {
+            same.iter_mut().zip(both()).for_each(|(to, x)| *to += x);
+        }
+        both().sum()
+    }
+
     /// One group: its sums, its share of the task's, and its pairs inside each cluster. The pairs
     /// left over, which lie across clusters, are added to `across`.
     fn add_group(
@@ -324,57 +287,4 @@ fn add_pairs(inside: &mut [f64], sums: &[f64], squares: &[f64], across: &mut f64
 /// Pairs of a set.
 pub(crate) fn choose_two(size: usize) -> f64 {
     0.5 * (size * size.saturating_sub(1)) as f64
-}
-
-impl Between {
-    /// From the sums over groups and tasks: the pairs {i, j} of a set with sums S count S_c S_d -
-    /// sum_i q_ic q_id, and what is taken off depends only on how many sets an object is in.
-    fn of(answers: &Answers, q: ArrayView2<'_, f64>, sums: &Sums) -> Self {
-        let (n, k) = q.dim();
-        let mut between =
-            Between { same: Array2::zeros((k, k)), all: Array2::zeros((k, k)), of_workers: None };
-        // Few memberships of a small set are not 0.
-        let add = |to: &mut [f64], sum: &[f64]| {
-            for (row, &x) in to.chunks_exact_mut(k).zip(sum) {
-                if x > NEGLIGIBLE {
-                    row.iter_mut().zip(sum).for_each(|(to, y)| *to += x * y);
-                }
-            }
-        };
-        let (mut all, mut same) = (vec![0.0; k * k], vec![0.0; k * k]);
-        // Tasks, and groups of at least two, that each object is in.
-        let mut times = vec![(0.0, 0.0); n];
-        for (t, task) in answers.tasks().enumerate() {
-            add(&mut all, &sums.tasks[t * k..][..k]);
-            for (g, items) in task.groups().enumerate() {
-                let alone = items.len() < 2;
-                if !alone {
-                    add(&mut same, &sums.groups[(task.first_group + g) * k..][..k]);
-                }
-                for &i in items {
-                    times[i as usize].0 += 1.0;
-                    times[i as usize].1 += f64::from(u8::from(!alone));
-                }
-            }
-        }
-        for (row, (tasks, groups)) in q.rows().into_iter().zip(times) {
-            for c in 0..k {
-                for d in 0..c {
-                    let pair = row[c] * row[d];
-                    all[c * k + d] -= tasks * pair;
-                    same[c * k + d] -= groups * pair;
-                }
-            }
-        }
-        for c in 0..k {
-            for d in 0..c {
-                // Differences of large sums may end a rounding error outside.
-                let all = all[c * k + d].max(0.0);
-                let same = same[c * k + d].clamp(0.0, all);
-                (between.all[[c, d]], between.all[[d, c]]) = (all, all);
-                (between.same[[c, d]], between.same[[d, c]]) = (same, same);
-            }
-        }
-        between
-    }
 }

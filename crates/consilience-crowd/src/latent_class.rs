@@ -1,11 +1,12 @@
 //! Latent classes: a worker's groups are names for clusters, and several clusters may share one.
 
 use consilience_core::{Observer, Report, Result, Status};
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
 
-use crate::answers::Answers;
-use crate::block_model::{BlockModel, Occurrences, most_probable};
+use crate::answers::{Answers, Place};
+use crate::block_model::{BlockModel, Occurrences, Others, most_probable};
+use crate::expected_counts::Sums;
 
 /// Items that the shares of a task's groups count as in the groups of each cluster.
 const PSEUDO: f64 = 1.0;
@@ -66,22 +67,28 @@ pub(crate) fn best(
     Ok(fits.swap_remove(best))
 }
 
+/// Prior masses of a group of two items in a task of two, and of one item.
+const SAME: f64 = 2.0 * PSEUDO / (2.0 + UNSEEN);
+const APART: f64 = PSEUDO / (2.0 + UNSEEN);
+
 /// The answers as labels of items.
-struct Tasks {
+struct Tasks<'a> {
+    answers: &'a Answers,
     occurrences: Occurrences,
-    /// Prior mass of each group.
+    /// Prior mass of each group of the tasks of more than two items.
     prior: Vec<f64>,
     tasks: usize,
 }
 
-impl Tasks {
-    fn of(answers: &Answers) -> Self {
-        let mut prior = Vec::with_capacity(answers.n_groups());
-        for task in answers.tasks() {
+impl<'a> Tasks<'a> {
+    fn of(answers: &'a Answers) -> Self {
+        let [tasks, groups] = answers.n_larger();
+        let mut prior = Vec::with_capacity(groups);
+        for task in answers.tasks().filter(|task| task.n_items() > 2) {
             let all = task.n_items() as f64 + UNSEEN;
             prior.extend(task.groups().map(|items| PSEUDO * items.len() as f64 / all));
         }
-        Tasks { occurrences: Occurrences::of(answers), prior, tasks: answers.n_tasks() }
+        Tasks { answers, occurrences: Occurrences::of(answers), prior, tasks }
     }
 
     fn fit_from(
@@ -92,70 +99,72 @@ impl Tasks {
     ) -> Result<LatentClasses> {
         let (mut iterations, mut converged) = (0, false);
         let mut sums = self.sums(q.view());
+        let mut clusters = q.sum_axis(Axis(0)).to_vec();
         while iterations < model.iterations() && !converged {
             observer.check()?;
-            converged = self.sweep(&mut q, &mut sums) < model.own_tolerance();
+            converged = self.sweep(&mut q, &mut sums, &mut clusters) < model.own_tolerance();
             iterations += 1;
         }
         let evidence = self.evidence(&most_probable(q.view()), q.ncols());
         Ok(LatentClasses { q, evidence, iterations, converged })
     }
 
-    /// Where the objects are.
+    /// Where the objects are, in the larger tasks.
     fn sums(&self, q: ArrayView2<'_, f64>) -> Sums {
         let k = q.ncols();
-        let mut sums = Sums {
-            groups: vec![0.0; self.prior.len() * k],
-            tasks: vec![0.0; self.tasks * k],
-            clusters: q.sum_axis(ndarray::Axis(0)).to_vec(),
-        };
+        let mut sums =
+            Sums { groups: vec![0.0; self.prior.len() * k], tasks: vec![0.0; self.tasks * k] };
         for (i, row) in q.rows().into_iter().enumerate() {
-            for o in self.occurrences.of_object(i) {
-                for (c, &x) in row.iter().enumerate() {
-                    sums.groups[o.group() * k + c] += x;
-                    sums.tasks[o.task() * k + c] += x;
-                }
-            }
+            sums.add(self.occurrences.of_object(i), row.as_slice().unwrap_or_default());
         }
         sums
     }
 
     /// One object after the other, all else fixed; returns the largest change of a membership.
-    fn sweep(&self, q: &mut Array2<f64>, sums: &mut Sums) -> f64 {
-        let k = q.ncols();
+    /// `clusters` are the expected numbers of objects.
+    fn sweep(&self, q: &mut Array2<f64>, sums: &mut Sums, clusters: &mut [f64]) -> f64 {
+        let (n, k) = q.dim();
         let mut field = vec![0.0; k];
         let mut largest: f64 = 0.0;
-        for (i, mut own) in q.rows_mut().into_iter().enumerate() {
-            let own = own.as_slice_mut().unwrap_or_default();
+        let q = q.as_slice_mut().unwrap_or_default();
+        for i in 0..n {
+            let own = &q[i * k..][..k];
             for c in 0..k {
-                field[c] = (sums.clusters[c] - own[c]).max(0.0) + 1.0;
+                field[c] = (clusters[c] - own[c]).max(0.0) + 1.0;
             }
             for (at, o) in self.occurrences.of_object(i).iter().enumerate() {
-                let of_group = &sums.groups[o.group() * k..][..k];
-                let of_task = &sums.tasks[o.task() * k..][..k];
-                let prior = self.prior[o.group()];
-                for c in 0..k {
-                    field[c] *= ((of_group[c] - own[c]).max(0.0) + prior)
-                        / ((of_task[c] - own[c]).max(0.0) + PSEUDO);
+                match o.others {
+                    Others::One { item, same } => {
+                        let other = &q[item as usize * k..][..k];
+                        // In a group of its own an object is alone.
+                        let (prior, near) = if same { (SAME, 1.0) } else { (APART, 0.0) };
+                        for c in 0..k {
+                            field[c] *= (near * other[c] + prior) / (other[c] + PSEUDO);
+                        }
+                    }
+                    Others::Many { task, group, .. } => {
+                        let of_group = &sums.groups[group as usize * k..][..k];
+                        let of_task = &sums.tasks[task as usize * k..][..k];
+                        let prior = self.prior[group as usize];
+                        for c in 0..k {
+                            field[c] *= ((of_group[c] - own[c]).max(0.0) + prior)
+                                / ((of_task[c] - own[c]).max(0.0) + PSEUDO);
+                        }
+                    }
                 }
                 if at % FACTORS == FACTORS - 1 {
                     normalize(&mut field);
                 }
             }
             normalize(&mut field);
-            for c in 0..k {
-                let change = field[c] - own[c];
+            for (c, (own, new)) in q[i * k..][..k].iter_mut().zip(&mut field).enumerate() {
+                let change = *new - *own;
                 largest = largest.max(change.abs());
-                own[c] = field[c];
-                field[c] = change;
-                sums.clusters[c] += change;
+                *own = *new;
+                *new = change;
+                clusters[c] += change;
             }
-            for o in self.occurrences.of_object(i) {
-                for c in 0..k {
-                    sums.groups[o.group() * k + c] += field[c];
-                    sums.tasks[o.task() * k + c] += field[c];
-                }
-            }
+            sums.add(self.occurrences.of_object(i), &field);
         }
         largest
     }
@@ -165,27 +174,40 @@ impl Tasks {
         let mut groups = vec![0u32; self.prior.len() * k];
         let mut tasks = vec![0u32; self.tasks * k];
         let mut sizes = vec![0u32; k];
-        for (i, &c) in labels.iter().enumerate() {
-            sizes[c as usize] += 1;
-            for o in self.occurrences.of_object(i) {
-                groups[o.group() * k + c as usize] += 1;
-                tasks[o.task() * k + c as usize] += 1;
-            }
-        }
+        labels.iter().for_each(|&c| sizes[c as usize] += 1);
         let mut total: f64 = sizes.iter().map(|&s| ln_rising(1.0, s)).sum();
         total -= ln_rising(k as f64, labels.len() as u32);
+        // Answers on two objects alone, of each kind: "same" and "apart", in two clusters and one.
+        let mut pairs = [[0.0; 2]; 2];
+        for (task, place) in self.answers.placed() {
+            let label = |i: u32| labels[i as usize] as usize;
+            match place {
+                Place::Pair { i, j, same } => {
+                    pairs[usize::from(!same)][usize::from(label(i) == label(j))] += 1.0;
+                }
+                Place::Larger { task: t, group } => {
+                    for (g, items) in (group..).zip(task.groups()) {
+                        for &i in items {
+                            groups[g * k + label(i)] += 1;
+                            tasks[t * k + label(i)] += 1;
+                        }
+                    }
+                }
+            }
+        }
         for (&prior, sizes) in self.prior.iter().zip(groups.chunks_exact(k)) {
             total += sizes.iter().map(|&size| ln_rising(prior, size)).sum::<f64>();
         }
-        total - tasks.iter().map(|&s| ln_rising(PSEUDO, s)).sum::<f64>()
+        total -= tasks.iter().map(|&s| ln_rising(PSEUDO, s)).sum::<f64>();
+        let of_pair = |groups: f64, one_cluster: bool| {
+            groups - if one_cluster { ln_rising(PSEUDO, 2) } else { 2.0 * ln_rising(PSEUDO, 1) }
+        };
+        let [same, apart] = pairs;
+        total += same[0] * of_pair(2.0 * SAME.ln(), false);
+        total += same[1] * of_pair(ln_rising(SAME, 2), true);
+        total += apart[0] * of_pair(2.0 * APART.ln(), false);
+        total + apart[1] * of_pair(2.0 * APART.ln(), true)
     }
-}
-
-/// Expected numbers of items of each cluster, row by row, and of objects.
-struct Sums {
-    groups: Vec<f64>,
-    tasks: Vec<f64>,
-    clusters: Vec<f64>,
 }
 
 /// ln x (x + 1) ... (x + times - 1).
@@ -231,7 +253,7 @@ mod tests {
     #[test]
     fn a_sweep_equals_the_definition() {
         // Enough tasks an object for products to be rescaled.
-        for (tasks, size) in [(3, 12), (14, 9)] {
+        for (tasks, size) in [(3, 12), (14, 9), (40, 2)] {
             let rows = crowd(3, 14, 6, (tasks, size), 0.2, 1, 4);
             let answers = Answers::from_groupings(15, &rows).unwrap();
             let n = answers.answered().len();
@@ -240,8 +262,9 @@ mod tests {
             let mut swept = soft(&labels, 3);
             let mut expected = swept.clone();
             let mut sums = tasks.sums(swept.view());
+            let mut clusters = swept.sum_axis(Axis(0)).to_vec();
             for _ in 0..2 {
-                tasks.sweep(&mut swept, &mut sums);
+                tasks.sweep(&mut swept, &mut sums, &mut clusters);
                 for i in 0..n {
                     let row = naive(&answers, &expected, i);
                     (0..3).for_each(|c| expected[[i, c]] = row[c]);
@@ -254,8 +277,13 @@ mod tests {
     /// The evidence is the product of the predictions, object by object and item by item.
     #[test]
     fn the_evidence_is_that_of_predictions() {
-        let rows = crowd(3, 14, 4, (2, 9), 0.3, 0, 5);
-        let answers = Answers::from_groupings(14, &rows).unwrap();
+        for shape in [(2, 9), (20, 2)] {
+            predictions_of(&crowd(3, 14, 4, shape, 0.3, 0, 5));
+        }
+    }
+
+    fn predictions_of(rows: &[GroupAnswer]) {
+        let answers = Answers::from_groupings(14, rows).unwrap();
         let n = answers.answered().len();
         let labels: Vec<u32> = (0..n as u32).map(|i| i * i % 3).collect();
         let mut expected = 0.0;

@@ -32,6 +32,7 @@
 mod alternative;
 mod answer_counts;
 mod answers;
+mod between;
 mod block_model;
 mod completed;
 mod crowd_clustering;

@@ -1,10 +1,10 @@
 //! How likely the workers call two objects the same, given soft clusters.
 
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView1, ArrayView2};
 
-use crate::answers::Answers;
+use crate::answers::{Answers, Place, Task};
 use crate::crowd_rates::CrowdRates;
-use crate::expected_counts::{ExpectedCounts, Shrinkage, choose_two};
+use crate::expected_counts::{ExpectedCounts, NEGLIGIBLE, Shrinkage, choose_two};
 use crate::likelihood::{bernoulli, logistic, logit};
 
 /// Probabilities of "same".
@@ -103,44 +103,75 @@ pub(crate) fn per_task(answers: &Answers, q: ArrayView2<'_, f64>, rates: &Rates)
     let mut within = PairSums::new(k, tables.is_some());
     let mut same = PairSums::new(k, tables.is_some());
     let mut said = PairSums::new(k, tables.is_some());
-    answers
-        .tasks()
-        .map(|task| {
-            same.clear();
-            let mut said_same = 0.0;
-            for items in task.groups() {
-                said.clear();
-                said.add(q, items.iter().copied());
-                same.absorb(&said);
-                said_same += choose_two(items.len());
-            }
-            within.clear();
-            within.add(q, task.groups().flatten().copied());
-            within.close();
-            let w = task.worker;
-            let mut total = 0.0;
-            for c in 0..k {
-                let (yes, all) = (same.inside[c].min(within.inside[c]), within.inside[c]);
-                total += bernoulli(yes, all, rates.within[[w, c]]);
-            }
-            match &tables {
-                Some(tables) => {
-                    let at = w * k * k;
-                    for (e, (&all, &yes)) in within.across.iter().zip(&same.across).enumerate() {
-                        let yes = yes.min(all);
-                        total += yes * tables.same[at + e] + (all - yes) * tables.differ[at + e];
-                    }
-                }
-                None => {
-                    let apart =
-                        (choose_two(task.n_items()) - within.inside.iter().sum::<f64>()).max(0.0);
-                    let yes = (said_same - same.inside.iter().sum::<f64>()).clamp(0.0, apart);
-                    total += bernoulli(yes, apart, rates.apart[w]);
+    let place = |(task, place): (Task<'_>, Place)| {
+        let w = task.worker;
+        if let Place::Pair { i, j, same } = place {
+            return of_pair(w, [q.row(i as usize), q.row(j as usize)], same, rates, &tables);
+        }
+        same.clear();
+        let mut said_same = 0.0;
+        for items in task.groups() {
+            said.clear();
+            said.add(q, items.iter().copied());
+            same.absorb(&said);
+            said_same += choose_two(items.len());
+        }
+        within.clear();
+        within.add(q, task.groups().flatten().copied());
+        within.close();
+        let mut total = 0.0;
+        for c in 0..k {
+            let (yes, all) = (same.inside[c].min(within.inside[c]), within.inside[c]);
+            total += bernoulli(yes, all, rates.within[[w, c]]);
+        }
+        match &tables {
+            Some(tables) => {
+                let at = w * k * k;
+                for (e, (&all, &yes)) in within.across.iter().zip(&same.across).enumerate() {
+                    let yes = yes.min(all);
+                    total += yes * tables.same[at + e] + (all - yes) * tables.differ[at + e];
                 }
             }
-            total
-        })
-        .collect()
+            None => {
+                let apart =
+                    (choose_two(task.n_items()) - within.inside.iter().sum::<f64>()).max(0.0);
+                let yes = (said_same - same.inside.iter().sum::<f64>()).clamp(0.0, apart);
+                total += bernoulli(yes, apart, rates.apart[w]);
+            }
+        }
+        total
+    };
+    answers.placed().map(place).collect()
+}
+
+/// The same of one answer of worker w on two objects alone, whose memberships are given.
+fn of_pair(
+    w: usize,
+    [x, y]: [ArrayView1<'_, f64>; 2],
+    same: bool,
+    rates: &Rates,
+    tables: &Option<LogRates>,
+) -> f64 {
+    let k = x.len();
+    let ln = |p: f64| if same { p.ln() } else { (1.0 - p).ln() };
+    let (mut total, mut apart) = (0.0, 1.0);
+    for c in 0..k {
+        let both = x[c] * y[c];
+        apart -= both;
+        if both > NEGLIGIBLE {
+            total += both * ln(rates.within[[w, c]]);
+        }
+    }
+    let Some(tables) = tables else { return total + apart * ln(rates.apart[w]) };
+    let table = if same { &tables.same } else { &tables.differ };
+    let table = &table[w * k * k..][..k * k];
+    for (x, y) in [(x, y), (y, x)] {
+        for c in (1..k).filter(|&c| x[c] > NEGLIGIBLE) {
+            let below = table[c * k..][..c].iter().zip(y).map(|(l, y)| l * y);
+            total += x[c] * below.sum::<f64>();
+        }
+    }
+    total
 }
 
 /// Logarithms of the rates between clusters: workers x k x k, below the diagonal; 0 elsewhere.

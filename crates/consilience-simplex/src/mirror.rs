@@ -45,7 +45,9 @@ impl Mirror {
     /// Takes objects in that came since; says whether there is room for them.
     pub(crate) fn extend(&mut self, ensemble: &Ensemble, alignment: &Alignment) -> bool {
         let (n, m) = (ensemble.n_objects(), self.members);
-        let fits = self.budget.check_table("labels object by object", n, m, 1).is_ok();
+        let more = n.saturating_mul(m).saturating_sub(self.values.len());
+        let fits = self.budget.allows_table(n, m, 1);
+        let fits = fits && self.values.try_reserve_exact(more).is_ok();
         if !fits || alignment.clusters() > tiles::MAX_CLUSTERS {
             return false;
         }

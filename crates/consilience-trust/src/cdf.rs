@@ -2,7 +2,7 @@ use consilience_core::{
     Accepts, Ensemble, Error, ErrorKind, Microclusters, Observer, Result, Seed, ensure,
 };
 use consilience_graph::CountRow;
-use consilience_num::reduce::ordered_chunks;
+use rayon::prelude::*;
 
 use crate::sample::sampled;
 
@@ -51,7 +51,8 @@ impl ConsensusCdf {
     ///
     /// # Complexity
     /// O(n M) for the microclusters, then O(n~^2 M) byte operations in parallel; for very many
-    /// microclusters [`ConsensusCdf::of_sample`] takes a sample of the objects.
+    /// microclusters [`ConsensusCdf::of_sample`] takes a sample of the objects. No memory of order
+    /// n^2: pairs are only counted, in 16 (M + 1)^2 bytes per thread.
     ///
     /// # Errors
     /// [`ErrorKind::Empty`] where no two objects are labelled by a member, [`ErrorKind::TooLarge`]
@@ -187,32 +188,39 @@ impl ConsensusCdf {
     }
 }
 
-/// Numbers of pairs of objects by (N, c): whole numbers, so that the sums are exact.
+/// Numbers of pairs of objects by (N, c): whole numbers, so that the sums are exact in any order,
+/// and one table for each thread is enough.
 fn pair_table(nodes: &Microclusters, observer: &dyn Observer) -> Result<Vec<u128>> {
     let width = nodes.n_members() + 1;
     let sizes = nodes.sizes();
     let scratch = CountRow::new(nodes)?;
-    let part = |rows: std::ops::Range<usize>| {
+    let threads = rayon::current_num_threads().min(sizes.len().div_ceil(CHUNK)).max(1);
+    // Row i has i pairs: each thread takes every so-manieth chunk.
+    let part = |thread: usize| {
         let mut pairs = vec![0u128; width * width];
-        observer.check()?;
         let mut row = scratch.clone();
-        for i in rows {
-            row.fill(nodes, i);
-            let (both, together) = (row.both(), row.together());
-            let cell = |j: usize| usize::from(both[j]) * width + usize::from(together[j]);
-            for (j, size) in sizes[..i].iter().enumerate() {
-                pairs[cell(j)] += u128::from(sizes[i]) * u128::from(*size);
+        for first in (thread * CHUNK..sizes.len()).step_by(threads * CHUNK) {
+            observer.check()?;
+            for i in first..sizes.len().min(first + CHUNK) {
+                row.fill(nodes, i);
+                let (both, together) = (row.both(), row.together());
+                let cell = |j: usize| usize::from(both[j]) * width + usize::from(together[j]);
+                for (j, size) in sizes[..i].iter().enumerate() {
+                    pairs[cell(j)] += u128::from(sizes[i]) * u128::from(*size);
+                }
+                pairs[cell(i)] += u128::from(sizes[i]) * u128::from(sizes[i] - 1) / 2;
             }
-            pairs[cell(i)] += u128::from(sizes[i]) * u128::from(sizes[i] - 1) / 2;
         }
         Ok::<_, Error>(pairs)
     };
-    let none = Ok(vec![0u128; width * width]);
-    ordered_chunks(sizes.len(), CHUNK, part, none, |total, part| {
-        let (mut total, part) = (total?, part?);
+    let parts: Vec<Vec<u128>> =
+        (0..threads).into_par_iter().with_max_len(1).map(part).collect::<Result<_>>()?;
+    let mut parts = parts.into_iter();
+    let mut total = parts.next().unwrap_or_default();
+    for part in parts {
         total.iter_mut().zip(part).for_each(|(t, p)| *t += p);
-        Ok(total)
-    })
+    }
+    Ok(total)
 }
 
 #[cfg(test)]

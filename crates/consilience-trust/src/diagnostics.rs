@@ -1,6 +1,6 @@
 use consilience_core::scores::{Normalizer, weighted_nmi};
 use consilience_core::{
-    Accepts, Ensemble, Error, Grouping, Memberships, Microclusters, Partition, Result,
+    Accepts, Ensemble, Error, Grouping, Memberships, MemoryBudget, Microclusters, Partition, Result,
 };
 use rayon::prelude::*;
 
@@ -116,18 +116,43 @@ impl Diagnostics {
     /// # Complexity
     /// O(n M) for the microclusters, then O(n~ M k) for the objects and clusters, O(C k^2) between
     /// clusters (C in the ensemble), and O(n~ M min(M, 32)) among the members: with more than 64 of
-    /// them each is compared with the 16 before and after it only.
+    /// them each is compared with the 16 before and after it only. Memory 8 k (C + M) bytes.
     ///
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for a partition of
     /// another number of objects, [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no
-    /// object is labelled both in it and in some member.
+    /// object is labelled both in it and in some member,
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the clusters of the
+    /// members beside those of the result do not fit the default memory budget.
     ///
     /// # References
     /// ANMI: Strehl, Ghosh 2002, Equation 4. Diversity: Fern, Brodley 2003. Stability of clusters:
     /// Hennig 2007, "Cluster-wise assessment of cluster stability", on the members instead of
     /// resamples. The confidence is ours, after the silhouette on the co-association.
     pub fn of(ensemble: &Ensemble, partition: &Partition) -> Result<Self> {
+        Self::within(ensemble, partition, MemoryBudget::default())
+    }
+
+    /// As [`Diagnostics::of`], for a given memory budget.
+    ///
+    /// ```
+    /// use consilience::{Ensemble, ErrorKind, MemoryBudget, Partition};
+    /// use consilience::trust::Diagnostics;
+    ///
+    /// let alone = Partition::from_labels(&[0, 1, 2, 3])?;
+    /// let ensemble = Ensemble::new(vec![alone.clone(), alone.clone()])?;
+    /// let refused = Diagnostics::within(&ensemble, &alone, MemoryBudget::bytes(100));
+    /// assert_eq!(refused.unwrap_err().kind(), ErrorKind::TooLarge);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Diagnostics::of`].
+    pub fn within(
+        ensemble: &Ensemble,
+        partition: &Partition,
+        budget: MemoryBudget,
+    ) -> Result<Self> {
         if partition.n_objects() != ensemble.n_objects() {
             return Err(Error::shape(format!(
                 "a result of {} objects, an ensemble of {}",
@@ -145,7 +170,7 @@ impl Diagnostics {
         };
         let weights = nodes.grouping().weights();
         let labels: Vec<Option<usize>> = result.iter().collect();
-        let support = Support::of(members, &weights, &labels, result.n_clusters());
+        let support = Support::of(members, &weights, &labels, result.n_clusters(), budget)?;
 
         let nmi = |a: &Partition, b: &Partition| weighted_nmi(a, b, &weights, Normalizer::Sqrt);
         let with_others = agreement_with_others(members, &nmi);

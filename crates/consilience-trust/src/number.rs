@@ -1,8 +1,8 @@
 use consilience_consensus::{EvidenceAccumulation, Lwea};
 use consilience_core::scores::Contingency;
 use consilience_core::{
-    Accepts, Dendrogram, Ensemble, Error, ErrorKind, Fit, Hierarchy, Microclusters, Observer,
-    Partition, Report, Result, Seed, ensure,
+    Accepts, Dendrogram, Ensemble, Error, ErrorKind, Fit, Hierarchy, MemoryBudget, Microclusters,
+    Observer, Partition, Report, Result, Seed, ensure,
 };
 use consilience_graph::{ClusterIncidence, IncidenceSpectrum};
 
@@ -56,7 +56,8 @@ const GROWTH: f64 = 0.1;
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a largest
 /// number below 2, fewer than 2 resamples or fewer than 2 sampled objects,
-/// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no object is labelled.
+/// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no object is labelled,
+/// [`ErrorKind::TooLarge`] beyond the memory budget.
 ///
 /// # References
 /// Monti et al. 2003 (CDF, delta area); Senbabaoglu et al. 2014 (PAC, and why delta area misleads);
@@ -70,6 +71,7 @@ pub struct ClusterNumber {
     resamples: usize,
     objects: usize,
     seed: Seed,
+    budget: MemoryBudget,
 }
 
 /// What each number of clusters looks like, and what the criteria make of it.
@@ -142,7 +144,14 @@ impl Default for ClusterNumber {
 impl ClusterNumber {
     /// The criteria with their default settings.
     pub fn new() -> Self {
-        ClusterNumber { least: 2, largest: None, resamples: 20, objects: 2_000, seed: Seed(0) }
+        ClusterNumber {
+            least: 2,
+            largest: None,
+            resamples: 20,
+            objects: 2_000,
+            seed: Seed(0),
+            budget: MemoryBudget::default(),
+        }
     }
 
     consilience_core::setters! {
@@ -162,6 +171,10 @@ impl ClusterNumber {
 
         /// Seed of the samples. Default 0.
         pub fn seed(mut self, seed: Seed) { self.seed = seed }
+
+        /// How much memory the similarity of the sampled objects may take, which average linkage
+        /// needs where labels are missing. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     fn check(&self) -> Result<()> {
@@ -232,7 +245,7 @@ impl ClusterNumber {
             cdfs => cdfs?,
         };
         let mut rows = rows(cdfs);
-        let eac = EvidenceAccumulation::new(1);
+        let eac = EvidenceAccumulation::new(1).memory_budget(self.budget);
         let tree = eac.tree(&microclusters, &mut Report::default(), observer)?;
         let incidence = ClusterIncidence::of(&microclusters);
         let even = vec![1.0; incidence.n_clusters()];
@@ -257,7 +270,8 @@ impl ClusterNumber {
             let half = ensemble.select(&stream.sample(members, members.div_ceil(2)))?;
             // A half that labels nothing is left out.
             if half.members().iter().any(|m| m.n_labelled() > 0) {
-                trees.push(Lwea::new(1).dendrogram(&half, observer)?);
+                let lwea = Lwea::new(1).memory_budget(self.budget);
+                trees.push(lwea.dendrogram(&half, observer)?);
             }
         }
         (self.least.min(largest)..=largest)

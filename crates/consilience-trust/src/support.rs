@@ -1,6 +1,6 @@
 //! How the members' clusters lie in the clusters of a result: the one table behind every diagnosis.
 
-use consilience_core::Partition;
+use consilience_core::{MemoryBudget, Partition, Result};
 
 /// Objects that each cluster of the ensemble shares with each cluster of a result.
 pub(crate) struct Support {
@@ -21,11 +21,14 @@ impl Support {
         weights: &[f64],
         result: &[Option<usize>],
         k: usize,
-    ) -> Self {
+        budget: MemoryBudget,
+    ) -> Result<Self> {
         let mut first = vec![0];
         for m in members {
             first.push(first[first.len() - 1] + m.n_clusters());
         }
+        let rows = first[members.len()] + members.len();
+        budget.check_table("clusters of members beside those of the result", rows, k, 8)?;
         let mut shared = vec![0.0; first[members.len()] * k];
         let mut labelled = vec![0.0; members.len() * k];
         for (u, member) in members.iter().enumerate() {
@@ -36,7 +39,7 @@ impl Support {
                 }
             }
         }
-        Support { k, first, shared, labelled }
+        Ok(Support { k, first, shared, labelled })
     }
 
     fn members(&self) -> usize {

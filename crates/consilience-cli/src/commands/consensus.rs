@@ -17,6 +17,7 @@ use crate::diagnostics;
 use crate::estimate;
 use crate::failure::{Failure, Outcome};
 use crate::files::{self, Objects};
+use crate::memory;
 use crate::outputs::Outputs;
 use crate::summary::{self, Summary};
 use crate::tables::network;
@@ -74,7 +75,7 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     }
     summary.times(read, stages(&report), total);
     if args.diagnose {
-        let trust = Diagnostics::of(&ensemble, &found.partition)?;
+        let trust = Diagnostics::within(&ensemble, &found.partition, memory::budget())?;
         diagnostics::tell(&trust, ensemble.counts(), &mut summary);
     }
     if let Some(truth) = truth {

@@ -112,7 +112,7 @@ fn cdf(args: &Plot, terminal: &Terminal) -> Outcome<String> {
     }
     let mut named = vec![("members".to_owned(), steps(&members))];
     if let Some(largest) = args.up_to {
-        let number = ClusterNumber::new().up_to(largest).seed(seed);
+        let number = ClusterNumber::new().up_to(largest).seed(seed).memory_budget(memory::budget());
         let table = terminal.noted(number.fit(&ensemble, terminal)?);
         named.extend(
             table.rows.iter().map(|row| (format!("k = {}", row.clusters), steps(&row.cdf))),

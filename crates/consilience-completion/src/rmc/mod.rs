@@ -247,8 +247,7 @@ impl RobustCompletion {
             tolerance: self.tolerance,
             max_iterations: self.max_iterations,
             // Its steps were chosen for rows of one object each.
-            whole: observed.sizes.is_none()
-                && self.budget.check_table("whole matrix", n, n, 40).is_ok(),
+            whole: observed.sizes.is_none() && self.budget.allows_table(n, n, 40),
             most_rank: self.max_rank.unwrap_or(usize::MAX),
             seed: self.seed,
             start,

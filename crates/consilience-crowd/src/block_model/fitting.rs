@@ -73,11 +73,18 @@ fn starts(
     observer: &dyn Observer,
 ) -> Result<Vec<Array2<f64>>> {
     let (k, seed) = (model.clusters.min(answers.answered().len()).max(1), model.seed);
-    let mean = spectral::mean_answers(answers, counts, k, seed, observer)?;
-    let [residual, unit] = spectral::residual(answers, counts, k, seed, observer)?;
-    let latent = dawid_skene::posterior(answers, k, observer)?.matrix();
-    let latent = spectral::cluster(&latent, k, seed, observer)?;
-    let computed = [mean, residual, unit, latent].map(|labels| soft(&labels, k));
+    let latent = || {
+        let latent = dawid_skene::posterior(answers, k, observer)?.matrix();
+        spectral::cluster(&latent, k, seed, observer)
+    };
+    let (latent, (residual, mean)) = rayon::join(latent, || {
+        rayon::join(
+            || spectral::residual(answers, counts, k, seed, observer),
+            || spectral::mean_answers(answers, counts, k, seed, observer),
+        )
+    });
+    let [residual, unit] = residual?;
+    let computed = [mean?, residual, unit, latent?].map(|labels| soft(&labels, k));
     let few = if is_large(answers, k) { COMPUTED_STARTS } else { usize::MAX };
     Ok((0..model.restarts.min(few))
         .map(|s| {

@@ -11,7 +11,7 @@ use consilience_core::{
 use ndarray::{Array2, Axis};
 
 pub(crate) use fitting::{Fitted, best, latent_classes, ln_share, most_probable, with_own_rates};
-pub(crate) use sweep::Occurrences;
+pub(crate) use sweep::{Occurrence, Occurrences, Others};
 #[cfg(test)]
 pub(crate) use tests::crowd;
 
@@ -70,8 +70,8 @@ use crate::worker_rates::{self, WorkerRates};
 /// # Complexity
 /// A sweep is O(rows k), or O(rows k^2) with rates between clusters, rows being the (worker, task,
 /// item) triples and not the pairs they answer: a task of s items counts s, not s^2. Memory 8 k
-/// (tasks + groups) bytes per start in flight, 16 k^2 per worker, and the pair counts for the
-/// spectral starts.
+/// (tasks + groups) bytes per start in flight, of tasks of more than two items alone, 16 k^2 per
+/// worker, and the pair counts for the spectral starts.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
@@ -231,25 +231,39 @@ impl BlockModel {
         Ok(())
     }
 
-    /// Whether the fit would stay inside the memory budget.
-    pub(crate) fn check_memory(&self, answers: &Answers) -> Result<()> {
-        let rows =
-            (answers.n_tasks() + answers.n_groups()).saturating_mul(rayon::current_num_threads());
-        self.budget.check_table("sums over groups", rows, self.clusters, 8)?;
-        if self.shrinkage.fits_between(answers, self.clusters) {
+    /// What the fit takes memory for: rows, columns and bytes of a cell.
+    fn tables(&self, answers: &Answers) -> [(&'static str, [usize; 3]); 4] {
+        let (k, threads) = (self.clusters, rayon::current_num_threads());
+        let rows = answers.n_larger().iter().sum::<usize>().saturating_mul(threads);
+        let between = if self.shrinkage.fits_between(answers, k) {
             // Of each start in flight: weights, and counts and rates where workers have their own.
             let each = if self.shrinkage.by_worker { 5 } else { 2 };
-            let tables = answers.n_workers().saturating_mul(each * rayon::current_num_threads());
-            self.budget.check_table("rates between clusters", tables, self.clusters.pow(2), 8)?;
-        }
-        // Of every object, answered or not: probabilities while they are found and in the result.
-        self.budget.check_table("memberships", answers.n_objects(), self.clusters, 24)?;
-        self.budget.check_table(
-            "memberships",
-            answers.answered().len(),
-            self.clusters,
-            8 * self.restarts,
-        )
+            answers.n_workers().saturating_mul(each * threads)
+        } else {
+            0
+        };
+        [
+            ("sums over groups", [rows, k, 8]),
+            ("rates between clusters", [between, k.saturating_mul(k), 8]),
+            // Of every object, answered or not: probabilities while they are found and in the
+            // result.
+            ("memberships", [answers.n_objects(), k, 24]),
+            ("memberships", [answers.answered().len(), k, 8 * self.restarts]),
+        ]
+    }
+
+    /// Whether the fit would stay inside the memory budget.
+    pub(crate) fn check_memory(&self, answers: &Answers) -> Result<()> {
+        self.tables(answers).into_iter().try_for_each(|(what, [rows, columns, entry])| {
+            self.budget.check_table(what, rows, columns, entry)
+        })
+    }
+
+    /// The same, whatever else runs on the machine.
+    pub(crate) fn is_allowed(&self, answers: &Answers) -> bool {
+        self.tables(answers)
+            .into_iter()
+            .all(|(_, [rows, columns, entry])| self.budget.allows_table(rows, columns, entry))
     }
 
     /// The same options for another number of clusters.

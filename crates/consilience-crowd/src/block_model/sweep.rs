@@ -2,11 +2,11 @@
 
 use ndarray::Array2;
 
-use crate::answers::Answers;
+use crate::answers::{Answers, Place};
 use crate::expected_counts::{NEGLIGIBLE, Sums};
 use crate::rates::Rates;
 
-/// Where each object occurs: task, group and worker.
+/// Where each object occurs, and who compared it there.
 #[derive(Clone, Debug)]
 pub(crate) struct Occurrences {
     offsets: Vec<usize>,
@@ -14,24 +14,26 @@ pub(crate) struct Occurrences {
 }
 
 /// One occurrence of an object.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Occurrence {
-    task: u32,
-    group: u32,
-    worker: u32,
-    /// Whether its group has other items, and whether the task has items outside the group.
-    company: bool,
-    outside: bool,
+    pub(crate) worker: u32,
+    pub(crate) others: Others,
 }
 
-impl Occurrence {
-    pub(crate) fn task(&self) -> usize {
-        self.task as usize
-    }
+/// What an object was compared with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Others {
+    /// One item, which was called the same or not.
+    One { item: u32, same: bool },
+    /// More: where the sums over the task and over the own group are.
+    Many { task: u32, group: u32, kind: Kind },
+}
 
-    pub(crate) fn group(&self) -> usize {
-        self.group as usize
-    }
+/// Whether the own group has other items, and whether the task has items outside the group.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kind {
+    company: bool,
+    outside: bool,
 }
 
 impl Occurrences {
@@ -47,18 +49,27 @@ impl Occurrences {
             offsets[i + 1] += offsets[i];
         }
         let mut next = offsets.clone();
-        let mut entries = vec![Occurrence::default(); offsets[n]];
-        for (t, task) in answers.tasks().enumerate() {
-            for (g, items) in task.groups().enumerate() {
-                for &i in items {
-                    entries[next[i as usize]] = Occurrence {
-                        task: t as u32,
-                        group: (task.first_group + g) as u32,
-                        worker: task.worker as u32,
-                        company: items.len() > 1,
-                        outside: items.len() < task.n_items(),
-                    };
-                    next[i as usize] += 1;
+        let nothing = Occurrence { worker: 0, others: Others::One { item: 0, same: false } };
+        let mut entries = vec![nothing; offsets[n]];
+        for (task, place) in answers.placed() {
+            let mut put = |i: u32, others: Others| {
+                entries[next[i as usize]] = Occurrence { worker: task.worker as u32, others };
+                next[i as usize] += 1;
+            };
+            match place {
+                Place::Pair { i, j, same } => {
+                    put(i, Others::One { item: j, same });
+                    put(j, Others::One { item: i, same });
+                }
+                Place::Larger { task: t, group } => {
+                    for (g, items) in (group as u32..).zip(task.groups()) {
+                        let kind = Kind {
+                            company: items.len() > 1,
+                            outside: items.len() < task.n_items(),
+                        };
+                        let others = Others::Many { task: t as u32, group: g, kind };
+                        items.iter().for_each(|&i| put(i, others));
+                    }
                 }
             }
         }
@@ -113,6 +124,44 @@ impl Weights {
     }
 }
 
+impl Weights {
+    /// Adds to an object's field what worker w's answer on another object says, whose memberships
+    /// are given.
+    fn add_one(&self, field: &mut [f64], w: usize, same: bool, other: &[f64]) {
+        let k = field.len();
+        if let Some([yes, no]) = &self.between {
+            let table = if same { yes } else { no };
+            add_product(field, &table[w * k * k..][..k * k], other.iter().copied());
+        } else {
+            let row = if same { self.same.row(w) } else { self.differ.row(w) };
+            field.iter_mut().zip(row).zip(other).for_each(|((f, l), x)| *f += l * x);
+        }
+    }
+
+    /// The same of worker w's answers on the other objects of a task, from the sums over the task
+    /// and over the own group.
+    fn add_many(&self, field: &mut [f64], w: usize, own: &[f64], sums: [&[f64]; 2], kind: Kind) {
+        let k = field.len();
+        let [of_task, of_group] = sums;
+        if let Some([same, differ]) = &self.between {
+            if kind.company {
+                let table = &same[w * k * k..][..k * k];
+                add_product(field, table, of_group.iter().zip(own).map(|(s, x)| s - x));
+            }
+            if kind.outside {
+                let table = &differ[w * k * k..][..k * k];
+                add_product(field, table, of_task.iter().zip(of_group).map(|(t, s)| t - s));
+            }
+        } else {
+            let (same, differ) = (self.same.row(w), self.differ.row(w));
+            for c in 0..k {
+                field[c] +=
+                    same[c] * (of_group[c] - own[c]) + differ[c] * (of_task[c] - of_group[c]);
+            }
+        }
+    }
+}
+
 /// Gives every object the memberships that are best while all others stay, in order; returns the
 /// largest change of a membership. `ln_share` is the logarithm of the clusters' shares.
 pub(crate) fn sweep(
@@ -125,48 +174,32 @@ pub(crate) fn sweep(
     let k = ln_share.len();
     let mut field = vec![0.0; k];
     let mut largest: f64 = 0.0;
-    for (i, mut own) in q.rows_mut().into_iter().enumerate() {
-        let own = own.as_slice_mut().unwrap_or_default();
+    let n = q.nrows();
+    let q = q.as_slice_mut().unwrap_or_default();
+    for i in 0..n {
         field.copy_from_slice(ln_share);
+        let own = &q[i * k..][..k];
         for o in occurrences.of_object(i) {
-            let of_group = &sums.groups[o.group as usize * k..][..k];
-            let of_task = &sums.tasks[o.task as usize * k..][..k];
             let w = o.worker as usize;
-            if let Some([same, differ]) = &weights.between {
-                if o.company {
-                    let table = &same[w * k * k..][..k * k];
-                    add_product(&mut field, table, of_group.iter().zip(&*own).map(|(s, x)| s - x));
+            match o.others {
+                Others::One { item, same } => {
+                    weights.add_one(&mut field, w, same, &q[item as usize * k..][..k]);
                 }
-                if o.outside {
-                    let table = &differ[w * k * k..][..k * k];
-                    add_product(
-                        &mut field,
-                        table,
-                        of_task.iter().zip(of_group).map(|(t, s)| t - s),
-                    );
-                }
-            } else {
-                let same = weights.same.row(w);
-                let differ = weights.differ.row(w);
-                for c in 0..k {
-                    field[c] +=
-                        same[c] * (of_group[c] - own[c]) + differ[c] * (of_task[c] - of_group[c]);
+                Others::Many { task, group, kind } => {
+                    let of_group = &sums.groups[group as usize * k..][..k];
+                    let of_task = &sums.tasks[task as usize * k..][..k];
+                    weights.add_many(&mut field, w, own, [of_task, of_group], kind);
                 }
             }
         }
         softmax(&mut field);
-        for c in 0..k {
-            let change = field[c] - own[c];
+        for (own, new) in q[i * k..][..k].iter_mut().zip(&mut field) {
+            let change = *new - *own;
             largest = largest.max(change.abs());
-            own[c] = field[c];
-            field[c] = change;
+            *own = *new;
+            *new = change;
         }
-        for o in occurrences.of_object(i) {
-            for c in 0..k {
-                sums.groups[o.group as usize * k + c] += field[c];
-                sums.tasks[o.task as usize * k + c] += field[c];
-            }
-        }
+        sums.add(occurrences.of_object(i), &field);
     }
     largest
 }

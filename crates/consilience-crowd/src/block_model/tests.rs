@@ -50,6 +50,17 @@ impl Naive<'_> {
         self.answers.answered()
     }
 
+    /// Expected "same" and all answers of some workers on pairs of two clusters.
+    fn between(&self, c: usize, d: usize, of: impl Fn(usize) -> bool) -> [f64; 2] {
+        let (mut same, mut all) = (0.0, 0.0);
+        for (_, i, j, said) in self.pairs().into_iter().filter(|pair| of(pair.0)) {
+            let here = self.q[[i, c]] * self.q[[j, d]] + self.q[[i, d]] * self.q[[j, c]];
+            all += here;
+            same += if said { here } else { 0.0 };
+        }
+        [same, all]
+    }
+
     fn log_likelihood(&self, rates: &Rates) -> f64 {
         let mut total = 0.0;
         for (w, i, j, same) in self.pairs() {
@@ -97,18 +108,31 @@ fn random_memberships(n: usize, k: usize, seed: u64) -> Array2<f64> {
     q
 }
 
+/// Answers enough for rates between clusters: in tasks of eleven, of two, and of both.
+fn shapes() -> [Vec<GroupAnswer>; 3] {
+    let large = crowd(3, 12, 5, (4, 11), 0.2, 1, 2);
+    let pairs = crowd(3, 12, 5, (70, 2), 0.2, 1, 3);
+    let after = pairs.iter().map(|&row| GroupAnswer { task: 2 * row.task + 1, ..row });
+    let both = large.iter().map(|&row| GroupAnswer { task: 2 * row.task, ..row }).chain(after);
+    let both = both.collect();
+    [large, pairs, both]
+}
+
 #[test]
 fn sums_over_groups_equal_sums_over_pairs() {
-    // The last has answers enough for rates between clusters.
-    for (seed, size, own) in [(0, 2, false), (1, 5, false), (2, 11, false), (2, 11, true)] {
-        let answers =
-            Answers::from_groupings(13, &crowd(3, 12, 5, (4, size), 0.2, 1, seed)).unwrap();
+    let few = [crowd(3, 12, 5, (4, 2), 0.2, 1, 0), crowd(3, 12, 5, (4, 5), 0.2, 1, 1)];
+    let plain = few.iter().map(|rows| (rows.clone(), false, false));
+    let many =
+        shapes().into_iter().flat_map(|rows| [false, true].map(|own| (rows.clone(), true, own)));
+    for (seed, (rows, between, own)) in plain.chain(many).enumerate() {
+        let seed = seed as u64;
+        let answers = Answers::from_groupings(13, &rows).unwrap();
         let n = answers.answered().len();
         let model = BlockModel::new(3).pseudo_count(2.0).rates_between_by_worker(own);
         let q = random_memberships(n, 3, seed);
         let (counts, mut sums) = ExpectedCounts::of(&answers, q.view(), model.shrinkage);
         let rates = Rates::of(&counts, model.shrinkage);
-        assert_eq!(rates.shifts.is_some(), size == 11);
+        assert_eq!(rates.shifts.is_some(), between);
         let naive = Naive { answers: &answers, q: q.clone() };
         let (fast, slow): (f64, f64) =
             (per_task(&answers, q.view(), &rates).iter().sum(), naive.log_likelihood(&rates));
@@ -130,46 +154,42 @@ fn sums_over_groups_equal_sums_over_pairs() {
 
 #[test]
 fn answers_between_clusters_are_counted() {
-    let answers = Answers::from_groupings(13, &crowd(3, 12, 5, (4, 11), 0.2, 1, 2)).unwrap();
-    let q = random_memberships(answers.answered().len(), 3, 2);
-    let (counts, _) = ExpectedCounts::of(&answers, q.view(), BlockModel::new(3).shrinkage);
-    let between = counts.between.unwrap();
-    let naive = Naive { answers: &answers, q: q.clone() };
-    for c in 0..3 {
-        for d in 0..c {
-            let (mut same, mut all) = (0.0, 0.0);
-            for (_, i, j, said) in naive.pairs() {
-                let here = q[[i, c]] * q[[j, d]] + q[[i, d]] * q[[j, c]];
-                all += here;
-                same += if said { here } else { 0.0 };
+    for rows in shapes() {
+        let answers = Answers::from_groupings(13, &rows).unwrap();
+        let q = random_memberships(answers.answered().len(), 3, 2);
+        let (counts, _) = ExpectedCounts::of(&answers, q.view(), BlockModel::new(3).shrinkage);
+        let between = counts.between.unwrap();
+        let naive = Naive { answers: &answers, q: q.clone() };
+        for c in 0..3 {
+            for d in 0..c {
+                let [same, all] = naive.between(c, d, |_| true);
+                assert!((between.all[[c, d]] - all).abs() < 1e-9 * all);
+                assert!((between.same[[d, c]] - same).abs() < 1e-9 * all);
             }
-            assert!((between.all[[c, d]] - all).abs() < 1e-9 * all);
-            assert!((between.same[[d, c]] - same).abs() < 1e-9 * all);
         }
     }
 }
 
 #[test]
 fn answers_of_each_worker_between_clusters_are_counted() {
-    let answers = Answers::from_groupings(13, &crowd(3, 12, 5, (4, 11), 0.2, 1, 2)).unwrap();
-    let q = random_memberships(answers.answered().len(), 3, 2);
-    let shrinkage = BlockModel::new(3).rates_between_by_worker(true).shrinkage;
-    let (counts, _) = ExpectedCounts::of(&answers, q.view(), shrinkage);
-    let own = counts.between.unwrap().of_workers.unwrap();
-    assert!(own.repeated.iter().all(|&r| r == 5.5));
-    let naive = Naive { answers: &answers, q: q.clone() };
-    for worker in 0..5 {
-        for c in 0..3 {
-            for d in 0..c {
-                let (mut same, mut all) = (0.0, 0.0);
-                for (w, i, j, said) in naive.pairs() {
-                    let here = q[[i, c]] * q[[j, d]] + q[[i, d]] * q[[j, c]];
-                    all += if w == worker { here } else { 0.0 };
-                    same += if w == worker && said { here } else { 0.0 };
+    for (rows, repeated) in shapes().iter().zip([Some(5.5), Some(1.0), None]) {
+        let answers = Answers::from_groupings(13, rows).unwrap();
+        let q = random_memberships(answers.answered().len(), 3, 2);
+        let shrinkage = BlockModel::new(3).rates_between_by_worker(true).shrinkage;
+        let (counts, _) = ExpectedCounts::of(&answers, q.view(), shrinkage);
+        let own = counts.between.unwrap().of_workers.unwrap();
+        if let Some(repeated) = repeated {
+            assert!(own.repeated.iter().all(|&r| r == repeated));
+        }
+        let naive = Naive { answers: &answers, q: q.clone() };
+        for worker in 0..5 {
+            for c in 0..3 {
+                for d in 0..c {
+                    let [same, all] = naive.between(c, d, |w| w == worker);
+                    let at = (worker * 3 + c) * 3 + d;
+                    assert!((own.all[at] - all).abs() < 1e-9 * all);
+                    assert!((own.same[at] - same).abs() < 1e-9 * all);
                 }
-                let at = (worker * 3 + c) * 3 + d;
-                assert!((own.all[at] - all).abs() < 1e-9 * all);
-                assert!((own.same[at] - same).abs() < 1e-9 * all);
             }
         }
     }

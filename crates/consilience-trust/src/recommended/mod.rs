@@ -117,7 +117,7 @@ impl Recommended {
         if n > self.linkage_limit {
             return Some(format!("average linkage of {n} microclusters takes too long"));
         }
-        let dense = n <= self.dense_limit && self.budget.check_square("similarity", n, 8).is_ok();
+        let dense = n <= self.dense_limit && self.budget.allows_table(n, n, 8);
         (!nodes.is_complete() && !dense)
             .then(|| format!("a dense similarity of {n} microclusters was not tried"))
     }
@@ -258,7 +258,8 @@ impl NodeConsensus for Recommended {
             return self.choose(nodes, k, report, observer);
         }
         let table = report.stage("number of clusters", || {
-            ClusterNumber::new().seed(self.seed).of_nodes(nodes, observer)
+            let number = ClusterNumber::new().seed(self.seed).memory_budget(self.budget);
+            number.of_nodes(nodes, observer)
         })?;
         let clusters = self.choose(nodes, table.recommended, report, observer)?;
         report.notes.extend(table.notes);

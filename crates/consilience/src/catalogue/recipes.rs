@@ -138,7 +138,14 @@ tree!(EAC_WARD, |s| evidence(s, Linkage::Ward));
 hard!(PTGP, |s| {
     let ptgp = Ptgp::new(s.clusters).seed(s.seed).memory_budget(s.budget);
     let ptgp = if published(s)? { ptgp.published() } else { ptgp };
-    tuned!(s, ptgp, count elite_neighbours, count walk_length, count restarts)
+    tuned!(
+        s,
+        ptgp,
+        count elite_neighbours,
+        count walk_length,
+        count restarts,
+        count dense_limit
+    )
 });
 tree!(WEAC, |s| tuned!(
     s,

@@ -83,7 +83,18 @@ const PUBLISHED: Parameter = Parameter::new(
 );
 
 const WALK: &[Parameter] = &[ELITE, LENGTH, PUBLISHED];
-const WALK_AND_STARTS: &[Parameter] = &[ELITE, LENGTH, PUBLISHED, restarts("3")];
+const PTGP: &[Parameter] = &[
+    ELITE,
+    LENGTH,
+    PUBLISHED,
+    restarts("3"),
+    Parameter::new(
+        "dense_limit",
+        "microclusters up to which the similarity is a matrix",
+        "10000",
+        "any number",
+    ),
+];
 const WEAC: &[Parameter] = &[AGREEMENT, LINKAGE];
 const GP_MGLA: &[Parameter] = &[
     Parameter::new(
@@ -245,7 +256,7 @@ pub(super) const METHODS: &[Method] = &[
         name: "ptgp",
         about: "probability trajectories, graph partitioning",
         paper: HUANG_2016,
-        parameters: WALK_AND_STARTS,
+        parameters: PTGP,
         chooses: true,
         recipe: recipes::PTGP,
     },
