@@ -5,8 +5,8 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use consilience::Report;
-use consilience::scores::Scores;
+use consilience::scores::{Contingency, Scores};
+use consilience::{Partition, Report, Result};
 use serde_json::{Map, Value, json};
 
 use crate::args::Common;
@@ -82,6 +82,17 @@ impl Summary {
             self.line(*name, format!("{value:.4}"));
         }
         self.data("scores", scores_json(entries))
+    }
+
+    /// The scores of labels against known classes, where rows may stand for many objects.
+    pub(crate) fn against(
+        &mut self,
+        found: &Partition,
+        truth: &Partition,
+        counts: Option<&[u64]>,
+    ) -> Result<&mut Self> {
+        let table = Contingency::with_counts(found, truth, counts)?;
+        Ok(self.scores(&Scores::of(&table)?.entries()))
     }
 
     /// A file that was written.

@@ -70,7 +70,7 @@ fn tables_beyond_memory_are_refused_by_every_reader() {
     refused(&folder, &format!("ulimit -v 900000; {consensus}"), "memory budget");
     // Where the limit is lower than what was said, the system's answer is taken for an answer.
     let lying = format!("ulimit -v 900000; {consensus} --memory 100G");
-    refused(&folder, &lying, "do not fit in memory");
+    refused(&folder, &lying, "the system has not so much memory left");
     refused(&folder, "ulimit -v 900000; PROGRAM generate large.npy -o o.npy", "fit in memory");
     fs::remove_file(folder.path("large.npy")).unwrap();
 

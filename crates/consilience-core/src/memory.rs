@@ -5,6 +5,8 @@ use crate::{Error, ErrorKind, Result};
 /// Tables from this size on are asked of the system before they are made; below it nobody can say
 /// what else will be asked for.
 const LARGE: u128 = 256 << 10;
+/// What else a method may take whose table is just allowed.
+const BESIDE: u128 = 1 << 20;
 
 /// How much memory a method may allocate; checked before anything is allocated.
 ///
@@ -91,12 +93,16 @@ fn size(rows: usize, columns: usize, entry: usize) -> u128 {
     rows as u128 * columns as u128 * entry as u128
 }
 
-/// Whether the system would give so many bytes, which is tried without writing to them.
+/// Whether the system would give so many bytes and what goes with a table (indices, threads),
+/// which is tried without writing to them.
 fn is_there(bytes: u128) -> bool {
-    let Ok(bytes) = usize::try_from(bytes) else { return false };
+    if bytes < LARGE {
+        return true;
+    }
+    let Ok(bytes) = usize::try_from(bytes + bytes / 16 + BESIDE) else { return false };
     let mut room: Vec<u8> = Vec::new();
     // What is never looked at would not be asked for either.
-    (bytes as u128) < LARGE || black_box(&mut room).try_reserve_exact(bytes).is_ok()
+    black_box(&mut room).try_reserve_exact(bytes).is_ok()
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 use crate::canonical;
 use crate::{
-    Ensemble, Grouping, LabelInt, Observer, Partition, Result, SparseMemberships, with_labels,
+    Ensemble, Grouping, LabelInt, MemoryBudget, Observer, Partition, Result, SparseMemberships,
+    with_labels,
 };
 use rayon::prelude::*;
 
@@ -57,7 +58,7 @@ impl Microclusters {
     /// The microclusters of an ensemble.
     ///
     /// # Errors
-    /// None but those of an ensemble that cannot exist.
+    /// [`ErrorKind::TooLarge`](crate::ErrorKind::TooLarge) where the system has no memory left.
     pub fn of(ensemble: &Ensemble) -> Result<Self> {
         Self::observed(ensemble, &())
     }
@@ -65,17 +66,23 @@ impl Microclusters {
     /// As [`Microclusters::of`], with progress and cancellation.
     ///
     /// # Errors
-    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled).
+    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled),
+    /// [`ErrorKind::TooLarge`](crate::ErrorKind::TooLarge) where the system has no memory left.
     pub fn observed(ensemble: &Ensemble, observer: &dyn Observer) -> Result<Self> {
         let ensemble = &*ensemble.heard()?;
         let (n, rows) = (ensemble.n_objects(), ensemble.rows());
         let layout = KeyLayout::new(&rows);
+        // Whether the system gives so much; no budget is asked for here.
+        let room = MemoryBudget::bytes(u64::MAX);
+        room.check_table("microclusters of objects", n, 1, 4)?;
         let mut of_object = vec![0u32; n];
         let mut global = KeyTable::new(layout.words);
         let mut first_object: Vec<u32> = Vec::new();
         let mut done = 0;
         for window in of_object.chunks_mut(CHUNK * WINDOW) {
             observer.check()?;
+            let most = global.len + window.len();
+            room.check_table("distinct rows of labels", most, 1, layout.bytes_per_row())?;
             let locals: Vec<(KeyTable, Vec<u32>)> = window
                 .par_chunks_mut(CHUNK)
                 .enumerate()
@@ -110,6 +117,7 @@ impl Microclusters {
             done += window.len();
             observer.progress("microclusters", done, n);
         }
+        room.check_table("rows of microclusters", first_object.len(), rows.len() + 8, 4)?;
         Self::assemble(ensemble, of_object, &first_object)
     }
 
@@ -385,6 +393,12 @@ impl KeyLayout {
             used += bits;
         }
         KeyLayout { fields, words, missing }
+    }
+
+    /// What a distinct row takes at most while tables of them grow: key and slot, in the old table
+    /// and in the new one.
+    fn bytes_per_row(&self) -> usize {
+        2 * size_of::<u64>() * self.words + 10 * size_of::<(u32, u32)>()
     }
 
     /// Packs the rows `start..start + rows` into `keys`, word by word: `keys[w * BLOCK + r]`.

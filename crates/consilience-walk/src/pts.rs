@@ -162,11 +162,16 @@ impl ProbabilityTrajectories {
     ) -> Result<SimilarityGraph> {
         let n = grouping.n_nodes();
         let walk = Transition::over(elite, &grouping);
-        let g = if self.by_products(walk.affinity().nnz(), n, length) {
+        let what = "probability trajectories (PTGP needs no such table)";
+        let products = self.by_products(walk.affinity().nnz(), n, length);
+        // Two matrices, or the eigenvectors and all that is made of them.
+        self.budget.check_square(what, n, if products { 16 } else { 64 })?;
+        let g = if products {
             dense::by_products(&walk.probabilities(), length, observer)?
         } else {
             dense::by_eigenpairs(&walk, length, observer)?
         };
+        self.budget.check_square(what, n, 8)?;
         let s = match self.measure {
             TrajectoryMeasure::Cosine => dense::cosine(&g, n),
             TrajectoryMeasure::Tanimoto => dense::measured(&g, n, tanimoto),

@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use consilience::catalogue::{AnyConsensus, NamedResult, Parameter, methods};
 use consilience::io::Labelled;
-use consilience::scores::{Contingency, Scores};
 use consilience::trust::Diagnostics;
 use consilience::{ConsensusFunction, Ensemble, Fit, Memberships, Report};
 use serde_json::{Value, json};
@@ -79,9 +78,7 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
         diagnostics::tell(&trust, ensemble.counts(), &mut summary);
     }
     if let Some(truth) = truth {
-        let (found, truth) = (&found.partition, &truth.partition);
-        let table = Contingency::with_counts(found, truth, ensemble.counts())?;
-        summary.scores(&Scores::of(&table)?.entries());
+        summary.against(&found.partition, &truth.partition, ensemble.counts())?;
     }
     outputs.conclude(summary, &args.common, terminal)
 }

@@ -8,6 +8,7 @@ mod links;
 mod lwea;
 mod propagation;
 mod sdgca;
+mod small;
 mod weac;
 
 pub use ec_cms::{EcCms, SelfEnhancedCoAssociation};

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use consilience::generate::Missing;
 use consilience::io::{Batch, FileLock, Labelled, ObjectIds};
-use consilience::scores::{Contingency, Scores};
 use consilience::simplex::{Questions, relabelled};
 use consilience::{Ensemble, Observer, Partition, Seed};
 use ndarray::Array2;
@@ -73,8 +72,7 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
         findings::questions(questions, ids.as_ref(), &mut summary);
     }
     if let Some(truth) = truth {
-        let table = Contingency::with_counts(partition, &truth, updater.ensemble().counts())?;
-        summary.scores(&Scores::of(&table)?.entries());
+        summary.against(partition, &truth, updater.ensemble().counts())?;
     }
     outputs.conclude(summary, &args.common, terminal)
 }

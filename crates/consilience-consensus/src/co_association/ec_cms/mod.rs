@@ -54,8 +54,8 @@ const TOLERANCE: f64 = 1e-2;
 ///
 /// # Complexity
 /// O(n~^2 M), then O(n~^2 b) for each round, where b is the size of the components of the graph of
-/// reliable pairs: each pair of components is solved by itself. Several passes over the rounds find
-/// out when to stop. 8 n~^2 bytes, and 96 b^2 for the largest component.
+/// reliable pairs: each pair of components is solved by itself. A sixteenth of the pairs tells
+/// beforehand how many rounds there will be. 10 n~^2 bytes, and 96 b^2 for the largest component.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for parameters
@@ -164,7 +164,7 @@ impl Similarity for SelfEnhancedCoAssociation {
         self.check()?;
         observer.check()?;
         let n = nodes.n_nodes();
-        self.budget.check_square("weighted co-association", n, 8)?;
+        self.budget.check_square("weighted co-association", n, 10)?;
         let graph =
             Confidence::of(nodes, self.confidence, self.largest_component, self.budget, observer)?;
         let weighted = self.locally_weighted().between(nodes, report, observer)?;
@@ -184,12 +184,11 @@ impl Similarity for SelfEnhancedCoAssociation {
             }
         }
         let solver = Solver::new(nodes, graph, self.error_penalty, self.tolerance, observer)?;
-        let stop = solver.rounds(a.view(), self.max_iterations)?;
+        let stop = solver.enhance(&mut a, self.max_iterations)?;
         report.iterations = stop.rounds;
         if !stop.reached {
             report.status = Status::MaxIterations;
         }
-        solver.solve(&mut a, stop.rounds)?;
         on_grid(&mut a);
         SimilarityGraph::new(grouping, a)
     }

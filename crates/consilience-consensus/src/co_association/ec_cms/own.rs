@@ -6,7 +6,9 @@ use rayon::prelude::*;
 
 use crate::co_association::confidence::product;
 
-use super::tile::{C, CHANGE, F, FREE, Operator, Penalty, Sums, TASK, Y1, Y2, add_rows, shaped};
+use super::tile::{
+    C, CHANGE, F, FREE, Operator, Penalty, Sums, TASK, Y1, Y2, add_rows, shaped, upper,
+};
 
 /// C within a group. Objects of one node are alike except that each is itself: an entry of a node
 /// with itself stands for two of its objects, and `selves` for an object with itself, whose pair is
@@ -17,6 +19,8 @@ pub(super) struct Own<'a> {
     a: Array2<f64>,
     points: Vec<Point>,
     selves: Vec<Point>,
+    /// Whether a round was made.
+    started: bool,
 }
 
 /// C, F, Y1 and Y2 of one pair; A of an object with itself is 1.
@@ -62,26 +66,26 @@ impl Point {
 impl<'a> Own<'a> {
     pub(super) fn new(group: &'a Operator, a: ArrayView2<'_, f64>) -> Self {
         let b = group.nodes.len();
-        let at = |(i, j): (usize, usize)| a[[group.nodes[i], group.nodes[j]]];
+        let at = |(i, j): (usize, usize)| upper(a, group.nodes[i], group.nodes[j]);
         let a = Array2::from_shape_fn((b, b), at);
         let start = |&a: &f64| Point { y1: a, ..Point::default() };
         let (points, selves) = (a.iter().map(start).collect(), vec![start(&1.0); b]);
-        Own { group, a, points, selves }
+        Own { group, a, points, selves, started: false }
     }
 
-    /// Runs so many rounds, with the sums of each; C and its transpose are then averaged.
-    pub(super) fn run(
-        mut self,
+    /// Runs so many more rounds, with the sums of each.
+    pub(super) fn advance(
+        &mut self,
         penalty: Penalty,
         sums: &mut [Sums],
         observer: &dyn Observer,
-    ) -> Result<Vec<f64>> {
+    ) -> Result<()> {
         let b = self.group.nodes.len();
         let (mut r, mut new) = (vec![0.0; b * b], vec![0.0; b * b]);
         let mut rows = vec![[0.0; 10]; b];
-        for (round, total) in sums.iter_mut().enumerate() {
+        for total in sums {
             observer.check()?;
-            let beyond = self.right_hand_side(&mut r, round, penalty);
+            let beyond = self.right_hand_side(&mut r, penalty);
             match &self.group.inverse {
                 Some(q) => {
                     let out = shaped(ArrayViewMut2::from_shape((b, b), &mut new))?;
@@ -92,24 +96,31 @@ impl<'a> Own<'a> {
             }
             self.step(&mut new, &beyond, penalty, &mut rows);
             add_rows(total, &rows);
+            self.started = true;
         }
+        Ok(())
+    }
+
+    /// C, averaged with its transpose.
+    pub(super) fn averaged(&self) -> Vec<f64> {
+        let b = self.group.nodes.len();
         let c = |i: usize, j: usize| self.points[i * b + j].c;
-        Ok((0..b * b).map(|at| 0.5 * (c(at / b, at % b) + c(at % b, at / b))).collect())
+        (0..b * b).map(|at| 0.5 * (c(at / b, at % b) + c(at % b, at / b))).collect()
     }
 
     /// The right-hand side on what is constant within nodes, and what each object has beyond.
-    fn right_hand_side(&self, r: &mut [f64], round: usize, penalty: Penalty) -> Vec<f64> {
+    fn right_hand_side(&self, r: &mut [f64], penalty: Penalty) -> Vec<f64> {
         let b = self.group.nodes.len();
         let rows = r.par_chunks_mut(b).zip(self.points.par_chunks(b)).enumerate();
         rows.with_min_len(1 + TASK / b).for_each(|(i, (r, points))| {
             for (j, (r, point)) in r.iter_mut().zip(points).enumerate() {
                 let a = self.a[[i, j]];
                 let rest = if self.group.links[[i, j]] > 0.0 { 1.0 } else { penalty.rest };
-                *r = if round == 0 { 2.0 * a } else { point.right(a, rest) };
+                *r = if self.started { point.right(a, rest) } else { 2.0 * a };
             }
         });
         let beyond = |(i, point): (usize, &Point)| {
-            let own = if round == 0 { 2.0 } else { point.right(1.0, penalty.rest) };
+            let own = if self.started { point.right(1.0, penalty.rest) } else { 2.0 };
             own - r[i * b + i]
         };
         let beyond: Vec<f64> = self.selves.iter().enumerate().map(beyond).collect();

@@ -3,15 +3,19 @@ use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
 use super::own::{Own, Point};
-use super::tile::{C, CHANGE, F, FREE, Operator, Pair, Penalty, Sums, Y1, Y2};
+use super::tile::{C, CHANGE, F, FREE, Operator, Pair, Penalty, Sums, Y1, Y2, upper};
 use crate::co_association::confidence::{Confidence, Group};
 
 /// Nodes without links that are treated together beside a group.
 const STRIP: usize = 64;
 /// Pairs of groups whose results are kept at a time.
 const BATCH: usize = 256;
-/// Rounds of the first attempt; each further one makes twice as many.
-const FIRST: usize = 32;
+/// Of so many pairs of groups one is looked at to learn how many rounds there will be.
+const SAMPLE: usize = 16;
+/// Rounds after which it is asked anew.
+const STEP: usize = 4;
+/// Rounds by which what the others say may come later.
+const MARGIN: usize = 4;
 
 /// The problem of EC-CMS on microclusters, pair of groups by pair of groups.
 pub(super) struct Solver<'a> {
@@ -26,6 +30,40 @@ pub(super) struct Solver<'a> {
 /// Two groups, or one with itself, and where they stand.
 #[derive(Clone, Copy)]
 struct Tile<'a>(&'a Operator, &'a Operator, bool);
+
+/// The iteration on a tile.
+enum State<'a> {
+    Own(Own<'a>),
+    Pair(Pair<'a>),
+}
+
+impl<'a> Tile<'a> {
+    fn start(self, a: ArrayView2<'_, f64>) -> State<'a> {
+        let Tile(left, right, own) = self;
+        if own { State::Own(Own::new(left, a)) } else { State::Pair(Pair::new(left, right, a)) }
+    }
+}
+
+impl State<'_> {
+    fn advance(
+        &mut self,
+        penalty: Penalty,
+        sums: &mut [Sums],
+        observer: &dyn Observer,
+    ) -> Result<()> {
+        match self {
+            State::Own(own) => own.advance(penalty, sums, observer),
+            State::Pair(pair) => pair.advance(penalty, sums, observer),
+        }
+    }
+
+    fn averaged(&self) -> Vec<f64> {
+        match self {
+            State::Own(own) => own.averaged(),
+            State::Pair(pair) => pair.averaged(),
+        }
+    }
+}
 
 /// Rounds made, and whether the tolerance was reached.
 pub(super) struct Stop {
@@ -66,22 +104,64 @@ impl<'a> Solver<'a> {
         Ok(Solver { lambda, tolerance, observer, groups, strips, singles })
     }
 
-    /// When to stop: at the first round in which nothing changes by more than the tolerance.
-    pub(super) fn rounds(&self, a: ArrayView2<'_, f64>, most: usize) -> Result<Stop> {
-        let mut limit = FIRST.min(most);
+    /// Puts C in place of A after the first round in which nothing changes by more than the
+    /// tolerance. The lower half takes what comes out, so that A stays in the upper one until the
+    /// round is known; a sample of the pairs tells beforehand which it will be, nearly always.
+    pub(super) fn enhance(&self, a: &mut Array2<f64>, most: usize) -> Result<Stop> {
+        let own = a.diag().to_owned();
+        let mut taken = self.guess(a.view(), most)?;
+        let mut limit = (taken + MARGIN).min(most);
         loop {
-            let sums = self.sums(a, limit)?;
-            // What is nothing but rounding is no change.
-            let least = 1e-24 * sums[0][C];
-            let still = |round: &usize| self.is_still(&sums[round - 1], &sums[*round], least);
-            if let Some(round) = (1..limit).find(still) {
-                return Ok(Stop { rounds: round + 1, reached: true });
+            let sums = self.pass(a, taken, limit)?;
+            let found = self.first_still(&sums);
+            let stop = found.unwrap_or((limit + MARGIN).min(most));
+            if stop == taken && (found.is_some() || limit == most) {
+                self.put_singles(a, taken)?;
+                mirror(a);
+                return Ok(Stop { rounds: taken, reached: found.is_some() });
             }
-            if limit == most {
-                return Ok(Stop { rounds: most, reached: false });
-            }
-            limit = (2 * limit).min(most);
+            a.diag_mut().assign(&own);
+            let known = found.is_some() || limit == most;
+            (taken, limit) = (stop, if known { stop } else { (stop + MARGIN).min(most) });
         }
+    }
+
+    /// How many rounds it takes, by a few pairs of groups that stand for all.
+    fn guess(&self, a: ArrayView2<'_, f64>, most: usize) -> Result<usize> {
+        let (within, between): (Vec<_>, Vec<_>) =
+            self.groups_with_all().into_iter().partition(|tile| tile.2);
+        let kinds = [sample(&within, SAMPLE / 4), sample(&between, SAMPLE)];
+        let mut states: Vec<(State<'_>, f64)> = Vec::new();
+        for (tiles, weight) in kinds {
+            states.extend(tiles.into_iter().map(|tile| (tile.start(a), weight)));
+        }
+        let mut sums: Vec<Sums> = Vec::new();
+        while sums.len() < most {
+            let rounds = STEP.min(most - sums.len());
+            let parts = states.par_iter_mut().map(|(state, weight)| {
+                let mut sums = vec![[0.0; 10]; rounds];
+                state.advance(Penalty::new(self.lambda), &mut sums, self.observer)?;
+                Ok((sums, *weight))
+            });
+            let parts = parts.collect::<Result<Vec<_>>>()?;
+            let before = sums.len();
+            sums.resize(before + rounds, [0.0; 10]);
+            parts.iter().for_each(|(part, weight)| add(&mut sums[before..], part, *weight));
+            let mut total = self.sums_of_singles(a, sums.len())?;
+            add(&mut total, &sums, 1.0);
+            if let Some(round) = self.first_still(&total) {
+                return Ok(round);
+            }
+        }
+        Ok(most)
+    }
+
+    /// The first round in which nothing changes by more than the tolerance, counted from 1.
+    fn first_still(&self, sums: &[Sums]) -> Option<usize> {
+        // What is nothing but rounding is no change.
+        let least = 1e-24 * sums[0][C];
+        let still = |round: &usize| self.is_still(&sums[round - 1], &sums[*round], least);
+        (1..sums.len()).find(still).map(|round| round + 1)
     }
 
     /// Whether C, E, F, Y1 and Y2 hardly change; E is Y1 / lambda where no links are, 0 elsewhere.
@@ -92,37 +172,44 @@ impl<'a> Solver<'a> {
             && this[FREE + 1] <= tolerance * last[FREE] + of_e
     }
 
-    fn tiles(&self) -> Vec<Tile<'_>> {
+    /// Each group with itself, with every other and with the nodes without links.
+    fn groups_with_all(&self) -> Vec<Tile<'_>> {
         let groups = &self.groups;
-        let mut tiles: Vec<Tile<'_>> =
-            self.singles.iter().chain(groups).map(|g| Tile(g, g, true)).collect();
+        let mut tiles: Vec<Tile<'_>> = groups.iter().map(|g| Tile(g, g, true)).collect();
         for (at, group) in groups.iter().enumerate() {
-            let others = groups[at + 1..].iter().chain(&self.strips);
-            tiles.extend(others.map(|other| Tile(other, group, false)));
+            tiles.extend(groups[at + 1..].iter().map(|other| Tile(other, group, false)));
+            // The product from the left is the cheaper one.
+            tiles.extend(self.strips.iter().map(|strip| Tile(group, strip, false)));
         }
         tiles
     }
 
-    fn run(&self, tile: Tile<'_>, a: ArrayView2<'_, f64>, sums: &mut [Sums]) -> Result<Vec<f64>> {
-        let (Tile(left, right, own), penalty) = (tile, Penalty::new(self.lambda));
-        if own {
-            Own::new(left, a).run(penalty, sums, self.observer)
-        } else {
-            Pair::new(left, right, a).run(penalty, sums, self.observer)
-        }
-    }
-
-    /// The sums of so many rounds.
-    fn sums(&self, a: ArrayView2<'_, f64>, rounds: usize) -> Result<Vec<Sums>> {
-        let mut total = self.sums_of_singles(a, rounds)?;
-        for batch in self.tiles().chunks(BATCH) {
+    /// Makes so many rounds on every pair that is not one of two nodes without links: C after the
+    /// taken one into the lower half, and the sums of all.
+    fn pass(&self, a: &mut Array2<f64>, taken: usize, rounds: usize) -> Result<Vec<Sums>> {
+        let mut total = self.sums_of_singles(a.view(), rounds)?;
+        let singles = self.singles.iter().map(|g| Tile(g, g, true));
+        let tiles: Vec<Tile<'_>> = singles.chain(self.groups_with_all()).collect();
+        for (done, batch) in tiles.chunks(BATCH).enumerate() {
             let of = |&tile: &Tile<'_>| {
-                let mut sums = vec![[0.0; 10]; rounds];
-                self.run(tile, a, &mut sums)?;
-                Ok(sums)
+                let (mut state, mut sums) = (tile.start(a.view()), vec![[0.0; 10]; rounds]);
+                let (first, more) = sums.split_at_mut(taken);
+                state.advance(Penalty::new(self.lambda), first, self.observer)?;
+                let values = state.averaged();
+                state.advance(Penalty::new(self.lambda), more, self.observer)?;
+                Ok((values, sums))
             };
-            let found: Vec<Vec<Sums>> = batch.par_iter().map(of).collect::<Result<_>>()?;
-            found.iter().for_each(|sums| add(&mut total, sums, 1.0));
+            let found: Vec<(Vec<f64>, Vec<Sums>)> =
+                batch.par_iter().map(of).collect::<Result<_>>()?;
+            for (&Tile(left, right, _), (values, sums)) in batch.iter().zip(&found) {
+                add(&mut total, sums, 1.0);
+                for (values, &i) in values.chunks_exact(right.nodes.len()).zip(&left.nodes) {
+                    for (&value, &j) in values.iter().zip(&right.nodes) {
+                        a[[i.max(j), i.min(j)]] = value;
+                    }
+                }
+            }
+            self.observer.progress("rounds", done * BATCH, tiles.len());
         }
         Ok(total)
     }
@@ -137,7 +224,7 @@ impl<'a> Solver<'a> {
             let (mut squares, mut cut) = (0.0, Vec::new());
             for other in &self.singles[i + 1..] {
                 let (one, other) = (&self.singles[i], other);
-                let value = a[[one.nodes[0], other.nodes[0]]];
+                let value = upper(a, one.nodes[0], other.nodes[0]);
                 let pairs = 2.0 * one.sizes[0] * other.sizes[0];
                 if value <= common.bound {
                     squares += pairs * value * value;
@@ -158,22 +245,8 @@ impl<'a> Solver<'a> {
         Ok(total)
     }
 
-    /// Puts C after so many rounds in place of A.
-    pub(super) fn solve(&self, a: &mut Array2<f64>, rounds: usize) -> Result<()> {
-        let tiles = self.tiles();
-        for (done, batch) in tiles.chunks(BATCH).enumerate() {
-            let of = |&tile: &Tile<'_>| self.run(tile, a.view(), &mut vec![[0.0; 10]; rounds]);
-            let found: Vec<Vec<f64>> = batch.par_iter().map(of).collect::<Result<_>>()?;
-            for (&Tile(left, right, _), values) in batch.iter().zip(&found) {
-                let ends =
-                    left.nodes.iter().flat_map(|&i| right.nodes.iter().map(move |&j| (i, j)));
-                for ((i, j), &value) in ends.zip(values) {
-                    a[[i, j]] = value;
-                    a[[j, i]] = value;
-                }
-            }
-            self.observer.progress("rounds", done * BATCH, tiles.len());
-        }
+    /// C between nodes without links, into the lower half.
+    fn put_singles(&self, a: &mut Array2<f64>, rounds: usize) -> Result<()> {
         let penalty = Penalty::new(self.lambda);
         let common = Common::new(penalty, rounds);
         for (at, one) in self.singles.iter().enumerate() {
@@ -182,14 +255,39 @@ impl<'a> Solver<'a> {
             }
             for other in &self.singles[at + 1..] {
                 let (i, j) = (one.nodes[0], other.nodes[0]);
-                let value = a[[i, j]];
+                let value = upper(a.view(), i, j);
                 let cut = value > common.bound;
                 let value =
                     if cut { trace(value, penalty, rounds).0 } else { common.factor * value };
-                (a[[i, j]], a[[j, i]]) = (value, value);
+                a[[i.max(j), i.min(j)]] = value;
             }
         }
         Ok(())
+    }
+}
+
+/// Every so many-th tile, and what one of them stands for: the entries of all in parts of theirs.
+fn sample<'a>(tiles: &[Tile<'a>], every: usize) -> (Vec<Tile<'a>>, f64) {
+    let entries = |tiles: &[Tile<'_>]| {
+        tiles.iter().map(|t| (t.0.nodes.len() * t.1.nodes.len()) as f64).sum::<f64>()
+    };
+    let taken: Vec<Tile<'a>> = tiles.iter().step_by(every).copied().collect();
+    let weight = if taken.is_empty() { 0.0 } else { entries(tiles) / entries(&taken) };
+    (taken, weight)
+}
+
+/// The lower half onto the upper one.
+fn mirror(a: &mut Array2<f64>) {
+    const SIDE: usize = 64;
+    let n = a.nrows();
+    for top in (0..n).step_by(SIDE) {
+        for left in (0..=top).step_by(SIDE) {
+            for i in top..n.min(top + SIDE) {
+                for j in left..i.min(left + SIDE) {
+                    a[[j, i]] = a[[i, j]];
+                }
+            }
+        }
     }
 }
 

@@ -1,17 +1,16 @@
 //! The iteration on one pair of groups of the graph of high confidence, which no other pair
 //! touches.
 
+use std::ops::Range;
+
 use consilience_core::{Error, Observer, Result};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
 use pulp::{Arch, NullaryFnOnce};
 use rayon::prelude::*;
 
 use crate::co_association::confidence::product;
+use crate::co_association::small::{FEW, LANES, Small, Terms, block_extents, row_extents};
 
-/// Values that are treated by one instruction; rows are filled up with zeros.
-const LANES: usize = 4;
-/// Nodes of a group at most for which a product in plain loops is faster than a general one.
-const FEW: usize = 32;
 /// Values of one task at least.
 pub(super) const TASK: usize = 1 << 15;
 
@@ -72,6 +71,8 @@ pub(super) struct Pair<'a> {
     /// Of each row: F, then C, Y1, Y2 there, then C, Y1, Y2 back. Y1 starts at A.
     state: Vec<f64>,
     right_sizes: Vec<f64>,
+    /// Whether a round was made.
+    started: bool,
 }
 
 impl<'a> Pair<'a> {
@@ -80,7 +81,7 @@ impl<'a> Pair<'a> {
         let width = c.next_multiple_of(LANES);
         let mut values = vec![0.0; b * width];
         for (row, &i) in values.chunks_mut(width).zip(&left.nodes) {
-            row.iter_mut().zip(&right.nodes).for_each(|(v, &j)| *v = a[[i, j]]);
+            row.iter_mut().zip(&right.nodes).for_each(|(v, &j)| *v = upper(a, i, j));
         }
         let mut right_sizes = right.sizes.clone();
         right_sizes.resize(width, 0.0);
@@ -89,28 +90,29 @@ impl<'a> Pair<'a> {
             state[2 * width..3 * width].copy_from_slice(a);
             state[5 * width..6 * width].copy_from_slice(a);
         }
-        Pair { left, right, width, a: values, state, right_sizes }
+        Pair { left, right, width, a: values, state, right_sizes, started: false }
     }
 
-    /// Runs so many rounds, with the sums of each; C and its transpose are then averaged.
-    pub(super) fn run(
-        mut self,
+    /// Runs so many more rounds, with the sums of each.
+    pub(super) fn advance(
+        &mut self,
         penalty: Penalty,
         sums: &mut [Sums],
         observer: &dyn Observer,
-    ) -> Result<Vec<f64>> {
+    ) -> Result<()> {
         let (b, c, w) = (self.left.nodes.len(), self.right.nodes.len(), self.width);
         let (mut r, mut there, mut back) = (vec![0.0; b * w], vec![0.0; b * w], vec![0.0; b * w]);
         let mut rows = vec![[0.0; 10]; b];
         let transposed = self.transposed();
-        for (round, total) in sums.iter_mut().enumerate() {
+        let (of_rows, of_columns) = (self.parts(), block_extents(&transposed, w));
+        for total in sums {
             observer.check()?;
-            self.right_hand_side(&mut r, 1, round, penalty);
+            self.right_hand_side(&mut r, 1, penalty);
             match &self.left.inverse {
                 Some(q) if b <= FEW && q.is_standard_layout() => {
                     let a = q.as_slice().unwrap_or_default();
-                    let product = Small { a, inner: b, b: &r, out: &mut there, width: w };
-                    Arch::new().dispatch(product);
+                    let terms = Terms::OfRows(&of_rows);
+                    Small { a, inner: b, b: &r, width: w, terms }.put_into(&mut there);
                 }
                 Some(q) => {
                     let out = shaped(ArrayViewMut2::from_shape((b, w), &mut there))?;
@@ -119,12 +121,11 @@ impl<'a> Pair<'a> {
                 }
                 None => there.iter_mut().zip(&r).for_each(|(o, r)| *o = 0.5 * r),
             }
-            self.right_hand_side(&mut r, 4, round, penalty);
+            self.right_hand_side(&mut r, 4, penalty);
             match &self.right.inverse {
                 Some(_) if c <= FEW => {
-                    let product =
-                        Small { a: &r, inner: w, b: &transposed, out: &mut back, width: w };
-                    Arch::new().dispatch(product);
+                    let terms = Terms::OfBlocks(&of_columns);
+                    Small { a: &r, inner: w, b: &transposed, width: w, terms }.put_into(&mut back);
                 }
                 Some(q) => {
                     let out = shaped(ArrayViewMut2::from_shape((b, w), &mut back))?;
@@ -135,8 +136,15 @@ impl<'a> Pair<'a> {
             }
             self.step(&there, &back, penalty, &mut rows);
             add_rows(total, &rows);
+            self.started = true;
         }
-        Ok(self.averaged())
+        Ok(())
+    }
+
+    /// The parts of a left inverse that is small which are not 0.
+    fn parts(&self) -> Vec<Range<usize>> {
+        let few = self.left.inverse.as_ref().filter(|q| q.nrows() <= FEW);
+        few.map(row_extents).unwrap_or_default()
     }
 
     /// The transposed inverse of a right group that is small, filled up with zeros.
@@ -152,9 +160,9 @@ impl<'a> Pair<'a> {
     }
 
     /// (A - E + Y1) + (F - Y2), where E is Y1 / lambda after the first round.
-    fn right_hand_side(&self, r: &mut [f64], first: usize, round: usize, penalty: Penalty) {
+    fn right_hand_side(&self, r: &mut [f64], first: usize, penalty: Penalty) {
         let w = self.width;
-        if round == 0 {
+        if !self.started {
             r.iter_mut().zip(&self.a).for_each(|(r, a)| *r = 2.0 * a);
             return;
         }
@@ -182,7 +190,8 @@ impl<'a> Pair<'a> {
             });
     }
 
-    fn averaged(self) -> Vec<f64> {
+    /// C, averaged with its transpose.
+    pub(super) fn averaged(&self) -> Vec<f64> {
         let w = self.width;
         let row = |state: &[f64]| -> Vec<f64> {
             let (there, back) = (&state[w..2 * w], &state[4 * w..5 * w]);
@@ -258,31 +267,7 @@ impl NullaryFnOnce for Row<'_> {
     }
 }
 
-/// `out = a b` for tables so small that a general product spends its time on copying them; rows of
-/// `width` values.
-struct Small<'a> {
-    a: &'a [f64],
-    inner: usize,
-    b: &'a [f64],
-    out: &'a mut [f64],
-    width: usize,
-}
-
-impl NullaryFnOnce for Small<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let Small { a, inner, b, out, width } = self;
-        for (out, a) in out.chunks_exact_mut(width).zip(a.chunks_exact(inner)) {
-            for (block, out) in out.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
-                let mut sums = [0.0; LANES];
-                for (&a, b) in a.iter().zip(b.chunks_exact(width)) {
-                    let b = &b.as_chunks::<LANES>().0[block];
-                    sums.iter_mut().zip(b).for_each(|(sum, b)| *sum += a * b);
-                }
-                *out = sums;
-            }
-        }
-    }
+/// An entry of a symmetric matrix of which the upper half alone is to be read.
+pub(super) fn upper(a: ArrayView2<'_, f64>, i: usize, j: usize) -> f64 {
+    a[[i.min(j), i.max(j)]]
 }

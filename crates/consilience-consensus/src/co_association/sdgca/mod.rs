@@ -164,7 +164,9 @@ impl GuidedCoAssociation {
             graph.singles.chunks(STRIP).map(strip).collect::<Result<_>>()?;
         let mut tiles: Vec<(&Operator, &Operator)> = groups.iter().map(|g| (g, g)).collect();
         for (at, group) in groups.iter().enumerate() {
-            tiles.extend(groups[at + 1..].iter().chain(&strips).map(|other| (other, group)));
+            tiles.extend(groups[at + 1..].iter().map(|other| (other, group)));
+            // The product from the left is the cheaper one.
+            tiles.extend(strips.iter().map(|strip| (group, strip)));
         }
         for (done, batch) in tiles.chunks(BATCH).enumerate() {
             let of = |&ends: &(&Operator, &Operator)| {

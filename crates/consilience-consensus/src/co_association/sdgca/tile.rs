@@ -1,14 +1,21 @@
 //! The iteration on one pair of groups of the graph of high confidence, or on one with itself.
 
+use std::ops::Range;
+
 use consilience_core::{Error, Observer, Result};
 use consilience_num::eigen::symmetric_eigen;
-use ndarray::{Array1, Array2, ArrayView2, Axis};
+use ndarray::{Array1, Array2, ArrayView2, Axis, Zip, s};
+use pulp::{Arch, NullaryFnOnce};
 
 use crate::co_association::confidence::{Group, product};
+use crate::co_association::small::{FEW, LANES, Small, Terms, block_extents, row_extents};
 
 /// The penalty grows by so much from round to round, to at most [`MOST`].
 const GROWTH: f64 = 1.1;
 const MOST: f64 = 1e6;
+/// A group is inverted for every penalty where the other one has at least so small a part of its
+/// nodes; otherwise its eigenvectors are applied, twice as many products.
+const WIDE: usize = 4;
 
 /// A group with the eigenvectors of its Laplacian.
 pub(super) struct Operator {
@@ -16,53 +23,151 @@ pub(super) struct Operator {
     pub(super) sizes: Vec<f64>,
     /// Of an object of each node, the weights of all its links.
     degrees: Vec<f64>,
-    /// Eigenvalues of the Laplacian, and its eigenvectors from the right and from the left; none
-    /// without links.
-    spectrum: Option<(Vec<f64>, Array2<f64>, Array2<f64>)>,
+    /// None without links.
+    spectrum: Option<Spectrum>,
+}
+
+/// Eigenvalues of a Laplacian, and its eigenvectors from the right and from the left, component by
+/// component.
+struct Spectrum {
+    values: Vec<f64>,
+    right: Array2<f64>,
+    left: Array2<f64>,
+    /// Components, which stand side by side.
+    parts: Vec<Range<usize>>,
+}
+
+/// (2 L + 2 mu I)^-1 for one mu.
+enum Inverse<'a> {
+    /// A multiple of I.
+    Scaled(f64),
+    /// By eigenvectors, with the values of the inverse.
+    Spectral(&'a Spectrum, Vec<f64>),
+    Whole(Array2<f64>),
+    /// The matrix and its transpose, and where they are not 0.
+    Few([Array2<f64>; 2], Vec<Range<usize>>, Vec<Range<usize>>),
+}
+
+/// Components of a group: between two of them no link reaches over.
+fn parts(links: &Array2<f64>) -> Vec<Range<usize>> {
+    let (mut parts, mut start, mut reach) = (Vec::new(), 0, 0);
+    for (i, row) in links.rows().into_iter().enumerate() {
+        reach = reach.max(row.iter().rposition(|&h| h > 0.0).unwrap_or(0));
+        if reach <= i {
+            parts.push(start..i + 1);
+            start = i + 1;
+        }
+    }
+    parts
+}
+
+impl Spectrum {
+    fn of(group: &Group) -> Result<Self> {
+        let b = group.nodes.len();
+        let symmetric = group.symmetric(1.0, 0.0);
+        let parts = parts(&group.links);
+        let (mut values, mut vectors) = (Vec::with_capacity(b), Array2::zeros((b, b)));
+        for part in &parts {
+            let found = symmetric_eigen(symmetric.slice(s![part.clone(), part.clone()]));
+            let found = found
+                .ok_or_else(|| Error::invalid("a Laplacian that is not finite".to_string()))?;
+            values.extend(found.values);
+            vectors.slice_mut(s![part.clone(), part.clone()]).assign(&found.vectors);
+        }
+        let root: Array1<f64> = group.sizes.iter().map(|s| s.sqrt()).collect();
+        let column = root.insert_axis(Axis(1));
+        let left = (&vectors * &column).reversed_axes().as_standard_layout().into_owned();
+        Ok(Spectrum { values, right: vectors / &column, left, parts })
+    }
+
+    /// The matrix whose eigenvalues are these.
+    fn with(&self, values: &[f64], observer: &dyn Observer) -> Result<Array2<f64>> {
+        let mut left = self.left.clone();
+        for (mut row, value) in left.rows_mut().into_iter().zip(values) {
+            row *= *value;
+        }
+        let mut out = Array2::zeros(left.dim());
+        for part in &self.parts {
+            let at = s![part.clone(), part.clone()];
+            product(out.slice_mut(at), self.right.slice(at), left.slice(at), observer)?;
+        }
+        Ok(out)
+    }
 }
 
 impl Operator {
     pub(super) fn new(group: Group, linked: bool) -> Result<Self> {
         let own = group.degrees();
         let degrees = own.iter().zip(&group.sizes).map(|(d, s)| d + s).collect();
-        let spectrum = if linked {
-            let root: Array1<f64> = group.sizes.iter().map(|s| s.sqrt()).collect();
-            let column = root.insert_axis(Axis(1));
-            let found = symmetric_eigen(group.symmetric(1.0, 0.0).view());
-            let found = found
-                .ok_or_else(|| Error::invalid("a Laplacian that is not finite".to_string()))?;
-            let left = (&found.vectors * &column).reversed_axes();
-            Some((found.values, &found.vectors / &column, left.as_standard_layout().into_owned()))
-        } else {
-            None
-        };
+        let spectrum = linked.then(|| Spectrum::of(&group)).transpose()?;
         Ok(Operator { nodes: group.nodes, sizes: group.sizes, degrees, spectrum })
     }
 
-    /// (2 L + 2 mu I)^-1 X.
-    fn times(&self, x: &Array2<f64>, mu: f64, observer: &dyn Observer) -> Result<Array2<f64>> {
-        let Some((values, right, left)) = &self.spectrum else { return Ok(x / (2.0 * mu)) };
-        let mut inner = Array2::zeros(x.dim());
-        product(inner.view_mut(), left.view(), x.view(), observer)?;
-        for (mut row, value) in inner.rows_mut().into_iter().zip(values) {
-            row /= 2.0 * (value.max(0.0) + mu);
+    /// (2 L + 2 mu I)^-1, to be applied to so many rows or columns.
+    fn inverse(&self, mu: f64, others: usize, observer: &dyn Observer) -> Result<Inverse<'_>> {
+        let Some(spectrum) = &self.spectrum else { return Ok(Inverse::Scaled(0.5 / mu)) };
+        let of = |value: &f64| 0.5 / (value.max(0.0) + mu);
+        let values: Vec<f64> = spectrum.values.iter().map(of).collect();
+        let b = values.len();
+        if b > FEW && b > WIDE * others {
+            return Ok(Inverse::Spectral(spectrum, values));
         }
-        let mut out = Array2::zeros(x.dim());
-        product(out.view_mut(), right.view(), inner.view(), observer)?;
-        Ok(out)
+        let whole = spectrum.with(&values, observer)?;
+        if b > FEW {
+            return Ok(Inverse::Whole(whole));
+        }
+        let back = whole.t().as_standard_layout().into_owned();
+        let blocks = block_extents(back.as_slice().unwrap_or_default(), b);
+        let rows = row_extents(&whole);
+        Ok(Inverse::Few([whole, back], rows, blocks))
+    }
+}
+
+impl Inverse<'_> {
+    /// out = (2 L + 2 mu I)^-1 X.
+    fn times(&self, x: &Array2<f64>, out: &mut Array2<f64>, observer: &dyn Observer) -> Result<()> {
+        match self {
+            Inverse::Scaled(by) => Zip::from(out).and(x).for_each(|o, x| *o = x * by),
+            Inverse::Whole(q) => product(out.view_mut(), q.view(), x.view(), observer)?,
+            Inverse::Spectral(spectrum, values) => {
+                let mut inner = Array2::zeros(x.dim());
+                product(inner.view_mut(), spectrum.left.view(), x.view(), observer)?;
+                for (mut row, value) in inner.rows_mut().into_iter().zip(values) {
+                    row *= *value;
+                }
+                product(out.view_mut(), spectrum.right.view(), inner.view(), observer)?;
+            }
+            Inverse::Few([q, _], rows, _) => {
+                let (a, b) = (q.as_slice().unwrap_or_default(), x.as_slice().unwrap_or_default());
+                let (inner, width, terms) = (q.ncols(), x.ncols(), Terms::OfRows(rows));
+                let out = out.as_slice_mut().unwrap_or_default();
+                Small { a, inner, b, width, terms }.put_into(out);
+            }
+        }
+        Ok(())
     }
 
-    /// X (2 L + 2 mu I)^-1, where the rows of X are over the nodes.
-    fn after(&self, x: &Array2<f64>, mu: f64, observer: &dyn Observer) -> Result<Array2<f64>> {
-        let Some((values, right, left)) = &self.spectrum else { return Ok(x / (2.0 * mu)) };
-        let mut inner = Array2::zeros(x.dim());
-        product(inner.view_mut(), x.view(), left.t(), observer)?;
-        for mut row in inner.rows_mut() {
-            row.iter_mut().zip(values).for_each(|(x, v)| *x /= 2.0 * (v.max(0.0) + mu));
+    /// out = X (2 L + 2 mu I)^-1, transposed, where the columns of X are over the nodes.
+    fn after(&self, x: &Array2<f64>, out: &mut Array2<f64>, observer: &dyn Observer) -> Result<()> {
+        match self {
+            Inverse::Scaled(by) => Zip::from(out).and(x).for_each(|o, x| *o = x * by),
+            Inverse::Whole(q) => product(out.view_mut(), x.view(), q.t(), observer)?,
+            Inverse::Spectral(spectrum, values) => {
+                let mut inner = Array2::zeros(x.dim());
+                product(inner.view_mut(), x.view(), spectrum.left.t(), observer)?;
+                for mut row in inner.rows_mut() {
+                    row.iter_mut().zip(values).for_each(|(x, v)| *x *= v);
+                }
+                product(out.view_mut(), inner.view(), spectrum.right.t(), observer)?;
+            }
+            Inverse::Few([_, back], _, blocks) => {
+                let (a, b) = (x.as_slice().unwrap_or_default(), back.as_slice());
+                let (inner, terms) = (back.nrows(), Terms::OfBlocks(blocks));
+                let out = out.as_slice_mut().unwrap_or_default();
+                Small { a, inner, b: b.unwrap_or_default(), width: inner, terms }.put_into(out);
+            }
         }
-        let mut out = Array2::zeros(x.dim());
-        product(out.view_mut(), inner.view(), right.t(), observer)?;
-        Ok(out)
+        Ok(())
     }
 }
 
@@ -90,75 +195,137 @@ impl Matrix {
         }
     }
 
-    /// X = (2 mu F - other' - Y) (2 L + 2 mu I)^-1 in both directions.
+    /// X = (2 mu F - other' - Y) (2 L + 2 mu I)^-1 in both directions; within a group the one is
+    /// the other transposed.
     fn solve(
         &mut self,
         other: &Matrix,
-        ends: (&Operator, &Operator),
+        (left, inverses): (&Operator, &[Inverse<'_>; 2]),
         mu: f64,
+        r: &mut Array2<f64>,
         observer: &dyn Observer,
     ) -> Result<()> {
-        for side in 0..2 {
-            let mut r = &self.f * (2.0 * mu) - &other.x[1 - side] - &self.y[side];
-            let itself =
-                |(own, other): (&[f64; 4], &[f64; 4])| 2.0 * mu * own[3] - other[1] - own[2];
-            let beyond: Vec<f64> = self.selves.iter().zip(&other.selves).map(itself).collect();
-            let beyond: Vec<f64> =
-                beyond.iter().enumerate().map(|(i, own)| own - r[[i, i]]).collect();
-            for (i, d) in beyond.iter().enumerate() {
-                r[[i, i]] += d / ends.0.sizes[i];
-            }
-            let mut x = if side == 0 {
-                ends.1.after(&r, mu, observer)?
-            } else {
-                ends.0.times(&r, mu, observer)?
-            };
-            for (i, d) in beyond.iter().enumerate() {
-                let (size, q) = (ends.0.sizes[i], 0.5 / (ends.0.degrees[i] + mu));
-                if size == 1.0 {
-                    self.selves[i][1] = x[[i, i]];
-                } else {
-                    x[[i, i]] -= d * q / size;
-                    self.selves[i][1] = x[[i, i]] + d * q;
-                }
-            }
-            self.x[side] = x;
-        }
-        Ok(())
-    }
-
-    /// F: the targets, and elsewhere the mean of both directions within 0 and 1.
-    fn bound(&mut self, mu: f64) {
-        let value = |target: f64, x: f64, y: f64| {
-            if target > 0.0 { target } else { (x + 0.5 * y / mu).clamp(0.0, 1.0) }
-        };
-        let [(x, y), (back, of_back)] = [0, 1].map(|side| (&self.x[side], &self.y[side]));
-        for (at, f) in self.f.indexed_iter_mut() {
-            let target = self.target[at];
-            *f = 0.5 * (value(target, x[at], y[at]) + value(target, back[at], of_back[at]));
-        }
-        self.selves.iter_mut().for_each(|own| own[3] = value(own[0], own[1], own[2]));
-    }
-
-    fn multiply(&mut self, mu: f64) {
-        for side in 0..2 {
-            let steps = self.x[side].iter().zip(&self.f);
-            self.y[side].iter_mut().zip(steps).for_each(|(y, (x, f))| *y += mu * (x - f));
-        }
-        self.selves.iter_mut().for_each(|own| own[2] += mu * (own[1] - own[3]));
-    }
-
-    /// Squared distance of the iterate from its bounds, over objects.
-    fn distance(&self, ends: (&Operator, &Operator)) -> f64 {
         let own = !self.selves.is_empty();
-        let square = |x: f64| x * x;
-        let entries = self.x[0].indexed_iter().map(|((i, j), x)| {
-            let others = ends.1.sizes[j] - f64::from(own && i == j);
-            let back = if own { 0.0 } else { square(self.x[1][[i, j]] - self.f[[i, j]]) };
-            ends.0.sizes[i] * others * (square(x - self.f[[i, j]]) + back)
-        });
-        let selves = self.selves.iter().zip(&ends.0.sizes);
-        entries.sum::<f64>() + selves.map(|(own, s)| s * square(own[1] - own[3])).sum::<f64>()
+        self.right_hand_side(&other.x[1], 0, mu, r);
+        let itself = |(own, other): (&[f64; 4], &[f64; 4])| 2.0 * mu * own[3] - other[1] - own[2];
+        let beyond: Vec<f64> = self.selves.iter().zip(&other.selves).map(itself).collect();
+        let beyond: Vec<f64> = beyond.iter().enumerate().map(|(i, b)| b - r[[i, i]]).collect();
+        for (i, d) in beyond.iter().enumerate() {
+            r[[i, i]] += d / left.sizes[i];
+        }
+        inverses[1].after(r, &mut self.x[0], observer)?;
+        for (i, d) in beyond.iter().enumerate() {
+            let (size, q) = (left.sizes[i], 0.5 / (left.degrees[i] + mu));
+            let x = &mut self.x[0][[i, i]];
+            if size == 1.0 {
+                self.selves[i][1] = *x;
+            } else {
+                *x -= d * q / size;
+                self.selves[i][1] = *x + d * q;
+            }
+        }
+        if own {
+            let [x, back] = &mut self.x;
+            back.assign(&x.t());
+            return Ok(());
+        }
+        self.right_hand_side(&other.x[0], 1, mu, r);
+        inverses[0].times(r, &mut self.x[1], observer)
+    }
+
+    /// 2 mu F - other' - Y.
+    fn right_hand_side(&self, other: &Array2<f64>, side: usize, mu: f64, r: &mut Array2<f64>) {
+        let [f, x, y] = [&self.f, other, &self.y[side]].map(values);
+        let r = r.as_slice_mut().unwrap_or_default();
+        for (((r, f), x), y) in r.iter_mut().zip(f).zip(x).zip(y) {
+            *r = f * (2.0 * mu) - x - y;
+        }
+    }
+
+    /// F: the targets, and elsewhere the mean of both directions within 0 and 1; then the
+    /// multipliers. Gives the squared distance of the iterate from its bounds, over objects.
+    fn bound(&mut self, ends: (&Operator, &Operator), mu: f64) -> f64 {
+        let (own, width) = (!self.selves.is_empty(), self.f.ncols());
+        let [x, back] = [&self.x[0], &self.x[1]].map(values);
+        let [y, of_back] = &mut self.y;
+        let [f, y, of_back] =
+            [&mut self.f, y, of_back].map(|v| v.as_slice_mut().unwrap_or_default());
+        let rows = values(&self.target).chunks(width).zip(x.chunks(width).zip(back.chunks(width)));
+        let multipliers = y.chunks_mut(width).zip(of_back.chunks_mut(width));
+        let rows = rows.zip(f.chunks_mut(width).zip(multipliers)).enumerate();
+        let mut total = 0.0;
+        for (i, ((target, (x, back)), (f, (y, of_back)))) in rows {
+            let (sizes, size) = (ends.1.sizes.as_slice(), ends.0.sizes[i]);
+            let both = f64::from(!own);
+            let row = Row { target, x, back, f, y, of_back, sizes, mu, both };
+            let mut sum = Arch::new().dispatch(row);
+            if own {
+                // An object is not another one of its node.
+                sum -= (self.x[0][[i, i]] - f[i]).powi(2);
+            }
+            total += size * sum;
+        }
+        for (own, size) in self.selves.iter_mut().zip(&ends.0.sizes) {
+            own[3] = bounded(own[0], own[1], own[2], mu);
+            own[2] += mu * (own[1] - own[3]);
+            total += size * (own[1] - own[3]).powi(2);
+        }
+        total
+    }
+}
+
+/// The values of a table, row by row.
+fn values(table: &Array2<f64>) -> &[f64] {
+    table.as_slice().unwrap_or_default()
+}
+
+#[inline(always)]
+fn bounded(target: f64, x: f64, y: f64, mu: f64) -> f64 {
+    if target > 0.0 { target } else { (x + 0.5 * y / mu).clamp(0.0, 1.0) }
+}
+
+/// A row of F and the multipliers after a new iterate, and its squared distance from F.
+struct Row<'a> {
+    target: &'a [f64],
+    x: &'a [f64],
+    back: &'a [f64],
+    f: &'a mut [f64],
+    y: &'a mut [f64],
+    of_back: &'a mut [f64],
+    sizes: &'a [f64],
+    mu: f64,
+    /// Whether the way back counts, as 0 or 1.
+    both: f64,
+}
+
+impl NullaryFnOnce for Row<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn call(self) -> f64 {
+        let Row { target, x, back, f, y, of_back, sizes, mu, both } = self;
+        let n = f.len();
+        let (target, x, back, sizes) = (&target[..n], &x[..n], &back[..n], &sizes[..n]);
+        let (y, of_back) = (&mut y[..n], &mut of_back[..n]);
+        let mut one = |j: usize| {
+            let (there, here) = (x[j], back[j]);
+            let new =
+                bounded(target[j], there, y[j], mu) + bounded(target[j], here, of_back[j], mu);
+            let new = 0.5 * new;
+            let (apart, of_other) = (there - new, here - new);
+            y[j] += mu * apart;
+            of_back[j] += mu * of_other;
+            f[j] = new;
+            sizes[j] * (apart * apart + both * (of_other * of_other))
+        };
+        let mut sums = [0.0; LANES];
+        let whole = n / LANES * LANES;
+        for first in (0..whole).step_by(LANES) {
+            for (lane, sum) in sums.iter_mut().enumerate() {
+                *sum += one(first + lane);
+            }
+        }
+        sums.iter().sum::<f64>() + (whole..n).map(one).sum::<f64>()
     }
 }
 
@@ -206,17 +373,18 @@ pub(super) fn solve(
     let objects = |of: &Operator| of.sizes.iter().sum::<f64>() / limits.objects;
     let share = objects(ends.0) * objects(ends.1) * if own { 1.0 } else { 2.0 };
     let bound = limits.tolerance * limits.tolerance * share;
-    let mut mu = 1.0f64;
+    let (mut mu, mut r) = (1.0f64, Array2::zeros(shape));
     for round in 1..=limits.max_iterations {
         observer.check()?;
-        s.solve(&d, ends, mu, observer)?;
-        s.bound(mu);
-        d.solve(&s, ends, mu, observer)?;
-        d.bound(mu);
-        s.multiply(mu);
-        d.multiply(mu);
+        let left =
+            if own { Inverse::Scaled(0.0) } else { ends.0.inverse(mu, shape.1, observer)? };
+        let inverses = [left, ends.1.inverse(mu, shape.0, observer)?];
+        s.solve(&d, (ends.0, &inverses), mu, &mut r, observer)?;
+        let of_s = s.bound(ends, mu);
+        d.solve(&s, (ends.0, &inverses), mu, &mut r, observer)?;
+        let of_d = d.bound(ends, mu);
         mu = (GROWTH * mu).min(MOST);
-        if s.distance(ends) < bound && d.distance(ends) < bound {
+        if of_s < bound && of_d < bound {
             return Ok(Solved { s: s.f, d: d.f, rounds: round, reached: true });
         }
     }
