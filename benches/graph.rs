@@ -82,14 +82,21 @@ fn dense(c: &mut Criterion) {
     group.finish();
 }
 
-/// 5,000 microclusters that reliable pairs link into small components.
+/// 5,000 microclusters that reliable pairs link into components of at most 15, and into some of
+/// hundreds.
 fn reliable(c: &mut Criterion) {
-    let e = voronoi(5_800, 10, 70);
-    let mut group = group(c, describe(&e));
-    group.bench_function("LWEA", |b| b.iter(|| Lwea::new(10).consensus(black_box(&e)).unwrap()));
-    group.bench_function("EC-CMS", |b| b.iter(|| EcCms::new(10).consensus(black_box(&e)).unwrap()));
-    group.bench_function("SDGCA", |b| b.iter(|| Sdgca::new(10).consensus(black_box(&e)).unwrap()));
-    group.finish();
+    for e in [voronoi(5_000, 10, 300), voronoi(5_800, 10, 70)] {
+        let mut group = group(c, describe(&e));
+        group
+            .bench_function("LWEA", |b| b.iter(|| Lwea::new(10).consensus(black_box(&e)).unwrap()));
+        group.bench_function("EC-CMS", |b| {
+            b.iter(|| EcCms::new(10).consensus(black_box(&e)).unwrap())
+        });
+        group.bench_function("SDGCA", |b| {
+            b.iter(|| Sdgca::new(10).consensus(black_box(&e)).unwrap())
+        });
+        group.finish();
+    }
 }
 
 /// 20,000 objects and 10 members, as LR in the published tables (26 classes).

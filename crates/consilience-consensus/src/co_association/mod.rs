@@ -4,6 +4,7 @@ mod confidence;
 mod ec_cms;
 mod ecpcs_hc;
 mod evidence_accumulation;
+mod lanes;
 mod links;
 mod lwea;
 mod propagation;

@@ -5,8 +5,8 @@ use std::ops::Range;
 use ndarray::{Array2, ArrayView1};
 use pulp::{Arch, NullaryFnOnce};
 
-/// Values that are treated by one instruction.
-pub(super) const LANES: usize = 4;
+use super::lanes::{LANES, Lanes};
+
 /// Nodes of a group at most for which a product in plain loops is faster than a general one.
 pub(super) const FEW: usize = 32;
 /// Blocks whose sums run side by side.
@@ -73,19 +73,18 @@ impl Small<'_> {
         Arch::new().dispatch(Task { product: self, out });
     }
 
-    /// Some adjacent blocks of a row.
+    /// Adjacent blocks of a row.
     #[inline(always)]
     fn blocks<const N: usize>(&self, row: usize, first: usize) -> [[f64; LANES]; N] {
-        let a = &self.a[row * self.inner..][..self.inner];
         let terms = self.terms.of(row, first..first + N);
-        let mut sums = [[0.0; LANES]; N];
-        for (at, &a) in a.iter().enumerate().take(terms.end).skip(terms.start) {
-            let b = self.b[at * self.width + first * LANES..][..N * LANES].as_chunks::<LANES>().0;
-            for (sums, b) in sums.iter_mut().zip(b) {
-                sums.iter_mut().zip(b).for_each(|(sum, b)| *sum += a * b);
-            }
+        let a = &self.a[row * self.inner..][terms.clone()];
+        let b = self.b[terms.start * self.width..].chunks_exact(self.width);
+        let mut sums = [Lanes::ZERO; N];
+        for (&a, b) in a.iter().zip(b) {
+            let b = b[first * LANES..][..N * LANES].as_chunks::<LANES>().0;
+            sums = std::array::from_fn(|n| sums[n] + Lanes::all(a) * Lanes(b[n]));
         }
-        sums
+        sums.map(|sum| sum.0)
     }
 
     /// What is left of a row behind its whole blocks.

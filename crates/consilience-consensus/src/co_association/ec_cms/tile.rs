@@ -9,7 +9,8 @@ use pulp::{Arch, NullaryFnOnce};
 use rayon::prelude::*;
 
 use crate::co_association::confidence::product;
-use crate::co_association::small::{FEW, LANES, Small, Terms, block_extents, row_extents};
+use crate::co_association::lanes::{LANES, Lanes};
+use crate::co_association::small::{FEW, Small, Terms, block_extents, row_extents};
 
 /// Values of one task at least.
 pub(super) const TASK: usize = 1 << 15;
@@ -233,32 +234,29 @@ impl NullaryFnOnce for Row<'_> {
         let [f, c0, c1, p0, p1, q0, q1] =
             [f, c0, c1, p0, p1, q0, q1].map(|v| v.as_chunks_mut::<LANES>().0);
         let [a, there, back, sizes] = [a, there, back, sizes].map(|v| v.as_chunks::<LANES>().0);
-        let mut acc = [[0.0; LANES]; 8];
-        let square = |x: f64| x * x;
+        let [half, two, keep] = [0.5, 2.0, penalty.keep].map(Lanes::all);
+        let mut acc = [Lanes::ZERO; 8];
         for at in 0..w / LANES {
+            let [a, x, y, s] = [a[at], there[at], back[at], sizes[at]].map(Lanes);
             let (f, c0, c1) = (&mut f[at], &mut c0[at], &mut c1[at]);
             let (p0, p1, q0, q1) = (&mut p0[at], &mut p1[at], &mut q0[at], &mut q1[at]);
-            let (a, there, back, sizes) = (&a[at], &there[at], &back[at], &sizes[at]);
-            for l in 0..LANES {
-                let (s, x, y) = (sizes[l], there[l], back[l]);
-                let (z0, z1) = (x + q0[l], y + q1[l]);
-                let new = (0.5 * (z0 + z1)).clamp(0.0, 1.0);
-                let r0 = penalty.keep * (a[l] - x + p0[l]);
-                let r1 = penalty.keep * (a[l] - y + p1[l]);
-                let (s0, s1) = (z0 - new, z1 - new);
-                acc[C][l] += s * (x * x + y * y);
-                acc[F][l] += s * (2.0 * new * new);
-                acc[Y1][l] += s * (r0 * r0 + r1 * r1);
-                acc[Y2][l] += s * (s0 * s0 + s1 * s1);
-                acc[CHANGE + C][l] += s * (square(x - c0[l]) + square(y - c1[l]));
-                acc[CHANGE + F][l] += s * (2.0 * square(new - f[l]));
-                acc[CHANGE + Y1][l] += s * (square(r0 - p0[l]) + square(r1 - p1[l]));
-                acc[CHANGE + Y2][l] += s * (square(s0 - q0[l]) + square(s1 - q1[l]));
-                (f[l], c0[l], c1[l]) = (new, x, y);
-                (p0[l], p1[l], q0[l], q1[l]) = (r0, r1, s0, s1);
-            }
+            let (z0, z1) = (x + Lanes(*q0), y + Lanes(*q1));
+            let new = (half * (z0 + z1)).bounded();
+            let r0 = keep * (a - x + Lanes(*p0));
+            let r1 = keep * (a - y + Lanes(*p1));
+            let (s0, s1) = (z0 - new, z1 - new);
+            acc[C] += s * (x.square() + y.square());
+            acc[F] += s * (two * new.square());
+            acc[Y1] += s * (r0.square() + r1.square());
+            acc[Y2] += s * (s0.square() + s1.square());
+            acc[CHANGE + C] += s * ((x - Lanes(*c0)).square() + (y - Lanes(*c1)).square());
+            acc[CHANGE + F] += s * (two * (new - Lanes(*f)).square());
+            acc[CHANGE + Y1] += s * ((r0 - Lanes(*p0)).square() + (r1 - Lanes(*p1)).square());
+            acc[CHANGE + Y2] += s * ((s0 - Lanes(*q0)).square() + (s1 - Lanes(*q1)).square());
+            (*f, *c0, *c1) = (new.0, x.0, y.0);
+            (*p0, *p1, *q0, *q1) = (r0.0, r1.0, s0.0, s1.0);
         }
-        let total = acc.map(|lanes| lanes.iter().sum());
+        let total = acc.map(Lanes::sum);
         std::array::from_fn(
             |at| {
                 if at < FREE { total[at] } else { total[Y1 + CHANGE * (at - FREE)] }

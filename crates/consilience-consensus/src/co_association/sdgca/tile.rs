@@ -8,7 +8,8 @@ use ndarray::{Array1, Array2, ArrayView2, Axis, Zip, s};
 use pulp::{Arch, NullaryFnOnce};
 
 use crate::co_association::confidence::{Group, product};
-use crate::co_association::small::{FEW, LANES, Small, Terms, block_extents, row_extents};
+use crate::co_association::lanes::{LANES, Lanes};
+use crate::co_association::small::{FEW, Small, Terms, block_extents, row_extents};
 
 /// The penalty grows by so much from round to round, to at most [`MOST`].
 const GROWTH: f64 = 1.1;
@@ -304,28 +305,59 @@ impl NullaryFnOnce for Row<'_> {
     #[inline(always)]
     fn call(self) -> f64 {
         let Row { target, x, back, f, y, of_back, sizes, mu, both } = self;
-        let n = f.len();
-        let (target, x, back, sizes) = (&target[..n], &x[..n], &back[..n], &sizes[..n]);
-        let (y, of_back) = (&mut y[..n], &mut of_back[..n]);
-        let mut one = |j: usize| {
-            let (there, here) = (x[j], back[j]);
-            let new =
-                bounded(target[j], there, y[j], mu) + bounded(target[j], here, of_back[j], mu);
-            let new = 0.5 * new;
-            let (apart, of_other) = (there - new, here - new);
-            y[j] += mu * apart;
-            of_back[j] += mu * of_other;
-            f[j] = new;
-            sizes[j] * (apart * apart + both * (of_other * of_other))
-        };
-        let mut sums = [0.0; LANES];
-        let whole = n / LANES * LANES;
-        for first in (0..whole).step_by(LANES) {
-            for (lane, sum) in sums.iter_mut().enumerate() {
-                *sum += one(first + lane);
-            }
+        let [target, x, back, sizes] = [target, x, back, sizes].map(|v| v.as_chunks::<LANES>());
+        let [f, y, of_back] = [f, y, of_back].map(|v| v.as_chunks_mut::<LANES>());
+        let step = Step { mu, by: 0.5 / mu, both };
+        let mut sums = Lanes::ZERO;
+        for at in 0..f.0.len() {
+            let read = [target.0[at], x.0[at], back.0[at], sizes.0[at]];
+            sums += step.of(read.map(Lanes), &mut f.0[at], &mut y.0[at], &mut of_back.0[at]);
         }
-        sums.iter().sum::<f64>() + (whole..n).map(one).sum::<f64>()
+        // What is left, filled up with objects of no size.
+        let mut read = [[0.0; LANES]; 4];
+        for (lanes, rest) in read.iter_mut().zip([target.1, x.1, back.1, sizes.1]) {
+            lanes[..rest.len()].copy_from_slice(rest);
+        }
+        let mut changed = [[0.0; LANES]; 3];
+        let rest = [f.1, y.1, of_back.1];
+        for (lanes, rest) in changed.iter_mut().zip(&rest) {
+            lanes[..rest.len()].copy_from_slice(rest);
+        }
+        let [f, y, of_back] = &mut changed;
+        sums += step.of(read.map(Lanes), f, y, of_back);
+        for (lanes, rest) in changed.iter().zip(rest) {
+            rest.copy_from_slice(&lanes[..rest.len()]);
+        }
+        sums.sum()
+    }
+}
+
+/// What a new iterate makes of F and the multipliers.
+struct Step {
+    mu: f64,
+    /// Half of one by mu.
+    by: f64,
+    both: f64,
+}
+
+impl Step {
+    /// Of some objects; gives their squared distances.
+    #[inline(always)]
+    fn of(
+        &self,
+        [target, there, here, size]: [Lanes; 4],
+        f: &mut [f64; LANES],
+        y: &mut [f64; LANES],
+        of_back: &mut [f64; LANES],
+    ) -> Lanes {
+        let [mu, by, both, half] = [self.mu, self.by, self.both, 0.5].map(Lanes::all);
+        let bounded = |x: Lanes, y: Lanes| target.or((x + by * y).bounded());
+        let new = half * (bounded(there, Lanes(*y)) + bounded(here, Lanes(*of_back)));
+        let (apart, of_other) = (there - new, here - new);
+        *y = (Lanes(*y) + mu * apart).0;
+        *of_back = (Lanes(*of_back) + mu * of_other).0;
+        *f = new.0;
+        size * (apart.square() + both * of_other.square())
     }
 }
 
