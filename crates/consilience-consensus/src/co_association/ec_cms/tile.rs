@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use consilience_core::{Error, Observer, Result};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
-use pulp::{Arch, NullaryFnOnce};
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use crate::co_association::confidence::product;
-use crate::co_association::lanes::{LANES, Lanes};
+use crate::co_association::lanes::LANES;
 use crate::co_association::small::{FEW, Small, Terms, block_extents, row_extents};
 
 /// Values of one task at least.
@@ -217,11 +217,11 @@ struct Row<'a> {
     penalty: Penalty,
 }
 
-impl NullaryFnOnce for Row<'_> {
+impl WithSimd for Row<'_> {
     type Output = Sums;
 
     #[inline(always)]
-    fn call(self) -> Sums {
+    fn with_simd<S: Simd>(self, simd: S) -> Sums {
         let Row { state, a, there, back, sizes, penalty } = self;
         let w = a.len();
         let (f, state) = state.split_at_mut(w);
@@ -232,36 +232,46 @@ impl NullaryFnOnce for Row<'_> {
         let (p1, q1) = rest.split_at_mut(w);
         // Rows are filled up, so that nothing is left over.
         let [f, c0, c1, p0, p1, q0, q1] =
-            [f, c0, c1, p0, p1, q0, q1].map(|v| v.as_chunks_mut::<LANES>().0);
-        let [a, there, back, sizes] = [a, there, back, sizes].map(|v| v.as_chunks::<LANES>().0);
-        let [half, two, keep] = [0.5, 2.0, penalty.keep].map(Lanes::all);
-        let mut acc = [Lanes::ZERO; 8];
-        for at in 0..w / LANES {
-            let [a, x, y, s] = [a[at], there[at], back[at], sizes[at]].map(Lanes);
-            let (f, c0, c1) = (&mut f[at], &mut c0[at], &mut c1[at]);
-            let (p0, p1, q0, q1) = (&mut p0[at], &mut p1[at], &mut q0[at], &mut q1[at]);
-            let (z0, z1) = (x + Lanes(*q0), y + Lanes(*q1));
-            let new = (half * (z0 + z1)).bounded();
-            let r0 = keep * (a - x + Lanes(*p0));
-            let r1 = keep * (a - y + Lanes(*p1));
-            let (s0, s1) = (z0 - new, z1 - new);
-            acc[C] += s * (x.square() + y.square());
-            acc[F] += s * (two * new.square());
-            acc[Y1] += s * (r0.square() + r1.square());
-            acc[Y2] += s * (s0.square() + s1.square());
-            acc[CHANGE + C] += s * ((x - Lanes(*c0)).square() + (y - Lanes(*c1)).square());
-            acc[CHANGE + F] += s * (two * (new - Lanes(*f)).square());
-            acc[CHANGE + Y1] += s * ((r0 - Lanes(*p0)).square() + (r1 - Lanes(*p1)).square());
-            acc[CHANGE + Y2] += s * ((s0 - Lanes(*q0)).square() + (s1 - Lanes(*q1)).square());
-            (*f, *c0, *c1) = (new.0, x.0, y.0);
-            (*p0, *p1, *q0, *q1) = (r0.0, r1.0, s0.0, s1.0);
+            [f, c0, c1, p0, p1, q0, q1].map(|v| S::as_mut_simd_f64s(v).0);
+        let [a, there, back, sizes] = [a, there, back, sizes].map(|v| S::as_simd_f64s(v).0);
+        let [half, keep, zero, one] = [0.5, penalty.keep, 0.0, 1.0].map(|v| simd.splat_f64s(v));
+        let add = |x, y| simd.add_f64s(x, y);
+        let sub = |x, y| simd.sub_f64s(x, y);
+        let square = |x| simd.mul_f64s(x, x);
+        let parts = LANES / S::F64_LANES;
+        let mut acc = [[zero; 8]; LANES];
+        for at in 0..a.len() {
+            let (s, x, y) = (sizes[at], there[at], back[at]);
+            let (z0, z1) = (add(x, q0[at]), add(y, q1[at]));
+            let new = simd.mul_f64s(half, add(z0, z1));
+            let new = simd.min_f64s(simd.max_f64s(new, zero), one);
+            let r0 = simd.mul_f64s(keep, add(sub(a[at], x), p0[at]));
+            let r1 = simd.mul_f64s(keep, add(sub(a[at], y), p1[at]));
+            let (s0, s1) = (sub(z0, new), sub(z1, new));
+            let acc = &mut acc[at % parts];
+            let mut note = |of: usize, one, other| {
+                let both = simd.mul_f64s(s, add(square(one), square(other)));
+                acc[of] = add(acc[of], both);
+            };
+            note(C, x, y);
+            note(F, new, new);
+            note(Y1, r0, r1);
+            note(Y2, s0, s1);
+            note(CHANGE + C, sub(x, c0[at]), sub(y, c1[at]));
+            note(CHANGE + F, sub(new, f[at]), sub(new, f[at]));
+            note(CHANGE + Y1, sub(r0, p0[at]), sub(r1, p1[at]));
+            note(CHANGE + Y2, sub(s0, q0[at]), sub(s1, q1[at]));
+            (f[at], c0[at], c1[at]) = (new, x, y);
+            (p0[at], p1[at], q0[at], q1[at]) = (r0, r1, s0, s1);
         }
-        let total = acc.map(Lanes::sum);
-        std::array::from_fn(
-            |at| {
-                if at < FREE { total[at] } else { total[Y1 + CHANGE * (at - FREE)] }
-            },
-        )
+        // As if all machines had as many lanes.
+        let total = |of: usize| {
+            let mut lanes = [0.0; LANES];
+            let (heads, _) = S::as_mut_simd_f64s(&mut lanes);
+            heads.iter_mut().zip(&acc).for_each(|(head, acc)| *head = acc[of]);
+            lanes.iter().sum()
+        };
+        std::array::from_fn(|at| total(if at < FREE { at } else { Y1 + CHANGE * (at - FREE) }))
     }
 }
 
