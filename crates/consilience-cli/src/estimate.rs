@@ -111,13 +111,13 @@ impl Observer for Unseen<'_> {
 /// # Errors
 /// Where the user cancels. A trial that fails says nothing: the method itself will.
 pub(crate) fn announce(request: &Request, ensemble: &Ensemble, terminal: &Terminal) -> Result<()> {
-    if ensemble.n_objects() < MANY || !terminal.talks() {
+    if ensemble.n_objects() <= MANY || !terminal.talks() {
         return Ok(());
     }
     let observer = Unseen(terminal);
     let nodes = Microclusters::observed(ensemble, &observer)?;
     let all = nodes.n_nodes();
-    if all < MANY {
+    if all <= MANY {
         return Ok(());
     }
     let Some(plan) = Plan::of(request, &nodes) else { return Ok(()) };

@@ -11,8 +11,9 @@ const BESIDE: u128 = 1 << 20;
 /// How much memory a method may allocate; checked before anything is allocated.
 ///
 /// A check also asks the system whether it would give so much just now, without taking it: a
-/// process whose own limit lies below the budget (`ulimit -v`, a container) gets the same error and
-/// is not ended in the middle of its work.
+/// process whose own limit lies below the budget (`ulimit`, strict accounting) gets the same error
+/// and is not ended in the middle of its work. Containers give any memory and end whoever uses too
+/// much of it: there the budget has to be the container's, as the program makes it.
 ///
 /// ```
 /// use consilience::{ErrorKind, MemoryBudget};

@@ -81,13 +81,17 @@ impl Microclusters {
         let mut done = 0;
         for window in of_object.chunks_mut(CHUNK * WINDOW) {
             observer.check()?;
-            let most = global.len + window.len();
-            room.check_table("distinct rows of labels", most, 1, layout.bytes_per_row())?;
+            let distinct = |most: usize| {
+                room.check_table("distinct rows of labels", most, 1, layout.bytes_per_row())
+            };
+            // As many as there were so far will hardly become several times as many at once.
+            distinct(window.len().min(4 * first_object.len() + CHUNK))?;
             let locals: Vec<(KeyTable, Vec<u32>)> = window
                 .par_chunks_mut(CHUNK)
                 .enumerate()
                 .map(|(c, ids)| number_chunk(&rows, &layout, done + c * CHUNK, ids))
                 .collect();
+            distinct(global.len + locals.iter().map(|(table, _)| table.len).sum::<usize>())?;
             let renumbered: Vec<Vec<u32>> = locals
                 .iter()
                 .enumerate()

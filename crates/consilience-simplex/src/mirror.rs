@@ -47,7 +47,10 @@ impl Mirror {
         let (n, m) = (ensemble.n_objects(), self.members);
         let more = n.saturating_mul(m).saturating_sub(self.values.len());
         let fits = self.budget.allows_table(n, m, 1);
-        let fits = fits && self.values.try_reserve_exact(more).is_ok();
+        let room = |values: &mut Vec<u8>| {
+            values.try_reserve(more).or_else(|_| values.try_reserve_exact(more)).is_ok()
+        };
+        let fits = fits && room(&mut self.values);
         if !fits || alignment.clusters() > tiles::MAX_CLUSTERS {
             return false;
         }

@@ -231,7 +231,7 @@ impl Engine {
             Ok(()) => observer.progress(stage, total, total),
             Err(error) => return Err(self.placed(error, table, observer)),
         }
-        Ok(())
+        table.check_versions()
     }
 
     /// The error with the file that it is about: readers inside of a query do not name it.

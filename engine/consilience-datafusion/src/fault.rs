@@ -40,7 +40,10 @@ pub(crate) fn parquet(error: ParquetError) -> Error {
             Ok(error) => system(*error),
             Err(inner) => match inner.downcast::<Error>() {
                 Ok(own) => *own,
-                Err(other) => unreadable(other),
+                Err(other) => match other.downcast() {
+                    Ok(error) => stored(*error),
+                    Err(other) => unreadable(other),
+                },
             },
         },
         other => unreadable(other),
@@ -63,12 +66,19 @@ pub(crate) fn arrow(error: ArrowError) -> Error {
     }
 }
 
+/// What is said of a file that is not what it was.
+pub(crate) const CHANGED: &str = "changed while it was read";
+
 /// What an object store answered.
 pub(crate) fn stored(error: object_store::Error) -> Error {
+    answered(&error)
+}
+
+fn answered(error: &object_store::Error) -> Error {
     use object_store::Error as Store;
-    let text = match &error {
+    let text = match error {
         Store::NotFound { .. } => "no such object".to_owned(),
-        Store::Precondition { .. } => "changed while it was read".to_owned(),
+        Store::Precondition { .. } => CHANGED.to_owned(),
         Store::PermissionDenied { .. } => "the object store denies permission".to_owned(),
         Store::Unauthenticated { .. } => "the object store does not accept who asks".to_owned(),
         Store::AlreadyExists { .. } => "is there already".to_owned(),
@@ -78,10 +88,19 @@ pub(crate) fn stored(error: object_store::Error) -> Error {
             while let Some(deeper) = why.source() {
                 why = deeper;
             }
-            format!("the object store cannot be asked: {why}")
+            format!("the object store cannot be asked: {}", told(&why.to_string()))
         }
     };
     Error::new(ErrorKind::Io, text)
+}
+
+/// Of an answer as XML nothing but its code: the rest may repeat what was sent, secrets too.
+fn told(answer: &str) -> &str {
+    let code = answer.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
+    match code {
+        Some((code, _)) => code,
+        None => answer.split('<').next().unwrap_or_default().trim_end_matches([' ', ':']),
+    }
 }
 
 /// What a query answered.
@@ -97,9 +116,15 @@ pub(crate) fn query(error: DataFusionError) -> Error {
                 ErrorKind::Io,
                 format!("/{}: no such file", path.trim_start_matches('/')),
             ),
-            other => Error::new(ErrorKind::Io, other.to_string()),
+            other => answered(other),
         },
-        DataFusionError::ParquetError(error) => unreadable(error),
+        DataFusionError::ParquetError(error) => match error.as_ref() {
+            ParquetError::External(inner) => match inner.downcast_ref() {
+                Some(error) => answered(error),
+                None => unreadable(error),
+            },
+            _ => unreadable(error),
+        },
         DataFusionError::External(inner) => match inner.downcast_ref::<Error>() {
             Some(error) => error.clone(),
             None => unreadable(inner),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use consilience::{Error, ErrorKind, Result};
+use consilience::{Error, ErrorKind, Observer, Result};
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::arrow::record_batch::RecordBatch;
@@ -143,6 +143,9 @@ impl Output {
                 (None, temporary(folder_of(place), name)?)
             }
         };
+        if let Some(store) = &store {
+            table.files().iter().try_for_each(|file| store.check_name(file.place.name()))?;
+        }
         let name = |file: &Location| PathBuf::from(file.name());
         let files = table.files().iter().map(|file| (name(&file.place), file.rows)).collect();
         let output = Output {
@@ -222,6 +225,14 @@ impl Output {
     /// [`ErrorKind::Corrupt`] where a file is missing or holds another number of rows,
     /// [`ErrorKind::Io`], in an object store also where another run writes to the same place.
     pub fn finish(&mut self) -> Result<()> {
+        self.finish_observed(&())
+    }
+
+    /// The same; the observer may cancel while bytes are sent.
+    ///
+    /// # Errors
+    /// As [`Output::finish`], and where the observer cancels.
+    pub fn finish_observed(&mut self, observer: &dyn Observer) -> Result<()> {
         if self.finished {
             return Ok(());
         }
@@ -239,7 +250,7 @@ impl Output {
         }
         if let Some(store) = &self.store {
             let named = |(name, _): &(PathBuf, u64)| (name.display().to_string(), self.path(name));
-            store.send(self.files.iter().map(named).collect())?;
+            store.send(self.files.iter().map(named).collect(), observer)?;
         } else if self.folder {
             let _ = sync(&self.temporary);
         }

@@ -15,6 +15,7 @@ use rayon::prelude::*;
 
 use crate::fault::{arrow, parquet, shielded, system, within};
 use crate::location::{self, Location};
+use crate::store;
 use crate::store::reader::{ObjectReader, Source};
 
 /// Rows of a piece at most: what one thread reads at a time.
@@ -30,7 +31,7 @@ pub(crate) struct DataFile {
     pub(crate) place: Location,
     pub(crate) bytes: u64,
     /// What an object store calls this state of it.
-    version: Option<String>,
+    pub(crate) version: Option<String>,
     /// Rows of the files before it.
     pub(crate) first: u64,
     pub(crate) rows: u64,
@@ -355,6 +356,16 @@ impl Table {
             return Err(Error::new(ErrorKind::Format, what));
         }
         Ok(())
+    }
+
+    /// Refuses objects that were replaced since they were opened: queries ask for no version.
+    pub(crate) fn check_versions(&self) -> Result<()> {
+        let versions = self.files.iter().filter_map(|file| match &file.place {
+            Location::Object(object) => Some((object.clone(), file.version.clone()?)),
+            Location::Path(_) => None,
+        });
+        let versions: Vec<_> = versions.collect();
+        if versions.is_empty() { Ok(()) } else { store::check_versions(versions) }
     }
 
     /// The error of the first file that cannot be read to its end, if there is one: for queries

@@ -5,7 +5,7 @@ mod common;
 
 use std::fs;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 
 use common::store::{Store, Trouble};
 use common::{Party, contents, json, names, program};
@@ -133,8 +133,10 @@ fn names_and_places() {
     store.put("empty.parquet", Vec::new());
     refused("consensus s3://pools/empty.parquet -o out", "empty.parquet: not a readable Parquet");
     store.put("held/what", Vec::new());
+    store.put("object", Vec::new());
     let table = "consensus s3://pools/in/pool --clusters 3";
     refused(&format!("{table} -o s3://pools/held"), "s3://pools/held: holds something");
+    refused(&format!("{table} -o s3://pools/object"), "s3://pools/object: is an object");
     refused(&format!("{table} -o s3://pools/"), "expected another name");
     refused(&format!("{table} -o s3://pools/a.parquet"), "expected the name of a folder");
     refused(
@@ -234,6 +236,12 @@ fn a_store_that_fails() {
         (about && seen > 1).then_some(Trouble::Status(412))
     });
     refused(&store, at, line, "part-00002.parquet: changed while it was read");
+    // Before the end of a query, which asks for no version.
+    store.trouble(|method, target| {
+        (method == "HEAD" && target.starts_with("in/pool/part-00001")).then_some(Trouble::Newer)
+    });
+    let quick = "consensus s3://pools/in/pool --method lwea --clusters 4";
+    refused(&store, at, quick, "part-00001.parquet: changed while it was read");
     store.no_trouble();
     // Somebody else.
     let mut other = program();
@@ -242,6 +250,94 @@ fn a_store_that_fails() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(said.contains("the object store denies permission"), "{said}");
+}
+
+#[test]
+fn what_an_object_held_before_stays_where_another_cannot_appear() {
+    let (store, folder) = worlds();
+    store.put("one.parquet", b"precious".to_vec());
+    for status in [400, 403, 404, 500] {
+        store.trouble(move |method, target| {
+            let ends = method == "POST" && target.starts_with("one.parquet {\"uploadId\"");
+            ends.then_some(Trouble::Status(status))
+        });
+        let table = "consensus s3://pools/in/pool/part-00001.parquet --clusters 3";
+        refused(&store, folder.path(), &format!("{table} -o s3://pools/one.parquet"), "one.parq");
+    }
+}
+
+#[test]
+fn secrets_in_answers_are_not_shown() {
+    let (store, folder) = worlds();
+    store.trouble(|method, _| (method == "GET").then_some(Trouble::Status(400)));
+    let output = run(&store, folder.path(), "consensus s3://pools/in/pool --clusters 3");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("Told") && !said.contains("secret"), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+}
+
+#[test]
+fn a_half_published_folder_stays_marked() {
+    let (store, folder) = worlds();
+    store.trouble(|method, target| {
+        let last = method == "POST" && target.starts_with("out/part-00002.parquet {\"uploadId\"");
+        // What has appeared cannot be removed any more.
+        let removal = method == "POST" && target.starts_with(" {\"delete\"");
+        (last || removal).then_some(Trouble::Status(403))
+    });
+    let line = "consensus s3://pools/in/pool --clusters 3 -o s3://pools/out";
+    assert_eq!(run(&store, folder.path(), line).status.code(), Some(2));
+    store.no_trouble();
+    assert!(store.below("out/").iter().any(|(name, _)| name == "_unfinished"));
+    let about = "s3://pools/out: another program writes here, or was ended";
+    refused(&store, folder.path(), "consensus s3://pools/out --clusters 3", about);
+}
+
+#[test]
+fn any_names_of_files() {
+    let (store, folder) = worlds();
+    let at = folder.path();
+    fs::create_dir(at.join("odd")).unwrap();
+    // As bytes in another order than with percent signs.
+    let names = ["z.parquet", "\u{e4}~1% #[x].parquet", "00%3A00.parquet"];
+    for (number, name) in names.iter().enumerate() {
+        let from = at.join(format!("pool/part-0000{number}.parquet"));
+        fs::copy(from, at.join("odd").join(name)).unwrap();
+        store.put(&format!("in/odd/{name}"), fs::read(at.join("odd").join(name)).unwrap());
+    }
+    json(at, "consensus odd --method lwea --clusters 4 -o ours");
+    // Some programs make an empty folder like this.
+    store.put("out/", Vec::new());
+    let line = "consensus s3://pools/in/odd --method lwea --clusters 4 -o s3://pools/out";
+    told(&store, at, line);
+    store.remove("out/");
+    assert_eq!(store.below("out/"), contents(&at.join("ours")));
+    let scores = told(&store, at, "score s3://pools/out ours");
+    assert_eq!(scores["scores"]["ari"], 1.0, "{scores}");
+}
+
+#[test]
+fn a_user_who_stops_while_bytes_are_sent() {
+    let (store, folder) = worlds();
+    let (tell, told) = std::sync::mpsc::channel();
+    store.trouble(move |method, target| {
+        if method == "PUT" && target.starts_with("out/part-") {
+            let _ = tell.send(());
+            std::thread::sleep(std::time::Duration::from_millis(300));
+        }
+        None
+    });
+    let mut own = program();
+    let own = store.known_to(&mut own).current_dir(folder.path());
+    let line = "consensus s3://pools/in/pool --clusters 3 -o s3://pools/out";
+    let child = own.args(line.split_whitespace()).stderr(std::process::Stdio::piped());
+    let child = child.spawn().unwrap();
+    told.recv().unwrap();
+    let pid = child.id().to_string();
+    Command::new("kill").args(["-INT", &pid]).status().unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    assert_eq!((store.below("out/"), store.open_uploads()), (Vec::new(), 0));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use consilience_core::{Observer, Result, Seed};
+use consilience_core::{MemoryBudget, Observer, Result, Seed};
 use consilience_num::dot;
 use consilience_num::eigen::{TruncatedOptions, Which, truncated_eigen};
 use consilience_num::reduce::ordered_sum;
@@ -42,6 +42,7 @@ pub(super) struct Problem<'a> {
     pub(super) seed: Seed,
     /// Whether steps on the whole matrix may be taken.
     pub(super) whole: bool,
+    pub(super) budget: MemoryBudget,
     /// Where A has a higher rank than this at a gap of `SETTLED`, there is nothing to go on for.
     pub(super) most_rank: usize,
     /// Where another completion of the same pattern ended.
@@ -210,6 +211,7 @@ pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<So
         observer.check()?;
         let width = subspace.width();
         if problem.whole && whole.is_none() && whole::pays(n, entries.data.len(), width) {
+            problem.budget.check_table("whole matrix", n, n, 40)?;
             whole = Some(now.whole(&entries));
         }
         match &mut whole {

@@ -21,6 +21,9 @@ use crate::expected_counts::Shrinkage;
 use crate::memberships;
 use crate::worker_rates::{self, WorkerRates};
 
+/// Starts in flight of a model that is only worth comparing where it takes no more memory.
+const FEW_STARTS: usize = 4;
+
 /// Crowdclustering by a block model that knows its workers.
 ///
 /// Use it where people answer differently well: every worker w has an own probability `p_w(c)` of
@@ -232,13 +235,13 @@ impl BlockModel {
     }
 
     /// What the fit takes memory for: rows, columns and bytes of a cell.
-    fn tables(&self, answers: &Answers) -> [(&'static str, [usize; 3]); 4] {
-        let (k, threads) = (self.clusters, rayon::current_num_threads());
-        let rows = answers.n_larger().iter().sum::<usize>().saturating_mul(threads);
+    fn tables(&self, answers: &Answers, starts: usize) -> [(&'static str, [usize; 3]); 4] {
+        let k = self.clusters;
+        let rows = answers.n_larger().iter().sum::<usize>().saturating_mul(starts);
         let between = if self.shrinkage.fits_between(answers, k) {
             // Of each start in flight: weights, and counts and rates where workers have their own.
             let each = if self.shrinkage.by_worker { 5 } else { 2 };
-            answers.n_workers().saturating_mul(each * threads)
+            answers.n_workers().saturating_mul(each * starts)
         } else {
             0
         };
@@ -254,14 +257,15 @@ impl BlockModel {
 
     /// Whether the fit would stay inside the memory budget.
     pub(crate) fn check_memory(&self, answers: &Answers) -> Result<()> {
-        self.tables(answers).into_iter().try_for_each(|(what, [rows, columns, entry])| {
+        let tables = self.tables(answers, rayon::current_num_threads().min(self.restarts));
+        tables.into_iter().try_for_each(|(what, [rows, columns, entry])| {
             self.budget.check_table(what, rows, columns, entry)
         })
     }
 
-    /// The same, whatever else runs on the machine.
+    /// Whether [`FEW_STARTS`] of it would, whatever the machine and what else runs on it.
     pub(crate) fn is_allowed(&self, answers: &Answers) -> bool {
-        self.tables(answers)
+        self.tables(answers, FEW_STARTS)
             .into_iter()
             .all(|(_, [rows, columns, entry])| self.budget.allows_table(rows, columns, entry))
     }

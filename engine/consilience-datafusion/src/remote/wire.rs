@@ -8,7 +8,7 @@ use consilience::{Error, ErrorKind, Result};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::fault::{system, within};
+use crate::fault::{CHANGED, system, within};
 use crate::location::Location;
 use crate::table::{DataFile, Table};
 
@@ -144,6 +144,8 @@ pub(crate) struct TableRef {
 struct FileRef {
     path: PathBuf,
     bytes: u64,
+    /// Of an object.
+    version: Option<String>,
     first: u64,
     rows: u64,
 }
@@ -153,7 +155,8 @@ impl TableRef {
     pub(crate) fn of(table: &Table, files: &[DataFile]) -> Result<Self> {
         let files = files.iter().map(|file| {
             let path = file.place.absolute()?;
-            Ok(FileRef { path, bytes: file.bytes, first: file.first, rows: file.rows })
+            let DataFile { bytes, first, rows, .. } = *file;
+            Ok(FileRef { path, bytes, version: file.version.clone(), first, rows })
         });
         Ok(TableRef {
             files: files.collect::<Result<_>>()?,
@@ -169,9 +172,8 @@ impl TableRef {
             let file = Location::parse(&told.path)
                 .and_then(|place| DataFile::open(place, told.first))
                 .map_err(&place)?;
-            if (file.bytes, file.rows) != (told.bytes, told.rows) {
-                let what = "changed while it was read";
-                return Err(place(Error::new(ErrorKind::Io, what)));
+            if (file.bytes, file.rows, &file.version) != (told.bytes, told.rows, &told.version) {
+                return Err(place(Error::new(ErrorKind::Io, CHANGED)));
             }
             Ok(file)
         });

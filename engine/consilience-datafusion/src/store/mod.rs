@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::ops::Range;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -17,16 +17,22 @@ use futures::{StreamExt, TryStreamExt, stream};
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::client::SpawnedReqwestConnector;
 use object_store::path::Path;
-use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, RetryConfig};
+use object_store::{
+    ClientConfigKey, GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, RetryConfig,
+};
 use tokio::runtime::Runtime;
 
-use crate::fault::stored;
+use crate::fault::{CHANGED, stored, within};
 
 /// How names of objects begin.
 const SCHEMES: [&str; 2] = ["s3", "s3a"];
 /// How often a request is sent again, and how long after the first time at most.
 const TRIES: usize = 4;
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(300);
+/// What a request may take with its body, and the variable that says otherwise.
+const TIMEOUT: (&str, &str) = ("AWS_TIMEOUT", "120 seconds");
+/// How often those who wait look around.
+const LOOK: Duration = Duration::from_millis(50);
 /// Requests for ranges of one object at the same time.
 const ABREAST: usize = 8;
 
@@ -47,12 +53,40 @@ fn network() -> Result<&'static Runtime> {
 pub(crate) fn wait<T: Send + 'static>(
     work: impl Future<Output = Result<T>> + Send + 'static,
 ) -> Result<T> {
+    wait_looking(work, || ())
+}
+
+/// The same; meanwhile it looks around again and again.
+pub(crate) fn wait_looking<T: Send + 'static>(
+    work: impl Future<Output = Result<T>> + Send + 'static,
+    look: impl Fn(),
+) -> Result<T> {
     let (tell, told) = channel();
     network()?.spawn(async move {
         let _ = tell.send(work.await);
     });
-    let broken = |_| Err(Error::new(ErrorKind::Io, "a request to the object store broke off"));
-    told.recv().unwrap_or_else(broken)
+    loop {
+        match told.recv_timeout(LOOK) {
+            Ok(done) => return done,
+            Err(RecvTimeoutError::Timeout) => look(),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Error::new(ErrorKind::Io, "a request to the object store broke off"));
+            }
+        }
+    }
+}
+
+/// Refuses objects that are not of these versions any more.
+pub(crate) fn check_versions(objects: Vec<(Object, String)>) -> Result<()> {
+    let check = |(object, version): (Object, String)| async move {
+        let place = within(object.to_string());
+        let now = object.bucket.store.head(&object.key).await.map_err(stored).map_err(&place)?;
+        match now.e_tag {
+            Some(now) if now != version => Err(place(Error::new(ErrorKind::Io, CHANGED))),
+            _ => Ok(()),
+        }
+    };
+    wait(async move { stream::iter(objects).map(check).buffered(ABREAST).try_collect().await })
 }
 
 /// How a bucket of a store that speaks the protocol of Amazon S3 is reached, where the environment
@@ -115,6 +149,10 @@ impl Bucket {
     fn open(self) -> Result<Open> {
         let place = |error: String| Error::invalid(format!("s3://{}: {error}", self.name));
         let mut builder = AmazonS3Builder::from_env();
+        if std::env::var_os(TIMEOUT.0).is_none() {
+            builder =
+                builder.with_config(AmazonS3ConfigKey::Client(ClientConfigKey::Timeout), TIMEOUT.1);
+        }
         for (name, value) in &self.settings {
             let key: AmazonS3ConfigKey = name
                 .to_ascii_lowercase()
@@ -203,9 +241,11 @@ impl Object {
         self.key.filename().unwrap_or_default()
     }
 
-    /// What lies in this folder under that name.
-    pub(crate) fn child(&self, name: &str) -> Self {
-        Object { bucket: self.bucket.clone(), key: self.key.clone().join(name) }
+    /// What lies in this folder under that name, which a store may not take.
+    pub(crate) fn child(&self, name: &str) -> Result<Self> {
+        let key = Path::parse(format!("{}/{name}", self.key));
+        let key = key.map_err(|error| Error::invalid(format!("{self}: {error}")))?;
+        Ok(Object { bucket: self.bucket.clone(), key })
     }
 
     /// The folder that it lies in.
@@ -244,9 +284,18 @@ impl Object {
         let own = self.clone();
         let found = wait(async move {
             let prefix = (!own.key.as_ref().is_empty()).then_some(&own.key);
-            own.bucket.store.list_with_delimiter(prefix).await.map_err(stored)
+            match own.bucket.store.list_with_delimiter(prefix).await {
+                // An answer that breaks off in its middle was not asked for again.
+                Err(object_store::Error::Generic { .. }) => {
+                    own.bucket.store.list_with_delimiter(prefix).await
+                }
+                answer => answer,
+            }
+            .map_err(stored)
         })?;
         let mut keys: Vec<Path> = found.objects.into_iter().map(|meta| meta.location).collect();
+        // Some programs stand for an empty folder by an object of its name.
+        keys.retain(|key| *key != self.key);
         keys.sort();
         Ok(keys.into_iter().map(|key| Object { bucket: self.bucket.clone(), key }).collect())
     }

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use consilience::{Error, ErrorKind, Result};
+use consilience::{Error, ErrorKind, Observer, Result};
 use futures::StreamExt;
 use futures::stream::{self, FuturesUnordered};
-use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutMode, PutPayload};
+use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutMode, PutPayload, UploadPart};
 
 use crate::fault::{stored, system, within};
 use crate::remote::wire::unique;
-use crate::store::{Object, wait};
+use crate::store::{Object, wait, wait_looking};
 
 /// Lies in a folder while its files appear, one after the other. Who finds it there does not read
 /// the others.
@@ -53,6 +53,8 @@ struct State {
     /// Files whose parts are on their way.
     busy: AtomicUsize,
     sent: Mutex<Sent>,
+    /// Held while something appears or is taken back: a process that ends waits for it.
+    work: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
@@ -75,6 +77,10 @@ impl Publication {
             return Err(Error::invalid(format!("{target}: expected another name")));
         }
         if folder {
+            if target.exists().map_err(within(&target))? {
+                let what = "is an object; expected the name of a folder, or one ending in .parquet";
+                return Err(within(&target)(Error::invalid(what)));
+            }
             let held = target.listed().map_err(within(&target))?;
             check(&target, &held)?;
         }
@@ -85,23 +91,38 @@ impl Publication {
         Ok(Publication { target, folder, state })
     }
 
+    /// Refuses names of files that the store does not take.
+    pub(crate) fn check_name(&self, name: &str) -> Result<()> {
+        if self.folder { self.target.child(name).map(drop) } else { Ok(()) }
+    }
+
     /// Sends the files with their names.
-    pub(crate) fn send(&self, files: Vec<(String, PathBuf)>) -> Result<()> {
+    pub(crate) fn send(
+        &self,
+        files: Vec<(String, PathBuf)>,
+        observer: &dyn Observer,
+    ) -> Result<()> {
         if self.folder {
             self.mark().map_err(within(&self.target))?;
         }
         let send = |(name, path): (String, PathBuf)| {
-            let object = if self.folder { self.target.child(&name) } else { self.target.clone() };
+            let target = &self.target;
+            let object = if self.folder { target.child(&name)? } else { target.clone() };
             let state = self.state.clone();
-            async move {
+            Ok(async move {
                 let place = within(object.to_string());
                 state.send(object, path).await.map_err(place)
-            }
+            })
         };
-        let all: Vec<_> = files.into_iter().map(send).collect();
-        let sent = wait(async move {
+        let all: Vec<_> = files.into_iter().map(send).collect::<Result<_>>()?;
+        let sending = async move {
             // To the end of each: what is dropped on its way cannot be taken back.
             Ok(stream::iter(all).buffer_unordered(FILES_ABREAST).collect::<Vec<_>>().await)
+        };
+        let sent = wait_looking(sending, || {
+            if observer.cancelled() {
+                self.state.over.store(true, Ordering::SeqCst);
+            }
         })?;
         // One that fails stops the others.
         let (stopped, failed): (Vec<_>, Vec<_>) = sent
@@ -113,22 +134,22 @@ impl Publication {
 
     /// Takes the folder for this run.
     fn mark(&self) -> Result<()> {
-        let marker = self.target.child(UNFINISHED);
+        let _work = self.state.work();
+        self.state.go_on()?;
+        let marker = self.target.child(UNFINISHED)?;
         let own = marker.clone();
         wait(async move {
             let text = format!("A program is writing here, or was ended: {}\n", unique());
             let put = PutPayload::from(text.clone());
-            match own.store().put_opts(own.key(), put, PutMode::Create.into()).await {
-                Ok(_) => Ok(()),
-                Err(object_store::Error::AlreadyExists { .. }) => {
-                    // It may be our own: a request whose answer is lost is sent again.
-                    let found = own.store().get(own.key()).await;
-                    let ours = match found {
-                        Ok(found) => found.bytes().await.is_ok_and(|found| found == text),
-                        Err(_) => false,
-                    };
-                    if ours { Ok(()) } else { Err(unfinished()) }
-                }
+            let put = own.store().put_opts(own.key(), put, PutMode::Create.into()).await;
+            // What lies there tells: answers are lost, and some stores know no conditions.
+            let found = match own.store().get(own.key()).await {
+                Ok(found) => found.bytes().await.ok(),
+                Err(_) => None,
+            };
+            match put {
+                _ if found.is_some_and(|found| found == text) => Ok(()),
+                Ok(_) | Err(object_store::Error::AlreadyExists { .. }) => Err(unfinished()),
                 Err(error) => Err(stored(error)),
             }
         })?;
@@ -140,23 +161,33 @@ impl Publication {
 
     /// Has all files appear.
     pub(crate) fn publish(self) -> Result<()> {
+        let _work = self.state.work();
         let Sent { marker, uploads } = std::mem::take(&mut *self.state.sent());
+        let state = self.state.clone();
         wait(async move {
             let mut uploads = uploads.into_iter();
             let mut there = Vec::new();
             while let Some(mut upload) = uploads.next() {
-                if let Err(error) = upload.parts.complete().await {
-                    let error = within(&upload.object)(stored(error));
+                let done = match state.go_on() {
+                    Ok(()) => upload.parts.complete().await.map(drop).map_err(stored),
+                    over => over,
+                };
+                if let Err(error) = done {
+                    let error = within(&upload.object)(error);
                     // Whether it has appeared cannot be known.
-                    let _ = upload.parts.abort().await;
-                    there.push(upload.object);
-                    remove(there.into_iter().chain(marker), uploads).await;
+                    let certain = is_gone(upload.parts.abort().await);
+                    // One object alone may be what was there before.
+                    if marker.is_some() {
+                        there.push(upload.object);
+                    }
+                    remove(there, marker, uploads, certain).await;
                     return Err(error);
                 }
                 there.push(upload.object);
             }
             if let Some(marker) = marker {
-                marker.store().delete(marker.key()).await.map_err(stored)?;
+                let place = within(&marker);
+                marker.store().delete(marker.key()).await.map_err(stored).map_err(place)?;
             }
             Ok(())
         })
@@ -181,12 +212,25 @@ impl State {
         while self.busy.load(Ordering::SeqCst) > 0 && start.elapsed() < PATIENCE {
             std::thread::sleep(Duration::from_millis(20));
         }
+        let _work = self.work();
         let Sent { marker, uploads } = std::mem::take(&mut *self.sent());
         if marker.is_some() || !uploads.is_empty() {
             let _ = wait(async move {
-                remove(marker, uploads).await;
+                remove(Vec::new(), marker, uploads, true).await;
                 Ok(())
             });
+        }
+    }
+
+    fn work(&self) -> MutexGuard<'_, ()> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether there is still something to be done.
+    fn go_on(&self) -> Result<()> {
+        match self.over.load(Ordering::SeqCst) {
+            true => Err(Error::new(ErrorKind::Cancelled, "cancelled")),
+            false => Ok(()),
         }
     }
 
@@ -202,10 +246,14 @@ impl State {
     }
 
     async fn send_parts(&self, object: Object, path: &Path) -> Result<()> {
+        self.go_on()?;
         let file = File::open(path).map_err(system)?;
         let bytes = file.metadata().map_err(system)?.len();
         let mut parts = object.store().put_multipart(object.key()).await.map_err(stored)?;
-        if let Err(error) = self.send_all(file, bytes, &mut *parts).await {
+        let mut going = FuturesUnordered::new();
+        if let Err(error) = self.send_all(file, bytes, &mut *parts, &mut going).await {
+            // Parts that arrive after the end would stay.
+            while going.next().await.is_some() {}
             let _ = parts.abort().await;
             return Err(error);
         }
@@ -218,15 +266,13 @@ impl State {
         mut file: File,
         bytes: u64,
         parts: &mut dyn MultipartUpload,
+        going: &mut FuturesUnordered<UploadPart>,
     ) -> Result<()> {
         let part = PART.max(bytes.div_ceil(PARTS));
         let mut left = bytes;
-        let mut going = FuturesUnordered::new();
         loop {
             while left > 0 && going.len() < PARTS_ABREAST {
-                if self.over.load(Ordering::SeqCst) {
-                    return Err(Error::new(ErrorKind::Cancelled, "cancelled"));
-                }
+                self.go_on()?;
                 let mut held = vec![0; part.min(left) as usize];
                 file.read_exact(&mut held).map_err(system)?;
                 left -= held.len() as u64;
@@ -240,17 +286,28 @@ impl State {
     }
 }
 
-/// Removes what has appeared, and forgets what has not.
+/// Removes what has appeared, forgets what has not, and takes the marker away where it is certain
+/// that nothing is left beside it.
 async fn remove(
-    there: impl IntoIterator<Item = Object>,
+    there: Vec<Object>,
+    marker: Option<Object>,
     uploads: impl IntoIterator<Item = Upload>,
+    mut certain: bool,
 ) {
     for mut upload in uploads {
         let _ = upload.parts.abort().await;
     }
     for object in there {
-        let _ = object.store().delete(object.key()).await;
+        certain &= is_gone(object.store().delete(object.key()).await);
     }
+    if let Some(marker) = marker.filter(|_| certain) {
+        let _ = marker.store().delete(marker.key()).await;
+    }
+}
+
+/// Whether what was to be removed is not there.
+fn is_gone(removed: object_store::Result<()>) -> bool {
+    matches!(removed, Ok(()) | Err(object_store::Error::NotFound { .. }))
 }
 
 /// Refuses a folder in which something lies.

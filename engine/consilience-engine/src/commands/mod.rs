@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use consilience::Observer;
 use consilience_datafusion::{Output, Table};
 
 use crate::args::{Command, Common};
@@ -89,27 +90,28 @@ fn conclude<const N: usize>(
     conclude_with(outputs, summary, common, terminal, || Ok(()))
 }
 
-/// The same after something else was put in its place.
+/// The same, and something else after it.
 fn conclude_with<const N: usize>(
     outputs: [(&str, Option<Output>); N],
     mut summary: Summary,
     common: &Common,
     terminal: &Terminal,
-    first: impl FnOnce() -> Outcome<()>,
+    last: impl FnOnce() -> Outcome<()>,
 ) -> Outcome<()> {
     let mut places = Vec::new();
     for (what, output) in outputs {
         if let Some(mut output) = output {
-            output.finish()?;
+            output.finish_observed(terminal)?;
             summary.line(format!("{what} written to"), output.place().display());
             places.push(output);
         }
     }
+    terminal.check()?;
     match summary.print(common, terminal) {
         // Whoever read our standard output has gone, but wanted the files.
         printed @ (Ok(()) | Err(Failure::ClosedPipe)) => {
-            first()?;
             places.into_iter().try_for_each(Output::commit)?;
+            last()?;
             printed
         }
         failed => failed,

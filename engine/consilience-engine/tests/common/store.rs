@@ -19,6 +19,8 @@ pub(crate) enum Trouble {
     Cut,
     /// Done, and nobody is told.
     Silent,
+    /// The right answer, of another version.
+    Newer,
 }
 
 #[derive(Default)]
@@ -131,12 +133,17 @@ impl Store {
                 state.requests.push(format!("{} {target}", request.method));
                 state.fault.as_mut().and_then(|fault| fault(&request.method, &target))
             };
-            let answer = match trouble {
+            let mut answer = match trouble {
                 Some(Trouble::Status(status)) => {
-                    Answer { status, headers: Vec::new(), body: b"<Error/>".to_vec() }
+                    let body = "<Error><Code>Told</Code><Token>secret</Token></Error>";
+                    Answer { status, headers: Vec::new(), body: body.into() }
                 }
                 _ => self.answer(&request),
             };
+            if matches!(trouble, Some(Trouble::Newer)) {
+                answer.headers.retain(|(name, _)| *name != "ETag");
+                answer.headers.push(("ETag", tag(b"newer")));
+            }
             if matches!(trouble, Some(Trouble::Silent)) {
                 return None;
             }

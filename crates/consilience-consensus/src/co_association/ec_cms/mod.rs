@@ -55,7 +55,8 @@ const TOLERANCE: f64 = 1e-2;
 /// # Complexity
 /// O(n~^2 M), then O(n~^2 b) for each round, where b is the size of the components of the graph of
 /// reliable pairs: each pair of components is solved by itself. A sixteenth of the pairs tells
-/// beforehand how many rounds there will be. 10 n~^2 bytes, and 96 b^2 for the largest component.
+/// beforehand how many rounds there will be. 12 n~^2 bytes, and 96 b^2 for the largest component
+/// in every thread.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for parameters
@@ -164,7 +165,7 @@ impl Similarity for SelfEnhancedCoAssociation {
         self.check()?;
         observer.check()?;
         let n = nodes.n_nodes();
-        self.budget.check_square("weighted co-association", n, 10)?;
+        self.budget.check_square("weighted co-association", n, 12)?;
         let graph =
             Confidence::of(nodes, self.confidence, self.largest_component, self.budget, observer)?;
         let weighted = self.locally_weighted().between(nodes, report, observer)?;

@@ -14,6 +14,8 @@ const BATCH: usize = 256;
 const SAMPLE: usize = 16;
 /// Rounds after which it is asked anew.
 const STEP: usize = 4;
+/// Rounds of pairs without links that are looked at first.
+const FIRST: usize = 32;
 /// Rounds by which what the others say may come later.
 const MARGIN: usize = 4;
 
@@ -114,7 +116,7 @@ impl<'a> Solver<'a> {
         loop {
             let sums = self.pass(a, taken, limit)?;
             let found = self.first_still(&sums);
-            let stop = found.unwrap_or((limit + MARGIN).min(most));
+            let stop = found.unwrap_or((2 * limit).min(most));
             if stop == taken && (found.is_some() || limit == most) {
                 self.put_singles(a, taken)?;
                 mirror(a);
@@ -135,7 +137,7 @@ impl<'a> Solver<'a> {
         for (tiles, weight) in kinds {
             states.extend(tiles.into_iter().map(|tile| (tile.start(a), weight)));
         }
-        let mut sums: Vec<Sums> = Vec::new();
+        let (mut sums, mut of_singles): (Vec<Sums>, Vec<Sums>) = Default::default();
         while sums.len() < most {
             let rounds = STEP.min(most - sums.len());
             let parts = states.par_iter_mut().map(|(state, weight)| {
@@ -147,7 +149,10 @@ impl<'a> Solver<'a> {
             let before = sums.len();
             sums.resize(before + rounds, [0.0; 10]);
             parts.iter().for_each(|(part, weight)| add(&mut sums[before..], part, *weight));
-            let mut total = self.sums_of_singles(a, sums.len())?;
+            if of_singles.len() < sums.len() {
+                of_singles = self.sums_of_singles(a, (2 * sums.len()).max(FIRST).min(most))?;
+            }
+            let mut total = of_singles[..sums.len()].to_vec();
             add(&mut total, &sums, 1.0);
             if let Some(round) = self.first_still(&total) {
                 return Ok(round);
