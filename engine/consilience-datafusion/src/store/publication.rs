@@ -147,10 +147,10 @@ impl Publication {
                 Ok(found) => found.bytes().await.ok(),
                 Err(_) => None,
             };
-            match put {
-                _ if found.is_some_and(|found| found == text) => Ok(()),
-                Ok(_) | Err(object_store::Error::AlreadyExists { .. }) => Err(unfinished()),
-                Err(error) => Err(stored(error)),
+            match (put, found.map(|found| found == text)) {
+                (_, Some(true)) | (Ok(_), None) => Ok(()),
+                (Ok(_) | Err(object_store::Error::AlreadyExists { .. }), _) => Err(unfinished()),
+                (Err(error), _) => Err(stored(error)),
             }
         })?;
         self.state.sent().marker = Some(marker.clone());
