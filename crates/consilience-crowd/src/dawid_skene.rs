@@ -2,10 +2,13 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use consilience_core::{Observer, Result};
 use consilience_num::eigen::Shifted;
+use consilience_num::reduce::ordered_chunks;
 use consilience_num::sparse::Csr;
+use rayon::prelude::*;
 
 use crate::answers::Answers;
 use crate::likelihood::{logistic, logit};
@@ -21,9 +24,18 @@ const PSEUDO: f64 = 20.0;
 const SHARE: f64 = 500.0;
 /// Answers from which on a pair distinguishes the share of pairs together from the rates.
 const ENOUGH: usize = 3;
+/// Pairs of one task at least, and tasks whose sums are added up.
+const TASK: usize = 1 << 12;
+const PARTS: usize = 16;
 
-/// One answer on a pair: places in the answered objects, the worker's place, whether "same".
-type Said = (u32, u32, u32, bool);
+/// Every pair answer, those on a pair side by side. One is twice the worker's place, and one more
+/// for "same".
+struct Said {
+    /// Places in the answered objects, ascending.
+    pairs: Vec<(u32, u32)>,
+    starts: Vec<usize>,
+    answers: Vec<u32>,
+}
 
 /// How likely each answered pair is together.
 pub(crate) struct Posterior {
@@ -65,84 +77,102 @@ impl Pool {
 /// to the pool; share and pool are fitted further only to the pairs with three answers or more,
 /// each pair with fewer counting as one more at the first pool.
 pub(crate) fn posterior(answers: &Answers, k: usize, observer: &dyn Observer) -> Result<Posterior> {
-    let said = pair_answers(answers);
-    let pairs: Vec<&[Said]> = said.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).collect();
-    let mut first = pool(&pairs, 1.0 / k as f64, observer)?;
-    let mean = said.iter().filter(|a| a.3).count() as f64 / said.len().max(1) as f64;
+    let said = Said::of(answers);
+    let mut first = pool(&said, 1.0 / k as f64, observer)?;
+    let mean = same(&said.answers) as f64 / said.answers.len().max(1) as f64;
     first.reconcile(mean, 1.0 / k as f64);
-    let few: Vec<usize> = pairs.iter().map(|p| p.len()).filter(|&n| n < ENOUGH).collect();
+    let few: Vec<usize> = said.each().map(|pair| pair.len()).filter(|&n| n < ENOUGH).collect();
     let few = (few.len() as f64 + 2.0, few.iter().sum::<usize>() as f64 + 2.0);
+    let mut times = vec![0.0; 2 * answers.n_workers()];
+    said.answers.iter().for_each(|&answer| times[answer as usize] += 1.0);
 
     let mut now = first;
     let mut rates = vec![(first.together, first.apart); answers.n_workers()];
-    let mut together = vec![0.0; pairs.len()];
+    let mut together = vec![0.0; said.pairs.len()];
     let mut iterations = 0;
     loop {
         observer.check()?;
-        let mut change: f64 = 0.0;
         let (prior, evidence) = (logit(now.share), evidence(&rates));
-        for (pair, t) in pairs.iter().zip(&mut together) {
-            let new = logistic(log_odds(pair, prior, &evidence));
-            change = change.max((new - *t).abs());
-            *t = new;
-        }
+        let renew = |(pair, t): (usize, &mut f64)| {
+            let odds = log_odds(said.on(pair), prior, &evidence);
+            let before = std::mem::replace(t, logistic(odds));
+            (*t - before).abs()
+        };
+        let renewed = together.par_iter_mut().enumerate().with_min_len(TASK).map(renew);
+        let change = renewed.reduce(|| 0.0, f64::max);
         iterations += 1;
         if change < TOLERANCE || iterations == MAX_ITERATIONS {
             break;
         }
-        let Expected { own, all, share, known } = Expected::new(&pairs, &together, rates.len());
+        let Expected { own, all, share, known } = Expected::of(&said, &together, rates.len());
         let (pairs_before, answers_before) = few;
         now.share = (share + pairs_before * first.share) / (known + pairs_before);
         let weight = answers_before * first.share;
         now.together = (all[0] + weight * first.together) / (all[1] + weight);
         let weight = answers_before * (1.0 - first.share);
         now.apart = (all[2] + weight * first.apart) / (all[3] + weight);
-        for (rate, c) in rates.iter_mut().zip(&own) {
+        let of_workers = own.chunks_exact(2).zip(times.chunks_exact(2));
+        for (rate, (together, times)) in rates.iter_mut().zip(of_workers) {
+            let [all, times_all] = [together, times].map(|of| of[0] + of[1]);
             *rate = (
-                (c[0] + PSEUDO * now.together) / (c[1] + PSEUDO),
-                (c[2] + PSEUDO * now.apart) / (c[3] + PSEUDO),
+                (together[1] + PSEUDO * now.together) / (all + PSEUDO),
+                (times[1] - together[1] + PSEUDO * now.apart) / (times_all - all + PSEUDO),
             );
         }
     }
     let (prior, evidence) = (logit(now.share), evidence(&rates));
-    let odds = |pair: &&[Said]| (pair[0].0, pair[0].1, log_odds(pair, prior, &evidence));
+    let odds = |(&(i, j), on): (&(u32, u32), &[u32])| (i, j, log_odds(on, prior, &evidence));
     Ok(Posterior {
         n: answers.answered().len(),
-        pairs: pairs.iter().map(odds).collect(),
+        pairs: said.pairs.iter().zip(said.each()).map(odds).collect(),
         iterations,
     })
 }
 
-/// Expected "same" and all answers, on pairs together and apart: of each worker, and of the pairs
-/// with enough answers; how many of those are together, and how many there are.
+/// Expected answers on pairs together, of each worker and kind (the others are on pairs apart); and
+/// of the pairs with enough answers "same" and all, together and apart, how many pairs are
+/// together, and how many there are.
 struct Expected {
-    own: Vec<[f64; 4]>,
+    own: Vec<f64>,
     all: [f64; 4],
     share: f64,
     known: f64,
 }
 
 impl Expected {
-    fn new(pairs: &[&[Said]], together: &[f64], workers: usize) -> Self {
-        let mut out =
-            Expected { own: vec![[0.0; 4]; workers], all: [0.0; 4], share: 0.0, known: 0.0 };
-        for (pair, &t) in pairs.iter().zip(together) {
-            let enough = pair.len() >= ENOUGH;
-            if enough {
-                out.share += t;
-                out.known += 1.0;
-            }
-            for &(_, _, w, same) in *pair {
-                let said = f64::from(u8::from(same));
-                for (e, x) in [t * said, t, (1.0 - t) * said, 1.0 - t].into_iter().enumerate() {
-                    out.own[w as usize][e] += x;
-                    if enough {
-                        out.all[e] += x;
-                    }
-                }
-            }
+    fn none(workers: usize) -> Self {
+        Expected { own: vec![0.0; 2 * workers], all: [0.0; 4], share: 0.0, known: 0.0 }
+    }
+
+    fn of(said: &Said, together: &[f64], workers: usize) -> Self {
+        let part = |pairs: Range<usize>| {
+            let mut out = Self::none(workers);
+            pairs.for_each(|pair| out.add(said.on(pair), together[pair]));
+            out
+        };
+        // As many parts on any machine.
+        let length = together.len().div_ceil(PARTS).max(TASK);
+        ordered_chunks(together.len(), length, part, Self::none(workers), Self::and)
+    }
+
+    /// One pair, together with probability t.
+    fn add(&mut self, pair: &[u32], t: f64) {
+        pair.iter().for_each(|&answer| self.own[answer as usize] += t);
+        if pair.len() >= ENOUGH {
+            let (same, all) = (same(pair) as f64, pair.len() as f64);
+            let of_pair = [t * same, t * all, (1.0 - t) * same, (1.0 - t) * all];
+            self.all.iter_mut().zip(of_pair).for_each(|(sum, x)| *sum += x);
+            self.share += t;
+            self.known += 1.0;
         }
-        out
+    }
+
+    fn and(mut self, other: Self) -> Self {
+        self.own.iter_mut().zip(&other.own).for_each(|(a, b)| *a += b);
+        self.all.iter_mut().zip(&other.all).for_each(|(a, b)| *a += b);
+        self.share += other.share;
+        self.known += other.known;
+        self
     }
 }
 
@@ -164,40 +194,63 @@ impl Posterior {
     }
 }
 
-/// Every pair answer, the answers on a pair side by side.
-fn pair_answers(answers: &Answers) -> Vec<Said> {
-    let mut said: Vec<Said> = Vec::with_capacity(answers.n_pair_answers());
-    let mut labelled: Vec<(u32, usize)> = Vec::new();
-    for task in answers.tasks() {
-        labelled.clear();
-        let groups = task.groups().enumerate();
-        labelled.extend(groups.flat_map(|(g, items)| items.iter().map(move |&i| (i, g))));
-        for (at, &(i, g)) in labelled.iter().enumerate() {
-            let rest = labelled[at + 1..].iter();
-            said.extend(rest.map(|&(j, h)| (i.min(j), i.max(j), task.worker as u32, g == h)));
+impl Said {
+    fn of(answers: &Answers) -> Self {
+        let mut all: Vec<(u32, u32, u32)> = Vec::with_capacity(answers.n_pair_answers());
+        let mut labelled: Vec<(u32, usize)> = Vec::new();
+        for task in answers.tasks() {
+            labelled.clear();
+            let groups = task.groups().enumerate();
+            labelled.extend(groups.flat_map(|(g, items)| items.iter().map(move |&i| (i, g))));
+            let worker = 2 * task.worker as u32;
+            for (at, &(i, g)) in labelled.iter().enumerate() {
+                let rest = labelled[at + 1..].iter();
+                all.extend(rest.map(|&(j, h)| (i.min(j), i.max(j), worker + u32::from(g == h))));
+            }
         }
+        all.par_sort_unstable();
+        let mut said = Said { pairs: Vec::new(), starts: vec![0], answers: Vec::new() };
+        for pair in all.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            said.pairs.push((pair[0].0, pair[0].1));
+            said.answers.extend(pair.iter().map(|answer| answer.2));
+            said.starts.push(said.answers.len());
+        }
+        said
     }
-    said.sort_unstable();
-    said
+
+    /// The answers on a pair.
+    fn on(&self, pair: usize) -> &[u32] {
+        &self.answers[self.starts[pair]..self.starts[pair + 1]]
+    }
+
+    /// The answers on every pair.
+    fn each(&self) -> impl Iterator<Item = &[u32]> {
+        (0..self.pairs.len()).map(|pair| self.on(pair))
+    }
+}
+
+/// How many answers are "same".
+fn same(answers: &[u32]) -> usize {
+    answers.iter().filter(|&answer| answer % 2 == 1).count()
 }
 
 /// What an answer "apart" and what an answer "same" of each worker adds to the log-odds.
-fn evidence(rates: &[(f64, f64)]) -> Vec<[f64; 2]> {
-    rates.iter().map(|&(p, r)| [((1.0 - p) / (1.0 - r)).ln(), (p / r).ln()]).collect()
+fn evidence(rates: &[(f64, f64)]) -> Vec<f64> {
+    rates.iter().flat_map(|&(p, r)| [((1.0 - p) / (1.0 - r)).ln(), (p / r).ln()]).collect()
 }
 
-fn log_odds(pair: &[Said], prior: f64, evidence: &[[f64; 2]]) -> f64 {
-    pair.iter().fold(prior, |odds, &(_, _, w, same)| odds + evidence[w as usize][usize::from(same)])
+fn log_odds(pair: &[u32], prior: f64, evidence: &[f64]) -> f64 {
+    pair.iter().fold(prior, |odds, &answer| odds + evidence[answer as usize])
 }
 
 /// All workers as one: two binomials over the pairs with at least two answers, from the majority
 /// vote. A few answers that are better than chance are added for those that are missing.
-fn pool(pairs: &[&[Said]], expected: f64, observer: &dyn Observer) -> Result<Pool> {
+fn pool(said: &Said, expected: f64, observer: &dyn Observer) -> Result<Pool> {
     // Pairs of as many answers, as many of them "same", are one: the ridge takes thousands of
     // steps.
     let mut alike: BTreeMap<(usize, usize), f64> = BTreeMap::new();
-    for pair in pairs.iter().filter(|p| p.len() > 1) {
-        *alike.entry((pair.iter().filter(|a| a.3).count(), pair.len())).or_default() += 1.0;
+    for pair in said.each().filter(|pair| pair.len() > 1) {
+        *alike.entry((same(pair), pair.len())).or_default() += 1.0;
     }
     let counts: Vec<(f64, f64, f64)> =
         alike.into_iter().map(|((same, all), times)| (same as f64, all as f64, times)).collect();
