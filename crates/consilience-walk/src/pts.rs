@@ -95,7 +95,7 @@ const EIGEN_COST: f64 = 60.0;
 ///
 /// # Complexity
 /// O(n~^2 M) byte operations for the links, then O(T nnz n~) by products or O(n~^3) by eigenpairs;
-/// 16 n~^2 bytes.
+/// 16 n~^2 bytes by products, 64 n~^2 by eigenpairs.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for K = 0 or T

@@ -1,5 +1,6 @@
 //! Values that are treated by one instruction. Operations on whole arrays are what compilers turn
-//! into such instructions; loops over lanes around longer formulas they leave as they are.
+//! into such instructions where the formula is short; loops over lanes around longer ones they
+//! leave as they are.
 
 use std::ops::{Add, AddAssign, Mul, Sub};
 
