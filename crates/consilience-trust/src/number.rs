@@ -15,14 +15,21 @@ const LARGEST: usize = 30;
 const AMBIGUOUS: (f64, f64) = (0.1, 0.9);
 /// An area that grows by less than this share has stopped growing.
 const GROWTH: f64 = 0.1;
+/// Taken as the usual number of classes; with the variance below two sets of three have 4 to 12.
+const USUAL: f64 = 7.0;
+/// Variance of the logarithm of the number of classes.
+const USUAL_VARIANCE: f64 = 0.25;
 
-/// How many clusters? Four criteria side by side, each with a warning where it cannot be trusted,
+/// How many clusters? Five criteria side by side, each with a warning where it cannot be trusted,
 /// and a recommendation.
 ///
 /// Known criteria contradict each other, and each has data on which it fails without a sign; so all
-/// are shown with their tables. The recommendation is that of the first criterion without a warning
-/// in the order of [`NumberTable::criteria`]; where two criteria agree, trust them more than any
-/// single one. One cluster is never recommended where objects differ: no criterion can compare it.
+/// are shown with their tables. Where eigengap, PAC and lifetime name one number, it is
+/// recommended. Where they do not, the recommendation is the geometric mean of eigengap, lifetime
+/// and directions, drawn towards 7, a usual number of classes, the more they differ: with v the
+/// variance of their logarithms it is `exp((mean / v + ln 7 / s) / (1 / v + 1 / s))`, s = 1/4. One
+/// cluster is never recommended where objects differ: no criterion can compare it. A number that
+/// is known from elsewhere is worth more than all of this.
 ///
 /// - *eigengap*: the widest gap `lambda_k - lambda_(k+1)` between the squared singular values of
 ///   the degree-normalized incidence.
@@ -32,9 +39,12 @@ const GROWTH: f64 = 0.1;
 /// - *lifetime*: the widest range of heights over which k clusters persist in the tree of evidence
 ///   accumulation (average linkage).
 /// - *delta area*: the last k at which the area under the CDF still grows by a tenth.
+/// - *directions*: how many directions the members share, the sum of the squares of those squared
+///   singular values. On members that agree it is their number of clusters.
 ///
 /// [`ClusterNumber::choose_grouped`] is the classical form, for an ensemble that holds several
-/// members for each k: the CDFs are then those of the members themselves.
+/// members for each k: the CDFs are then those of the members themselves, there are PAC and delta
+/// area only, and the first of them without a warning is recommended.
 ///
 /// ```
 /// use consilience::Seed;
@@ -62,7 +72,8 @@ const GROWTH: f64 = 0.1;
 /// # References
 /// Monti et al. 2003 (CDF, delta area); Senbabaoglu et al. 2014 (PAC, and why delta area misleads);
 /// Fred, Jain 2005 (lifetime); von Luxburg 2007, Section 8.3 (eigengap). Resampling the members
-/// instead of the objects is ours: it needs no base clusterer.
+/// instead of the objects is ours: it needs no base clusterer. So are the directions and the
+/// recommendation.
 #[doc(alias = "choose_k")]
 #[derive(Clone, Copy, Debug)]
 pub struct ClusterNumber {
@@ -82,12 +93,14 @@ pub struct ClusterNumber {
 pub struct NumberTable {
     /// One row per number of clusters, ascending.
     pub rows: Vec<NumberRow>,
-    /// The criteria, the one that is preferred first.
+    /// The criteria: eigengap, PAC, lifetime, delta area and directions, or those of them that
+    /// there are in a grouped table.
     pub criteria: Vec<Criterion>,
     /// The number of clusters recommended.
     pub recommended: usize,
     /// The least and the largest number that a criterion chooses: how sure the recommendation is.
-    /// On ensembles of many kinds it held the number of classes in six of ten (`docs/choosing.md`).
+    /// On ensembles of many kinds it held the number of classes in two of three
+    /// (`docs/choosing.md`).
     pub range: (usize, usize),
     /// Plain sentences: what was recommended and why, and every warning.
     pub notes: Vec<String>,
@@ -127,7 +140,7 @@ pub struct NumberRow {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Criterion {
-    /// `eigengap`, `pac`, `lifetime` or `delta-area`.
+    /// `eigengap`, `pac`, `lifetime`, `delta-area` or `directions`.
     pub name: &'static str,
     /// The number of clusters that it chooses.
     pub clusters: usize,
@@ -251,7 +264,8 @@ impl ClusterNumber {
         let even = vec![1.0; incidence.n_clusters()];
         let values = IncidenceSpectrum::of(&incidence, &even, largest + 1, observer)?.values;
         add_tree_and_spectrum(&mut rows, &tree, &values);
-        Ok(conclude(rows))
+        let shared = values.iter().map(|v| v * v).sum::<f64>().round() as usize;
+        Ok(conclude(rows, Some(shared)))
     }
 
     /// One CDF for each number of clusters, of the consensus of random halves of the members.
@@ -333,7 +347,7 @@ impl ClusterNumber {
                 "no two members have the same number of clusters, at least 2",
             ));
         }
-        let table = conclude(rows(cdfs));
+        let table = conclude(rows(cdfs), None);
         let mut report = Report::default();
         report.microclusters = Some(nodes.n_nodes());
         report.notes.extend(table.notes.iter().cloned());
@@ -421,7 +435,32 @@ fn rows(curves: Vec<Curve>) -> Vec<NumberRow> {
 }
 
 /// The criteria's choices among the rows, of which there is at least one.
-fn conclude(rows: Vec<NumberRow>) -> NumberTable {
+fn conclude(rows: Vec<NumberRow>, shared: Option<usize>) -> NumberTable {
+    let criteria = criteria(&rows, shared);
+    let (recommended, why) = recommended(&criteria, &rows);
+    let said = criteria.iter().map(|c| c.clusters);
+    let range = said.fold((recommended, recommended), |(a, b), k| (a.min(k), b.max(k)));
+    let mut notes = vec![format!("{recommended} clusters: {why}")];
+    for c in &criteria {
+        if let Some(warning) = &c.warning {
+            let (name, k) = (c.name, c.clusters);
+            notes.push(format!("{name} would choose {k} and is not to be trusted: {warning}"));
+        } else if c.clusters != recommended {
+            notes.push(format!("{} would choose {}", c.name, c.clusters));
+        }
+    }
+    if rows.len() > 1 && rows.last().is_some_and(|r| r.clusters == recommended) {
+        notes.push(format!("{recommended} is the largest number that was tried"));
+    }
+    if range.0 < range.1 {
+        let (least, largest) = range;
+        notes.push(format!("unsure: the criteria say between {least} and {largest} clusters"));
+    }
+    NumberTable { rows, criteria, recommended, range, notes }
+}
+
+/// What each criterion chooses.
+fn criteria(rows: &[NumberRow], shared: Option<usize>) -> Vec<Criterion> {
     let mut criteria = Vec::new();
     let column =
         |of: fn(&NumberRow) -> Option<f64>| -> Option<Vec<f64>> { rows.iter().map(of).collect() };
@@ -442,38 +481,41 @@ fn conclude(rows: Vec<NumberRow>) -> NumberTable {
         clusters: at(growing),
         warning: endless.then(|| "the area still grows at the largest number tried".into()),
     });
-    let chosen = criteria.iter().find(|c| c.warning.is_none());
-    let recommended = chosen.or(criteria.first()).map_or(1, |c| c.clusters);
-    let said = criteria.iter().map(|c| c.clusters);
-    let range = said.fold((recommended, recommended), |(a, b), k| (a.min(k), b.max(k)));
-    let mut notes = notes(&criteria, recommended);
-    if range.0 < range.1 {
-        let (least, largest) = range;
-        notes.push(format!("unsure: the criteria say between {least} and {largest} clusters"));
+    if let Some(shared) = shared {
+        let clusters = shared.clamp(at(0), at(rows.len() - 1));
+        let warning = (shared > clusters)
+            .then(|| format!("the members share {shared} directions, more than were tried"));
+        criteria.push(Criterion { name: "directions", clusters, warning });
     }
-    NumberTable { rows, criteria, recommended, range, notes }
+    criteria
 }
 
-/// Sentences on what is recommended and on every criterion that chooses otherwise or has a warning.
-fn notes(criteria: &[Criterion], recommended: usize) -> Vec<String> {
-    let mut notes = vec![if criteria.iter().any(|c| c.warning.is_none()) {
-        let agreeing: Vec<&str> =
-            criteria.iter().filter(|c| c.clusters == recommended).map(|c| c.name).collect();
-        format!("{recommended} clusters recommended by {}", agreeing.join(", "))
-    } else {
-        format!("{recommended} clusters, but every criterion is untrustworthy here")
-    }];
-    for c in criteria {
-        if let Some(warning) = &c.warning {
-            notes.push(format!(
-                "{} would choose {} and is not to be trusted: {warning}",
-                c.name, c.clusters
-            ));
-        } else if c.clusters != recommended {
-            notes.push(format!("{} would choose {}", c.name, c.clusters));
-        }
+/// The number that is recommended, and why.
+fn recommended(criteria: &[Criterion], rows: &[NumberRow]) -> (usize, String) {
+    let by = |name: &str| criteria.iter().find(|c| c.name == name);
+    let (Some(gap), Some(pac), Some(life), Some(shared)) =
+        (by("eigengap"), by("pac"), by("lifetime"), by("directions"))
+    else {
+        let trusted = criteria.iter().find(|c| c.warning.is_none());
+        let why = trusted.map_or("every criterion is untrustworthy here", |c| c.name);
+        return (trusted.or(criteria.first()).map_or(1, |c| c.clusters), why.to_string());
+    };
+    if [gap, pac, life].iter().all(|c| c.clusters == gap.clusters && c.warning.is_none()) {
+        let agreeing = criteria.iter().filter(|c| c.clusters == gap.clusters).map(|c| c.name);
+        let why = format!("{} agree", agreeing.collect::<Vec<_>>().join(", "));
+        return (gap.clusters, why);
     }
-    notes
+    let said = [gap, life, shared].map(|c| (c.clusters as f64).ln());
+    let mean = said.iter().sum::<f64>() / 3.0;
+    let variance = said.iter().map(|s| (s - mean) * (s - mean)).sum::<f64>() / 3.0;
+    let drawn = (mean * USUAL_VARIANCE + USUAL.ln() * variance) / (USUAL_VARIANCE + variance);
+    let tried = (rows[0].clusters, rows[rows.len() - 1].clusters);
+    let why = format!(
+        "eigengap, lifetime and directions say {}, {} and {}; their geometric mean, drawn towards \
+         {USUAL} the more they differ",
+        gap.clusters, life.clusters, shared.clusters
+    );
+    ((drawn.exp().round() as usize).clamp(tried.0, tried.1), why)
 }
 
 /// The first largest entry.
@@ -510,9 +552,11 @@ mod tests {
             let world = planted(Seed(seed), &[40, 30, 25, 20], 12, 0.1, 0.1).unwrap();
             let table = ClusterNumber::new().up_to(9).choose(&world.ensemble).unwrap();
             assert_eq!(table.rows.len(), 8);
-            for c in table.criteria.iter().filter(|c| c.name != "delta-area") {
+            for c in &table.criteria[..3] {
                 assert_eq!(c.clusters, 4, "{c:?}");
             }
+            // Noise blurs the directions, as it blurs the area.
+            assert!((3..=4).contains(&table.criteria[4].clusters), "{:?}", table.criteria[4]);
             assert_eq!(table.recommended, 4, "{:?}", table.notes);
         }
     }
@@ -531,6 +575,53 @@ mod tests {
             let said = table.notes.join("; ");
             assert!(table.recommended < 6 || said.contains("not to be trusted"), "{said}");
             assert_eq!(low < high, said.contains("unsure"), "{said}");
+        }
+    }
+
+    /// Criteria that say so, over rows from 2 on.
+    fn said(gap: usize, pac: usize, life: usize, shared: usize) -> (usize, String) {
+        let of = |name, clusters| Criterion { name, clusters, warning: None };
+        let criteria = [("eigengap", gap), ("pac", pac), ("lifetime", life), ("delta-area", 4)];
+        let mut criteria = criteria.map(|(name, k)| of(name, k)).to_vec();
+        criteria.push(of("directions", shared));
+        let row = |clusters| NumberRow {
+            clusters,
+            members: 2,
+            cdf: ConsensusCdf::of(&planted(Seed(0), &[3, 3], 2, 0.0, 0.0).unwrap().ensemble)
+                .unwrap(),
+            area: 0.0,
+            delta_area: 0.0,
+            pac: 0.0,
+            stability: None,
+            lifetime: None,
+            eigengap: None,
+        };
+        recommended(&criteria, &(2..=20).map(row).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn agreement_decides_and_disagreement_is_drawn_to_what_is_usual() {
+        let (k, why) = said(16, 16, 16, 9);
+        assert_eq!((k, why.as_str()), (16, "eigengap, pac, lifetime agree"));
+        // Three that agree without PAC: their number, whatever is usual.
+        assert_eq!(said(12, 20, 12, 12).0, 12);
+        // 2, 2, 16: logarithms of mean ln 4 and variance 2 (ln 2)^2; (ln 4 / .961 + 4 ln 7) /
+        // (1 / .961 + 4) = 1.831, so 6.
+        assert_eq!(said(2, 5, 2, 16).0, 6);
+        // 10, 10, 9: nearly one number.
+        assert_eq!(said(10, 20, 10, 9).0, 10);
+        assert!(said(2, 5, 2, 16).1.contains("say 2, 2 and 16"));
+    }
+
+    #[test]
+    fn members_that_agree_share_as_many_directions_as_they_have_clusters() {
+        for k in [2, 3, 7, 12] {
+            let world = planted(Seed(1), &vec![15; k], 10, 0.0, 0.0).unwrap();
+            let incidence = ClusterIncidence::of(&Microclusters::of(&world.ensemble).unwrap());
+            let even = vec![1.0; incidence.n_clusters()];
+            let values = IncidenceSpectrum::of(&incidence, &even, k + 1, &()).unwrap().values;
+            let shared: f64 = values.iter().map(|v| v * v).sum();
+            assert!((shared - k as f64).abs() < 1e-9);
         }
     }
 

@@ -26,7 +26,7 @@ fn members() -> Result<Ensemble> {
 fn main() -> Result<()> {
     let ensemble = members()?;
 
-    // Four criteria, each with a warning where it should not be trusted.
+    // Five criteria, each with a warning where it should not be trusted.
     let table = ClusterNumber::new().up_to(8).seed(Seed(1)).choose(&ensemble)?;
     for criterion in &table.criteria {
         let warning = criterion.warning.as_deref().unwrap_or("no warning");

@@ -214,9 +214,9 @@ fn table(title: &str, worlds: &[World]) -> Result<()> {
 fn numbers(worlds: &[World]) -> Result<()> {
     println!(
         "\nNumber of clusters (first draw of each)\n\n\
-         | | truth | recommended | eigengap | pac | lifetime | delta-area |"
+         | | truth | recommended | eigengap | pac | lifetime | delta-area | directions |"
     );
-    println!("|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|");
     let mut seen = Vec::new();
     for world in worlds {
         if seen.contains(&&world.group) {

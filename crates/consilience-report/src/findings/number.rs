@@ -23,7 +23,7 @@ pub struct NumberFindings {
     pub recommended: usize,
     /// The least and the largest number that a criterion chooses.
     pub range: (usize, usize),
-    /// The criteria, the one that is preferred first.
+    /// The criteria.
     pub criteria: Vec<CriterionFindings>,
     /// Why, in sentences.
     pub notes: Vec<String>,

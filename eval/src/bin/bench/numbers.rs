@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use consilience::graph::{ClusterIncidence, IncidenceSpectrum};
+use consilience::Result;
 use consilience::trust::ClusterNumber;
-use consilience::{Microclusters, Result};
 use rayon::prelude::*;
 
 use crate::Any;
@@ -18,24 +17,11 @@ fn answers(case: &Case) -> Result<Vec<(String, f64)>> {
     let mut out: Vec<(String, f64)> =
         table.criteria.iter().map(|c| (c.name.to_string(), c.clusters as f64)).collect();
     out.push(("recommended".into(), table.recommended as f64));
-    let nodes = Microclusters::of(&case.ensemble)?;
-    let incidence = ClusterIncidence::of(&nodes);
-    let even = vec![1.0; incidence.n_clusters()];
-    let most = 40.min(nodes.n_nodes()).min(incidence.n_clusters());
-    let values = IncidenceSpectrum::of(&incidence, &even, most, &())?.values;
-    let spread = values.iter().map(|v| v * v).sum::<f64>().round().max(2.0);
-    out.push(("spread".into(), spread));
     let mut members: Vec<usize> = case.ensemble.members().iter().map(|m| m.n_clusters()).collect();
     members.sort_unstable();
     let middle = members[members.len() / 2] as f64;
     out.push(("median of the members".into(), middle));
     out.push(("half of that".into(), (middle / 2.0).max(2.0).round()));
-    let joined: f64 = out
-        .iter()
-        .filter(|(name, _)| ["spread", "half of that"].contains(&name.as_str()))
-        .map(|(_, k)| k.ln())
-        .sum();
-    out.push(("spread with half of that".into(), (joined / 2.0).exp().round()));
     out.push(("always 8".into(), 8.0));
     Ok(out)
 }
@@ -43,6 +29,11 @@ fn answers(case: &Case) -> Result<Vec<(String, f64)>> {
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0), |(s, c), v| (s + v, c + 1));
+    sum / f64::from(count)
 }
 
 /// One ensemble: its group, its number of classes, and the answers.
@@ -58,31 +49,43 @@ pub(crate) fn table(folder: &Path) -> std::result::Result<(), Any> {
             Ok((group, k, answers(&case)?))
         })
         .collect::<std::result::Result<_, Any>>()?;
-    let mut errors: BTreeMap<&str, BTreeMap<&str, Vec<f64>>> = BTreeMap::new();
+    // By name and group: for each draw the number found and the number of classes.
+    let mut found: BTreeMap<&str, BTreeMap<&str, Vec<(f64, f64)>>> = BTreeMap::new();
     let (mut inside, mut width) = (0, Vec::new());
     for (group, k, answers) in &rows {
-        for (name, found) in answers {
-            let error = (found - k).abs() / k;
-            errors.entry(name).or_default().entry(group).or_default().push(error);
+        for (name, own) in answers {
+            found.entry(name).or_default().entry(group).or_default().push((*own, *k));
         }
-        let criteria = answers[..4].iter().map(|(_, k)| *k);
+        let criteria = answers.iter().take_while(|(name, _)| name != "recommended").map(|a| a.1);
         let (low, high) =
             criteria.fold((f64::MAX, f64::MIN), |(low, high), k| (low.min(k), high.max(k)));
         inside += usize::from((low..=high).contains(k));
         width.push(high / low);
     }
     println!(
-        "| | median relative error over groups | mean | groups within 25 % |\n|---|---|---|---|"
+        "| | median relative error over groups | mean | groups within 25 % | within a factor of 2 \
+         | draws of a group apart |\n|---|---|---|---|---|---|"
     );
-    for (name, groups) in errors {
-        let own: Vec<f64> =
-            groups.values().map(|e| e.iter().sum::<f64>() / e.len() as f64).collect();
+    for (name, groups) in found {
+        let error = |draws: &Vec<(f64, f64)>| mean(draws.iter().map(|(a, k)| (a - k).abs() / k));
+        let own: Vec<f64> = groups.values().map(error).collect();
         let near = own.iter().filter(|&&e| e <= 0.25).count();
-        let mean = own.iter().sum::<f64>() / own.len() as f64;
-        println!("| {name} | {:.3} | {mean:.3} | {near} of {} |", median(own.clone()), own.len());
+        let log = |(a, k): &(f64, f64)| (a / k).ln();
+        let all = groups.values().flatten().map(log);
+        let twice = mean(all.map(|l| f64::from(l.abs() <= 2f64.ln() + 1e-9)));
+        let apart = mean(groups.values().map(|draws| {
+            let centre = mean(draws.iter().map(log));
+            mean(draws.iter().map(|d| (log(d) - centre).powi(2))).sqrt()
+        }));
+        println!(
+            "| {name} | {:.3} | {:.3} | {near} of {} | {twice:.2} | {apart:.2} |",
+            median(own.clone()),
+            mean(own.iter().copied()),
+            own.len()
+        );
     }
     println!(
-        "\nfrom the least to the largest of the four criteria: holds the number of classes in \
+        "\nfrom the least to the largest of the criteria: holds the number of classes in \
          {inside} of {} ensembles, median ratio of its ends {:.1}",
         rows.len(),
         median(width)

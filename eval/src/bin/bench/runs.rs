@@ -82,30 +82,36 @@ pub(crate) fn partitions(value: &Value) -> Result<Vec<Partition>> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).map(read).collect()
 }
 
+/// The file of the draw.
+fn path(folder: &Path, group: &Group, draw: u64) -> PathBuf {
+    folder.join(format!("{}-{draw}.jsonl", group.name.replace(' ', "_")))
+}
+
+/// Draws the ensemble where there is no file of it yet.
+pub(crate) fn draw(folder: &Path, group: &Group, draw: u64) -> std::result::Result<(), Any> {
+    let path = path(folder, group, draw);
+    if !read_to_string(&path).unwrap_or_default().is_empty() {
+        return Ok(());
+    }
+    let case = group.case(draw)?;
+    let members: Vec<String> = case.ensemble.members().iter().map(written).collect();
+    let head = json!({"group": group.name, "draw": draw, "k": case.truth.n_clusters(),
+        "truth": written(&case.truth), "members": members});
+    Ok(std::fs::write(path, format!("{head}\n"))?)
+}
+
 /// Runs what the file of the draw lacks.
 pub(crate) fn complete(folder: &Path, group: &Group, draw: u64) -> std::result::Result<(), Any> {
-    let path = folder.join(format!("{}-{draw}.jsonl", group.name.replace(' ', "_")));
-    let lines: Vec<Value> = read_to_string(&path)
-        .unwrap_or_default()
+    self::draw(folder, group, draw)?;
+    let path = path(folder, group, draw);
+    let lines: Vec<Value> = read_to_string(&path)?
         .lines()
         .filter_map(|l| serde_json::from_str::<Value>(l).ok())
         .collect();
     let done: BTreeSet<&str> = lines.iter().filter_map(|v| v["method"].as_str()).collect();
-    if methods(1).iter().all(|(name, _)| done.contains(name)) {
-        return Ok(());
-    }
-    let case = match lines.first() {
-        Some(head) => kept(head)?,
-        None => group.case(draw)?,
-    };
+    let case = kept(lines.first().ok_or("an empty file")?)?;
     let k = case.truth.n_clusters();
-    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
-    if lines.is_empty() {
-        let members: Vec<String> = case.ensemble.members().iter().map(written).collect();
-        let head = json!({"group": group.name, "draw": draw, "k": k,
-            "truth": written(&case.truth), "members": members});
-        file.write_all(format!("{head}\n").as_bytes())?;
-    }
+    let mut file = OpenOptions::new().append(true).open(path)?;
     for (name, method) in methods(k).into_iter().filter(|(name, _)| !done.contains(name)) {
         let line = runs(name, method.as_ref(), &case, draw)
             .map_err(|e| format!("{name} on {} {draw}: {e}", group.name))?;
