@@ -18,9 +18,22 @@ impl Questioner {
     /// budget leaves.
     ///
     /// For every two nodes that may belong together the gain is the information of an answer times
-    /// the objects of the smaller node. What answers so far
-    /// decide is not asked, directly or by way of others, and no cell is in two of the questions;
-    /// its objects take turns. Empty where [`stop`](Questioner::stop) says why.
+    /// the objects of the smaller node. What answers so far decide is not asked, directly or by way
+    /// of others, and no cell is in two of the questions; its objects take turns. Empty where
+    /// [`stop`](Questioner::stop) says why.
+    ///
+    /// ```
+    /// use consilience::model::QuestionerOptions;
+    /// use consilience::ndarray::array;
+    ///
+    /// let x = array![[0.0], [0.1], [4.0], [5.0], [9.0]];
+    /// let questioner = QuestionerOptions::new(2).budget(1).start(&x)?;
+    /// // The budget leaves one.
+    /// let questions = questioner.propose(10);
+    /// assert_eq!(questions.len(), 1);
+    /// assert_eq!(questions[0].objects.len(), 2);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
     ///
     /// # Complexity
     /// O(m^2) time for m cells, mostly much less, and O(m r) for each question.

@@ -2,6 +2,20 @@
 ///
 /// From [`Questioner::propose`](crate::Questioner::propose). Two objects make a question that is
 /// answered by "same" or "different", more of them one that is answered by groups.
+///
+/// ```
+/// use consilience::model::QuestionerOptions;
+/// use consilience::ndarray::array;
+///
+/// let x = array![[0.0], [0.1], [4.0], [5.0], [9.0]];
+/// let questioner = QuestionerOptions::new(2).group_size(3).start(&x)?;
+/// for question in questioner.propose(2) {
+///     println!("which of {:?} belong together?", question.objects);
+///     assert!((2..=3).contains(&question.objects.len()));
+///     assert!((0.0..=1.0).contains(&question.together) && question.gain > 0.0);
+/// }
+/// # Ok::<(), consilience::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Question {
@@ -55,6 +69,25 @@ impl Answer {
 
 /// How a worker answers, as far as answers and features tell; see
 /// [`Questioner::workers`](crate::Questioner::workers).
+///
+/// ```
+/// use consilience::model::{Answer, QuestionerOptions};
+/// use consilience::ndarray::Array2;
+///
+/// // Two groups far apart. Worker 0 knows them, worker 1 says "same" of everything.
+/// let x = Array2::from_shape_fn((40, 1), |(i, _)| (i / 20 * 9) as f64 + (i % 5) as f64 * 0.1);
+/// let mut questioner = QuestionerOptions::new(2).start(&x)?;
+/// let said: Vec<Answer> = (0..19)
+///     .flat_map(|i| [(i, i + 1), (i, i + 20)])
+///     .flat_map(|(i, j)| {
+///         [Answer::pair(0, i, j, i / 20 == j / 20), Answer::pair(1, i, j, true)]
+///     })
+///     .collect();
+/// questioner.answer(&said)?;
+/// let workers = questioner.workers();
+/// assert!(workers[0].information() > workers[1].information() + 0.3);
+/// # Ok::<(), consilience::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WorkerAccuracy {
@@ -80,6 +113,19 @@ impl WorkerAccuracy {
 }
 
 /// Why there is nothing more to ask; see [`Questioner::stop`](crate::Questioner::stop).
+///
+/// ```
+/// use consilience::model::{QuestionerOptions, StopReason};
+/// use consilience::ndarray::array;
+///
+/// let x = array![[0.0], [0.1], [4.0], [5.0], [9.0]];
+/// let options = QuestionerOptions::new(2);
+/// assert_eq!(options.start(&x)?.stop(), None);
+/// assert_eq!(options.budget(0).start(&x)?.stop(), Some(StopReason::Budget));
+/// // An answer costs as much as putting a hundred objects right would bring.
+/// assert_eq!(options.price(100.0).start(&x)?.stop(), Some(StopReason::Price));
+/// # Ok::<(), consilience::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StopReason {
