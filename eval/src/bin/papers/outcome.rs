@@ -1,4 +1,9 @@
-//! Tables that have commands of their own: where they are, and what reproduces.
+//! What reproduces and what does not: a line per table or figure, from what was measured.
+
+use crate::cells::{head, row};
+use crate::{Asked, Failure};
+
+pub(crate) const HEADING: &str = "What reproduces and what does not";
 
 /// Paper, table, outcome, cause, command.
 type Row = (&'static str, &'static str, &'static str, &'static str, &'static str);
@@ -96,12 +101,10 @@ const ROWS: &[Row] = &[
 ];
 
 /// The list, in Markdown.
-pub(crate) fn list() -> String {
-    let mut text = "## The other papers\n\nTheir tables have commands and pages of their own.\n\n\
-        | paper | table or figure | reproduces | cause | command |\n|---|---|---|---|---|\n"
-        .to_string();
+pub(crate) fn section(_: Asked) -> Result<String, Failure> {
+    let mut text = head(&["paper", "table or figure", "reproduces", "cause", "command"]);
     for (paper, table, outcome, cause, command) in ROWS {
-        text += &format!("| {paper} | {table} | {outcome} | {cause} | {command} |\n");
+        text += &row([paper, table, outcome, cause, command]);
     }
-    text
+    Ok(text)
 }
