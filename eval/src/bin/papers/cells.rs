@@ -52,6 +52,12 @@ pub(crate) fn head<S: AsRef<str>>(titles: &[S]) -> String {
     format!("{}|{}\n", row(titles), "---|".repeat(titles.len()))
 }
 
+/// The text, shown on the error stream too, so that of a run that is cut what is done remains.
+pub(crate) fn shown(text: String) -> String {
+    eprint!("{text}");
+    text
+}
+
 /// How many cells of a table come out: paper's mean and its standard error, ours and twice ours.
 #[derive(Default)]
 pub(crate) struct Agreement {

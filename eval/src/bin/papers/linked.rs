@@ -12,8 +12,8 @@ use consilience::{Constraints, Link, Partition, Result, Seed, SideInformation};
 const SWEEPS: usize = 30;
 /// Iterations of constrained k-means.
 const ITERATIONS: usize = 20;
-/// LMNN's time and memory grow with the square of the linked objects.
-const LMNN_OBJECTS: usize = 1_200;
+/// LMNN's time grows with the square of the linked objects, times the features: most of that.
+const LMNN_WORK: usize = 500_000_000;
 
 /// Features, number of classes, and what is known of the pairs.
 pub(crate) struct Task<'a> {
@@ -32,7 +32,7 @@ impl Task<'_> {
             "RCA" => Box::new(Rca::new()),
             "DCA" => Box::new(Dca::new()),
             "ITML" => Box::new(Itml::new().max_iterations(SWEEPS)),
-            "LMNN" if self.side.labelled_objects().len() > LMNN_OBJECTS => return Ok(None),
+            "LMNN" if self.lmnn_work() > LMNN_WORK => return Ok(None),
             "LMNN" => Box::new(Lmnn::new().max_iterations(100)),
             "PCK" => return self.cluster(&PckMeans::new(k).seed(seed).max_iterations(ITERATIONS)),
             "MPCK" => {
@@ -44,6 +44,10 @@ impl Task<'_> {
         let mapped = learner.fit(self.x.into(), &self.side, &())?.output.apply(self.x)?;
         let found = KMeans::new().restarts(5).fit_centres(mapped.view(), k, seed, &())?;
         Ok(Some(found.output.partition))
+    }
+
+    fn lmnn_work(&self) -> usize {
+        self.side.labelled_objects().len().pow(2) * self.x.ncols()
     }
 
     fn cluster(&self, method: &dyn ConstrainedClusterer) -> Result<Option<Partition>> {

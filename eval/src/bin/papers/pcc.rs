@@ -11,7 +11,7 @@ use consilience::{ConsensusFunction, Ensemble, Linkage, Partition, Result, Seed}
 use consilience_eval::sets::{Set, standardised};
 use rayon::prelude::*;
 
-use crate::cells::{Mean, head, mean, ours, row, short};
+use crate::cells::{Mean, head, mean, ours, row, short, shown};
 use crate::{Asked, Failure, pcc_worlds};
 
 pub(crate) const HEADING: &str = "Lourenço et al. 2015: probabilistic consensus";
@@ -214,10 +214,10 @@ pub(crate) fn section(asked: Asked) -> std::result::Result<String, Failure> {
     let seeds = asked.seeds.unwrap_or(SEEDS);
     let mut text = format!("{seeds} seeds. {INTRODUCTION}");
     for kind in 0..2 {
-        text += &tables(kind, seeds)?;
+        text += &shown(tables(kind, seeds)?);
     }
-    text += &pcc_worlds::simulation(seeds)?;
-    text += &pcc_worlds::large(seeds.min(3))?;
+    text += &shown(pcc_worlds::simulation(seeds)?);
+    text += &shown(pcc_worlds::large(seeds.min(2))?);
     text += &pcc_worlds::digits()?;
     Ok(text)
 }

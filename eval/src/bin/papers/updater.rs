@@ -7,7 +7,7 @@ use consilience::simplex::{ExactUpdate, WeightUpdater, WeightUpdaterSetup};
 use consilience::{Constraints, Ensemble, Pair, Partition, Result, Seed, SideInformation};
 use consilience_eval::sets::Set;
 
-use crate::cells::{head, mean, ours, row, short};
+use crate::cells::{head, mean, ours, row, short, shown};
 use crate::linked::{Task, add_links, nmi};
 use crate::{Asked, Failure, timed};
 
@@ -211,15 +211,15 @@ pub(crate) fn section(asked: Asked) -> std::result::Result<String, Failure> {
     let mut text = format!("{seeds} seeds (the papers: 10). {INTRODUCTION}");
     text += "### Thesis, Fig. 6.3: NMI after 1,000 links against the number of members m\n\n\
              Tenths of the features. In the thesis NMI rises with m and levels off at 50.\n\n";
-    text += &against_members(&sets, &[10, 20, 30, 40, 50], 0.1, TIERS)?;
+    text += &shown(against_members(&sets, &[10, 20, 30, 40, 50], 0.1, TIERS)?);
     text += "### Paper of 2015, Fig. 1: NMI after 500 links against m\n\n\
              Twentieths of the features. In the paper NMI rises with m and levels off at 300.\n\n";
     let wide: Vec<_> = all(&["usps", "mfeat_pix"], seeds).into_iter().collect();
-    text += &against_members(&wide, &[50, 100, 150, 200, 250, 300], 0.05, 5)?;
+    text += &shown(against_members(&wide, &[50, 100, 150, 200, 250, 300], 0.05, 5)?);
     text += "### Thesis, Fig. 6.4, and paper of 2015, Fig. 2: NMI tier by tier\n\n\
              50 members on tenths. In both CCCS (SCSC) is first on nearly every set, from the \
              first tier on.\n\n";
-    text += &tier_by_tier(&sets)?;
-    text += &timed::tables()?;
+    text += &shown(tier_by_tier(&sets)?);
+    text += &shown(timed::tables()?);
     Ok(text)
 }
