@@ -27,14 +27,14 @@ const CAUSES: &str = "\
   and voting).
 - **Xing** (MMC) is the diagonal metric on the features as they are, at the optimum of its problem;
   the paper ran Xing's program, which solves a penalised form and stops by rules of its own. CopK,
-  PCK and NNC under it are off to both sides, most on soybean_small (up), ecoli and mfeat_pix (down).
-  With labels CopK and PCK are the same here: both keep the labelled sets whole.
+  PCK and NNC under it are off to both sides, most on soybean_small (up), ecoli and mfeat_pix
+  (down). With labels CopK and PCK are the same here: both keep the labelled sets whole.
 - **FPC** does not reproduce, with no metric or another, where there are more than two classes; the
   cause is unknown, and nothing in it is random but the first object. Tried in place of the farthest
-  object from all chosen: the largest or the summed distance, the distance from the last or the first
-  chosen, the nearest object; other distances (sum, maximum); assigning by the farthest, by complete
-  or by single linkage. Some meet single sets (segmentation .605, yeast .255 by the largest), none
-  comes near mfeat_pix (.377; these .71 to .85, the maximum norm .108).
+  object from all chosen: the largest or the summed distance, the distance from the last or the
+  first chosen, the nearest object; other distances (sum, maximum); assigning by the farthest, by
+  complete or by single linkage. Some meet single sets (segmentation .605, yeast .255 by the
+  largest), none comes near mfeat_pix (.377; these .71 to .85, the maximum norm .108).
 
 ";
 

@@ -13,7 +13,7 @@ const SWEEPS: usize = 30;
 /// Iterations of constrained k-means.
 const ITERATIONS: usize = 20;
 /// LMNN's time grows with the square of the linked objects, times the features: most of that.
-const LMNN_WORK: usize = 500_000_000;
+const LMNN_WORK: usize = 50_000_000;
 
 /// Features, number of classes, and what is known of the pairs.
 pub(crate) struct Task<'a> {

@@ -58,8 +58,8 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Seconds of an update with the rounded clustering, the median of five tiers; and of the clustering
-/// by k-means, NaN where it takes minutes.
+/// Seconds of an update with the rounded clustering, the median of five tiers; and of the
+/// clustering by k-means, NaN where it takes minutes.
 fn updater(n: usize, k: usize, count: usize, links: usize) -> Result<[f64; 2]> {
     let (truth, ensemble) = members(n, k, count)?;
     let setup = WeightUpdaterSetup::new(k).rule(ExactUpdate::default().balance(false));
