@@ -4,11 +4,11 @@
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mean(pub(crate) f64, pub(crate) f64);
 
-/// Of values that are there; NaN of none.
+/// Of values that are there; NaN of none. One value has no error.
 pub(crate) fn mean(values: &[f64]) -> Mean {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
-    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
+    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0);
     Mean(mean, 2.0 * (variance / n).sqrt())
 }
 
@@ -22,7 +22,7 @@ pub(crate) fn cell(paper: f64, mean: Mean) -> String {
 
 /// Mean ± error; an en dash where there is none.
 pub(crate) fn ours(Mean(mean, error): Mean) -> String {
-    if mean.is_nan() { "–".to_string() } else { format!("{} ± {}", short(mean), short(error)) }
+    if error.is_nan() { short(mean) } else { format!("{} ± {}", short(mean), short(error)) }
 }
 
 /// Three digits without the leading 0.

@@ -53,7 +53,15 @@ the pairwise F-measure.
 ";
 
 /// What the tables say beside the thesis.
-const FOUND: &str = "";
+const FOUND: &str = "\
+- **Completion beside a model of the workers**: not as in the thesis, where completion is level
+  with the Bayesian method or ahead. Here the block model is ahead of it on all eight crowds, by .04
+  to .29, and completion is about level with plain eigenvectors. The bird crowds know fewer pairs
+  (14 to 46 %, mostly from one answer), and have a class of leftovers that nobody groups alike.
+- **C**: the most balanced is below the choice by recovery on every crowd of birds (mean .567 beside
+  .602).
+
+";
 
 struct Crowd {
     name: &'static str,
@@ -160,7 +168,8 @@ fn full(crowds: &[Crowd]) -> consilience::Result<String> {
         for (how, sum) in HOW.into_iter().zip(&mut sums) {
             let [nmi, f] = crowd.scores(&answers, how)?;
             cells.push(format!("{} ({})", short(nmi), short(f)));
-            (sum[0].push(nmi), sum[1].push(f));
+            sum[0].push(nmi);
+            sum[1].push(f);
         }
         text += &row(&cells);
     }

@@ -6,6 +6,9 @@
 //! `papers docs/reproduction.md` writes the page, with `--only PART` one section of it. `--all`
 //! also runs ECMC, which takes minutes for a draw.
 
+// Pools and labels are looked for by the same file.
+#![allow(clippy::duplicate_mod)]
+
 #[path = "../../../../tests/reference/mod.rs"]
 mod reference;
 

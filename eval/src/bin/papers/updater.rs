@@ -168,7 +168,8 @@ fn against_members(
                 a.push(by_kmeans[tiers]);
                 b.push(by_rounding[tiers]);
                 if m == most {
-                    (a.push(by_kmeans[0]), b.push(by_rounding[0]));
+                    a.push(by_kmeans[0]);
+                    b.push(by_rounding[0]);
                 }
             }
             kmeans.push(a);
