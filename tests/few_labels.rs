@@ -21,7 +21,7 @@ fn nnc_as_in_the_paper() {
         let Some(data) = Data::read(set.name) else { continue };
         for at in [1, 3] {
             let (mean, deviation) = data.score(&methods[at], set.labels).unwrap();
-            let (name, paper) = (methods[at].name, set.paper[at]);
+            let (name, paper) = (methods[at].name, set.paper[at].0);
             println!("{} {name}: {mean:.3}, paper {paper:.3}", set.name);
             let near = NEAR.max(2.0 * deviation * (2.0 / protocol::RUNS as f64).sqrt());
             assert!(

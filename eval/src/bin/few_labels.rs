@@ -1,4 +1,5 @@
-//! The table of docs/few-labels.md: clustering from five labels per class.
+//! The table of docs/metric-learners.md on five labels per class: every clusterer in the protocol
+//! of Yang et al. 2015, whose own columns `papers few-labels` prints beside theirs.
 //!
 //! cargo run --release --bin few_labels [set ...]
 
@@ -29,7 +30,7 @@ fn main() -> Result<()> {
             total[m] += mean;
             print!("    {mean:.3} ±{:.3}", deviation);
         }
-        println!("   paper {:?}", set.paper);
+        println!("   paper {:?}", set.paper.map(|p| p.0));
         sets += 1;
     }
     if sets > 0 {

@@ -14,12 +14,9 @@ use std::time::Instant;
 use consilience::model::LinkedClustering;
 use consilience::scores::{Normalizer, normalized_mutual_information};
 use consilience::{Constraints, Link, Partition, Result, Seed, SideInformation};
-use ndarray::{Array1, Array2, Axis};
-use ndarray_npy::NpzReader;
+use consilience_eval::sets::{CATEGORIES, Set, filled, one_hot};
+use ndarray::Array2;
 use serde_json::json;
-
-#[path = "../../../tests/reference/shared_data.rs"]
-mod shared_data;
 
 /// By number of rows; every other one had a part in choosing the rules.
 const SETS: [&str; 14] = [
@@ -38,8 +35,6 @@ const SETS: [&str; 14] = [
     "usps",
     "letters",
 ];
-/// Sets whose features are categories.
-const CATEGORIES: [&str; 4] = ["soybean_small", "promoters", "voting", "mushrooms"];
 const CANDIDATES: [&str; 7] =
     ["kmeans", "kmeans-standardized", "pck-means", "mpck-means", "itml", "mccc", "updater"];
 
@@ -153,47 +148,9 @@ fn run(set: &str, data: &Data, links: usize, seed: Seed, options: &mut Options) 
 
 /// The set with categories as one column per value, missing numbers at the mean; at most so many
 /// rows by the seed.
-fn read(set: &str, seed: Seed, most: usize) -> Option<Data> {
-    let path = shared_data::folder("features").join(format!("{set}.npz"));
-    let Ok(file) = File::open(&path) else {
-        println!("{set} skipped: {} is missing", path.display());
-        return None;
-    };
-    let mut npz = NpzReader::new(file).ok()?;
-    let x: Array2<f64> = match npz.by_name::<_, ndarray::Ix2>("x.npy") {
-        Ok(x) => {
-            let x: Array2<f32> = x;
-            x.mapv(f64::from)
-        }
-        Err(_) => {
-            let x: Array2<u8> = npz.by_name("x.npy").ok()?;
-            x.mapv(f64::from)
-        }
-    };
-    let y: Array1<i32> = npz.by_name("y.npy").ok()?;
-    let rows = seed.derive("rows", 0).stream().sample(x.nrows(), most);
-    let (x, y) = (x.select(Axis(0), &rows), y.select(Axis(0), &rows).to_vec());
-    let x = if CATEGORIES.contains(&set) { one_hot(&x) } else { filled(x) };
-    Some(Data { x, truth: Partition::from_labels(&y).ok()? })
-}
-
-/// One column per value of each feature; a missing one is 0 in all of them.
-fn one_hot(x: &Array2<f64>) -> Array2<f64> {
-    let mut columns = Vec::new();
-    for column in x.columns() {
-        let mut values: Vec<f64> = column.iter().copied().filter(|v| !v.is_nan()).collect();
-        values.sort_by(f64::total_cmp);
-        values.dedup();
-        columns.extend(values.iter().map(|v| column.mapv(|x| f64::from(u8::from(x == *v)))));
-    }
-    Array2::from_shape_fn((x.nrows(), columns.len()), |(i, j)| columns[j][i])
-}
-
-fn filled(mut x: Array2<f64>) -> Array2<f64> {
-    for mut column in x.columns_mut() {
-        let known: Vec<f64> = column.iter().copied().filter(|v| !v.is_nan()).collect();
-        let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
-        column.mapv_inplace(|v| if v.is_nan() { mean } else { v });
-    }
-    x
+fn read(name: &str, seed: Seed, most: usize) -> Option<Data> {
+    let set = Set::read(name)?.sample(&mut seed.derive("rows", 0).stream(), most);
+    let truth = set.truth();
+    let x = if CATEGORIES.contains(&name) { one_hot(&set.x) } else { filled(set.x) };
+    Some(Data { x, truth })
 }

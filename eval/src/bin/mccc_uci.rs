@@ -6,55 +6,27 @@
 //! Prints the tables of docs/side-information.md: means of NMI (arithmetic mean as normaliser) and
 //! of seconds.
 
-use std::path::Path;
 use std::time::Instant;
 
 use consilience::completion::{
     Basis, CompletedClustering, CompletionSolver, LossWeight, Mccc, Rdml, SampleSimilarity,
 };
-use consilience::ndarray::{Array1, Array2, Axis, Ix1, Ix2, OwnedRepr};
+use consilience::ndarray::Array2;
 use consilience::{Constraints, Fit, Link, Partition, Result, Seed, SideInformation, scores};
-use ndarray_npy::NpzReader;
-
-#[path = "../../../tests/reference/shared_data.rs"]
-mod shared_data;
+use consilience_eval::sets::{Set, one_hot};
 
 /// Features and classes. Nominal attributes of mushrooms become one column per value, missing
 /// values none; of USPS only the digits 0 to 4 are taken (classes 9, 0, 1, 2, 3 of the file), or
 /// classes 0 to 4 as `usps-first`.
-fn read(folder: &Path, set: &str) -> Option<(Array2<f64>, Partition)> {
-    let file = folder.join(format!("{}.npz", set.split('-').next()?));
-    let mut npz = NpzReader::new(std::fs::File::open(file).ok()?).ok()?;
-    let mut x: Array2<f64> = match npz.by_name::<OwnedRepr<f32>, Ix2>("x") {
-        Ok(x) => x.mapv(f64::from),
-        Err(_) => npz.by_name::<OwnedRepr<u8>, Ix2>("x").ok()?.mapv(f64::from),
+fn read(name: &str) -> Option<(Array2<f64>, Partition)> {
+    let set = Set::read(name.split('-').next()?)?;
+    let set = match name {
+        "usps" => set.of_classes(|y| matches!(y, 9 | 0..=3)),
+        "usps-first" => set.of_classes(|y| y < 5),
+        _ => set,
     };
-    let mut y: Vec<i32> =
-        npz.by_name::<OwnedRepr<i32>, Ix1>("y").ok().map(|y: Array1<i32>| y.to_vec())?;
-    let taken: Vec<usize> = (0..y.len())
-        .filter(|&i| match set {
-            "usps" => matches!(y[i], 9 | 0 | 1 | 2 | 3),
-            "usps-first" => y[i] < 5,
-            _ => true,
-        })
-        .collect();
-    (x, y) = (x.select(Axis(0), &taken), taken.iter().map(|&i| y[i]).collect());
-    if set == "mushrooms" {
-        let mut columns = Vec::new();
-        for column in x.columns() {
-            let most =
-                column.iter().copied().filter(|v| v.is_finite()).fold(0.0, f64::max) as usize;
-            for value in 1..=most {
-                if column.iter().any(|&v| v == value as f64) {
-                    columns.push(column.mapv(|v| f64::from(u8::from(v == value as f64))));
-                }
-            }
-        }
-        let views: Vec<_> = columns.iter().map(|c| c.view()).collect();
-        x = consilience::ndarray::stack(Axis(1), &views).ok()?;
-    }
-    x.mapv_inplace(|v| if v.is_finite() { v } else { 0.0 });
-    Some((x, Partition::from_labels(&y).ok()?))
+    let x = if name == "mushrooms" { one_hot(&set.x) } else { set.x.clone() };
+    Some((x.mapv(|v| if v.is_finite() { v } else { 0.0 }), set.truth()))
 }
 
 /// What the classes say about pairs drawn at random.
@@ -132,7 +104,6 @@ thread_local! {
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let folder = shared_data::folder("features");
     let seeds: u64 = arguments.next().and_then(|s| s.parse().ok()).unwrap_or(5);
     let list = |text: Option<String>, otherwise: &str| -> Vec<String> {
         text.unwrap_or(otherwise.to_owned()).split(',').map(str::to_owned).collect()
@@ -146,7 +117,7 @@ fn main() {
         "---|".repeat(wanted.len())
     );
     for set in &sets {
-        let Some((x, truth)) = read(&folder, set) else {
+        let Some((x, truth)) = read(set) else {
             println!("| {set} | not there |");
             continue;
         };

@@ -14,8 +14,6 @@
 //! Instead of that: seconds that growth and reading out take for N x D Gaussian features.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::path::PathBuf;
 
 use consilience::constrained::{MpckMeans, PckMeans};
 use consilience::core::ConstrainedClusterer;
@@ -27,11 +25,8 @@ use consilience::metric::{Itml, MetricLearner};
 use consilience::scores::{Normalizer, normalized_mutual_information};
 use consilience::simplex::{AdditiveUpdate, ExactUpdate, MultiplicativeUpdate, UpdateRule};
 use consilience::{Constraints, Ensemble, Pair, Partition, Result, Seed, SideInformation};
-use ndarray::{Array1, Array2, Axis};
-use ndarray_npy::NpzReader;
-
-#[path = "../../../tests/reference/shared_data.rs"]
-mod shared_data;
+use consilience_eval::sets::Set;
+use ndarray::Array2;
 
 const SETS: [&str; 5] = ["letters", "usps", "mushrooms", "segmentation", "mfeat_pix"];
 const METHODS: [&str; 12] = [
@@ -67,60 +62,10 @@ struct Data {
 /// The set with nominal features as one column per value, others of unequal units standardised,
 /// constant ones left out; at most 4,000 rows by the seed.
 fn read(set: &str, seed: Seed) -> Option<Data> {
-    let path = if set.ends_with(".npz") {
-        PathBuf::from(set)
-    } else {
-        shared_data::folder("features").join(format!("{set}.npz"))
-    };
-    let Ok(file) = File::open(&path) else {
-        println!("{set} skipped: {} is missing", path.display());
-        return None;
-    };
-    let mut npz = NpzReader::new(file).ok()?;
-    let x: Array2<f64> = match npz.by_name::<_, ndarray::Ix2>("x.npy") {
-        Ok(x) => {
-            let x: Array2<f32> = x;
-            x.mapv(f64::from)
-        }
-        Err(_) => {
-            let x: Array2<u8> = npz.by_name("x.npy").ok()?;
-            x.mapv(f64::from)
-        }
-    };
-    let y: Array1<i32> = npz.by_name("y.npy").ok()?;
-    let mut draw = seed.derive("rows", 0).stream();
-    let rows = draw.sample(x.nrows(), ROWS);
-    let (x, y) = (x.select(Axis(0), &rows), y.select(Axis(0), &rows).to_vec());
-    let x = match set {
-        "mushrooms" | "voting" => one_hot(&x),
-        "usps" | "mfeat_pix" => x,
-        _ => standardised(&x),
-    };
-    let truth = Partition::from_labels(&y).ok()?;
+    let sample = Set::read(set)?.sample(&mut seed.derive("rows", 0).stream(), ROWS).prepared(set);
+    let truth = sample.truth();
     let classes = truth.n_clusters();
-    Some(Data { x, truth, classes })
-}
-
-/// One column per value of each feature; a missing one is 0 in all of them.
-fn one_hot(x: &Array2<f64>) -> Array2<f64> {
-    let mut columns = Vec::new();
-    for column in x.columns() {
-        let mut values: Vec<f64> = column.iter().copied().filter(|v| !v.is_nan()).collect();
-        values.sort_by(f64::total_cmp);
-        values.dedup();
-        columns.extend(values.iter().map(|v| column.mapv(|x| f64::from(u8::from(x == *v)))));
-    }
-    Array2::from_shape_fn((x.nrows(), columns.len()), |(i, j)| columns[j][i])
-}
-
-fn standardised(x: &Array2<f64>) -> Array2<f64> {
-    let varying: Vec<usize> = (0..x.ncols()).filter(|&j| x.column(j).std(0.0) > 0.0).collect();
-    let mut x = x.select(Axis(1), &varying);
-    for mut column in x.columns_mut() {
-        let (mean, deviation) = (column.mean().unwrap_or(0.0), column.std(0.0));
-        column.mapv_inplace(|v| (v - mean) / deviation);
-    }
-    x
+    Some(Data { x: sample.x, truth, classes })
 }
 
 /// Base clusterings by the recipe: of random k on random halves of the features, or the papers' k =

@@ -1,45 +1,98 @@
 //! Tables of the papers run again: the paper's figure, ours, the difference, and its cause.
 //!
-//! `papers trajectories [DRAWS]`: Huang, Lai, Wang 2016, Tables V to IX, on the pools at hand;
-//! `papers docs/reproduction.md [DRAWS]` writes the page. With `--all` at the end ECMC, which
-//! takes minutes for a draw, is run too.
+//! `papers PART [SEEDS]` prints one part: `trajectories` (Huang, Lai, Wang 2016), `pcc` (Lourenço
+//! et al. 2015), `crowd`, `side-information` (Yi 2014, Chapters 3 and 5), `updater`
+//! (Yi et al. 2015, and Chapter 6), `few-labels` (Yang et al. 2015), `outcome` (the list).
+//! `papers docs/reproduction.md` writes the page, with `--only PART` one section of it. `--all`
+//! also runs ECMC, which takes minutes for a draw.
+
+// Pools and labels are looked for by the same file.
+#![allow(clippy::duplicate_mod)]
 
 #[path = "../../../../tests/reference/mod.rs"]
 mod reference;
 
+mod cells;
+mod crowd;
+mod few_labels;
 mod figures;
-mod others;
+mod linked;
+mod outcome;
+mod page;
+mod pcc;
+mod pcc_worlds;
+mod side_information;
+mod timed;
 mod trajectories;
+mod updater;
 
 type Failure = Box<dyn std::error::Error>;
 
-fn main() -> Result<(), Failure> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let all = arguments.iter().any(|a| a == "--all");
-    let draws = arguments.get(1).map(|d| d.parse()).transpose()?.unwrap_or(20);
-    match arguments.first().map(String::as_str) {
-        Some("trajectories") => print!("{}", trajectories::tables(draws, all)?),
-        Some(path) if path.ends_with(".md") => {
-            let head = HEAD.replace("DRAWS", &draws.to_string());
-            let tables = trajectories::tables(draws, all)?;
-            std::fs::write(path, [head, tables, others::list()].concat())?;
-        }
-        _ => println!("papers trajectories [DRAWS], or papers docs/reproduction.md [DRAWS]"),
-    }
-    Ok(())
+/// What a part is asked for.
+#[derive(Clone, Copy)]
+struct Asked {
+    /// Seeds or draws, where a number is given.
+    seeds: Option<u64>,
+    /// Also what takes minutes for a draw.
+    all: bool,
 }
 
-const HEAD: &str = "\
-# What reproduces, and what does not
+/// A section of the page: its name on the command line, its heading, how it is made.
+type Part = (&'static str, &'static str, fn(Asked) -> Result<String, Failure>);
 
-Tables of the papers run again, written by
+const PARTS: [Part; 7] = [
+    ("trajectories", trajectories::HEADING, trajectories::section),
+    ("pcc", pcc::HEADING, pcc::section),
+    ("crowd", crowd::HEADING, crowd::section),
+    ("side-information", side_information::HEADING, side_information::section),
+    ("updater", updater::HEADING, updater::section),
+    ("few-labels", few_labels::HEADING, few_labels::section),
+    ("outcome", outcome::HEADING, outcome::section),
+];
 
-```console
-cargo run --release --manifest-path eval/Cargo.toml --bin papers -- docs/reproduction.md DRAWS
-```
+/// A part, its heading above it.
+fn made(part: &Part, asked: Asked) -> Result<String, Failure> {
+    Ok(format!("## {}\n\n{}", part.1, part.2(asked)?))
+}
 
-A cell is *paper / ours*, and the difference behind it where it is .02 or more. The paper's draws
-are not known: ours are drawn from a seed, so means over draws differ by chance; ± is twice the
-standard error of ours.
+fn find(name: &str) -> Result<&'static Part, Failure> {
+    let known = || PARTS.map(|p| p.0).join(", ");
+    PARTS.iter().find(|p| p.0 == name).ok_or_else(|| format!("{name}: expected {}", known()).into())
+}
 
-";
+fn main() -> Result<(), Failure> {
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    let all = words.iter().any(|a| a == "--all");
+    words.retain(|a| a != "--all");
+    let only = words.iter().position(|a| a == "--only");
+    let only = only.map(|at| words.drain(at..(at + 2).min(words.len())).nth(1).unwrap_or_default());
+    let seeds = words.get(1).map(|d| d.parse()).transpose()?;
+    let asked = Asked { seeds, all };
+    let Some(first) = words.first() else {
+        println!("papers PART [SEEDS], or papers docs/reproduction.md [--only PART] [SEEDS]");
+        return Ok(());
+    };
+    if !first.ends_with(".md") {
+        print!("{}", made(find(first)?, asked)?);
+        return Ok(());
+    }
+    let text = match only {
+        Some(name) => {
+            let part = find(&name)?;
+            let section = made(part, asked)?;
+            let page = std::fs::read_to_string(first)?;
+            let page = page::with_section(&page, part.1, &section, outcome::HEADING);
+            // The head is the program's too.
+            let sections = page.find("\n## ").map_or("", |at| &page[at + 1..]);
+            [page::HEAD, sections].concat()
+        }
+        None => {
+            let mut text = page::HEAD.to_string();
+            for part in &PARTS {
+                text += &made(part, asked)?;
+            }
+            text
+        }
+    };
+    Ok(std::fs::write(first, text)?)
+}

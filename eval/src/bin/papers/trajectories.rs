@@ -7,9 +7,14 @@ use consilience::walk::{EliteNeighbours, Pta, Ptgp};
 use consilience::{Ensemble, Hierarchy, Microclusters, Partition, Seed};
 use rayon::prelude::*;
 
-use crate::Failure;
+use crate::cells::{Mean, cell, mean, ours};
 use crate::figures::{GRAPHS, METHODS, Method, NEIGHBOURS, POOLS, PRESERVED, STEPS, SWEEPS};
 use crate::reference::{Pool, integers, pools};
+use crate::{Asked, Failure};
+
+pub(crate) const HEADING: &str = "Huang, Lai, Wang 2016: probability trajectories";
+/// Draws, as in the paper's Tables V to VIII.
+const DRAWS: u64 = 20;
 
 /// Members of an ensemble.
 const MEMBERS: usize = 10;
@@ -26,33 +31,6 @@ fn drawn(pool: &Pool, draws: usize) -> Vec<Ensemble> {
         pool.ensemble(&columns[..MEMBERS])
     };
     (0..draws).map(draw).collect()
-}
-
-/// Mean and twice its standard error.
-#[derive(Clone, Copy)]
-struct Mean(f64, f64);
-
-fn mean(values: &[f64]) -> Mean {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
-    Mean(mean, 2.0 * (variance / n).sqrt())
-}
-
-/// Paper / ours ± error, and the difference where it shows.
-fn cell(paper: f64, mean: Mean) -> String {
-    let difference = mean.0 - paper;
-    let told =
-        if difference.abs() >= 0.02 { format!(" ({difference:+.3})") } else { String::new() };
-    format!("{} / {}{}", short(paper), ours(mean), told.replace("0.", "."))
-}
-
-fn ours(Mean(mean, error): Mean) -> String {
-    format!("{} ± {}", short(mean), short(error))
-}
-
-fn short(value: f64) -> String {
-    format!("{value:.3}").replace("0.", ".")
 }
 
 fn graphs(pools: &[Pool], ensembles: &[Vec<Ensemble>]) -> Result<String, Failure> {
@@ -230,15 +208,15 @@ connected graphs.
 ";
 
 /// All tables, in Markdown.
-pub(crate) fn tables(draws: usize, all: bool) -> Result<String, Failure> {
+pub(crate) fn section(asked: Asked) -> Result<String, Failure> {
     let pools = pools(&POOLS);
     if pools.is_empty() {
-        return Ok("skipped: no pools\n".to_string());
+        return Ok("skipped: no pools\n\n".to_string());
     }
+    let draws = asked.seeds.unwrap_or(DRAWS) as usize;
     let ensembles: Vec<Vec<Ensemble>> = pools.iter().map(|p| drawn(p, draws)).collect();
     let mut text = format!(
-        "## Huang, Lai, Wang 2016: probability trajectories\n\n\
-         The authors' own pools, {draws} draws of ten members each (the paper: 20 in Tables V\n\
+        "The authors' own pools, {draws} draws of ten members each (the paper: 20 in Tables V\n\
          to VIII, 100 in IX). Six of their ten sets are not at hand: MNIST, ODR, USPS, FC,\n\
          KDD99 and its tenth.\n\n"
     );
@@ -249,6 +227,6 @@ pub(crate) fn tables(draws: usize, all: bool) -> Result<String, Failure> {
             text += &sweep(which, steps, &pools, &ensembles)?;
         }
     }
-    text += &comparison(&pools, &ensembles, all)?;
+    text += &comparison(&pools, &ensembles, asked.all)?;
     Ok(text)
 }

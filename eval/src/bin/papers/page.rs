@@ -1,0 +1,54 @@
+//! The page: its head, and its sections, each of which can be written anew alone.
+
+/// What stands before the first section.
+pub(crate) const HEAD: &str = "\
+# What reproduces, and what does not
+
+Tables of the papers run again, written by
+
+```console
+cargo run --release --manifest-path eval/Cargo.toml --bin papers -- docs/reproduction.md
+```
+
+or one section of it, with so many seeds or draws:
+`... --bin papers -- docs/reproduction.md --only pcc 10`.
+
+A cell is *paper / ours*, and the difference behind it where it is .02 or more. The papers' draws
+are not known: ours are drawn from a seed, so means over draws differ by chance; ± is twice the
+standard error of ours. Sets are those at hand; where a copy differs from the paper's, the section
+says so.
+
+";
+
+/// The page with one section in the place of the one of the same heading, or before `last` where
+/// there is none. A section goes from its heading `## ...` to the next.
+pub(crate) fn with_section(page: &str, heading: &str, section: &str, last: &str) -> String {
+    let start = |heading: &str| {
+        let line = format!("## {heading}\n");
+        if page.starts_with(&line) {
+            Some(0)
+        } else {
+            page.find(&format!("\n{line}")).map(|at| at + 1)
+        }
+    };
+    match start(heading) {
+        Some(from) => {
+            let to = page[from + 3..].find("\n## ").map_or(page.len(), |at| from + 3 + at + 1);
+            [&page[..from], section, &page[to..]].concat()
+        }
+        None => {
+            let at = start(last).unwrap_or(page.len());
+            [&page[..at], section, &page[at..]].concat()
+        }
+    }
+}
+
+#[test]
+fn sections_are_replaced_alone() {
+    let page = "# Page\n\n## One\n\nold\n\n### Part\n\n## Two\n\nkept\n";
+    let new = with_section(page, "One", "## One\n\nnew\n\n", "Two");
+    assert_eq!(new, "# Page\n\n## One\n\nnew\n\n## Two\n\nkept\n");
+    let more = with_section(&new, "Three", "## Three\n\n", "Two");
+    assert_eq!(more, "# Page\n\n## One\n\nnew\n\n## Three\n\n## Two\n\nkept\n");
+    assert_eq!(with_section(page, "Two", "## Two\n", "Two"), page.replace("\nkept\n", ""));
+}
