@@ -160,15 +160,16 @@ impl CrowdClustering {
         self.completion.check()?;
         observer.check()?;
         let mut report = Report::default();
-        let most = asked.unwrap_or(n).min(answers.answered().len()).max(1);
+        let given = asked.map(|k| k.min(answers.answered().len()).max(1));
         // Of every object, answered or not: probabilities while they are found and in the result.
-        self.budget.check_table("memberships", n, asked.map_or(1, |_| most), 24)?;
+        self.budget.check_table("memberships", n, given.unwrap_or(1), 24)?;
         let counts = report.stage("pair counts", || AnswerCounts::of(answers, self.budget))?;
-        let number = match asked {
-            Some(_) => Number { k: most, count: None, rank: None, fitted: None },
+        let number = match given {
+            Some(k) => Number { k, count: None, rank: None, fitted: None },
             None => self.number(&positions, answers, &counts, observer, &mut report)?,
         };
         let k = number.k;
+        self.budget.check_table("memberships", n, k, 24)?;
         let (model, asked) = (model.of(asked.unwrap_or(k)), asked.unwrap_or(k));
         let method = self.suited(answers, k);
 

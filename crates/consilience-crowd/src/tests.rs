@@ -492,9 +492,7 @@ fn one_answer_a_worker_is_enough() {
     let rows: Vec<PairAnswer> = (0..1_500)
         .map(|worker| {
             let (i, j) = (stream.below(60), stream.below(60));
-            (worker, i, if i == j { (j + 1) % 60 } else { j })
-        })
-        .map(|(worker, i, j)| {
+            let j = if i == j { (j + 1) % 60 } else { j };
             let same = (i % 3 == j % 3) != (stream.uniform() < 0.1);
             PairAnswer { worker, i, j, same }
         })

@@ -58,7 +58,7 @@ use crate::memberships;
 /// use consilience::Clusters;
 /// use consilience::crowd::{Answers, GroupAnswer, PositionModel};
 ///
-/// // Twelve workers sort 30 objects each in two tasks: a third of the kinds, each kind by itself.
+/// // Twelve workers sort 30 objects into three kinds, half of them in each of two tasks.
 /// let mut rows = Vec::new();
 /// for worker in 0..12 {
 ///     for item in 0..30 {

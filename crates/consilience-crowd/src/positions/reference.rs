@@ -31,7 +31,7 @@ pub(super) struct Naive {
 fn inverse(a: &Array2<f64>) -> Array2<f64> {
     let n = a.nrows();
     let mut left = a.clone();
-    let mut right = Array2::eye(n);
+    let mut right = Array2::<f64>::eye(n);
     for i in 0..n {
         let pivot = left[[i, i]];
         for c in 0..n {
@@ -104,8 +104,8 @@ impl Naive {
         let (mx, my) = (&self.x[a].0, &self.x[b].0);
         let entries = self.entries();
         let p = entries.len();
-        let mut both = Array2::zeros((p + 1, p + 1));
-        let mut mean = Array1::zeros(p + 1);
+        let mut both = Array2::<f64>::zeros((p + 1, p + 1));
+        let mut mean = Array1::<f64>::zeros(p + 1);
         for (u, places) in entries.iter().enumerate() {
             for &(r, c) in places {
                 mean[u] += mx[r] * my[c];
@@ -142,8 +142,8 @@ impl Naive {
 
     pub(super) fn renew_worker(&mut self, w: usize, xi: &[f64]) {
         let n = self.u[w].0.len();
-        let mut precision = Array2::zeros((n, n));
-        let mut linear = Array1::zeros(n);
+        let mut precision = Array2::<f64>::zeros((n, n));
+        let mut linear = Array1::<f64>::zeros(n);
         for (u, l) in linear.iter_mut().enumerate() {
             let [a, b] = self.spread[usize::from(u + 1 == n)];
             precision[[u, u]] = a / b;
@@ -193,8 +193,8 @@ impl Naive {
 
     pub(super) fn renew_object(&mut self, i: usize, xi: &[f64]) {
         let d = self.d();
-        let mut precision: Array2<f64> = Array2::zeros((d, d));
-        let mut linear: Array1<f64> = Array1::zeros(d);
+        let mut precision = Array2::<f64>::zeros((d, d));
+        let mut linear = Array1::<f64>::zeros(d);
         for (c, (mean, _, scale, freedom)) in self.components.iter().enumerate() {
             let own = scale * (*freedom * self.q[[i, c]]);
             linear = linear + own.dot(mean);
@@ -231,11 +231,11 @@ impl Naive {
         let (beta, freedom) = (self.prior.mean_weight, d as f64 + self.prior.freedom);
         for c in 0..self.components.len() {
             let count: f64 = self.q.column(c).sum();
-            let mut centre: Array1<f64> = Array1::zeros(d);
+            let mut centre = Array1::<f64>::zeros(d);
             for (i, (mean, _)) in self.x.iter().enumerate() {
                 centre = centre + mean * (self.q[[i, c]] / count.max(f64::MIN_POSITIVE));
             }
-            let mut inverse_scale = Array2::eye(d) * (freedom * self.prior.variance);
+            let mut inverse_scale = Array2::<f64>::eye(d) * (freedom * self.prior.variance);
             for (i, (mean, covariance)) in self.x.iter().enumerate() {
                 let apart = mean - &centre;
                 for r in 0..d {
@@ -378,7 +378,7 @@ impl Naive {
         let d = self.d() as f64;
         let (mean, weight, scale, freedom) = &self.components[c];
         let (beta, nu) = (self.prior.mean_weight, d + self.prior.freedom);
-        let start = Array2::eye(self.d()) / (nu * self.prior.variance);
+        let start = Array2::<f64>::eye(self.d()) / (nu * self.prior.variance);
         let constant = |scale: &Array2<f64>, nu: f64| {
             let gammas: f64 = (1..=self.d()).map(|r| lgamma(0.5 * (nu + 1.0 - r as f64))).sum();
             -0.5 * nu * log_det(scale)

@@ -90,7 +90,8 @@ fn crowds() -> Vec<Answers> {
 
 fn labels(n: usize, k: usize, seed: u64) -> Vec<u32> {
     let mut stream = Seed(seed).stream();
-    (0..n).map(|i| if i < k { i } else { stream.below(k) } as u32).collect()
+    let label = |i: usize| if i < k { i } else { stream.below(k) };
+    (0..n).map(label).map(|label| label as u32).collect()
 }
 
 #[test]
