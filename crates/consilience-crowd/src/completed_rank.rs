@@ -23,8 +23,7 @@ pub(crate) const MOST_OBJECTS: usize = 1_200;
 /// With enough answers that are right, the completed similarity of k clusters has rank k. Answers
 /// that err leave further eigenvalues; those count which are above the largest that answers without
 /// clusters leave: every task keeps its items and takes the groups of another task of as many
-/// items. Read it beside [`ClusterCount`](crate::ClusterCount), which is right more often
-/// (docs/crowds.md).
+/// items. Read it beside [`ClusterCount`](crate::ClusterCount).
 ///
 /// ```
 /// use consilience::Clusters;

@@ -1,6 +1,4 @@
-use consilience_core::{
-    Clusters, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed,
-};
+use consilience_core::{Clusters, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed};
 use ndarray::Array2;
 
 use crate::answer_counts::AnswerCounts;
@@ -26,8 +24,8 @@ const CLEAR: f64 = 3.0;
 /// Clusters objects by what a crowd answered about them.
 ///
 /// It takes any kind of [`Answers`] and a number of clusters, or [`Clusters::Auto`] where that is
-/// not known; the result also says which workers to trust and what to ask next. Leave the method to [`CrowdMethod::Auto`] unless you compare
-/// methods.
+/// not known; the result also says which workers to trust and what to ask next. Leave the method to
+/// [`CrowdMethod::Auto`] unless you compare methods.
 ///
 /// ```
 /// use consilience::crowd::{Answers, CrowdClustering, PairAnswer};
@@ -66,9 +64,9 @@ const CLEAR: f64 = 3.0;
 /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
 ///
 /// # References
-/// Yi 2014, Chapter 3 (`Rmc`); Gomes et al. 2011 (`Bayesian`); Dawid, Skene 1979 (`DawidSkene`), with rates shrunk to the crowd's
-/// and the share of pairs together held near 1 / k, since single answers a pair determine neither;
-/// greedy additive edge contraction (Keuper et al. 2015) is the merging of `Pairs`, the weight of
+/// Yi 2014, Chapter 3 (`Rmc`); Gomes et al. 2011 (`Bayesian`); Dawid, Skene 1979 (`DawidSkene`),
+/// with rates shrunk to the crowd's and the share of pairs together held near 1 / k, since single
+/// answers a pair determine neither; greedy additive edge contraction (Keuper et al. 2015) is the merging of `Pairs`, the weight of
 /// unanswered pairs ours; the others are ours.
 #[doc(alias = "Dawid-Skene")]
 #[doc(alias = "crowdclustering")]
@@ -152,8 +150,7 @@ impl CrowdClustering {
     /// As [`CrowdClustering`].
     pub fn fit(&self, answers: &Answers, observer: &dyn Observer) -> Result<Fit<CrowdResult>> {
         let n = answers.n_objects();
-        let positions =
-            self.positions.of(self.clusters).seed(self.seed).memory_budget(self.budget);
+        let positions = self.positions.of(self.clusters).seed(self.seed).memory_budget(self.budget);
         let asked = positions.check(answers)?;
         let model = self.model.seed(self.seed).memory_budget(self.budget);
         model.of(asked.unwrap_or(1)).check(answers)?;
@@ -289,7 +286,8 @@ struct Number {
 fn told(count: &ClusterCount, rank: Option<&CompletedRank>, k: usize) -> String {
     let probability = count.probability(k);
     let sure = if probability >= SURE { "" } else { ", which is not sure" };
-    let own = format!("{k} clusters by the answers' posterior (probability {probability:.2}){sure}");
+    let own =
+        format!("{k} clusters by the answers' posterior (probability {probability:.2}){sure}");
     match rank {
         Some(rank) if rank.rank == k => format!("{own}; the completed similarity has as many"),
         Some(rank) => format!(

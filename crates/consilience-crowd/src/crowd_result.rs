@@ -62,8 +62,8 @@ pub struct CrowdResult {
     pub held_out: Vec<(String, f64)>,
     /// The penalty factor c of `Rmc`.
     pub penalty_factor: Option<f64>,
-    /// How many clusters there are by the posterior: of `Bayesian`, and where the number of clusters
-    /// was automatic.
+    /// How many clusters there are by the posterior: of `Bayesian`, and where the number of
+    /// clusters was automatic.
     pub cluster_count: Option<ClusterCount>,
     /// The rank of the completed similarity, where the number of clusters was automatic and at most
     /// 1,200 objects were compared.

@@ -26,7 +26,8 @@
 //!
 //! # Building blocks
 //! [`BlockModel`] is the model that the default method fits, [`PositionModel`] one that also has a
-//! posterior of the number of clusters, [`AnswerCounts`] are the answers pair by pair, and [`AnswerCounts::reliable_pairs`] are the pairs that the crowd agrees on, which
+//! posterior of the number of clusters, [`AnswerCounts`] are the answers pair by pair, and
+//! [`AnswerCounts::reliable_pairs`] are the pairs that the crowd agrees on, which
 //! [`RobustCompletion`](consilience_completion::RobustCompletion) completes to a low-rank matrix.
 
 mod alternative;

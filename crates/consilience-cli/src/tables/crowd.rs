@@ -156,8 +156,7 @@ impl Crowd {
     }
 
     fn made(mut self) -> Self {
-        self.clustering =
-            self.clustering.block_model(self.model).position_model(self.positions);
+        self.clustering = self.clustering.block_model(self.model).position_model(self.positions);
         self
     }
 }

@@ -268,7 +268,8 @@ impl Mixture {
             let own = c.freedom * dot(&linear, &c.mean) + d as f64 / c.weight;
             linear.iter_mut().for_each(|x| *x *= c.freedom);
             let entries = shape.pairs.iter().zip(&shape.times);
-            let square = entries.map(|(&(r, s), times)| -0.5 * times * c.freedom * c.scale[r * d + s]);
+            let square =
+                entries.map(|(&(r, s), times)| -0.5 * times * c.freedom * c.scale[r * d + s]);
             Distance {
                 square: square.collect(),
                 linear,

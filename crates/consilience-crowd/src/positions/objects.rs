@@ -23,7 +23,8 @@ impl Objects {
         let n = mean.len() / d;
         let mut second = Vec::with_capacity(n * shape.p());
         for x in mean.chunks_exact(d) {
-            let entry = |&(r, c): &(usize, usize)| x[r] * x[c] + if r == c { variance } else { 0.0 };
+            let entry =
+                |&(r, c): &(usize, usize)| x[r] * x[c] + if r == c { variance } else { 0.0 };
             second.extend(shape.pairs.iter().map(entry));
         }
         Objects { mean, second, log_det: vec![d as f64 * variance.ln(); n] }

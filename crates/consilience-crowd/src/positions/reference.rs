@@ -15,7 +15,7 @@ pub(super) struct Naive {
     pub(super) prior: Prior,
     /// Positions: mean and covariance of each object.
     pub(super) x: Vec<(Array1<f64>, Array2<f64>)>,
-    /// Mean and covariance of (W, tau) of each worker; W's entries row by row, from the diagonal on.
+    /// Mean and covariance of each worker's (W, tau); W's entries row by row, from the diagonal.
     pub(super) u: Vec<(Array1<f64>, Array2<f64>)>,
     pub(super) crowd: Array1<f64>,
     pub(super) crowd_variance: Array1<f64>,
@@ -302,7 +302,7 @@ impl Naive {
         self.concentration = [a + self.sticks.len() as f64, b - rest];
     }
 
-    /// A round in the order of the fast code, every answer's bound being the best before each update.
+    /// A round in the order of the fast code, each answer's bound being the best before an update.
     pub(super) fn round(&mut self) {
         self.renew_crowd();
         for i in 0..self.x.len() {
@@ -346,10 +346,9 @@ impl Naive {
         let [a, b] = self.concentration;
         for &[x, y] in &self.sticks {
             let rest = psi(y) - psi(x + y);
-            let entropy = lgamma(x) + lgamma(y) - lgamma(x + y)
-                - (x - 1.0) * psi(x)
-                - (y - 1.0) * psi(y)
-                + (x + y - 2.0) * psi(x + y);
+            let entropy =
+                lgamma(x) + lgamma(y) - lgamma(x + y) - (x - 1.0) * psi(x) - (y - 1.0) * psi(y)
+                    + (x + y - 2.0) * psi(x + y);
             total += psi(a) - b.ln() + (a / b - 1.0) * rest + entropy;
         }
         total += gamma(self.concentration, self.prior.concentration);

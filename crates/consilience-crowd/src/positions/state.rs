@@ -122,7 +122,8 @@ fn between(layout: &Layout, labels: &[u32], k: usize) -> (Array2<f64>, Array2<f6
     };
     for t in 0..layout.n_tasks() {
         let task = layout.task(t);
-        let clusters: Vec<usize> = task.items.iter().map(|&i| labels[i as usize] as usize).collect();
+        let clusters: Vec<usize> =
+            task.items.iter().map(|&i| labels[i as usize] as usize).collect();
         count(&mut all, &clusters);
         let mut from = 0;
         for group in task.groups.chunk_by(|a, b| a == b) {

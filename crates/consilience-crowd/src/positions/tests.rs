@@ -14,9 +14,8 @@ use crate::{GroupAnswer, PairAnswer};
 fn said(answers: &Answers) -> Vec<Said> {
     let place = |i: usize| answers.answered().binary_search(&(i as u32)).unwrap();
     let worker = |w: usize| answers.workers().binary_search(&w).unwrap();
-    let one = |p: PairAnswer| {
-        (worker(p.worker), place(p.i), place(p.j), if p.same { 1.0 } else { -1.0 })
-    };
+    let one =
+        |p: PairAnswer| (worker(p.worker), place(p.i), place(p.j), if p.same { 1.0 } else { -1.0 });
     answers.pairs().map(one).collect()
 }
 
@@ -27,7 +26,8 @@ fn naive(state: &State, shape: &Shape, prior: Prior, said: Vec<Said>) -> Naive {
         let full = shape.full(second);
         Array2::from_shape_fn((d, d), |(r, c)| full[r * d + c] - mean[r] * mean[c])
     };
-    let square = |values: &[f64], n: usize| Array2::from_shape_vec((n, n), values.to_vec()).unwrap();
+    let square =
+        |values: &[f64], n: usize| Array2::from_shape_vec((n, n), values.to_vec()).unwrap();
     let n = state.objects.mean.len() / d;
     let t = state.mixture.components.len();
     let array = |values: &[f64]| Array1::from(values.to_vec());
@@ -99,8 +99,12 @@ fn a_round_equals_the_definition() {
     for (at, answers) in crowds().iter().enumerate() {
         for (d, truncation) in [(2, 4), (3, 1)] {
             let layout = Layout::of(answers);
-            let fixed =
-                Fixed { layout: &layout, shape: Shape::new(d), prior: Prior::default(), truncation };
+            let fixed = Fixed {
+                layout: &layout,
+                shape: Shape::new(d),
+                prior: Prior::default(),
+                truncation,
+            };
             let start = labels(layout.n, truncation.min(3), at as u64);
             let mut state = State::start(&fixed, &start);
             let mut slow = naive(&state, &fixed.shape, fixed.prior, said(answers));
@@ -123,15 +127,22 @@ fn the_bound_never_falls() {
     for (at, answers) in crowds().iter().enumerate() {
         for (d, truncation) in [(2, 3), (4, 8)] {
             let layout = Layout::of(answers);
-            let fixed =
-                Fixed { layout: &layout, shape: Shape::new(d), prior: Prior::default(), truncation };
+            let fixed = Fixed {
+                layout: &layout,
+                shape: Shape::new(d),
+                prior: Prior::default(),
+                truncation,
+            };
             let start = labels(layout.n, 3, 9 + at as u64);
             let mut state = State::start(&fixed, &start);
             let mut before = state.bound(&fixed);
             for round in 0..60 {
                 state.round(&fixed);
                 let after = state.bound(&fixed);
-                assert!(after >= before - 1e-9 * before.abs(), "{at} {d} {round}: {before} {after}");
+                assert!(
+                    after >= before - 1e-9 * before.abs(),
+                    "{at} {d} {round}: {before} {after}"
+                );
                 before = after;
             }
         }

@@ -227,8 +227,7 @@ impl Workers {
             for u in 0..q {
                 let apart = worker.mean[u] - self.crowd[u];
                 let of_kind = &mut out[kind(shape, u)];
-                of_kind.0 +=
-                    apart * apart + worker.covariance[u * q + u] + self.crowd_variance[u];
+                of_kind.0 += apart * apart + worker.covariance[u * q + u] + self.crowd_variance[u];
                 of_kind.1 += 1.0;
             }
         }

