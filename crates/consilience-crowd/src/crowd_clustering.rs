@@ -66,8 +66,8 @@ const CLEAR: f64 = 3.0;
 /// # References
 /// Yi 2014, Chapter 3 (`Rmc`); Gomes et al. 2011 (`Bayesian`); Dawid, Skene 1979 (`DawidSkene`),
 /// with rates shrunk to the crowd's and the share of pairs together held near 1 / k, since single
-/// answers a pair determine neither; greedy additive edge contraction (Keuper et al. 2015) is the merging of `Pairs`, the weight of
-/// unanswered pairs ours; the others are ours.
+/// answers a pair determine neither; greedy additive edge contraction (Keuper et al. 2015) is the
+/// merging of `Pairs`, the weight of unanswered pairs ours; the others are ours.
 #[doc(alias = "Dawid-Skene")]
 #[doc(alias = "crowdclustering")]
 #[doc(alias = "crowdsourcing")]
@@ -170,7 +170,7 @@ impl CrowdClustering {
         let (model, asked) = (model.of(asked.unwrap_or(k)), asked.unwrap_or(k));
         let method = self.suited(answers, k);
 
-        if !matches!(method, CrowdMethod::Pairs | CrowdMethod::Bayesian) {
+        if method != CrowdMethod::Pairs {
             model.check_memory(answers)?;
         }
         let task = Task { answers, counts: &counts, model, positions, k, observer };
