@@ -29,9 +29,9 @@ use crate::memberships;
 
 /// Bayesian crowdclustering: objects have positions, and workers compare them each in an own way.
 ///
-/// Use it where objects lie between clusters, or to compare with: it has positions in which likeness
-/// is gradual, and a posterior of the number of clusters, which may be too large. Where k is known
-/// prefer [`BlockModel`](crate::BlockModel) (docs/crowds.md).
+/// Use it where objects lie between clusters, or to compare with: it has positions in which
+/// likeness is gradual, and a posterior of the number of clusters, which may be too large. Where k
+/// is known prefer [`BlockModel`](crate::BlockModel) (docs/crowds.md).
 ///
 /// Object i lies at x_i in D dimensions, worker j answers "same" on a and b with probability
 ///
