@@ -364,16 +364,19 @@ pub(crate) struct Crowd {
     /// one group are alike), worker,task,item,keyword, or worker,i,j,same; CSV with a header, or
     /// .npz with arrays of these names
     pub(crate) answers: PathBuf,
-    /// Number of clusters
+    /// Number of clusters, or auto: as many as the answers' posterior says
     #[arg(long, value_name = "K")]
-    pub(crate) clusters: usize,
-    /// auto, block, block-by-worker, latent-class, rmc, log-odds, spectral, dawid-skene or pairs
+    pub(crate) clusters: Count,
+    /// auto, block, block-by-worker, latent-class, bayesian, rmc, log-odds, spectral, dawid-skene
+    /// or pairs
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) method: String,
     /// A parameter of the method: all take alternative, and shared for answers by keyword; rmc
     /// takes c, d0, d1 and penalty (recovery, held-out or balance); block restarts, pseudo_count,
     /// rates_by_cluster, rates_between_clusters, tolerance, max_iterations; block-by-worker the
-    /// same without rates_between_clusters; latent-class restarts, tolerance, max_iterations
+    /// same without rates_between_clusters; latent-class restarts, tolerance, max_iterations;
+    /// bayesian dimensions, components (where clusters are auto), restarts, tolerance,
+    /// max_iterations
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
     /// Number of objects [default: one more than the highest in the answers, or as many as --truth

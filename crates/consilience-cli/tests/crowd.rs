@@ -125,6 +125,12 @@ fn parameters_of_the_methods() {
          second_answer=false"
     ));
     assert_eq!(block["status"], "max-iterations");
+    let positions = folder.json(&format!(
+        "{crowd} --method bayesian --param dimensions=3 --param restarts=1 --param max_iterations=2"
+    ));
+    assert_eq!(positions["status"], "max-iterations");
+    assert!(is_number(&positions["cluster_count"]["expected"]));
+    folder.fails(&format!("{crowd} --method bayesian --param dimensions=99"), &["99", "16"]);
     folder.ok(&format!("{crowd} --method spectral --param alternative=false"));
     folder.fails(
         &format!("{crowd} --method rmc --param c=1 --param penalty=balance"),
@@ -133,6 +139,20 @@ fn parameters_of_the_methods() {
     folder.fails(&format!("{crowd} --method rmc --param penalty=most"), &["most", "recovery"]);
     folder.fails(&format!("{crowd} --method block --param pseudo_count=-1"), &["-1"]);
     folder.fails(&format!("{crowd} --method spectral --param restarts=1"), &["spectral takes"]);
+}
+
+#[test]
+fn the_number_of_clusters_may_be_left_open() {
+    let folder = folder();
+    for method in ["auto", "bayesian", "spectral"] {
+        let reply = folder.json(&format!(
+            "crowd answers.csv --clusters auto --method {method} --truth truth.csv"
+        ));
+        assert!(reply["clusters"].as_u64().unwrap() > 1, "{method}: {reply}");
+        assert!(is_number(&reply["cluster_count"]["probabilities"][0]["probability"]));
+        assert!(is_number(&reply["completed_rank"]["noise_floor"]));
+    }
+    folder.fails("crowd answers.csv --clusters many", &["many", "auto"]);
 }
 
 #[test]

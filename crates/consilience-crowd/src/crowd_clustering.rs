@@ -1,25 +1,31 @@
-use consilience_core::{Fit, MemoryBudget, Observer, Partition, Report, Result, Seed};
+use consilience_core::{Clusters, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed};
 use ndarray::Array2;
 
 use crate::answer_counts::AnswerCounts;
 use crate::answers::Answers;
 use crate::block_model::{self, BlockModel, FEWER_CLUSTERS, Fitted};
+use crate::cluster_count::ClusterCount;
 use crate::completed::{CompletionChoice, CompletionClusterer, PenaltyChoice};
+use crate::completed_rank::{self, CompletedRank};
 use crate::crowd_method::CrowdMethod;
 use crate::crowd_result::CrowdResult;
 use crate::evidence::evidence;
 use crate::expected_counts::ExpectedCounts;
+use crate::positions::{self, FittedPositions, PositionModel};
 use crate::worker_rates;
 use crate::{alternative, dawid_skene, doubt, memberships, merging, spectral};
+
+/// Probability from which on a number of clusters is said to be sure.
+const SURE: f64 = 0.95;
 
 /// Evidence, in nats, by which rates of each worker between clusters have to be better.
 const CLEAR: f64 = 3.0;
 
 /// Clusters objects by what a crowd answered about them.
 ///
-/// It takes any kind of [`Answers`] and a number of clusters; the result also says which workers to
-/// trust and what to ask next. Leave the method to [`CrowdMethod::Auto`] unless you compare
-/// methods.
+/// It takes any kind of [`Answers`] and a number of clusters, or [`Clusters::Auto`] where that is
+/// not known; the result also says which workers to trust and what to ask next. Leave the method to
+/// [`CrowdMethod::Auto`] unless you compare methods.
 ///
 /// ```
 /// use consilience::crowd::{Answers, CrowdClustering, PairAnswer};
@@ -42,29 +48,36 @@ const CLEAR: f64 = 3.0;
 /// # Ok::<(), consilience::Error>(())
 /// ```
 ///
+/// With [`Clusters::Auto`] the number of clusters is the most probable one of a [`PositionModel`],
+/// which is fitted first; [`CrowdResult::completed_rank`] says beside it what the rank of the
+/// completed similarity would be, and the report where the two differ.
+///
 /// # Complexity
-/// See [`BlockModel`] and [`RobustCompletion`](consilience_completion::RobustCompletion); `Auto`
-/// fits the block model twice, without and with rates of each worker between clusters.
+/// See [`BlockModel`], [`PositionModel`] and
+/// [`RobustCompletion`](consilience_completion::RobustCompletion); `Auto` fits the block model
+/// twice, without and with rates of each worker between clusters.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
-/// `1..=n` or bad options, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond
-/// the memory budget, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+/// `1..=n`, a number that is neither fixed nor automatic, or bad options,
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget,
+/// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
 ///
 /// # References
-/// Yi 2014, Chapter 3 (`Rmc`); Dawid, Skene 1979 (`DawidSkene`), with rates shrunk to the crowd's
-/// and the share of pairs together held near 1 / k, since single answers a pair determine neither;
-/// greedy additive edge contraction (Keuper et al. 2015) is the merging of `Pairs`, the weight of
-/// unanswered pairs ours; the others are ours.
+/// Yi 2014, Chapter 3 (`Rmc`); Gomes et al. 2011 (`Bayesian`); Dawid, Skene 1979 (`DawidSkene`),
+/// with rates shrunk to the crowd's and the share of pairs together held near 1 / k, since single
+/// answers a pair determine neither; greedy additive edge contraction (Keuper et al. 2015) is the
+/// merging of `Pairs`, the weight of unanswered pairs ours; the others are ours.
 #[doc(alias = "Dawid-Skene")]
 #[doc(alias = "crowdclustering")]
 #[doc(alias = "crowdsourcing")]
 #[doc(alias = "answer aggregation")]
 #[derive(Clone, Copy, Debug)]
 pub struct CrowdClustering {
-    clusters: usize,
+    clusters: Clusters,
     method: CrowdMethod,
     model: BlockModel,
+    positions: PositionModel,
     completion: CompletionChoice,
     alternative: bool,
     seed: Seed,
@@ -72,12 +85,14 @@ pub struct CrowdClustering {
 }
 
 impl CrowdClustering {
-    /// `Auto` into k clusters.
-    pub fn new(clusters: usize) -> Self {
+    /// `Auto` into k clusters, or into as many as the answers ask for ([`Clusters::Auto`]).
+    pub fn new(clusters: impl Into<Clusters>) -> Self {
+        let clusters = clusters.into();
         CrowdClustering {
             clusters,
             method: CrowdMethod::Auto,
-            model: BlockModel::new(clusters),
+            model: BlockModel::new(clusters.fixed().unwrap_or(1)),
+            positions: PositionModel::new(clusters),
             completion: CompletionChoice::default(),
             alternative: true,
             seed: Seed(0),
@@ -92,6 +107,10 @@ impl CrowdClustering {
         /// Options of the block model; its number of clusters, seed and memory budget are those
         /// given here. Default [`BlockModel::new`].
         pub fn block_model(mut self, model: BlockModel) { self.model = model }
+
+        /// Options of `Bayesian` and of an automatic number of clusters; the number of clusters,
+        /// seed and memory budget are those given here. Default [`PositionModel::new`].
+        pub fn position_model(mut self, model: PositionModel) { self.positions = model }
 
         /// `Rmc`: pairs called the same by at least the share `together` of answers are known to be
         /// together, by at most `apart` to be apart. Default 0 and 0.9; `0 <= apart < together <=
@@ -130,25 +149,73 @@ impl CrowdClustering {
     /// # Errors
     /// As [`CrowdClustering`].
     pub fn fit(&self, answers: &Answers, observer: &dyn Observer) -> Result<Fit<CrowdResult>> {
-        let model = self.model.of(self.clusters).seed(self.seed).memory_budget(self.budget);
-        model.check(answers)?;
+        let n = answers.n_objects();
+        let positions = self.positions.of(self.clusters).seed(self.seed).memory_budget(self.budget);
+        let asked = positions.check(answers)?;
+        let model = self.model.seed(self.seed).memory_budget(self.budget);
+        model.of(asked.unwrap_or(1)).check(answers)?;
         self.completion.check()?;
         observer.check()?;
         let mut report = Report::default();
-        let k = self.clusters.min(answers.answered().len()).max(1);
+        let given = asked.map(|k| k.min(answers.answered().len()).max(1));
         // Of every object, answered or not: probabilities while they are found and in the result.
-        self.budget.check_table("memberships", answers.n_objects(), k, 24)?;
+        self.budget.check_table("memberships", n, given.unwrap_or(1), 24)?;
         let counts = report.stage("pair counts", || AnswerCounts::of(answers, self.budget))?;
+        let number = match given {
+            Some(k) => Number { k, count: None, rank: None, fitted: None },
+            None => self.number(&positions, answers, &counts, observer, &mut report)?,
+        };
+        let k = number.k;
+        self.budget.check_table("memberships", n, k, 24)?;
+        let (model, asked) = (model.of(asked.unwrap_or(k)), asked.unwrap_or(k));
         let method = self.suited(answers, k);
 
         if method != CrowdMethod::Pairs {
             model.check_memory(answers)?;
         }
-        let task = Task { answers, counts: &counts, model, k, observer };
-        let found = task.solve(method, self.completion, &mut report)?;
-        let result = self.result(&task, found, &mut report)?;
-        describe(&mut report, &result, self.clusters);
+        let task = Task { answers, counts: &counts, model, positions, k, observer };
+        let found = match number.fitted {
+            Some(fitted) if method == CrowdMethod::Bayesian => Found::positions(fitted),
+            _ => task.solve(method, self.completion, &mut report)?,
+        };
+        let count = number.count.or(found.count.clone());
+        let mut result = self.result(&task, found, &mut report)?;
+        (result.cluster_count, result.completed_rank) = (count, number.rank);
+        describe(&mut report, &result, asked);
         Ok(Fit::new(result, report))
+    }
+
+    /// The number of clusters by the posterior, and the rank of the completed similarity beside it.
+    fn number(
+        &self,
+        positions: &PositionModel,
+        answers: &Answers,
+        counts: &AnswerCounts,
+        observer: &dyn Observer,
+        report: &mut Report,
+    ) -> Result<Number> {
+        positions.check_memory(answers)?;
+        let fitted = report.stage("number of clusters", || {
+            positions::fit(positions, None, answers, counts, observer)
+        })?;
+        fitted.describe(report);
+        let answered = answers.answered().len();
+        let count = fitted.count.clone();
+        let fitted = fitted.without_empty();
+        let k = match self.method {
+            CrowdMethod::Bayesian => fitted.q.ncols(),
+            _ => count.most_probable(),
+        };
+        let k = k.clamp(1, answered.max(1));
+        let thresholds = [self.completion.apart, self.completion.together];
+        let rank = (answered <= completed_rank::MOST_OBJECTS).then(|| {
+            report.stage("rank", || {
+                completed_rank::of(answers, counts, thresholds, self.seed, self.budget, observer)
+            })
+        });
+        let rank = rank.transpose()?;
+        report.notes.push(told(&count, rank.as_ref(), k));
+        Ok(Number { k, count: Some(count), rank, fitted: Some(fitted) })
     }
 
     /// The method that was asked for; `Pairs` for `Auto` where there are too few answers for a
@@ -201,7 +268,33 @@ impl CrowdClustering {
             evidence: found.evidence,
             held_out: found.held_out,
             penalty_factor: found.factor,
+            cluster_count: None,
+            completed_rank: None,
         })
+    }
+}
+
+/// How many clusters, and what is known about that, where no number was asked for.
+struct Number {
+    k: usize,
+    count: Option<ClusterCount>,
+    rank: Option<CompletedRank>,
+    fitted: Option<FittedPositions>,
+}
+
+/// A sentence about the number of clusters.
+fn told(count: &ClusterCount, rank: Option<&CompletedRank>, k: usize) -> String {
+    let probability = count.probability(k);
+    let sure = if probability >= SURE { "" } else { ", which is not sure" };
+    let own =
+        format!("{k} clusters by the answers' posterior (probability {probability:.2}){sure}");
+    match rank {
+        Some(rank) if rank.rank == k => format!("{own}; the completed similarity has as many"),
+        Some(rank) => format!(
+            "{own}; they disagree with the completed similarity, whose rank is {}",
+            rank.rank
+        ),
+        None => own,
     }
 }
 
@@ -235,6 +328,7 @@ struct Found {
     evidence: Vec<(String, f64)>,
     held_out: Vec<(String, f64)>,
     factor: Option<f64>,
+    count: Option<ClusterCount>,
 }
 
 impl Found {
@@ -246,6 +340,16 @@ impl Found {
             evidence: Vec::new(),
             held_out: Vec::new(),
             factor: None,
+            count: None,
+        }
+    }
+
+    fn positions(fitted: FittedPositions) -> Self {
+        let labels = block_model::most_probable(fitted.q.view());
+        Found {
+            soft: Some(fitted.q),
+            count: Some(fitted.count),
+            ..Self::hard(CrowdMethod::Bayesian, labels)
         }
     }
 
@@ -259,6 +363,7 @@ struct Task<'a> {
     answers: &'a Answers,
     counts: &'a AnswerCounts,
     model: BlockModel,
+    positions: PositionModel,
     k: usize,
     observer: &'a dyn Observer,
 }
@@ -289,6 +394,15 @@ impl Task<'_> {
                 })?;
                 fitted.describe(report);
                 Ok(Found { soft: Some(fitted.q.clone()), ..Found::hard(method, fitted.labels()) })
+            }
+            CrowdMethod::Bayesian => {
+                self.positions.of(self.k.into()).check_memory(self.answers)?;
+                let fitted = report.stage("positions", || {
+                    let Task { positions, k, answers, counts, observer, .. } = self;
+                    positions::fit(positions, Some(*k), answers, counts, *observer)
+                })?;
+                fitted.describe(report);
+                Ok(Found::positions(fitted))
             }
             CrowdMethod::LogOdds => {
                 let fitted = self.fitted(&self.model, report)?;

@@ -24,6 +24,10 @@ pub enum CrowdMethod {
     /// blind where tasks are pairs.
     #[doc(alias = "latent class analysis")]
     LatentClass,
+    /// Bayesian crowdclustering, [`PositionModel`](crate::PositionModel): objects have positions
+    /// that workers compare each in an own way. It has a posterior of the number of clusters.
+    #[doc(alias = "Bayesian crowdclustering")]
+    Bayesian,
     /// Eigenvectors of the log-odds that the block model gives every pair.
     LogOdds,
     /// Robust completion of the pairs that the crowd agrees on, then eigenvectors.
@@ -55,6 +59,7 @@ impl CrowdMethod {
             CrowdMethod::Block => "block",
             CrowdMethod::BlockByWorker => "block-by-worker",
             CrowdMethod::LatentClass => "latent-class",
+            CrowdMethod::Bayesian => "bayesian",
             CrowdMethod::LogOdds => "log-odds",
             CrowdMethod::Rmc => "rmc",
             CrowdMethod::Spectral => "spectral",

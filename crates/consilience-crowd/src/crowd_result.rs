@@ -1,6 +1,8 @@
 use consilience_core::{Memberships, Partition};
 
 use crate::alternative::AlternativeClustering;
+use crate::cluster_count::ClusterCount;
+use crate::completed_rank::CompletedRank;
 use crate::crowd_method::CrowdMethod;
 use crate::crowd_rates::CrowdRates;
 use crate::question::{self, Question};
@@ -60,6 +62,12 @@ pub struct CrowdResult {
     pub held_out: Vec<(String, f64)>,
     /// The penalty factor c of `Rmc`.
     pub penalty_factor: Option<f64>,
+    /// How many clusters there are by the posterior: of `Bayesian`, and where the number of
+    /// clusters was automatic.
+    pub cluster_count: Option<ClusterCount>,
+    /// The rank of the completed similarity, where the number of clusters was automatic and at most
+    /// 1,200 objects were compared.
+    pub completed_rank: Option<CompletedRank>,
 }
 
 impl CrowdResult {

@@ -25,8 +25,9 @@
 //! [`SemiCrowd`] extends the answers about some objects to all others by their features.
 //!
 //! # Building blocks
-//! [`BlockModel`] is the model that the default method fits, [`AnswerCounts`] are the answers pair
-//! by pair, and [`AnswerCounts::reliable_pairs`] are the pairs that the crowd agrees on, which
+//! [`BlockModel`] is the model that the default method fits, [`PositionModel`] one that also has a
+//! posterior of the number of clusters, [`AnswerCounts`] are the answers pair by pair, and
+//! [`AnswerCounts::reliable_pairs`] are the pairs that the crowd agrees on, which
 //! [`RobustCompletion`](consilience_completion::RobustCompletion) completes to a low-rank matrix.
 
 mod alternative;
@@ -34,7 +35,9 @@ mod answer_counts;
 mod answers;
 mod between;
 mod block_model;
+mod cluster_count;
 mod completed;
+mod completed_rank;
 mod crowd_clustering;
 mod crowd_method;
 mod crowd_rates;
@@ -48,6 +51,7 @@ mod latent_class;
 mod likelihood;
 mod memberships;
 mod merging;
+mod positions;
 mod question;
 mod rates;
 mod semi_crowd;
@@ -62,11 +66,14 @@ pub use alternative::AlternativeClustering;
 pub use answer_counts::{AnswerCounts, PairCount};
 pub use answers::{Answers, GroupAnswer, KeywordAnswer, PairAnswer};
 pub use block_model::{BlockModel, BlockModelResult};
+pub use cluster_count::ClusterCount;
 pub use completed::PenaltyChoice;
+pub use completed_rank::CompletedRank;
 pub use crowd_clustering::CrowdClustering;
 pub use crowd_method::CrowdMethod;
 pub use crowd_rates::CrowdRates;
 pub use crowd_result::CrowdResult;
+pub use positions::{PositionModel, PositionModelResult};
 pub use question::Question;
 pub use semi_crowd::{SemiCrowd, SemiCrowdResult};
 pub use worker_rates::WorkerRates;

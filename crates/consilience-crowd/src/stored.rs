@@ -3,7 +3,10 @@
 use consilience_core::{Error, Memberships, Partition, Result};
 use serde::Deserialize;
 
-use crate::{AlternativeClustering, CrowdMethod, CrowdRates, CrowdResult, WorkerRates};
+use crate::{
+    AlternativeClustering, ClusterCount, CompletedRank, CrowdMethod, CrowdRates, CrowdResult,
+    WorkerRates,
+};
 
 fn probability(value: f64, what: &str) -> Result<f64> {
     if !(0.0..=1.0).contains(&value) {
@@ -97,6 +100,39 @@ impl TryFrom<AlternativeClusteringFields> for AlternativeClustering {
 }
 
 #[derive(Deserialize)]
+pub(crate) struct ClusterCountFields {
+    expected: f64,
+    probabilities: Vec<f64>,
+}
+
+impl TryFrom<ClusterCountFields> for ClusterCount {
+    type Error = Error;
+
+    fn try_from(fields: ClusterCountFields) -> Result<Self> {
+        let ClusterCountFields { expected, probabilities } = fields;
+        probabilities.iter().try_for_each(|&p| probability(p, "a probability").map(|_| ()))?;
+        Ok(ClusterCount { expected: finite(expected, "expected")?, probabilities })
+    }
+}
+
+#[derive(Deserialize)]
+pub(crate) struct CompletedRankFields {
+    rank: usize,
+    eigenvalues: Vec<f64>,
+    noise_floor: f64,
+}
+
+impl TryFrom<CompletedRankFields> for CompletedRank {
+    type Error = Error;
+
+    fn try_from(fields: CompletedRankFields) -> Result<Self> {
+        let CompletedRankFields { rank, eigenvalues, noise_floor } = fields;
+        eigenvalues.iter().try_for_each(|&x| finite(x, "an eigenvalue").map(|_| ()))?;
+        Ok(CompletedRank { rank, eigenvalues, noise_floor: finite(noise_floor, "noise_floor")? })
+    }
+}
+
+#[derive(Deserialize)]
 pub(crate) struct CrowdResultFields {
     partition: Partition,
     memberships: Memberships,
@@ -108,6 +144,10 @@ pub(crate) struct CrowdResultFields {
     evidence: Vec<(String, f64)>,
     held_out: Vec<(String, f64)>,
     penalty_factor: Option<f64>,
+    #[serde(default)]
+    cluster_count: Option<ClusterCount>,
+    #[serde(default)]
+    completed_rank: Option<CompletedRank>,
 }
 
 impl TryFrom<CrowdResultFields> for CrowdResult {
@@ -134,6 +174,8 @@ impl TryFrom<CrowdResultFields> for CrowdResult {
             evidence: fields.evidence,
             held_out: fields.held_out,
             penalty_factor: fields.penalty_factor,
+            cluster_count: fields.cluster_count,
+            completed_rank: fields.completed_rank,
         })
     }
 }

@@ -1,19 +1,20 @@
 use consilience_completion::{ObservedPairs, Penalty, Rdml, RobustCompletion, SampleSimilarity};
 use consilience_core::scores::{Normalizer, normalized_mutual_information};
-use consilience_core::{ErrorKind, MemoryBudget, Observer, Partition, Seed, scores};
+use consilience_core::{Clusters, ErrorKind, MemoryBudget, Observer, Partition, Seed, scores};
 use ndarray::Array2;
 
 use crate::block_model::crowd;
 use crate::{
     AnswerCounts, Answers, BlockModel, CrowdClustering, CrowdMethod, GroupAnswer, PairAnswer,
-    PenaltyChoice, SemiCrowd,
+    PenaltyChoice, PositionModel, SemiCrowd,
 };
 
-const ALL: [CrowdMethod; 9] = [
+const ALL: [CrowdMethod; 10] = [
     CrowdMethod::Auto,
     CrowdMethod::Block,
     CrowdMethod::BlockByWorker,
     CrowdMethod::LatentClass,
+    CrowdMethod::Bayesian,
     CrowdMethod::LogOdds,
     CrowdMethod::Rmc,
     CrowdMethod::Spectral,
@@ -461,4 +462,79 @@ fn a_crowd_of_one_mind_needs_no_rates_by_worker() {
     let answers = Answers::from_groupings(150, &crowd(4, 150, 60, (8, 5), 0.2, 6, 3)).unwrap();
     let found = CrowdClustering::new(4).fit(&answers, &()).unwrap().output;
     assert_eq!(found.method, CrowdMethod::Block, "{:?}", found.evidence);
+}
+
+#[test]
+fn the_number_of_clusters_is_told() {
+    let answers = Answers::from_groupings(60, &crowd(1, 60, 25, (4, 12), 0.05, 0, 1)).unwrap();
+    for method in [CrowdMethod::Bayesian, CrowdMethod::Auto, CrowdMethod::Spectral] {
+        let fit = quick_auto(method).fit(&answers, &()).unwrap();
+        let (found, count) = (fit.output.partition, fit.output.cluster_count.unwrap());
+        assert_eq!((found.n_clusters(), count.most_probable()), (1, 1), "{method:?}");
+        assert_eq!(fit.report.clusters_missing, None);
+        assert!(fit.output.completed_rank.is_some());
+        assert!(fit.report.notes.iter().any(|n| n.contains("posterior")), "{:?}", fit.report);
+    }
+    // Objects that were often put wrongly may get a component of their own.
+    let answers = Answers::from_groupings(60, &crowd(3, 60, 25, (4, 12), 0.05, 0, 2)).unwrap();
+    let found = quick_auto(CrowdMethod::Bayesian).fit(&answers, &()).unwrap().output;
+    assert!((3..=4).contains(&found.partition.n_clusters()), "{:?}", found.cluster_count);
+}
+
+fn quick_auto(method: CrowdMethod) -> CrowdClustering {
+    CrowdClustering::new(Clusters::Auto).method(method).alternative(false)
+}
+
+/// Where nobody answers twice, what a worker is like must come from the crowd.
+#[test]
+fn one_answer_a_worker_is_enough() {
+    let mut stream = Seed(12).stream();
+    let rows: Vec<PairAnswer> = (0..1_500)
+        .map(|worker| {
+            let (i, j) = (stream.below(60), stream.below(60));
+            let j = if i == j { (j + 1) % 60 } else { j };
+            let same = (i % 3 == j % 3) != (stream.uniform() < 0.1);
+            PairAnswer { worker, i, j, same }
+        })
+        .collect();
+    let answers = Answers::from_pairs(60, &rows).unwrap();
+    assert_eq!(answers.n_workers(), 1_500);
+    let found = quick(3, CrowdMethod::Bayesian).cluster(&answers).unwrap();
+    assert!(nmi(&found, &truth(60, 3)) > 0.95, "{}", nmi(&found, &truth(60, 3)));
+}
+
+#[test]
+fn options_of_positions_are_checked() {
+    let answers = Answers::from_groupings(6, &crowd(2, 6, 3, (2, 4), 0.0, 0, 1)).unwrap();
+    let kind = |model: PositionModel| model.fit(&answers, &()).unwrap_err().kind();
+    let new = || PositionModel::new(2);
+    for bad in [
+        new().dimensions(0),
+        new().dimensions(17),
+        new().components(0),
+        new().restarts(0),
+        new().tolerance(f64::NAN),
+        new().max_iterations(0),
+        PositionModel::new(0),
+        PositionModel::new(7),
+        PositionModel::new(Clusters::Lifetime),
+    ] {
+        assert_eq!(kind(bad), ErrorKind::InvalidParameter, "{bad:?}");
+    }
+    assert_eq!(kind(new().memory_budget(MemoryBudget::bytes(1_000))), ErrorKind::TooLarge);
+    struct Stopped;
+    impl Observer for Stopped {
+        fn cancelled(&self) -> bool {
+            true
+        }
+    }
+    assert_eq!(new().fit(&answers, &Stopped).unwrap_err().kind(), ErrorKind::Cancelled);
+    // Strange crowds have a number of clusters too.
+    let one = [GroupAnswer { worker: 0, task: 0, item: 0, group: 0 }];
+    let lonely = Answers::from_groupings(1, &one).unwrap();
+    let found = quick_auto(CrowdMethod::Auto).fit(&lonely, &()).unwrap().output;
+    assert_eq!(found.cluster_count.unwrap().most_probable(), 0);
+    let pair = [PairAnswer { worker: 0, i: 0, j: 1, same: true }];
+    let found = quick_auto(CrowdMethod::Bayesian).fit(&Answers::from_pairs(3, &pair).unwrap(), &());
+    assert_eq!(found.unwrap().output.partition.to_signed(), vec![0, 0, -1]);
 }

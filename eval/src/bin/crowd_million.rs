@@ -14,12 +14,13 @@ const CLUSTERS: usize = 10;
 const WORKERS: usize = 1_000;
 const ANSWERS: usize = 1_000_000;
 const WRONG: f64 = 0.1;
-const METHODS: [CrowdMethod; 8] = [
+const METHODS: [CrowdMethod; 9] = [
     CrowdMethod::Spectral,
     CrowdMethod::DawidSkene,
     CrowdMethod::Pairs,
     CrowdMethod::LogOdds,
     CrowdMethod::LatentClass,
+    CrowdMethod::Bayesian,
     CrowdMethod::Block,
     CrowdMethod::BlockByWorker,
     CrowdMethod::Auto,

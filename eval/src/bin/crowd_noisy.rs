@@ -18,7 +18,7 @@ const WORKERS: usize = 109;
 const SEEN: f64 = 74.0;
 /// Objects that go into any group; 1 - .255 squared is .555, and .75 (1 - .555) a third.
 const LOST: f64 = 0.255;
-const METHODS: [CrowdMethod; 9] = [
+const METHODS: [CrowdMethod; 10] = [
     CrowdMethod::Spectral,
     CrowdMethod::DawidSkene,
     CrowdMethod::Pairs,
@@ -26,6 +26,7 @@ const METHODS: [CrowdMethod; 9] = [
     CrowdMethod::Block,
     CrowdMethod::BlockByWorker,
     CrowdMethod::LatentClass,
+    CrowdMethod::Bayesian,
     CrowdMethod::Rmc,
     CrowdMethod::Auto,
 ];

@@ -13,8 +13,7 @@ use crate::failure::{Failure, Outcome};
 use crate::files::{self, Labels, Objects};
 use crate::outputs::Outputs;
 use crate::summary::Summary;
-use crate::tables::Ask;
-use crate::tables::crowd::METHODS;
+use crate::tables::crowd::{Ask, METHODS};
 use crate::terminal::Terminal;
 
 /// Runs the command.
@@ -54,6 +53,7 @@ pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
         )
         .both("clusters", "clusters", result.partition.n_clusters())
         .report(&fit.report);
+    number(result, &mut summary);
     workers(&table, result, &mut summary);
     summary.times(reading, [], total);
     if args.ask > 0 {
@@ -102,6 +102,26 @@ fn read(args: &Crowd, shared: usize, terminal: &Terminal) -> Outcome<Read> {
     let answers = files::answers(&table, n, shared)
         .map_err(|failure: Failure| failure.within(args.answers.display()))?;
     Ok(Read { table, answers, truth })
+}
+
+/// How many clusters there seem to be, where that was asked for or the method says so.
+fn number(result: &CrowdResult, summary: &mut Summary) {
+    if let Some(count) = &result.cluster_count {
+        let likely: Vec<Value> = (count.probabilities.iter().enumerate())
+            .filter(|(_, p)| **p > 0.0)
+            .map(|(clusters, p)| json!({ "clusters": clusters, "probability": p }))
+            .collect();
+        let count = json!({ "expected": count.expected, "probabilities": likely });
+        summary.data("cluster_count", count);
+    }
+    if let Some(rank) = &result.completed_rank {
+        let rank = json!({
+            "rank": rank.rank,
+            "noise_floor": rank.noise_floor,
+            "eigenvalues": rank.eigenvalues,
+        });
+        summary.data("completed_rank", rank);
+    }
 }
 
 /// What the crowd is like, and each worker in it.

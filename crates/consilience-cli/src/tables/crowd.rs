@@ -1,14 +1,35 @@
 //! `consilience crowd`: methods over answers.
 
-use consilience::crowd::{BlockModel, CrowdClustering, CrowdMethod, PenaltyChoice};
+use consilience::crowd::{BlockModel, CrowdClustering, CrowdMethod, PenaltyChoice, PositionModel};
+use consilience::{Clusters, MemoryBudget, Seed};
 
-use super::Ask;
+use crate::args::Count;
 use crate::choices::{Choice, Params, choice, count, flag, number};
 use crate::failure::{Failure, Outcome};
+use crate::memory;
+
+/// What the user asks of a method beside its parameters.
+#[derive(Clone, Copy)]
+pub(crate) struct Ask {
+    clusters: Clusters,
+    seed: Seed,
+    budget: MemoryBudget,
+}
+
+impl Ask {
+    /// So many clusters, or as many as the answers ask for, in as much memory as there is.
+    pub(crate) fn new(clusters: Count, seed: u64) -> Self {
+        let clusters = match clusters {
+            Count::Fixed(k) => Clusters::Fixed(k),
+            Count::Auto => Clusters::Auto,
+        };
+        Ask { clusters, seed: Seed(seed), budget: memory::budget() }
+    }
+}
 
 /// `--method`. `shared` is a parameter of the answers, not of the method: with keywords two objects
 /// are the same that share so many of them.
-pub(crate) static METHODS: [Choice<Crowd, Ask>; 9] = [
+pub(crate) static METHODS: [Choice<Crowd, Ask>; 10] = [
     choice!("auto", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::Auto, ask),
         shared: count => Crowd::shared,
         alternative | second_answer: flag => Crowd::alternative,
@@ -51,6 +72,17 @@ pub(crate) static METHODS: [Choice<Crowd, Ask>; 9] = [
             crowd.with_model(|model| model.max_iterations(n))
         },
     ),
+    choice!("bayesian", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::Bayesian, ask),
+        shared: count => Crowd::shared,
+        alternative | second_answer: flag => Crowd::alternative,
+        dimensions: count => |crowd: Crowd, n| crowd.with_positions(|model| model.dimensions(n)),
+        components: count => |crowd: Crowd, n| crowd.with_positions(|model| model.components(n)),
+        restarts: count => |crowd: Crowd, n| crowd.with_positions(|model| model.restarts(n)),
+        tolerance: number => |crowd: Crowd, x| crowd.with_positions(|model| model.tolerance(x)),
+        max_iterations: count => |crowd: Crowd, n| {
+            crowd.with_positions(|model| model.max_iterations(n))
+        },
+    ),
     Choice {
         name: "rmc",
         params: &[
@@ -86,6 +118,7 @@ pub(crate) struct Crowd {
     pub(crate) clustering: CrowdClustering,
     pub(crate) shared: usize,
     model: BlockModel,
+    positions: PositionModel,
 }
 
 impl Crowd {
@@ -96,7 +129,9 @@ impl Crowd {
                 .seed(ask.seed)
                 .memory_budget(ask.budget),
             shared: 1,
-            model: BlockModel::new(ask.clusters),
+            // The number of clusters is the clustering's.
+            model: BlockModel::new(1),
+            positions: PositionModel::new(ask.clusters),
         }
     }
 
@@ -115,8 +150,13 @@ impl Crowd {
         self
     }
 
+    fn with_positions(mut self, set: impl FnOnce(PositionModel) -> PositionModel) -> Self {
+        self.positions = set(self.positions);
+        self
+    }
+
     fn made(mut self) -> Self {
-        self.clustering = self.clustering.block_model(self.model);
+        self.clustering = self.clustering.block_model(self.model).position_model(self.positions);
         self
     }
 }

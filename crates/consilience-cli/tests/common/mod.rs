@@ -11,11 +11,12 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// The methods of `consilience crowd`.
-pub(crate) const CROWD_METHODS: [&str; 9] = [
+pub(crate) const CROWD_METHODS: [&str; 10] = [
     "auto",
     "block",
     "block-by-worker",
     "latent-class",
+    "bayesian",
     "rmc",
     "log-odds",
     "spectral",

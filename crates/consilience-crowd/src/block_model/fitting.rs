@@ -64,15 +64,15 @@ pub(crate) fn most_probable(q: ArrayView2<'_, f64>) -> Vec<u32> {
     q.rows().into_iter().map(best).collect()
 }
 
-/// Memberships that fits begin from: spectral clusterings of the mean answers, the residual, the
-/// residual's rows of norm 1 and Dawid and Skene's posteriors, then perturbations of these.
-fn starts(
-    model: &BlockModel,
+/// Labels that fits begin from: spectral clusterings of the mean answers, the residual, the
+/// residual's rows of norm 1 and Dawid and Skene's posteriors.
+pub(crate) fn computed_starts(
+    k: usize,
+    seed: Seed,
     answers: &Answers,
     counts: &AnswerCounts,
     observer: &dyn Observer,
-) -> Result<Vec<Array2<f64>>> {
-    let (k, seed) = (model.clusters.min(answers.answered().len()).max(1), model.seed);
+) -> Result<[Vec<u32>; COMPUTED_STARTS]> {
     let latent = || {
         let latent = dawid_skene::posterior(answers, k, observer)?.matrix();
         spectral::cluster(&latent, k, seed, observer)
@@ -84,7 +84,19 @@ fn starts(
         )
     });
     let [residual, unit] = residual?;
-    let computed = [mean?, residual, unit, latent?].map(|labels| soft(&labels, k));
+    Ok([mean?, residual, unit, latent?])
+}
+
+/// Memberships that fits begin from: those that are computed, then perturbations of these.
+fn starts(
+    model: &BlockModel,
+    answers: &Answers,
+    counts: &AnswerCounts,
+    observer: &dyn Observer,
+) -> Result<Vec<Array2<f64>>> {
+    let k = model.clusters.min(answers.answered().len()).max(1);
+    let computed = computed_starts(k, model.seed, answers, counts, observer)?;
+    let computed = computed.map(|labels| soft(&labels, k));
     let few = if is_large(answers, k) { COMPUTED_STARTS } else { usize::MAX };
     Ok((0..model.restarts.min(few))
         .map(|s| {

@@ -121,5 +121,31 @@
 //! It takes a block model of the workers: the one in which each of them confuses clusters in an own
 //! way where the answers are more probable under it, as with people who know one kind each and sort
 //! the rest together. It merges pairs greedily where clusters are many and small, as in entity
-//! resolution. Robust matrix completion, latent classes and Dawid and Skene's model are there by
-//! name.
+//! resolution. Robust matrix completion, latent classes, Dawid and Skene's model and Bayesian
+//! crowdclustering are there by name.
+//!
+//! # How many clusters
+//!
+//! Give [`Clusters::Auto`](crate::Clusters::Auto) where you do not know:
+//!
+//! ```
+//! use consilience::Clusters;
+//! use consilience::crowd::{Answers, CrowdClustering, GroupAnswer};
+//!
+//! // Fifteen workers sort 20 of 40 objects each into four kinds.
+//! let mut rows = Vec::new();
+//! for worker in 0..15 {
+//!     for item in (0..40).filter(|i| (i / 4 + worker) % 2 == 0) {
+//!         rows.push(GroupAnswer { worker, task: 0, item, group: item % 4 });
+//!     }
+//! }
+//! let answers = Answers::from_groupings(40, &rows)?;
+//! let result = CrowdClustering::new(Clusters::Auto).fit(&answers, &())?.output;
+//! assert!(result.partition.n_clusters() > 1);
+//! println!("{:?}, {:?}", result.cluster_count, result.completed_rank);
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
+//! The number is the most probable one by the posterior of Bayesian crowdclustering
+//! ([`PositionModel`](crate::crowd::PositionModel)). The rank of the completed similarity is told
+//! beside it, and the report says where they disagree.

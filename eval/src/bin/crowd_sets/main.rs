@@ -5,16 +5,14 @@
 //! `$CONSILIENCE_DATA/crowd`, then in `../shared/data/crowd` beside the checkout.
 
 use std::error::Error;
-use std::fs::File;
 use std::time::Instant;
 
 use consilience::crowd::{Answers, BlockModel, CrowdClustering, CrowdMethod, GroupAnswer};
-use consilience::ndarray::{Ix1, OwnedRepr};
 use consilience::scores::{Normalizer, adjusted_rand, normalized_mutual_information, pair_f};
 use consilience::{Partition, Seed};
-use ndarray_npy::NpzReader;
 
-#[path = "../../../tests/reference/shared_data.rs"]
+mod reading;
+#[path = "../../../../tests/reference/shared_data.rs"]
 mod shared_data;
 
 const SETS: [&str; 9] = [
@@ -35,7 +33,7 @@ const PLANTED: [(usize, usize, usize, usize, f64); 2] =
 const MOST_CLUSTERS: usize = 100;
 /// Completion at c = 2 has a rank in the hundreds beyond and takes minutes.
 const LARGEST_COMPLETION: usize = 500;
-const METHODS: [CrowdMethod; 9] = [
+const METHODS: [CrowdMethod; 10] = [
     CrowdMethod::Spectral,
     CrowdMethod::DawidSkene,
     CrowdMethod::Rmc,
@@ -43,29 +41,10 @@ const METHODS: [CrowdMethod; 9] = [
     CrowdMethod::Block,
     CrowdMethod::BlockByWorker,
     CrowdMethod::LatentClass,
+    CrowdMethod::Bayesian,
     CrowdMethod::Pairs,
     CrowdMethod::Auto,
 ];
-
-fn read(name: &str) -> Result<(Answers, Partition), Box<dyn Error>> {
-    let folder = shared_data::folder("crowd");
-    let mut npz = NpzReader::new(File::open(folder.join(format!("crowd_{name}.npz")))?)?;
-    let mut column = |name: &str| -> Result<Vec<i32>, Box<dyn Error>> {
-        Ok(npz.by_name::<OwnedRepr<i32>, Ix1>(name)?.to_vec())
-    };
-    let (worker, task, item, group) =
-        (column("worker")?, column("task")?, column("item")?, column("group")?);
-    let truth = Partition::from_labels(&column("y")?)?;
-    let rows: Vec<GroupAnswer> = (0..worker.len())
-        .map(|r| GroupAnswer {
-            worker: worker[r] as usize,
-            task: task[r] as usize,
-            item: item[r] as usize,
-            group: group[r] as usize,
-        })
-        .collect();
-    Ok((Answers::from_groupings(truth.n_objects(), &rows)?, truth))
-}
 
 /// Every worker groups some objects; a wrong one goes to any group.
 fn planted(
@@ -138,7 +117,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         if chosen.is_empty() { SETS.to_vec() } else { chosen.iter().map(String::as_str).collect() };
     let mut worlds = Vec::new();
     for name in sets {
-        match read(name) {
+        match reading::read(&shared_data::folder("crowd"), name) {
             Ok((answers, truth)) => worlds.push((name.to_string(), answers, truth)),
             Err(e) => println!("{name}: skipped, {e}"),
         }

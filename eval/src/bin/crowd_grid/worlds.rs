@@ -1,36 +1,21 @@
-//! Crowd methods on a grid of generated crowds: NMI (arithmetic mean) of each, and how far below
-//! the best of them `auto` is.
-//!
-//! `cargo run --release --bin crowd_grid [EVERY [FIRST]]`: every so-many-th of 360 worlds, from the
-//! given one on. The rates' shrinkage and the rule of `auto` were chosen on `7 0` and confirmed on
-//! `7 3`.
+//! Generated crowds, each unlike the others.
 //!
 //! 300 objects in 3, 5 or 8 classes, equal or geometric in size; workers who see all classes, who
 //! know one class each, who merge classes at random, who are half of either kind, or of whom a
 //! third follows another criterion; with and without 30 % who do not look; six shapes of tasks.
 
-use consilience::crowd::{Answers, CrowdClustering, CrowdMethod, GroupAnswer};
-use consilience::scores::{Normalizer, normalized_mutual_information};
+use consilience::crowd::{Answers, GroupAnswer};
 use consilience::{Partition, Seed};
 
 const N: usize = 300;
 /// Workers, tasks of each, objects of a task.
 const SHAPES: [(usize, usize, usize); 6] =
     [(100, 1, 75), (30, 1, 60), (100, 12, 8), (100, 30, 4), (100, 60, 2), (30, 8, 20)];
-const METHODS: [CrowdMethod; 7] = [
-    CrowdMethod::Spectral,
-    CrowdMethod::DawidSkene,
-    CrowdMethod::LogOdds,
-    CrowdMethod::LatentClass,
-    CrowdMethod::Block,
-    CrowdMethod::BlockByWorker,
-    CrowdMethod::Auto,
-];
 /// Mean share of wrong groups.
 const WRONG: f64 = 0.15;
 
 #[derive(Clone, Copy, Debug)]
-enum Workers {
+pub(crate) enum Workers {
     Fine,
     KnowOneClass,
     MergeClasses,
@@ -38,7 +23,7 @@ enum Workers {
     TwoCriteria,
 }
 
-const KINDS: [Workers; 5] = [
+pub(crate) const KINDS: [Workers; 5] = [
     Workers::Fine,
     Workers::KnowOneClass,
     Workers::MergeClasses,
@@ -47,15 +32,15 @@ const KINDS: [Workers; 5] = [
 ];
 
 #[derive(Clone, Copy, Debug)]
-struct World {
-    kind: Workers,
-    classes: usize,
+pub(crate) struct World {
+    pub(crate) kind: Workers,
+    pub(crate) classes: usize,
     unequal: bool,
     blind: f64,
     shape: (usize, usize, usize),
 }
 
-fn worlds() -> Vec<World> {
+pub(crate) fn worlds() -> Vec<World> {
     let mut out = Vec::new();
     for kind in KINDS {
         for classes in [3, 5, 8] {
@@ -83,7 +68,7 @@ fn classes(world: &World) -> Vec<usize> {
     truth
 }
 
-fn make(world: &World, seed: u64) -> consilience::Result<(Answers, Partition)> {
+pub(crate) fn make(world: &World, seed: u64) -> consilience::Result<(Answers, Partition)> {
     let k = world.classes;
     let mut stream = Seed(seed).derive("grid", 0).stream();
     let truth = classes(world);
@@ -123,60 +108,4 @@ fn make(world: &World, seed: u64) -> consilience::Result<(Answers, Partition)> {
     }
     let truth = Partition::from_fn(N, |i| Some(truth[i] as u64))?;
     Ok((Answers::from_groupings(N, &rows)?, truth))
-}
-
-/// Scores of all worlds that were run.
-#[derive(Default)]
-struct Table {
-    rows: Vec<(usize, Vec<f64>)>,
-}
-
-impl Table {
-    fn print(&self, name: &str, of: impl Fn(usize) -> bool) {
-        let rows: Vec<&Vec<f64>> =
-            self.rows.iter().filter(|(kind, _)| of(*kind)).map(|(_, scores)| scores).collect();
-        if rows.is_empty() {
-            return;
-        }
-        let mean = |m: usize| rows.iter().map(|r| r[m]).sum::<f64>() / rows.len() as f64;
-        let auto = METHODS.len() - 1;
-        let below = |r: &&Vec<f64>| r.iter().copied().fold(0.0, f64::max) - r[auto];
-        let worst = rows.iter().map(below).fold(0.0, f64::max);
-        let far = rows.iter().filter(|r| below(r) > 0.03).count();
-        let means: Vec<String> = (0..METHODS.len()).map(|m| format!("{:.3}", mean(m))).collect();
-        println!("| {name} ({}) | {} | {worst:.3} | {far} |", rows.len(), means.join(" | "));
-    }
-}
-
-fn main() -> consilience::Result<()> {
-    let numbers: Vec<usize> =
-        std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
-    let every = numbers.first().copied().unwrap_or(7).max(1);
-    let first = numbers.get(1).copied().unwrap_or(0);
-    let mut table = Table::default();
-    for (at, world) in worlds().iter().enumerate().skip(first).step_by(every) {
-        let (answers, truth) = make(world, at as u64)?;
-        let mut scores = Vec::new();
-        for method in METHODS {
-            let crowd = CrowdClustering::new(world.classes).method(method).alternative(false);
-            let found = crowd.cluster(&answers)?;
-            scores.push(normalized_mutual_information(&found, &truth, Normalizer::Arithmetic)?);
-        }
-        let line: Vec<String> = scores.iter().map(|s| format!("{s:.3}")).collect();
-        println!("{world:?}: {}", line.join(" "));
-        table.rows.push((
-            KINDS.iter().position(|k| format!("{k:?}") == format!("{:?}", world.kind)).unwrap_or(0),
-            scores,
-        ));
-    }
-    let names: Vec<&str> = METHODS.iter().map(|m| m.name()).collect();
-    println!(
-        "| workers (worlds) | {} | `auto` below the best, worst | by more than .03 |",
-        names.join(" | ")
-    );
-    for (at, kind) in KINDS.iter().enumerate() {
-        table.print(&format!("{kind:?}"), |k| k == at);
-    }
-    table.print("all", |_| true);
-    Ok(())
 }

@@ -1,0 +1,197 @@
+use consilience_core::Seed;
+use ndarray::{Array1, Array2};
+
+use super::layout::Layout;
+use super::prior::Prior;
+use super::reference::{Naive, Said};
+use super::small::Shape;
+use super::state::{Fixed, State};
+use crate::answers::Answers;
+use crate::block_model::crowd;
+use crate::{GroupAnswer, PairAnswer};
+
+/// Every answer, in the numbers of the answered objects.
+fn said(answers: &Answers) -> Vec<Said> {
+    let place = |i: usize| answers.answered().binary_search(&(i as u32)).unwrap();
+    let worker = |w: usize| answers.workers().binary_search(&w).unwrap();
+    let one =
+        |p: PairAnswer| (worker(p.worker), place(p.i), place(p.j), if p.same { 1.0 } else { -1.0 });
+    answers.pairs().map(one).collect()
+}
+
+/// The same factors, to go on with naively.
+fn naive(state: &State, shape: &Shape, prior: Prior, said: Vec<Said>) -> Naive {
+    let d = shape.d;
+    let covariance = |mean: &[f64], second: &[f64]| {
+        let full = shape.full(second);
+        Array2::from_shape_fn((d, d), |(r, c)| full[r * d + c] - mean[r] * mean[c])
+    };
+    let square =
+        |values: &[f64], n: usize| Array2::from_shape_vec((n, n), values.to_vec()).unwrap();
+    let n = state.objects.mean.len() / d;
+    let t = state.mixture.components.len();
+    let array = |values: &[f64]| Array1::from(values.to_vec());
+    Naive {
+        said,
+        prior,
+        x: (0..n)
+            .map(|i| state.objects.of(shape, i))
+            .map(|(mean, second)| (array(mean), covariance(mean, second)))
+            .collect(),
+        u: (state.workers.each.iter())
+            .map(|w| (array(&w.mean), square(&w.covariance, shape.q())))
+            .collect(),
+        crowd: array(&state.workers.crowd),
+        crowd_variance: array(&state.workers.crowd_variance),
+        spread: state.workers.spread,
+        q: Array2::from_shape_vec((n, t), state.mixture.q.clone()).unwrap(),
+        components: (state.mixture.components.iter())
+            .map(|c| (array(&c.mean), c.weight, square(&c.scale, d), c.freedom))
+            .collect(),
+        sticks: state.mixture.sticks.clone(),
+        concentration: state.mixture.concentration,
+    }
+}
+
+/// All numbers of all factors.
+fn numbers(naive: &Naive) -> Vec<f64> {
+    let mut out = Vec::new();
+    for (mean, square) in naive.x.iter().chain(&naive.u) {
+        out.extend(mean.iter().chain(square));
+    }
+    out.extend(naive.crowd.iter().chain(&naive.crowd_variance).chain(&naive.q));
+    out.extend(naive.spread.as_flattened().iter().chain(naive.sticks.as_flattened()));
+    out.extend(naive.concentration);
+    for (mean, weight, scale, freedom) in &naive.components {
+        out.extend(mean.iter().chain(scale).chain([weight, freedom]));
+    }
+    out
+}
+
+/// Crowds of large tasks, pairs, one answer a worker, an answer given twice, silent workers.
+fn crowds() -> Vec<Answers> {
+    let large = crowd(3, 14, 4, (1, 9), 0.2, 1, 1);
+    let pairs = crowd(2, 10, 5, (6, 2), 0.2, 0, 2);
+    let mut once: Vec<GroupAnswer> = crowd(3, 12, 30, (1, 2), 0.1, 0, 3);
+    once.push(GroupAnswer { worker: 77, task: 0, item: 3, group: 0 });
+    let mut stream = Seed(4).stream();
+    let mut again: Vec<PairAnswer> = (0..20)
+        .map(|at| (at % 3, stream.below(9), 9 + stream.below(3), stream.uniform() < 0.5))
+        .map(|(worker, i, j, same)| PairAnswer { worker, i, j, same })
+        .collect();
+    again.push(again[0]);
+    vec![
+        Answers::from_groupings(14, &large).unwrap(),
+        Answers::from_groupings(10, &pairs).unwrap(),
+        Answers::from_groupings(12, &once).unwrap(),
+        Answers::from_pairs(12, &again).unwrap(),
+    ]
+}
+
+fn labels(n: usize, k: usize, seed: u64) -> Vec<u32> {
+    let mut stream = Seed(seed).stream();
+    let label = |i: usize| if i < k { i } else { stream.below(k) };
+    (0..n).map(label).map(|label| label as u32).collect()
+}
+
+#[test]
+fn a_round_equals_the_definition() {
+    for (at, answers) in crowds().iter().enumerate() {
+        for (d, truncation) in [(2, 4), (3, 1)] {
+            let layout = Layout::of(answers);
+            let fixed = Fixed {
+                layout: &layout,
+                shape: Shape::new(d),
+                prior: Prior::default(),
+                truncation,
+            };
+            let start = labels(layout.n, truncation.min(3), at as u64);
+            let mut state = State::start(&fixed, &start);
+            let mut slow = naive(&state, &fixed.shape, fixed.prior, said(answers));
+            for _ in 0..2 {
+                state.round(&fixed);
+                slow.round();
+                let fast = naive(&state, &fixed.shape, fixed.prior, Vec::new());
+                for (x, y) in numbers(&fast).into_iter().zip(numbers(&slow)) {
+                    assert!((x - y).abs() < 1e-7 * (1.0 + y.abs()), "{at} {d}: {x} {y}");
+                }
+                let (fast, slow) = (state.bound(&fixed), slow.bound(&slow.best_xi()));
+                assert!((fast - slow).abs() < 1e-6 * slow.abs(), "{at} {d}: {fast} {slow}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_bound_never_falls() {
+    for (at, answers) in crowds().iter().enumerate() {
+        for (d, truncation) in [(2, 3), (4, 8)] {
+            let layout = Layout::of(answers);
+            let fixed = Fixed {
+                layout: &layout,
+                shape: Shape::new(d),
+                prior: Prior::default(),
+                truncation,
+            };
+            let start = labels(layout.n, 3, 9 + at as u64);
+            let mut state = State::start(&fixed, &start);
+            let mut before = state.bound(&fixed);
+            for round in 0..60 {
+                state.round(&fixed);
+                let after = state.bound(&fixed);
+                assert!(
+                    after >= before - 1e-9 * before.abs(),
+                    "{at} {d} {round}: {before} {after}"
+                );
+                before = after;
+            }
+        }
+    }
+}
+
+/// Each update is where the bound's slope in that factor is 0, all else fixed.
+#[test]
+fn updates_are_where_the_slope_is_zero() {
+    let answers = &crowds()[0];
+    let layout = Layout::of(answers);
+    let fixed =
+        Fixed { layout: &layout, shape: Shape::new(2), prior: Prior::default(), truncation: 3 };
+    let mut state = State::start(&fixed, &labels(layout.n, 3, 1));
+    state.round(&fixed);
+    let mut at = naive(&state, &fixed.shape, fixed.prior, said(answers));
+    let xi = at.best_xi();
+    let flat = |at: &Naive, name: &str, change: &dyn Fn(&mut Naive, f64)| {
+        let h = 1e-4;
+        let moved = |by: f64| {
+            let mut other = at.clone();
+            change(&mut other, by);
+            other.bound(&xi)
+        };
+        let (up, middle, down) = (moved(h), moved(0.0), moved(-h));
+        let (slope, bend) = ((up - down) / (2.0 * h), (up + down - 2.0 * middle) / (h * h));
+        assert!(bend < 0.0, "{name}: bends by {bend}");
+        assert!(slope.abs() < 1e-4 * (1.0 + bend.abs()), "{name}: slope {slope}, bend {bend}");
+    };
+    at.renew_worker(1, &xi);
+    flat(&at, "W", &|n, h| n.u[1].0[1] += h);
+    flat(&at, "tau", &|n, h| n.u[1].0[3] += h);
+    flat(&at, "covariance of W", &|n, h| n.u[1].1[[0, 0]] *= 1.0 + h);
+    at.renew_object(2, &xi);
+    flat(&at, "x", &|n, h| n.x[2].0[0] += h);
+    flat(&at, "covariance of x", &|n, h| n.x[2].1[[1, 1]] *= 1.0 + h);
+    at.renew_components();
+    flat(&at, "mean of a component", &|n, h| n.components[0].0[1] += h);
+    flat(&at, "weight of a component", &|n, h| n.components[0].1 *= 1.0 + h);
+    flat(&at, "scale of a component", &|n, h| n.components[0].2[[0, 0]] *= 1.0 + h);
+    at.renew_memberships();
+    flat(&at, "memberships", &|n, h| {
+        // Along the simplex.
+        let moved = h * n.q[[3, 0]] * n.q[[3, 1]];
+        n.q[[3, 0]] += moved;
+        n.q[[3, 1]] -= moved;
+    });
+    at.renew_sticks();
+    flat(&at, "concentration", &|n, h| n.concentration[1] *= 1.0 + h);
+    at.renew_crowd();
+    flat(&at, "spread", &|n, h| n.spread[0][1] *= 1.0 + h);
+}
