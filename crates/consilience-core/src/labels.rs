@@ -227,3 +227,46 @@ impl<T: RawLabel> RawLabel for Option<T> {
         self.and_then(RawLabel::key)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Partition;
+
+    /// The largest value of a type is reserved: the width grows one cluster before it would be met.
+    #[test]
+    fn labels_take_the_narrowest_integer_that_leaves_a_value_free() {
+        for (clusters, width) in [(1, 1), (254, 1), (255, 2), (65_534, 2), (65_535, 4)] {
+            let mut raw: Vec<i64> = (0..clusters).collect();
+            raw.insert(1, -1);
+            let partition = Partition::from_labels(&raw).unwrap();
+            let labels = partition.labels();
+            assert_eq!((labels.width(), labels.len()), (width, raw.len()), "{clusters}");
+            assert!(!labels.is_empty());
+            let expected = raw.iter().map(|&l| usize::try_from(l).ok());
+            assert!(labels.iter().eq(expected.clone()), "{clusters}");
+            assert!(expected.enumerate().all(|(i, l)| labels.get(i) == l), "{clusters}");
+        }
+        assert!(LabelSlice::U8(&[]).is_empty());
+    }
+
+    #[test]
+    fn raw_labels_of_every_type() {
+        assert_eq!((7u8.key(), 0i8.key(), (-1i64).key()), (Some(7), Some(0), None));
+        assert_eq!((u64::MAX.key(), i16::MIN.key()), (Some(u64::MAX), None));
+        assert_eq!(
+            (Some(3u32).key(), None::<u32>.key(), Some(-3isize).key()),
+            (Some(3), None, None)
+        );
+    }
+
+    #[test]
+    fn more_labels_are_appended_in_the_width_that_is_there() {
+        for clusters in [3, 300, 70_000] {
+            let mut labels = Labels::collect(1, clusters, std::iter::once(Some(0))).unwrap();
+            labels.append(&[None, Some(2)]);
+            let all: Vec<_> = labels.as_slice().iter().collect();
+            assert_eq!(all, [Some(0), None, Some(2)], "{clusters}");
+        }
+    }
+}

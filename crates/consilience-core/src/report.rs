@@ -145,3 +145,56 @@ impl<T> Fit<T> {
         Fit { output, report }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stages_are_written_down_in_order() {
+        let mut report = Report::default();
+        assert_eq!(report.stage("first", || 7), 7);
+        report.stage("second", || std::thread::sleep(Duration::from_millis(2)));
+        let names: Vec<_> = report.stages.iter().map(|s| s.0).collect();
+        assert_eq!(names, ["first", "second"]);
+        assert!(report.stages[1].1 >= Duration::from_millis(2));
+    }
+
+    #[test]
+    fn missing_clusters_are_told_where_there_are_any() {
+        let mut report = Report::default();
+        report.expect_clusters(3, 3, "why");
+        report.expect_clusters(3, 4, "why");
+        assert_eq!(report, Report::default());
+        report.expect_clusters(5, 3, "they are alike");
+        assert_eq!(report.clusters_missing, Some(2));
+        assert_eq!(report.notes, ["3 clusters instead of the 5 asked for: they are alike"]);
+    }
+
+    #[test]
+    fn an_inner_step_adds_what_it_knows() {
+        let full = Report {
+            status: Status::MaxIterations,
+            clusters_missing: Some(1),
+            iterations: 4,
+            objective: Some(2.0),
+            microclusters: Some(9),
+            error_bound: Some(0.5),
+            stages: vec![("inner", Duration::ZERO)],
+            notes: vec!["inner".to_owned()],
+        };
+        let outer = Report { microclusters: Some(3), ..Report::default() };
+        let mut report = outer.clone();
+        report.adopt(full.clone());
+        assert_eq!(report, Report { microclusters: Some(3), ..full });
+        // What it does not know stays as it was, and what is told is told beside the rest.
+        report.adopt(Report { notes: vec!["more".to_owned()], ..Report::default() });
+        assert_eq!(report.notes, ["inner", "more"]);
+        assert_eq!((report.status, report.iterations), (Status::MaxIterations, 4));
+        assert_eq!((report.objective, report.error_bound), (Some(2.0), Some(0.5)));
+        assert_eq!(
+            (Status::Solved.name(), Status::MaxIterations.name()),
+            ("solved", "max-iterations")
+        );
+    }
+}

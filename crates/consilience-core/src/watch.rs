@@ -112,3 +112,56 @@ impl<'a> Stop<'a> {
         if self.asked() { Err(Error::cancelled()) } else { Ok(()) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+    use std::sync::Mutex;
+    use std::sync::atomic::AtomicUsize;
+
+    /// Asks to stop once, at the question of this number, and takes that back.
+    #[derive(Default)]
+    struct Hesitant {
+        at: usize,
+        questions: AtomicUsize,
+        told: Mutex<Vec<(String, usize, usize)>>,
+    }
+
+    impl Observer for Hesitant {
+        fn progress(&self, stage: &str, done: usize, total: usize) {
+            self.told.lock().unwrap().push((stage.to_owned(), done, total));
+        }
+
+        fn cancelled(&self) -> bool {
+            self.questions.fetch_add(1, Ordering::Relaxed) == self.at
+        }
+    }
+
+    #[test]
+    fn steps_are_told_until_somebody_asked_to_stop() {
+        let observer = Hesitant { at: 2, ..Hesitant::default() };
+        let mut watch = Watch::new(&observer, "sweeps", 5);
+        assert!(watch.step(1).is_ok() && watch.go_on(9));
+        // Asked once: that it is taken back changes nothing.
+        assert_eq!(watch.step(3).unwrap_err().kind(), ErrorKind::Cancelled);
+        assert!(!watch.go_on(4) && watch.step(4).is_err());
+        assert_eq!(watch.finish().unwrap_err().kind(), ErrorKind::Cancelled);
+        let told = observer.told.into_inner().unwrap();
+        assert_eq!(told, [("sweeps".to_owned(), 1, 5), ("sweeps".to_owned(), 5, 5)]);
+        let mut watch = Watch::new(&(), "sweeps", 5);
+        assert!(watch.go_on(5) && !watch.observer().cancelled());
+        assert!(watch.finish().is_ok());
+    }
+
+    #[test]
+    fn a_question_in_the_middle_of_a_step_is_remembered() {
+        let observer = Hesitant { at: 1, ..Hesitant::default() };
+        let stop = Stop::new(&observer);
+        assert!(!stop.asked() && stop.asked() && stop.asked());
+        assert_eq!(stop.check().unwrap_err().kind(), ErrorKind::Cancelled);
+        // Who has the answer does not ask again.
+        assert_eq!(observer.questions.load(Ordering::Relaxed), 2);
+        assert!(Stop::new(&()).check().is_ok());
+    }
+}

@@ -94,3 +94,51 @@ impl<'a> AgreementRow<'a> {
         if both > 0.0 { self.together(j) / both } else { 0.0 }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use consilience_core::{Ensemble, Member, Partition, Seed, SparseMemberships};
+    use ndarray::Array2;
+
+    /// Rows of labels, of memberships and of weighted members are the pairs of the microclusters.
+    #[test]
+    fn rows_are_the_agreements_of_pairs() {
+        let mut s = Seed(2).stream();
+        for kind in 0..3 {
+            let members = (0..4).map(|u| -> Member {
+                if kind == 1 && u % 2 == 0 {
+                    // Quarters, so that sums are exact.
+                    let values = Array2::from_shape_fn((12, 2), |(i, c)| {
+                        let first = (i * 3 + u) % 6;
+                        if first == 5 {
+                            0.0
+                        } else {
+                            let share = first as f64 / 4.0;
+                            if c == 0 { share } else { 1.0 - share }
+                        }
+                    });
+                    return SparseMemberships::from_array(values.view()).unwrap().into();
+                }
+                let labels: Vec<i64> = (0..12).map(|_| s.below(4) as i64 - 1).collect();
+                Partition::from_labels(&labels).unwrap().into()
+            });
+            let mut ensemble = Ensemble::mixed(members.collect::<Vec<_>>()).unwrap();
+            if kind == 2 {
+                ensemble = ensemble.with_weights(vec![1.0, 0.5, 2.0, 0.25]).unwrap();
+            }
+            let nodes = Microclusters::of(&ensemble).unwrap();
+            assert_eq!(nodes.is_plain(), kind == 0);
+            let mut row = AgreementRow::new(&nodes).unwrap();
+            for i in 0..nodes.n_nodes() {
+                row.fill(i);
+                for j in 0..nodes.n_nodes() {
+                    let (together, both) = nodes.agreement(i, j);
+                    assert_eq!((row.together(j), row.both(j)), (together, both), "{kind} {i} {j}");
+                    let ratio = if both == 0.0 { 0.0 } else { together / both };
+                    assert_eq!(row.ratio(j), ratio);
+                }
+            }
+        }
+    }
+}

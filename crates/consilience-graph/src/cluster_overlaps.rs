@@ -250,4 +250,25 @@ mod tests {
             }
         }
     }
+
+    /// Clusters of which another member sees no object at all.
+    #[test]
+    fn members_that_share_few_objects_or_none() {
+        let member = |labels: &[i64]| Partition::from_labels(labels).unwrap();
+        let members =
+            vec![member(&[0, 0, 1, 1, 2]), member(&[0, 1, -1, -1, -1]), member(&[-1, -1, 0, 0, 1])];
+        let e = Ensemble::new(members.clone()).unwrap();
+        let incidence = ClusterIncidence::of(&Microclusters::of(&e).unwrap());
+        let overlaps = ClusterOverlaps::of(&incidence, &()).unwrap();
+        let nmi = overlaps.mutual_information();
+        for (u, first) in members.iter().enumerate() {
+            for (v, second) in members.iter().enumerate() {
+                let expected = normalized_mutual_information(first, second, Normalizer::Max).ok();
+                let found = nmi[u * 3 + v];
+                assert_eq!(found.is_some(), expected.is_some(), "{u} {v}");
+                let apart = found.unwrap_or(0.0) - expected.unwrap_or(0.0);
+                assert!(apart.abs() < 1e-12, "{u} {v}: {found:?} {expected:?}");
+            }
+        }
+    }
 }

@@ -374,6 +374,8 @@ mod tests {
                     let n = both.clone().count();
                     let c = both.filter(|(a, b)| a == b).count();
                     assert_eq!(dense.get(i, j), (c, n), "{i} {j}");
+                    let ratio = (n > 0).then(|| c as f64 / n as f64);
+                    assert_eq!(dense.ratio(i, j), ratio, "{i} {j}");
                     if i != j && c > 0 {
                         links.push((j, c, n));
                     }

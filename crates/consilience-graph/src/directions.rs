@@ -166,6 +166,8 @@ mod tests {
         assert_eq!(eigengap(&[1.0, 0.9, 0.9], 3), 3);
         assert_eq!(eigengap(&[1.0, 0.5, 0.4, 0.1], 3), 3);
         assert_eq!(eigengap(&[1.0], 2), 1);
+        // Of equal gaps the fewest clusters.
+        assert_eq!(eigengap(&[1.0, 0.75, 0.5, 0.25, 0.0], 5), 2);
     }
 
     #[test]
@@ -174,5 +176,40 @@ mod tests {
             assert!(SpectralCount::new(clusters, 4).is_err(), "{clusters}");
         }
         assert_eq!(SpectralCount::new(Clusters::Auto, 1).unwrap().clusters(&[1.0, 0.5]), 1);
+    }
+
+    #[test]
+    fn as_many_eigenpairs_as_the_number_of_clusters_needs() {
+        let of = |clusters: Clusters, nodes| SpectralCount::new(clusters, nodes).unwrap();
+        assert_eq!(of(Clusters::Fixed(3), 10).eigenpairs(), 3);
+        assert_eq!(of(Clusters::Fixed(12), 10).eigenpairs(), 10);
+        assert_eq!(of(Clusters::Fixed(12), 10).clusters(&[]), 10);
+        // The widest gap is looked for up to the root of the number of nodes, rounded up.
+        assert_eq!(of(Clusters::Eigengap, 9).eigenpairs(), 4);
+        assert_eq!(of(Clusters::Eigengap, 10).eigenpairs(), 5);
+        let values = [1.0, 0.9, 0.8, 0.1, 0.05];
+        assert_eq!(of(Clusters::Eigengap, 10).clusters(&values), 3);
+        assert_eq!(of(Clusters::Eigengap, 4).clusters(&values), 2);
+        assert!(SpectralCount::check(Clusters::Fixed(0)).is_err());
+    }
+
+    #[test]
+    fn restarts_have_a_range() {
+        for (restarts, good) in [(0, false), (1, true), (MAX_RESTARTS, true), (10_001, false)] {
+            assert_eq!(check_restarts(restarts).is_ok(), good, "{restarts}");
+        }
+    }
+
+    #[test]
+    fn rows_on_the_unit_sphere() {
+        let mut rows = ndarray::array![[3.0, -4.0], [0.0, 0.0], [0.0, 0.5]];
+        unit_rows(&mut rows);
+        assert_eq!(rows, ndarray::array![[0.6, -0.8], [0.0, 0.0], [0.0, 1.0]]);
+        // Two directions at any length; the report tells how far the rows lie from their centres.
+        let rows = ndarray::array![[1.0, 0.0], [0.0, 2.0], [7.0, 0.0], [0.0, 0.1]];
+        let fit = cluster_directions(rows, None, &KMeansOptions::new(2), &()).unwrap();
+        assert_eq!(fit.output, [0, 1, 0, 1]);
+        assert_eq!((fit.report.status, fit.report.objective), (Status::Solved, Some(0.0)));
+        assert!(fit.report.iterations > 0);
     }
 }

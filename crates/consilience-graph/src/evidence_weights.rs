@@ -256,4 +256,22 @@ mod tests {
         on_grid(&mut zeros, 3);
         assert_eq!(zeros, [0.0; 3]);
     }
+
+    #[test]
+    fn members_that_count_twice_weigh_twice() {
+        let member = |labels: &[i64]| consilience_core::Partition::from_labels(labels).unwrap();
+        let members = vec![member(&[0, 0, 1]), member(&[0, 1, 2])];
+        let ensemble = consilience_core::Ensemble::new(members).unwrap();
+        let ensemble = ensemble.with_weights(vec![2.0, 0.5]).unwrap();
+        let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble).unwrap());
+        let equal = EvidenceWeights::equal(&incidence);
+        assert_eq!((&equal.members[..], equal.clusters[1]), (&[2.0, 0.5][..], 2.0));
+        let own = EvidenceWeights::of_members(vec![3.0, 4.0], &incidence);
+        assert_eq!(own.members, [6.0, 2.0]);
+        assert_eq!(own.clusters, [6.0, 6.0, 2.0, 2.0, 2.0]);
+        let each = EvidenceWeights::of_clusters(vec![1.0, 2.0, 3.0, 4.0, 5.0], &incidence).unwrap();
+        assert_eq!(each.clusters, [2.0, 4.0, 1.5, 2.0, 2.5]);
+        assert_eq!(each.members, [2.0, 0.5]);
+        assert!(EvidenceWeights::of_clusters(vec![1.0; 4], &incidence).is_err());
+    }
 }

@@ -498,5 +498,22 @@ mod tests {
         cut.divide(&graph, &all, (0, 5), &mut out, &()).unwrap();
         let wrong = (0..300).filter(|&i| out[i] != out[i % 5]).count();
         assert!(wrong <= 6, "{wrong} of 300");
+        let mut labels = out[..5].to_vec();
+        labels.sort_unstable();
+        assert_eq!(labels, [0, 1, 2, 3, 4]);
+    }
+
+    /// Restarts draw from one stream: the first of ten is the only one of one.
+    #[test]
+    fn more_restarts_cut_no_worse() {
+        for seed in 0..30 {
+            let graph = random(seed, 11);
+            let cut = |restarts| {
+                let mut stream = Seed(seed).derive("cut", 0).stream();
+                let one = HypergraphCut::new(2).restarts(restarts);
+                graph.cut(&one.bisected(&graph, 0.5, &mut stream, &()).unwrap())
+            };
+            assert!(cut(10) <= cut(1) + 1e-9, "seed {seed}");
+        }
     }
 }

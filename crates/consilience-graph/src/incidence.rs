@@ -495,4 +495,21 @@ mod tests {
         assert!(incidence.overlaps(&vec![1.0; n + 1], &()).is_err());
         assert_eq!(incidence.times(Array2::zeros((c, 0)).view()).unwrap().dim(), (n, 0));
     }
+
+    #[test]
+    fn numbers_of_clusters_count_as_often_as_their_members() {
+        let member = |labels: &[i64]| Partition::from_labels(labels).unwrap();
+        let members = vec![member(&[0, 0, 1]), member(&[0, 1, 2]), member(&[0, 1, 1])];
+        let ensemble = Ensemble::new(members).unwrap().with_weights(vec![1.0, 0.5, 3.0]).unwrap();
+        let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble).unwrap());
+        assert_eq!(incidence.member_of_cluster(), [0, 0, 1, 1, 1, 2, 2]);
+        assert_eq!(incidence.cluster_weights(), [1.0, 1.0, 0.5, 0.5, 0.5, 3.0, 3.0]);
+        let own = vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
+        assert_eq!(incidence.weighed(own).unwrap(), [1.0, 2.0, 1.5, 2.0, 2.5, 18.0, 21.0]);
+        assert!(incidence.weighed(vec![1.0; 6]).is_err());
+        for cluster in 0..7 {
+            let member = incidence.member_of(cluster);
+            assert!(incidence.clusters_of_member(member).contains(&cluster), "{cluster}");
+        }
+    }
 }

@@ -91,3 +91,57 @@ pub(crate) fn check_tree_cut(clusters: Clusters) -> Result<()> {
 fn refused(clusters: Clusters) -> Error {
     clusters.refuse("linkage", "a number, the longest lifetime or a height")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four leaves, merged one after the other.
+    fn tree(heights: [f64; 3]) -> Dendrogram {
+        let merges = heights.iter().enumerate().map(|(t, &h)| (0, t + 1, h)).collect();
+        Dendrogram::from_merges(4, merges).unwrap()
+    }
+
+    #[test]
+    fn lifetimes_are_taken_over_the_range_that_is_asked_for() {
+        let k = |lifespan: Lifespan, heights| {
+            lifespan.clusters(Clusters::Lifetime, &tree(heights)).unwrap()
+        };
+        // Four clusters live for 0.6, three for 0.1, two for 0.05, one for 0.25.
+        let late = [0.6, 0.7, 0.75];
+        assert_eq!(k(Lifespan::Whole, late), 4);
+        assert_eq!(k(Lifespan::ToLastMerge, late), 4);
+        assert_eq!(k(Lifespan::FromFirstMerge, late), 1);
+        // Four for 0.3, three and two for 0.1, one for 0.5, of which nothing counts up to the last.
+        let early = [0.3, 0.4, 0.5];
+        assert_eq!(k(Lifespan::Whole, early), 1);
+        assert_eq!(k(Lifespan::ToLastMerge, early), 4);
+        assert_eq!(k(Lifespan::FromFirstMerge, early), 1);
+        // From the first merge on three live for 0.4, two for 0.05 and one for 0.35.
+        assert_eq!(k(Lifespan::FromFirstMerge, [0.2, 0.6, 0.65]), 3);
+        // Nothing is alike: there is no range from the first merge on.
+        assert_eq!(k(Lifespan::FromFirstMerge, [1.0; 3]), 4);
+        let leaf = Dendrogram::from_merges(1, Vec::new()).unwrap();
+        for lifespan in [Lifespan::Whole, Lifespan::FromFirstMerge, Lifespan::ToLastMerge] {
+            assert_eq!(lifespan.clusters(Clusters::Auto, &leaf).unwrap(), 1);
+        }
+    }
+
+    #[test]
+    fn numbers_heights_and_what_a_tree_cannot() {
+        let tree = tree([0.3, 0.4, 0.5]);
+        let k = |clusters| Lifespan::Whole.clusters(clusters, &tree);
+        assert_eq!(k(Clusters::Fixed(7)).unwrap(), 7);
+        for (height, clusters) in [(0.29, 4), (0.3, 3), (0.4, 2), (0.45, 2), (0.5, 1), (2.0, 1)] {
+            assert_eq!(k(Clusters::Height(height)).unwrap(), clusters, "{height}");
+        }
+        for bad in [Clusters::Eigengap, Clusters::Survival] {
+            assert!(k(bad).is_err() && Lifespan::check(bad).is_err());
+        }
+        assert!(Lifespan::check(Clusters::Height(f64::NAN)).is_err());
+        for good in [Clusters::Auto, Clusters::Lifetime, Clusters::Fixed(0), Clusters::Height(-1.0)]
+        {
+            assert!(Lifespan::check(good).is_ok(), "{good}");
+        }
+    }
+}

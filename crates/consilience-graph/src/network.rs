@@ -341,4 +341,28 @@ mod tests {
         let error = network.co_association(&ensemble, &()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ShapeMismatch);
     }
+
+    #[test]
+    fn stored_zeros_and_the_diagonal_are_no_edges() {
+        let mut entries = sprs::TriMat::new((4, 4));
+        for (i, j, w) in [(0, 1, 2.0), (1, 0, 2.0), (1, 3, 0.0), (2, 2, 1.0), (3, 2, -1.0)] {
+            entries.add_triplet(i, j, w);
+        }
+        let network = Network::from_sprs(&entries.to_csr()).unwrap();
+        assert!(network.edges().eq([(0, 1), (2, 3)]));
+        let wide = sprs::CsMat::zero((2, 3));
+        assert_eq!(Network::from_sprs(&wide).unwrap_err().kind(), ErrorKind::ShapeMismatch);
+    }
+
+    #[test]
+    fn as_many_members_as_can_be_counted() {
+        let member = Partition::from_labels(&[0, 0, 1]).unwrap();
+        let network = Network::new(3, [(0, 1), (1, 2)]).unwrap();
+        let shares = |members: usize| {
+            let ensemble = Ensemble::new(vec![member.clone(); members]).unwrap();
+            network.co_association(&ensemble, &())
+        };
+        assert_eq!(shares(65_535).unwrap(), [1.0, 0.0]);
+        assert_eq!(shares(65_536).unwrap_err().kind(), ErrorKind::TooLarge);
+    }
 }

@@ -108,3 +108,54 @@ pub fn normalized_crowd_agreement(
 ) -> Result<Vec<f64>> {
     Ok(ClusterOverlaps::of(incidence, observer)?.crowd_agreement())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use consilience_core::{Ensemble, Microclusters, Partition};
+
+    fn incidence(members: &[&[i64]], weights: Option<Vec<f64>>) -> ClusterIncidence {
+        let members = members.iter().map(|l| Partition::from_labels(l).unwrap()).collect();
+        let mut ensemble = Ensemble::new(members).unwrap();
+        if let Some(weights) = weights {
+            ensemble = ensemble.with_weights(weights).unwrap();
+        }
+        ClusterIncidence::of(&Microclusters::of(&ensemble).unwrap())
+    }
+
+    #[test]
+    fn scales_are_positive_numbers() {
+        for (scale, good) in
+            [(0.3, true), (1e-9, true), (0.0, false), (-1.0, false), (f64::INFINITY, false)]
+        {
+            assert_eq!(check_entropy_scale(scale).is_ok(), good, "{scale}");
+        }
+        assert!(check_entropy_scale(f64::NAN).is_err());
+    }
+
+    #[test]
+    fn certain_clusters_weigh_one_and_split_ones_less() {
+        // The second member keeps both clusters of the first whole, and is split by it in halves.
+        let found = incidence(&[&[0, 0, 1, 1], &[0, 0, 0, 0]], None);
+        let index = ensemble_driven_cluster_index(&found, 0.5, &()).unwrap();
+        // The entropy of halves is 1 in one of two members: exp(-0.5 / 0.5).
+        let expected = [1.0, 1.0, (-1.0f64).exp()];
+        assert!(index.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-15), "{index:?}");
+        assert!(ensemble_driven_cluster_index(&found, 0.0, &()).is_err());
+        // Far below what can be multiplied.
+        let least = ensemble_driven_cluster_index(&found, 1e-9, &()).unwrap();
+        assert_eq!(least, [1.0, 1.0, LEAST]);
+    }
+
+    #[test]
+    fn members_agree_with_the_others_as_often_as_these_count() {
+        let (a, b): (&[i64], &[i64]) = (&[0, 0, 1, 1], &[0, 1, 0, 1]);
+        // Nobody agrees with anybody: all count alike.
+        assert_eq!(normalized_crowd_agreement(&incidence(&[a, b], None), &()).unwrap(), [1.0; 2]);
+        // A member that counts twice has a copy of itself among the others.
+        let found = incidence(&[a, b], Some(vec![2.0, 1.0]));
+        assert_eq!(normalized_crowd_agreement(&found, &()).unwrap(), [1.0, 0.0]);
+        let found = incidence(&[a, b, a], None);
+        assert_eq!(normalized_crowd_agreement(&found, &()).unwrap(), [1.0, 0.0, 1.0]);
+    }
+}

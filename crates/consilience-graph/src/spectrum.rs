@@ -323,5 +323,13 @@ mod tests {
         let ensemble = Ensemble::new(vec![member(3), member(4)]).unwrap();
         let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble).unwrap());
         assert!(incidence.n_clusters() > DENSE && !full_overlaps(&incidence));
+        // Few of many pairs are those of the whole matrix.
+        let (shares, scale) = (vec![1.0; incidence.n_rows()], vec![0.3; incidence.n_clusters()]);
+        let stored = incidence.overlaps(&shares, &()).unwrap().map(|_, _, v| 0.3 * v * 0.3);
+        assert_eq!(Symmetric(&stored).dim(), incidence.n_clusters());
+        let found = leading(&incidence, &shares, &scale, 3, &()).unwrap();
+        let all = symmetric_eigen(stored_dense(&stored).view()).unwrap();
+        assert_eq!(found.values.len(), 3);
+        assert!(found.values.iter().zip(&all.values).all(|(a, b)| (a - b).abs() < 1e-6 * b));
     }
 }

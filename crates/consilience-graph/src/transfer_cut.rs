@@ -289,4 +289,23 @@ mod tests {
         assert_eq!(e.kind(), ErrorKind::InvalidParameter);
         assert!(TransferCut::new(1).restarts(0).check(2).is_err());
     }
+
+    #[test]
+    fn members_are_cut_where_they_agree() {
+        let labels = |shift: usize| -> Vec<usize> {
+            (0..24).map(|i| if i == shift { 2 - i / 8 } else { i / 8 }).collect()
+        };
+        let members =
+            (0..5).map(|u| consilience_core::Partition::from_labels(&labels(1 + 4 * u)).unwrap());
+        let ensemble = consilience_core::Ensemble::new(members.collect()).unwrap();
+        let nodes = crate::Microclusters::each_object(&ensemble).unwrap();
+        let incidence = ClusterIncidence::of(&nodes);
+        let even = incidence.cluster_weights();
+        let found = TransferCut::new(3).partition_incidence(&incidence, &even).unwrap();
+        for i in 0..24 {
+            for j in 0..24 {
+                assert_eq!(found[i] == found[j], i / 8 == j / 8, "{i} {j}");
+            }
+        }
+    }
 }

@@ -50,3 +50,17 @@ impl Float for f64 {
         t.mul_add(t, sum)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn squares_of_differences_are_added() {
+        assert_eq!(5.0f64.add_square(2.0, 0.25), 9.25);
+        assert_eq!(5.0f32.add_square(2.0, 0.25), 9.25);
+        // Rounded once: the square alone would lose its last bit.
+        let close = 1.0 + f64::EPSILON;
+        assert_eq!(close.add_square(0.0, -1.0 - 2.0 * f64::EPSILON), f64::EPSILON * f64::EPSILON);
+    }
+}

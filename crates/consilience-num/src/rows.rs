@@ -152,4 +152,53 @@ mod tests {
             );
         }
     }
+
+    #[test]
+    fn rows_out_of_range_are_scaled_by_a_power_of_two() {
+        let x = table(5, 4);
+        for (size, changed) in [(1e-139, false), (1e138, false), (1e-150, true), (1e200, true)] {
+            let large = x.mapv(|v| v * size);
+            let scaled = Scaled::new(Dense::F64(large.view()));
+            assert_eq!(scaled.scale != 1.0, changed, "{size:e}");
+            assert_eq!(scaled.scale.log2().fract(), 0.0, "{size:e}");
+            let Dense::F64(rows) = scaled.features() else { panic!("double precision") };
+            assert_eq!(rows, large.mapv(|v| v * scaled.scale));
+            let largest = rows.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+            assert!(!changed || (0.5..=1.0).contains(&largest), "{size:e}: {largest}");
+            // Others come in the same unit.
+            let others = Scaled::like(Dense::F64(large.view()), scaled.scale);
+            assert_eq!(others.scale, scaled.scale);
+            assert_eq!(others.features().to_f64(), rows);
+        }
+        let zeros = Array2::zeros((2, 2));
+        assert_eq!(Scaled::new(Dense::F64(zeros.view())).scale, 1.0);
+        let narrow = x.mapv(|v| v as f32 * 1e30);
+        let scaled = Scaled::new(Dense::F32(narrow.view()));
+        assert_eq!((scaled.scale, scaled.features().to_f64()), (1.0, narrow.mapv(f64::from)));
+    }
+
+    #[test]
+    fn blocks_are_the_rows_in_any_layout() {
+        let x = table(7, 3);
+        let turned = x.t().to_owned();
+        for view in [x.view(), turned.t()] {
+            let rows = Rows::new(view);
+            assert_eq!((rows.n(), rows.d()), (7, 3));
+            assert_eq!(rows.row(4), x.row(4).to_vec());
+            for (first, count) in [(0, 7), (2, 3), (6, 1), (3, 0)] {
+                let expected: Vec<f64> =
+                    (first..first + count).flat_map(|i| x.row(i).to_vec()).collect();
+                rows.block(first, count, |block| assert_eq!(block, expected));
+            }
+        }
+    }
+
+    #[test]
+    fn differences_and_means() {
+        let x = ndarray::array![[1.0, 2.0], [4.0, 8.0], [-3.0, 0.5]];
+        let found = differences(x.view(), &[(1, 0), (0, 2)]);
+        assert_eq!(found, ndarray::array![[3.0, 6.0], [4.0, 1.5]]);
+        assert_eq!(mean_row(x.view(), &[0, 1]), ndarray::array![2.5, 5.0]);
+        assert_eq!(mean_row(x.view(), &[]), ndarray::array![0.0, 0.0]);
+    }
 }

@@ -301,4 +301,19 @@ mod tests {
             assert_eq!(2.0 * s, d);
         }
     }
+
+    /// More rows than one task takes.
+    #[test]
+    fn listed_entries_are_multiplied_in_every_row() {
+        let n = 3 * ROWS + 7;
+        let a = wheel(n);
+        let x: Vec<f64> = (0..2 * n).map(|i| ((i * 13) % 31) as f64).collect();
+        let (mut whole, mut listed) = (vec![0.0; 2 * n], vec![f64::NAN; 2 * n]);
+        a.multiply(&x, &mut whole, 2);
+        multiply_listed(&a.offsets, &a.indices, &a.values, &x, &mut listed, 2);
+        assert_eq!(listed, whole);
+        a.map(|_, _, _| 1.0).multiply(&x, &mut whole, 2);
+        sum_listed(&a.offsets, &a.indices, &x, &mut listed, 2);
+        assert_eq!(listed, whole);
+    }
 }

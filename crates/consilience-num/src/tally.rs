@@ -43,3 +43,23 @@ impl<T: Copy + Eq> NullaryFnOnce for Tally<'_, T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_those_of_one_at_a_time() {
+        for n in [0, 1, 5, 64, 100, 517] {
+            let items: Vec<u8> = (0..n).map(|i| (i * i % 7) as u8).collect();
+            for equal in [true, false] {
+                let mut counts: Vec<u8> = (0..n).map(|i| (i % 3) as u8).collect();
+                tally(&mut counts, &items, 4, equal);
+                for i in 0..n {
+                    let more = u8::from((items[i] == 4) == equal);
+                    assert_eq!(counts[i], (i % 3) as u8 + more, "{n} {i}");
+                }
+            }
+        }
+    }
+}

@@ -292,6 +292,9 @@ mod tests {
             assert_eq!(run(threads), alone);
         }
         assert_eq!(link_sums(0, 2, |_, _| ()), Array2::<f64>::zeros((2, 2)));
+        // As much as a pair may get.
+        let most = link_sums(100_000, 1, |left, sums| left.for_each(|_| sums.add(0, 0, 1.0)));
+        assert_eq!(most[[0, 0]], 100_000.0);
     }
 
     #[test]

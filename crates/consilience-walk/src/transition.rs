@@ -94,3 +94,36 @@ impl Transition {
         sprs::CsMat::new((n, n), starts, columns, values)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use consilience_core::{Ensemble, Partition};
+
+    #[test]
+    fn steps_go_to_large_and_similar_microclusters() {
+        // Microclusters of 1, 2 and 3 objects; the first agrees with the others in one member of
+        // two each, the last is linked to nobody.
+        let member = |labels: &[i64]| Partition::from_labels(labels).unwrap();
+        let (a, b) = (member(&[0, 0, 0, 1, 1, 1, 2]), member(&[0, 1, 1, 0, 0, 0, 2]));
+        let nodes = Microclusters::of(&Ensemble::new(vec![a, b]).unwrap()).unwrap();
+        let walk = Transition::new(&EliteNeighbours::of(&nodes, 2).unwrap(), &nodes);
+        assert_eq!(walk.n_nodes(), 4);
+        assert_eq!(walk.degree(), [2.5, 1.0, 1.5, 0.0]);
+        assert_eq!(walk.affinity().row(0), (&[1u32, 2][..], &[1.0, 1.5][..]));
+        let steps = walk.probabilities();
+        assert_eq!(steps.row(0), (&[1u32, 2][..], &[0.4, 0.6][..]));
+        assert_eq!(steps.row(1), (&[0u32][..], &[1.0][..]));
+        let sparse = walk.to_sprs();
+        assert_eq!((sparse.shape(), sparse.nnz()), ((4, 4), steps.nnz()));
+        for (&v, (i, j)) in &sparse {
+            let (columns, values) = steps.row(i);
+            let at = columns.iter().position(|&c| c as usize == j).unwrap();
+            assert_eq!(values[at], v);
+        }
+        // In another order every node keeps its neighbours.
+        let turned = walk.permuted(&[3, 2, 0, 1]);
+        assert_eq!(turned.degree(), [0.0, 1.5, 2.5, 1.0]);
+        assert_eq!(turned.affinity().row(2), (&[1u32, 3][..], &[1.5, 1.0][..]));
+    }
+}

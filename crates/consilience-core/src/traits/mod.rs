@@ -7,6 +7,8 @@ mod dense;
 mod features;
 mod similarity;
 mod sparse_rows;
+#[cfg(test)]
+mod tests;
 
 pub use base::BaseClusterer;
 pub use consensus::{ConsensusFunction, Hierarchy, NodeConsensus, NodeMemberships, NodeOutput};

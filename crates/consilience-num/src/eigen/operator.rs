@@ -95,3 +95,40 @@ impl SymmetricOperator for Csr {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_of_stored_matrices_and_none_of_those_that_are_not_square() {
+        let n = 2 * ROWS + 5;
+        let entry = |i: usize, j: usize| ((i * j + i + j) % 5) as f64 * f64::from((i + j) % 7 == 0);
+        let a = Array2::from_shape_fn((n, n), |(i, j)| entry(i, j));
+        let entries = |i: usize| {
+            let row = (0..n).map(|j| (j as u32, entry(i, j)));
+            row.filter(|e| e.1 != 0.0).collect::<Vec<_>>()
+        };
+        let sparse = Csr::from_rows(n, (0..n).map(entries));
+        let x = Array2::from_shape_fn((n, 3), |(i, c)| ((i + 2 * c) % 9) as f64);
+        let expected = Array2::from_shape_fn((n, 3), |(i, c)| {
+            (0..n).map(|j| entry(i, j) * x[[j, c]]).sum::<f64>()
+        });
+        let turned = a.t().as_standard_layout().into_owned().reversed_axes();
+        let all: [&dyn SymmetricOperator; 3] = [&a, &turned, &sparse];
+        for operator in all {
+            assert_eq!(operator.dim(), n);
+            let mut y = Array2::from_elem((n, 3), f64::NAN);
+            operator.apply(x.view(), y.view_mut());
+            assert_eq!(y, expected);
+            operator.apply(x.slice(ndarray::s![.., ..0]), y.slice_mut(ndarray::s![.., ..0]));
+        }
+        let (wide, listed) = (Array2::ones((2, 3)), Csr::from_rows(3, [vec![], vec![(2, 1.0)]]));
+        let bad: [&dyn SymmetricOperator; 2] = [&wide, &listed];
+        for operator in bad {
+            let mut y = Array2::zeros((2, 1));
+            operator.apply(Array2::ones((2, 1)).view(), y.view_mut());
+            assert!(y.iter().all(|v: &f64| v.is_nan()));
+        }
+    }
+}

@@ -170,6 +170,18 @@ fn huge_small_and_far_data() {
             assert_eq!(found.assignment, plain.assignment, "{scale:e}");
         }
     }
+    // Powers of two change the unit of the inertia and nothing else.
+    for scale in [2f64.powi(-400), 2f64.powi(-40), 2f64.powi(40), 2f64.powi(400)] {
+        let found = run((&x * scale).view(), &KMeansOptions::new(5));
+        assert_eq!(found.inertia / scale / scale, plain.inertia, "{scale:e}");
+        assert_eq!(found.centres, &plain.centres * scale, "{scale:e}");
+    }
+    // A large offset in a large unit is both.
+    let far = x.mapv(|v| v + 1000.0);
+    let (near, large) = (run(far.view(), &KMeansOptions::new(5)), &far * 2f64.powi(100));
+    let large = run(large.view(), &KMeansOptions::new(5));
+    assert_eq!(large.assignment, near.assignment);
+    assert_eq!(large.inertia / 2f64.powi(200), near.inertia);
     // An offset rounds the rows themselves; starts and assignment stay what the rounded rows say.
     for offset in [1e3, 1e6, -1e9] {
         let far = x.mapv(|v| v + offset);
@@ -205,6 +217,16 @@ fn equal_rows_k_of_n_and_nothing() {
     assert!(kind(fit(x.view(), None, &KMeansOptions::new(0), &())) == ErrorKind::InvalidParameter);
     assert!(kind(fit(x.view(), None, &KMeansOptions::new(2), &Stop)) == ErrorKind::Cancelled);
     assert!(assign(x.view(), none.view(), true).is_empty());
+    let options = KMeansOptions::new(2);
+    for bad in [&[1.0; 39][..], &[1.0; 41], &[]] {
+        let weighted = fit(x.view(), Some(bad), &options, &());
+        assert_eq!(kind(weighted), ErrorKind::ShapeMismatch);
+        assert!(spread_rows(x.view(), Some(bad), 2, Seed(0), false).is_empty());
+    }
+    let narrow = Array2::zeros((2, 2));
+    let moved = from_centres(x.view(), None, narrow.view(), &options, &());
+    assert_eq!(kind(moved), ErrorKind::ShapeMismatch);
+    assert!(assign(x.view(), narrow.view(), true).is_empty());
 }
 
 #[test]
@@ -277,4 +299,34 @@ fn rows_that_are_not_stored() {
         kind(fit_source(&Stored(Array2::zeros((9, 0))), &options, 5, &())),
         ErrorKind::Empty
     );
+}
+
+/// Writes down which single rows were asked for.
+struct Asked(Stored, std::sync::Mutex<Vec<usize>>);
+
+impl RowSource for Asked {
+    fn n_rows(&self) -> usize {
+        self.0.n_rows()
+    }
+    fn n_columns(&self) -> usize {
+        self.0.n_columns()
+    }
+    fn write(&self, rows: std::ops::Range<usize>, out: &mut [f32]) {
+        if rows.len() == 1 {
+            self.1.lock().unwrap().push(rows.start);
+        }
+        self.0.write(rows, out);
+    }
+}
+
+#[test]
+fn a_sample_has_a_row_of_each_stretch() {
+    let stored = Stored(cloud(10_007, 2, 3).mapv(|v| v as f32));
+    let source = Asked(stored, Default::default());
+    fit_source(&source, &KMeansOptions::new(3).seed(Seed(4)), 100, &()).unwrap();
+    let asked = source.1.into_inner().unwrap();
+    assert_eq!(asked.len(), 100);
+    for (s, row) in asked.into_iter().enumerate() {
+        assert!((s * 10_007 / 100..(s + 1) * 10_007 / 100).contains(&row), "{s} {row}");
+    }
 }

@@ -344,7 +344,7 @@ mod tests {
     use super::*;
     use crate::eigen::symmetric_eigen;
     use consilience_core::Seed;
-    use ndarray::s;
+    use ndarray::{array, s};
 
     fn rows(n: usize, seed: u64) -> Array2<f64> {
         let mut stream = Seed(seed).stream();
@@ -432,5 +432,39 @@ mod tests {
         assert_eq!((graph.matrix().nnz(), graph.degrees()), (0, &[0.0][..]));
         let graph = SelfTuned::new(3).graph(Array2::zeros((5, 2)), &()).unwrap();
         assert!(graph.degrees().iter().all(|d| *d >= 3.0));
+    }
+
+    /// The formula of `extend` over all rows, weights relative to the nearest.
+    #[test]
+    fn new_rows_are_placed_by_the_formula() {
+        let x = rows(40, 3);
+        let new = array![[0.1, -0.2], [0.25, 0.25], [900.0, 1100.0]];
+        let vectors = Array2::from_shape_fn((40, 2), |(i, c)| ((i * 7 + c * 3) % 11) as f64 - 5.0);
+        for (with, place, count) in [
+            (SelfTuned::new(5), 4, 5),
+            (SelfTuned::new(8).rank(3).with_itself(true).least_scale(0.3), 3, 9),
+        ] {
+            let graph = with.graph(x.clone(), &()).unwrap();
+            let found = graph.extend(new.view(), vectors.view(), &[0.5, -2.0], &()).unwrap();
+            for (r, point) in new.rows().into_iter().enumerate() {
+                let far = |j: usize| (&point - &x.row(j)).mapv(|d| d * d).sum();
+                let mut near: Vec<usize> = (0..40).collect();
+                near.sort_by(|&a, &b| far(a).total_cmp(&far(b)).then(a.cmp(&b)));
+                near.truncate(count);
+                let own = far(near[place]).sqrt().max(graph.least);
+                let power: Vec<f64> =
+                    near.iter().map(|&j| far(j) / (own * graph.scale[j])).collect();
+                let least = power.iter().fold(f64::INFINITY, |m, &p| m.min(p));
+                let w: Vec<f64> = power.iter().map(|p| (least - p).exp()).collect();
+                let total: f64 = w.iter().sum();
+                for (c, lambda) in [0.5, -2.0].into_iter().enumerate() {
+                    let terms = near.iter().zip(&w).map(|(&j, w)| {
+                        w * vectors[[j, c]] / (total * graph.degree[j]).sqrt() / lambda
+                    });
+                    let expected: f64 = terms.sum();
+                    assert!((found[[r, c]] - expected).abs() < 1e-12, "{r} {c}");
+                }
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@ use ndarray::Array2;
 use proptest::prelude::*;
 use sprs::CsMat;
 
-use super::{ScaledRows, assign, fit, from_centres};
+use super::{Centres, ScaledRows, assign, fit, from_centres, spread_rows};
 use crate::kmeans::{self as dense, KMeansOptions};
 
 /// Rows of few whole numbers, so that no sum is rounded and ties are exact.
@@ -157,4 +157,58 @@ fn bad_input_is_told() {
     assert_eq!(assign(&rows, centres.view(), false).unwrap_err().kind(), ErrorKind::ShapeMismatch);
     let short = fit(&rows, Some(&[1.0]), &KMeansOptions::new(2), &());
     assert_eq!(short.unwrap_err().kind(), ErrorKind::ShapeMismatch);
+}
+
+#[test]
+fn starts_are_distinct_rows_as_long_as_there_are_any() {
+    for seed in 0..40 {
+        let x = table(60, 3, seed);
+        let distinct: std::collections::BTreeSet<Vec<i64>> =
+            x.rows().into_iter().map(|r| r.iter().map(|v| *v as i64).collect()).collect();
+        let matrix = sparse(&x);
+        let rows = ScaledRows::new(matrix.view()).unwrap();
+        for count in [3, 25, 60] {
+            let starts = spread_rows(&rows, count, Seed(seed), false);
+            assert_eq!(starts.len(), count.min(distinct.len()), "seed {seed}");
+            for (a, &i) in starts.iter().enumerate() {
+                assert!(starts[..a].iter().all(|&j| x.row(i) != x.row(j)), "seed {seed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn no_cluster_is_empty() {
+    for seed in 0..150 {
+        let x = table(40, 2, seed);
+        let distinct: std::collections::BTreeSet<Vec<i64>> =
+            x.rows().into_iter().map(|r| r.iter().map(|v| *v as i64).collect()).collect();
+        let matrix = sparse(&x);
+        let rows = ScaledRows::new(matrix.view()).unwrap();
+        // Centres that hold no row at first, and some twice.
+        let k = 1 + seed as usize % 12;
+        let start = Array2::from_shape_fn((k, 2), |(c, j)| ((c * (j + 2)) % 5) as f64 * 3.0);
+        let found = from_centres(&rows, None, start.view(), &KMeansOptions::new(k), &()).unwrap();
+        assert_eq!(found.centres.nrows(), k.min(distinct.len()), "seed {seed}");
+        for c in 0..found.centres.nrows() {
+            assert!(found.assignment.contains(&(c as u32)), "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn squared_distances_are_those_of_the_differences() {
+    let x = table(30, 6, 8);
+    let matrix = sparse(&x);
+    let rows = ScaledRows::new(matrix.view()).unwrap();
+    let centres = x.select(ndarray::Axis(0), &[4, 9, 2]) * 0.5;
+    let known = Centres::given(&rows, centres.view());
+    let mut out = vec![f64::NAN; 3 * 12];
+    known.squared_distances(&rows, 7..19, &mut out);
+    for (i, distances) in (7..19).zip(out.chunks_exact(3)) {
+        for (c, found) in distances.iter().enumerate() {
+            let exact = (&x.row(i) - &centres.row(c)).mapv(|d| d * d).sum();
+            assert!((found - exact).abs() < 1e-12, "{i} {c}");
+        }
+    }
 }
