@@ -103,7 +103,9 @@ mod tests {
     #[test]
     fn products_of_stored_matrices_and_none_of_those_that_are_not_square() {
         let n = 2 * ROWS + 5;
-        let entry = |i: usize, j: usize| ((i * j + i + j) % 5) as f64 * f64::from((i + j) % 7 == 0);
+        let entry = |i: usize, j: usize| {
+            ((i * j + i + j) % 5) as f64 * f64::from((i + j).is_multiple_of(7))
+        };
         let a = Array2::from_shape_fn((n, n), |(i, j)| entry(i, j));
         let entries = |i: usize| {
             let row = (0..n).map(|j| (j as u32, entry(i, j)));
