@@ -36,6 +36,9 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
     sum / f64::from(count)
 }
 
+/// The number found and the number of classes, for each draw of a group.
+type Draws = Vec<(f64, f64)>;
+
 /// One ensemble: its group, its number of classes, and the answers.
 type Row = (String, f64, Vec<(String, f64)>);
 
@@ -49,8 +52,7 @@ pub(crate) fn table(folder: &Path) -> std::result::Result<(), Any> {
             Ok((group, k, answers(&case)?))
         })
         .collect::<std::result::Result<_, Any>>()?;
-    // By name and group: for each draw the number found and the number of classes.
-    let mut found: BTreeMap<&str, BTreeMap<&str, Vec<(f64, f64)>>> = BTreeMap::new();
+    let mut found: BTreeMap<&str, BTreeMap<&str, Draws>> = BTreeMap::new();
     let (mut inside, mut width) = (0, Vec::new());
     for (group, k, answers) in &rows {
         for (name, own) in answers {
@@ -67,7 +69,7 @@ pub(crate) fn table(folder: &Path) -> std::result::Result<(), Any> {
          | draws of a group apart |\n|---|---|---|---|---|---|"
     );
     for (name, groups) in found {
-        let error = |draws: &Vec<(f64, f64)>| mean(draws.iter().map(|(a, k)| (a - k).abs() / k));
+        let error = |draws: &Draws| mean(draws.iter().map(|(a, k)| (a - k).abs() / k));
         let own: Vec<f64> = groups.values().map(error).collect();
         let near = own.iter().filter(|&&e| e <= 0.25).count();
         let log = |(a, k): &(f64, f64)| (a / k).ln();

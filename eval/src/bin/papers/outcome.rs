@@ -99,9 +99,9 @@ const ROWS: &[Row] = &[
     (
         "Yi 2014, Chapter 3",
         "Table 3.1 and Fig. 3.6: completion beside the Bayesian method",
-        "no: completion is below the block model on all eight crowds; Fig. 3.6 has a command \
+        "no: completion is below it on all eight crowds, .567 beside .673; Fig. 3.6 has a command \
          and was not finished",
-        "the crowds are not public: bird crowds, and the block model in the other's place",
+        "the crowds are not public: bird crowds in their place",
         "crowd",
     ),
     (

@@ -43,8 +43,6 @@ const CAUSES: &str = "\
   1,000 links end below none. A guess at the cause: nine links of ten are cannot-links where there
   are ten classes, each asks for rows of F without common mass, and so weight goes to members that
   split at random.
-- **CCCS ahead of the compared methods**: on the printed figures, no; members on a tenth of the
-  features are weak on these sets (without links they have the first column's NMI).
 
 ";
 
