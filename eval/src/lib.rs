@@ -1,4 +1,5 @@
-//! What several experiments share: how the feature sets are read, and generated worlds.
+//! What several experiments share: how feature sets and crowds are read, and generated worlds.
 
+pub mod crowds;
 pub mod sets;
 pub mod worlds;

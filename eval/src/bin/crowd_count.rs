@@ -11,24 +11,10 @@ use std::time::Instant;
 use consilience::crowd::{Answers, CrowdClustering, CrowdMethod};
 use consilience::scores::{Normalizer, normalized_mutual_information};
 use consilience::{Clusters, Partition};
+use consilience_eval::crowds::{self, CROWDS};
 
-#[path = "crowd_sets/reading.rs"]
-mod reading;
-#[path = "../../../tests/reference/shared_data.rs"]
-mod shared_data;
 #[path = "crowd_grid/worlds.rs"]
 mod worlds;
-
-const SETS: [&str; 8] = [
-    "birds5_drag_wp2",
-    "birds5_drag_wp3",
-    "birds5_drag_wp4",
-    "birds5_drag_wp5",
-    "birds5_radio2",
-    "birds5_radio3",
-    "birds5_radio4",
-    "bluebirds",
-];
 
 /// How often each estimate is right, how often off by one at most, and crowds.
 #[derive(Default)]
@@ -100,8 +86,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     } else {
         tallies.push(("reference".to_owned(), Tally::default()));
-        for name in SETS {
-            match reading::read(&shared_data::folder("crowd"), name) {
+        for name in CROWDS {
+            match crowds::read(name) {
                 Ok((answers, truth)) => run(name, &answers, &truth, &mut tallies[0].1)?,
                 Err(e) => println!("{name}: skipped, {e}"),
             }

@@ -1,15 +1,11 @@
 //! Yi 2014, Chapter 3: robust completion on crowds, thresholds, fewer workers.
 
-use std::fs::File;
-
 use consilience::crowd::{
     AnswerCounts, Answers, CrowdClustering, CrowdMethod, GroupAnswer, PenaltyChoice,
 };
-use consilience::ndarray::{Ix1, OwnedRepr};
 use consilience::scores::pair_f;
 use consilience::{MemoryBudget, Partition, Seed};
-use consilience_eval::sets::folder;
-use ndarray_npy::NpzReader;
+use consilience_eval::crowds::{self, CROWDS};
 
 use crate::cells::{head, mean, ours, row, short, shown};
 use crate::linked::nmi;
@@ -19,16 +15,6 @@ pub(crate) const HEADING: &str = "Yi 2014, Chapter 3: crowds";
 
 /// Draws of workers, as in the thesis.
 const DRAWS: u64 = 5;
-const SETS: [&str; 8] = [
-    "birds5_drag_wp2",
-    "birds5_drag_wp3",
-    "birds5_drag_wp4",
-    "birds5_drag_wp5",
-    "birds5_radio2",
-    "birds5_radio3",
-    "birds5_radio4",
-    "bluebirds",
-];
 /// Thresholds d1 of Table 3.2, and the thesis's percentage of consistent entries, NMI and PWF.
 const THRESHOLDS: [f64; 5] = [0.1, 0.3, 0.5, 0.7, 0.9];
 const SCENES: [[f64; 5]; 3] = [
@@ -69,26 +55,13 @@ struct Crowd {
 }
 
 fn read(name: &'static str) -> Option<Crowd> {
-    let file = File::open(folder("crowd").join(format!("crowd_{name}.npz")));
-    let Ok(file) = file else {
-        eprintln!("{name} skipped: no such crowd");
-        return None;
-    };
-    let mut npz = NpzReader::new(file).ok()?;
-    let mut column = |name: &str| -> Option<Vec<i32>> {
-        Some(npz.by_name::<OwnedRepr<i32>, Ix1>(name).ok()?.to_vec())
-    };
-    let (worker, task, item) = (column("worker")?, column("task")?, column("item")?);
-    let (group, y) = (column("group")?, column("y")?);
-    let rows = (0..worker.len())
-        .map(|r| GroupAnswer {
-            worker: worker[r] as usize,
-            task: task[r] as usize,
-            item: item[r] as usize,
-            group: group[r] as usize,
-        })
-        .collect();
-    Some(Crowd { name, rows, truth: Partition::from_labels(&y).ok()? })
+    match crowds::rows(name) {
+        Ok((rows, truth)) => Some(Crowd { name, rows, truth }),
+        Err(e) => {
+            eprintln!("{name} skipped: {e}");
+            None
+        }
+    }
 }
 
 /// How the clusters are found.
@@ -241,7 +214,7 @@ fn fewer(crowds: &[Crowd], draws: u64) -> consilience::Result<String> {
 }
 
 pub(crate) fn section(asked: Asked) -> Result<String, Failure> {
-    let crowds: Vec<Crowd> = SETS.iter().filter_map(|name| read(name)).collect();
+    let crowds: Vec<Crowd> = CROWDS.into_iter().filter_map(read).collect();
     let mut text = INTRODUCTION.to_string();
     text += &shown(full(&crowds)?);
     text += &shown(thresholds(&crowds)?);

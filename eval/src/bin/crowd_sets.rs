@@ -10,22 +10,8 @@ use std::time::Instant;
 use consilience::crowd::{Answers, BlockModel, CrowdClustering, CrowdMethod, GroupAnswer};
 use consilience::scores::{Normalizer, adjusted_rand, normalized_mutual_information, pair_f};
 use consilience::{Partition, Seed};
+use consilience_eval::crowds::{self, CROWDS};
 
-mod reading;
-#[path = "../../../../tests/reference/shared_data.rs"]
-mod shared_data;
-
-const SETS: [&str; 9] = [
-    "birds5_drag_wp2",
-    "birds5_drag_wp3",
-    "birds5_drag_wp4",
-    "birds5_drag_wp5",
-    "birds5_radio2",
-    "birds5_radio3",
-    "birds5_radio4",
-    "bluebirds",
-    "product_er",
-];
 /// Objects, clusters, workers, objects per worker, share of wrong groups.
 const PLANTED: [(usize, usize, usize, usize, f64); 2] =
     [(1_000, 10, 100, 50, 0.1), (1_000, 10, 400, 50, 0.3)];
@@ -113,11 +99,14 @@ fn hard(hard: Hard, size: usize, per_object: usize) -> consilience::Result<(Answ
 
 fn main() -> Result<(), Box<dyn Error>> {
     let chosen: Vec<String> = std::env::args().skip(1).collect();
-    let sets: Vec<&str> =
-        if chosen.is_empty() { SETS.to_vec() } else { chosen.iter().map(String::as_str).collect() };
+    let sets: Vec<&str> = if chosen.is_empty() {
+        CROWDS.into_iter().chain(["product_er"]).collect()
+    } else {
+        chosen.iter().map(String::as_str).collect()
+    };
     let mut worlds = Vec::new();
     for name in sets {
-        match reading::read(&shared_data::folder("crowd"), name) {
+        match crowds::read(name) {
             Ok((answers, truth)) => worlds.push((name.to_string(), answers, truth)),
             Err(e) => println!("{name}: skipped, {e}"),
         }
