@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use ndarray::{Array2, ArrayView2};
+use rayon::prelude::*;
 
 #[cfg(any(doc, test))]
 use crate::ErrorKind;
@@ -159,7 +160,8 @@ impl SimilarityGraph {
             return Err(Error::shape(format!("weights of {:?} for {nodes} nodes", weights.dim())));
         }
         check_symmetric("similarity", weights.view())?;
-        if let Some(((i, j), w)) = weights.indexed_iter().find(|&(_, &w)| w < 0.0) {
+        let negative = weights.iter().any(|&w| w < 0.0);
+        if negative && let Some(((i, j), w)) = weights.indexed_iter().find(|&(_, &w)| w < 0.0) {
             return Err(Error::invalid(format!(
                 "similarity {w} at row {i}, column {j}; expected >= 0"
             )));
@@ -204,30 +206,31 @@ pub fn check_symmetric(what: &str, matrix: ArrayView2<'_, f64>) -> Result<()> {
     const TILE: usize = 64;
     let (n, columns) = matrix.dim();
     ensure!(n == columns, shape("{what} of {n} x {columns}; expected a square matrix"));
-    for top in (0..n).step_by(TILE) {
-        for left in (top..n).step_by(TILE) {
-            for i in top..n.min(top + TILE) {
-                for j in left.max(i)..n.min(left + TILE) {
+    // The first fault of the first tile that has one, whoever finds it.
+    let fault = (0..n.div_ceil(TILE)).into_par_iter().find_map_first(|tile| {
+        let top = tile * TILE;
+        (top..n).step_by(TILE).find_map(|left| {
+            (top..n.min(top + TILE)).find_map(|i| {
+                (left.max(i)..n.min(left + TILE)).find_map(|j| {
                     let (w, mirrored) = (matrix[[i, j]], matrix[[j, i]]);
                     // One comparison for the usual case: it fails for a NaN and for unequal values.
-                    if w == mirrored && w.abs() < f64::INFINITY {
-                        continue;
-                    }
-                    if !w.is_finite() {
-                        return Err(Error::non_finite(what, i, j, w));
-                    }
-                    if !mirrored.is_finite() {
-                        return Err(Error::non_finite(what, j, i, mirrored));
-                    }
-                    return Err(Error::invalid(format!(
-                        "{what} {w} at row {i}, column {j}, mirrored as {mirrored}; \
-                         expected equal values"
-                    )));
-                }
-            }
-        }
-    }
-    Ok(())
+                    let fine = w == mirrored && w.abs() < f64::INFINITY;
+                    (!fine).then_some((i, j))
+                })
+            })
+        })
+    });
+    let Some((i, j)) = fault else { return Ok(()) };
+    let (w, mirrored) = (matrix[[i, j]], matrix[[j, i]]);
+    Err(if !w.is_finite() {
+        Error::non_finite(what, i, j, w)
+    } else if !mirrored.is_finite() {
+        Error::non_finite(what, j, i, mirrored)
+    } else {
+        Error::invalid(format!(
+            "{what} {w} at row {i}, column {j}, mirrored as {mirrored}; expected equal values"
+        ))
+    })
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 use consilience_core::{Error, Linkage, Observer, Result, check_symmetric, ensure};
 use ndarray::Array2;
+use rayon::prelude::*;
 
 use crate::Dendrogram;
 
@@ -99,7 +100,9 @@ pub(crate) fn linkage_checked(
     }
     // Sums and squares near the ends of the number range would overflow or vanish; a power of two
     // costs no digit.
-    let largest = d.iter().fold(0.0f64, |m, v| if v.abs() > m { v.abs() } else { m });
+    let larger = |m: f64, v: f64| if v > m { v } else { m };
+    let largest = |part: &[f64]| part.iter().fold(0.0, |m, v| larger(m, v.abs()));
+    let largest = d.par_chunks(CHUNK).map(largest).reduce(|| 0.0, larger);
     let unit = if largest == 0.0 || (1e-100..1e100).contains(&largest) {
         1.0
     } else {
@@ -182,8 +185,8 @@ fn level(mut merges: Vec<(usize, usize, f64)>) -> Vec<(usize, usize, f64)> {
     merges
 }
 
-/// The nearest-neighbour chain. A dead cluster's row and column hold infinity. `update` gives the
-/// dissimilarity of x to the union of a and b from (d(a,x), d(b,x), d(a,b), weights of a, b, x).
+/// The nearest-neighbour chain. `update` gives the dissimilarity of x to the union of a and b from
+/// (d(a,x), d(b,x), d(a,b), weights of a, b, x).
 fn chain(
     d: &mut [f64],
     weights: &[f64],
@@ -191,44 +194,36 @@ fn chain(
     update: impl Fn(f64, f64, f64, f64, f64, f64) -> f64,
 ) -> Result<Vec<(usize, usize, f64)>> {
     let n = weights.len();
-    let mut weight = weights.to_vec();
-    let mut alive = vec![true; n];
+    let mut left = Left::new(d, weights);
     let mut merges = Vec::with_capacity(n - 1);
     let mut chain: Vec<usize> = Vec::with_capacity(n);
-    let mut first_alive = 0;
     while merges.len() + 1 < n {
         if merges.len() % 256 == 0 {
             observer.check()?;
             observer.progress("partition", merges.len(), n - 1);
         }
         let Some(&top) = chain.last() else {
-            while !alive[first_alive] {
-                first_alive += 1;
-            }
-            chain.push(first_alive);
+            chain.push(left.first());
             continue;
         };
-        let row = &d[top * n..(top + 1) * n];
-        let nearest = smallest(row);
-        let previous = chain.len().checked_sub(2).map(|p| chain[p]);
-        match previous {
-            Some(p) if row[p] <= nearest => {
-                let (keep, gone) = (top.min(p), top.max(p));
-                merges.push((keep, gone, nearest));
+        let nearest = left.smallest(top, 0);
+        match chain.len().checked_sub(2).map(|p| chain[p]) {
+            Some(p) if left.row(top)[p] <= nearest => {
                 chain.truncate(chain.len() - 2);
+                let (keep, gone) = (top.min(p), top.max(p));
+                merges.push((left.cluster[keep], left.cluster[gone], nearest));
                 // No union is nearer than its nearer part. Rounding must not say otherwise, or the
                 // chain could visit a cluster twice.
                 let floored = |a: f64, b: f64, ab: f64, wa: f64, wb: f64, wx: f64| {
                     update(a, b, ab, wa, wb, wx).max(if a < b { a } else { b })
                 };
-                merge(d, &mut weight, &alive, keep, gone, &floored);
-                alive[gone] = false;
+                left.merge(keep, gone, &floored);
+                if let Some(places) = left.close_ranks() {
+                    chain.iter_mut().for_each(|place| *place = places[*place]);
+                }
             }
-            _ => {
-                // The row of a live cluster has a finite entry while two clusters are left.
-                let next = row.iter().position(|&v| v == nearest).unwrap_or(top);
-                chain.push(next);
-            }
+            // The row of a cluster has a finite entry while two are left.
+            _ => chain.push(left.find(top, 0, nearest).unwrap_or(top)),
         }
     }
     observer.progress("partition", n - 1, n - 1);
@@ -244,72 +239,170 @@ fn in_order(
     update: impl Fn(f64, f64, f64, f64, f64, f64) -> f64,
 ) -> Result<Vec<(usize, usize, f64)>> {
     let n = weights.len();
-    let mut weight = weights.to_vec();
-    let mut alive = vec![true; n];
+    let mut left = Left::new(d, weights);
     let mut merges = Vec::with_capacity(n - 1);
-    let after = |d: &[f64], i: usize| {
-        let row = &d[i * n + i + 1..(i + 1) * n];
-        let least = smallest(row);
-        (least, i + 1 + row.iter().position(|&v| v == least).unwrap_or(0))
+    let after = |left: &Left<'_>, i: usize| {
+        let least = left.smallest(i, i + 1);
+        (least, left.find(i, i + 1, least).unwrap_or(i))
     };
-    let (mut near, mut neighbour): (Vec<f64>, Vec<usize>) = (0..n).map(|i| after(d, i)).unzip();
+    let (mut near, mut neighbour): (Vec<f64>, Vec<usize>) = (0..n).map(|i| after(&left, i)).unzip();
     while merges.len() + 1 < n {
         if merges.len() % 256 == 0 {
             observer.check()?;
             observer.progress("partition", merges.len(), n - 1);
         }
-        // While two clusters are alive, the lower of a nearest pair has a finite distance on the
+        // While two clusters are left, the lower of a nearest pair has a finite distance on the
         // list.
         let height = smallest(&near);
         let keep = near.iter().position(|&v| v == height).unwrap_or(0);
         let gone = neighbour[keep];
-        merges.push((keep, gone, height));
-        merge(d, &mut weight, &alive, keep, gone, &update);
-        alive[gone] = false;
+        merges.push((left.cluster[keep], left.cluster[gone], height));
+        left.merge(keep, gone, &update);
         near[gone] = f64::INFINITY;
-        for i in (0..gone).filter(|&i| alive[i]) {
+        for i in (0..gone).filter(|&i| left.is_alive(i)) {
             if i == keep || neighbour[i] == keep || neighbour[i] == gone {
-                (near[i], neighbour[i]) = after(d, i);
+                (near[i], neighbour[i]) = after(&left, i);
             } else if i < keep {
-                let v = d[i * n + keep];
+                let v = left.row(i)[keep];
                 if v < near[i] || (v == near[i] && keep < neighbour[i]) {
                     (near[i], neighbour[i]) = (v, keep);
                 }
             }
+        }
+        if let Some(places) = left.close_ranks() {
+            let kept = |i: &usize| places[*i] != usize::MAX;
+            near = (0..places.len()).filter(kept).map(|i| near[i]).collect();
+            neighbour = (0..places.len()).filter(kept).map(|i| places[neighbour[i]]).collect();
         }
     }
     observer.progress("partition", n - 1, n - 1);
     Ok(merges)
 }
 
-fn merge(
-    d: &mut [f64],
-    weight: &mut [f64],
-    alive: &[bool],
-    keep: usize,
-    gone: usize,
-    update: &impl Fn(f64, f64, f64, f64, f64, f64) -> f64,
-) {
-    let n = weight.len();
-    let ab = d[keep * n + gone];
-    let (wa, wb) = (weight[keep], weight[gone]);
-    for x in 0..n {
-        if !alive[x] || x == keep || x == gone {
-            continue;
-        }
-        let (a, b) = (d[keep * n + x], d[gone * n + x]);
-        let v = update(a, b, ab, wa, wb, weight[x]);
-        d[keep * n + x] = v;
-        d[x * n + keep] = v;
-        d[x * n + gone] = f64::INFINITY;
-    }
-    d[keep * n + gone] = f64::INFINITY;
-    weight[keep] += wb;
+/// The clusters that are left, each at a place in the order of their first leaves, and how far they
+/// are apart. Places of clusters that are gone keep what was there, and are passed over.
+struct Left<'a> {
+    /// Rows of `cluster.len()`; infinity on the diagonal.
+    d: &'a mut [f64],
+    /// The first leaf of the cluster at each place.
+    cluster: Vec<usize>,
+    weight: Vec<f64>,
+    /// Infinity where the cluster is gone, else minus infinity: the larger of this and a
+    /// dissimilarity.
+    gone: Vec<f64>,
+    /// A row on its way.
+    row: Vec<f64>,
+    alive: usize,
 }
+
+impl<'a> Left<'a> {
+    fn new(d: &'a mut [f64], weights: &[f64]) -> Self {
+        let n = weights.len();
+        Left {
+            d,
+            cluster: (0..n).collect(),
+            weight: weights.to_vec(),
+            gone: vec![f64::NEG_INFINITY; n],
+            row: vec![0.0; n],
+            alive: n,
+        }
+    }
+
+    fn row(&self, i: usize) -> &[f64] {
+        let n = self.cluster.len();
+        &self.d[i * n..(i + 1) * n]
+    }
+
+    fn is_alive(&self, i: usize) -> bool {
+        self.gone[i] < 0.0
+    }
+
+    fn first(&self) -> usize {
+        (0..self.cluster.len()).find(|&i| self.is_alive(i)).unwrap_or(0)
+    }
+
+    /// The smallest entry of a row from a column on, infinity where there is none.
+    fn smallest(&self, i: usize, from: usize) -> f64 {
+        let (row, gone) = (&self.row(i)[from..], &self.gone[from..]);
+        let mut lanes = [f64::INFINITY; LANES];
+        let (body, tail) = row.as_chunks::<LANES>();
+        let (mask, masked) = gone.as_chunks::<LANES>();
+        let larger = |v: f64, g: f64| if v > g { v } else { g };
+        for (block, mask) in body.iter().zip(mask) {
+            for ((m, &v), &g) in lanes.iter_mut().zip(block).zip(mask) {
+                let v = larger(v, g);
+                *m = if v < *m { v } else { *m };
+            }
+        }
+        let tail = tail.iter().zip(masked).map(|(&v, &g)| larger(v, g));
+        lanes.into_iter().chain(tail).fold(f64::INFINITY, |m, v| if v < m { v } else { m })
+    }
+
+    /// The first column from another on with a finite value.
+    fn find(&self, i: usize, from: usize, value: f64) -> Option<usize> {
+        let (row, gone) = (self.row(i), &self.gone);
+        (from..row.len()).find(|&j| row[j] == value && gone[j] < 0.0)
+    }
+
+    /// Puts the union in the place of `keep`.
+    fn merge(
+        &mut self,
+        keep: usize,
+        gone: usize,
+        update: &impl Fn(f64, f64, f64, f64, f64, f64) -> f64,
+    ) {
+        let n = self.cluster.len();
+        let ab = self.row(keep)[gone];
+        let (wa, wb) = (self.weight[keep], self.weight[gone]);
+        let (a, b) = (&self.d[keep * n..][..n], &self.d[gone * n..][..n]);
+        for (((v, &a), &b), &w) in self.row.iter_mut().zip(a).zip(b).zip(&self.weight) {
+            *v = update(a, b, ab, wa, wb, w);
+        }
+        self.gone[gone] = f64::INFINITY;
+        self.alive -= 1;
+        self.weight[keep] += wb;
+        self.row[keep] = f64::INFINITY;
+        for (x, &v) in self.row[..n].iter().enumerate() {
+            if self.gone[x] < 0.0 {
+                self.d[x * n + keep] = v;
+            }
+        }
+        self.d[keep * n..][..n].copy_from_slice(&self.row[..n]);
+    }
+
+    /// Where a third is gone, the others move together: what is read and written next lies closer.
+    /// The new place of each old one.
+    fn close_ranks(&mut self) -> Option<Vec<usize>> {
+        let n = self.cluster.len();
+        if 3 * self.alive > 2 * n {
+            return None;
+        }
+        let old: Vec<usize> = (0..n).filter(|&i| self.is_alive(i)).collect();
+        let mut places = vec![usize::MAX; n];
+        let mut to = 0;
+        for (place, &i) in old.iter().enumerate() {
+            places[i] = place;
+            for &j in &old {
+                // Never beyond what is still to be read.
+                self.d[to] = self.d[i * n + j];
+                to += 1;
+            }
+        }
+        self.cluster = old.iter().map(|&i| self.cluster[i]).collect();
+        self.weight = old.iter().map(|&i| self.weight[i]).collect();
+        self.gone = vec![f64::NEG_INFINITY; old.len()];
+        self.row.truncate(old.len());
+        Some(places)
+    }
+}
+
+/// Numbers that one task looks at.
+const CHUNK: usize = 1 << 16;
+/// Numbers that are compared at a time.
+const LANES: usize = 16;
 
 /// The smallest entry, in lanes that the compiler keeps in vector registers.
 fn smallest(row: &[f64]) -> f64 {
-    const LANES: usize = 16;
     let mut lanes = [f64::INFINITY; LANES];
     let (body, tail) = row.as_chunks::<LANES>();
     for block in body {

@@ -15,6 +15,8 @@ pub trait Float:
     fn from_f64(value: f64) -> Self;
     /// `(self - other)^2 + sum`, the product and the sum rounded once.
     fn add_square(self, other: Self, sum: Self) -> Self;
+    /// `self * other + sum`, rounded once.
+    fn add_product(self, other: Self, sum: Self) -> Self;
 }
 
 impl Float for f32 {
@@ -31,6 +33,10 @@ impl Float for f32 {
     fn add_square(self, other: Self, sum: Self) -> Self {
         let t = self - other;
         t.mul_add(t, sum)
+    }
+    #[inline(always)]
+    fn add_product(self, other: Self, sum: Self) -> Self {
+        self.mul_add(other, sum)
     }
 }
 
@@ -49,6 +55,10 @@ impl Float for f64 {
         let t = self - other;
         t.mul_add(t, sum)
     }
+    #[inline(always)]
+    fn add_product(self, other: Self, sum: Self) -> Self {
+        self.mul_add(other, sum)
+    }
 }
 
 #[cfg(test)]
@@ -62,5 +72,14 @@ mod tests {
         // Rounded once: the square alone would lose its last bit.
         let close = 1.0 + f64::EPSILON;
         assert_eq!(close.add_square(0.0, -1.0 - 2.0 * f64::EPSILON), f64::EPSILON * f64::EPSILON);
+    }
+
+    #[test]
+    fn products_are_added() {
+        assert_eq!(5.0f64.add_product(2.0, 0.25), 10.25);
+        assert_eq!(5.0f32.add_product(2.0, 0.25), 10.25);
+        let close = 1.0 + f32::EPSILON;
+        let square = f32::EPSILON * f32::EPSILON;
+        assert_eq!(close.add_product(close, -1.0 - 2.0 * f32::EPSILON), square);
     }
 }

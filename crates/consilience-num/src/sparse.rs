@@ -2,6 +2,8 @@
 
 use rayon::prelude::*;
 
+use crate::Float;
+
 /// A sparse matrix: rows compressed, columns ascending within a row.
 ///
 /// ```
@@ -108,11 +110,21 @@ impl Csr {
     }
 
     /// `y = A x` for a panel of `width` vectors stored row by row (`x[row * width + vector]`), in
-    /// parallel over rows and with the same bits at any number of threads.
+    /// parallel over rows and with the same bits at any number of threads. With vectors in single
+    /// precision the values are rounded to it, and half as much memory is read.
     ///
     /// # Complexity
     /// O(nnz width).
-    pub fn multiply(&self, x: &[f64], y: &mut [f64], width: usize) {
+    pub fn multiply<X: Float>(&self, x: &[X], y: &mut [X], width: usize) {
+        self.product::<X, false>(x, y, width);
+    }
+
+    /// `y += A x`; otherwise as [`Csr::multiply`].
+    pub fn multiply_add<X: Float>(&self, x: &[X], y: &mut [X], width: usize) {
+        self.product::<X, true>(x, y, width);
+    }
+
+    fn product<X: Float, const ADD: bool>(&self, x: &[X], y: &mut [X], width: usize) {
         assert_eq!(x.len(), self.columns * width);
         assert_eq!(y.len(), self.n_rows() * width);
         if width == 0 {
@@ -120,16 +132,26 @@ impl Csr {
         }
         y.par_chunks_mut(ROWS * width)
             .enumerate()
-            .for_each(|(c, y)| self.multiply_rows(c * ROWS, x, y, width));
+            .for_each(|(c, y)| self.product_rows::<X, ADD>(c * ROWS, x, y, width));
     }
 
     /// The rows `first..` of `A x`, as many as fit `y`, on this thread.
     pub fn multiply_rows(&self, first: usize, x: &[f64], y: &mut [f64], width: usize) {
+        self.product_rows::<f64, false>(first, x, y, width);
+    }
+
+    fn product_rows<X: Float, const ADD: bool>(
+        &self,
+        first: usize,
+        x: &[X],
+        y: &mut [X],
+        width: usize,
+    ) {
         let row = |r: usize| {
             let (indices, values) = self.row(first + r);
             indices.iter().copied().zip(values.iter().copied())
         };
-        pulp::Arch::new().dispatch(Rows { row, x, y, width });
+        pulp::Arch::new().dispatch(Rows::<_, _, ADD> { row, x, y, width });
     }
 }
 
@@ -156,7 +178,7 @@ pub fn sum_listed(offsets: &[usize], indices: &[u32], x: &[f64], y: &mut [f64], 
             let r = chunk * ROWS + r;
             indices[offsets[r]..offsets[r + 1]].iter().map(|&j| (j, 1.0))
         };
-        pulp::Arch::new().dispatch(Rows { row, x, y, width });
+        pulp::Arch::new().dispatch(Rows::<_, _, false> { row, x, y, width });
     });
 }
 
@@ -190,39 +212,55 @@ pub fn multiply_listed(
             let at = offsets[r]..offsets[r + 1];
             indices[at.clone()].iter().copied().zip(values[at].iter().copied())
         };
-        pulp::Arch::new().dispatch(Rows { row, x, y, width });
+        pulp::Arch::new().dispatch(Rows::<_, _, false> { row, x, y, width });
     });
 }
 
-/// Some rows of a product. A closure would not be inlined into the function that has the vector
-/// instructions, and every fused multiply-add would become a call.
-pub(crate) struct Rows<'a, R> {
+/// Some rows of a product, added to what is there or in its place. A closure would not be inlined
+/// into the function that has the vector instructions, and every fused multiply-add would become a
+/// call.
+pub(crate) struct Rows<'a, X, R, const ADD: bool> {
     /// Columns and values of a row.
     pub(crate) row: R,
-    pub(crate) x: &'a [f64],
-    pub(crate) y: &'a mut [f64],
+    pub(crate) x: &'a [X],
+    pub(crate) y: &'a mut [X],
     pub(crate) width: usize,
 }
 
-impl<I: Iterator<Item = (u32, f64)>, R: Fn(usize) -> I> Rows<'_, R> {
+impl<X, I, R, const ADD: bool> Rows<'_, X, R, ADD>
+where
+    X: Float,
+    I: Iterator<Item = (u32, f64)>,
+    R: Fn(usize) -> I,
+{
     /// The columns `at..at + W` of the panel.
     #[inline(always)]
     fn strip<const W: usize>(&mut self, at: usize) -> usize {
         for (r, y) in self.y.chunks_exact_mut(self.width).enumerate() {
-            let mut sum = [0.0; W];
+            let y = &mut y[at..at + W];
+            let mut sum = [X::default(); W];
+            if ADD {
+                sum.copy_from_slice(y);
+            }
             for (j, v) in (self.row)(r) {
+                let v = X::from_f64(v);
                 let x = &self.x[j as usize * self.width + at..][..W];
                 for w in 0..W {
-                    sum[w] = v.mul_add(x[w], sum[w]);
+                    sum[w] = v.add_product(x[w], sum[w]);
                 }
             }
-            y[at..at + W].copy_from_slice(&sum);
+            y.copy_from_slice(&sum);
         }
         W
     }
 }
 
-impl<I: Iterator<Item = (u32, f64)>, R: Fn(usize) -> I> pulp::NullaryFnOnce for Rows<'_, R> {
+impl<X, I, R, const ADD: bool> pulp::NullaryFnOnce for Rows<'_, X, R, ADD>
+where
+    X: Float,
+    I: Iterator<Item = (u32, f64)>,
+    R: Fn(usize) -> I,
+{
     type Output = ();
 
     #[inline(always)]
@@ -276,6 +314,22 @@ mod tests {
                         c.iter().zip(v).map(|(&j, v)| v * x[j as usize * width + w]).sum();
                     assert!((y[i * width + w] - exact).abs() <= 1e-12 * exact.abs());
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn single_precision_and_sums_equal_the_definition() {
+        let n = 300;
+        let a = wheel(n);
+        for width in [1, 5, 64, 70] {
+            let x: Vec<f32> = (0..n * width).map(|i| ((i * 37) % 101) as f32).collect();
+            let wide: Vec<f64> = x.iter().map(|&x| f64::from(x)).collect();
+            let (mut y, mut exact) = (vec![2.0f32; n * width], vec![0.0f64; n * width]);
+            a.multiply_add(&x, &mut y, width);
+            a.multiply(&wide, &mut exact, width);
+            for (y, exact) in y.iter().zip(&exact) {
+                assert!((f64::from(*y) - 2.0 - exact).abs() <= 1e-6 * (2.0 + exact), "{y} {exact}");
             }
         }
     }

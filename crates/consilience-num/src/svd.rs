@@ -130,7 +130,7 @@ impl<F: Float> Rows for ScaledRows<'_, F> {
         }
         out.par_chunks_mut(ROWS * width).enumerate().for_each(|(c, out)| {
             let row = |r: usize| self.row(c * ROWS + r);
-            Arch::new().dispatch(sparse::Rows { row, x: v, y: out, width });
+            Arch::new().dispatch(sparse::Rows::<_, _, false> { row, x: v, y: out, width });
         });
     }
 

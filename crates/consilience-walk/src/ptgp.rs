@@ -16,10 +16,10 @@ const DENSE: usize = 10_000;
 /// clusters, weighted by the similarity of random walks, and a transfer cut of it.
 ///
 /// As good as [`Pta`](crate::Pta) on average, and the one for very many microclusters: beyond
-/// 10,000 the similarity is used only in products, which are sparse, exact and linear in the links;
-/// the one approximation (the norms of long walks) comes with a statistical bound in the report.
-/// Fewer than k clusters come out where the walks distinguish fewer microclusters; the report says
-/// so.
+/// 10,000 the similarity is used only in products, which are sparse, linear in the links, and exact
+/// but for single precision; the one approximation (the norms of long walks) comes with a
+/// statistical bound in the report. Fewer than k clusters come out where the walks distinguish fewer
+/// microclusters; the report says so.
 ///
 /// ```
 /// use consilience::{ConsensusFunction, Ensemble, Partition, Seed};
@@ -159,7 +159,7 @@ impl Ptgp {
             return Ok(BipartiteGraph { weights, error_bound: None });
         }
         let length = self.similarity.parameters.resolve(n).1;
-        self.similarity.budget.check_table("steps of the walks", n, thin::PANEL * length, 8)?;
+        self.similarity.budget.check_table("steps of the walks", n, thin::PANEL * length, 4)?;
         let (similarity, effort) = (&self.similarity, self.effort);
         let mut graph =
             thin::bipartite(nodes, &incidence, similarity, effort, self.seed, observer)?;

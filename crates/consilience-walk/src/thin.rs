@@ -1,7 +1,8 @@
 //! PTS in products only, for more microclusters than a dense matrix can hold.
 //!
 //! `B = N G N C` with `N = diag(G_ii)^-1/2` and C the scaled incidence needs G only in products
-//! with panels of columns, which are 2 T sparse products each and exact. What is left is the
+//! with panels of columns, which are 2 T sparse products each and exact but for rounding: the
+//! panels are in single precision, since memory decides how long they take. What is left is the
 //! diagonal of G: the squared norms of the trajectories. The short walks among them are sparse, and
 //! exact; the long ones are nearly low rank: a few eigenpairs of the walk carry most of their norm,
 //! random probes measure what the eigenpairs miss, and the spread of that measurement bounds the
@@ -11,14 +12,16 @@ use consilience_core::{Error, Microclusters, Observer, Result, Seed};
 use consilience_graph::ClusterIncidence;
 use consilience_num::eigen::{SymmetricOperator, TruncatedOptions, Which, truncated_eigen};
 use consilience_num::sparse::Csr;
-use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
 use rayon::prelude::*;
 
 use crate::dense::geometric;
 use crate::{BipartiteGraph, EliteNeighbours, ProbabilityTrajectories, Transition};
 
 /// Columns of a panel: four cache lines per row, read for each link.
-pub(crate) const PANEL: usize = 32;
+pub(crate) const PANEL: usize = 64;
+/// Rows that one task compares with the eigenpairs.
+const ROWS: usize = 256;
 
 /// What the norms of the trajectories may cost.
 #[derive(Clone, Copy, Debug)]
@@ -97,7 +100,7 @@ fn products(
         for i in 0..n {
             for (cluster, p) in incidence.shares_of(order[i] as usize) {
                 if (left..left + PANEL).contains(&cluster) {
-                    product.x[i * PANEL + cluster - left] = scale[i] * p;
+                    product.x[i * PANEL + cluster - left] = (scale[i] * p) as f32;
                 }
             }
         }
@@ -106,7 +109,8 @@ fn products(
         b.par_chunks_mut(c).enumerate().for_each(|(node, b)| {
             let i = place[node];
             for p in 0..columns {
-                b[left + p] = product.out[i * PANEL + p] * scale[i] / sizes[left + p];
+                let walked = f64::from(product.out[i * PANEL + p]);
+                b[left + p] = walked * scale[i] / sizes[left + p];
             }
         });
         observer.progress("similarity", left + columns, c);
@@ -125,10 +129,9 @@ struct PanelProduct {
     forward: Csr,
     backward: Csr,
     /// Y_1, Y_2, ...
-    steps: Vec<Vec<f64>>,
-    /// X; changed by the product.
-    x: Vec<f64>,
-    out: Vec<f64>,
+    steps: Vec<Vec<f32>>,
+    x: Vec<f32>,
+    out: Vec<f32>,
 }
 
 impl PanelProduct {
@@ -151,19 +154,11 @@ impl PanelProduct {
             let (before, rest) = steps.split_at_mut(t);
             backward.multiply(before.last().unwrap_or(&*x), &mut rest[0], PANEL);
         }
-        x.copy_from_slice(&steps[length - 1]);
-        for t in (0..length - 1).rev() {
-            forward.multiply(x, out, PANEL);
-            x.par_chunks_mut(1 << 14)
-                .zip(out.par_chunks(1 << 14))
-                .zip(steps[t].par_chunks(1 << 14))
-                .for_each(|((x, w), y)| {
-                    for ((x, w), y) in x.iter_mut().zip(w).zip(y) {
-                        *x = w + y;
-                    }
-                });
+        for t in (1..length).rev() {
+            let (head, later) = steps.split_at_mut(t);
+            forward.multiply_add(&later[0], &mut head[t - 1], PANEL);
         }
-        forward.multiply(x, out, PANEL);
+        forward.multiply(&steps[0], out, PANEL);
     }
 }
 
@@ -300,7 +295,8 @@ fn long_walks(
         .collect();
     for panel in 0..effort.probes / PANEL {
         let mut stream = seed.derive("walk probes", panel as u64).stream();
-        let probes: Vec<f64> = (0..walk.n_nodes() * PANEL).map(|_| stream.normal()).collect();
+        let probes: Vec<f32> =
+            (0..walk.n_nodes() * PANEL).map(|_| stream.normal() as f32).collect();
         let missing = pairs.missing(p, probes, after, length, observer)?;
         for (tail, missing) in tail.iter_mut().zip(missing.chunks(PANEL)) {
             tail.sum += missing.iter().sum::<f64>();
@@ -316,6 +312,8 @@ struct LeadingPairs {
     values: Vec<f64>,
     /// D^1/2 U.
     weighted: Array2<f64>,
+    /// D^-1/2 U.
+    scaled: Array2<f32>,
     /// D^-1/2.
     inverse: Vec<f64>,
 }
@@ -339,7 +337,9 @@ impl LeadingPairs {
         for (mut row, &r) in weighted.rows_mut().into_iter().zip(&root) {
             row *= r;
         }
-        Ok(LeadingPairs { u: eigen.vectors, values: eigen.values, weighted, inverse })
+        let u = eigen.vectors;
+        let scaled = Array2::from_shape_fn(u.dim(), |(i, q)| (u[[i, q]] * inverse[i]) as f32);
+        Ok(LeadingPairs { u, values: eigen.values, weighted, scaled, inverse })
     }
 
     /// The squared norm of the walks from each microcluster that the pairs have. The approximate
@@ -363,16 +363,16 @@ impl LeadingPairs {
     fn missing(
         &self,
         p: &Csr,
-        probes: Vec<f64>,
+        probes: Vec<f32>,
         after: usize,
         length: usize,
         observer: &dyn Observer,
     ) -> Result<Vec<f64>> {
         let n = self.inverse.len();
         let mut x = probes;
-        let probes =
-            ArrayView2::from_shape((n, PANEL), &x).map_err(|e| Error::shape(e.to_string()))?;
-        let spectrum = self.weighted.t().dot(&probes);
+        let wide = Array2::from_shape_fn((n, PANEL), |(i, p)| f64::from(x[i * PANEL + p]));
+        let spectrum = self.weighted.t().dot(&wide);
+        drop(wide);
         let mut y = vec![0.0; n * PANEL];
         let mut missing = vec![0.0; n * PANEL];
         for t in 1..=length {
@@ -382,20 +382,14 @@ impl LeadingPairs {
             if t <= after {
                 continue;
             }
-            let mut powered = spectrum.clone();
-            for (mut row, &l) in powered.rows_mut().into_iter().zip(&self.values) {
-                row *= l.powi(t as i32);
-            }
-            let rows = missing.par_chunks_mut(PANEL).zip(x.par_chunks(PANEL)).enumerate();
-            rows.with_min_len(256).for_each(|(i, (missing, x))| {
-                let mut a = [0.0; PANEL];
-                for (q, s) in powered.rows().into_iter().enumerate() {
-                    let f = self.u[[i, q]] * self.inverse[i];
-                    for (a, &s) in a.iter_mut().zip(s) {
-                        *a += f * s;
-                    }
-                }
-                for ((m, &x), &a) in missing.iter_mut().zip(x).zip(&a) {
+            let powered = |q: usize, p: usize| spectrum[[q, p]] * self.values[q].powi(t as i32);
+            let powered = Array2::from_shape_fn(spectrum.dim(), |(q, p)| powered(q, p) as f32);
+            let rows = missing.par_chunks_mut(ROWS * PANEL).zip(x.par_chunks(ROWS * PANEL));
+            rows.enumerate().for_each(|(c, (missing, x))| {
+                let last = n.min((c + 1) * ROWS);
+                let captured = self.scaled.slice(s![c * ROWS..last, ..]).dot(&powered);
+                for ((m, &x), &a) in missing.iter_mut().zip(x).zip(&captured) {
+                    let (x, a) = (f64::from(x), f64::from(a));
                     *m += x * x - a * a;
                 }
             });

@@ -246,8 +246,7 @@ impl RobustCompletion {
             penalty: self.absolute_penalty(observed),
             tolerance: self.tolerance,
             max_iterations: self.max_iterations,
-            // Its steps were chosen for rows of one object each.
-            whole: observed.sizes.is_none() && self.budget.allows_table(n, n, 40),
+            whole: self.budget.allows_table(n, n, 40),
             budget: self.budget,
             most_rank: self.max_rank.unwrap_or(usize::MAX),
             seed: self.seed,

@@ -111,6 +111,11 @@ impl<'a> Entries<'a> {
         Entries { pattern: Csr::from_rows(n, rows), observed, data, weights }
     }
 
+    /// Number of objects that the rows represent.
+    pub(super) fn objects(&self) -> f64 {
+        self.observed.weight()
+    }
+
     /// A sum over the known entries, the same at any number of threads.
     pub(super) fn sum(&self, f: impl Fn(usize) -> f64 + Sync) -> f64 {
         ordered_sum(self.data.len(), CHUNK, |r| r.map(&f).sum())

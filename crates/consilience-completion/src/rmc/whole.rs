@@ -44,7 +44,7 @@ impl Whole {
     ) -> Self {
         let norm = |x: &[f64]| entries.sum(|e| x[e] * x[e]).sqrt();
         // Y has a spectral norm of 1 and entries of at most their weights.
-        let root = (vectors.nrows() as f64).sqrt();
+        let root = entries.objects().sqrt();
         let scaled = norm(&entries.weights) / root;
         let tau = STEP / (scaled * scaled) * norm(&entries.data) / (root * scaled.min(1.0));
         let mut z = table(values, vectors);

@@ -123,7 +123,12 @@ impl Centres {
     ) {
         let mut products = vec![0.0; range.len() * self.width];
         let row = |r: usize| rows.row(range.start + r);
-        Arch::new().dispatch(Rows { row, x: &self.table, y: &mut products, width: self.width });
+        Arch::new().dispatch(Rows::<_, _, false> {
+            row,
+            x: &self.table,
+            y: &mut products,
+            width: self.width,
+        });
         let all = products.chunks_exact(self.width).zip(out.chunks_exact_mut(self.k));
         for (i, (products, out)) in range.zip(all) {
             for ((out, square), product) in out.iter_mut().zip(&self.squares).zip(products) {
@@ -142,7 +147,7 @@ impl Centres {
         let mut products = vec![0.0; labels.len() * self.width];
         let row = |r: usize| rows.row(first + r);
         let (x, y, width) = (&self.table[..], &mut products[..], self.width);
-        Arch::new().dispatch(Rows { row, x, y, width });
+        Arch::new().dispatch(Rows::<_, _, false> { row, x, y, width });
         let mut changed = false;
         let outputs = labels.iter_mut().zip(distances);
         for (r, (products, (label, distance))) in
