@@ -22,6 +22,9 @@ use paths::Job;
 /// What a child is to do: a path, the first request to refuse, and the folder of the files.
 const CHILD: &str = "CONSILIENCE_REFUSED_CHILD";
 
+/// Requests that are refused at most, the first ones: iterations ask for the same again and again.
+const MOST: usize = 40;
+
 /// How runs of one path ended, each with another request refused.
 #[derive(Default)]
 struct Outcome {
@@ -37,10 +40,10 @@ struct Outcome {
 /// One process after the other, each until a refusal ends it.
 fn outcome(path: &str, folder: &Path, traces: bool) -> Outcome {
     let (mut outcome, mut from) = (Outcome::default(), 1);
-    loop {
+    while from <= MOST {
         let output = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "child", "--nocapture", "--test-threads=1"])
-            .env(CHILD, format!("{path} {from} {traces} {}", folder.display()))
+            .env(CHILD, format!("{path}|{from}|{traces}|{}", folder.display()))
             .stdin(Stdio::null())
             .output()
             .unwrap();
@@ -69,6 +72,7 @@ fn outcome(path: &str, folder: &Path, traces: bool) -> Outcome {
         }
         from += 1;
     }
+    outcome
 }
 
 #[test]
@@ -103,7 +107,7 @@ fn a_refused_request_is_an_error() {
 #[test]
 fn child() {
     let Ok(task) = std::env::var(CHILD) else { return };
-    let parts: Vec<&str> = task.splitn(4, ' ').collect();
+    let parts: Vec<&str> = task.splitn(4, '|').collect();
     let [name, from, traces, folder] = parts[..] else { panic!("{task}") };
     let path = paths::PATHS.iter().find(|p| p.name == name).unwrap();
     // Behind what the test harness begins its line with.
@@ -114,7 +118,7 @@ fn child() {
 
 fn each_request(job: &Job, from: usize, traces: &str) {
     let whole = job().expect("a path that ends well");
-    for k in from.. {
+    for k in from..=MOST {
         println!("{k}: asks");
         let refusal = allocator::refuse(k, traces == "true");
         let found = catch_unwind(AssertUnwindSafe(job));

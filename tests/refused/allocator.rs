@@ -6,7 +6,8 @@ use std::backtrace::Backtrace;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 
-/// What only a table asks for that grows with what is worked on.
+/// What is beyond this only a table asks for that grows with what is worked on; buffers of files
+/// are as large at most.
 pub(crate) const LARGE: usize = 256 << 10;
 
 /// Requests that are still let through, and the one behind them; none is refused at `usize::MAX`.
@@ -21,7 +22,7 @@ static ALLOCATOR: Refusing = Refusing;
 
 /// Whether this request is the one.
 fn refused(size: usize) -> bool {
-    if size < LARGE || LEFT.load(SeqCst) == usize::MAX {
+    if size <= LARGE || LEFT.load(SeqCst) == usize::MAX {
         return false;
     }
     if LEFT.fetch_sub(1, SeqCst) > 1 {
