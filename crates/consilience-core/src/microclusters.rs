@@ -607,4 +607,125 @@ mod tests {
         let unlabelled = m.grouping().of_object().iter().filter(|&&g| g == Grouping::NONE).count();
         assert_eq!(m.n_nodes() + unlabelled, 30);
     }
+
+    /// Labels and memberships of few values, so that rows are equal often; weighed.
+    fn mixed(seed: u64, n: usize) -> Ensemble {
+        let mut s = Seed(seed).stream();
+        let members = (0..4).map(|u| {
+            if u % 2 == 0 {
+                let labels: Vec<i64> = (0..n).map(|_| s.below(4) as i64 - 1).collect();
+                return Partition::from_labels(&labels).unwrap().into();
+            }
+            let rows = [[1.0, 0.0], [0.5, 0.5], [0.25, 0.75], [0.0, 0.0]];
+            let drawn: Vec<usize> = (0..n).map(|_| s.below(4)).collect();
+            let soft = ndarray::Array2::from_shape_fn((n, 2), |(i, c)| rows[drawn[i]][c]);
+            SparseMemberships::from_array(soft.view()).unwrap().into()
+        });
+        let ensemble = Ensemble::mixed(members.collect::<Vec<crate::Member>>()).unwrap();
+        ensemble.with_weights(vec![1.0, 2.0, 0.5, 3.0]).unwrap()
+    }
+
+    /// What each member says of an object: clusters and shares.
+    fn said(e: &Ensemble, i: usize) -> Vec<Vec<(usize, u64)>> {
+        let of = |(u, member): (usize, &Partition)| match e.soft(u) {
+            Some(soft) => {
+                let (clusters, shares) = soft.row(i);
+                clusters.iter().zip(shares).map(|(&c, p)| (c as usize, p.to_bits())).collect()
+            }
+            None => member.label(i).map(|l| (l, 1f64.to_bits())).into_iter().collect(),
+        };
+        e.members().iter().enumerate().map(of).collect()
+    }
+
+    #[test]
+    fn memberships_and_weights_are_those_of_the_objects() {
+        for seed in 0..20 {
+            let (n, weights) = (60, [1.0, 2.0, 0.5, 3.0]);
+            let e = mixed(seed, n);
+            let m = Microclusters::of(&e).unwrap();
+            let mut seen = HashMap::new();
+            let expected: Vec<u32> = (0..n)
+                .map(|i| {
+                    let row = said(&e, i);
+                    if row.iter().all(Vec::is_empty) {
+                        return Grouping::NONE;
+                    }
+                    let next = seen.len() as u32;
+                    *seen.entry(row).or_insert(next)
+                })
+                .collect();
+            assert_eq!(m.grouping().of_object(), expected);
+            let evidence = m.evidence();
+            let node = |i: usize| (expected[i] != Grouping::NONE).then_some(expected[i] as usize);
+            for (i, a) in (0..n).filter_map(|i| Some((i, node(i)?))) {
+                let row = said(&e, i);
+                let labelling = row.iter().zip(weights).filter(|(said, _)| !said.is_empty());
+                assert_eq!(evidence[a], labelling.map(|(_, w)| w).sum::<f64>());
+                for (j, b) in (0..n).filter_map(|j| Some((j, node(j)?))) {
+                    let (mut together, mut both) = (0.0, 0.0);
+                    for ((p, q), w) in row.iter().zip(said(&e, j)).zip(weights) {
+                        let share = |c: usize| q.iter().find(|(d, _)| *d == c).map(|(_, v)| *v);
+                        both += if p.is_empty() || q.is_empty() { 0.0 } else { w };
+                        let product = |(c, p): &(usize, u64)| {
+                            f64::from_bits(*p) * share(*c).map_or(0.0, f64::from_bits)
+                        };
+                        together += w * p.iter().map(product).sum::<f64>();
+                    }
+                    assert_eq!(m.agreement(a, b), (together, both), "{i} {j}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sorted_members_have_no_order() {
+        for seed in 0..20 {
+            let e = mixed(seed, 30);
+            // Two members of equal labels, one of which has memberships; two that differ in weight.
+            let hard = Ensemble::new(e.members().to_vec()).unwrap();
+            let hard = hard.with_weights(vec![1.0, 2.0, 4.0, 3.0]).unwrap();
+            let plain = Ensemble::new(e.members().to_vec()).unwrap();
+            for e in [e, hard, plain] {
+                let sorted = |e: &Ensemble| Microclusters::each_object(e).unwrap().sorted_members();
+                let expected = sorted(&e);
+                for order in [[3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1]] {
+                    assert_eq!(sorted(&e.select(&order).unwrap()), expected, "{seed} {order:?}");
+                }
+                // No member is lost or changed on the way.
+                let nodes = Microclusters::each_object(&e).unwrap();
+                for (i, j) in [(0, 1), (2, 7), (5, 6)] {
+                    let (a, b) = (nodes.agreement(i, j), expected.agreement(i, j));
+                    assert!((a.0 - b.0).abs() < 1e-12 && (a.1 - b.1).abs() < 1e-12, "{seed}");
+                }
+            }
+        }
+    }
+
+    /// Keys are kept apart where their hashes are not: all of one slot and one tag.
+    #[test]
+    fn equal_hashes_keep_their_keys() {
+        let mut table = KeyTable::new(2);
+        let words = |i: u64| move |w: usize| if w == 0 { i } else { 7 };
+        for i in 0..400u64 {
+            assert_eq!(u64::from(table.number(77, words(i))), i);
+        }
+        for i in (0..400u64).rev() {
+            assert_eq!(u64::from(table.number(77, words(i))), i);
+            assert_eq!(table.key(i as usize), [i, 7]);
+        }
+        assert_eq!(table.len, 400);
+    }
+
+    #[test]
+    fn tables_grow_and_keep_what_they_hold() {
+        let mut table = KeyTable::new(1);
+        let number = |table: &mut KeyTable, i: u64| table.number(hash([i].into_iter()), |_| i);
+        for i in 0..50_000u64 {
+            assert_eq!(u64::from(number(&mut table, i * 3)), i);
+            // At most half full, so that what is sought is near.
+            assert!(2 * table.len <= table.slots.len());
+        }
+        assert!(table.slots.len() <= 8 * table.len);
+        assert!((0..50_000u64).all(|i| u64::from(number(&mut table, i * 3)) == i));
+    }
 }

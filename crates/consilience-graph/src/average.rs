@@ -500,6 +500,88 @@ mod tests {
         }
     }
 
+    /// The nearest node by its definition: all similarities, none left out.
+    fn nearest_of_all(
+        nodes: &mut Nodes<'_, u32>,
+        top: u32,
+        previous: Option<u32>,
+    ) -> Option<(u32, f64)> {
+        let asking = std::mem::take(&mut nodes.shares[top as usize]);
+        asking.iter().for_each(|s| nodes.mine[s.cluster as usize] = f64::from(s.objects));
+        let others = (0..nodes.alive.len() as u32).filter(|&x| nodes.alive[x as usize] && x != top);
+        let all: Vec<(u32, f64)> = others.map(|x| (x, nodes.similarity(top, x))).collect();
+        asking.iter().for_each(|s| nodes.mine[s.cluster as usize] = 0.0);
+        nodes.shares[top as usize] = asking;
+        let most = all.iter().map(|a| a.1).fold(0.0, f64::max);
+        let best: Vec<_> = all.into_iter().filter(|a| a.1 == most && most > 0.0).collect();
+        best.iter().copied().find(|b| Some(b.0) == previous).or(best.first().copied())
+    }
+
+    /// What the lists say after merges: each node that is left, once, with its objects.
+    fn assert_lists(nodes: &Nodes<'_, u32>) {
+        for (c, list) in nodes.lists.iter().enumerate() {
+            let mut found: Vec<(u32, u32)> = list.iter().map(|e| (e.node, e.objects)).collect();
+            found.sort_unstable();
+            let share = |x: usize| nodes.shares[x].iter().find(|s| s.cluster as usize == c);
+            let all = (0..nodes.alive.len()).filter(|&x| nodes.alive[x]);
+            let expected: Vec<(u32, u32)> =
+                all.filter_map(|x| Some((x as u32, share(x)?.objects))).collect();
+            assert_eq!(found, expected, "cluster {c}");
+        }
+    }
+
+    /// However much is left out, the nearest node is that of the definition to the bit, before and
+    /// after merges, whatever was near before.
+    #[test]
+    fn no_pruning_shows() {
+        let (mut searched, mut pruned) = (0, 0);
+        for seed in 0..12 {
+            let m = Microclusters::of(&ensemble(seed, 150, 40, 12)).unwrap();
+            let incidence = ClusterIncidence::of(&m);
+            let drawn = weights(seed, &incidence);
+            for weights in [vec![1.0; incidence.n_clusters()], drawn] {
+                let order = canonical(&incidence, &weights);
+                let member = incidence.member_of_cluster();
+                let sorted: Vec<f64> = order.iter().map(|&c| weights[c as usize]).collect();
+                let member: Vec<u32> = order.iter().map(|&c| member[c as usize] as u32).collect();
+                let mut nodes = Nodes::<u32>::of(&incidence, &order, &sorted, &member);
+                let n = incidence.n_rows();
+                let mut s = Seed(seed).derive("merges", 0).stream();
+                for _ in 0..n - 2 {
+                    let alive: Vec<u32> =
+                        (0..n as u32).filter(|&x| nodes.alive[x as usize]).collect();
+                    let drawn: Vec<u32> = (0..3).map(|_| alive[s.below(alive.len())]).collect();
+                    let (top, before, hint) = (drawn[0], drawn[1], drawn[2]);
+                    let previous = (before != top).then_some(before);
+                    let expected = nearest_of_all(&mut nodes, top, previous);
+                    let first = alive[0] as usize;
+                    let found = nodes.nearest(top, previous, Some(hint), first);
+                    match expected {
+                        Some(expected) => assert_eq!(found, expected),
+                        None => assert_eq!(found.1, 0.0),
+                    }
+                    // As many lists as are read, for who asks without knowing anybody near.
+                    let asking = nodes.shares[top as usize].clone();
+                    let own = 1.0 / nodes.objects[top as usize];
+                    nodes.open(&asking, own);
+                    let left = nodes.add_up(top, own, found.1).0;
+                    (searched, pruned) = (searched + 1, pruned + usize::from(left > 0.01));
+                    for x in std::mem::take(&mut nodes.touched) {
+                        nodes.sums[x as usize].so_far = 0.0;
+                    }
+                    asking.iter().for_each(|s| nodes.mine[s.cluster as usize] = 0.0);
+                    nodes.searches.fill(MemberSearch::default());
+                    if found.0 != top {
+                        let (a, b) = (top.min(found.0), top.max(found.0));
+                        nodes.merge(a as usize, b as usize);
+                    }
+                }
+                assert_lists(&nodes);
+            }
+        }
+        assert!(2 * pruned > searched, "{pruned} of {searched}");
+    }
+
     #[test]
     fn what_shares_nothing_joins_last_and_a_cancelled_tree_says_so() {
         let e = Ensemble::new(vec![

@@ -188,7 +188,8 @@ mod tests {
     use super::*;
     use crate::Microclusters;
     use consilience_core::scores::{Normalizer, normalized_mutual_information};
-    use consilience_core::{Ensemble, Partition, Seed};
+    use consilience_core::{Ensemble, Member, Partition, Seed, SparseMemberships};
+    use ndarray::Array2;
 
     #[test]
     fn equal_to_the_definitions_on_objects() {
@@ -269,6 +270,109 @@ mod tests {
                 let apart = found.unwrap_or(0.0) - expected.unwrap_or(0.0);
                 assert!(apart.abs() < 1e-12, "{u} {v}: {found:?} {expected:?}");
             }
+        }
+    }
+
+    /// Members of labels and of memberships, some without either for some objects, weighed.
+    fn mixed(seed: u64, n: usize) -> Ensemble {
+        let mut s = Seed(seed).stream();
+        let members = (0..5).map(|u| {
+            let k = 2 + u % 3;
+            if u % 2 == 0 {
+                let labels: Vec<i64> = (0..n).map(|_| s.below(k + 1) as i64 - 1).collect();
+                return Partition::from_labels(&labels).unwrap().into();
+            }
+            let mut soft = Array2::from_shape_simple_fn((n, k), || s.below(4) as f64);
+            for mut row in soft.rows_mut() {
+                let sum = row.sum();
+                row.mapv_inplace(|v| if sum > 0.0 { v / sum } else { 0.0 });
+            }
+            SparseMemberships::from_array(soft.view()).unwrap().into()
+        });
+        let ensemble = Ensemble::mixed(members.collect::<Vec<Member>>()).unwrap();
+        ensemble.with_weights(vec![1.0, 2.0, 0.5, 1.0, 3.0]).unwrap()
+    }
+
+    /// What an object has in each cluster of each member.
+    fn shares(e: &Ensemble, i: usize) -> Vec<Vec<f64>> {
+        let of = |(u, member): (usize, &Partition)| match e.soft(u) {
+            Some(soft) => {
+                let (clusters, values) = soft.row(i);
+                let mut row = vec![0.0; soft.n_clusters()];
+                clusters.iter().zip(values).for_each(|(&c, v)| row[c as usize] = *v);
+                row
+            }
+            None => {
+                let one = |c| f64::from(u8::from(member.label(i) == Some(c)));
+                (0..member.n_clusters()).map(one).collect()
+            }
+        };
+        e.members().iter().enumerate().map(of).collect()
+    }
+
+    #[test]
+    fn memberships_and_weights_are_those_of_the_definitions() {
+        for seed in 0..8 {
+            // Each object twice: sizes of microclusters count.
+            let n = 30;
+            let twice: Vec<usize> = (0..2 * n).map(|i| i / 2).collect();
+            let e = mixed(seed, n).select_objects(&twice).unwrap();
+            let weights = e.weights().unwrap().to_vec();
+            let incidence = ClusterIncidence::of(&Microclusters::of(&e).unwrap());
+            let overlaps = ClusterOverlaps::of(&incidence, &()).unwrap();
+            let (uncertainty, jaccard) = (overlaps.uncertainty(), overlaps.jaccard());
+            let rows: Vec<Vec<Vec<f64>>> = (0..2 * n).map(|i| shares(&e, i)).collect();
+            let clusters: Vec<(usize, usize)> =
+                (0..5).flat_map(|u| (0..rows[0][u].len()).map(move |c| (u, c))).collect();
+            let labelled = |row: &[Vec<f64>], u: usize| row[u].iter().sum::<f64>() > 0.5;
+            for (a, &(u, c)) in clusters.iter().enumerate() {
+                let (mut sum, mut counted) = (0.0, 0.0);
+                for v in 0..5 {
+                    let both = rows.iter().filter(|row| labelled(row, v));
+                    let inside: f64 = both.clone().map(|row| row[u][c]).sum();
+                    if inside == 0.0 {
+                        continue;
+                    }
+                    counted += weights[v];
+                    for d in 0..rows[0][v].len() {
+                        let p = both.clone().map(|r| r[u][c] * r[v][d]).sum::<f64>() / inside;
+                        sum -= if p > 0.0 { weights[v] * p * p.log2() } else { 0.0 };
+                    }
+                }
+                assert!((uncertainty[a] - sum / counted).abs() < 1e-12, "cluster {a}");
+                for (b, &(v, d)) in clusters.iter().enumerate() {
+                    let both = || rows.iter().filter(|r| labelled(r, u) && labelled(r, v));
+                    let common: f64 = both().map(|r| r[u][c] * r[v][d]).sum();
+                    let squares: f64 = both().map(|r| r[u][c] * r[u][c] + r[v][d] * r[v][d]).sum();
+                    let expected = if common > 0.0 { common / (squares - common) } else { 0.0 };
+                    let at = jaccard.row(a).0.iter().position(|&j| j as usize == b);
+                    let found = at.map_or(0.0, |at| jaccard.row(a).1[at]);
+                    assert!((found - expected).abs() < 1e-12, "{a} {b}: {found} {expected}");
+                }
+            }
+        }
+    }
+
+    /// Agreement with the others, each as often as it counts, in units of the best.
+    #[test]
+    fn the_crowd_counts_by_its_weights() {
+        let e = mixed(3, 40);
+        let weights = e.weights().unwrap().to_vec();
+        let incidence = ClusterIncidence::of(&Microclusters::of(&e).unwrap());
+        let overlaps = ClusterOverlaps::of(&incidence, &()).unwrap();
+        let nmi = overlaps.mutual_information();
+        let agreement: Vec<f64> = (0..5)
+            .map(|u| {
+                // Copies of itself, and half a member less than one is nobody.
+                let others = |v: usize| if v == u { weights[v] - 1.0 } else { weights[v] };
+                let counted = (0..5).filter(|&v| others(v) > 0.0);
+                let all: f64 = counted.clone().map(others).sum();
+                counted.map(|v| others(v) * nmi[u * 5 + v].unwrap()).sum::<f64>() / all
+            })
+            .collect();
+        let best = agreement.iter().copied().fold(0.0, f64::max);
+        for (found, expected) in overlaps.crowd_agreement().iter().zip(agreement) {
+            assert!((found - expected / best).abs() < 1e-12, "{found} {}", expected / best);
         }
     }
 }

@@ -7,7 +7,7 @@ use consilience_core::{Observer, Result};
 use rustc_hash::FxHashMap;
 
 #[cfg(any(feature = "csv", feature = "npy"))]
-use crate::allowance::Allowance;
+use crate::allowance::{Allowance, no_room};
 #[cfg(feature = "csv")]
 use crate::fault::excerpt;
 use crate::fault::{listed, malformed};
@@ -390,6 +390,9 @@ fn numbered(
     let mut called = Vec::new();
     for &name in texts {
         let fresh = called.len();
+        if known.len() == known.capacity() {
+            known.try_reserve(1).map_err(|_| no_room::<(&str, usize)>(fresh + 1))?;
+        }
         let number = *known.entry(name).or_insert(fresh);
         if number == fresh {
             // The name, its copy and its place in the map.

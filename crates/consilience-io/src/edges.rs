@@ -106,7 +106,7 @@ pub(crate) fn from_csv(
             Ok(found.map(|node| u32::try_from(node).unwrap_or(NONE)))
         };
         let ends = [node(0)?, node(1)?];
-        lines.push(found.len(), line);
+        lines.push(found.len(), line, allowance)?;
         allowance.push(&mut found, ends)?;
     }
     let kind = nodes.kind(notes)?;
@@ -125,11 +125,9 @@ pub(crate) fn from_csv(
 struct Lines(Vec<(usize, u64)>);
 
 impl Lines {
-    fn push(&mut self, edge: usize, line: u64) {
+    fn push(&mut self, edge: usize, line: u64, allowance: &Allowance) -> Result<()> {
         let next = self.0.last().map(|&(first, at)| at + (edge - first) as u64);
-        if next != Some(line) {
-            self.0.push((edge, line));
-        }
+        if next == Some(line) { Ok(()) } else { allowance.push(&mut self.0, (edge, line)) }
     }
 
     fn of(&self, edge: usize) -> u64 {

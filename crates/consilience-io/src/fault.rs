@@ -30,6 +30,9 @@ pub(crate) fn system(error: io::Error) -> Error {
         io::ErrorKind::UnexpectedEof => {
             return malformed("truncated: it ends in the middle of its contents");
         }
+        io::ErrorKind::OutOfMemory => {
+            return Error::new(ErrorKind::TooLarge, "what it holds does not fit in memory");
+        }
         io::ErrorKind::StorageFull => "no space left".to_owned(),
         _ => {
             let text = error.to_string();

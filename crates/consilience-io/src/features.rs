@@ -2,6 +2,9 @@ use consilience_core::{Error, ErrorKind, Features, Result, SparseRows};
 use ndarray::{Array2, Axis};
 use sprs::CsMat;
 
+use crate::allowance::Allowance;
+use crate::fault::malformed;
+
 /// Features of n objects in the precision that their file has.
 ///
 /// ```
@@ -41,10 +44,16 @@ impl FeatureTable {
     /// The table in double precision.
     ///
     /// # Errors
-    /// As [`Features::dense`] for a sparse matrix.
+    /// As [`Features::dense`] for a sparse matrix; [`ErrorKind::TooLarge`] where single precision
+    /// does not fit in memory as double.
     pub fn into_f64(self) -> Result<Array2<f64>> {
         match self {
             FeatureTable::F64(x) => Ok(x),
+            FeatureTable::F32(x) if x.is_standard_layout() => {
+                let mut wide = Allowance::unlimited().room(x.len())?;
+                wide.extend(x.iter().map(|&v| f64::from(v)));
+                Array2::from_shape_vec(x.dim(), wide).map_err(|e| malformed(e.to_string()))
+            }
             other => Ok(other.view().dense()?.to_f64()),
         }
     }

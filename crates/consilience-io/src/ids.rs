@@ -85,24 +85,29 @@ impl Texts {
 
     /// The texts as ids, where all are different and none is empty.
     pub(crate) fn into_ids(self) -> Result<ObjectIds> {
-        let empty: Vec<usize> = (0..self.len()).filter(|&row| self.get(row).is_empty()).collect();
-        if let [first, ..] = empty[..] {
+        let mut empty = (0..self.len()).filter(|&row| self.get(row).is_empty());
+        if let Some(first) = empty.next() {
             return Err(malformed(format!(
                 "{} objects without an id, the first in row {first}; expected an id for each",
-                empty.len()
+                1 + empty.count()
             )));
         }
         let index = self.index()?;
         let mut told = FxHashSet::default();
-        let rows = self.iter().enumerate();
-        let again: Vec<&str> = rows
-            .filter(|(row, id)| index[id] != *row && told.insert(*id))
-            .map(|(_, id)| id)
-            .collect();
+        let mut again: Vec<&str> = Vec::new();
+        for (row, id) in self.iter().enumerate() {
+            if index[id] == row {
+                continue;
+            }
+            told.try_reserve(1).map_err(|_| no_room::<&str>(told.len() + 1))?;
+            if told.insert(id) && again.len() < SHOWN {
+                again.push(id);
+            }
+        }
         if !again.is_empty() {
             return Err(malformed(format!(
                 "ids that are there more than once: {}; expected another one for each object",
-                few(again.iter().copied(), again.len())
+                few(again.into_iter(), told.len())
             )));
         }
         Ok(ObjectIds(Arc::new(self)))

@@ -152,8 +152,6 @@ fn lines<R: std::io::Read>(
     observer: &dyn consilience_core::Observer,
     mut each: impl FnMut(usize, &[u8]) -> Result<()>,
 ) -> Result<()> {
-    use std::io::BufRead;
-
     /// Lines between two questions to the observer.
     const ASKED: usize = 1 << 16;
 
@@ -163,7 +161,7 @@ fn lines<R: std::io::Read>(
     let mut line = Vec::new();
     for number in 1.. {
         line.clear();
-        if reader.read_until(b'\n', &mut line).map_err(crate::fault::system)? == 0 {
+        if !read_line(&mut reader, &mut line)? {
             break;
         }
         progress.record();
@@ -173,6 +171,28 @@ fn lines<R: std::io::Read>(
         }
     }
     Ok(())
+}
+
+/// Reads a line with its end, if there is one more. As long as a line may be, there may be no
+/// memory for it.
+#[cfg(feature = "csv")]
+fn read_line(reader: &mut impl std::io::BufRead, line: &mut Vec<u8>) -> Result<bool> {
+    loop {
+        let found = match reader.fill_buf() {
+            Ok(found) => found,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(crate::fault::system(error)),
+        };
+        let end = found.iter().position(|&byte| byte == b'\n');
+        let taken = end.map_or(found.len(), |at| at + 1);
+        let length = line.len() + taken;
+        line.try_reserve(taken).map_err(|_| crate::allowance::no_room::<u8>(length))?;
+        line.extend_from_slice(&found[..taken]);
+        reader.consume(taken);
+        if end.is_some() || taken == 0 {
+            return Ok(!line.is_empty());
+        }
+    }
 }
 
 #[cfg(feature = "csv")]

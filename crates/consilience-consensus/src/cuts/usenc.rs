@@ -1,3 +1,5 @@
+mod order;
+
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -6,9 +8,9 @@ use consilience_core::{
     Observer, Partition, Report, Result, Seed, Status, Stop, with_labels,
 };
 use consilience_graph::{Components, check_restarts};
-use consilience_num::kmeans::{KMeansOptions, RowSource, fit_source};
+use consilience_num::kmeans::{KMeansOptions, RowSource, fit_drawn};
 use consilience_num::transfer::{link_sums, small_side};
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView2, Axis};
 
 use crate::Hbgf;
 
@@ -51,9 +53,11 @@ use crate::Hbgf;
 /// # References
 /// D. Huang, C.-D. Wang, J.-S. Wu, J.-H. Lai, C.-K. Kwoh, "Ultra-scalable spectral clustering and
 /// ensemble clustering", 2020, Section 3.2.3. Ours: microclusters where an even sample of the
-/// objects shows that they save work; else the centres of the k-means come from an even sample of
-/// 65,536 rows (200 per cluster). Unlabelled objects are linked to fewer clusters; with no label at
-/// all they stay unlabelled.
+/// objects shows that they save work; else clusters are put into a canonical order first, and the
+/// centres of the k-means come from 65,536 rows (200 per cluster) that are drawn evenly from all in
+/// the order of a hash of their labels, so that neither the order of members nor that of objects is
+/// seen. Unlabelled objects are linked to fewer clusters; with no label at all they stay
+/// unlabelled.
 #[doc(alias = "U-SENC")]
 #[derive(Clone, Copy, Debug)]
 pub struct USenc {
@@ -71,6 +75,8 @@ const SAMPLE: usize = 1 << 16;
 const SAMPLE_PER_CLUSTER: usize = 200;
 /// Most clusters over all members for a table of their pairs.
 const TABLE: usize = 8192;
+/// Objects whose clusters are written side by side at once.
+const BLOCK: usize = 1024;
 /// Cluster of an unlabelled object.
 const NONE: u32 = u32::MAX;
 
@@ -108,26 +114,35 @@ impl USenc {
     fn streamed(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         let k = self.fixed()?;
         let mut report = Report::default();
-        let labels = Labels::new(ensemble);
+        let mut labels = Labels::new(ensemble);
         let stop = Stop::new(observer);
-        let weights =
+        let mut weights =
             report.stage("clusters", || links(&labels, ensemble.n_members(), &|| stop.asked()));
         stop.check()?;
         if let Some(partition) = joined(&labels, &weights, k, &mut report)? {
             return Ok(Fit::new(partition, report));
         }
+        let order = report.stage("clusters", || order::canonical(&labels, &weights));
+        weights = weights.select(Axis(0), &order);
+        weights = weights.select(Axis(1), &order);
+        stop.check()?;
         let side = report.stage("eigenvectors", || small_side(weights.view(), k, 0.0)).ok_or_else(
             || Error::new(ErrorKind::NonFinite, "the graph of clusters has no eigenpairs"),
         )?;
         drop(weights);
+        let mut place = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(at, &c)| place[c] = at);
+        labels.sort_members(&place);
         let options = KMeansOptions::new(k)
             .restarts(self.restarts)
             .seed(self.seed.derive("usenc", 0))
             .tolerance(1e-6)
             .parallel(rayon::current_num_threads() > 1);
-        let rows = Embedding::new(labels, &side.coordinates);
         let most = SAMPLE.max(k.saturating_mul(SAMPLE_PER_CLUSTER));
-        let found = report.stage("k-means", || fit_source(&rows, &options, most, observer))?;
+        let drawn = report.stage("sample", || labels.drawn(&place, most, self.seed));
+        stop.check()?;
+        let rows = Embedding::new(labels, side.coordinates.select(Axis(0), &place).view());
+        let found = report.stage("k-means", || fit_drawn(&rows, &drawn, &options, observer))?;
         let labelled = |i: usize| ensemble.members().iter().any(|p| p.label(i).is_some());
         let complete = ensemble.members().iter().any(Partition::is_complete);
         let partition = Partition::from_fn(found.assignment.len(), |i| {
@@ -240,6 +255,44 @@ impl<'a> Labels<'a> {
         Labels { members, first, clusters, objects: ensemble.n_objects() }
     }
 
+    /// Puts the members into the order of their clusters' places, which follow from no order of
+    /// objects.
+    fn sort_members(&mut self, place: &[usize]) {
+        let least = |range: Range<usize>| place[range].iter().min().copied();
+        let mut order: Vec<_> = self.ranges().map(least).zip(0..).collect();
+        order.sort_unstable();
+        self.members = order.iter().map(|&(_, u): &(_, usize)| self.members[u]).collect();
+        self.first = order.iter().map(|&(_, u)| self.first[u]).collect();
+    }
+
+    /// The numbers of each member's clusters.
+    fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
+        let range = |(p, &first): (&&Partition, &u32)| {
+            let first = first as usize;
+            first..first + p.n_clusters()
+        };
+        self.members.iter().zip(&self.first).map(range)
+    }
+
+    /// Objects to make centres from, by the places of their clusters.
+    fn drawn(&self, place: &[usize], most: usize, seed: Seed) -> Vec<usize> {
+        let colours: Vec<u64> = place.iter().map(|&at| order::mix(at as u64)).collect();
+        order::drawn(self, &colours, most, seed.derive("usenc", 0))
+    }
+
+    /// Calls `with` for each of some objects and its clusters.
+    #[inline(always)]
+    fn each(&self, objects: Range<usize>, mut with: impl FnMut(usize, &[u32])) {
+        let members = self.first.len();
+        let mut rows = vec![NONE; BLOCK.min(objects.len()) * members];
+        for first in objects.clone().step_by(BLOCK) {
+            let block = first..objects.end.min(first + BLOCK);
+            let rows = &mut rows[..block.len() * members];
+            self.write(block.clone(), rows);
+            block.zip(rows.chunks_exact(members)).for_each(|(i, row)| with(i, row));
+        }
+    }
+
     /// Some cluster of the object.
     fn any(&self, object: usize) -> Option<usize> {
         let of = |(p, &first): (&&Partition, &u32)| Some(first as usize + p.label(object)?);
@@ -268,7 +321,7 @@ struct Embedding<'a> {
 }
 
 impl<'a> Embedding<'a> {
-    fn new(labels: Labels<'a>, coordinates: &Array2<f64>) -> Self {
+    fn new(labels: Labels<'a>, coordinates: ArrayView2<'_, f64>) -> Self {
         let table = coordinates.iter().map(|&v| v as f32).collect();
         Embedding { labels, columns: coordinates.ncols(), table }
     }
@@ -386,11 +439,9 @@ mod tests {
     #[test]
     fn the_streamed_solver_obeys_the_laws() {
         // It is meant for huge ensembles: of a few objects it may distinguish fewer than there are.
-        // Its starts are drawn from the objects in their order. Rows with counts take the other
-        // way.
+        // Rows with counts take the other way.
         let profile = Profile {
             exact_clusters: false,
-            object_ties: false,
             counts: false,
             small_worlds: (4, 2),
             ..Profile::default()
@@ -412,6 +463,46 @@ mod tests {
             pool.install(|| USenc::new(5).consensus(&many).unwrap())
         };
         assert!(run(1) == run(3));
+    }
+
+    /// Among them objects whose starts are drawn and objects that are not.
+    #[test]
+    fn no_order_is_seen_in_many_objects() {
+        let (plain, _) = runs(140_000, 20, 0.3);
+        let found = USenc::new(5).consensus(&plain).unwrap();
+        let (mut objects, mut members) =
+            ((0..140_000).collect::<Vec<_>>(), (0..20).collect::<Vec<_>>());
+        Seed(8).stream().shuffle(&mut objects);
+        Seed(9).stream().shuffle(&mut members);
+        let moved = plain.select_objects(&objects).unwrap().select(&members).unwrap();
+        assert!(USenc::new(5).consensus(&moved).unwrap() == found.select(&objects).unwrap());
+    }
+
+    #[test]
+    fn objects_are_drawn_evenly_by_their_hashes() {
+        // Two thirds of the objects are all alike.
+        let (some, _) = runs(3000, 6, 0.1);
+        let order: Vec<usize> = (0..9000).map(|i| if i % 3 == 0 { i / 3 } else { 7 }).collect();
+        let ensemble = some.select_objects(&order).unwrap();
+        let labels = Labels::new(&ensemble);
+        let place: Vec<usize> = (0..labels.clusters).collect();
+        let mut row = vec![0; 6];
+        let mut hash = |i: usize| {
+            labels.write(i..i + 1, &mut row);
+            let of = |&c: &u32| order::mix(u64::from(c));
+            order::mix(row.iter().filter(|c| **c != NONE).map(of).fold(0, u64::wrapping_add))
+        };
+        let mut sorted: Vec<u64> = (0..9000).map(&mut hash).collect();
+        sorted.sort_unstable();
+        for most in [1, 10, 700, 9000, 20_000] {
+            let drawn = labels.drawn(&place, most, Seed(most as u64));
+            let most = most.min(9000);
+            assert_eq!(drawn.len(), most);
+            for (s, &i) in drawn.iter().enumerate() {
+                let stretch = &sorted[s * 9000 / most..(s + 1) * 9000 / most];
+                assert!(stretch.contains(&hash(i)), "{s} of {most}");
+            }
+        }
     }
 
     #[test]

@@ -53,7 +53,7 @@ use consilience_core::{Error, Observer, Result, Seed, ensure};
 use ndarray::{Array2, ArrayView2};
 
 use crate::Float;
-pub use streamed::{RowSource, fit_source};
+pub use streamed::{RowSource, fit_drawn, fit_source};
 
 /// How to run k-means.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 #[cfg(doc)]
 use consilience_core::ErrorKind;
-use consilience_core::{Observer, Result};
+use consilience_core::{Observer, Result, ensure};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
@@ -77,14 +77,60 @@ pub fn fit_source(
     }
     // One row of each of `most` equal stretches.
     let mut stream = options.seed.derive("rows", 0).stream();
-    let drawn: Vec<Range<usize>> = (0..most)
+    let drawn: Vec<usize> = (0..most)
         .map(|s| {
             let low = (s as u128 * n as u128 / most as u128) as usize;
             let high = ((s + 1) as u128 * n as u128 / most as u128) as usize;
-            let at = low + stream.below(high - low);
-            at..at + 1
+            low + stream.below(high - low)
         })
         .collect();
+    fit_drawn(source, &drawn, options, observer)
+}
+
+/// k-means on the drawn rows of a source, in the order given; then every row of the source goes to
+/// the nearest centre.
+///
+/// What [`fit_source`] does with more rows than it keeps, for callers who draw by themselves.
+///
+/// ```
+/// use consilience::num::kmeans::{KMeansOptions, RowSource, fit_drawn};
+///
+/// /// The numbers 0 to 999.
+/// struct Numbers;
+/// impl RowSource for Numbers {
+///     fn n_rows(&self) -> usize {
+///         1000
+///     }
+///     fn n_columns(&self) -> usize {
+///         1
+///     }
+///     fn write(&self, rows: std::ops::Range<usize>, out: &mut [f32]) {
+///         rows.zip(out).for_each(|(i, out)| *out = i as f32);
+///     }
+/// }
+/// let found = fit_drawn(&Numbers, &[0, 999], &KMeansOptions::new(2), &())?;
+/// assert_eq!(found.assignment.iter().filter(|&&c| c == found.assignment[0]).count(), 500);
+/// # Ok::<(), consilience::Error>(())
+/// ```
+///
+/// # Complexity
+/// O(r k d) time per iteration for r drawn rows, and O(n k d) once; 4 r d bytes beside one number
+/// per row.
+///
+/// # Errors
+/// [`ErrorKind::Empty`] without drawn rows or columns, [`ErrorKind::ShapeMismatch`] for a drawn row
+/// that is not there, [`ErrorKind::InvalidParameter`] for no clusters, [`ErrorKind::Cancelled`].
+pub fn fit_drawn(
+    source: &dyn RowSource,
+    drawn: &[usize],
+    options: &KMeansOptions,
+    observer: &dyn Observer,
+) -> Result<KMeansFit<f32>> {
+    let (n, d) = (source.n_rows(), source.n_columns());
+    for &i in drawn {
+        ensure!(i < n, shape("row {i} is drawn from a source of {n} rows"));
+    }
+    let drawn: Vec<Range<usize>> = drawn.iter().map(|&i| i..i + 1).collect();
     let sample = written(source, &drawn, options.parallel);
     let mut found = fit(sample.view(), None, options, observer)?;
     let mut labels = vec![0u32; n];

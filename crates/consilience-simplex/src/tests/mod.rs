@@ -3,6 +3,7 @@
 mod alignment;
 mod fast;
 mod members;
+mod questions;
 mod read_out;
 mod rules;
 mod snapshot;

@@ -1,0 +1,90 @@
+//! The system's allocator, which can be told to refuse one large request.
+#![allow(unsafe_code)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::backtrace::Backtrace;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+
+/// What is beyond this only a table asks for that grows with what is worked on; buffers of files
+/// are as large at most.
+pub(crate) const LARGE: usize = 256 << 10;
+
+/// Requests that are still let through, and the one behind them; none is refused at `usize::MAX`.
+static LEFT: AtomicUsize = AtomicUsize::new(usize::MAX);
+static REFUSED: AtomicBool = AtomicBool::new(false);
+static TRACES: AtomicBool = AtomicBool::new(false);
+
+struct Refusing;
+
+#[global_allocator]
+static ALLOCATOR: Refusing = Refusing;
+
+/// Whether this request is the one.
+fn refused(size: usize) -> bool {
+    if size <= LARGE || LEFT.load(SeqCst) == usize::MAX {
+        return false;
+    }
+    if LEFT.fetch_sub(1, SeqCst) > 1 {
+        return false;
+    }
+    LEFT.store(usize::MAX, SeqCst);
+    REFUSED.store(true, SeqCst);
+    if TRACES.load(SeqCst) {
+        eprintln!("{size} bytes refused\n{}", Backtrace::force_capture());
+    }
+    true
+}
+
+// SAFETY: every request goes to the system's allocator as it is, or is refused by a null pointer,
+// which the contract of `GlobalAlloc` allows at any time; what was refused is never freed, and a
+// piece that could not grow stays as it was.
+unsafe impl GlobalAlloc for Refusing {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if refused(layout.size()) {
+            return null_mut();
+        }
+        // SAFETY: the caller's contract is that of the system's allocator.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if refused(layout.size()) {
+            return null_mut();
+        }
+        // SAFETY: as above.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        if size > layout.size() && refused(size) {
+            return null_mut();
+        }
+        // SAFETY: as above.
+        unsafe { System.realloc(old, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
+        // SAFETY: as above; all that is freed came from the system's allocator.
+        unsafe { System.dealloc(old, layout) }
+    }
+}
+
+/// A refusal that is waiting.
+pub(crate) struct Refusal;
+
+/// Refuses the k-th large request from now on, k from 1.
+pub(crate) fn refuse(k: usize, traces: bool) -> Refusal {
+    TRACES.store(traces, SeqCst);
+    REFUSED.store(false, SeqCst);
+    LEFT.store(k, SeqCst);
+    Refusal
+}
+
+impl Refusal {
+    /// Ends it, and says whether a request was refused.
+    pub(crate) fn end(self) -> bool {
+        LEFT.store(usize::MAX, SeqCst);
+        REFUSED.load(SeqCst)
+    }
+}

@@ -1,0 +1,200 @@
+//! What takes large pieces of memory: readers, and a method of each kind.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path as File;
+
+use consilience::catalogue::{Settings, by_name};
+use consilience::graph::PairCounts;
+use consilience::io::{Input, OutputFile, read_answers};
+use consilience::ndarray::Array2;
+use consilience::{Ensemble, MemoryBudget, Microclusters, Partition, Result, Seed};
+
+/// Runs a path once, and says what comes out as one number.
+pub(crate) type Job = Box<dyn Fn() -> Result<u64>>;
+
+/// One way through the library.
+pub(crate) struct Path {
+    pub(crate) name: &'static str,
+    /// Requests whose refusal ends the process: those of other crates, and what is not held yet.
+    pub(crate) may_end: usize,
+    pub(crate) prepare: fn(&File) -> Job,
+}
+
+const fn path(name: &'static str, may_end: usize, prepare: fn(&File) -> Job) -> Path {
+    Path { name, may_end, prepare }
+}
+
+pub(crate) const PATHS: &[Path] = &[
+    path("labels, CSV", 0, |f| labels(f, "labels.csv")),
+    path("labels, CSV with ids", 0, |f| labels(f, "ids.csv")),
+    path("labels, CSV of gzip", 0, |f| labels(f, "labels.csv.gz")),
+    path("labels, npy", 0, |f| labels(f, "labels.npy")),
+    path("labels, npz", 0, |f| labels(f, "labels.npz")),
+    path("labels, Parquet", 3, |f| labels(f, "labels.parquet")),
+    path("labels, Arrow", 0, |f| labels(f, "labels.arrow")),
+    path("features, CSV", 0, |f| features(f, "x.csv")),
+    path("features, npy", 0, |f| features(f, "x.npy")),
+    path("features, npz", 0, |f| features(f, "x.npz")),
+    path("features, Parquet", 20, |f| features(f, "x.parquet")),
+    path("features, Arrow", 0, |f| features(f, "x.arrow")),
+    path("memberships, npy", 1, |f| memberships(f, "soft.npy")),
+    path("edges, CSV", 0, edges),
+    path("sparse features, svmlight", 0, sparse),
+    path("answers, CSV", 0, |f| answers_of(f, "answers.csv")),
+    path("bytes", 0, bytes),
+    path("microclusters", 14, |_| microclusters()),
+    path("pair counts", 2, |_| pair_counts()),
+    path("average linkage, labels missing", 1, |_| method("eac-al", distinct(TABLE, 10))),
+    path("complete linkage", 1, |_| method("eac-cl", distinct(TABLE, 0))),
+    path("Ward's linkage", 1, |_| method("eac-ward", distinct(TABLE, 0))),
+    path("LWEA", 1, |_| method("lwea", distinct(TABLE, 10))),
+    path("PTA", 0, |_| method("pta-al", distinct(TABLE, 0))),
+    path("PTGP", 0, |_| method("ptgp", distinct(TABLE, 0))),
+];
+
+/// Rows of files, and nodes of square tables.
+const ROWS: usize = 300_000;
+const TABLE: usize = 270;
+
+fn number(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn bits<'a>(values: impl IntoIterator<Item = &'a f64>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    values.into_iter().for_each(|v| v.to_bits().hash(&mut hasher));
+    hasher.finish()
+}
+
+fn of_labels(partitions: &[Partition]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    partitions.iter().flat_map(Partition::iter).for_each(|label| label.hash(&mut hasher));
+    hasher.finish()
+}
+
+/// Members that agree on six clusters and else on nothing, some in a hundred labels missing.
+fn distinct(objects: usize, missing: usize) -> Ensemble {
+    let mut dice = Seed(3).stream();
+    let member = |_| {
+        let label = |i: usize| {
+            let own = if dice.below(4) == 0 { dice.below(30) } else { i % 6 * 5 + dice.below(4) };
+            (dice.below(100) >= missing).then_some(own as u64)
+        };
+        let labels: Vec<Option<u64>> = (0..objects).map(label).collect();
+        Partition::from_fn(objects, |i| labels[i]).unwrap()
+    };
+    Ensemble::new((0..10).map(member).collect()).unwrap()
+}
+
+fn cloud(objects: usize) -> Array2<f64> {
+    let mut dice = Seed(4).stream();
+    Array2::from_shape_fn((objects, 4), |(i, j)| 9.0 * ((i % 3 + j) % 3) as f64 + dice.normal())
+}
+
+fn written(folder: &File, name: &str, write: impl FnOnce(&mut OutputFile) -> Result<()>) {
+    let mut file = OutputFile::table(folder.join(name)).unwrap();
+    write(&mut file).unwrap();
+    file.commit().unwrap();
+}
+
+/// The files that the readers read.
+pub(crate) fn write_files(folder: &File) {
+    use std::fmt::Write;
+
+    let some = distinct(ROWS, 5).select(&[0, 1, 2]).unwrap();
+    for ending in ["csv", "csv.gz", "npy", "npz", "parquet", "arrow"] {
+        written(folder, &format!("labels.{ending}"), |file| {
+            file.write_labels(consilience::io::Labelled::All(&some), &())
+        });
+    }
+    let x = cloud(ROWS / 3);
+    for ending in ["csv", "npy", "npz", "parquet", "arrow"] {
+        written(folder, &format!("x.{ending}"), |file| file.write_numbers(x.view(), &()));
+    }
+    let soft = Array2::from_elem((ROWS / 3, 4), 0.25);
+    written(folder, "soft.npy", |file| file.write_numbers(soft.view(), &()));
+    let (mut ids, mut answers) = ("id,a,b\n".to_owned(), "worker,task,item,group\n".to_owned());
+    let (mut edges, mut rows) = ("i,j\n".to_owned(), String::new());
+    for i in 0..ROWS / 3 {
+        writeln!(ids, "object-{i},name{},{}", i % 50_000, i % 7).unwrap();
+        writeln!(answers, "w{},{},{},{}", i % 70, i / 5, i % 30_011, i % 3).unwrap();
+        writeln!(edges, "{i},{}", (i * 7 + 1) % (ROWS / 3)).unwrap();
+        writeln!(rows, "1 {}:0.5 {}:2", i % 5 + 1, i % 90 + 7).unwrap();
+    }
+    for (name, text) in
+        [("ids.csv", ids), ("answers.csv", answers), ("edges.csv", edges), ("x.svmlight", rows)]
+    {
+        std::fs::write(folder.join(name), text).unwrap();
+    }
+}
+
+fn labels(folder: &File, name: &str) -> Job {
+    let path = folder.join(name);
+    Box::new(move || {
+        let table = Input::file(&path)?.label_table(&())?.output;
+        Ok(of_labels(table.ensemble().members()))
+    })
+}
+
+fn features(folder: &File, name: &str) -> Job {
+    let path = folder.join(name);
+    Box::new(move || {
+        let table = Input::file(&path)?.features(&())?.output;
+        table.view().check()?;
+        Ok(table.view().n_objects() as u64)
+    })
+}
+
+fn memberships(folder: &File, name: &str) -> Job {
+    let path = folder.join(name);
+    Box::new(move || Ok(bits(Input::file(&path)?.memberships(&())?.output.values())))
+}
+
+fn edges(folder: &File) -> Job {
+    let path = folder.join("edges.csv");
+    Box::new(move || {
+        let edges = Input::file(&path)?.edges(ROWS / 3, None, &())?.output;
+        Ok(number(edges))
+    })
+}
+
+fn sparse(folder: &File) -> Job {
+    let path = folder.join("x.svmlight");
+    Box::new(move || Ok(Input::file(&path)?.features(&())?.output.view().n_objects() as u64))
+}
+
+fn answers_of(folder: &File, name: &str) -> Job {
+    let path = folder.join(name);
+    Box::new(move || Ok(number(read_answers(&path)?.rows())))
+}
+
+fn bytes(folder: &File) -> Job {
+    let path = folder.join("x.npy");
+    let budget = MemoryBudget::default();
+    Box::new(move || Ok(number(consilience::io::read_bytes(&path, budget)?)))
+}
+
+fn microclusters() -> Job {
+    let ensemble = distinct(70_000, 5);
+    Box::new(move || {
+        let nodes = Microclusters::of(&ensemble)?;
+        Ok(of_labels(nodes.rows()) ^ nodes.n_nodes() as u64)
+    })
+}
+
+fn pair_counts() -> Job {
+    let nodes = Microclusters::of(&distinct(600, 5)).unwrap();
+    Box::new(move || {
+        let counts = PairCounts::of(&nodes, MemoryBudget::default(), &())?;
+        Ok(number(counts.get(1, 2)))
+    })
+}
+
+fn method(name: &'static str, ensemble: Ensemble) -> Job {
+    Box::new(move || {
+        let method = by_name(name)?.build(&Settings::new(6).seed(Seed(1)))?;
+        Ok(of_labels(&[method.fit(&ensemble, &())?.output.partition]))
+    })
+}
