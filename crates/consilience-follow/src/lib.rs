@@ -49,6 +49,7 @@ mod cross_validation;
 mod embedding;
 mod grown_metrics;
 mod link_evidence;
+mod map_learner;
 mod member_growth;
 mod members;
 mod metric_read_out;
@@ -74,6 +75,7 @@ pub use consilience_simplex::{
 pub use cross_validation::{CrossValidation, ReadOutMethod};
 pub use embedding::Embedding;
 pub use link_evidence::LinkEvidence;
+pub use map_learner::MapLearner;
 pub use member_growth::{GrownMembers, MemberGrowth};
 pub use metric_read_out::MetricReadOut;
 pub use metric_rule::MetricRule;

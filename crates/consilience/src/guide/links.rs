@@ -114,3 +114,7 @@
 //! assert_eq!(resumed.constraints().len(), 1);
 //! # Ok::<(), consilience::Error>(())
 //! ```
+//!
+//! A read-out learns a metric, which is right with few links. With thousands of links and ten
+//! clusters or more [`MapLearner::Completion`](crate::follow::MapLearner) may be better, and is
+//! fast.

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use consilience::follow::{CrossValidation, MemberGrowth, Updater, UpdaterSetup};
+use consilience::follow::{CrossValidation, MemberGrowth, MetricRule, Updater, UpdaterSetup};
 use consilience::io::Batch;
 use consilience::simplex::{UpdateReport, UpdateRule};
 use consilience::{Ensemble, Fit, Partition, Report, Seed};
@@ -221,6 +221,11 @@ impl<'a> Plan<'a> {
             !GROWTH.has(name)
         };
         match self.built(updater.n_clusters())? {
+            Rule::Metric(rule) if self.args.rule.is_some() && self.is_another(&rule, updater) => {
+                return Err(Failure::bad(
+                    "--rule: the stored state has another; without --rule it is kept",
+                ));
+            }
             Rule::Metric(rule) if updater.metric().is_none() => updater.set_metric_rule(rule)?,
             _ if self.args.params.iter().any(named) => {
                 return Err(Failure::bad(
@@ -230,6 +235,11 @@ impl<'a> Plan<'a> {
             _ => {}
         }
         Ok(updater.open_metric(terminal)?)
+    }
+
+    /// Whether the state has a metric that is learned in another way.
+    fn is_another(&self, rule: &MetricRule, updater: &Updater) -> bool {
+        updater.metric().is_some_and(|m| m.rule().map_learner() != rule.map_learner())
     }
 
     fn update(
