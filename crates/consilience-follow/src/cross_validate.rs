@@ -19,6 +19,10 @@ const FOLD_RESTARTS: usize = 2;
 /// The read-out of a fold, and what distances are measured by; without it the directions of
 /// positions are compared.
 type FoldReadOut<'a> = (MetricReadOut, Option<Learned<'a>>);
+
+/// Makes that of a fold.
+type FoldRead<'r, 'a> = &'r (dyn Fn(usize) -> Result<FoldReadOut<'a>> + Sync);
+
 /// What completion makes of all links in the coordinates of the first members, and in those with
 /// grown ones.
 #[derive(Default)]
@@ -26,9 +30,6 @@ struct Maps {
     base: Option<CompletedMap>,
     grown: Option<CompletedMap>,
 }
-
-/// Makes that of a fold.
-type FoldRead<'r, 'a> = &'r (dyn Fn(usize) -> Result<FoldReadOut<'a>> + Sync);
 
 impl ConsensusMetric {
     /// Compares the possible read-outs with links that they were made without.

@@ -29,7 +29,8 @@
 //!
 //! [`Updater::partition`] and [`Updater::read_out`] are the default way to a clustering: they learn
 //! a metric on the ensemble's own embedding ([`MetricRule`]) and check by cross-validation on the
-//! links whether it is better than the plain consensus. [`Updater::by_weights`] has the clustering
+//! links whether it is better than the plain consensus; [`MapLearner`] completes a similarity in
+//! place of the metric. [`Updater::by_weights`] has the clustering
 //! by weights of the members alone. Where objects have features, [`MemberGrowth`] makes new members
 //! that agree with the links.
 //!

@@ -180,9 +180,11 @@ impl MemberGrowth {
     ) -> Result<Fit<GrownMembers>> {
         let features = features.dense()?;
         let range = self.checked(features, clusters, constraints)?;
-        let many = features.n_features() > self.components;
-        let count = if many { COMPONENTS.max(self.components) } else { COMPONENTS };
+        let asked = features.n_features() > self.components;
+        let count = if asked { COMPONENTS.max(self.components) } else { COMPONENTS };
         let components = principal_components(features, self.sample_for(*range.end()), count)?;
+        // Constant features have none.
+        let many = asked && components.ncols() > 0;
         let leading =
             |count: usize| components.slice(s![.., ..count.min(components.ncols())]).to_owned();
         let own = Itml::new().max_iterations(SWEEPS).standardize(!many);
