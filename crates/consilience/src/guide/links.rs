@@ -115,6 +115,5 @@
 //! # Ok::<(), consilience::Error>(())
 //! ```
 //!
-//! A read-out learns a metric, which is right with few links. With thousands of links and ten
-//! clusters or more [`MapLearner::Completion`](crate::follow::MapLearner) may be better, and is
-//! fast.
+//! A read-out learns a metric. With thousands of links
+//! [`MapLearner::Completion`](crate::follow::MapLearner) may be better.
