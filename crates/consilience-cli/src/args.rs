@@ -455,8 +455,8 @@ pub(crate) struct Update {
     /// Where the state is kept: resumed from if it is there, written at the end
     #[arg(long, value_name = "STATE")]
     pub(crate) state: Option<PathBuf>,
-    /// metric, completion, exact, additive or multiplicative [default: metric, or that of the stored
-    /// state]
+    /// metric, completion, exact, additive or multiplicative [default: metric, or that of the
+    /// stored state]
     #[arg(long, value_name = "NAME")]
     pub(crate) rule: Option<String>,
     /// A parameter of the rule: metric takes dimensions, power, slack, folds, restarts,
