@@ -31,7 +31,8 @@ pub(crate) static RULES: [Choice<Rule, Ask>; 5] = [
         tolerance: number => MetricRule::tolerance,
         max_iterations: count => MetricRule::max_iterations,
     ),
-    choice!("completion", Rule::Metric, |ask: &Ask| completed(ask),
+    choice!("completion", Rule::Metric,
+        |ask: &Ask| MetricRule::new(ask.clusters).seed(ask.seed).learner(MapLearner::Completion),
         dimensions: count => MetricRule::dimensions,
         power: number => MetricRule::power,
         folds: count => MetricRule::folds,
@@ -63,10 +64,6 @@ pub(crate) static GROWTH: Choice<MemberGrowth, Ask> = choice!(
     grown_folds: count => MemberGrowth::folds,
     sample: count => MemberGrowth::sample,
 );
-
-fn completed(ask: &Ask) -> MetricRule {
-    MetricRule::new(ask.clusters).seed(ask.seed).learner(MapLearner::Completion)
-}
 
 fn weights(rule: impl Into<UpdateRule>) -> Rule {
     Rule::Weights(rule.into())
