@@ -54,6 +54,7 @@ const ARROWS: [(&str, &[&str]); 21] = [
         "consilience-follow",
         &[
             "consilience-simplex",
+            "consilience-completion",
             "consilience-metric",
             "consilience-walk",
             "consilience-graph",

@@ -455,11 +455,13 @@ pub(crate) struct Update {
     /// Where the state is kept: resumed from if it is there, written at the end
     #[arg(long, value_name = "STATE")]
     pub(crate) state: Option<PathBuf>,
-    /// metric, exact, additive or multiplicative [default: metric, or that of the stored state]
+    /// metric, completion, exact, additive or multiplicative [default: metric, or that of the
+    /// stored state]
     #[arg(long, value_name = "NAME")]
     pub(crate) rule: Option<String>,
     /// A parameter of the rule: metric takes dimensions, power, slack, folds, restarts,
-    /// cross_validated, tolerance, max_iterations; exact loss (squared or probability), balance,
+    /// cross_validated, caution, tolerance, max_iterations; completion dimensions, power, folds,
+    /// restarts, cross_validated, caution; exact loss (squared or probability), balance,
     /// regularization, gap, max_iterations; additive and
     /// multiplicative step, balance. With --features also grown_members,
     /// grown_folds, sample

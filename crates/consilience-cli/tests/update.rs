@@ -5,7 +5,7 @@ mod common;
 
 use common::{Dice, Folder, OBJECTS, is_number, prepared, truth};
 
-const RULES: [&str; 4] = ["metric", "exact", "additive", "multiplicative"];
+const RULES: [&str; 5] = ["metric", "completion", "exact", "additive", "multiplicative"];
 
 /// Three batches of pairs (`all.csv`), and each alone (`0.csv` to `2.csv`).
 fn folder() -> Folder {

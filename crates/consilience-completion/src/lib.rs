@@ -43,6 +43,6 @@ mod rmc;
 pub use basis::Basis;
 pub use completed::{CompletedClustering, CompletedPartition, CompletedSimilarity};
 pub use ecmc::{CompletedCoAssociation, EcmcAl};
-pub use mccc::{CompletionBasis, CompletionSolver, Eigenvectors, LossWeight, Mccc};
+pub use mccc::{CompletedMap, CompletionBasis, CompletionSolver, Eigenvectors, LossWeight, Mccc};
 pub use rdml::{Rdml, SampleSimilarity, SimilarityCut, Smoothing};
 pub use rmc::{Completion, ObservedPairs, Penalty, RobustCompletion, Thresholds};

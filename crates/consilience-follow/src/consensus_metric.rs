@@ -10,9 +10,13 @@ use rayon::prelude::*;
 use crate::consensus_embedding::ConsensusEmbedding;
 use crate::coordinates::Coordinates;
 use crate::grown_metrics::GrownMetrics;
-use crate::member_growth::{SAMPLE as COMPONENT_SAMPLE, principal_components};
+use crate::map_learner::MapLearner;
+use crate::member_growth::{COMPONENTS, SAMPLE as COMPONENT_SAMPLE, principal_components};
 use crate::metric_rule::MetricRule;
 use crate::space_metric::SpaceMetric;
+
+/// Sweeps over a batch for the metric of a fold at most: what it judges hardly changes any more.
+const FOLD_SWEEPS: usize = 30;
 
 /// A metric on the embedding of an ensemble that is learned from links batch by batch, and what
 /// cross-validation needs.
@@ -41,7 +45,8 @@ pub struct ConsensusMetric {
     pub(crate) rule: MetricRule,
     /// Members that the embedding was opened with; those after them were grown.
     members: usize,
-    links: usize,
+    /// Links followed so far.
+    pub(crate) links: Vec<Pair>,
     /// The embedding of the plain consensus.
     pub(crate) plain: Arc<ConsensusEmbedding>,
     /// The given members, and the metric of all links.
@@ -106,7 +111,7 @@ impl MetricRule {
         Ok(ConsensusMetric {
             rule: self.clone(),
             members: ensemble.n_members(),
-            links: 0,
+            links: Vec::new(),
             plain,
             base,
             folds,
@@ -128,7 +133,7 @@ impl ConsensusMetric {
 
     /// Links followed so far.
     pub fn n_links(&self) -> usize {
-        self.links
+        self.links.len()
     }
 
     /// The embedding that it was opened on.
@@ -136,14 +141,10 @@ impl ConsensusMetric {
         &self.base.coordinates.embedding
     }
 
-    /// M, q x q: the squared distance of positions x and y is `(x - y)' M (x - y)`.
+    /// M, q x q: the squared distance of positions x and y is `(x - y)' M (x - y)`. The identity
+    /// under [`MapLearner::Completion`], which learns at every read-out.
     pub fn metric(&self) -> Array2<f64> {
         self.base.metric.metric()
-    }
-
-    /// Fold of a link by its number.
-    fn fold(&self, link: usize) -> usize {
-        link % self.rule.folds
     }
 
     /// Follows new links: such as [`Constraints`] accepted, without contradictions and duplicates.
@@ -183,8 +184,8 @@ impl ConsensusMetric {
 
     /// Adds a link to every metric that may use it; whether it can change the one of all links.
     pub(crate) fn add(&mut self, ensemble: &Ensemble, pair: Pair) -> bool {
-        let fold = self.fold(self.links);
-        self.links += 1;
+        let fold = self.rule.fold(self.links.len());
+        self.links.push(pair);
         if let Some(grown) = &mut self.grown {
             grown.add(ensemble, pair, fold);
         }
@@ -205,20 +206,33 @@ impl ConsensusMetric {
         report: &mut MetricReport,
         observer: &dyn Observer,
     ) -> Result<()> {
+        if self.rule.learner == MapLearner::Completion {
+            // A read-out completes the similarity anew: it has no use for what was before.
+            return Ok(());
+        }
         let (tolerance, iterations) = (self.rule.tolerance, self.rule.max_iterations);
         let grown = self.grown.iter_mut().flat_map(GrownMetrics::metrics_mut);
-        let mut metrics: Vec<&mut LogDet> = std::iter::once(&mut self.base.metric)
-            .chain(&mut self.folds)
+        // The one of all links comes before those of the folds, in both places.
+        let own = std::iter::once(&mut self.base.metric).chain(&mut self.folds);
+        let mut metrics: Vec<(bool, &mut LogDet)> = own
+            .enumerate()
             .filter(|_| !grown_only)
-            .chain(grown)
+            .chain(grown.enumerate())
+            .map(|(at, metric)| (at == 0, metric))
             .collect();
-        let ends: Vec<(usize, bool)> = metrics
+        let ends: Vec<(bool, usize, bool)> = metrics
             .par_iter_mut()
-            .map(|metric| metric.settle(tolerance, iterations, |_| observer.check()))
+            .with_max_len(1)
+            .map(|(all, metric)| {
+                let most = if *all { iterations } else { iterations.min(FOLD_SWEEPS) };
+                let end = metric.settle(tolerance, most, |_| observer.check())?;
+                Ok((*all, end.0, end.1))
+            })
             .collect::<Result<_>>()?;
-        for (done, converged) in ends {
+        for (all, done, converged) in ends {
             report.iterations = report.iterations.max(done);
-            if !converged {
+            // Those of the folds are good enough to judge by where they stop.
+            if all && !converged {
                 report.status = Status::MaxIterations;
             }
         }
@@ -261,12 +275,12 @@ impl ConsensusMetric {
             grown: None,
             ..self.clone()
         };
-        let mut report = MetricReport::new(self.links);
+        let mut report = MetricReport::new(self.links.len());
         if !left_out.is_empty() || features.ncols() > 0 {
             let mut grown =
                 GrownMetrics::open(&self.rule, members, left_out, features, ensemble, observer)?;
             for (t, pair) in constraints.iter().enumerate() {
-                grown.add(ensemble, pair, self.fold(t));
+                grown.add(ensemble, pair, self.rule.fold(t));
             }
             next.grown = Some(grown);
             next.settle(true, &mut report, observer)?;
@@ -314,7 +328,7 @@ impl ConsensusMetric {
     ) -> Result<MetricReport> {
         let features = features.dense()?;
         features.check()?;
-        let components = principal_components(features, COMPONENT_SAMPLE)?;
+        let components = principal_components(features, COMPONENT_SAMPLE, COMPONENTS)?;
         self.grow(ensemble, &[], components, constraints, observer)
     }
 
@@ -343,8 +357,12 @@ impl ConsensusMetric {
     /// Refuses other constraints than those followed.
     pub(crate) fn check_links(&self, constraints: &Constraints) -> Result<()> {
         ensure!(
-            constraints.len() == self.links,
-            invalid("{} constraints; the metric has followed {}", constraints.len(), self.links)
+            constraints.len() == self.links.len(),
+            invalid(
+                "{} constraints; the metric has followed {}",
+                constraints.len(),
+                self.n_links()
+            )
         );
         Ok(())
     }

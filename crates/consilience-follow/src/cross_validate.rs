@@ -1,20 +1,35 @@
 //! Which read-out is used: each is compared with links that it was made without.
 
+use consilience_completion::CompletedMap;
 use consilience_core::{Constraints, Ensemble, Fit, Observer, Pair, Partition, Report, Result};
 use consilience_num::logdet::LogDet;
+use rayon::prelude::*;
 
 use crate::consensus_metric::ConsensusMetric;
 use crate::coordinates::Coordinates;
 use crate::cross_validation::{CrossValidation, ReadOutMethod};
 use crate::link_evidence::{HeldOutLink, ScoredLinks};
+use crate::map_learner::{Completion, Learned};
 use crate::metric_read_out::{Cut, MetricReadOut};
+use crate::space_metric::SpaceMetric;
 
 /// Starts of k-means for a fold.
 const FOLD_RESTARTS: usize = 2;
 
-/// The read-out of a fold, and the metric that distances are measured by; without one the
-/// directions of positions are compared.
-type FoldReadOut = (MetricReadOut, Option<LogDet>);
+/// The read-out of a fold, and what distances are measured by; without it the directions of
+/// positions are compared.
+type FoldReadOut<'a> = (MetricReadOut, Option<Learned<'a>>);
+
+/// Makes that of a fold.
+type FoldRead<'r, 'a> = &'r (dyn Fn(usize) -> Result<FoldReadOut<'a>> + Sync);
+
+/// What completion makes of all links in the coordinates of the first members, and in those with
+/// grown ones.
+#[derive(Default)]
+struct Maps {
+    base: Option<CompletedMap>,
+    grown: Option<CompletedMap>,
+}
 
 impl ConsensusMetric {
     /// Compares the possible read-outs with links that they were made without.
@@ -31,7 +46,8 @@ impl ConsensusMetric {
         self.check_links(constraints)?;
         self.embedding().check(ensemble)?;
         let plain = self.plain_read_out(ensemble, observer)?;
-        self.compare(&plain, ensemble, constraints, observer)
+        let maps = self.maps(ensemble, observer)?;
+        self.compare(&plain, ensemble, constraints, &maps, observer)
     }
 
     fn plain_read_out(
@@ -53,42 +69,72 @@ impl ConsensusMetric {
     }
 
     /// Compares the other read-outs with the plain one.
-    fn compare(
-        &self,
+    fn compare<'a>(
+        &'a self,
         plain: &MetricReadOut,
         ensemble: &Ensemble,
         constraints: &Constraints,
+        maps: &Maps,
         observer: &dyn Observer,
     ) -> Result<CrossValidation> {
         let links: Vec<Pair> = constraints.iter().collect();
         let all = links.iter().enumerate();
         let plain = ScoredLinks::of(&held_out(plain, None, ensemble, all), links.len());
         let cut = Cut { quick: true, restarts: FOLD_RESTARTS, ..self.cut(observer) };
-        let by_folds = |read: &dyn Fn(usize) -> Result<FoldReadOut>| -> Result<ScoredLinks> {
-            let mut all = Vec::with_capacity(links.len());
-            for fold in 0..self.rule.folds.min(links.len()) {
-                let (read, metric) = read(fold)?;
-                let of_fold = links.iter().enumerate().skip(fold).step_by(self.rule.folds);
-                all.append(&mut held_out(&read, metric.as_ref(), ensemble, of_fold));
-            }
-            Ok(ScoredLinks::of(&all, links.len()))
+        let one = |fold: usize, read: FoldRead<'_, 'a>| -> Result<Vec<HeldOutLink>> {
+            let (read, learned) = read(fold)?;
+            let of_fold = links.iter().enumerate().skip(fold).step_by(self.rule.folds);
+            Ok(held_out(&read, learned.as_ref(), ensemble, of_fold))
         };
-        let under = |coordinates: &Coordinates, metric: &LogDet| -> Result<FoldReadOut> {
-            let read = MetricReadOut::of(coordinates, ensemble, metric.root()?.view(), &cut)?;
-            Ok((read, Some(metric.clone())))
+        let by_folds = |read: FoldRead<'_, 'a>| -> Result<ScoredLinks> {
+            let folds = (0..self.rule.folds.min(links.len())).into_par_iter().with_max_len(1);
+            let all: Vec<_> = folds.map(|fold| one(fold, read)).collect::<Result<_>>()?;
+            Ok(ScoredLinks::of(&all.concat(), links.len()))
         };
-        let metric = by_folds(&|f| under(&self.base.coordinates, &self.folds[f]))?;
+        let under = |f, space: (&Coordinates, &'a LogDet), all: &Option<CompletedMap>| {
+            let learned = self.learned_without(f, space, all.as_ref(), ensemble, observer)?;
+            let read = MetricReadOut::of(space.0, ensemble, learned.map()?.view(), &cut)?;
+            Ok((read, Some(learned)))
+        };
+        let base = &self.base.coordinates;
+        let metric = by_folds(&|f| under(f, (base, &self.folds[f]), &maps.base))?;
         let grown = match &self.grown {
             None => None,
-            Some(g) => Some((
-                by_folds(&|f| {
+            Some(g) => {
+                let plain = by_folds(&|f| {
                     Ok((MetricReadOut::of_directions(&g.plain_folds[f], ensemble, &cut)?, None))
-                })?,
-                by_folds(&|f| under(&g.folds[f].coordinates, &g.folds[f].metric))?,
-            )),
+                })?;
+                let of = |f: usize| (&g.folds[f].coordinates, &g.folds[f].metric);
+                Some((plain, by_folds(&|f| under(f, of(f), &maps.grown))?))
+            }
         };
         let grown = grown.as_ref().map(|(plain, metric)| (plain, metric));
-        Ok(CrossValidation::of(&plain, &metric, grown))
+        Ok(CrossValidation::of(&plain, &metric, grown, self.rule.caution))
+    }
+
+    /// What completion makes of all links, where the rule completes.
+    fn maps(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Maps> {
+        let of = |space: &SpaceMetric| space.completed(&self.rule, ensemble, &self.links, observer);
+        if self.links.is_empty() {
+            return Ok(Maps::default());
+        }
+        let grown = self.grown.as_ref().map(|grown| of(&grown.all)).transpose()?.flatten();
+        Ok(Maps { base: of(&self.base)?, grown })
+    }
+
+    /// What the links outside a fold teach about some coordinates, under the metric of these links;
+    /// `all` is what all links teach, where that is completed.
+    fn learned_without<'a>(
+        &self,
+        fold: usize,
+        (coordinates, metric): (&Coordinates, &'a LogDet),
+        all: Option<&CompletedMap>,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> Result<Learned<'a>> {
+        let Some(all) = all else { return Ok(Learned::Metric(metric)) };
+        let own = Completion::new(&self.rule, coordinates, ensemble, &self.links, observer);
+        Ok(Learned::Completed(own.without(fold, all)?.map))
     }
 
     /// The clustering that cross-validation chooses, ready to label objects; `constraints` are
@@ -115,10 +161,11 @@ impl ConsensusMetric {
         self.check_links(constraints)?;
         self.embedding().check(ensemble)?;
         let plain = self.plain_read_out(ensemble, observer)?;
+        let maps = self.maps(ensemble, observer)?;
         let validation = if self.n_links() == 0 {
             CrossValidation::default()
         } else if self.rule.cross_validated {
-            self.compare(&plain, ensemble, constraints, observer)?
+            self.compare(&plain, ensemble, constraints, &maps, observer)?
         } else {
             let chosen = match self.grown {
                 Some(_) => ReadOutMethod::MetricGrown,
@@ -128,7 +175,7 @@ impl ConsensusMetric {
         };
         let mut read = match validation.chosen {
             ReadOutMethod::Plain => plain,
-            method => self.read_out_by(method, ensemble, observer)?,
+            method => self.read_out_with(method, ensemble, &maps, observer)?,
         };
         read.cross_validation = validation;
         read.assign_groups(ensemble, constraints);
@@ -158,8 +205,19 @@ impl ConsensusMetric {
         observer: &dyn Observer,
     ) -> Result<MetricReadOut> {
         self.embedding().check(ensemble)?;
+        let maps = self.maps(ensemble, observer)?;
+        self.read_out_with(method, ensemble, &maps, observer)
+    }
+
+    fn read_out_with(
+        &self,
+        method: ReadOutMethod,
+        ensemble: &Ensemble,
+        maps: &Maps,
+        observer: &dyn Observer,
+    ) -> Result<MetricReadOut> {
         let cut = self.cut(observer);
-        let space = match (method, &self.grown) {
+        let (space, completed) = match (method, &self.grown) {
             (ReadOutMethod::Plain, _) | (ReadOutMethod::PlainGrown, None) => {
                 return self.plain_read_out(ensemble, observer);
             }
@@ -168,11 +226,14 @@ impl ConsensusMetric {
                 read.cross_validation.chosen = method;
                 return Ok(read);
             }
-            (ReadOutMethod::MetricGrown, Some(grown)) => &grown.all,
-            _ => &self.base,
+            (ReadOutMethod::MetricGrown, Some(grown)) => (&grown.all, &maps.grown),
+            _ => (&self.base, &maps.base),
         };
-        let root = space.metric.root()?;
-        let mut read = MetricReadOut::of(&space.coordinates, ensemble, root.view(), &cut)?;
+        let map = match completed {
+            Some(completed) => completed.map.clone(),
+            None => space.metric.root()?,
+        };
+        let mut read = MetricReadOut::of(&space.coordinates, ensemble, map.view(), &cut)?;
         read.cross_validation.chosen = method;
         Ok(read)
     }
@@ -197,15 +258,15 @@ impl ConsensusMetric {
 /// of the directions of their positions.
 fn held_out<'a>(
     read: &MetricReadOut,
-    metric: Option<&LogDet>,
+    learned: Option<&Learned<'_>>,
     ensemble: &Ensemble,
     links: impl Iterator<Item = (usize, &'a Pair)>,
 ) -> Vec<HeldOutLink> {
     let unit = if read.spread > 0.0 { read.spread } else { 1.0 };
     let one = |(link, &Pair { i, j, link: kind }): (usize, &Pair)| {
         let (a, b) = (read.label(ensemble, i)?, read.label(ensemble, j)?);
-        let square = match metric {
-            Some(metric) => metric.square(&read.coordinates.difference(ensemble, i, j)?) / unit,
+        let square = match learned {
+            Some(learned) => learned.square(&read.coordinates.difference(ensemble, i, j)?) / unit,
             None => read.coordinates.direction_distance(ensemble, i, j)?,
         };
         Some(HeldOutLink { link, same: a == b, square, kind })

@@ -48,8 +48,10 @@ impl ReadOutMethod {
 /// it only where they were learned without it. Then the read-outs are compared in the order plain,
 /// plain with grown members, metric, metric with grown members. A later one replaces the best so
 /// far where its [`score`](LinkEvidence::score) is better; one with grown members already where it
-/// is not worse by more than a standard error. A score that is not well above chance (0) does not
-/// count, unless that of the plain consensus is.
+/// is not worse by more than a standard error. One that is not better than the plain consensus by a
+/// share of the standard error of the difference ([`MetricRule::caution`](crate::MetricRule)) is
+/// passed over, and so is a score that is not well above chance (0), unless that of the plain
+/// consensus is.
 ///
 /// ```
 /// use consilience::follow::{ReadOutMethod, Updater};
@@ -90,18 +92,25 @@ pub struct CrossValidation {
 }
 
 impl CrossValidation {
-    /// `grown` has the scores of the plain consensus and of the metric with grown members.
+    /// `grown` has the scores of the plain consensus and of the metric with grown members; gains
+    /// over plain must be above `caution` of their standard errors.
     pub(crate) fn of(
         plain: &ScoredLinks,
         metric: &ScoredLinks,
         grown: Option<(&ScoredLinks, &ScoredLinks)>,
+        caution: f64,
     ) -> Self {
         let beyond_chance = |e: &ScoredLinks| e.evidence.score() > CHANCE * e.chance;
         let (mut chosen, mut best) = (ReadOutMethod::Plain, plain);
         let mut compare = |method, learned, tolerated| {
             let error = ScoredLinks::error(learned, best);
+            let gain = learned.evidence.score() - plain.evidence.score();
+            let sure = gain > caution * ScoredLinks::error(learned, plain);
             let sensible = beyond_chance(learned) || beyond_chance(plain);
-            if sensible && learned.evidence.score() > best.evidence.score() - tolerated * error {
+            if sensible
+                && sure
+                && learned.evidence.score() > best.evidence.score() - tolerated * error
+            {
                 (chosen, best) = (method, learned);
             }
             error

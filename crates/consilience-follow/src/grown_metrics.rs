@@ -3,6 +3,7 @@ use std::sync::Arc;
 use consilience_core::{Ensemble, Observer, Pair, Result};
 use consilience_num::logdet::LogDet;
 use ndarray::Array2;
+use rayon::prelude::*;
 
 use crate::consensus_embedding::ConsensusEmbedding;
 use crate::coordinates::Coordinates;
@@ -50,12 +51,13 @@ impl GrownMetrics {
             let weights = member_weights(members, left_out, fold);
             Ok(Arc::new(rule.plain_embedding().weights(&weights).fit(ensemble, observer)?.output))
         };
+        let folds = || (0..rule.folds).into_par_iter().with_max_len(1);
         Ok(GrownMetrics {
             left_out: left_out.to_vec(),
             all: space(None)?,
-            folds: (0..rule.folds).map(|fold| space(Some(fold))).collect::<Result<_>>()?,
+            folds: folds().map(|fold| space(Some(fold))).collect::<Result<_>>()?,
             plain: plain(None)?,
-            plain_folds: (0..rule.folds).map(|fold| plain(Some(fold))).collect::<Result<_>>()?,
+            plain_folds: folds().map(|fold| plain(Some(fold))).collect::<Result<_>>()?,
             features,
         })
     }

@@ -29,7 +29,8 @@
 //!
 //! [`Updater::partition`] and [`Updater::read_out`] are the default way to a clustering: they learn
 //! a metric on the ensemble's own embedding ([`MetricRule`]) and check by cross-validation on the
-//! links whether it is better than the plain consensus. [`Updater::by_weights`] has the clustering
+//! links whether it is better than the plain consensus; [`MapLearner`] completes a similarity in
+//! place of the metric. [`Updater::by_weights`] has the clustering
 //! by weights of the members alone. Where objects have features, [`MemberGrowth`] makes new members
 //! that agree with the links.
 //!
@@ -49,6 +50,7 @@ mod cross_validation;
 mod embedding;
 mod grown_metrics;
 mod link_evidence;
+mod map_learner;
 mod member_growth;
 mod members;
 mod metric_read_out;
@@ -74,6 +76,7 @@ pub use consilience_simplex::{
 pub use cross_validation::{CrossValidation, ReadOutMethod};
 pub use embedding::Embedding;
 pub use link_evidence::LinkEvidence;
+pub use map_learner::MapLearner;
 pub use member_growth::{GrownMembers, MemberGrowth};
 pub use metric_read_out::MetricReadOut;
 pub use metric_rule::MetricRule;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use consilience_core::{
     BaseClusterer, Constraints, Dense, Error, Features, Fit, Observer, Pair, Partition, Report,
-    Result, Seed, SideInformation, ensure,
+    Result, Seed, SideInformation, at_least_one, ensure,
 };
 use consilience_metric::{Itml, LinearMap, MetricLearner};
 use consilience_num::svd::{SvdOptions, truncated_svd};
@@ -21,8 +21,11 @@ const PER_CLUSTER: usize = 3;
 /// Sweeps of ITML over the links by default: beyond these the clusterings hardly change, and many
 /// features are slow.
 const SWEEPS: usize = 30;
-/// Principal components of the features, at most.
-const COMPONENTS: usize = 30;
+/// Principal components beside the positions, at most.
+pub(crate) const COMPONENTS: usize = 30;
+/// Features that the learner sees by default, at most: a sweep of ITML costs their square for every
+/// link.
+const LEARNED: usize = 60;
 /// Objects that one task labels.
 const CHUNK: usize = 4_096;
 
@@ -78,10 +81,11 @@ const CHUNK: usize = 4_096;
 /// ```
 ///
 /// # Complexity
-/// `folds` fits of the learner, one fit of the clusterer per member over at most 10,000 objects
-/// ([`sample`](MemberGrowth::sample)), and O(n d (d + M k)) to label the others by the nearest
-/// mean; folds run in parallel. ITML copies the features once per thread; nothing else is in
-/// proportion to n but the labels.
+/// With d features, or their 60 leading components where there are more
+/// ([`components`](MemberGrowth::components)): `folds` fits of the learner, one fit of the
+/// clusterer per member over at most 10,000 objects ([`sample`](MemberGrowth::sample)), and O(n d
+/// (d + M k)) to label the others by the nearest mean; folds run in parallel. ITML copies the
+/// features once per thread; nothing else is in proportion to n but components and labels.
 ///
 /// # References
 /// Ours; the open question of Yi 2014, Section 7.2. The default learner is ITML (Davis et al.
@@ -89,7 +93,9 @@ const CHUNK: usize = 4_096;
 #[doc(alias = "HullGrowth")]
 pub struct MemberGrowth {
     clusterer: Box<dyn BaseClusterer>,
-    learner: Box<dyn MetricLearner>,
+    /// `None` for the default.
+    learner: Option<Box<dyn MetricLearner>>,
+    components: usize,
     members: usize,
     clusters: Option<RangeInclusive<usize>>,
     folds: usize,
@@ -115,7 +121,8 @@ impl MemberGrowth {
     pub fn new(clusterer: impl BaseClusterer + 'static) -> Self {
         MemberGrowth {
             clusterer: Box::new(clusterer),
-            learner: Box::new(Itml::new().max_iterations(SWEEPS)),
+            learner: None,
+            components: LEARNED,
             members: 25,
             clusters: None,
             folds: 5,
@@ -125,10 +132,15 @@ impl MemberGrowth {
     }
 
     consilience_core::setters! {
-        /// What learns the metric of the features. Default [`Itml`] of 30 sweeps.
+        /// What learns the metric of the features. Default [`Itml`] of 30 sweeps, which leaves
+        /// components in their proportions.
         pub fn learner(mut self, learner: impl MetricLearner + 'static) {
-            self.learner = Box::new(learner)
+            self.learner = Some(Box::new(learner))
         }
+
+        /// Features that the learner and the clusterer see at most: of more, so many leading
+        /// principal components of the standardized features. Default 60; at least 1.
+        pub fn components(mut self, components: usize) { self.components = components }
 
         /// Number of members. Default 25; 1 to 100,000.
         pub fn members(mut self, members: usize) { self.members = members }
@@ -168,12 +180,22 @@ impl MemberGrowth {
     ) -> Result<Fit<GrownMembers>> {
         let features = features.dense()?;
         let range = self.checked(features, clusters, constraints)?;
-        let done = AtomicUsize::new(0);
-        let folds: Vec<Fit<Vec<Partition>>> = (0..self.folds.min(self.members))
-            .into_par_iter()
-            .map(|fold| self.grow_without(fold, features, &range, constraints, (&done, observer)))
-            .collect::<Result<_>>()?;
-        let features = principal_components(features, self.sample_for(*range.end()))?;
+        let asked = features.n_features() > self.components;
+        let count = if asked { COMPONENTS.max(self.components) } else { COMPONENTS };
+        let components = principal_components(features, self.sample_for(*range.end()), count)?;
+        // Constant features have none.
+        let many = asked && components.ncols() > 0;
+        let leading =
+            |count: usize| components.slice(s![.., ..count.min(components.ncols())]).to_owned();
+        let own = Itml::new().max_iterations(SWEEPS).standardize(!many);
+        let learner = self.learner.as_deref().unwrap_or(&own);
+        let folds = if many {
+            let seen = leading(self.components);
+            self.grow_folds((seen.view().into(), learner), &range, constraints, observer)?
+        } else {
+            self.grow_folds((features, learner), &range, constraints, observer)?
+        };
+        let features = leading(COMPONENTS);
         let mut grown = GrownMembers { members: Vec::new(), left_out: Vec::new(), features };
         let mut report = Report::default();
         for (fold, made) in folds.into_iter().enumerate() {
@@ -213,6 +235,7 @@ impl MemberGrowth {
                 range.end()
             )));
         }
+        at_least_one("components", self.components)?;
         if self.folds < 2 || self.members == 0 || self.members > MAX_MEMBERS {
             return Err(Error::invalid(format!(
                 "{} members in {} folds; expected 1..={MAX_MEMBERS} members in 2 folds or more",
@@ -236,11 +259,29 @@ impl MemberGrowth {
         self.sample.unwrap_or(SAMPLE.max(clusters.saturating_mul(PER_CLUSTER)))
     }
 
+    /// The members that are made without each fold of the links.
+    fn grow_folds(
+        &self,
+        (features, learner): (Dense<'_>, &dyn MetricLearner),
+        range: &RangeInclusive<usize>,
+        constraints: &Constraints,
+        observer: &dyn Observer,
+    ) -> Result<Vec<Fit<Vec<Partition>>>> {
+        let done = AtomicUsize::new(0);
+        (0..self.folds.min(self.members))
+            .into_par_iter()
+            .map(|fold| {
+                let with = (&done, observer);
+                self.grow_without(fold, (features, learner), range, constraints, with)
+            })
+            .collect()
+    }
+
     /// The members that are made without one fold of the links.
     fn grow_without(
         &self,
         fold: usize,
-        features: Dense<'_>,
+        (features, learner): (Dense<'_>, &dyn MetricLearner),
         range: &RangeInclusive<usize>,
         constraints: &Constraints,
         (done, observer): (&AtomicUsize, &dyn Observer),
@@ -252,11 +293,8 @@ impl MemberGrowth {
                 links.add(i, j, link)?;
             }
         }
-        let learned = self.learner.fit(
-            features.into(),
-            &SideInformation::from_constraints(&links),
-            observer,
-        )?;
+        let side = SideInformation::from_constraints(&links);
+        let learned = learner.fit(features.into(), &side, observer)?;
         let rows = self
             .seed
             .derive("objects", fold as u64)
@@ -294,9 +332,13 @@ impl MemberGrowth {
     }
 }
 
-/// The leading principal components of standardized features; their directions are those of some
+/// The `most` leading principal components of standardized features; directions are those of some
 /// rows at even distances.
-pub(crate) fn principal_components(features: Dense<'_>, sample: usize) -> Result<Array2<f32>> {
+pub(crate) fn principal_components(
+    features: Dense<'_>,
+    sample: usize,
+    most: usize,
+) -> Result<Array2<f32>> {
     let (n, count) = (features.n_objects(), features.n_objects().min(sample));
     let rows: Vec<usize> =
         (0..count).map(|t| (t as u128 * n as u128 / count as u128) as usize).collect();
@@ -313,7 +355,7 @@ pub(crate) fn principal_components(features: Dense<'_>, sample: usize) -> Result
             if deviation > 0.0 && deviation.recip().is_finite() { deviation.recip() } else { 0.0 };
         column.mapv_inplace(|v| (v - *mean) * *scale);
     }
-    let svd = truncated_svd(&x, &SvdOptions::new(COMPONENTS));
+    let svd = truncated_svd(&x, &SvdOptions::new(most));
     let mut map = svd.map;
     map.columns_mut().into_iter().zip(&svd.values).for_each(|(mut column, &value)| column *= value);
     for (mut row, &scale) in map.rows_mut().into_iter().zip(&scales) {

@@ -2,12 +2,17 @@ use consilience_core::{Error, Result, Seed, ensure};
 use consilience_simplex::stored::{Reader, Writer, corrupt};
 
 use crate::embedding::Embedding;
+use crate::map_learner::MapLearner;
 
 /// Fewest dimensions of the embedding by default: two classes may need many more directions than
 /// two.
 const MIN_DIMENSIONS: usize = 30;
+/// The same for completion, which takes no harm from more.
+const MIN_COMPLETED: usize = 50;
 /// Scale by which clusters count in the plain consensus, as in LWGP.
 const ENTROPY_SCALE: f64 = 0.4;
+/// Standard errors of a gain over the plain consensus that do not count.
+const CAUTION: f64 = 0.25;
 /// Larger counts are refused as mistakes.
 const MAX_COUNT: usize = 10_000;
 
@@ -26,6 +31,8 @@ const MAX_COUNT: usize = 10_000;
 /// minimise    tr(M) - log det M + gamma (slack)
 /// subject to  |x - y|_M^2 <= u + slack  (must),   |x - y|_M^2 >= l - slack  (cannot)
 /// ```
+///
+/// [`MapLearner::Completion`] completes a similarity instead.
 ///
 /// u and l are the 5 % and 95 % quantiles of the squared distances of the objects. A read-out is
 /// k-means under M, in which each microcluster counts with its number of objects. Then the linked
@@ -70,6 +77,8 @@ pub struct MetricRule {
     pub(crate) folds: usize,
     pub(crate) restarts: usize,
     pub(crate) cross_validated: bool,
+    pub(crate) learner: MapLearner,
+    pub(crate) caution: f64,
     pub(crate) tolerance: f64,
     pub(crate) max_iterations: usize,
     pub(crate) seed: Seed,
@@ -86,6 +95,8 @@ impl MetricRule {
             folds: 5,
             restarts: 5,
             cross_validated: true,
+            learner: MapLearner::LogDet,
+            caution: CAUTION,
             tolerance: 1e-3,
             max_iterations: 100,
             seed: Seed(0),
@@ -93,8 +104,12 @@ impl MetricRule {
     }
 
     consilience_core::setters! {
-        /// Dimensions q of the embedding, beside the constant one. Default the larger of 30 and 2k;
-        /// 1 to 10,000.
+        /// What is learned from links, the metric above or a completed similarity. Default
+        /// [`MapLearner::LogDet`].
+        pub fn learner(mut self, learner: MapLearner) { self.learner = learner }
+
+        /// Dimensions q of the embedding, beside the constant one. Default the larger of 30 (50 for
+        /// [`MapLearner::Completion`]) and 2k; 1 to 10,000.
         pub fn dimensions(mut self, dimensions: usize) { self.dimensions = Some(dimensions) }
 
         /// The power p of the singular values; see [`Embedding::power`]. Default 1; above 0, at
@@ -120,6 +135,10 @@ impl MetricRule {
             self.cross_validated = cross_validated
         }
 
+        /// How many standard errors better than the plain consensus something learned must be on
+        /// held-out links to be read out. Default 0.25; 0 or more.
+        pub fn caution(mut self, standard_errors: f64) { self.caution = standard_errors }
+
         /// A batch is solved when a sweep over the links changes the dual variables by at most this
         /// share of their sum. Default 1e-3; above 0.
         pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
@@ -137,6 +156,16 @@ impl MetricRule {
         self.clusters
     }
 
+    /// What is learned from links.
+    pub fn map_learner(&self) -> MapLearner {
+        self.learner
+    }
+
+    /// Fold of a link by its number.
+    pub(crate) fn fold(&self, link: usize) -> usize {
+        link % self.folds
+    }
+
     /// Refuses parameters out of range.
     pub(crate) fn check(&self) -> Result<()> {
         self.embedding(&[]).check()?;
@@ -146,6 +175,10 @@ impl MetricRule {
         ensure!(
             self.tolerance > 0.0 && self.tolerance.is_finite(),
             invalid("tolerance {}; expected more than 0", self.tolerance)
+        );
+        ensure!(
+            self.caution >= 0.0 && self.caution.is_finite(),
+            invalid("caution of {} standard errors; expected 0 or more", self.caution)
         );
         if self.folds < 2 || self.folds > MAX_COUNT {
             return Err(Error::invalid(format!("{} folds; expected 2..={MAX_COUNT}", self.folds)));
@@ -173,10 +206,11 @@ impl MetricRule {
             self.restarts,
             self.max_iterations,
             usize::from(self.cross_validated),
+            usize::from(self.learner == MapLearner::Completion),
         ];
         whole.iter().for_each(|&v| out.u64(v as u64));
         out.u64(self.seed.0);
-        [self.power, self.slack, self.tolerance].iter().for_each(|&v| out.f64(v));
+        [self.power, self.slack, self.tolerance, self.caution].iter().for_each(|&v| out.f64(v));
     }
 
     /// The rule that [`write`](MetricRule::write) wrote.
@@ -189,10 +223,16 @@ impl MetricRule {
             restarts: bytes.size()?,
             max_iterations: bytes.size()?,
             cross_validated: bytes.size()? != 0,
+            learner: match bytes.size()? {
+                0 => MapLearner::LogDet,
+                1 => MapLearner::Completion,
+                other => return Err(corrupt(format!("a learner of number {other}"))),
+            },
             seed: Seed(bytes.u64()?),
             power: bytes.f64()?,
             slack: bytes.f64()?,
             tolerance: bytes.f64()?,
+            caution: bytes.f64()?,
         };
         rule.check().map_err(|e| corrupt(e.message()))?;
         Ok(rule)
@@ -205,8 +245,11 @@ impl MetricRule {
 
     /// The embedding for members of the given weights.
     pub(crate) fn embedding(&self, weights: &[f64]) -> Embedding {
-        let wanted =
-            self.dimensions.unwrap_or_else(|| MIN_DIMENSIONS.max(self.clusters.saturating_mul(2)));
+        let least = match self.learner {
+            MapLearner::LogDet => MIN_DIMENSIONS,
+            MapLearner::Completion => MIN_COMPLETED,
+        };
+        let wanted = self.dimensions.unwrap_or_else(|| least.max(self.clusters.saturating_mul(2)));
         // The first dimension of a connected ensemble is constant. 0 is refused later.
         let q = if wanted == 0 { 0 } else { wanted.saturating_add(1) };
         Embedding::new(q).power(self.power).weights(weights)

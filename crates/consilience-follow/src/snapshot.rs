@@ -8,7 +8,7 @@ use crate::consensus_metric::ConsensusMetric;
 use crate::metric_rule::MetricRule;
 use crate::updater::Updater;
 
-const ENVELOPE: Envelope = Envelope { magic: *b"CNSLSPLX", version: 2 };
+const ENVELOPE: Envelope = Envelope { magic: *b"CNSLSPLX", version: 3 };
 
 impl Updater {
     /// The state in bytes: rules, weights, alignment, links, metric and the members that were

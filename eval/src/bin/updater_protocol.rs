@@ -2,14 +2,14 @@
 //! 100 random links.
 //!
 //! cargo run --release --bin updater_protocol -- [--sets letters,usps] [--seeds 0..10]
-//! [--members 50]
+//!     [--members 50] [--rows 4000]
 //!     [--recipe halves|tenths] [--methods plain,metric,grown,itml,pck,mpck] [--evidence]
 //!
 //! A line `run ...` is printed as each (set, seed, method) ends, so that a run may be cut; then for
 //! each set the means, and how far each method was below the plain consensus at worst, on the mean
 //! and on a single seed. A set that ends in .npz is a file of `x` (f32) and `y` (i32).
 //!
-//! cargo run --release --bin updater_protocol -- --time N,D
+//! cargo run --release --bin updater_protocol -- --time N,D[,LINKS]
 //!
 //! Instead of that: seconds that growth and reading out take for N x D Gaussian features.
 
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use consilience::constrained::{MpckMeans, PckMeans};
 use consilience::core::ConstrainedClusterer;
 use consilience::follow::{
-    LinkEvidence, MemberGrowth, MetricRule, ReadOutMethod, Updater, UpdaterSetup,
+    LinkEvidence, MapLearner, MemberGrowth, MetricRule, ReadOutMethod, Updater, UpdaterSetup,
 };
 use consilience::generate::{Generator, KMeans};
 use consilience::metric::{Itml, MetricLearner};
@@ -61,8 +61,8 @@ struct Data {
 
 /// The set with nominal features as one column per value, others of unequal units standardised,
 /// constant ones left out; at most 4,000 rows by the seed.
-fn read(set: &str, seed: Seed) -> Option<Data> {
-    let sample = Set::read(set)?.sample(&mut seed.derive("rows", 0).stream(), ROWS).prepared(set);
+fn read(set: &str, seed: Seed, rows: usize) -> Option<Data> {
+    let sample = Set::read(set)?.sample(&mut seed.derive("rows", 0).stream(), rows).prepared(set);
     let truth = sample.truth();
     let classes = truth.n_clusters();
     Some(Data { x: sample.x, truth, classes })
@@ -236,14 +236,17 @@ fn option(arguments: &[String], name: &str, default: &str) -> String {
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let Some((n, d)) = option(&arguments, "--time", "").split_once(',') {
-        return time(n.parse().unwrap_or(4_000), d.parse().unwrap_or(16));
+    if let Some((n, rest)) = option(&arguments, "--time", "").split_once(',') {
+        let (d, links) = rest.split_once(',').unwrap_or((rest, "500"));
+        let number = |text: &str, default| text.parse().unwrap_or(default);
+        return time(number(n, 4_000), number(d, 16), number(links, TIERS * LINKS));
     }
     let sets = option(&arguments, "--sets", &SETS.join(","));
     let methods = option(&arguments, "--methods", &METHODS.join(","));
     let recipe = option(&arguments, "--recipe", "halves");
     let count: usize = option(&arguments, "--members", "50").parse().unwrap_or(50);
     let seeds = option(&arguments, "--seeds", "0..10");
+    let rows: usize = option(&arguments, "--rows", "").parse().unwrap_or(ROWS);
     let evidence = arguments.iter().any(|a| a == "--evidence");
     let (first, last) = seeds.split_once("..").unwrap_or(("0", "10"));
     let seeds = first.parse().unwrap_or(0u64)..last.parse().unwrap_or(10u64);
@@ -251,7 +254,7 @@ fn main() -> Result<()> {
         let mut all: BTreeMap<&str, Vec<Vec<f64>>> = BTreeMap::new();
         for s in seeds.clone() {
             let seed = Seed(s);
-            let Some(data) = read(set, seed) else { break };
+            let Some(data) = read(set, seed, rows) else { break };
             let ensemble = members(&data, &recipe, count, seed)?;
             let mut draw = seed.derive("links", 0).stream();
             let tiers: Vec<Vec<Pair>> = (0..TIERS)
@@ -305,9 +308,9 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// What growth costs: seconds for one batch of 500 links among n Gaussian objects of d features in
+/// What growth costs: seconds for one batch of links among n Gaussian objects of d features in
 /// ten classes.
-fn time(n: usize, d: usize) -> Result<()> {
+fn time(n: usize, d: usize, links: usize) -> Result<()> {
     let mut draw = Seed(0).stream();
     let class: Vec<usize> = (0..n).map(|_| draw.below(10)).collect();
     let centres = Array2::from_shape_fn((10, d), |_| 0.5 * draw.normal());
@@ -317,7 +320,7 @@ fn time(n: usize, d: usize) -> Result<()> {
         (if draw.below(3) == 0 { draw.below(10) } else { class[i] }) as u32
     });
     let mut updater = Updater::new(Ensemble::from_array(labels.view())?, 10)?;
-    let links: Vec<_> = (0..TIERS * LINKS)
+    let links: Vec<_> = (0..links)
         .map(|_| (draw.below(n), draw.below(n)))
         .map(|(i, j)| match class[i] == class[j] {
             true => Pair::must_link(i, j),
@@ -326,7 +329,7 @@ fn time(n: usize, d: usize) -> Result<()> {
         .collect();
     let mut started = std::time::Instant::now();
     let mut lap = |what: &str| {
-        println!("{what:10} {:.2} s", started.elapsed().as_secs_f64());
+        println!("{what:10} {:.3} s", started.elapsed().as_secs_f64());
         started = std::time::Instant::now();
     };
     updater.update(&links)?;
@@ -341,5 +344,20 @@ fn time(n: usize, d: usize) -> Result<()> {
     read.partition(updater.ensemble(), &())?;
     lap("read out");
     println!("{} bytes of state", updater.to_bytes().len());
+    let ensemble = Ensemble::from_array(labels.view())?;
+    let pairs: Vec<Pair> = updater.constraints().iter().collect();
+    for (name, learner) in [("metric", MapLearner::LogDet), ("completion", MapLearner::Completion)]
+    {
+        lap("");
+        let mut metric = MetricRule::new(10).learner(learner).open(&ensemble, &())?;
+        lap(&format!("{name}: open"));
+        let last = pairs.len().saturating_sub(LINKS);
+        metric.follow(&ensemble, &pairs[..last], &())?;
+        lap(&format!("{name}: all but the last batch"));
+        metric.follow(&ensemble, &pairs[last..], &())?;
+        lap(&format!("{name}: a batch of {LINKS}"));
+        metric.partition(&ensemble, updater.constraints(), &())?;
+        lap(&format!("{name}: read out"));
+    }
     Ok(())
 }

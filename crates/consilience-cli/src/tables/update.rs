@@ -1,8 +1,8 @@
 //! `consilience update`: rules that follow constraints, and the growth of members.
 
 use consilience::follow::{
-    AdditiveUpdate, ExactUpdate, MemberGrowth, MetricRule, MultiplicativeUpdate, PairLoss,
-    UpdateRule,
+    AdditiveUpdate, ExactUpdate, MapLearner, MemberGrowth, MetricRule, MultiplicativeUpdate,
+    PairLoss, UpdateRule,
 };
 use consilience::generate::KMeans;
 
@@ -12,14 +12,14 @@ use crate::failure::Outcome;
 
 /// How a consensus follows constraints.
 pub(crate) enum Rule {
-    /// By a metric; the weights follow by the default rule.
+    /// By a metric or a completed similarity; the weights follow by the default rule.
     Metric(MetricRule),
     /// By the weights of the members.
     Weights(UpdateRule),
 }
 
 /// `--rule`.
-pub(crate) static RULES: [Choice<Rule, Ask>; 4] = [
+pub(crate) static RULES: [Choice<Rule, Ask>; 5] = [
     choice!("metric", Rule::Metric, |ask: &Ask| MetricRule::new(ask.clusters).seed(ask.seed),
         dimensions: count => MetricRule::dimensions,
         power: number => MetricRule::power,
@@ -27,8 +27,18 @@ pub(crate) static RULES: [Choice<Rule, Ask>; 4] = [
         folds: count => MetricRule::folds,
         restarts: count => MetricRule::restarts,
         cross_validated | guarded: flag => MetricRule::cross_validated,
+        caution: number => MetricRule::caution,
         tolerance: number => MetricRule::tolerance,
         max_iterations: count => MetricRule::max_iterations,
+    ),
+    choice!("completion", Rule::Metric,
+        |ask: &Ask| MetricRule::new(ask.clusters).seed(ask.seed).learner(MapLearner::Completion),
+        dimensions: count => MetricRule::dimensions,
+        power: number => MetricRule::power,
+        folds: count => MetricRule::folds,
+        restarts: count => MetricRule::restarts,
+        cross_validated: flag => MetricRule::cross_validated,
+        caution: number => MetricRule::caution,
     ),
     choice!("exact", weights, |_: &Ask| ExactUpdate::default(),
         loss: loss => ExactUpdate::loss,

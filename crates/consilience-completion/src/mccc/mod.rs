@@ -3,6 +3,7 @@
 mod choose;
 mod coordinates;
 mod fitting;
+mod map;
 mod neighbours;
 mod options;
 mod prepared;
@@ -23,6 +24,7 @@ use consilience_num::kmeans::KMeansFit;
 use ndarray::{Array2, ArrayView2, s};
 use std::sync::Arc;
 
+pub use map::CompletedMap;
 pub use options::{CompletionSolver, Eigenvectors, LossWeight};
 pub use prepared::CompletionBasis;
 
@@ -336,15 +338,7 @@ impl Mccc {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<CompletedPartition>> {
-        let n = coordinates.nrows();
-        self.check(n)?;
-        Features::from(coordinates).check()?;
-        check_objects(side, n)?;
-        observer.check()?;
-        self.budget.check_table("coordinates", n, coordinates.ncols(), 64)?;
-        let pairs = KnownPairs::new(side, self.budget)?;
-        let z = coordinates.as_standard_layout().into_owned();
-        let own = Coordinates { basis: None, z, converged: true };
+        let (own, pairs) = self.given(coordinates, side, observer)?;
         let mut report = Report::default();
         let completed = self.complete(&[&own], &pairs, &mut report, observer)?;
         let (similarity, found) = self.clusters_of(completed, &mut report, observer)?;

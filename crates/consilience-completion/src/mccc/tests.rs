@@ -517,6 +517,37 @@ fn own_coordinates() {
 }
 
 #[test]
+fn the_map_is_the_least_and_other_rows_change_nothing() {
+    for seed in 0..4 {
+        let (x, truth) = blobs(90, 3, 4, 3.0, 30 + seed);
+        let options = consilience_num::svd::SvdOptions::new(5);
+        let z = consilience_num::svd::truncated_svd(&x, &options).left;
+        let known = side(&random_pairs(&truth, 25, 40 + seed));
+        let objects: Vec<usize> = known.labelled_objects().iter().map(|o| o.0).collect();
+        assert!(objects.len() < 60);
+        let (rows, few) = (z.select(Axis(0), &objects), known.select(&objects).unwrap());
+        let c = 40.0;
+        let method =
+            Mccc::new(3).loss_weight(LossWeight::Fixed(c)).tolerance(1e-9).max_iterations(9_000);
+        let complete = |z: &Array2<f64>, side: &SideInformation| {
+            let found = method.complete_map(z.view(), side, &()).unwrap().output;
+            assert!((found.loss_weight.unwrap() / c - 1.0).abs() < 1e-9);
+            found.map.dot(&found.map.t())
+        };
+        let m = complete(&rows, &few);
+        let known_pairs = KnownPairs::new(&few, MemoryBudget::default()).unwrap();
+        let links = known_pairs.links();
+        let long = reference::minimise(&rows, links, c, true, 6_000);
+        let expected = reference::objective(&rows, links, c, &long);
+        let own = reference::objective(&rows, links, c, &m);
+        assert!(own < expected * (1.0 + 1e-6) && own > 0.99 * expected, "{own} {expected}");
+        let all = complete(&z, &known);
+        let size = m.iter().fold(0.0f64, |s, v| s.max(v.abs()));
+        assert!(size > 0.0 && (&m - &all).iter().all(|d| d.abs() < 1e-3 * size), "seed {seed}");
+    }
+}
+
+#[test]
 fn labels_are_every_pair_of_the_labelled() {
     let (x, truth) = blobs(150, 3, 4, 4.0, 23);
     let labels: Vec<i64> = (0..150).map(|i| if i < 30 { (i % 3) as i64 } else { -1 }).collect();

@@ -74,6 +74,45 @@ fn some_objects_are_enough() {
     assert_eq!(pool.install(|| grow(growth().sample(600))), some);
 }
 
+/// Classes lie in two of the features' leading directions; 80 more features are noise, or constant.
+#[test]
+fn many_features_are_seen_by_their_components() {
+    let mut draw = Seed(6).stream();
+    let class = |i: usize| i % 3;
+    let x = Array2::from_shape_fn((150, 90), |(i, j)| match j {
+        0..30 => 3.0 * f64::from(u8::from(class(i) == j % 3)) + draw.normal(),
+        30..80 => draw.normal(),
+        _ => 7.0,
+    });
+    let truth = Partition::from_fn(150, |i| Some(class(i) as u64)).unwrap();
+    let mut links = Constraints::new(150).unwrap();
+    for _ in 0..60 {
+        let (i, j) = (draw.below(150), draw.below(150));
+        let link = if class(i) == class(j) { Link::Must } else { Link::Cannot };
+        links.add(i, j, link).unwrap();
+    }
+    let growth = MemberGrowth::new(Means).members(5).clusters(3..=3);
+    let grown = |x: &Array2<f64>, growth: &MemberGrowth| {
+        growth.grow(x.view().into(), 3, &links, &()).unwrap().output
+    };
+    for growth in [growth.components(60), MemberGrowth::new(Means).members(5).clusters(3..=3)] {
+        let few = grown(&x, &growth);
+        assert_eq!(few.features.ncols(), 30);
+        let score = |m: &Partition| adjusted_rand(m, &truth).unwrap();
+        assert!(few.members.iter().all(|m| score(m) > 0.9));
+    }
+    // As if there were no more: components of fewer features are not taken.
+    let narrow = x.slice(ndarray::s![.., ..40]).to_owned();
+    let whole = grown(&narrow, &MemberGrowth::new(Means).members(5));
+    let same = grown(&narrow, &MemberGrowth::new(Means).members(5).components(40));
+    assert_eq!(whole, same);
+    // Nothing to see in any of them.
+    let flat = Array2::from_elem((150, 70), 2.0);
+    assert_eq!(grown(&flat, &MemberGrowth::new(Means).members(2)).members.len(), 2);
+    let none = MemberGrowth::new(Means).components(0).grow(x.view().into(), 3, &links, &());
+    assert_eq!(none.unwrap_err().kind(), ErrorKind::InvalidParameter);
+}
+
 #[test]
 fn bad_input_is_refused() {
     let (x, _, links) = world(30, 2);

@@ -6,10 +6,10 @@ use ndarray::Array2;
 use crate::reference::inner_products;
 use crate::{ConsensusMetric, Embedding, MetricReport, MetricRule, ReadOutMethod};
 
-type Stream = Vec<Pair>;
+pub(super) type Stream = Vec<Pair>;
 
 /// Random links that hold in `truth`; objects that it does not label are left alone.
-fn links(truth: &Partition, count: usize, seed: Seed) -> Constraints {
+pub(super) fn links(truth: &Partition, count: usize, seed: Seed) -> Constraints {
     let n = truth.n_objects();
     let (mut links, mut draw) = (Constraints::new(n).unwrap(), seed.derive("links", 0).stream());
     for _ in 0..count {
@@ -21,22 +21,30 @@ fn links(truth: &Partition, count: usize, seed: Seed) -> Constraints {
     links
 }
 
-fn listed(links: &Constraints) -> Stream {
+pub(super) fn listed(links: &Constraints) -> Stream {
     links.iter().collect()
 }
 
-fn followed(rule: &MetricRule, ensemble: &Ensemble, links: &Constraints) -> ConsensusMetric {
+pub(super) fn followed(
+    rule: &MetricRule,
+    ensemble: &Ensemble,
+    links: &Constraints,
+) -> ConsensusMetric {
     let mut metric = rule.open(ensemble, &()).unwrap();
     metric.follow(ensemble, &listed(links), &()).unwrap();
     metric
 }
 
-fn read(metric: &ConsensusMetric, ensemble: &Ensemble, links: &Constraints) -> Partition {
+pub(super) fn read(
+    metric: &ConsensusMetric,
+    ensemble: &Ensemble,
+    links: &Constraints,
+) -> Partition {
     metric.partition(ensemble, links, &()).unwrap().output
 }
 
 /// Objects that can be grouped in two ways, a and b; more members group by a, each with errors.
-fn two_ways(seed: u64, n: usize) -> (Ensemble, Partition, Partition) {
+pub(super) fn two_ways(seed: u64, n: usize) -> (Ensemble, Partition, Partition) {
     let mut draw = Seed(seed).stream();
     let (a, b): (Vec<usize>, Vec<usize>) = (0..n).map(|_| (draw.below(3), draw.below(3))).unzip();
     let members = (0..20)

@@ -1,5 +1,6 @@
 //! Fast against naive, and every promise of the updater.
 
+mod completion;
 mod member_growth;
 mod metric;
 mod updater;

@@ -114,3 +114,6 @@
 //! assert_eq!(resumed.constraints().len(), 1);
 //! # Ok::<(), consilience::Error>(())
 //! ```
+//!
+//! A read-out learns a metric. With thousands of links
+//! [`MapLearner::Completion`](crate::follow::MapLearner) may be better.

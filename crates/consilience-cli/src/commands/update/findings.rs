@@ -1,6 +1,6 @@
 //! What `update` says of its work.
 
-use consilience::follow::{CrossValidation, LinkEvidence};
+use consilience::follow::{CrossValidation, LinkEvidence, MapLearner};
 use consilience::io::ObjectIds;
 use consilience::simplex::{Questions, Violations};
 use serde_json::{Value, json};
@@ -15,7 +15,12 @@ pub(super) fn followed(followed: &Followed, summary: &mut Summary) {
     let given = updater.metric().map_or(members, |metric| metric.n_members());
     let by_weights = updater.by_weights();
     let support = by_weights.support();
-    let name = if followed.metric { "metric" } else { by_weights.rule().name() };
+    let learner = updater.metric().map(|metric| metric.rule().map_learner());
+    let name = match learner.filter(|_| followed.metric) {
+        Some(MapLearner::Completion) => "completion",
+        _ if followed.metric => "metric",
+        _ => by_weights.rule().name(),
+    };
     let all_weights = by_weights.weights();
     let weights: Vec<Value> =
         support.iter().map(|&u| json!({ "member": u, "weight": all_weights[u] })).collect();

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use consilience::follow::{CrossValidation, MemberGrowth, Updater, UpdaterSetup};
+use consilience::follow::{CrossValidation, MemberGrowth, MetricRule, Updater, UpdaterSetup};
 use consilience::io::Batch;
 use consilience::simplex::{UpdateReport, UpdateRule};
 use consilience::{Ensemble, Fit, Partition, Report, Seed};
@@ -136,7 +136,7 @@ impl<'a> Plan<'a> {
             updater.append_objects(rows.view())?;
         }
         if read_out == ReadOut::Metric {
-            self.open_metric(&mut updater, terminal)?;
+            self.open_metric(&mut updater, resumed, terminal)?;
         }
         seconds.align = start.elapsed().as_secs_f64();
         let batches = self.update(&mut updater, batches, terminal)?;
@@ -214,14 +214,28 @@ impl<'a> Plan<'a> {
         Ok(read_out)
     }
 
-    /// The metric of the state, or a new one.
-    fn open_metric(&self, updater: &mut Updater, terminal: &Terminal) -> Outcome<()> {
+    /// The metric of the state, or a new one; by the rule of the state, where none is named.
+    fn open_metric(
+        &self,
+        updater: &mut Updater,
+        resumed: bool,
+        terminal: &Terminal,
+    ) -> Outcome<()> {
         let named = |param: &String| {
             let name = param.split('=').next().unwrap_or_default();
             !GROWTH.has(name)
         };
         match self.built(updater.n_clusters())? {
-            Rule::Metric(rule) if updater.metric().is_none() => updater.set_metric_rule(rule)?,
+            Rule::Metric(rule) if self.args.rule.is_some() && self.is_another(&rule, updater) => {
+                return Err(Failure::bad(
+                    "--rule: the stored state has another; without --rule it is kept",
+                ));
+            }
+            Rule::Metric(rule)
+                if updater.metric().is_none() && (!resumed || self.args.rule.is_some()) =>
+            {
+                updater.set_metric_rule(rule)?
+            }
             _ if self.args.params.iter().any(named) => {
                 return Err(Failure::bad(
                     "--param: the metric of the stored state keeps the parameters that it has",
@@ -230,6 +244,11 @@ impl<'a> Plan<'a> {
             _ => {}
         }
         Ok(updater.open_metric(terminal)?)
+    }
+
+    /// Whether the state has a metric that is learned in another way.
+    fn is_another(&self, rule: &MetricRule, updater: &Updater) -> bool {
+        updater.metric().is_some_and(|m| m.rule().map_learner() != rule.map_learner())
     }
 
     fn update(
