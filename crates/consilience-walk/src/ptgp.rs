@@ -18,8 +18,8 @@ const DENSE: usize = 10_000;
 /// As good as [`Pta`](crate::Pta) on average, and the one for very many microclusters: beyond
 /// 10,000 the similarity is used only in products, which are sparse, linear in the links, and exact
 /// but for single precision; the one approximation (the norms of long walks) comes with a
-/// statistical bound in the report. Fewer than k clusters come out where the walks distinguish fewer
-/// microclusters; the report says so.
+/// statistical bound in the report. Fewer than k clusters come out where the walks distinguish
+/// fewer microclusters; the report says so.
 ///
 /// ```
 /// use consilience::{ConsensusFunction, Ensemble, Partition, Seed};
