@@ -186,7 +186,7 @@ fn bases(data: &Data, seed: Seed) -> Result<Bases> {
     }
     let views: Vec<_> = incidence.iter().map(|c| c.view()).collect();
     let labels = ndarray::stack(Axis(1), &views).expect("columns");
-    let components = data.x.as_ref().map(|x| components(x));
+    let components = data.x.as_ref().map(components);
     let joined = components.as_ref().map(|c| {
         let spread = |x: &Array2<f64>| x.var_axis(Axis(0), 0.0).sum();
         let own = c * (spread(&places) / spread(c)).sqrt();
