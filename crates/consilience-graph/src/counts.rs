@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use consilience_core::{
     Error, ErrorKind, LabelInt, MemoryBudget, Observer, Partition, Result, ensure, with_labels,
 };
@@ -5,12 +7,16 @@ use consilience_num::tally::tally;
 use rayon::prelude::*;
 use sprs::CsMat;
 
-use crate::Microclusters;
+use crate::{ClusterIncidence, Microclusters};
+
+/// Comparisons of labels that take as long as one addition at a place in memory.
+const COMPARISONS: usize = 16;
 
 /// The pair counts of one microcluster with all others, computed on demand.
 ///
-/// This is what dense and sparse counts, co-association and elite neighbours are all made from: one
-/// pass of byte comparisons over the label columns.
+/// This is what dense and sparse counts, co-association and elite neighbours are all made from:
+/// small clusters are walked along, and the columns of members with large ones compared, some dozens
+/// of labels at a time.
 ///
 /// ```
 /// use consilience::{Ensemble, Microclusters, Partition};
@@ -33,6 +39,7 @@ pub struct CountRow {
     both: Vec<u16>,
     narrow: Vec<u8>,
     complete: bool,
+    incidence: Arc<ClusterIncidence>,
 }
 
 impl CountRow {
@@ -59,20 +66,36 @@ impl CountRow {
             both: vec![0; n],
             narrow: vec![0; n],
             complete: microclusters.is_complete(),
+            incidence: Arc::new(ClusterIncidence::of(microclusters)),
         })
     }
 
     /// Counts of microcluster `i` with every other, and with itself.
     ///
     /// # Complexity
-    /// O(n~ M) byte operations, several per instruction.
+    /// O(n~ M) byte operations at most, several per instruction; where clusters are small, one
+    /// addition for each of their microclusters.
     pub fn fill(&mut self, microclusters: &Microclusters, i: usize) {
+        let CountRow { together, both, narrow, complete, incidence } = self;
         let rows = microclusters.rows();
-        count(&mut self.together, &mut self.narrow, rows, i, true);
-        if self.complete {
-            self.both.fill(rows.len() as u16);
+        let few = rows[0].n_objects() / COMPARISONS;
+        count(together, narrow, rows, |counts, u, member| {
+            let Some(label) = member.label(i) else { return };
+            let mates = incidence.rows_of(incidence.clusters_of_member(u).start + label);
+            if mates.len() <= few {
+                mates.iter().for_each(|&j| counts[j as usize] += 1);
+            } else {
+                with_labels!(member.labels(), |labels| tally(counts, labels, labels[i], true));
+            }
+        });
+        if *complete {
+            both.fill(rows.len() as u16);
         } else {
-            count(&mut self.both, &mut self.narrow, rows, i, false);
+            count(both, narrow, rows, |counts, _, member| {
+                if member.label(i).is_some() {
+                    with_labels!(member.labels(), |labels| missing_apart(counts, labels));
+                }
+            });
         }
     }
 
@@ -93,14 +116,20 @@ impl CountRow {
     }
 }
 
-/// Adds up, over the members that label `i`, which objects share its label (`equal`) or have one.
-fn count(out: &mut [u16], narrow: &mut [u8], rows: &[Partition], i: usize, equal: bool) {
+/// Adds up what `add` counts for each member.
+fn count(
+    out: &mut [u16],
+    narrow: &mut [u8],
+    members: &[Partition],
+    add: impl Fn(&mut [u8], usize, &Partition),
+) {
+    /// Byte counters hold 255 members; only then are they added to the wide ones.
+    const BATCH: usize = 255;
     out.fill(0);
-    // Byte counters hold 255 members; only then are they added to the wide ones.
-    for batch in rows.chunks(255) {
+    for (batch, members) in members.chunks(BATCH).enumerate() {
         narrow.fill(0);
-        for member in batch {
-            with_labels!(member.labels(), |labels| add(narrow, labels, labels[i], equal));
+        for (u, member) in members.iter().enumerate() {
+            add(narrow, batch * BATCH + u, member);
         }
         for (o, &c) in out.iter_mut().zip(narrow.iter()) {
             *o += u16::from(c);
@@ -108,11 +137,8 @@ fn count(out: &mut [u16], narrow: &mut [u8], rows: &[Partition], i: usize, equal
     }
 }
 
-fn add<L: LabelInt>(counts: &mut [u8], labels: &[L], label: L, equal: bool) {
-    if label.is_missing() {
-        return;
-    }
-    tally(counts, labels, if equal { label } else { L::MISSING }, equal);
+fn missing_apart<L: LabelInt>(counts: &mut [u8], labels: &[L]) {
+    tally(counts, labels, L::MISSING, false);
 }
 
 /// The pair counts (c, N) between all microclusters, as two triangles.

@@ -3,6 +3,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use consilience_core::{MemoryBudget, Microclusters, Observer, Result, SimilarityGraph, ensure};
 use consilience_graph::{AgreementRow, CountRow};
 use consilience_num::sparse::Csr;
+use consilience_num::tally::{places_reaching, reaching};
 use rayon::prelude::*;
 
 /// A link costs 16 bytes while rows are gathered and 12 in each of the up to five matrices of a
@@ -32,7 +33,7 @@ const BYTES_PER_LINK: usize = 64;
 /// ```
 ///
 /// # Complexity
-/// O(n~^2 M) byte operations in parallel, twice; memory in proportion to the links that stay.
+/// O(n~^2 M) byte operations at most, in parallel; memory in proportion to the links that stay.
 ///
 /// # References
 /// Huang, Lai, Wang 2016, Definitions 5 to 7 and Eq. 9.
@@ -74,7 +75,6 @@ impl EliteNeighbours {
     ) -> Result<Self> {
         ensure!(k > 0, invalid("0 elite neighbours; expected at least 1"));
         let n = microclusters.n_nodes();
-        let counted_alike = microclusters.is_plain() && microclusters.is_complete();
         // With few members ties are many: in the worst case every pair stays. The links are counted
         // as they come, before they fill the memory.
         let links = AtomicUsize::new(0);
@@ -83,27 +83,28 @@ impl EliteNeighbours {
             budget.check_table("elite links, kept by ties,", seen, 1, BYTES_PER_LINK)?;
             Ok(row)
         };
-        let rows = if counted_alike {
-            let thresholds = each_row(microclusters, observer, |row, i| {
-                Ok(threshold_of_counts(row.together(), i, k))
-            })?;
-            let members = microclusters.n_members() as f64;
-            each_row(microclusters, observer, |row, i| {
-                counted(links_of_counts(row.together(), &thresholds, i, members))
+        let strongest = if microclusters.is_plain() && microclusters.is_complete() {
+            let scratch = (CountRow::new(microclusters)?, 0);
+            each(&scratch, n, observer, |(row, threshold), i| {
+                row.fill(microclusters, i);
+                counted(strongest_counts(
+                    row.together(),
+                    i,
+                    k,
+                    microclusters.n_members(),
+                    threshold,
+                ))
             })?
         } else {
-            let thresholds = each_agreement(microclusters, observer, |row, i| {
-                Ok(threshold_of_ratios(row, i, n, k))
-            })?;
-            each_agreement(microclusters, observer, |row, i| {
-                let links = (0..n)
-                    .filter(|&j| j != i)
-                    .map(|j| (j, row.ratio(j)))
-                    .filter(|&(j, w)| w > 0.0 && (w >= thresholds[i] || w >= thresholds[j]))
-                    .map(|(j, w)| (j as u32, w));
-                counted(links.collect())
+            each(&AgreementRow::new(microclusters)?, n, observer, |row, i| {
+                row.fill(i);
+                let others = (0..n).filter(|&j| j != i).map(|j| (j as u32, row.ratio(j)));
+                counted(strongest(others.filter(|&(_, w)| w > 0.0).collect(), k))
             })?
         };
+        let rows = of_either_end(strongest);
+        let both: usize = rows.iter().map(Vec::len).sum();
+        budget.check_table("elite links, kept by ties,", both, 1, BYTES_PER_LINK)?;
         Ok(EliteNeighbours { weights: Csr::from_rows(n, rows) })
     }
 
@@ -138,25 +139,16 @@ impl EliteNeighbours {
     ) -> Result<Self> {
         ensure!(k > 0, invalid("0 elite neighbours; expected at least 1"));
         let (s, n) = (graph.weights(), graph.grouping().n_nodes());
-        let thresholds: Vec<f64> = (0..n)
-            .into_par_iter()
-            .map(|i| {
-                let row = s.row(i);
-                kth((0..n).filter(|&j| j != i && row[j] > 0.0).map(|j| row[j]).collect(), k)
-            })
-            .collect();
         let mut seen = 0;
-        let mut rows = Vec::with_capacity(n);
-        for i in 0..n {
-            let stays = |w: f64, j: usize| w > 0.0 && (w >= thresholds[i] || w >= thresholds[j]);
-            let row: Vec<(u32, f64)> = (0..n)
-                .filter(|&j| j != i && stays(s[[i, j]], j))
-                .map(|j| (j as u32, s[[i, j]]))
-                .collect();
+        let mut own = Vec::with_capacity(n);
+        for (i, row) in s.rows().into_iter().enumerate() {
+            let others = row.iter().enumerate().filter(|&(j, &w)| j != i && w > 0.0);
+            let row = strongest(others.map(|(j, &w)| (j as u32, w)).collect(), k);
             seen += row.len();
             budget.check_table("elite links, kept by ties,", seen, 1, BYTES_PER_LINK)?;
-            rows.push(row);
+            own.push(row);
         }
+        let rows = of_either_end(own);
         Ok(EliteNeighbours { weights: Csr::from_rows(n, rows) })
     }
 
@@ -171,60 +163,49 @@ impl EliteNeighbours {
     }
 }
 
-/// Runs `work` on the pair counts of every microcluster.
-fn each_row<T: Send>(
-    microclusters: &Microclusters,
-    observer: &dyn Observer,
-    work: impl Fn(&mut CountRow, usize) -> Result<T> + Sync,
-) -> Result<Vec<T>> {
-    let scratch = CountRow::new(microclusters)?;
-    let fill = |row: &mut CountRow, i| row.fill(microclusters, i);
-    each(&scratch, microclusters.n_nodes(), observer, fill, work)
-}
-
-/// The same with fractions.
-fn each_agreement<'a, T: Send>(
-    microclusters: &'a Microclusters,
-    observer: &dyn Observer,
-    work: impl Fn(&mut AgreementRow<'a>, usize) -> Result<T> + Sync,
-) -> Result<Vec<T>> {
-    let scratch = AgreementRow::new(microclusters)?;
-    each(&scratch, microclusters.n_nodes(), observer, AgreementRow::fill, work)
-}
-
+/// Runs `work` for every microcluster, with a copy of `scratch` for each task.
 fn each<R: Clone + Send + Sync, T: Send>(
     scratch: &R,
     nodes: usize,
     observer: &dyn Observer,
-    fill: impl Fn(&mut R, usize) + Sync,
     work: impl Fn(&mut R, usize) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let one = |row: &mut R, i: usize| {
+    let one = |scratch: &mut R, i: usize| {
         if i.is_multiple_of(64) {
             observer.check()?;
         }
-        fill(row, i);
-        work(row, i)
+        work(scratch, i)
     };
     (0..nodes).into_par_iter().with_min_len(16).map_init(|| scratch.clone(), one).collect()
 }
 
-/// The K-th largest count of a row, the diagonal apart; 0 where fewer than K are positive. With
-/// equal N everywhere, counts order as ratios do, and comparing small integers is many times
-/// faster.
-fn threshold_of_counts(counts: &[u16], i: usize, k: usize) -> u16 {
-    let reaching = |t: u16| -> usize {
-        let all: usize = counts
-            .chunks(1 << 15)
-            .map(|c| usize::from(c.iter().map(|&c| u16::from(c >= t)).sum::<u16>()))
-            .sum();
-        all - usize::from(counts[i] >= t)
-    };
-    // The largest t that at least k entries reach.
-    let (mut low, mut high) = (0, counts.iter().fold(0, |m, &c| m.max(c)));
+/// The links of row `i` that reach its K-th largest count, the diagonal apart; all of them where
+/// fewer than K are positive. With equal N everywhere, counts order as ratios do, and comparing
+/// small integers is many times faster. Rows are much alike: `threshold` is that of the row before,
+/// and then of this one.
+fn strongest_counts(
+    counts: &[u16],
+    i: usize,
+    k: usize,
+    members: usize,
+    threshold: &mut u16,
+) -> Vec<(u32, f64)> {
+    *threshold = threshold_of_counts(counts, i, k, members as u16, *threshold);
+    let places = places_reaching(counts, (*threshold).max(1)).into_iter();
+    let others = places.filter(|&j| j as usize != i);
+    others.map(|j| (j, f64::from(counts[j as usize]) / members as f64)).collect()
+}
+
+/// The largest count that at least K of a row reach, the diagonal apart; 0 where fewer than K are
+/// positive. `guess` and the one beside it are tried first.
+fn threshold_of_counts(counts: &[u16], i: usize, k: usize, most: u16, guess: u16) -> u16 {
+    let enough = |t: u16| reaching(counts, t) - usize::from(counts[i] >= t) >= k;
+    let (mut low, mut high) = (0, most);
+    let mut tries = [guess, guess.saturating_add(1)].into_iter();
     while low < high {
-        let middle = low + (high - low).div_ceil(2);
-        if reaching(middle) >= k {
+        let halved = low + (high - low).div_ceil(2);
+        let middle = tries.next().filter(|t| (low + 1..=high).contains(t)).unwrap_or(halved);
+        if enough(middle) {
             low = middle;
         } else {
             high = middle - 1;
@@ -233,39 +214,28 @@ fn threshold_of_counts(counts: &[u16], i: usize, k: usize) -> u16 {
     low
 }
 
-fn links_of_counts(counts: &[u16], thresholds: &[u16], i: usize, members: f64) -> Vec<(u32, f64)> {
-    const BLOCK: usize = 64;
-    let own = thresholds[i];
-    let mut links = Vec::new();
-    let mut stays = [0u8; BLOCK];
-    for (b, (counts, thresholds)) in counts.chunks(BLOCK).zip(thresholds.chunks(BLOCK)).enumerate()
-    {
-        let mut any = 0;
-        for ((s, &c), &t) in stays.iter_mut().zip(counts).zip(thresholds) {
-            *s = u8::from(c > 0) & (u8::from(c >= own) | u8::from(c >= t));
-            any |= *s;
-        }
-        if any == 0 {
-            continue;
-        }
-        for (at, &c) in counts.iter().enumerate() {
-            if stays[at] != 0 && b * BLOCK + at != i {
-                links.push(((b * BLOCK + at) as u32, f64::from(c) / members));
-            }
-        }
-    }
-    links
-}
-
-fn threshold_of_ratios(row: &AgreementRow<'_>, i: usize, n: usize, k: usize) -> f64 {
-    kth((0..n).filter(|&j| j != i && row.together(j) > 0.0).map(|j| row.ratio(j)).collect(), k)
-}
-
-/// The K-th largest, 0 where there are fewer.
-fn kth(mut positive: Vec<f64>, k: usize) -> f64 {
+/// The links that reach the K-th largest, all where there are fewer.
+fn strongest(positive: Vec<(u32, f64)>, k: usize) -> Vec<(u32, f64)> {
     if positive.len() < k {
-        return 0.0;
+        return positive;
     }
-    let (_, &mut threshold, _) = positive.select_nth_unstable_by(k - 1, |a, b| b.total_cmp(a));
-    threshold
+    let mut weights: Vec<f64> = positive.iter().map(|l| l.1).collect();
+    let (_, &mut threshold, _) = weights.select_nth_unstable_by(k - 1, |a, b| b.total_cmp(a));
+    positive.into_iter().filter(|l| l.1 >= threshold).collect()
+}
+
+/// Links that are among the strongest of their row or of their column: the union of both.
+fn of_either_end(own: Vec<Vec<(u32, f64)>>) -> Vec<Vec<(u32, f64)>> {
+    let mut others: Vec<Vec<(u32, f64)>> = own.iter().map(|_| Vec::new()).collect();
+    for (i, row) in own.iter().enumerate() {
+        row.iter().for_each(|&(j, w)| others[j as usize].push((i as u32, w)));
+    }
+    let union = |(mut row, others): (Vec<(u32, f64)>, Vec<(u32, f64)>)| {
+        let is_own = |j: u32| row.binary_search_by_key(&j, |l| l.0).is_ok();
+        let more: Vec<_> = others.into_iter().filter(|l| !is_own(l.0)).collect();
+        row.extend(more);
+        row.sort_unstable_by_key(|l| l.0);
+        row
+    };
+    own.into_par_iter().zip(others).map(union).collect()
 }

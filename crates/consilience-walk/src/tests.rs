@@ -3,12 +3,12 @@
 use consilience_core::{
     ConsensusFunction, Ensemble, MemoryBudget, Microclusters, Partition, Seed, Similarity,
 };
-use consilience_graph::CoAssociation;
+use consilience_graph::{ClusterIncidence, CoAssociation};
 use proptest::prelude::*;
 
 use crate::parameters::WalkParameters;
 use crate::reference::Reference;
-use crate::thin::{Effort, squared_norms};
+use crate::thin::{self, Effort, squared_norms};
 use crate::{
     EliteNeighbours, ProbabilityTrajectories, Pta, Ptgp, PtsSolver, TrajectoryMeasure, Transition,
     Walked, dense,
@@ -163,6 +163,33 @@ fn long_walks_stay_within_the_bound_they_report() {
         assert!(worst <= norms.error_bound, "rank {rank}: {worst} > {}", norms.error_bound);
         if rank == 32 {
             assert!(norms.error_bound < 0.2, "{}", norms.error_bound);
+        }
+    }
+}
+
+/// Walks that end early are continued by the eigenpairs; every microcluster's similarity to every
+/// cluster is that of the whole walks.
+#[test]
+fn walks_that_end_early_lead_to_the_same_similarities() {
+    let e = planted(5, 1200, 8, 12, 0.35, 0.0);
+    let m = Microclusters::of(&e).unwrap();
+    let walk = Transition::new(&EliteNeighbours::of(&m, 20).unwrap(), &m);
+    for length in [20, 60] {
+        let effort = Effort { exact: 0, ..Effort::default() };
+        let norms = squared_norms(&walk, length, effort, Seed(3), &()).unwrap();
+        assert!(norms.beyond.is_some_and(|b| b.after < 15));
+        let ptgp = Ptgp::new(12).elite_neighbours(20).walk_length(length);
+        let dense = ptgp.bipartite(&m).unwrap();
+        let pts = ProbabilityTrajectories::default().elite_neighbours(20).walk_length(length);
+        let incidence = ClusterIncidence::of(&m);
+        let thin = thin::bipartite(&m, &incidence, &pts, effort, Seed(3), &()).unwrap();
+        let bound = thin.error_bound.unwrap();
+        assert!(bound < 0.1, "{bound}");
+        for (dense, thin) in dense.weights.rows().into_iter().zip(thin.weights.rows()) {
+            let most = dense.iter().fold(0.0, |most, &d| f64::max(most, d));
+            for (d, t) in dense.iter().zip(thin) {
+                assert!((d - t).abs() <= bound * most, "{length}: {d} {t}, bound {bound}");
+            }
         }
     }
 }

@@ -6,7 +6,10 @@
 //! diagonal of G: the squared norms of the trajectories. The short walks among them are sparse, and
 //! exact; the long ones are nearly low rank: a few eigenpairs of the walk carry most of their norm,
 //! random probes measure what the eigenpairs miss, and the spread of that measurement bounds the
-//! error with high probability.
+//! error with high probability. Where the probes tell that walks of some length are in the pairs
+//! but for half a percent of the norms, longer ones are not walked: the pairs continue them.
+
+use std::ops::Range;
 
 use consilience_core::{Error, Microclusters, Observer, Result, Seed};
 use consilience_graph::ClusterIncidence;
@@ -22,6 +25,11 @@ use crate::{BipartiteGraph, EliteNeighbours, ProbabilityTrajectories, Transition
 pub(crate) const PANEL: usize = 64;
 /// Rows that one task compares with the eigenpairs.
 const ROWS: usize = 256;
+/// Vectors that the eigenpairs are found with at a time: more are slower.
+const BLOCK: usize = 16;
+/// Walks end where what later steps would find beyond the eigenpairs is at most this share of the
+/// squared norms, on average.
+const SETTLED: f64 = 0.005;
 
 /// What the norms of the trajectories may cost.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +44,7 @@ pub(crate) struct Effort {
 
 impl Default for Effort {
     fn default() -> Self {
-        Effort { exact: 2_000_000_000, rank: 32, probes: 256 }
+        Effort { exact: 2_000_000_000, rank: 64, probes: 256 }
     }
 }
 
@@ -55,7 +63,8 @@ pub(crate) fn bipartite(
     let walk = Transition::new(&elite, microclusters).permuted(&order);
     drop(elite);
     let norms = squared_norms(&walk, length, effort, seed, observer)?;
-    let weights = products(&walk, length, &norms.squares, incidence, &order, observer)?;
+    let product = PanelProduct::new(&walk, length, norms.beyond);
+    let weights = products(product, &norms.squares, incidence, &order, observer)?;
     Ok(BipartiteGraph { weights, error_bound: Some(norms.error_bound) })
 }
 
@@ -75,14 +84,13 @@ fn by_labels(microclusters: &Microclusters) -> Vec<u32> {
 
 /// B = N G N B0 diag(1 / |C|), a panel of clusters at a time.
 fn products(
-    walk: &Transition,
-    length: usize,
+    mut product: PanelProduct,
     squares: &[f64],
     incidence: &ClusterIncidence,
     order: &[u32],
     observer: &dyn Observer,
 ) -> Result<Array2<f64>> {
-    let (n, c) = (walk.n_nodes(), incidence.n_clusters());
+    let (n, c) = (squares.len(), incidence.n_clusters());
     // Microclusters in each cluster.
     let size = |j| incidence.shares_in(j).fold(0.0, |sum, (_, p)| sum + p);
     let sizes: Vec<f64> = (0..c).map(size).collect();
@@ -93,7 +101,6 @@ fn products(
         place[node as usize] = i;
     }
     let mut b = vec![0.0; n * c];
-    let mut product = PanelProduct::new(walk, length);
     for left in (0..c).step_by(PANEL) {
         observer.check()?;
         product.x.fill(0.0);
@@ -110,7 +117,8 @@ fn products(
             let i = place[node];
             for p in 0..columns {
                 let walked = f64::from(product.out[i * PANEL + p]);
-                b[left + p] = walked * scale[i] / sizes[left + p];
+                // The pairs continue walks with errors of either sign; what they are of has none.
+                b[left + p] = (walked * scale[i] / sizes[left + p]).max(0.0);
             }
         });
         observer.progress("similarity", left + columns, c);
@@ -128,19 +136,22 @@ fn products(
 struct PanelProduct {
     forward: Csr,
     backward: Csr,
-    /// Y_1, Y_2, ...
+    /// Y_1, Y_2, ..., as far as walks are walked.
     steps: Vec<Vec<f32>>,
+    beyond: Option<Beyond>,
     x: Vec<f32>,
     out: Vec<f32>,
 }
 
 impl PanelProduct {
-    fn new(walk: &Transition, length: usize) -> Self {
+    fn new(walk: &Transition, length: usize, beyond: Option<Beyond>) -> Self {
         let (n, degree) = (walk.n_nodes(), walk.degree());
+        let walked = beyond.as_ref().map_or(length, |b| b.after);
         PanelProduct {
             forward: walk.probabilities(),
             backward: walk.affinity().map(|_, j, a| a / degree[j]),
-            steps: vec![vec![0.0; n * PANEL]; length],
+            steps: vec![vec![0.0; n * PANEL]; walked],
+            beyond,
             x: vec![0.0; n * PANEL],
             out: vec![0.0; n * PANEL],
         }
@@ -148,11 +159,14 @@ impl PanelProduct {
 
     /// G X.
     fn apply(&mut self) {
-        let PanelProduct { forward, backward, steps, x, out } = self;
+        let PanelProduct { forward, backward, steps, beyond, x, out } = self;
         let length = steps.len();
         for t in 0..length {
             let (before, rest) = steps.split_at_mut(t);
             backward.multiply(before.last().unwrap_or(&*x), &mut rest[0], PANEL);
+        }
+        if let (Some(beyond), Some(last)) = (beyond, steps.last_mut()) {
+            beyond.add_to(last);
         }
         for t in (1..length).rev() {
             let (head, later) = steps.split_at_mut(t);
@@ -162,11 +176,39 @@ impl PanelProduct {
     }
 }
 
+/// What the eigenpairs know of walks longer than those that are walked.
+#[derive(Debug)]
+pub(crate) struct Beyond {
+    /// Steps of the walks that are walked.
+    pub(crate) after: usize,
+    /// D^-1/2 U.
+    scaled: Array2<f32>,
+    /// `sum_s L^s U' D U L^s` over the steps s that are left.
+    core: Array2<f32>,
+}
+
+impl Beyond {
+    /// Adds `sum_s P^s Y_(t+s)` to `Y_t`, t being the last step that was walked: in the pairs
+    /// `Y_(t+s) = D^1/2 U L^s U' D^-1/2 Y_t`.
+    fn add_to(&self, last: &mut [f32]) {
+        let n = self.scaled.nrows();
+        let Ok(y) = ArrayView2::from_shape((n, PANEL), &*last) else { return };
+        let spectrum = self.core.dot(&self.scaled.t().dot(&y));
+        last.par_chunks_mut(ROWS * PANEL).enumerate().for_each(|(c, last)| {
+            let rows = c * ROWS..n.min((c + 1) * ROWS);
+            let later = self.scaled.slice(s![rows, ..]).dot(&spectrum);
+            last.iter_mut().zip(&later).for_each(|(y, l)| *y += l);
+        });
+    }
+}
+
 /// The diagonal of G, 0 for isolated microclusters, and a bound on its relative error.
 #[derive(Debug)]
 pub(crate) struct Norms {
     pub(crate) squares: Vec<f64>,
     pub(crate) error_bound: f64,
+    /// Set where walks need not be walked to the end.
+    pub(crate) beyond: Option<Beyond>,
 }
 
 pub(crate) fn squared_norms(
@@ -183,21 +225,24 @@ pub(crate) fn squared_norms(
         steps += 1;
         (squares, next) = short_walks(&p, steps, observer)?;
     }
+    if steps == length {
+        return Ok(Norms { squares, error_bound: 0.0, beyond: None });
+    }
+    let Tails { tails, after, pairs } =
+        long_walks(walk, &p, &squares, steps..length, effort, seed, observer)?;
     let mut error_bound: f64 = 0.0;
-    if steps < length {
-        let tail = long_walks(walk, &p, steps, length, effort, seed, observer)?;
-        let probes = effort.probes as f64;
-        for (g, t) in squares.iter_mut().zip(&tail) {
-            *g += (t.captured + t.sum / probes).max(0.0);
-            if *g > 0.0 {
-                // Four standard errors of the mean over the probes.
-                let variance =
-                    (t.sum_of_squares - t.sum * t.sum / probes).max(0.0) / (probes - 1.0);
-                error_bound = error_bound.max(4.0 * (variance / probes).sqrt() / *g);
-            }
+    let probes = effort.probes as f64;
+    for (g, t) in squares.iter_mut().zip(&tails) {
+        *g += (t.captured + t.sum / probes).max(0.0);
+        if *g > 0.0 {
+            // Four standard errors of the mean over the probes.
+            let variance = (t.sum_of_squares - t.sum * t.sum / probes).max(0.0) / (probes - 1.0);
+            let error = 4.0 * (variance / probes).sqrt() + t.later;
+            error_bound = error_bound.max(error / *g);
         }
     }
-    Ok(Norms { squares, error_bound })
+    let beyond = (after < length).then(|| pairs.beyond(after, length));
+    Ok(Norms { squares, error_bound, beyond })
 }
 
 /// Squared norms of the rows of P, ..., P^steps summed, walked out exactly; and what one more step
@@ -259,6 +304,47 @@ struct Tail {
     captured: f64,
     sum: f64,
     sum_of_squares: f64,
+    /// What is thought to be missing in the steps that nobody walked.
+    later: f64,
+}
+
+/// The long walks from every microcluster.
+struct Tails {
+    tails: Vec<Tail>,
+    /// Steps after which the pairs have what is left.
+    after: usize,
+    pairs: LeadingPairs,
+}
+
+/// Whether later steps still find anything beyond the pairs.
+struct Settling<'a> {
+    /// What the pairs and the short walks have of the squared norms.
+    norms: &'a [f64],
+    /// The sums over the probes, a step ago.
+    before: Vec<f64>,
+    /// The mean share that was missing in the last step.
+    last: Option<f64>,
+}
+
+impl Settling<'_> {
+    /// For each row what later steps would find, once that is next to nothing: what is missing
+    /// shrinks as powers do, so the last two steps tell the sum of those to come.
+    fn later(&mut self, missing: &[f64]) -> Option<Vec<f64>> {
+        let mut now = Vec::with_capacity(self.norms.len());
+        for (panel, before) in missing.chunks(PANEL).zip(&mut self.before) {
+            let sum: f64 = panel.iter().sum();
+            now.push((sum - *before).abs() / PANEL as f64);
+            *before = sum;
+        }
+        let share = |(m, g): (&f64, &f64)| if *g > 0.0 { m / g } else { 0.0 };
+        let mean = now.iter().zip(self.norms).map(share).sum::<f64>() / now.len() as f64;
+        let factor = mean / self.last.replace(mean)?;
+        let later = factor / (1.0 - factor);
+        (factor < 1.0 && mean * later <= SETTLED).then(|| {
+            now.iter_mut().for_each(|m| *m *= later);
+            now
+        })
+    }
 }
 
 /// D^-1/2 A D^-1/2, similar to P.
@@ -277,33 +363,44 @@ impl SymmetricOperator for Symmetric {
     }
 }
 
-/// The walks longer than `after` steps.
+/// The walks of more steps than `walked.start`, whose squared norms are `short`, up to `walked.end`.
 fn long_walks(
     walk: &Transition,
     p: &Csr,
-    after: usize,
-    length: usize,
+    short: &[f64],
+    walked: Range<usize>,
     effort: Effort,
     seed: Seed,
     observer: &dyn Observer,
-) -> Result<Vec<Tail>> {
+) -> Result<Tails> {
     let pairs = LeadingPairs::new(walk, effort.rank, seed, observer)?;
-    let mut tail: Vec<Tail> = pairs
-        .captured(after, length)
-        .into_iter()
-        .map(|captured| Tail { captured, ..Tail::default() })
-        .collect();
+    let captured = pairs.captured(walked.start, walked.end);
+    let norms: Vec<f64> = short.iter().zip(&captured).map(|(s, c)| s + c).collect();
+    let new = |captured| Tail { captured, ..Tail::default() };
+    let mut tails: Vec<Tail> = captured.into_iter().map(new).collect();
+    let mut settling = Settling { norms: &norms, before: vec![0.0; norms.len()], last: None };
+    let mut after = walked.end;
     for panel in 0..effort.probes / PANEL {
         let mut stream = seed.derive("walk probes", panel as u64).stream();
         let probes: Vec<f32> =
             (0..walk.n_nodes() * PANEL).map(|_| stream.normal() as f32).collect();
-        let missing = pairs.missing(p, probes, after, length, observer)?;
-        for (tail, missing) in tail.iter_mut().zip(missing.chunks(PANEL)) {
+        // The first panel tells how long the others walk.
+        let steps = walked.start..after;
+        let missing = pairs.missing(p, probes, steps, observer, |t, missing| {
+            if panel > 0 {
+                return false;
+            }
+            let Some(later) = settling.later(missing) else { return false };
+            after = t;
+            tails.iter_mut().zip(later).for_each(|(tail, later)| tail.later = later);
+            true
+        })?;
+        for (tail, missing) in tails.iter_mut().zip(missing.chunks(PANEL)) {
             tail.sum += missing.iter().sum::<f64>();
             tail.sum_of_squares += missing.iter().map(|m| m * m).sum::<f64>();
         }
     }
-    Ok(tail)
+    Ok(Tails { tails, after, pairs })
 }
 
 /// Leading eigenpairs of D^-1/2 A D^-1/2.
@@ -324,10 +421,11 @@ impl LeadingPairs {
         let inverse: Vec<f64> =
             root.iter().map(|&r| if r > 0.0 { r.recip() } else { 0.0 }).collect();
         observer.check()?;
-        // Pairs that did not converge only leave more for the probes to measure.
+        // Pairs that did not converge, or were missed, only leave more for the probes to measure.
         let options = TruncatedOptions::new(rank.min(walk.n_nodes()))
-            .tolerance(1e-4)
+            .tolerance(1e-3)
             .max_iterations(40)
+            .block(BLOCK)
             .seed(seed.derive("walk eigenpairs", 0))
             .which(Which::LargestMagnitude);
         let symmetric = Symmetric(walk.affinity().map(|i, j, a| a * inverse[i] * inverse[j]));
@@ -345,11 +443,7 @@ impl LeadingPairs {
     /// The squared norm of the walks from each microcluster that the pairs have. The approximate
     /// row of P^t is D_i^-1/2 U_i L^t U' D^1/2; its squared norms sum to a quadratic form.
     fn captured(&self, after: usize, length: usize) -> Vec<f64> {
-        let mut core = self.weighted.t().dot(&self.weighted);
-        for ((a, b), c) in core.indexed_iter_mut() {
-            let x = self.values[a] * self.values[b];
-            *c *= geometric(x, length) - geometric(x, after);
-        }
+        let core = self.core(|x| geometric(x, length) - geometric(x, after));
         let of_row = |i: usize| {
             let row = self.u.row(i);
             let captured = row.dot(&core.dot(&row)) * self.inverse[i] * self.inverse[i];
@@ -358,15 +452,30 @@ impl LeadingPairs {
         (0..self.inverse.len()).into_par_iter().map(of_row).collect()
     }
 
+    /// `U' D U`, each entry times `factor` of the product of the eigenvalues of its row and column.
+    fn core(&self, factor: impl Fn(f64) -> f64) -> Array2<f64> {
+        let mut core = self.weighted.t().dot(&self.weighted);
+        for ((a, b), c) in core.indexed_iter_mut() {
+            *c *= factor(self.values[a] * self.values[b]);
+        }
+        core
+    }
+
+    /// Walks of `length` steps, beyond the first `after`.
+    fn beyond(self, after: usize, length: usize) -> Beyond {
+        let core = self.core(|x| geometric(x, length - after)).mapv(|c| c as f32);
+        Beyond { after, scaled: self.scaled, core }
+    }
+
     /// What the pairs miss of the squared norms, by a panel of probes w: the squares of P^t w,
-    /// which is exact, less those of its part in the pairs.
+    /// which is exact, less those of its part in the pairs. `enough` is asked after each step.
     fn missing(
         &self,
         p: &Csr,
         probes: Vec<f32>,
-        after: usize,
-        length: usize,
+        walked: Range<usize>,
         observer: &dyn Observer,
+        mut enough: impl FnMut(usize, &[f64]) -> bool,
     ) -> Result<Vec<f64>> {
         let n = self.inverse.len();
         let mut x = probes;
@@ -375,11 +484,11 @@ impl LeadingPairs {
         drop(wide);
         let mut y = vec![0.0; n * PANEL];
         let mut missing = vec![0.0; n * PANEL];
-        for t in 1..=length {
+        for t in 1..=walked.end {
             observer.check()?;
             p.multiply(&x, &mut y, PANEL);
             std::mem::swap(&mut x, &mut y);
-            if t <= after {
+            if t <= walked.start {
                 continue;
             }
             let powered = |q: usize, p: usize| spectrum[[q, p]] * self.values[q].powi(t as i32);
@@ -393,6 +502,9 @@ impl LeadingPairs {
                     *m += x * x - a * a;
                 }
             });
+            if enough(t, &missing) {
+                break;
+            }
         }
         Ok(missing)
     }

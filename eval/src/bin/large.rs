@@ -1,6 +1,7 @@
 //! The large worlds of the README's table, with wall times and peak memory:
 //! `cargo run --release --bin large -- objects` (ten million objects, PTA),
-//! `cargo run --release --bin large -- microclusters` (100,000 microclusters, PTGP) and
+//! `cargo run --release --bin large -- microclusters` (100,000 microclusters, PTGP),
+//! `cargo run --release --bin large -- error` (its error on a smaller copy) and
 //! `cargo run --release --bin large -- members` (50 k-means members of 100,000 x 64).
 
 use std::time::Instant;
@@ -68,6 +69,25 @@ fn main() {
             let start = Instant::now();
             report("PTGP", Ptgp::new(20).fit(&e, &()), start);
         }
+        "error" => {
+            let nodes = Microclusters::of(&worlds::scattered(9_000, 10, 50)).unwrap();
+            let [dense, thin] = [usize::MAX, 0]
+                .map(|limit| Ptgp::new(20).dense_limit(limit).bipartite(&nodes).unwrap());
+            let (mut worst, mut sum) = (0.0, 0.0);
+            for (dense, thin) in dense.weights.rows().into_iter().zip(thin.weights.rows()) {
+                let most = dense.iter().fold(0.0, |most, &d| f64::max(most, d));
+                let error = dense.iter().zip(thin).map(|(d, t)| (d - t).abs() / most);
+                let error = error.fold(0.0, f64::max);
+                worst = f64::max(worst, error);
+                sum += error / nodes.n_nodes() as f64;
+            }
+            println!(
+                "{} microclusters: error of a row, relative to its largest entry: {worst:.1e} at \
+                 most, {sum:.1e} on average; bound {:.1e}",
+                nodes.n_nodes(),
+                thin.error_bound.unwrap_or(0.0)
+            );
+        }
         "members" => {
             let mut s = Seed(4).stream();
             let x =
@@ -79,6 +99,6 @@ fn main() {
             println!("50 members: {wall:.2} s wall, {:.2} cores busy, {}", busy / wall, e.is_ok());
             println!("  peak memory: {:?} MiB", peak());
         }
-        _ => println!("name a world: objects, microclusters, members"),
+        _ => println!("name a world: objects, microclusters, error, members"),
     }
 }
