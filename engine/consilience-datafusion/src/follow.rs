@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use consilience::follow::{CrossValidation, MetricRule, Updater, UpdaterSetup};
+use consilience::follow::{CrossValidation, MapLearner, MetricRule, Updater, UpdaterSetup};
 use consilience::simplex::{AlignmentReference, UpdateReport, UpdateRule};
 use consilience::{
     Constraints, Ensemble, Error, MemoryBudget, Observer, Pair, Partition, Result, Seed,
@@ -37,8 +37,8 @@ pub enum FollowRule {
 
 impl FollowRule {
     /// The rule of that name with its defaults, as the program `consilience update` names them:
-    /// `metric`, `exact`, `additive` or `multiplicative`. The metric is read out into so many
-    /// clusters.
+    /// `metric`, `completion` (a metric by matrix completion), `exact`, `additive` or
+    /// `multiplicative`. Metrics are read out into so many clusters.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`](consilience::ErrorKind::InvalidParameter) for another name.
@@ -46,12 +46,17 @@ impl FollowRule {
         use consilience::simplex::{AdditiveUpdate, ExactUpdate, MultiplicativeUpdate};
         Ok(match name {
             "metric" => FollowRule::Metric(MetricRule::new(clusters).seed(seed)),
+            "completion" => {
+                let metric = MetricRule::new(clusters).seed(seed);
+                FollowRule::Metric(metric.learner(MapLearner::Completion))
+            }
             "exact" => FollowRule::Weights(ExactUpdate::default().into()),
             "additive" => FollowRule::Weights(AdditiveUpdate::default().into()),
             "multiplicative" => FollowRule::Weights(MultiplicativeUpdate::default().into()),
             _ => {
                 return Err(Error::invalid(format!(
-                    "unknown rule {name:?}; expected one of metric, exact, additive, multiplicative"
+                    "unknown rule {name:?}; expected one of metric, completion, exact, additive, \
+                     multiplicative"
                 )));
             }
         })

@@ -160,7 +160,7 @@ fn states_go_on_where_they_stopped() {
     let engine = engine(2);
     let rows = engine.distinct(&table, &()).unwrap();
     let start = consensus("lwea", 3, rows.ensemble());
-    for name in ["metric", "exact", "additive", "multiplicative"] {
+    for name in ["metric", "completion", "exact", "additive", "multiplicative"] {
         let rule = FollowRule::named(name, 3, Seed(7)).unwrap();
         let whole = engine.follow(&table, &rows, &start, rule, &batches, &()).unwrap();
         let mut state = UpdateState::new(name, start.clone(), Seed(7)).unwrap();

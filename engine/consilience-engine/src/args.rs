@@ -300,8 +300,8 @@ pub(crate) struct Update {
     /// Number of clusters; a stored state knows it [default: as many as the method itself finds]
     #[arg(long, value_name = "K")]
     pub(crate) clusters: Option<usize>,
-    /// How the clustering follows: metric, or by the weights of the members exact, additive or
-    /// multiplicative [default: metric, or that of the stored state]
+    /// How the clustering follows: metric, completion, or by the weights of the members exact,
+    /// additive or multiplicative [default: metric, or that of the stored state]
     #[arg(long, value_name = "RULE")]
     pub(crate) rule: Option<String>,
     /// Use only these base clusterings, for instance 3,17,20

@@ -73,7 +73,7 @@ fn states_are_resumed() {
     let batches = ["0,1,cannot,a\n2,2900,must,a\n", "3,1600,must,b\n", "1600,4,cannot,c\n"];
     fs::write(at.join("all.csv"), format!("i,j,link,batch\n{}", batches.concat())).unwrap();
     let update = "update pool --method lwea --clusters 4";
-    for rule in ["metric", "exact", "additive"] {
+    for rule in ["metric", "completion", "exact", "additive"] {
         let line = format!("{update} --rule {rule}");
         let whole = json(at, &format!("{line} --constraints all.csv -o whole"));
         assert_eq!((&whole["constraints"], &whole["resumed"]), (&4.into(), &false.into()));
