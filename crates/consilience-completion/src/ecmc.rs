@@ -382,6 +382,38 @@ mod tests {
         assert_ne!(cosines.weights(), graph.weights());
     }
 
+    /// Half of the pairs that k equal clusters would hold must be known, or as many as there are.
+    #[test]
+    fn thresholds_are_those_of_single_objects() {
+        let mut draw = Seed(4).stream();
+        let mut below = 0;
+        for round in 0..12 {
+            // Seven members of 130 objects, of which some are alike; finer ones in later rounds.
+            let members = (0..7).map(|_| {
+                let labels: Vec<usize> =
+                    (0..130).map(|i| 4 * (i % 5) + draw.below(1 + round % 4)).collect();
+                Partition::from_labels(&labels).unwrap()
+            });
+            let ensemble = Ensemble::new(members.collect()).unwrap();
+            let k = 1 + round;
+            let shares =
+                (0..130).flat_map(|i| (0..130).filter(move |&j| j != i).map(move |j| (i, j)));
+            let percent = |(i, j): (usize, usize)| {
+                let same = |p: &&Partition| p.label(i) == p.label(j);
+                100 * ensemble.members().iter().filter(same).count() / 7
+            };
+            let percents: Vec<usize> = shares.map(percent).collect();
+            let known = |least: usize| percents.iter().filter(|&&p| p >= least).count();
+            let enough = |t: &usize| 2 * k * known(*t) >= percents.len();
+            let together = (1..=60).rev().find(enough).unwrap_or(1) as f64 / 100.0;
+            below += usize::from(together < 0.6);
+            let similarity = CompletedCoAssociation::new().expected_clusters(k);
+            let found = similarity.suited(&Microclusters::of(&ensemble).unwrap(), &()).unwrap();
+            assert_eq!(found, Thresholds::new(together / 6.0, together).unwrap(), "round {round}");
+        }
+        assert!((3..=11).contains(&below), "{below}");
+    }
+
     #[test]
     fn keeps_the_laws_of_consensus_functions() {
         // The optimum is known to a gap of 1e-3: merges closer than that may fall the other way

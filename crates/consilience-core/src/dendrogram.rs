@@ -258,6 +258,9 @@ mod tests {
         // Clusters live: 5 for .1, 4 for .3, 3 for .1, 2 for .4, 1 for .1.
         assert_eq!(tree().longest_lifetime(1.0), 2);
         assert_eq!(tree().longest_lifetime(1.5), 1);
+        // Each lives for a quarter: the fewest of equals.
+        let even = vec![(0, 1, 0.25), (2, 3, 0.5), (0, 2, 0.75)];
+        assert_eq!(Dendrogram::from_merges(4, even).unwrap().longest_lifetime(1.0), 1);
         assert_eq!(Dendrogram::from_merges(1, vec![]).unwrap().longest_lifetime(1.0), 1);
         assert_eq!(Dendrogram::from_merges(1, vec![]).unwrap().cut(1).unwrap(), vec![0]);
     }

@@ -544,7 +544,12 @@ mod tests {
         assert!(report.notes[0].contains("390 of 400 cannot-links"), "{:?}", report.notes);
         let mut pairs = Constraints::new(9).unwrap();
         (0..5).for_each(|i| pairs.add(i, i + 1, Link::Must).unwrap());
-        SideInformation::from_constraints(&pairs).tell_thinned(4, &mut report);
+        pairs.add(8, 0, Link::Cannot).unwrap();
+        let stated = SideInformation::from_constraints(&pairs);
+        let chain: List = (0..5).map(|i| (i, i + 1)).collect();
+        assert_eq!(stated.links_up_to(5), (chain.clone(), vec![(0, 8)]));
+        assert_eq!(stated.links_up_to(1), (chain[..1].to_vec(), vec![(0, 8)]));
+        stated.tell_thinned(4, &mut report);
         assert!(report.notes[1].contains("4 of 5 must-links"), "{:?}", report.notes);
     }
 

@@ -320,6 +320,33 @@ mod tests {
     }
 
     #[test]
+    fn cliques_of_memberships_weigh_by_both() {
+        let first = |i: usize| (i % 5) as f64 / 4.0;
+        let values = Array2::from_shape_fn((10, 2), |(i, c)| [first(i), 1.0 - first(i)][c]);
+        let soft = consilience_core::SparseMemberships::from_array(values.view()).unwrap();
+        let m = Microclusters::of(&Ensemble::mixed([soft.into()]).unwrap()).unwrap();
+        let h = ClusterIncidence::of(&m);
+        let w = expand(&h, &[2.0, 2.0], MemoryBudget::default()).unwrap();
+        let node = |i: usize| m.grouping().of_object()[i] as usize;
+        let expected = values.dot(&values.t()) * 2.0;
+        for ((i, j), expected) in expected.indexed_iter() {
+            assert_eq!(w[[node(i), node(j)]], *expected, "{i}, {j}");
+        }
+    }
+
+    #[test]
+    fn the_cut_that_is_asked_for_is_made() {
+        let world = planted(Seed(6), &[30, 20, 10], 6, 0.3, 0.0).unwrap();
+        let m = Microclusters::of(&world.ensemble).unwrap();
+        let mut report = Report::default();
+        let method = CliqueCut::new(3).cut_method(CutMethod::Hypergraph).seed(Seed(2));
+        let own = method.cliques(&m, |_| 1.0, &mut report, &()).unwrap();
+        let cut = HypergraphCut::new(3).seed(Seed(2));
+        let expected = cut.of_incidence(&ClusterIncidence::of(&m), m.grouping(), &()).unwrap();
+        assert_eq!((own, report.objective), (expected.output, expected.report.objective));
+    }
+
+    #[test]
     fn the_small_side_cuts_as_the_whole_graph_does() {
         for (seed, missing) in [(1, 0.0), (2, 0.0), (3, 0.2), (4, 0.4)] {
             let world = planted(Seed(seed), &[40, 25, 15, 10], 8, 0.15, missing).unwrap();

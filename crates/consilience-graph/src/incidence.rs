@@ -453,6 +453,22 @@ mod tests {
     }
 
     #[test]
+    fn clusters_of_memberships_have_their_sums() {
+        // Quarters; the last four objects are like the first.
+        let first = |i: usize| (i % 8 % 5) as f64 / 4.0;
+        let values = Array2::from_shape_fn((12, 2), |(i, c)| [first(i), 1.0 - first(i)][c]);
+        let soft = consilience_core::SparseMemberships::from_array(values.view()).unwrap();
+        let m = Microclusters::of(&Ensemble::mixed([soft.into()]).unwrap()).unwrap();
+        let incidence = ClusterIncidence::of(&m);
+        assert!(incidence.is_soft() && incidence.n_rows() < 12);
+        let mut sums = incidence.objects().to_vec();
+        sums.sort_by(f64::total_cmp);
+        let mut expected = values.sum_axis(ndarray::Axis(0)).to_vec();
+        expected.sort_by(f64::total_cmp);
+        assert_eq!(sums, expected);
+    }
+
+    #[test]
     fn everything_equals_the_dense_matrix() {
         for (seed, members, k, missing) in
             [(0, 3, 2, 0.0), (1, 5, 4, 0.4), (2, 7, 300, 0.1), (3, 1, 1, 0.0), (4, 2, 3, 1.0)]

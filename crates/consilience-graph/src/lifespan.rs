@@ -95,6 +95,41 @@ fn refused(clusters: Clusters) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Agglomeration, CoAssociation, LeafWeights, Linked};
+    use consilience_conformance::planted;
+    use consilience_core::{
+        ConsensusFunction, GraphPartitioner, Hierarchy, Linkage, Seed, Similarity,
+    };
+
+    #[test]
+    fn classes_that_live_longest_are_the_consensus() {
+        let world = planted(Seed(2), &[12, 9, 6], 12, 0.05, 0.0).unwrap();
+        for clusters in [Clusters::Fixed(3), Clusters::Auto] {
+            let method = Linked::new(CoAssociation::default(), clusters);
+            assert_eq!(method.consensus(&world.ensemble).unwrap(), world.truth);
+            let graph = CoAssociation::default().similarity(&world.ensemble).unwrap();
+            let of_graph = Agglomeration::new(Linkage::Average, clusters);
+            assert_eq!(of_graph.fit(graph, &()).unwrap().output, world.truth);
+        }
+    }
+
+    #[test]
+    fn trees_of_ensembles_are_those_of_their_similarity() {
+        let ensemble = planted(Seed(3), &[12, 9, 6], 7, 0.3, 0.1).unwrap().ensemble;
+        for linkage in [Linkage::Average, Linkage::Complete] {
+            for weights in [LeafWeights::Objects, LeafWeights::Nodes] {
+                let method = Linked::new(CoAssociation::default(), 3).linkage(linkage);
+                let own = method.leaf_weights(weights).dendrogram(&ensemble, &()).unwrap().1;
+                let graph = CoAssociation::default().similarity(&ensemble).unwrap();
+                let expected = Agglomeration::new(linkage, 3).weights(weights);
+                let expected = expected.dendrogram(graph, &()).unwrap();
+                let heights = own.merges().iter().zip(expected.merges());
+                for (a, b) in heights {
+                    assert!((a.height - b.height).abs() < 1e-12, "{linkage:?} {weights:?}");
+                }
+            }
+        }
+    }
 
     /// Four leaves, merged one after the other.
     fn tree(heights: [f64; 3]) -> Dendrogram {

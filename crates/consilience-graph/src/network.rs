@@ -328,6 +328,46 @@ mod tests {
         }
     }
 
+    /// Members with weights, one of which gives memberships, against the definition.
+    #[test]
+    fn shares_count_weights_and_memberships() {
+        let mut stream = Seed(7).stream();
+        let n = 14;
+        let first = |i: usize| (i % 5) as f64 / 4.0;
+        let values = ndarray::Array2::from_shape_fn((n, 2), |(i, c)| [first(i), 1.0 - first(i)][c]);
+        let soft = consilience_core::SparseMemberships::from_array(values.view()).unwrap();
+        let hard: Vec<Partition> = (0..3)
+            .map(|_| (0..n).map(|_| stream.below(4) as i64 - 1).collect::<Vec<_>>())
+            .map(|labels| Partition::from_labels(&labels).unwrap())
+            .collect();
+        let network = Network::new(n, (0..n).flat_map(|i| (0..i).map(move |j| (i, j)))).unwrap();
+        for (weights, with_soft) in
+            [([1.0, 0.5, 2.0, 0.0], false), ([1.0; 4], true), ([2.0, 1.0, 0.25, 3.0], true)]
+        {
+            let mut members: Vec<consilience_core::Member> =
+                hard.iter().cloned().map(Into::into).collect();
+            members.extend(with_soft.then(|| soft.clone().into()));
+            let ensemble = Ensemble::mixed(members).unwrap();
+            let ensemble = ensemble.with_weights(weights[..3 + usize::from(with_soft)].to_vec());
+            let shares = network.co_association(&ensemble.unwrap(), &()).unwrap();
+            for ((i, j), share) in network.edges().zip(shares) {
+                let (mut together, mut both) = (0.0, 0.0);
+                for (p, w) in hard.iter().zip(weights) {
+                    if let (Some(a), Some(b)) = (p.label(i), p.label(j)) {
+                        both += w;
+                        together += w * f64::from(u8::from(a == b));
+                    }
+                }
+                if with_soft {
+                    both += weights[3];
+                    together += weights[3] * values.row(i).dot(&values.row(j));
+                }
+                let expected = if both > 0.0 { together / both } else { 0.0 };
+                assert!((share - expected).abs() < 1e-14, "{i}, {j}: {share} {expected}");
+            }
+        }
+    }
+
     #[test]
     fn bad_edges_are_told() {
         let kind = |nodes, pair| Network::new(nodes, [pair]).unwrap_err().kind();

@@ -317,6 +317,35 @@ mod tests {
         );
     }
 
+    /// With all pairs the inner products of the rows are `D_r^-1/2 B D_c^-1 B' D_r^-1/2`.
+    #[test]
+    fn rows_are_those_of_the_normalised_incidence() {
+        let mut s = Seed(9).stream();
+        let members = (0..4).map(|_| {
+            let labels: Vec<i64> = (0..60).map(|_| s.below(5) as i64 - 1).collect();
+            Partition::from_labels(&labels).unwrap()
+        });
+        let ensemble = Ensemble::new(members.collect()).unwrap();
+        let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble).unwrap());
+        let (n, c) = (incidence.n_rows(), incidence.n_clusters());
+        let weights: Vec<f64> = (0..c).map(|j| 0.5 + j as f64 / 8.0).collect();
+        let mut b = Array2::<f64>::zeros((n, c));
+        for i in 0..n {
+            incidence.shares_of(i).for_each(|(j, p)| b[[i, j]] = p * weights[j]);
+        }
+        let left = b.sum_axis(ndarray::Axis(1));
+        let sizes = ndarray::Array1::from(incidence.sizes().to_vec());
+        let right = b.t().dot(&sizes);
+        let found = IncidenceSpectrum::of(&incidence, &weights, c, &()).unwrap();
+        let rows = found.rows(&incidence, c).unwrap();
+        let own = rows.dot(&rows.t());
+        for ((i, j), own) in own.indexed_iter() {
+            let sum: f64 = (0..c).map(|e| b[[i, e]] * b[[j, e]] / right[e]).sum();
+            let expected = sum / (left[i] * left[j]).sqrt();
+            assert!((own - expected).abs() < 1e-10, "{i}, {j}: {own} {expected}");
+        }
+    }
+
     #[test]
     fn two_members_are_stored() {
         let member = |step: usize| Partition::from_fn(900, |i| Some((i / step) as u64)).unwrap();

@@ -267,6 +267,22 @@ mod tests {
     }
 
     #[test]
+    fn blocks_of_unequal_weight_are_found() {
+        // Links of a block weigh a thousandth of those of another, and within a block they vary.
+        let weight = [1.0, 0.1, 0.03];
+        let b = Array2::from_shape_fn((12, 6), |(i, j)| {
+            let faint = if i / 4 == j / 2 { 1.0 } else { 1e-3 };
+            weight[i / 4] * weight[j / 2] * (1 + i % 3) as f64 * faint
+        });
+        let found = TransferCut::new(3).partition(b.view()).unwrap();
+        for i in 0..12 {
+            for j in 0..12 {
+                assert_eq!(found[i] == found[j], i / 4 == j / 4, "{i} {j}");
+            }
+        }
+    }
+
+    #[test]
     fn dense_and_truncated_eigenpairs_cut_alike() {
         // 700 right nodes in 4 blocks: beyond the dense limit.
         let b = Array2::from_shape_fn((200, 700), |(i, j)| {

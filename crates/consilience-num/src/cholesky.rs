@@ -76,3 +76,26 @@ fn solve(a: ArrayView2<f64>, mut b: Array2<f64>) -> Option<Array2<f64>> {
     }
     Some(b)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use consilience_core::Seed;
+
+    #[test]
+    fn solutions_solve() {
+        let mut stream = Seed(1).stream();
+        for (s, r) in [(1, 1), (2, 3), (7, 2), (40, 5), (90, 1)] {
+            let g = Array2::from_shape_simple_fn((s, s), || stream.uniform() - 0.5);
+            let a = g.dot(&g.t()) + Array2::<f64>::eye(s);
+            let b = Array2::from_shape_simple_fn((s, r), || stream.uniform() - 0.5);
+            // What is above the diagonal is not read.
+            let lower = Array2::from_shape_fn((s, s), |(i, j)| if i < j { 7.0 } else { a[[i, j]] });
+            let x = solve_positive_definite(lower.view(), b.clone()).unwrap();
+            assert!((a.dot(&x) - &b).iter().all(|e| e.abs() < 1e-12 * (1 + s) as f64), "{s}");
+            assert!(solve_positive_definite((-&a).view(), b.clone()).is_none());
+            assert!(solve_positive_definite(a.slice(ndarray::s![.., 1..]), b).is_none());
+            assert!(solve_positive_definite(a.view(), Array2::zeros((s + 1, r))).is_none());
+        }
+    }
+}

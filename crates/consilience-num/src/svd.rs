@@ -400,6 +400,9 @@ mod tests {
             for count in [1, 5] {
                 let a = holds(&x, &x, count, 1e-8);
                 let b = holds(&sparse(&x), &x, count, 1e-8);
+                let listed = sprs::CsMat::csr_from_dense(x.view(), 0.0);
+                let c = holds(&ScaledRows::new(listed.view()).unwrap(), &x, count, 1e-8);
+                assert!(a.values.iter().zip(&c.values).all(|(a, c)| (a - c).abs() < 1e-8 * a));
                 assert!(a.values.iter().zip(&b.values).all(|(a, b)| (a - b).abs() < 1e-8 * a));
             }
         }

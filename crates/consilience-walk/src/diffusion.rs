@@ -438,6 +438,7 @@ mod tests {
     fn bad_parameters_are_refused() {
         let e = planted(Seed(0), &[3, 3], 2, 0.0, 0.0).unwrap().ensemble;
         let d = Diffusion::new(2);
+        assert_eq!(NodeConsensus::name(&d), "diffusion");
         for bad in [
             d.entropy_scale(0.0),
             d.entropy_scale(f64::NAN),

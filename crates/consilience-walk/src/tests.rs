@@ -120,6 +120,38 @@ proptest! {
     }
 }
 
+/// `(uu, vv) > 0` and the measure there; 0 elsewhere, 1 on the diagonal. For either solver.
+#[test]
+fn measures_count_lengths_and_spare_isolated_microclusters() {
+    // The last object is in a cluster of its own throughout.
+    let members = [[0, 0, 0, 1, 1, 1, 2], [0, 1, 1, 0, 0, 0, 2], [0, 0, 1, 1, 1, 0, 2]];
+    let members = members.iter().map(|l| Partition::from_labels(l).unwrap()).collect();
+    let e = Ensemble::new(members).unwrap();
+    let reference = Reference::new(&e, 2, 3);
+    let n = reference.groups.len();
+    let (tanimoto, constant) =
+        (TrajectoryMeasure::Tanimoto, TrajectoryMeasure::Custom(|_, _, _| 0.5));
+    for solver in [PtsSolver::Products, PtsSolver::Eigenpairs] {
+        let pts = ProbabilityTrajectories::default().elite_neighbours(2).walk_length(3);
+        let by = |measure| pts.solver(solver).measure(measure).similarity(&e).unwrap();
+        let (tanimoto, constant) = (by(tanimoto), by(constant));
+        let mut isolated = 0;
+        for i in 0..n {
+            for j in 0..n {
+                let (u, v) = (reference.trajectories.row(i), reference.trajectories.row(j));
+                let (uv, uu, vv) = (u.dot(&v), u.dot(&u), v.dot(&v));
+                let both = uu > 0.0 && vv > 0.0;
+                let alone = f64::from(u8::from(i == j));
+                isolated += usize::from(!both);
+                let naive = if both { uv / (uu + vv - uv) } else { alone };
+                assert!(close(tanimoto.weights()[[i, j]], naive, 1e-9, 1e-9), "{solver:?} {i} {j}");
+                assert_eq!(constant.weights()[[i, j]], if both { 0.5 } else { alone });
+            }
+        }
+        assert_eq!(isolated, 2 * n - 1);
+    }
+}
+
 #[test]
 fn the_papers_parameters_have_no_cap() {
     let published = WalkParameters { uncapped: true, ..WalkParameters::default() };
@@ -206,11 +238,44 @@ fn sparse_products_lead_to_the_same_partition() {
 }
 
 #[test]
+fn sparse_products_have_the_weights_of_the_dense_ones() {
+    // More clusters than one panel holds; and two objects that nobody is linked to.
+    let many = planted(4, 300, 20, 5, 0.4, 0.1);
+    let lonely = |u: usize| {
+        let label = |i: usize| if i < 2 { 10 + i } else { (i + i / (3 + u)) % 4 };
+        Partition::from_labels(&(0..40).map(label).collect::<Vec<_>>()).unwrap()
+    };
+    let lonely = Ensemble::new((0..5).map(lonely).collect()).unwrap();
+    for (e, isolated) in [(many, 0), (lonely, 2)] {
+        let m = Microclusters::of(&e).unwrap();
+        let k = 6;
+        let walk = Transition::new(&EliteNeighbours::of(&m, k).unwrap(), &m);
+        assert_eq!(walk.degree().iter().filter(|&&d| d == 0.0).count(), isolated);
+        let method = Ptgp::new(4).elite_neighbours(k).walk_length(5);
+        let dense = method.bipartite(&m).unwrap().weights;
+        let thin = method.dense_limit(0).bipartite(&m).unwrap().weights;
+        assert_eq!(dense.dim(), thin.dim());
+        for (d, t) in dense.iter().zip(&thin) {
+            // Panels are in single precision.
+            assert!(close(*d, *t, 1e-4, 1e-6), "{d} {t}");
+        }
+    }
+}
+
+#[test]
 fn links_beyond_the_budget_are_refused_while_they_are_counted() {
     let e = planted(3, 400, 2, 5, 0.5, 0.0);
     let m = Microclusters::of(&e).unwrap();
     let links = EliteNeighbours::of(&m, 5).unwrap().weights().nnz() as u64;
     let within = |bytes| EliteNeighbours::within(&m, 5, MemoryBudget::bytes(bytes), &());
+    assert!(within(64 * links).is_ok());
+    let error = within(64 * links - 1).unwrap_err();
+    assert_eq!(error.kind(), consilience_core::ErrorKind::TooLarge);
+    // Those of any similarity as well.
+    let graph = CoAssociation::default().similarity(&e).unwrap();
+    let links = EliteNeighbours::of_similarity(&graph, 5).unwrap().weights().nnz() as u64;
+    let within =
+        |bytes| EliteNeighbours::of_similarity_within(&graph, 5, MemoryBudget::bytes(bytes));
     assert!(within(64 * links).is_ok());
     let error = within(64 * links - 1).unwrap_err();
     assert_eq!(error.kind(), consilience_core::ErrorKind::TooLarge);
@@ -227,6 +292,8 @@ fn walks_out_of_range_are_refused() {
         let error = pts.similarity(&e).unwrap_err();
         assert_eq!(error.kind(), consilience_core::ErrorKind::InvalidParameter);
     }
+    // The longest that are promised.
+    assert!(ProbabilityTrajectories::default().walk_length(1000).similarity(&e).is_ok());
 }
 
 /// Two walks apart: 0-1 and 2-3 are elite neighbours of nobody else. With only K = 1, the graph

@@ -1,8 +1,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use consilience_core::{
-    ConstrainedClusterer, Constraints, ErrorKind, Link, MemoryBudget, Observer, Pair, Partition,
-    Seed, SideInformation, Status, scores::adjusted_rand,
+    ConstrainedClusterer, Constraints, Dense, ErrorKind, Link, MemoryBudget, Observer, Pair,
+    Partition, Seed, SideInformation, Status, scores::adjusted_rand,
 };
 use ndarray::{Array2, Axis, array};
 
@@ -11,6 +11,7 @@ use super::solve::{Rules, Spectrum, certificate, least_weight, solve};
 use super::stochastic::{Factors, StepRules};
 use super::{CompletionSolver, Eigenvectors, LossWeight, Mccc, reference};
 use crate::basis::Basis;
+use crate::frame::Frame;
 use crate::known_pairs::KnownPairs;
 
 /// `clusters` blobs in `d` columns, the centres `apart`, and a column that means nothing.
@@ -166,6 +167,44 @@ fn planted_clusters_are_recovered_in_every_basis() {
     assert!(adjusted_rand(&slow.output.clustering.partition, &truth).unwrap() > 0.88);
     // A rank of at most 4 costs at least what the optimum costs.
     assert!(slow.report.error_bound.unwrap() < 0.5);
+}
+
+#[test]
+fn what_held_out_constraints_chose_is_told() {
+    // So far apart that no basis and no weight breaks anything: the first of equals is taken.
+    let (x, truth) = blobs(150, 3, 30, 6.0, 13);
+    let known = random_pairs(&truth, 200, 14);
+    for (basis, told) in [
+        (Basis::Singular, "basis singular, 25 columns"),
+        (Basis::Neighbours, "basis neighbours, 25 columns"),
+        (Basis::StandardizedNeighbours, "basis standardized-neighbours, 25 columns"),
+    ] {
+        let found = Mccc::new(3).basis(basis).fit_completed(x.view(), &side(&known), &()).unwrap();
+        let notes = found.report.notes.concat();
+        assert!(notes.contains(told) && notes.contains(": 100.0 % of them were kept"), "{notes}");
+        assert_eq!(found.output.similarity.eigenvectors(), Some(25));
+        assert_eq!(found.output.clustering.partition, truth);
+    }
+}
+
+#[test]
+fn standardized_columns_have_the_mean_0_and_the_variance_1() {
+    let (x, _) = blobs(70, 3, 3, 2.0, 24);
+    let units = [1e-3, 7.0, 1e200, 0.0];
+    let x = Array2::from_shape_fn(x.dim(), |(i, j)| (x[[i, j]] + 3.0) * units[j]);
+    let (frame, own) = Frame::standardized(&Dense::F64(x.view()));
+    assert_eq!(frame.apply(&Dense::F64(x.view())), own);
+    for (j, unit) in units.into_iter().enumerate() {
+        if unit == 0.0 {
+            assert!(own.column(j).iter().all(|v| *v == 0.0));
+            continue;
+        }
+        let column = x.column(j).mapv(|v| v / unit);
+        let mean = column.sum() / 70.0;
+        let deviation = (column.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 70.0).sqrt();
+        let expected = column.iter().map(|v| (v - mean) / deviation);
+        assert!(own.column(j).iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{j}");
+    }
 }
 
 #[test]

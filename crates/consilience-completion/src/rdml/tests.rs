@@ -4,8 +4,9 @@ use consilience_core::{
 };
 use ndarray::{Array2, Axis, array};
 
-use super::regression::{from_dense, from_eigenpairs, from_factors};
+use super::regression::{from_dense, from_eigenpairs, from_factors, from_pairs};
 use super::{Rdml, SampleSimilarity, SimilarityCut, Smoothing};
+use crate::known_pairs::KnownPairs;
 
 fn normal(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
     let mut stream = Seed(seed).derive("normal", 0).stream();
@@ -120,6 +121,31 @@ fn a_dense_similarity_counts_as_it_is() {
 }
 
 #[test]
+fn every_pair_teaches_what_the_whole_similarity_teaches() {
+    // Pairs estimate X A X' / n^2 without bias: all of them, both ways round, are it.
+    for (n, d, seed) in [(14, 4, 7), (9, 6, 8)] {
+        let x = normal(n, d, seed);
+        let alike = |i: usize, j: usize| f64::from(u8::from(i % 3 == j % 3));
+        let pairs = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
+        let links = pairs.map(|(i, j)| (i, j, alike(i, j))).collect();
+        let smoothing = Smoothing::OfVariance(0.05);
+        let map = from_pairs(&x, &KnownPairs::from_links(links), smoothing, d).unwrap();
+        let a = Array2::from_shape_fn((n, n), |(i, j)| alike(i, j));
+        let ridge = 0.05 * x.iter().map(|v| v * v).sum::<f64>();
+        let half = solved(x.t().dot(&x), ridge, x.t().dot(&a).dot(&x));
+        let metric = solved(x.t().dot(&x), ridge, half.t().to_owned());
+        let size = metric.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let own = map.dot(&map.t());
+        assert!((&own - &metric).iter().all(|e| e.abs() <= 1e-9 * size), "{n} x {d}");
+        // Of one kind they say nothing.
+        for kind in [0.0, 1.0] {
+            let one = KnownPairs::from_links(vec![(0, 1, kind), (1, 2, kind)]);
+            assert!(from_pairs(&x, &one, smoothing, d).is_none());
+        }
+    }
+}
+
+#[test]
 fn the_normalised_cut_has_the_eigenvectors_of_the_whole_matrix() {
     let (x, truth) = blobs(90, 3, 40);
     let sample: Vec<usize> = (0..30).collect();
@@ -137,6 +163,7 @@ fn the_normalised_cut_has_the_eigenvectors_of_the_whole_matrix() {
     let own = &found.output.similarity;
     // The library's similarity is in another unit of the features.
     let factor = own.between(0, 0).unwrap() / s[[0, 0]];
+    assert!(factor > 0.0 && factor.is_finite());
     for i in 0..90 {
         for j in 0..90 {
             let off = own.between(i, j).unwrap() - factor * s[[i, j]];

@@ -91,6 +91,7 @@ fn objective_is_that_of_the_printed_method() {
             fit.output.objective
         );
         assert!(fit.output.objective * (1.0 - fit.output.gap) <= objective * (1.0 + 1e-9));
+        assert!(fit.report.status == Status::Solved && (0.0..=1e-7).contains(&fit.output.gap));
         let known = fit.output.penalty * entries.len() as f64;
         let cost = fit.output.nuclear_norm + fit.output.error_cost;
         assert!(cost == fit.output.objective && fit.output.error_cost <= 2.0 * known);
@@ -200,6 +201,32 @@ fn a_rank_that_is_too_high_is_given_up_early() {
 }
 
 #[test]
+fn embeddings_are_the_leading_eigenvectors_above_0() {
+    // Blocks of 5, 3 and 2 objects, all believed: A has the eigenvalues 5, 3 and 2.
+    let block = |i: usize| usize::from(i >= 5) + usize::from(i >= 8);
+    let pairs = (0..10).flat_map(|i| (0..=i).map(move |j| (i, j)));
+    let known: Vec<_> =
+        pairs.map(|(i, j)| (i, j, f64::from(u8::from(block(i) == block(j))))).collect();
+    let found = complete(&known, 10, 10.0, 1e-10).output;
+    for columns in [1, 2, 3] {
+        let rows = found.embedding(columns + usize::from(columns == 3));
+        assert_eq!(rows.dim(), (10, columns));
+        for i in 0..10 {
+            for c in 0..columns {
+                // The eigenvector of a block of s objects is 1 / sqrt(s) on them.
+                let own = if block(i) == c { [5f64, 3.0, 2.0][c].sqrt() } else { 0.0 };
+                assert!((rows[[i, c]].abs() - own).abs() < 1e-4, "{i}, {c}: {}", rows[[i, c]]);
+            }
+        }
+    }
+    // The eigenvalues of a pair that is unlike itself are 1 and -1.
+    let found = complete(&[(0, 0, 0.0), (0, 1, 1.0), (1, 1, 0.0)], 2, 10.0, 1e-10).output;
+    assert_eq!((found.rank(), found.embedding(2).dim()), (2, (2, 1)));
+    let rows = found.embedding(2);
+    assert!((rows[[0, 0]] - rows[[1, 0]]).abs() < 1e-4 && rows[[0, 0]].abs() > 0.7);
+}
+
+#[test]
 fn threads_and_edges() {
     let entries = planted(100, 0.3, 0.1, 4);
     let run = |threads: usize| {
@@ -226,6 +253,8 @@ fn bad_input_is_refused() {
     assert_eq!(kind(&[(0, 3, 1.0)]), ErrorKind::OutOfRange);
     assert_eq!(kind(&[(0, 1, f64::NAN)]), ErrorKind::NonFinite);
     assert_eq!(kind(&[(0, 1, 1.0), (1, 0, 1.0)]), ErrorKind::InvalidParameter);
+    let many = ObservedPairs::new(usize::MAX, &[(0, 1, 1.0)]).unwrap_err();
+    assert_eq!(many.kind(), ErrorKind::TooLarge);
     let observed = ObservedPairs::new(3, &[(0, 1, 1.0)]).unwrap();
     let with = |r: RobustCompletion| r.fit(&observed, &()).unwrap_err().kind();
     assert_eq!(

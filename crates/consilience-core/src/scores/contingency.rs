@@ -333,6 +333,17 @@ mod tests {
     }
 
     #[test]
+    fn cells_that_cannot_be_are_refused() {
+        let kind = |cells: Vec<_>| Contingency::from_cells(cells).unwrap_err().kind();
+        assert_eq!(kind(vec![(1, 0, 4), (0, 0, 1), (1, 0, 2)]), ErrorKind::InvalidParameter);
+        assert_eq!(kind(vec![(0, MOST_CLUSTERS, 4)]), ErrorKind::OutOfRange);
+        assert_eq!(kind(vec![(0, 0, 1 << 53), (0, 1, 1)]), ErrorKind::OutOfRange);
+        assert_eq!(kind(vec![(0, 3, 0)]), ErrorKind::Empty);
+        let most = Contingency::from_cells(vec![(0, 0, 1 << 52), (1, 0, 1 << 52)]).unwrap();
+        assert_eq!((most.n_objects(), most.n_cells()), (1 << 53, 2));
+    }
+
+    #[test]
     fn a_million_clusters_on_both_sides_need_no_square() {
         let n = 1_000_000u32;
         let a = Partition::from_fn(n as usize, |i| Some(i as u64)).unwrap();

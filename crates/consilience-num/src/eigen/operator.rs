@@ -99,6 +99,7 @@ impl SymmetricOperator for Csr {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::eigen::{Shifted, TruncatedOptions, symmetric_eigen, truncated_eigen};
 
     #[test]
     fn products_of_stored_matrices_and_none_of_those_that_are_not_square() {
@@ -131,6 +132,52 @@ mod tests {
             let mut y = Array2::zeros((2, 1));
             operator.apply(Array2::ones((2, 1)).view(), y.view_mut());
             assert!(y.iter().all(|v: &f64| v.is_nan()));
+        }
+    }
+
+    /// A symmetric matrix of random entries.
+    fn random(n: usize, seed: u64) -> Array2<f64> {
+        let mut stream = consilience_core::Seed(seed).stream();
+        let a = Array2::from_shape_simple_fn((n, n), || stream.uniform() - 0.5);
+        &a + &a.t()
+    }
+
+    #[test]
+    fn leading_pairs_are_those_of_the_whole_matrix_in_any_unit() {
+        let a = random(150, 3);
+        let whole = symmetric_eigen(a.view()).unwrap().values;
+        let options = TruncatedOptions::new(6).tolerance(1e-10);
+        for unit in [1.0, 2f64.powi(700), 2f64.powi(-700)] {
+            let scaled = &a * unit;
+            let all = symmetric_eigen(scaled.view()).unwrap().values;
+            let found = truncated_eigen(&scaled, &options);
+            assert!(found.converged && found.values.len() == 6, "{unit:e}");
+            for (l, value) in whole.iter().enumerate() {
+                assert!((all[l] / unit - value).abs() < 1e-10, "{unit:e}, {l}");
+                assert!(l >= 6 || (found.values[l] / unit - value).abs() < 1e-9, "{unit:e}, {l}");
+            }
+        }
+        let stored =
+            Csr::from_rows(150, a.rows().into_iter().map(|row| (0..).zip(row.to_vec()).collect()));
+        let whole = symmetric_eigen((&a + 0.25).view()).unwrap().values;
+        let found = truncated_eigen(&Shifted::new(stored, 0.25), &options);
+        assert!(found.values.iter().zip(&whole).all(|(f, w)| (f - w).abs() < 1e-9));
+    }
+
+    #[test]
+    fn close_eigenvalues_of_a_large_matrix_are_found() {
+        // A diagonal whose largest entries lie close together: the basis is full before they are
+        // apart.
+        let n = 3000;
+        let value = |i: usize| 1.0 - (i as f64 / n as f64).sqrt();
+        for unit in [1.0, 2f64.powi(-600)] {
+            let diagonal = Csr::from_rows(n, (0..n).map(|i| vec![(i as u32, value(i) * unit)]));
+            let options = TruncatedOptions::new(3).tolerance(1e-8).max_iterations(500);
+            let found = truncated_eigen(&diagonal, &options);
+            assert!(found.converged && found.iterations > 5, "{}", found.iterations);
+            for (l, own) in found.values.iter().enumerate() {
+                assert!((own / unit - value(l)).abs() < 1e-7, "{l}: {own}");
+            }
         }
     }
 }

@@ -88,6 +88,30 @@ fn walks_on_microclusters_equal_walks_on_objects() {
 }
 
 #[test]
+fn seeds_are_the_best_supported_half_of_each_group() {
+    for (seed, missing) in [(1, 0.0), (2, 0.3), (3, 0.1)] {
+        let ensemble = planted(Seed(seed), &[20, 12, 7], 6, 0.3, missing).unwrap().ensemble;
+        let graph = CoAssociation::default().similarity(&ensemble).unwrap();
+        let seeds = Seeds::find(&graph, Clusters::Fixed(3), &()).unwrap();
+        let (a, sizes) = (graph.weights(), graph.grouping().sizes());
+        for g in 0..seeds.count {
+            let own: Vec<usize> = (0..a.nrows()).filter(|&i| seeds.group[i] == g).collect();
+            let support = |i: usize| own.iter().map(|&j| sizes[j] as f64 * a[[i, j]]).sum::<f64>();
+            let holding = |least: f64| {
+                let held = own.iter().filter(|&&i| support(i) >= least * (1.0 - 1e-9));
+                held.map(|&i| sizes[i]).sum::<u64>()
+            };
+            // The highest support at which half of the objects are held, all that tie included.
+            let all: u64 = own.iter().map(|&i| sizes[i]).sum();
+            let enough = own.iter().map(|&i| support(i)).filter(|&s| 2 * holding(s) >= all);
+            let least = enough.fold(0.0, f64::max) * (1.0 - 1e-9);
+            assert!(own.iter().all(|&i| seeds.marked[i] == (support(i) >= least)), "{seed} {g}");
+        }
+        assert!(seeds.marked.contains(&false));
+    }
+}
+
+#[test]
 fn links_are_mutual_and_few() {
     let ensemble = planted(Seed(5), &[30, 20], 8, 0.3, 0.0).unwrap().ensemble;
     let a = CoAssociation::default().similarity(&ensemble).unwrap();
@@ -131,6 +155,8 @@ fn parameters_are_checked() {
             ErrorKind::InvalidParameter
         );
     }
+    let walker = RandomWalker::new(2);
+    assert_eq!(NodeConsensus::name(&walker.soft()), NodeConsensus::name(&walker));
     let small = RandomWalker::new(2).memory_budget(MemoryBudget::bytes(8));
     assert_eq!(small.consensus(&ensemble).unwrap_err().kind(), ErrorKind::TooLarge);
 }
@@ -143,4 +169,29 @@ fn weak_links_do_not_break_the_walk() {
     assert_eq!(found.n_clusters(), 3);
     let soft = RandomWalker::new(3).link_preference(1000.0).soft().consensus(&ensemble).unwrap();
     assert_eq!(soft.hard().unwrap().n_labelled(), 26);
+}
+
+#[test]
+fn on_a_path_the_chance_falls_evenly_with_the_way() {
+    // 0 - 1 - ... - 59, a seed at either end: from i the walk ends at 59 with probability i / 59.
+    let last = 59;
+    let neighbours = |i: u32| match i {
+        0 => vec![(1, 1.0)],
+        59 => vec![(58, 1.0)],
+        _ => vec![(i - 1, 1.0), (i + 1, 1.0)],
+    };
+    let links = Csr::from_rows(last + 1, (0..=last as u32).map(neighbours));
+    let seeds = Seeds {
+        count: 2,
+        group: (0..=last).map(|i| usize::from(i > 30)).collect(),
+        marked: (0..=last).map(|i| i == 0 || i == last).collect(),
+    };
+    let walked = solve::arrivals(&links, &seeds, &()).unwrap();
+    for i in 0..=last {
+        let expected = i as f64 / last as f64;
+        assert!((walked.chance[[i, 1]] - expected).abs() < 1e-9, "{i}: {}", walked.chance[[i, 1]]);
+        assert!((walked.chance.row(i).sum() - 1.0).abs() < 1e-12);
+    }
+    // Conjugate directions reach 58 unknowns in 58 steps, but for rounding.
+    assert!(walked.converged && walked.iterations <= 70, "{}", walked.iterations);
 }

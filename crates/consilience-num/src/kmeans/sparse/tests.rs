@@ -98,6 +98,36 @@ fn equal_bits_at_any_number_of_threads() {
     assert_eq!(run(3, true), one);
 }
 
+/// From the same centres as many iterations as on the dense table, whatever the tolerance.
+#[test]
+fn sparse_rows_come_to_rest_when_dense_ones_do() {
+    let mut shorter = 0;
+    for seed in 0..6 {
+        let mut stream = Seed(seed).stream();
+        let x = Array2::from_shape_simple_fn((300, 6), || match stream.below(3) {
+            0 => 0.0,
+            _ => stream.uniform() * 3.0,
+        });
+        let matrix = sparse(&x);
+        let rows = ScaledRows::new(matrix.view()).unwrap();
+        let start = x.slice(ndarray::s![..7, ..]);
+        let mut full = 0;
+        for tolerance in [0.0, 1e-4, 1e-2, 0.1] {
+            let options = KMeansOptions::new(7).tolerance(tolerance).parallel(false);
+            let own = from_centres(&rows, None, start, &options, &()).unwrap();
+            let other = dense::from_centres(x.view(), None, start, &options, &()).unwrap();
+            assert_eq!(
+                (own.iterations, own.converged, &own.assignment),
+                (other.iterations, other.converged, &other.assignment),
+                "{seed}, {tolerance}"
+            );
+            full = full.max(own.iterations);
+            shorter += usize::from(own.iterations < full);
+        }
+    }
+    assert!(shorter > 6, "{shorter}");
+}
+
 #[test]
 fn as_many_clusters_as_distinct_rows_and_weights_that_count() {
     let x = ndarray::array![[0.0, 1.0], [0.0, 1.0], [3.0, 0.0], [0.0, 0.0], [3.0, 0.0]];
