@@ -15,7 +15,7 @@ use crate::paths::{Job, bits, cloud, distinct, number, of_labels};
 /// Nodes of square tables.
 const TABLE: usize = 270;
 /// Objects of what grows with them alone.
-const LONG: usize = 12_000;
+const LONG: usize = 8_000;
 
 pub(crate) fn microclusters() -> Job {
     let ensemble = distinct(70_000, 5);
@@ -94,12 +94,12 @@ pub(crate) fn crowd(method: CrowdMethod) -> Job {
 }
 
 pub(crate) fn updater_start() -> Job {
-    let ensemble = distinct(4 * LONG, 5);
+    let ensemble = distinct(3 * LONG, 5);
     Box::new(move || Ok(of_labels(&[Updater::new(ensemble.clone(), 6)?.partition()?])))
 }
 
 pub(crate) fn updater_batch() -> Job {
-    let updater = Updater::new(distinct(4 * LONG, 5), 6).unwrap();
+    let updater = Updater::new(distinct(3 * LONG, 5), 6).unwrap();
     Box::new(move || {
         let mut updater = updater.clone();
         let same = (0..60).map(|i| Pair::must_link(i, i + 6));
@@ -118,7 +118,7 @@ pub(crate) fn u_spec() -> Job {
 }
 
 pub(crate) fn k_means() -> Job {
-    let x = cloud(2 * LONG);
+    let x = cloud(5 * LONG);
     Box::new(move || {
         let generator = Generator::new(KMeans::new()).members(3).clusters(3..=5).seed(Seed(1));
         Ok(of_labels(generator.generate(&x)?.members()))

@@ -1,7 +1,7 @@
 use crate::canonical;
 use crate::{
-    Ensemble, Grouping, LabelInt, MemoryBudget, Observer, Partition, Result, SparseMemberships, room,
-    with_labels,
+    Ensemble, Grouping, LabelInt, MemoryBudget, Observer, Partition, Result, SparseMemberships,
+    room, with_labels,
 };
 use rayon::prelude::*;
 
