@@ -296,7 +296,7 @@ impl PairEvidence {
         }
         given.retain(|p| p.3 > 0);
         let pairs = given.into_iter().map(|(i, j, c, b)| (i, j, c as u16, b as u16)).collect();
-        let (pattern, together, both) = sparse(objects, vec![pairs]);
+        let (pattern, together, both) = sparse(objects, vec![pairs])?;
         let counts = Counts::Whole { together, both, members: 0 };
         Ok(Self::assemble(vec![1; objects], vec![1.0; objects], Some(pattern), counts))
     }
