@@ -110,7 +110,7 @@ pub(crate) fn updater_batch() -> Job {
 }
 
 pub(crate) fn u_spec() -> Job {
-    let x = cloud(LONG);
+    let x = cloud(LONG + LONG / 2);
     Box::new(move || {
         let method = USpec::new().representatives(100);
         Ok(of_labels(&[method.fit(x.view().into(), 3, Seed(1), &())?.output]))
