@@ -6,6 +6,8 @@
 
 #[path = "refused/allocator.rs"]
 mod allocator;
+#[path = "refused/methods.rs"]
+mod methods;
 #[path = "refused/paths.rs"]
 mod paths;
 

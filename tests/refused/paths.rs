@@ -3,11 +3,12 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path as File;
 
-use consilience::catalogue::{Settings, by_name};
-use consilience::graph::PairCounts;
+use consilience::crowd::CrowdMethod;
 use consilience::io::{Input, OutputFile, read_answers};
 use consilience::ndarray::Array2;
-use consilience::{Ensemble, MemoryBudget, Microclusters, Partition, Result, Seed};
+use consilience::{Ensemble, MemoryBudget, Partition, Result, Seed};
+
+use crate::methods;
 
 /// Runs a path once, and says what comes out as one number.
 pub(crate) type Job = Box<dyn Fn() -> Result<u64>>;
@@ -30,52 +31,70 @@ pub(crate) const PATHS: &[Path] = &[
     path("labels, CSV of gzip", 0, |f| labels(f, "labels.csv.gz")),
     path("labels, npy", 0, |f| labels(f, "labels.npy")),
     path("labels, npz", 0, |f| labels(f, "labels.npz")),
-    path("labels, Parquet", 3, |f| labels(f, "labels.parquet")),
+    path("labels, Parquet", 0, |f| labels(f, "labels.parquet")),
     path("labels, Arrow", 0, |f| labels(f, "labels.arrow")),
     path("features, CSV", 0, |f| features(f, "x.csv")),
     path("features, npy", 0, |f| features(f, "x.npy")),
     path("features, npz", 0, |f| features(f, "x.npz")),
-    path("features, Parquet", 20, |f| features(f, "x.parquet")),
+    path("features, Parquet", 12, |f| features(f, "x.parquet")),
     path("features, Arrow", 0, |f| features(f, "x.arrow")),
-    path("memberships, npy", 1, |f| memberships(f, "soft.npy")),
+    path("memberships, npy", 0, |f| memberships(f, "soft.npy")),
     path("edges, CSV", 0, edges),
     path("sparse features, svmlight", 0, sparse),
     path("answers, CSV", 0, |f| answers_of(f, "answers.csv")),
     path("bytes", 0, bytes),
-    path("microclusters", 14, |_| microclusters()),
-    path("pair counts", 2, |_| pair_counts()),
-    path("average linkage, labels missing", 1, |_| method("eac-al", distinct(TABLE, 10))),
-    path("complete linkage", 1, |_| method("eac-cl", distinct(TABLE, 0))),
-    path("Ward's linkage", 1, |_| method("eac-ward", distinct(TABLE, 0))),
-    path("LWEA", 1, |_| method("lwea", distinct(TABLE, 10))),
-    path("PTA", 0, |_| method("pta-al", distinct(TABLE, 0))),
-    path("PTGP", 0, |_| method("ptgp", distinct(TABLE, 0))),
+    path("microclusters", 0, |_| methods::microclusters()),
+    path("pair counts", 0, |_| methods::pair_counts()),
+    path("average linkage, labels missing", 0, |_| methods::square("eac-al", 10)),
+    path("complete linkage", 0, |_| methods::square("eac-cl", 0)),
+    path("Ward's linkage", 0, |_| methods::square("eac-ward", 0)),
+    path("LWEA", 0, |_| methods::square("lwea", 10)),
+    path("PTA", 0, |_| methods::square("pta-al", 0)),
+    path("PTGP", 0, |_| methods::square("ptgp", 0)),
+    path("CSPA", 0, |_| methods::square("cspa", 0)),
+    path("diffusion", 0, |_| methods::square("diffusion", 0)),
+    path("EC-CMS", 0, |_| methods::square("ec-cms", 0)),
+    path("MCLA", 7, |_| methods::long("mcla")),
+    path("HBGF", 7, |_| methods::long("hbgf")),
+    path("LWGP", 10, |_| methods::long("lwgp")),
+    path("least squares", 2, |_| methods::long("least-squares")),
+    path("voting", 1, |_| methods::long("voting")),
+    path("U-SENC", 7, |_| methods::long("usenc")),
+    path("U-SPEC", 0, |_| methods::u_spec()),
+    path("k-means members", 24, |_| methods::k_means()),
+    path("PCC", 0, |_| methods::square("pcc-l2", 5)),
+    path("PCC, sampled", 0, |_| methods::sampled_pcc()),
+    path("completion", 1, |_| methods::completion()),
+    path("crowd, spectral", 2, |_| methods::crowd(CrowdMethod::Spectral)),
+    path("crowd, Dawid-Skene", 2, |_| methods::crowd(CrowdMethod::DawidSkene)),
+    path("crowd, block model", 3, |_| methods::crowd(CrowdMethod::Block)),
+    path("updater, start", 15, |_| methods::updater_start()),
+    path("updater, a batch", 18, |_| methods::updater_batch()),
 ];
 
-/// Rows of files, and nodes of square tables.
+/// Rows of files.
 const ROWS: usize = 300_000;
-const TABLE: usize = 270;
 
-fn number(value: impl Hash) -> u64 {
+pub(crate) fn number(value: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
 }
 
-fn bits<'a>(values: impl IntoIterator<Item = &'a f64>) -> u64 {
+pub(crate) fn bits<'a>(values: impl IntoIterator<Item = &'a f64>) -> u64 {
     let mut hasher = DefaultHasher::new();
     values.into_iter().for_each(|v| v.to_bits().hash(&mut hasher));
     hasher.finish()
 }
 
-fn of_labels(partitions: &[Partition]) -> u64 {
+pub(crate) fn of_labels(partitions: &[Partition]) -> u64 {
     let mut hasher = DefaultHasher::new();
     partitions.iter().flat_map(Partition::iter).for_each(|label| label.hash(&mut hasher));
     hasher.finish()
 }
 
 /// Members that agree on six clusters and else on nothing, some in a hundred labels missing.
-fn distinct(objects: usize, missing: usize) -> Ensemble {
+pub(crate) fn distinct(objects: usize, missing: usize) -> Ensemble {
     let mut dice = Seed(3).stream();
     let member = |_| {
         let label = |i: usize| {
@@ -88,7 +107,7 @@ fn distinct(objects: usize, missing: usize) -> Ensemble {
     Ensemble::new((0..10).map(member).collect()).unwrap()
 }
 
-fn cloud(objects: usize) -> Array2<f64> {
+pub(crate) fn cloud(objects: usize) -> Array2<f64> {
     let mut dice = Seed(4).stream();
     Array2::from_shape_fn((objects, 4), |(i, j)| 9.0 * ((i % 3 + j) % 3) as f64 + dice.normal())
 }
@@ -174,27 +193,4 @@ fn bytes(folder: &File) -> Job {
     let path = folder.join("x.npy");
     let budget = MemoryBudget::default();
     Box::new(move || Ok(number(consilience::io::read_bytes(&path, budget)?)))
-}
-
-fn microclusters() -> Job {
-    let ensemble = distinct(70_000, 5);
-    Box::new(move || {
-        let nodes = Microclusters::of(&ensemble)?;
-        Ok(of_labels(nodes.rows()) ^ nodes.n_nodes() as u64)
-    })
-}
-
-fn pair_counts() -> Job {
-    let nodes = Microclusters::of(&distinct(600, 5)).unwrap();
-    Box::new(move || {
-        let counts = PairCounts::of(&nodes, MemoryBudget::default(), &())?;
-        Ok(number(counts.get(1, 2)))
-    })
-}
-
-fn method(name: &'static str, ensemble: Ensemble) -> Job {
-    Box::new(move || {
-        let method = by_name(name)?.build(&Settings::new(6).seed(Seed(1)))?;
-        Ok(of_labels(&[method.fit(&ensemble, &())?.output.partition]))
-    })
 }

@@ -1,8 +1,9 @@
 //! The pair counts that a consensus is fitted to.
 
+use consilience_core::room::Zeroable;
 use consilience_core::{
     Error, ErrorKind, LabelInt, MemoryBudget, Microclusters, Observer, Result, Seed, Stream,
-    ensure, with_labels,
+    ensure, room, with_labels,
 };
 use consilience_graph::{AgreementRow, CountRow};
 use rayon::prelude::*;
@@ -132,8 +133,8 @@ impl PairEvidence {
         let complete = microclusters.is_complete();
         budget.check_square("pair counts", n, if complete { 2 } else { 4 })?;
         let scratch = CountRow::new(microclusters)?;
-        let mut together = vec![0u16; n * n];
-        let mut both = vec![0u16; if complete { 0 } else { n * n }];
+        let mut together = room::zeros::<u16>(n * n)?;
+        let mut both = room::zeros::<u16>(if complete { 0 } else { n * n })?;
         let mut own = vec![0.0; n];
         let width = n.max(1);
         let fill = |row: &mut CountRow, i: usize, t: &mut [u16], b: &mut [u16], own: &mut f64| {
@@ -172,7 +173,7 @@ impl PairEvidence {
         let n = microclusters.n_nodes();
         budget.check_square("expected pair counts", n, 16)?;
         let scratch = AgreementRow::new(microclusters)?;
-        let (mut together, mut both) = (vec![0.0; n * n], vec![0.0; n * n]);
+        let (mut together, mut both) = (room::zeros(n * n)?, room::zeros(n * n)?);
         let width = n.max(1);
         let rows = together.par_chunks_mut(width).zip(both.par_chunks_mut(width)).enumerate();
         rows.try_for_each_init(
@@ -234,7 +235,7 @@ impl PairEvidence {
             let chunks = sample_all(n, share, seed, observer, |i, j| {
                 Some(agreement(i, j)).filter(|(_, both)| *both > 0.0)
             })?;
-            let (pattern, together, both) = sparse(n, chunks);
+            let (pattern, together, both) = sparse(n, chunks)?;
             let counts = Counts::Expected { together, both };
             return Ok(Self::unequal(microclusters, Some(pattern), counts).with_share(share));
         }
@@ -246,7 +247,7 @@ impl PairEvidence {
         })?;
         let own = (0..n).map(|i| f64::from(rows.counts(i, i).1)).collect();
         drop(rows);
-        let (pattern, together, both) = sparse(n, chunks);
+        let (pattern, together, both) = sparse(n, chunks)?;
         let counts = Counts::Whole { together, both, members: 0 };
         let sizes = microclusters.sizes().to_vec();
         Ok(Self::assemble(sizes, own, Some(pattern), counts).with_share(share))
@@ -295,7 +296,7 @@ impl PairEvidence {
         }
         given.retain(|p| p.3 > 0);
         let pairs = given.into_iter().map(|(i, j, c, b)| (i, j, c as u16, b as u16)).collect();
-        let (pattern, together, both) = sparse(objects, vec![pairs]);
+        let (pattern, together, both) = sparse(objects, vec![pairs])?;
         let counts = Counts::Whole { together, both, members: 0 };
         Ok(Self::assemble(vec![1; objects], vec![1.0; objects], Some(pattern), counts))
     }
@@ -489,7 +490,7 @@ fn sample_all<T: Send>(
             observer.check()?;
             let mut random = seed.derive("pairs", chunk as u64).stream();
             let first = chunk * CHUNK..n.min((chunk + 1) * CHUNK);
-            Ok(sample(&counts, first, n, share, &mut random))
+            sample(&counts, first, n, share, &mut random)
         })
         .collect()
 }
@@ -501,7 +502,7 @@ fn sample<T>(
     n: usize,
     share: f64,
     random: &mut Stream,
-) -> Vec<PairCount<T>> {
+) -> Result<Vec<PairCount<T>>> {
     // Lengths of the gaps between chosen pairs are geometric.
     let scale = (-share).ln_1p();
     let mut found = Vec::new();
@@ -517,19 +518,19 @@ fn sample<T>(
                 break;
             }
             if let Some((c, both)) = counts(i, j) {
-                found.push((i as u32, j as u32, c, both));
+                room::push(&mut found, (i as u32, j as u32, c, both))?;
             }
         }
     }
-    found
+    Ok(found)
 }
 
 /// Both halves of the pairs of ascending chunks; memory of a chunk is freed as it is copied.
-fn sparse<T: Copy + Default>(
+fn sparse<T: Copy + Zeroable>(
     n: usize,
     chunks: Vec<Vec<PairCount<T>>>,
-) -> (Pattern, Vec<T>, Vec<T>) {
-    let mut offsets = vec![0usize; n + 1];
+) -> Result<(Pattern, Vec<T>, Vec<T>)> {
+    let mut offsets = room::zeros::<usize>(n + 1)?;
     for &(i, j, ..) in chunks.iter().flatten() {
         offsets[i as usize + 1] += 1;
         offsets[j as usize + 1] += 1;
@@ -538,8 +539,8 @@ fn sparse<T: Copy + Default>(
         offsets[i + 1] += offsets[i];
     }
     let total = offsets[n];
-    let mut columns = vec![0; total];
-    let (mut together, mut both) = (vec![T::default(); total], vec![T::default(); total]);
+    let mut columns = room::zeros(total)?;
+    let (mut together, mut both) = (room::zeros(total)?, room::zeros(total)?);
     // Row j gets its smaller partners first and in order, since the pairs come sorted by i: columns
     // ascend.
     let mut next: Vec<usize> = offsets[..n].to_vec();
@@ -552,7 +553,7 @@ fn sparse<T: Copy + Default>(
             }
         }
     }
-    (Pattern { offsets, columns }, together, both)
+    Ok((Pattern { offsets, columns }, together, both))
 }
 
 /// The labels of each microcluster side by side, so that two of them are compared in one pass.

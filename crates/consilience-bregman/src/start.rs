@@ -1,6 +1,6 @@
 //! Where a solver starts.
 
-use consilience_core::{Error, Grouping, Memberships, Partition, Result, Seed, ensure};
+use consilience_core::{Error, Grouping, Memberships, Partition, Result, Seed, ensure, room};
 use ndarray::Array2;
 
 /// How far a given start is moved towards the uniform one: certain memberships would make
@@ -75,7 +75,7 @@ fn averaged(
             start.n_clusters()
         )));
     }
-    let mut y = Array2::zeros((nodes, clusters));
+    let mut y = room::table(nodes, clusters)?;
     for i in 0..objects {
         let node = grouping.map_or(i, |g| g.of_object()[i] as usize);
         if node == Grouping::NONE as usize {

@@ -1,7 +1,7 @@
 //! An order of nodes and members that depends on neither the order of the objects nor that of the
 //! members.
 
-use crate::{LabelInt, Microclusters, Partition, SparseMemberships, with_labels};
+use crate::{LabelInt, Microclusters, Partition, Result, SparseMemberships, room, with_labels};
 
 /// Labels that are looked at before the nodes that are left alike are ordered by their first object
 /// at once; bounds the time on ensembles of very many alike nodes.
@@ -10,20 +10,20 @@ const EFFORT: usize = 1 << 26;
 /// The nodes in canonical order: colours of nodes, clusters and members are refined by what they
 /// are linked to until nothing more is told apart (Weisfeiler and Leman); where nodes are left
 /// alike, the first of one set of them is told apart, and so on.
-pub(crate) fn node_order(nodes: &Microclusters) -> Vec<u32> {
-    let mut colours = Colours::new(nodes);
+pub(crate) fn node_order(nodes: &Microclusters) -> Result<Vec<u32>> {
+    let mut colours = Colours::new(nodes)?;
     loop {
-        colours.refine();
+        colours.refine()?;
         if colours.looked_at > EFFORT {
             break;
         }
-        let Some(alike) = colours.first_alike() else { break };
+        let Some(alike) = colours.first_alike()? else { break };
         colours.nodes[alike] = mix(colours.nodes[alike] ^ 1);
         colours.distinct += 1;
     }
-    let mut order: Vec<u32> = (0..nodes.n_nodes() as u32).collect();
+    let mut order: Vec<u32> = room::collected(0..nodes.n_nodes() as u32)?;
     order.sort_unstable_by_key(|&i| (colours.nodes[i as usize], i));
-    order
+    Ok(order)
 }
 
 /// What a member says of the nodes.
@@ -71,7 +71,7 @@ struct Colours<'a> {
 }
 
 impl<'a> Colours<'a> {
-    fn new(nodes: &'a Microclusters) -> Self {
+    fn new(nodes: &'a Microclusters) -> Result<Self> {
         let row = |(u, labels): (usize, &'a Partition)| match nodes.soft(u) {
             Some(soft) => (Row::Soft(soft), soft.n_clusters()),
             None => (Row::Hard(labels), labels.n_clusters()),
@@ -79,61 +79,66 @@ impl<'a> Colours<'a> {
         // Members that count once have colour 0.
         let weight = |u: usize| nodes.weight(u).to_bits() ^ 1f64.to_bits();
         let (rows, sizes): (Vec<_>, Vec<_>) = nodes.rows().iter().enumerate().map(row).unzip();
-        Colours {
+        let clusters = (0..).zip(sizes).map(|(u, k)| room::filled(k, weight(u)));
+        Ok(Colours {
             rows,
-            nodes: nodes.sizes().iter().map(|&s| mix(s)).collect(),
-            clusters: (0..).zip(sizes).map(|(u, k)| vec![weight(u); k]).collect(),
+            nodes: room::collected(nodes.sizes().iter().map(|&s| mix(s)))?,
+            clusters: clusters.collect::<Result<_>>()?,
             distinct: 0,
             looked_at: 0,
-        }
+        })
     }
 
     /// Refines until no round tells more nodes or clusters apart.
-    fn refine(&mut self) {
+    fn refine(&mut self) -> Result<()> {
         let all = self.nodes.len() + self.clusters.iter().map(Vec::len).sum::<usize>();
         loop {
-            self.round();
+            self.round()?;
             self.looked_at += 2 * self.rows.len() * self.nodes.len();
-            let count = self.count();
+            let count = self.count()?;
             let before = std::mem::replace(&mut self.distinct, count);
             if self.distinct == before || self.distinct == all {
-                return;
+                return Ok(());
             }
         }
     }
 
     /// Clusters by their nodes, members by their clusters, nodes by their clusters.
-    fn round(&mut self) {
+    fn round(&mut self) -> Result<()> {
         for (member, clusters) in self.rows.iter().zip(&mut self.clusters) {
-            let mut sums = clusters.clone();
+            let mut sums = room::copied(clusters)?;
             member.each(|node, c, salt| {
                 sums[c] = sums[c].wrapping_add(mix(self.nodes[node] ^ salt));
             });
             let whole = sums.iter().fold(0u64, |sum, &c| sum.wrapping_add(mix(c)));
-            *clusters = sums.into_iter().map(|c| mix(c ^ mix(whole))).collect();
+            sums.iter_mut().for_each(|c| *c = mix(*c ^ mix(whole)));
+            *clusters = sums;
         }
-        let mut sums = self.nodes.clone();
+        let mut sums = room::copied(&self.nodes)?;
         for (member, clusters) in self.rows.iter().zip(&self.clusters) {
             member.each(|node, c, salt| {
                 let link = if salt == 0 { clusters[c] } else { mix(clusters[c] ^ salt) };
                 sums[node] = sums[node].wrapping_add(link);
             });
         }
-        self.nodes = sums.into_iter().map(mix).collect();
+        sums.iter_mut().for_each(|sum| *sum = mix(*sum));
+        self.nodes = sums;
+        Ok(())
     }
 
     /// Number of distinct colours of nodes and of clusters.
-    fn count(&self) -> usize {
-        let clusters: Vec<u64> = self.clusters.iter().flatten().copied().collect();
-        count_distinct(clusters) + count_distinct(self.nodes.clone())
+    fn count(&self) -> Result<usize> {
+        let mut clusters = room::with_capacity(self.clusters.iter().map(Vec::len).sum())?;
+        self.clusters.iter().for_each(|colours| clusters.extend_from_slice(colours));
+        Ok(count_distinct(clusters) + count_distinct(room::copied(&self.nodes)?))
     }
 
     /// The first node of the least colour that several have.
-    fn first_alike(&self) -> Option<usize> {
-        let mut sorted = self.nodes.clone();
+    fn first_alike(&self) -> Result<Option<usize>> {
+        let mut sorted = room::copied(&self.nodes)?;
         sorted.sort_unstable();
-        let least = sorted.windows(2).find(|w| w[0] == w[1])?[0];
-        self.nodes.iter().position(|&c| c == least)
+        let least = sorted.windows(2).find(|w| w[0] == w[1]).map(|w| w[0]);
+        Ok(least.and_then(|least| self.nodes.iter().position(|&c| c == least)))
     }
 }
 

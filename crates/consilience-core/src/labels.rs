@@ -1,7 +1,7 @@
 //! Labels in the narrowest integer that fits, with the largest value of the type reserved for
 //! "unlabelled".
 
-use crate::{Error, ErrorKind, Result};
+use crate::{Result, room};
 
 /// The integers that labels are stored in.
 ///
@@ -166,11 +166,7 @@ impl Labels {
             n: usize,
             labels: impl Iterator<Item = Option<u32>>,
         ) -> Result<Vec<L>> {
-            let mut narrow = Vec::new();
-            narrow.try_reserve_exact(n).map_err(|_| {
-                let what = format!("{n} labels of {} bytes do not fit in memory", size_of::<L>());
-                Error::new(ErrorKind::TooLarge, what)
-            })?;
+            let mut narrow = room::with_capacity(n)?;
             narrow.extend(labels.map(|l| l.map_or(L::MISSING, |l| L::from_index(l as usize))));
             Ok(narrow)
         }

@@ -46,6 +46,8 @@ mod microclusters;
 mod observer;
 mod partition;
 mod report;
+#[doc(hidden)]
+pub mod room;
 pub mod scores;
 mod seed;
 mod setters;

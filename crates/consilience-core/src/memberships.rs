@@ -1,8 +1,8 @@
-use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
+use ndarray::{Array2, ArrayView1, ArrayView2};
 
 #[cfg(any(doc, test))]
 use crate::ErrorKind;
-use crate::{Error, Partition, Result, ensure};
+use crate::{Error, Partition, Result, ensure, room};
 
 /// How far a row may sum away from 1 before it is refused; rows are then rescaled to sum to 1.
 const SUM_TOLERANCE: f64 = 1e-6;
@@ -51,7 +51,7 @@ impl Memberships {
     /// row that does not sum to 1 within 1e-6.
     pub fn new(values: Array2<f64>) -> Result<Self> {
         let n = values.nrows();
-        Self::with_evidence(values, vec![1.0; n])
+        Self::with_evidence(values, room::filled(n, 1.0)?)
     }
 
     /// Memberships with the amount of evidence behind each object, for instance the number of
@@ -131,7 +131,8 @@ impl Memberships {
         }
         let given = by_first_object(values.view(), &evidence);
         if given.iter().enumerate().any(|(new, &old)| new != old) {
-            values = values.select(Axis(1), &given);
+            let (n, k) = values.dim();
+            values = room::table_of(n, k, |(i, c)| values[[i, given[c]]])?;
         }
         Ok((Memberships { values, evidence }, given))
     }
@@ -244,7 +245,7 @@ impl From<&Partition> for Memberships {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ndarray::array;
+    use ndarray::{Axis, array};
 
     #[test]
     fn bad_rows_are_named() {

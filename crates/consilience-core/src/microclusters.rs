@@ -1,7 +1,7 @@
 use crate::canonical;
 use crate::{
     Ensemble, Grouping, LabelInt, MemoryBudget, Observer, Partition, Result, SparseMemberships,
-    with_labels,
+    room, with_labels,
 };
 use rayon::prelude::*;
 
@@ -73,16 +73,16 @@ impl Microclusters {
         let (n, rows) = (ensemble.n_objects(), ensemble.rows());
         let layout = KeyLayout::new(&rows);
         // Whether the system gives so much; no budget is asked for here.
-        let room = MemoryBudget::bytes(u64::MAX);
-        room.check_table("microclusters of objects", n, 1, 4)?;
-        let mut of_object = vec![0u32; n];
+        let system = MemoryBudget::bytes(u64::MAX);
+        system.check_table("microclusters of objects", n, 1, 4)?;
+        let mut of_object = room::zeros::<u32>(n)?;
         let mut global = KeyTable::new(layout.words);
         let mut first_object: Vec<u32> = Vec::new();
         let mut done = 0;
         for window in of_object.chunks_mut(CHUNK * WINDOW) {
             observer.check()?;
             let distinct = |most: usize| {
-                room.check_table("distinct rows of labels", most, 1, layout.bytes_per_row())
+                system.check_table("distinct rows of labels", most, 1, layout.bytes_per_row())
             };
             // As many as there were so far will hardly become several times as many at once.
             distinct(window.len().min(4 * first_object.len() + CHUNK))?;
@@ -90,29 +90,26 @@ impl Microclusters {
                 .par_chunks_mut(CHUNK)
                 .enumerate()
                 .map(|(c, ids)| number_chunk(&rows, &layout, done + c * CHUNK, ids))
-                .collect();
+                .collect::<Result<_>>()?;
             distinct(global.len + locals.iter().map(|(table, _)| table.len).sum::<usize>())?;
-            let renumbered: Vec<Vec<u32>> = locals
-                .iter()
-                .enumerate()
-                .map(|(c, (table, first))| {
-                    first
-                        .iter()
-                        .enumerate()
-                        .map(|(local, &at)| {
-                            let key = table.key(local);
-                            if key == layout.missing {
-                                return Grouping::NONE;
-                            }
-                            let id = global.number(hash(key.iter().copied()), |w| key[w]);
-                            if id as usize == first_object.len() {
-                                first_object.push((done + c * CHUNK) as u32 + at);
-                            }
-                            id
-                        })
-                        .collect()
-                })
-                .collect();
+            let mut renumbered: Vec<Vec<u32>> = Vec::with_capacity(locals.len());
+            for (c, (table, first)) in locals.iter().enumerate() {
+                let mut map = room::with_capacity(first.len())?;
+                for (local, &at) in first.iter().enumerate() {
+                    let key = table.key(local);
+                    if key == layout.missing {
+                        map.push(Grouping::NONE);
+                        continue;
+                    }
+                    let id = global.number(hash(key.iter().copied()), |w| key[w]);
+                    if id as usize == first_object.len() {
+                        room::push(&mut first_object, (done + c * CHUNK) as u32 + at)?;
+                    }
+                    map.push(id);
+                }
+                global.check()?;
+                renumbered.push(map);
+            }
             window.par_chunks_mut(CHUNK).zip(&renumbered).for_each(|(ids, map)| {
                 for id in ids {
                     *id = map[*id as usize];
@@ -121,7 +118,7 @@ impl Microclusters {
             done += window.len();
             observer.progress("microclusters", done, n);
         }
-        room.check_table("rows of microclusters", first_object.len(), rows.len() + 8, 4)?;
+        system.check_table("rows of microclusters", first_object.len(), rows.len() + 8, 4)?;
         Self::assemble(ensemble, of_object, &first_object)
     }
 
@@ -131,16 +128,14 @@ impl Microclusters {
     /// None but those of an ensemble that cannot exist.
     pub fn each_object(ensemble: &Ensemble) -> Result<Self> {
         let ensemble = &*ensemble.heard()?;
-        let mut nodes = Vec::new();
-        let of_object: Vec<u32> = (0..ensemble.n_objects())
-            .map(|i| {
-                if ensemble.members().iter().all(|p| p.label(i).is_none()) {
-                    return Grouping::NONE;
-                }
-                nodes.push(i as u32);
-                nodes.len() as u32 - 1
-            })
-            .collect();
+        let mut nodes = room::with_capacity(ensemble.n_objects())?;
+        let of_object = room::collected((0..ensemble.n_objects()).map(|i| {
+            if ensemble.members().iter().all(|p| p.label(i).is_none()) {
+                return Grouping::NONE;
+            }
+            nodes.push(i as u32);
+            nodes.len() as u32 - 1
+        }))?;
         Self::assemble(ensemble, of_object, &nodes)
     }
 
@@ -171,7 +166,7 @@ impl Microclusters {
         };
         self.rows = self.rows.iter().map(chosen).collect::<Result<_>>()?;
         if self.is_soft() {
-            let order: Vec<usize> = order.iter().map(|&i| i as usize).collect();
+            let order = room::collected(order.iter().map(|&i| i as usize))?;
             for soft in self.soft.iter_mut().flatten() {
                 *soft = soft.select(&order)?;
             }
@@ -243,13 +238,13 @@ impl Microclusters {
     /// goes on.
     pub fn canonical(self) -> Result<Self> {
         let nodes = self.n_nodes();
-        let order = canonical::node_order(&self);
-        let mut place = vec![0u32; nodes];
+        let order = canonical::node_order(&self)?;
+        let mut place = room::zeros::<u32>(nodes)?;
         for (at, &node) in order.iter().enumerate() {
             place[node as usize] = at as u32;
         }
         let mut sorted = self.with_rows(&order)?;
-        sorted.grouping = sorted.grouping.renumbered(&place, &order);
+        sorted.grouping = sorted.grouping.renumbered(&place, &order)?;
         Ok(sorted.sorted_members())
     }
 
@@ -425,21 +420,22 @@ fn number_chunk(
     layout: &KeyLayout,
     start: usize,
     ids: &mut [u32],
-) -> (KeyTable, Vec<u32>) {
+) -> Result<(KeyTable, Vec<u32>)> {
     let mut table = KeyTable::new(layout.words);
     let mut first = Vec::new();
-    let mut keys = vec![0u64; layout.words * BLOCK];
+    let mut keys = room::zeros::<u64>(layout.words * BLOCK)?;
     for (b, block) in ids.chunks_mut(BLOCK).enumerate() {
         layout.pack(members, start + b * BLOCK, block.len(), &mut keys);
         for (r, id) in block.iter_mut().enumerate() {
             let word = |w: usize| keys[w * BLOCK + r];
             *id = table.number(hash((0..layout.words).map(word)), word);
             if *id as usize == first.len() {
-                first.push((b * BLOCK + r) as u32);
+                room::push(&mut first, (b * BLOCK + r) as u32)?;
             }
         }
+        table.check()?;
     }
-    (table, first)
+    Ok((table, first))
 }
 
 /// Multiply-and-fold over the words of a key. Collisions cost time, never correctness: keys are
@@ -461,18 +457,26 @@ struct KeyTable {
     /// Upper half of the hash, and the number of the key plus one; 0 is a free slot.
     slots: Vec<(u32, u32)>,
     len: usize,
+    /// Whether there was no memory for a key, since when no new one is taken in.
+    refused: bool,
 }
 
 impl KeyTable {
     fn new(words: usize) -> Self {
-        KeyTable { words, keys: Vec::new(), slots: vec![(0, 0); 1024], len: 0 }
+        KeyTable { words, keys: Vec::new(), slots: vec![(0, 0); 1024], len: 0, refused: false }
+    }
+
+    /// An error where numbers that were given are wrong, since there was no memory for a key.
+    fn check(&self) -> Result<()> {
+        if self.refused { Err(room::no_room::<u64>(self.keys.len() + self.words)) } else { Ok(()) }
     }
 
     fn key(&self, id: usize) -> &[u64] {
         &self.keys[id * self.words..(id + 1) * self.words]
     }
 
-    /// The number of the key whose words are `word(0..words)`, a new one where it was not seen.
+    /// The number of the key whose words are `word(0..words)`, a new one where it was not seen;
+    /// [`check`](Self::check) says whether there was memory for it.
     #[inline(always)]
     fn number(&mut self, hash: u64, word: impl Fn(usize) -> u64) -> u32 {
         let mask = self.slots.len() - 1;
@@ -497,19 +501,23 @@ impl KeyTable {
 
     #[cold]
     fn insert(&mut self, tag: u32, at: usize, word: &dyn Fn(usize) -> u64) -> u32 {
+        if self.refused || self.keys.try_reserve(self.words).is_err() {
+            self.refused = true;
+            return 0;
+        }
         let id = self.len as u32;
         self.keys.extend((0..self.words).map(word));
         self.slots[at] = (tag, id + 1);
         self.len += 1;
         if 2 * self.len > self.slots.len() {
-            self.grow();
+            self.refused = self.grow().is_err();
         }
         id
     }
 
-    fn grow(&mut self) {
+    fn grow(&mut self) -> Result<()> {
         let size = 4 * self.slots.len();
-        self.slots = vec![(0, 0); size];
+        self.slots = room::zeros(size)?;
         for id in 0..self.len {
             let h = hash(self.key(id).iter().copied());
             let mut at = h as usize & (size - 1);
@@ -518,6 +526,7 @@ impl KeyTable {
             }
             self.slots[at] = ((h >> 32) as u32, id as u32 + 1);
         }
+        Ok(())
     }
 }
 

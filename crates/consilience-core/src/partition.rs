@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::labels::Labels;
-use crate::{Error, ErrorKind, LabelInt, LabelSlice, RawLabel, Result, ensure, with_labels};
+use crate::{Error, ErrorKind, LabelInt, LabelSlice, RawLabel, Result, ensure, room, with_labels};
 
 /// A hard clustering of `n` objects; any of them may be unlabelled.
 ///
@@ -85,7 +85,7 @@ impl Partition {
             });
         };
         if largest < TABLE {
-            let mut table = vec![UNSEEN; largest as usize + 1];
+            let mut table = room::filled(largest as usize + 1, UNSEEN)?;
             let mut clusters = 0u32;
             let mut labelled = 0;
             for i in 0..n {

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 #[cfg(any(doc, test))]
 use crate::ErrorKind;
-use crate::{Error, Partition, Result, checks, ensure};
+use crate::{Error, Partition, Result, checks, ensure, room};
 
 /// Which node of a graph each object belongs to: microclusters, or the objects themselves.
 ///
@@ -24,8 +24,8 @@ use crate::{Error, Partition, Result, checks, ensure};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grouping {
-    of_object: Arc<[u32]>,
-    sizes: Arc<[u64]>,
+    of_object: Arc<Vec<u32>>,
+    sizes: Arc<Vec<u64>>,
 }
 
 impl Grouping {
@@ -36,8 +36,8 @@ impl Grouping {
     ///
     /// # Errors
     /// [`ErrorKind::OutOfRange`] for a node `>= nodes`, [`ErrorKind::Empty`] for a node without
-    /// objects.
-    pub fn new(of_object: impl Into<Arc<[u32]>>, nodes: usize) -> Result<Self> {
+    /// objects, [`ErrorKind::TooLarge`] where the system has no memory left.
+    pub fn new(of_object: impl Into<Vec<u32>>, nodes: usize) -> Result<Self> {
         Self::counted(of_object, nodes, |_| 1)
     }
 
@@ -47,7 +47,7 @@ impl Grouping {
     /// As [`Grouping::new`], [`ErrorKind::ShapeMismatch`] unless there is one count per object,
     /// and [`ErrorKind::OutOfRange`] for counts of 0 or beyond 2^53 in all.
     pub fn with_counts(
-        of_object: impl Into<Arc<[u32]>>,
+        of_object: impl Into<Vec<u32>>,
         nodes: usize,
         counts: &[u64],
     ) -> Result<Self> {
@@ -57,12 +57,12 @@ impl Grouping {
     }
 
     fn counted(
-        of_object: impl Into<Arc<[u32]>>,
+        of_object: impl Into<Vec<u32>>,
         nodes: usize,
         count: impl Fn(usize) -> u64,
     ) -> Result<Self> {
         let of_object = of_object.into();
-        let mut sizes = vec![0u64; nodes];
+        let mut sizes = room::zeros::<u64>(nodes)?;
         for (i, &g) in of_object.iter().enumerate() {
             if g != Self::NONE {
                 match sizes.get_mut(g as usize) {
@@ -78,16 +78,15 @@ impl Grouping {
         if let Some(node) = sizes.iter().position(|&s| s == 0) {
             return Err(Error::empty(format!("node {node} has no objects")));
         }
-        Ok(Grouping { of_object, sizes: sizes.into() })
+        Ok(Grouping { of_object: Arc::new(of_object), sizes: Arc::new(sizes) })
     }
 
     /// The same nodes in another order: where each goes, and which comes at each place.
-    pub(crate) fn renumbered(&self, place: &[u32], order: &[u32]) -> Self {
+    pub(crate) fn renumbered(&self, place: &[u32], order: &[u32]) -> Result<Self> {
         let moved = |&node: &u32| if node == Self::NONE { node } else { place[node as usize] };
-        Grouping {
-            of_object: self.of_object.iter().map(moved).collect(),
-            sizes: order.iter().map(|&node| self.sizes[node as usize]).collect(),
-        }
+        let of_object = room::collected(self.of_object.iter().map(moved))?;
+        let sizes = room::collected(order.iter().map(|&node| self.sizes[node as usize]))?;
+        Ok(Grouping { of_object: Arc::new(of_object), sizes: Arc::new(sizes) })
     }
 
     /// Number of objects.

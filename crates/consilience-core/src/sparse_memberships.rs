@@ -4,7 +4,7 @@ use std::sync::Arc;
 use ndarray::{Array2, ArrayView2};
 use rustc_hash::FxHashMap;
 
-use crate::{Error, Memberships, Partition, Result};
+use crate::{Error, Memberships, Partition, Result, room};
 
 /// A soft clustering as a member of an ensemble: the memberships that are not 0, of each distinct
 /// row once.
@@ -68,8 +68,8 @@ impl SparseMemberships {
     /// # Errors
     /// As [`Memberships::new`] for all other rows.
     pub fn from_array(values: ArrayView2<'_, f64>) -> Result<Self> {
-        let (mut values, k) = (values.to_owned(), values.ncols());
-        let mut evidence = vec![1.0; values.nrows()];
+        let (mut values, k) = (room::copied_table(values)?, values.ncols());
+        let mut evidence = room::filled(values.nrows(), 1.0)?;
         for (mut row, evidence) in values.rows_mut().into_iter().zip(&mut evidence) {
             if row.iter().all(|&v| v == 0.0) {
                 row.fill(1.0 / k as f64);
@@ -88,7 +88,7 @@ impl SparseMemberships {
         let evidence = memberships.evidence();
         let mut numbers: FxHashMap<Vec<u64>, u64> = FxHashMap::default();
         let mut rows: Vec<Vec<(u32, f64)>> = Vec::new();
-        let mut row_of = Vec::with_capacity(evidence.len());
+        let mut row_of = room::with_capacity(evidence.len())?;
         for (row, &evidence) in memberships.values().rows().into_iter().zip(evidence) {
             if evidence == 0.0 {
                 row_of.push(None);

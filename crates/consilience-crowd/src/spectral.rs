@@ -1,7 +1,7 @@
 //! Leading eigenvectors of matrices over the answered objects, and k-means on them.
 
 use consilience_core::{Observer, Result, Seed};
-use consilience_num::eigen::{Shifted, SymmetricOperator, TruncatedOptions, truncated_eigen};
+use consilience_num::eigen::{Shifted, SymmetricOperator, TruncatedOptions, try_truncated_eigen};
 use consilience_num::kmeans::{self, KMeansOptions};
 use consilience_num::sparse::Csr;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
@@ -19,17 +19,17 @@ const PRODUCTS: usize = 60;
 ///
 /// Scaling by the eigenvalue keeps weak eigenvectors, which are mostly noise, from weighing as much
 /// as the strong ones.
-fn embedding(matrix: &dyn SymmetricOperator, k: usize, seed: Seed) -> Array2<f64> {
+fn embedding(matrix: &dyn SymmetricOperator, k: usize, seed: Seed) -> Result<Array2<f64>> {
     let seed = seed.derive("crowd eigenvectors", 0);
     let options = TruncatedOptions::new(k).tolerance(TOLERANCE).max_iterations(PRODUCTS).seed(seed);
-    let top = truncated_eigen(&Operator(matrix), &options);
+    let top = try_truncated_eigen(&Operator(matrix), &options)?;
     let mut rows = top.vectors;
     for (mut column, &value) in rows.columns_mut().into_iter().zip(&top.values) {
         column *= value.max(0.0);
     }
     // A matrix without finite products has no eigenvectors; all objects are then alike.
     rows.mapv_inplace(|x| if x.is_finite() { x } else { 0.0 });
-    rows
+    Ok(rows)
 }
 
 struct Operator<'a>(&'a dyn SymmetricOperator);
@@ -71,7 +71,7 @@ pub(crate) fn cluster(
         return Ok((0..n as u32).collect());
     }
     observer.check()?;
-    round(embedding(matrix, k, seed).view(), k, seed, observer)
+    round(embedding(matrix, k, seed)?.view(), k, seed, observer)
 }
 
 /// Every row scaled to norm 1.
@@ -112,7 +112,7 @@ pub(crate) fn residual(
         return Ok([(0..n as u32).collect(), (0..n as u32).collect()]);
     }
     observer.check()?;
-    let mut rows = embedding(&sparse, k, seed);
+    let mut rows = embedding(&sparse, k, seed)?;
     let plain = round(rows.view(), k, seed, observer)?;
     unit_rows(&mut rows);
     Ok([plain, round(rows.view(), k, seed, observer)?])

@@ -2,7 +2,7 @@
 
 use consilience_core::{
     Clusters, Error, Fit, GraphPartitioner, Grouping, MemoryBudget, Microclusters, Observer,
-    Partition, Report, Result, Seed, SimilarityGraph, Status,
+    Partition, Report, Result, Seed, SimilarityGraph, Status, room,
 };
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -201,7 +201,7 @@ fn expand(
 ) -> Result<Array2<f64>> {
     let n = incidence.n_rows();
     budget.check_square("similarity graph", n, 8)?;
-    let mut w = vec![0.0; n * n];
+    let mut w = room::zeros(n * n)?;
     w.par_chunks_mut(n.max(1)).enumerate().for_each(|(i, row)| {
         for (e, p) in incidence.shares_of(i) {
             incidence.shares_in(e).for_each(|(j, q)| row[j] += weights[e] * (p * q));

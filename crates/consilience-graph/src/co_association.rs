@@ -1,6 +1,6 @@
 use consilience_core::{
     Accepts, Dendrogram, Error, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
-    SimilarityGraph,
+    SimilarityGraph, room,
 };
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -72,7 +72,7 @@ impl Similarity for CoAssociation {
             return weights.co_association(nodes, &incidence, self.budget, observer);
         }
         let scratch = CountRow::new(nodes)?;
-        let mut a = vec![0.0; n * n];
+        let mut a = room::zeros(n * n)?;
         a.par_chunks_mut(n.max(1)).enumerate().try_for_each_init(
             || scratch.clone(),
             |row, (i, out)| {

@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
 use consilience_core::{
-    Error, ErrorKind, LabelInt, MemoryBudget, Observer, Partition, Result, ensure, with_labels,
+    Error, ErrorKind, LabelInt, MemoryBudget, Observer, Partition, Result, ensure, room,
+    with_labels,
 };
 use consilience_num::tally::tally;
 use rayon::prelude::*;
@@ -193,8 +194,8 @@ impl PairCounts {
         let scratch = CountRow::new(microclusters)?;
         let complete = microclusters.is_complete();
         let cells = nodes * (nodes + 1) / 2;
-        let mut together = vec![0u16; cells];
-        let mut both = vec![0u16; if complete { 0 } else { cells }];
+        let mut together = room::zeros::<u16>(cells)?;
+        let mut both = room::zeros::<u16>(if complete { 0 } else { cells })?;
         // The triangle's rows have unequal lengths: cut it into slices first, then share them out.
         let mut jobs = Vec::with_capacity(nodes);
         let (mut t, mut b) = (together.as_mut_slice(), both.as_mut_slice());

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 
 use consilience_core::{
     Dendrogram, Error, MemoryBudget, Microclusters, Observer, Partition, Report, Result,
-    SimilarityGraph, ensure,
+    SimilarityGraph, ensure, room,
 };
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -107,7 +107,7 @@ impl EvidenceWeights {
         let n = nodes.n_nodes();
         budget.check_square("weighted co-association", n, 8)?;
         let counts = ExpectedCounts::new(self, nodes, Cow::Borrowed(incidence))?;
-        let mut a = vec![0.0; n * n];
+        let mut a = room::zeros(n * n)?;
         a.par_chunks_mut(n.max(1)).enumerate().try_for_each_init(
             || vec![0.0; n],
             |both, (i, out)| {

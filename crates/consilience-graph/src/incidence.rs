@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use consilience_core::{Error, LabelInt, Observer, Result, ensure, with_labels};
+use consilience_core::{Error, LabelInt, Observer, Result, ensure, room, with_labels};
 use consilience_num::sparse::{Csr, multiply_listed, sum_listed};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
@@ -407,7 +407,7 @@ fn product(
     );
     let x = x.as_standard_layout();
     let (n, width) = (lists.len(), x.ncols());
-    let mut y = vec![0.0; n * width];
+    let mut y = room::zeros(n * width)?;
     if let Some(x) = x.as_slice() {
         if lists.shares.is_empty() {
             sum_listed(&lists.offsets, &lists.entries, x, &mut y, width);

@@ -1,5 +1,4 @@
-use consilience_core::{Grouping, MemoryBudget, Result, SimilarityGraph, ensure};
-use ndarray::Array2;
+use consilience_core::{Grouping, MemoryBudget, Result, SimilarityGraph, ensure, room};
 use sprs::CsMatView;
 
 /// A similarity graph from a sparse matrix: a graph of your own for linkage and graph cuts.
@@ -47,7 +46,7 @@ pub fn similarity_from_sprs(
         shape("a matrix of {} rows and {} columns for {n} nodes", matrix.rows(), matrix.cols())
     );
     budget.check_square("similarity graph", n, 8)?;
-    let mut weights = Array2::zeros((n, n));
+    let mut weights = room::table(n, n)?;
     for (&weight, (i, j)) in matrix.iter() {
         weights[[i, j]] += weight;
     }

@@ -1,6 +1,6 @@
-use consilience_core::{Error, MemoryBudget, Observer, Result, ensure};
+use consilience_core::{Error, MemoryBudget, Observer, Result, ensure, room};
 use consilience_num::eigen::{
-    SymmetricOperator, TruncatedOptions, symmetric_eigen, truncated_eigen,
+    SymmetricOperator, TruncatedOptions, try_symmetric_eigen, try_truncated_eigen,
 };
 use consilience_num::sparse::Csr;
 use consilience_num::transfer::DENSE;
@@ -212,15 +212,15 @@ pub struct Eigenpairs {
 pub fn leading_eigenpairs(a: &Array2<f64>, count: usize) -> Result<Eigenpairs> {
     let n = a.nrows();
     if n > DENSE && 5 * count < n {
-        let top = truncated_eigen(a, &TruncatedOptions::new(count));
+        let top = try_truncated_eigen(a, &TruncatedOptions::new(count))?;
         if usable(top.converged, n, &top.values) {
             let (values, vectors, converged) = (top.values, top.vectors, top.converged);
             return Ok(Eigenpairs { values, vectors, converged });
         }
     }
-    let all = symmetric_eigen(a.view())
+    let all = try_symmetric_eigen(a.view())?
         .ok_or_else(|| Error::invalid("the weights of the graph overflow when multiplied"))?;
-    let vectors = all.vectors.slice(s![.., ..count]).to_owned();
+    let vectors = room::copied_table(all.vectors.slice(s![.., ..count]))?;
     Ok(Eigenpairs { values: all.values[..count].to_vec(), vectors, converged: true })
 }
 
@@ -245,9 +245,9 @@ pub(crate) fn leading(
     if c > DENSE && 5 * count < c {
         let options = TruncatedOptions::new(count);
         let top = if full_overlaps(incidence) {
-            truncated_eigen(&Factored { incidence, shares, scale }, &options)
+            try_truncated_eigen(&Factored { incidence, shares, scale }, &options)?
         } else {
-            truncated_eigen(&Symmetric(stored.insert(assembled()?)), &options)
+            try_truncated_eigen(&Symmetric(stored.insert(assembled()?)), &options)?
         };
         if usable(top.converged, c, &top.values) {
             let (values, vectors, converged) = (top.values, top.vectors, top.converged);
@@ -260,16 +260,16 @@ pub(crate) fn leading(
         Some(stored) => stored,
         None => assembled()?,
     };
-    leading_eigenpairs(&stored_dense(&stored), count)
+    leading_eigenpairs(&stored_dense(&stored)?, count)
 }
 
-fn stored_dense(a: &Csr) -> Array2<f64> {
-    let mut dense = Array2::zeros((a.n_rows(), a.n_rows()));
+fn stored_dense(a: &Csr) -> Result<Array2<f64>> {
+    let mut dense = room::table(a.n_rows(), a.n_rows())?;
     for i in 0..a.n_rows() {
         let (columns, values) = a.row(i);
         columns.iter().zip(values).for_each(|(&j, &v)| dense[[i, j as usize]] = v);
     }
-    dense
+    Ok(dense)
 }
 
 /// Whether so many pairs of clusters may overlap that multiplying by the incidence twice costs less
@@ -310,7 +310,7 @@ mod tests {
         let (a, b) = (product(&factored), product(&Symmetric(&stored)));
         assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-12 * b.abs()));
         let found = leading(&incidence, &shares, &scale, 4, &()).unwrap();
-        let all = symmetric_eigen(stored_dense(&stored).view()).unwrap();
+        let all = try_symmetric_eigen(stored_dense(&stored).unwrap().view()).unwrap().unwrap();
         assert!(
             found.converged
                 && found.values.iter().zip(&all.values).all(|(a, b)| (a - b).abs() < 1e-9 * b)
@@ -357,7 +357,7 @@ mod tests {
         let stored = incidence.overlaps(&shares, &()).unwrap().map(|_, _, v| 0.3 * v * 0.3);
         assert_eq!(Symmetric(&stored).dim(), incidence.n_clusters());
         let found = leading(&incidence, &shares, &scale, 3, &()).unwrap();
-        let all = symmetric_eigen(stored_dense(&stored).view()).unwrap();
+        let all = try_symmetric_eigen(stored_dense(&stored).unwrap().view()).unwrap().unwrap();
         assert_eq!(found.values.len(), 3);
         assert!(found.values.iter().zip(&all.values).all(|(a, b)| (a - b).abs() < 1e-6 * b));
     }

@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use consilience_core::{Error, Observer, Result};
+use consilience_core::{Error, Observer, Result, room};
 use ndarray::ArrayView2;
 use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -198,8 +198,9 @@ fn pump<T: DataType>(
     value: impl Fn(&T::T) -> Value<'_>,
     sink: &mut dyn FnMut(usize, Option<Value<'_>>) -> Result<()>,
 ) -> Result<usize> {
-    let mut values = Vec::new();
-    let mut levels = Vec::new();
+    // The reader fills them as far as a batch goes, and would ask for more where there is no room.
+    let mut values = room::with_capacity(BATCH.min(rows))?;
+    let mut levels = room::with_capacity(BATCH.min(rows))?;
     let mut row = 0;
     while row < rows {
         values.clear();

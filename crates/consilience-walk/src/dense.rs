@@ -1,9 +1,8 @@
 //! G = sum over t of P^t (P^t)' as a dense matrix, in two ways that agree.
 
-use consilience_core::{Error, Observer, Result};
-use consilience_num::eigen::symmetric_eigen;
+use consilience_core::{Error, Observer, Result, room};
+use consilience_num::eigen::try_symmetric_eigen;
 use consilience_num::sparse::Csr;
-use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::Transition;
@@ -19,8 +18,8 @@ const STRIP: usize = 8;
 /// The result is symmetric up to rounding. O(T nnz n) time, two n x n matrices.
 pub(crate) fn by_products(p: &Csr, length: usize, observer: &dyn Observer) -> Result<Vec<f64>> {
     let n = p.n_rows();
-    let mut g = vec![0.0; n * n];
-    let mut half = vec![0.0; n * n];
+    let mut g = room::zeros(n * n)?;
+    let mut half = room::zeros(n * n)?;
     for t in 0..length {
         transposed_product(p, &g, true, &mut half, observer);
         transposed_product(p, &half, false, &mut g, observer);
@@ -95,7 +94,7 @@ pub(crate) fn by_eigenpairs(
         place[i] = at;
     }
     let m = linked.len();
-    let mut s = Array2::<f64>::zeros((m, m));
+    let mut s = room::table::<f64>(m, m)?;
     for (at, &i) in linked.iter().enumerate() {
         let (columns, values) = walk.affinity().row(i);
         for (&j, &a) in columns.iter().zip(values) {
@@ -104,12 +103,12 @@ pub(crate) fn by_eigenpairs(
         }
     }
     observer.check()?;
-    let eigen = symmetric_eigen(s.view())
+    let eigen = try_symmetric_eigen(s.view())?
         .ok_or_else(|| Error::invalid("the walk's transition probabilities are not finite"))?;
     observer.check()?;
     let u = &eigen.vectors;
     let scale: Vec<f64> = linked.iter().map(|&i| walk.degree()[i].sqrt()).collect();
-    let mut weighted = u.clone();
+    let mut weighted = room::copied_table(u.view())?;
     for (mut row, &r) in weighted.rows_mut().into_iter().zip(&scale) {
         row *= r;
     }
@@ -117,12 +116,12 @@ pub(crate) fn by_eigenpairs(
     for ((a, b), c) in core.indexed_iter_mut() {
         *c *= geometric(eigen.values[a] * eigen.values[b], length);
     }
-    let mut left = u.clone();
+    let mut left = room::copied_table(u.view())?;
     for (mut row, &r) in left.rows_mut().into_iter().zip(&scale) {
         row /= r;
     }
     let inner = left.dot(&core).dot(&left.t());
-    let mut g = vec![0.0; n * n];
+    let mut g = room::zeros(n * n)?;
     for (a, &i) in linked.iter().enumerate() {
         for (b, &j) in linked.iter().enumerate() {
             // Rounding may leave a tiny negative number where no walk goes.
@@ -149,10 +148,10 @@ pub(crate) fn geometric(x: f64, length: usize) -> f64 {
 /// The cosine of the trajectories: `G_ij / sqrt(G_ii G_jj)`. Isolated microclusters are similar to
 /// themselves alone. Reads the upper triangle and writes a matrix that is symmetric to the last
 /// bit.
-pub(crate) fn cosine(g: &[f64], n: usize) -> Vec<f64> {
+pub(crate) fn cosine(g: &[f64], n: usize) -> Result<Vec<f64>> {
     const TILE: usize = 64;
     let norm: Vec<f64> = (0..n).map(|i| g[i * n + i].sqrt()).collect();
-    let mut out = vec![0.0; n * n];
+    let mut out = room::zeros(n * n)?;
     out.par_chunks_mut(TILE * n.max(1)).enumerate().for_each(|(c, strip)| {
         let top = c * TILE;
         for left in (0..n).step_by(TILE) {
@@ -171,13 +170,13 @@ pub(crate) fn cosine(g: &[f64], n: usize) -> Vec<f64> {
             }
         }
     });
-    out
+    Ok(out)
 }
 
 /// Any measure of `<u, v>`, `<u, u>` and `<v, v>`; isolated microclusters are similar to themselves
 /// alone. Reads the upper triangle and writes a matrix that is symmetric to the last bit.
-pub(crate) fn measured(g: &[f64], n: usize, measure: fn(f64, f64, f64) -> f64) -> Vec<f64> {
-    let mut out = vec![0.0; n * n];
+pub(crate) fn measured(g: &[f64], n: usize, measure: fn(f64, f64, f64) -> f64) -> Result<Vec<f64>> {
+    let mut out = room::zeros(n * n)?;
     out.par_chunks_mut(n.max(1)).enumerate().for_each(|(i, row)| {
         for (j, out) in row.iter_mut().enumerate() {
             let (low, high) = (i.min(j), i.max(j));
@@ -189,7 +188,7 @@ pub(crate) fn measured(g: &[f64], n: usize, measure: fn(f64, f64, f64) -> f64) -
             };
         }
     });
-    out
+    Ok(out)
 }
 
 #[cfg(test)]

@@ -173,9 +173,9 @@ impl ProbabilityTrajectories {
         };
         self.budget.check_square(what, n, 8)?;
         let s = match self.measure {
-            TrajectoryMeasure::Cosine => dense::cosine(&g, n),
-            TrajectoryMeasure::Tanimoto => dense::measured(&g, n, tanimoto),
-            TrajectoryMeasure::Custom(measure) => dense::measured(&g, n, measure),
+            TrajectoryMeasure::Cosine => dense::cosine(&g, n)?,
+            TrajectoryMeasure::Tanimoto => dense::measured(&g, n, tanimoto)?,
+            TrajectoryMeasure::Custom(measure) => dense::measured(&g, n, measure)?,
         };
         drop(g);
         let s = Array2::from_shape_vec((n, n), s).map_err(|e| Error::shape(e.to_string()))?;

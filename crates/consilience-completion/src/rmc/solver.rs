@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use consilience_core::{MemoryBudget, Observer, Result, Seed};
 use consilience_num::dot;
-use consilience_num::eigen::{TruncatedOptions, Which, truncated_eigen};
+use consilience_num::eigen::{TruncatedOptions, Which, try_truncated_eigen};
 use consilience_num::reduce::ordered_sum;
 use consilience_num::sparse::Csr;
 use ndarray::Array2;
@@ -202,7 +202,7 @@ impl<'a> Entries<'a> {
 pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<Solution> {
     let entries = Entries::of(problem.observed, problem.penalty);
     let n = problem.observed.n_objects();
-    let norm = spectral_norm(entries.matrix(|e| entries.data[e]), 0.1, problem.seed);
+    let norm = spectral_norm(entries.matrix(|e| entries.data[e]), 0.1, problem.seed)?;
     let mut best = Solution::nothing(&entries);
     if !(norm > 0.0) {
         best.converged = true;
@@ -220,7 +220,7 @@ pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<So
             whole = Some(now.whole(&entries));
         }
         match &mut whole {
-            Some(whole) => now.step_whole(&entries, whole),
+            Some(whole) => now.step_whole(&entries, whole)?,
             None => now.step(&entries, &mut subspace),
         }
         let last = iteration == problem.max_iterations;
@@ -233,7 +233,7 @@ pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<So
         };
         if due || last {
             let accuracy = NORM * enough;
-            best.dual = best.dual.max(now.dual(&entries, accuracy, problem.seed));
+            best.dual = best.dual.max(now.dual(&entries, accuracy, problem.seed)?);
             best.iterations = iteration;
             now.keep_in(&mut best, &entries);
             let primal = best.nuclear + best.l1;
@@ -305,10 +305,11 @@ impl Iterate {
         whole
     }
 
-    fn step_whole(&mut self, entries: &Entries<'_>, whole: &mut Whole) {
-        if let Some((values, vectors)) = whole.step(entries, &mut self.a, &mut self.y) {
+    fn step_whole(&mut self, entries: &Entries<'_>, whole: &mut Whole) -> Result<()> {
+        if let Some((values, vectors)) = whole.step(entries, &mut self.a, &mut self.y)? {
             (self.values, self.vectors) = (values, vectors);
         }
+        Ok(())
     }
 
     /// Whether the gap would be small enough if Y were feasible as it is.
@@ -328,9 +329,9 @@ impl Iterate {
     }
 
     /// The bound from Y, scaled to spectral norm 1 at most.
-    fn dual(&self, entries: &Entries<'_>, accuracy: f64, seed: Seed) -> f64 {
-        let norm = spectral_norm(entries.matrix(|e| self.y[e]), accuracy, seed).max(1.0);
-        entries.sum(|e| entries.data[e] * self.y[e]) / norm
+    fn dual(&self, entries: &Entries<'_>, accuracy: f64, seed: Seed) -> Result<f64> {
+        let norm = spectral_norm(entries.matrix(|e| self.y[e]), accuracy, seed)?.max(1.0);
+        Ok(entries.sum(|e| entries.data[e] * self.y[e]) / norm)
     }
 
     /// Replaces the best A by this one where it costs no more.
@@ -353,15 +354,15 @@ impl Iterate {
 }
 
 /// Largest magnitude of an eigenvalue, from above by the residual.
-fn spectral_norm(sparse: Csr, tolerance: f64, seed: Seed) -> f64 {
+fn spectral_norm(sparse: Csr, tolerance: f64, seed: Seed) -> Result<f64> {
     let options = TruncatedOptions::new(1)
         .tolerance(tolerance)
         .block(4)
         .seed(seed.derive("completion norm", 0))
         .which(Which::LargestMagnitude);
-    let top = truncated_eigen(&sparse, &options);
-    match (top.values.first(), top.residuals.first()) {
+    let top = try_truncated_eigen(&sparse, &options)?;
+    Ok(match (top.values.first(), top.residuals.first()) {
         (Some(v), Some(r)) => v.abs() + r,
         _ => 0.0,
-    }
+    })
 }

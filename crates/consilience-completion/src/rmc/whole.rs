@@ -1,6 +1,7 @@
 //! Steps on the whole matrix, where thin factors and known entries alone save nothing.
 
-use consilience_num::eigen::symmetric_eigen;
+use consilience_core::Result;
+use consilience_num::eigen::try_symmetric_eigen;
 use ndarray::{Array2, Axis};
 
 use super::solver::Entries;
@@ -64,10 +65,10 @@ impl Whole {
         entries: &Entries<'_>,
         a: &mut [f64],
         y: &mut [f64],
-    ) -> Option<(Vec<f64>, Array2<f64>)> {
+    ) -> Result<Option<(Vec<f64>, Array2<f64>)>> {
         let tau = self.tau;
         // In full: what a basis carried along misses next to tau adds up in Z, and A never settles.
-        let eigen = symmetric_eigen(self.z.view())?;
+        let Some(eigen) = try_symmetric_eigen(self.z.view())? else { return Ok(None) };
         let beyond: Vec<usize> =
             (0..eigen.values.len()).filter(|&c| eigen.values[c].abs() > tau).collect();
         let shrunk = |v: f64| v.signum() * (v.abs() - tau);
@@ -87,7 +88,7 @@ impl Whole {
                 row[j] += RELAXED * tau * y[e];
             }
         });
-        Some((values, vectors))
+        Ok(Some((values, vectors)))
     }
 }
 

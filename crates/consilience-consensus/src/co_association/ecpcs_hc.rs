@@ -1,6 +1,6 @@
 use consilience_core::{
     Accepts, Clusters, Error, LabelInt, MemoryBudget, Microclusters, Observer, Report, Result,
-    Similarity, SimilarityGraph, with_labels,
+    Similarity, SimilarityGraph, room, with_labels,
 };
 use consilience_graph::{AgreementRow, ClusterIncidence, Lifespan, Linked, linked_method, on_grid};
 use ndarray::Array2;
@@ -93,7 +93,7 @@ impl Similarity for EnhancedCoAssociation {
             on_grid(alike, incidence.n_members());
         }
         let scratch = AgreementRow::new(nodes)?;
-        let mut a = vec![0.0; n * n];
+        let mut a = room::zeros(n * n)?;
         a.par_chunks_mut(n.max(1)).enumerate().try_for_each_init(
             || scratch.clone(),
             |counts, (i, out)| {

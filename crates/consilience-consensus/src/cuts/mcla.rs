@@ -1,9 +1,8 @@
 use consilience_core::{
     Accepts, Clusters, Ensemble, Fit, GraphPartitioner, Grouping, Microclusters, NodeConsensus,
-    Observer, Partition, Report, Result, SimilarityGraph,
+    Observer, Partition, Report, Result, SimilarityGraph, room,
 };
 use consilience_graph::{CliqueCut, ClusterIncidence, ClusterOverlaps};
-use ndarray::Array2;
 
 use super::clique_method::clique_settings;
 use super::on_grid;
@@ -69,7 +68,7 @@ impl Mcla {
     ) -> Result<Fit<Vec<usize>>> {
         let clusters = incidence.n_clusters();
         self.0.budget().check_square("links between clusters", clusters, 32)?;
-        let mut links = Array2::zeros((clusters, clusters));
+        let mut links = room::table(clusters, clusters)?;
         let jaccard = ClusterOverlaps::of(incidence, observer)?.jaccard();
         for e in 0..clusters {
             let (others, values) = jaccard.row(e);

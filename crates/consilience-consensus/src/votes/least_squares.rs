@@ -1,6 +1,6 @@
 use consilience_core::{
     Accepts, Clusters, Ensemble, Memberships, MemoryBudget, Microclusters, NodeConsensus,
-    NodeMemberships, Observer, Report, Result, Seed, Status, ensure,
+    NodeMemberships, Observer, Report, Result, Seed, Status, ensure, room,
 };
 use ndarray::{Array2, ArrayView2};
 
@@ -104,7 +104,7 @@ impl LeastSquares {
             observer.progress("rounds", round, self.max_iterations);
             let members = 0..ballots.members().len();
             let matched: Vec<_> = members.map(|u| ballots.align(u, y.view())).collect();
-            y = mean(ballots, &matched, k);
+            y = mean(ballots, &matched, k)?;
             let value = distance(ballots, &matched, y.view());
             report.iterations = round + 1;
             let settled = path.last().is_some_and(|&last| !(value < last - 1e-12 * last));
@@ -158,8 +158,8 @@ impl NodeConsensus for LeastSquares {
 /// Mean of the matched members over those that label a node; what they left over is spread evenly,
 /// the projection of the mean onto the simplex. Votes are counted before anything is divided, so
 /// that no entry is rounded below 0 or above 1 and none depends on the order of the members.
-fn mean(ballots: &Ballots, matched: &[Vec<Option<usize>>], k: usize) -> Array2<f64> {
-    let mut y = Array2::zeros((ballots.n_nodes(), k));
+fn mean(ballots: &Ballots, matched: &[Vec<Option<usize>>], k: usize) -> Result<Array2<f64>> {
+    let mut y = room::table(ballots.n_nodes(), k)?;
     let mut labelled = vec![0.0; ballots.n_nodes()];
     let mut left_over = vec![0.0; ballots.n_nodes()];
     for (u, (member, matched)) in ballots.members().iter().zip(matched).enumerate() {
@@ -175,7 +175,7 @@ fn mean(ballots: &Ballots, matched: &[Vec<Option<usize>>], k: usize) -> Array2<f
         row += left / k as f64;
         row /= members;
     }
-    y
+    Ok(y)
 }
 
 /// Mean squared distance of the matched members to Y over all votes.

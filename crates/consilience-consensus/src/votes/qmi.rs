@@ -1,6 +1,6 @@
 use consilience_core::{
     Accepts, Clusters, Ensemble, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition,
-    Report, Result, Seed, Status,
+    Report, Result, Seed, Status, room,
 };
 use consilience_graph::check_restarts;
 use consilience_num::kmeans::{self, KMeansOptions};
@@ -105,7 +105,7 @@ impl Qmi {
         let members = ballots.members();
         let columns: usize = (0..members.len()).map(|u| ballots.n_clusters(u)).sum();
         self.budget.check_table("label indicators", ballots.n_nodes(), columns, 8)?;
-        let mut x = Array2::zeros((ballots.n_nodes(), columns));
+        let mut x = room::table(ballots.n_nodes(), columns)?;
         let mut first = 0;
         for (u, member) in members.iter().enumerate() {
             let mut share = vec![0.0; ballots.n_clusters(u)];

@@ -1,7 +1,7 @@
 use consilience_core::scores::{Normalizer, weighted_nmi};
 use consilience_core::{
     Accepts, Clusters, Ensemble, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition,
-    Report, Result, Seed, Status, ensure,
+    Report, Result, Seed, Status, ensure, room,
 };
 use consilience_num::assignment::max_assignment;
 use ndarray::{Array2, ArrayView1};
@@ -110,7 +110,7 @@ impl Voting {
         for round in 0..self.max_iterations {
             observer.check()?;
             observer.progress("votes", round, self.max_iterations);
-            let votes = count(ballots, &reference, k);
+            let votes = count(ballots, &reference, k)?;
             let rows = votes.rows().into_iter().zip(&reference);
             let next: Vec<usize> = rows.map(|(row, &now)| winner(row, now)).collect();
             // Agreement of the aligned members with the reference that they made: it bounds the
@@ -209,9 +209,9 @@ pub(crate) fn first_reference(
 }
 
 /// Votes of the aligned members: nodes in rows, clusters of the reference in columns.
-fn count(ballots: &Ballots, reference: &[usize], k: usize) -> Array2<f64> {
+fn count(ballots: &Ballots, reference: &[usize], k: usize) -> Result<Array2<f64>> {
     let soft = indicator(reference, k);
-    let mut votes = Array2::zeros((ballots.n_nodes(), k));
+    let mut votes = room::table(ballots.n_nodes(), k)?;
     for member in 0..ballots.members().len() {
         let shared = ballots.overlap(member, soft.view());
         let mut matched = max_assignment(shared.view());
@@ -226,7 +226,7 @@ fn count(ballots: &Ballots, reference: &[usize], k: usize) -> Array2<f64> {
             }
         });
     }
-    votes
+    Ok(votes)
 }
 
 /// The label with most votes: the present one if it is among them, else the lowest.

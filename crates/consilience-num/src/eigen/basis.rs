@@ -1,6 +1,6 @@
 //! The orthonormal basis of the Krylov space, and how a block of new directions joins it.
 
-use consilience_core::Stream;
+use consilience_core::{Result, Stream, room};
 use faer::{Mat, MatRef};
 
 use super::dense::eigen_descending;
@@ -18,8 +18,8 @@ pub(super) struct Basis {
 }
 
 impl Basis {
-    pub(super) fn new(n: usize, stride: usize) -> Self {
-        Self { values: vec![0.0; n * stride], stride, len: 0 }
+    pub(super) fn new(n: usize, stride: usize) -> Result<Self> {
+        Ok(Self { values: room::zeros(n.saturating_mul(stride))?, stride, len: 0 })
     }
 
     /// Columns from `first` to the end.
@@ -57,7 +57,7 @@ impl Basis {
         b: usize,
         drop: f64,
         stream: &mut Stream,
-    ) -> Option<Mat<f64>> {
+    ) -> Result<Option<Mat<f64>>> {
         let none = Mat::zeros(0, b);
         let nothing = Columns::new(&self.values, self.stride, 0, 0);
         let basis = self.from(0);
@@ -74,14 +74,14 @@ impl Basis {
                 (basis, c, gram)
             };
             if !(c.is_all_finite() && gram.is_all_finite()) {
-                return None;
+                return Ok(None);
             }
-            let (d, z) = eigen_descending(gram.as_ref())?;
+            let Some((d, z)) = eigen_descending(gram.as_ref())? else { return Ok(None) };
             if round > 0 && d[0] < 1.5 && d[b - 1] > 0.5 && c.norm_max() < 0.5 {
                 let inverse_root = spectral(&z, &d, |d| 1.0 / d.sqrt());
                 tall::subtract_and_rotate(w, v, c.as_ref(), inverse_root.as_ref());
                 let root = spectral(&z, &d, f64::sqrt);
-                return Some(tall::small_product(root.as_ref(), r.as_ref()));
+                return Ok(Some(tall::small_product(root.as_ref(), r.as_ref())));
             }
             tall::subtract_and_rotate(w, v, c.as_ref(), z.as_ref());
             let norms = tall::column_norms(w, b);
@@ -101,12 +101,12 @@ impl Basis {
                 }
             }
             if factors.iter().any(|f| !f.is_finite()) {
-                return None;
+                return Ok(None);
             }
             tall::scale_columns(w, &factors);
             refill(w, b, &lost, stream);
         }
-        None
+        Ok(None)
     }
 }
 

@@ -1,5 +1,6 @@
 //! All eigenpairs of a stored matrix.
 
+use consilience_core::{Result, room};
 use faer::{Mat, MatRef};
 use ndarray::{Array2, ArrayView2};
 
@@ -7,6 +8,7 @@ use ndarray::{Array2, ArrayView2};
 use super::by_faer::ascending;
 #[cfg(feature = "lapack")]
 use super::by_lapack::ascending;
+use super::mats;
 
 /// All eigenpairs of a symmetric matrix, from [`symmetric_eigen`].
 ///
@@ -49,19 +51,41 @@ pub struct SymmetricEigen {
 /// ```
 ///
 /// # Complexity
-/// `O(n^3)` time, `O(n^2)` memory.
+/// `O(n^3)` time, `O(n^2)` memory; where the system refuses that the process ends, and
+/// [`try_symmetric_eigen`] returns an error.
 pub fn symmetric_eigen(a: ArrayView2<f64>) -> Option<SymmetricEigen> {
+    try_symmetric_eigen(a).unwrap_or_else(mats::end)
+}
+
+/// [`symmetric_eigen`] that returns an error where the system refuses the memory.
+///
+/// ```
+/// use consilience::num::eigen::try_symmetric_eigen;
+/// use consilience::ndarray::array;
+///
+/// let eigen = try_symmetric_eigen(array![[2.0, 1.0], [1.0, 2.0]].view())?.unwrap();
+/// assert!((eigen.values[0] - 3.0).abs() < 1e-14);
+/// # Ok::<(), consilience::Error>(())
+/// ```
+///
+/// # Errors
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge).
+///
+/// # Complexity
+/// `O(n^3)` time, `O(n^2)` memory.
+pub fn try_symmetric_eigen(a: ArrayView2<f64>) -> Result<Option<SymmetricEigen>> {
     let n = a.nrows();
     if a.ncols() != n || a.iter().any(|x| !x.is_finite()) {
-        return None;
+        return Ok(None);
     }
     let (down, up) = balance(a.iter().fold(0.0, |m: f64, x| m.max(x.abs())));
-    let lower = Mat::from_fn(n, n, |i, j| if i >= j { a[[i, j]] * down.0 * down.1 } else { 0.0 });
-    let (values, vectors) = eigen_descending(lower.as_ref())?;
-    Some(SymmetricEigen {
+    let scaled = |i: usize, j: usize| if i >= j { a[[i, j]] * down.0 * down.1 } else { 0.0 };
+    let lower = mats::from_fn(n, n, scaled)?;
+    let Some((values, vectors)) = eigen_descending(lower.as_ref())? else { return Ok(None) };
+    Ok(Some(SymmetricEigen {
         values: values.iter().map(|x| x * up.0 * up.1).collect(),
-        vectors: Array2::from_shape_fn((n, n), |(i, j)| vectors[(i, j)]),
-    })
+        vectors: room::table_of(n, n, |(i, j)| vectors[(i, j)])?,
+    }))
 }
 
 /// Factors that bring entries of magnitude up to `largest` to about 1, and back again. They are
@@ -79,16 +103,17 @@ pub(super) fn balance(largest: f64) -> ((f64, f64), (f64, f64)) {
 
 /// Eigenvalues in descending order and the matrix of eigenvectors; the lower triangle of `a` is
 /// read and must be finite.
-pub(super) fn eigen_descending(a: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)> {
+pub(super) fn eigen_descending(a: MatRef<'_, f64>) -> Result<Option<(Vec<f64>, Mat<f64>)>> {
     let n = a.nrows();
     match n {
-        0 => return Some((Vec::new(), Mat::zeros(0, 0))),
-        1 => return Some((vec![a[(0, 0)]], Mat::full(1, 1, 1.0))),
+        0 => return Ok(Some((Vec::new(), Mat::zeros(0, 0)))),
+        1 => return Ok(Some((vec![a[(0, 0)]], Mat::full(1, 1, 1.0)))),
         _ => {}
     }
-    let (values, vectors) = ascending(a)?;
+    let Some((values, vectors)) = ascending(a)? else { return Ok(None) };
     // Reversing columns is cheaper than decomposing -A.
     let values: Vec<f64> = values.into_iter().rev().collect();
-    let vectors = vectors.as_ref().reverse_cols().to_owned();
-    (values.iter().all(|x| x.is_finite()) && vectors.is_all_finite()).then_some((values, vectors))
+    let vectors = mats::from_fn(n, n, |i, j| vectors[(i, n - 1 - j)])?;
+    let finite = values.iter().all(|x| x.is_finite()) && vectors.is_all_finite();
+    Ok(finite.then_some((values, vectors)))
 }

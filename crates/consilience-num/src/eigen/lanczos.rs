@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use consilience_core::Seed;
+use consilience_core::{Result, Seed, room};
 use faer::{Mat, MatRef};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 use super::basis::{Basis, refill};
 use super::dense::{balance, eigen_descending};
 use super::tall::{self, Columns};
-use super::{SymmetricOperator, Truncated, TruncatedOptions, Which};
+use super::{SymmetricOperator, Truncated, TruncatedOptions, Which, mats};
 
 /// Up to this order the matrix is assembled and decomposed: quicker than iterating, and certain.
 const DENSE: usize = 300;
@@ -81,7 +81,8 @@ const LEAST_TOLERANCE: f64 = 1e-13;
 /// With b the length of a block and m the size of the basis (6 b, or 128 where that is more), an
 /// iteration takes one product of A with b vectors, `O(n m b)` time for the orthogonalisation and
 /// `O(m^3)` for T. Memory is `n (m + 3 b)` numbers. Matrices with k well separated clusters take
-/// about 10 to 20 iterations for k pairs.
+/// about 10 to 20 iterations for k pairs. Where the system refuses the memory the process ends, and
+/// [`try_truncated_eigen`] returns an error.
 ///
 /// # References
 /// - G. H. Golub and R. Underwood, *The block Lanczos method for computing eigenvalues*, 1977.
@@ -92,16 +93,39 @@ const LEAST_TOLERANCE: f64 = 1e-13;
 ///   requirements*, SIAM J. Sci. Comput. 23, 2002, for the orthonormalisation through the Gram
 ///   matrix.
 pub fn truncated_eigen(op: &dyn SymmetricOperator, options: &TruncatedOptions) -> Truncated {
+    try_truncated_eigen(op, options).unwrap_or_else(mats::end)
+}
+
+/// [`truncated_eigen`] that returns an error where the system refuses the memory.
+///
+/// ```
+/// use consilience::num::eigen::{try_truncated_eigen, TruncatedOptions};
+/// use consilience::ndarray::array;
+///
+/// let top = try_truncated_eigen(&array![[2.0, 1.0], [1.0, 2.0]], &TruncatedOptions::new(1))?;
+/// assert!((top.values[0] - 3.0).abs() < 1e-14);
+/// # Ok::<(), consilience::Error>(())
+/// ```
+///
+/// # Errors
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge).
+///
+/// # Complexity
+/// As [`truncated_eigen`].
+pub fn try_truncated_eigen(
+    op: &dyn SymmetricOperator,
+    options: &TruncatedOptions,
+) -> Result<Truncated> {
     let n = op.dim();
     let count = options.count.min(n);
     if count == 0 {
-        return Truncated {
+        return Ok(Truncated {
             values: Vec::new(),
             vectors: Array2::zeros((n, 0)),
             residuals: Vec::new(),
             converged: true,
             iterations: 0,
-        };
+        });
     }
     // Four guard vectors: the last wanted pair would otherwise converge at the rate of its distance
     // to the very next eigenvalue, and a random square block is often ill-conditioned.
@@ -199,18 +223,18 @@ impl Balanced<'_> {
     }
 }
 
-fn iterate(op: &dyn SymmetricOperator, plan: &Plan, seed: Seed) -> Truncated {
+fn iterate(op: &dyn SymmetricOperator, plan: &Plan, seed: Seed) -> Result<Truncated> {
     let (n, b, stride) = (op.dim(), plan.block, plan.stride);
     let mut op = Balanced { op, down: (1.0, 1.0), up: (1.0, 1.0) };
     let mut stream = seed.stream();
-    let mut basis = Basis::new(n, stride);
-    let mut next = vec![0.0; n * b];
-    let mut work = vec![0.0; n * b];
+    let mut basis = Basis::new(n, stride)?;
+    let mut next = room::zeros(n * b)?;
+    let mut work = room::zeros(n * b)?;
     refill(&mut next, b, &(0..b).collect::<Vec<_>>(), &mut stream);
-    if basis.orthonormalise(&mut next, b, 0.0, &mut stream).is_none() {
+    if basis.orthonormalise(&mut next, b, 0.0, &mut stream)?.is_none() {
         return not_finite(n, plan, 0);
     }
-    let mut t = Mat::<f64>::zeros(stride, stride);
+    let mut t = mats::from_fn(stride, stride, |_, _| 0.0)?;
     // In exact arithmetic A V_j touches only V_{j-1}, V_j and V_{j+1}; after a restart the whole
     // basis takes the place of V_{j-1}. The rest is rounding, which the orthonormalisation removes.
     let mut local = 0;
@@ -232,11 +256,11 @@ fn iterate(op: &dyn SymmetricOperator, plan: &Plan, seed: Seed) -> Truncated {
         project(&mut t, h.as_ref(), local..m, old);
         local = old;
 
-        let Some((theta, s)) = eigen_descending(t.as_ref().submatrix(0, 0, m, m)) else {
+        let Some((theta, s)) = eigen_descending(t.as_ref().submatrix(0, 0, m, m))? else {
             return not_finite(n, plan, iterations);
         };
         norm = norm.max(theta[0].abs()).max(theta[m - 1].abs());
-        let Some(r) = basis.orthonormalise(&mut work, b, NOISE * norm, &mut stream) else {
+        let Some(r) = basis.orthonormalise(&mut work, b, NOISE * norm, &mut stream)? else {
             return not_finite(n, plan, iterations);
         };
         std::mem::swap(&mut next, &mut work);
@@ -246,15 +270,15 @@ fn iterate(op: &dyn SymmetricOperator, plan: &Plan, seed: Seed) -> Truncated {
         // A little below the tolerance, so that rounding does not spoil the check at the end.
         let done = within(r.as_ref(), tail.as_ref(), 0.9 * plan.tolerance * norm);
         if wanted.len() == plan.count && (done || iterations >= plan.max_iterations) {
-            let s = Mat::from_fn(m, wanted.len(), |i, j| s[(i, wanted[j])]);
+            let s = mats::from_fn(m, wanted.len(), |i, j| s[(i, wanted[j])])?;
             let values: Vec<f64> = wanted.iter().map(|&i| theta[i]).collect();
             drop((next, work));
-            let vectors = tall::product(basis.from(0), s.as_ref());
+            let vectors = tall::product(basis.from(0), s.as_ref())?;
             drop(basis);
             return checked(&op, plan, values, vectors, norm, iterations);
         }
         if m + b > stride {
-            restart(&mut basis, &mut t, &theta, s.as_ref(), &plan.wanted(&theta, plan.keep));
+            restart(&mut basis, &mut t, &theta, s.as_ref(), &plan.wanted(&theta, plan.keep))?;
             local = 0;
         }
     }
@@ -281,41 +305,48 @@ fn within(r: MatRef<'_, f64>, tail: MatRef<'_, f64>, bound: f64) -> bool {
 }
 
 /// Begins again from the eigenvectors that are kept.
-fn restart(basis: &mut Basis, t: &mut Mat<f64>, theta: &[f64], s: MatRef<'_, f64>, kept: &[usize]) {
-    let s = Mat::from_fn(s.nrows(), kept.len(), |i, j| s[(i, kept[j])]);
+fn restart(
+    basis: &mut Basis,
+    t: &mut Mat<f64>,
+    theta: &[f64],
+    s: MatRef<'_, f64>,
+    kept: &[usize],
+) -> Result<()> {
+    let s = mats::from_fn(s.nrows(), kept.len(), |i, j| s[(i, kept[j])])?;
     basis.restart(s.as_ref());
     t.fill(0.0);
     for (i, &k) in kept.iter().enumerate() {
         t[(i, i)] = theta[k];
     }
+    Ok(())
 }
 
 /// Assembles the matrix and decomposes it.
-fn assembled(op: &dyn SymmetricOperator, plan: &Plan) -> Truncated {
+fn assembled(op: &dyn SymmetricOperator, plan: &Plan) -> Result<Truncated> {
     let n = op.dim();
     let mut op = Balanced { op, down: (1.0, 1.0), up: (1.0, 1.0) };
-    let mut a = vec![0.0; n * n];
+    let mut a = room::zeros(n.saturating_mul(n))?;
     for first in (0..n).step_by(ASSEMBLY) {
         let b = ASSEMBLY.min(n - first);
-        let mut x = vec![0.0; n * b];
-        let mut y = vec![0.0; n * b];
+        let mut x = room::zeros(n * b)?;
+        let mut y = room::zeros(n * b)?;
         (0..b).for_each(|j| x[(first + j) * b + j] = 1.0);
         op.apply(&x, &mut y, b);
         tall::copy_columns(&mut a, n, first, &y, b);
     }
     op.settle(&mut a);
-    let lower =
-        Mat::from_fn(n, n, |i, j| if i >= j { 0.5 * (a[i * n + j] + a[j * n + i]) } else { 0.0 });
+    let mean = |i: usize, j: usize| 0.5 * (a[i * n + j] + a[j * n + i]);
+    let lower = mats::from_fn(n, n, |i, j| if i >= j { mean(i, j) } else { 0.0 })?;
     drop(a);
     if !lower.is_all_finite() {
         return not_finite(n, plan, 0);
     }
-    let Some((theta, s)) = eigen_descending(lower.as_ref()) else {
+    let Some((theta, s)) = eigen_descending(lower.as_ref())? else {
         return not_finite(n, plan, 0);
     };
     let wanted = plan.wanted(&theta, plan.count);
     let values: Vec<f64> = wanted.iter().map(|&i| theta[i]).collect();
-    let mut vectors = vec![0.0; n * wanted.len()];
+    let mut vectors = room::zeros(n * wanted.len())?;
     for (i, row) in vectors.chunks_exact_mut(wanted.len()).enumerate() {
         row.iter_mut().zip(&wanted).for_each(|(x, &k)| *x = s[(i, k)]);
     }
@@ -331,7 +362,7 @@ fn checked(
     mut vectors: Vec<f64>,
     norm: f64,
     iterations: usize,
-) -> Truncated {
+) -> Result<Truncated> {
     let (n, b) = (op.op.dim(), values.len());
     // After hundreds of restarts rounding adds up; this step squares the departure from
     // orthonormality.
@@ -339,29 +370,29 @@ fn checked(
     let polish = Mat::from_fn(b, b, |i, j| 0.5 * (if i == j { 3.0 } else { 0.0 } - gram[(i, j)]));
     let nothing = Columns::new(&[], 1, 0, 0);
     tall::subtract_and_rotate(&mut vectors, nothing, Mat::zeros(0, b).as_ref(), polish.as_ref());
-    let mut product = vec![0.0; n * b];
+    let mut product = room::zeros(n * b)?;
     op.apply(&vectors, &mut product, b);
     let residuals = tall::shifted_norms(&product, &vectors, &values);
     let up = op.up;
     let converged = residuals.iter().all(|&r| r <= plan.tolerance * norm);
     match Array2::from_shape_vec((n, b), vectors) {
-        Ok(vectors) if residuals.iter().all(|r| r.is_finite()) => Truncated {
+        Ok(vectors) if residuals.iter().all(|r| r.is_finite()) => Ok(Truncated {
             values: values.iter().map(|x| x * up.0 * up.1).collect(),
             vectors,
             residuals: residuals.iter().map(|x| x * up.0 * up.1).collect(),
             converged,
             iterations,
-        },
+        }),
         _ => not_finite(n, plan, iterations),
     }
 }
 
-fn not_finite(n: usize, plan: &Plan, iterations: usize) -> Truncated {
-    Truncated {
+fn not_finite(n: usize, plan: &Plan, iterations: usize) -> Result<Truncated> {
+    Ok(Truncated {
         values: vec![f64::NAN; plan.count],
-        vectors: Array2::zeros((n, plan.count)),
+        vectors: room::table(n, plan.count)?,
         residuals: vec![f64::NAN; plan.count],
         converged: false,
         iterations,
-    }
+    })
 }

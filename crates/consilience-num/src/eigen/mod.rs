@@ -28,12 +28,13 @@ mod by_faer;
 mod by_lapack;
 mod dense;
 mod lanczos;
+mod mats;
 mod operator;
 mod shifted;
 mod tall;
 
-pub use dense::{SymmetricEigen, symmetric_eigen};
-pub use lanczos::truncated_eigen;
+pub use dense::{SymmetricEigen, symmetric_eigen, try_symmetric_eigen};
+pub use lanczos::{truncated_eigen, try_truncated_eigen};
 pub use operator::SymmetricOperator;
 pub use shifted::Shifted;
 

@@ -5,6 +5,7 @@
 //! matrix need no sum across tasks, and Gram products add the chunks' parts in order: equal bits at
 //! any number of threads.
 
+use consilience_core::{Result, room};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
@@ -124,15 +125,15 @@ pub(super) fn rotate_basis(v: &mut [f64], stride: usize, s: MatRef<'_, f64>) {
 }
 
 /// `V S` as a new row-major matrix.
-pub(super) fn product(v: Columns<'_>, s: MatRef<'_, f64>) -> Vec<f64> {
+pub(super) fn product(v: Columns<'_>, s: MatRef<'_, f64>) -> Result<Vec<f64>> {
     let b = s.ncols();
-    let mut out = vec![0.0; v.values.len() / v.stride * b];
+    let mut out = room::zeros(v.values.len() / v.stride * b)?;
     out.par_chunks_mut(ROWS * b).enumerate().for_each(|(chunk, out)| {
         let rows = out.len() / b;
         let out = MatMut::from_row_major_slice_mut(out, rows, b);
         matmul(out, Accum::Replace, v.chunk(chunk), s, 1.0, Par::Seq);
     });
-    out
+    Ok(out)
 }
 
 /// Copies the `b` columns of `w` into the columns from `first` of V, whose rows are `stride` long.

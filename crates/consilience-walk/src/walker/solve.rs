@@ -1,7 +1,7 @@
 //! The probabilities of arrival: one sparse symmetric positive definite system with a right side
 //! per group.
 
-use consilience_core::{Observer, Result};
+use consilience_core::{Observer, Result, room};
 use consilience_num::sparse::Csr;
 use ndarray::Array2;
 
@@ -24,7 +24,7 @@ pub(super) struct Walked {
 /// which no seed can be reached stays with its group.
 pub(super) fn arrivals(links: &Csr, seeds: &Seeds, observer: &dyn Observer) -> Result<Walked> {
     let (n, k) = (links.n_rows(), seeds.count);
-    let mut chance = Array2::zeros((n, k));
+    let mut chance = room::table(n, k)?;
     let reached = reachable(links, seeds);
     // Unmarked nodes that can reach a seed, and their place in the system.
     let unmarked: Vec<usize> = (0..n).filter(|&i| reached[i] && !seeds.marked[i]).collect();

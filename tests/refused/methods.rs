@@ -1,0 +1,126 @@
+//! Methods of each kind, over tables of pairs and over many objects.
+
+use consilience::bregman::{Pairs, Pcc};
+use consilience::catalogue::{Settings, by_name};
+use consilience::completion::{ObservedPairs, RobustCompletion};
+use consilience::core::{BaseClusterer, ConsensusFunction};
+use consilience::crowd::{Answers, CrowdClustering, CrowdMethod, PairAnswer};
+use consilience::follow::Updater;
+use consilience::generate::{Generator, KMeans, USpec};
+use consilience::graph::PairCounts;
+use consilience::{Ensemble, MemoryBudget, Microclusters, Pair, Seed};
+
+use crate::paths::{Job, bits, cloud, distinct, number, of_labels};
+
+/// Nodes of square tables.
+const TABLE: usize = 270;
+/// Objects of what grows with them alone.
+const LONG: usize = 8_000;
+
+pub(crate) fn microclusters() -> Job {
+    let ensemble = distinct(70_000, 5);
+    Box::new(move || {
+        let nodes = Microclusters::of(&ensemble)?;
+        Ok(of_labels(nodes.rows()) ^ nodes.n_nodes() as u64)
+    })
+}
+
+pub(crate) fn pair_counts() -> Job {
+    let nodes = Microclusters::of(&distinct(600, 5)).unwrap();
+    Box::new(move || {
+        let counts = PairCounts::of(&nodes, MemoryBudget::default(), &())?;
+        Ok(number(counts.get(1, 2)))
+    })
+}
+
+/// A method of the catalogue over a table of pairs, some labels in a hundred missing.
+pub(crate) fn square(name: &'static str, missing: usize) -> Job {
+    method(name, distinct(TABLE, missing))
+}
+
+/// A method of the catalogue over many objects.
+pub(crate) fn long(name: &'static str) -> Job {
+    method(name, distinct(LONG, 5))
+}
+
+fn method(name: &'static str, ensemble: Ensemble) -> Job {
+    Box::new(move || {
+        let method = by_name(name)?.build(&Settings::new(6).seed(Seed(1)))?;
+        Ok(of_labels(&[method.fit(&ensemble, &())?.output.partition]))
+    })
+}
+
+pub(crate) fn sampled_pcc() -> Job {
+    let ensemble = distinct(600, 5);
+    Box::new(move || {
+        let pairs = Pairs::Sampled { share: 0.2 };
+        let pcc = Pcc::new(6).pairs(pairs).seed(Seed(1)).restarts(1).max_iterations(3);
+        Ok(bits(pcc.fit(&ensemble, &())?.output.values()))
+    })
+}
+
+/// Pairs of all objects, some known and some of those wrong.
+fn known() -> Vec<(usize, usize, f64)> {
+    let mut dice = Seed(5).stream();
+    let mut known: Vec<_> = (0..TABLE).map(|i| (i, i, 1.0)).collect();
+    for (i, j) in (0..TABLE).flat_map(|i| (0..i).map(move |j| (i, j))) {
+        if dice.below(3) == 0 {
+            let same = (i % 5 == j % 5) != (dice.below(20) == 0);
+            known.push((i, j, f64::from(u8::from(same))));
+        }
+    }
+    known
+}
+
+pub(crate) fn completion() -> Job {
+    let known = known();
+    Box::new(move || {
+        let completed = RobustCompletion::new()
+            .max_iterations(5)
+            .complete(&ObservedPairs::new(TABLE, &known)?)?;
+        Ok(bits(&[completed.entry(1, 2), completed.total()]))
+    })
+}
+
+pub(crate) fn crowd(method: CrowdMethod) -> Job {
+    let rows: Vec<PairAnswer> = (known().into_iter().filter(|(i, j, _)| i != j).enumerate())
+        .map(|(t, (i, j, same))| PairAnswer { worker: t % 7, i, j, same: same > 0.5 })
+        .collect();
+    Box::new(move || {
+        let answers = Answers::from_pairs(TABLE, &rows)?;
+        let crowd = CrowdClustering::new(5).method(method).seed(Seed(1));
+        Ok(of_labels(&[crowd.fit(&answers, &())?.output.partition]))
+    })
+}
+
+pub(crate) fn updater_start() -> Job {
+    let ensemble = distinct(3 * LONG, 5);
+    Box::new(move || Ok(of_labels(&[Updater::new(ensemble.clone(), 6)?.partition()?])))
+}
+
+pub(crate) fn updater_batch() -> Job {
+    let updater = Updater::new(distinct(3 * LONG, 5), 6).unwrap();
+    Box::new(move || {
+        let mut updater = updater.clone();
+        let same = (0..60).map(|i| Pair::must_link(i, i + 6));
+        let apart = (0..60).map(|i| Pair::cannot_link(i, i + 1));
+        updater.update(&same.chain(apart).collect::<Vec<_>>())?;
+        Ok(of_labels(&[updater.partition()?]))
+    })
+}
+
+pub(crate) fn u_spec() -> Job {
+    let x = cloud(LONG + LONG / 2);
+    Box::new(move || {
+        let method = USpec::new().representatives(100);
+        Ok(of_labels(&[method.fit(x.view().into(), 3, Seed(1), &())?.output]))
+    })
+}
+
+pub(crate) fn k_means() -> Job {
+    let x = cloud(5 * LONG);
+    Box::new(move || {
+        let generator = Generator::new(KMeans::new()).members(3).clusters(3..=5).seed(Seed(1));
+        Ok(of_labels(generator.generate(&x)?.members()))
+    })
+}
