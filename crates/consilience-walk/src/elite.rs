@@ -10,6 +10,9 @@ use rayon::prelude::*;
 /// walk.
 const BYTES_PER_LINK: usize = 64;
 
+/// The links of a row, columns ascending.
+type Links = Vec<(u32, f64)>;
+
 /// The K-elite neighbour graph: only the links that are among the K strongest of one of their ends.
 ///
 /// The threshold of a microcluster is its K-th largest co-association; a link stays where it
@@ -78,7 +81,7 @@ impl EliteNeighbours {
         // With few members ties are many: in the worst case every pair stays. The links are counted
         // as they come, before they fill the memory.
         let links = AtomicUsize::new(0);
-        let counted = |row: Vec<(u32, f64)>| -> Result<Vec<(u32, f64)>> {
+        let counted = |row: Links| -> Result<Links> {
             let seen = links.fetch_add(row.len(), Ordering::Relaxed) + row.len();
             budget.check_table("elite links, kept by ties,", seen, 1, BYTES_PER_LINK)?;
             Ok(row)
@@ -189,7 +192,7 @@ fn strongest_counts(
     k: usize,
     members: usize,
     threshold: &mut u16,
-) -> Vec<(u32, f64)> {
+) -> Links {
     *threshold = threshold_of_counts(counts, i, k, members as u16, *threshold);
     let places = places_reaching(counts, (*threshold).max(1)).into_iter();
     let others = places.filter(|&j| j as usize != i);
@@ -215,7 +218,7 @@ fn threshold_of_counts(counts: &[u16], i: usize, k: usize, most: u16, guess: u16
 }
 
 /// The links that reach the K-th largest, all where there are fewer.
-fn strongest(positive: Vec<(u32, f64)>, k: usize) -> Vec<(u32, f64)> {
+fn strongest(positive: Links, k: usize) -> Links {
     if positive.len() < k {
         return positive;
     }
@@ -225,12 +228,12 @@ fn strongest(positive: Vec<(u32, f64)>, k: usize) -> Vec<(u32, f64)> {
 }
 
 /// Links that are among the strongest of their row or of their column: the union of both.
-fn of_either_end(own: Vec<Vec<(u32, f64)>>) -> Vec<Vec<(u32, f64)>> {
-    let mut others: Vec<Vec<(u32, f64)>> = own.iter().map(|_| Vec::new()).collect();
+fn of_either_end(own: Vec<Links>) -> Vec<Links> {
+    let mut others: Vec<Links> = own.iter().map(|_| Vec::new()).collect();
     for (i, row) in own.iter().enumerate() {
         row.iter().for_each(|&(j, w)| others[j as usize].push((i as u32, w)));
     }
-    let union = |(mut row, others): (Vec<(u32, f64)>, Vec<(u32, f64)>)| {
+    let union = |(mut row, others): (Links, Links)| {
         let is_own = |j: u32| row.binary_search_by_key(&j, |l| l.0).is_ok();
         let more: Vec<_> = others.into_iter().filter(|l| !is_own(l.0)).collect();
         row.extend(more);
