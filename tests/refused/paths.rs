@@ -50,7 +50,7 @@ pub(crate) const PATHS: &[Path] = &[
     path("Ward's linkage", 0, |_| methods::square("eac-ward", 0)),
     path("LWEA", 0, |_| methods::square("lwea", 10)),
     path("PTA", 0, |_| methods::square("pta-al", 0)),
-    path("PTGP", 0, |_| methods::square("ptgp", 0)),
+    path("PTGP", 2, |_| methods::square("ptgp", 0)),
     path("CSPA", 0, |_| methods::square("cspa", 0)),
     path("diffusion", 0, |_| methods::square("diffusion", 0)),
     path("EC-CMS", 0, |_| methods::square("ec-cms", 0)),

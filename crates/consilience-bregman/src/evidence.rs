@@ -1,6 +1,6 @@
 //! The pair counts that a consensus is fitted to.
 
-use consilience_core::room::Zeroable;
+use consilience_core::room::Zero;
 use consilience_core::{
     Error, ErrorKind, LabelInt, MemoryBudget, Microclusters, Observer, Result, Seed, Stream,
     ensure, room, with_labels,
@@ -526,7 +526,7 @@ fn sample<T>(
 }
 
 /// Both halves of the pairs of ascending chunks; memory of a chunk is freed as it is copied.
-fn sparse<T: Copy + Zeroable>(
+fn sparse<T: Copy + Zero>(
     n: usize,
     chunks: Vec<Vec<PairCount<T>>>,
 ) -> Result<(Pattern, Vec<T>, Vec<T>)> {

@@ -3,9 +3,25 @@
 use bytemuck::allocation::try_zeroed_vec;
 use ndarray::{Array2, ArrayView2};
 
-pub use bytemuck::Zeroable;
-
 use crate::{Error, Result};
+
+/// What is zero where all its bytes are.
+pub trait Zero: Sized {
+    /// As [`zeros`]; `None` where the system refuses.
+    fn zeros(len: usize) -> Option<Vec<Self>>;
+}
+
+macro_rules! zero {
+    ($($number:ty),*) => {
+        $(impl Zero for $number {
+            fn zeros(len: usize) -> Option<Vec<Self>> {
+                try_zeroed_vec(len).ok()
+            }
+        })*
+    };
+}
+
+zero!(u8, u16, u32, u64, usize, f32, f64, (u32, u32));
 
 /// There is no memory for so many values.
 pub fn no_room<T>(len: usize) -> Error {
@@ -43,8 +59,8 @@ pub fn with_capacity<T>(len: usize) -> Result<Vec<T>> {
 ///
 /// # Errors
 /// [`ErrorKind::TooLarge`](crate::ErrorKind::TooLarge).
-pub fn zeros<T: Zeroable>(len: usize) -> Result<Vec<T>> {
-    try_zeroed_vec(len).map_err(|()| no_room::<T>(len))
+pub fn zeros<T: Zero>(len: usize) -> Result<Vec<T>> {
+    T::zeros(len).ok_or_else(|| no_room::<T>(len))
 }
 
 /// `len` times a value.
@@ -135,7 +151,7 @@ pub fn push<T>(values: &mut Vec<T>, value: T) -> Result<()> {
 ///
 /// # Errors
 /// [`ErrorKind::TooLarge`](crate::ErrorKind::TooLarge).
-pub fn table<T: Zeroable>(rows: usize, columns: usize) -> Result<Array2<T>> {
+pub fn table<T: Zero>(rows: usize, columns: usize) -> Result<Array2<T>> {
     shaped(rows, columns, zeros(rows.saturating_mul(columns))?)
 }
 

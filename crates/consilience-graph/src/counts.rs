@@ -16,8 +16,8 @@ const COMPARISONS: usize = 16;
 /// The pair counts of one microcluster with all others, computed on demand.
 ///
 /// This is what dense and sparse counts, co-association and elite neighbours are all made from:
-/// small clusters are walked along, and the columns of members with large ones compared, some dozens
-/// of labels at a time.
+/// small clusters are walked along, and the columns of members with large ones compared, some
+/// dozens of labels at a time.
 ///
 /// ```
 /// use consilience::{Ensemble, Microclusters, Partition};

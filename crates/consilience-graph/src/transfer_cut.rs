@@ -1,4 +1,6 @@
-use consilience_core::{Clusters, Error, Fit, Observer, Report, Result, Seed, Status, ensure};
+use consilience_core::{
+    Clusters, Error, Fit, Observer, Report, Result, Seed, Status, ensure, room,
+};
 use consilience_num::kmeans::KMeansOptions;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
@@ -111,7 +113,7 @@ impl TransferCut {
             return Ok(joined);
         }
         // X = D_x^-1/2 B D_y^-1/2; the small matrix is X'X.
-        let mut x = b.to_owned();
+        let mut x = room::copied_table(b)?;
         for (mut row, &d) in x.rows_mut().into_iter().zip(&rows) {
             row /= d.sqrt();
         }

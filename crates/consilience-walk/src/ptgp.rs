@@ -1,6 +1,6 @@
 use consilience_core::{
     Accepts, Clusters, Ensemble, Error, MemoryBudget, Microclusters, NodeConsensus, Observer,
-    Partition, Report, Result, Seed, Similarity, ensure,
+    Partition, Report, Result, Seed, Similarity, ensure, room,
 };
 use consilience_graph::{ClusterIncidence, TransferCut};
 use ndarray::{Array1, Array2, ArrayView2};
@@ -213,7 +213,7 @@ impl NodeConsensus for Ptgp {
 /// The mean similarity of each microcluster to those in each cluster, `S B0 diag(1 / |C|)`.
 fn cluster_means(incidence: &ClusterIncidence, s: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
     let (n, c) = (s.nrows(), incidence.n_clusters());
-    let mut b = vec![0.0; n * c];
+    let mut b = room::zeros::<f64>(n * c)?;
     b.par_chunks_mut(c).enumerate().for_each(|(i, out)| {
         let row = s.row(i);
         for (cluster, out) in out.iter_mut().enumerate() {

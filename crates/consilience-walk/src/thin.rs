@@ -363,7 +363,8 @@ impl SymmetricOperator for Symmetric {
     }
 }
 
-/// The walks of more steps than `walked.start`, whose squared norms are `short`, up to `walked.end`.
+/// The walks of more than `walked.start` and at most `walked.end` steps; the squared norms of the
+/// others are `short`.
 fn long_walks(
     walk: &Transition,
     p: &Csr,
