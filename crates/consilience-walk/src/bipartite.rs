@@ -8,7 +8,7 @@ pub struct BipartiteGraph {
     /// B = PTS B0 diag(1 / |C|): mean similarity of a microcluster to those in a cluster.
     pub weights: Array2<f64>,
     /// Relative error of the similarities behind it where they were not computed exactly: four
-    /// standard errors of the sampled norms, at the worst microcluster. A statistical bound, not a
-    /// proof.
+    /// standard errors of the sampled norms and what is thought to be left of the walks, at the
+    /// worst microcluster. A statistical bound, not a proof.
     pub error_bound: Option<f64>,
 }

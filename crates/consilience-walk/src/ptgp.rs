@@ -16,9 +16,9 @@ const DENSE: usize = 10_000;
 /// clusters, weighted by the similarity of random walks, and a transfer cut of it.
 ///
 /// As good as [`Pta`](crate::Pta) on average, and the one for very many microclusters: beyond
-/// 10,000 the similarity is used only in products, which are sparse, linear in the links, and exact
-/// but for single precision; the one approximation (the norms of long walks) comes with a
-/// statistical bound in the report. Fewer than k clusters come out where the walks distinguish
+/// 10,000 the similarity is used only in products, which are sparse, linear in the links, and in
+/// single precision; what is approximate, the norms of long walks and their last steps, comes with
+/// a statistical bound in the report. Fewer than k clusters come out where the walks distinguish
 /// fewer microclusters; the report says so.
 ///
 /// ```
@@ -37,7 +37,7 @@ const DENSE: usize = 10_000;
 ///
 /// # Complexity
 /// With C clusters in the ensemble, as [`ProbabilityTrajectories`] plus O(n~ C^2) up to 10,000
-/// microclusters; beyond, O(T nnz C) and 8 n~ (C + 32 T) bytes beside the links.
+/// microclusters; beyond, O(T nnz C) and 8 n~ (C + 32 T) bytes at most beside the links.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside

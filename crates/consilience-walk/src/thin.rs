@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use consilience_core::{Error, Microclusters, Observer, Result, Seed};
 use consilience_graph::ClusterIncidence;
-use consilience_num::eigen::{SymmetricOperator, TruncatedOptions, Which, truncated_eigen};
+use consilience_num::eigen::{SymmetricOperator, TruncatedOptions, Which, try_truncated_eigen};
 use consilience_num::sparse::Csr;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
 use rayon::prelude::*;
@@ -430,7 +430,7 @@ impl LeadingPairs {
             .seed(seed.derive("walk eigenpairs", 0))
             .which(Which::LargestMagnitude);
         let symmetric = Symmetric(walk.affinity().map(|i, j, a| a * inverse[i] * inverse[j]));
-        let eigen = truncated_eigen(&symmetric, &options);
+        let eigen = try_truncated_eigen(&symmetric, &options)?;
         observer.check()?;
         let mut weighted = eigen.vectors.clone();
         for (mut row, &r) in weighted.rows_mut().into_iter().zip(&root) {
