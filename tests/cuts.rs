@@ -94,6 +94,10 @@ fn all_draws() {
         ("eac-al", Box::new(|k| Box::new(EvidenceAccumulation::new(k).linkage(Linkage::Average)))),
         ("cspa", Box::new(|k| Box::new(Cspa::new(k).cut_method(CutMethod::Spectral)))),
         ("hgpa", Box::new(|k| Box::new(Hgpa::new(k)))),
+        (
+            "hgpa, hypergraph",
+            Box::new(|k| Box::new(Hgpa::new(k).cut_method(CutMethod::Hypergraph))),
+        ),
         ("mcla", Box::new(|k| Box::new(Mcla::new(k)))),
         ("wct-al", Box::new(|k| Box::new(LinkBased::wct(k)))),
         ("srs-al", Box::new(|k| Box::new(LinkBased::srs(k)))),

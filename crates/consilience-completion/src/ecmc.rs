@@ -1,6 +1,6 @@
 use consilience_core::{
-    Clusters, Error, MemoryBudget, Microclusters, Observer, Report, Result, Seed, Similarity,
-    SimilarityGraph,
+    Clusters, Error, Grouping, MemoryBudget, Microclusters, Observer, Report, Result, Seed,
+    Similarity, SimilarityGraph,
 };
 use consilience_graph::{CountRow, Linked, linked_method, unit_rows};
 use ndarray::{Array1, Array2};
@@ -242,16 +242,32 @@ impl Similarity for CompletedCoAssociation {
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<SimilarityGraph> {
-        // The agreed pairs with their multipliers, and the matrix for the tree.
-        self.budget.check_square("known entries and similarity", nodes.n_nodes(), 68)?;
-        let observed = report.stage("pair counts", || self.observed(nodes, observer))?;
+        // The agreed pairs with their multipliers, and the matrix for the tree in either order.
+        self.budget.check_square("known entries and similarity", nodes.n_nodes(), 76)?;
+        // A solver that stops at a gap sees the order of its rows: the order of the objects must
+        // not be in it.
+        let canonical = report.stage("canonical order", || nodes.clone().canonical())?;
+        let observed = report.stage("pair counts", || self.observed(&canonical, observer))?;
         let completed = self.completion.memory_budget(self.budget).fit(&observed, observer)?;
         report.adopt(completed.report);
         observer.check()?;
         let similarity =
             if self.entries { entries(&completed.output) } else { cosines(&completed.output) };
+        let places = places(nodes, &canonical);
+        let n = places.len();
+        let similarity = Array2::from_shape_fn((n, n), |(i, j)| similarity[[places[i], places[j]]]);
         SimilarityGraph::new(nodes.grouping().clone(), similarity)
     }
+}
+
+/// The place of each node in another order of the same nodes.
+fn places(nodes: &Microclusters, other: &Microclusters) -> Vec<usize> {
+    let mut places = vec![0; nodes.n_nodes()];
+    let pairs = nodes.grouping().of_object().iter().zip(other.grouping().of_object());
+    for (&node, &place) in pairs.filter(|(node, _)| **node != Grouping::NONE) {
+        places[node as usize] = place as usize;
+    }
+    places
 }
 
 /// Pairs of objects by the share of members that put them together, one bin for each hundredth.
@@ -418,13 +434,7 @@ mod tests {
     fn keeps_the_laws_of_consensus_functions() {
         // The optimum is known to a gap of 1e-3: merges closer than that may fall the other way
         // where objects are reordered or doubled.
-        let profile = Profile {
-            object_permutation: false,
-            object_ties: false,
-            duplication: false,
-            small_worlds: (4, 2),
-            ..Profile::default()
-        };
+        let profile = Profile { object_ties: false, small_worlds: (4, 2), ..Profile::default() };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         pool.install(|| consensus_function(&|k| Box::new(EcmcAl::new(k)), &profile));
     }

@@ -158,13 +158,27 @@ impl SimilarityGraph {
         if weights.dim() != (nodes, nodes) {
             return Err(Error::shape(format!("weights of {:?} for {nodes} nodes", weights.dim())));
         }
+        // One look at every entry; only where something is wrong a second one tells what.
+        if unlike(weights.view(), 0.0).is_none() {
+            return Ok(SimilarityGraph { grouping, weights });
+        }
         check_symmetric("similarity", weights.view())?;
-        let negative = weights.iter().any(|&w| w < 0.0);
-        if negative && let Some(((i, j), w)) = weights.indexed_iter().find(|&(_, &w)| w < 0.0) {
+        if let Some(((i, j), w)) = weights.indexed_iter().find(|&(_, &w)| w < 0.0) {
             return Err(Error::invalid(format!(
                 "similarity {w} at row {i}, column {j}; expected >= 0"
             )));
         }
+        Ok(SimilarityGraph { grouping, weights })
+    }
+
+    /// As [`SimilarityGraph::new`], of similarities that are symmetric, finite and non-negative by
+    /// how they were computed: looked at in debug builds only.
+    #[doc(hidden)]
+    pub fn of_symmetric(grouping: Grouping, weights: Vec<f64>) -> Result<Self> {
+        let n = grouping.n_nodes();
+        let weights = Array2::from_shape_vec((n, n), weights)
+            .map_err(|e| Error::shape(format!("weights for {n} nodes: {e}")))?;
+        debug_assert_eq!(unlike(weights.view(), 0.0), None);
         Ok(SimilarityGraph { grouping, weights })
     }
 
@@ -202,23 +216,9 @@ impl SimilarityGraph {
 /// # Complexity
 /// O(n^2), in tiles that stay in the cache.
 pub fn check_symmetric(what: &str, matrix: ArrayView2<'_, f64>) -> Result<()> {
-    const TILE: usize = 64;
     let (n, columns) = matrix.dim();
     ensure!(n == columns, shape("{what} of {n} x {columns}; expected a square matrix"));
-    // The first fault of the first tile that has one, whoever finds it.
-    let fault = (0..n.div_ceil(TILE)).into_par_iter().find_map_first(|tile| {
-        let top = tile * TILE;
-        (top..n).step_by(TILE).find_map(|left| {
-            (top..n.min(top + TILE)).find_map(|i| {
-                (left.max(i)..n.min(left + TILE)).find_map(|j| {
-                    let (w, mirrored) = (matrix[[i, j]], matrix[[j, i]]);
-                    // One comparison for the usual case: it fails for a NaN and for unequal values.
-                    let fine = w == mirrored && w.abs() < f64::INFINITY;
-                    (!fine).then_some((i, j))
-                })
-            })
-        })
-    });
+    let fault = unlike(matrix, f64::NEG_INFINITY);
     let Some((i, j)) = fault else { return Ok(()) };
     let (w, mirrored) = (matrix[[i, j]], matrix[[j, i]]);
     Err(if !w.is_finite() {
@@ -229,6 +229,35 @@ pub fn check_symmetric(what: &str, matrix: ArrayView2<'_, f64>) -> Result<()> {
         Error::invalid(format!(
             "{what} {w} at row {i}, column {j}, mirrored as {mirrored}; expected equal values"
         ))
+    })
+}
+
+/// The first pair of entries that are not equal, finite and at least `least`, in the order of tiles.
+fn unlike(matrix: ArrayView2<'_, f64>, least: f64) -> Option<(usize, usize)> {
+    const TILE: usize = 64;
+    let n = matrix.nrows();
+    // One comparison for the usual case: it fails for a NaN and for unequal values.
+    let fine = |w: f64, mirrored: f64| w == mirrored && w.abs() < f64::INFINITY && w >= least;
+    // The first fault of the first tile that has one, whoever finds it.
+    (0..n.div_ceil(TILE)).into_par_iter().find_map_first(|tile| {
+        let (top, bottom) = (tile * TILE, n.min((tile + 1) * TILE));
+        (top..n).step_by(TILE).find_map(|left| {
+            let right = n.min(left + TILE);
+            if let Some(all) = matrix.to_slice() {
+                let as_it_should_be = (top..bottom).all(|i| {
+                    let row = &all[i * n + left..i * n + right];
+                    let mirrored = all[left * n + i..].iter().step_by(n);
+                    row.iter().zip(mirrored).fold(true, |so, (&w, &m)| so & fine(w, m))
+                });
+                if as_it_should_be {
+                    return None;
+                }
+            }
+            (top..bottom).find_map(|i| {
+                let mut columns = left.max(i)..right;
+                columns.find(|&j| !fine(matrix[[i, j]], matrix[[j, i]])).map(|j| (i, j))
+            })
+        })
     })
 }
 

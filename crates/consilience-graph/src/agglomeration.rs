@@ -3,11 +3,8 @@ use consilience_core::{
     SimilarityGraph, ensure,
 };
 
-use ndarray::Array2;
-use rayon::prelude::*;
-
 use crate::lifespan::{Lifespan, check_tree_cut, chosen};
-use crate::linkage::linkage_checked;
+use crate::linkage::linkage_of;
 
 /// What a node of the graph weighs in the linkage.
 ///
@@ -75,30 +72,19 @@ impl Agglomeration {
         graph: SimilarityGraph,
         observer: &dyn Observer,
     ) -> Result<Dendrogram> {
-        let (grouping, mut d) = graph.into_parts();
+        let (grouping, d) = graph.into_parts();
         ensure!(grouping.n_nodes() > 0, empty("a similarity graph without nodes"));
         let weights: Vec<f64> = match self.weights {
             LeafWeights::Objects => grouping.weights(),
             LeafWeights::Nodes => vec![1.0; grouping.n_nodes()],
         };
         if matches!(self.linkage, Linkage::Ward | Linkage::Centroid | Linkage::Median) {
-            each(&mut d, |s| 1.0 - s);
-            return linkage_checked(d, &weights, self.linkage, observer);
+            return linkage_of(d, |s| 1.0 - s, &weights, self.linkage, observer);
         }
         // The other linkages are equivariant under shifts. Working on -s keeps similarities far
         // below the precision of 1 - s apart, which decide the last merges of long random walks.
-        each(&mut d, |s| -s);
-        Ok(linkage_checked(d, &weights, self.linkage, observer)?.map_heights(|h| 1.0 + h))
-    }
-}
-
-/// Replaces every number, with all threads.
-fn each(matrix: &mut Array2<f64>, f: impl Fn(f64) -> f64 + Sync) {
-    match matrix.as_slice_memory_order_mut() {
-        Some(all) => {
-            all.par_chunks_mut(1 << 16).for_each(|c| c.iter_mut().for_each(|v| *v = f(*v)))
-        }
-        None => matrix.mapv_inplace(f),
+        let tree = linkage_of(d, |s| -s, &weights, self.linkage, observer)?;
+        Ok(tree.map_heights(|h| 1.0 + h))
     }
 }
 

@@ -203,6 +203,8 @@ fn expand(
     budget.check_square("similarity graph", n, 8)?;
     let mut w = room::zeros(n * n)?;
     w.par_chunks_mut(n.max(1)).enumerate().for_each(|(i, row)| {
+        // Memory that is read before it is written is given by the system twice.
+        row.fill(0.0);
         for (e, p) in incidence.shares_of(i) {
             incidence.shares_in(e).for_each(|(j, q)| row[j] += weights[e] * (p * q));
         }

@@ -2,7 +2,6 @@ use consilience_core::{
     Accepts, Dendrogram, Error, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
     SimilarityGraph, room,
 };
-use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::{ClusterIncidence, CountRow, EvidenceWeights};
@@ -87,8 +86,7 @@ impl Similarity for CoAssociation {
             },
         )?;
         observer.progress("similarity", n, n);
-        let a = Array2::from_shape_vec((n, n), a).map_err(|e| Error::shape(e.to_string()))?;
-        SimilarityGraph::new(nodes.grouping().clone(), a)
+        SimilarityGraph::of_symmetric(nodes.grouping().clone(), a)
     }
 
     fn average_tree(

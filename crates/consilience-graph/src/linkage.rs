@@ -79,30 +79,38 @@ pub fn linkage(
              least 0"
         )));
     }
-    linkage_checked(dissimilarity, weights, method, observer)
+    linkage_of(dissimilarity, |v| v, weights, method, observer)
 }
 
-/// [`linkage()`] over a matrix that is known to be symmetric and finite, with positive weights.
-pub(crate) fn linkage_checked(
-    dissimilarity: Array2<f64>,
+/// [`linkage()`] over `dissimilarity` of each entry of a matrix that is known to be symmetric and
+/// finite, with positive weights.
+pub(crate) fn linkage_of(
+    matrix: Array2<f64>,
+    dissimilarity: impl Fn(f64) -> f64 + Sync,
     weights: &[f64],
     method: Linkage,
     observer: &dyn Observer,
 ) -> Result<Dendrogram> {
-    let n = dissimilarity.nrows();
-    let mut d = if dissimilarity.is_standard_layout() {
-        dissimilarity.into_raw_vec_and_offset().0
+    let n = matrix.nrows();
+    let mut d = if matrix.is_standard_layout() {
+        matrix.into_raw_vec_and_offset().0
     } else {
-        dissimilarity.iter().copied().collect()
+        matrix.iter().copied().collect()
     };
-    for i in 0..n {
-        d[i * n + i] = 0.0;
-    }
     // Sums and squares near the ends of the number range would overflow or vanish; a power of two
     // costs no digit.
     let larger = |m: f64, v: f64| if v > m { v } else { m };
-    let largest = |part: &[f64]| part.iter().fold(0.0, |m, v| larger(m, v.abs()));
-    let largest = d.par_chunks(CHUNK).map(largest).reduce(|| 0.0, larger);
+    let of_row = |(i, row): (usize, &mut [f64])| {
+        row.iter_mut().for_each(|v| *v = dissimilarity(*v));
+        row[i] = 0.0;
+        let mut lanes = [0.0; LANES];
+        let (body, tail) = row.as_chunks::<LANES>();
+        for block in body {
+            lanes.iter_mut().zip(block).for_each(|(m, v)| *m = larger(*m, v.abs()));
+        }
+        lanes.iter().chain(tail).fold(0.0, |m, v| larger(m, v.abs()))
+    };
+    let largest = d.par_chunks_mut(n).enumerate().map(of_row).reduce(|| 0.0, larger);
     let unit = if largest == 0.0 || (1e-100..1e100).contains(&largest) {
         1.0
     } else {
@@ -185,16 +193,26 @@ fn level(mut merges: Vec<(usize, usize, f64)>) -> Vec<(usize, usize, f64)> {
     merges
 }
 
-/// The nearest-neighbour chain. `update` gives the dissimilarity of x to the union of a and b from
-/// (d(a,x), d(b,x), d(a,b), weights of a, b, x).
+/// The dissimilarity of x to the union of a and b, from (d(a,x), d(b,x), d(a,b), weights of a, b,
+/// x).
+trait Update: Fn(f64, f64, f64, f64, f64, f64) -> f64 + Sync {}
+
+impl<F: Fn(f64, f64, f64, f64, f64, f64) -> f64 + Sync> Update for F {}
+
+/// The nearest-neighbour chain.
 fn chain(
     d: &mut [f64],
     weights: &[f64],
     observer: &dyn Observer,
-    update: impl Fn(f64, f64, f64, f64, f64, f64) -> f64,
+    update: impl Update,
 ) -> Result<Vec<(usize, usize, f64)>> {
     let n = weights.len();
-    let mut left = Left::new(d, weights);
+    // No union is nearer than its nearer part. Rounding must not say otherwise, or the chain could
+    // visit a cluster twice.
+    let floored = |a: f64, b: f64, ab: f64, wa: f64, wb: f64, wx: f64| {
+        update(a, b, ab, wa, wb, wx).max(if a < b { a } else { b })
+    };
+    let mut left = Left::new(d, weights, floored);
     let mut merges = Vec::with_capacity(n - 1);
     let mut chain: Vec<usize> = Vec::with_capacity(n);
     while merges.len() + 1 < n {
@@ -206,18 +224,14 @@ fn chain(
             chain.push(left.first());
             continue;
         };
+        left.refresh(top);
         let nearest = left.smallest(top, 0);
         match chain.len().checked_sub(2).map(|p| chain[p]) {
             Some(p) if left.row(top)[p] <= nearest => {
                 chain.truncate(chain.len() - 2);
                 let (keep, gone) = (top.min(p), top.max(p));
                 merges.push((left.cluster[keep], left.cluster[gone], nearest));
-                // No union is nearer than its nearer part. Rounding must not say otherwise, or the
-                // chain could visit a cluster twice.
-                let floored = |a: f64, b: f64, ab: f64, wa: f64, wb: f64, wx: f64| {
-                    update(a, b, ab, wa, wb, wx).max(if a < b { a } else { b })
-                };
-                left.merge(keep, gone, &floored);
+                left.merge(keep, gone);
                 if let Some(places) = left.close_ranks() {
                     chain.iter_mut().for_each(|place| *place = places[*place]);
                 }
@@ -236,16 +250,13 @@ fn in_order(
     d: &mut [f64],
     weights: &[f64],
     observer: &dyn Observer,
-    update: impl Fn(f64, f64, f64, f64, f64, f64) -> f64,
+    update: impl Update,
 ) -> Result<Vec<(usize, usize, f64)>> {
     let n = weights.len();
-    let mut left = Left::new(d, weights);
+    let mut left = Left::new(d, weights, update);
     let mut merges = Vec::with_capacity(n - 1);
-    let after = |left: &Left<'_>, i: usize| {
-        let least = left.smallest(i, i + 1);
-        (least, left.find(i, i + 1, least).unwrap_or(i))
-    };
-    let (mut near, mut neighbour): (Vec<f64>, Vec<usize>) = (0..n).map(|i| after(&left, i)).unzip();
+    let (mut near, mut neighbour): (Vec<f64>, Vec<usize>) =
+        (0..n).into_par_iter().map(|i| left.next(i)).unzip();
     while merges.len() + 1 < n {
         if merges.len() % 256 == 0 {
             observer.check()?;
@@ -257,13 +268,17 @@ fn in_order(
         let keep = near.iter().position(|&v| v == height).unwrap_or(0);
         let gone = neighbour[keep];
         merges.push((left.cluster[keep], left.cluster[gone], height));
-        left.merge(keep, gone, &update);
+        left.merge(keep, gone);
         near[gone] = f64::INFINITY;
-        for i in (0..gone).filter(|&i| left.is_alive(i)) {
+        for i in 0..gone {
+            if !left.is_alive(i) {
+                continue;
+            }
             if i == keep || neighbour[i] == keep || neighbour[i] == gone {
-                (near[i], neighbour[i]) = after(&left, i);
+                left.refresh(i);
+                (near[i], neighbour[i]) = left.next(i);
             } else if i < keep {
-                let v = left.row(i)[keep];
+                let v = left.row(keep)[i];
                 if v < near[i] || (v == near[i] && keep < neighbour[i]) {
                     (near[i], neighbour[i]) = (v, keep);
                 }
@@ -281,7 +296,11 @@ fn in_order(
 
 /// The clusters that are left, each at a place in the order of their first leaves, and how far they
 /// are apart. Places of clusters that are gone keep what was there, and are passed over.
-struct Left<'a> {
+///
+/// A merge writes the row of the union alone. Every other row takes a merge in when it is next
+/// needed ([`Left::refresh`]), from its own entries: writing the union's column at once would touch
+/// another line of memory for each cluster.
+struct Left<'a, F> {
     /// Rows of `cluster.len()`; infinity on the diagonal.
     d: &'a mut [f64],
     /// The first leaf of the cluster at each place.
@@ -290,24 +309,38 @@ struct Left<'a> {
     /// Infinity where the cluster is gone, else minus infinity: the larger of this and a
     /// dissimilarity.
     gone: Vec<f64>,
-    /// A row on its way.
-    row: Vec<f64>,
     alive: usize,
+    /// The merges since the places were laid out.
+    merges: Vec<Merge>,
+    /// How many of them each row has taken in.
+    seen: Vec<usize>,
+    update: F,
 }
 
-impl<'a> Left<'a> {
-    fn new(d: &'a mut [f64], weights: &[f64]) -> Self {
+/// The cluster at `gone` went into that at `keep`: how far they were apart, and their weights.
+struct Merge {
+    keep: usize,
+    gone: usize,
+    apart: f64,
+    weights: [f64; 2],
+}
+
+impl<'a, F: Update> Left<'a, F> {
+    fn new(d: &'a mut [f64], weights: &[f64], update: F) -> Self {
         let n = weights.len();
         Left {
             d,
             cluster: (0..n).collect(),
             weight: weights.to_vec(),
             gone: vec![f64::NEG_INFINITY; n],
-            row: vec![0.0; n],
             alive: n,
+            merges: Vec::new(),
+            seen: vec![0; n],
+            update,
         }
     }
 
+    /// A row, of which only entries that were refreshed count.
     fn row(&self, i: usize) -> &[f64] {
         let n = self.cluster.len();
         &self.d[i * n..(i + 1) * n]
@@ -319,6 +352,21 @@ impl<'a> Left<'a> {
 
     fn first(&self) -> usize {
         (0..self.cluster.len()).find(|&i| self.is_alive(i)).unwrap_or(0)
+    }
+
+    /// Takes the merges into a row that it does not know of yet.
+    fn refresh(&mut self, i: usize) {
+        let n = self.cluster.len();
+        let missed = &self.merges[self.seen[i]..];
+        take_in(&mut self.d[i * n..][..n], missed, self.weight[i], &self.update);
+        self.seen[i] = self.merges.len();
+    }
+
+    /// The nearest cluster of higher number, and how far it is; itself at infinity where there is
+    /// none. The row must be refreshed.
+    fn next(&self, i: usize) -> (f64, usize) {
+        let least = self.smallest(i, i + 1);
+        (least, self.find(i, i + 1, least).unwrap_or(i))
     }
 
     /// The smallest entry of a row from a column on, infinity where there is none.
@@ -345,29 +393,22 @@ impl<'a> Left<'a> {
     }
 
     /// Puts the union in the place of `keep`.
-    fn merge(
-        &mut self,
-        keep: usize,
-        gone: usize,
-        update: &impl Fn(f64, f64, f64, f64, f64, f64) -> f64,
-    ) {
+    fn merge(&mut self, keep: usize, gone: usize) {
+        self.refresh(keep);
+        self.refresh(gone);
         let n = self.cluster.len();
-        let ab = self.row(keep)[gone];
+        let apart = self.row(keep)[gone];
         let (wa, wb) = (self.weight[keep], self.weight[gone]);
-        let (a, b) = (&self.d[keep * n..][..n], &self.d[gone * n..][..n]);
-        for (((v, &a), &b), &w) in self.row.iter_mut().zip(a).zip(b).zip(&self.weight) {
-            *v = update(a, b, ab, wa, wb, w);
+        let (before, from) = self.d.split_at_mut(gone * n);
+        for ((a, &b), &w) in before[keep * n..][..n].iter_mut().zip(&from[..n]).zip(&self.weight) {
+            *a = (self.update)(*a, b, apart, wa, wb, w);
         }
+        self.d[keep * n + keep] = f64::INFINITY;
         self.gone[gone] = f64::INFINITY;
         self.alive -= 1;
         self.weight[keep] += wb;
-        self.row[keep] = f64::INFINITY;
-        for (x, &v) in self.row[..n].iter().enumerate() {
-            if self.gone[x] < 0.0 {
-                self.d[x * n + keep] = v;
-            }
-        }
-        self.d[keep * n..][..n].copy_from_slice(&self.row[..n]);
+        self.merges.push(Merge { keep, gone, apart, weights: [wa, wb] });
+        self.seen[keep] = self.merges.len();
     }
 
     /// Where a third is gone, the others move together: what is read and written next lies closer.
@@ -377,6 +418,11 @@ impl<'a> Left<'a> {
         if 3 * self.alive > 2 * n {
             return None;
         }
+        let (merges, gone, update) = (&self.merges, &self.gone, &self.update);
+        let rows = self.d.par_chunks_mut(n).zip(&self.seen).zip(&self.weight).zip(gone);
+        rows.filter(|(_, gone)| **gone < 0.0).for_each(|(((row, &seen), &weight), _)| {
+            take_in(row, &merges[seen..], weight, update);
+        });
         let old: Vec<usize> = (0..n).filter(|&i| self.is_alive(i)).collect();
         let mut places = vec![usize::MAX; n];
         let mut to = 0;
@@ -391,13 +437,20 @@ impl<'a> Left<'a> {
         self.cluster = old.iter().map(|&i| self.cluster[i]).collect();
         self.weight = old.iter().map(|&i| self.weight[i]).collect();
         self.gone = vec![f64::NEG_INFINITY; old.len()];
-        self.row.truncate(old.len());
+        self.merges.clear();
+        self.seen = vec![0; old.len()];
         Some(places)
     }
 }
 
-/// Numbers that one task looks at.
-const CHUNK: usize = 1 << 16;
+/// Takes merges into the row of a cluster of this weight, in their order.
+fn take_in(row: &mut [f64], merges: &[Merge], weight: f64, update: &impl Update) {
+    for merge in merges {
+        let [wa, wb] = merge.weights;
+        row[merge.keep] = update(row[merge.keep], row[merge.gone], merge.apart, wa, wb, weight);
+    }
+}
+
 /// Numbers that are compared at a time.
 const LANES: usize = 16;
 

@@ -20,6 +20,8 @@ pub(crate) fn by_products(p: &Csr, length: usize, observer: &dyn Observer) -> Re
     let n = p.n_rows();
     let mut g = room::zeros(n * n)?;
     let mut half = room::zeros(n * n)?;
+    // Memory that is read before it is written is given by the system twice.
+    g.par_chunks_mut(n.max(1)).for_each(|row: &mut [f64]| row.fill(0.0));
     for t in 0..length {
         transposed_product(p, &g, true, &mut half, observer);
         transposed_product(p, &half, false, &mut g, observer);

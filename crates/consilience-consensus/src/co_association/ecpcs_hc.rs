@@ -1,9 +1,11 @@
+use std::ops::Range;
+
 use consilience_core::{
-    Accepts, Clusters, Error, LabelInt, MemoryBudget, Microclusters, Observer, Report, Result,
-    Similarity, SimilarityGraph, room, with_labels,
+    Accepts, Clusters, Error, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
+    SimilarityGraph, room,
 };
 use consilience_graph::{AgreementRow, ClusterIncidence, Lifespan, Linked, linked_method, on_grid};
-use ndarray::Array2;
+use ndarray::{Array2, s};
 use rayon::prelude::*;
 
 use super::propagation::{STEPS, check_steps, propagated_cluster_similarity};
@@ -92,20 +94,29 @@ impl Similarity for EnhancedCoAssociation {
         if let Some(alike) = alike.as_slice_mut() {
             on_grid(alike, incidence.n_members());
         }
-        let scratch = AgreementRow::new(nodes)?;
+        let counts = AgreementRow::new(nodes)?;
+        let groups = groups(nodes, &incidence);
+        let (complete, members) = (nodes.is_complete(), nodes.n_members() as f64);
         let mut a = room::zeros(n * n)?;
         a.par_chunks_mut(n.max(1)).enumerate().try_for_each_init(
-            || scratch.clone(),
-            |counts, (i, out)| {
+            || (counts.clone(), vec![0.0; n], Vec::new()),
+            |(counts, sums, table), (i, out)| {
                 if i % 64 == 0 {
                     observer.check()?;
                 }
-                add_up(nodes, &incidence, &alike, i, out);
-                counts.fill(i);
-                for (j, o) in out.iter_mut().enumerate() {
-                    let both = counts.both(j);
-                    if both > 0.0 {
-                        *o /= both;
+                sums.fill(0.0);
+                for group in &groups {
+                    group.add_up(&alike, i, sums, table);
+                }
+                add_up_soft(nodes, &incidence, &alike, i, sums);
+                // Written once: memory that is read first is given by the system twice.
+                if complete {
+                    out.iter_mut().zip(&*sums).for_each(|(o, sum)| *o = sum / members);
+                } else {
+                    counts.fill(i);
+                    for (j, (o, &sum)) in out.iter_mut().zip(&*sums).enumerate() {
+                        let both = counts.both(j);
+                        *o = if both > 0.0 { sum / both } else { sum };
                     }
                 }
                 Ok::<(), Error>(())
@@ -116,46 +127,124 @@ impl Similarity for EnhancedCoAssociation {
             // Sums of products from either side are rounded otherwise: those of the smaller count.
             (0..n).for_each(|i| (0..i).for_each(|j| a[i * n + j] = a[j * n + i]));
         }
-        let a = Array2::from_shape_vec((n, n), a).map_err(|e| Error::shape(e.to_string()))?;
-        SimilarityGraph::new(nodes.grouping().clone(), a)
+        SimilarityGraph::of_symmetric(nodes.grouping().clone(), a)
     }
 }
 
-/// How alike the clusters that hold node i are to those that hold each other, over the members.
-fn add_up(
+/// Sums that one table holds: as many as stay in the nearest cache.
+const SUMS: usize = 2048;
+
+/// Members with labels whose sums are looked up together: one table holds the sum for every
+/// combination of their labels, and every node has the place of its own combination. Sums are exact
+/// (they lie on a grid), so that their order does not matter.
+struct Group {
+    members: Vec<Labels>,
+    places: Vec<u16>,
+}
+
+/// The labels of a member, as clusters of the ensemble; `clusters.end` where there is none.
+struct Labels {
+    clusters: Range<usize>,
+    of: Vec<u32>,
+}
+
+fn groups(nodes: &Microclusters, incidence: &ClusterIncidence) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    let mut sums = usize::MAX;
+    for member in (0..incidence.n_members()).filter(|&u| nodes.soft(u).is_none()) {
+        let clusters = incidence.clusters_of_member(member);
+        let labels = &nodes.rows()[member];
+        let cluster = |i| labels.label(i).map_or(clusters.end, |l| clusters.start + l) as u32;
+        let of: Vec<u32> = (0..nodes.n_nodes()).map(cluster).collect();
+        // One more for the nodes without a label.
+        let choices = clusters.len() + 1;
+        if sums.saturating_mul(choices) > SUMS {
+            groups.push(Group { members: Vec::new(), places: Vec::new() });
+            sums = 1;
+        }
+        sums *= choices;
+        if let Some(group) = groups.last_mut() {
+            group.members.push(Labels { clusters, of });
+        }
+    }
+    for group in groups.iter_mut().filter(|group| group.members.len() > 1) {
+        group.places = (0..nodes.n_nodes()).map(|i| group.place(i)).collect();
+    }
+    groups
+}
+
+impl Group {
+    /// The place of a node's combination of labels: the first member's label counts most.
+    fn place(&self, i: usize) -> u16 {
+        let place = self.members.iter().fold(0, |place, labels| {
+            place * (labels.clusters.len() + 1) + labels.of[i] as usize - labels.clusters.start
+        });
+        place as u16
+    }
+
+    /// Adds how alike the clusters that hold node i are to those that hold each other.
+    fn add_up(&self, alike: &Array2<f64>, i: usize, sums: &mut [f64], table: &mut Vec<f64>) {
+        if let [labels] = &self.members[..] {
+            let cluster = labels.of[i] as usize;
+            if cluster < labels.clusters.end {
+                let row = alike.row(cluster);
+                for (sum, &c) in sums.iter_mut().zip(&labels.of) {
+                    if (c as usize) < labels.clusters.end {
+                        *sum += row[c as usize];
+                    }
+                }
+            }
+            return;
+        }
+        table.clear();
+        table.push(0.0);
+        for labels in &self.members {
+            let (cluster, before) = (labels.of[i] as usize, table.len());
+            let known = cluster < labels.clusters.end;
+            let choices = labels.clusters.len() + 1;
+            table.resize(before * choices, 0.0);
+            // From the last on: an entry is read before it is overwritten.
+            for at in (0..before).rev() {
+                let sum = table[at];
+                let entries = &mut table[at * choices..(at + 1) * choices];
+                entries.fill(sum);
+                if known {
+                    let own = alike.slice(s![cluster, labels.clusters.clone()]);
+                    entries.iter_mut().zip(own).for_each(|(entry, v)| *entry += v);
+                }
+            }
+        }
+        for (sum, &place) in sums.iter_mut().zip(&self.places) {
+            *sum += table[usize::from(place)];
+        }
+    }
+}
+
+/// The same for members with memberships.
+fn add_up_soft(
     nodes: &Microclusters,
     incidence: &ClusterIncidence,
     alike: &Array2<f64>,
     i: usize,
-    out: &mut [f64],
+    sums: &mut [f64],
 ) {
     let mut mean = Vec::new();
     for member in 0..incidence.n_members() {
+        let Some(soft) = nodes.soft(member) else { continue };
         // The clusters of one member: a short table, looked up by its labels.
         let block = incidence.clusters_of_member(member);
         let table = |c: usize| alike.row(c).to_slice().map_or(&[][..], |t| &t[block.clone()]);
-        if let Some(soft) = nodes.soft(member) {
-            let (clusters, shares) = soft.row(i);
-            mean.clear();
-            mean.resize(block.len(), 0.0);
-            for (&c, p) in clusters.iter().zip(shares) {
-                let row = table(block.start + c as usize);
-                mean.iter_mut().zip(row).for_each(|(m, v)| *m += p * v);
-            }
-            for (j, o) in out.iter_mut().enumerate().filter(|_| !clusters.is_empty()) {
-                let (others, shares) = soft.row(j);
-                let terms = others.iter().zip(shares).map(|(&d, q)| q * mean[d as usize]);
-                *o += terms.sum::<f64>();
-            }
-        } else if let Some(label) = nodes.rows()[member].label(i) {
-            let table = table(block.start + label);
-            with_labels!(nodes.rows()[member].labels(), |labels| {
-                for (o, &l) in out.iter_mut().zip(labels) {
-                    if l != LabelInt::MISSING {
-                        *o += table[l.index()];
-                    }
-                }
-            });
+        let (clusters, shares) = soft.row(i);
+        mean.clear();
+        mean.resize(block.len(), 0.0);
+        for (&c, p) in clusters.iter().zip(shares) {
+            let row = table(block.start + c as usize);
+            mean.iter_mut().zip(row).for_each(|(m, v)| *m += p * v);
+        }
+        for (j, sum) in sums.iter_mut().enumerate().filter(|_| !clusters.is_empty()) {
+            let (others, shares) = soft.row(j);
+            let terms = others.iter().zip(shares).map(|(&d, q)| q * mean[d as usize]);
+            *sum += terms.sum::<f64>();
         }
     }
 }
