@@ -342,8 +342,7 @@ mod tests {
             let threads = |threads: usize| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 let mut own = metric.clone();
-                let ended = pool.install(|| own.settle(1e-300, 5, |_| Ok(())).unwrap());
-                assert_eq!(ended, (5, false));
+                pool.install(|| own.settle(1e-300, 5, |_| Ok(())).unwrap());
                 own
             };
             let found = threads(1);
