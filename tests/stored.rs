@@ -3,7 +3,7 @@
 
 use std::fmt::Debug;
 
-use consilience::completion::{Mccc, Rdml};
+use consilience::completion::{Basis, Mccc, Rdml};
 use consilience::constrained::{
     Ccskl, CopKMeans, Fpc, MpckMeans, Nnc, PckMeans, Pmmc, SeededKMeans, UnderMetric,
 };
@@ -263,6 +263,16 @@ fn world() -> (Array2<f64>, SideInformation) {
     (x, SideInformation::from_labels(&labels).unwrap())
 }
 
+/// The same of so many objects, of which 30 are labelled.
+fn many(n: usize) -> (Array2<f64>, SideInformation) {
+    let mut x = noise(n, 3, 1);
+    for (i, mut row) in x.rows_mut().into_iter().enumerate() {
+        row[i % 3] += 8.0;
+    }
+    let labels: Vec<i64> = (0..n as i64).map(|i| if i < 30 { i % 3 } else { -1 }).collect();
+    (x, SideInformation::from_labels(&labels).unwrap())
+}
+
 fn methods() -> Vec<Box<dyn ConstrainedClusterer>> {
     vec![
         Box::new(SeededKMeans::new(3)),
@@ -276,6 +286,10 @@ fn methods() -> Vec<Box<dyn ConstrainedClusterer>> {
         Box::new(Ccskl::new(3)),
         Box::new(UnderMetric::new(Itml::new(), SeededKMeans::new(3))),
         Box::new(Rdml::new(3)),
+        Box::new(Mccc::new(3)),
+        Box::new(Mccc::new(3).basis(Basis::Singular)),
+        Box::new(Mccc::new(3).basis(Basis::RawSingular)),
+        Box::new(Mccc::new(3).basis(Basis::StandardizedNeighbours)),
     ]
 }
 
@@ -340,10 +354,76 @@ fn unknown_assigners_are_not_written() {
     let found = Clustering::new(&[0, 0], 1, First).unwrap();
     let error = serde_json::to_string(&found).unwrap_err().to_string();
     assert!(error.contains("cannot be stored"), "{error}");
-    // Nor are those of MCCC, so far.
-    let (x, side) = world();
-    let found = Mccc::new(3).cluster(x.view().into(), &side).unwrap();
-    assert!(serde_json::to_string(&found).is_err());
+}
+
+/// More objects than MCCC finds the neighbours of among all.
+#[test]
+fn completion_through_representatives_comes_back() {
+    let (x, side) = many(32_000);
+    let found = Mccc::new(3).basis(Basis::Neighbours).cluster(x.view().into(), &side).unwrap();
+    let new = noise(50, 3, 2) * 6.0;
+    let expected = found.assign(new.view()).unwrap();
+    for back in [through_json(&found), through_bytes(&found)] {
+        assert_eq!(back.partition, found.partition);
+        assert_eq!(back.assign(new.view()).unwrap(), expected);
+    }
+    let with = |at, to| refused::<Clustering>(changed(&found, at, to));
+    let seed = json!({ "rows": 1, "columns": 2, "values": [0.5, 1.0] });
+    let half = with("/steps/0/tables/seed of groups", seed);
+    assert_eq!(half, "half a seed is 0.5; expected a whole number of 32 bits");
+    let map = json!({ "rows": 1, "columns": 1, "values": [1.0] });
+    assert!(with("/steps/0/tables/map", map).starts_with("`map` of 1 rows; expected "));
+}
+
+#[test]
+fn side_information_comes_back() {
+    let labels = Partition::from_labels(&[0, 0, -1, 1, -1, 1, 2]).unwrap();
+    let mut said = Constraints::new(7).unwrap();
+    said.extend(&[Pair::cannot_link(5, 2), Pair::must_link(2, 4), Pair::must_link(4, 6)]).unwrap();
+    let both = SideInformation::from_labels_and_constraints(&labels, &said).unwrap();
+    for side in [
+        SideInformation::none(7),
+        SideInformation::from_partition(&labels),
+        SideInformation::from_constraints(&said),
+        both.select(&[2, 3, 4, 6]).unwrap(),
+        SideInformation::from_constraints(&pairs(30, 40, 3)),
+        both,
+    ] {
+        for back in [through_json(&side), through_bytes(&side)] {
+            assert_eq!(back.n_objects(), side.n_objects());
+            assert_eq!(back.labelled_sets(), side.labelled_sets());
+            assert_eq!(back.labelled_objects(), side.labelled_objects());
+            assert!(back.sets_apart().eq(side.sets_apart()));
+            assert!(back.cannot_links().eq(side.cannot_links()));
+            assert_eq!(back.stated(), side.stated());
+        }
+        survives(&side, |side: SideInformation| {
+            let _ = side.must_links().count();
+        });
+    }
+}
+
+#[test]
+fn broken_side_information_is_refused() {
+    let mut said = Constraints::new(4).unwrap();
+    said.extend(&[Pair::must_link(0, 1), Pair::cannot_link(1, 2)]).unwrap();
+    let stated = SideInformation::from_constraints(&said);
+    let with = |at, to| refused::<SideInformation>(changed(&stated, at, to));
+    assert_eq!(with("/objects", json!(2)), "object 2 of 2");
+    let both = with("/sets", json!([[0]]));
+    assert_eq!(both, "labelled sets beside stated pairs; expected one of them");
+    let labels = SideInformation::from_labels(&[0, 0, -1, 1]).unwrap();
+    let with = |at, to| refused::<SideInformation>(changed(&labels, at, to));
+    assert_eq!(with("/objects", json!(3)), "object 3 of 3");
+    assert_eq!(with("/sets/0", json!([])), "a labelled set without objects");
+    assert_eq!(with("/sets/1", json!([1])), "object 1 is in two labelled sets");
+    let order = "labelled sets whose objects do not ascend";
+    assert_eq!(with("/sets/0", json!([1, 0])), order);
+    assert_eq!(with("/sets", json!([[3], [0, 1]])), order);
+    assert_eq!(with("/apart", json!([[0, 2]])), "sets 0 and 2 of 2, apart");
+    assert_eq!(with("/apart", json!([[1, 1]])), "sets 1 and 1 of 2, apart");
+    let twice = with("/apart", json!([[0, 1], [0, 1]]));
+    assert_eq!(twice, "pairs of labelled sets that do not ascend");
 }
 
 #[test]

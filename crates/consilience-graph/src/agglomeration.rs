@@ -13,6 +13,7 @@ use crate::linkage::linkage_checked;
 ///
 /// Chosen by [`Agglomeration::weights`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum LeafWeights {
     /// As many as it has objects: equal to clustering the objects one by one.
     #[default]

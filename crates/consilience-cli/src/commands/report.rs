@@ -42,7 +42,8 @@ pub(crate) fn run(args: &Report, terminal: &Terminal) -> Outcome<()> {
         .methods(methods)
         .title(args.title.clone().unwrap_or_else(|| usual_title(&args.ensemble)))
         .command(command(args))
-        .seed(Seed(args.common.seed));
+        .seed(Seed(args.common.seed))
+        .memory_budget(memory::budget());
     report = match &args.clusters {
         Some(Numbers::Fixed(k)) => report.clusters(*k),
         Some(Numbers::Range(range)) => report.cluster_range(range.clone()),
