@@ -155,6 +155,7 @@ fn boundless_setters(source: &str) -> Vec<String> {
         let doc = above.take_while(|l| l.starts_with("///") || l.starts_with("#["));
         let doc: Vec<&str> = doc.filter_map(|l| l.strip_prefix("///")).collect();
         let doc = doc.into_iter().rev().collect::<Vec<_>>().join(" ");
+        let doc = doc.split_whitespace().collect::<Vec<_>>().join(" ");
         let told = doc.split_once("Default").map(|(_, after)| after).unwrap_or_default();
         if !RANGES.iter().any(|phrase| told.contains(phrase)) {
             out.push(rest.split(['(', '<']).next().unwrap_or_default().to_string());

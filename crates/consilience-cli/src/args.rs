@@ -6,8 +6,6 @@ use std::str::FromStr;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use crate::commands::report::Numbers;
-
 /// Combine clusterings: one consensus from many answers.
 ///
 /// Files are known by their ending: .npy, .npz (FILE.npz:NAME chooses an array), .csv (a first row
@@ -677,4 +675,31 @@ pub(crate) fn one_line(error: &clap::Error) -> String {
     }
     let line = parts.join(" ");
     format!("{}; see --help", line.strip_prefix("error: ").unwrap_or(&line))
+}
+
+/// How many clusters a report is about.
+#[derive(Clone)]
+pub(crate) enum Numbers {
+    /// So many.
+    Fixed(usize),
+    /// One of these.
+    Range(RangeInclusive<usize>),
+    /// As many as several criteria agree on.
+    Auto,
+}
+
+impl FromStr for Numbers {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let number = |text: &str| text.trim().parse().ok();
+        match text.split_once("..") {
+            _ if text == "auto" => Some(Numbers::Auto),
+            Some((least, most)) => {
+                number(least).zip(number(most)).map(|(a, b)| Numbers::Range(a..=b))
+            }
+            None => number(text).map(Numbers::Fixed),
+        }
+        .ok_or("expected a whole number, a range such as 2..20, or auto")
+    }
 }

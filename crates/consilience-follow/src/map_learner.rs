@@ -21,8 +21,9 @@ pub enum MapLearner {
     #[default]
     LogDet,
     /// The similarity of least nuclear norm that is 1 on must-links and 0 on cannot-links
-    /// ([`Mccc`](consilience_completion::Mccc)), in the same positions. With thousands of links it may be better; with a hundred
-    /// it is often worse, even than the plain consensus where cross-validation does not see it.
-    /// Following a batch costs nothing: all is solved at the read-out, within a second or two.
+    /// ([`Mccc`](consilience_completion::Mccc)), in the same positions. With thousands of links it
+    /// may be better; with a hundred it is often worse, even than the plain consensus where
+    /// cross-validation does not see it. Following a batch costs nothing: all is solved at the
+    /// read-out, within a second or two.
     Completion,
 }

@@ -72,7 +72,8 @@ fn main() -> Result<()> {
 
     let world = planted(Seed(1), &[30, 20, 10], 9, 0.1, 0.0)?;
     let found = Medoid(3).consensus(&world.ensemble)?;
-    println!("agreement with what was planted: {:.3}", scores::adjusted_rand(&found, &world.truth)?);
+    let ari = scores::adjusted_rand(&found, &world.truth)?;
+    println!("agreement with what was planted: {ari:.3}");
     same_columns(&found, &Memberships::from(&found));
     Ok(())
 }

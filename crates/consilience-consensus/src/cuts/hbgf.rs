@@ -37,8 +37,8 @@ const RESTARTS: usize = 10;
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
-/// `1..=n` or no restarts; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the
-/// memory budget.
+/// `1..=n` or no restarts; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond
+/// the memory budget.
 ///
 /// # References
 /// Fern, Brodley 2004, "Solving Cluster Ensemble Problems by Bipartite Graph Partitioning". The cut

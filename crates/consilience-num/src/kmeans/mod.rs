@@ -80,8 +80,8 @@ impl KMeansOptions {
     }
 
     consilience_core::setters! {
-        /// Independent starts, of which the one of least inertia is kept. Default 1; 0 is read as
-        /// 1.
+        /// Independent starts, of which the one of least inertia is kept. Default 1; any
+        /// number, and 0 is read as 1.
         #[doc(alias = "n_init")]
         pub fn restarts(mut self, restarts: usize) { self.restarts = restarts.max(1) }
 
