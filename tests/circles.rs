@@ -19,8 +19,16 @@ const ALLOWED: [(&str, &[&str], &str); 11] = [
         "an ensemble and its microclusters are each made of the other",
     ),
     ("consilience-core", &["scores/contingency", "scores/pair"], "a table gives its pair scores"),
-    ("consilience-core", &["stored/parts", "traits/constrained"], "a trait of what it is stored as"),
-    ("consilience-core", &["traits/dense", "traits/features"], "tables and features become each other"),
+    (
+        "consilience-core",
+        &["stored/parts", "traits/constrained"],
+        "a trait of what it is stored as",
+    ),
+    (
+        "consilience-core",
+        &["traits/dense", "traits/features"],
+        "tables and features become each other",
+    ),
     (
         "consilience-crowd",
         &["between", "block_model/sweep", "expected_counts", "rates"],
@@ -41,7 +49,11 @@ const ALLOWED: [(&str, &[&str], &str); 11] = [
         &["answers", "arrow", "input"],
         "an input reads every form, and forms read it",
     ),
-    ("consilience-io", &["label", "label_table", "table"], "labels, their columns and their tables"),
+    (
+        "consilience-io",
+        &["label", "label_table", "table"],
+        "labels, their columns and their tables",
+    ),
     ("consilience-report", &["findings", "report"], "a report gives findings about itself"),
     ("consilience-cli", &["categories", "files"], "tables of files may have categories"),
 ];

@@ -134,8 +134,18 @@ fn a_silent_setter_would_be_seen() {
 }
 
 /// Phrases that tell which values a number may have.
-const RANGES: [&str; 9] =
-    [" to ", "at least", "at most", "above", "below", "or more", "any number", "..", " <"];
+const RANGES: [&str; 10] = [
+    " to ",
+    "at least",
+    "at most",
+    "between",
+    "above",
+    "below",
+    "or more",
+    "any number",
+    "..",
+    " <",
+];
 
 /// Setters of a source that take a number and whose documentation does not tell, after the default,
 /// which values it may have.

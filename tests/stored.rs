@@ -3,6 +3,7 @@
 
 use std::fmt::Debug;
 
+use consilience::bregman::{PairEvidence, Pcc, Solution};
 use consilience::completion::{Basis, Mccc, Rdml};
 use consilience::constrained::{
     Ccskl, CopKMeans, Fpc, MpckMeans, Nnc, PckMeans, Pmmc, SeededKMeans, UnderMetric,
@@ -13,9 +14,10 @@ use consilience::generate::{KMeans, KMeansClusters};
 use consilience::metric::{Itml, LinearMap};
 use consilience::prelude::*;
 use consilience::scores::Scores;
+use consilience::trust::{ClusterNumber, Diagnostics, NumberTable};
 use consilience::{
     Clustering, Clusters, Constraints, Dendrogram, Ensemble, Features, Link, Linkage, Memberships,
-    Pair, Partition, Result, Seed, SideInformation,
+    Microclusters, Pair, Partition, Result, Seed, SideInformation,
 };
 use ndarray::{Array2, array};
 use proptest::prelude::*;
@@ -475,4 +477,70 @@ fn damaged_bytes_never_panic() {
     });
     let map = LinearMap::from_matrix(noise(2, 3, 1)).unwrap();
     survives(&map, |map: LinearMap| drop(map.apply(array![[0.0, 1.0, 2.0]].view())));
+}
+
+/// Thirty objects in three groups under eight members, some labels wrong or missing.
+fn members() -> Ensemble {
+    let mut draw = Seed(3).stream();
+    let mut label = |i: usize| match draw.below(10) {
+        0 => -1,
+        1 => draw.below(4) as i64,
+        _ => i as i64 / 10,
+    };
+    let mut member = || Partition::from_labels(&(0..30).map(&mut label).collect::<Vec<_>>());
+    Ensemble::new((0..8).map(|_| member().unwrap()).collect()).unwrap()
+}
+
+#[test]
+fn diagnostics_come_back() {
+    let found = Partition::from_fn(30, |i| (i > 0).then_some(i as u64 / 10)).unwrap();
+    let trust = Diagnostics::of(&members(), &found).unwrap();
+    comes_back(&trust);
+    let alone = Ensemble::new(vec![found.clone()]).unwrap();
+    comes_back(&Diagnostics::of(&alone, &found).unwrap());
+    let with = |at, to| refused::<Diagnostics>(changed(&trust, at, to));
+    assert_eq!(with("/anmi", json!(1.5)), "anmi is 1.5; expected 0 to 1");
+    assert_eq!(with("/confidence/2", json!(-0.5)), "confidence is -0.5; expected 0 to 1");
+    assert_eq!(with("/second", json!([])), "0 second clusters, confidence of 30 objects");
+    assert_eq!(with("/second/1", json!(3)), "cluster 3 of 3");
+    assert_eq!(with("/clusters/0/nearest", json!([7, 0.5])), "cluster 7 of 3");
+    assert_eq!(with("/dissenters", json!([8])), "member 8 of 8");
+    assert!(with("/members/0/agreement", json!(2.0)).starts_with("agreement is 2"));
+    survives(&trust, |trust: Diagnostics| drop(trust.sentences));
+}
+
+#[test]
+fn tables_of_numbers_come_back() {
+    let table = ClusterNumber::new().choose(&members()).unwrap();
+    comes_back(&table);
+    let with = |at, to| refused::<NumberTable>(changed(&table, at, to));
+    assert_eq!(with("/recommended", json!(0)), "0 clusters recommended; expected at least 1");
+    assert_eq!(with("/range", json!([4, 3])), "a range from 4 to 3");
+    assert!(with("/criteria/0/name", json!("taste")).starts_with("criterion \"taste\"; expected"));
+    let order = with("/rows/0/clusters", json!(99));
+    assert_eq!(order, "rows whose numbers of clusters do not ascend");
+    assert_eq!(with("/rows/0/pac", json!(7.0)), "pac is 7; expected 0 to 1");
+    let steps = "steps of a CDF that do not ascend from 0 to 1";
+    assert_eq!(with("/rows/0/cdf/values/0", json!(3.0)), steps);
+    let half = json!({ "values": [0.5], "cumulative": [0.5] });
+    assert_eq!(with("/rows/0/cdf", half), "a CDF that ends at 0.5; expected 1");
+    let short = json!({ "values": [], "cumulative": [1.0] });
+    assert_eq!(with("/rows/0/cdf", short), "1 values of a CDF at 0 steps");
+    survives(&table, |table: NumberTable| drop(table.notes));
+}
+
+#[test]
+fn solutions_of_pcc_come_back() {
+    let nodes = Microclusters::of(&members()).unwrap();
+    let evidence = PairEvidence::all(&nodes, Default::default()).unwrap();
+    let found = Pcc::new(3).solution(&evidence).unwrap();
+    comes_back(&found);
+    let with = |at, to| refused::<Solution>(changed(&found, at, to));
+    assert_eq!(with("/gap", json!(-0.5)), "an optimality gap of -0.5; expected at least 0");
+    assert!(with("/memberships/values/values/0", json!(9.0)).contains("membership"));
+    // One cluster cannot explain a pair that is apart: infinite, which JSON cannot say.
+    let one = Pcc::new(1).solution(&evidence).unwrap();
+    assert_eq!(one.objective, f64::INFINITY);
+    comes_back(&one);
+    survives(&found, |found: Solution| drop(found.memberships.hard()));
 }

@@ -62,6 +62,11 @@ pub enum Solver {
 
 /// What [`Pcc::fit_evidence`] found.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "crate::stored::SolutionFields", into = "crate::stored::SolutionFields")
+)]
 #[non_exhaustive]
 pub struct Solution {
     /// Memberships of the nodes; those that are in no pair are uniform with evidence 0.

@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 

@@ -91,6 +91,11 @@ pub struct ClusterNumber {
 ///
 /// From [`ClusterNumber::choose`].
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "crate::stored::NumberTableFields")
+)]
 #[non_exhaustive]
 pub struct NumberTable {
     /// One row per number of clusters, ascending.
@@ -112,6 +117,11 @@ pub struct NumberTable {
 ///
 /// Part of a [`NumberTable`], from [`ClusterNumber::choose`].
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "crate::stored::NumberRowFields")
+)]
 #[non_exhaustive]
 pub struct NumberRow {
     /// k.
@@ -140,6 +150,7 @@ pub struct NumberRow {
 ///
 /// Part of a [`NumberTable`], from [`ClusterNumber::choose`].
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Criterion {
     /// `eigengap`, `pac`, `lifetime`, `delta-area` or `directions`.

@@ -1,8 +1,6 @@
 //! `consilience report`: one page about a consensus.
 
-use std::ops::RangeInclusive;
 use std::path::Path;
-use std::str::FromStr;
 use std::time::Instant;
 
 use consilience::catalogue::Settings;

@@ -46,8 +46,8 @@ impl Settings {
         /// 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
 
-        /// A parameter of the method, by its name in [`Method::parameters`](super::Method::parameters). Default: what stands
-        /// there.
+        /// A parameter of the method, by its name in
+        /// [`Method::parameters`](super::Method::parameters). Default: what stands there.
         pub fn parameter(mut self, name: impl Into<String>, value: impl ToString) {
             self.values.push((name.into(), value.to_string()))
         }
