@@ -11,6 +11,9 @@ mod workspace;
 /// A module as the path to it.
 type Module = Vec<String>;
 
+/// A `use`: whether it is public, and the paths that it names.
+type Use = (bool, Vec<Vec<String>>);
+
 /// Circles that stay, each as the crate, the modules in it, and why.
 const ALLOWED: [(&str, &[&str], &str); 11] = [
     (
@@ -85,7 +88,7 @@ fn expanded(tree: &str) -> Vec<Vec<String>> {
 
 /// The `use` statements of a source that begin at a margin, without those of its tests: whether it
 /// is public, and its paths.
-fn uses(source: &str) -> Vec<(bool, Vec<Vec<String>>)> {
+fn uses(source: &str) -> Vec<Use> {
     let code = source.split("\nmod tests {").next().unwrap_or_default();
     let mut out = Vec::new();
     let mut rest = code;
@@ -104,7 +107,7 @@ fn uses(source: &str) -> Vec<(bool, Vec<Vec<String>>)> {
 
 /// The files of a crate, their `use` statements, and what each hands on under which name.
 struct Files {
-    uses: BTreeMap<Module, Vec<(bool, Vec<Vec<String>>)>>,
+    uses: BTreeMap<Module, Vec<Use>>,
 }
 
 impl Files {
