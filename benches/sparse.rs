@@ -67,7 +67,7 @@ fn sparse(c: &mut Criterion) {
         });
     }
     group.bench_function("truncated SVD, 50 dimensions", |b| {
-        b.iter(|| TruncatedSvd::new(50).fit(black_box(&x)).expect("a map"));
+        b.iter(|| TruncatedSvd::new(50).learn(black_box(&x)).expect("a map"));
     });
     group.finish();
 }

@@ -133,6 +133,86 @@ fn a_silent_setter_would_be_seen() {
     assert_eq!(silent_setters(source), ["silent", "bare", "short"]);
 }
 
+/// Phrases that tell which values a number may have.
+const RANGES: [&str; 10] = [
+    " to ",
+    "at least",
+    "at most",
+    "between",
+    "above",
+    "below",
+    "or more",
+    "any number",
+    "..",
+    " <",
+];
+
+/// Setters of a source that take a number and whose documentation does not tell, after the default,
+/// which values it may have.
+fn boundless_setters(source: &str) -> Vec<String> {
+    let lines: Vec<&str> = source.lines().map(str::trim_start).collect();
+    let mut out = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let Some(rest) = line.strip_prefix("pub fn ") else { continue };
+        let signature = lines[at..].iter().take(6).copied().collect::<Vec<_>>().join(" ");
+        let signature = signature.split('{').next().unwrap_or_default();
+        let arguments = signature.split_once('(').map(|(_, a)| a.trim_start()).unwrap_or_default();
+        let number = [": usize", ": u64", ": f64", ": RangeInclusive<usize>"];
+        if !arguments.starts_with("mut self") || !number.iter().any(|n| arguments.contains(n)) {
+            continue;
+        }
+        let above = lines[..at].iter().rev();
+        let doc = above.take_while(|l| l.starts_with("///") || l.starts_with("#["));
+        let doc: Vec<&str> = doc.filter_map(|l| l.strip_prefix("///")).collect();
+        let doc = doc.into_iter().rev().collect::<Vec<_>>().join(" ");
+        let doc = doc.split_whitespace().collect::<Vec<_>>().join(" ");
+        let told = doc.split_once("Default").map(|(_, after)| after).unwrap_or_default();
+        if !RANGES.iter().any(|phrase| told.contains(phrase)) {
+            out.push(rest.split(['(', '<']).next().unwrap_or_default().to_string());
+        }
+    }
+    out.retain(|name| !NO_SETTERS.contains(&name.as_str()));
+    out
+}
+
+#[test]
+fn setters_of_numbers_tell_their_range() {
+    let mut found = Vec::new();
+    for package in packages().iter().filter(|p| p.published && p.name != PROGRAM) {
+        for file in sources(&package.folder.join("src")) {
+            let boundless = boundless_setters(&read(&file));
+            found.extend(boundless.iter().map(|name| format!("{}: {name}", file.display())));
+        }
+    }
+    assert!(found.is_empty(), "setters that do not tell their range:\n{}", found.join("\n"));
+}
+
+#[test]
+fn a_boundless_setter_would_be_seen() {
+    let source = "
+        setters! {
+            /// Iterations, at least some. Default 10; at least 1.
+            #[doc(alias = \"max_iter\")]
+            pub fn told(mut self, n: usize) { self.n = n }
+
+            /// Iterations, at least one. Default 10.
+            pub fn silent(mut self, n: usize) { self.n = n }
+
+            /// The two ends. Default
+            /// 1 and 2; `near < far`.
+            pub fn ends(mut self, near: f64, far: f64) { self.ends = (near, far) }
+        }
+        /// Sizes. Default all.
+        pub fn broken(
+            mut self,
+            sizes: RangeInclusive<usize>,
+        ) -> Self { self }
+        /// No number. Default no.
+        pub fn word(mut self, word: bool) -> Self { self }
+    ";
+    assert_eq!(boundless_setters(source), ["silent", "broken"]);
+}
+
 /// Functions of a source with more lines than allowed, by name. Tests may list as many cases as
 /// they like.
 fn long_functions(source: &str) -> Vec<String> {

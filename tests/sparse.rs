@@ -236,7 +236,7 @@ fn singular_directions_are_those_of_the_table() {
     let (x, truth) = texts(150, 80, 7);
     let rows = sparse(&x);
     let svd = TruncatedSvd::new(6).tolerance(1e-10);
-    let (dense, map) = (svd.fit(&x).unwrap().output, svd.fit(&rows).unwrap().output);
+    let (dense, map) = (svd.learn(&x).unwrap(), svd.learn(&rows).unwrap());
     assert_eq!((map.n_features(), map.n_outputs()), (80, 6));
     let (a, b) = (dense.apply(&x).unwrap(), map.apply(&rows).unwrap());
     // Inner products do not depend on signs.
@@ -247,6 +247,32 @@ fn singular_directions_are_those_of_the_table() {
     assert!((&a - &b).iter().all(|v| v.abs() < 1e-10));
     let found = KMeans::new().restarts(5).fit((&b).into(), 4, Seed(1), &()).unwrap().output;
     assert!(adjusted_rand(&found, &truth).unwrap() > 0.97);
-    assert!(TruncatedSvd::new(0).fit(&rows).is_err());
-    assert!(TruncatedSvd::new(2).fit(&CsMat::<f64>::zero((3, 4))).is_err());
+    assert!(TruncatedSvd::new(0).learn(&rows).is_err());
+    assert!(TruncatedSvd::new(2).learn(&CsMat::<f64>::zero((3, 4))).is_err());
+}
+
+/// Asks to stop at the question of this number.
+struct Impatient(usize, std::sync::atomic::AtomicUsize);
+
+impl consilience::Observer for Impatient {
+    fn cancelled(&self) -> bool {
+        self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= self.0
+    }
+}
+
+#[test]
+fn singular_directions_can_be_cancelled() {
+    // More columns than are decomposed whole.
+    let (x, _) = texts(900, 700, 7);
+    let rows = sparse(&x);
+    let svd = TruncatedSvd::new(6);
+    for at in [0, 1, 3] {
+        let observer = Impatient(at, Default::default());
+        let error = svd.fit(&rows, &observer).unwrap_err();
+        assert_eq!(error.kind(), consilience::ErrorKind::Cancelled, "{at}");
+    }
+    let patient = Impatient(usize::MAX, Default::default());
+    assert_eq!(svd.fit(&rows, &patient).unwrap().output, svd.learn(&rows).unwrap());
+    let asked = patient.1.into_inner();
+    assert!(asked > 5, "{asked}");
 }

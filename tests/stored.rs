@@ -3,7 +3,8 @@
 
 use std::fmt::Debug;
 
-use consilience::completion::{Mccc, Rdml};
+use consilience::bregman::{PairEvidence, Pcc, Solution};
+use consilience::completion::{Basis, Mccc, Rdml};
 use consilience::constrained::{
     Ccskl, CopKMeans, Fpc, MpckMeans, Nnc, PckMeans, Pmmc, SeededKMeans, UnderMetric,
 };
@@ -13,9 +14,10 @@ use consilience::generate::{KMeans, KMeansClusters};
 use consilience::metric::{Itml, LinearMap};
 use consilience::prelude::*;
 use consilience::scores::Scores;
+use consilience::trust::{ClusterNumber, Diagnostics, NumberTable};
 use consilience::{
     Clustering, Clusters, Constraints, Dendrogram, Ensemble, Features, Link, Linkage, Memberships,
-    Pair, Partition, Result, Seed, SideInformation,
+    Microclusters, Pair, Partition, Result, Seed, SideInformation,
 };
 use ndarray::{Array2, array};
 use proptest::prelude::*;
@@ -263,6 +265,16 @@ fn world() -> (Array2<f64>, SideInformation) {
     (x, SideInformation::from_labels(&labels).unwrap())
 }
 
+/// The same of so many objects, of which 30 are labelled.
+fn many(n: usize) -> (Array2<f64>, SideInformation) {
+    let mut x = noise(n, 3, 1);
+    for (i, mut row) in x.rows_mut().into_iter().enumerate() {
+        row[i % 3] += 8.0;
+    }
+    let labels: Vec<i64> = (0..n as i64).map(|i| if i < 30 { i % 3 } else { -1 }).collect();
+    (x, SideInformation::from_labels(&labels).unwrap())
+}
+
 fn methods() -> Vec<Box<dyn ConstrainedClusterer>> {
     vec![
         Box::new(SeededKMeans::new(3)),
@@ -276,6 +288,10 @@ fn methods() -> Vec<Box<dyn ConstrainedClusterer>> {
         Box::new(Ccskl::new(3)),
         Box::new(UnderMetric::new(Itml::new(), SeededKMeans::new(3))),
         Box::new(Rdml::new(3)),
+        Box::new(Mccc::new(3)),
+        Box::new(Mccc::new(3).basis(Basis::Singular)),
+        Box::new(Mccc::new(3).basis(Basis::RawSingular)),
+        Box::new(Mccc::new(3).basis(Basis::StandardizedNeighbours)),
     ]
 }
 
@@ -340,10 +356,76 @@ fn unknown_assigners_are_not_written() {
     let found = Clustering::new(&[0, 0], 1, First).unwrap();
     let error = serde_json::to_string(&found).unwrap_err().to_string();
     assert!(error.contains("cannot be stored"), "{error}");
-    // Nor are those of MCCC, so far.
-    let (x, side) = world();
-    let found = Mccc::new(3).cluster(x.view().into(), &side).unwrap();
-    assert!(serde_json::to_string(&found).is_err());
+}
+
+/// More objects than MCCC finds the neighbours of among all.
+#[test]
+fn completion_through_representatives_comes_back() {
+    let (x, side) = many(32_000);
+    let found = Mccc::new(3).basis(Basis::Neighbours).cluster(x.view().into(), &side).unwrap();
+    let new = noise(50, 3, 2) * 6.0;
+    let expected = found.assign(new.view()).unwrap();
+    for back in [through_json(&found), through_bytes(&found)] {
+        assert_eq!(back.partition, found.partition);
+        assert_eq!(back.assign(new.view()).unwrap(), expected);
+    }
+    let with = |at, to| refused::<Clustering>(changed(&found, at, to));
+    let seed = json!({ "rows": 1, "columns": 2, "values": [0.5, 1.0] });
+    let half = with("/steps/0/tables/seed of groups", seed);
+    assert_eq!(half, "half a seed is 0.5; expected a whole number of 32 bits");
+    let map = json!({ "rows": 1, "columns": 1, "values": [1.0] });
+    assert!(with("/steps/0/tables/map", map).starts_with("`map` of 1 rows; expected "));
+}
+
+#[test]
+fn side_information_comes_back() {
+    let labels = Partition::from_labels(&[0, 0, -1, 1, -1, 1, 2]).unwrap();
+    let mut said = Constraints::new(7).unwrap();
+    said.extend(&[Pair::cannot_link(5, 2), Pair::must_link(2, 4), Pair::must_link(4, 6)]).unwrap();
+    let both = SideInformation::from_labels_and_constraints(&labels, &said).unwrap();
+    for side in [
+        SideInformation::none(7),
+        SideInformation::from_partition(&labels),
+        SideInformation::from_constraints(&said),
+        both.select(&[2, 3, 4, 6]).unwrap(),
+        SideInformation::from_constraints(&pairs(30, 40, 3)),
+        both,
+    ] {
+        for back in [through_json(&side), through_bytes(&side)] {
+            assert_eq!(back.n_objects(), side.n_objects());
+            assert_eq!(back.labelled_sets(), side.labelled_sets());
+            assert_eq!(back.labelled_objects(), side.labelled_objects());
+            assert!(back.sets_apart().eq(side.sets_apart()));
+            assert!(back.cannot_links().eq(side.cannot_links()));
+            assert_eq!(back.stated(), side.stated());
+        }
+        survives(&side, |side: SideInformation| {
+            let _ = side.must_links().count();
+        });
+    }
+}
+
+#[test]
+fn broken_side_information_is_refused() {
+    let mut said = Constraints::new(4).unwrap();
+    said.extend(&[Pair::must_link(0, 1), Pair::cannot_link(1, 2)]).unwrap();
+    let stated = SideInformation::from_constraints(&said);
+    let with = |at, to| refused::<SideInformation>(changed(&stated, at, to));
+    assert_eq!(with("/objects", json!(2)), "object 2 of 2");
+    let both = with("/sets", json!([[0]]));
+    assert_eq!(both, "labelled sets beside stated pairs; expected one of them");
+    let labels = SideInformation::from_labels(&[0, 0, -1, 1]).unwrap();
+    let with = |at, to| refused::<SideInformation>(changed(&labels, at, to));
+    assert_eq!(with("/objects", json!(3)), "object 3 of 3");
+    assert_eq!(with("/sets/0", json!([])), "a labelled set without objects");
+    assert_eq!(with("/sets/1", json!([1])), "object 1 is in two labelled sets");
+    let order = "labelled sets whose objects do not ascend";
+    assert_eq!(with("/sets/0", json!([1, 0])), order);
+    assert_eq!(with("/sets", json!([[3], [0, 1]])), order);
+    assert_eq!(with("/apart", json!([[0, 2]])), "sets 0 and 2 of 2, apart");
+    assert_eq!(with("/apart", json!([[1, 1]])), "sets 1 and 1 of 2, apart");
+    let twice = with("/apart", json!([[0, 1], [0, 1]]));
+    assert_eq!(twice, "pairs of labelled sets that do not ascend");
 }
 
 #[test]
@@ -395,4 +477,70 @@ fn damaged_bytes_never_panic() {
     });
     let map = LinearMap::from_matrix(noise(2, 3, 1)).unwrap();
     survives(&map, |map: LinearMap| drop(map.apply(array![[0.0, 1.0, 2.0]].view())));
+}
+
+/// Thirty objects in three groups under eight members, some labels wrong or missing.
+fn members() -> Ensemble {
+    let mut draw = Seed(3).stream();
+    let mut label = |i: usize| match draw.below(10) {
+        0 => -1,
+        1 => draw.below(4) as i64,
+        _ => i as i64 / 10,
+    };
+    let mut member = || Partition::from_labels(&(0..30).map(&mut label).collect::<Vec<_>>());
+    Ensemble::new((0..8).map(|_| member().unwrap()).collect()).unwrap()
+}
+
+#[test]
+fn diagnostics_come_back() {
+    let found = Partition::from_fn(30, |i| (i > 0).then_some(i as u64 / 10)).unwrap();
+    let trust = Diagnostics::of(&members(), &found).unwrap();
+    comes_back(&trust);
+    let alone = Ensemble::new(vec![found.clone()]).unwrap();
+    comes_back(&Diagnostics::of(&alone, &found).unwrap());
+    let with = |at, to| refused::<Diagnostics>(changed(&trust, at, to));
+    assert_eq!(with("/anmi", json!(1.5)), "anmi is 1.5; expected 0 to 1");
+    assert_eq!(with("/confidence/2", json!(-0.5)), "confidence is -0.5; expected 0 to 1");
+    assert_eq!(with("/second", json!([])), "0 second clusters, confidence of 30 objects");
+    assert_eq!(with("/second/1", json!(3)), "cluster 3 of 3");
+    assert_eq!(with("/clusters/0/nearest", json!([7, 0.5])), "cluster 7 of 3");
+    assert_eq!(with("/dissenters", json!([8])), "member 8 of 8");
+    assert!(with("/members/0/agreement", json!(2.0)).starts_with("agreement is 2"));
+    survives(&trust, |trust: Diagnostics| drop(trust.sentences));
+}
+
+#[test]
+fn tables_of_numbers_come_back() {
+    let table = ClusterNumber::new().choose(&members()).unwrap();
+    comes_back(&table);
+    let with = |at, to| refused::<NumberTable>(changed(&table, at, to));
+    assert_eq!(with("/recommended", json!(0)), "0 clusters recommended; expected at least 1");
+    assert_eq!(with("/range", json!([4, 3])), "a range from 4 to 3");
+    assert!(with("/criteria/0/name", json!("taste")).starts_with("criterion \"taste\"; expected"));
+    let order = with("/rows/0/clusters", json!(99));
+    assert_eq!(order, "rows whose numbers of clusters do not ascend");
+    assert_eq!(with("/rows/0/pac", json!(7.0)), "pac is 7; expected 0 to 1");
+    let steps = "steps of a CDF that do not ascend from 0 to 1";
+    assert_eq!(with("/rows/0/cdf/values/0", json!(3.0)), steps);
+    let half = json!({ "values": [0.5], "cumulative": [0.5] });
+    assert_eq!(with("/rows/0/cdf", half), "a CDF that ends at 0.5; expected 1");
+    let short = json!({ "values": [], "cumulative": [1.0] });
+    assert_eq!(with("/rows/0/cdf", short), "1 values of a CDF at 0 steps");
+    survives(&table, |table: NumberTable| drop(table.notes));
+}
+
+#[test]
+fn solutions_of_pcc_come_back() {
+    let nodes = Microclusters::of(&members()).unwrap();
+    let evidence = PairEvidence::all(&nodes, Default::default()).unwrap();
+    let found = Pcc::new(3).solution(&evidence).unwrap();
+    comes_back(&found);
+    let with = |at, to| refused::<Solution>(changed(&found, at, to));
+    assert_eq!(with("/gap", json!(-0.5)), "an optimality gap of -0.5; expected at least 0");
+    assert!(with("/memberships/values/values/0", json!(9.0)).contains("membership"));
+    // One cluster cannot explain a pair that is apart: infinite, which JSON cannot say.
+    let one = Pcc::new(1).solution(&evidence).unwrap();
+    assert_eq!(one.objective, f64::INFINITY);
+    comes_back(&one);
+    survives(&found, |found: Solution| drop(found.memberships.hard()));
 }

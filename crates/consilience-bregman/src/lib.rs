@@ -40,6 +40,8 @@ mod quadratic;
 #[cfg(test)]
 mod reference;
 mod start;
+#[cfg(feature = "serde")]
+mod stored;
 mod summary;
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use consilience_core::{
     Accepts, Clusters, Ensemble, Error, Fit, Grouping, Memberships, MemoryBudget, Microclusters,
-    NodeConsensus, NodeMemberships, Observer, Partition, Report, Result, Seed, Status, ensure,
+    NodeConsensus, NodeMemberships, Observer, Partition, Report, Result, Seed, Status,
+    check_restarts, ensure,
 };
 use ndarray::Array2;
 
@@ -61,6 +62,11 @@ pub enum Solver {
 
 /// What [`Pcc::fit_evidence`] found.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "crate::stored::SolutionFields", into = "crate::stored::SolutionFields")
+)]
 #[non_exhaustive]
 pub struct Solution {
     /// Memberships of the nodes; those that are in no pair are uniform with evidence 0.
@@ -251,10 +257,7 @@ impl Pcc {
             other => return Err(other.refuse("PCC", "an upper bound or the clusters that survive")),
         }
         ensure!(self.tolerance > 0.0, invalid("tolerance {}; expected above 0", self.tolerance));
-        ensure!(
-            (1..=10_000).contains(&self.restarts),
-            invalid("restarts {}; expected 1..=10000", self.restarts)
-        );
+        check_restarts(self.restarts)?;
         if self.max_iterations == Some(0) {
             return Err(Error::invalid("max_iterations 0; expected at least 1"));
         }
@@ -457,7 +460,7 @@ impl Run<'_> {
         }
         match best {
             Some((_, point)) => Ok(point),
-            None => Err(Error::invalid("restarts 0; expected at least 1")),
+            None => Err(Error::invalid("0 restarts; expected 1..=10000")),
         }
     }
 

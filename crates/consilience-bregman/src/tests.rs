@@ -1,4 +1,4 @@
-use consilience_conformance::{Profile, planted, soft_consensus_function};
+use consilience_conformance::{Profile, planted, same_columns, same_rows, soft_consensus_function};
 use consilience_core::{
     ConsensusFunction, Ensemble, ErrorKind, Memberships, MemoryBudget, Microclusters, Partition,
     Seed, Status, scores,
@@ -396,4 +396,21 @@ fn line_search_obeys_the_laws() {
     // To the end: where the paper's cap stops, doubled objects may be at another point.
     let method = |k| Pcc::new(k).solver(Solver::LineSearch).max_iterations(100_000);
     laws(method, Profile { small_worlds: (3, 2), ..profile() });
+}
+
+/// Columns of the memberships, rows of the centroids that follow from them, labels.
+#[test]
+fn column_row_and_label_j_are_one_cluster() {
+    for seed in 0..4 {
+        let world = planted(Seed(seed), &[30, 20, 10], 8, 0.1, 0.1).unwrap();
+        let mut draw = Seed(seed).stream();
+        let x = Array2::from_shape_fn((60, 2), |(i, j)| {
+            let class = world.truth.label(i).unwrap_or(0) as f64;
+            [class, class * class][j] * 9.0 + draw.normal()
+        });
+        let soft = Pcc::new(4).fit(&world.ensemble, &()).unwrap().output;
+        let hard = soft.hard().unwrap();
+        same_columns(&hard, &soft);
+        same_rows(&hard, (&x).into(), crate::centroids(&soft, (&x).into()).unwrap().view());
+    }
 }

@@ -1,12 +1,11 @@
 //! The command line.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-
-use crate::commands::report::Numbers;
 
 /// Combine clusterings: one consensus from many answers.
 ///
@@ -138,9 +137,11 @@ pub(crate) struct Generate {
     pub(crate) svd: Option<usize>,
     /// A parameter of the method: kmeans and spherical-kmeans take restarts, max_iterations,
     /// tolerance; minibatch batch, batches; kernel-kmeans landmarks, width, restarts; rpcl
-    /// learning_rate, penalty_rate, presentations; spectral neighbours, landmarks, restarts;
-    /// agglomerative linkage (single, average, complete or ward); uspec representatives,
-    /// neighbours, regularization, restarts
+    /// learning_rate, penalty_rate, presentations, random_start; gaussian-mixture max_iterations,
+    /// tolerance, variance_floor; fuzzy-c-means fuzzifier, max_iterations, tolerance; spectral
+    /// neighbours, landmarks, exact_objects, restarts; agglomerative linkage (single, average,
+    /// complete, ward, centroid or median); uspec representatives, neighbours, regularization,
+    /// restarts
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
     /// How the features are scaled first: none, minmax or zscore
@@ -372,7 +373,8 @@ pub(crate) struct Crowd {
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) method: String,
     /// A parameter of the method: all take alternative, and shared for answers by keyword; rmc
-    /// takes c, d0, d1 and penalty (recovery, held-out or balance); block restarts, pseudo_count,
+    /// takes c (or error_weight), d0 (apart_below), d1 (together_above) and penalty (recovery,
+    /// held-out or balance); block restarts, pseudo_count,
     /// rates_by_cluster, rates_between_clusters, tolerance, max_iterations; block-by-worker the
     /// same without rates_between_clusters; latent-class restarts, tolerance, max_iterations;
     /// bayesian dimensions, components (where clusters are auto), restarts, tolerance,
@@ -463,8 +465,8 @@ pub(crate) struct Update {
     /// cross_validated, caution, tolerance, max_iterations; completion dimensions, power, folds,
     /// restarts, cross_validated, caution; exact loss (squared or probability), balance,
     /// regularization, gap, max_iterations; additive and
-    /// multiplicative step, balance. With --features also grown_members,
-    /// grown_folds, sample
+    /// multiplicative step, balance. With --features also grown_members, grown_folds, sample,
+    /// components, learner (itml, mmc, rca, dca, lmnn, rsd-diagonal or rsd-full)
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
     /// How many objects each row stands for: one column of whole numbers
@@ -674,4 +676,31 @@ pub(crate) fn one_line(error: &clap::Error) -> String {
     }
     let line = parts.join(" ");
     format!("{}; see --help", line.strip_prefix("error: ").unwrap_or(&line))
+}
+
+/// How many clusters a report is about.
+#[derive(Clone)]
+pub(crate) enum Numbers {
+    /// So many.
+    Fixed(usize),
+    /// One of these.
+    Range(RangeInclusive<usize>),
+    /// As many as several criteria agree on.
+    Auto,
+}
+
+impl FromStr for Numbers {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let number = |text: &str| text.trim().parse().ok();
+        match text.split_once("..") {
+            _ if text == "auto" => Some(Numbers::Auto),
+            Some((least, most)) => {
+                number(least).zip(number(most)).map(|(a, b)| Numbers::Range(a..=b))
+            }
+            None => number(text).map(Numbers::Fixed),
+        }
+        .ok_or("expected a whole number, a range such as 2..20, or auto")
+    }
 }

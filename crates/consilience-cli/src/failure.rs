@@ -41,7 +41,7 @@ impl Failure {
     pub(crate) fn report(self) -> ExitCode {
         match self {
             Failure::Bad(message) => {
-                let line: Vec<String> = message.split_whitespace().map(readable).collect();
+                let line: Vec<&str> = message.split_whitespace().collect();
                 say(&format!("error: {}", line.join(" ")));
                 ExitCode::from(2)
             }
@@ -51,17 +51,6 @@ impl Failure {
             }
             Failure::ClosedPipe => ExitCode::SUCCESS,
         }
-    }
-}
-
-/// A word of a message; numbers of very many digits in the form 1e308.
-fn readable(word: &str) -> String {
-    let number = word.trim_end_matches([',', ';', ':', ')']);
-    match number.parse::<f64>() {
-        Ok(value) if number.len() > 40 && value.is_finite() => {
-            format!("{value:e}{}", &word[number.len()..])
-        }
-        _ => word.to_owned(),
     }
 }
 

@@ -176,7 +176,7 @@ impl Reduction {
         };
         let (n, d) = (features.n_objects(), features.n_features());
         memory::budget().check_table("features in few dimensions", n.max(d), dimensions, 8)?;
-        let fit = TruncatedSvd::new(dimensions).seed(self.seed).fit(features)?;
+        let fit = TruncatedSvd::new(dimensions).seed(self.seed).fit(features, terminal)?;
         terminal.note_all(&fit.report);
         let map = fit.output;
         let table = map.apply(features)?;
@@ -504,7 +504,7 @@ pub(crate) fn answers(table: &AnswerTable, objects: usize, shared: usize) -> Out
             let rows: Vec<KeywordAnswer> = rows
                 .map(|&[worker, task, item, keyword]| KeywordAnswer { worker, task, item, keyword })
                 .collect();
-            Answers::from_keywords(objects, &rows, shared)?
+            Answers::from_keywords_within(objects, &rows, shared, memory::budget())?
         }
         AnswerForm::Pairs => {
             let rows: Vec<PairAnswer> = rows

@@ -43,6 +43,9 @@
 //! consensus_function(&|clusters| Box::new(Lump(clusters)), &profile);
 //! ```
 //!
+//! A result that speaks of its clusters more than once goes through [`same_columns`] and
+//! [`same_rows`]: label j, column j and centre j are one cluster.
+//!
 //! [`small_worlds`] lists every tiny ensemble there is, for comparing a method with a naive
 //! reference, and [`planted`] makes ensembles with known structure. A method with soft results can
 //! also go through as [`Hard`].
@@ -54,6 +57,7 @@ mod hierarchy;
 mod labels;
 mod members;
 mod nodes;
+mod numbering;
 mod order;
 mod partitioner;
 mod run;
@@ -69,6 +73,7 @@ pub use base::base_clusterer;
 pub use consensus::consensus_function;
 pub use hierarchy::hierarchy;
 pub use nodes::node_consensus;
+pub use numbering::{same_columns, same_rows};
 pub use order::reordering;
 pub use partitioner::{PartitionerProfile, graph_partitioner};
 pub use similar::similarity;

@@ -1,6 +1,6 @@
 use consilience_core::{
     Assign, Clustering, Clusters, ConstrainedClusterer, Features, Fit, MemoryBudget, Observer,
-    Report, Result, Seed, SideInformation, Status, Watch, at_least_one,
+    Report, Result, Seed, SideInformation, Status, Watch, at_least_one, check_restarts,
 };
 #[cfg(feature = "serde")]
 use consilience_core::{Error, stored::Parts};
@@ -112,7 +112,7 @@ impl Ccskl {
         pub fn max_pairs(mut self, max_pairs: usize) { self.max_pairs = max_pairs }
 
         /// Runs of the k-means on the eigenvectors; one more begins from the labelled sets. Default
-        /// 10; at least 1.
+        /// 10; 1 to 10,000.
         pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
         /// How much memory eigenvectors and neighbours may take. Default 8 GiB.
@@ -126,7 +126,7 @@ impl Ccskl {
         at_least_one("neighbours", self.neighbours)?;
         at_least_one("eigenvectors", self.eigenvectors)?;
         at_least_one("max_pairs", self.max_pairs)?;
-        at_least_one("restarts", self.restarts)
+        check_restarts(self.restarts)
     }
 
     /// The best of some random starts and of one from the labelled sets.
@@ -350,7 +350,7 @@ impl Assign for Embedding {
 
     #[cfg(feature = "serde")]
     fn stored(&self) -> Option<Vec<Parts>> {
-        let parts = Parts::new(crate::stored::EMBEDDING)
+        let parts = Parts::new(KIND)
             .table("eigenvectors", &self.phi)
             .row("eigenvalues", self.values.iter().copied())
             .row("weights", self.beta.iter().copied())
@@ -358,6 +358,12 @@ impl Assign for Embedding {
         Some(vec![self.frame.stored(self.graph.stored(parts))])
     }
 }
+
+#[cfg(feature = "serde")]
+const KIND: &str = "self-tuned-embedding";
+
+#[cfg(feature = "serde")]
+crate::stored::assigner!(KIND, Embedding);
 
 #[cfg(feature = "serde")]
 impl crate::stored::Stored for Embedding {

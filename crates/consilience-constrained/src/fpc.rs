@@ -67,7 +67,8 @@ impl Fpc {
     }
 
     consilience_core::setters! {
-        /// The object that is the first centre. Default: one drawn at random.
+        /// The object that is the first centre. Default: one drawn at random;
+        /// below the number of objects.
         pub fn first(mut self, object: usize) { self.first = Some(object) }
 
         /// Default `Seed(0)`.

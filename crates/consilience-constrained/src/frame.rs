@@ -88,10 +88,16 @@ impl Assign for NearestCentre {
 
     #[cfg(feature = "serde")]
     fn stored(&self) -> Option<Vec<Parts>> {
-        let parts = Parts::new(crate::stored::NEAREST_CENTRE).table("centres", &self.centres);
+        let parts = Parts::new(KIND).table("centres", &self.centres);
         Some(vec![self.frame.stored(parts)])
     }
 }
+
+#[cfg(feature = "serde")]
+const KIND: &str = "nearest-centre";
+
+#[cfg(feature = "serde")]
+crate::stored::assigner!(KIND, NearestCentre);
 
 #[cfg(feature = "serde")]
 impl crate::stored::Stored for NearestCentre {

@@ -566,7 +566,7 @@ impl Assign for NearestUnder {
 
     #[cfg(feature = "serde")]
     fn stored(&self) -> Option<Vec<Parts>> {
-        let parts = Parts::new(crate::stored::NEAREST_UNDER)
+        let parts = Parts::new(KIND)
             .table("centres", &self.centres)
             .row("log determinants", self.metrics.iter().map(|m| m.log_det));
         let numbered = self.metrics.iter().enumerate();
@@ -574,6 +574,12 @@ impl Assign for NearestUnder {
         Some(vec![self.frame.stored(parts)])
     }
 }
+
+#[cfg(feature = "serde")]
+const KIND: &str = "nearest-under-metrics";
+
+#[cfg(feature = "serde")]
+crate::stored::assigner!(KIND, NearestUnder);
 
 #[cfg(feature = "serde")]
 impl crate::stored::Stored for NearestUnder {

@@ -381,12 +381,16 @@ impl Assign for Scores {
 
     #[cfg(feature = "serde")]
     fn stored(&self) -> Option<Vec<Parts>> {
-        let parts = Parts::new(crate::stored::SCORES)
-            .number("deviation", self.deviation)
-            .table("weights", &self.w);
+        let parts = Parts::new(KIND).number("deviation", self.deviation).table("weights", &self.w);
         Some(vec![self.frame.stored(parts)])
     }
 }
+
+#[cfg(feature = "serde")]
+const KIND: &str = "highest-score";
+
+#[cfg(feature = "serde")]
+crate::stored::assigner!(KIND, Scores);
 
 #[cfg(feature = "serde")]
 impl crate::stored::Stored for Scores {

@@ -161,10 +161,16 @@ impl Assign for FarthestMember {
 
     #[cfg(feature = "serde")]
     fn stored(&self) -> Option<Vec<Parts>> {
-        let parts = Parts::new(crate::stored::FARTHEST_MEMBER).number("scale", self.scale);
+        let parts = Parts::new(KIND).number("scale", self.scale);
         Some(vec![self.points.stored(parts)])
     }
 }
+
+#[cfg(feature = "serde")]
+const KIND: &str = "farthest-member";
+
+#[cfg(feature = "serde")]
+crate::stored::assigner!(KIND, FarthestMember);
 
 #[cfg(feature = "serde")]
 impl crate::stored::Stored for FarthestMember {

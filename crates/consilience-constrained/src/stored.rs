@@ -1,36 +1,25 @@
-//! What a stored clustering keeps of the assigners of this crate.
+//! What a stored clustering keeps of an assigner of this crate: each registers its own kind.
 
-use std::sync::Arc;
-
-use consilience_core::stored::{Kind, Parts, Restored};
+use consilience_core::stored::Parts;
 use consilience_core::{Assign, Error, Result};
 
 /// Registers an assigner's kind; `restored` checks the parts.
 macro_rules! assigner {
     ($name:expr, $assigner:ty) => {
         inventory::submit! {
-            Kind {
+            consilience_core::stored::Kind {
                 name: $name,
                 restore: |parts| {
-                    let restored = <$assigner as Stored>::restored(parts)?;
-                    Ok(Restored::Assigner(Arc::new(restored)))
+                    let restored = <$assigner as $crate::stored::Stored>::restored(parts)?;
+                    let restored = std::sync::Arc::new(restored);
+                    Ok(consilience_core::stored::Restored::Assigner(restored))
                 },
             }
         }
     };
 }
 
-pub(crate) const NEAREST_CENTRE: &str = "nearest-centre";
-pub(crate) const NEAREST_UNDER: &str = "nearest-under-metrics";
-pub(crate) const SCORES: &str = "highest-score";
-pub(crate) const FARTHEST_MEMBER: &str = "farthest-member";
-pub(crate) const EMBEDDING: &str = "self-tuned-embedding";
-
-assigner!(NEAREST_CENTRE, crate::frame::NearestCentre);
-assigner!(NEAREST_UNDER, crate::mpck::NearestUnder);
-assigner!(SCORES, crate::pmmc::Scores);
-assigner!(FARTHEST_MEMBER, crate::sets::FarthestMember);
-assigner!(EMBEDDING, crate::ccskl::Embedding);
+pub(crate) use assigner;
 
 /// An assigner whose parts can be checked.
 pub(crate) trait Stored: Assign + Sized {

@@ -20,15 +20,36 @@ macro_rules! ensure {
 /// ```
 /// use consilience::core::at_least_one;
 ///
-/// assert!(at_least_one("restarts", 1).is_ok());
-/// let error = at_least_one("restarts", 0).unwrap_err();
-/// assert_eq!(error.message(), "restarts is 0; expected at least 1");
+/// assert!(at_least_one("neighbours", 1).is_ok());
+/// let error = at_least_one("neighbours", 0).unwrap_err();
+/// assert_eq!(error.message(), "neighbours is 0; expected at least 1");
 /// ```
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter).
 pub fn at_least_one(name: &str, value: usize) -> Result<()> {
     ensure!(value > 0, invalid("{name} is 0; expected at least 1"));
+    Ok(())
+}
+
+/// The most starts, runs or restarts of which a method keeps the best.
+const MOST_RESTARTS: usize = 10_000;
+
+/// Refuses a number of starts outside `1..=10000`: more would run for ever and find nothing better.
+///
+/// ```
+/// use consilience::core::check_restarts;
+///
+/// assert!(check_restarts(10).is_ok() && check_restarts(0).is_err());
+/// ```
+///
+/// # Errors
+/// [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter).
+pub fn check_restarts(restarts: usize) -> Result<()> {
+    ensure!(
+        (1..=MOST_RESTARTS).contains(&restarts),
+        invalid("{restarts} restarts; expected 1..={MOST_RESTARTS}")
+    );
     Ok(())
 }
 
@@ -48,4 +69,16 @@ pub(crate) fn counts(counts: &[u64], objects: usize) -> Result<()> {
         );
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn restarts_have_a_range() {
+        for (restarts, good) in [(0, false), (1, true), (MOST_RESTARTS, true), (10_001, false)] {
+            assert_eq!(check_restarts(restarts).is_ok(), good, "{restarts}");
+        }
+    }
 }

@@ -54,11 +54,16 @@ pub enum ErrorKind {
 
 /// An error with a [kind](ErrorKind) and a message that holds the offending values and their place.
 ///
+/// A number that would be written with very many digits is in the form 1e308 in the message,
+/// whoever makes it.
+///
 /// ```
-/// use consilience::{ErrorKind, Partition};
+/// use consilience::{Error, ErrorKind, Partition};
 ///
 /// let error = Partition::from_labels::<u8>(&[]).unwrap_err();
 /// assert_eq!(error.kind(), ErrorKind::Empty);
+/// let error = Error::invalid(format!("weight {}; expected 0 to 1", 1e308));
+/// assert_eq!(error.message(), "weight 1e308; expected 0 to 1");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
@@ -72,7 +77,7 @@ struct Inner {
 impl Error {
     /// An error of the given kind; the message names values, place and what was expected.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Error(Box::new(Inner { kind, message: message.into() }))
+        Error(Box::new(Inner { kind, message: readable(message.into()) }))
     }
 
     /// The kind, for matching.
@@ -124,6 +129,33 @@ impl Error {
     }
 }
 
+/// Words from so many characters on are looked at: no count and no number near 1 has as many.
+const LONG: usize = 25;
+
+/// The message with its numbers of very many digits in the form 1e308. In one place, since every
+/// message holds values that somebody gave.
+fn readable(message: String) -> String {
+    let long = |word: &str| word.len() >= LONG && word.ends_with(|c: char| !c.is_alphabetic());
+    if !message.split(' ').any(long) {
+        return message;
+    }
+    let words: Vec<String> = message.split(' ').map(short).collect();
+    words.join(" ")
+}
+
+/// A word, or the number in it in its short form.
+fn short(word: &str) -> String {
+    let digit = |c: char| c.is_ascii_digit();
+    let start = word.find(|c| digit(c) || c == '-').unwrap_or(0);
+    let end = word.rfind(digit).map_or(0, |at| at + 1);
+    match word.get(start..end).map(|number| (number.len(), number.parse::<f64>())) {
+        Some((LONG.., Ok(value))) if value.is_finite() => {
+            format!("{}{value:e}{}", &word[..start], &word[end..])
+        }
+        _ => word.to_owned(),
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.message)
@@ -131,3 +163,26 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_very_many_digits_are_short() {
+        let said = |message: String| Error::invalid(message).message().to_owned();
+        assert_eq!(said(format!("value {}; expected 1", -1e308)), "value -1e308; expected 1");
+        assert_eq!(said(format!("({}, {:?})", 5e-324, 0.5)), "(5e-324, 0.5)");
+        assert_eq!(said(format!("a = {}", f64::MAX)), "a = 1.7976931348623157e308");
+        assert_eq!(said(format!("[{}..={}]", 0, 1e300)), format!("[0..={}]", 1e300));
+        // What is no such number stays: near 1, counts, words, text in quotes.
+        for plain in [
+            format!("{} of {}", 0.1 + 0.2, u64::MAX),
+            format!("column {:?} of a.csv", "1".repeat(60)),
+            format!("{}  two\nlines {}", "é".repeat(30), "x".repeat(40)),
+            format!("{}-{}", "1".repeat(20), "2".repeat(20)),
+        ] {
+            assert_eq!(said(plain.clone()), plain);
+        }
+    }
+}

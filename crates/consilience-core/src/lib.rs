@@ -60,7 +60,7 @@ pub mod stored;
 mod traits;
 mod watch;
 
-pub use checks::at_least_one;
+pub use checks::{at_least_one, check_restarts};
 pub use clusters::Clusters;
 pub use constraints::{Constraints, Link, Pair};
 pub use dendrogram::{Dendrogram, Merge};

@@ -41,6 +41,14 @@ const MOST_PAIRS_OF_CLASSES: usize = 50_000_000;
 #[doc(alias = "supervision")]
 #[doc(alias = "constraints")]
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(
+        try_from = "crate::stored::SideInformationFields",
+        into = "crate::stored::SideInformationFields"
+    )
+)]
 pub struct SideInformation {
     objects: usize,
     sets: Vec<Vec<usize>>,
@@ -166,6 +174,45 @@ impl SideInformation {
         }
         // Stated is then every pair, as with labels alone.
         Ok(Self::close(&all, &first, None))
+    }
+
+    /// Sets and pairs of them as they were stored; without pairs all sets are apart.
+    #[cfg(feature = "serde")]
+    pub(crate) fn from_sets(
+        objects: usize,
+        sets: Vec<Vec<usize>>,
+        apart: Option<Vec<(usize, usize)>>,
+    ) -> Result<Self> {
+        let first = sets.iter().map(|set| set.first());
+        ensure!(first.clone().all(|i| i.is_some()), empty("a labelled set without objects"));
+        ensure!(
+            first.is_sorted_by(|a, b| a < b) && sets.iter().all(|s| s.is_sorted_by(|a, b| a < b)),
+            invalid("labelled sets whose objects do not ascend")
+        );
+        let mut all: Vec<usize> = sets.iter().flatten().copied().collect();
+        all.sort_unstable();
+        if let Some(twice) = all.windows(2).find(|w| w[0] == w[1]) {
+            return Err(Error::invalid(format!("object {} is in two labelled sets", twice[0])));
+        }
+        if let Some(&last) = all.last().filter(|&&last| last >= objects) {
+            return Err(Error::out_of_range(format!("object {last} of {objects}")));
+        }
+        let apart = match apart {
+            None => Apart::All,
+            Some(pairs) => {
+                let count = sets.len();
+                let wrong = pairs.iter().find(|(a, b)| a >= b || *b >= count);
+                if let Some((a, b)) = wrong {
+                    return Err(Error::out_of_range(format!("sets {a} and {b} of {count}, apart")));
+                }
+                ensure!(
+                    pairs.is_sorted_by(|a, b| a < b),
+                    invalid("pairs of labelled sets that do not ascend")
+                );
+                Apart::Pairs(pairs)
+            }
+        };
+        Ok(Self::new(objects, sets, apart, None))
     }
 
     fn new(objects: usize, sets: Vec<Vec<usize>>, apart: Apart, stated: Option<Vec<Pair>>) -> Self {

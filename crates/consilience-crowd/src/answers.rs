@@ -219,6 +219,30 @@ impl Answers {
     /// # References
     /// Yi 2014, Sect. 3.3.1 (Tattoo, ImageNet, PASCAL 07: one keyword in common).
     pub fn from_keywords(objects: usize, rows: &[KeywordAnswer], shared: usize) -> Result<Self> {
+        Self::from_keywords_within(objects, rows, shared, MemoryBudget::default())
+    }
+
+    /// As [`Answers::from_keywords`], for a given memory budget.
+    ///
+    /// ```
+    /// use consilience::crowd::{Answers, KeywordAnswer};
+    /// use consilience::{ErrorKind, MemoryBudget};
+    ///
+    /// let rows: Vec<KeywordAnswer> =
+    ///     (0..9).map(|item| KeywordAnswer { worker: 0, task: 0, item, keyword: 7 }).collect();
+    /// let small = MemoryBudget::bytes(1000);
+    /// let refused = Answers::from_keywords_within(9, &rows, 1, small).unwrap_err();
+    /// assert_eq!(refused.kind(), ErrorKind::TooLarge);
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Answers::from_keywords`].
+    pub fn from_keywords_within(
+        objects: usize,
+        rows: &[KeywordAnswer],
+        shared: usize,
+        budget: MemoryBudget,
+    ) -> Result<Self> {
         check_size(objects, rows.len())?;
         if shared == 0 {
             return Err(Error::invalid(
@@ -232,7 +256,7 @@ impl Answers {
         rows.sort_unstable_by_key(|r| (r.worker, r.task, r.item, r.keyword));
         rows.dedup();
         let workers = numbers(rows.iter().map(|r| r.worker));
-        check_pairs(&rows)?;
+        check_pairs(&rows, budget)?;
         let mut tasks: Vec<Loose> = Vec::new();
         for task in rows.chunk_by(|a, b| (a.worker, a.task) == (b.worker, b.task)) {
             let worker = place(&workers, task[0].worker);
@@ -444,12 +468,12 @@ fn check_size(objects: usize, rows: usize) -> Result<()> {
 }
 
 /// Refuses descriptions of so many items of one task that their pairs are too many to keep.
-fn check_pairs(rows: &[KeywordAnswer]) -> Result<()> {
+fn check_pairs(rows: &[KeywordAnswer], budget: MemoryBudget) -> Result<()> {
     let pairs = rows
         .chunk_by(|a, b| (a.worker, a.task) == (b.worker, b.task))
         .map(|task| task.chunk_by(|a, b| a.item == b.item).count())
         .fold(0usize, |sum, items| sum.saturating_add(items.saturating_mul(items - 1) / 2));
-    MemoryBudget::default().check_table("pairs of described items", pairs, 2, 64)
+    budget.check_table("pairs of described items", pairs, 2, 64)
 }
 
 fn check_item(item: usize, objects: usize, row: usize) -> Result<()> {

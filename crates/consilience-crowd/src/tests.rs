@@ -1,4 +1,5 @@
 use consilience_completion::{ObservedPairs, Penalty, Rdml, RobustCompletion, SampleSimilarity};
+use consilience_conformance::same_columns;
 use consilience_core::scores::{Normalizer, normalized_mutual_information};
 use consilience_core::{Clusters, ErrorKind, MemoryBudget, Observer, Partition, Seed, scores};
 use ndarray::Array2;
@@ -54,6 +55,7 @@ fn column_j_is_label_j() {
     let answers = Answers::from_groupings(60, &rows).unwrap();
     for method in ALL {
         let found = quick(3, method).fit(&answers, &()).unwrap().output;
+        same_columns(&found.partition, &found.memberships);
         let q = found.memberships.values();
         for (i, label) in found.partition.iter().enumerate() {
             assert_eq!(label.is_some(), i > 1, "{method:?} {i}");

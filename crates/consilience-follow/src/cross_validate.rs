@@ -8,8 +8,8 @@ use rayon::prelude::*;
 use crate::consensus_metric::ConsensusMetric;
 use crate::coordinates::Coordinates;
 use crate::cross_validation::{CrossValidation, ReadOutMethod};
+use crate::learned::{Completion, Learned};
 use crate::link_evidence::{HeldOutLink, ScoredLinks};
-use crate::map_learner::{Completion, Learned};
 use crate::metric_read_out::{Cut, MetricReadOut};
 use crate::space_metric::SpaceMetric;
 

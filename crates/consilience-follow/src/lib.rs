@@ -49,6 +49,7 @@ mod cross_validate;
 mod cross_validation;
 mod embedding;
 mod grown_metrics;
+mod learned;
 mod link_evidence;
 mod map_learner;
 mod member_growth;

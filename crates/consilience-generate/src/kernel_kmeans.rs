@@ -1,6 +1,6 @@
 use consilience_core::{
     BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report,
-    Result, Seed, SparseRows, at_least_one, ensure,
+    Result, Seed, SparseRows, at_least_one, check_restarts, ensure,
 };
 use consilience_num::Float;
 use consilience_num::kmeans::fit;
@@ -70,7 +70,7 @@ impl KernelKMeans {
         /// Kernel width w as a multiple of the median squared distance. Default 1; above 0.
         pub fn width(mut self, multiple: f64) { self.width = multiple }
 
-        /// Independent runs of the k-means, of which the best is kept. Default 1; at least 1.
+        /// Independent runs of the k-means, of which the best is kept. Default 1; 1 to 10,000.
         pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
         /// How much memory the kernel between objects and landmarks may take. Default 8 GiB.
@@ -96,7 +96,7 @@ impl BaseClusterer for KernelKMeans {
     ) -> Result<Fit<Partition>> {
         features.check_clusters(clusters)?;
         at_least_one("landmarks", self.landmarks)?;
-        at_least_one("restarts", self.restarts)?;
+        check_restarts(self.restarts)?;
         let multiple = self.width;
         ensure!(
             multiple > 0.0 && multiple.is_finite(),

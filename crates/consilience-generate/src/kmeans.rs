@@ -1,5 +1,6 @@
 use consilience_core::{
-    BaseClusterer, Features, Fit, Observer, Partition, Report, Result, Seed, at_least_one, ensure,
+    BaseClusterer, Features, Fit, Observer, Partition, Report, Result, Seed, at_least_one,
+    check_restarts, ensure,
 };
 use consilience_num::Float;
 use consilience_num::kmeans::sparse::{self, ScaledRows};
@@ -58,6 +59,7 @@ pub struct KMeans {
         into = "crate::stored::KMeansClustersFields"
     )
 )]
+#[non_exhaustive]
 pub struct KMeansClusters {
     /// The clustering.
     pub partition: Partition,
@@ -87,7 +89,7 @@ impl KMeans {
     }
 
     consilience_core::setters! {
-        /// Independent runs, of which the best is kept. Default 1; at least 1.
+        /// Independent runs, of which the best is kept. Default 1; 1 to 10,000.
         pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
         /// Most iterations per run. Default 100; at least 1.
@@ -114,7 +116,7 @@ impl KMeans {
     ) -> Result<Fit<KMeansClusters>> {
         let features = features.into();
         features.check_clusters(clusters)?;
-        at_least_one("restarts", self.restarts)?;
+        check_restarts(self.restarts)?;
         at_least_one("max_iterations", self.max_iterations)?;
         ensure!(
             self.tolerance >= 0.0,

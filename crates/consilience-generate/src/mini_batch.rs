@@ -1,6 +1,6 @@
 use consilience_core::{
     BaseClusterer, Features, Fit, Observer, Partition, Report, Result, Seed, SparseRows, Watch,
-    at_least_one,
+    at_least_one, ensure,
 };
 use consilience_num::Float;
 use consilience_num::kmeans::sparse::{self, ScaledRows};
@@ -8,6 +8,9 @@ use consilience_num::kmeans::{KMeansFit, KMeansOptions, assign, from_centres, sp
 use ndarray::{Array2, ArrayView2, ArrayViewMut1, Axis};
 
 use crate::input::finish;
+
+/// More would take days and hardly move a centre.
+const MOST_BATCHES: usize = 1_000_000;
 
 /// Mini-batch k-means: centres follow small random samples, and all objects are looked at only
 /// once, at the end.
@@ -59,7 +62,7 @@ impl MiniBatchKMeans {
         /// Objects per batch. Default 1024; at least 1.
         pub fn batch(mut self, batch: usize) { self.batch = batch }
 
-        /// Number of batches. Default 100; at least 1.
+        /// Number of batches. Default 100; 1 to 1,000,000.
         pub fn batches(mut self, batches: usize) { self.batches = batches }
     }
 
@@ -192,7 +195,10 @@ impl BaseClusterer for MiniBatchKMeans {
     ) -> Result<Fit<Partition>> {
         features.check_clusters(clusters)?;
         at_least_one("batch", self.batch)?;
-        at_least_one("batches", self.batches)?;
+        ensure!(
+            (1..=MOST_BATCHES).contains(&self.batches),
+            invalid("{} batches; expected 1..={MOST_BATCHES}", self.batches)
+        );
         match features {
             Features::F32(x) => self.run(x, clusters, seed, observer),
             Features::F64(x) => self.run(x, clusters, seed, observer),

@@ -7,6 +7,9 @@ use ndarray::{Array2, ArrayView1, Axis};
 use crate::distinct::Distinct;
 use crate::input::{partition, unit_table};
 
+/// More would take hours and move nothing: the rates have fallen to 0 long before.
+const MOST_PRESENTATIONS: usize = 1_000_000_000;
+
 /// Presentations per object by default, ...
 const EPOCHS: usize = 50;
 /// ... and in all.
@@ -75,7 +78,7 @@ impl Rpcl {
         pub fn penalty_rate(mut self, rate: f64) { self.penalty_rate = rate }
 
         /// How many objects are presented, drawn at random with repetition. Default 50 per object,
-        /// at most 100,000 in all; at least 1. Time grows in proportion.
+        /// at most 100,000 in all; 1 to 1e9. Time grows in proportion.
         #[doc(alias = "epochs")]
         #[doc(alias = "max_iterations")]
         pub fn presentations(mut self, presentations: usize) {
@@ -94,7 +97,12 @@ impl Rpcl {
             b >= 0.0 && b < a,
             invalid("penalty rate {b}; expected 0 or more, below the rate {a}")
         );
-        ensure!(self.presentations != Some(0), invalid("0 presentations; expected at least 1"));
+        if let Some(presentations) = self.presentations {
+            ensure!(
+                (1..=MOST_PRESENTATIONS).contains(&presentations),
+                invalid("{presentations} presentations; expected 1..={MOST_PRESENTATIONS}")
+            );
+        }
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 use consilience_core::{
     BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report,
-    Result, Seed, at_least_one,
+    Result, Seed, at_least_one, check_restarts,
 };
 use consilience_num::eigen::symmetric_eigen;
 use consilience_num::kmeans::fit;
@@ -93,7 +93,7 @@ impl Spectral {
         /// landmarks took their place. Default 1000; at least 1. Time grows with the cube.
         pub fn exact_objects(mut self, objects: usize) { self.exact_objects = objects }
 
-        /// Runs of the k-means on the eigenvectors. Default 5; at least 1.
+        /// Runs of the k-means on the eigenvectors. Default 5; 1 to 10,000.
         pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
         /// How much memory similarities of the landmarks and eigenvectors may take. Default 8 GiB.
@@ -225,7 +225,7 @@ impl BaseClusterer for Spectral {
         at_least_one("neighbours", self.neighbours)?;
         at_least_one("landmarks", self.landmarks)?;
         at_least_one("exact objects", self.exact_objects)?;
-        at_least_one("restarts", self.restarts)?;
+        check_restarts(self.restarts)?;
         observer.check()?;
         let distinct = Distinct::new(unit_table(&features));
         let mut report = Report::default();

@@ -1,6 +1,6 @@
 use consilience_core::{
     BaseClusterer, Features, Fit, Observer, Partition, Result, Seed, SparseRows, at_least_one,
-    ensure, with_rows,
+    check_restarts, ensure, with_rows,
 };
 use consilience_num::Float;
 use consilience_num::kmeans::KMeansOptions;
@@ -61,7 +61,7 @@ impl SphericalKMeans {
     }
 
     consilience_core::setters! {
-        /// Independent runs, of which the best is kept. Default 1; at least 1.
+        /// Independent runs, of which the best is kept. Default 1; 1 to 10,000.
         pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
         /// Most iterations per run. Default 100; at least 1.
@@ -89,7 +89,7 @@ impl SphericalKMeans {
     ) -> Result<Fit<KMeansClusters>> {
         let features = features.into();
         features.check_clusters(clusters)?;
-        at_least_one("restarts", self.restarts)?;
+        check_restarts(self.restarts)?;
         at_least_one("max_iterations", self.max_iterations)?;
         ensure!(
             self.tolerance >= 0.0,

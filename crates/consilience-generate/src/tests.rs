@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use consilience_conformance::{Profile, base_clusterer};
+use consilience_conformance::{Profile, base_clusterer, same_rows};
 use consilience_core::{
     BaseClusterer, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report, Result,
     Seed, scores,
@@ -41,6 +41,17 @@ fn kmeans_obeys_the_laws() {
         &KMeans::new().restarts(3),
         &Profile { thread_objects: 4000, ..Profile::default() },
     );
+}
+
+#[test]
+fn centre_j_is_label_j() {
+    for seed in 0..5 {
+        let (x, _) = blobs(80, 3, 4, seed);
+        // The first objects are of the last blobs.
+        let x = x.slice(ndarray::s![..;-1, ..]).to_owned();
+        let found = KMeans::new().fit_centres(&x, 5, Seed(seed), &()).unwrap().output;
+        same_rows(&found.partition, (&x).into(), found.centres.view());
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::linkage::linkage_of;
 ///
 /// Chosen by [`Agglomeration::weights`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum LeafWeights {
     /// As many as it has objects: equal to clustering the objects one by one.
     #[default]

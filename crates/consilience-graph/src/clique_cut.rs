@@ -100,7 +100,7 @@ impl CliqueCut {
             self.spectral = self.spectral.seed(seed)
         }
 
-        /// How much memory a stored graph may take. Default 8 GiB.
+        /// How much memory a stored graph, or matrices of all clusters, may take. Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
@@ -149,7 +149,8 @@ impl CliqueCut {
         let weights = incidence.objects().iter().map(|&objects| weight(objects)).collect();
         let weights = incidence.weighed(weights)?;
         if self.method == CutMethod::Spectral || nodes.n_nodes() == 0 {
-            return spectral(&incidence, &weights, &self.spectral, report, observer);
+            let cut = (&self.spectral, self.budget);
+            return spectral(&incidence, &weights, cut, report, observer);
         }
         if self.method == CutMethod::Hypergraph {
             let cut = HypergraphCut::new(self.clusters.fixed().unwrap_or(1)).seed(self.seed);
@@ -219,7 +220,7 @@ fn expand(
 fn spectral(
     incidence: &ClusterIncidence,
     weights: &[f64],
-    cut: &SpectralCut,
+    (cut, budget): (&SpectralCut, MemoryBudget),
     report: &mut Report,
     observer: &dyn Observer,
 ) -> Result<Vec<usize>> {
@@ -240,7 +241,7 @@ fn spectral(
         .collect();
     let scale: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
     let wanted = cut.eigenpairs(n)?.min(incidence.n_clusters());
-    let found = leading(incidence, &shares, &scale, wanted, observer)?;
+    let found = leading(incidence, &shares, &scale, wanted, budget, observer)?;
     if !found.converged {
         report.status = Status::MaxIterations;
     }
@@ -358,7 +359,9 @@ mod tests {
                 for k in [2, 4] {
                     let cut = SpectralCut::new(k).restarts(30);
                     let mut report = Report::default();
-                    let fast = spectral(&h, &weights, &cut, &mut report, &()).unwrap();
+                    let fast =
+                        spectral(&h, &weights, (&cut, MemoryBudget::default()), &mut report, &())
+                            .unwrap();
                     let dense = expand(&h, &weights, MemoryBudget::default()).unwrap();
                     let whole = cut
                         .fit(SimilarityGraph::new(m.grouping().clone(), dense).unwrap(), &())
@@ -387,7 +390,9 @@ mod tests {
         assert!(h.n_clusters() > 2000, "{}", h.n_clusters());
         let weights = vec![1.0; h.n_clusters()];
         let cut = SpectralCut::new(5);
-        let fast = spectral(&h, &weights, &cut, &mut Report::default(), &()).unwrap();
+        let fast =
+            spectral(&h, &weights, (&cut, MemoryBudget::default()), &mut Report::default(), &())
+                .unwrap();
         let found = m.grouping().expand(&fast).unwrap();
         let expected = Partition::from_fn(n, |i| Some(i as u64 % 5)).unwrap();
         let agreement = scores::adjusted_rand(&found, &expected);

@@ -2,9 +2,6 @@ use consilience_core::{Clusters, Error, Fit, Observer, Partition, Report, Result
 use consilience_num::kmeans::{self, KMeansFit, KMeansOptions};
 use ndarray::Array2;
 
-/// The most starts of k-means that a cut takes.
-const MAX_RESTARTS: usize = 10_000;
-
 /// How many clusters a spectral cut makes, and how many eigenpairs it needs to know.
 ///
 /// [`Clusters::Eigengap`], which is also what [`Clusters::Auto`] means, takes as many clusters as
@@ -78,23 +75,6 @@ fn eigengap(values: &[f64], most: usize) -> usize {
         }
     }
     best.0
-}
-
-/// Refuses a number of k-means starts outside `1..=10000`.
-///
-/// ```
-/// use consilience::graph::check_restarts;
-///
-/// assert!(check_restarts(10).is_ok() && check_restarts(0).is_err());
-/// ```
-///
-/// # Errors
-/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter).
-pub fn check_restarts(restarts: usize) -> Result<()> {
-    if restarts == 0 || restarts > MAX_RESTARTS {
-        return Err(Error::invalid(format!("{restarts} restarts; expected 1..={MAX_RESTARTS}")));
-    }
-    Ok(())
 }
 
 /// Scales every row to norm 1; rows of zeros stay.
@@ -191,13 +171,6 @@ mod tests {
         assert_eq!(of(Clusters::Eigengap, 10).clusters(&values), 3);
         assert_eq!(of(Clusters::Eigengap, 4).clusters(&values), 2);
         assert!(SpectralCount::check(Clusters::Fixed(0)).is_err());
-    }
-
-    #[test]
-    fn restarts_have_a_range() {
-        for (restarts, good) in [(0, false), (1, true), (MAX_RESTARTS, true), (10_001, false)] {
-            assert_eq!(check_restarts(restarts).is_ok(), good, "{restarts}");
-        }
     }
 
     #[test]

@@ -32,13 +32,14 @@ use crate::average::average_linkage;
 /// let nodes = Microclusters::of(&ensemble)?;
 /// let incidence = ClusterIncidence::of(&nodes);
 /// // The first member counts three times as much as the second.
-/// let weights = EvidenceWeights { clusters: vec![3.0, 3.0, 1.0, 1.0], members: vec![3.0, 1.0] };
+/// let weights = EvidenceWeights::new(vec![3.0, 3.0, 1.0, 1.0], vec![3.0, 1.0]);
 /// let graph = weights.co_association(&nodes, &incidence, MemoryBudget::default(), &())?;
 /// assert_eq!(graph.weights()[[0, 1]], 0.75);
 /// assert_eq!(graph.weights()[[1, 2]], 0.25);
 /// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct EvidenceWeights {
     /// One for each cluster, numbered as in [`ClusterIncidence`].
     pub clusters: Vec<f64>,
@@ -47,6 +48,11 @@ pub struct EvidenceWeights {
 }
 
 impl EvidenceWeights {
+    /// Weights of the clusters, numbered as in [`ClusterIncidence`], and of the members.
+    pub fn new(clusters: Vec<f64>, members: Vec<f64>) -> Self {
+        EvidenceWeights { clusters, members }
+    }
+
     /// Each member as often as it counts: plain co-association.
     pub fn equal(incidence: &ClusterIncidence) -> Self {
         let members = incidence.member_weights().to_vec();

@@ -1,7 +1,8 @@
 //! Balanced parts of the hypergraph of clusters that cut few of them.
 
 use consilience_core::{
-    Fit, Grouping, Microclusters, Observer, Report, Result, Seed, Stream, at_least_one, ensure,
+    Fit, Grouping, Microclusters, Observer, Report, Result, Seed, Stream, at_least_one,
+    check_restarts, ensure,
 };
 
 use crate::ClusterIncidence;
@@ -75,7 +76,8 @@ impl HypergraphCut {
         /// microcluster may be more. Default 0.05, as HGPA was published; 0 to 0.5.
         pub fn imbalance(mut self, imbalance: f64) { self.imbalance = imbalance }
 
-        /// Starts of a bisection, of which the one that cuts least is kept. Default 10; at least 1.
+        /// Starts of a bisection, of which the one that cuts least is kept. Default 10; 1 to
+        /// 10,000.
         pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
         /// Seed of the order of merging and of the starts. Default `Seed(0)`.
@@ -99,7 +101,7 @@ impl HypergraphCut {
         observer: &dyn Observer,
     ) -> Result<Fit<Vec<usize>>> {
         at_least_one("clusters", self.clusters)?;
-        at_least_one("restarts", self.restarts)?;
+        check_restarts(self.restarts)?;
         ensure!(
             (0.0..=0.5).contains(&self.imbalance),
             invalid("imbalance {}; expected 0 to 0.5", self.imbalance)

@@ -71,7 +71,7 @@ pub use components::Components;
 pub use composition::{Linked, Partitioned};
 pub use consilience_core::{Dendrogram, Linkage, Merge, Microclusters};
 pub use counts::{CountRow, PairCounts, SparsePairCounts};
-pub use directions::{SpectralCount, check_restarts, cluster_directions, numbered, unit_rows};
+pub use directions::{SpectralCount, cluster_directions, numbered, unit_rows};
 pub use evidence_weights::{EvidenceWeights, on_grid};
 pub use hypergraph_cut::HypergraphCut;
 pub use incidence::ClusterIncidence;

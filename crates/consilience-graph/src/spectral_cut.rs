@@ -1,13 +1,11 @@
 use consilience_core::{
     Clusters, Fit, GraphPartitioner, Observer, Partition, Report, Result, Seed, SimilarityGraph,
-    Status,
+    Status, check_restarts,
 };
 use consilience_num::kmeans::KMeansOptions;
 use ndarray::Array2;
 
-use crate::{
-    Components, Eigenpairs, SpectralCount, check_restarts, cluster_directions, leading_eigenpairs,
-};
+use crate::{Components, Eigenpairs, SpectralCount, cluster_directions, leading_eigenpairs};
 
 /// The normalised cut of a similarity graph by its leading eigenvectors.
 ///

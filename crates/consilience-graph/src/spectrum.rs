@@ -84,6 +84,33 @@ impl IncidenceSpectrum {
         count: usize,
         observer: &dyn Observer,
     ) -> Result<Self> {
+        Self::within(incidence, weights, count, MemoryBudget::default(), observer)
+    }
+
+    /// As [`IncidenceSpectrum::of`], for a given memory budget: up to 400 clusters, and where a
+    /// fifth of all pairs is wanted, matrices of all pairs of clusters are made.
+    ///
+    /// ```
+    /// use consilience::graph::{ClusterIncidence, IncidenceSpectrum};
+    /// use consilience::{Ensemble, ErrorKind, MemoryBudget, Microclusters, Partition};
+    ///
+    /// let ensemble = Ensemble::new(vec![Partition::from_labels(&[0, 0, 1, 2])?])?;
+    /// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?);
+    /// let (weights, small) = ([1.0; 3], MemoryBudget::bytes(100));
+    /// let refused = IncidenceSpectrum::within(&incidence, &weights, 2, small, &());
+    /// assert_eq!(refused.unwrap_err().kind(), ErrorKind::TooLarge);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`IncidenceSpectrum::of`].
+    pub fn within(
+        incidence: &ClusterIncidence,
+        weights: &[f64],
+        count: usize,
+        budget: MemoryBudget,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         let c = incidence.n_clusters();
         ensure!(weights.len() == c, shape("{} weights for {c} clusters", weights.len()));
         if let Some((j, w)) = weights.iter().enumerate().find(|(_, w)| !WEIGHTS.contains(w)) {
@@ -102,7 +129,7 @@ impl IncidenceSpectrum {
         let a: Vec<f64> =
             weights.iter().zip(incidence.objects()).map(|(w, n)| (w / n).sqrt()).collect();
         let Eigenpairs { values, vectors, converged } =
-            leading(incidence, &shares, &a, count.min(c), observer)?;
+            leading(incidence, &shares, &a, count.min(c), budget, observer)?;
         observer.check()?;
         let mut projection = vectors.clone();
         for (mut row, &a) in projection.rows_mut().into_iter().zip(&a) {
@@ -236,6 +263,7 @@ pub(crate) fn leading(
     shares: &[f64],
     scale: &[f64],
     count: usize,
+    budget: MemoryBudget,
     observer: &dyn Observer,
 ) -> Result<Eigenpairs> {
     let c = incidence.n_clusters();
@@ -255,7 +283,7 @@ pub(crate) fn leading(
         }
         observer.check()?;
     }
-    MemoryBudget::default().check_square("eigenvectors of clusters", c, 32)?;
+    budget.check_square("eigenvectors of clusters", c, 32)?;
     let stored = match stored {
         Some(stored) => stored,
         None => assembled()?,
@@ -309,7 +337,7 @@ mod tests {
         let factored = Factored { incidence: &incidence, shares: &shares, scale: &scale };
         let (a, b) = (product(&factored), product(&Symmetric(&stored)));
         assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-12 * b.abs()));
-        let found = leading(&incidence, &shares, &scale, 4, &()).unwrap();
+        let found = leading(&incidence, &shares, &scale, 4, MemoryBudget::default(), &()).unwrap();
         let all = try_symmetric_eigen(stored_dense(&stored).unwrap().view()).unwrap().unwrap();
         assert!(
             found.converged
@@ -356,7 +384,7 @@ mod tests {
         let (shares, scale) = (vec![1.0; incidence.n_rows()], vec![0.3; incidence.n_clusters()]);
         let stored = incidence.overlaps(&shares, &()).unwrap().map(|_, _, v| 0.3 * v * 0.3);
         assert_eq!(Symmetric(&stored).dim(), incidence.n_clusters());
-        let found = leading(&incidence, &shares, &scale, 3, &()).unwrap();
+        let found = leading(&incidence, &shares, &scale, 3, MemoryBudget::default(), &()).unwrap();
         let all = try_symmetric_eigen(stored_dense(&stored).unwrap().view()).unwrap().unwrap();
         assert_eq!(found.values.len(), 3);
         assert!(found.values.iter().zip(&all.values).all(|(a, b)| (a - b).abs() < 1e-6 * b));

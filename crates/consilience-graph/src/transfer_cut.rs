@@ -1,12 +1,13 @@
 use consilience_core::{
-    Clusters, Error, Fit, Observer, Report, Result, Seed, Status, ensure, room,
+    Clusters, Error, Fit, MemoryBudget, Observer, Report, Result, Seed, Status, check_restarts,
+    ensure, room,
 };
 use consilience_num::kmeans::KMeansOptions;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
 use crate::{
-    ClusterIncidence, Components, IncidenceSpectrum, SpectralCount, check_restarts,
-    cluster_directions, leading_eigenpairs,
+    ClusterIncidence, Components, IncidenceSpectrum, SpectralCount, cluster_directions,
+    leading_eigenpairs,
 };
 
 /// The transfer cut: a normalised cut of a bipartite graph, solved on its smaller side.
@@ -31,7 +32,8 @@ use crate::{
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
-/// `1..=rows` or no restarts.
+/// `1..=rows` or no restarts; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond
+/// the memory budget.
 ///
 /// # References
 /// Li, Wu, Chang 2012, "Segmentation Using Superpixels: A Bipartite Graph Partitioning Approach",
@@ -42,12 +44,14 @@ pub struct TransferCut {
     clusters: Clusters,
     restarts: usize,
     seed: Seed,
+    budget: MemoryBudget,
 }
 
 impl TransferCut {
     /// A cut of the left nodes; the widest gap between eigenvalues chooses k where it is not fixed.
     pub fn new(clusters: impl Into<Clusters>) -> Self {
-        TransferCut { clusters: clusters.into(), restarts: 3, seed: Seed(0) }
+        let clusters = clusters.into();
+        TransferCut { clusters, restarts: 3, seed: Seed(0), budget: MemoryBudget::default() }
     }
 
     consilience_core::setters! {
@@ -59,6 +63,10 @@ impl TransferCut {
 
         /// Seed of the k-means starts. Default `Seed(0)`.
         pub fn seed(mut self, seed: Seed) { self.seed = seed }
+
+        /// How much memory the matrices of the right nodes, or of the clusters, may take. Default 8
+        /// GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// Refuses parameters out of range; `left` is the number of left nodes.
@@ -113,6 +121,7 @@ impl TransferCut {
             return Ok(joined);
         }
         // X = D_x^-1/2 B D_y^-1/2; the small matrix is X'X.
+        self.budget.check_square("overlaps of right nodes", right, 32)?;
         let mut x = room::copied_table(b)?;
         for (mut row, &d) in x.rows_mut().into_iter().zip(&rows) {
             row /= d.sqrt();
@@ -193,7 +202,13 @@ impl TransferCut {
         if let Some(joined) = self.clusters.fixed().and_then(|k| parts.joined(k)) {
             return Ok(joined);
         }
-        let spectrum = IncidenceSpectrum::of(incidence, weights, count.eigenpairs(), observer)?;
+        let spectrum = IncidenceSpectrum::within(
+            incidence,
+            weights,
+            count.eigenpairs(),
+            self.budget,
+            observer,
+        )?;
         let k = count.clusters(&spectrum.values);
         if let Some(joined) = parts.joined(k) {
             return Ok(joined);

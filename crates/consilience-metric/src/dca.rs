@@ -1,5 +1,7 @@
-use crate::scatter::{check_share, eigenpairs, inverse_root, shrunk, within};
-use consilience_core::{Features, Fit, Observer, Report, Result, SideInformation, ensure};
+use crate::scatter::{check_share, check_square, eigenpairs, inverse_root, shrunk, within};
+use consilience_core::{
+    Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation, ensure,
+};
 use consilience_num::rows::mean_row;
 use ndarray::{Array2, ArrayView2, s};
 
@@ -54,11 +56,13 @@ pub struct Dca {
     shrinkage: Option<f64>,
     standardize: bool,
     dimensions: Option<usize>,
+    budget: MemoryBudget,
 }
 
 impl Default for Dca {
     fn default() -> Self {
-        Dca { shrinkage: None, standardize: true, dimensions: None }
+        let budget = MemoryBudget::default();
+        Dca { shrinkage: None, standardize: true, dimensions: None, budget }
     }
 }
 
@@ -81,6 +85,9 @@ impl Dca {
 
         /// Keeps at most that many directions, where sets differ most. Default all; at least 1.
         pub fn dimensions(mut self, dimensions: usize) { self.dimensions = Some(dimensions) }
+
+        /// How much memory the square matrices of the features may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 }
 
@@ -120,6 +127,7 @@ impl MetricLearner for Dca {
         let features = features.dense()?;
         features.check()?;
         side.check_features(features)?;
+        check_square(self.budget, &features)?;
         check_share(self.shrinkage)?;
         ensure!(self.dimensions != Some(0), invalid("0 dimensions; expected at least 1"));
         observer.check()?;

@@ -1,6 +1,7 @@
-use crate::scatter::check_loop;
+use crate::scatter::{check_loop, check_square};
 use consilience_core::{
-    Error, Features, Fit, Link, Observer, Report, Result, SideInformation, Status, Watch,
+    Error, Features, Fit, Link, MemoryBudget, Observer, Report, Result, SideInformation, Status,
+    Watch,
 };
 use consilience_num::logdet::LogDet;
 use consilience_num::rows::differences;
@@ -59,6 +60,7 @@ pub struct Itml {
     tolerance: f64,
     max_iterations: usize,
     max_pairs: usize,
+    budget: MemoryBudget,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,6 +78,7 @@ impl Default for Itml {
             tolerance: 1e-3,
             max_iterations: 1000,
             max_pairs: 20_000,
+            budget: MemoryBudget::default(),
         }
     }
 }
@@ -118,6 +121,9 @@ impl Itml {
         /// Most pairs of either kind; of more, as many are taken at even distances. Default 20,000;
         /// at least 1.
         pub fn max_pairs(mut self, max_pairs: usize) { self.max_pairs = max_pairs }
+
+        /// How much memory the square matrices of the features may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     fn check(&self) -> Result<()> {
@@ -182,6 +188,7 @@ impl MetricLearner for Itml {
         let features = features.dense()?;
         features.check()?;
         side.check_features(features)?;
+        check_square(self.budget, &features)?;
         self.check()?;
         observer.check()?;
         let mut report = Report::default();

@@ -1,5 +1,7 @@
-use crate::scatter::{check_loop, check_share, eigenpairs, inverse_root, shrunk};
-use consilience_core::{Features, Fit, Observer, Report, Result, SideInformation, Status, Watch};
+use crate::scatter::{check_loop, check_share, check_square, eigenpairs, inverse_root, shrunk};
+use consilience_core::{
+    Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation, Status, Watch,
+};
 use consilience_num::rows::differences;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
@@ -72,6 +74,7 @@ pub struct Mmc {
     tolerance: f64,
     max_iterations: usize,
     max_pairs: usize,
+    budget: MemoryBudget,
 }
 
 impl Default for Mmc {
@@ -83,6 +86,7 @@ impl Default for Mmc {
             tolerance: 1e-3,
             max_iterations: 1000,
             max_pairs: 20_000,
+            budget: MemoryBudget::default(),
         }
     }
 }
@@ -116,6 +120,9 @@ impl Mmc {
         /// Most pairs of either kind; of more, as many are taken at even distances. Default 20,000;
         /// at least 1.
         pub fn max_pairs(mut self, max_pairs: usize) { self.max_pairs = max_pairs }
+
+        /// How much memory the square matrices of the features may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 }
 
@@ -133,6 +140,7 @@ impl MetricLearner for Mmc {
         let features = features.dense()?;
         features.check()?;
         side.check_features(features)?;
+        check_square(self.budget, &features)?;
         check_share(Some(self.shrinkage))?;
         check_loop(self.tolerance, self.max_iterations, self.max_pairs)?;
         observer.check()?;

@@ -1,5 +1,5 @@
-use crate::scatter::{check_share, inverse_root, shrunk, within};
-use consilience_core::{Features, Fit, Observer, Report, Result, SideInformation};
+use crate::scatter::{check_share, check_square, inverse_root, shrunk, within};
+use consilience_core::{Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation};
 use ndarray::Array2;
 
 use crate::standard::Standard;
@@ -50,11 +50,12 @@ use crate::{LinearMap, MetricLearner};
 pub struct Rca {
     shrinkage: Option<f64>,
     standardize: bool,
+    budget: MemoryBudget,
 }
 
 impl Default for Rca {
     fn default() -> Self {
-        Rca { shrinkage: None, standardize: true }
+        Rca { shrinkage: None, standardize: true, budget: MemoryBudget::default() }
     }
 }
 
@@ -72,6 +73,9 @@ impl Rca {
         /// Whether each feature is divided by its own deviation first, or all by one number.
         /// Default yes.
         pub fn standardize(mut self, each: bool) { self.standardize = each }
+
+        /// How much memory the square matrices of the features may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 }
 
@@ -89,6 +93,7 @@ impl MetricLearner for Rca {
         let features = features.dense()?;
         features.check()?;
         side.check_features(features)?;
+        check_square(self.budget, &features)?;
         check_share(self.shrinkage)?;
         observer.check()?;
         let mut report = Report::default();

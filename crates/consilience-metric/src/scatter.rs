@@ -1,6 +1,6 @@
 //! Second moments of the differences within sets, shrinkage, inverse roots.
 
-use consilience_core::{Error, Result, SideInformation, at_least_one, ensure};
+use consilience_core::{Dense, Error, MemoryBudget, Result, SideInformation, at_least_one, ensure};
 use consilience_num::eigen::symmetric_eigen;
 use consilience_num::rows::mean_row;
 use ndarray::{Array2, ArrayView2, Axis};
@@ -80,6 +80,11 @@ pub(crate) fn check_loop(tolerance: f64, max_iterations: usize, max_pairs: usize
     ensure!(tolerance > 0.0, invalid("tolerance {tolerance}; expected more than 0"));
     at_least_one("max_iterations", max_iterations)?;
     at_least_one("max_pairs", max_pairs)
+}
+
+/// Refuses features so many that a few square matrices of them do not fit.
+pub(crate) fn check_square(budget: MemoryBudget, features: &Dense<'_>) -> Result<()> {
+    budget.check_square("matrices of the features", features.n_features(), 32)
 }
 
 /// Refuses a share outside [0, 1].

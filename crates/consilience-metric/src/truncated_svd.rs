@@ -1,5 +1,5 @@
 use consilience_core::{
-    Error, ErrorKind, Features, Fit, Report, Result, Seed, Status, at_least_one,
+    Error, ErrorKind, Features, Fit, Observer, Report, Result, Seed, Status, Stop, at_least_one,
 };
 use consilience_num::kmeans::sparse::ScaledRows;
 use consilience_num::svd::{Rows, Svd, SvdOptions, truncated_svd};
@@ -27,7 +27,7 @@ use crate::LinearMap;
 ///     words.add_triplet(text, word, 1.0);
 /// }
 /// let words = words.to_csr::<usize>();
-/// let map = TruncatedSvd::new(2).fit(&words)?.output;
+/// let map = TruncatedSvd::new(2).learn(&words)?;
 /// let x = map.apply(&words)?;
 /// assert_eq!(x.dim(), (4, 2));
 /// // Texts of different topics are at right angles.
@@ -67,23 +67,38 @@ impl TruncatedSvd {
         pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 
-    /// The map.
+    /// The map alone.
+    ///
+    /// # Errors
+    /// As [`TruncatedSvd::fit`].
+    pub fn learn<'a>(&self, features: impl Into<Features<'a>>) -> Result<LinearMap> {
+        Ok(self.fit(features, &())?.output)
+    }
+
+    /// The map, with cancellation and a report on whether the directions have converged.
     ///
     /// # Errors
     /// As [`Features::check`]; [`ErrorKind::InvalidParameter`] for no dimensions or a tolerance
-    /// that is not above 0, and for features that are all 0.
-    pub fn fit<'a>(&self, features: impl Into<Features<'a>>) -> Result<Fit<LinearMap>> {
+    /// that is not above 0, and for features that are all 0; [`ErrorKind::Cancelled`].
+    pub fn fit<'a>(
+        &self,
+        features: impl Into<Features<'a>>,
+        observer: &dyn Observer,
+    ) -> Result<Fit<LinearMap>> {
         let features = features.into();
         features.check()?;
         at_least_one("dimensions", self.dimensions)?;
         if !(self.tolerance > 0.0) {
             return Err(Error::invalid(format!("tolerance {}; expected above 0", self.tolerance)));
         }
+        let stop = Stop::new(observer);
+        stop.check()?;
         let found = match features {
-            Features::Sparse32(x) => self.svd(&ScaledRows::new(x)?),
-            Features::Sparse64(x) => self.svd(&ScaledRows::new(x)?),
-            _ => self.svd(&unit_table(features.dense()?.to_f64())),
+            Features::Sparse32(x) => self.svd(&ScaledRows::new(x)?, &stop),
+            Features::Sparse64(x) => self.svd(&ScaledRows::new(x)?, &stop),
+            _ => self.svd(&unit_table(features.dense()?.to_f64()), &stop),
         };
+        stop.check()?;
         let mut report = Report::default();
         if !found.converged {
             report.status = Status::MaxIterations;
@@ -103,9 +118,29 @@ impl TruncatedSvd {
         Ok(Fit::new(LinearMap::from_matrix(directions)?, report))
     }
 
-    fn svd(&self, rows: &dyn Rows) -> Svd {
+    fn svd(&self, rows: &dyn Rows, stop: &Stop<'_>) -> Svd {
         let options = SvdOptions::new(self.dimensions).tolerance(self.tolerance);
-        truncated_svd(rows, &options.seed(self.seed))
+        truncated_svd(&Watched { rows, stop }, &options.seed(self.seed))
+    }
+}
+
+/// Rows whose products are 0 once somebody asked to stop: what comes out is thrown away.
+struct Watched<'a> {
+    rows: &'a dyn Rows,
+    stop: &'a Stop<'a>,
+}
+
+impl Rows for Watched<'_> {
+    fn dim(&self) -> (usize, usize) {
+        self.rows.dim()
+    }
+
+    fn multiply(&self, v: &[f64], out: &mut [f64], width: usize) {
+        if self.stop.asked() { out.fill(0.0) } else { self.rows.multiply(v, out, width) }
+    }
+
+    fn multiply_transposed(&self, u: &[f64], out: &mut [f64], width: usize) {
+        if self.stop.asked() { out.fill(0.0) } else { self.rows.multiply_transposed(u, out, width) }
     }
 }
 

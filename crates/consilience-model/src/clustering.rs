@@ -1,7 +1,8 @@
 use std::fmt;
 
 use consilience_core::{
-    Clusters, ConsensusFunction, Features, Fit, Observer, Partition, Report, Result, Seed,
+    Clusters, ConsensusFunction, Features, Fit, MemoryBudget, Observer, Partition, Report, Result,
+    Seed,
 };
 use consilience_generate::{Generator, KMeans};
 use consilience_trust::Recommended;
@@ -98,6 +99,15 @@ impl ConsensusClustering {
             self.generator = self.generator.seed(seed);
             if let Method::Recommended(method) = self.method {
                 self.method = Method::Recommended(method.seed(seed));
+            }
+        }
+
+        /// How much memory generator and recommended method may take each; a method given to
+        /// [`ConsensusClustering::by`] keeps its own. Default 8 GiB, or the generator's.
+        pub fn memory_budget(mut self, budget: MemoryBudget) {
+            self.generator = self.generator.memory_budget(budget);
+            if let Method::Recommended(method) = self.method {
+                self.method = Method::Recommended(method.memory_budget(budget));
             }
         }
     }

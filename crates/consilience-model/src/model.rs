@@ -1,5 +1,6 @@
 use consilience_core::{
-    Dense, Ensemble, FeatureMap, Features, Observer, Partition, Result, ensure, with_rows,
+    Dense, Ensemble, FeatureMap, Features, MemoryBudget, Observer, Partition, Result, ensure,
+    with_rows,
 };
 use consilience_trust::Diagnostics;
 use ndarray::{Array2, ArrayView2, Axis};
@@ -87,7 +88,15 @@ impl ConsensusModel {
     /// # Errors
     /// Those of [`Diagnostics::of`].
     pub fn diagnostics(&self) -> Result<Diagnostics> {
-        Diagnostics::of(&self.ensemble, &self.partition)
+        self.diagnostics_within(MemoryBudget::default())
+    }
+
+    /// As [`ConsensusModel::diagnostics`], for a given memory budget.
+    ///
+    /// # Errors
+    /// Those of [`Diagnostics::within`].
+    pub fn diagnostics_within(&self, budget: MemoryBudget) -> Result<Diagnostics> {
+        Diagnostics::within(&self.ensemble, &self.partition, budget)
     }
 
     /// The cluster of every new object, in the numbering of

@@ -184,10 +184,10 @@ impl SvdOptions {
 
     consilience_core::setters! {
         /// Residual of the eigenpairs of the smaller side, relative to the square of the largest
-        /// singular value. Default 1e-9.
+        /// singular value. Default 1e-9; above 0.
         pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
-        /// Limit on products with a block. Default 300.
+        /// Limit on products with a block. Default 300; any number.
         pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
         /// Seed of the random start block. Default `Seed(0)`.

@@ -2,8 +2,8 @@ use std::ops::RangeInclusive;
 
 use consilience_consensus::Lwea;
 use consilience_core::{
-    Clusters, ConsensusFunction, Ensemble, Features, Hierarchy, Observer, Partition, Result, Seed,
-    ensure,
+    Clusters, ConsensusFunction, Ensemble, Features, Hierarchy, MemoryBudget, Observer, Partition,
+    Result, Seed, ensure,
 };
 use consilience_trust::Recommended;
 
@@ -103,6 +103,7 @@ pub struct ClusteringReport<'a> {
     pub(crate) title: String,
     pub(crate) command: Option<String>,
     pub(crate) seed: Seed,
+    pub(crate) budget: MemoryBudget,
 }
 
 /// Names from anything that is text.
@@ -127,6 +128,7 @@ impl<'a> ClusteringReport<'a> {
             title: "Consensus clustering".to_owned(),
             command: None,
             seed: Seed(0),
+            budget: MemoryBudget::default(),
         }
     }
 
@@ -184,6 +186,10 @@ impl<'a> ClusteringReport<'a> {
 
         /// Seed of the samples and of the default method. Default 0.
         pub fn seed(mut self, seed: Seed) { self.seed = seed }
+
+        /// How much memory the default methods, the criteria, the diagnostics and the picture of
+        /// the co-association may take; methods that are given keep their own. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// Runs the consensus and everything that judges it.
@@ -202,6 +208,7 @@ impl<'a> ClusteringReport<'a> {
     /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) for features,
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for an empty
     /// range of numbers of clusters,
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget,
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled). A method other than the
     /// first that fails is left out, and the page says why.
     pub fn run(&self, observer: &dyn Observer) -> Result<Findings> {
@@ -218,10 +225,12 @@ impl<'a> ClusteringReport<'a> {
 
     /// The methods where none are given.
     fn usual(&self) -> Vec<Candidate<'static>> {
-        let seed = self.seed;
-        let auto = move |k| Ok(Box::new(Recommended::new(k).seed(seed)) as Function);
-        let lwea = Candidate::new("lwea", |k| Ok(Box::new(Lwea::new(k))))
-            .tree(|k| Ok(Box::new(Lwea::new(k))));
+        let (seed, budget) = (self.seed, self.budget);
+        let auto =
+            move |k| Ok(Box::new(Recommended::new(k).seed(seed).memory_budget(budget)) as Function);
+        let lwea = move |k| Lwea::new(k).memory_budget(budget);
+        let lwea = Candidate::new("lwea", move |k| Ok(Box::new(lwea(k))))
+            .tree(move |k| Ok(Box::new(lwea(k))));
         vec![Candidate::new("auto", auto), lwea]
     }
 

@@ -52,6 +52,7 @@ impl Alignment {
         clusters: usize,
         reference: &AlignmentReference,
         sample: usize,
+        budget: MemoryBudget,
         observer: &dyn Observer,
     ) -> Result<Self> {
         ensemble.check_clusters(clusters)?;
@@ -84,8 +85,9 @@ impl Alignment {
         };
         let mut alignment = Alignment { clusters, tables: Vec::new() };
         let numbers: Vec<u16> = (0..clusters as u16).collect();
+        let to = (reference, &numbers[..]);
         alignment.tables =
-            alignment.match_members(ensemble, ensemble.members(), reference, &numbers, observer)?;
+            alignment.match_members(ensemble, ensemble.members(), to, budget, observer)?;
         Ok(alignment)
     }
 
@@ -95,21 +97,16 @@ impl Alignment {
         &self,
         ensemble: &Ensemble,
         members: &[Partition],
-        reference: &Partition,
-        numbers: &[u16],
+        (reference, numbers): (&Partition, &[u16]),
+        budget: MemoryBudget,
         observer: &dyn Observer,
     ) -> Result<Vec<Vec<u16>>> {
         members
             .par_iter()
             .map(|member| {
                 observer.check()?;
-                let overlaps = "overlaps with the reference";
-                MemoryBudget::default().check_table(
-                    overlaps,
-                    member.n_clusters(),
-                    self.clusters,
-                    24,
-                )?;
+                let (overlaps, rows) = ("overlaps with the reference", member.n_clusters());
+                budget.check_table(overlaps, rows, self.clusters, 24)?;
                 let cells = Contingency::with_counts(member, reference, ensemble.counts());
                 Ok(table(member.n_clusters(), cells.ok(), numbers, self.clusters))
             })
@@ -288,7 +285,7 @@ mod tests {
     use ndarray::array;
 
     fn aligned(e: &Ensemble, clusters: usize, reference: &AlignmentReference) -> Alignment {
-        Alignment::of(e, clusters, reference, SAMPLE, &()).unwrap()
+        Alignment::of(e, clusters, reference, SAMPLE, MemoryBudget::default(), &()).unwrap()
     }
 
     #[test]
@@ -352,17 +349,30 @@ mod tests {
         let e = Ensemble::from_array(array![[0], [1], [2]].view()).unwrap();
         let of = |labels: &[i32]| {
             let p = Partition::from_labels(labels).unwrap();
-            Alignment::of(&e, 2, &AlignmentReference::Given(p), SAMPLE, &()).unwrap_err().kind()
+            Alignment::of(
+                &e,
+                2,
+                &AlignmentReference::Given(p),
+                SAMPLE,
+                MemoryBudget::default(),
+                &(),
+            )
+            .unwrap_err()
+            .kind()
         };
         assert_eq!(of(&[0, 1]), ErrorKind::ShapeMismatch);
         assert_eq!(of(&[0, 1, 2]), ErrorKind::InvalidParameter);
         assert_eq!(of(&[-1, -1, -1]), ErrorKind::InvalidParameter);
         assert_eq!(
-            Alignment::of(&e, 0, &AlignmentReference::Medoid, SAMPLE, &()).unwrap_err().kind(),
+            Alignment::of(&e, 0, &AlignmentReference::Medoid, SAMPLE, MemoryBudget::default(), &())
+                .unwrap_err()
+                .kind(),
             ErrorKind::InvalidParameter
         );
         assert_eq!(
-            Alignment::of(&e, 4, &AlignmentReference::Medoid, SAMPLE, &()).unwrap_err().kind(),
+            Alignment::of(&e, 4, &AlignmentReference::Medoid, SAMPLE, MemoryBudget::default(), &())
+                .unwrap_err()
+                .kind(),
             ErrorKind::InvalidParameter
         );
     }

@@ -59,7 +59,7 @@ mod winners;
 
 pub use alignment::{AlignmentReference, evenly};
 pub use questions::{PairQuestion, Questions, UncertainObject};
-pub use relabelled::relabelled;
+pub use relabelled::{relabelled, relabelled_within};
 pub use rules::{
     AdditiveUpdate, ExactUpdate, MultiplicativeUpdate, PairLoss, UpdateRule, Violations,
 };

@@ -152,8 +152,8 @@ impl WeightUpdater {
         let tables = self.alignment.match_members(
             &self.ensemble,
             &members,
-            &reference,
-            &numbers,
+            (&reference, &numbers),
+            self.budgets.work,
             observer,
         )?;
         let each = share / members.len() as f64;

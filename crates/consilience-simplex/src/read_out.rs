@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::kernel::{TILE, dispatch};
 use crate::parallel::{PARALLEL_FROM, in_pool};
-use crate::relabelled::relabelled;
+use crate::relabelled::relabelled_within;
 use crate::tally::Votes;
 use crate::tiles::{self, Tiles};
 use crate::weight_updater::WeightUpdater;
@@ -323,7 +323,8 @@ impl WeightUpdater {
         Ok(Fit::new(partition, report))
     }
 
-    /// The objects whose label is another than in an earlier read-out; see [`relabelled`].
+    /// The objects whose label is another than in an earlier read-out; see
+    /// [`relabelled`](crate::relabelled).
     ///
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for a clustering of
@@ -332,7 +333,7 @@ impl WeightUpdater {
     /// # Complexity
     /// As [`WeightUpdater::partition`].
     pub fn changed_since(&self, before: &Partition) -> Result<Vec<usize>> {
-        relabelled(before, &self.partition()?)
+        relabelled_within(before, &self.partition()?, self.budgets.work)
     }
 }
 

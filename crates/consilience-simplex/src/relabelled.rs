@@ -17,16 +17,39 @@ use ndarray::Array2;
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::ShapeMismatch`] where `before` has more objects than `after`.
+/// [`ErrorKind::ShapeMismatch`] where `before` has more objects than `after`,
+/// [`ErrorKind::TooLarge`] where a table of all pairs of clusters does not fit the default budget.
 ///
 /// # Complexity
 /// O(n + k^3).
 #[doc(alias = "label correspondence")]
 pub fn relabelled(before: &Partition, after: &Partition) -> Result<Vec<usize>> {
+    relabelled_within(before, after, MemoryBudget::default())
+}
+
+/// As [`relabelled`], for a given memory budget: a table of all pairs of clusters is made.
+///
+/// ```
+/// use consilience::simplex::relabelled_within;
+/// use consilience::{ErrorKind, MemoryBudget, Partition};
+///
+/// let alone = Partition::from_labels(&[0, 1, 2])?;
+/// let refused = relabelled_within(&alone, &alone, MemoryBudget::bytes(100)).unwrap_err();
+/// assert_eq!(refused.kind(), ErrorKind::TooLarge);
+/// # Ok::<(), consilience::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`relabelled`]; [`ErrorKind::TooLarge`] beyond the memory budget.
+pub fn relabelled_within(
+    before: &Partition,
+    after: &Partition,
+    budget: MemoryBudget,
+) -> Result<Vec<usize>> {
     let (old, new) = (before.n_objects(), after.n_objects());
     ensure!(old <= new, shape("{old} objects before, {new} after"));
     let (a, b) = (before.n_clusters(), after.n_clusters());
-    MemoryBudget::default().check_table("overlaps of clusters", a, b, 24)?;
+    budget.check_table("overlaps of clusters", a, b, 24)?;
     let mut shared = Array2::<f64>::zeros((a, b));
     let common;
     let start = if old == new {

@@ -163,6 +163,7 @@ impl WeightUpdaterSetup {
             self.clusters,
             &self.reference,
             self.reference_objects,
+            self.budgets.work,
             observer,
         )?;
         let weights = match &self.start {

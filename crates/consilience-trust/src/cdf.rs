@@ -41,12 +41,36 @@ const MAX_MEMBERS: usize = 2047;
 /// "Critical limitations of consensus clustering in class discovery".
 #[doc(alias = "PAC")]
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "crate::stored::ConsensusCdfFields")
+)]
 pub struct ConsensusCdf {
     values: Vec<f64>,
     cumulative: Vec<f64>,
 }
 
 impl ConsensusCdf {
+    /// A stored curve: shares in \[0, 1\] that ascend, and how much of the pairs is up to each, which
+    /// ends at 1.
+    #[cfg(feature = "serde")]
+    pub(crate) fn from_steps(values: Vec<f64>, cumulative: Vec<f64>) -> Result<Self> {
+        ensure!(
+            values.len() == cumulative.len() && !values.is_empty(),
+            shape("{} values of a CDF at {} steps", cumulative.len(), values.len())
+        );
+        let within = |steps: &[f64]| steps.iter().all(|v| (0.0..=1.0 + 1e-9).contains(v));
+        ensure!(
+            within(&values) && values.is_sorted_by(|a, b| a < b) && within(&cumulative),
+            invalid("steps of a CDF that do not ascend from 0 to 1")
+        );
+        ensure!(cumulative.is_sorted(), invalid("a CDF that falls"));
+        let last = cumulative[cumulative.len() - 1];
+        ensure!((last - 1.0).abs() < 1e-9, invalid("a CDF that ends at {last}; expected 1"));
+        Ok(ConsensusCdf { values, cumulative })
+    }
+
     /// The CDF over all pairs of objects.
     ///
     /// # Complexity

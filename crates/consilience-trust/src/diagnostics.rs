@@ -48,6 +48,11 @@ const UNLIKE: f64 = 0.1;
 /// ```
 #[doc(alias = "silhouette")]
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "crate::stored::DiagnosticsFields")
+)]
 #[non_exhaustive]
 pub struct Diagnostics {
     /// Average normalized mutual information (square root normalizer) of the result with the
@@ -79,6 +84,11 @@ pub struct Diagnostics {
 ///
 /// Part of [`Diagnostics`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "crate::stored::MemberDiagnosticsFields")
+)]
 #[non_exhaustive]
 pub struct MemberDiagnostics {
     /// Its number of clusters.
@@ -93,6 +103,11 @@ pub struct MemberDiagnostics {
 ///
 /// Part of [`Diagnostics`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "crate::stored::ClusterDiagnosticsFields")
+)]
 #[non_exhaustive]
 pub struct ClusterDiagnostics {
     /// Its number of objects.

@@ -28,6 +28,8 @@ mod diagnostics;
 mod number;
 mod recommended;
 mod sample;
+#[cfg(feature = "serde")]
+mod stored;
 mod support;
 
 pub use cdf::ConsensusCdf;

@@ -11,6 +11,8 @@ use crate::sample::sampled;
 
 /// Default of the most clusters that are tried.
 const LARGEST: usize = 30;
+/// More halves of the members cost time and say nothing new.
+const MOST_RESAMPLES: usize = 10_000;
 /// Pairs with a co-association between these are ambiguous.
 const AMBIGUOUS: (f64, f64) = (0.1, 0.9);
 /// An area that grows by less than this share has stopped growing.
@@ -89,6 +91,11 @@ pub struct ClusterNumber {
 ///
 /// From [`ClusterNumber::choose`].
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "crate::stored::NumberTableFields")
+)]
 #[non_exhaustive]
 pub struct NumberTable {
     /// One row per number of clusters, ascending.
@@ -110,6 +117,11 @@ pub struct NumberTable {
 ///
 /// Part of a [`NumberTable`], from [`ClusterNumber::choose`].
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "crate::stored::NumberRowFields")
+)]
 #[non_exhaustive]
 pub struct NumberRow {
     /// k.
@@ -138,6 +150,7 @@ pub struct NumberRow {
 ///
 /// Part of a [`NumberTable`], from [`ClusterNumber::choose`].
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Criterion {
     /// `eigengap`, `pac`, `lifetime`, `delta-area` or `directions`.
@@ -175,7 +188,7 @@ impl ClusterNumber {
         /// microclusters, from 2 to 30; at least 2.
         pub fn up_to(mut self, largest: usize) { self.largest = Some(largest) }
 
-        /// How many random halves of the members are combined. Default 20; at least 2.
+        /// How many random halves of the members are combined. Default 20; 2 to 10,000.
         pub fn resamples(mut self, resamples: usize) { self.resamples = resamples }
 
         /// How many objects are sampled where there are more microclusters. Default 2,000; at least
@@ -200,9 +213,12 @@ impl ClusterNumber {
             least <= largest,
             invalid("at least {least} clusters and up to {largest}; expected an ascending range")
         );
-        for (what, value) in [("resamples", self.resamples), ("sampled objects", self.objects)] {
-            ensure!(value >= 2, invalid("{value} {what}; expected at least 2"));
-        }
+        ensure!(
+            (2..=MOST_RESAMPLES).contains(&self.resamples),
+            invalid("{} resamples; expected 2..={MOST_RESAMPLES}", self.resamples)
+        );
+        let objects = self.objects;
+        ensure!(objects >= 2, invalid("{objects} sampled objects; expected at least 2"));
         Ok(())
     }
 
@@ -262,7 +278,9 @@ impl ClusterNumber {
         let tree = eac.tree(&microclusters, &mut Report::default(), observer)?;
         let incidence = ClusterIncidence::of(&microclusters);
         let even = vec![1.0; incidence.n_clusters()];
-        let values = IncidenceSpectrum::of(&incidence, &even, largest + 1, observer)?.values;
+        let pairs = largest + 1;
+        let spectrum = IncidenceSpectrum::within(&incidence, &even, pairs, self.budget, observer)?;
+        let values = spectrum.values;
         add_tree_and_spectrum(&mut rows, &tree, &values);
         let shared = values.iter().map(|v| v * v).sum::<f64>().round() as usize;
         Ok(conclude(rows, Some(shared)))

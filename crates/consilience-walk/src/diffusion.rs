@@ -1,10 +1,10 @@
 use consilience_core::{
-    Accepts, Clusters, Ensemble, Error, Fit, Microclusters, NodeConsensus, Observer, Partition,
-    Report, Result, Seed, Status, Stream, ensure,
+    Accepts, Clusters, Ensemble, Error, Fit, MemoryBudget, Microclusters, NodeConsensus, Observer,
+    Partition, Report, Result, Seed, Status, Stream, check_restarts, ensure,
 };
 use consilience_graph::{
     ClusterIncidence, Components, IncidenceSpectrum, SpectralCount, check_entropy_scale,
-    check_restarts, ensemble_driven_cluster_index, numbered, unit_rows,
+    ensemble_driven_cluster_index, numbered, unit_rows,
 };
 use consilience_num::kmeans::{self, KMeansFit, KMeansOptions};
 use ndarray::{Array2, ArrayView2, Axis, s};
@@ -49,7 +49,8 @@ const WIDEST: usize = 1000;
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
 /// `1..=n` or a criterion that is not about eigenvalues, an entropy scale that is not positive and
-/// finite, a walk or width outside `1..=1000`, or no restarts.
+/// finite, a walk or width outside `1..=1000`, or no restarts;
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References
 /// Ours. The weights are those of Huang, Wang, Lai 2018 (LWGP), which is nearly this with q = 1 and
@@ -63,6 +64,7 @@ pub struct Diffusion {
     width: usize,
     restarts: usize,
     seed: Seed,
+    budget: MemoryBudget,
 }
 
 /// Where the microclusters are: unit rows, the eigenvectors of the clusters that they follow from,
@@ -85,6 +87,7 @@ impl Diffusion {
             width: 2,
             restarts: 10,
             seed: Seed(0),
+            budget: MemoryBudget::default(),
         }
     }
 
@@ -107,6 +110,9 @@ impl Diffusion {
 
         /// Seed of the k-means starts. Default 0.
         pub fn seed(mut self, seed: Seed) { self.seed = seed }
+
+        /// How much memory the matrices of all clusters of the members may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// Refuses parameters out of range.
@@ -237,7 +243,8 @@ impl Diffusion {
         // Without weights: a member's cluster of one or two objects is never split, so that its
         // weight is large and it would count as a cluster of its own.
         let even = incidence.cluster_weights();
-        let plain = IncidenceSpectrum::of(incidence, &even, count.eigenpairs(), observer)?;
+        let pairs = count.eigenpairs();
+        let plain = IncidenceSpectrum::within(incidence, &even, pairs, self.budget, observer)?;
         Ok(count.clusters(&plain.values))
     }
 
@@ -255,7 +262,8 @@ impl Diffusion {
         for (weight, factor) in weights.iter_mut().zip(factors.into_iter().flatten()) {
             *weight *= factor;
         }
-        let spectrum = IncidenceSpectrum::of(incidence, &weights, dimensions, observer)?;
+        let spectrum =
+            IncidenceSpectrum::within(incidence, &weights, dimensions, self.budget, observer)?;
         let mut rows = spectrum.rows(incidence, dimensions)?;
         // The rows have sigma as a factor already, and the values are sigma^2.
         for (j, value) in spectrum.values.iter().take(rows.ncols()).enumerate() {

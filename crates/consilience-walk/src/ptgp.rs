@@ -110,7 +110,8 @@ impl Ptgp {
 
         /// How much memory the matrices may take. Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) {
-            self.similarity = self.similarity.memory_budget(budget)
+            self.similarity = self.similarity.memory_budget(budget);
+            self.cut = self.cut.memory_budget(budget)
         }
 
         /// Up to how many microclusters the similarity is a dense matrix; beyond, it is used in

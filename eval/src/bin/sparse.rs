@@ -70,7 +70,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{}: {:.2} s, peak {}", method.name(), begin.elapsed().as_secs_f64(), peak());
     }
     let begin = Instant::now();
-    let map = TruncatedSvd::new(100).fit(x)?.output;
+    let map = TruncatedSvd::new(100).learn(x)?;
     let reduced = map.apply(x)?;
     println!(
         "truncated SVD to {} dimensions: {:.2} s, peak {}",

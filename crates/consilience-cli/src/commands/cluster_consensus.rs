@@ -42,7 +42,7 @@ pub(super) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
     if outputs.wants("--model") {
         outputs.bytes("--model", model.to_bytes()?)?;
     }
-    let trust = model.diagnostics()?;
+    let trust = model.diagnostics_within(memory::budget())?;
     let mut summary = Summary::new();
     summary
         .both("method", "method", "consensus")

@@ -1,15 +1,13 @@
 //! `consilience report`: one page about a consensus.
 
-use std::ops::RangeInclusive;
 use std::path::Path;
-use std::str::FromStr;
 use std::time::Instant;
 
 use consilience::catalogue::Settings;
 use consilience::report::{Candidate, ClusteringReport, Findings};
 use consilience::{Clusters, Seed};
 
-use crate::args::Report;
+use crate::args::{Numbers, Report};
 use crate::failure::{Failure, Outcome};
 use crate::files;
 use crate::memory;
@@ -42,7 +40,8 @@ pub(crate) fn run(args: &Report, terminal: &Terminal) -> Outcome<()> {
         .methods(methods)
         .title(args.title.clone().unwrap_or_else(|| usual_title(&args.ensemble)))
         .command(command(args))
-        .seed(Seed(args.common.seed));
+        .seed(Seed(args.common.seed))
+        .memory_budget(memory::budget());
     report = match &args.clusters {
         Some(Numbers::Fixed(k)) => report.clusters(*k),
         Some(Numbers::Range(range)) => report.cluster_range(range.clone()),
@@ -104,33 +103,6 @@ impl Form {
             Form::Html => findings.html(),
             Form::Json => findings.json() + "\n",
         }
-    }
-}
-
-/// How many clusters a report is about.
-#[derive(Clone)]
-pub(crate) enum Numbers {
-    /// So many.
-    Fixed(usize),
-    /// One of these.
-    Range(RangeInclusive<usize>),
-    /// As many as several criteria agree on.
-    Auto,
-}
-
-impl FromStr for Numbers {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let number = |text: &str| text.trim().parse().ok();
-        match text.split_once("..") {
-            _ if text == "auto" => Some(Numbers::Auto),
-            Some((least, most)) => {
-                number(least).zip(number(most)).map(|(a, b)| Numbers::Range(a..=b))
-            }
-            None => number(text).map(Numbers::Fixed),
-        }
-        .ok_or("expected a whole number, a range such as 2..20, or auto")
     }
 }
 

@@ -13,7 +13,7 @@ use crate::choices::{Choice, choice, count, flag, number, span, text};
 
 type Made = Box<dyn ConstrainedClusterer>;
 /// None leaves distances as they are.
-type Learner = Option<Box<dyn MetricLearner>>;
+pub(super) type Learner = Option<Box<dyn MetricLearner>>;
 
 /// `--method`.
 pub(crate) static METHODS: [Choice<Made, Ask>; 9] = [
@@ -134,7 +134,7 @@ pub(crate) static METRICS: [Choice<Learner, MemoryBudget>; 8] = [
         tolerance: number => RsdFull::tolerance,
         max_iterations: count => RsdFull::max_iterations,
     ),
-    choice!("mmc", learner, |_: &MemoryBudget| Mmc::new(),
+    choice!("mmc", learner, |&budget: &MemoryBudget| Mmc::new().memory_budget(budget),
         diagonal: flag => Mmc::diagonal,
         shrinkage: number => Mmc::shrinkage,
         standardize: flag => Mmc::standardize,
@@ -142,7 +142,7 @@ pub(crate) static METRICS: [Choice<Learner, MemoryBudget>; 8] = [
         max_iterations: count => Mmc::max_iterations,
         max_pairs: count => Mmc::max_pairs,
     ),
-    choice!("itml", learner, |_: &MemoryBudget| Itml::new(),
+    choice!("itml", learner, |&budget: &MemoryBudget| Itml::new().memory_budget(budget),
         slack: number => Itml::slack,
         bounds: span => |itml: Itml, (near, far)| itml.bounds(near, far),
         quantiles: span => |itml: Itml, (near, far)| itml.quantiles(near, far),
@@ -151,11 +151,11 @@ pub(crate) static METRICS: [Choice<Learner, MemoryBudget>; 8] = [
         max_iterations: count => Itml::max_iterations,
         max_pairs: count => Itml::max_pairs,
     ),
-    choice!("rca", learner, |_: &MemoryBudget| Rca::new(),
+    choice!("rca", learner, |&budget: &MemoryBudget| Rca::new().memory_budget(budget),
         shrinkage: number => Rca::shrinkage,
         standardize: flag => Rca::standardize,
     ),
-    choice!("dca", learner, |_: &MemoryBudget| Dca::new(),
+    choice!("dca", learner, |&budget: &MemoryBudget| Dca::new().memory_budget(budget),
         shrinkage: number => Dca::shrinkage,
         standardize: flag => Dca::standardize,
         dimensions: count => Dca::dimensions,

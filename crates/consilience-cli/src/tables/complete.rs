@@ -62,10 +62,10 @@ pub(crate) static ANSWERED: [Choice<FromAnswers, Ask>; 1] = [choice!(
     standardize: flag => |of: FromAnswers, x| of.map_rdml(|rdml| rdml.standardize(x)),
     cut: cut => |of: FromAnswers, x| of.map_rdml(|rdml| rdml.cut(x)),
     restarts: count => |of: FromAnswers, n| of.map_rdml(|rdml| rdml.restarts(n)),
-    c: number => |of, _| of,
+    c | error_weight: number => |of, _| of,
     penalty: penalty => |of: FromAnswers, rule| FromAnswers { crowd: of.crowd.penalty(rule), ..of },
-    d0: number => |of, apart| FromAnswers { apart, ..of },
-    d1: number => |of, together| FromAnswers { together, ..of },
+    d0 | apart_below: number => |of, apart| FromAnswers { apart, ..of },
+    d1 | together_above: number => |of, together| FromAnswers { together, ..of },
     shared: count => |of, shared| FromAnswers { shared, ..of },
 )];
 

@@ -87,9 +87,9 @@ pub(crate) static METHODS: [Choice<Crowd, Ask>; 10] = [
         name: "rmc",
         params: &[
             &["shared"],
-            &["c"],
-            &["d0"],
-            &["d1"],
+            &["c", "error_weight"],
+            &["d0", "apart_below"],
+            &["d1", "together_above"],
             &["penalty"],
             &["alternative", "second_answer"],
         ],

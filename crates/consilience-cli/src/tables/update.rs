@@ -7,8 +7,10 @@ use consilience::follow::{
 use consilience::generate::KMeans;
 
 use super::Ask;
-use crate::choices::{Choice, Params, choice, count, flag, number};
+use super::cluster::{Learner, METRICS};
+use crate::choices::{Choice, Params, choice, count, find, flag, number, text};
 use crate::failure::Outcome;
+use crate::memory;
 
 /// How a consensus follows constraints.
 pub(crate) enum Rule {
@@ -63,10 +65,26 @@ pub(crate) static GROWTH: Choice<MemberGrowth, Ask> = choice!(
     grown_members: count => MemberGrowth::members,
     grown_folds: count => MemberGrowth::folds,
     sample: count => MemberGrowth::sample,
+    components: count => MemberGrowth::components,
+    learner: learner => |growth: MemberGrowth, learner: Learner| match learner {
+        Some(learner) => growth.learner(learner),
+        None => growth,
+    },
 );
 
 fn weights(rule: impl Into<UpdateRule>) -> Rule {
     Rule::Weights(rule.into())
+}
+
+/// What learns the metric that members are grown by; none is the default, by its name.
+fn learner(params: &Params<'_>, name: &str) -> Outcome<Option<Learner>> {
+    let Some(named) = text(params, name)? else { return Ok(None) };
+    if named == "itml" {
+        return Ok(Some(None));
+    }
+    // The first leaves distances as they are.
+    let metric = find("--param learner", &named, &METRICS[1..])?;
+    Ok(Some(metric.build(&memory::budget(), &[])?))
 }
 
 fn loss(params: &Params<'_>, name: &str) -> Outcome<Option<PairLoss>> {

@@ -13,12 +13,17 @@ mod representatives;
 mod sampling;
 mod solve;
 mod stochastic;
+#[cfg(feature = "serde")]
+mod stored;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "serde")]
+use consilience_core::stored::Parts;
 use consilience_core::{
     Clustering, ConstrainedClusterer, Dense, Error, ErrorKind, FeatureMap, Features, Fit,
-    MemoryBudget, Observer, Partition, Report, Result, Seed, SideInformation, ensure,
+    MemoryBudget, Observer, Partition, Report, Result, Seed, SideInformation, check_restarts,
+    ensure,
 };
 use consilience_num::kmeans::KMeansFit;
 use ndarray::{Array2, ArrayView2, s};
@@ -180,7 +185,7 @@ impl Mccc {
             self.max_iterations = max_iterations
         }
 
-        /// Starts of the k-means. Default 10; at least 1.
+        /// Starts of the k-means. Default 10; 1 to 10,000.
         pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
         /// Seed of the parts, the representatives, the probing matrices and the k-means. Default
@@ -419,8 +424,8 @@ impl Mccc {
         let counts = [
             ("eigenvectors", self.eigenvectors.unwrap_or(1)),
             ("max_iterations", self.max_iterations),
-            ("restarts", self.restarts),
         ];
+        check_restarts(self.restarts)?;
         for (name, value) in counts {
             ensure!(value > 0, invalid("{name} is 0; expected at least 1"));
         }
@@ -476,5 +481,10 @@ impl FeatureMap for Embedder {
         let features = features.dense()?;
         let z = self.extension.extend(&features)?;
         Ok(product(z.slice(s![.., ..self.root.nrows()]), self.root.view()))
+    }
+
+    #[cfg(feature = "serde")]
+    fn stored(&self) -> Option<Parts> {
+        Some(self.parts())
     }
 }

@@ -15,10 +15,10 @@ const TOLERANCE: f64 = 1e-6;
 /// The graph behind the coordinates, for objects that come later.
 #[derive(Clone, Debug)]
 pub(super) struct Graph {
-    graph: SelfTunedGraph,
+    pub(super) graph: SelfTunedGraph,
     /// N x k, orthonormal.
-    z: Array2<f64>,
-    values: Vec<f64>,
+    pub(super) z: Array2<f64>,
+    pub(super) values: Vec<f64>,
 }
 
 impl Graph {

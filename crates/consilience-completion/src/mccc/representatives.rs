@@ -22,12 +22,15 @@ const CHUNK: usize = 1024;
 /// Representatives, and how their shares become coordinates.
 #[derive(Clone, Debug)]
 pub(crate) struct Representatives {
+    /// p x d, and the seed of their groups: the table follows from them.
+    pub(super) marks: Array2<f64>,
+    pub(super) groups: Seed,
     table: NearRows<f64>,
     near: usize,
     /// Twice the square of the width of the kernel.
-    width: f64,
+    pub(super) width: f64,
     /// p x k: shares to coordinates.
-    map: Array2<f64>,
+    pub(super) map: Array2<f64>,
 }
 
 impl Representatives {
@@ -48,10 +51,7 @@ impl Representatives {
             .seed(seed.derive("representatives", 1))
             .parallel(rayon::current_num_threads() > 1);
         let marks = fit(x.select(Axis(0), &drawn).view(), None, &options, observer)?.centres;
-        let groups = (marks.nrows() as f64).sqrt() as usize;
-        let table = NearRows::new(marks.view(), groups, 10 * NEAR, seed.derive("groups", 0))?;
-        let near = NEAR.min(table.most());
-        let mut own = Representatives { table, near, width: 1.0, map: Array2::zeros((0, 0)) };
+        let mut own = Representatives::of(marks, seed.derive("groups", 0))?;
         let links = own.links(x);
         observer.check()?;
         let mean = links.iter().map(|l| l.1.sqrt()).sum::<f64>() / links.len().max(1) as f64;
@@ -78,6 +78,15 @@ impl Representatives {
             row *= over(j);
         }
         Ok((own, found.left, found.converged))
+    }
+
+    /// Given representatives, without width and map.
+    pub(super) fn of(marks: Array2<f64>, groups: Seed) -> Result<Self> {
+        let count = (marks.nrows() as f64).sqrt() as usize;
+        let table = NearRows::new(marks.view(), count, 10 * NEAR, groups)?;
+        let near = NEAR.min(table.most());
+        let map = Array2::zeros((0, 0));
+        Ok(Representatives { marks, groups, table, near, width: 1.0, map })
     }
 
     /// Coordinates of new rows.

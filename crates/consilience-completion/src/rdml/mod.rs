@@ -9,7 +9,7 @@ mod tests;
 
 use consilience_core::{
     Clustering, ConstrainedClusterer, Dense, Error, ErrorKind, Features, Fit, MemoryBudget,
-    Observer, Report, Result, Seed, SideInformation, ensure,
+    Observer, Report, Result, Seed, SideInformation, check_restarts, ensure,
 };
 use ndarray::{Array2, Axis};
 
@@ -122,7 +122,7 @@ impl Rdml {
         /// What divides the objects by the learned similarity. Default [`SimilarityCut::KMeans`].
         pub fn cut(mut self, cut: SimilarityCut) { self.cut = cut }
 
-        /// Starts of the k-means. Default 10; at least 1.
+        /// Starts of the k-means. Default 10; 1 to 10,000.
         pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
         /// Seed of the k-means. Default `Seed(0)`.
@@ -305,7 +305,7 @@ impl Rdml {
             lambda > 0.0 && lambda.is_finite(),
             invalid("smoothing is {lambda}; expected a positive number")
         );
-        ensure!(self.restarts > 0, invalid("restarts is 0; expected at least 1"));
+        check_restarts(self.restarts)?;
         if n >= u32::MAX as usize {
             return Err(Error::new(ErrorKind::TooLarge, format!("{n} objects")));
         }

@@ -1,5 +1,6 @@
 //! Robust completion of a symmetric matrix: low rank plus sparse errors.
 
+mod entries;
 mod observed;
 mod solver;
 mod subspace;

@@ -4,7 +4,7 @@ use consilience_core::Result;
 use consilience_num::eigen::try_symmetric_eigen;
 use ndarray::{Array2, Axis};
 
-use super::solver::Entries;
+use super::entries::Entries;
 use super::tall;
 
 /// Largest order that is decomposed whole: a decomposition cannot be interrupted and takes about a

@@ -4,6 +4,7 @@ mod base;
 mod consensus;
 mod hierarchy;
 mod nodes;
+mod numbering;
 mod partitioner;
 mod similar;
 mod soft;

@@ -64,8 +64,8 @@ impl Default for WeightedCoAssociation {
 
 impl WeightedCoAssociation {
     consilience_core::setters! {
-        /// How much agreement counts: the power that it is raised to. Default 2; 0 (equal weights)
-        /// to 1000.
+        /// How much agreement counts: the power that it is raised to. Default 2; 0 to 1000, where 0
+        /// gives equal weights.
         #[doc(alias = "beta")]
         pub fn agreement_exponent(mut self, exponent: f64) { self.exponent = exponent }
 

@@ -1,10 +1,9 @@
 use consilience_core::{
     Accepts, Clusters, Ensemble, Fit, MemoryBudget, Microclusters, NodeConsensus, Observer,
-    Partition, Report, Result, Seed, Status,
+    Partition, Report, Result, Seed, Status, check_restarts,
 };
 use consilience_graph::{
-    ClusterIncidence, Components, SpectralCount, check_restarts, cluster_directions,
-    leading_eigenpairs,
+    ClusterIncidence, Components, SpectralCount, cluster_directions, leading_eigenpairs,
 };
 use consilience_num::kmeans::KMeansOptions;
 use ndarray::{Array2, Axis};

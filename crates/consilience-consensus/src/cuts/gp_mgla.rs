@@ -95,8 +95,8 @@ impl GpMgla {
         #[doc(alias = "alpha")]
         pub fn object_link_weight(mut self, weight: f64) { self.object_links = weight }
 
-        /// How much crowd agreement counts: the power that it is raised to. Default 2; 0 (equal
-        /// weights) to 1000.
+        /// How much crowd agreement counts: the power that it is raised to. Default 2; 0 to 1000,
+        /// where 0 gives equal weights.
         #[doc(alias = "beta")]
         pub fn agreement_exponent(mut self, exponent: f64) { self.exponent = exponent }
 

@@ -1,6 +1,6 @@
 use consilience_core::{
-    Accepts, Clusters, Ensemble, Microclusters, NodeConsensus, Observer, Partition, Report, Result,
-    Seed,
+    Accepts, Clusters, Ensemble, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition,
+    Report, Result, Seed,
 };
 use consilience_graph::TransferCut;
 
@@ -37,7 +37,8 @@ const RESTARTS: usize = 10;
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
-/// `1..=n` or no restarts.
+/// `1..=n` or no restarts; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond
+/// the memory budget.
 ///
 /// # References
 /// Fern, Brodley 2004, "Solving Cluster Ensemble Problems by Bipartite Graph Partitioning". The cut
@@ -64,6 +65,11 @@ impl Hbgf {
 
         /// Seed of the k-means starts. Default `Seed(0)`.
         pub fn seed(mut self, seed: Seed) { self.cut = self.cut.seed(seed) }
+
+        /// How much memory the matrices of all clusters of the members may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) {
+            self.cut = self.cut.memory_budget(budget)
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 use consilience_core::{
-    Accepts, Clusters, Ensemble, Microclusters, NodeConsensus, Observer, Partition, Report, Result,
-    Seed,
+    Accepts, Clusters, Ensemble, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition,
+    Report, Result, Seed,
 };
 use consilience_graph::{TransferCut, check_entropy_scale, ensemble_driven_cluster_index};
 
@@ -35,7 +35,8 @@ use crate::co_association::ENTROPY_SCALE;
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
-/// `1..=n`, an entropy scale that is not positive and finite, or no restarts.
+/// `1..=n`, an entropy scale that is not positive and finite, or no restarts;
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References
 /// Huang, Wang, Lai 2018, Section III-E. Microclusters weigh as many objects as they hold.
@@ -66,6 +67,11 @@ impl Lwgp {
 
         /// Seed of the k-means starts. Default `Seed(0)`.
         pub fn seed(mut self, seed: Seed) { self.cut = self.cut.seed(seed) }
+
+        /// How much memory the matrices of all clusters of the members may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) {
+            self.cut = self.cut.memory_budget(budget)
+        }
     }
 }
 

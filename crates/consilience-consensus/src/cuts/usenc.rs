@@ -4,10 +4,11 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use consilience_core::{
-    Accepts, Clusters, ConsensusFunction, Ensemble, Error, ErrorKind, Fit, LabelInt, Microclusters,
-    Observer, Partition, Report, Result, Seed, Status, Stop, with_labels,
+    Accepts, Clusters, ConsensusFunction, Ensemble, Error, ErrorKind, Fit, LabelInt, MemoryBudget,
+    Microclusters, Observer, Partition, Report, Result, Seed, Status, Stop, check_restarts,
+    with_labels,
 };
-use consilience_graph::{Components, check_restarts};
+use consilience_graph::Components;
 use consilience_num::kmeans::{KMeansOptions, RowSource, fit_drawn};
 use consilience_num::transfer::{link_sums, small_side};
 use ndarray::{Array2, ArrayView2, Axis};
@@ -64,6 +65,7 @@ pub struct USenc {
     clusters: Clusters,
     restarts: usize,
     seed: Seed,
+    budget: MemoryBudget,
 }
 
 /// Up to so many objects microclusters are always made.
@@ -83,7 +85,8 @@ const NONE: u32 = u32::MAX;
 impl USenc {
     /// U-SENC into a fixed number of clusters.
     pub fn new(clusters: impl Into<Clusters>) -> Self {
-        USenc { clusters: clusters.into(), restarts: 3, seed: Seed(0) }
+        let clusters = clusters.into();
+        USenc { clusters, restarts: 3, seed: Seed(0), budget: MemoryBudget::default() }
     }
 
     consilience_core::setters! {
@@ -92,6 +95,9 @@ impl USenc {
 
         /// Seed of the k-means starts. Default `Seed(0)`.
         pub fn seed(mut self, seed: Seed) { self.seed = seed }
+
+        /// How much memory the links between all clusters of the members may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// The number of clusters, which must be fixed.
@@ -113,6 +119,7 @@ impl USenc {
 
     fn streamed(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         let k = self.fixed()?;
+        self.budget.check_square("links between clusters", ensemble.n_clusters(), 32)?;
         let mut report = Report::default();
         let mut labels = Labels::new(ensemble);
         let stop = Stop::new(observer);
@@ -197,6 +204,7 @@ impl ConsensusFunction for USenc {
             self.streamed(ensemble, observer)
         } else {
             let same = Hbgf::new(self.clusters).restarts(self.restarts).seed(self.seed);
+            let same = same.memory_budget(self.budget);
             same.fit(ensemble, observer)
         }
     }

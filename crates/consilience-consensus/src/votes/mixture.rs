@@ -1,8 +1,8 @@
 use consilience_core::{
     Clusters, Ensemble, Error, Memberships, MemoryBudget, Microclusters, NodeConsensus,
-    NodeMemberships, Observer, Partition, Report, Result, Seed, Status, ensure,
+    NodeMemberships, Observer, Partition, Report, Result, Seed, Status, check_restarts, ensure,
 };
-use consilience_graph::{ClusterIncidence, check_restarts};
+use consilience_graph::ClusterIncidence;
 use consilience_num::reduce::ordered_chunks;
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;

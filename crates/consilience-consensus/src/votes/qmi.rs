@@ -1,8 +1,7 @@
 use consilience_core::{
     Accepts, Clusters, Ensemble, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition,
-    Report, Result, Seed, Status, room,
+    Report, Result, Seed, Status, check_restarts, room,
 };
-use consilience_graph::check_restarts;
 use consilience_num::kmeans::{self, KMeansOptions};
 use ndarray::Array2;
 

@@ -18,6 +18,7 @@ use crate::{Ensemble, Error, ErrorKind, Partition, Result};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum Normalizer {
     /// The larger entropy: the tables and programs of PTA, PTGP, LWEA and U-SENC. The strictest.
     Max,

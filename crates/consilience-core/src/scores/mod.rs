@@ -67,6 +67,7 @@ use crate::{Partition, Result};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Scores {
     /// [`normalized_mutual_information`] by [`Normalizer::Max`].
     pub nmi_max: f64,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use super::Table;
 use crate::{
     Constraints, Dendrogram, Ensemble, Error, Member, Memberships, Merge, Pair, Partition, Result,
-    SparseMemberships,
+    SideInformation, SparseMemberships, ensure,
 };
 
 /// A [`Partition`]: -1 where an object is unlabelled.
@@ -153,5 +153,47 @@ impl TryFrom<ConstraintsFields> for Constraints {
         let mut constraints = Constraints::new(fields.objects)?;
         constraints.extend(&fields.pairs)?;
         Ok(constraints)
+    }
+}
+
+/// [`SideInformation`]: the pairs as they were stated, or the labelled sets and which of them are
+/// apart.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct SideInformationFields {
+    objects: usize,
+    stated: Option<Vec<Pair>>,
+    sets: Vec<Vec<usize>>,
+    /// None where all sets are apart.
+    apart: Option<Vec<(usize, usize)>>,
+}
+
+impl From<SideInformation> for SideInformationFields {
+    fn from(side: SideInformation) -> Self {
+        let objects = side.n_objects();
+        if let Some(stated) = side.stated() {
+            let stated = Some(stated.to_vec());
+            return SideInformationFields { objects, stated, sets: Vec::new(), apart: None };
+        }
+        let apart = (!side.are_classes()).then(|| side.sets_apart().collect());
+        let sets = side.labelled_sets().to_vec();
+        SideInformationFields { objects, stated: None, sets, apart }
+    }
+}
+
+impl TryFrom<SideInformationFields> for SideInformation {
+    type Error = Error;
+
+    fn try_from(fields: SideInformationFields) -> Result<Self> {
+        let SideInformationFields { objects, stated, sets, apart } = fields;
+        let Some(stated) = stated else {
+            return SideInformation::from_sets(objects, sets, apart);
+        };
+        ensure!(
+            sets.is_empty() && apart.is_none(),
+            invalid("labelled sets beside stated pairs; expected one of them")
+        );
+        let mut constraints = Constraints::new(objects)?;
+        constraints.extend(&stated)?;
+        Ok(SideInformation::from_constraints(&constraints))
     }
 }

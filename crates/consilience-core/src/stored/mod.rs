@@ -8,6 +8,7 @@ mod table;
 
 pub(crate) use fields::{
     ConstraintsFields, DendrogramFields, EnsembleFields, MembershipsFields, PartitionFields,
+    SideInformationFields,
 };
 pub use parts::{Kind, Parts, Restored};
 pub use table::Table;

@@ -4,7 +4,8 @@ use libm::lgamma;
 
 use super::objects::Objects;
 use super::prior::Prior;
-use super::small::{Shape, add, bilinear, digamma, dot, invert, times};
+use super::small::{Shape, add, bilinear, digamma, invert, times};
+use consilience_num::dot;
 
 /// Expected objects from which on a component is worth merging.
 const HELD: f64 = 0.5;

@@ -1,5 +1,7 @@
 //! Small symmetric matrices, row by row, and functions that Gaussian and Wishart factors need.
 
+use consilience_num::dot;
+
 /// Places in a symmetric D x D matrix of which only what is on and above the diagonal is kept.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
@@ -43,10 +45,6 @@ impl Shape {
     pub(super) fn full(&self, kept: &[f64]) -> Vec<f64> {
         self.index.iter().map(|&at| kept[at]).collect()
     }
-}
-
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
 /// to += times x.

@@ -6,7 +6,8 @@ use super::layout::Layout;
 use super::mixture::gamma_divergence;
 use super::objects::Objects;
 use super::prior::Prior;
-use super::small::{Shape, add, bilinear, constant, curvature, digamma, dot, invert, times};
+use super::small::{Shape, add, bilinear, constant, curvature, digamma, invert, times};
+use consilience_num::dot;
 
 /// The factor of one worker, (W's entries on and above the diagonal, tau), and the moments that the
 /// updates of objects read.

@@ -8,7 +8,7 @@ mod tests;
 
 use consilience_core::{
     BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report,
-    Result, Seed, SparseRows, at_least_one, with_rows,
+    Result, Seed, SparseRows, at_least_one, check_restarts, with_rows,
 };
 use consilience_num::Float;
 use consilience_num::kmeans::fit_source;
@@ -130,7 +130,7 @@ impl USpec {
         #[doc(alias = "tau")]
         pub fn regularization(mut self, share: f64) { self.regularization = share }
 
-        /// Runs of the k-means on the eigenvectors. Default 3; at least 1.
+        /// Runs of the k-means on the eigenvectors. Default 3; 1 to 10,000.
         pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
         /// How much memory the table between representatives, and the links of the objects, each
@@ -250,7 +250,7 @@ impl BaseClusterer for USpec {
         features.check_clusters(clusters)?;
         at_least_one("representatives", self.representatives)?;
         at_least_one("neighbours", self.neighbours)?;
-        at_least_one("restarts", self.restarts)?;
+        check_restarts(self.restarts)?;
         if !(self.regularization >= 0.0 && self.regularization.is_finite()) {
             return Err(Error::invalid(format!(
                 "regularization {}; expected a finite number of at least 0",

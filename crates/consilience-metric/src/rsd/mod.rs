@@ -26,6 +26,7 @@ const SOLVED_FULL: f64 = 5e-5;
 ///
 /// From [`RsdDiagonal::fit_metric`] and [`RsdFull::fit_metric`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct RsdMetric {
     /// The metric, scaled so that the farthest must-link has length 1 at most.
     pub map: LinearMap,

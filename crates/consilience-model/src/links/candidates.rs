@@ -285,7 +285,7 @@ impl OnComponents {
         let mut z = standard.apply(x)?;
         let mean = z.sum_axis(Axis(0)) / z.nrows() as f64;
         z -= &mean;
-        let leading = TruncatedSvd::new(COMPONENTS).seed(seed).fit(&z)?.output;
+        let leading = TruncatedSvd::new(COMPONENTS).seed(seed).learn(&z)?;
         let map = LinearMap::from_matrix(leading.matrix().dot(&standard.matrix()))?;
         Ok(OnComponents { components: Some(map) })
     }

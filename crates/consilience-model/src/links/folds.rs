@@ -2,8 +2,6 @@
 
 use consilience_core::{Constraints, Link, Pair, Partition, Result, Seed, SideInformation};
 
-use super::judgement::keeps;
-
 /// Links of a kind that are judged by, at most.
 const MOST_LINKS: usize = 5_000;
 /// A part of the pairs that is smaller than this is not worth its fits.
@@ -151,4 +149,10 @@ fn parts(side: &SideInformation, folds: usize, seed: Seed) -> Vec<u16> {
         unit.iter().for_each(|&i| part[i] = (u % folds) as u16);
     }
     part
+}
+
+/// 1 where a clustering keeps a link, else 0.
+pub(super) fn keeps(labels: &Partition, link: &Pair) -> f64 {
+    let together = labels.label(link.i).is_some() && labels.label(link.i) == labels.label(link.j);
+    f64::from(u8::from(together == (link.link == Link::Must)))
 }

@@ -1,6 +1,6 @@
 //! What the candidates keep of links that they have not seen.
 
-use consilience_core::{Link, Pair, Partition};
+use consilience_core::{Link, Pair};
 
 use super::folds::HeldOut;
 
@@ -126,12 +126,6 @@ impl LinkJudgement {
                 if c > 0 && judged.score.is_some() && sure > best.1 { (c, sure) } else { best }
             });
     }
-}
-
-/// 1 where a clustering keeps a link, else 0.
-pub(super) fn keeps(labels: &Partition, link: &Pair) -> f64 {
-    let together = labels.label(link.i).is_some() && labels.label(link.i) == labels.label(link.j);
-    f64::from(u8::from(together == (link.link == Link::Must)))
 }
 
 /// Mean over the kinds of link of the mean of `values` less a baseline, and its standard error.

@@ -17,7 +17,7 @@ pub use judgement::{JudgedCandidate, LinkJudgement};
 
 use candidates::{Candidate, Fitted, Problem};
 use folds::HeldOut;
-use judgement::keeps;
+use folds::keeps;
 
 /// Multiplications of a candidate, with all its folds, at most.
 const COST_LIMIT: f64 = 1e12;

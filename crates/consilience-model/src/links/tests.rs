@@ -1,7 +1,7 @@
 use consilience_core::{Constraints, Link, Pair, Partition, Seed, SideInformation};
 
+use super::folds::keeps;
 use super::folds::{HeldOut, Trial};
-use super::judgement::keeps;
 
 fn parity(n: usize, count: usize) -> SideInformation {
     let mut draw = Seed(5).stream();

@@ -62,7 +62,7 @@ impl QuestionerOptions {
 
     consilience_core::setters! {
         /// Answers that may be asked for in all; one about s objects counts as s - 1. Default
-        /// 1,000; with 0 nothing is asked.
+        /// 1,000; any number, and with 0 nothing is asked.
         pub fn budget(mut self, answers: usize) { self.budget = answers }
 
         /// What an answer costs, in objects: nothing is asked that is not expected to put so many

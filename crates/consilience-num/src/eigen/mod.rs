@@ -107,9 +107,9 @@ impl TruncatedOptions {
         /// made as `count` vectors need.
         pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
-        /// Number of vectors in a block. Default 0, which chooses `count` and a few more.
-        /// Eigenvalues of multiplicity up to the block length are found with certainty, so a block
-        /// shorter than `count` saves work only where eigenvalues are known to be simple.
+        /// Number of vectors in a block. Default 0, which chooses `count` and a few more; any
+        /// number. Eigenvalues of multiplicity up to the block length are found with certainty, so
+        /// a block shorter than `count` saves work only where eigenvalues are known to be simple.
         pub fn block(mut self, block: usize) { self.block = block }
 
         /// Seed of the random start block. Default `Seed(0)`.

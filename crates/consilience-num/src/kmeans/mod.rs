@@ -80,17 +80,19 @@ impl KMeansOptions {
     }
 
     consilience_core::setters! {
-        /// Independent starts, of which the one of least inertia is kept. Default 1; 0 is read as
-        /// 1.
+        /// Independent starts, of which the one of least inertia is kept. Default 1; any
+        /// number, and 0 is read as 1.
         #[doc(alias = "n_init")]
         pub fn restarts(mut self, restarts: usize) { self.restarts = restarts.max(1) }
 
-        /// Most iterations per start. Default 100; with 0 the rows go to the nearest starts.
+        /// Most iterations per start. Default 100; any number, and with 0 the rows go to
+        /// the nearest starts.
         #[doc(alias = "max_iter")]
         pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
         /// Stops where the summed squared movement of the centres is at most this times the mean
-        /// variance of the columns. Default 0, which stops only where no row changes its centre.
+        /// variance of the columns. Default 0, which stops only where no row changes its
+        /// centre; 0 or more.
         #[doc(alias = "tol")]
         pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 

@@ -1,6 +1,7 @@
 use consilience_core::scores::{Contingency, Scores};
 use consilience_core::{
-    Ensemble, ErrorKind, Microclusters, Observer, Partition, Report, Result, Similarity,
+    Ensemble, ErrorKind, MemoryBudget, Microclusters, Observer, Partition, Report, Result,
+    Similarity,
 };
 use consilience_graph::{CoAssociation, vat_order};
 use consilience_trust::Diagnostics;
@@ -259,10 +260,12 @@ pub(super) fn clusters(trust: &Diagnostics, total: u64) -> Vec<ClusterFindings> 
 /// Clusters that look alike side by side, and within each what belongs together.
 pub(super) fn co_association(
     sample: &Sample,
+    budget: MemoryBudget,
     observer: &dyn Observer,
 ) -> Result<CoAssociationFindings> {
     let nodes = Microclusters::each_object(&sample.rows)?;
-    let graph = CoAssociation::default().between(&nodes, &mut Report::default(), observer)?;
+    let similarity = CoAssociation::default().memory_budget(budget);
+    let graph = similarity.between(&nodes, &mut Report::default(), observer)?;
     let order = vat_order(&graph, observer)?;
     let mut place = vec![usize::MAX; sample.clusters.iter().max().map_or(0, |c| c + 1)];
     let mut clusters = Vec::new();

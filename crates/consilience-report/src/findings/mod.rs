@@ -115,11 +115,11 @@ impl Findings {
         let method = (candidates[0].make)(clusters)?;
         let Fit { output: partition, report: fit, .. } = method.fit(ensemble, observer)?;
         step(2)?;
-        let trust = Diagnostics::of(ensemble, &partition)?;
+        let trust = Diagnostics::within(ensemble, &partition, report.budget)?;
         step(3)?;
         let sample = Sample::of(ensemble, &partition, report.seed)?;
         step(4)?;
-        let co_association = answer::co_association(&sample, observer)?;
+        let co_association = answer::co_association(&sample, report.budget, observer)?;
         step(5)?;
         let methods = methods::compare(candidates, &sample, (clusters, &fit), observer)?;
         step(6)?;
@@ -158,7 +158,7 @@ impl Findings {
 
 /// The numbers of clusters beside each other.
 fn number_table(report: &ClusteringReport<'_>, observer: &dyn Observer) -> Result<NumberTable> {
-    let mut number = ClusterNumber::new().seed(report.seed);
+    let mut number = ClusterNumber::new().seed(report.seed).memory_budget(report.budget);
     if let Some(range) = &report.range {
         number = number.at_least(*range.start()).up_to(*range.end());
     }

@@ -84,7 +84,7 @@ impl ExactUpdate {
         /// thousandth per link where that is more. Default 1e-6; at least 0.
         pub fn gap(mut self, gap: f64) { self.gap = gap }
 
-        /// Most iterations of one update. Default 1,000; 0 leaves the weights.
+        /// Most iterations of one update. Default 1,000; any number, and 0 leaves the weights.
         pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
     }
 

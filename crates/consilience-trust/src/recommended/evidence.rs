@@ -56,7 +56,7 @@ impl Witnesses {
         let (chosen, members) = sampled(nodes, OBJECTS, &mut stream)?;
         let (m, k) = (members.n_members(), k.min(chosen.len()));
         let lwea = Lwea::new(k).memory_budget(budget);
-        let diffusion = Diffusion::new(k).seed(seed);
+        let diffusion = Diffusion::new(k).seed(seed).memory_budget(budget);
         let mut halves = [Vec::new(), Vec::new()];
         for split in 0..if m < 2 { 0 } else { SPLITS } {
             observer.progress("halves of the members", split as usize, SPLITS as usize);

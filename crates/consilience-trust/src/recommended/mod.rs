@@ -106,7 +106,8 @@ impl Recommended {
         pub fn linkage_limit(mut self, nodes: usize) { self.linkage_limit = nodes }
 
         /// How much memory a dense similarity may take; where it does not fit, it is not tried.
-        /// Default 8 GiB.
+        /// The same for the matrices of all clusters of the members, without which there is no
+        /// result. Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
@@ -134,7 +135,8 @@ impl Recommended {
         let canonical = report.stage("canonical order", || nodes.clone().canonical())?;
         let mut inner = Report::default();
         let diffusion = report.stage("diffusion", || {
-            Diffusion::new(k.min(n)).seed(self.seed).solve(&canonical, &mut inner, observer)
+            let diffusion = Diffusion::new(k.min(n)).seed(self.seed).memory_budget(self.budget);
+            diffusion.solve(&canonical, &mut inner, observer)
         })?;
         report.status = inner.status;
         report.iterations = inner.iterations;
@@ -347,11 +349,12 @@ mod tests {
 
     #[test]
     fn beyond_the_dense_limit_diffusion_is_taken_where_labels_are_missing() {
-        let world = |missing| planted(Seed(1), &[20, 15, 10], 8, 0.2, missing).unwrap().ensemble;
+        let world = |missing| planted(Seed(1), &[60, 45, 30], 8, 0.2, missing).unwrap().ensemble;
         let (complete, incomplete) = (world(0.0), world(0.1));
         for method in [
             Recommended::new(3).dense_limit(0),
-            Recommended::new(3).memory_budget(MemoryBudget::bytes(100)),
+            // The matrices of 24 clusters fit, that of all microclusters does not.
+            Recommended::new(3).memory_budget(MemoryBudget::bytes(20_000)),
         ] {
             let fit = method.fit(&incomplete, &()).unwrap();
             assert_eq!(fit.output, Diffusion::new(3).consensus(&incomplete).unwrap());

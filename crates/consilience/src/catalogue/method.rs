@@ -82,7 +82,7 @@ impl Method {
     /// method does not have or a value that it cannot be; values out of range are refused when the
     /// method is run.
     pub fn build(&self, settings: &Settings) -> Result<AnyConsensus> {
-        (self.recipe.make)(&settings.resolved(self)?)
+        (self.recipe.make)(&settings.resolved(self.parameters(), || self.takes())?)
     }
 
     /// The method as what grows its dendrogram: the very tree that its consensus is cut from.
@@ -91,7 +91,7 @@ impl Method {
     /// As [`Method::build`]; [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter)
     /// with the names of those that do for a method that grows none.
     pub fn hierarchy(&self, settings: &Settings) -> Result<Box<dyn Hierarchy>> {
-        let settings = settings.resolved(self)?;
+        let settings = settings.resolved(self.parameters(), || self.takes())?;
         let Some(tree) = self.recipe.tree else {
             let trees: Vec<&str> =
                 super::methods().iter().filter(|m| m.has_tree()).map(Method::name).collect();

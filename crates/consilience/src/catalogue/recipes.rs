@@ -22,6 +22,15 @@ const LINKAGES: &[(&str, Linkage)] = &[
 const SOLVERS: &[(&str, Solver)] =
     &[("newton", Solver::Newton), ("line-search", Solver::LineSearch)];
 
+const WALK_MEASURES: &[(&str, TrajectoryMeasure)] =
+    &[("cosine", TrajectoryMeasure::Cosine), ("tanimoto", TrajectoryMeasure::Tanimoto)];
+
+const WALK_SOLVERS: &[(&str, PtsSolver)] = &[
+    ("cheapest", PtsSolver::Cheapest),
+    ("products", PtsSolver::Products),
+    ("eigenpairs", PtsSolver::Eigenpairs),
+];
+
 const CUTS: &[(&str, CutMethod)] = &[
     ("spectral", CutMethod::Spectral),
     ("hypergraph", CutMethod::Hypergraph),
@@ -85,7 +94,14 @@ fn published(s: &Settings) -> Result<bool> {
 fn walks(s: &Settings, linkage: Linkage) -> Result<Pta> {
     let pta = Pta::new(s.clusters).linkage(linkage).memory_budget(s.budget);
     let pta = if published(s)? { pta.published() } else { pta };
-    Ok(tuned!(s, pta, count elite_neighbours, count walk_length))
+    Ok(tuned!(
+        s,
+        pta,
+        count elite_neighbours,
+        count walk_length,
+        word measure by WALK_MEASURES,
+        word solver by WALK_SOLVERS
+    ))
 }
 
 fn evidence(s: &Settings, linkage: Linkage) -> EvidenceAccumulation {
@@ -122,6 +138,9 @@ fn probabilistic(s: &Settings, divergence: impl Divergence + 'static) -> Result<
         count max_iterations,
         word solver by SOLVERS
     );
+    if let Some(collapse) = flag(s, "collapse")? {
+        pcc = pcc.collapse(collapse);
+    }
     if let Some(share) = s.number("pairs")? {
         pcc = pcc.pairs(if share == 1.0 { Pairs::All } else { Pairs::Sampled { share } });
     }
@@ -143,6 +162,8 @@ hard!(PTGP, |s| {
         ptgp,
         count elite_neighbours,
         count walk_length,
+        word measure by WALK_MEASURES,
+        word solver by WALK_SOLVERS,
         count restarts,
         count dense_limit
     )
@@ -189,7 +210,10 @@ tree!(ECPCS_HC, |s| tuned!(
     word linkage by LINKAGES
 ));
 tree!(WCT, |s| links(s, LinkBased::wct(s.clusters))?);
-tree!(SRS, |s| links(s, LinkBased::srs(s.clusters))?);
+tree!(SRS, |s| {
+    let srs = links(s, LinkBased::srs(s.clusters))?;
+    tuned!(s, srs, count iterations)
+});
 tree!(ECMC, |s| completed(s)?);
 hard!(GP_MGLA, |s| tuned!(
     s,
@@ -215,10 +239,14 @@ hard!(MCLA, |s| tuned!(
     count restarts,
     word cut_method by CUTS
 ));
-hard!(HBGF, |s| tuned!(s, Hbgf::new(s.clusters).seed(s.seed), count restarts));
+hard!(HBGF, |s| tuned!(
+    s,
+    Hbgf::new(s.clusters).seed(s.seed).memory_budget(s.budget),
+    count restarts
+));
 hard!(LWGP, |s| tuned!(
     s,
-    Lwgp::new(s.clusters).seed(s.seed),
+    Lwgp::new(s.clusters).seed(s.seed).memory_budget(s.budget),
     number entropy_scale,
     count restarts
 ));
@@ -228,10 +256,14 @@ hard!(ECPCS_MC, |s| tuned!(
     count steps,
     count restarts
 ));
-hard!(USENC, |s| tuned!(s, USenc::new(s.clusters).seed(s.seed), count restarts));
+hard!(USENC, |s| tuned!(
+    s,
+    USenc::new(s.clusters).seed(s.seed).memory_budget(s.budget),
+    count restarts
+));
 hard!(DIFFUSION, |s| tuned!(
     s,
-    Diffusion::new(s.clusters).seed(s.seed),
+    Diffusion::new(s.clusters).seed(s.seed).memory_budget(s.budget),
     number entropy_scale,
     count steps,
     count width,
@@ -250,12 +282,25 @@ hard!(QMI, |s| tuned!(
     Qmi::new(s.clusters).seed(s.seed).memory_budget(s.budget),
     count restarts
 ));
-hard!(VOTING, |s| Voting::new(s.clusters).seed(s.seed));
-soft!(LEAST_SQUARES, |s| LeastSquares::new(s.clusters).seed(s.seed));
+hard!(VOTING, |s| tuned!(
+    s,
+    Voting::new(s.clusters).seed(s.seed).memory_budget(s.budget),
+    count max_iterations
+));
+soft!(LEAST_SQUARES, |s| tuned!(
+    s,
+    LeastSquares::new(s.clusters).seed(s.seed).memory_budget(s.budget),
+    count max_iterations
+));
 soft!(WALKER, |s| {
     let walker = RandomWalker::new(s.clusters).memory_budget(s.budget);
     tuned!(s, walker, number link_preference, count neighbours).soft()
 });
 soft!(PCC_KL, |s| probabilistic(s, crate::bregman::KullbackLeibler)?);
 soft!(PCC_L2, |s| probabilistic(s, crate::bregman::SquaredEuclidean)?);
-hard!(AUTO, |s| Recommended::new(s.clusters).seed(s.seed).memory_budget(s.budget));
+hard!(AUTO, |s| tuned!(
+    s,
+    Recommended::new(s.clusters).seed(s.seed).memory_budget(s.budget),
+    count dense_limit,
+    count linkage_limit
+));

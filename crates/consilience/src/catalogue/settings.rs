@@ -1,9 +1,9 @@
 use std::str::FromStr;
 
-use super::Method;
+use super::Parameter;
 use crate::{Clusters, Error, MemoryBudget, Result, Seed};
 
-/// What a [`Method`] is built with.
+/// What a [`Method`](super::Method) is built with.
 ///
 /// Parameters are given as text, as they come from a command line or a file; a name that the method
 /// does not have, or a value that is no number, is refused when the method is built.
@@ -46,8 +46,8 @@ impl Settings {
         /// 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
 
-        /// A parameter of the method, by its name in [`Method::parameters`]. Default: what stands
-        /// there.
+        /// A parameter of the method, by its name in
+        /// [`Method::parameters`](super::Method::parameters). Default: what stands there.
         pub fn parameter(mut self, name: impl Into<String>, value: impl ToString) {
             self.values.push((name.into(), value.to_string()))
         }
@@ -59,16 +59,18 @@ impl Settings {
         Settings { clusters, ..self }
     }
 
-    /// The same under the names that the method's parameters have, not their aliases.
-    pub(super) fn resolved(&self, method: &Method) -> Result<Settings> {
+    /// The same under the names that a method's parameters have, not their aliases; `takes` says
+    /// which there are.
+    pub(super) fn resolved(
+        &self,
+        parameters: &[Parameter],
+        takes: impl Fn() -> String,
+    ) -> Result<Settings> {
         let mut values: Vec<(String, String)> = Vec::with_capacity(self.values.len());
         for (given, value) in &self.values {
-            let found = method.parameters().iter().find(|p| p.is_called(given));
+            let found = parameters.iter().find(|p| p.is_called(given));
             let Some(parameter) = found else {
-                return Err(Error::invalid(format!(
-                    "unknown parameter {given:?}; {}",
-                    method.takes()
-                )));
+                return Err(Error::invalid(format!("unknown parameter {given:?}; {}", takes())));
             };
             if values.iter().any(|(name, _)| name == parameter.name) {
                 return Err(Error::invalid(format!("parameter {} is given twice", parameter.name)));

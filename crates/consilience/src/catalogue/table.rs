@@ -82,11 +82,34 @@ const PUBLISHED: Parameter = Parameter::new(
     "true, false",
 );
 
-const WALK: &[Parameter] = &[ELITE, LENGTH, PUBLISHED];
+const MEASURE: Parameter = Parameter::new(
+    "measure",
+    "how like each other two trajectories are",
+    "cosine",
+    "cosine, tanimoto",
+);
+
+const WALK_SOLVER: Parameter = Parameter::new(
+    "solver",
+    "how the sum over the walks is computed",
+    "cheapest",
+    "cheapest, products, eigenpairs",
+);
+
+const ROUNDS: &[Parameter] = &[Parameter::new(
+    "max_iterations",
+    "rounds of matching and counting at most",
+    "100",
+    "at least 1",
+)];
+
+const WALK: &[Parameter] = &[ELITE, LENGTH, PUBLISHED, MEASURE, WALK_SOLVER];
 const PTGP: &[Parameter] = &[
     ELITE,
     LENGTH,
     PUBLISHED,
+    MEASURE,
+    WALK_SOLVER,
     restarts("3"),
     Parameter::new(
         "dense_limit",
@@ -129,21 +152,28 @@ const fn decay(default: &'static str) -> Parameter {
     Parameter::new("decay", "how much an indirect link counts", default, "0 to 1")
 }
 const TRIPLES: &[Parameter] = &[decay("0.9"), LINKAGE];
-const SIM_RANK: &[Parameter] = &[decay("0.8"), LINKAGE];
+const SIM_RANK: &[Parameter] = &[
+    decay("0.8"),
+    Parameter::new("iterations", "rounds of SimRank", "5", "1 to 1000").alias(&["R"]),
+    LINKAGE,
+];
 const WALKER: &[Parameter] = &[
     Parameter::new("link_preference", "how much a walker prefers strong links", "10", "0 to 1000")
         .alias(&["beta"]),
     Parameter::new("neighbours", "strongest links of a microcluster that stay", "10", "at least 1"),
 ];
 const ECMC: &[Parameter] = &[
-    Parameter::new("c", "weight of the errors, in units of the theory", "1.3", "above 0"),
-    Parameter::new("d0", "share of members below which two are apart", "by the ensemble", "0 to 1"),
+    Parameter::new("c", "weight of the errors, in units of the theory", "1.3", "above 0")
+        .alias(&["error_weight"]),
+    Parameter::new("d0", "share of members below which two are apart", "by the ensemble", "0 to 1")
+        .alias(&["apart_below"]),
     Parameter::new(
         "d1",
         "share of members above which two are together",
         "by the ensemble",
         "0 to 1",
-    ),
+    )
+    .alias(&["together_above"]),
     Parameter::new(
         "entries",
         "linkage on the completed matrix itself, not on the cosines of its rows",
@@ -224,6 +254,26 @@ const PCC: &[Parameter] = &[
         "above 0, at most 1",
     ),
     Parameter::new("solver", "how the optimum is found", "newton", "newton, line-search"),
+    Parameter::new(
+        "collapse",
+        "whether objects with equal labels share their memberships",
+        "true",
+        "true, false",
+    ),
+];
+const AUTO: &[Parameter] = &[
+    Parameter::new(
+        "dense_limit",
+        "microclusters up to which a matrix is made where labels are missing",
+        "10000",
+        "any number",
+    ),
+    Parameter::new(
+        "linkage_limit",
+        "microclusters up to which average linkage is tried",
+        "30000",
+        "any number",
+    ),
 ];
 
 /// Every method, in the order of the program's list.
@@ -360,7 +410,7 @@ pub(super) const METHODS: &[Method] = &[
         name: "voting",
         about: "votes after aligning the members",
         paper: DUDOIT_2003,
-        parameters: &[],
+        parameters: ROUNDS,
         chooses: false,
         recipe: recipes::VOTING,
     },
@@ -368,7 +418,7 @@ pub(super) const METHODS: &[Method] = &[
         name: "least-squares",
         about: "soft clustering nearest to the aligned members in squares",
         paper: DIMITRIADOU_2002,
-        parameters: &[],
+        parameters: ROUNDS,
         chooses: false,
         recipe: recipes::LEAST_SQUARES,
     },
@@ -488,7 +538,7 @@ pub(super) const METHODS: &[Method] = &[
         name: "auto",
         about: "diffusion, LWEA or their joint result, by agreement with members and halves",
         paper: OURS,
-        parameters: &[],
+        parameters: AUTO,
         chooses: true,
         recipe: recipes::AUTO,
     },

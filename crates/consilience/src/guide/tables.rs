@@ -113,7 +113,7 @@
 //! let found = Lwea::new(2).consensus(&ensemble)?;
 //! assert_eq!(found, classes);
 //! // Two columns in place of nine, for methods that need a table.
-//! let map = TruncatedSvd::new(2).fit(words.view())?.output;
+//! let map = TruncatedSvd::new(2).learn(words.view())?;
 //! assert_eq!(map.apply(words.view())?.dim(), (20, 2));
 //! # }
 //! # Ok::<(), consilience::Error>(())

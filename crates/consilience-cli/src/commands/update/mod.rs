@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use consilience::generate::Missing;
 use consilience::io::{Batch, FileLock, Labelled, ObjectIds};
-use consilience::simplex::{Questions, relabelled};
+use consilience::simplex::{Questions, relabelled_within};
 use consilience::{Ensemble, Observer, Partition, Seed};
 use ndarray::Array2;
 use serde_json::json;
@@ -48,7 +48,8 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
     terminal.note_all(&followed.report);
     let questions = ask(args, &followed)?;
     let (partition, updater) = (&followed.partition, &followed.updater);
-    let changed = since.map(|before| relabelled(&before, partition)).transpose()?;
+    let changed =
+        since.map(|before| relabelled_within(&before, partition, memory::budget())).transpose()?;
 
     outputs.labels("-o", Labelled::One(partition), terminal)?;
     if outputs.wants("--soft") {

@@ -34,6 +34,13 @@ impl LinkSimilarity {
         }
     }
 
+    fn iterations(self, iterations: usize) -> Self {
+        match self {
+            Self::SimRank(s) => Self::SimRank(s.iterations(iterations)),
+            other => other,
+        }
+    }
+
     fn get(&self) -> &dyn Similarity {
         match self {
             Self::ConnectedTriples(s) => s,
@@ -127,6 +134,11 @@ impl LinkBased {
     consilience_core::setters! {
         /// The decay of the similarity. Default 0.9 for connected triples, else 0.8; 0 to 1.
         pub fn decay(mut self, decay: f64) { self.0 = self.0.map_similarity(|s| s.decay(decay)) }
+
+        /// R, the rounds of SimRank; the other similarities have none. Default 5; 1 to 1000.
+        pub fn iterations(mut self, iterations: usize) {
+            self.0 = self.0.map_similarity(|s| s.iterations(iterations))
+        }
     }
 }
 

@@ -32,7 +32,8 @@ pub(super) fn normalized(
         weight.max(LEAST)
     };
     let clusters = entropy.into_iter().enumerate().map(weight).collect();
-    let weights = EvidenceWeights { clusters, ..EvidenceWeights::equal(incidence) };
+    let members = EvidenceWeights::equal(incidence).members;
+    let weights = EvidenceWeights::new(clusters, members);
     let graph = weights.co_association(nodes, incidence, budget, observer)?;
     let (grouping, mut n) = graph.into_parts();
     let largest = n.iter().fold(0.0f64, |m, &x| m.max(x));

@@ -64,7 +64,8 @@ impl<'a, F: Float> ScaledRows<'a, F> {
         self.rows.n_columns()
     }
 
-    /// The rows times a number, as others were scaled. Default: what keeps squares in range.
+    /// The rows times a number, as others were scaled. Default: what keeps squares in range;
+    /// above 0.
     pub fn scaled_by(mut self, scale: f64) -> Self {
         self.scales = Scales::Common(scale);
         self.squares = self.lengths();
