@@ -115,8 +115,8 @@ impl<'a> World<'a> {
         }
     }
 
-    /// The reliability of every cluster: exp(-H / (theta M)), H the entropy of the labels in it over
-    /// the M members that label some of it.
+    /// The reliability of every cluster: exp(-H / (theta M)), H the entropy of the labels in it
+    /// over the M members that label some of it.
     fn reliability(&self, theta: f64) -> Vec<f64> {
         let entropy = |inside: &[usize], u: usize| -> Option<f64> {
             let labels: Vec<usize> = inside.iter().filter_map(|&i| self.cluster(u, i)).collect();
@@ -237,8 +237,8 @@ fn chains_of_alike_objects() {
 }
 
 /// Rows of norm 1 that k-means clusters in a transfer cut under these weights of the clusters, or
-/// `None` where the k leading eigenvectors are no matter of the graph alone: eigenvalues k and k + 1
-/// are equal or nearly so.
+/// `None` where the k leading eigenvectors are no matter of the graph alone: eigenvalues k and
+/// k + 1 are equal or nearly so.
 fn embedding(world: &World, weights: &[f64], k: usize) -> Option<Vec<Vec<f64>>> {
     let c = world.clusters.len();
     let b: Vec<Vec<f64>> = (world.objects.iter())
@@ -351,8 +351,8 @@ fn inertia_of_centred_labels() {
     });
 }
 
-/// All injective maps of so many clusters of a member into k; the clusters that are left over, where
-/// there are more, are `None`.
+/// All injective maps of so many clusters of a member into k; the clusters that are left over,
+/// where there are more, are `None`.
 fn matchings(clusters: usize, k: usize) -> Vec<Vec<Option<usize>>> {
     let mut all: Vec<Vec<Option<usize>>> = vec![Vec::new()];
     for _ in 0..clusters {

@@ -24,8 +24,9 @@ struct World {
 }
 
 impl World {
-    /// The world that bytes tell of: method, clusters, seed, parameter, its value, objects, members,
-    /// how many labels there are; then the labels, row by row. Bytes that are not there are 0.
+    /// The world that bytes tell of: method, clusters, seed, parameter, its value, objects,
+    /// members, how many labels there are; then the labels, row by row. Bytes that are not there
+    /// are 0.
     fn of(bytes: &[u8]) -> Self {
         let at = |place: usize| bytes.get(place).map_or(0, |&byte| usize::from(byte));
         let method = &methods()[at(0) % methods().len()];

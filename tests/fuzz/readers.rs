@@ -64,7 +64,7 @@ pub(crate) fn attack(
 ) {
     let name = format!("{name}, {format:?}");
     let read = |bytes: &[u8]| read(input(bytes, format));
-    let usual = if format == Format::Csv { 40_000 } else { 20_000 };
+    let usual = if format == Format::Csv { 20_000 } else { 10_000 };
     Target::new(&name, valid, read).attack(usual);
 }
 

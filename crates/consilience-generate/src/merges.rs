@@ -80,14 +80,7 @@ fn chained(
         if chain.len() < 4 {
             a = active[0] as usize;
             chain = vec![a];
-            b = active[1] as usize;
-            nearest = d.get(a, b);
-            for &i in &active[2..] {
-                let here = d.get(a, i as usize);
-                if here < nearest {
-                    (nearest, b) = (here, i as usize);
-                }
-            }
+            (nearest, b) = first_neighbour(&d, &active);
         } else {
             chain.truncate(chain.len() - 2);
             b = chain[chain.len() - 1];
@@ -125,6 +118,18 @@ fn chained(
         found.push((nearest, [a as u32, b as u32]));
     }
     Ok(found)
+}
+
+/// The nearest neighbour of the first cluster, and how far it is.
+fn first_neighbour(d: &Condensed<'_>, active: &[u32]) -> (f64, usize) {
+    let (first, mut best) = (active[0] as usize, (f64::INFINITY, active[1] as usize));
+    for &other in &active[1..] {
+        let here = d.get(first, other as usize);
+        if here < best.0 {
+            best = (here, other as usize);
+        }
+    }
+    best
 }
 
 /// The minimum spanning tree, for single linkage (Muellner, Figure 4).

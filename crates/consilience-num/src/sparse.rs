@@ -106,13 +106,14 @@ impl Csr {
     }
 
     /// The same pattern with every value replaced by `f(row, column, value)`.
-    pub fn map(mut self, f: impl Fn(usize, usize, f64) -> f64) -> Self {
-        for i in 0..self.n_rows() {
-            for at in self.offsets[i]..self.offsets[i + 1] {
-                self.values[at] = f(i, self.indices[at] as usize, self.values[at]);
+    pub fn map(self, f: impl Fn(usize, usize, f64) -> f64) -> Self {
+        let mut out = self;
+        for i in 0..out.n_rows() {
+            for at in out.offsets[i]..out.offsets[i + 1] {
+                out.values[at] = f(i, out.indices[at] as usize, out.values[at]);
             }
         }
-        self
+        out
     }
 
     /// Rows and columns of a square matrix in another order: entry (a, b) of the result is entry

@@ -53,7 +53,7 @@
 //! | memory that is refused at the k-th large request, k up to 40 | `tests/refused.rs` | readers never end the process; of methods the file says where one still does |
 //! | memory that ends under the whole program | `crates/consilience-cli/tests/memory.rs` | 1,008 runs once: no output was changed |
 //!
-//! The project's own code has no `unsafe`, which the compiler enforces, so that a fault of memory
+//! The crates have no `unsafe` of their own, which the compiler enforces, so that a fault of memory
 //! could only come from the crates that it stands on: the kernels of `faer` and `pulp`, the readers
 //! of Parquet, Arrow and compressed files, and, with its feature, METIS, which is C. These have not
 //! been run under Miri or AddressSanitizer here.
@@ -77,8 +77,8 @@
 //! # Ending early
 //!
 //! Every method asks its [`Observer`](crate::Observer) whether to go on, most many times a second.
-//! A step without a place to ask, such as all eigenvectors of a dense matrix, is finished first. The
-//! program does not wait for such a step: it ends within a second of Ctrl-C, held by
+//! A step without a place to ask, such as all eigenvectors of a dense matrix, is finished first.
+//! The program does not wait for such a step: it ends within a second of Ctrl-C, held by
 //! `crates/consilience-cli/tests/cancel.rs` on nine commands that work for long.
 //!
 //! # Numbers
@@ -101,8 +101,8 @@
 //!
 //! Whether the tests would see a fault was asked by mutation: of one mutant in twelve of `core`,
 //! `num`, `graph` and `simplex`, and some of `walk` and `completion`, 85 to 95 % are caught by the
-//! unit tests of the crate alone. It costs a run of these tests for each mutant, which is hours for
-//! a crate, and is not part of every change.
+//! unit tests of the crate alone. It costs a run of these tests for each mutant, too much for every
+//! change.
 //!
 //! # What is not promised
 //!
