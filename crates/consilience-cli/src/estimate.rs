@@ -6,6 +6,7 @@ use consilience::{ConsensusFunction, Ensemble, Microclusters, Observer, Result};
 use indicatif::HumanDuration;
 
 use crate::catalogue::Request;
+use crate::memory;
 use crate::terminal::Terminal;
 
 /// Fewer different rows than this take no time that is worth a line. The methods that approximate
@@ -93,6 +94,9 @@ impl Plan {
             }
             "auto" if all > LINKAGE || !nodes.is_complete() => Some(plan(request.by("diffusion")?)),
             "auto" => Some(Plan { first: COMPARED + FEW, ..plan(request.clone()) }),
+            // Bytes for each pair of rows: the method itself will say that there are not so many.
+            "ec-cms" if !memory::budget().allows_table(all, all, 12) => None,
+            "sdgca" if !memory::budget().allows_table(all, all, 32) => None,
             _ if LINEAR.contains(&name) => {
                 Some(Plan { growth: Growth::Line, ..plan(request.clone()) })
             }
