@@ -11,6 +11,9 @@ use rayon::prelude::*;
 /// What became of some bytes: accepted, and then held against the laws, or refused.
 pub(crate) type Verdict = Result<(), Error>;
 
+/// Reads, and holds whatever is accepted against its laws.
+type Read<'a> = Box<dyn Fn(&[u8]) -> Verdict + Sync + 'a>;
+
 /// Makes bytes of its own, where changes to valid ones would hardly find them.
 type Draw = fn(&mut Stream) -> Vec<u8>;
 
@@ -18,7 +21,7 @@ type Draw = fn(&mut Stream) -> Vec<u8>;
 pub(crate) struct Target<'a> {
     pub(crate) name: &'a str,
     pub(crate) valid: Vec<Vec<u8>>,
-    pub(crate) read: Box<dyn Fn(&[u8]) -> Verdict + Sync + 'a>,
+    pub(crate) read: Read<'a>,
     /// Every second input, where there is one.
     pub(crate) draw: Option<Draw>,
 }
@@ -93,7 +96,7 @@ impl<'a> Target<'a> {
     fn input(&self, pool: &[Vec<u8>], i: usize) -> Vec<u8> {
         let mut stream = Seed(i as u64).derive(self.name, 0).stream();
         match self.draw {
-            Some(draw) if i % 2 == 0 => draw(&mut stream),
+            Some(draw) if i.is_multiple_of(2) => draw(&mut stream),
             _ => damaged(pool, &mut stream),
         }
     }
