@@ -104,8 +104,8 @@ fn linear(c: &mut Criterion) {
     let e = voronoi(20_000, 10, 141);
     let mut group = group(c, describe(&e));
     let m = Microclusters::of(&e).unwrap();
-    group.bench_function("incidence", |b| b.iter(|| ClusterIncidence::of(black_box(&m))));
-    let incidence = ClusterIncidence::of(&m);
+    group.bench_function("incidence", |b| b.iter(|| ClusterIncidence::of(black_box(&m)).unwrap()));
+    let incidence = ClusterIncidence::of(&m).unwrap();
     group.bench_function("cluster index", |b| {
         b.iter(|| ensemble_driven_cluster_index(black_box(&incidence), 0.4, &()).unwrap())
     });

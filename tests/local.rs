@@ -41,7 +41,7 @@ fn numbers(value: &Value) -> Vec<f64> {
 }
 
 fn incidence(e: &Ensemble) -> ClusterIncidence {
-    ClusterIncidence::of(&Microclusters::of(e).unwrap())
+    ClusterIncidence::of(&Microclusters::of(e).unwrap()).unwrap()
 }
 
 #[test]

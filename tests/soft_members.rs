@@ -223,7 +223,7 @@ fn trees_without_the_matrix() {
 fn the_spectrum_is_that_of_the_objects() {
     for World { ensemble: e, .. } in worlds() {
         let nodes = Microclusters::of(&e).unwrap();
-        let incidence = ClusterIncidence::of(&nodes);
+        let incidence = ClusterIncidence::of(&nodes).unwrap();
         let c = incidence.n_clusters();
         let weights: Vec<f64> = (0..c).map(|j| 1.0 + (j % 3) as f64).collect();
         let found = IncidenceSpectrum::of(&incidence, &weights, c, &()).unwrap();

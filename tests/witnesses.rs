@@ -198,7 +198,7 @@ fn transfer_cut_of_trajectories() {
 fn weighted_members() {
     for case in cases("weights") {
         let (e, k) = (case.ensemble(), case.whole("clusters"));
-        let incidence = ClusterIncidence::of(&Microclusters::of(&e).unwrap());
+        let incidence = ClusterIncidence::of(&Microclusters::of(&e).unwrap()).unwrap();
         let agreement = normalized_crowd_agreement(&incidence, &()).unwrap();
         case.all_near("crowd_agreement", &agreement, CLOSE);
         let graph = WeightedCoAssociation::default().similarity(&e).unwrap();
@@ -214,7 +214,7 @@ fn weighted_members() {
 fn weighted_clusters() {
     for case in cases("weights") {
         let (e, k) = (case.ensemble(), case.whole("clusters"));
-        let incidence = ClusterIncidence::of(&Microclusters::of(&e).unwrap());
+        let incidence = ClusterIncidence::of(&Microclusters::of(&e).unwrap()).unwrap();
         let index = ensemble_driven_cluster_index(&incidence, 0.4, &()).unwrap();
         case.all_near("cluster_index", &index, CLOSE);
         let graph = LocallyWeighted::default().similarity(&e).unwrap();

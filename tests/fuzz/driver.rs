@@ -1,50 +1,176 @@
 //! Damaged inputs: what is valid, changed at random, and handed to whatever reads it.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
-use consilience::{Seed, Stream};
+use consilience::{Error, Seed, Stream};
 use rayon::prelude::*;
 
-/// Reads, and holds whatever is accepted against its laws; says whether it was accepted.
-type Read<'a> = Box<dyn Fn(&[u8]) -> bool + Sync + 'a>;
+/// What became of some bytes: accepted, and then held against the laws, or refused.
+pub(crate) type Verdict = Result<(), Error>;
+
+/// Reads, and holds whatever is accepted against its laws.
+type Read<'a> = Box<dyn Fn(&[u8]) -> Verdict + Sync + 'a>;
+
+/// Makes bytes of its own, where changes to valid ones would hardly find them.
+type Draw = fn(&mut Stream) -> Vec<u8>;
 
 /// What reads bytes, and valid bytes of it.
 pub(crate) struct Target<'a> {
     pub(crate) name: &'a str,
     pub(crate) valid: Vec<Vec<u8>>,
     pub(crate) read: Read<'a>,
+    /// Every second input, where there is one.
+    pub(crate) draw: Option<Draw>,
 }
 
-/// Inputs for each target: so many where nothing else is said, in the variable
-/// `CONSILIENCE_FUZZ_INPUTS`, such as 10000000.
-pub(crate) fn inputs(usual: usize) -> usize {
-    let asked = std::env::var("CONSILIENCE_FUZZ_INPUTS").ok();
-    asked.map_or(usual, |n| n.parse().expect("CONSILIENCE_FUZZ_INPUTS is a number"))
+/// How long a target is attacked.
+#[derive(Clone, Copy)]
+enum Length {
+    Inputs(usize),
+    Time(Duration),
 }
 
-impl Target<'_> {
-    /// Reads all that is valid, which must be accepted, and so many damaged copies. A panic is
-    /// reported with the bytes, and goes on.
-    pub(crate) fn attack(&self, inputs: usize) {
-        for valid in &self.valid {
-            assert!((self.read)(valid), "{}: refuses what is valid", self.name);
-        }
-        let accepted: usize = (0..inputs)
-            .into_par_iter()
-            .map(|i| {
-                let bytes = damaged(&self.valid, &mut Seed(i as u64).derive(self.name, 0).stream());
-                let outcome = catch_unwind(AssertUnwindSafe(|| (self.read)(&bytes)));
-                let accepted = outcome.unwrap_or_else(|panic| {
-                    let text = String::from_utf8_lossy(&bytes);
-                    eprintln!("{}, input {i}: {bytes:02x?}\n{text}", self.name);
-                    resume_unwind(panic)
-                });
-                usize::from(accepted)
-            })
-            .sum();
-        println!("{}: {inputs} inputs, {accepted} accepted", self.name);
+fn asked<T: std::str::FromStr>(name: &str) -> Option<T> {
+    let value = std::env::var(name).ok()?;
+    Some(value.parse().unwrap_or_else(|_| panic!("{name} is a number")))
+}
+
+/// `usual` inputs where neither `CONSILIENCE_FUZZ_INPUTS` nor `CONSILIENCE_FUZZ_SECONDS` is set.
+fn length(usual: usize) -> Length {
+    match (asked("CONSILIENCE_FUZZ_INPUTS"), asked("CONSILIENCE_FUZZ_SECONDS")) {
+        (Some(inputs), _) => Length::Inputs(inputs),
+        (None, Some(seconds)) => Length::Time(Duration::from_secs_f64(seconds)),
+        (None, None) => Length::Inputs(usual),
     }
 }
+
+/// Inputs between two looks at the clock.
+const BATCH: usize = 256;
+
+impl<'a> Target<'a> {
+    pub(crate) fn new(
+        name: &'a str,
+        valid: Vec<Vec<u8>>,
+        read: impl Fn(&[u8]) -> Verdict + Sync + 'a,
+    ) -> Self {
+        Target { name, valid, read: Box::new(read), draw: None }
+    }
+
+    /// Reads all that is valid, which must be accepted, what the corpus holds, and damaged copies
+    /// of both. A panic is reported with the bytes, and goes on.
+    pub(crate) fn attack(&self, usual: usize) {
+        for valid in &self.valid {
+            let verdict = (self.read)(valid);
+            assert!(verdict.is_ok(), "{}: refuses what is valid: {verdict:?}", self.name);
+        }
+        let files = self.files();
+        if std::env::var("CONSILIENCE_FUZZ_CORPUS").is_ok_and(|what| what == "write") {
+            return self.write_corpus();
+        }
+        for (at, bytes) in files.iter().enumerate() {
+            let _ = self.verdict(bytes, &format!("corpus file {at}"));
+        }
+        let pool: Vec<Vec<u8>> = self.valid.iter().chain(&files).cloned().collect();
+        let (mut done, mut accepted, start) = (0, 0, Instant::now());
+        loop {
+            let batch = match length(usual) {
+                Length::Inputs(all) => all - done,
+                Length::Time(all) if start.elapsed() < all => BATCH,
+                Length::Time(_) => 0,
+            };
+            if batch == 0 {
+                break;
+            }
+            accepted += (done..done + batch)
+                .into_par_iter()
+                .filter(|&i| self.verdict(&self.input(&pool, i), &format!("input {i}")).is_ok())
+                .count();
+            done += batch;
+        }
+        println!("{}: {} files, {done} inputs, {accepted} accepted", self.name, files.len());
+    }
+
+    fn input(&self, pool: &[Vec<u8>], i: usize) -> Vec<u8> {
+        let mut stream = Seed(i as u64).derive(self.name, 0).stream();
+        match self.draw {
+            Some(draw) if i.is_multiple_of(2) => draw(&mut stream),
+            _ => damaged(pool, &mut stream),
+        }
+    }
+
+    fn verdict(&self, bytes: &[u8], what: &str) -> Verdict {
+        let outcome = catch_unwind(AssertUnwindSafe(|| (self.read)(bytes)));
+        let verdict = outcome.unwrap_or_else(|panic| {
+            let text = String::from_utf8_lossy(bytes);
+            eprintln!("{}, {what}: {bytes:02x?}\n{text}", self.name);
+            resume_unwind(panic)
+        });
+        if let Err(error) = &verdict {
+            // One line that somebody can read.
+            let message = error.message();
+            assert!(!message.is_empty() && message.len() < 2_000, "{}: {message}", self.name);
+        }
+        verdict
+    }
+
+    /// Where the corpus of this target lies.
+    fn folder(&self) -> PathBuf {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+        let name: String = self.name.chars().map(plain).collect();
+        let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../eval/corpus");
+        PathBuf::from(corpus).join(name.replace("--", "-"))
+    }
+
+    /// What the corpus holds, in the order of the names; nothing where it is not there.
+    fn files(&self) -> Vec<Vec<u8>> {
+        let Ok(entries) = std::fs::read_dir(self.folder()) else { return Vec::new() };
+        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
+    }
+
+    /// Makes the corpus of a target that reads text or worlds anew: the shortest input that gets
+    /// each of the rarest answers.
+    fn write_corpus(&self) {
+        let text = self.valid.iter().all(|bytes| std::str::from_utf8(bytes).is_ok())
+            && !self.name.ends_with("postcard");
+        if !text && self.draw.is_none() {
+            return;
+        }
+        let mut seen: BTreeMap<String, (usize, Vec<u8>)> = BTreeMap::new();
+        for i in 0..INPUTS {
+            let bytes = self.input(&self.valid, i);
+            let answer = match (self.read)(&bytes) {
+                Ok(()) => continue,
+                Err(error) => error.message().replace(|c: char| !c.is_ascii_alphabetic(), " "),
+            };
+            let kind: Vec<&str> = answer.split_whitespace().filter(|w| w.len() > 3).collect();
+            let (count, shortest) = seen.entry(kind.join(" ")).or_insert((0, bytes.clone()));
+            *count += 1;
+            if bytes.len() < shortest.len() {
+                *shortest = bytes;
+            }
+        }
+        let mut rare: Vec<(usize, Vec<u8>)> = seen.into_values().collect();
+        rare.retain(|(count, bytes)| *count > 1 && bytes.len() <= SMALL);
+        rare.sort();
+        let folder = self.folder();
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        for (at, (_, bytes)) in rare.iter().take(FILES).enumerate() {
+            let ending = if text { "txt" } else { "bin" };
+            std::fs::write(folder.join(format!("{at}.{ending}")), bytes).unwrap();
+        }
+    }
+}
+
+/// Inputs that the corpus is made of, the most bytes of one, and files for each target.
+const INPUTS: usize = 20_000;
+const SMALL: usize = 512;
+const FILES: usize = 2;
 
 /// What readers of text and of numbers may stumble over.
 const WORDS: [&[u8]; 24] = [

@@ -1,4 +1,4 @@
-//! How long a consensus will take, said before a long one begins.
+//! How long a command will take, said before a long one begins.
 
 use std::time::{Duration, Instant};
 
@@ -6,6 +6,7 @@ use consilience::{ConsensusFunction, Ensemble, Microclusters, Observer, Result};
 use indicatif::HumanDuration;
 
 use crate::catalogue::Request;
+use crate::memory;
 use crate::terminal::Terminal;
 
 /// Fewer different rows than this take no time that is worth a line. The methods that approximate
@@ -28,7 +29,7 @@ const COMPARED: usize = 2_000;
 const WALKS: usize = 1_600;
 
 /// Methods that do the same work whatever the size, so that few rows tell about many.
-const STEADY: [&str; 16] = [
+const STEADY: [&str; 19] = [
     "pta-al",
     "pta-cl",
     "pta-sl",
@@ -45,7 +46,26 @@ const STEADY: [&str; 16] = [
     "mm",
     "qmi",
     "diffusion",
+    "ec-cms",
+    "sdgca",
+    "cspa",
 ];
+
+/// Methods that are linear in the rows, beside what they do with the clusters of the members alone,
+/// which few rows have as well.
+const LINEAR: [&str; 7] =
+    ["mcla", "hbgf", "lwgp", "gp-mgla", "ecpcs-mc", "voting", "least-squares"];
+
+/// How time grows with the rows, as two trials show it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Growth {
+    /// By a power.
+    Power,
+    /// By a straight line.
+    Line,
+    /// In proportion to the pairs that are fitted, so many at most.
+    Pairs(f64),
+}
 
 /// How the time of all rows follows from trials with few.
 struct Plan {
@@ -53,15 +73,14 @@ struct Plan {
     request: Request,
     /// Rows of the first trial.
     first: usize,
-    /// Pairs that are fitted, where time grows with these; else two trials show how it grows.
-    pairs: Option<f64>,
+    growth: Growth,
 }
 
 impl Plan {
     /// `None` where few rows tell nothing about as many as there are.
     fn of(request: &Request, nodes: &Microclusters) -> Option<Self> {
         let all = nodes.n_nodes();
-        let plan = |request| Plan { request, first: FEW, pairs: None };
+        let plan = |request| Plan { request, first: FEW, growth: Growth::Power };
         let name = request.name();
         match name {
             // Beyond the limit of a matrix the walks are followed in another way.
@@ -69,28 +88,57 @@ impl Plan {
                 Some(Plan { first: WALKS, ..plan(request.with("dense_limit=0")) })
             }
             "pcc-kl" | "pcc-l2" => {
-                let pairs = (!request.has("pairs")).then_some(PAIRS);
-                Some(Plan { first: 2 * FEW, pairs, ..plan(request.clone()) })
+                let all = !request.has("pairs");
+                let growth = if all { Growth::Pairs(PAIRS) } else { Growth::Power };
+                Some(Plan { first: 2 * FEW, growth, ..plan(request.clone()) })
             }
             "auto" if all > LINKAGE || !nodes.is_complete() => Some(plan(request.by("diffusion")?)),
             "auto" => Some(Plan { first: COMPARED + FEW, ..plan(request.clone()) }),
+            // Bytes for each pair of rows: the method itself will say that there are not so many.
+            "ec-cms" if !memory::budget().allows_table(all, all, 12) => None,
+            "sdgca" if !memory::budget().allows_table(all, all, 32) => None,
+            _ if LINEAR.contains(&name) => {
+                Some(Plan { growth: Growth::Line, ..plan(request.clone()) })
+            }
             _ => STEADY.contains(&name).then(|| plan(request.clone())),
         }
     }
 
     /// The time for all rows, from trials.
     fn estimate(&self, all: usize, trial: &Trial<'_>) -> Result<Duration> {
-        let mut rows = self.first;
-        let (mut few, mut twice) = (trial(&self.request, rows)?, trial(&self.request, 2 * rows)?);
-        while twice < SHORT && 4 * rows <= MANY {
-            rows *= 2;
-            (few, twice) = (twice, trial(&self.request, 2 * rows)?);
-        }
-        Ok(match self.pairs {
-            Some(most) => in_proportion(twice, most / pairs(2 * rows)),
-            None => extrapolated(few, twice, all as f64 / rows as f64),
+        let Tried { rows, few, twice } = tried(self.first, MANY, |n| trial(&self.request, n))?;
+        let times = all as f64 / rows as f64;
+        Ok(match self.growth {
+            Growth::Pairs(most) => in_proportion(twice, most / pairs(2 * rows)),
+            Growth::Line => on_a_line(few, twice, times),
+            Growth::Power => extrapolated(few, twice, times),
         })
     }
+}
+
+/// Two trials.
+struct Tried {
+    /// Rows of the first.
+    rows: usize,
+    few: Duration,
+    /// With twice as many.
+    twice: Duration,
+}
+
+/// Trials with so many rows and twice as many, or with more, up to `most`, where these are too
+/// short to tell.
+fn tried(
+    first: usize,
+    most: usize,
+    mut trial: impl FnMut(usize) -> Result<Duration>,
+) -> Result<Tried> {
+    let mut rows = first;
+    let (mut few, mut twice) = (trial(rows)?, trial(2 * rows)?);
+    while twice < SHORT && 4 * rows <= most {
+        rows *= 2;
+        (few, twice) = (twice, trial(2 * rows)?);
+    }
+    Ok(Tried { rows, few, twice })
 }
 
 /// The time of a request on so many rows.
@@ -106,11 +154,16 @@ impl Observer for Unseen<'_> {
 }
 
 /// Says about how long the method will take where that is long, by trials on few of the rows, and
-/// what U-SENC would take.
+/// what U-SENC would take, to which `option` leads.
 ///
 /// # Errors
 /// Where the user cancels. A trial that fails says nothing: the method itself will.
-pub(crate) fn announce(request: &Request, ensemble: &Ensemble, terminal: &Terminal) -> Result<()> {
+pub(crate) fn announce(
+    request: &Request,
+    option: &str,
+    ensemble: &Ensemble,
+    terminal: &Terminal,
+) -> Result<()> {
     if ensemble.n_objects() <= MANY || !terminal.talks() {
         return Ok(());
     }
@@ -140,11 +193,43 @@ pub(crate) fn announce(request: &Request, ensemble: &Ensemble, terminal: &Termin
         // Linear: ten thousand rows tell of all.
         if let Ok(time) = trial(&faster, MANY) {
             let time = in_proportion(time, all as f64 / MANY as f64).max(Duration::from_secs(1));
-            line += &format!("; --method usenc takes about {}", HumanDuration(time));
+            line += &format!("; {option} usenc takes about {}", HumanDuration(time));
         }
     }
     observer.check()?;
     terminal.now(&line);
+    Ok(())
+}
+
+/// Says about how long members will take where that is long, by trials with one member and few of
+/// the objects: `one` makes a member of so many.
+///
+/// # Errors
+/// Where the user cancels. A trial that fails says nothing: the generator itself will.
+pub(crate) fn announce_members(
+    objects: usize,
+    members: usize,
+    terminal: &Terminal,
+    one: impl Fn(usize, &dyn Observer) -> Result<()>,
+) -> Result<()> {
+    if objects <= 4 * FEW || !terminal.talks() {
+        return Ok(());
+    }
+    let observer = Unseen(terminal);
+    let estimated = tried(FEW, objects / 2, |rows| {
+        let start = Instant::now();
+        one(rows, &observer)?;
+        Ok(start.elapsed())
+    });
+    observer.check()?;
+    let Ok(Tried { rows, few, twice }) = estimated else { return Ok(()) };
+    let each = extrapolated(few, twice, objects as f64 / rows as f64);
+    // Members are made side by side.
+    let rounds = members.div_ceil(rayon::current_num_threads().max(1));
+    let long = in_proportion(each, rounds as f64);
+    if long >= LONG {
+        terminal.now(&format!("about {} for {members} members", HumanDuration(long)));
+    }
     Ok(())
 }
 
@@ -172,6 +257,12 @@ fn extrapolated(few: Duration, twice: Duration, times: f64) -> Duration {
     in_proportion(Duration::from_secs_f64(twice), (times / 2.0).powf(power))
 }
 
+/// The same where time is a part that does not grow and a part in proportion to the rows.
+fn on_a_line(few: Duration, twice: Duration, times: f64) -> Duration {
+    let more = in_proportion(twice.saturating_sub(few), (times - 2.0).max(0.0));
+    twice.saturating_add(more)
+}
+
 fn in_proportion(time: Duration, times: f64) -> Duration {
     Duration::try_from_secs_f64(time.as_secs_f64() * times).unwrap_or(Duration::MAX)
 }
@@ -190,6 +281,21 @@ mod tests {
         // Trials too short to tell are taken for linear, and odd ones for cubic at most.
         assert!(near(extrapolated(ms(10), ms(5), 100.0), 0.25));
         assert!(near(extrapolated(ms(1), ms(1000), 4.0), 8.0));
+        // Half of the first trial does not grow.
+        assert!(near(on_a_line(ms(20), ms(30), 100.0), 1.01));
+        assert!(near(on_a_line(ms(20), ms(10), 100.0), 0.01));
+    }
+
+    #[test]
+    fn short_trials_are_repeated_with_more_rows() {
+        let mut asked = Vec::new();
+        let found = tried(500, 10_000, |rows| {
+            asked.push(rows);
+            Ok(Duration::from_micros(10 * rows as u64))
+        });
+        let Tried { rows, few, twice } = found.unwrap();
+        assert_eq!((rows, asked), (4_000, vec![500, 1_000, 2_000, 4_000, 8_000]));
+        assert_eq!((few, twice), (Duration::from_millis(40), Duration::from_millis(80)));
     }
 
     #[test]
@@ -213,9 +319,12 @@ mod tests {
         assert!(plan("ptgp", &["dense_limit=7"], false).is_none());
         assert_eq!(plan("auto", &[], true).unwrap().request.name(), "diffusion");
         assert_eq!(plan("auto", &[], false).unwrap().request.name(), "auto");
-        assert_eq!(plan("pcc-kl", &[], false).unwrap().pairs, Some(PAIRS));
-        assert_eq!(plan("pcc-kl", &["pairs=0.5"], false).unwrap().pairs, None);
+        assert_eq!(plan("pcc-kl", &[], false).unwrap().growth, Growth::Pairs(PAIRS));
+        assert_eq!(plan("pcc-kl", &["pairs=0.5"], false).unwrap().growth, Growth::Power);
         assert_eq!(plan("lwea", &[], false).unwrap().first, FEW);
-        assert!(plan("voting", &[], false).is_none());
+        assert_eq!(plan("voting", &[], false).unwrap().growth, Growth::Line);
+        assert_eq!(plan("sdgca", &[], false).unwrap().growth, Growth::Power);
+        // It takes seconds whatever comes.
+        assert!(plan("usenc", &[], false).is_none());
     }
 }

@@ -206,7 +206,7 @@ proptest! {
         let e = world(seed, n, m, 3, if gaps { 0.3 } else { 0.0 });
         let (few, all) = (Microclusters::of(&e).unwrap(), Microclusters::each_object(&e).unwrap());
         prop_assume!(few.n_nodes() > 0);
-        let (a, b) = (ClusterIncidence::of(&few), ClusterIncidence::of(&all));
+        let (a, b) = (ClusterIncidence::of(&few).unwrap(), ClusterIncidence::of(&all).unwrap());
         let w: Vec<f64> = (0..a.n_clusters()).map(|c| 0.2 + (c % 5) as f64).collect();
         let c = w.len();
         let x = IncidenceSpectrum::of(&a, &w, c, &()).unwrap();
@@ -265,7 +265,7 @@ fn hbgf_on_objects_is_hbgf_on_microclusters() {
     for seed in 0..5 {
         let e = planted(seed);
         let all = Microclusters::each_object(&e).unwrap();
-        let incidence = ClusterIncidence::of(&all);
+        let incidence = ClusterIncidence::of(&all).unwrap();
         let weights = vec![1.0; incidence.n_clusters()];
         let cut = TransferCut::new(3).restarts(5).fit_incidence(&incidence, &weights, &()).unwrap();
         let of_objects = all.grouping().expand(&cut.output).unwrap();
@@ -300,7 +300,7 @@ fn lwea_on_objects_is_lwea_on_microclusters() {
 #[test]
 fn clusters_without_links_are_like_none() {
     let e = Ensemble::new(vec![Partition::from_labels(&[0, 0, 1]).unwrap()]).unwrap();
-    let incidence = ClusterIncidence::of(&Microclusters::of(&e).unwrap());
+    let incidence = ClusterIncidence::of(&Microclusters::of(&e).unwrap()).unwrap();
     let s = propagated_cluster_similarity(&incidence, 3, MemoryBudget::default(), &()).unwrap();
     assert_eq!(s, Array2::<f64>::eye(2));
 }

@@ -1,6 +1,6 @@
 use std::convert::Infallible;
 
-use rand::distr::weighted::WeightedIndex;
+use rand::distr::Uniform;
 use rand::seq::{SliceRandom, index};
 use rand::{Rng, RngExt, SeedableRng, TryRng};
 use rand_chacha::ChaCha8Rng;
@@ -129,7 +129,21 @@ impl Stream {
     /// An index drawn with probability proportional to its weight; `None` where no weight is above
     /// 0, or one is negative or not finite.
     pub fn weighted(&mut self, weights: &[f64]) -> Option<usize> {
-        WeightedIndex::new(weights).ok().map(|weighted| weighted.sample(&mut self.0))
+        // As rand's `WeightedIndex` draws, without its list of the sums.
+        let mut total = 0.0;
+        for &weight in weights {
+            if !(weight >= 0.0) {
+                return None;
+            }
+            total += weight;
+        }
+        let drawn = Uniform::new(0.0, total).ok()?.sample(&mut self.0);
+        let mut sum = 0.0;
+        let above = |weight: &f64| {
+            sum += weight;
+            sum > drawn
+        };
+        Some(weights.iter().position(above).unwrap_or(weights.len() - 1))
     }
 }
 
@@ -143,6 +157,28 @@ mod tests {
         let mut s = Seed(0).derive("member", 1).stream();
         let seen: Vec<u64> = (0..2).map(|_| s.next_u64()).collect();
         assert_eq!(seen, PINNED);
+    }
+
+    #[test]
+    fn weights_draw_what_rand_draws() {
+        use rand::distr::weighted::WeightedIndex;
+        let (mut ours, mut weights) = (Seed(5).stream(), Vec::new());
+        for round in 0..2_000 {
+            let n = ours.below(9);
+            weights.clear();
+            weights.extend((0..n).map(|_| match ours.below(3) {
+                0 => 0.0,
+                1 => ours.uniform() * 10f64.powi(ours.below(40) as i32 - 20),
+                _ => ours.below(3) as f64,
+            }));
+            if round % 9 == 0 {
+                weights.push([f64::NAN, -1.0, f64::INFINITY, -0.0][round % 4]);
+            }
+            let mut theirs = ours.clone();
+            let expected = WeightedIndex::new(&weights).ok().map(|w| w.sample(&mut theirs.0));
+            assert_eq!(ours.weighted(&weights), expected, "{weights:?}");
+            assert_eq!(ours.next_u64(), theirs.next_u64());
+        }
     }
 
     #[test]

@@ -1,5 +1,5 @@
 use consilience_completion::{ObservedPairs, Thresholds};
-use consilience_core::{Error, ErrorKind, MemoryBudget, Result};
+use consilience_core::{Error, ErrorKind, MemoryBudget, Result, room};
 
 use crate::answers::Answers;
 
@@ -64,8 +64,8 @@ impl AnswerCounts {
                 format!("{total} pair answers; at most {}", u32::MAX),
             ));
         }
-        let mut said: Vec<(u32, u32, bool)> =
-            answers.pairs().map(|p| (p.i as u32, p.j as u32, p.same)).collect();
+        let mut said: Vec<(u32, u32, bool)> = room::with_capacity(2 * total)?;
+        said.extend(answers.pairs().map(|p| (p.i as u32, p.j as u32, p.same)));
         said.extend_from_within(..);
         for pair in &mut said[total..] {
             (pair.0, pair.1) = (pair.1, pair.0);
@@ -81,9 +81,9 @@ impl AnswerCounts {
             while out.offsets.len() <= pair[0].0 as usize {
                 out.offsets.push(out.columns.len());
             }
-            out.columns.push(pair[0].1);
-            out.together.push(pair.iter().filter(|p| p.2).count() as u32);
-            out.both.push(pair.len() as u32);
+            room::push(&mut out.columns, pair[0].1)?;
+            room::push(&mut out.together, pair.iter().filter(|p| p.2).count() as u32)?;
+            room::push(&mut out.both, pair.len() as u32)?;
         }
         out.offsets.resize(answers.n_objects() + 1, out.columns.len());
         Ok(out)

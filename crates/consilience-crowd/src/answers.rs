@@ -1,4 +1,4 @@
-use consilience_core::{Accepts, Ensemble, Error, ErrorKind, MemoryBudget, Result, ensure};
+use consilience_core::{Accepts, Ensemble, Error, ErrorKind, MemoryBudget, Result, ensure, room};
 use rustc_hash::FxHashMap;
 
 /// In one task a worker put an item into a group: one row of [`Answers::from_groupings`].
@@ -199,7 +199,7 @@ impl Answers {
                 if row.same { vec![vec![i, j]] } else { vec![vec![i], vec![j]] },
             )
         };
-        let tasks = rows.iter().filter(|r| r.i != r.j).map(pair).collect();
+        let tasks = room::collected(rows.iter().filter(|r| r.i != r.j).map(pair))?;
         Ok(Self::gather(objects, workers, tasks))
     }
 

@@ -92,6 +92,7 @@ pub(crate) fn posterior(answers: &Answers, k: usize, observer: &dyn Observer) ->
     let mut iterations = 0;
     loop {
         observer.check()?;
+        observer.progress("dawid-skene", iterations, MAX_ITERATIONS);
         let (prior, evidence) = (logit(now.share), evidence(&rates));
         let renew = |(pair, t): (usize, &mut f64)| {
             let odds = log_odds(said.on(pair), prior, &evidence);
@@ -263,8 +264,9 @@ fn pool(said: &Said, expected: f64, observer: &dyn Observer) -> Result<Pool> {
     let known: f64 = counts.iter().map(|c| c.2).sum();
     let expected = expected.clamp(1e-6, 0.5);
     let mut pool = Pool { share: expected, together: 0.5, apart: 0.5 };
-    for _ in 0..POOL_ITERATIONS {
+    for iteration in 0..POOL_ITERATIONS {
         observer.check()?;
+        observer.progress("the crowd as one", iteration, POOL_ITERATIONS);
         let mut share = SHARE * expected;
         let (mut yes, mut in_all, mut yes_apart, mut apart) = (2.0, 3.0, 1.0, 3.0);
         for (&(same, all, times), t) in counts.iter().zip(&together) {

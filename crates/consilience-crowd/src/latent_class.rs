@@ -57,7 +57,7 @@ pub(crate) fn best(
     starts: &[Array2<f64>],
     observer: &dyn Observer,
 ) -> Result<LatentClasses> {
-    let tasks = Tasks::of(answers);
+    let tasks = Tasks::of(answers)?;
     let mut fits: Vec<LatentClasses> = starts
         .par_iter()
         .map(|start| tasks.fit_from(model, start.clone(), observer))
@@ -81,14 +81,14 @@ struct Tasks<'a> {
 }
 
 impl<'a> Tasks<'a> {
-    fn of(answers: &'a Answers) -> Self {
+    fn of(answers: &'a Answers) -> Result<Self> {
         let [tasks, groups] = answers.n_larger();
         let mut prior = Vec::with_capacity(groups);
         for task in answers.tasks().filter(|task| task.n_items() > 2) {
             let all = task.n_items() as f64 + UNSEEN;
             prior.extend(task.groups().map(|items| PSEUDO * items.len() as f64 / all));
         }
-        Tasks { answers, occurrences: Occurrences::of(answers), prior, tasks }
+        Ok(Tasks { answers, occurrences: Occurrences::of(answers)?, prior, tasks })
     }
 
     fn fit_from(
@@ -258,7 +258,7 @@ mod tests {
             let answers = Answers::from_groupings(15, &rows).unwrap();
             let n = answers.answered().len();
             let labels: Vec<u32> = (0..n as u32).map(|i| i % 3).collect();
-            let tasks = Tasks::of(&answers);
+            let tasks = Tasks::of(&answers).unwrap();
             let mut swept = soft(&labels, 3);
             let mut expected = swept.clone();
             let mut sums = tasks.sums(swept.view());
@@ -306,7 +306,7 @@ mod tests {
                 expected += ((alike + PSEUDO * share) / (before.len() as f64 + PSEUDO)).ln();
             }
         }
-        let found = Tasks::of(&answers).evidence(&labels, 3);
+        let found = Tasks::of(&answers).unwrap().evidence(&labels, 3);
         assert!((found - expected).abs() < 1e-9 * expected.abs(), "{found} {expected}");
     }
 

@@ -150,7 +150,7 @@ impl ConsensusEmbedding {
         used: &[usize],
         observer: &dyn Observer,
     ) -> Result<bool> {
-        let incidence = ClusterIncidence::of(nodes);
+        let incidence = ClusterIncidence::of(nodes)?;
         let member = incidence.member_of_cluster();
         let own = match options.entropy_scale {
             Some(scale) => ensemble_driven_cluster_index(&incidence, scale, observer)?,

@@ -103,8 +103,8 @@ impl MetricRule {
         let embedding = self.embedding(&[]).fit(ensemble, observer)?.output;
         let coordinates = Coordinates::new(Arc::new(embedding));
         let base = match objects {
-            Some(objects) => SpaceMetric::bounded(self, coordinates, ensemble, objects),
-            None => SpaceMetric::new(self, coordinates, ensemble),
+            Some(objects) => SpaceMetric::bounded(self, coordinates, ensemble, objects)?,
+            None => SpaceMetric::new(self, coordinates, ensemble)?,
         };
         let folds = vec![base.metric.clone(); self.folds];
         let plain = Arc::new(self.plain_embedding().fit(ensemble, observer)?.output);

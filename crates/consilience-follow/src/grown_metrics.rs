@@ -45,7 +45,7 @@ impl GrownMetrics {
             let weights = member_weights(members, left_out, fold);
             let embedding = rule.embedding(&weights).fit(ensemble, observer)?.output;
             let coordinates = Coordinates::with_features(embedding, ensemble, &features);
-            Ok(SpaceMetric::new(rule, coordinates, ensemble))
+            SpaceMetric::new(rule, coordinates, ensemble)
         };
         let plain = |fold| -> Result<Arc<ConsensusEmbedding>> {
             let weights = member_weights(members, left_out, fold);

@@ -1,4 +1,4 @@
-use consilience_core::{Ensemble, Link, Result};
+use consilience_core::{Ensemble, Link, Result, room};
 use consilience_num::logdet::LogDet;
 use consilience_simplex::evenly;
 use consilience_simplex::stored::{Reader, Writer, corrupt};
@@ -21,7 +21,11 @@ pub(crate) struct SpaceMetric {
 
 impl SpaceMetric {
     /// The metric without links: the identity.
-    pub(crate) fn new(rule: &MetricRule, coordinates: Coordinates, ensemble: &Ensemble) -> Self {
+    pub(crate) fn new(
+        rule: &MetricRule,
+        coordinates: Coordinates,
+        ensemble: &Ensemble,
+    ) -> Result<Self> {
         Self::bounded(rule, coordinates, ensemble, &evenly(ensemble, SAMPLE))
     }
 
@@ -31,10 +35,10 @@ impl SpaceMetric {
         coordinates: Coordinates,
         ensemble: &Ensemble,
         objects: &[usize],
-    ) -> Self {
-        let (near, far) = bounds(&coordinates, ensemble, objects);
+    ) -> Result<Self> {
+        let (near, far) = bounds(&coordinates, ensemble, objects)?;
         let metric = LogDet::new(coordinates.n_dimensions(), rule.slack, near, far);
-        SpaceMetric { coordinates, metric }
+        Ok(SpaceMetric { coordinates, metric })
     }
 
     /// Adds a link. `false`, and nothing is added, where its objects have no or equal coordinates.
@@ -45,7 +49,7 @@ impl SpaceMetric {
 }
 
 /// The quantiles of the squared distances of some objects.
-fn bounds(coordinates: &Coordinates, ensemble: &Ensemble, objects: &[usize]) -> (f64, f64) {
+fn bounds(coordinates: &Coordinates, ensemble: &Ensemble, objects: &[usize]) -> Result<(f64, f64)> {
     let objects: Vec<u32> = objects
         .iter()
         .copied()
@@ -53,7 +57,7 @@ fn bounds(coordinates: &Coordinates, ensemble: &Ensemble, objects: &[usize]) -> 
         .map(|i| i as u32)
         .collect();
     let rows = coordinates.rows(ensemble, &objects);
-    let mut squares = Vec::with_capacity(objects.len() * objects.len().saturating_sub(1) / 2);
+    let mut squares = room::with_capacity(objects.len() * objects.len().saturating_sub(1) / 2)?;
     for i in 0..rows.nrows() {
         for j in 0..i {
             let differences = rows.row(i).into_iter().zip(rows.row(j)).map(|(x, y)| x - y);
@@ -70,7 +74,7 @@ fn bounds(coordinates: &Coordinates, ensemble: &Ensemble, objects: &[usize]) -> 
     };
     // Where many objects are equal, or all, the bound must not be 0.
     let near = at(QUANTILES.0).max(1e-3 * mean).max(f64::MIN_POSITIVE);
-    (near, at(QUANTILES.1).max(near))
+    Ok((near, at(QUANTILES.1).max(near)))
 }
 
 /// The number of links, then the metric.

@@ -1,13 +1,13 @@
 use consilience_core::{
     BaseClusterer, Features, Fit, Linkage, MemoryBudget, Observer, Partition, Report, Result, Seed,
-    Watch,
+    Stop, Watch, room,
 };
-use kodama::Method;
 use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::distinct::Distinct;
 use crate::input::{finish, unit_table};
+use crate::merges::merges;
 
 /// Agglomerative clustering: joins the two closest clusters until k are left.
 ///
@@ -27,7 +27,8 @@ use crate::input::{finish, unit_table};
 /// ```
 ///
 /// # Complexity
-/// O(n^2 d) time and 4 n^2 bytes, refused beyond the memory budget.
+/// O(n^2 d) time and 4 n^2 bytes, refused beyond the memory budget. It can be cancelled between
+/// any two merges, but for centroid and median linkage, which are finished first.
 ///
 /// # Errors
 /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
@@ -92,53 +93,55 @@ impl BaseClusterer for Agglomerative {
         let mut report = Report::default();
         let x = unit_table(&features);
         let distinct = Distinct::new(x.clone()).len();
-        let mut distances = report.stage("distances", || condensed(&x));
+        let mut distances = report.stage("distances", || condensed(&x, observer))?;
         drop(x);
-        let mut watch = Watch::new(observer, "agglomeration", 1);
-        watch.go_on(0);
-        watch.finish()?;
-        let method = match self.linkage {
-            Linkage::Single => Method::Single,
-            Linkage::Complete => Method::Complete,
-            Linkage::Average => Method::Average,
-            Linkage::Ward => Method::Ward,
-            Linkage::Centroid => Method::Centroid,
-            Linkage::Median => Method::Median,
-        };
-        let merges = report.stage("agglomeration", || kodama::linkage(&mut distances, n, method));
-        observer.progress("agglomeration", 1, 1);
+        let mut watch = Watch::new(observer, "agglomeration", n);
+        let merges = report
+            .stage("agglomeration", || merges(&mut distances, n, self.linkage, &mut watch))?;
+        watch.step(n)?;
         // The first merges are the lowest, or those made first; between equal objects they have
         // height 0 and come first.
         let keep = n - clusters.min(distinct);
-        let mut parent: Vec<usize> = (0..2 * n).collect();
-        for (s, step) in merges.steps().iter().take(keep).enumerate() {
-            parent[step.cluster1] = n + s;
-            parent[step.cluster2] = n + s;
+        let mut parent: Vec<u32> = room::collected(0..n as u32)?;
+        for pair in merges.iter().take(keep) {
+            let [a, b] = pair.map(|object| root(&mut parent, object));
+            parent[a as usize] = b;
         }
-        // Parents have larger numbers, so one pass from above finds all roots.
-        for i in (0..2 * n).rev() {
-            parent[i] = parent[parent[i]];
-        }
-        let labels: Vec<u32> = parent[..n].iter().map(|&root| root as u32).collect();
+        let mut labels = room::with_capacity(n)?;
+        labels.extend((0..n as u32).map(|object| root(&mut parent, object)));
         finish(&labels, clusters, report)
     }
 }
 
+/// The object at the root of a tree; the way there is halved.
+fn root(parent: &mut [u32], mut object: u32) -> u32 {
+    while parent[object as usize] != object {
+        parent[object as usize] = parent[parent[object as usize] as usize];
+        object = parent[object as usize];
+    }
+    object
+}
+
 /// Distances of all pairs, row by row of the upper triangle.
-fn condensed(x: &Array2<f64>) -> Vec<f64> {
+fn condensed(x: &Array2<f64>, observer: &dyn Observer) -> Result<Vec<f64>> {
     let n = x.nrows();
-    let mut out = vec![0.0; n * (n - 1) / 2];
-    let mut rows = Vec::with_capacity(n);
+    let mut out = room::zeros(n * (n - 1) / 2)?;
+    let mut rows = room::with_capacity(n)?;
     let mut rest = out.as_mut_slice();
     for i in 0..n {
         let (row, tail) = rest.split_at_mut(n - 1 - i);
         rows.push(row);
         rest = tail;
     }
+    let stop = Stop::new(observer);
     rows.into_par_iter().enumerate().for_each(|(i, row)| {
+        if stop.asked() {
+            return;
+        }
         for (o, j) in row.iter_mut().zip(i + 1..) {
             *o = x.row(i).iter().zip(x.row(j)).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
         }
     });
-    out
+    stop.check()?;
+    Ok(out)
 }

@@ -35,6 +35,7 @@ mod generator;
 mod input;
 mod kernel_kmeans;
 mod kmeans;
+mod merges;
 mod mini_batch;
 mod rpcl;
 mod similarity;

@@ -54,7 +54,7 @@ impl<'a> AgreementRow<'a> {
         if nodes.is_plain() {
             return Ok(AgreementRow { nodes, row: Row::Counted(CountRow::new(nodes)?) });
         }
-        let incidence = ClusterIncidence::of(nodes);
+        let incidence = ClusterIncidence::of(nodes)?;
         let weights = EvidenceWeights::equal(&incidence);
         let counts = Arc::new(ExpectedCounts::new(weights, nodes, Cow::Owned(incidence))?);
         let zeros = || vec![0.0; nodes.n_nodes()];

@@ -445,7 +445,7 @@ mod tests {
             seed in 0u64..10_000, objects in 1usize..120, members in 1usize..20, most in 1usize..12,
         ) {
             let m = Microclusters::of(&ensemble(seed, objects, members, most)).unwrap();
-            let incidence = ClusterIncidence::of(&m);
+            let incidence = ClusterIncidence::of(&m).unwrap();
             let weights = weights(seed, &incidence);
             let similarity = matrix(&m, &incidence, &weights);
             let ours = average_linkage(&incidence, &weights, members as f64, &()).unwrap();
@@ -465,7 +465,7 @@ mod tests {
             seed in 0u64..10_000, objects in 2usize..60,
         ) {
             let m = Microclusters::of(&ensemble(seed, objects, 6, 5)).unwrap();
-            let incidence = ClusterIncidence::of(&m);
+            let incidence = ClusterIncidence::of(&m).unwrap();
             let weights = weights(seed, &incidence);
             let [few, many] = [tree::<u32>, tree::<f64>]
                 .map(|tree| tree(&incidence, &weights, 6.0, &()).unwrap());
@@ -477,7 +477,7 @@ mod tests {
             seed in 0u64..10_000, objects in 1usize..40, members in 1usize..9, most in 1usize..6,
         ) {
             let m = Microclusters::of(&ensemble(seed, objects, members, most)).unwrap();
-            let incidence = ClusterIncidence::of(&m);
+            let incidence = ClusterIncidence::of(&m).unwrap();
             let sizes = incidence.sizes();
             for weights in [vec![1.0; incidence.n_clusters()], weights(seed, &incidence)] {
                 let tree = average_linkage(&incidence, &weights, members as f64, &()).unwrap();
@@ -490,7 +490,7 @@ mod tests {
             let e = ensemble(seed, objects, 6, 5);
             let turned = e.select(&[3, 1, 5, 0, 4, 2]).unwrap();
             let tree = |e: &Ensemble| {
-                let incidence = ClusterIncidence::of(&Microclusters::of(e).unwrap());
+                let incidence = ClusterIncidence::of(&Microclusters::of(e).unwrap()).unwrap();
                 // Weights that follow the clusters.
                 let weight = |o: &f64| 1.0 / (1.0 + o.sqrt());
                 let weights: Vec<f64> = incidence.objects().iter().map(weight).collect();
@@ -537,7 +537,7 @@ mod tests {
         let (mut searched, mut pruned) = (0, 0);
         for seed in 0..12 {
             let m = Microclusters::of(&ensemble(seed, 150, 40, 12)).unwrap();
-            let incidence = ClusterIncidence::of(&m);
+            let incidence = ClusterIncidence::of(&m).unwrap();
             let drawn = weights(seed, &incidence);
             for weights in [vec![1.0; incidence.n_clusters()], drawn] {
                 let order = canonical(&incidence, &weights);
@@ -589,7 +589,7 @@ mod tests {
             Partition::from_labels(&[0, 1, 2, 2, 3]).unwrap(),
         ])
         .unwrap();
-        let incidence = ClusterIncidence::of(&Microclusters::of(&e).unwrap());
+        let incidence = ClusterIncidence::of(&Microclusters::of(&e).unwrap()).unwrap();
         let tree =
             average_linkage(&incidence, &vec![1.0; incidence.n_clusters()], 2.0, &()).unwrap();
         let heights: Vec<f64> = tree.merges().iter().map(|m| m.height).collect();

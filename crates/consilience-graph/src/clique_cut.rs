@@ -145,7 +145,7 @@ impl CliqueCut {
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
         self.check()?;
-        let incidence = ClusterIncidence::of(nodes);
+        let incidence = ClusterIncidence::of(nodes)?;
         let weights = incidence.objects().iter().map(|&objects| weight(objects)).collect();
         let weights = incidence.weighed(weights)?;
         if self.method == CutMethod::Spectral || nodes.n_nodes() == 0 {
@@ -301,7 +301,7 @@ mod tests {
     fn cliques_are_what_they_say() {
         for ensemble in small_worlds(4, 2) {
             let m = Microclusters::of(&ensemble).unwrap();
-            let h = ClusterIncidence::of(&m);
+            let h = ClusterIncidence::of(&m).unwrap();
             for (inverse, weights) in weights(&h).iter().enumerate() {
                 let w = expand(&h, weights, MemoryBudget::default()).unwrap();
                 let node = m.grouping().of_object();
@@ -328,7 +328,7 @@ mod tests {
         let values = Array2::from_shape_fn((10, 2), |(i, c)| [first(i), 1.0 - first(i)][c]);
         let soft = consilience_core::SparseMemberships::from_array(values.view()).unwrap();
         let m = Microclusters::of(&Ensemble::mixed([soft.into()]).unwrap()).unwrap();
-        let h = ClusterIncidence::of(&m);
+        let h = ClusterIncidence::of(&m).unwrap();
         let w = expand(&h, &[2.0, 2.0], MemoryBudget::default()).unwrap();
         let node = |i: usize| m.grouping().of_object()[i] as usize;
         let expected = values.dot(&values.t()) * 2.0;
@@ -345,7 +345,8 @@ mod tests {
         let method = CliqueCut::new(3).cut_method(CutMethod::Hypergraph).seed(Seed(2));
         let own = method.cliques(&m, |_| 1.0, &mut report, &()).unwrap();
         let cut = HypergraphCut::new(3).seed(Seed(2));
-        let expected = cut.of_incidence(&ClusterIncidence::of(&m), m.grouping(), &()).unwrap();
+        let expected =
+            cut.of_incidence(&ClusterIncidence::of(&m).unwrap(), m.grouping(), &()).unwrap();
         assert_eq!((own, report.objective), (expected.output, expected.report.objective));
     }
 
@@ -354,7 +355,7 @@ mod tests {
         for (seed, missing) in [(1, 0.0), (2, 0.0), (3, 0.2), (4, 0.4)] {
             let world = planted(Seed(seed), &[40, 25, 15, 10], 8, 0.15, missing).unwrap();
             let m = Microclusters::of(&world.ensemble).unwrap();
-            let h = ClusterIncidence::of(&m);
+            let h = ClusterIncidence::of(&m).unwrap();
             for weights in weights(&h) {
                 for k in [2, 4] {
                     let cut = SpectralCut::new(k).restarts(30);
@@ -386,7 +387,7 @@ mod tests {
         };
         let ensemble = Ensemble::new((0..3).map(member).collect()).unwrap();
         let m = Microclusters::of(&ensemble).unwrap();
-        let h = ClusterIncidence::of(&m);
+        let h = ClusterIncidence::of(&m).unwrap();
         assert!(h.n_clusters() > 2000, "{}", h.n_clusters());
         let weights = vec![1.0; h.n_clusters()];
         let cut = SpectralCut::new(5);

@@ -1,4 +1,4 @@
-use consilience_core::{Observer, Result};
+use consilience_core::{Observer, Result, room};
 use consilience_num::sparse::Csr;
 
 use crate::ClusterIncidence;
@@ -17,10 +17,10 @@ use crate::ClusterIncidence;
 ///     Partition::from_labels(&[0, 0, 1, 1])?,
 ///     Partition::from_labels(&[0, 0, 0, 1])?,
 /// ])?;
-/// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?);
+/// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?)?;
 /// let overlaps = ClusterOverlaps::of(&incidence, &())?;
 /// // The first cluster shares two objects with the third, of three in either.
-/// let jaccard = overlaps.jaccard();
+/// let jaccard = overlaps.jaccard()?;
 /// assert_eq!(jaccard.row(0), (&[0, 2][..], &[1.0, 2.0 / 3.0][..]));
 /// # Ok::<(), consilience::Error>(())
 /// ```
@@ -48,14 +48,14 @@ impl ClusterOverlaps {
     pub fn of(incidence: &ClusterIncidence, observer: &dyn Observer) -> Result<Self> {
         let counts = incidence.overlaps(incidence.sizes(), observer)?;
         let (member, members) = (incidence.member_of_cluster(), incidence.n_members());
-        let mut labelled = vec![0.0; member.len() * members];
+        let mut labelled = room::zeros(member.len() * members)?;
         for c in 0..member.len() {
             let (others, shared) = counts.row(c);
             for (&d, x) in others.iter().zip(shared) {
                 labelled[c * members + member[d as usize]] += x;
             }
         }
-        let squares = squares(incidence, &member);
+        let squares = squares(incidence, &member)?;
         let weights = incidence.member_weights().to_vec();
         Ok(ClusterOverlaps { counts, member, members, labelled, squares, weights })
     }
@@ -151,22 +151,26 @@ impl ClusterOverlaps {
     /// Jaccard coefficient of each two clusters that share objects, among the objects that both
     /// their members label; 1 on the diagonal. Of memberships it is the extended coefficient,
     /// `x'y / (x'x + y'y - x'y)`.
-    pub fn jaccard(&self) -> Csr {
-        self.counts.map(|c, d, x| {
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the system refuses the
+    /// memory.
+    pub fn jaccard(&self) -> Result<Csr> {
+        Ok(self.counts.copied()?.map(|c, d, x| {
             let (u, v) = (self.member[c], self.member[d]);
             let own = if self.squares.is_empty() { &self.labelled } else { &self.squares };
             x / (own[c * self.members + v] + own[d * self.members + u] - x)
-        })
+        }))
     }
 }
 
 /// The sums of squared memberships of each cluster over the objects that each member labels.
-fn squares(incidence: &ClusterIncidence, member: &[usize]) -> Vec<f64> {
+fn squares(incidence: &ClusterIncidence, member: &[usize]) -> Result<Vec<f64>> {
     if !incidence.is_soft() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let members = incidence.n_members();
-    let mut squares = vec![0.0; member.len() * members];
+    let mut squares = room::zeros(member.len() * members)?;
     for (i, &size) in incidence.sizes().iter().enumerate() {
         let mut labelling: Vec<usize> = incidence.shares_of(i).map(|(c, _)| member[c]).collect();
         labelling.dedup();
@@ -174,7 +178,7 @@ fn squares(incidence: &ClusterIncidence, member: &[usize]) -> Vec<f64> {
             labelling.iter().for_each(|&v| squares[c * members + v] += size * (p * p));
         }
     }
-    squares
+    Ok(squares)
 }
 
 /// A sum whose bits do not depend on the order of its terms.
@@ -205,9 +209,11 @@ mod tests {
                 })
                 .collect();
             let e = Ensemble::new(members.clone()).unwrap();
-            let overlaps =
-                ClusterOverlaps::of(&ClusterIncidence::of(&Microclusters::of(&e).unwrap()), &())
-                    .unwrap();
+            let overlaps = ClusterOverlaps::of(
+                &ClusterIncidence::of(&Microclusters::of(&e).unwrap()).unwrap(),
+                &(),
+            )
+            .unwrap();
             let nmi = overlaps.mutual_information();
             for u in 0..6 {
                 for v in 0..6 {
@@ -221,7 +227,7 @@ mod tests {
                 .flat_map(|u| (0..members[u].n_clusters()).map(move |c| (u, c)))
                 .map(|(u, c)| (u, (0..80).filter(|&i| members[u].label(i) == Some(c)).collect()))
                 .collect();
-            let (uncertainty, jaccard) = (overlaps.uncertainty(), overlaps.jaccard());
+            let (uncertainty, jaccard) = (overlaps.uncertainty(), overlaps.jaccard().unwrap());
             for (a, (u, inside)) in clusters.iter().enumerate() {
                 let mut sum = 0.0;
                 for v in &members {
@@ -259,7 +265,7 @@ mod tests {
         let members =
             vec![member(&[0, 0, 1, 1, 2]), member(&[0, 1, -1, -1, -1]), member(&[-1, -1, 0, 0, 1])];
         let e = Ensemble::new(members.clone()).unwrap();
-        let incidence = ClusterIncidence::of(&Microclusters::of(&e).unwrap());
+        let incidence = ClusterIncidence::of(&Microclusters::of(&e).unwrap()).unwrap();
         let overlaps = ClusterOverlaps::of(&incidence, &()).unwrap();
         let nmi = overlaps.mutual_information();
         for (u, first) in members.iter().enumerate() {
@@ -318,9 +324,9 @@ mod tests {
             let twice: Vec<usize> = (0..2 * n).map(|i| i / 2).collect();
             let e = mixed(seed, n).select_objects(&twice).unwrap();
             let weights = e.weights().unwrap().to_vec();
-            let incidence = ClusterIncidence::of(&Microclusters::of(&e).unwrap());
+            let incidence = ClusterIncidence::of(&Microclusters::of(&e).unwrap()).unwrap();
             let overlaps = ClusterOverlaps::of(&incidence, &()).unwrap();
-            let (uncertainty, jaccard) = (overlaps.uncertainty(), overlaps.jaccard());
+            let (uncertainty, jaccard) = (overlaps.uncertainty(), overlaps.jaccard().unwrap());
             let rows: Vec<Vec<Vec<f64>>> = (0..2 * n).map(|i| shares(&e, i)).collect();
             let clusters: Vec<(usize, usize)> =
                 (0..5).flat_map(|u| (0..rows[0][u].len()).map(move |c| (u, c))).collect();
@@ -358,7 +364,7 @@ mod tests {
     fn the_crowd_counts_by_its_weights() {
         let e = mixed(3, 40);
         let weights = e.weights().unwrap().to_vec();
-        let incidence = ClusterIncidence::of(&Microclusters::of(&e).unwrap());
+        let incidence = ClusterIncidence::of(&Microclusters::of(&e).unwrap()).unwrap();
         let overlaps = ClusterOverlaps::of(&incidence, &()).unwrap();
         let nmi = overlaps.mutual_information();
         let agreement: Vec<f64> = (0..5)

@@ -66,7 +66,7 @@ impl Similarity for CoAssociation {
         let n = nodes.n_nodes();
         self.budget.check_square("co-association", n, 8)?;
         if !nodes.is_plain() {
-            let incidence = ClusterIncidence::of(nodes);
+            let incidence = ClusterIncidence::of(nodes)?;
             let weights = EvidenceWeights::equal(&incidence);
             return weights.co_association(nodes, &incidence, self.budget, observer);
         }

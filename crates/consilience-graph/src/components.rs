@@ -23,7 +23,7 @@ use crate::ClusterIncidence;
 ///     Partition::from_labels(&[0, 1, 1, 2, 2, 2])?,
 ///     Partition::from_labels(&[0, 1, 1, 2, 2, 3])?,
 /// ])?;
-/// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?);
+/// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?)?;
 /// let parts = Components::of_incidence(&incidence);
 /// // Object 0; objects 1 and 2; the others, in two microclusters.
 /// assert_eq!(parts.of_node(), [0, 1, 2, 2]);
@@ -271,7 +271,7 @@ mod tests {
 
     fn incidence(rows: &[&[i64]]) -> ClusterIncidence {
         let members = rows.iter().map(|r| Partition::from_labels(r).unwrap()).collect();
-        ClusterIncidence::of(&Microclusters::of(&Ensemble::new(members).unwrap()).unwrap())
+        ClusterIncidence::of(&Microclusters::of(&Ensemble::new(members).unwrap()).unwrap()).unwrap()
     }
 
     #[test]

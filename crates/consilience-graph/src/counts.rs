@@ -67,7 +67,7 @@ impl CountRow {
             both: vec![0; n],
             narrow: vec![0; n],
             complete: microclusters.is_complete(),
-            incidence: Arc::new(ClusterIncidence::of(microclusters)),
+            incidence: Arc::new(ClusterIncidence::of(microclusters)?),
         })
     }
 

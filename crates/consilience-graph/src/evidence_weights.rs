@@ -30,7 +30,7 @@ use crate::average::average_linkage;
 ///     Partition::from_labels(&[0, 1, 1])?,
 /// ])?;
 /// let nodes = Microclusters::of(&ensemble)?;
-/// let incidence = ClusterIncidence::of(&nodes);
+/// let incidence = ClusterIncidence::of(&nodes)?;
 /// // The first member counts three times as much as the second.
 /// let weights = EvidenceWeights::new(vec![3.0, 3.0, 1.0, 1.0], vec![3.0, 1.0]);
 /// let graph = weights.co_association(&nodes, &incidence, MemoryBudget::default(), &())?;
@@ -154,7 +154,7 @@ impl EvidenceWeights {
         }
         ensure!(nodes.n_nodes() > 0, empty("a dendrogram needs at least one leaf"));
         let (incidence, weights) = report.stage("similarity", || {
-            let incidence = ClusterIncidence::of(nodes);
+            let incidence = ClusterIncidence::of(nodes)?;
             let weights = weights(&incidence)?;
             weights.check(&incidence)?;
             Ok::<_, Error>((incidence, weights))
@@ -269,7 +269,7 @@ mod tests {
         let members = vec![member(&[0, 0, 1]), member(&[0, 1, 2])];
         let ensemble = consilience_core::Ensemble::new(members).unwrap();
         let ensemble = ensemble.with_weights(vec![2.0, 0.5]).unwrap();
-        let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble).unwrap());
+        let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble).unwrap()).unwrap();
         let equal = EvidenceWeights::equal(&incidence);
         assert_eq!((&equal.members[..], equal.clusters[1]), (&[2.0, 0.5][..], 2.0));
         let own = EvidenceWeights::of_members(vec![3.0, 4.0], &incidence);

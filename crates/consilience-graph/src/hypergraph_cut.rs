@@ -90,7 +90,7 @@ impl HypergraphCut {
     /// # Errors
     /// As [`HypergraphCut`].
     pub fn fit(&self, nodes: &Microclusters, observer: &dyn Observer) -> Result<Fit<Vec<usize>>> {
-        let incidence = ClusterIncidence::of(nodes);
+        let incidence = ClusterIncidence::of(nodes)?;
         self.of_incidence(&incidence, nodes.grouping(), observer)
     }
 

@@ -25,7 +25,7 @@ use crate::Microclusters;
 ///     Partition::from_labels(&[0, 0, 0, 1])?,
 ///     Partition::from_labels(&[0, 0, 1, -1])?,
 /// ])?;
-/// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?);
+/// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?)?;
 /// assert_eq!((incidence.n_rows(), incidence.n_clusters()), (3, 4));
 /// assert_eq!(incidence.clusters_of(0), [0, 2]);
 /// assert_eq!(incidence.clusters_of(2), [1]);
@@ -61,15 +61,16 @@ struct Lists {
 
 impl Lists {
     /// Room for lists of the given lengths, of memberships or of ones.
-    fn with_lengths(lengths: impl Iterator<Item = usize>, soft: bool) -> Self {
-        let mut offsets = vec![0];
+    fn with_lengths(lengths: impl ExactSizeIterator<Item = usize>, soft: bool) -> Result<Self> {
+        let mut offsets = room::with_capacity(lengths.len() + 1)?;
         let mut total = 0;
+        offsets.push(0);
         offsets.extend(lengths.map(|l| {
             total += l;
             total
         }));
-        let shares = vec![1.0; if soft { total } else { 0 }];
-        Lists { offsets, entries: vec![0; total], shares }
+        let shares = room::filled(if soft { total } else { 0 }, 1.0)?;
+        Ok(Lists { offsets, entries: room::zeros(total)?, shares })
     }
 
     /// The entries of a list with their memberships.
@@ -91,10 +92,14 @@ impl Lists {
 
 impl ClusterIncidence {
     /// The incidence of microclusters, or of single objects.
-    pub fn of(microclusters: &Microclusters) -> Self {
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the system refuses the
+    /// memory.
+    pub fn of(microclusters: &Microclusters) -> Result<Self> {
         let (n, soft) = (microclusters.n_nodes(), microclusters.is_soft());
         let mut members = vec![0];
-        let mut labelled = vec![0u32; n];
+        let mut labelled = room::zeros::<u32>(n)?;
         for (u, member) in microclusters.rows().iter().enumerate() {
             let memberships = microclusters.soft(u);
             let clusters = memberships.map_or(member.n_clusters(), |m| m.n_clusters());
@@ -111,8 +116,8 @@ impl ClusterIncidence {
                     .for_each(|(l, label)| *l += u32::from(label.is_some()));
             }
         }
-        let mut rows = Lists::with_lengths(labelled.iter().map(|&l| l as usize), soft);
-        let mut next = rows.offsets.clone();
+        let mut rows = Lists::with_lengths(labelled.iter().map(|&l| l as usize), soft)?;
+        let mut next = room::copied(&rows.offsets)?;
         for (u, (member, &first)) in microclusters.rows().iter().zip(&members).enumerate() {
             if let Some(memberships) = microclusters.soft(u) {
                 for (i, next) in next.iter_mut().take(n).enumerate() {
@@ -135,17 +140,24 @@ impl ClusterIncidence {
             });
         }
         let weights = (0..microclusters.rows().len()).map(|u| microclusters.weight(u)).collect();
-        Self::transposed(members, rows, microclusters.grouping().weights(), weights)
+        let sizes = microclusters.grouping().sizes();
+        let sizes = room::collected(sizes.iter().map(|&size| size as f64))?;
+        Self::transposed(members, rows, sizes, weights)
     }
 
     /// The incidence of these rows, the lists of the clusters included.
-    fn transposed(members: Vec<usize>, rows: Lists, sizes: Vec<f64>, weights: Vec<f64>) -> Self {
+    fn transposed(
+        members: Vec<usize>,
+        rows: Lists,
+        sizes: Vec<f64>,
+        weights: Vec<f64>,
+    ) -> Result<Self> {
         let total = members[members.len() - 1];
-        let mut count = vec![0usize; total];
+        let mut count = room::zeros::<usize>(total)?;
         rows.entries.iter().for_each(|&c| count[c as usize] += 1);
-        let mut clusters = Lists::with_lengths(count.into_iter(), !rows.shares.is_empty());
-        let mut next = clusters.offsets.clone();
-        let mut objects = vec![0.0; total];
+        let mut clusters = Lists::with_lengths(count.into_iter(), !rows.shares.is_empty())?;
+        let mut next = room::copied(&clusters.offsets)?;
+        let mut objects = room::zeros(total)?;
         for (i, &size) in sizes.iter().enumerate() {
             for (c, share) in rows.with_shares(i) {
                 clusters.entries[next[c]] = i as u32;
@@ -156,7 +168,7 @@ impl ClusterIncidence {
                 objects[c] += size * share;
             }
         }
-        ClusterIncidence { members, rows, clusters, sizes, objects, weights }
+        Ok(ClusterIncidence { members, rows, clusters, sizes, objects, weights })
     }
 
     /// Number of microclusters.
@@ -204,7 +216,7 @@ impl ClusterIncidence {
     ///
     /// let soft = SparseMemberships::from_array(array![[0.75, 0.25], [0.0, 1.0]].view())?;
     /// let nodes = Microclusters::of(&Ensemble::mixed([soft.into()])?)?;
-    /// let incidence = ClusterIncidence::of(&nodes);
+    /// let incidence = ClusterIncidence::of(&nodes)?;
     /// assert_eq!(incidence.shares_of(0).collect::<Vec<_>>(), [(0, 0.75), (1, 0.25)]);
     /// assert_eq!(incidence.shares_in(1).collect::<Vec<_>>(), [(0, 0.25), (1, 1.0)]);
     /// assert_eq!(incidence.objects(), [0.75, 1.25]);
@@ -282,7 +294,7 @@ impl ClusterIncidence {
     /// use consilience::graph::ClusterIncidence;
     ///
     /// let ensemble = Ensemble::new(vec![Partition::from_labels(&[0, 0, 1])?])?;
-    /// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?);
+    /// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?)?;
     /// let matrix: consilience::sprs::CsMat<f64> = incidence.to_sprs();
     /// assert_eq!((matrix.shape(), matrix.nnz()), ((2, 2), 2));
     /// assert_eq!((matrix.get(0, 0), matrix.get(0, 1)), (Some(&1.0), None));
@@ -378,7 +390,7 @@ impl ClusterIncidence {
                 },
             )
             .collect::<Result<_>>()?;
-        Ok(Csr::from_rows(c, rows))
+        Csr::try_from_rows(c, rows)
     }
 
     /// What microcluster i of weight w, with membership p in one cluster, adds to the overlap of
@@ -459,7 +471,7 @@ mod tests {
         let values = Array2::from_shape_fn((12, 2), |(i, c)| [first(i), 1.0 - first(i)][c]);
         let soft = consilience_core::SparseMemberships::from_array(values.view()).unwrap();
         let m = Microclusters::of(&Ensemble::mixed([soft.into()]).unwrap()).unwrap();
-        let incidence = ClusterIncidence::of(&m);
+        let incidence = ClusterIncidence::of(&m).unwrap();
         assert!(incidence.is_soft() && incidence.n_rows() < 12);
         let mut sums = incidence.objects().to_vec();
         sums.sort_by(f64::total_cmp);
@@ -474,7 +486,7 @@ mod tests {
             [(0, 3, 2, 0.0), (1, 5, 4, 0.4), (2, 7, 300, 0.1), (3, 1, 1, 0.0), (4, 2, 3, 1.0)]
         {
             let m = Microclusters::of(&random(seed, 400, members, k, missing)).unwrap();
-            let incidence = ClusterIncidence::of(&m);
+            let incidence = ClusterIncidence::of(&m).unwrap();
             let b = dense(&m);
             let (n, c) = b.dim();
             assert_eq!((incidence.n_rows(), incidence.n_clusters()), (n, c));
@@ -504,7 +516,8 @@ mod tests {
 
     #[test]
     fn shapes_are_checked() {
-        let incidence = ClusterIncidence::of(&Microclusters::of(&random(0, 9, 2, 2, 0.0)).unwrap());
+        let incidence =
+            ClusterIncidence::of(&Microclusters::of(&random(0, 9, 2, 2, 0.0)).unwrap()).unwrap();
         let (n, c) = (incidence.n_rows(), incidence.n_clusters());
         assert!(incidence.times(Array2::zeros((c + 1, 1)).view()).is_err());
         assert!(incidence.transposed_times(Array2::zeros((n + 1, 1)).view()).is_err());
@@ -517,7 +530,7 @@ mod tests {
         let member = |labels: &[i64]| Partition::from_labels(labels).unwrap();
         let members = vec![member(&[0, 0, 1]), member(&[0, 1, 2]), member(&[0, 1, 1])];
         let ensemble = Ensemble::new(members).unwrap().with_weights(vec![1.0, 0.5, 3.0]).unwrap();
-        let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble).unwrap());
+        let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble).unwrap()).unwrap();
         assert_eq!(incidence.member_of_cluster(), [0, 0, 1, 1, 1, 2, 2]);
         assert_eq!(incidence.cluster_weights(), [1.0, 1.0, 0.5, 0.5, 0.5, 3.0, 3.0]);
         let own = vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];

@@ -27,7 +27,7 @@ const LEAST: f64 = 1e-100;
 ///     Partition::from_labels(&[0, 0, 1, 1])?,
 ///     Partition::from_labels(&[0, 0, 1, 2])?,
 /// ])?;
-/// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?);
+/// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?)?;
 /// let eci = ensemble_driven_cluster_index(&incidence, 0.4, &())?;
 /// // The second member splits the cluster {2, 3} in halves: one bit, half a bit on average.
 /// assert_eq!(eci[0], 1.0);
@@ -87,7 +87,7 @@ pub fn check_entropy_scale(scale: f64) -> Result<()> {
 ///     Partition::from_labels(&[0, 0, 1, 1])?,
 ///     Partition::from_labels(&[0, 1, 0, 1])?, // independent of the others
 /// ])?;
-/// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?);
+/// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?)?;
 /// assert_eq!(normalized_crowd_agreement(&incidence, &())?, vec![1.0, 1.0, 0.0]);
 /// # Ok::<(), consilience::Error>(())
 /// ```
@@ -120,7 +120,7 @@ mod tests {
         if let Some(weights) = weights {
             ensemble = ensemble.with_weights(weights).unwrap();
         }
-        ClusterIncidence::of(&Microclusters::of(&ensemble).unwrap())
+        ClusterIncidence::of(&Microclusters::of(&ensemble).unwrap()).unwrap()
     }
 
     #[test]

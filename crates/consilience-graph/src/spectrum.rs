@@ -36,7 +36,7 @@ const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 ///     Partition::from_labels(&[0, 0, 1, 1, 1])?,
 ///     Partition::from_labels(&[0, 0, 1, 1, 2])?,
 /// ])?;
-/// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?);
+/// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?)?;
 /// let spectrum = IncidenceSpectrum::of(&incidence, &[1.0; 5], 5, &())?;
 /// // Two components: the value 1 twice.
 /// assert!(spectrum.values[..2].iter().all(|v| (v - 1.0).abs() < 1e-12));
@@ -322,7 +322,7 @@ mod tests {
             Partition::from_labels(&labels).unwrap()
         });
         let ensemble = Ensemble::new(members.collect()).unwrap();
-        let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble).unwrap());
+        let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble).unwrap()).unwrap();
         assert!(incidence.n_clusters() > DENSE && full_overlaps(&incidence));
         let mut some = |n: usize| -> Vec<f64> { (0..n).map(|_| 0.1 + s.uniform()).collect() };
         let (shares, scale) = (some(incidence.n_rows()), some(incidence.n_clusters()));
@@ -354,7 +354,7 @@ mod tests {
             Partition::from_labels(&labels).unwrap()
         });
         let ensemble = Ensemble::new(members.collect()).unwrap();
-        let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble).unwrap());
+        let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble).unwrap()).unwrap();
         let (n, c) = (incidence.n_rows(), incidence.n_clusters());
         let weights: Vec<f64> = (0..c).map(|j| 0.5 + j as f64 / 8.0).collect();
         let mut b = Array2::<f64>::zeros((n, c));
@@ -378,7 +378,7 @@ mod tests {
     fn two_members_are_stored() {
         let member = |step: usize| Partition::from_fn(900, |i| Some((i / step) as u64)).unwrap();
         let ensemble = Ensemble::new(vec![member(3), member(4)]).unwrap();
-        let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble).unwrap());
+        let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble).unwrap()).unwrap();
         assert!(incidence.n_clusters() > DENSE && !full_overlaps(&incidence));
         // Few of many pairs are those of the whole matrix.
         let (shares, scale) = (vec![1.0; incidence.n_rows()], vec![0.3; incidence.n_clusters()]);

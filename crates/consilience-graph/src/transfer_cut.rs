@@ -166,7 +166,7 @@ impl TransferCut {
     ///     Partition::from_labels(&[0, 0, 0, 1, 1, 2])?,
     /// ])?;
     /// let microclusters = Microclusters::of(&ensemble)?;
-    /// let incidence = ClusterIncidence::of(&microclusters);
+    /// let incidence = ClusterIncidence::of(&microclusters)?;
     /// let cut = TransferCut::new(2).partition_incidence(&incidence, &[1.0; 5])?;
     /// assert_eq!(microclusters.grouping().expand(&cut)?.to_signed(), vec![0, 0, 0, 1, 1, 1]);
     /// # Ok::<(), consilience::Error>(())
@@ -332,7 +332,7 @@ mod tests {
             (0..5).map(|u| consilience_core::Partition::from_labels(&labels(1 + 4 * u)).unwrap());
         let ensemble = consilience_core::Ensemble::new(members.collect()).unwrap();
         let nodes = crate::Microclusters::each_object(&ensemble).unwrap();
-        let incidence = ClusterIncidence::of(&nodes);
+        let incidence = ClusterIncidence::of(&nodes).unwrap();
         let even = incidence.cluster_weights();
         let found = TransferCut::new(3).partition_incidence(&incidence, &even).unwrap();
         for i in 0..24 {

@@ -1,8 +1,10 @@
 //! Sparse matrices, rows compressed, and their products with panels of dense vectors.
 
+use consilience_core::{Result, room};
 use rayon::prelude::*;
 
 use crate::Float;
+use crate::eigen::end;
 
 /// A sparse matrix: rows compressed, columns ascending within a row.
 ///
@@ -15,6 +17,10 @@ use crate::Float;
 /// let mut y = [0.0; 2];
 /// a.multiply(&x, &mut y, 1);
 /// assert_eq!(y, [2.0, 30.0]);
+/// // The same where the system may refuse the memory: an error then.
+/// let b = Csr::try_from_rows(2, [vec![(1, 1.0)], vec![(0, 1.5)]])?;
+/// assert_eq!(b.copied()?.map(|_, _, v| 2.0 * v), a);
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Csr {
@@ -31,18 +37,45 @@ impl Csr {
     /// A matrix from its rows of (column, value).
     ///
     /// Panics if a column is out of range or columns do not ascend: rows come from our own code.
+    /// Where the system refuses the memory the process ends, and [`Csr::try_from_rows`] returns an
+    /// error.
     pub fn from_rows(columns: usize, rows: impl IntoIterator<Item = Vec<(u32, f64)>>) -> Self {
+        Self::try_from_rows(columns, rows).unwrap_or_else(end)
+    }
+
+    /// [`Csr::from_rows`] that returns an error where the system refuses the memory.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge).
+    pub fn try_from_rows(
+        columns: usize,
+        rows: impl IntoIterator<Item = Vec<(u32, f64)>>,
+    ) -> Result<Self> {
         let mut out = Csr { columns, offsets: vec![0], indices: Vec::new(), values: Vec::new() };
         for row in rows {
             assert!(row.windows(2).all(|w| w[0].0 < w[1].0), "columns must ascend");
             assert!(row.last().is_none_or(|&(c, _)| (c as usize) < columns), "column out of range");
             for (c, v) in row {
-                out.indices.push(c);
-                out.values.push(v);
+                room::push(&mut out.indices, c)?;
+                room::push(&mut out.values, v)?;
             }
-            out.offsets.push(out.indices.len());
+            room::push(&mut out.offsets, out.indices.len())?;
         }
-        out
+        Ok(out)
+    }
+
+    /// A copy.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the system refuses the
+    /// memory.
+    pub fn copied(&self) -> Result<Self> {
+        Ok(Csr {
+            columns: self.columns,
+            offsets: room::copied(&self.offsets)?,
+            indices: room::copied(&self.indices)?,
+            values: room::copied(&self.values)?,
+        })
     }
 
     /// Number of rows.
@@ -73,11 +106,11 @@ impl Csr {
     }
 
     /// The same pattern with every value replaced by `f(row, column, value)`.
-    pub fn map(&self, f: impl Fn(usize, usize, f64) -> f64) -> Self {
-        let mut out = self.clone();
-        for i in 0..self.n_rows() {
-            for at in self.offsets[i]..self.offsets[i + 1] {
-                out.values[at] = f(i, self.indices[at] as usize, self.values[at]);
+    pub fn map(self, f: impl Fn(usize, usize, f64) -> f64) -> Self {
+        let mut out = self;
+        for i in 0..out.n_rows() {
+            for at in out.offsets[i]..out.offsets[i + 1] {
+                out.values[at] = f(i, out.indices[at] as usize, out.values[at]);
             }
         }
         out
@@ -350,7 +383,7 @@ mod tests {
     #[test]
     fn sums_and_maps() {
         let a = wheel(5);
-        let doubled = a.map(|_, _, v| 2.0 * v);
+        let doubled = a.clone().map(|_, _, v| 2.0 * v);
         for (s, d) in a.row_sums().iter().zip(doubled.row_sums()) {
             assert_eq!(2.0 * s, d);
         }
@@ -366,7 +399,7 @@ mod tests {
         a.multiply(&x, &mut whole, 2);
         multiply_listed(&a.offsets, &a.indices, &a.values, &x, &mut listed, 2);
         assert_eq!(listed, whole);
-        a.map(|_, _, _| 1.0).multiply(&x, &mut whole, 2);
+        a.clone().map(|_, _, _| 1.0).multiply(&x, &mut whole, 2);
         sum_listed(&a.offsets, &a.indices, &x, &mut listed, 2);
         assert_eq!(listed, whole);
     }

@@ -276,7 +276,7 @@ impl ClusterNumber {
         let mut rows = rows(cdfs);
         let eac = EvidenceAccumulation::new(1).memory_budget(self.budget);
         let tree = eac.tree(&microclusters, &mut Report::default(), observer)?;
-        let incidence = ClusterIncidence::of(&microclusters);
+        let incidence = ClusterIncidence::of(&microclusters)?;
         let even = vec![1.0; incidence.n_clusters()];
         let pairs = largest + 1;
         let spectrum = IncidenceSpectrum::within(&incidence, &even, pairs, self.budget, observer)?;
@@ -635,7 +635,8 @@ mod tests {
     fn members_that_agree_share_as_many_directions_as_they_have_clusters() {
         for k in [2, 3, 7, 12] {
             let world = planted(Seed(1), &vec![15; k], 10, 0.0, 0.0).unwrap();
-            let incidence = ClusterIncidence::of(&Microclusters::of(&world.ensemble).unwrap());
+            let incidence =
+                ClusterIncidence::of(&Microclusters::of(&world.ensemble).unwrap()).unwrap();
             let even = vec![1.0; incidence.n_clusters()];
             let values = IncidenceSpectrum::of(&incidence, &even, k + 1, &()).unwrap().values;
             let shared: f64 = values.iter().map(|v| v * v).sum();

@@ -148,7 +148,7 @@ impl Diffusion {
         observer: &dyn Observer,
     ) -> Result<Array2<f64>> {
         self.check_parameters()?;
-        let incidence = ClusterIncidence::of(nodes);
+        let incidence = ClusterIncidence::of(nodes)?;
         Ok(self.places(&incidence, None, &mut Report::default(), observer)?.rows)
     }
 
@@ -181,7 +181,7 @@ impl Diffusion {
         observer: &dyn Observer,
     ) -> Result<Fit<Vec<usize>>> {
         self.check_parameters()?;
-        let incidence = ClusterIncidence::of(nodes);
+        let incidence = ClusterIncidence::of(nodes)?;
         ensure!(
             member_weights.len() == incidence.n_members(),
             shape("{} weights for {} members", member_weights.len(), incidence.n_members())
@@ -312,7 +312,7 @@ impl NodeConsensus for Diffusion {
         self.check_parameters()?;
         let mut inner = Report::default();
         let clusters = report.stage("partition", || {
-            let incidence = ClusterIncidence::of(nodes);
+            let incidence = ClusterIncidence::of(nodes)?;
             let places = self.places(&incidence, None, &mut inner, observer)?;
             self.cut(places, incidence.sizes(), &mut inner, observer)
         })?;

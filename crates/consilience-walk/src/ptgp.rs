@@ -150,7 +150,7 @@ impl Ptgp {
         self.similarity.parameters.check()?;
         let n = nodes.n_nodes();
         ensure!(n > 0, empty("a bipartite graph of no microclusters"));
-        let incidence = ClusterIncidence::of(nodes);
+        let incidence = ClusterIncidence::of(nodes)?;
         self.similarity.budget.check_table("bipartite graph", n, incidence.n_clusters(), 16)?;
         // A member that counts twice has each of its clusters twice.
         let often = Array1::from(incidence.cluster_weights());

@@ -213,7 +213,7 @@ fn walks_that_end_early_lead_to_the_same_similarities() {
         let ptgp = Ptgp::new(12).elite_neighbours(20).walk_length(length);
         let dense = ptgp.bipartite(&m).unwrap();
         let pts = ProbabilityTrajectories::default().elite_neighbours(20).walk_length(length);
-        let incidence = ClusterIncidence::of(&m);
+        let incidence = ClusterIncidence::of(&m).unwrap();
         let thin = thin::bipartite(&m, &incidence, &pts, effort, Seed(3), &()).unwrap();
         let bound = thin.error_bound.unwrap();
         assert!(bound < 0.1, "{bound}");

@@ -149,7 +149,7 @@ impl PanelProduct {
         let walked = beyond.as_ref().map_or(length, |b| b.after);
         PanelProduct {
             forward: walk.probabilities(),
-            backward: walk.affinity().map(|_, j, a| a / degree[j]),
+            backward: walk.affinity().clone().map(|_, j, a| a / degree[j]),
             steps: vec![vec![0.0; n * PANEL]; walked],
             beyond,
             x: vec![0.0; n * PANEL],
@@ -429,7 +429,8 @@ impl LeadingPairs {
             .block(BLOCK)
             .seed(seed.derive("walk eigenpairs", 0))
             .which(Which::LargestMagnitude);
-        let symmetric = Symmetric(walk.affinity().map(|i, j, a| a * inverse[i] * inverse[j]));
+        let symmetric =
+            Symmetric(walk.affinity().copied()?.map(|i, j, a| a * inverse[i] * inverse[j]));
         let eigen = try_truncated_eigen(&symmetric, &options)?;
         observer.check()?;
         let mut weighted = eigen.vectors.clone();

@@ -31,7 +31,7 @@ impl Transition {
     /// The same, for nodes of any grouping.
     pub(crate) fn over(elite: &EliteNeighbours, grouping: &Grouping) -> Self {
         let size = grouping.weights();
-        let affinity = elite.weights().map(|i, j, w| (size[i] * size[j]) * w);
+        let affinity = elite.weights().clone().map(|i, j, w| (size[i] * size[j]) * w);
         let degree = affinity.row_sums();
         Transition { affinity, degree }
     }
@@ -61,7 +61,7 @@ impl Transition {
 
     /// P = D^-1 A: rows sum to 1, or are empty.
     pub fn probabilities(&self) -> Csr {
-        self.affinity.map(|i, _, a| a / self.degree[i])
+        self.affinity.clone().map(|i, _, a| a / self.degree[i])
     }
 
     /// P as a matrix of the crate sprs, in compressed rows.

@@ -29,7 +29,7 @@ fn partial_experts() -> Result<(Ensemble, Partition)> {
 fn main() -> Result<()> {
     let (ensemble, truth) = partial_experts()?;
     let microclusters = Microclusters::of(&ensemble)?;
-    let incidence = ClusterIncidence::of(&microclusters);
+    let incidence = ClusterIncidence::of(&microclusters)?;
     println!(
         "{} objects in {} microclusters, {} clusters, {} links between them",
         ensemble.n_objects(),

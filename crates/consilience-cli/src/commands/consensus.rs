@@ -142,7 +142,7 @@ impl Ready<'_> {
     ) -> consilience::Result<Fit<NamedResult>> {
         match self {
             Ready::Named(request) => {
-                estimate::announce(request, ensemble, terminal)?;
+                estimate::announce(request, "--method", ensemble, terminal)?;
                 request.run(ensemble, terminal)
             }
             Ready::OnEdges(function) => function.fit(ensemble, terminal),

@@ -5,11 +5,13 @@ use std::time::Instant;
 use consilience::generate::{CategoricalDistance, Generator, Scale};
 use consilience::io::{DataTable, FeatureTable, Labelled};
 use consilience::scores::Scores;
-use consilience::{Ensemble, Fit, Partition, Seed};
+use consilience::{Ensemble, Error, Features, Fit, Observer, Partition, Seed};
+use ndarray::Axis;
 
 use crate::args::Generate;
 use crate::categories::filled;
 use crate::choices;
+use crate::estimate;
 use crate::failure::{Failure, Outcome};
 use crate::files::{self, Objects, Reduction};
 use crate::memory;
@@ -89,14 +91,52 @@ fn ensemble_of(
     let numbers = table.numbers().map(FeatureTable::view);
     let reduced = numbers.map(|x| reduction.table(x, terminal)).transpose()?.flatten();
     if let (Some(reduced), None) = (&reduced, table.categories()) {
+        announce(args, generator, (&reduced.table).into(), terminal)?;
         return Ok(generator.fit(&reduced.table, terminal)?);
     }
     let numbers = reduced.as_ref().map_or(numbers, |reduced| Some((&reduced.table).into()));
     Ok(match table.categories() {
         Some(categories) => generator.fit_mixed(numbers, categories.ensemble(), terminal)?,
-        None => generator.fit(table.view()?, terminal)?,
+        None => {
+            let x = table.view()?;
+            announce(args, generator, x, terminal)?;
+            generator.fit(x, terminal)?
+        }
     })
 }
+
+/// Says how long the members will take, where their time grows with the square of the objects or
+/// more and features are a table without holes.
+fn announce(
+    args: &Generate,
+    generator: &Generator,
+    x: Features<'_>,
+    terminal: &Terminal,
+) -> Outcome<()> {
+    if !SQUARE.contains(&&args.method[..]) || args.missing != "error" {
+        return Ok(());
+    }
+    let Ok(table) = x.dense() else { return Ok(()) };
+    let n = x.n_objects();
+    let asked = generator.cluster_range(n)?;
+    let shares = args.object_fraction.unwrap_or(1.0);
+    let one = |rows: usize, observer: &dyn Observer| -> consilience::Result<()> {
+        let few = table.to_f64().select(Axis(0), &evenly(n, rows));
+        let range = (*asked.start()).min(rows)..=(*asked.end()).min(rows);
+        let trial = self::generator(args).map_err(|_| Error::invalid("another trial"))?;
+        trial.members(1).object_fraction(1.0).clusters(range).fit(&few, observer).map(drop)
+    };
+    let seen = (n as f64 * shares).ceil() as usize;
+    Ok(estimate::announce_members(seen, args.members, terminal, one)?)
+}
+
+/// So many of n rows, at even distances.
+fn evenly(n: usize, rows: usize) -> Vec<usize> {
+    (0..rows).map(|r| r * n / rows).collect()
+}
+
+/// Methods that compare all objects with each other.
+const SQUARE: [&str; 3] = ["agglomerative", "kernel-kmeans", "spectral"];
 
 /// How far apart categories are, where they are to be features.
 fn distance(args: &Generate) -> Outcome<Option<CategoricalDistance>> {

@@ -5,9 +5,11 @@ use std::time::Instant;
 
 use consilience::catalogue::Settings;
 use consilience::report::{Candidate, ClusteringReport, Findings};
-use consilience::{Clusters, Seed};
+use consilience::{Clusters, Ensemble, Seed};
 
 use crate::args::{Numbers, Report};
+use crate::catalogue::Request;
+use crate::estimate;
 use crate::failure::{Failure, Outcome};
 use crate::files;
 use crate::memory;
@@ -59,6 +61,7 @@ pub(crate) fn run(args: &Report, terminal: &Terminal) -> Outcome<()> {
     if let Some(features) = &features {
         report = report.features(features.view()).feature_names(features.names.iter().cloned());
     }
+    announce(args, &ensemble, terminal)?;
     let findings = report.run(terminal)?;
     outputs.bytes("-o", form.text(&findings))?;
     let mut summary = Summary::new();
@@ -75,6 +78,17 @@ pub(crate) fn run(args: &Report, terminal: &Terminal) -> Outcome<()> {
         summary.scores(&truth.scores);
     }
     outputs.conclude(summary, &args.common, terminal)
+}
+
+/// Says how long the answer will take where that is long; the other methods see a sample.
+fn announce(args: &Report, ensemble: &Ensemble, terminal: &Terminal) -> Outcome<()> {
+    let answer = args.methods.first().map_or(METHODS[0], String::as_str);
+    let clusters = match &args.clusters {
+        Some(Numbers::Fixed(k)) => Count::Fixed(*k),
+        Some(Numbers::Range(_) | Numbers::Auto) | None => Count::Auto,
+    };
+    let request = Request::parse(answer, Some(clusters), &[], args.common.seed)?;
+    Ok(estimate::announce(&request, "--methods", ensemble, terminal)?)
 }
 
 /// What is written.

@@ -52,7 +52,7 @@ impl<'a> Entries<'a> {
     /// The pattern with these values.
     pub(super) fn matrix(&self, values: impl Fn(usize) -> f64) -> Csr {
         let at = Cell::new(0);
-        self.pattern.map(|_, _, _| {
+        self.pattern.clone().map(|_, _, _| {
             let here = at.get();
             at.set(here + 1);
             values(here)

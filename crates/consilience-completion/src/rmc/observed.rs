@@ -1,4 +1,4 @@
-use consilience_core::{Error, ErrorKind, Result, ensure};
+use consilience_core::{Error, ErrorKind, Result, ensure, room};
 
 use super::thresholds::Thresholds;
 
@@ -36,7 +36,7 @@ impl ObservedPairs {
             empty("{} known entries of {objects} objects", entries.len())
         );
         check_objects(objects)?;
-        let mut both = Vec::with_capacity(2 * entries.len());
+        let mut both = room::with_capacity(2 * entries.len())?;
         for (at, &(i, j, value)) in entries.iter().enumerate() {
             check_entry(at, (i, j, value), objects)?;
             both.push((i as u32, j as u32, value));
@@ -101,8 +101,8 @@ impl ObservedPairs {
         }
         let mut out = ObservedPairs {
             offsets: vec![0],
-            columns: Vec::with_capacity(both.len()),
-            values: Vec::with_capacity(both.len()),
+            columns: room::with_capacity(both.len())?,
+            values: room::with_capacity(both.len())?,
             sizes: None,
         };
         for (i, j, value) in both {

@@ -88,7 +88,7 @@ impl Similarity for EnhancedCoAssociation {
         self.budget.check_square("enhanced co-association", n, 8)?;
         // Walks between clusters are sums in their order, which is that of the members.
         let nodes = &nodes.clone().sorted_members();
-        let incidence = ClusterIncidence::of(nodes);
+        let incidence = ClusterIncidence::of(nodes)?;
         let mut alike =
             propagated_cluster_similarity(&incidence, self.steps, self.budget, observer)?;
         if let Some(alike) = alike.as_slice_mut() {

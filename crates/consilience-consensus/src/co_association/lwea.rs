@@ -95,7 +95,7 @@ impl Similarity for LocallyWeighted {
     ) -> Result<SimilarityGraph> {
         self.check()?;
         self.budget.check_square("weighted co-association", nodes.n_nodes(), 8)?;
-        let incidence = ClusterIncidence::of(nodes);
+        let incidence = ClusterIncidence::of(nodes)?;
         let weights = self.weights(&incidence, observer)?;
         weights.co_association(nodes, &incidence, self.budget, observer)
     }

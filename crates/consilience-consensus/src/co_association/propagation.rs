@@ -32,7 +32,7 @@ pub(crate) fn check_steps(steps: usize) -> Result<()> {
 ///     Partition::from_labels(&[0, 0, 1, 1])?,
 ///     Partition::from_labels(&[0, 0, 1, 1])?,
 /// ])?;
-/// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?);
+/// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?)?;
 /// let s = propagated_cluster_similarity(&incidence, 20, MemoryBudget::default(), &())?;
 /// assert!(s[[0, 2]] > 0.8); // the same objects
 /// assert_eq!(s[[0, 1]], 0.0); // nothing in common
@@ -61,7 +61,7 @@ pub fn propagated_cluster_similarity(
     check_steps(steps)?;
     let c = incidence.n_clusters();
     budget.check_square("similarity of clusters", c, 40)?;
-    let jaccard = ClusterOverlaps::of(incidence, observer)?.jaccard();
+    let jaccard = ClusterOverlaps::of(incidence, observer)?.jaccard()?;
     let labelling =
         (0..incidence.n_members()).filter(|&u| !incidence.clusters_of_member(u).is_empty()).count();
     let stay = labelling <= 2;

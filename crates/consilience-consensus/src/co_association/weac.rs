@@ -105,7 +105,7 @@ impl Similarity for WeightedCoAssociation {
     ) -> Result<SimilarityGraph> {
         self.check()?;
         self.budget.check_square("weighted co-association", nodes.n_nodes(), 8)?;
-        let incidence = ClusterIncidence::of(nodes);
+        let incidence = ClusterIncidence::of(nodes)?;
         let weights = self.weights(&incidence, observer)?;
         let graph = weights.co_association(nodes, &incidence, self.budget, observer)?;
         let (grouping, mut s) = graph.into_parts();

@@ -179,7 +179,7 @@ impl NodeConsensus for EcpcsMc {
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
-        let incidence = ClusterIncidence::of(nodes);
+        let incidence = ClusterIncidence::of(nodes)?;
         let alike = report.stage("similarity", || {
             propagated_cluster_similarity(&incidence, self.steps, self.budget, observer)
         })?;
@@ -204,7 +204,7 @@ mod tests {
         ])
         .unwrap();
         let m = Microclusters::of(&e).unwrap();
-        let incidence = ClusterIncidence::of(&m);
+        let incidence = ClusterIncidence::of(&m).unwrap();
         // Clusters {01} {23} {4}; {012} {34} in meta-clusters a = {01, 012}, b = {23, 4, 34}.
         // Rows 01, 2, 3, 4 hold 2/2 0/3; 1/2 1/3; 0/2 2/3; 0/2 2/3.
         assert_eq!(vote(&incidence, &[0, 1, 1, 0, 1]), vec![0, 0, 1, 1]);

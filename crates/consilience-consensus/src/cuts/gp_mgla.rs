@@ -119,7 +119,7 @@ impl GpMgla {
             .map(|c| c.powf(self.exponent).max(LEAST))
             .collect();
         let w: Vec<f64> = incidence.member_of_cluster().into_iter().map(|u| members[u]).collect();
-        let links = connected_triples(&overlaps.jaccard(), &w, observer)?;
+        let links = connected_triples(&overlaps.jaccard()?, &w, observer)?;
         // The objects' part of W_y: alpha^2 diag(w) B0' S D_x^-1 B0 diag(w), with D_x = alpha B0 w.
         let shares: Vec<f64> = (0..incidence.n_rows())
             .map(|i| {
@@ -151,7 +151,7 @@ impl GpMgla {
     }
 
     fn cut(&self, nodes: &Microclusters, observer: &dyn Observer) -> Result<Fit<Vec<usize>>> {
-        let incidence = ClusterIncidence::of(nodes);
+        let incidence = ClusterIncidence::of(nodes)?;
         let (small, projection) = self.small(&incidence, observer)?;
         let count = SpectralCount::new(self.clusters, incidence.n_rows())?;
         let found = leading_eigenpairs(&small, count.eigenpairs().min(small.ncols()))?;
@@ -297,8 +297,8 @@ mod tests {
             })
             .collect();
         let e = Ensemble::new(members).unwrap();
-        let incidence = ClusterIncidence::of(&Microclusters::of(&e).unwrap());
-        let jaccard = ClusterOverlaps::of(&incidence, &()).unwrap().jaccard();
+        let incidence = ClusterIncidence::of(&Microclusters::of(&e).unwrap()).unwrap();
+        let jaccard = ClusterOverlaps::of(&incidence, &()).unwrap().jaccard().unwrap();
         let c = incidence.n_clusters();
         let w: Vec<f64> = (0..c).map(|i| 0.1 + (i % 7) as f64).collect();
         let mut dense = Array2::zeros((c, c));

@@ -13,7 +13,7 @@ pub(super) fn cut_incidence(
     weights: impl FnOnce(&ClusterIncidence) -> Result<Vec<f64>>,
 ) -> Result<Vec<usize>> {
     let (incidence, weights) = report.stage("similarity", || {
-        let incidence = ClusterIncidence::of(nodes);
+        let incidence = ClusterIncidence::of(nodes)?;
         let weights = weights(&incidence)?;
         Ok::<_, Error>((incidence, weights))
     })?;

@@ -69,7 +69,7 @@ impl Mcla {
         let clusters = incidence.n_clusters();
         self.0.budget().check_square("links between clusters", clusters, 32)?;
         let mut links = room::table(clusters, clusters)?;
-        let jaccard = ClusterOverlaps::of(incidence, observer)?.jaccard();
+        let jaccard = ClusterOverlaps::of(incidence, observer)?.jaccard()?;
         for e in 0..clusters {
             let (others, values) = jaccard.row(e);
             others.iter().zip(values).for_each(|(&f, &w)| links[[e, f as usize]] = w);
@@ -111,7 +111,7 @@ impl NodeConsensus for Mcla {
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
-        let incidence = ClusterIncidence::of(nodes);
+        let incidence = ClusterIncidence::of(nodes)?;
         let Fit { output: meta, report: mut found } =
             report.stage("meta-clusters", || self.meta(&incidence, observer))?;
         // Clusters are counted once, where the objects have theirs.
@@ -171,7 +171,7 @@ mod tests {
             Partition::from_labels(&[0, 1, 0, 1, 1]).unwrap(),
         ])
         .unwrap();
-        let h = ClusterIncidence::of(&Microclusters::of(&ensemble).unwrap());
+        let h = ClusterIncidence::of(&Microclusters::of(&ensemble).unwrap()).unwrap();
         assert_eq!(h.objects(), [2.0, 3.0, 2.0, 3.0]);
         // Meta-clusters {0, 2} and {1, 3}: nodes 1 and 2 are half in each, and the larger one takes
         // them.

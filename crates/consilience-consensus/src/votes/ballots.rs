@@ -1,4 +1,4 @@
-use consilience_core::{Ensemble, Grouping, Microclusters, Observer, Partition, Result};
+use consilience_core::{Ensemble, Grouping, Microclusters, Observer, Partition, Result, room};
 use consilience_num::assignment::max_assignment;
 use ndarray::{Array2, ArrayView2};
 
@@ -133,12 +133,12 @@ impl From<&Microclusters> for Ballots {
 }
 
 /// A hard clustering of the nodes as rows of zeros and a one.
-pub(crate) fn indicator(clusters: &[usize], k: usize) -> Array2<f64> {
-    let mut out = Array2::zeros((clusters.len(), k));
+pub(crate) fn indicator(clusters: &[usize], k: usize) -> Result<Array2<f64>> {
+    let mut out = room::table(clusters.len(), k)?;
     for (mut row, &c) in out.rows_mut().into_iter().zip(clusters) {
         row[c] = 1.0;
     }
-    out
+    Ok(out)
 }
 
 #[cfg(test)]

@@ -96,7 +96,7 @@ impl LeastSquares {
     ) -> Result<(Array2<f64>, Vec<f64>)> {
         let k = number(self.clusters, "least squares consensus")?;
         let start = first_reference(&self.start, k, ballots, observer)?;
-        let mut y = indicator(&start, k);
+        let mut y = indicator(&start, k)?;
         let mut path: Vec<f64> = Vec::new();
         report.status = Status::MaxIterations;
         for round in 0..self.max_iterations {

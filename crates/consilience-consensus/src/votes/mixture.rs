@@ -130,7 +130,7 @@ impl MixtureModel {
         let (n, k) = (nodes.n_nodes(), self.check()?);
         self.budget.check_table("responsibilities", n, k, 16)?;
         let ballots = Ballots::from(nodes);
-        let labels = ClusterIncidence::of(ballots.nodes());
+        let labels = ClusterIncidence::of(ballots.nodes())?;
         self.budget.check_table("mixture components", labels.n_clusters(), k, 16)?;
         let run = report.stage("mixture", || self.best_run(&ballots, &labels, k, observer))?;
         report.status = if run.settled { Status::Solved } else { Status::MaxIterations };
@@ -454,7 +454,7 @@ mod tests {
             let twice: Vec<usize> = (0..56).map(|i| i / 2).collect();
             let e = world.ensemble.select_objects(&twice).unwrap();
             let micro = Microclusters::of(&e).unwrap();
-            let rows = ClusterIncidence::of(&micro.clone().sorted_members());
+            let rows = ClusterIncidence::of(&micro.clone().sorted_members()).unwrap();
             let mut stream = Seed(seed).stream();
             let first: Vec<usize> = (0..micro.n_nodes()).map(|_| stream.below(3)).collect();
             let of_object: Vec<usize> =

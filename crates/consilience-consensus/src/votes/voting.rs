@@ -210,7 +210,7 @@ pub(crate) fn first_reference(
 
 /// Votes of the aligned members: nodes in rows, clusters of the reference in columns.
 fn count(ballots: &Ballots, reference: &[usize], k: usize) -> Result<Array2<f64>> {
-    let soft = indicator(reference, k);
+    let soft = indicator(reference, k)?;
     let mut votes = room::table(ballots.n_nodes(), k)?;
     for member in 0..ballots.members().len() {
         let shared = ballots.overlap(member, soft.view());

@@ -2,7 +2,7 @@ use ndarray::Array2;
 
 use crate::{
     Accepts, Clusters, Dendrogram, Ensemble, Fit, Grouping, Memberships, Microclusters, Observer,
-    Partition, Report, Result,
+    Partition, Report, Result, room,
 };
 
 /// An ensemble to one clustering: hard ([`Partition`]) or soft ([`Memberships`]).
@@ -232,10 +232,8 @@ impl NodeOutput for Memberships {
         let n = nodes.grouping().n_objects();
         let Some(NodeMemberships { values: of_node, evidence }) = found else {
             let k = asked.unwrap_or(1);
-            return Memberships::with_evidence(
-                Array2::from_elem((n, k), 1.0 / k as f64),
-                vec![0.0; n],
-            );
+            let values = room::table_of(n, k, |_| 1.0 / k as f64)?;
+            return Memberships::with_evidence(values, room::zeros(n)?);
         };
         if of_node.nrows() != nodes.n_nodes() {
             return Err(crate::Error::shape(format!(
@@ -246,8 +244,8 @@ impl NodeOutput for Memberships {
         }
         let known = evidence.unwrap_or_else(|| nodes.evidence());
         let k = of_node.ncols();
-        let mut values = Array2::from_elem((n, k), 1.0 / k as f64);
-        let mut evidence = vec![0.0; n];
+        let mut values = room::table_of(n, k, |_| 1.0 / k as f64)?;
+        let mut evidence = room::zeros(n)?;
         for (i, &node) in nodes.grouping().of_object().iter().enumerate() {
             if node != Grouping::NONE && known[node as usize] > 0.0 {
                 values.row_mut(i).assign(&of_node.row(node as usize));

@@ -162,7 +162,7 @@ fn best_of(
     starts: &[Array2<f64>],
     observer: &dyn Observer,
 ) -> Result<Fitted> {
-    let occurrences = Occurrences::of(answers);
+    let occurrences = Occurrences::of(answers)?;
     let trial = if is_large(answers, model.clusters) { SHORT_TRIAL } else { TRIAL };
     let run = |q, most| fit_from(model, answers, &occurrences, q, most, observer);
     let mut tried: Vec<Fitted> =

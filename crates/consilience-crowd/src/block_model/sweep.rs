@@ -1,5 +1,6 @@
 //! Mean field: one object after the other, all else fixed.
 
+use consilience_core::{Result, room};
 use ndarray::Array2;
 
 use crate::answers::{Answers, Place};
@@ -37,9 +38,9 @@ pub(crate) struct Kind {
 }
 
 impl Occurrences {
-    pub(crate) fn of(answers: &Answers) -> Self {
+    pub(crate) fn of(answers: &Answers) -> Result<Self> {
         let n = answers.answered().len();
-        let mut offsets = vec![0usize; n + 1];
+        let mut offsets = room::zeros::<usize>(n + 1)?;
         for task in answers.tasks() {
             for &i in task.groups().flatten() {
                 offsets[i as usize + 1] += 1;
@@ -48,9 +49,9 @@ impl Occurrences {
         for i in 0..n {
             offsets[i + 1] += offsets[i];
         }
-        let mut next = offsets.clone();
+        let mut next = room::copied(&offsets)?;
         let nothing = Occurrence { worker: 0, others: Others::One { item: 0, same: false } };
-        let mut entries = vec![nothing; offsets[n]];
+        let mut entries = room::filled(offsets[n], nothing)?;
         for (task, place) in answers.placed() {
             let mut put = |i: u32, others: Others| {
                 entries[next[i as usize]] = Occurrence { worker: task.worker as u32, others };
@@ -73,7 +74,7 @@ impl Occurrences {
                 }
             }
         }
-        Occurrences { offsets, entries }
+        Ok(Occurrences { offsets, entries })
     }
 
     pub(crate) fn of_object(&self, i: usize) -> &[Occurrence] {

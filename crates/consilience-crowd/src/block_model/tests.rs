@@ -140,7 +140,13 @@ fn sums_over_groups_equal_sums_over_pairs() {
 
         let share = ln_share(q.view());
         let mut swept = q.clone();
-        sweep(&mut swept, &mut sums, &Occurrences::of(&answers), &Weights::of(&rates), &share);
+        sweep(
+            &mut swept,
+            &mut sums,
+            &Occurrences::of(&answers).unwrap(),
+            &Weights::of(&rates),
+            &share,
+        );
         let mut naive = naive;
         for i in 0..n {
             let row = naive.update(i, &rates, &share);
@@ -247,7 +253,7 @@ fn a_sweep_never_lowers_the_bound_at_its_rates() {
     let answers = Answers::from_groupings(40, &crowd(4, 40, 12, (3, 6), 0.3, 2, 5)).unwrap();
     let mut q = random_memberships(answers.answered().len(), 4, 9);
     let shrinkage = BlockModel::new(4).shrinkage;
-    let occurrences = Occurrences::of(&answers);
+    let occurrences = Occurrences::of(&answers).unwrap();
     let at = |q: &Array2<f64>, rates: &Rates, share: &[f64]| {
         let own: f64 = q
             .rows()

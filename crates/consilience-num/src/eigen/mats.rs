@@ -19,6 +19,6 @@ pub(super) fn from_fn(
 }
 
 /// Ends the process, as every plain request for memory does that is refused.
-pub(super) fn end<T>(_: Error) -> T {
+pub(crate) fn end<T>(_: Error) -> T {
     handle_alloc_error(Layout::new::<[f64; 1 << 16]>())
 }

@@ -35,6 +35,7 @@ mod tall;
 
 pub use dense::{SymmetricEigen, symmetric_eigen, try_symmetric_eigen};
 pub use lanczos::{truncated_eigen, try_truncated_eigen};
+pub(crate) use mats::end;
 pub use operator::SymmetricOperator;
 pub use shifted::Shifted;
 

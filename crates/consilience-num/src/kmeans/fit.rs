@@ -1,6 +1,6 @@
 //! Lloyd's iterations and their restarts.
 
-use consilience_core::{Error, Observer, Result};
+use consilience_core::{Error, Observer, Result, room};
 use ndarray::{Array2, ArrayView2};
 
 use super::centres::Centres;
@@ -43,12 +43,12 @@ pub(super) fn restarts<F: Float>(
 ) -> Result<KMeansFit<F>> {
     let k = options.clusters.min(view.nrows());
     let rows = Rows::new(view, k, options.parallel);
-    let norms = step::norms(&rows);
+    let norms = step::norms(&rows)?;
     let total = options.restarts.saturating_mul(options.max_iterations);
     let mut best: Option<Run> = None;
     for restart in 0..options.restarts {
         let mut stream = options.seed.derive("restart", restart as u64).stream();
-        let first = plus_plus(&rows, weights, k, &mut stream);
+        let first = plus_plus(&rows, weights, k, &mut stream)?;
         if first.is_empty() {
             return Err(Error::invalid("k-means of rows whose weights are all 0 or not finite"));
         }
@@ -71,7 +71,7 @@ pub(super) fn from_centres<F: Float>(
     observer: &dyn Observer,
 ) -> Result<KMeansFit<F>> {
     let rows = Rows::new(view, centres.nrows(), options.parallel);
-    let norms = step::norms(&rows);
+    let norms = step::norms(&rows)?;
     let exact = moved(&rows, centres);
     let watch = Watch { observer, before: 0, total: options.max_iterations };
     let run = lloyd(&rows, weights, &norms, exact, options, &watch)?;
@@ -82,14 +82,14 @@ pub(super) fn assign<F: Float>(
     view: ArrayView2<'_, F>,
     centres: ArrayView2<'_, F>,
     parallel: bool,
-) -> Vec<u32> {
+) -> Result<Vec<u32>> {
     let rows = Rows::new(view, centres.nrows(), parallel);
-    let norms = step::norms(&rows);
+    let norms = step::norms(&rows)?;
     let exact = moved(&rows, centres);
     let centres = Centres::new(exact, centres.nrows(), rows.d);
-    let mut labels = vec![0; rows.n];
+    let mut labels = room::zeros(rows.n)?;
     step::assign(&rows, &centres, &norms, &mut labels);
-    labels
+    Ok(labels)
 }
 
 fn moved<F: Float>(rows: &Rows<'_, F>, centres: ArrayView2<'_, F>) -> Vec<f64> {
@@ -106,15 +106,15 @@ fn lloyd<F: Float>(
 ) -> Result<Run> {
     let k = exact.len() / rows.d;
     let mut centres = Centres::new(exact, k, rows.d);
-    let mut labels = vec![u32::MAX; rows.n];
+    let mut labels = room::filled(rows.n, u32::MAX)?;
     let mut sums = Sums::new();
-    let still = if options.tolerance > 0.0 { options.tolerance * variance(rows) } else { 0.0 };
+    let still = if options.tolerance > 0.0 { options.tolerance * variance(rows)? } else { 0.0 };
     let (mut iterations, mut converged) = (0, false);
     while iterations < options.max_iterations && !converged {
         watch.step(iterations)?;
         iterations += 1;
         sums.assign(rows, weights, &centres, norms, &mut labels);
-        let refilled = fill_empty(rows, weights, &mut centres, &mut sums.total, &mut labels);
+        let refilled = fill_empty(rows, weights, &mut centres, &mut sums.total, &mut labels)?;
         if sums.total.changed == 0 && !refilled {
             converged = true;
             break;
@@ -130,19 +130,19 @@ fn lloyd<F: Float>(
     if sums.total.changed != 0 || iterations == 0 {
         // The centres moved after the last assignment: let the labels follow.
         sums.assign(rows, weights, &centres, norms, &mut labels);
-        if fill_empty(rows, weights, &mut centres, &mut sums.total, &mut labels) {
+        if fill_empty(rows, weights, &mut centres, &mut sums.total, &mut labels)? {
             for c in 0..k {
                 take_mean(&mut centres, &sums.total, c);
             }
         }
     }
     drop_empty(&mut centres, &sums.total.counts, &mut labels);
-    let inertia = step::total(rows, weights, &step::distances(rows, &centres, &labels));
+    let inertia = step::total(rows, weights, &step::distances(rows, &centres, &labels)?);
     Ok(Run { labels, centres: centres.exact, inertia, iterations, converged })
 }
 
 /// Variance of the rows, averaged over the columns: the unit of the tolerance.
-fn variance<F: Float>(rows: &Rows<'_, F>) -> f64 {
+fn variance<F: Float>(rows: &Rows<'_, F>) -> Result<f64> {
     let n = rows.n as f64;
     let mut mean = vec![0.0; rows.d];
     let mut part = vec![0.0; rows.d];
@@ -155,13 +155,13 @@ fn variance<F: Float>(rows: &Rows<'_, F>) -> f64 {
             *m += p / n;
         }
     }
-    let mut squares = vec![0.0; rows.n];
+    let mut squares = room::zeros(rows.n)?;
     step::each_block(rows, &mut squares, |first, out| {
         for (r, out) in out.iter_mut().enumerate() {
             *out = rows.distance(first + r, &mean);
         }
     });
-    step::total(rows, None, &squares) / n / rows.d as f64
+    Ok(step::total(rows, None, &squares) / n / rows.d as f64)
 }
 
 fn drop_empty<F: Float>(centres: &mut Centres<F>, counts: &[usize], labels: &mut [u32]) {

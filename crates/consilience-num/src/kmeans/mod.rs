@@ -53,6 +53,7 @@ use consilience_core::{Error, Observer, Result, Seed, ensure};
 use ndarray::{Array2, ArrayView2};
 
 use crate::Float;
+use crate::eigen::end;
 pub use streamed::{RowSource, fit_drawn, fit_source};
 
 /// How to run k-means.
@@ -197,7 +198,7 @@ pub fn assign<F: Float>(
     if rows.is_empty() || centres.is_empty() || rows.ncols() != centres.ncols() {
         return Vec::new();
     }
-    fit::assign(rows, centres, parallel)
+    fit::assign(rows, centres, parallel).unwrap_or_else(end)
 }
 
 /// Row numbers of k-means++ starts: spread out, distinct, at most `count`.
@@ -212,5 +213,5 @@ pub fn spread_rows<F: Float>(
         return Vec::new();
     }
     let rows = rows::Rows::new(rows, count, parallel);
-    seeding::plus_plus(&rows, weights, count, &mut seed.stream())
+    seeding::plus_plus(&rows, weights, count, &mut seed.stream()).unwrap_or_else(end)
 }

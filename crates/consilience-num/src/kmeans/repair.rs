@@ -1,5 +1,7 @@
 //! Empty clusters.
 
+use consilience_core::Result;
+
 use super::centres::Centres;
 use super::kernel::Partial;
 use super::rows::Rows;
@@ -15,15 +17,15 @@ pub(super) fn fill_empty<F: Float>(
     centres: &mut Centres<F>,
     total: &mut Partial,
     labels: &mut [u32],
-) -> bool {
+) -> Result<bool> {
     let empty: Vec<usize> = (0..centres.k).filter(|&c| total.counts[c] == 0).collect();
     if empty.is_empty() {
-        return false;
+        return Ok(false);
     }
     for c in 0..centres.k {
         take_mean(centres, total, c);
     }
-    let mut distance = step::distances(rows, centres, labels);
+    let mut distance = step::distances(rows, centres, labels)?;
     let mut moved = false;
     for target in empty {
         while let Some(worst) = farthest(&distance) {
@@ -55,7 +57,7 @@ pub(super) fn fill_empty<F: Float>(
             break;
         }
     }
-    moved
+    Ok(moved)
 }
 
 /// Index of the largest positive distance, the first one of equals.

@@ -1,6 +1,6 @@
 //! k-means++ (Arthur and Vassilvitskii 2007).
 
-use consilience_core::Stream;
+use consilience_core::{Result, Stream, room};
 use pulp::Arch;
 
 use super::kernel::ClosestBlock;
@@ -16,13 +16,13 @@ pub(super) fn plus_plus<F: Float>(
     weights: Option<&[f64]>,
     k: usize,
     stream: &mut Stream,
-) -> Vec<usize> {
-    let mut chosen = Vec::with_capacity(k);
-    let mut closest = vec![F::infinity(); rows.n];
+) -> Result<Vec<usize>> {
+    let mut chosen = room::with_capacity(k)?;
+    let mut closest = room::filled(rows.n, F::infinity())?;
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
-    let mut mass: Vec<f64> = (0..rows.n).map(weight).collect();
+    let mut mass = room::collected((0..rows.n).map(weight))?;
     let Some(first) = stream.weighted(&mass) else {
-        return chosen;
+        return Ok(chosen);
     };
     chosen.push(first);
     while chosen.len() < k {
@@ -39,5 +39,5 @@ pub(super) fn plus_plus<F: Float>(
             None => break,
         }
     }
-    chosen
+    Ok(chosen)
 }

@@ -1,5 +1,6 @@
 //! Passes over all rows, block by block, combined in the order of the blocks.
 
+use consilience_core::{Result, room};
 use pulp::Arch;
 use rayon::prelude::*;
 
@@ -9,8 +10,8 @@ use super::rows::Rows;
 use crate::Float;
 
 /// Norms of the rows, rounded up: they bound the rounding of the scores.
-pub(super) fn norms<F: Float>(rows: &Rows<'_, F>) -> Vec<f32> {
-    let mut norms = vec![0.0f32; rows.n];
+pub(super) fn norms<F: Float>(rows: &Rows<'_, F>) -> Result<Vec<f32>> {
+    let mut norms = room::zeros::<f32>(rows.n)?;
     let origin = vec![F::default(); rows.d];
     each_block(rows, &mut norms, |first, norms| {
         let mut squares = vec![F::infinity(); norms.len()];
@@ -19,7 +20,7 @@ pub(super) fn norms<F: Float>(rows: &Rows<'_, F>) -> Vec<f32> {
             *norm = (square.to_f64().sqrt() * (1.0 + 1e-6)) as f32;
         }
     });
-    norms
+    Ok(norms)
 }
 
 /// Gives every row its nearest centre.
@@ -95,14 +96,14 @@ pub(super) fn distances<F: Float>(
     rows: &Rows<'_, F>,
     centres: &Centres<F>,
     labels: &[u32],
-) -> Vec<f64> {
-    let mut out = vec![0.0; rows.n];
+) -> Result<Vec<f64>> {
+    let mut out = room::zeros(rows.n)?;
     each_block(rows, &mut out, |first, out| {
         for (r, out) in out.iter_mut().enumerate() {
             *out = rows.distance(first + r, centres.row(labels[first + r] as usize));
         }
     });
-    out
+    Ok(out)
 }
 
 /// Weighted sum, grouped by block.

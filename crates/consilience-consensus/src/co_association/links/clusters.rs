@@ -19,7 +19,7 @@ pub(super) enum ClusterLinks {
 
 /// Jaccard links to the clusters of other members.
 fn neighbours(incidence: &ClusterIncidence, observer: &dyn Observer) -> Result<Csr> {
-    let jaccard = ClusterOverlaps::of(incidence, observer)?.jaccard();
+    let jaccard = ClusterOverlaps::of(incidence, observer)?.jaccard()?;
     let others = (0..jaccard.n_rows()).map(|p| {
         let (others, weights) = jaccard.row(p);
         others
@@ -29,7 +29,7 @@ fn neighbours(incidence: &ClusterIncidence, observer: &dyn Observer) -> Result<C
             .filter(|&(q, _)| q as usize != p)
             .collect()
     });
-    Ok(Csr::from_rows(jaccard.n_columns(), others))
+    Csr::try_from_rows(jaccard.n_columns(), others)
 }
 
 /// Rows of an edge-by-edge matrix that are added up sparsely: `fill` calls back with (column,

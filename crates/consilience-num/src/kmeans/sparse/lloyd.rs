@@ -1,4 +1,4 @@
-use consilience_core::{Error, Observer, Result};
+use consilience_core::{Error, Observer, Result, room};
 use ndarray::ArrayView2;
 
 use super::centres::Centres;
@@ -29,7 +29,7 @@ pub(super) fn restarts<F: Float>(
     for restart in 0..options.restarts {
         observer.check()?;
         let mut stream = options.seed.derive("restart", restart as u64).stream();
-        let chosen = plus_plus(rows, weights, k, options.parallel, &mut stream);
+        let chosen = plus_plus(rows, weights, k, options.parallel, &mut stream)?;
         if chosen.is_empty() {
             return Err(Error::invalid("k-means of rows whose weights are all 0 or not finite"));
         }
@@ -63,8 +63,8 @@ fn lloyd<F: Float>(
     observer: &dyn Observer,
 ) -> Result<Run> {
     let n = rows.n_rows();
-    let mut labels = vec![u32::MAX; n];
-    let mut distances = vec![0.0; n];
+    let mut labels = room::filled(n, u32::MAX)?;
+    let mut distances = room::zeros(n)?;
     let still = match options.tolerance {
         tolerance if tolerance > 0.0 => tolerance * variance(rows),
         _ => 0.0,

@@ -40,11 +40,12 @@ mod tests;
 
 #[cfg(doc)]
 use consilience_core::ErrorKind;
-use consilience_core::{Observer, Result, Seed, ensure};
+use consilience_core::{Observer, Result, Seed, ensure, room};
 use ndarray::ArrayView2;
 
 use super::{KMeansFit, KMeansOptions};
 use crate::Float;
+use crate::eigen::end;
 pub use centres::Centres;
 pub use rows::ScaledRows;
 use seeding::plus_plus;
@@ -92,7 +93,7 @@ pub fn assign<F: Float>(
 ) -> Result<Vec<u32>> {
     check_centres(rows, centres)?;
     let mut labels = vec![0; rows.n_rows()];
-    let mut distances = vec![0.0; rows.n_rows()];
+    let mut distances = room::zeros(rows.n_rows())?;
     Centres::given(rows, centres).nearest(rows, parallel, &mut labels, &mut distances);
     Ok(labels)
 }
@@ -106,7 +107,7 @@ pub fn spread_rows<F: Float>(
     parallel: bool,
 ) -> Vec<usize> {
     let mut stream = seed.derive("restart", 0).stream();
-    plus_plus(rows, None, count.min(rows.n_rows()), parallel, &mut stream)
+    plus_plus(rows, None, count.min(rows.n_rows()), parallel, &mut stream).unwrap_or_else(end)
 }
 
 fn check_centres<F: Float>(rows: &ScaledRows<'_, F>, centres: ArrayView2<'_, F>) -> Result<()> {

@@ -1,4 +1,4 @@
-use consilience_core::Stream;
+use consilience_core::{Result, Stream, room};
 use rayon::prelude::*;
 
 use super::ScaledRows;
@@ -16,13 +16,13 @@ pub(super) fn plus_plus<F: Float>(
     k: usize,
     parallel: bool,
     stream: &mut Stream,
-) -> Vec<usize> {
+) -> Result<Vec<usize>> {
     let n = rows.n_rows();
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
-    let mut mass: Vec<f64> = (0..n).map(weight).collect();
-    let mut closest = vec![f64::INFINITY; n];
-    let mut centre = vec![0.0; rows.n_columns()];
-    let mut chosen = Vec::with_capacity(k);
+    let mut mass = room::collected((0..n).map(weight))?;
+    let mut closest = room::filled(n, f64::INFINITY)?;
+    let mut centre = room::zeros(rows.n_columns())?;
+    let mut chosen = room::with_capacity(k)?;
     while let Some(next) = stream.weighted(&mass) {
         chosen.push(next);
         if chosen.len() == k {
@@ -55,5 +55,5 @@ pub(super) fn plus_plus<F: Float>(
             *mass = weight(i) * closest;
         }
     }
-    chosen
+    Ok(chosen)
 }
