@@ -1,0 +1,219 @@
+//! Links of the updater: which pairs to ask about.
+
+use consilience::follow::Updater;
+use consilience::generate::{Generator, KMeans};
+use consilience::ndarray::Array2;
+use consilience::scores::{Normalizer, normalized_mutual_information};
+use consilience::{Ensemble, Pair, Partition, Result, Seed};
+use consilience_eval::sets::Set;
+
+use crate::explore::{Explore, Next};
+use crate::{Failure, cell, head, row};
+
+const SETS: [&str; 4] = ["segmentation", "mfeat_pix", "usps", "letters"];
+const ROWS: usize = 2_000;
+const MEMBERS: usize = 50;
+/// Questions of a batch, and after how many NMI is read.
+const BATCH: usize = 50;
+const READ: [usize; 5] = [0, 50, 100, 250, 500];
+
+/// What asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asks {
+    Random,
+    Questions,
+    ByWeights,
+    Balanced,
+    Hubs,
+    Explore(Next),
+}
+
+const WAYS: [(&str, Asks); 7] = [
+    ("hubs", Asks::Hubs),
+    ("random pairs", Asks::Random),
+    ("balanced", Asks::Balanced),
+    ("`next_questions` of the updater", Asks::Questions),
+    ("`next_questions` of the weights", Asks::ByWeights),
+    ("Explore and Consolidate", Asks::Explore(Next::Random)),
+    ("MinMax", Asks::Explore(Next::MinMax)),
+];
+
+struct World {
+    x: Array2<f64>,
+    truth: Partition,
+    ensemble: Ensemble,
+    seed: Seed,
+}
+
+fn world(name: &str, seed: u64) -> Result<Option<World>> {
+    let seed = Seed(seed);
+    let Some(set) = Set::read(name) else { return Ok(None) };
+    let set = set.sample(&mut seed.derive("rows", 0).stream(), ROWS).prepared(name);
+    let truth = set.truth();
+    let k = truth.n_clusters();
+    let ensemble = Generator::new(KMeans::new())
+        .members(MEMBERS)
+        .clusters(k..=2 * k)
+        .feature_fraction(0.5)
+        .seed(seed)
+        .generate(set.x.view())?;
+    Ok(Some(World { x: set.x, truth, ensemble, seed }))
+}
+
+impl World {
+    /// NMI of the default read-out and of that by weights.
+    fn read(&self, updater: &mut Updater) -> Result<[f64; 2]> {
+        let nmi = |p: &Partition| {
+            normalized_mutual_information(p, &self.truth, Normalizer::Arithmetic)
+        };
+        Ok([nmi(&updater.partition()?)?, nmi(&updater.by_weights().partition()?)?])
+    }
+
+    /// NMI after each number of questions.
+    fn curve(&self, asks: Asks) -> Result<Vec<[f64; 2]>> {
+        let n = self.truth.n_objects();
+        let k = self.truth.n_clusters();
+        let mut updater = Updater::new(self.ensemble.clone(), k)?;
+        let mut stream = self.seed.derive("asked", 0).stream();
+        let next = match asks {
+            Asks::Explore(next) => next,
+            _ => Next::Random,
+        };
+        let mut explore = Explore::new(&self.x, k, next, self.seed.derive("explore", 0).stream());
+        let mut waiting: Vec<Pair> = Vec::new();
+        let truth = &self.truth;
+        let mut same = |i: usize, j: usize| truth.label(i) == truth.label(j);
+        let answered = |i: usize, j: usize| match truth.label(i) == truth.label(j) {
+            true => Pair::must_link(i, j),
+            false => Pair::cannot_link(i, j),
+        };
+        let mut found = vec![self.read(&mut updater)?];
+        for batch in 1..=READ[READ.len() - 1] / BATCH {
+            let seed = self.seed.derive("questions", batch as u64);
+            let pairs: Vec<Pair> = match asks {
+                Asks::Random => (0..BATCH)
+                    .map(|_| {
+                        let i = stream.below(n);
+                        answered(i, (i + 1 + stream.below(n - 1)) % n)
+                    })
+                    .collect(),
+                Asks::Questions => {
+                    let asked = updater.next_questions(BATCH, seed)?.pairs;
+                    asked.iter().map(|q| answered(q.i, q.j)).collect()
+                }
+                Asks::Hubs => {
+                    let f = updater.by_weights().memberships()?;
+                    let f = f.values();
+                    let links = updater.constraints().clone();
+                    let mut degree = vec![0usize; n];
+                    for l in links.iter() {
+                        degree[l.i] += 1;
+                        degree[l.j] += 1;
+                    }
+                    let mut hubs: Vec<usize> = Vec::new();
+                    for c in 0..f.ncols() {
+                        let of = |i: usize| (0..f.ncols()).all(|d| f[[i, d]] <= f[[i, c]]);
+                        let best = (0..n).filter(|&i| of(i) && !hubs.contains(&i)).max_by(|&a, &b| {
+                            degree[a].cmp(&degree[b]).then(f[[a, c]].total_cmp(&f[[b, c]]))
+                        });
+                        hubs.extend(best);
+                    }
+                    let known = |i: usize, h: usize| links.relation(i, h);
+                    let progress: Vec<usize> = (0..n)
+                        .filter(|&i| degree[i] > 0 && !hubs.contains(&i))
+                        .filter(|&i| hubs.iter().all(|&h| known(i, h) != Some(consilience::Link::Must)))
+                        .collect();
+                    let mut order = progress;
+                    while order.len() < 3 * BATCH {
+                        let i = stream.below(n);
+                        if degree[i] == 0 && !order.contains(&i) && !hubs.contains(&i) {
+                            order.push(i);
+                        }
+                    }
+                    let mut out = Vec::new();
+                    for i in order {
+                        let best = hubs
+                            .iter()
+                            .filter(|&&h| known(i, h).is_none())
+                            .max_by(|&&a, &&b| f.row(i).dot(&f.row(a)).total_cmp(&f.row(i).dot(&f.row(b))));
+                        if let Some(&h) = best {
+                            out.push(answered(i, h));
+                        }
+                        if out.len() == BATCH {
+                            break;
+                        }
+                    }
+                    out
+                }
+                Asks::Balanced => {
+                    let now = updater.partition()?;
+                    (0..BATCH)
+                        .map(|q| {
+                            let i = stream.below(n);
+                            let mut j = (i + 1 + stream.below(n - 1)) % n;
+                            for _ in 0..1000 {
+                                if (now.label(i) == now.label(j)) == (q % 2 == 0) {
+                                    break;
+                                }
+                                j = (i + 1 + stream.below(n - 1)) % n;
+                            }
+                            answered(i, j)
+                        })
+                        .collect()
+                }
+                Asks::ByWeights => {
+                    let asked = updater.by_weights().next_questions(BATCH, seed)?.pairs;
+                    asked.iter().map(|q| answered(q.i, q.j)).collect()
+                }
+                Asks::Explore(_) => {
+                    while waiting.len() < BATCH {
+                        let said = explore.place(&mut same);
+                        if said.is_empty() {
+                            break;
+                        }
+                        waiting.extend(said);
+                    }
+                    waiting.drain(..BATCH.min(waiting.len())).collect()
+                }
+            };
+            updater.update(&pairs)?;
+            if READ.contains(&(batch * BATCH)) {
+                found.push(self.read(&mut updater)?);
+            }
+        }
+        Ok(found)
+    }
+}
+
+pub(crate) fn table(seeds: u64) -> std::result::Result<String, Failure> {
+    let titles = ["set", "read-out", "questions"].map(String::from);
+    let mut text = head(titles.into_iter().chain(READ.map(|q| format!("{q} questions"))));
+    let only = std::env::var("ASKING_SET").ok();
+    let ways = std::env::var("ASKING_WAY").ok();
+    for name in SETS.into_iter().filter(|n| only.as_deref().is_none_or(|o| o == *n)) {
+        let mut worlds = Vec::new();
+        for seed in 0..seeds {
+            worlds.extend(world(name, seed)?);
+        }
+        if worlds.is_empty() {
+            continue;
+        }
+        let mut rows = [String::new(), String::new()];
+        for (what, asks) in WAYS {
+            if ways.as_deref().is_some_and(|w| !what.contains(w)) {
+                continue;
+            }
+            let runs = worlds.iter().map(|w| w.curve(asks)).collect::<Result<Vec<_>>>()?;
+            for (which, out) in rows.iter_mut().enumerate() {
+                let read = ["default", "by weights"][which];
+                let cells = (0..READ.len())
+                    .map(|q| cell(&runs.iter().map(|r| r[q][which]).collect::<Vec<_>>()));
+                let line = [name, read, what].map(String::from);
+                *out += &row(line.into_iter().chain(cells));
+            }
+        }
+        eprintln!("{}", rows.concat());
+        text += &rows.concat();
+    }
+    Ok(text)
+}
