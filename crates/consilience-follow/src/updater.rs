@@ -1,10 +1,9 @@
 use consilience_core::{
     ConsensusFunction, Constraints, Ensemble, MemoryBudget, Observer, Pair, Partition, Result,
-    Seed, at_least_one, ensure,
+    at_least_one, ensure,
 };
 use consilience_simplex::{
-    AlignmentReference, InitialWeights, Questions, UpdateReport, UpdateRule, WeightUpdater,
-    WeightUpdaterSetup,
+    AlignmentReference, InitialWeights, UpdateReport, UpdateRule, WeightUpdater, WeightUpdaterSetup,
 };
 use consilience_walk::Diffusion;
 
@@ -273,15 +272,6 @@ impl Updater {
     #[doc(alias = "gamma")]
     pub fn by_weights(&self) -> &WeightUpdater {
         &self.weights
-    }
-
-    /// Pairs and objects to ask about next; see [`WeightUpdater::next_questions`].
-    ///
-    /// # Errors
-    /// As [`WeightUpdater::next_questions`].
-    #[doc(alias = "active learning")]
-    pub fn next_questions(&self, count: usize, seed: Seed) -> Result<Questions> {
-        self.weights.next_questions(count, seed)
     }
 
     /// Changes how the weights follow the links to come.

@@ -3,6 +3,7 @@
 mod completion;
 mod member_growth;
 mod metric;
+mod questions;
 mod updater;
 
 use consilience_core::{

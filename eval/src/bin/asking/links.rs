@@ -23,15 +23,11 @@ enum Asks {
     Random,
     Questions,
     ByWeights,
-    Balanced,
-    Hubs,
     Explore(Next),
 }
 
-const WAYS: [(&str, Asks); 7] = [
-    ("hubs", Asks::Hubs),
+const WAYS: [(&str, Asks); 5] = [
     ("random pairs", Asks::Random),
-    ("balanced", Asks::Balanced),
     ("`next_questions` of the updater", Asks::Questions),
     ("`next_questions` of the weights", Asks::ByWeights),
     ("Explore and Consolidate", Asks::Explore(Next::Random)),
@@ -63,9 +59,8 @@ fn world(name: &str, seed: u64) -> Result<Option<World>> {
 impl World {
     /// NMI of the default read-out and of that by weights.
     fn read(&self, updater: &mut Updater) -> Result<[f64; 2]> {
-        let nmi = |p: &Partition| {
-            normalized_mutual_information(p, &self.truth, Normalizer::Arithmetic)
-        };
+        let nmi =
+            |p: &Partition| normalized_mutual_information(p, &self.truth, Normalizer::Arithmetic);
         Ok([nmi(&updater.partition()?)?, nmi(&updater.by_weights().partition()?)?])
     }
 
@@ -100,66 +95,6 @@ impl World {
                 Asks::Questions => {
                     let asked = updater.next_questions(BATCH, seed)?.pairs;
                     asked.iter().map(|q| answered(q.i, q.j)).collect()
-                }
-                Asks::Hubs => {
-                    let f = updater.by_weights().memberships()?;
-                    let f = f.values();
-                    let links = updater.constraints().clone();
-                    let mut degree = vec![0usize; n];
-                    for l in links.iter() {
-                        degree[l.i] += 1;
-                        degree[l.j] += 1;
-                    }
-                    let mut hubs: Vec<usize> = Vec::new();
-                    for c in 0..f.ncols() {
-                        let of = |i: usize| (0..f.ncols()).all(|d| f[[i, d]] <= f[[i, c]]);
-                        let best = (0..n).filter(|&i| of(i) && !hubs.contains(&i)).max_by(|&a, &b| {
-                            degree[a].cmp(&degree[b]).then(f[[a, c]].total_cmp(&f[[b, c]]))
-                        });
-                        hubs.extend(best);
-                    }
-                    let known = |i: usize, h: usize| links.relation(i, h);
-                    let progress: Vec<usize> = (0..n)
-                        .filter(|&i| degree[i] > 0 && !hubs.contains(&i))
-                        .filter(|&i| hubs.iter().all(|&h| known(i, h) != Some(consilience::Link::Must)))
-                        .collect();
-                    let mut order = progress;
-                    while order.len() < 3 * BATCH {
-                        let i = stream.below(n);
-                        if degree[i] == 0 && !order.contains(&i) && !hubs.contains(&i) {
-                            order.push(i);
-                        }
-                    }
-                    let mut out = Vec::new();
-                    for i in order {
-                        let best = hubs
-                            .iter()
-                            .filter(|&&h| known(i, h).is_none())
-                            .max_by(|&&a, &&b| f.row(i).dot(&f.row(a)).total_cmp(&f.row(i).dot(&f.row(b))));
-                        if let Some(&h) = best {
-                            out.push(answered(i, h));
-                        }
-                        if out.len() == BATCH {
-                            break;
-                        }
-                    }
-                    out
-                }
-                Asks::Balanced => {
-                    let now = updater.partition()?;
-                    (0..BATCH)
-                        .map(|q| {
-                            let i = stream.below(n);
-                            let mut j = (i + 1 + stream.below(n - 1)) % n;
-                            for _ in 0..1000 {
-                                if (now.label(i) == now.label(j)) == (q % 2 == 0) {
-                                    break;
-                                }
-                                j = (i + 1 + stream.below(n - 1)) % n;
-                            }
-                            answered(i, j)
-                        })
-                        .collect()
                 }
                 Asks::ByWeights => {
                     let asked = updater.by_weights().next_questions(BATCH, seed)?.pairs;

@@ -94,7 +94,8 @@ impl World {
 
     /// The least number from which on recovery is perfect, as far as halving sees.
     fn least(&self, pairs: &[Pair]) -> Result<usize> {
-        let recovers = |count: usize| Ok::<_, consilience::Error>(self.fit(&pairs[..count])?.recovered);
+        let recovers =
+            |count: usize| Ok::<_, consilience::Error>(self.fit(&pairs[..count])?.recovered);
         let (mut low, mut high) = (0, 8);
         while high < pairs.len() && !recovers(high)? {
             (low, high) = (high, 2 * high);

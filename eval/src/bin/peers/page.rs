@@ -130,9 +130,8 @@ fn with_rows(rows: &[String], versions: &str) -> String {
     };
     let all: Vec<Vec<String>> = rows.iter().map(cells).collect();
     let told = |row: &Vec<String>, which: usize| format!("{} ({}, {})", row[1], row[3], row[which]);
-    let slow = |row: &&Vec<String>| {
-        row[6].trim_matches('*').parse::<f64>().is_ok_and(|times| times < 1.0)
-    };
+    let slow =
+        |row: &&Vec<String>| row[6].trim_matches('*').parse::<f64>().is_ok_and(|times| times < 1.0);
     let worse = |row: &&Vec<String>| match row[10].strip_suffix(" %") {
         Some(percent) => percent.parse::<f64>().is_ok_and(|p| p > 0.1),
         None => row[10].parse::<f64>().is_ok_and(|d| d < -0.001),
