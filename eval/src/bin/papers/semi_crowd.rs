@@ -13,13 +13,13 @@ use crate::{Asked, Failure};
 
 pub(crate) const HEADING: &str = "Chapter 4, Fig. 4.3: RDML beside metric learners";
 /// Draws of rows, crowd and pairs.
-const SEEDS: u64 = 2;
+const SEEDS: u64 = 1;
 
 const SETS: [&str; 3] = ["segmentation", "usps", "mfeat_pix"];
 /// Rows taken of a set at most.
 const ROWS: usize = 2_000;
-/// Annotated objects, as in the thesis.
-const ANNOTATED: [usize; 4] = [100, 300, 600, 1_000];
+/// Annotated objects; the thesis also has 1,000, whose completion at five weights takes minutes.
+const ANNOTATED: [usize; 3] = [100, 300, 600];
 /// Workers, the share of the annotated objects that each sorts, and their share of errors.
 const WORKERS: usize = 25;
 const SORTED: f64 = 0.2;
@@ -160,7 +160,7 @@ fn unit(x: &Array2<f64>) -> Array2<f64> {
 pub(crate) fn figure(asked: Asked) -> std::result::Result<String, Failure> {
     let seeds = asked.seeds.unwrap_or(SEEDS);
     let mut text =
-        format!("NMI with n objects annotated, {seeds} seeds (the thesis: 5). {INTRODUCTION}");
+        format!("NMI with n objects annotated, {seeds} draws (the thesis: 5). {INTRODUCTION}");
     let mut titles = vec!["set", "n", "RDML", "RDML, ours", "Raw", "Base"];
     titles.extend(LEARNERS.map(|l| l.0));
     text += &head(&titles);

@@ -32,9 +32,11 @@ fn main() -> Result<(), Failure> {
     let wanted = |line: &lines::Line| {
         arguments.is_empty() || arguments.iter().any(|a| a == line.ours || a == line.theirs)
     };
-    let packages = packages::Packages::install(&folder);
+    let chosen: Vec<lines::Line> = lines::all().into_iter().filter(wanted).collect();
+    let packages =
+        packages::Packages::install(&folder, |side| chosen.iter().any(|l| l.side == side));
     let mut results = Vec::new();
-    for line in lines::all().into_iter().filter(wanted) {
+    for line in chosen {
         let measured = rounds::compare(&line, &packages, &folder);
         println!("{}", page::row(&line, &measured));
         results.push((line, measured));
