@@ -123,8 +123,7 @@ pub(crate) const METHODS: &[Method] = methods! {
         "the least size of a region is not printed in the paper: 5 objects here";
     "SRW" "srw" &[],
         [[0.468, 0.197], [0.509, 0.175], [0.434, 0.124], [0.469, 0.109]],
-        "seeds are ours (groups of average linkage); the paper merges regions of full \
-         agreement until k are left";
+        "unknown; seeds are ours (groups of average linkage)";
     "GP-MGLA" "gp-mgla" &[],
         [[0.618, 0.604], [0.613, 0.608], [0.615, 0.607], [0.754, 0.731]],
         "";

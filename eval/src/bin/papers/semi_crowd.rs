@@ -160,7 +160,7 @@ fn unit(x: &Array2<f64>) -> Array2<f64> {
 pub(crate) fn figure(asked: Asked) -> std::result::Result<String, Failure> {
     let seeds = asked.seeds.unwrap_or(SEEDS);
     let mut text =
-        format!("NMI with n objects annotated, {seeds} draws (the thesis: 5). {INTRODUCTION}");
+        format!("NMI with n objects annotated; draws: {seeds} (the thesis: 5). {INTRODUCTION}");
     let mut titles = vec!["set", "n", "RDML", "RDML, ours", "Raw", "Base"];
     titles.extend(LEARNERS.map(|l| l.0));
     text += &head(&titles);
@@ -186,4 +186,9 @@ pub(crate) fn figure(asked: Asked) -> std::result::Result<String, Failure> {
 }
 
 /// What the table says beside the thesis.
-const FOUND: &str = "";
+const FOUND: &str = "\
+On one draw of segmentation RDML is level with Raw at every n, and behind RCA and DCA from 300 on (a
+guess: this crowd errs less than the thesis's, so that there is little to filter). Ours, which
+standardises and smooths less, is first from 300 on.
+
+";
