@@ -57,7 +57,6 @@ mod metric_read_out;
 mod metric_rule;
 mod metric_state;
 mod products;
-mod questions;
 mod read_out;
 #[cfg(test)]
 mod reference;

@@ -1,9 +1,10 @@
 use consilience_core::{
     ConsensusFunction, Constraints, Ensemble, MemoryBudget, Observer, Pair, Partition, Result,
-    at_least_one, ensure,
+    Seed, at_least_one, ensure,
 };
 use consilience_simplex::{
-    AlignmentReference, InitialWeights, UpdateReport, UpdateRule, WeightUpdater, WeightUpdaterSetup,
+    AlignmentReference, InitialWeights, Questions, UpdateReport, UpdateRule, WeightUpdater,
+    WeightUpdaterSetup,
 };
 use consilience_walk::Diffusion;
 
@@ -272,6 +273,15 @@ impl Updater {
     #[doc(alias = "gamma")]
     pub fn by_weights(&self) -> &WeightUpdater {
         &self.weights
+    }
+
+    /// Pairs and objects to ask about next; see [`WeightUpdater::next_questions`].
+    ///
+    /// # Errors
+    /// As [`WeightUpdater::next_questions`].
+    #[doc(alias = "active learning")]
+    pub fn next_questions(&self, count: usize, seed: Seed) -> Result<Questions> {
+        self.weights.next_questions(count, seed)
     }
 
     /// Changes how the weights follow the links to come.

@@ -112,23 +112,6 @@ impl WeightUpdater {
         Ok(Questions { pairs: spread(questions, count), objects: candidates })
     }
 
-    /// What the weights say of these pairs, in their order; for who chooses pairs by other means.
-    #[doc(hidden)]
-    pub fn questions_about(&self, pairs: &[(usize, usize)]) -> Vec<PairQuestion> {
-        let mut objects: Vec<u32> = pairs.iter().flat_map(|&(i, j)| [i as u32, j as u32]).collect();
-        objects.sort_unstable();
-        objects.dedup();
-        let labels = Labels::of(&self.ensemble, &self.alignment, &objects);
-        let rows = Rows::of(&labels, 0..objects.len(), self.n_clusters(), &self.weights);
-        let place = |object: usize| objects.partition_point(|&o| (o as usize) < object);
-        let about = |&(i, j): &(usize, usize)| {
-            let (i, j) = (i.min(j), i.max(j));
-            let (together, movement) = movement(&rows, place(i), place(j), self.rule.loss());
-            PairQuestion { i, j, together, movement }
-        };
-        pairs.par_iter().map(about).collect()
-    }
-
     /// Objects to choose among, ascending.
     fn drawn(&self, seed: Seed) -> Vec<usize> {
         let n = self.ensemble.n_objects();

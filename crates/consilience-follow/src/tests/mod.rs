@@ -3,7 +3,6 @@
 mod completion;
 mod member_growth;
 mod metric;
-mod questions;
 mod updater;
 
 use consilience_core::{

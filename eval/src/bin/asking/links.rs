@@ -22,14 +22,12 @@ const READ: [usize; 5] = [0, 50, 100, 250, 500];
 enum Asks {
     Random,
     Questions,
-    ByWeights,
     Explore(Next),
 }
 
-const WAYS: [(&str, Asks); 5] = [
+const WAYS: [(&str, Asks); 4] = [
     ("random pairs", Asks::Random),
-    ("`next_questions` of the updater", Asks::Questions),
-    ("`next_questions` of the weights", Asks::ByWeights),
+    ("`next_questions`", Asks::Questions),
     ("Explore and Consolidate", Asks::Explore(Next::Random)),
     ("MinMax", Asks::Explore(Next::MinMax)),
 ];
@@ -94,10 +92,6 @@ impl World {
                     .collect(),
                 Asks::Questions => {
                     let asked = updater.next_questions(BATCH, seed)?.pairs;
-                    asked.iter().map(|q| answered(q.i, q.j)).collect()
-                }
-                Asks::ByWeights => {
-                    let asked = updater.by_weights().next_questions(BATCH, seed)?.pairs;
                     asked.iter().map(|q| answered(q.i, q.j)).collect()
                 }
                 Asks::Explore(_) => {
